@@ -108,11 +108,12 @@ class NdpReceiver:
         self.arrived = self.cut = self.pulled = self.missing = 0
         self.knows_end = self.in_queue = False
         self.news = True
-        self.first_ps = None
+        self.reply_class = None  # that of the first frame [M49]
 
     def data(self, now, frame):
-        if self.first_ps is None:
-            self.first_ps = now
+        if self.reply_class is None:
+            self.reply_class = frame.cls if self.host.network.scenario.reply_class is None \
+                else self.host.network.scenario.reply_class
             if self.settings.timeout != "never":
                 self.host.timer(now + self.settings.timeout, self.look)
         self.news = True
@@ -147,9 +148,9 @@ class NdpReceiver:
         return max(0, wanted)
 
     def answer(self, now, kind, seq):
-        flow, reply_class = self.flow, self.host.network.scenario.reply_class
-        reply = Frame(kind, flow, seq, 0, self.settings.control, flow.cls if reply_class is None else reply_class,
-                      flow.dst, flow.src, flow_hash(flow.dst, flow.src, flow.number))
+        flow = self.flow
+        reply = Frame(kind, flow, seq, 0, self.settings.control, self.reply_class, flow.dst, flow.src,
+                      flow_hash(flow.dst, flow.src, flow.number))
         reply.detail, reply.record = (self.pulled, self.missing), self.complete()
         self.host.reply(now, reply)
 
