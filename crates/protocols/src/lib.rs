@@ -62,3 +62,5 @@ pub use settings::ParameterError;
 mod pipe;
 #[cfg(test)]
 mod pipe_tests;
+#[cfg(test)]
+mod specification_tests;
