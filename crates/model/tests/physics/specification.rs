@@ -8,7 +8,8 @@ use fabric::routing::Failure;
 use fabric::{Fabric, FabricBuilder, LinkSpec, NodeId};
 use model::parameters::*;
 use stats::trace::{PacketKind, TraceEvent};
-use traffic::{Flow, Process, Start};
+use std::collections::BTreeSet;
+use traffic::{Entry, Flow, Intensity, PlanBuilder, Poisson, Process, Sizes, Start, When, poisson};
 use units::random::{Stream, purpose};
 use units::{Rate, Time};
 
@@ -181,10 +182,7 @@ fn a_host_waits_for_its_link() {
     let up = 9_000_000;
     setup.failures = vec![Failure { link, down_at: Time::from_ps(2_000_000), up_at: Some(Time::from_ps(up)) }];
     let told = run(setup);
-    assert_eq!(
-        starts(&told, host, 0),
-        [(0, 0), (up, 1), (up + BUSY, 2), (up + 2 * BUSY, 2), (up + 3 * BUSY, 2)]
-    );
+    assert_eq!(starts(&told, host, 0), [(0, 0), (up, 1), (up + BUSY, 2), (up + 2 * BUSY, 2), (up + 3 * BUSY, 2)]);
     assert_eq!(told.summary.packets.delivered_whole, 5);
 }
 
@@ -270,6 +268,60 @@ fn spread_by_packet_counts_on_from_the_flows_hash() {
         .map(|_| choice(hash(1, 0, 0).wrapping_add((host.next_u64() >> 32) as u32), salt(c, 0), 4) as u16)
         .collect();
     assert_eq!(ports_of(&told, c, PacketKind::Ack), back);
+}
+
+/// Flows that a host draws are hashed by numbers of their own, from 2^31 on.
+// [M12]
+#[test]
+fn drawn_flows_are_numbered_from_two_to_the_31() {
+    let (fabric, a, _) = four_ways();
+    let mut builder = PlanBuilder::new();
+    let drawn = Poisson {
+        intensity: Intensity::MeanGap(Time::from_us(40)),
+        sizes: Sizes::Fixed(900),
+        destinations: None,
+        stop: None,
+        flows_per_host: Some(20),
+    };
+    poisson(&drawn, &[0, 1], &Entry::new(1, 0), &mut builder).unwrap();
+    (0..3).for_each(|n| _ = builder.flow(once(0, 1, 5_000_000_000 + n * 10_000_000)));
+    let mut setup = setup(fabric, builder.build(2).unwrap());
+    setup.record.trace = Some(TraceParameters::everything());
+    setup.duration = Time::from_ms(10);
+    let told = run(setup);
+    let port = |flow| 1 + choice(hash(0, 1, flow), salt(a, 0), 4) as u16;
+    let expected = (0..20).map(|k| port((1 << 31) + k)).chain((0..3).map(port));
+    let data = ports_of(&told, a, PacketKind::Data);
+    // Port 0 leads back to the host: what the other one sends.
+    assert_eq!(data.into_iter().filter(|&port| port > 0).collect::<Vec<_>>(), expected.collect::<Vec<_>>());
+    // Results number them behind the planned ones, by hosts in turn.
+    let numbers: BTreeSet<u64> = told.flows.iter().filter(|flow| flow.src_host == 0).map(|flow| flow.flow).collect();
+    assert_eq!(numbers, (0..3).chain((0..20).map(|k| 3 + 2 * k)).collect());
+}
+
+/// Two hosts notify a third at once, seven times. What they notify it of starts in the order of their numbers, which the
+/// counter turns.
+// [M24] [M52] [M22]
+#[test]
+fn notifications_arrive_by_ports_of_their_own() {
+    let mut builder = PlanBuilder::new();
+    let mut expected = Vec::new();
+    for round in 0..7 {
+        let after = |dst| Flow { start: Start::After { waits_for: 0, delay: Time::ZERO }, ..once(2, dst, 0) };
+        let told: Vec<u32> =
+            [0, 1].map(|host| builder.flow(once(3 + host, host, u64::from(round) * 20_000_000))).into();
+        // The flow that host 1 starts has the lower number.
+        let by_1 = builder.flow(after(1));
+        let by_0 = builder.flow(after(0));
+        builder.notify(told[0], When::Delivered, by_0);
+        builder.notify(told[1], When::Delivered, by_1);
+        let turned = mix(round) % 2 == 1;
+        expected.extend(if turned { [by_1, by_0] } else { [by_0, by_1] }.map(u64::from));
+    }
+    let mut setup = star(5, []);
+    setup.traffic = builder.build(5).unwrap();
+    let host = setup.fabric.host_node(2);
+    assert_eq!(order(&starts(&run(setup), host, 0)), expected);
 }
 
 /// The links to two of the four ways have failed. A flow whose way is live keeps it; the others choose among the live.
@@ -368,8 +420,7 @@ fn flows_of_a_class_take_turns_in_a_ring() {
 #[test]
 fn flows_that_are_due_at_once_are_served_by_their_places() {
     let slow = Rate::from_bps(1020 * 8 * 100_000).unwrap();
-    let flows =
-        [once(0, 1, 0), once(0, 1, 0), frames(0, 1, 2, 10_000_000, slow), frames(0, 1, 2, 10_000_000, slow)];
+    let flows = [once(0, 1, 0), once(0, 1, 0), frames(0, 1, 2, 10_000_000, slow), frames(0, 1, 2, 10_000_000, slow)];
     let setup = star(2, flows);
     let host = setup.fabric.host_node(0);
     // Flow 0 ends at 816 ns and flow 1 at 1632 ns, so flow 2 takes the place of flow 1. Both are due again at 20 us.

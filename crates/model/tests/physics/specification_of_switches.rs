@@ -240,7 +240,7 @@ fn a_pause_is_renewed_at_half_its_time_from_the_decision() {
 }
 
 /// The pause finds the wire occupied by a frame of `H3`, behind which one of `H4` waits.
-// [M6] [M35] [M40]
+// [M6] [M35] [M38] [M40]
 #[test]
 fn control_frames_wait_for_the_frame_on_the_wire_and_for_no_other() {
     let (fabric, switch) = step_down();
@@ -350,8 +350,7 @@ fn marks_are_drawn_from_the_stream_of_the_switch() {
         let mut setup = setup(fabric, plan(4, [flow(0, 1, 200 * 1184)]));
         setup.host.transport = transport("datagram", &[("frame", "1230B"), ("ecn", "true")]);
         let (k_min_bytes, k_max_bytes) = (10_000, 150_000);
-        setup.switch.marking =
-            Marking::Ecn { k_min_bytes, k_max_bytes, p_max, of_rate: None, at: MarkAt::Enqueue };
+        setup.switch.marking = Marking::Ecn { k_min_bytes, k_max_bytes, p_max, of_rate: None, at: MarkAt::Enqueue };
         setup.seed = seed;
         let mut random = Stream::new(seed, switch.0.into(), purpose("switch"));
         let most = if p_max == 1.0 { u64::MAX } else { (p_max * 18_446_744_073_709_551_616.0) as u64 };
@@ -371,7 +370,7 @@ fn marks_are_drawn_from_the_stream_of_the_switch() {
 
 /// Classes 3 and 5 with one frame a round. At a switch the frame that starts as it comes is no turn of class 3; at a host it
 /// is.
-// [WRR6] [WRR2] [WRR5]
+// [WRR2] [WRR5] [WRR6] [M38]
 #[test]
 fn a_frame_that_finds_its_port_idle_takes_a_turn_at_hosts_alone() {
     let with = |flows: [Flow; 3]| {
