@@ -3,6 +3,7 @@
 import random
 
 FEATURES = ("datagram", "shared-buffer", "pause", "pfc", "wrr", "drr", "ecn", "roce", "timely", "dcqcn", "hpcc", "cbfc", "failure", "ndp")
+TRANSPORTS = ("roce", "timely", "dcqcn", "hpcc", "ndp")
 RATES = ("1Gbps", "10Gbps", "25Gbps", "40Gbps", "100Gbps")
 DELAYS = ("50ns", "500ns", "1us", "1234ns", "2us", "5us")
 
@@ -56,7 +57,22 @@ class Generator:
             self.features.add(feature)
         return feature in self.features
 
+    def combine(self):
+        """Draws further features, at most one of each group that excludes each other."""
+        groups = [(0.3, ["pfc", "pause", "cbfc"]), (0.3, ["wrr", "drr"]), (0.2, ["ecn"]), (0.2, ["failure"]),
+                  (0.6, list(TRANSPORTS)), (0.3, list(TRANSPORTS)), (0.3, ["datagram"])]
+        for share, group in groups:
+            if self.has("ndp"):  # its switches trim, without flow control
+                group = [feature for feature in group if feature not in ("pfc", "pause", "cbfc", "wrr", "drr",
+                                                                          "roce", "timely", "dcqcn", "hpcc")]
+            elif self.features - {"datagram", "ecn", "failure"}:
+                group = [feature for feature in group if feature != "ndp"]
+            alone = group[:1] if group and group[0] in ("pfc", "wrr") else []
+            if group and not (alone and self.features & set(group)) and self.chance(share):
+                self.features.add(self.random.choice(group))
+
     def make(self):
+        self.combine()
         self.fabric()
         # The class of trimmed headers, 7, goes ahead of all data.
         self.classes = self.random.sample(range(7 if self.has("ndp") else 8), self.random.choice([3, 3, 3, 4, 5]))
@@ -174,7 +190,7 @@ class Generator:
 
     def transport(self, entry, frame):
         draw = self.random
-        kinds = [kind for kind in ("datagram", "roce", "timely", "dcqcn", "hpcc", "ndp") if self.has(kind)]
+        kinds = [kind for kind in ("datagram",) + TRANSPORTS if self.has(kind)]
         kind = draw.choice(kinds or ["datagram"])
         self.features.add(kind)
         if kind == "ndp":

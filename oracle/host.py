@@ -112,6 +112,7 @@ class Host(Node):
             return
         if frame.cls in port.credits:
             port.credits[frame.cls].received += frame.size
+            port.look(now, frame.cls)  # before the reply is made
         network.note(now, self, "arrived", frame, in_port)
         if frame.kind == "data":
             network.note(now, self, "delivered", frame)
@@ -122,7 +123,6 @@ class Host(Node):
         else:
             network.note(now, self, "consumed", frame)
             self.senders[frame.flow.number].receive(now, frame)
-        port.look(now, frame.cls)
 
     def held_bytes(self, port, cls):
         return 0  # [M50]

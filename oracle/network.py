@@ -153,7 +153,7 @@ class Network:
             wires.append(port.wire)
             if port.peer == dst:
                 return wires
-            port = self.nodes[port.peer].route(dst, entropy)
+            port = self.nodes[port.peer].healthy_route(dst, entropy)
 
     def base_rtt_ps(self, flow, packet_bytes, ack_bytes):
         """The round trip of a packet on the idle path of its flow. [HPCC4]"""

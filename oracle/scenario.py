@@ -375,6 +375,9 @@ class Scenario:
             table.finish()
             for source, destination in pairs:
                 self.flows.append(Settings(flow, number=len(self.flows), src=source, dst=destination))
+        for flow in self.flows:
+            if self.switch.trim and flow.transport.kind not in ("ndp", "datagram"):
+                raise Refused(f"switch.overload.kind: trim under the transport {flow.transport.kind} is not covered")
         self.mtu_bytes = max(largest_frame_bytes(flow.transport) for flow in self.flows)
         self.used_classes = set()
         for flow in self.flows:

@@ -140,11 +140,14 @@ class Switch(Node):
     def head_bytes(self, port, cls):
         return self.queues[port.index][cls][0].size
 
+    def healthy_route(self, dst, entropy):
+        return self.ports[self.select(self.network.routes[self.number][dst], entropy)]
+
     def route(self, dst, entropy):
-        equal = self.network.routes[self.number][dst]
-        port = self.ports[self.select(equal, entropy)]
-        if port.link.down:  # [M57]
-            live = [index for index in equal if not self.ports[index].link.down]
+        """The port that a frame takes, or None. [M57]"""
+        port = self.healthy_route(dst, entropy)
+        if port.link.down:
+            live = [index for index in self.network.routes[self.number][dst] if not self.ports[index].link.down]
             return self.ports[self.select(live, entropy)] if live else None
         return port
 
