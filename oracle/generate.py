@@ -64,7 +64,7 @@ class Generator:
         for share, group in groups:
             if self.has("ndp"):  # its switches trim, without flow control
                 group = [feature for feature in group if feature not in ("pfc", "pause", "cbfc", "wrr", "drr",
-                                                                          "roce", "timely", "dcqcn", "hpcc")]
+                                                                          "ecn", "roce", "timely", "dcqcn", "hpcc")]
             elif self.features - {"datagram", "ecn", "failure"}:
                 group = [feature for feature in group if feature != "ndp"]
             alone = group[:1] if group and group[0] in ("pfc", "wrr") else []

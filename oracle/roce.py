@@ -108,12 +108,11 @@ class RoceSender:
         if progress:
             self.snd_una = expected
             self.snd_nxt = max(self.snd_nxt, expected)
+            self.control.acknowledged(now, frame)
         if frame.kind == "nak":
             self.snd_nxt = self.snd_una  # [ROCE6]
         if progress or frame.kind == "nak":
             self.restart_timer(now)
-        if progress:
-            self.control.acknowledged(now, frame)
 
 
 class RoceReceiver:

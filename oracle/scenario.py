@@ -325,6 +325,8 @@ class Scenario:
             overload.take("victim", one_of("arriving"), None)
         overload.finish()
         self.read_marking(table.table("marking"))
+        if switch.trim and switch.marking:
+            raise Refused("switch.marking: marks beside trimming are not covered")
         self.read_scheduler(table.table("scheduler"))
         tags = table.table("tags")
         tags.take("kind", one_of("none"), None)
