@@ -270,6 +270,35 @@ fn spread_by_packet_counts_on_from_the_flows_hash() {
     assert_eq!(ports_of(&told, c, PacketKind::Ack), back);
 }
 
+/// A sender takes all four paths in random order, and then all again.
+// [M64] [M18]
+#[test]
+fn spread_by_path_takes_each_path_in_turn() {
+    let (fabric, a, _) = four_ways();
+    let mut setup = setup(fabric, plan(2, [frames(0, 1, 40, 0, Rate::from_gbps(1))]));
+    (setup.spread, setup.seed) = (Spread::PerPath, 4);
+    setup.record.trace = Some(TraceParameters::everything());
+    let told = run(setup);
+    let port = |entropy| 1 + choice(entropy, salt(a, 0), 4) as u16;
+    let mut list: Vec<u32> = Vec::new();
+    for entropy in (0u32..).map(|t| mix(t.wrapping_mul(0x9e37_79b9))) {
+        if list.len() == 4 {
+            break;
+        }
+        if list.iter().all(|&other| port(other) != port(entropy)) {
+            list.push(entropy);
+        }
+    }
+    let mut host = Stream::new(4, 0, purpose("host"));
+    let mut expected = Vec::new();
+    for frame in 0..40 {
+        let i = frame % 4;
+        list.swap(i, i + host.below(4 - i as u64) as usize);
+        expected.push(port(list[i]));
+    }
+    assert_eq!(ports_of(&told, a, PacketKind::Data), expected);
+}
+
 /// Flows that a host draws are hashed by numbers of their own, from 2^31 on.
 // [M12]
 #[test]
