@@ -9,7 +9,7 @@ import time
 
 from .compare import Failed, compare, program
 from .generate import FEATURES, generate, write
-from .scenario import Refused
+from .values import Refused
 from .shrink import shrink
 
 

@@ -3,7 +3,7 @@
 from collections import deque
 
 from .network import ARRIVAL, Frame
-from .scenario import BIT_PS, CONTROL_BYTES, OVERHEAD_BYTES
+from .values import BIT_PS, CONTROL_BYTES, OVERHEAD_BYTES
 
 
 class Strict:

@@ -6,7 +6,7 @@ from collections import deque
 from . import transports
 from .ndp import PullQueue
 from .network import Node
-from .scenario import OVERHEAD_BYTES
+from .values import OVERHEAD_BYTES
 
 
 class Host(Node):

@@ -3,7 +3,8 @@
 from .egress import Port
 from .host import Host
 from .network import Network, Wire, equal_cost_ports
-from .scenario import Refused, Scenario
+from .scenario import Scenario
+from .values import Refused
 from .switch import Switch, reaction_ps
 
 
@@ -46,9 +47,11 @@ def run(path):
 
 
 def plan_regrants(node, period_ps):
-    """[CBFC9]"""
+    """[CBFC9]; at a host one timer among others, at a switch after links that change. [M25], [M26]"""
+    rank = (0,) if node.is_host else (1,)
+
     def regrant(now):
-        node.timer(now + period_ps, regrant, (1,))
+        node.timer(now + period_ps, regrant, rank)
         for port in node.ports:
             port.owe(now, port.credits)
-    node.timer(period_ps, regrant, (1,))
+    node.timer(period_ps, regrant, rank)

@@ -3,7 +3,7 @@
 from collections import deque
 
 from .network import Frame, flow_hash
-from .scenario import BIT_PS, OVERHEAD_BYTES, ceil_div
+from .values import ceil_div
 
 
 def packets(flow):

@@ -6,7 +6,7 @@ while the instant has work (ARCHITECTURE.md, Ties)."""
 
 import heapq
 
-from .scenario import BIT_PS, GAP_BYTES, OVERHEAD_BYTES, ceil_div
+from .values import BIT_PS, GAP_BYTES, OVERHEAD_BYTES, ceil_div
 
 DEPARTURE, ARRIVAL, TIMER = 0, 1, 2
 MASK = 0xFFFFFFFF

@@ -1,6 +1,6 @@
 """What sets the rate and window of a RoCE flow. Rates are whole bits per second."""
 
-from .scenario import BIT_PS, OVERHEAD_BYTES, ceil_div
+from .values import BIT_PS, OVERHEAD_BYTES, ceil_div
 
 
 def make(sender, most_bps):

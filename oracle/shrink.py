@@ -7,7 +7,7 @@ import tempfile
 
 from .compare import Failed, compare
 from .generate import write
-from .scenario import Refused
+from .values import Refused
 
 
 def difference(case, folder):

@@ -3,7 +3,7 @@
 from collections import deque
 
 from .network import Frame, Node, mix32, seed_salt
-from .scenario import BIT_PS, CONTROL_BYTES, OVERHEAD_BYTES, Refused, ceil_div
+from .values import BIT_PS, CONTROL_BYTES, OVERHEAD_BYTES, Refused, ceil_div
 
 # docs/model.md, "How soon a neighbour stops": IEEE 802.3, annex 31B.3.7.
 REACTION_QUANTA = {10**8: 1, 10**9: 2, 10 * 10**9: 67, 25 * 10**9: 80, 40 * 10**9: 118, 50 * 10**9: 147,

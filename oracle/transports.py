@@ -3,7 +3,7 @@
 from .network import Frame, flow_hash
 from .ndp import NdpReceiver, NdpSender
 from .roce import RoceReceiver, RoceSender
-from .scenario import BIT_PS, OVERHEAD_BYTES
+from .values import BIT_PS, OVERHEAD_BYTES
 
 
 def sender(host, flow):
