@@ -84,10 +84,10 @@ class RoceSender:
             return
         if now < self.deadline_ps:
             self.create_timer(self.deadline_ps)  # [M25]
-            return
-        self.flow["timeouts"] += 1
-        self.snd_nxt = self.snd_una
-        self.restart_timer(now)
+        else:
+            self.flow["timeouts"] += 1
+            self.snd_nxt = self.snd_una
+            self.restart_timer(now)
         self.host.join(now, self)
 
     def receive(self, now, frame):
