@@ -38,13 +38,11 @@ class RoceSender:
         if self.ended:
             return "done"
         flow, settings = self.flow, self.settings
-        if self.snd_nxt >= flow.size_bytes:
+        window = self.control.window_bytes(now)
+        if self.snd_nxt >= flow.size_bytes or window is not None and self.snd_nxt - self.snd_una >= window:  # [ROCE4]
             return None
         if self.next_start_ps(now) > now:
             return self.next_start_ps(now)
-        window = self.control.window_bytes(now)
-        if window is not None and self.snd_nxt - self.snd_una >= window:  # [ROCE4]
-            return None
         payload = min(settings.payload, flow.size_bytes - self.snd_nxt)
         size = max(64, payload + settings.header + self.control.telemetry_bytes)
         frame = Frame("data", flow, self.snd_nxt, payload, size, flow.cls, flow.src, flow.dst,
