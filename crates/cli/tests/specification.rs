@@ -1,6 +1,6 @@
-//! The numbered sentences of `docs/model.md` and `docs/mechanisms` (`**[M12]** ...`) are the specification of the model. A
-//! label is unique; a test that fails if its sentence is false, or the line of the reference model in `oracle/` that
-//! implements it, cites the label; and no label is cited that does not exist.
+//! The numbered sentences of `docs/model.md` and `docs/mechanisms` (`**[M12]** ...`) are the specification of the
+//! model. A label is unique; a test that fails if its sentence is false, or the line of the reference model in
+//! `oracle/` that implements it, cites the label; and no label is cited that does not exist.
 //!
 //! ```text
 //!   // [M12] [PFC3]            in a test of Rust: a line of its own, at the test

@@ -177,7 +177,8 @@ mod tests {
         // Class 0 is the current one, without credit: the round begins with class 1.
         assert_eq!(order(&mut turn, 0b1001, 8, 84), [3, 3, 3, 0, 0, 3, 3, 3]);
         assert_eq!(order(&mut turn, 0b1001, 1, 84), [0]);
-        // Class 0 has a frame left of its turn. It is not ready, so it is passed by, and loses that when it is passed again.
+        // Class 0 has a frame left of its turn. It is not ready, so it is passed by, and loses that when it is passed
+        // again.
         assert_eq!(order(&mut turn, 0b1000, 4, 84), [3, 3, 3, 3]);
         assert_eq!(order(&mut turn, 0b1001, 5, 84), [3, 3, 0, 0, 3]);
         // While nothing is ready nothing changes: class 3 goes on with its turn.

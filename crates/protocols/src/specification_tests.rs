@@ -1,4 +1,5 @@
-//! The numbered sentences of the pages of transports, with numbers computed by hand or by the few lines of another program.
+//! The numbered sentences of the pages of transports, with numbers computed by hand or by the few lines of another
+//! program.
 
 use crate::endpoint::{Ctx, FlowStart, Offer, Receiver, Reply, Segment, Sender};
 use crate::frame::{Detail, Frame, Kind, flags};
@@ -127,7 +128,8 @@ fn the_timer_runs_from_the_first_unacknowledged_packet() {
     assert_eq!((ends.sender.statistics().timeouts, ends.sender.next_timer()), (1, us(210)));
     assert_eq!(ends.send(us(111)).seq, 1_000);
     assert_eq!(ends.send(us(112)).seq, 2_000);
-    // Overtaken, and beyond what was sent: nothing. A negative one of the oldest byte goes back, and restarts the timer.
+    // Overtaken, and beyond what was sent: nothing. A negative one of the oldest byte goes back, and restarts the
+    // timer.
     ends.tell(us(150), &ack(0, flags::NAK));
     ends.tell(us(150), &ack(5_001, flags::NAK));
     assert_eq!(ends.send(us(150)).seq, 3_000);
@@ -315,8 +317,8 @@ fn alpha_by_the_samples_of_a_timer() {
     for at_us in [100, 110, 120, 156, 400] {
         ends.tell(us(at_us), &cnp);
     }
-    // Periods end at 155, 210, ...: the first has a sample of 1, so 0.625; the second too, 0.8125; up to 375, three more
-    // without: 0.1015625. The sixth, in which the last came, ends at 430.
+    // Periods end at 155, 210, ...: the first has a sample of 1, so 0.625; the second too, 0.8125; up to 375, three
+    // more without: 0.1015625. The sixth, in which the last came, ends at 430.
     let alpha = |ends: &Ends, at_us| ends.sender.control_state(us(at_us)).alpha;
     assert_eq!((alpha(&ends, 400), alpha(&ends, 429)), (Some(0.1015625), Some(0.1015625)));
     assert_eq!(alpha(&ends, 430), Some(0.55078125));
@@ -383,8 +385,23 @@ fn hpcc_by_hand() {
     assert_eq!(ends.sender.control_state(us(15)).target.map(Rate::as_bps), Some(ends.rate(us(15))));
 }
 
-/// The window of a flow without a number is its round trip over the time of a full packet: 20 us over 1500 + 20 bytes at 10
-/// Gbps, rounded up.
+/// A negative acknowledgement with progress: the round trip ends at the byte that was next before the sender goes back.
+// [ROCE6] [HPCC5] [TIMELY6]
+#[test]
+fn progress_counts_before_a_sender_goes_back() {
+    let settings = [("initial_rate", "1Gbps"), ("measure", "round-trip"), ("payload", "1000B")];
+    let mut ends = Ends::new("timely", &settings, 100_000);
+    (0..4).for_each(|packet| _ = ends.send(us(100 * packet)));
+    ends.tell(us(400), &Frame { stamp: us(390), ..ack(1_000, flags::NAK) });
+    assert_eq!((ends.rate(us(400)), ends.send(us(410)).seq), (1_010_000_000, 1_000));
+    // 3000 is not beyond 4000, though the sender went back to 1000.
+    ends.send(us(430));
+    ends.tell(us(450), &ack_of(3_000, us(440)));
+    assert_eq!(ends.rate(us(450)), 1_010_000_000);
+}
+
+/// The window of a flow without a number is its round trip over the time of a full packet: 20 us over 1500 + 20 bytes
+/// at 10 Gbps, rounded up.
 // [NDP1] [NDP2] [NDP4]
 #[test]
 fn an_ndp_sender_sends_its_window_and_what_is_pulled() {

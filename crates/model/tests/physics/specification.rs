@@ -1,6 +1,6 @@
-//! The numbered sentences of `docs/model.md`, each in a network so small that its times are computed by hand. At 10 Gbps a
-//! byte takes 800 ps: a frame of 1000 bytes keeps its wire for 816 ns, and its last bit has come 806.4 ns and the delay
-//! after its transmission began.
+//! The numbered sentences of `docs/model.md`, each in a network so small that its times are computed by hand. At 10
+//! Gbps a byte takes 800 ps: a frame of 1000 bytes keeps its wire for 816 ns, and its last bit has come 806.4 ns and
+//! the delay after its transmission began.
 
 use crate::bench::*;
 use fabric::generate::{TierLinks, leaf_spine, single_switch};
@@ -13,7 +13,8 @@ use traffic::{Entry, Flow, Intensity, PlanBuilder, Poisson, Process, Sizes, Star
 use units::random::{Stream, purpose};
 use units::{Rate, Time};
 
-/// Of a frame of 1000 bytes at 10 Gbps: how long it keeps the wire, and from its start until it has passed a link of 1 us.
+/// Of a frame of 1000 bytes at 10 Gbps: how long it keeps the wire, and from its start until it has passed a link of 1
+/// us.
 pub const BUSY: u64 = 816_000;
 pub const FLIGHT: u64 = 806_400 + 1_000_000;
 /// The latter of a MAC control frame.
@@ -134,8 +135,8 @@ fn departures_come_before_arrivals() {
     assert_eq!([dropped(0), dropped(1)], [0, 1]);
 }
 
-/// The link from the switch to a host fails. A frame that arrives or starts in the instant of the failure does so before;
-/// one that started in it is lost on the way, whether or not the link is back before it arrives.
+/// The link from the switch to a host fails. A frame that arrives or starts in the instant of the failure does so
+/// before; one that started in it is lost on the way, whether or not the link is back before it arrives.
 // [M20] [M55] [M60]
 #[test]
 fn a_failure_comes_after_the_arrivals_and_departures_of_its_instant() {
@@ -328,8 +329,8 @@ fn drawn_flows_are_numbered_from_two_to_the_31() {
     assert_eq!(numbers, (0..3).chain((0..20).map(|k| 3 + 2 * k)).collect());
 }
 
-/// Two hosts notify a third at once, seven times. What they notify it of starts in the order of their numbers, which the
-/// counter turns.
+/// Two hosts notify a third at once, seven times. What they notify it of starts in the order of their numbers, which
+/// the counter turns.
 // [M24] [M52] [M22]
 #[test]
 fn notifications_arrive_by_ports_of_their_own() {
@@ -443,8 +444,8 @@ fn flows_of_a_class_take_turns_in_a_ring() {
     assert_eq!(ring[1] + ring[2], 1, "{ring:?}");
 }
 
-/// Of flows that are due at the same time, that in the lower place of the host's table is first, and a new flow takes the
-/// place that became free last.
+/// Of flows that are due at the same time, that in the lower place of the host's table is first, and a new flow takes
+/// the place that became free last.
 // [M46]
 #[test]
 fn flows_that_are_due_at_once_are_served_by_their_places() {
@@ -498,8 +499,8 @@ fn replies_go_ahead_of_data() {
     assert_eq!(next.0, u64::div_ceil(arrives, BUSY) * BUSY + back);
 }
 
-/// The receiver of a complete flow forgets it at the first completion of another one that is twice the timeout and 10 ms
-/// later: then the same data counts as new.
+/// The receiver of a complete flow forgets it at the first completion of another one that is twice the timeout and 10
+/// ms later: then the same data counts as new.
 // [M54]
 #[test]
 fn a_complete_flow_is_remembered_for_a_time() {

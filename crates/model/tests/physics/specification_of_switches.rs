@@ -1,5 +1,5 @@
-//! The numbered sentences of the pages of buffers, flow control, credits, marks and schedulers, each in a network so small
-//! that its times are computed by hand.
+//! The numbered sentences of the pages of buffers, flow control, credits, marks and schedulers, each in a network so
+//! small that its times are computed by hand.
 
 use crate::bench::*;
 use crate::specification::{BUSY, CONTROL, FLIGHT, frames, once, order, star, starts};
@@ -30,7 +30,8 @@ fn step_down() -> (Fabric, NodeId) {
     (builder.build().unwrap(), switch)
 }
 
-/// Frames of 1230 bytes from `H1` to `H2`, which come every 100 ns, the first at 599.04 ns, and leave every microsecond.
+/// Frames of 1230 bytes from `H1` to `H2`, which come every 100 ns, the first at 599.04 ns, and leave every
+/// microsecond.
 fn burst(frames: u64, class: u8) -> Flow {
     let process = Process::Constant { rate: Rate::from_gbps(100) };
     Flow { class, ..datagrams(0, 1, process, 1230, 1230 * frames) }
@@ -198,7 +199,8 @@ fn thresholds_of_a_lossy_class() {
     }
 }
 
-/// At 3 Gbps 43 quanta last 7,338,667 ps: a pause is renewed 3,669,333 ps after it was decided, though its frame waited.
+/// At 3 Gbps 43 quanta last 7,338,667 ps: a pause is renewed 3,669,333 ps after it was decided, though its frame
+/// waited.
 // [PFC3] [PFC4] [PFC5] [M2] [M4]
 #[test]
 fn a_pause_is_renewed_at_half_its_time_from_the_decision() {
@@ -317,8 +319,8 @@ fn a_credit_message_waits_for_the_frame_on_the_wire() {
     assert_eq!(starts(&told, host, 0)[1].0, sent + CONTROL);
 }
 
-/// What waits in the switch keeps its room until it leaves: a message for the first frame, which goes on at once, and then
-/// one each microsecond. Every port repeats its credits after 100 us.
+/// What waits in the switch keeps its room until it leaves: a message for the first frame, which goes on at once, and
+/// then one each microsecond. Every port repeats its credits after 100 us.
 // [CBFC3] [CBFC4] [CBFC9] [CBFC11]
 #[test]
 fn room_is_granted_when_frames_leave() {
@@ -330,6 +332,21 @@ fn room_is_granted_when_frames_leave() {
     let heard = told.captured.iter().filter(|it| it.frame.kind == Kind::Credit && !it.outbound);
     let times: Vec<u64> = heard.map(|it| it.at.as_ps()).collect();
     assert_eq!(times, (1..10).map(|n| n * 100_000_000 + HEARD).collect::<Vec<_>>());
+}
+
+/// A host grants the room of a frame before it answers it: the message is on the wire first.
+// [CBFC4]
+#[test]
+fn a_host_grants_before_it_answers() {
+    let mut setup = star(2, [flow(0, 1, 1000)]);
+    setup.host.reply_class = None;
+    let (told, _) = credited(setup, 1062, 1062, 1);
+    let at_switch: Vec<(Kind, u64)> =
+        told.captured.iter().filter(|it| !it.outbound).map(|it| (it.frame.kind, it.at.as_ps())).take(2).collect();
+    // 1062 bytes over two links; 64 bytes of message, and with its gap 84 before the 66 of the acknowledgement.
+    let arrives = 2 * (1070 * 800 + 1_000_000);
+    let expected = [(Kind::Credit, arrives + CONTROL), (Kind::Ack, arrives + 84 * 800 + 74 * 800 + 1_000_000)];
+    assert_eq!(at_switch, expected);
 }
 
 /// A host that does not know how long the next frame is wants credits for the largest.
@@ -368,8 +385,8 @@ fn marks_are_drawn_from_the_stream_of_the_switch() {
     }
 }
 
-/// Classes 3 and 5 with one frame a round. At a switch the frame that starts as it comes is no turn of class 3; at a host it
-/// is.
+/// Classes 3 and 5 with one frame a round. At a switch the frame that starts as it comes is no turn of class 3; at a
+/// host it is.
 // [WRR2] [WRR5] [WRR6] [M38]
 #[test]
 fn a_frame_that_finds_its_port_idle_takes_a_turn_at_hosts_alone() {
@@ -385,8 +402,8 @@ fn a_frame_that_finds_its_port_idle_takes_a_turn_at_hosts_alone() {
     assert_eq!(with([once(0, 2, 0), once(0, 2, 100_000), class_5(0)]).0, [0, 2, 1]);
 }
 
-/// Class 3 sends a frame and owes 920 bytes. Its flow stays in the ring, so each round of class 5, ten frames, pays 100 of
-/// them; it is asked after ten rounds, is not due, and leaves. When it is due, at 200 us, it owes nothing.
+/// Class 3 sends a frame and owes 920 bytes. Its flow stays in the ring, so each round of class 5, ten frames, pays 100
+/// of them; it is asked after ten rounds, is not due, and leaves. When it is due, at 200 us, it owes nothing.
 // [WRR7] [DRR2] [DRR3] [M44]
 #[test]
 fn a_class_of_a_host_gains_credit_while_its_flow_is_in_the_ring() {
