@@ -65,7 +65,7 @@ class Generator:
             if self.has("ndp"):  # its switches trim, without flow control
                 group = [feature for feature in group if feature not in ("pfc", "pause", "cbfc", "wrr", "drr",
                                                                           "ecn", "roce", "timely", "dcqcn", "hpcc")]
-            elif self.features - {"datagram", "ecn", "failure"}:
+            elif self.features - {"datagram", "failure"}:
                 group = [feature for feature in group if feature != "ndp"]
             alone = group[:1] if group and group[0] in ("pfc", "wrr") else []
             if group and not (alone and self.features & set(group)) and self.chance(share):
@@ -80,8 +80,12 @@ class Generator:
         self.scheduler()
         if self.has("ecn") or self.has("dcqcn"):
             self.features.add("ecn")
-            self.case["switch"]["marking"] = {"kind": "ecn", "k_min": f"{self.random.randint(0, 12) * 500}B",
-                                              "at": self.random.choice(["enqueue", "dequeue"])}
+            k_min = self.random.randint(0, 12) * 500
+            marking = {"kind": "ecn", "k_min": f"{k_min}B", "at": self.random.choice(["enqueue", "dequeue"])}
+            if self.chance(0.5):
+                marking.update(k_max=f"{k_min + self.random.randint(1, 20) * 1000}B",
+                               p_max=self.random.choice([1, 0.2, 0.7]))
+            self.case["switch"]["marking"] = marking
         if self.chance(0.5):
             self.case["host"]["reply_class"] = self.random.choice(self.classes + [7])
         if self.has("ndp"):

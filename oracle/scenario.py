@@ -5,7 +5,7 @@ import tomllib
 from fractions import Fraction
 
 from .values import (TIME_PS, Refused, Settings, Table, boolean, by_class, classes, number, one_of, or_word, rate_bps,
-                     reaction, room, size_bytes, size_or_share, time_ps, whole)
+                     reaction, room, share, size_bytes, size_or_share, time_ps, whole)
 
 ROCE = dict(
     payload=(size_bytes, 1000), header=(size_bytes, 62), ack=(size_bytes, 66), ack_every=(whole, 1),
@@ -198,11 +198,9 @@ class Scenario:
             self.switch["marking"] = None
         else:
             k_min = table.take("k_min", size_bytes)
-            k_max = table.take("k_max", size_bytes, k_min)
-            if k_max != k_min:
-                raise Refused("switch.marking.k_max: only a step (k_max = k_min) is covered")
-            table.take("p_max", number, 1)
-            self.switch["marking"] = Settings(k=k_min, at=table.take("at", one_of("enqueue", "dequeue"), "enqueue"))
+            self.switch["marking"] = Settings(
+                k_min=k_min, k_max=table.take("k_max", size_bytes, k_min), p_max=table.take("p_max", share, Fraction(1)),
+                at=table.take("at", one_of("enqueue", "dequeue"), "enqueue"))
         table.finish()
 
     def read_scheduler(self, table):

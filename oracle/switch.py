@@ -3,6 +3,7 @@
 from collections import deque
 
 from .network import Frame, Node, mix32, seed_salt
+from .streams import SWITCH, Stream
 from .values import BIT_PS, CONTROL_BYTES, OVERHEAD_BYTES, Refused, ceil_div
 
 # docs/model.md, "How soon a neighbour stops": IEEE 802.3, annex 31B.3.7.
@@ -40,6 +41,7 @@ class Switch(Node):
         super().__init__(network, number, name)
         self.queues, self.queue_bytes = [], []
         self.used_bytes = 0
+        self.stream = Stream(network.scenario.seed, number, SWITCH)  # [M18]
         self.salt = mix32(number + 0x9E3779B9) ^ seed_salt(network.scenario.hash_seed)
 
     def prepare(self):
@@ -207,10 +209,19 @@ class Switch(Node):
             self.stop_neighbour(now, account, "stop")
 
     def mark(self, now, frame, out, queue_bytes):
-        if frame.ecn and not frame.marked and queue_bytes > self.settings.marking.k:
+        if frame.ecn and not frame.marked and self.over_threshold(queue_bytes):
             frame.marked = True
             self.network.note(now, self, "marked", frame, out.index)
             self.network.count("marks")
+
+    def over_threshold(self, queue_bytes):
+        """[ECN3], [ECN4]"""
+        marking = self.settings.marking
+        if queue_bytes <= marking.k_min or queue_bytes > marking.k_max:
+            return queue_bytes > marking.k_max
+        chance = min(int(marking.p_max * 2**64), 2**64 - 1)
+        drawn = self.stream.next() + 1
+        return drawn * (marking.k_max - marking.k_min) <= chance * (queue_bytes - marking.k_min)
 
     def serve(self, now, port):
         """The wire of the port is free: sends the next frame, if there is one."""
