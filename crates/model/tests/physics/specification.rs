@@ -446,7 +446,7 @@ fn flows_of_a_class_take_turns_in_a_ring() {
 
 /// Of flows that are due at the same time, that in the lower place of the host's table is first, and a new flow takes
 /// the place that became free last.
-// [M46]
+// [M46] [M53]
 #[test]
 fn flows_that_are_due_at_once_are_served_by_their_places() {
     let slow = Rate::from_bps(1020 * 8 * 100_000).unwrap();
