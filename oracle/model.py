@@ -47,11 +47,9 @@ def run(path):
 
 
 def plan_regrants(node, period_ps):
-    """[CBFC9]; at a host one timer among others, at a switch after links that change. [M25], [M26]"""
-    rank = (0,) if node.is_host else (1,)
-
+    """[CBFC9]; at a switch after links that change. [M26]"""
     def regrant(now):
-        node.timer(now + period_ps, regrant, rank)
+        node.timer(now + period_ps, regrant, (1,))
         for port in node.ports:
             port.owe(now, port.credits)
-    node.timer(period_ps, regrant, rank)
+    node.timer(period_ps, regrant, (1,))

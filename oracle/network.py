@@ -67,7 +67,9 @@ class Node:
         self.instants = 0
 
     def timer(self, time_ps, action, rank=(0,)):
-        """Calls `action(now)` then; of one instant in the order of rank, then of creation."""
+        """Calls `action(now)` then; of one instant in the order of rank, at hosts of creation. [M25], [M26]"""
+        if self.is_host:
+            rank = ()
         self.network.push(time_ps, self.number, TIMER, (rank, next(self.network.ids)), action)
 
     def plan_failures(self):
