@@ -78,7 +78,8 @@ class NdpSender:
         if frame.record or self.oldest == self.packets:
             self.flow["acked_ps"] = now
             self.host.end(self)
-        self.host.join(now, self)
+        else:
+            self.host.join(now, self)
 
     def acknowledge(self, number):
         self.acknowledged.add(number)

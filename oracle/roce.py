@@ -98,7 +98,8 @@ class RoceSender:
             self.host.end(self)
         else:
             self.acknowledged(now, frame)
-        self.host.join(now, self)  # [M47]
+        if not self.ended:  # a flow that has ended takes no turn
+            self.host.join(now, self)  # [M47]
 
     def acknowledged(self, now, frame):
         expected = frame.seq
