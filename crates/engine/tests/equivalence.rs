@@ -210,6 +210,7 @@ fn reference(mut network: Network, stop: Time) -> Log {
     }
 }
 
+// [M20] [M22] [M24]
 #[test]
 fn any_number_of_threads_gives_what_a_global_queue_gives() {
     const WAYS: [(usize, bool); 8] =

@@ -303,3 +303,21 @@ impl Network {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // [M29] [M32]
+    #[test]
+    fn a_frame_does_not_turn_around_on_a_regular_route() {
+        let ports = [1, 4, 5, 9];
+        for entropy in (0..u32::MAX).step_by(0x0101_0101) {
+            let frame = Frame { entropy, ..Frame::default() };
+            let port = ports[select(entropy, 7, 4)];
+            assert_eq!(choose(&frame, 7, &ports, 3), port);
+            let others: Vec<PortIndex> = ports.into_iter().filter(|&other| other != port).collect();
+            assert_eq!(choose(&frame, 7, &ports, port), others[select(entropy, 7, 3)]);
+        }
+    }
+}

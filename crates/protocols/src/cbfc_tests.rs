@@ -8,6 +8,7 @@ fn port(credits: u64, update: u64) -> CreditPort {
     CreditPort::new(1 << CLASS, credits, update, 1518)
 }
 
+// [CBFC1] [CBFC2] [CBFC7]
 #[test]
 fn a_frame_leaves_only_with_room_for_the_whole_of_it() {
     let mut port = port(3000, 1500);
@@ -23,6 +24,7 @@ fn a_frame_leaves_only_with_room_for_the_whole_of_it() {
     assert_eq!((port.total_waited(Time::from_ns(50)), port.counts()), (Time::from_ns(7), (1, 1, 0)));
 }
 
+// [CBFC3] [CBFC4] [CBFC6] [CBFC7] [CBFC11]
 #[test]
 fn room_is_granted_in_steps_and_an_old_message_takes_nothing_back() {
     let mut port = port(9000, 3000);
@@ -39,6 +41,7 @@ fn room_is_granted_in_steps_and_an_old_message_takes_nothing_back() {
 }
 
 /// 1482 of 9000 bytes granted and not yet used are less than a full frame: a single byte of room is worth telling.
+// [CBFC4]
 #[test]
 fn whoever_may_lack_credits_is_told_at_once() {
     let mut port = port(9000, 3000);
@@ -132,6 +135,7 @@ fn any_losses_only_delay_and_never_overflow() {
     }
 }
 
+// [CBFC8]
 #[test]
 fn sufficient_credits_are_the_bytes_of_a_round_trip_and_four_frames() {
     // 100 Gbps and 500 ns: 12,500 bytes there and back, 84 of the message, 3 of 1538, the step of 1518.

@@ -425,6 +425,7 @@ mod tests {
     }
 
     /// The same notifications, against a loop over every period.
+    // [DCQCN5]
     #[test]
     fn samples_of_the_timer_are_those_of_each_period() {
         let p = DcqcnParameters {

@@ -104,6 +104,7 @@ mod tests {
         (0..100_000).filter(|_| marker.marks(queue_bytes, &mut stream)).count() as f64 / 1e5
     }
 
+    // [ECN5]
     #[test]
     fn thresholds_follow_the_rate_and_probability_does_not() {
         let gbps = Rate::from_gbps;
@@ -116,6 +117,7 @@ mod tests {
     }
 
     /// Against the probability itself, rounded down: at it and just below.
+    // [ECN4]
     #[test]
     fn numbers_below_the_probability_mark() {
         let mut random = Stream::new(7, 0, 0);
@@ -142,6 +144,7 @@ mod tests {
         assert!(!widest.is_drawn_by(1, 1) && widest.is_drawn_by(0, 2));
     }
 
+    // [ECN3]
     #[test]
     fn the_ramp_is_linear_and_the_step_sharp() {
         let ramp = Marker::new(100, 400, 0.2);

@@ -12,6 +12,7 @@ fn standard(gbps: u64, metres: u64, mtu_bytes: u64) -> Headroom {
 ///   wire = 62.5 -> 63 + 84 + 4288 + 1520 = 5955
 ///   stored = 5955 x 1500 / 1520 = 5876.6 -> 5877, and two whole frames: 8877
 /// ```
+// [PFC10]
 #[test]
 fn headroom_is_what_a_hand_computes() {
     // Gbps, metres, MTU, bytes on the cable, bytes of reaction, headroom.

@@ -64,3 +64,5 @@ mod complete_tests;
 mod pipe;
 #[cfg(test)]
 mod pipe_tests;
+#[cfg(test)]
+mod specification_tests;

@@ -367,6 +367,7 @@ mod tests {
 
     /// Quanta count from the reception of the frame (IEEE 802.3, annex 31B): a pause as short as the reaction stops
     /// nobody.
+    // [PFC5] [PFC7]
     #[test]
     fn quanta_count_from_reception() {
         let mut state = PauseState::default();
@@ -397,6 +398,7 @@ mod tests {
         assert_eq!((state.stopped_time(end, 3), state.longest_stop(end)), (Time::from_ns(1_500), Time::from_ns(1_000)));
     }
 
+    // [PFC6]
     #[test]
     fn a_renewal_extends_and_a_resume_ends() {
         let mut state = PauseState::default();
@@ -407,10 +409,11 @@ mod tests {
         assert_eq!(state.blocked(Time::from_ns(638)), 0b01);
         assert_eq!(state.blocked(Time::from_ns(1499)), 0b01);
         assert_eq!(state.blocked(Time::from_ns(1500)), 0);
-        // A resume before the pause took effect cancels it.
+        // A resume waits for the reaction time too: one within that of its pause leaves a short stop.
         hear(&mut state, 2000, 0b1, 1000);
         hear(&mut state, 2010, 0b1, 0);
-        assert_eq!(state.blocked(Time::from_ns(2048)), 0);
+        assert_eq!([2037, 2038, 2047, 2048].map(|ns| state.blocked(Time::from_ns(ns))), [0, 1, 1, 0]);
+        assert_eq!(state.counts(Time::from_ns(2100)), (3, 2, 1, 0));
     }
 
     /// Against the instants at which the class was free, nanosecond by nanosecond, back to the gap before the last stop.
@@ -449,6 +452,7 @@ mod tests {
     }
 
     /// Against a model that lists, per class, every effective interval, nanosecond by nanosecond.
+    // [PFC5] [PFC6] [PFC7]
     #[test]
     fn agrees_with_a_list_of_commands() {
         for seed in 0..200 {

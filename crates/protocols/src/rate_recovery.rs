@@ -177,6 +177,7 @@ mod tests {
         }
     }
 
+    // [DCQCN7]
     #[test]
     fn a_counter_that_is_off_does_not_keep_the_other_from_hyper_increase() {
         let by_timer = RecoveryParameters { byte_counter_bytes: 0, ..parameters() };
@@ -215,6 +216,7 @@ mod tests {
         assert_eq!(flow.target().as_bps(), 20_120_000_000);
     }
 
+    // [DCQCN7]
     #[test]
     fn hyper_increase_needs_both_counters_and_late_calls_change_nothing() {
         let p = parameters();

@@ -83,6 +83,7 @@ mod tests {
     use super::*;
 
     /// Bytes that a link carries within the standard's time: quanta times 64.
+    // [PFC9]
     #[test]
     fn the_standard_by_rate() {
         for (mbps, bytes) in [
@@ -105,6 +106,7 @@ mod tests {
 
     /// 67 quanta last 6.8608 us at 5 Gbps, longer than the 1.024 us of 1 Gbps; 453 last 1,449,600 ps at 160 Gbps, less
     /// than the 2,017,280 of 100 Gbps; beyond 800 Gbps stay its 579,200 ps; at 10 Mbps one quantum is 51.2 us.
+    // [PFC9]
     #[test]
     fn rates_that_are_not_listed_get_the_longer_of_their_neighbours() {
         let on = |mbps| Reaction::Standard.on(Rate::from_mbps(mbps)).as_ps();

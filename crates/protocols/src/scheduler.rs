@@ -145,6 +145,7 @@ mod tests {
         (bytes, count)
     }
 
+    // [STRICT1]
     #[test]
     fn strict_serves_the_highest() {
         assert_eq!(ClassScheduler::Strict.pick(0b0010_0110), Some(5));
@@ -156,6 +157,41 @@ mod tests {
         let mut turn = ClassScheduler::wrr([1, 2, 3, 1, 1, 1, 1, 4]);
         let (_, count) = serve(&mut turn, 0b1000_0111, 10_000);
         assert_eq!([count[0], count[1], count[2], count[7]], [1000, 2000, 3000, 4000]);
+    }
+
+    /// Serves `count` frames of this length.
+    fn order(turn: &mut ClassScheduler, ready: u8, count: usize, frame_bytes: u64) -> Vec<u8> {
+        let mut serve = || {
+            let class = turn.pick(ready).unwrap();
+            turn.charge(class, frame_bytes);
+            class
+        };
+        (0..count).map(|_| serve()).collect()
+    }
+
+    // [WRR1] [WRR2] [WRR3] [WRR4] [WRR5] [WRR8]
+    #[test]
+    fn weighted_turns_by_hand() {
+        let mut turn = ClassScheduler::wrr([2, 1, 1, 3, 1, 1, 1, 1]);
+        assert_eq!(turn.pick(0), None);
+        // Class 0 is the current one, without credit: the round begins with class 1.
+        assert_eq!(order(&mut turn, 0b1001, 8, 84), [3, 3, 3, 0, 0, 3, 3, 3]);
+        assert_eq!(order(&mut turn, 0b1001, 1, 84), [0]);
+        // Class 0 has a frame left of its turn. It is not ready, so it is passed by, and loses that when it is passed
+        // again.
+        assert_eq!(order(&mut turn, 0b1000, 4, 84), [3, 3, 3, 3]);
+        assert_eq!(order(&mut turn, 0b1001, 5, 84), [3, 3, 0, 0, 3]);
+        // While nothing is ready nothing changes: class 3 goes on with its turn.
+        assert_eq!(turn.pick(0), None);
+        assert_eq!(order(&mut turn, 0b1001, 3, 84), [3, 3, 0]);
+    }
+
+    // [DRR1] [DRR2]
+    #[test]
+    fn deficits_by_hand() {
+        // Credits of class 0 and 1 before each frame: 0 and 500; 1000, -120; 380; -240, 380; 760, -240; 140; -480, 260.
+        let mut turn = ClassScheduler::drr([1000, 500, 1, 1, 1, 1, 1, 1]);
+        assert_eq!(order(&mut turn, 0b11, 7, 620), [1, 0, 0, 1, 0, 0, 1]);
     }
 
     #[test]

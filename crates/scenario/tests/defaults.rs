@@ -86,6 +86,7 @@ fn the_codes_own_defaults_are_the_tables() {
 }
 
 /// What the tables say in words.
+// [PFC11]
 #[test]
 fn numbers_in_meanings_are_those_in_force() {
     let auto = switch("flow_control = { kind = \"pfc\", priorities = [3] }\n").flow_control;

@@ -19,6 +19,7 @@ fn lower(text: &str, overrides: &[(&str, &str)]) -> Result<Lowered, String> {
     scenario.and_then(|scenario| scenario.lower()).map_err(|errors| errors.to_string())
 }
 
+// [M7]
 #[test]
 fn an_entry_of_the_traffic_has_a_transport_of_its_own() {
     let plain = lower(PLAIN, &[]).unwrap();

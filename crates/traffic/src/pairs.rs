@@ -265,6 +265,7 @@ mod tests {
         assert!(chi < 26.1, "{chi}");
     }
 
+    // [M11]
     #[test]
     fn all_to_all_stride_and_list() {
         let all = ends(&plan(Pattern::AllToAll, &[5, 6, 7], 1).unwrap());

@@ -174,6 +174,7 @@ mod tests {
         assert_eq!(parse_percent("80%"), Ok(0.8));
     }
 
+    // [M1]
     #[test]
     fn each_error_says_what_would_be_right() {
         let error = |text: &str| text.parse::<Time>().unwrap_err().to_string();
@@ -202,6 +203,7 @@ mod tests {
         assert_eq!(format!("{:.1}", Time::from_ns(1_234_567)), "1.2ms");
     }
 
+    // [M2]
     #[test]
     fn serialisation_is_exact() {
         assert_eq!(Rate::from_gbps(100).serialise(1), Time::from_ps(80));

@@ -96,6 +96,7 @@ mod tests {
 
     /// Reference outputs of the generators' authors: SplitMix64 from state 1234567, xoshiro256++ from
     /// state 1, 2, 3, 4.
+    // [M13] [M15]
     #[test]
     fn known_answers() {
         let mut state = 1_234_567;
@@ -104,6 +105,44 @@ mod tests {
         let mut stream = Stream { state: [1, 2, 3, 4] };
         let drawn: Vec<u64> = (0..4).map(|_| stream.next_u64()).collect();
         assert_eq!(drawn, [41_943_041, 58_720_359, 3_588_806_011_781_223, 3_591_011_842_654_386]);
+    }
+
+    // [M14] [M15] [M16]
+    #[test]
+    fn streams_of_a_run() {
+        assert_eq!((purpose("switch"), purpose("host")), (0xa5a8_7ac5_b0b3_79b1, 0x4077_f8cc_7eaf_4d6f));
+        let mut seed = 1;
+        let mut state = split_mix(&mut seed) ^ 3;
+        state = split_mix(&mut state) ^ purpose("switch");
+        let words: [u64; 4] = std::array::from_fn(|_| split_mix(&mut state));
+        let mut switch = Stream::new(1, 3, purpose("switch"));
+        assert_eq!(switch.state, words);
+        assert_eq!(
+            [0; 3].map(|_| switch.next_u64()),
+            [0xc525_5280_ba7c_ec04, 0x9b28_fc6e_a4c9_1d5f, 0xfe1e_098f_b205_0eb4]
+        );
+        let mut host = Stream::new(1, 0, purpose("host"));
+        assert_eq!([0; 2].map(|_| host.next_u64()), [0x28ad_8c28_a282_b4ea, 0xf76f_767b_f0a6_a2fd]);
+    }
+
+    // [M17]
+    #[test]
+    fn units_and_numbers_below_a_bound_by_hand() {
+        let mut stream = Stream::new(1, 3, purpose("switch"));
+        assert_eq!(stream.unit(), (0xc525_5280_ba7c_ec04_u64 >> 11) as f64 / 9_007_199_254_740_992.0);
+        assert_eq!(stream.below(10), 6); // 0x9b28... is 0.606 of 2^64
+        // 2^64 mod (2^63 + 1) is 2^63 - 1: about half of all numbers are drawn again.
+        let (mut stream, mut numbers) = (Stream::new(5, 0, 0), Stream::new(5, 0, 0));
+        let bound = (1u64 << 63) + 1;
+        for _ in 0..100 {
+            let expected = loop {
+                let wide = u128::from(numbers.next_u64()) * u128::from(bound);
+                if wide as u64 >= (1 << 63) - 1 {
+                    break (wide >> 64) as u64;
+                }
+            };
+            assert_eq!(stream.below(bound), expected);
+        }
     }
 
     #[test]

@@ -92,6 +92,7 @@ mod tests {
     use units::random::Stream;
 
     /// Against a list that is sorted by time, in which what was created first stands first.
+    // [M25]
     #[test]
     fn events_come_by_time_and_then_as_they_were_created() {
         let mut random = Stream::new(11, 0, 0);

@@ -155,6 +155,7 @@ fn rounds_of_an_exchange_follow_each_other() {
 }
 
 /// A notification crosses between hosts with the delay that the setup gives it.
+// [M52]
 #[test]
 fn a_flow_of_another_host_starts_when_it_is_told() {
     let spec = link(10, 1000);

@@ -147,6 +147,7 @@ fn a_clock_drifts_away_over_a_second() {
 }
 
 /// Along a line nobody waits: each hop says when the frame was there, and what had left before it.
+// [HPCC2] [HPCC3]
 #[test]
 fn telemetry_tells_of_every_hop_and_comes_back() {
     let (rate, delay) = (Rate::from_gbps(10), Time::from_ns(500));
@@ -177,6 +178,7 @@ fn telemetry_tells_of_every_hop_and_comes_back() {
 
 /// At a port where several flows meet, frames by the time at which they left: each says what had left before it, and
 /// the queue behind it is within what the frames on their way explain.
+// [HPCC2]
 #[test]
 fn telemetry_of_a_crowded_port_adds_up() {
     let toy = Toy { collects: true, probes: 3, ..Toy::default() };

@@ -158,6 +158,7 @@ fn tiers(hosts: u32, spec: LinkSpec) -> Fabric {
 }
 
 /// The host that sends whatever the credits say loses frames: the check can fail.
+// [M50]
 #[test]
 fn a_host_that_does_not_listen_loses() {
     let flows = |hosts: u32| {

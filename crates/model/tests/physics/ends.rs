@@ -12,6 +12,7 @@ fn star(hosts: u32) -> Fabric {
 }
 
 /// Over at the first look after the last frame came, however long the run might have been.
+// [M63]
 #[test]
 fn a_run_ends_with_its_flows_and_counts_as_the_whole_one_does() {
     let flows = || [flow(0, 3, 200_000), flow(1, 3, 300_000), flow(2, 0, 5_000)];
@@ -74,6 +75,7 @@ fn drawn_flows_are_waited_for_up_to_the_last() {
 }
 
 /// A source of datagrams is done when its last frame has come, or was lost on the way.
+// [M63]
 #[test]
 fn datagrams_end_whether_they_arrive_or_not() {
     let constant = || Process::Constant { rate: Rate::from_gbps(10) };
@@ -90,6 +92,7 @@ fn datagrams_end_whether_they_arrive_or_not() {
 }
 
 /// Statistics begin after the warm-up, and the run does not end before that.
+// [M63]
 #[test]
 fn the_warm_up_is_waited_for() {
     let mut setup = setup(star(2), plan(2, [flow(0, 1, 5_000)]));

@@ -72,6 +72,7 @@ fn local_rerouting_saves_what_comes_after_the_failure() {
 }
 
 /// S1 sends back to H1's switch what S2 sends to S1: a frame with 9 lives makes 9 hops between them.
+// [M34]
 #[test]
 fn the_hop_limit_ends_a_loop() {
     let fabric = line(3, 1, link(10, 500), link(10, 500)).unwrap();
@@ -157,6 +158,7 @@ fn met(n: u64) -> u64 {
     n - (n.div_ceil(10)).max(u64::from(n > 0)) - u64::from(n > 0 && n.is_multiple_of(10))
 }
 
+// [ECN1] [ECN2] [ECN3] [M35]
 #[test]
 fn marks_are_those_of_the_queue_that_a_frame_meets() {
     let frames = 2_000;
@@ -198,6 +200,7 @@ fn marked(threshold: u64, at: MarkAt) -> Vec<u64> {
 
 /// As many frames find more than a number before them as leave more than it behind: a queue rises and falls by one. At
 /// dequeue it is others, those that leave while it is long.
+// [ECN2]
 #[test]
 fn marks_at_dequeue_are_those_of_the_queue_that_a_frame_leaves_behind() {
     let frames = 2_000;

@@ -64,6 +64,7 @@ fn completion(
     [Time::from_ps(record.fct_ps().expect("it completes")), Time::from_ps(record.alone_ps)]
 }
 
+// [M3] [M51] [ROCE1] [ROCE2] [TIMELY1]
 #[test]
 fn roce_at_line_rate_is_exact_over_1_to_6_hops() {
     let mut stream = Stream::new(1, 0, 0);
@@ -136,6 +137,7 @@ fn another_flow_on_the_path_shows() {
 /// A frame arrives when its last bit arrives. At 1 Gbps the gap behind it lasts 96 ns: a frame that comes alone does
 /// not wait for it at any hop, and the second of two comes a frame, a preamble and one gap after the first, however
 /// many hops there are.
+// [M3]
 #[test]
 fn the_gap_keeps_the_wire_and_delays_nothing() {
     for hops in 1..=5u64 {

@@ -90,6 +90,7 @@ fn the_formula_is_within_two_frames_of_the_least_headroom_that_loses_nothing() {
 }
 
 /// 802.3x stops the port, not a class, and is as lossless.
+// [PAUSE1]
 #[test]
 fn pause_frames_keep_a_whole_port_lossless() {
     for (gbps, delay_ns, frame) in CASES {
@@ -126,6 +127,7 @@ fn step_down() -> Fabric {
 /// eleventh waiting frame, at 1799.04 ns, is the first above ten frames. The pause takes 5.76 + 500 ns to `H1` and
 /// 38.4 ns to work there, so the frame begun at 2.3 us is the last; 3 of these 24 have left by the time it comes, at
 /// 2899.04 ns. Down to seven frames, 1000 * 16 ns after the first departure, the switch lets it go on.
+// [M39] [PFC1] [PFC2] [PFC5] [PFC8]
 #[test]
 fn xoff_and_xon_come_when_they_must() {
     let process = Process::Constant { rate: Rate::from_gbps(100) };
@@ -157,6 +159,7 @@ fn pauses_expire_and_expiry_lets_the_sender_go_on() {
 }
 
 /// A host that does not listen, and a class that is not protected, both lose.
+// [M50]
 #[test]
 fn without_obedience_or_in_another_class_frames_are_lost() {
     let mut setup = blocked(link(10, 100), 1518, Time::ZERO);

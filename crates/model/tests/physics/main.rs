@@ -32,6 +32,8 @@ mod recovery;
 mod requests;
 mod shaping;
 mod sharing;
+mod specification;
+mod specification_of_switches;
 mod stop;
 mod swift;
 mod tags;

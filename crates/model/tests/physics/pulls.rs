@@ -12,6 +12,7 @@ use units::{Rate, Time, WIRE_OVERHEAD_BYTES};
 
 /// A window of one bandwidth-delay product keeps the slowest link busy, whichever it is, and asks for each further
 /// packet in time.
+// [NDP1] [NDP8] [HPCC4]
 #[test]
 fn a_lone_flow_is_exact_over_1_to_6_hops() {
     let mut stream = Stream::new(21, 0, 0);

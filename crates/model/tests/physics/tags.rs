@@ -54,6 +54,7 @@ fn priority_transition(by_new_tag: bool) -> Told {
     run(setup)
 }
 
+// [BUF5]
 #[test]
 fn a_frame_waits_where_the_pause_of_its_new_tag_reaches_it() {
     let told = priority_transition(true);

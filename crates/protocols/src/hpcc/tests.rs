@@ -43,6 +43,7 @@ fn a_queue_of_one_bandwidth_delay_product_halves_the_rate() {
 }
 
 /// Of two links the busier counts, be the other one's queue longer in bytes.
+// [HPCC7]
 #[test]
 fn the_busiest_link_counts() {
     let p = parameters();
@@ -57,6 +58,7 @@ fn the_busiest_link_counts() {
 
 /// Within a round trip each acknowledgement begins anew from the rate that the round trip began with: many of them do
 /// not cut many times (HPCC, sec. 3.2).
+// [HPCC9]
 #[test]
 fn acknowledgements_of_one_round_trip_do_not_add_up() {
     let p = parameters();
@@ -84,6 +86,7 @@ fn acknowledgements_of_one_round_trip_do_not_add_up() {
 }
 
 /// On an idle path the rate rises by a step a round trip, and jumps at the one after maxStage steps.
+// [HPCC8]
 #[test]
 fn after_max_stage_steps_the_rate_follows_the_measurement() {
     let p = HpccParameters { max_stage: 3, ..parameters() };
@@ -102,6 +105,7 @@ fn after_max_stage_steps_the_rate_follows_the_measurement() {
 }
 
 /// Telemetry of another path, or of clocks and counts that went back, is no measurement but a new beginning.
+// [HPCC6]
 #[test]
 fn another_path_begins_anew() {
     let p = parameters();

@@ -105,6 +105,7 @@ fn trimmed_packets_are_pulled_again_and_the_port_never_rests() {
 /// A port a quarter as fast as the line cuts three of four packets of what comes at line rate. That is the window where
 /// early pulls lapse, and a third more where they count: 4 t = 1000 + t. Either way the flow ends, without a timeout,
 /// and only the pulls that lapsed are missing from what was asked for.
+// [NDP4]
 #[test]
 fn pulls_that_lapse_leave_line_rate_to_the_window() {
     let pipe = Pipe { line: Rate::from_gbps(40), buffer_bytes: 8 * 1520, trims: true, ..Pipe::default() };
@@ -122,6 +123,7 @@ fn pulls_that_lapse_leave_line_rate_to_the_window() {
 }
 
 /// Headers that come back to their sender are sent again, too: without a timer, and without a loss.
+// [NDP10]
 #[test]
 fn what_comes_back_is_sent_again() {
     for (kind, share, early) in
@@ -143,6 +145,7 @@ fn what_comes_back_is_sent_again() {
     }
 }
 
+// [NDP2] [NDP3]
 #[test]
 fn a_pull_lets_the_lowest_refused_packet_go_first() {
     let mut sender = sender("5", 100);
@@ -183,6 +186,7 @@ fn a_flow_shorter_than_its_window_waits_for_pulls_too() {
 }
 
 /// NDP, sec. 3.2.4: returned headers wait for pulls, as long as any are to come; the very last one does not.
+// [NDP10]
 #[test]
 fn the_only_packet_left_is_sent_again_unasked() {
     let mut sender = sender("3", 100);
@@ -197,6 +201,7 @@ fn the_only_packet_left_is_sent_again_unasked() {
     assert_eq!(packets(&hear(pull(1))), [1]);
 }
 
+// [NDP9]
 #[test]
 fn what_both_looks_find_under_way_is_lost() {
     let mut sender = sender("2", 100);
@@ -217,6 +222,7 @@ fn what_both_looks_find_under_way_is_lost() {
 }
 
 /// A last pull that was lost is repeated, and asks for nothing new.
+// [NDP9]
 #[test]
 fn a_receiver_that_hears_nothing_repeats_its_last_pull() {
     let TransportParameters::Ndp(parameters) = build("ndp", &[]) else { unreachable!() };
@@ -261,6 +267,7 @@ fn a_needless_header_is_acknowledged() {
 }
 
 /// Flows take turns, and a turn of two packets lasts two packet times.
+// [NDP7] [NDP8]
 #[test]
 fn the_pacer_gives_turns_one_packet_time_apart() {
     let mut pacer = PullPacer::new(Time::from_ns(10));

@@ -1,0 +1,547 @@
+//! The numbered sentences of `docs/model.md`, each in a network so small that its times are computed by hand. At 10
+//! Gbps a byte takes 800 ps: a frame of 1000 bytes keeps its wire for 816 ns, and its last bit has come 806.4 ns and
+//! the delay after its transmission began.
+
+use crate::bench::*;
+use fabric::generate::{TierLinks, leaf_spine, single_switch};
+use fabric::routing::Failure;
+use fabric::{Fabric, FabricBuilder, LinkSpec, NodeId};
+use model::parameters::*;
+use stats::trace::{PacketKind, TraceEvent};
+use std::collections::BTreeSet;
+use traffic::{Entry, Flow, Intensity, PlanBuilder, Poisson, Process, Sizes, Start, When, poisson};
+use units::random::{Stream, purpose};
+use units::{Rate, Time};
+
+/// Of a frame of 1000 bytes at 10 Gbps: how long it keeps the wire, and from its start until it has passed a link of 1
+/// us.
+pub const BUSY: u64 = 816_000;
+pub const FLIGHT: u64 = 806_400 + 1_000_000;
+/// The latter of a MAC control frame.
+pub const CONTROL: u64 = 72 * 800 + 1_000_000;
+
+/// One frame of 1000 bytes in class 3.
+pub fn once(src: u32, dst: u32, start_ps: u64) -> Flow {
+    frames(src, dst, 1, start_ps, Rate::from_gbps(10))
+}
+
+/// Frames of 1000 bytes in class 3 at a rate.
+pub fn frames(src: u32, dst: u32, count: u64, start_ps: u64, rate: Rate) -> Flow {
+    let start = Start::At(Time::from_ps(start_ps));
+    Flow { start, ..datagrams(src, dst, Process::Constant { rate }, 1000, 1000 * count) }
+}
+
+/// Hosts at one switch, 10 Gbps and 1 us each.
+pub fn star(hosts: u32, flows: impl IntoIterator<Item = Flow>) -> Setup {
+    let mut setup = setup(single_switch(hosts, link(10, 1000)).unwrap(), plan(hosts, flows));
+    setup.record.trace = Some(TraceParameters::everything());
+    setup
+}
+
+/// Data frames that start at a port: when, and of which flow.
+pub fn starts(told: &Told, node: NodeId, at_port: u16) -> Vec<(u64, u64)> {
+    let started = told.trace.iter().filter(|row| row.node == node.0).filter_map(|row| match (&row.event, row.packet) {
+        (TraceEvent::Started { port, .. }, Some(packet)) if *port == at_port && packet.kind == PacketKind::Data => {
+            Some((row.at.as_ps(), packet.flow))
+        }
+        _ => None,
+    });
+    started.collect()
+}
+
+/// The flows alone.
+pub fn order(starts: &[(u64, u64)]) -> Vec<u64> {
+    starts.iter().map(|start| start.1).collect()
+}
+
+pub fn delivered(told: &Told, flow: u64) -> Option<u64> {
+    told.flows.iter().find(|record| record.flow == flow).and_then(|record| record.delivered_ps)
+}
+
+/// As the specification has it.
+fn mix(mut x: u32) -> u32 {
+    x ^= x >> 16;
+    x = x.wrapping_mul(0x7feb_352d);
+    x ^= x >> 15;
+    x = x.wrapping_mul(0x846c_a68b);
+    x ^ x >> 16
+}
+
+fn hash(a: u32, b: u32, flow: u32) -> u32 {
+    mix(mix(mix(a.wrapping_add(0x85eb_ca6b)) ^ b).wrapping_add(flow))
+}
+
+fn choice(entropy: u32, salt: u32, n: usize) -> usize {
+    ((u64::from(mix(entropy ^ salt)) * n as u64) >> 32) as usize
+}
+
+fn salt(node: NodeId, seed: u64) -> u32 {
+    mix(node.0.wrapping_add(0x9e37_79b9)) ^ mix(seed as u32 ^ mix((seed >> 32) as u32))
+}
+
+// [M5]
+#[test]
+fn a_short_frame_is_64_bytes_long() {
+    // A payload of 1 byte behind 62 bytes of headers: 72 bytes with the preamble, on one link.
+    let told = run(setup(crate::lone_flow::chain(&[link(10, 1000)]), plan(2, [flow(0, 1, 1)])));
+    assert_eq!(delivered(&told, 0), Some(72 * 800 + 1_000_000));
+}
+
+// [M8] [M9] [M10]
+#[test]
+fn generated_fabrics_number_hosts_first_and_ports_by_links() {
+    let fabric = leaf_spine(2, 2, 2, 1, TierLinks::uniform(link(10, 1000))).unwrap();
+    let names: Vec<&str> = fabric.node_ids().map(|node| fabric.name(node)).collect();
+    assert_eq!(names, ["H1", "H2", "H3", "H4", "L1", "L2", "S1", "S2"]);
+    assert_eq!(fabric.hosts(), [0, 1, 2, 3].map(NodeId));
+    let peers = |node: u32| fabric.ports(NodeId(node)).iter().map(|port| port.peer.0).collect::<Vec<_>>();
+    assert_eq!([peers(4), peers(5), peers(6), peers(7)], [vec![0, 1, 6, 7], vec![2, 3, 6, 7], vec![4, 5], vec![4, 5]]);
+}
+
+/// Frames of three hosts come to the switch at once, ten times; between some of these instants another frame comes.
+// [M21] [M22] [M23]
+#[test]
+fn simultaneous_arrivals_begin_with_the_port_that_the_counter_says() {
+    assert_eq!([0, 1, 2, 3, 4].map(mix), [0, 0x6889_90c0, 0xd113_2181, 0x53f1_e9dd, 0xd97e_5ed1]);
+    let mut flows = Vec::new();
+    let (mut instants, mut expected) = (0, Vec::new());
+    for round in 0..10 {
+        let at = round * 20_000_000;
+        let first = flows.len() as u64;
+        flows.extend((0..3).map(|src| once(src, 3, at)));
+        let start = u64::from(mix(instants) % 3);
+        expected.extend((0..3).map(|turn| first + (start + turn) % 3));
+        instants += 1;
+        if round % 3 == 1 {
+            flows.push(once(3, 0, at + 10_000_000));
+            instants += 1;
+        }
+    }
+    let setup = star(4, flows);
+    let switch = setup.fabric.switches().next().unwrap();
+    let told = run(setup);
+    assert_eq!(order(&starts(&told, switch, 3)), expected);
+}
+
+/// One frame may wait. It leaves as the wire becomes free, before the frame that comes in that instant is judged.
+// [M20] [BUF7]
+#[test]
+fn departures_come_before_arrivals() {
+    let dropped = |earlier_ps| {
+        let mut setup = star(4, [once(0, 3, 0), once(1, 3, 100_000), once(2, 3, BUSY - earlier_ps)]);
+        setup.switch.buffer = Buffer::PerQueue { limit: QueueLimit::Packets(1) };
+        run(setup).dropped("queue full")
+    };
+    assert_eq!([dropped(0), dropped(1)], [0, 1]);
+}
+
+/// The link from the switch to a host fails. A frame that arrives or starts in the instant of the failure does so
+/// before; one that started in it is lost on the way, whether or not the link is back before it arrives.
+// [M20] [M55] [M60]
+#[test]
+fn a_failure_comes_after_the_arrivals_and_departures_of_its_instant() {
+    let arrives = |down_ps: u64, up_ps: Option<u64>| {
+        let mut setup = star(2, [once(0, 1, 0)]);
+        let link = setup.fabric.ports(setup.fabric.host_node(1))[0].link;
+        let up_at = up_ps.map(Time::from_ps);
+        setup.failures = vec![Failure { link, down_at: Time::from_ps(down_ps), up_at }];
+        let told = run(setup);
+        (delivered(&told, 0) == Some(2 * FLIGHT), told.dropped("link down"), told.dropped("no route"))
+    };
+    assert_eq!(arrives(2 * FLIGHT, None), (true, 0, 0));
+    assert_eq!(arrives(2 * FLIGHT - 1, None), (false, 1, 0));
+    assert_eq!(arrives(FLIGHT, Some(FLIGHT + 1)), (false, 1, 0));
+    assert_eq!(arrives(FLIGHT - 2, Some(FLIGHT - 1)), (true, 0, 0));
+    assert_eq!(arrives(FLIGHT - 1, None), (false, 0, 1));
+}
+
+/// A frame that is queued when its link fails frees its account: the resume goes out in that instant. The pause of 10
+/// quanta, 512 ns, would be renewed after 256 ns: a failure in that instant comes first.
+// [M26] [M56]
+#[test]
+fn what_waits_for_a_failed_link_is_lost_and_lets_its_sender_go_on() {
+    for (quanta, after_ps) in [(40, 300_000), (10, 256_000)] {
+        let mut setup = star(3, [once(0, 2, 0), once(1, 2, 0)]);
+        setup.switch.flow_control = FlowControl::Pfc(PauseParameters { quanta, ..pause(500) });
+        setup.record.pauses = true;
+        let link = setup.fabric.ports(setup.fabric.host_node(2))[0].link;
+        setup.failures = vec![Failure { link, down_at: Time::from_ps(FLIGHT + after_ps), up_at: None }];
+        let told = run(setup);
+        let heard: Vec<(u64, bool)> = told.pauses.iter().map(|it| (it.0.as_ps(), it.4)).collect();
+        assert_eq!(heard, [(FLIGHT + CONTROL, true), (FLIGHT + after_ps + CONTROL, false)], "{quanta} quanta");
+        assert_eq!(told.dropped("link down"), 2);
+    }
+}
+
+/// While its link is down a host keeps what it has; frames leave when the link is back.
+// [M58]
+#[test]
+fn a_host_waits_for_its_link() {
+    let mut setup = star(2, [once(0, 1, 0), once(0, 1, 3_000_000), frames(0, 1, 3, 4_000_000, Rate::from_gbps(5))]);
+    let host = setup.fabric.host_node(0);
+    let link = setup.fabric.ports(host)[0].link;
+    let up = 9_000_000;
+    setup.failures = vec![Failure { link, down_at: Time::from_ps(2_000_000), up_at: Some(Time::from_ps(up)) }];
+    let told = run(setup);
+    assert_eq!(starts(&told, host, 0), [(0, 0), (up, 1), (up + BUSY, 2), (up + 2 * BUSY, 2), (up + 3 * BUSY, 2)]);
+    assert_eq!(told.summary.packets.delivered_whole, 5);
+}
+
+/// A pause outlives a failure of its link: `H1` was told to stop, and goes on when it is told to.
+// [M59]
+#[test]
+fn a_pause_outlives_a_failure() {
+    let mut builder = FabricBuilder::new("step down");
+    let (h1, h2, s1) = (builder.add_host("H1"), builder.add_host("H2"), builder.add_switch("S1", 1));
+    let first = builder.connect(h1, s1, link(100, 500));
+    builder.connect(h2, s1, link(10, 500));
+    let process = Process::Constant { rate: Rate::from_gbps(100) };
+    let flows = plan(2, [datagrams(0, 1, process, 1230, traffic::ENDLESS)]);
+    let mut setup = setup(builder.build().unwrap(), flows);
+    setup.switch.flow_control = FlowControl::Pfc(pause(10 * 1230));
+    setup.record.trace = Some(TraceParameters::everything());
+    setup.duration = Time::from_us(20);
+    let (down, up) = (Time::from_us(4), Some(Time::from_us(6)));
+    setup.failures = vec![Failure { link: first, down_at: down, up_at: up }];
+    let starts = starts(&run(setup), h1, 0);
+    // `xoff_and_xon_come_when_they_must` in lossless.rs has the times: told to go on at 17,104.8 ns, 38.4 ns to obey.
+    assert_eq!(starts.iter().map(|start| start.0).find(|&at| at > 2_400_000), Some(17_104_800 + 38_400));
+}
+
+/// `H0` and `H1` with four ways between them, each of another delay: `A` has ports 1 to 4 to them, `C` 0 to 3.
+fn four_ways() -> (Fabric, NodeId, NodeId) {
+    let mut builder = FabricBuilder::new("four ways");
+    let hosts = ["H0", "H1"].map(|name| builder.add_host(name));
+    let (a, c) = (builder.add_switch("A", 1), builder.add_switch("C", 1));
+    builder.connect(hosts[0], a, link(10, 1000));
+    for way in 0..4 {
+        let middle = builder.add_switch(format!("B{way}"), 2);
+        builder.connect(a, middle, link(10, 1000 + 100 * way));
+        builder.connect(middle, c, link(10, 1000));
+    }
+    builder.connect(c, hosts[1], link(10, 1000));
+    (builder.build().unwrap(), a, c)
+}
+
+/// The port by which each data frame, or each acknowledgement, leaves a node.
+fn ports_of(told: &Told, node: NodeId, kind: PacketKind) -> Vec<u16> {
+    let rows = told.trace.iter().filter(|row| row.node == node.0 && row.packet.is_some_and(|it| it.kind == kind));
+    rows.filter_map(|row| if let TraceEvent::Started { port, .. } = row.event { Some(port) } else { None }).collect()
+}
+
+// [M28] [M29] [M30] [M31]
+#[test]
+fn equal_ports_are_chosen_by_the_hash_of_the_flow() {
+    assert_eq!(hash(3, 4, 7), 0x97f8_96c3);
+    assert_eq!((salt(NodeId(3), 0), salt(NodeId(3), 1)), (0xf8b_8b36, 0xf8b_8b36 ^ 0x6889_90c0));
+    for seed in [0, 1, 7, 5 << 32] {
+        let (fabric, a, c) = four_ways();
+        let mut setup = setup(fabric, plan(2, (0..40).map(|n| Flow { start: at(n * 10_000_000), ..flow(0, 1, 500) })));
+        setup.forwarding.seed_hashes(seed);
+        setup.record.trace = Some(TraceParameters::everything());
+        let told = run(setup);
+        let there: Vec<u16> = (0..40).map(|flow| 1 + choice(hash(0, 1, flow), salt(a, seed), 4) as u16).collect();
+        let back: Vec<u16> = (0..40).map(|flow| choice(hash(1, 0, flow), salt(c, seed), 4) as u16).collect();
+        assert_eq!(ports_of(&told, a, PacketKind::Data), there);
+        let acks: Vec<u16> = ports_of(&told, c, PacketKind::Ack);
+        assert_eq!(acks, back);
+    }
+}
+
+fn at(ps: u64) -> Start {
+    Start::At(Time::from_ps(ps))
+}
+
+// [M33] [M18]
+#[test]
+fn spread_by_packet_counts_on_from_the_flows_hash() {
+    let (fabric, a, c) = four_ways();
+    let mut setup = setup(fabric, plan(2, [flow(0, 1, 30_000)]));
+    (setup.spread, setup.seed) = (Spread::PerPacket, 9);
+    setup.host.transport = transport("roce", &[("rate", "100Mbps"), ("window", "1000B")]);
+    setup.record.trace = Some(TraceParameters::everything());
+    setup.duration = Time::from_ms(10);
+    let told = run(setup);
+    let there = |n: u32| 1 + choice(hash(0, 1, 0).wrapping_add(n.wrapping_mul(0x9e37_79b9)), salt(a, 0), 4) as u16;
+    assert_eq!(ports_of(&told, a, PacketKind::Data), (0..30).map(there).collect::<Vec<_>>());
+    let mut host = Stream::new(9, 1, purpose("host"));
+    let back: Vec<u16> = (0..30)
+        .map(|_| choice(hash(1, 0, 0).wrapping_add((host.next_u64() >> 32) as u32), salt(c, 0), 4) as u16)
+        .collect();
+    assert_eq!(ports_of(&told, c, PacketKind::Ack), back);
+}
+
+/// A sender takes all four paths in random order, and then all again.
+// [M64] [M18]
+#[test]
+fn spread_by_path_takes_each_path_in_turn() {
+    let (fabric, a, _) = four_ways();
+    let mut setup = setup(fabric, plan(2, [frames(0, 1, 40, 0, Rate::from_gbps(1))]));
+    (setup.spread, setup.seed) = (Spread::PerPath, 4);
+    setup.record.trace = Some(TraceParameters::everything());
+    let told = run(setup);
+    let port = |entropy| 1 + choice(entropy, salt(a, 0), 4) as u16;
+    let mut list: Vec<u32> = Vec::new();
+    for entropy in (0u32..).map(|t| mix(t.wrapping_mul(0x9e37_79b9))) {
+        if list.len() == 4 {
+            break;
+        }
+        if list.iter().all(|&other| port(other) != port(entropy)) {
+            list.push(entropy);
+        }
+    }
+    let mut host = Stream::new(4, 0, purpose("host"));
+    let mut expected = Vec::new();
+    for frame in 0..40 {
+        let i = frame % 4;
+        list.swap(i, i + host.below(4 - i as u64) as usize);
+        expected.push(port(list[i]));
+    }
+    assert_eq!(ports_of(&told, a, PacketKind::Data), expected);
+}
+
+/// Flows that a host draws are hashed by numbers of their own, from 2^31 on.
+// [M12]
+#[test]
+fn drawn_flows_are_numbered_from_two_to_the_31() {
+    let (fabric, a, _) = four_ways();
+    let mut builder = PlanBuilder::new();
+    let drawn = Poisson {
+        intensity: Intensity::MeanGap(Time::from_us(40)),
+        sizes: Sizes::Fixed(900),
+        destinations: None,
+        stop: None,
+        flows_per_host: Some(20),
+    };
+    poisson(&drawn, &[0, 1], &Entry::new(1, 0), &mut builder).unwrap();
+    (0..3).for_each(|n| _ = builder.flow(once(0, 1, 5_000_000_000 + n * 10_000_000)));
+    let mut setup = setup(fabric, builder.build(2).unwrap());
+    setup.record.trace = Some(TraceParameters::everything());
+    setup.duration = Time::from_ms(10);
+    let told = run(setup);
+    let port = |flow| 1 + choice(hash(0, 1, flow), salt(a, 0), 4) as u16;
+    let expected = (0..20).map(|k| port((1 << 31) + k)).chain((0..3).map(port));
+    let data = ports_of(&told, a, PacketKind::Data);
+    // Port 0 leads back to the host: what the other one sends.
+    assert_eq!(data.into_iter().filter(|&port| port > 0).collect::<Vec<_>>(), expected.collect::<Vec<_>>());
+    // Results number them behind the planned ones, by hosts in turn.
+    let numbers: BTreeSet<u64> = told.flows.iter().filter(|flow| flow.src_host == 0).map(|flow| flow.flow).collect();
+    assert_eq!(numbers, (0..3).chain((0..20).map(|k| 3 + 2 * k)).collect());
+}
+
+/// Two hosts notify a third at once, seven times. What they notify it of starts in the order of their numbers, which
+/// the counter turns.
+// [M24] [M52] [M22]
+#[test]
+fn notifications_arrive_by_ports_of_their_own() {
+    let mut builder = PlanBuilder::new();
+    let mut expected = Vec::new();
+    for round in 0..7 {
+        let after = |dst| Flow { start: Start::After { waits_for: 0, delay: Time::ZERO }, ..once(2, dst, 0) };
+        let told: Vec<u32> =
+            [0, 1].map(|host| builder.flow(once(3 + host, host, u64::from(round) * 20_000_000))).into();
+        // The flow that host 1 starts has the lower number.
+        let by_1 = builder.flow(after(1));
+        let by_0 = builder.flow(after(0));
+        builder.notify(told[0], When::Delivered, by_0);
+        builder.notify(told[1], When::Delivered, by_1);
+        let turned = mix(round) % 2 == 1;
+        expected.extend(if turned { [by_1, by_0] } else { [by_0, by_1] }.map(u64::from));
+    }
+    let mut setup = star(5, []);
+    setup.traffic = builder.build(5).unwrap();
+    let host = setup.fabric.host_node(2);
+    assert_eq!(order(&starts(&run(setup), host, 0)), expected);
+}
+
+/// The links to two of the four ways have failed. A flow whose way is live keeps it; the others choose among the live.
+// [M57]
+#[test]
+fn a_frame_whose_port_has_failed_chooses_among_the_live_ones() {
+    let (fabric, a, _) = four_ways();
+    let dead = [2, 3].map(|port: u16| fabric.ports(a)[usize::from(port)].link);
+    let mut setup = setup(fabric, plan(2, (0..40).map(|n| once(0, 1, n * 10_000_000))));
+    setup.failures = dead.map(|link| Failure { link, down_at: Time::from_ns(1), up_at: None }).into();
+    setup.record.trace = Some(TraceParameters::everything());
+    let told = run(setup);
+    let port = |flow| {
+        let entropy = hash(0, 1, flow);
+        let regular = 1 + choice(entropy, salt(a, 0), 4) as u16;
+        if [2, 3].contains(&regular) { [1, 4][choice(entropy, salt(a, 0), 2)] } else { regular }
+    };
+    assert_eq!(ports_of(&told, a, PacketKind::Data), (0..40).map(port).collect::<Vec<_>>());
+}
+
+/// A link loses three frames in ten: those of which the host's stream says so.
+// [M27] [M18]
+#[test]
+fn a_link_loses_the_frames_of_which_the_stream_says_so() {
+    for (loss, bit_error_rate) in [(0.3, 0.0), (0.0, 4e-5), (0.2, 2e-5)] {
+        let spec = LinkSpec { loss, bit_error_rate, ..link(10, 1000) };
+        let mut setup = setup(crate::lone_flow::chain(&[spec]), plan(2, (0..100).map(|n| once(0, 1, n * 5_000_000))));
+        setup.seed = 3;
+        let told = run(setup);
+        let mut host = Stream::new(3, 1, purpose("host"));
+        let damaged = -libm::expm1(8.0 * libm::log1p(-bit_error_rate) * 1000.0);
+        let arrives = |_: &u64| {
+            let lost = loss > 0.0 && host.unit() < loss;
+            !lost && !(bit_error_rate > 0.0 && host.unit() < damaged)
+        };
+        let expected: Vec<u64> = (0..100).filter(arrives).collect();
+        let came: Vec<u64> = (0..100).filter(|&flow| delivered(&told, flow).is_some()).collect();
+        assert_eq!(came, expected);
+    }
+}
+
+/// Frames of a Poisson process come with gaps from a stream of their flow.
+// [M19]
+#[test]
+fn the_gaps_of_a_process_come_from_the_stream_of_its_flow() {
+    let rate = Rate::from_mbps(500);
+    let process = Process::Poisson { rate };
+    let mut setup = star(2, [once(1, 0, 0), datagrams(0, 1, process, 1000, 20_000)]);
+    setup.seed = 11;
+    let host = setup.fabric.host_node(0);
+    let told = run(setup);
+    let mut random = Stream::new(11, 1, purpose("datagram departures"));
+    let mean = rate.serialise(1020).as_ps();
+    let (mut due, mut free) = (0, 0);
+    let mut expected = Vec::new();
+    for _ in 0..20 {
+        let unit = (random.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
+        let fixed = libm::round(-libm::log(1.0 - unit) * 4_294_967_296.0) as u128;
+        due += ((u128::from(mean) * fixed) >> 32) as u64;
+        let start = due.max(free);
+        free = start + BUSY;
+        expected.push((start, 1));
+    }
+    assert_eq!(starts(&told, host, 0), expected);
+}
+
+/// Two flows always have something to send, and take turns. New flows join behind them when they start, and flows that
+/// waited for a time when the wire is next free after it, by their times and not by their numbers.
+// [M25] [M42] [M43] [M44] [M45] [M46]
+#[test]
+fn flows_of_a_class_take_turns_in_a_ring() {
+    let slow = Rate::from_bps(1020 * 8 * 100_000).unwrap(); // a frame each 10 us
+    let flows = [
+        frames(0, 1, 40, 0, Rate::from_gbps(10)),
+        frames(0, 1, 40, 0, Rate::from_gbps(10)),
+        frames(0, 1, 3, 100_000, slow),
+        frames(0, 1, 3, 50_000, slow),
+    ];
+    let setup = star(2, flows);
+    let host = setup.fabric.host_node(0);
+    let told = run(setup);
+    let starts = starts(&told, host, 0);
+    assert!(starts.windows(2).all(|pair| pair[1].0 == pair[0].0 + BUSY), "the wire is never idle");
+    // Flow 0 sends as it starts and joins the ring before flow 1 does.
+    assert_eq!(order(&starts)[..8], [0, 0, 1, 3, 2, 0, 1, 0]);
+    // Due again at 10.05 and 10.1 us, while frame 12 is on the wire (from 9.792 us); two others are before them.
+    assert_eq!(starts[12].0, 9_792_000);
+    let ring = &order(&starts)[12..18];
+    assert_eq!(ring[3..5], [3, 2], "{ring:?}");
+    assert_eq!(ring[1] + ring[2], 1, "{ring:?}");
+}
+
+/// Of flows that are due at the same time, that in the lower place of the host's table is first, and a new flow takes
+/// the place that became free last.
+// [M46] [M53]
+#[test]
+fn flows_that_are_due_at_once_are_served_by_their_places() {
+    let slow = Rate::from_bps(1020 * 8 * 100_000).unwrap();
+    let flows = [once(0, 1, 0), once(0, 1, 0), frames(0, 1, 2, 10_000_000, slow), frames(0, 1, 2, 10_000_000, slow)];
+    let setup = star(2, flows);
+    let host = setup.fabric.host_node(0);
+    // Flow 0 ends at 816 ns and flow 1 at 1632 ns, so flow 2 takes the place of flow 1. Both are due again at 20 us.
+    let told = run(setup);
+    assert_eq!(order(&starts(&told, host, 0)), [0, 1, 2, 3, 3, 2]);
+}
+
+/// A flow with a window of one packet leaves the ring and joins it again at its end when its acknowledgement comes.
+// [M47] [ROCE4]
+#[test]
+fn a_flow_that_waits_for_an_acknowledgement_joins_at_the_end() {
+    let flows = [
+        flow(0, 1, 3_000),
+        Flow { start: at(1), ..frames(0, 1, 60, 0, Rate::from_gbps(10)) },
+        Flow { start: at(1), ..frames(0, 1, 60, 0, Rate::from_gbps(10)) },
+    ];
+    let mut setup = star(2, flows);
+    setup.host.transport = transport("roce", &[("window", "938B"), ("payload", "938B"), ("ack", "64B")]);
+    let host = setup.fabric.host_node(0);
+    let told = run(setup);
+    let starts = starts(&told, host, 0);
+    // Over two links the packet takes 2 * 1.8064 us, the acknowledgement 2 * (57.6 ns + 1 us): it is there at 5.728 us,
+    // while the eighth frame is on the wire (from 5.712 us); two flows wait then.
+    let own: Vec<usize> = (0..starts.len()).filter(|&n| starts[n].1 == 0).collect();
+    assert_eq!(own[..2], [0, 7 + 3], "{starts:?}");
+}
+
+/// Acknowledgements leave before data of their class that waits, and behind the frame on the wire.
+// [M41] [M49] [ROCE13]
+#[test]
+fn replies_go_ahead_of_data() {
+    let mut setup = star(2, [flow(0, 1, 1_000), frames(1, 0, 40, 0, Rate::from_gbps(10))]);
+    setup.host.reply_class = None;
+    let host = setup.fabric.host_node(1);
+    let told = run(setup);
+    let ack = told.trace.iter().find(|row| {
+        row.node == host.0
+            && matches!(row.event, TraceEvent::Started { .. })
+            && row.packet.is_some_and(|packet| packet.kind == PacketKind::Ack)
+    });
+    // 1062 bytes over two links arrive at 2 * (856 ns + 1 us); the frame on the wire then ends at 4.896 us.
+    let arrives = 2 * (1070 * 800 + 1_000_000);
+    assert_eq!(ack.map(|row| row.at.as_ps()), Some(u64::div_ceil(arrives, BUSY) * BUSY));
+    let back = 86 * 800;
+    let next = starts(&told, host, 0).into_iter().find(|start| start.0 > arrives).unwrap();
+    assert_eq!(next.0, u64::div_ceil(arrives, BUSY) * BUSY + back);
+}
+
+/// The receiver of a complete flow forgets it at the first completion of another one that is twice the timeout and 10
+/// ms later: then the same data counts as new.
+// [M54]
+#[test]
+fn a_complete_flow_is_remembered_for_a_time() {
+    let goodput = |with_another: bool| {
+        let mut flows = vec![flow(0, 1, 1_000)];
+        flows.extend(with_another.then(|| Flow { start: at(11_000_000_000), ..flow(2, 1, 1_000) }));
+        let mut setup = star(3, flows);
+        setup.host.transport = transport("roce", &[("timeout", "100us")]);
+        let link = setup.fabric.ports(setup.fabric.host_node(0))[0].link;
+        // Down while the acknowledgement is on its way, and back after 12 ms.
+        let (down_at, up_at) = (Time::from_us(5), Some(Time::from_ms(12)));
+        setup.failures = vec![Failure { link, down_at, up_at }];
+        setup.duration = Time::from_ms(20);
+        run(setup).summary.goodput.payload_bytes
+    };
+    assert_eq!((goodput(false), goodput(true)), (1_000, 3_000));
+}
+
+// [M61]
+#[test]
+fn nothing_happens_at_the_end_or_later() {
+    let arrives = |duration_ps| {
+        let mut setup = star(2, [once(0, 1, 0)]);
+        setup.duration = Time::from_ps(duration_ps);
+        run(setup).summary.packets.delivered_whole
+    };
+    assert_eq!([arrives(2 * FLIGHT), arrives(2 * FLIGHT + 1)], [0, 1]);
+}
+
+/// A frame that joins a queue at the instant of a sample is not in it; one that leaves at that instant is.
+// [M62] [M39]
+#[test]
+fn a_sample_sees_what_was_before_its_instant() {
+    let sampled = |every_ps| {
+        let mut setup = star(3, [once(0, 2, 0), once(1, 2, 100_000)]);
+        setup.record.queues_every = Some(Time::from_ps(every_ps));
+        setup.duration = Time::from_ps(every_ps + 1);
+        let told = run(setup);
+        told.queues.iter().filter(|sample| sample.0.as_ps() == every_ps).map(|sample| sample.4).sum::<u64>()
+    };
+    // The second frame joins at 100 ns after the first came, and leaves 816 ns after that.
+    let (joins, leaves) = (FLIGHT + 100_000, FLIGHT + BUSY);
+    assert_eq!([joins, joins + 1, leaves, leaves + 1].map(sampled), [0, 1000, 1000, 0]);
+}

@@ -1,0 +1,515 @@
+//! The numbered sentences of the pages of transports, with numbers computed by hand or by the few lines of another
+//! program.
+
+use crate::endpoint::{Ctx, FlowStart, Offer, Receiver, Reply, Segment, Sender};
+use crate::frame::{Detail, Frame, Kind, flags};
+use crate::telemetry::Hop;
+use crate::transport::{ReceiverState, SenderState, TransportParameters};
+use units::random::Stream;
+use units::{Rate, Time};
+
+fn build(kind: &str, settings: &[(&str, &str)]) -> TransportParameters {
+    TransportParameters::build(kind, settings.iter().copied()).unwrap()
+}
+
+const fn us(us: u64) -> Time {
+    Time::from_us(us)
+}
+
+/// The two ends of a flow; times in picoseconds.
+struct Ends {
+    sender: SenderState,
+    receiver: ReceiverState,
+    random: Stream,
+}
+
+impl Ends {
+    /// A flow of so many bytes from a port of 10 Gbps, from time zero.
+    fn new(kind: &str, settings: &[(&str, &str)], size_bytes: u64) -> Ends {
+        Ends::at(Rate::from_gbps(10), kind, settings, size_bytes)
+    }
+
+    fn at(line_rate: Rate, kind: &str, settings: &[(&str, &str)], size_bytes: u64) -> Ends {
+        let transport = build(kind, settings);
+        let (start, stop, round_trip) = (Time::ZERO, Time::MAX, us(20));
+        let flow = FlowStart { size_bytes, start, stop, line_rate, round_trip };
+        Ends { sender: transport.sender(&flow), receiver: transport.receiver(), random: Stream::new(1, 1, 1) }
+    }
+
+    fn ask(&mut self, now: Time) -> Offer {
+        self.sender.poll(&mut Ctx::new(now, &mut self.random, &mut Vec::new()))
+    }
+
+    /// The packet that starts now.
+    fn send(&mut self, now: Time) -> Segment {
+        match self.ask(now) {
+            Offer::Send(segment) => segment,
+            offer => panic!("{offer:?} at {now}"),
+        }
+    }
+
+    fn tell(&mut self, now: Time, frame: &Frame) {
+        self.tell_with(now, frame, &[]);
+    }
+
+    fn tell_with(&mut self, now: Time, frame: &Frame, telemetry: &[Hop]) {
+        let mut replies = Vec::new();
+        let mut ctx = Ctx::new(now, &mut self.random, &mut replies);
+        ctx.telemetry = telemetry;
+        self.sender.on_frame(&mut ctx, frame);
+    }
+
+    fn fire(&mut self, now: Time) {
+        self.sender.on_timer(&mut Ctx::new(now, &mut self.random, &mut Vec::new()));
+    }
+
+    fn arrive(&mut self, now: Time, frame: &Frame) -> Vec<Reply> {
+        let mut replies = Vec::new();
+        self.receiver.on_frame(&mut Ctx::new(now, &mut self.random, &mut replies), frame);
+        replies
+    }
+
+    fn rate(&self, now: Time) -> u64 {
+        self.sender.control_state(now).rate.map_or(0, Rate::as_bps)
+    }
+}
+
+fn ack(seq: u64, flags: u8) -> Frame {
+    Frame { kind: Kind::Ack, seq, flags, ..Frame::default() }
+}
+
+/// An acknowledgement of a packet that started then.
+fn ack_of(seq: u64, stamp: Time) -> Frame {
+    Frame { stamp, ..ack(seq, 0) }
+}
+
+fn data(seq: u64, payload_bytes: u16, flags: u8) -> Frame {
+    Frame { kind: Kind::Data, seq, payload_bytes, flags, ..Frame::default() }
+}
+
+/// What the answers say: which byte is expected, whether it is missing, how long they are.
+fn said(replies: &[Reply]) -> Vec<(u64, bool, u16)> {
+    replies.iter().map(|reply| (reply.seq, reply.flags & flags::NAK != 0, reply.size_bytes)).collect()
+}
+
+/// 1082 bytes on the wire take 8,656,000 ps at 1 Gbps, 8,570,298 at 1.01.
+// [ROCE1] [ROCE2] [ROCE3] [TIMELY2]
+#[test]
+fn the_next_start_follows_the_rate_of_the_question() {
+    let settings = [("initial_rate", "1Gbps"), ("segment", "1000B"), ("payload", "1000B")];
+    let mut ends = Ends::new("timely", &settings, 10_000);
+    assert_eq!(ends.send(Time::ZERO).next, Time::from_ps(8_656_000));
+    assert_eq!(ends.ask(us(5)), Offer::At(Time::from_ps(8_656_000)));
+    // A round trip below t_low: 10 Mbps more.
+    ends.tell(us(6), &ack_of(1_000, Time::ZERO));
+    assert_eq!(ends.ask(us(6)), Offer::At(Time::from_ps(8_570_298)));
+    let second = ends.send(Time::from_ps(8_570_298));
+    assert_eq!((second.seq, second.next), (1_000, Time::from_ps(2 * 8_570_298)));
+    // `rate` is the most.
+    let mut slow = Ends::new("roce", &[("rate", "1Gbps")], 10_000);
+    assert_eq!(slow.send(Time::ZERO).next, Time::from_ps(8_656_000));
+    assert_eq!(Ends::new("roce", &[("rate", "40Gbps")], 10_000).send(Time::ZERO).next, Time::from_ps(865_600));
+}
+
+// [ROCE4] [ROCE5] [ROCE6] [ROCE7] [ROCE8]
+#[test]
+fn the_timer_runs_from_the_first_unacknowledged_packet() {
+    let mut ends = Ends::new("roce", &[("timeout", "100us"), ("window", "3500B")], 10_000);
+    for packet in 0..4 {
+        assert_eq!(ends.send(us(packet)).seq, packet * 1000);
+    }
+    assert_eq!(ends.ask(us(4)), Offer::Blocked, "4000 bytes of 3500 are unacknowledged");
+    ends.tell(us(10), &ack(1_000, 0));
+    assert_eq!(ends.send(us(10)).seq, 4_000);
+    // It restarted with the progress at 10 us, not with the packet.
+    ends.fire(us(100));
+    assert_eq!((ends.sender.statistics().timeouts, ends.sender.next_timer()), (0, us(110)));
+    ends.fire(us(110));
+    assert_eq!((ends.sender.statistics().timeouts, ends.sender.next_timer()), (1, us(210)));
+    assert_eq!(ends.send(us(111)).seq, 1_000);
+    assert_eq!(ends.send(us(112)).seq, 2_000);
+    // Overtaken, and beyond what was sent: nothing. A negative one of the oldest byte goes back, and restarts the
+    // timer.
+    ends.tell(us(150), &ack(0, flags::NAK));
+    ends.tell(us(150), &ack(5_001, flags::NAK));
+    assert_eq!(ends.send(us(150)).seq, 3_000);
+    ends.tell(us(160), &ack(1_000, flags::NAK));
+    assert_eq!(ends.send(us(160)).seq, 1_000);
+    ends.fire(us(210));
+    assert_eq!((ends.sender.statistics().timeouts, ends.sender.next_timer()), (1, us(260)));
+    // A negative one with progress does both.
+    ends.tell(us(220), &ack(3_000, flags::NAK));
+    assert_eq!(ends.send(us(220)).seq, 3_000);
+    // All is acknowledged: no timer until the next packet starts.
+    ends.tell(us(230), &ack(5_000, 0));
+    ends.fire(us(260));
+    ends.fire(us(320));
+    assert_eq!((ends.sender.statistics().timeouts, ends.sender.next_timer()), (1, Time::MAX));
+    assert_eq!(ends.send(us(400)).seq, 5_000);
+    assert_eq!(ends.sender.next_timer(), us(500));
+    // Complete, by an answer to an old copy.
+    ends.tell(us(410), &Frame { detail: Detail::arrival(us(405)), ..ack(1_000, flags::COMPLETE) });
+    assert_eq!(ends.sender.statistics().delivered, Some(us(405)));
+}
+
+// [ROCE9] [ROCE10] [ROCE11] [ROCE12] [ROCE13]
+#[test]
+fn a_receiver_acknowledges_what_comes_in_order_and_again() {
+    let mut ends = Ends::new("roce", &[("ack_every", "3"), ("nak_interval", "50us")], 10_000);
+    let mut arrive = |at_us: u64, seq: u64, flags: u8| said(&ends.arrive(us(at_us), &data(seq, 1000, flags)));
+    assert_eq!([arrive(0, 0, 0), arrive(1, 1_000, 0)], [[], []]);
+    assert_eq!(arrive(2, 2_000, 0), [(3_000, false, 66)]);
+    // A gap is asked for once, and again after 50 us; that too begins a new count.
+    assert_eq!(arrive(3, 3_000, 0), []);
+    assert_eq!(arrive(4, 5_000, 0), [(4_000, true, 66)]);
+    assert_eq!([arrive(5, 6_000, 0), arrive(53, 7_000, 0)], [[], []]);
+    assert_eq!(arrive(54, 8_000, 0), [(4_000, true, 66)]);
+    assert_eq!([arrive(55, 4_000, 0), arrive(56, 5_000, 0)], [[], []]);
+    // A new gap after progress is asked for at once.
+    assert_eq!(arrive(57, 7_000, 0), [(6_000, true, 66)]);
+    // Copies count as new packets do, and are answered with the byte expected.
+    assert_eq!([arrive(58, 0, 0), arrive(59, 1_000, 0)], [[], []]);
+    assert_eq!(arrive(60, 2_000, 0), [(6_000, false, 66)]);
+    assert_eq!(arrive(61, 6_000, flags::LAST), [(7_000, false, 66)], "the last packet at once");
+    // Half a window of 5 packets is 2.
+    let mut ends = Ends::new("roce", &[("ack_every", "9"), ("window", "5999B")], 10_000);
+    let answers = |ends: &mut Ends, seq| said(&ends.arrive(us(1), &data(seq, 1000, 0))).len();
+    assert_eq!([0, 1_000, 2_000, 3_000].map(|seq| answers(&mut ends, seq)), [0, 1, 0, 1]);
+    let settings = [("ack_every", "9"), ("window", "50KB"), ("variable_window", "true")];
+    let mut ends = Ends::new("dcqcn", &settings, 10_000);
+    assert_eq!([0, 1_000].map(|seq| answers(&mut ends, seq)), [1, 1]);
+    // The answer carries the time of the packet's start.
+    let packet = Frame { stamp: us(7), ..data(2_000, 1000, 0) };
+    assert_eq!(ends.arrive(us(9), &packet)[0].stamp, us(7));
+}
+
+/// Round trips in microseconds, and the rates that another program has computed for them.
+// [TIMELY2] [TIMELY3] [TIMELY4] [TIMELY5]
+#[test]
+fn timely_by_hand() {
+    let settings = [("initial_rate", "1Gbps"), ("segment", "1000B"), ("payload", "1000B")];
+    let mut ends = Ends::new("timely", &settings, 1_000_000);
+    let mut now = us(1_000);
+    let rtts = [100, 120, 600, 40, 45, 45, 60, 50, 50, 50, 50, 50, 50];
+    let rates: [u64; 13] = [
+        1_010_000_000,
+        302_999_999,
+        262_599_999,
+        272_599_999,
+        282_599_999,
+        292_599_999,
+        148_179_647,
+        158_179_647,
+        168_179_647,
+        178_179_647,
+        188_179_647,
+        238_179_647,
+        288_179_647,
+    ];
+    for (packet, (rtt, rate)) in (1..).zip(rtts.into_iter().zip(rates)) {
+        ends.send(now);
+        now += us(1_000);
+        // The full packet's 1082 bytes took 865,600 ps at the port's 10 Gbps, whatever the flow's rate was.
+        let stamp = now - us(rtt) - Time::from_ps(865_600);
+        // Negative ones measure too.
+        let kind = if packet % 2 == 0 { flags::NAK } else { 0 };
+        ends.tell(now, &Frame { stamp, ..ack(packet * 1000, kind) });
+        assert_eq!(ends.rate(now), rate, "{rtt} us, measurement {packet}");
+        // One without progress does not.
+        ends.tell(now, &Frame { stamp: Time::ZERO, ..ack(packet * 1000, 0) });
+        assert_eq!(ends.rate(now), rate);
+    }
+}
+
+// [TIMELY1] [TIMELY6]
+#[test]
+fn timely_measures_by_segment_or_round_trip() {
+    let mut ends = Ends::new("timely", &[("segment", "3999B"), ("payload", "1000B")], 10_000);
+    let mut answers = |seq, flags| said(&ends.arrive(us(1), &data(seq, 1000, flags))).len();
+    assert_eq!([0, 1_000, 2_000, 3_000].map(|seq| answers(seq, 0)), [0, 0, 1, 0]);
+    assert_eq!(answers(4_000, flags::LAST), 1);
+    let settings = [("initial_rate", "1Gbps"), ("measure", "round-trip"), ("payload", "1000B")];
+    let mut ends = Ends::new("timely", &settings, 100_000);
+    (0..4).for_each(|packet| _ = ends.send(us(100 * packet)));
+    // The first is one; then only that beyond the byte which was next at it, 4000.
+    let mut rates = Vec::new();
+    for packet in 1..=5 {
+        ends.tell(us(1_000), &ack_of(packet * 1000, us(990)));
+        rates.push(ends.rate(us(1_000)));
+        ends.send(us(1_000 + 100 * packet));
+    }
+    assert_eq!(rates, [1_010_000_000, 1_010_000_000, 1_010_000_000, 1_010_000_000, 1_020_000_000]);
+}
+
+/// Notifications at 10, 60, 62, 300 and 420 us, and the rates and targets that another program has computed.
+const DCQCN: [(u64, u64, u64); 11] = [
+    (10, 20_000_000_000, 40_000_000_000),
+    (60, 10_000_000_000, 20_000_000_000),
+    (62, 10_000_000_000, 20_000_000_000),
+    (300, 9_837_982_577, 19_375_000_000),
+    (420, 8_692_037_317, 16_990_745_645),
+    (474, 8_692_037_317, 16_990_745_645),
+    (475, 12_841_391_481, 16_990_745_645),
+    (530, 14_916_068_563, 16_990_745_645),
+    (700, 16_751_411_010, 17_030_745_645),
+    (900, 17_080_828_816, 17_150_745_645),
+    (1_200, 17_350_278_195, 17_390_745_645),
+];
+
+// [DCQCN2] [DCQCN3] [DCQCN4] [DCQCN7] [DCQCN8]
+#[test]
+fn dcqcn_by_hand() {
+    let mut ends = Ends::at(Rate::from_gbps(40), "dcqcn", &[], 1_000_000);
+    let cnp = Frame { kind: Kind::Cnp, ..Frame::default() };
+    let state = |ends: &Ends, at_us| {
+        let state = ends.sender.control_state(us(at_us));
+        (state.rate.map_or(0, Rate::as_bps), state.target.map_or(0, Rate::as_bps))
+    };
+    assert_eq!(state(&ends, 0), (40_000_000_000, 40_000_000_000));
+    for (at_us, rate, target) in DCQCN {
+        if at_us <= 420 {
+            ends.tell(us(at_us), &cnp);
+        }
+        assert_eq!(state(&ends, at_us), (rate, target), "{at_us} us");
+    }
+}
+
+/// Stages of 2500 bytes: the third frame of 1062 ends one, the fifth the next.
+// [DCQCN4] [DCQCN6] [DCQCN7] [ROCE2]
+#[test]
+fn the_byte_counter_of_dcqcn_counts_what_has_been_sent() {
+    let settings = [("byte_counter", "2500B"), ("increase_timer", "0us"), ("clamp_target", "false")];
+    let mut ends = Ends::at(Rate::from_gbps(40), "dcqcn", &settings, 1_000_000);
+    let cnp = Frame { kind: Kind::Cnp, ..Frame::default() };
+    ends.tell(us(1), &cnp);
+    // No stage has passed: the second cut leaves the target where it is.
+    ends.tell(us(9), &cnp);
+    let state = ends.sender.control_state(us(9));
+    assert_eq!((ends.rate(us(9)), state.target), (10_000_000_000, Some(Rate::from_gbps(40))));
+    let mut rates = Vec::new();
+    for packet in 10..16 {
+        let sent = ends.send(us(packet));
+        // The time of the next packet is that of the rate before this one was counted.
+        let before = *rates.last().unwrap_or(&10_000_000_000);
+        assert_eq!(sent.next - us(packet), Rate::from_bps(before).unwrap().serialise(1082));
+        rates.push(ends.rate(us(packet)));
+    }
+    let gbps = |thousandths: u64| thousandths * 1_000_000;
+    assert_eq!(rates, [gbps(10_000), gbps(10_000), gbps(25_000), gbps(25_000), gbps(32_500), gbps(32_500)]);
+    // A packet is asked for too early by the rate that the third one brought: 1082 bytes at 25 Gbps.
+    let mut ends = Ends::at(Rate::from_gbps(40), "dcqcn", &settings, 1_000_000);
+    ends.tell(us(1), &cnp);
+    ends.tell(us(9), &cnp);
+    (10..13).for_each(|packet| _ = ends.send(us(packet)));
+    assert_eq!(ends.ask(us(12)), Offer::At(us(12) + Time::from_ps(346_240)));
+    // A cut after a stage moves the target to the rate.
+    ends.tell(us(20), &cnp);
+    assert_eq!(ends.sender.control_state(us(20)).target, Some(Rate::from_gbps(25)));
+}
+
+/// A period of 55 us from the first notification on; two notifications in one are one sample.
+// [DCQCN5]
+#[test]
+fn alpha_by_the_samples_of_a_timer() {
+    let settings = [("alpha_sample", "timer"), ("gain", "0.5"), ("initial_alpha", "0.25"), ("decrease_interval", "1s")];
+    let mut ends = Ends::at(Rate::from_gbps(40), "dcqcn", &settings, 1_000_000);
+    let cnp = Frame { kind: Kind::Cnp, ..Frame::default() };
+    for at_us in [100, 110, 120, 156, 400] {
+        ends.tell(us(at_us), &cnp);
+    }
+    // Periods end at 155, 210, ...: the first has a sample of 1, so 0.625; the second too, 0.8125; up to 375, three
+    // more without: 0.1015625. The sixth, in which the last came, ends at 430.
+    let alpha = |ends: &Ends, at_us| ends.sender.control_state(us(at_us)).alpha;
+    assert_eq!((alpha(&ends, 400), alpha(&ends, 429)), (Some(0.1015625), Some(0.1015625)));
+    assert_eq!(alpha(&ends, 430), Some(0.55078125));
+    // The first notification cut, by the initial alpha, and nothing has been cut since.
+    assert_eq!(ends.sender.control_state(us(100)).target, Some(Rate::from_gbps(40)));
+}
+
+// [DCQCN1]
+#[test]
+fn notifications_go_before_the_acknowledgement_and_keep_their_distance() {
+    let mut ends = Ends::new("dcqcn", &[], 100_000);
+    let mut kinds = |at_us, seq| -> Vec<(Kind, u16)> {
+        let replies = ends.arrive(us(at_us), &data(seq, 1000, flags::CE));
+        replies.iter().map(|reply| (reply.kind, reply.size_bytes)).collect()
+    };
+    assert_eq!(kinds(10, 0), [(Kind::Cnp, 78), (Kind::Ack, 66)]);
+    assert_eq!(kinds(59, 1_000), [(Kind::Ack, 66)]);
+    // Out of order too.
+    assert_eq!(kinds(60, 5_000), [(Kind::Cnp, 78), (Kind::Ack, 66)]);
+    assert_eq!(kinds(120, 6_000), [(Kind::Cnp, 78)]);
+}
+
+fn hop(at: Time, queue_bytes: u64, sent_bytes: u64) -> Hop {
+    Hop { at, rate: Rate::from_gbps(10), queue_bytes, sent_bytes }
+}
+
+/// T is 8.0005 us, of which the window takes whole nanoseconds; U begins at 1.
+// [HPCC1] [HPCC3] [HPCC5] [HPCC7] [HPCC8] [HPCC9] [HPCC10]
+#[test]
+fn hpcc_by_hand() {
+    let settings = [("base_rtt", "8000500ps"), ("payload", "1000B")];
+    let mut ends = Ends::new("hpcc", &settings, 100_000);
+    assert_eq!(ends.send(Time::ZERO).size_bytes, 1000 + 62 + 42);
+    assert_eq!(ends.arrive(us(1), &data(0, 1000, 0))[0].size_bytes, 66 + 42);
+    assert_eq!(ends.arrive(us(1), &data(9_000, 1000, 0))[0].size_bytes, 66 + 42);
+    (1..8).for_each(|packet| _ = ends.send(us(packet)));
+    let window = |ends: &Ends| ends.sender.control_state(us(50)).window_bytes;
+    assert_eq!((ends.rate(us(50)), window(&ends)), (10_000_000_000, Some(10_000)));
+    // The first acknowledgement keeps its record; it ends at 8000, the next byte to send.
+    ends.tell_with(us(10), &ack(1_000, 0), &[hop(us(1), 3_000, 1_000)]);
+    assert_eq!(ends.rate(us(10)), 10_000_000_000);
+    // Two more within the round trip: each begins from the reference. 5000 bytes in 4 us, all of the line; the shorter
+    // queue, 2000 bytes, is 1600 ns of 8000.5.
+    let u = |before: f64, between: f64, used: f64| {
+        let weight = between / 8_000_500.0;
+        (1.0 - weight) * before + weight * used
+    };
+    let first = u(1.0, 4e6, 5_000.0 * 8e12 / 4e6 / 1e10 + 2_000.0 * 8.0 * 1e12 / (1e10 * 8_000_500.0));
+    ends.tell_with(us(11), &ack(2_000, 0), &[hop(us(5), 2_000, 6_000)]);
+    let after = |utilisation: f64| (1e10 * (utilisation / 0.95).recip()) as u64 + 40_000_000;
+    assert_eq!(ends.rate(us(11)), after(first));
+    // A copy of it, which acknowledges nothing, changes nothing.
+    ends.tell_with(us(11), &ack(2_000, 0), &[hop(us(6), 9_000, 7_000)]);
+    assert_eq!(ends.rate(us(11)), after(first));
+    let second = u(first, 2e6, 2_400.0 * 8e12 / 2e6 / 1e10 + 1_000.0 * 8.0 * 1e12 / (1e10 * 8_000_500.0));
+    ends.tell_with(us(12), &ack(3_000, 0), &[hop(us(7), 1_000, 8_400)]);
+    let rate = if second >= 0.95 { after(second) } else { 10_000_000_000 };
+    assert_eq!((ends.rate(us(12)), window(&ends)), (rate, Some(rate * 8_000 / 8_000_000_000)));
+    assert_eq!(ends.sender.control_state(us(12)).target, Some(Rate::from_gbps(10)), "the reference of the round trip");
+    // 9000 is beyond 8000: the round trip ends, and its rate is the next reference.
+    ends.tell_with(us(13), &ack(8_000, 0), &[hop(us(20), 9_000, 8_500)]);
+    ends.send(us(14));
+    ends.tell_with(us(15), &ack(9_000, 0), &[hop(us(24), 9_000, 12_000)]);
+    assert_eq!(ends.sender.control_state(us(15)).target.map(Rate::as_bps), Some(ends.rate(us(15))));
+}
+
+/// A negative acknowledgement with progress: the round trip ends at the byte that was next before the sender goes back.
+// [ROCE6] [HPCC5] [TIMELY6]
+#[test]
+fn progress_counts_before_a_sender_goes_back() {
+    let settings = [("initial_rate", "1Gbps"), ("measure", "round-trip"), ("payload", "1000B")];
+    let mut ends = Ends::new("timely", &settings, 100_000);
+    (0..4).for_each(|packet| _ = ends.send(us(100 * packet)));
+    ends.tell(us(400), &Frame { stamp: us(390), ..ack(1_000, flags::NAK) });
+    assert_eq!((ends.rate(us(400)), ends.send(us(410)).seq), (1_010_000_000, 1_000));
+    // 3000 is not beyond 4000, though the sender went back to 1000.
+    ends.send(us(430));
+    ends.tell(us(450), &ack_of(3_000, us(440)));
+    assert_eq!(ends.rate(us(450)), 1_010_000_000);
+}
+
+/// The window of a flow without a number is its round trip over the time of a full packet: 20 us over 1500 + 20 bytes
+/// at 10 Gbps, rounded up.
+// [NDP1] [NDP2] [NDP4]
+#[test]
+fn an_ndp_sender_sends_its_window_and_what_is_pulled() {
+    let sends = |ends: &mut Ends| {
+        let mut packets = Vec::new();
+        while let Offer::Send(segment) = ends.ask(us(1)) {
+            packets.push(segment.seq / 1436);
+        }
+        packets
+    };
+    let pull = |count: u64, below: u64| {
+        let detail = Detail::next_expected(below * 1436);
+        Frame { kind: Kind::Pull, seq: count, detail, ..Frame::default() }
+    };
+    let answer = |packet: u64, flags: u8| ack(packet * 1436, flags);
+    let mut ends = Ends::new("ndp", &[], 100 * 1436);
+    assert_eq!(sends(&mut ends).len(), 20_000_000_u64.div_ceil(1520 * 800) as usize);
+    assert_eq!(sends(&mut Ends::new("ndp", &[], 3 * 1436 - 1)), [0, 1, 2]);
+    let mut ends = Ends::new("ndp", &[("initial_window", "4")], 100 * 1436);
+    assert_eq!(sends(&mut ends), [0, 1, 2, 3]);
+    // Two pulls; the first is lost, and the second counts for both. Packet 2 was cut, packet 1 too.
+    ends.tell(us(2), &answer(2, flags::NAK));
+    ends.tell(us(2), &answer(1, flags::NAK));
+    assert_eq!(sends(&mut ends), []);
+    ends.tell(us(3), &pull(2, 0));
+    assert_eq!(sends(&mut ends), [1, 2]);
+    // An old pull allows nothing. One that says that everything below 3 has come: packet 1 is not sent again.
+    ends.tell(us(4), &answer(1, flags::NAK));
+    ends.tell(us(4), &pull(1, 0));
+    ends.tell(us(4), &pull(3, 3));
+    assert_eq!(sends(&mut ends), [4]);
+    // While packet 3 is missing packets up to 3 + 63 may be sent: the least power of two for a window of 4 is 64.
+    ends.tell(us(5), &pull(90, 3));
+    assert_eq!(sends(&mut ends).last(), Some(&66));
+}
+
+// [NDP3] [NDP5] [NDP6] [NDP11]
+#[test]
+fn an_ndp_receiver_answers_each_packet_and_wants_what_is_missing() {
+    // Five packets, a window of two.
+    let settings = [("initial_window", "2"), ("control", "70B")];
+    let mut ends = Ends::new("ndp", &settings, 5 * 1436);
+    let first = ends.send(Time::ZERO);
+    let mut arrive = |packet: u64, kind: Kind| {
+        let last = if packet == 4 { flags::LAST } else { 0 };
+        let detail = first.detail;
+        let frame = Frame { kind, detail, seq: packet * 1436, payload_bytes: 1436, flags: last, ..Frame::default() };
+        let replies = ends.arrive(us(5), &frame);
+        let Reply { kind, seq, flags, size_bytes, .. } = replies[0];
+        assert_eq!((replies.len(), kind, seq, size_bytes), (1, Kind::Ack, packet * 1436, 70));
+        (flags & (flags::NAK | flags::COMPLETE), ends.receiver.wants())
+    };
+    let (whole, cut) = (Kind::Data, Kind::Trimmed);
+    // Nobody knows the size: one more for each that came.
+    assert_eq!(arrive(0, whole), (0, 1));
+    assert_eq!(arrive(1, cut), (flags::NAK, 2));
+    assert_eq!(arrive(0, whole), (0, 2), "a copy is answered and counts for nothing");
+    assert_eq!(arrive(0, cut), (0, 3), "a needless header is acknowledged");
+    // The last packet: 5, and one more for the one that was cut, less the 2 that are sent unasked.
+    assert_eq!(arrive(4, cut), (flags::NAK, 4));
+    assert_eq!(arrive(2, whole), (0, 5));
+    let mut ends = Ends::new("ndp", &settings, 5 * 1436);
+    let announced = ends.send(Time::ZERO).detail;
+    for packet in [4, 1, 2, 3] {
+        let flags = if packet == 4 { flags::LAST } else { 0 };
+        let frame = Frame { detail: announced, ..data(packet * 1436, 1436, flags) };
+        assert_eq!(ends.arrive(us(6), &frame)[0].flags, 0);
+    }
+    // 5 less 2 is less than the four that came.
+    assert_eq!(ends.receiver.wants(), 3);
+    let frame = Frame { detail: announced, ..data(0, 1436, 0) };
+    let done = ends.arrive(us(7), &frame)[0];
+    assert_eq!((done.flags, done.detail, ends.receiver.wants()), (flags::COMPLETE, Detail::arrival(us(7)), 0));
+    // The sender knows by it alone that all has arrived.
+    ends.tell(us(9), &Frame { kind: Kind::Ack, detail: done.detail, flags: flags::COMPLETE, ..Frame::default() });
+    assert_eq!(ends.sender.statistics().delivered, Some(us(7)));
+}
+
+/// At 3 Gbps 1250 bytes on the wire last 3,333,333 1/3 ps.
+// [DGRAM1] [DGRAM2] [DGRAM3]
+#[test]
+fn datagrams_are_due_at_whole_picoseconds_that_add_up() {
+    let settings = [("frame", "1230B"), ("rate", "3Gbps")];
+    let mut ends = Ends::new("datagram", &settings, 5 * 1184 + 100);
+    let mut sent = Vec::new();
+    let mut now = Time::ZERO;
+    loop {
+        match ends.ask(now) {
+            Offer::Send(segment) => sent.push(segment),
+            Offer::At(at) => now = at,
+            _ => break,
+        }
+    }
+    let stamps: Vec<u64> = sent.iter().map(|segment| segment.stamp.as_ps()).collect();
+    assert_eq!(stamps, [0, 3_333_333, 6_666_666, 10_000_000, 13_333_333, 16_666_666]);
+    assert_eq!((sent[4].payload_bytes, sent[5].payload_bytes, sent[5].size_bytes), (1184, 100, 146));
+    // Late by 5 us the second one leaves, and the third is as late as it would have been.
+    let mut late = Ends::new("datagram", &settings, 5_000);
+    late.send(Time::ZERO);
+    let second = late.send(Time::from_ps(8_333_333));
+    assert_eq!(second.stamp, Time::from_ps(3_333_333));
+    assert_eq!(late.send(Time::from_ps(8_333_334)).stamp, Time::from_ps(6_666_666));
+    // The last overtakes: complete with the first, and without one of them never.
+    let mut arrive = |seq, payload, flags| {
+        let (mut random, mut replies) = (Stream::new(1, 1, 1), Vec::new());
+        let mut ctx = Ctx::new(us(1), &mut random, &mut replies);
+        ends.receiver.on_frame(&mut ctx, &data(seq, payload, flags)).completed
+    };
+    assert!(!arrive(1_184, 100, flags::LAST));
+    assert!(arrive(0, 1_184, 0));
+}
