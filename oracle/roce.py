@@ -126,7 +126,7 @@ class RoceReceiver:
 
     def data(self, now, frame):
         settings = self.settings
-        if frame.marked and settings.kind == "dcqcn":
+        if frame.marked and settings.kind == "dcqcn" and self.delivered_ps is None:  # [ROCE12]
             if self.last_cnp_ps is None or now - self.last_cnp_ps >= settings.cnp_interval:  # [DCQCN1]
                 self.last_cnp_ps = now
                 self.answer(now, "cnp", settings.cnp, frame)
@@ -141,8 +141,9 @@ class RoceReceiver:
             self.last_nak_ps = None
             if self.expected == self.flow.size_bytes:
                 self.delivered_ps = self.flow["delivered_ps"] = now
-        self.count += 1  # [ROCE10], [ROCE12]
-        if self.count >= self.packets_per_ack or frame.seq + frame.payload == self.flow.size_bytes:
+        self.count += 1  # [ROCE10]
+        complete = self.delivered_ps is not None
+        if complete or self.count >= self.packets_per_ack or frame.seq + frame.payload == self.flow.size_bytes:
             self.count = 0
             self.answer(now, "ack", ack_bytes, frame)
 
