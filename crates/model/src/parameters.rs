@@ -213,7 +213,7 @@ pub struct CreditParameters {
     pub credits_bytes: Option<u64>,
     /// How much room must have come free before it is granted; `None` for the largest frame.
     pub update_bytes: Option<u64>,
-    /// A port that has sent no credit message for this long repeats the last, a positive time.
+    /// Each port sends the credits of all its classes at every multiple of this time, above zero.
     pub regrant: Time,
 }
 

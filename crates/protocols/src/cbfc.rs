@@ -45,7 +45,7 @@ pub const MECHANISM: Mechanism = Mechanism {
         Parameter {
             key: "regrant",
             default: Value("100us"),
-            meaning: "a port that has sent no credit message for this long repeats the last one, above zero",
+            meaning: "each port sends the credits of all its classes at every multiple of this time, above zero",
             source: "choice of this project, of the order of InfiniBand's 65,536 symbol times",
         },
         EXCEPT,

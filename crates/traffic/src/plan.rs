@@ -102,7 +102,7 @@ pub struct Flow {
     pub class: u8,
     /// Index of the `[[traffic]]` entry that made it.
     pub traffic: u8,
-    /// Destination port, an ECMP field and a label (HPCC: 100, 200 for incast).
+    /// Destination port in flow tables and captures (HPCC: 100, 200 for incast); no part of the flow's hash.
     pub dst_port: u16,
     /// A path of the fabric chosen in the plan; `None` leaves it to routing.
     pub path: Option<u32>,
