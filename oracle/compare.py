@@ -4,141 +4,134 @@ import csv
 import io
 import json
 import os
-import shutil
 import subprocess
 import tempfile
+from collections import Counter
 
-from . import model
+from .host import Host
+from .network import Network, Port, equal_cost_ports
+from .scenario import Refused, Scenario
+from .switch import Switch, reaction_ps
 
+PROGRAM = os.environ.get("TIDEGATE", "target/release/tidegate")
 FLOW_COLUMNS = ("start_ps", "delivered_ps", "acked_ps", "retransmitted_bytes", "timeouts")
-# Of each event the port column and the value that are compared, beside what it says of the frame.
-PORT_OF = {"arrived": "in_port", "started": "port", "queued": "port", "marked": "port", "trimmed": "port", "dropped": "port",
-           "link down": "port", "link up": "port", "paused": "port", "resumed": "port", "stop": "port", "go": "port", "renew": "port"}
-VALUE_OF = {"queued": "bytes", "dropped": "cause", "stop": "bytes", "go": "bytes", "renew": "bytes"}
-PAUSES = {"paused", "resumed", "stop", "go", "renew"}
-EVENTS = set(PORT_OF) | {"delivered", "consumed"}
+# Of each event the columns of the port and the value that are compared, beside what it says of the frame.
+EVENTS = dict.fromkeys(
+    ("started", "marked", "trimmed", "link down", "link up", "paused", "resumed"), ("port", None)) | {
+    "arrived": ("in_port", None), "delivered": (None, None), "consumed": (None, None), "queued": ("port", "bytes"),
+    "dropped": ("port", "cause"), "stop": ("port", "bytes"), "go": ("port", "bytes"), "renew": ("port", "bytes")}
+WAITS = {"paused", "resumed", "stop", "go", "renew"}  # under credits the simulator notes waits with these
 
 
-class Failed(Exception):
-    """The simulator refused the scenario."""
+def run(path):
+    """The network after the run: its trace, its counts, and flows with what became of them."""
+    scenario = Scenario(path)
+    network, control = Network(scenario), scenario.switch.flow_control
+    hosts, count = len(scenario.hosts), len(scenario.hosts) + len(scenario.switches)
+    nodes = network.nodes = [(Host if number < hosts else Switch)(network, number) for number in range(count)]
+    for link in scenario.links:
+        a, b = link.ends
+        port_a, port_b = len(nodes[a].ports), len(nodes[b].ports)
+        nodes[a].ports.append(Port(nodes[a], port_a, link, b, port_b))
+        nodes[b].ports.append(Port(nodes[b], port_b, link, a, port_a))
+    if any(len(node.ports) != 1 for node in nodes[:hosts]):
+        raise Refused("fabric: only hosts with one link are covered")
+    network.routes = equal_cost_ports(scenario, [node.ports for node in nodes])
+    for flow in scenario.flows:
+        if not network.routes[flow.src][flow.dst]:
+            raise Refused(f"traffic.{flow.traffic}: no route")
+        nodes[flow.src].plan.append(flow)
+    for node in nodes:
+        node.lossless = [cls for cls in control.priorities if cls in scenario.used_classes]
+        for port in node.ports:
+            if control.kind in ("pause", "pfc"):
+                port.reaction_ps = reaction_ps(control.reaction, port.link.rate_bps)
+            elif control.kind == "cbfc":
+                port.prepare_credits(control, node.lossless, scenario.mtu_bytes)
+        node.prepare()
+        node.plan_failures()
+        if control.kind == "cbfc":
+            node.plan_regrants(control.regrant)
+    network.run()
+    return network
 
 
-def program():
-    return os.environ.get("TIDEGATE", "target/release/tidegate")
+def call(*arguments, accepted=(0,)):
+    done = subprocess.run([PROGRAM, *arguments], capture_output=True, text=True, check=False)
+    if done.returncode not in accepted:
+        raise Refused("by the simulator: " + done.stderr.strip())
+    return done.stdout
 
 
-def call(*arguments):
-    return subprocess.run([program(), *arguments], capture_output=True, text=True, check=False)
-
-
-def table(folder, name):
-    done = call("table", folder, name)
-    if done.returncode:
-        raise Failed(done.stderr)
-    return list(csv.DictReader(io.StringIO(done.stdout)))
-
-
-def simulate(path, trace):
-    """Summary, flows and, with `trace`, the trace of the simulator."""
-    folder = tempfile.mkdtemp(prefix="oracle-")
-    try:
+def simulate(path, setting, *names):
+    """The summary and the tables of that name of a run."""
+    with tempfile.TemporaryDirectory(prefix="oracle-") as folder:
         out = os.path.join(folder, "out")
-        more = ["--set", "record.trace={}"] if trace else ["--set", "record.flows=true"]
-        done = call("run", path, "--out", out, "--json", *more)
-        if done.returncode not in (0, 1):
-            raise Failed(done.stderr)
-        return json.loads(done.stdout), table(out, "flows"), table(out, "trace") if trace else None
-    finally:
-        shutil.rmtree(folder)
+        summary = json.loads(call("run", path, "--out", out, "--json", "--set", setting, accepted=(0, 1)))
+        return summary, *(list(csv.DictReader(io.StringIO(call("table", out, name)))) for name in names)
 
 
-def whole(text):
-    return int(text) if text not in ("", None) else None
+def cell(row, column):
+    value = row[column] if column else None
+    return int(value) if value and value.isdigit() else value or None
 
 
 def trace_rows(rows, scenario):
-    result = []
     for row in rows:
-        event = row["event"]
-        if event not in EVENTS or event == "queued" and int(row["node"]) < len(scenario.hosts):
+        time_ps, node, event = cell(row, "time_ps"), cell(row, "node"), row["event"]
+        if event not in EVENTS or event == "queued" and node < len(scenario.hosts) \
+                or event in WAITS and scenario.switch.flow_control.kind == "cbfc":
             continue
-        if event in PAUSES and scenario.switch.flow_control == "cbfc":
-            continue  # under credits these events tell of waits, which the model does not note
-        value = row[VALUE_OF[event]] if event in VALUE_OF else None
-        result.append((int(row["time_ps"]), int(row["node"]), event,
-                       whole(row[PORT_OF[event]]) if event in PORT_OF else None, whole(row["flow"]),
-                       row["kind"] or None, whole(row["seq"]), whole(row["size_bytes"]), whole(row["class"]),
-                       int(value) if value and value.isdigit() else value))
-    return result
+        port, value = EVENTS[event]
+        yield time_ps, node, event, cell(row, port), *(
+            cell(row, column) for column in ("flow", "kind", "seq", "size_bytes", "class")), cell(row, value)
 
 
-def order(row):
-    return tuple((item is not None, item if item is not None else 0) if not isinstance(item, str)
-                 else (True, item) for item in row)
+def in_order(rows):
+    return sorted(rows, key=lambda row: [(item is not None, item or 0) for item in row[:9]] + [str(row[9])])
 
 
-class Result:
-    """Equal, or the first difference; and how many values were compared."""
-
-    def __init__(self):
-        self.compared, self.difference = 0, None
-
-    def check(self, name, expected, actual):
-        self.compared += 1
-        if expected != actual and self.difference is None:
-            self.difference = f"{name}: model {expected}, simulator {actual}"
+def compare_trace(network, rows):
+    ours, theirs = in_order(network.trace), in_order(trace_rows(rows, network.scenario))
+    for index in range(max(len(ours), len(theirs))):
+        yield (f"trace row {index} (time_ps, node, event, port, flow, kind, seq, size, class, value)",
+               ours[index] if index < len(ours) else None, theirs[index] if index < len(theirs) else None)
 
 
-def compare_trace(result, expected, actual):
-    expected, actual = sorted(expected, key=order), sorted(actual, key=order)
-    for index in range(max(len(expected), len(actual))):
-        ours = expected[index] if index < len(expected) else None
-        theirs = actual[index] if index < len(actual) else None
-        result.check(f"trace row {index} (time_ps, node, event, port, flow, kind, seq, size, class, value)", ours, theirs)
-        if result.difference:
-            return
+def compare_flows(network, rows):
+    """Of a flow with several rows the one with a delivery counts."""
+    found = {cell(row, "flow"): row for row in sorted(rows, key=lambda row: bool(row["delivered_ps"]))}
+    values = [(f"flow {number}, {column}", network.scenario.flows[number][column], cell(row, column))
+              for number, row in found.items() for column in FLOW_COLUMNS]
+    return sorted(values, key=lambda value: min([item for item in value[1:] if item is not None], default=0))
 
 
-def compare_flows(result, network, rows):
-    expected = {flow.number: flow for flow in network.scenario.flows}
-    differences = []
-    found = {}
-    for row in rows:
-        number = int(row["flow"])
-        if number not in found or row["delivered_ps"]:
-            found[number] = row
-    for number, row in found.items():
-        flow = expected[number]
-        for column in FLOW_COLUMNS:
-            result.compared += 1
-            if flow[column] != whole(row[column]):
-                times = [t for t in (flow[column], whole(row[column])) if t is not None]
-                differences.append((min(times), f"flow {flow.number}, {column}: model {flow[column]}, "
-                                    f"simulator {whole(row[column])}"))
-    if differences and result.difference is None:
-        result.difference = min(differences)[1]
+def compare_counts(network, summary):
+    events, happened, pauses = Counter(row[2] for row in network.trace), summary["happened"], summary["pauses"]
+    yield ("dropped", Counter(row[9] for row in network.trace if row[2] == "dropped"),
+           {cause: count for cause, count in summary["packets"]["dropped"].items() if count})
+    yield "marks", events["marked"], happened["marks"]
+    yield "trims", events["trimmed"], happened["trims"]
+    if network.scenario.switch.flow_control.kind != "cbfc":
+        yield "pauses", events["stop"], pauses["count"]
+        yield "resumes", events["go"], pauses["resumes"]
 
 
-def compare_counts(result, network, summary):
-    dropped = {cause: count for cause, count in summary["packets"]["dropped"].items() if count}
-    ours = {name[8:]: count for name, count in network.counts.items() if name.startswith("dropped ")}
-    result.check("dropped", ours, dropped)
-    result.check("marks", network.counts.get("marks", 0), summary["happened"]["marks"])
-    result.check("trims", network.counts.get("trims", 0), summary["happened"]["trims"])
-    if network.scenario.switch.flow_control == "cbfc":
-        return
-    result.check("pauses", network.counts.get("pauses", 0), summary["pauses"]["count"])
-    result.check("resumes", network.counts.get("resumes", 0), summary["pauses"]["resumes"])
+def comparisons(path):
+    """With and without a trace, since a trace makes switches step by step."""
+    network = run(path)
+    _, flows, trace = simulate(path, "record.trace={}", "flows", "trace")
+    yield from compare_trace(network, trace)
+    yield from compare_flows(network, flows)
+    summary, flows = simulate(path, "record.flows=true", "flows")
+    yield from compare_flows(network, flows)
+    yield from compare_counts(network, summary)
 
 
 def compare(path):
-    """Compares a scenario with and without a trace, since a trace makes switches step by step."""
-    result = Result()
-    network = model.run(path)
-    _, flows, trace = simulate(path, True)
-    compare_trace(result, network.trace, trace_rows(trace, network.scenario))
-    compare_flows(result, network, flows)
-    summary, flows, _ = simulate(path, False)
-    compare_flows(result, network, flows)
-    compare_counts(result, network, summary)
-    return result
+    """The first difference, or None, and how many values were compared."""
+    count = 0
+    for count, (name, ours, theirs) in enumerate(comparisons(path), 1):
+        if ours != theirs:
+            return f"{name}: model {ours}, simulator {theirs}", count
+    return None, count

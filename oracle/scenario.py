@@ -1,56 +1,176 @@
 """Reads a scenario. Every key, kind or value that the model does not cover is refused by name."""
 
 import os
+import re
 import tomllib
 from fractions import Fraction
 
-from .values import (TIME_PS, Refused, Settings, Table, boolean, by_class, classes, number, one_of, or_word, rate_bps,
-                     reaction, room, share, size_bytes, size_or_share, time_ps, whole)
-
-ROCE = dict(
-    payload=(size_bytes, 1000), header=(size_bytes, 62), ack=(size_bytes, 66), ack_every=(whole, 1),
-    window=(or_word(["unlimited"], size_bytes), "unlimited"), rate=(or_word(["line"], rate_bps), "line"),
-    timeout=(or_word(["never"], time_ps), 67108864000), nak_interval=(time_ps, 500 * 10**6),
-    loss_recovery=(one_of("go-back-n"), "go-back-n"), ecn=(boolean, False))
-RATE_CONTROLLED = dict(ROCE, variable_window=(one_of(False), False), initial_rate=(or_word(["line"], rate_bps), "line"))
-RATE_CONTROLLED.pop("ack_every")
-US = TIME_PS["us"]
-TRANSPORTS = {
-    "ndp": dict(
-        payload=(size_bytes, 1436), header=(size_bytes, 64), control=(size_bytes, 64),
-        initial_window=(or_word(["bdp"], whole), "bdp"), early_pulls=(one_of("count"), "count"),
-        pulls=(one_of("apart"), "apart"), timeout=(or_word(["never"], time_ps), 1000 * US)),
-    "datagram": dict(
-        frame=(size_bytes, 1518), header=(size_bytes, 46), arrival=(one_of("constant"), "constant"),
-        gap=(or_word(["from_rate"], time_ps), "from_rate"), rate=(or_word(["line"], rate_bps), "line"),
-        ecn=(boolean, False)),
-    "roce": ROCE,
-    "timely": dict(
-        RATE_CONTROLLED, segment=(size_bytes, 16000), measure=(one_of("segment"), "segment"), ewma=(number, 0.875),
-        beta=(number, 0.8), additive_increase=(rate_bps, 10**7), t_low=(time_ps, 50 * US), t_high=(time_ps, 500 * US),
-        min_rtt=(time_ps, 20 * US), hyper_after=(whole, 5), hyper_factor=(whole, 5), min_rate=(rate_bps, 10**7)),
-    "dcqcn": dict(
-        ROCE, variable_window=(one_of(False), False), ecn=(boolean, True), gain=(number, 0.00390625),
-        initial_alpha=(number, 1.0), alpha_timer=(time_ps, 55 * US), alpha_sample=(one_of("cut", "timer"), "cut"),
-        decrease_interval=(time_ps, 4 * US), cnp_interval=(time_ps, 50 * US), cnp=(size_bytes, 78),
-        clamp_target=(boolean, True), byte_counter=(size_bytes, 10**7), increase_timer=(time_ps, 55 * US),
-        recovery_stages=(whole, 5), additive_increase=(rate_bps, 4 * 10**7), hyper_increase=(rate_bps, 4 * 10**8),
-        min_rate=(rate_bps, 10**8)),
-    "hpcc": dict(
-        RATE_CONTROLLED, window=(one_of("unlimited"), "unlimited"), base_rtt=(or_word(["path"], time_ps), "path"),
-        target_utilisation=(number, 0.95), max_stage=(whole, 5), additive_increase=(rate_bps, 4 * 10**7),
-        fast_reaction=(boolean, True), min_rate=(rate_bps, 10**8), telemetry=(size_bytes, 42)),
-}
+TIME = {"ps": 1, "ns": 10**3, "us": 10**6, "ms": 10**9, "s": 10**12}
+RATE = {"bps": 1, "Kbps": 10**3, "Mbps": 10**6, "Gbps": 10**9, "Tbps": 10**12}
+SIZE = {"B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
+SHARE = {"": 1}
 
 
-def transport(value, name):
-    table = Table(value, name)
-    kind = table.take("kind", one_of(*TRANSPORTS), "roce")
-    keys = TRANSPORTS[kind]
-    settings = Settings({key: table.take(key, parse, default) for key, (parse, default) in keys.items()})
-    table.finish()
-    settings["kind"] = kind
-    return settings
+class Refused(Exception):
+    """The scenario uses something that the model does not cover. The text begins with the key."""
+
+class Settings(dict):
+    """Values by attribute."""
+    __getattr__, __setattr__ = dict.__getitem__, dict.__setitem__
+
+
+def quantity(**kinds):
+    """Parser of a number and a unit: the kind whose units have it, and the amount in the least unit of the kind.
+
+    A parser returns a value or raises ValueError."""
+    def parse(value):
+        match = re.fullmatch(r"([0-9.]+(?:e-?[0-9]+)?) *([A-Za-z ]*)|[0-9]+/[0-9]+", str(value))
+        for kind, units in kinds.items() if match else ():
+            if (match[2] or "") in units:
+                amount = Fraction(match[1] or value) * units[match[2] or ""]
+                if units is SHARE or amount.denominator == 1:
+                    return kind, amount if units is SHARE else int(amount)
+        raise ValueError(f"{value!r} is not covered")
+    return parse
+
+
+def amount_of(units):
+    parse = quantity(amount=units)
+    return lambda value: parse(value)[1]
+
+
+def of_type(*types):
+    def parse(value):
+        if type(value) not in types:
+            raise ValueError(f"{value!r} is not covered")
+        return value
+    return parse
+
+
+def one_of(*words):
+    def parse(value):
+        if value not in words:
+            raise ValueError(f"{value!r} is not covered (only {', '.join(map(repr, words))})")
+        return value
+    return parse
+
+
+def word_or(word, parse):
+    return lambda value: value if value == word else parse(value)
+
+
+def by_class(parse, default):
+    """Eight values, or a table of class and value."""
+    return lambda value: [parse(v) for v in value] if isinstance(value, list) else [
+        parse(value.get(str(c), default)) for c in range(8)]
+
+
+time_ps, rate_bps, size_bytes, share = amount_of(TIME), amount_of(RATE), amount_of(SIZE), amount_of(SHARE)
+size_or_share, room = quantity(bytes=SIZE, share=SHARE), quantity(bytes=SIZE, packets={"packets": 1})
+reaction = quantity(ps=TIME, bits={"bit times": 1, "quanta": 512})
+whole, boolean, text, number = of_type(int), of_type(bool), of_type(str), of_type(int, float)
+
+
+def within(key, parse, value):
+    """Parses the value of a key; a refusal names the key after those of all tables around it."""
+    try:
+        return parse(value)
+    except Refused as refusal:
+        raise Refused(f"{key}.{refusal}") from None
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise Refused(f"{key}: {error}") from None
+
+
+def keys(parse, **defaults):
+    """Keys of a table: each with its parser and its default as a scenario has it; a key with ... is required."""
+    return {key: (parse, default) for key, default in defaults.items()}
+
+
+def only(**values):
+    """Keys of which one value is covered, the default."""
+    return {key: (one_of(value), value) for key, value in values.items()}
+
+
+def table(spec):
+    def parse(values):
+        found = Settings()
+        for key, (parse_value, default) in spec.items():
+            value = values.get(key, default)
+            if value is ...:
+                raise Refused(f"{key}: missing")
+            found[key] = None if value is None else within(key, parse_value, value)
+        for key in sorted(values.keys() - spec.keys()):
+            raise Refused(f"{key}: not covered")
+        return found
+    return parse
+
+
+def by_kind(default, **kinds):
+    """A table whose keys depend on its kind; the name of a kind stands for the table without further keys."""
+    def parse(value):
+        values = value if isinstance(value, dict) else {"kind": value}
+        kind = within("kind", one_of(*kinds), values.get("kind", default))
+        return table(keys(text, kind=kind) | kinds[kind])(values)
+    return parse
+
+
+def tables(spec):
+    return lambda values: [within(index, table(spec), value) for index, value in enumerate(values)]
+
+
+LINK = keys(rate_bps, rate=None) | keys(time_ps, delay=None)
+LINE, AUTO, TIMEOUT = word_or("line", rate_bps), word_or("auto", size_bytes), word_or("never", time_ps)
+CLASSES = keys(lambda value: sorted({whole(cls) for cls in value}), priorities=...)
+ROCE = keys(size_bytes, payload="1000B", header="62B", ack="66B") | keys(LINE, rate="line") | keys(
+    word_or("unlimited", size_bytes), window="unlimited") | keys(TIMEOUT, timeout="67108864ns") | keys(
+    time_ps, nak_interval="500us") | only(loss_recovery="go-back-n") | keys(boolean, ecn=False)
+ACK_EVERY, FIXED_WINDOW = keys(whole, ack_every=1), only(variable_window=False)
+RATE_CONTROLLED = ROCE | FIXED_WINDOW | keys(LINE, initial_rate="line")
+TRANSPORT = by_kind(
+    "roce",
+    ndp=keys(size_bytes, payload="1436B", header="64B", control="64B") | keys(
+        word_or("bdp", whole), initial_window="bdp") | only(early_pulls="count", pulls="apart") | keys(
+        TIMEOUT, timeout="1ms"),
+    datagram=keys(size_bytes, frame="1518B", header="46B") | only(arrival="constant") | keys(
+        LINE, rate="line") | keys(word_or("from_rate", time_ps), gap="from_rate") | keys(boolean, ecn=False),
+    roce=ROCE | ACK_EVERY,
+    timely=RATE_CONTROLLED | keys(size_bytes, segment="16000B") | only(measure="segment") | keys(
+        number, ewma=0.875, beta=0.8) | keys(rate_bps, additive_increase="10Mbps", min_rate="10Mbps") | keys(
+        time_ps, t_low="50us", t_high="500us", min_rtt="20us") | keys(whole, hyper_after=5, hyper_factor=5),
+    dcqcn=ROCE | ACK_EVERY | FIXED_WINDOW | keys(boolean, ecn=True, clamp_target=True) | keys(
+        number, gain=0.00390625, initial_alpha=1.0) | keys(one_of("cut", "timer"), alpha_sample="cut") | keys(
+        time_ps, alpha_timer="55us", decrease_interval="4us", cnp_interval="50us", increase_timer="55us") | keys(
+        size_bytes, cnp="78B", byte_counter="10MB") | keys(whole, recovery_stages=5) | keys(
+        rate_bps, additive_increase="40Mbps", hyper_increase="400Mbps", min_rate="100Mbps"),
+    hpcc=RATE_CONTROLLED | only(window="unlimited") | keys(word_or("path", time_ps), base_rtt="path") | keys(
+        number, target_utilisation=0.95) | keys(whole, max_stage=5) | keys(boolean, fast_reaction=True) | keys(
+        rate_bps, additive_increase="40Mbps", min_rate="100Mbps") | keys(size_bytes, telemetry="42B"))
+PAUSE = keys(word_or("auto", size_or_share), xoff="1/8") | keys(size_bytes, xon="3000B") | keys(
+    AUTO, headroom="auto") | keys(whole, quanta=65535) | keys(word_or("standard", reaction), reaction="standard")
+FLOW_CONTROL = by_kind("none", none={}, pause=PAUSE, pfc=PAUSE | CLASSES, cbfc=CLASSES | keys(
+    AUTO, credits="auto", update="auto") | keys(time_ps, regrant="100us"))
+OVERLOAD = by_kind("drop", drop={}, trim=keys(size_bytes, size="64B") | keys(whole, header_class=7) | keys(
+    room, header_queue="1MB") | only(victim="arriving"))
+MARKING = by_kind("none", none={}, ecn=keys(size_bytes, k_min=..., k_max=None) | keys(share, p_max=1) | keys(
+    one_of("enqueue", "dequeue"), at="enqueue"))
+SCHEDULER = by_kind("strict", strict={}, wrr=keys(by_class(whole, 1), weights=...),
+                    drr=keys(by_class(size_bytes, "1518B"), quanta=...))
+SWITCH = table(
+    keys(room, queue=None) | keys(size_bytes, buffer="16MB") | keys(size_or_share, egress=1) | keys(
+        FLOW_CONTROL, flow_control="none") | keys(OVERLOAD, overload="drop") | keys(MARKING, marking="none") | keys(
+        SCHEDULER, scheduler="strict") | keys(by_kind("none", none={}), tags="none"))
+FABRIC = by_kind(None, **{"file": keys(text, file=...), "single-switch": keys(whole, hosts=...) | keys(
+    table(LINK | keys(table(LINK), host={})), link={})})
+FLOWS = only(kind="pairs") | keys(text, label=None) | keys(size_bytes, size=...) | keys(whole, **{"class": 3}) | keys(
+    time_ps, start="0ps") | keys(TRANSPORT, transport=None) | keys(lambda value: [(a, b) for a, b in value], pairs=...)
+SCENARIO = table(  # `str` takes any value, of keys that change nothing
+    keys(str, name=None, description=None, threads=None) | keys(time_ps, duration=...) | keys(whole, seed=1)
+    | keys(FABRIC, fabric=...) | keys(SWITCH, switch={}) | keys(tables(FLOWS), traffic=...)
+    | keys(tables(keys(tuple, link=...) | keys(time_ps, at="0ps", until=None)), fail=[])
+    | keys(table(only(mode="shortest", spread="flow", reroute="none") | keys(whole, hash_seed=None)), routing={})
+    | keys(table(keys(whole, reply_class=None) | only(obeys_pause=True) | keys(TRANSPORT, transport="roce")), host={})
+    | keys(table(keys(str, trace=None, pauses=None, flows=None)), record={})
+    | keys(table(keys(str, deadlock=None, storm=None)), check={}))
 
 
 def largest_frame_bytes(settings):
@@ -61,59 +181,37 @@ def largest_frame_bytes(settings):
     return max(64, settings.payload + settings.header + telemetry, answer, settings.get("cnp", 0))
 
 
-class Link:
-    def __init__(self, a, b, rate, delay):
-        self.ends, self.rate_bps, self.delay_ps = (a, b), rate, delay
-        self.down, self.failed_ps = False, -1
-
-
 class Scenario:
     """The fabric, and what its switches, hosts and traffic do."""
-
     def __init__(self, path):
         with open(path, "rb") as file:
-            top = Table(tomllib.load(file), "")
-        self.folder = os.path.dirname(os.path.abspath(path))
-        for key in ("name", "description", "threads"):
-            top.take(key, lambda v: v, None)
-        self.duration_ps = top.take("duration", time_ps)
-        self.seed = top.take("seed", whole, 1)
-        self.links = []
-        self.read_fabric(top.table("fabric"))
-        self.read_routing(top.table("routing"))
-        self.read_switch(top.table("switch"))
-        self.read_host(top.table("host"))
-        self.read_traffic(top.values.pop("traffic", []))
-        for index, link in enumerate(self.links):
-            link.index = index
-        self.read_failures(top.values.pop("fail", []))
-        record = top.table("record")
-        for key in ("trace", "pauses", "flows"):
-            record.take(key, lambda v: v, None)
-        record.finish()
-        check = top.table("check")
-        for key in ("deadlock", "storm"):
-            check.take(key, lambda v: v, None)
-        check.finish()
-        top.finish()
-
-    # --- fabric -----------------------------------------------------------------------------------
-
-    def read_fabric(self, table):
-        kind = table.take("kind", one_of("file", "single-switch"))
-        if kind == "file":
-            self.read_topology(table.take("file", str))
+            top = SCENARIO(tomllib.load(file))
+        self.folder = os.path.dirname(path)
+        self.duration_ps, self.seed, self.reply_class = top.duration, top.seed, top.host.reply_class
+        self.hash_seed = top.seed if top.routing.hash_seed is None else top.routing.hash_seed
+        self.flows, self.failures = [], []
+        if top.fabric.kind == "file":
+            links = within("fabric.file", self.read_topology, top.fabric.file)
         else:
-            link = table.table("link")
-            rate, delay = link.take("rate", rate_bps, None), link.take("delay", time_ps, None)
-            tier = link.table("host")
-            rate, delay = tier.take("rate", rate_bps, rate), tier.take("delay", time_ps, delay)
-            tier.finish()
-            link.finish()
-            count = table.take("hosts", whole)
+            link, count = top.fabric.link, top.fabric.hosts
             self.hosts, self.switches = [f"H{i + 1}" for i in range(count)], ["S1"]
-            self.links = [Link(host, count, rate, delay) for host in range(count)]
-        table.finish()
+            rate, delay = link.host.rate or link.rate, link.host.delay or link.delay
+            links = [(host, count, rate, delay) for host in range(count)]
+        self.links = [Settings(ends=(a, b), rate_bps=rate, delay_ps=delay, down=False, failed_ps=-1)
+                      for a, b, rate, delay in links]
+        self.read_switch(top.switch)
+        for index, entry in enumerate(top.traffic):
+            self.read_flows(index, entry, entry.transport or top.host.transport)
+        if not self.flows:
+            raise Refused("traffic: no flow")
+        self.mtu_bytes = max(largest_frame_bytes(flow.transport) for flow in self.flows)
+        self.used_classes = {flow.cls for flow in self.flows} | {
+            self.class_of_reply(flow.cls) for flow in self.flows
+            if flow.transport.kind != "datagram" or self.reply_class is not None}
+        for index, entry in enumerate(top.fail):
+            ends = {self.node(name, f"fail.{index}.link") for name in entry.link}
+            links = [link for link in self.links if set(link.ends) == ends]
+            self.failures.append((links, entry.at, entry.until))
 
     def read_topology(self, name):
         """A topology in the format of the HPCC simulator: docs/guide/fabric.md, Formats."""
@@ -122,134 +220,39 @@ class Scenario:
         nodes, switch_count, link_count = map(int, lines[0])
         switches = [int(i) for i in lines[1]] if switch_count else []
         if switches != list(range(nodes - switch_count, nodes)):
-            raise Refused("fabric.file: only topologies whose last nodes are the switches are covered")
-        self.hosts = [f"h{i}" for i in range(nodes - switch_count)]
-        self.switches = [f"s{i}" for i in switches]
-        for a, b, rate, delay, loss in lines[2:2 + link_count]:
-            if Fraction(loss):
-                raise Refused("fabric.file: loss is not covered")
-            self.links.append(Link(int(a), int(b), rate_bps(rate), time_ps(delay)))
+            raise ValueError("only topologies whose last nodes are the switches are covered")
+        self.hosts, self.switches = [f"h{i}" for i in range(nodes - switch_count)], [f"s{i}" for i in switches]
+        links = lines[2:2 + link_count]
+        if any(Fraction(loss) for *_, loss in links):
+            raise ValueError("loss is not covered")
+        return [(int(a), int(b), rate_bps(rate), time_ps(delay)) for a, b, rate, delay, _ in links]
 
-    def node(self, name):
-        names = self.hosts + self.switches
-        if isinstance(name, int) and not isinstance(name, bool) and name < len(self.hosts):
+    def node(self, name, key):
+        if type(name) is int and name < len(self.hosts):
             return name
-        if name not in names:
-            raise ValueError(f"no node {name!r}")
-        return names.index(name)
+        if name not in self.hosts + self.switches:
+            raise Refused(f"{key}: no node {name!r}")
+        return (self.hosts + self.switches).index(name)
 
-    # --- switches and hosts -----------------------------------------------------------------------
+    def read_switch(self, switch):
+        self.switch, control, marking = switch, switch.flow_control, switch.marking
+        control.setdefault("priorities", range(8) if control.kind == "pause" else [])
+        if control.get("xoff") == "auto":
+            control.xoff = ("share", Fraction(1, 8))
+        if marking.kind == "ecn":
+            marking.k_max = marking.k_min if marking.k_max is None else marking.k_max
+            if switch.overload.kind == "trim":
+                raise Refused("switch.marking: marks beside trimming are not covered")
 
-    def read_routing(self, table):
-        table.take("mode", one_of("shortest"), None)
-        table.take("spread", one_of("flow"), None)
-        table.take("reroute", one_of("none"), None)
-        self.hash_seed = table.take("hash_seed", whole, self.seed)
-        table.finish()
+    def read_flows(self, index, entry, transport):
+        if self.switch.overload.kind == "trim" and transport.kind not in ("ndp", "datagram"):
+            raise Refused(f"switch.overload.kind: trim under the transport {transport.kind} is not covered")
+        for pair in entry.pairs:
+            src, dst = (self.node(name, f"traffic.{index}.pairs") for name in pair)
+            self.flows.append(Settings(
+                number=len(self.flows), traffic=index, src=src, dst=dst, cls=entry["class"], start_ps=entry.start,
+                size_bytes=entry.size, transport=transport, delivered_ps=None, acked_ps=None,
+                retransmitted_bytes=0, timeouts=0))
 
-    def read_switch(self, table):
-        switch = self.switch = Settings()
-        switch["queue"] = table.take("queue", room, None)
-        switch["buffer"] = table.take("buffer", size_bytes, 16 * 10**6)
-        switch["egress"] = table.take("egress", size_or_share, ("share", Fraction(1)))
-        flow_control = table.table("flow_control")
-        kind = flow_control.take("kind", one_of("none", "pause", "pfc", "cbfc"), "none")
-        switch["flow_control"] = kind
-        if kind in ("pause", "pfc"):
-            priorities = list(range(8)) if kind == "pause" else flow_control.take("priorities", classes)
-            switch.update(
-                priorities=priorities,
-                xoff=flow_control.take("xoff", or_word(["auto"], size_or_share), "auto"),
-                xon=flow_control.take("xon", size_bytes, 3000),
-                headroom=flow_control.take("headroom", or_word(["auto"], size_bytes), "auto"),
-                quanta=flow_control.take("quanta", whole, 65535),
-                reaction=flow_control.take("reaction", or_word(["standard"], reaction), "standard"))
-            if switch.xoff == "auto":
-                switch["xoff"] = ("share", Fraction(1, 8))
-        elif kind == "cbfc":
-            switch.update(
-                priorities=flow_control.take("priorities", classes),
-                credits=flow_control.take("credits", or_word(["auto"], size_bytes), "auto"),
-                grant=flow_control.take("update", or_word(["auto"], size_bytes), "auto"),
-                regrant=flow_control.take("regrant", time_ps, 100 * US))
-        else:
-            switch["priorities"] = []
-        flow_control.finish()
-        overload = table.table("overload")
-        switch["trim"] = None
-        if overload.take("kind", one_of("drop", "trim"), "drop") == "trim":
-            switch["trim"] = Settings(
-                size=overload.take("size", size_bytes, 64), header_class=overload.take("header_class", whole, 7),
-                header_queue=overload.take("header_queue", room, ("bytes", 10**6)))
-            overload.take("victim", one_of("arriving"), None)
-        overload.finish()
-        self.read_marking(table.table("marking"))
-        if switch.trim and switch.marking:
-            raise Refused("switch.marking: marks beside trimming are not covered")
-        self.read_scheduler(table.table("scheduler"))
-        tags = table.table("tags")
-        tags.take("kind", one_of("none"), None)
-        tags.finish()
-        table.finish()
-
-    def read_marking(self, table):
-        kind = table.take("kind", one_of("none", "ecn"), "none")
-        if kind == "none":
-            self.switch["marking"] = None
-        else:
-            k_min = table.take("k_min", size_bytes)
-            self.switch["marking"] = Settings(
-                k_min=k_min, k_max=table.take("k_max", size_bytes, k_min), p_max=table.take("p_max", share, Fraction(1)),
-                at=table.take("at", one_of("enqueue", "dequeue"), "enqueue"))
-        table.finish()
-
-    def read_scheduler(self, table):
-        kind = table.take("kind", one_of("strict", "wrr", "drr"), "strict")
-        self.switch["scheduler"] = kind
-        if kind == "wrr":
-            self.switch["weights"] = table.take("weights", by_class(whole, 1))
-        elif kind == "drr":
-            self.switch["quanta_bytes"] = table.take("quanta", by_class(size_bytes, 1518))
-        table.finish()
-
-    def read_host(self, table):
-        self.reply_class = table.take("reply_class", whole, None)
-        table.take("obeys_pause", one_of(True), None)
-        self.transport_value = table.values.pop("transport", "roce")
-        table.finish()
-
-    # --- traffic and failures ---------------------------------------------------------------------
-
-    def read_traffic(self, entries):
-        self.flows = []
-        for index, values in enumerate(entries):
-            table = Table(values, f"traffic.{index}")
-            table.take("kind", one_of("pairs"))
-            table.take("label", str, None)
-            flow = dict(
-                traffic=index, cls=table.take("class", whole, 3), start_ps=table.take("start", time_ps, 0),
-                size_bytes=table.take("size", size_bytes),
-                transport=transport(table.values.pop("transport", self.transport_value), table.name + ".transport"))
-            pairs = table.take("pairs", lambda v: [(self.node(a), self.node(b)) for a, b in v])
-            table.finish()
-            for source, destination in pairs:
-                self.flows.append(Settings(flow, number=len(self.flows), src=source, dst=destination))
-        for flow in self.flows:
-            if self.switch.trim and flow.transport.kind not in ("ndp", "datagram"):
-                raise Refused(f"switch.overload.kind: trim under the transport {flow.transport.kind} is not covered")
-        self.mtu_bytes = max(largest_frame_bytes(flow.transport) for flow in self.flows)
-        self.used_classes = set()
-        for flow in self.flows:
-            self.used_classes.add(flow.cls)
-            if flow.transport.kind != "datagram" or self.reply_class is not None:
-                self.used_classes.add(flow.cls if self.reply_class is None else self.reply_class)
-
-    def read_failures(self, entries):
-        self.failures = []
-        for index, values in enumerate(entries):
-            table = Table(values, f"fail.{index}")
-            ends = table.take("link", lambda v: tuple(self.node(n) for n in v))
-            at, until = table.take("at", time_ps, 0), table.take("until", time_ps, None)
-            table.finish()
-            links = [i for i, link in enumerate(self.links) if set(link.ends) == set(ends)]
-            self.failures.append((links, at, until))
+    def class_of_reply(self, cls):
+        return cls if self.reply_class is None else self.reply_class

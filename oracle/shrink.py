@@ -1,106 +1,96 @@
-"""Reduces a scenario that differs to a small one that still differs."""
+"""Reduces a scenario that differs to a small one that differs in the same way."""
 
 import copy
 import os
 import re
 import tempfile
 
-from .compare import Failed, compare
+from .compare import compare
 from .generate import write
-from .values import Refused
+from .scenario import Refused
 
 
-def difference(case, folder):
-    path = os.path.join(folder, "shrink.toml")
-    write(case, path)
-    try:
-        return compare(path).difference
-    except (Refused, Failed):
-        return None
-
-
-def words(message):
-    """What a difference is about, without times and numbers: a smaller scenario has to differ in the same way."""
+def kind_of(message):
+    """What a difference is about, without times and numbers."""
     return re.findall(r"[a-z_ ]{3,}|None", message)
 
 
-def flow_drops(case):
-    """Scenarios with fewer flows: without a run of them, long runs first."""
-    flows = [(entry, pair) for entry, values in enumerate(case["traffic"]) for pair in range(len(values["pairs"]))]
-    length = len(flows) // 2
-    while length:
-        for first in range(0, len(flows), length):
-            dropped = set(flows[first:first + length])
-            smaller = copy.deepcopy(case)
-            for entry, values in enumerate(smaller["traffic"]):
-                values["pairs"] = [pair for index, pair in enumerate(values["pairs"]) if (entry, index) not in dropped]
-            smaller["traffic"] = [values for values in smaller["traffic"] if values["pairs"]]
-            if smaller["traffic"]:
-                yield smaller
-        length //= 2
-
-
-def places(values):
-    """Every table of the scenario and each of its keys."""
-    for key, value in list(values.items()):
-        yield values, key
+def paths(table, path):
+    """The path of each key that may have a default."""
+    for key, value in table.items():
+        if key not in ("kind", "pairs", "size"):
+            yield (*path, key)
         if isinstance(value, dict):
-            yield from places(value)
+            yield from paths(value, (*path, key))
 
 
-def key_drops(case):
-    """Scenarios without a key that has a default."""
-    sections = [lambda c: c["switch"], lambda c: c["host"]]
-    sections += [lambda c, i=i: c["traffic"][i]["transport"] for i in range(len(case["traffic"]))]
-    for section in sections:
-        for index in range(len(list(places(section(case))))):
-            smaller = copy.deepcopy(case)
-            table, key = list(places(section(smaller)))[index]
-            if key != "kind":
-                del table[key]
-                yield smaller
-    for index in range(len(case.get("fail", []))):
-        smaller = copy.deepcopy(case)
-        del smaller["fail"][index]
-        yield smaller
+class Shrinker:
+    def __init__(self, case, folder, runs):
+        self.path, self.runs = os.path.join(folder, "shrink.toml"), runs
+        flows = [dict(entry, pairs=[pair]) for entry in case["traffic"] for pair in entry["pairs"]]
+        self.case = {**case, "traffic": flows}
+        self.message = None
+        self.accept(self.case)
+
+    def accept(self, smaller):
+        """Keeps a smaller scenario that differs in the same way."""
+        if self.runs == 0:
+            return False
+        self.runs -= 1
+        write(smaller, self.path)
+        try:
+            found, _ = compare(self.path)
+        except Refused:
+            return False
+        if not found or self.message and kind_of(found) != kind_of(self.message):
+            return False
+        self.case, self.message = smaller, found
+        return True
+
+    def drop_items(self, key, is_needed=lambda item: False):
+        """Drops halves of a list, then ever shorter parts, at last single items."""
+        length = (len(self.case[key]) + 1) // 2
+        while length:
+            first = 0
+            while first < len(self.case[key]):
+                items, end = self.case[key], first + length
+                kept = items[:first] + [item for item in items[first:end] if is_needed(item)] + items[end:]
+                if kept == items or not self.accept({**self.case, key: kept}):
+                    first = end
+            length //= 2
+
+    def drop_keys(self):
+        """Drops features, then single keys."""
+        found = [*paths(self.case["switch"], ("switch",)), *paths(self.case["host"], ("host",))]
+        for index, entry in enumerate(self.case["traffic"]):
+            found += paths(entry, ("traffic", index))
+        for *tables, key in sorted(found, key=len):
+            smaller = table = copy.deepcopy(self.case)
+            for name in tables:
+                table = table[name] if isinstance(name, int) else table.get(name, {})
+            if table.pop(key, None) is not None:
+                self.accept(smaller)
+
+    def shorten(self):
+        for index in range(len(self.case["traffic"])):
+            for share in (0.25, 0.5, 0.75):
+                size = int(self.case["traffic"][index]["size"].removesuffix("B"))
+                while size := int(size * share):
+                    smaller = copy.deepcopy(self.case)
+                    smaller["traffic"][index]["size"] = f"{size}B"
+                    if not self.accept(smaller):
+                        break
 
 
-def shorter(case):
-    """Scenarios with shorter flows, fewer links or a common start."""
-    for index, entry in enumerate(case["traffic"]):
-        size = int(re.match(r"\d+", entry["size"])[0])
-        for length in (size // 4, size // 2, size * 3 // 4):
-            if length:
-                smaller = copy.deepcopy(case)
-                smaller["traffic"][index]["size"] = f"{length}B"
-                yield smaller
-        if entry["start"] != "0ns":
-            smaller = copy.deepcopy(case)
-            smaller["traffic"][index]["start"] = "0ns"
-            yield smaller
-    for index in range(len(case["links"])):
-        smaller = copy.deepcopy(case)
-        a, b = smaller["links"].pop(index)[:2]
-        if a >= case["hosts"] and b >= case["hosts"]:
-            yield smaller
-
-
-def shrink(case, attempts=250):
+def shrink(case, runs=250):
     """The least scenario found, and how it differs."""
     with tempfile.TemporaryDirectory(prefix="oracle-") as folder:
-        best = difference(case, folder)
-        improved = True
-        while improved and attempts > 0:
-            improved = False
-            for step in (flow_drops, shorter, key_drops):
-                candidates = step(case)
-                while attempts > 0:
-                    smaller = next(candidates, None)
-                    if smaller is None:
-                        break
-                    attempts -= 1
-                    found = difference(smaller, folder)
-                    if found and best and words(found) == words(best):
-                        case, best, improved = smaller, found, True
-                        candidates = step(case)
-        return case, best
+        shrinker, before = Shrinker(case, folder, runs), None
+        while shrinker.message and shrinker.runs > 0 and shrinker.case != before:
+            before = shrinker.case
+            shrinker.drop_items("traffic")
+            shrinker.drop_items("fail")
+            shrinker.drop_keys()
+            shrinker.drop_items("links", lambda link: min(link[:2]) < case["hosts"])
+            shrinker.shorten()
+        return shrinker.case, shrinker.message
