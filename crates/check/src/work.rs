@@ -1,8 +1,8 @@
 //! Work conservation: no wire stays free while a frame may start on it.
 //!
-//! A frame that waits may start once it has come, the wire is free, and no pause, credit, gate or shaper holds its class
-//! back. The model reports for each wire that was free for a while the earliest instant at which the frame could have
-//! started, computed from what is known of each of these reasons and not from its own schedule of departures.
+//! A frame that waits may start once it has come, the wire is free, and no pause, credit, gate or shaper holds its
+//! class back. The model reports for each wire that was free for a while the earliest instant at which the frame could
+//! have started, computed from these reasons and not from its own schedule of departures.
 
 use crate::verdict::Verdict;
 use units::Time;
@@ -25,7 +25,7 @@ pub struct LateStart {
 /// The starts on wires that had been free for a while: those of one node, or of a network.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WorkLog {
-    /// Frames that started later than they could.
+    /// Frames that waited behind a free wire.
     pub late: u64,
     /// The earliest of them by the time at which it could have started.
     pub first: Option<LateStart>,
@@ -55,14 +55,14 @@ impl WorkLog {
                 return Verdict::nothing(NAME, "no port sent a frame");
             }
             let plural = if ports == 1 { "" } else { "s" };
-            let pass = self.late == 0;
-            return Verdict::new(NAME, pass, format!("no wire of {ports} port{plural} free while a frame could start"));
+            let detail = format!("no wire of {ports} port{plural} free while a frame could start");
+            return Verdict::new(NAME, self.late == 0, detail);
         };
         let kind = class.map_or("MAC control".to_owned(), |class| format!("class {class}"));
         let detail = format!(
-            "{} frames started late; first at {}, egress port {port}, {kind}: could start at {eligible_at}, waited \
-             behind a free wire until {at}",
-            self.late,
+            "{} behind a free wire; first at {}, egress port {port}, {kind}: could start at {eligible_at}, waited until \
+             {at}",
+            if self.late == 1 { "1 frame waited".to_owned() } else { format!("{} frames waited", self.late) },
             name(node)
         );
         Verdict::new(NAME, false, detail)
@@ -98,8 +98,8 @@ mod tests {
         log.judge(start(ns(7), ns(7) + Time::from_ps(1)));
         let verdict = verdict(&log, 1);
         assert!(!verdict.pass && log.late == 2);
-        let expected = "2 frames started late; first at S4, egress port 2, class 3: could start at 7ns, waited behind a \
-                        free wire until 7.001ns";
+        let expected = "2 frames waited behind a free wire; first at S4, egress port 2, class 3: could start at 7ns, \
+                        waited until 7.001ns";
         assert_eq!(verdict.detail, expected);
     }
 

@@ -67,7 +67,7 @@ pub struct Ledger {
     pub missed_cycles: u64,
     /// Headers that told of payload which had arrived in another copy: to send it again would be needless.
     pub spurious_trims: u64,
-    /// Frames that started later than they could.
+    /// Frames that waited behind a free wire.
     pub work: WorkLog,
 }
 

@@ -73,8 +73,8 @@ impl Books {
         }
     }
 
-    /// A frame of `class`, or a MAC control frame, that could start at `eligible_at` by `port` starts at `at`, or has not
-    /// started when the run ends then.
+    /// A frame of `class`, or a MAC control frame, that could start at `eligible_at` by `port` starts at `at`, or has
+    /// not started when the run ends then.
     #[inline]
     pub fn judge_start(&mut self, eligible_at: Time, at: Time, port: u16, class: Option<u8>) {
         self.ledger.work.judge(LateStart { eligible_at, at, node: self.node.0, port, class });

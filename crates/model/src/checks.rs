@@ -66,11 +66,13 @@ impl Simulation {
         checks
     }
 
-    /// Ports of this rank that have sent a frame since the warm-up ended.
+    /// Ports of this rank that have sent a frame.
     fn ports_that_sent(&self) -> u64 {
         let machines = (0..self.engine.len()).map(|index| self.engine.node(index));
-        let cells = machines.filter_map(Machine::egress).flat_map(|egress| &egress.cells);
-        cells.filter(|cell| cell.sent_frames > 0).count() as u64
+        let ports = machines
+            .filter_map(Machine::egress)
+            .flat_map(|egress| (0..egress.len() as u16).map(move |port| (egress, port)));
+        ports.filter(|(egress, port)| egress.total_sent_bytes(*port) > 0).count() as u64
     }
 
     /// How much of the traffic must not be lost.

@@ -2,10 +2,10 @@
 //!
 //! | the sender | the receiver | the row |
 //! |---|---|---|
-//! | ended, and knows of the delivery | | when the sender ended |
-//! | ended, and is never told | reports the delivery | when both have reported |
-//! | ended, and is never told | lacks bytes | at the end of the run, without a delivery |
-//! | is under way at the end of the run | is asked then | at the end of the run |
+//! | ended with an acknowledgement | | when the sender ended |
+//! | ended, gets no acknowledgement | reports the delivery | when both have reported |
+//! | ended, gets no acknowledgement | lacks bytes | at the end of the run, without a delivery |
+//! | is under way at the end of the run | is queried then | at the end of the run |
 
 use crate::host::{Delivery, FlowEnd, FlowReport};
 use crate::network::Network;
@@ -14,15 +14,15 @@ use std::collections::BTreeMap;
 /// Reports of one end of a flow that wait for the other end's; at the first of several ranks.
 #[derive(Debug, Default)]
 pub(crate) struct FlowEnds {
-    /// Of senders that are never told, by source and flow.
+    /// Of senders without acknowledgements, by source and flow.
     sent: BTreeMap<(u32, u32), FlowEnd>,
     /// Of receivers.
     delivered: BTreeMap<(u32, u32), Delivery>,
 }
 
 impl FlowEnds {
-    /// Keeps the sender's `report` if its row waits for the receiver's. All reports of a collection come here before any
-    /// comes to [`FlowEnds::join`], so that the row stands where the receiver reports.
+    /// Keeps the sender's `report` if its row waits for the receiver's. All reports of a collection come here before
+    /// any comes to [`FlowEnds::join`], so that the row stands where the receiver reports.
     pub fn note(&mut self, report: &FlowReport) {
         if let FlowReport::Sender(end) = report
             && end.acked.is_none()
@@ -62,8 +62,8 @@ impl FlowEnds {
     }
 }
 
-/// `end` with its delivery. How much payload padded datagrams carry, or a source that stops at a time, only the receiver
-/// knows.
+/// `end` with its delivery. The payload of padded datagrams, and of a source that stops at a time, is counted at the
+/// receiver.
 pub(crate) fn deliver(end: FlowEnd, delivery: Delivery, network: &Network) -> FlowEnd {
     let carried = network.is_datagram(end.flow, end.traffic).then_some(delivery.size_bytes);
     FlowEnd { delivered: Some(delivery.at), size_bytes: carried.unwrap_or(end.size_bytes), ..end }

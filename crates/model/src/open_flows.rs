@@ -1,4 +1,4 @@
-//! Flows that have no row at the end of a run: their receivers say whether the last byte arrived.
+//! Flows that have no row at the end of a run: their receivers report whether the last byte arrived.
 
 use crate::flow_ends::deliver;
 use crate::host::{FlowEnd, Host};
@@ -7,16 +7,17 @@ use crate::simulation::Simulation;
 
 impl Simulation {
     /// Flows without a row at the end of the run: those whose senders are under way, by host, and then those whose
-    /// senders are never told and whose receivers lack bytes. Of several ranks all call it, and the first gets them.
+    /// senders get no acknowledgement and whose receivers lack bytes. Of several ranks all call it, and the first gets
+    /// them.
     pub(crate) fn flows_without_row(&mut self) -> Vec<FlowEnd> {
-        let untold = self.flow_ends.take_undelivered();
+        let undelivered = self.flow_ends.take_undelivered();
         let of_host = |host: &Host| host.unfinished().map(|end| (host.node.0, end)).collect::<Vec<_>>();
         let mut own: Vec<(u32, FlowEnd)> = self.hosts().flat_map(of_host).collect();
-        own.extend(untold.map(|end| (u32::MAX, end)));
+        own.extend(undelivered.map(|end| (u32::MAX, end)));
         // The last byte may have arrived all the same, wherever the receiver is.
         let receiver = |end: &FlowEnd| self.network.fabric.host_node(end.dst).0;
-        let questions = own.iter().map(|(_, end)| (receiver(end), end.key())).collect();
-        let deliveries = self.ask(questions, |machine, &key: &(u32, u32)| match machine {
+        let queries = own.iter().map(|(_, end)| (receiver(end), end.key())).collect();
+        let deliveries = self.ask(queries, |machine, &key: &(u32, u32)| match machine {
             Machine::Host(host) => host.delivery(key),
             Machine::Switch(_) | Machine::Quiet(..) => None,
         });
@@ -30,8 +31,8 @@ impl Simulation {
         all.into_iter().map(|(_, end)| end).collect()
     }
 
-    /// Lets the hosts at `indices` drop the deliveries of flows that have a row. Several ranks keep them all: a rank does
-    /// not know whether senders at another one have ended.
+    /// Lets the hosts at `indices` drop the deliveries of flows that have a row. Several ranks keep them all: a rank
+    /// does not know whether senders at another one have ended.
     pub(crate) fn drop_forgotten(&mut self, indices: &[u32]) {
         if self.company.is_some() {
             return;

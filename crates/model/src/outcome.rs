@@ -62,9 +62,9 @@ impl Simulation {
         }
     }
 
-    /// Sums up the run at its present time. Flows that have not ended are handed to `watcher`, and count as completed if
-    /// their last byte has arrived. `expect_deadlock` turns the deadlock check around. Of several ranks all call it, and the first
-    /// gets what it says; the others, as if their network were empty.
+    /// Sums up the run at its present time. Flows that have not ended are handed to `watcher`, and count as completed
+    /// if their last byte has arrived. `expect_deadlock` turns the deadlock check around. Of several ranks all call
+    /// it, and the first gets what it says; the others, as if their network were empty.
     pub fn finish(&mut self, watcher: &mut dyn Watcher, expect_deadlock: bool) -> Outcome {
         let now = self.now();
         let own = self.hosts().map(|host| host.measured.flows_started).sum::<u64>();

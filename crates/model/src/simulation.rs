@@ -419,7 +419,7 @@ impl Simulation {
     fn collect(&mut self, watcher: &mut dyn Watcher) {
         // Of each node what ended, and its pauses. A node that stands there twice has nothing more.
         let mut own: Vec<(u32, Vec<FlowReport>, Vec<PauseEvent>)> = Vec::new();
-        let (mut hops_since, mut forgetful) = (0, Vec::new());
+        let (mut hops_since, mut with_deliveries) = (0, Vec::new());
         for position in 0..self.fresh.len() {
             let index = self.fresh[position] as usize;
             let machine = self.engine.node(index);
@@ -430,7 +430,7 @@ impl Simulation {
             }
             let ended = matches!(machine, Machine::Host(host) if !host.ends.is_empty());
             if matches!(machine, Machine::Host(host) if host.has_forgotten()) {
-                forgetful.push(index as u32);
+                with_deliveries.push(index as u32);
             }
             if !ended && machine.books().is_none_or(|books| books.pause_events.is_empty()) {
                 continue;
@@ -460,7 +460,7 @@ impl Simulation {
                 watcher.pause(event.at, NodeId(node), event.port, event.classes, event.pause);
             }
         }
-        self.drop_forgotten(&forgetful);
+        self.drop_forgotten(&with_deliveries);
     }
 
     /// Takes what ended since the last collection: a run may be stopped between two.
@@ -486,9 +486,9 @@ impl Simulation {
         if counts(end.start) {
             self.flows.push(&record);
             // A flow without end is not late.
-            let is_late = record.delivered_ps.is_none() && end.size_bytes != traffic::ENDLESS;
-            self.unfinished += u64::from(is_late && end.open);
-            self.undelivered += u64::from(is_late && !end.open);
+            let lacks_bytes = record.delivered_ps.is_none() && end.size_bytes != traffic::ENDLESS;
+            self.unfinished += u64::from(lacks_bytes && end.open);
+            self.undelivered += u64::from(lacks_bytes && !end.open);
         }
         if let Some(requests) = &mut self.requests {
             requests.note(end, counts);

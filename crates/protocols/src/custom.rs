@@ -55,8 +55,8 @@ pub trait Transport: Debug + Send + Sync {
     fn sender(&self, flow: &FlowStart) -> Box<dyn AnySender>;
     /// The receiving end of a flow.
     fn receiver(&self) -> Box<dyn AnyReceiver>;
-    /// The receiving end of a flow of `size_bytes` that have all arrived, the last one at `completed` on the host's clock:
-    /// it answers a sender that missed the last acknowledgement. By default each duplicate is answered with an
+    /// The receiving end of a flow of `size_bytes` that have all arrived, the last one at `completed` on the host's
+    /// clock: it answers a sender that missed the last acknowledgement. By default each duplicate is answered with an
     /// acknowledgement of all bytes in a frame of 64 B.
     fn complete_receiver(&self, size_bytes: u64, completed: Time) -> Box<dyn AnyReceiver> {
         Box::new(CompleteReceiver { size_bytes, completed })

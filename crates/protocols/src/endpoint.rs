@@ -199,8 +199,8 @@ pub trait Receiver {
     fn holds(&self, _frame: &Frame) -> bool {
         false
     }
-    /// The first byte that has not arrived. Of a flow whose bytes have all arrived: where it ends, or a little behind that
-    /// where the receiver counts packets. 0 where it is not known.
+    /// The first byte that has not arrived. Of a flow whose bytes have all arrived: where it ends, or a little behind
+    /// that where the receiver counts packets. 0 where it is not known.
     fn next_expected(&self) -> u64 {
         0
     }

@@ -416,7 +416,8 @@ mod tests {
         assert_eq!(state.counts(Time::from_ns(2100)), (3, 2, 1, 0));
     }
 
-    /// Against the instants at which the class was free, nanosecond by nanosecond, back to the gap before the last stop.
+    /// Against the instants at which the class was free, nanosecond by nanosecond, back to the gap before the last
+    /// stop.
     #[test]
     fn a_class_is_free_from_the_end_of_its_last_stop_or_in_the_gap_before_it() {
         for seed in 0..200 {

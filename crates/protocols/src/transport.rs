@@ -213,9 +213,9 @@ impl TransportParameters {
         }
     }
 
-    /// The receiving end of a flow of `size_bytes` that have all arrived, the last one at `completed` on the host's clock.
-    /// Hosts do not keep receivers of complete flows. If a sender misses the last acknowledgement and retransmits, its
-    /// host makes such a receiver to answer the duplicates.
+    /// The receiving end of a flow of `size_bytes` that have all arrived, the last one at `completed` on the host's
+    /// clock. Hosts do not keep receivers of complete flows. If a sender misses the last acknowledgement and
+    /// retransmits, its host makes such a receiver to answer the duplicates.
     pub fn complete_receiver(&self, size_bytes: u64, completed: Time) -> ReceiverState {
         match self {
             TransportParameters::Datagram(_) => ReceiverState::Datagram(DatagramReceiver::complete(size_bytes)),

@@ -49,9 +49,8 @@ impl Egress {
         window: &mut Window<'_, OnWire>,
     ) -> Option<u8> {
         let waiting = self.rules_mut(port).control.pop().map(|frame| (None, frame));
-        if let Some((_, frame)) = &waiting {
-            self.judge_control(now, port, frame.at, books);
-        }
+        // A credit message is sent as it is due, unless the wire is busy then.
+        self.judge_control(now, port, waiting.as_ref().map_or(Time::ZERO, |(_, frame)| frame.at), books);
         let next = waiting.or_else(|| {
             let owed = self.next_credit(port, held_bytes, books);
             owed.map(|(class, frame)| (Some(class), frame))

@@ -220,10 +220,12 @@ impl Egress {
 
     /// What `port` says of itself as a frame starts to leave it, behind which `queue_bytes` wait.
     pub fn hop(&self, now: Time, port: u16, queue_bytes: u64) -> Hop {
-        let rules = self.rules(port);
-        // What is measured may begin anew; what frames are told never does.
-        let sent_bytes = rules.sent_before_bytes + self.cell(port).sent_bytes;
-        Hop { at: now, rate: rules.link.rate, queue_bytes, sent_bytes }
+        Hop { at: now, rate: self.rules(port).link.rate, queue_bytes, sent_bytes: self.total_sent_bytes(port) }
+    }
+
+    /// Bytes that `port` has sent since the run began, whenever measuring began.
+    pub fn total_sent_bytes(&self, port: u16) -> u64 {
+        self.rules(port).sent_before_bytes + self.cell(port).sent_bytes
     }
 
     /// Starts a frame of `class` that has just come, if the wire of `port` is free and nothing may go before it;
@@ -321,7 +323,8 @@ impl Egress {
         }
         let waited = cell.waiting & 1 << class != 0;
         cell.waiting |= 1 << class;
-        // The port may be due later than its wire is free: it then waits for classes that are blocked, not for this one.
+        // The port may be due later than its wire is free: it then waits for classes that are blocked, not for this
+        // one.
         let free_at = cell.busy_until.max(now);
         if free_at < self.due.at(port) {
             if free_at > now {
@@ -332,8 +335,8 @@ impl Egress {
         }
     }
 
-    /// As the end of [`wait`](Self::wait), where the wire is free and no frame of `class` waited: the port is due no later
-    /// than the class may start a frame, if nothing more is received.
+    /// As the end of [`wait`](Self::wait), where the wire is free and no frame of `class` waited: the port is due no
+    /// later than the class may start a frame, if nothing more is received.
     #[cold]
     #[inline(never)]
     fn wait_unblocked(&mut self, now: Time, port: u16, class: u8) {
@@ -378,8 +381,8 @@ impl Egress {
         }
     }
 
-    /// Looks at `port` from `from` on as soon as a frame may start: when the wire is free, or at once where the frame on
-    /// it may be interrupted.
+    /// Looks at `port` from `from` on as soon as a frame may start: when the wire is free, or at once where the frame
+    /// on it may be interrupted.
     pub fn look_when_free(&mut self, from: Time, port: u16) {
         let cell = self.cell(port);
         let at = if cell.holds & hold::PREEMPTS != 0 { from } else { cell.busy_until.max(from) };

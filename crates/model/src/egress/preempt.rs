@@ -21,7 +21,7 @@ struct Kept {
 pub(crate) struct Preemption {
     parameters: PreemptionParameters,
     kept: Option<Kept>,
-    /// The fragment that was handed to the link last: it could be cut until then.
+    /// The fragment that was handed to the link last.
     handed_over: Option<Kept>,
 }
 

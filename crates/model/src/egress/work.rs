@@ -6,7 +6,7 @@
 //!     the end of the frame before it              Cell::busy_until, as late as the repair of its link
 //!     the end of the last pause of its class      PauseState::free_at
 //!     the arrival of credits for it               CreditPort::has_credits_at
-//!     the end of its class's debt                 CreditShaper::sufficient_at
+//!     the end of negative credit of its class     CreditShaper::sufficient_at
 //!   and from then on when its gate is open long enough
 //! ```
 //!

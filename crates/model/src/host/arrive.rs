@@ -218,8 +218,8 @@ impl Host {
         }
     }
 
-    /// A duplicate of data of a flow that is complete: its sender missed the last acknowledgement. It is answered as the
-    /// flow's receiver would have, which hosts do not keep.
+    /// A duplicate of data of a flow that is complete: its sender missed the last acknowledgement. It is answered as
+    /// the flow's receiver would have, which hosts do not keep.
     #[cold]
     pub(super) fn on_late_data(&mut self, in_port: u16, frame: &Frame, window: &mut Window<'_, OnWire>) {
         let now = frame.at;

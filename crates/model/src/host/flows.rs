@@ -96,7 +96,7 @@ pub(super) struct Outgoing {
     /// Advances whenever the slot is reused, so that old events do not hit the new flow.
     pub generation: u32,
     pub state: FlowState,
-    /// Since when it is in its port's round, or earlier: no later than its wire was taken last.
+    /// When it entered its port's round; not updated where it does so as its frame starts.
     pub ready_since: Time,
     pub outlet: Outlet,
     pub flow: u32,
@@ -330,8 +330,8 @@ impl Senders {
 }
 
 impl Receivers {
-    /// The flow whose last byte arrived `now` is complete: its receiver gives way to `completed`. Of flows that completed
-    /// so long ago that no duplicate comes any more, only the delivery is kept.
+    /// The flow whose last byte arrived `now` is complete: its receiver gives way to `completed`. Of flows that
+    /// completed so long ago that no duplicate comes any more, only the delivery is kept.
     pub fn complete(&mut self, now: Time, completed: Completed, forget_at: Time) {
         while let Some(&(_, src, flow)) = self.retired.front().filter(|(until, ..)| *until <= now) {
             self.retired.pop_front();

@@ -94,7 +94,7 @@ pub(crate) struct Host {
     /// What it takes for the time; `None` is exact.
     clock: Option<NodeClock>,
     pub(crate) books: Books,
-    /// Of which an end ended here since they were last collected.
+    /// Reports of flow ends since the last collection.
     pub(crate) ends: Vec<FlowReport>,
     pub(crate) measured: Measured,
     /// Flows that it was told to hold.

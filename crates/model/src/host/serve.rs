@@ -68,6 +68,7 @@ impl Host {
         }
         self.release_paced(now, port);
         if holds & hold::CONTROL != 0 {
+            self.judge_before_control(now, port);
             self.egress.send_next_control(now, port, |_| 0, &mut self.books, window);
             return self.egress.due.set(port, self.egress.cell(port).busy_until);
         }
@@ -409,8 +410,8 @@ impl Host {
 }
 
 /// The first frame of a class that waits for a port with these `holds`. The next frame of a flow is known only when its
-/// sender is asked: it needs room for the largest frame. Gates have no room for more than is needed, and sources know the
-/// length of their next frame.
+/// sender is asked: it needs room for the largest frame. Gates have no room for more than is needed, and sources know
+/// the length of their next frame.
 fn head_of(nic: &Nic, holds: u8, senders: &Senders, network: &Network) -> impl Fn(u8) -> Option<Head> {
     move |class| {
         let lane = &nic.lanes[usize::from(network.class_slot[usize::from(class)])];

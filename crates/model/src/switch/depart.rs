@@ -105,6 +105,7 @@ impl Core {
         let control = self.egress.cell(port).holds & hold::CONTROL != 0;
         if control {
             let Core { egress, buffer, books, .. } = self;
+            egress.judge_before_control(now, port, |class| buffer.head(port, class), books);
             let held_bytes = |class| buffer.account_bytes(port, class);
             let granted = egress.send_next_control(now, port, held_bytes, books, window);
             self.note_granted(now, port, granted);

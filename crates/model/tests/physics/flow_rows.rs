@@ -1,5 +1,5 @@
-//! One row for each flow that started, complete if its last byte has arrived: random networks with every transport, whole
-//! and stopped anywhere, over threads and ranks.
+//! One row for each flow that started, complete if its last byte has arrived: random networks with every transport,
+//! whole and stopped anywhere, over threads and ranks.
 
 use crate::bench::*;
 use crate::conservation::network;

@@ -82,8 +82,8 @@ impl RoceReceiver {
         self.ack_flags &= !flags::ECE;
     }
 
-    /// A marked frame arrived: at most one notification per flow and interval (DCQCN, sec. 3.1). None for a duplicate of a
-    /// complete flow, whose sender ends with the next acknowledgement.
+    /// A marked frame arrived: at most one notification per flow and interval (DCQCN, sec. 3.1). None for a duplicate
+    /// of a complete flow, whose sender ends with the next acknowledgement.
     pub(super) fn notify(&mut self, ctx: &mut Ctx<'_>, frame: &Frame) {
         if self.completed.is_some() {
             return;

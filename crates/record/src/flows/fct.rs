@@ -71,9 +71,9 @@ impl FctWriter {
         Ok(FctWriter { format, file: WholeFile::create(path)? })
     }
 
-    /// Appends a flow. One that did not complete has no line, nor has one whose sender did not know of the delivery by the
-    /// end of the run: the time ends when the sender knows, as in the fork, which writes no such line either. Where the
-    /// sender is never told (datagrams), it ends at the delivery. Spans are rounded down to ns.
+    /// Appends a flow. One that did not complete has no line, nor has one whose sender did not know of the delivery by
+    /// the end of the run: the time ends when the sender knows, as in the fork, which writes no such line either.
+    /// Where the sender is never told (datagrams), it ends at the delivery. Spans are rounded down to ns.
     ///
     /// # Errors
     /// [`RecordError::HostNumber`] for a host above 65,535 in the HPCC format, [`RecordError::Unwritable`].

@@ -29,7 +29,7 @@ pub(super) const KEYS: &[Key] = &[
     key(T, "jitter", MADE, TIME).value("0s", OURS).means("each first flow starts up to this much later, uniformly"),
     key(T, "dst_port", &[], COUNT)
         .value("100", "HPCC's flows")
-        .means("destination port in flow tables and captures; no part of the flow's hash; for a replay, where the file has none"),
+        .means("destination port in tables and captures, no part of the hash; for a replay, where the file has none"),
     key(T, "hosts", MADE, HOSTS)
         .absent("all hosts", OURS)
         .means("who takes part: names, numbers from 0, or \"first-last\" ranges of numbers"),

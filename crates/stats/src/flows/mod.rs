@@ -35,8 +35,8 @@ pub struct FlowRecord {
     pub delivered_ps: Option<u64>,
     /// When the sender knew; `None` if it did not by the end or never does (no acknowledgements).
     pub acked_ps: Option<u64>,
-    /// Whether it was delivered and its sender, which acknowledgements tell, did not know by the end. `flows.parquet` does
-    /// not hold it.
+    /// Whether it was delivered and its sender, which acknowledgements tell, did not know by the end. `flows.parquet`
+    /// does not hold it.
     pub awaits_ack: bool,
     /// Payload sent again.
     pub retransmitted_bytes: u64,
