@@ -59,10 +59,10 @@ impl WorkLog {
             return Verdict::new(NAME, self.late == 0, detail);
         };
         let kind = class.map_or("MAC control".to_owned(), |class| format!("class {class}"));
+        let frames = if self.late == 1 { "1 frame".to_owned() } else { format!("{} frames", self.late) };
         let detail = format!(
-            "{} behind a free wire; first at {}, egress port {port}, {kind}: could start at {eligible_at}, waited until \
-             {at}",
-            if self.late == 1 { "1 frame waited".to_owned() } else { format!("{} frames waited", self.late) },
+            "{frames} waited behind a free wire; first at {}, egress port {port}, {kind}: could start at \
+             {eligible_at}, waited until {at}",
             name(node)
         );
         Verdict::new(NAME, false, detail)

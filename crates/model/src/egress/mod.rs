@@ -24,6 +24,7 @@ mod control;
 mod credit;
 mod cyclic;
 mod gates;
+mod head;
 mod link;
 mod pause;
 mod preempt;
@@ -31,8 +32,8 @@ mod shaping;
 mod work;
 
 pub(crate) use cell::{Cell, Rules, hold};
+pub(crate) use head::Head;
 pub(crate) use preempt::Busy;
-pub(crate) use work::Head;
 
 use crate::books::Books;
 use crate::network::Network;

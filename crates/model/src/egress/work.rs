@@ -13,26 +13,9 @@
 //! None of this depends on [`Egress::due`], the schedule that is checked. A frame that starts as its wire becomes free
 //! is on time, so only wires that were free for a while are judged: the common case costs one comparison.
 
-use super::{Cell, Egress, Rules};
+use super::{Cell, Egress, Head, Rules};
 use crate::books::Books;
-use protocols::frame::Frame;
 use units::Time;
-
-/// The first frame of a class that waits for a port.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Head {
-    pub size_bytes: u16,
-    /// Since when it waits for this port.
-    pub since: Time,
-}
-
-impl Head {
-    /// `frame`, which waits first in its queue.
-    #[inline]
-    pub fn of(frame: &Frame) -> Head {
-        Head { size_bytes: frame.size_bytes, since: frame.at }
-    }
-}
 
 impl Rules {
     /// The earliest instant from `from` on at which a frame of `class` could start on a free wire, as of the time up to
