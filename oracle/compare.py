@@ -16,10 +16,9 @@ from .switch import Switch, reaction_ps
 PROGRAM = os.environ.get("TIDEGATE", "target/release/tidegate")
 FLOW_COLUMNS = ("start_ps", "delivered_ps", "acked_ps", "retransmitted_bytes", "timeouts")
 # Of each event the columns of the port and the value that are compared, beside what it says of the frame.
-EVENTS = dict.fromkeys(
-    ("started", "marked", "trimmed", "link down", "link up", "paused", "resumed"), ("port", None)) | {
-    "arrived": ("in_port", None), "delivered": (None, None), "consumed": (None, None), "queued": ("port", "bytes"),
-    "dropped": ("port", "cause"), "stop": ("port", "bytes"), "go": ("port", "bytes"), "renew": ("port", "bytes")}
+EVENTS = dict.fromkeys(("started", "marked", "trimmed", "link down", "link up", "resumed"), ("port", None)) | {
+    "arrived": ("in_port", None), "delivered": (None, None), "consumed": (None, None), "dropped": ("port", "cause"),
+    "paused": ("port", "until_ps")} | dict.fromkeys(("queued", "stop", "go", "renew"), ("port", "bytes"))
 WAITS = {"paused", "resumed", "stop", "go", "renew"}  # under credits the simulator notes waits with these
 
 

@@ -6,7 +6,7 @@ import random
 TRANSPORTS = ("roce", "timely", "dcqcn", "hpcc", "ndp")
 FEATURES = ("datagram", "shared-buffer", "pause", "pfc", "wrr", "drr", "ecn", "roce", "timely", "dcqcn", "hpcc",
             "cbfc", "failure", "ndp")
-RATES = ("1Gbps", "10Gbps", "25Gbps", "40Gbps", "100Gbps")
+RATES = ("1Gbps", "10Gbps", "25Gbps", "30Gbps", "40Gbps", "100Gbps")  # at 30 Gbps a byte takes 266.7 ps
 DELAYS = ("50ns", "500ns", "1us", "1234ns", "2us", "5us")
 # Keys of transports: a list of values, or the share of scenarios that have the key, and the list.
 WINDOW = (0.5, ["1000B", "3KB", "8KB", "20KB"])
@@ -66,18 +66,13 @@ class Generator:
         return feature in self.features
 
     def settings(self, keys):
-        result = {}
-        for key, values in keys.items():
-            if isinstance(values, list):
-                result[key] = self.pick(values)
-            elif self.chance(values[0]):
-                result[key] = self.pick(values[1])
-        return result
+        shares = {key: (1, values) if isinstance(values, list) else values for key, values in keys.items()}
+        return {key: self.pick(values) for key, (share, values) in shares.items() if self.chance(share)}
 
     def combine(self):
         """Draws further features, at most one of each group that excludes each other."""
-        groups = [(0.3, ["pfc", "pause", "cbfc"]), (0.3, ["wrr", "drr"]), (0.2, ["ecn"]), (0.2, ["failure"]),
-                  (0.6, TRANSPORTS), (0.3, TRANSPORTS), (0.3, ["datagram"])]
+        groups = [(0.6 if self.has("failure") else 0.3, ["pfc", "pause", "cbfc"]), (0.3, ["wrr", "drr"]),
+                  (0.2, ["ecn"]), (0.3, ["failure"]), (0.6, TRANSPORTS), (0.3, TRANSPORTS), (0.3, ["datagram"])]
         for share, group in groups:
             if self.has("ndp"):
                 group = [feature for feature in group if feature in ("datagram", "failure", "ndp")]
@@ -104,8 +99,8 @@ class Generator:
             k_min = self.between(0, 12) * 500
             switch["marking"] = {"kind": "ecn", "k_min": f"{k_min}B", "at": self.pick(["enqueue", "dequeue"])}
             if self.chance(0.5):
-                k_max = k_min + self.between(1, 20) * 1000
-                switch["marking"].update(k_max=f"{k_max}B", p_max=self.pick([1, 0.2, 0.7]))
+                switch["marking"].update(k_max=f"{k_min + self.between(1, 20) * 1000}B",
+                                         p_max=self.pick([1, 0.2, 0.7]))
         if self.chance(0.5):
             host["reply_class"] = self.pick(self.classes + [7])
         if self.has("ndp"):
@@ -117,17 +112,22 @@ class Generator:
         return self.case
 
     def fabric(self):
-        hosts, switches = self.between(2, 8), self.between(1, 4)
+        hosts, switches, spines = self.between(2, 8), self.between(1, 4), 0
+        if self.chance(0.2):
+            switches, spines = 5, 3  # three paths between two leaves
         # Few rates and delays in a scenario make instants at which frames meet frequent.
         rates, delays = [self.pick(RATES) for _ in range(2)], [self.pick(DELAYS) for _ in range(2)]
-        ends = ((host, hosts + (host if host < switches else self.random.randrange(switches)) % switches)
-                for host in range(hosts))
+        if self.chance(0.3):  # many frames are on a link at once, and come from all hosts at once
+            rates, delays = [self.pick(RATES[1:])], [self.pick(["5us", "20us"])]
+        leaves = switches - spines
+        ends = [(host, hosts + (host if host < leaves else self.random.randrange(leaves))) for host in range(hosts)]
+        if spines:
+            ends += [(hosts + leaf, hosts + spine) for leaf in range(leaves) for spine in range(leaves, switches)]
+        else:
+            ends += [(hosts + self.random.randrange(i), hosts + i) for i in range(1, switches)]
+            for _ in range(self.between(0, 3) if switches > 1 else 0):
+                ends.append(tuple(hosts + switch for switch in self.random.sample(range(switches), 2)))
         links = [(*pair, self.pick(rates), self.pick(delays)) for pair in ends]
-        ends = ((hosts + self.random.randrange(i), hosts + i) for i in range(1, switches))
-        links += [(*pair, self.pick(rates), self.pick(delays)) for pair in ends]
-        for _ in range(self.between(0, 3) if switches > 1 else 0):
-            a, b = self.random.sample(range(switches), 2)
-            links.append((hosts + a, hosts + b, self.pick(rates), self.pick(delays)))
         self.case.update(hosts=hosts, switches=switches, links=links)
 
     def buffer(self, switch):
@@ -139,26 +139,28 @@ class Generator:
         elif self.has("cbfc"):
             self.features.add("shared-buffer")
             control = {"kind": "cbfc", "priorities": sorted(self.random.sample(self.classes, between(1, 3)))}
-            if self.chance(0.5):
-                control["credits"] = f"{between(2, 20)}KB"
-            control |= self.settings(dict(update=(0.3, ["64B", "1KB", "5KB"]), regrant=["7us", "30us", "100us"]))
+            control |= self.settings(dict(
+                credits=(0.5, [f"{between(2, 20)}KB"]), update=(0.3, ["64B", "1KB", "5KB"]),
+                regrant=["7us", "30us", "100us"]))
             switch.update(flow_control=control, buffer="16MB", egress=pick(["1/8", 1, "20KB"]))
         elif not (lossless := self.has("pfc") or self.has("pause")) and not self.has("shared-buffer", 0.5):
             switch["queue"] = pick([f"{between(1, 20)} packets", f"{between(2, 30)}KB"])
         elif not lossless:
-            switch["buffer"] = f"{between(5, 60)}KB"
+            # With about a multiple of a frame a share of what is free ends near the end of a frame.
+            multiple = f"{pick([200, 1000, 1518]) * between(4, 40) - between(0, 3)}B"
+            switch["buffer"] = pick([f"{between(5, 60)}KB"] * 2 + [multiple])
             switch["egress"] = pick(["1/8", "1/4", "1/2", 1, 2, 8, f"{between(3, 20)}KB"])
         else:
             self.has("shared-buffer", 1)
             control = {"kind": "pfc" if self.has("pfc") else "pause"}
             if control["kind"] == "pfc":
                 control["priorities"] = sorted(self.random.sample(self.classes, between(1, 3)))
+            # The standard names a reaction for some rates only.
+            standard = [] if any(link[2] == "30Gbps" for link in self.case["links"]) else ["standard"]
             control |= self.settings(dict(
                 xoff=[f"{between(2, 20)}KB", f"{between(2, 20)}KB", "1/8", "1/32", "1/64"], xon=["1KB", "2KB", "2KB"],
-                reaction=["standard", "100ns", "500ns", "3840 bit times", "10 quanta"],
-                quanta=(0.4, [50, 200, 1000, 5000])))
-            if self.chance(0.3):
-                control["headroom"] = f"{between(5, 40)}KB"
+                reaction=standard + ["100ns", "500ns", "3840 bit times", "10 quanta"],
+                quanta=(0.4, [8, 20, 50, 200, 1000, 5000]), headroom=(0.3, [f"{between(5, 40)}KB"])))
             switch.update(flow_control=control, buffer=pick(["1MB", "2MB", "16MB"]), egress=pick(["1/8", 1, "20KB"]))
 
     def failures(self):
@@ -168,14 +170,15 @@ class Generator:
             at = self.between(0, 80)
             entry = {"link": [f"h{node}" if node < hosts else f"s{node}" for node in (a, b)], "at": f"{at}us"}
             if self.chance(0.7):
-                entry["until"] = f"{at + self.between(1, 100)}us"
+                entry["until"] = f"{at + self.pick([1, 2, self.between(1, 100)])}us"
             if pairs.count(sorted([a, b])) == 1:  # of parallel links the scenario cannot name one
                 self.case["fail"].append(entry)
 
     def traffic(self):
         hosts, entries = range(self.case["hosts"]), []
-        frames = [self.pick([64, 200, 1000, 1518]) for _ in range(2)]
+        frames = [self.pick([64, 200, 1000, 1242, 1518]) for _ in range(2)]  # 1242: 1 us at 10 Gbps
         hot, latest_us = self.pick(hosts), self.pick([0, 5, 20, 50])
+        unit_ns = self.pick([100, 100, 1000])  # failures and timers fall on whole microseconds
         for index in range(self.between(4, 9)):
             pairs = []
             for _ in range(self.pick([1, 1, 2, 3])):
@@ -184,7 +187,7 @@ class Generator:
                 pairs.append([f"h{src}", f"h{dst}"])
             entry = {"kind": "pairs", "pairs": pairs,
                      "class": self.classes[index] if index < 3 else self.pick(self.classes),
-                     "start": f"{self.between(0, latest_us * 10) * 100}ns"}
+                     "start": f"{self.between(0, latest_us * 1000 // unit_ns) * unit_ns}ns"}
             self.transport(entry, self.pick(frames))
             entries.append(entry)
         self.case.update(traffic=entries, duration=self.pick(["200us", "5ms", "5ms"]))
@@ -200,14 +203,12 @@ class Generator:
                 settings["rate"] = self.pick(["700Mbps", "1Gbps", "3Gbps", "9Gbps", "30Gbps"])
             elif self.chance(0.2):
                 settings["gap"] = self.pick(["1us", "1700ns", "10us"])
-            if self.has("ecn") and self.chance(0.7):
-                settings["ecn"] = True
         elif kind != "ndp":
             settings = self.settings(KEYS[kind])
-            if kind == "roce" and self.has("ecn") and self.chance(0.5):
-                settings["ecn"] = True
             payload = self.pick([200, 1000, 1000])
             settings |= {"kind": kind, "payload": f"{payload}B", **self.settings(KEYS["all"])}
+        if kind in ("datagram", "roce") and self.has("ecn") and self.chance(0.6):
+            settings["ecn"] = True
         entry["size"] = f"{self.between(1, 40 if frame > 500 else 100) * payload + self.pick([0, 0, 7])}B"
         if settings:
             entry["transport"] = settings

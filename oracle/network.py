@@ -258,7 +258,8 @@ class Node:
             if frame.flow is not None:
                 self.drop(now, frame, None, "link down")
         elif frame.kind == "pause":
-            self.note(now, "paused" if frame.seq else "resumed", None, port.index, cls=frame.cls)
+            until_ps = now + max(frame.detail, port.reaction_ps) if frame.seq else None  # [PFC5]
+            self.note(now, "paused" if frame.seq else "resumed", None, port.index, frame.cls, until_ps)
             port.obey(now, range(8) if frame.cls is None else [frame.cls], frame.detail)
         elif frame.kind == "credit":
             port.credited(now, frame)

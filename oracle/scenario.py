@@ -162,7 +162,7 @@ SWITCH = table(
 FABRIC = by_kind(None, **{"file": keys(text, file=...), "single-switch": keys(whole, hosts=...) | keys(
     table(LINK | keys(table(LINK), host={})), link={})})
 FLOWS = only(kind="pairs") | keys(text, label=None) | keys(size_bytes, size=...) | keys(whole, **{"class": 3}) | keys(
-    time_ps, start="0ps") | keys(TRANSPORT, transport=None) | keys(lambda value: [(a, b) for a, b in value], pairs=...)
+    time_ps, start="0ps") | keys(TRANSPORT, transport=None) | keys(lambda ends: [(a, b) for a, b in ends], pairs=...)
 SCENARIO = table(  # `str` takes any value, of keys that change nothing
     keys(str, name=None, description=None, threads=None) | keys(time_ps, duration=...) | keys(whole, seed=1)
     | keys(FABRIC, fabric=...) | keys(SWITCH, switch={}) | keys(tables(FLOWS), traffic=...)
