@@ -17,20 +17,19 @@ class RoceSender(End):
         self.control = CONTROLS[self.settings.kind](self, most)
 
     def next_start_ps(self, now):
-        """When the next packet may start, or its rate changes. [ROCE2], [ROCE3]"""
+        """When the next packet may start at the present rate. [ROCE2]"""
         if self.last_start_ps is None:
             return now
         bits = (self.last_size + OVERHEAD_BYTES) * 8
-        start = self.last_start_ps + ceil_div(bits * BIT_PS, self.control.rate(now))
-        change = self.control.stage_end_ps
-        return start if change is None or start <= now else min(start, change)
+        return self.last_start_ps + ceil_div(bits * BIT_PS, self.control.rate(now))
 
     def poll(self, now):
         flow, settings, window = self.flow, self.settings, self.control.window_bytes()
         if self.snd_nxt >= flow.size_bytes or window is not None and self.snd_nxt - self.snd_una >= window:  # [ROCE4]
             return None
-        if self.next_start_ps(now) > now:
-            return self.next_start_ps(now)
+        start_ps = self.next_start_ps(now)
+        if start_ps > now:
+            return min(start_ps, self.control.stage_end_ps or start_ps)  # [ROCE3]
         telemetry = self.control.telemetry_bytes
         frame = self.data_frame(self.snd_nxt, settings.payload, settings.header + telemetry, detail=now,
                                 record=[] if telemetry else None, ecn=settings.ecn)
@@ -40,8 +39,9 @@ class RoceSender(End):
         self.last_start_ps, self.last_size = now, frame.size
         if self.deadline_ps is None:
             self.restart_timer(now)  # [ROCE7]
-        self.due_ps = self.next_start_ps(now)  # before the byte counter counts this packet
+        start_ps = self.next_start_ps(now)  # before the byte counter counts this packet, which may stop the timer
         self.control.sent(now, frame.size)
+        self.due_ps = min(start_ps, self.control.stage_end_ps or start_ps)  # [DCQCN6]
         return frame
 
     def restart_timer(self, now):

@@ -385,7 +385,7 @@ fn a_link_loses_the_frames_of_which_the_stream_says_so() {
         let damaged = -libm::expm1(8.0 * libm::log1p(-bit_error_rate) * 1000.0);
         let arrives = |_: &u64| {
             let lost = loss > 0.0 && host.unit() < loss;
-            !lost && !(bit_error_rate > 0.0 && host.unit() < damaged)
+            !(lost || bit_error_rate > 0.0 && host.unit() < damaged)
         };
         let expected: Vec<u64> = (0..100).filter(arrives).collect();
         let came: Vec<u64> = (0..100).filter(|&flow| delivered(&told, flow).is_some()).collect();

@@ -160,7 +160,7 @@ fn thresholds_and_headroom_of_a_lossless_class() {
             setup.switch.flow_control = flow_control;
             let (fabric, _) = step_down();
             let mut again = crate::bench::setup(fabric, plan(4, [burst(60, 3)]));
-            (again.switch, again.record) = (setup.switch.clone(), setup.record.clone());
+            (again.switch, again.record) = (setup.switch, setup.record.clone());
             let told = run(again);
             let heard: Vec<_> = told.pauses.iter().map(|it| (it.0.as_ps(), it.3, it.4)).collect();
             let expected: Vec<_> = decided.iter().map(|&(at, stop)| (at + HEARD, classes, stop)).collect();
