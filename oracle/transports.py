@@ -158,7 +158,7 @@ class NdpReceiver(NdpEnd):
         pulls = self.host.pulls
         if self.wants() and self not in pulls.flows:  # [NDP7]
             pulls.flows.append(self)
-            pulls.serve(now)
+        pulls.serve(now)  # [NDP8]
 
     def complete(self):
         return len(self.whole) == self.packets
