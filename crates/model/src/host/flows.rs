@@ -144,7 +144,7 @@ pub struct FlowEnd {
     pub size_bytes: u64,
     /// When it started.
     pub start: Time,
-    /// When its last byte arrived, if it did and that is known: to the sender, or by a [`Delivery`].
+    /// When its last byte arrived, if it did and that is known: to the sender, or by the report of its receiver.
     pub delivered: Option<Time>,
     /// When its sender knew.
     pub acked: Option<Time>,
