@@ -68,7 +68,7 @@ impl Egress {
         rules.gates.as_ref().is_none_or(|gates| gates.lets_pass(now, class, rules.link.occupy(size_bytes).0))
     }
 
-    /// The classes, of those of `classes` that wait for `port`, whose gates do not let their next frame pass now, or
+    /// Which of `classes`, if they wait for `port`, are blocked by their gate for their next frame now, or
     /// that have no credit to start it, and when the first of them may.
     #[cold]
     pub(super) fn shut(&self, now: Time, port: u16, classes: u8, head: impl Fn(u8) -> Option<Head>) -> (u8, Time) {

@@ -382,8 +382,8 @@ impl Egress {
         }
     }
 
-    /// Looks at `port` from `from` on as soon as a frame may start: when the wire is free, or at once where the frame
-    /// on it may be interrupted.
+    /// Schedules `port` for the first instant from `from` on at which a frame may start: when the wire is free, or at
+    /// once where the frame on it may be interrupted.
     pub fn look_when_free(&mut self, from: Time, port: u16) {
         let cell = self.cell(port);
         let at = if cell.holds & hold::PREEMPTS != 0 { from } else { cell.busy_until.max(from) };
