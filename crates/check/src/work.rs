@@ -34,7 +34,7 @@ pub struct WorkLog {
 impl WorkLog {
     /// A frame could start at one time, and has started at another, or has not started when the run ends then.
     #[inline]
-    pub fn judge(&mut self, start: LateStart) {
+    pub fn observe(&mut self, start: LateStart) {
         if start.eligible_at < start.at {
             self.merge(&WorkLog { late: 1, first: Some(start) });
         }
@@ -48,14 +48,16 @@ impl WorkLog {
     }
 
     /// The check "work conservation", of a network of which `ports` ports sent at least one frame; `name` names a node.
-    pub fn verdict(&self, ports: u64, name: impl Fn(u32) -> String) -> Verdict {
+    /// `has_end` says whether the frames that wait at the end were judged, too.
+    pub fn verdict(&self, ports: u64, has_end: bool, name: impl Fn(u32) -> String) -> Verdict {
         const NAME: &str = "work conservation";
         let Some(LateStart { eligible_at, at, node, port, class }) = self.first else {
             if ports == 0 && self.late == 0 {
                 return Verdict::nothing(NAME, "no port sent a frame");
             }
             let plural = if ports == 1 { "" } else { "s" };
-            let detail = format!("no wire of {ports} port{plural} free while a frame could start");
+            let end = if has_end { "" } else { "; frames that wait when the run was stopped are not judged" };
+            let detail = format!("no wire of {ports} port{plural} free while a frame could start{end}");
             return Verdict::new(NAME, self.late == 0, detail);
         };
         let kind = class.map_or("MAC control".to_owned(), |class| format!("class {class}"));
@@ -85,17 +87,17 @@ mod tests {
     }
 
     fn verdict(log: &WorkLog, ports: u64) -> Verdict {
-        log.verdict(ports, |node| format!("S{node}"))
+        log.verdict(ports, true, |node| format!("S{node}"))
     }
 
     #[test]
     fn a_frame_that_starts_later_than_it_could_fails_the_check() {
         let mut log = WorkLog::default();
-        log.judge(start(ns(7), ns(7)));
-        log.judge(start(Time::MAX, ns(7)));
+        log.observe(start(ns(7), ns(7)));
+        log.observe(start(Time::MAX, ns(7)));
         assert!(verdict(&log, 1).pass && log.late == 0);
-        log.judge(start(ns(8), ns(9)));
-        log.judge(start(ns(7), ns(7) + Time::from_ps(1)));
+        log.observe(start(ns(8), ns(9)));
+        log.observe(start(ns(7), ns(7) + Time::from_ps(1)));
         let verdict = verdict(&log, 1);
         assert!(!verdict.pass && log.late == 2);
         let expected = "2 frames waited behind a free wire; first at S4, egress port 2, class 3: could start at 7ns, \
@@ -107,13 +109,15 @@ mod tests {
     fn a_network_that_sent_nothing_is_not_judged() {
         assert!(!verdict(&WorkLog::default(), 0).judged);
         assert!(verdict(&WorkLog::default(), 1).judged);
+        let stopped = WorkLog::default().verdict(1, false, |_| String::new());
+        assert!(stopped.detail.ends_with("are not judged"), "{}", stopped.detail);
     }
 
     #[test]
     fn merging_in_any_order_keeps_the_earliest() {
         let (mut a, mut b) = (WorkLog::default(), WorkLog::default());
-        a.judge(start(ns(5), ns(9)));
-        b.judge(start(ns(3), ns(4)));
+        a.observe(start(ns(5), ns(9)));
+        b.observe(start(ns(3), ns(4)));
         let (before, mut after) = (a, b);
         a.merge(&b);
         after.merge(&before);

@@ -76,8 +76,8 @@ impl Books {
     /// A frame of `class`, or a MAC control frame, that could start at `eligible_at` by `port` starts at `at`, or has
     /// not started when the run ends then.
     #[inline]
-    pub fn judge_start(&mut self, eligible_at: Time, at: Time, port: u16, class: Option<u8>) {
-        self.ledger.work.judge(LateStart { eligible_at, at, node: self.node.0, port, class });
+    pub fn note_start(&mut self, eligible_at: Time, at: Time, port: u16, class: Option<u8>) {
+        self.ledger.work.observe(LateStart { eligible_at, at, node: self.node.0, port, class });
     }
 
     /// A class begins, or ceases, to wait for credits at `port`.

@@ -55,7 +55,11 @@ impl Simulation {
         checks.push(before.and_then(since).verdict());
         let own = self.ports_that_sent();
         let ports = self.parts(own).iter().sum();
-        checks.push(ledger.work.verdict(ports, |node| self.network.fabric.name(fabric::NodeId(node)).to_owned()));
+        checks.push(
+            ledger
+                .work
+                .verdict(ports, !self.stopped_early, |node| self.network.fabric.name(fabric::NodeId(node)).to_owned()),
+        );
         if self.network.switch.flow_control.may_lock() {
             let mut verdict = check::deadlock::verdict(self.deadlock.as_ref(), expect_deadlock, self.deadlock_looks);
             if let Some(found) = &self.deadlock {

@@ -47,9 +47,7 @@ impl PortGates {
         let span = self.span(now, busy) + if clock.is_some() { Time::from_ps(1) } else { Time::ZERO };
         global(clock, self.list.opens_for(local(clock, now), class, span)).max(now + Time::from_ps(1))
     }
-}
 
-impl PortGates {
     /// The first time from `from` on at which a frame of `class` that keeps the wire busy for `busy` may start.
     pub(super) fn passes_at(&self, from: Time, class: u8, busy: Time) -> Time {
         if self.lets_pass(from, class, busy) { from } else { self.opens_at(from, class, busy) }
@@ -68,8 +66,8 @@ impl Egress {
         rules.gates.as_ref().is_none_or(|gates| gates.lets_pass(now, class, rules.link.occupy(size_bytes).0))
     }
 
-    /// Which of `classes`, if they wait for `port`, are blocked by their gate for their next frame now, or
-    /// that have no credit to start it, and when the first of them may.
+    /// Which of `classes`, if they wait for `port`, their gate or negative credit keeps from starting their next frame
+    /// now, and when the first of them may.
     #[cold]
     pub(super) fn shut(&self, now: Time, port: u16, classes: u8, head: impl Fn(u8) -> Option<Head>) -> (u8, Time) {
         let (mut shut, mut opens) = (0, Time::MAX);

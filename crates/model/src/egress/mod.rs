@@ -124,8 +124,8 @@ impl Egress {
         &mut self.rules[usize::from(port)]
     }
 
-    /// Which of the classes that wait for `port`, whose wire is free, may start a frame. `head` is
-    /// the first frame of a class.
+    /// Which of the classes that wait for `port`, whose wire is free, may start a frame.
+    /// `head` gives the first frame of a class.
     #[inline(always)] // as start
     pub fn eligible(&mut self, now: Time, port: u16, head: impl Fn(u8) -> Option<Head>, books: &mut Books) -> When {
         let &Cell { waiting, holds, .. } = self.cell(port);
@@ -324,8 +324,7 @@ impl Egress {
         }
         let waited = cell.waiting & 1 << class != 0;
         cell.waiting |= 1 << class;
-        // The port may be due later than its wire is free: it then waits for classes that are blocked, not for this
-        // one.
+        // A port that waits for blocked classes alone is due later than its wire is free: too late for this class.
         let free_at = cell.busy_until.max(now);
         if free_at < self.due.at(port) {
             if free_at > now {

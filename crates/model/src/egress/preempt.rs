@@ -173,7 +173,7 @@ impl Egress {
         let busy_until = self.cell(port).busy_until;
         let busy = rest.busy(rules.link.rate).0;
         let eligible_at = rules.gates.as_ref().map_or(busy_until, |it| it.passes_at(busy_until, frame.class, busy));
-        books.judge_start(eligible_at, now, port, Some(frame.class));
+        books.note_start(eligible_at, now, port, Some(frame.class));
     }
 
     /// Judges a frame of `class` that starts by `port` at `now`, as the wire becomes free: if it is express, it could
@@ -191,7 +191,7 @@ impl Egress {
         let from = head.since.max(since);
         let eligible_at = self.rules(port).could_start_at(from, class, head.size_bytes, self.obeys_credits);
         if let Some((free, _)) = rest.cut(eligible_at.saturating_sub(since), rate) {
-            books.judge_start(eligible_at.max(since + free), now, port, Some(class));
+            books.note_start(eligible_at.max(since + free), now, port, Some(class));
         }
     }
 

@@ -51,12 +51,12 @@ impl Rules {
 }
 
 impl Egress {
-    /// Judges the frames that wait for `port`, whose wire is free at `now`: none could have started before. `head` is
-    /// the first frame of a class. Pauses and the shaper are settled up to `now`.
+    /// Judges the frames that wait for `port`, whose wire is free at `now`: none could have started before. `head`
+    /// gives the first frame of a class. Pauses and the shaper are settled up to `now`.
     #[cold]
     #[inline(never)]
     pub fn judge_waiting(&self, now: Time, port: u16, head: impl Fn(u8) -> Option<Head>, books: &mut Books) {
-        self.judge(now, port, self.rules(port), head, books);
+        self.judge_by(now, port, self.rules(port), head, books);
     }
 
     /// Judges what waits for `port` before it sends a MAC control frame at once: the wire is not free afterwards.
@@ -71,32 +71,27 @@ impl Egress {
     }
 
     /// As [`judge_waiting`](Self::judge_waiting), of a port with these `rules`.
-    fn judge(&self, now: Time, port: u16, rules: &Rules, head: impl Fn(u8) -> Option<Head>, books: &mut Books) {
+    fn judge_by(&self, now: Time, port: u16, rules: &Rules, head: impl Fn(u8) -> Option<Head>, books: &mut Books) {
         let &Cell { waiting, busy_until, .. } = self.cell(port);
         let interrupted = rules.preemption.as_ref().map_or(0, |preemption| preemption.blocked());
         let judged = if rules.link.down { 0 } else { waiting & !interrupted & !self.dropped_classes(port) };
         for class in (0..8u8).filter(|class| judged & 1 << class != 0) {
             if let Some(Head { size_bytes, since }) = head(class) {
                 let eligible_at = rules.could_start_at(since.max(busy_until), class, size_bytes, self.obeys_credits);
-                books.judge_start(eligible_at, now, port, Some(class));
+                books.note_start(eligible_at, now, port, Some(class));
             }
         }
     }
 
     /// Judges one frame of `class` that waits for `port` at `now`.
-    pub fn judge_start(&mut self, now: Time, port: u16, class: u8, head: Head, books: &mut Books) {
+    pub fn judge_frame(&mut self, now: Time, port: u16, class: u8, head: Head, books: &mut Books) {
         let obeys_credits = self.obeys_credits;
         let busy_until = self.cell(port).busy_until;
         let rules = self.rules_mut(port);
         if busy_until < now && !rules.link.down {
             rules.pause.settle(now);
             let from = head.since.max(busy_until);
-            books.judge_start(
-                rules.could_start_at(from, class, head.size_bytes, obeys_credits),
-                now,
-                port,
-                Some(class),
-            );
+            books.note_start(rules.could_start_at(from, class, head.size_bytes, obeys_credits), now, port, Some(class));
         }
     }
 
@@ -109,7 +104,7 @@ impl Egress {
         let mut rules = self.rules(port).clone();
         rules.pause.settle(now);
         rules.settle_shaper(now, waiting);
-        self.judge(now, port, &rules, head, books);
+        self.judge_by(now, port, &rules, head, books);
         if let Some(frame) = rules.control.first() {
             self.judge_control(now, port, frame.at, books);
         } else if self.owes(port) {
@@ -123,7 +118,7 @@ impl Egress {
     pub(super) fn judge_control(&self, now: Time, port: u16, since: Time, books: &mut Books) {
         let busy_until = self.cell(port).busy_until;
         if busy_until < now && !self.rules(port).link.down {
-            books.judge_start(since.max(busy_until), now, port, None);
+            books.note_start(since.max(busy_until), now, port, None);
         }
     }
 }

@@ -267,9 +267,7 @@ impl Host {
         };
         let slot = match self.receivers.free.pop() {
             Some(slot) => {
-                // The flow that was here may have left its place in the round.
-                let in_round = self.receivers.flows[slot as usize].in_round;
-                self.receivers.flows[slot as usize] = Incoming { in_round, ..incoming };
+                self.receivers.flows[slot as usize] = incoming;
                 slot
             }
             None => {
@@ -298,6 +296,10 @@ impl Host {
         let forget_at = now.saturating_add(silence * 2 + LINGER);
         let incoming = &mut self.receivers.flows[slot as usize];
         incoming.active = false;
+        if std::mem::take(&mut incoming.in_round) {
+            // The next flow in this slot must not inherit its place, nor be taken for one of this port.
+            self.receivers.pulls[usize::from(incoming.port)].pacer.leave(slot);
+        }
         if let (Some(state), Some(density)) = (&mut incoming.reorder, &mut self.measured.reordering) {
             state.finish(density);
         }

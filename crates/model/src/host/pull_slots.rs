@@ -60,9 +60,6 @@ impl Host {
         while let Some(slot) = self.receivers.pulls[index].pacer.take_slot(now) {
             let incoming = &mut self.receivers.flows[slot as usize];
             incoming.in_round = false;
-            if !incoming.active {
-                continue; // complete since it entered the round
-            }
             let receiver = &mut incoming.receiver;
             let (packets, wants) = with_ctx!(self, now, |ctx| (receiver.pull(ctx), receiver.wants()));
             let pulls = &mut self.receivers.pulls[index];
@@ -91,5 +88,62 @@ impl Host {
             pulls.armed = Time::MAX;
         }
         self.pull(now, port, window);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::faults::bench::{flow, link, plan, setup, transport};
+    use crate::faults::trimming;
+    use crate::node::Machine;
+    use crate::simulation::Simulation;
+    use crate::watcher::Unwatched;
+    use fabric::generate::{bcube, single_switch};
+    use traffic::{Flow, Start};
+    use units::Time;
+    use units::random::Stream;
+
+    /// Flows begin while others end, so that receivers take the slots of completed ones: each flow that wants packets
+    /// is in the round of its own port, once, and no other flow is.
+    #[test]
+    fn rounds_hold_the_flows_that_want_packets() {
+        let (mut seen, mut random) = (0, Stream::new(9, 0, 0));
+        for round in 0..20u64 {
+            let fabric = if round % 2 == 0 {
+                single_switch(8, link(10, 500)).unwrap()
+            } else {
+                bcube(2, 2, link(10, 500)).unwrap()
+            };
+            let hosts = fabric.hosts().len() as u64;
+            let flows: Vec<Flow> = (0..60)
+                .map(|_| {
+                    let dst = random.below(2);
+                    let src = (dst + 1 + random.below(hosts - 1)) % hosts;
+                    let start = Start::At(Time::from_ns(random.below(300_000)));
+                    Flow { start, ..flow(src as u32, dst as u32, 1 + random.below(40_000)) }
+                })
+                .collect();
+            let mut setup = setup(fabric, plan(hosts as u32, flows));
+            setup.host.transport = transport("ndp", &[("initial_window", ["2", "12"][random.below(2) as usize])]);
+            setup.switch.buffer = crate::faults::packets(8);
+            setup.switch.overload = trimming(None).switch.overload;
+            let mut simulation = Simulation::new(setup).unwrap();
+            for step in 1..=400 {
+                simulation.run_until(Time::from_us(step), &mut Unwatched);
+                for index in 0..simulation.engine.len() {
+                    let Machine::Host(host) = simulation.engine.node(index) else { continue };
+                    for (port, pulls) in (0u16..).zip(&host.receivers.pulls) {
+                        let mut found: Vec<u32> = pulls.pacer.flows().collect();
+                        let flows = (0u32..).zip(&host.receivers.flows);
+                        let wants = flows.filter(|(_, flow)| flow.in_round && flow.active && flow.port == port);
+                        let expected: Vec<u32> = wants.map(|(slot, _)| slot).collect();
+                        found.sort_unstable();
+                        assert_eq!(found, expected, "round {round}, {step} us, port {port}");
+                        seen += expected.len();
+                    }
+                }
+            }
+        }
+        assert!(seen > 10_000, "{seen}");
     }
 }

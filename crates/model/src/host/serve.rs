@@ -120,7 +120,7 @@ impl Host {
     fn judge_paced(&mut self, now: Time, port: u16, slot: u32, at: Time) {
         let flow = &self.senders.flows[slot as usize];
         let size_bytes = flow.next_frame_bytes().unwrap_or(self.network.host.mtu_bytes);
-        self.egress.judge_start(now, port, flow.class, Head { size_bytes, since: at }, &mut self.books);
+        self.egress.judge_frame(now, port, flow.class, Head { size_bytes, since: at }, &mut self.books);
     }
 
     /// Judges all that waits for a port as the run ends at `now`.

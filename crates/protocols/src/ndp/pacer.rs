@@ -25,6 +25,16 @@ impl PullPacer {
         self.round.push_back(flow);
     }
 
+    /// `flow`, which is in the round, asks for nothing more.
+    pub fn leave(&mut self, flow: u32) {
+        self.round.retain(|&other| other != flow);
+    }
+
+    /// The flows in the round, the next one first.
+    pub fn flows(&self) -> impl Iterator<Item = u32> {
+        self.round.iter().copied()
+    }
+
     /// When the next slot comes; [`Time::MAX`] if no flow is in the round.
     pub fn next_slot(&self) -> Time {
         if self.round.is_empty() { Time::MAX } else { self.next }

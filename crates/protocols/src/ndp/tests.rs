@@ -286,6 +286,8 @@ fn the_pacer_gives_turns_one_packet_time_apart() {
         pacer.enter(flow);
     }
     assert_eq!(turns, [(100, 7), (110, 8), (130, 9), (140, 7), (140, 8), (150, 9)]);
+    pacer.leave(8);
+    assert!(pacer.flows().eq([7, 9]));
 }
 
 #[test]
