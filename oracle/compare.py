@@ -48,9 +48,9 @@ def run(path):
             elif control.kind == "cbfc":
                 port.prepare_credits(control, node.lossless, scenario.mtu_bytes)
         node.prepare()
-        node.plan_failures()
         if control.kind == "cbfc":
             node.plan_regrants(control.regrant)
+        node.plan_failures()  # [M25]
     network.run()
     return network
 

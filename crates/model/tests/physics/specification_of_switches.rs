@@ -3,7 +3,8 @@
 
 use crate::bench::*;
 use crate::specification::{BUSY, CONTROL, FLIGHT, frames, once, order, star, starts};
-use fabric::{Fabric, FabricBuilder, NodeId};
+use fabric::routing::Failure;
+use fabric::{Fabric, FabricBuilder, LinkId, NodeId};
 use model::parameters::*;
 use protocols::frame::Kind;
 use protocols::reaction::Reaction;
@@ -332,6 +333,24 @@ fn room_is_granted_when_frames_leave() {
     let heard = told.captured.iter().filter(|it| it.frame.kind == Kind::Credit && !it.outbound);
     let times: Vec<u64> = heard.map(|it| it.at.as_ps()).collect();
     assert_eq!(times, (1..10).map(|n| n * 100_000_000 + HEARD).collect::<Vec<_>>());
+}
+
+/// The first repetition of credits is created before the repair of a link and finds it down; the second is created
+/// after it and follows the message of the repair.
+// [M25] [M59] [CBFC9]
+#[test]
+fn a_repair_at_the_instant_of_a_repetition_of_credits() {
+    for (repaired_us, messages) in [(100, 1), (200, 2)] {
+        let mut setup = star(2, [once(0, 1, 300_000_000)]);
+        let (down_at, up_at) = (Time::from_us(50), Some(Time::from_us(repaired_us)));
+        setup.failures = vec![Failure { link: LinkId(0), down_at, up_at }];
+        let (told, _) = credited(setup, 1230, 50 * FRAME, 0);
+        let heard = told.captured.iter().filter(|it| it.frame.kind == Kind::Credit && !it.outbound);
+        let times: Vec<u64> = heard.map(|it| it.at.as_ps()).collect();
+        let expected: Vec<u64> = (0..messages).map(|n| repaired_us * 1_000_000 + CONTROL + n * 84 * 800).collect();
+        assert_eq!(times[..messages as usize], expected);
+        assert!(times[messages as usize] >= expected[0] + 100_000_000);
+    }
 }
 
 /// A host grants the room of a frame before it answers it: the message is on the wire first.
