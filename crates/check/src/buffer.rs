@@ -127,7 +127,7 @@ impl Findings {
             return Verdict::new("buffer", false, faults.join("; "));
         }
         if places == 0 {
-            return Verdict::nothing("buffer", "no buffer or queue has a limit");
+            return Verdict::not_applicable("buffer", "no buffer or queue has a limit");
         }
         let (them, whose) =
             if places == 1 { ("buffer or queue", "its limit") } else { ("buffers and queues", "their limits") };
@@ -212,7 +212,7 @@ mod tests {
     fn over_nothing_there_is_nothing_to_say() {
         let none = verdict([], []);
         assert_eq!((none.pass, none.judged), (true, false));
-        assert_eq!(none.detail, "nothing to check: no buffer or queue has a limit");
+        assert_eq!(none.detail, "not applicable: no buffer or queue has a limit");
         let one = Mark { place: queue(1), peak: 5, limit: 5, unit: Unit::Frames };
         assert_eq!(verdict([one], []).detail, "1 buffer or queue within its limit");
         assert!(verdict([one], []).judged);

@@ -220,7 +220,7 @@ impl PacketLedger {
             faults.push(format!("{headers} frames arrived as headers, but only {cut} were trimmed"));
         }
         if faults.is_empty() && frames.0 == 0 {
-            return Verdict::nothing("conservation", "no frame was sent");
+            return Verdict::not_applicable("conservation", "no frame was sent");
         }
         let detail = if faults.is_empty() {
             format!("{} frames, {} bytes accounted for", frames.0, bytes.0)

@@ -18,7 +18,7 @@
 //! Two measure where a run asks for it, [`mod@reorder`] how far packets come out of order, [`load`] how full queues
 //! are; what they measured is checked.
 //!
-//! Every check ends in a [`Verdict`], which may be that there was nothing to check. What is called once a frame
+//! Every check ends in a [`Verdict`], which may be that the check does not apply. What is called once a frame
 //! ([`PacketLedger`], [`OrderWatch`], [`QueueArea`], [`HighWater::raise`]) is a few integer operations, without hashing
 //! or allocation.
 

@@ -134,7 +134,7 @@ impl Findings {
     pub fn verdict(&self) -> Verdict {
         let Findings { used, watched, faults, .. } = *self;
         let detail = match &self.first {
-            None if used == 0 => return Verdict::nothing("little's law", "nothing waited in a queue"),
+            None if used == 0 => return Verdict::not_applicable("little's law", "no frame waited in a queue"),
             None => format!("holds to the picosecond in the {used} of {watched} queues in which frames waited"),
             Some((place, fault)) => format!("{faults} of {watched} queues disagree, first {place}: {fault}"),
         };

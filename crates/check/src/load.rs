@@ -150,7 +150,7 @@ pub fn verdict<'a>(
         }
     }
     match first {
-        None if used == 0 => Verdict::nothing("load", "nothing waited in a queue"),
+        None if used == 0 => Verdict::not_applicable("load", "no frame waited in a queue"),
         None => Verdict::new("load", true, format!("utilisation of {watched} queues agrees with what waited in them")),
         Some((place, fault)) => {
             Verdict::new("load", false, format!("{faults} of {watched} queues disagree, first {place}: {fault}"))

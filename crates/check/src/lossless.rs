@@ -24,7 +24,7 @@ pub fn verdict(ledger: &PacketLedger, promise: Promise) -> Verdict {
     // Bytes without a frame cannot be, so they are a fault as well.
     let pass = lost.frames == 0 && lost.bytes == 0;
     if pass && promise == Promise::Nothing {
-        return Verdict::nothing("lossless", "no traffic in a lossless class");
+        return Verdict::not_applicable("lossless", "no traffic in a lossless class");
     }
     let mut detail = if pass {
         "no lossless frame dropped".to_owned()

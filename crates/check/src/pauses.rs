@@ -83,7 +83,7 @@ impl PauseLedger {
             return Verdict::new("pauses", false, faults.join("; "));
         }
         if pauses == 0 && sent == 0 && stops == 0 {
-            return Verdict::nothing("pauses", "nobody was told to stop");
+            return Verdict::not_applicable("pauses", "no pause frames sent");
         }
         let detail = format!("{pauses} pauses = {resumes} resumes + {expiries} expiries + {still_paused} still paused");
         Verdict::new("pauses", true, detail)

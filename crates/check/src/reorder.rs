@@ -182,7 +182,7 @@ impl ReorderDensity {
             return Verdict::new("reorder", false, detail);
         }
         if arrivals == 0 {
-            return Verdict::nothing("reorder", "no data frame arrived");
+            return Verdict::not_applicable("reorder", "no data frame arrived");
         }
         Verdict::new("reorder", true, format!("the order of {arrivals} frames was judged, each once"))
     }

@@ -59,7 +59,7 @@ impl TurnLedger {
             faults.push(format!("{tail_drops} frames were dropped where they should have turned around"));
         }
         if faults.is_empty() && self.made == 0 {
-            return Verdict::nothing("turns", "no frame was turned around");
+            return Verdict::not_applicable("turns", "no frame was turned around");
         }
         let detail = if faults.is_empty() {
             format!("{} turns, {} of them of frames under way", self.made, self.in_flight)

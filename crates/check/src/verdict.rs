@@ -7,9 +7,9 @@ use std::fmt;
 pub struct Verdict {
     /// The check's name; stable, so that results of different versions can be compared.
     pub name: String,
-    /// Whether the invariant held; true where there was nothing to judge.
+    /// Whether the invariant held; true if the check does not apply to the run.
     pub pass: bool,
-    /// Whether there was anything to judge.
+    /// Whether the check applies to the run.
     pub judged: bool,
     /// The numbers behind it; for a failure also where and by how much.
     pub detail: String,
@@ -21,9 +21,9 @@ impl Verdict {
         Verdict { name: name.to_owned(), pass, judged: true, detail: detail.into() }
     }
 
-    /// The check `name` had nothing to look at, for this reason: nobody may take that for an invariant that held.
-    pub fn nothing(name: &str, why: &str) -> Self {
-        Verdict { name: name.to_owned(), pass: true, judged: false, detail: format!("nothing to check: {why}") }
+    /// The check `name` does not apply to this run, for the reason `why`. It is shown as such and not as a pass.
+    pub fn not_applicable(name: &str, why: &str) -> Self {
+        Verdict { name: name.to_owned(), pass: true, judged: false, detail: format!("not applicable: {why}") }
     }
 }
 
@@ -46,6 +46,6 @@ mod tests {
     fn a_failure_cannot_be_overlooked() {
         assert_eq!(Verdict::new("order", false, "seq 3 after 4").to_string(), "FAIL order: seq 3 after 4");
         assert_eq!(Verdict::new("order", true, "9 frames").to_string(), "pass order: 9 frames");
-        assert_eq!(Verdict::nothing("order", "no frames").to_string(), "none order: nothing to check: no frames");
+        assert_eq!(Verdict::not_applicable("order", "no frames").to_string(), "none order: not applicable: no frames");
     }
 }

@@ -53,7 +53,7 @@ impl WorkLog {
         const NAME: &str = "work conservation";
         let Some(LateStart { eligible_at, at, node, port, class }) = self.first else {
             if ports == 0 && self.late == 0 {
-                return Verdict::nothing(NAME, "no port sent a frame");
+                return Verdict::not_applicable(NAME, "no port sent a frame");
             }
             let plural = if ports == 1 { "" } else { "s" };
             let end = if has_end { "" } else { "; frames that wait when the run was stopped are not judged" };

@@ -1,5 +1,5 @@
-//! What results say of flows whose two ends do not know the same: three scenarios in which an independent simulator
-//! found this one to be wrong, on one thread and several, and over ranks.
+//! Results of flows at the end of a run: delivered but not acknowledged, one row per flow, and acknowledgements after
+//! completion. Each scenario runs on one thread, on two, and over two ranks.
 
 use lab::{Finished, Override, Run, Stop, Way};
 use model::{Ranks, Watcher, in_one_process};

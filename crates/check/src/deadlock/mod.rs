@@ -110,7 +110,7 @@ pub fn deadlock(queues: &[PausedQueue], accounts: &[Account]) -> Option<Deadlock
 pub fn verdict(found: Option<&Deadlock>, expected: bool, looks: u64) -> Verdict {
     match found {
         None if expected => Verdict::new("deadlock", false, "none, but one was expected"),
-        None if looks == 0 => Verdict::nothing("deadlock", "nobody looked for one"),
+        None if looks == 0 => Verdict::not_applicable("deadlock", "the detector was off or never ran"),
         None => Verdict::new("deadlock", true, "none"),
         Some(deadlock) if expected => Verdict::new("deadlock", true, format!("expected: {deadlock}")),
         Some(deadlock) => Verdict::new("deadlock", false, deadlock.to_string()),
