@@ -65,7 +65,9 @@ impl OrderLog {
     /// The check "order": none of the `frames` that arrived came out of order in a flow that is promised order.
     pub fn verdict(&self, frames: u64) -> Verdict {
         let detail = match self.first {
-            None if frames == 0 && self.violations == 0 => return Verdict::not_applicable("order", "no data frame arrived"),
+            None if frames == 0 && self.violations == 0 => {
+                return Verdict::not_applicable("order", "no data frame arrived");
+            }
             None => format!("{} of {frames} frames out of order", self.violations),
             Some((time, flow, OrderViolation { expected, seq })) => format!(
                 "{} of {frames} frames out of order, first in flow {flow} at {} ps: {seq} came where {expected} or \

@@ -448,6 +448,12 @@ pub enum Spread {
     /// By the sender: data frames of a flow take all paths in random order, then all again. Replies go as with
     /// [`Spread::PerPacket`].
     PerPath,
+    /// By an entropy value in each data frame, which switches hash with the flow. A flow takes all its values, then
+    /// all again. Replies go as with [`Spread::PerPacket`].
+    PerEntropy {
+        /// Entropy values of a flow, a power of two from 1 to 65,536.
+        values: u32,
+    },
 }
 
 /// What a switch does when every port towards a destination is down.

@@ -28,6 +28,7 @@ pub(crate) fn warn(context: &Context<'_>, parts: &Parts, fabric: &Fabric, plan: 
         Spread::FlowHash => None,
         Spread::PerPacket => Some("packet"),
         Spread::PerPath => Some("path"),
+        Spread::PerEntropy { .. } => Some("entropy"),
     };
     let goes_back =
         |transport: &TransportParameters| matches!(transport, TransportParameters::Roce(roce) if !roce.is_selective());

@@ -63,7 +63,8 @@ pub(crate) fn routing(root: &Section<'_, '_>) -> Option<Routing> {
     let section = root.table("routing", "routing", false);
     let mode = section.word("mode", "routing", &["shortest", "two-level", "up-down", "explicit"]);
     let up_root = section.text("root");
-    let spread = section.word("spread", "way to spread", &["flow", "packet", "path"]);
+    let spread = section.word("spread", "way to spread", &["flow", "packet", "path", "entropy"]);
+    let values = section.whole("entropy_values", 1..=65_536);
     let reroute = section.word("reroute", "way to reroute", &["none", "local"]);
     let hash_seed = section.whole("hash_seed", 0..=u64::MAX);
     section.finish();
@@ -79,8 +80,16 @@ pub(crate) fn routing(root: &Section<'_, '_>) -> Option<Routing> {
     let spread = match spread? {
         "flow" => Spread::FlowHash,
         "packet" => Spread::PerPacket,
-        _ => Spread::PerPath,
+        "path" => Spread::PerPath,
+        _ => Spread::PerEntropy { values: values? as u32 },
     };
+    let is_entropy = matches!(spread, Spread::PerEntropy { .. });
+    if section.has("entropy_values") && !is_entropy {
+        section.fail("entropy_values", "only spread = \"entropy\" has entropy values", None);
+    }
+    if !values?.is_power_of_two() {
+        section.fail("entropy_values", "not a power of two", Some("write 64".to_owned()));
+    }
     let reroute = if reroute? == "none" { Reroute::None } else { Reroute::Local };
     Some(Routing { mode, root: up_root, spread, reroute, hash_seed })
 }

@@ -1,8 +1,8 @@
-//! Senders that choose their packets' paths: all of them in random order, then all again in a new order (NDP, sec.
-//! 3.1.1).
+//! Senders that choose the entropies of their packets, by which switches choose paths.
 //!
-//! A sender learns what it can choose among as a real one does that varies a port number which switches hash: it
-//! looks where its numbers lead.
+//! With `spread = "path"` a sender knows one entropy for each path, and takes all of them in random order, then all
+//! again in a new order (NDP, sec. 3.1.1). With `spread = "entropy"` it takes all its entropy values in turn without
+//! knowing where they lead, as Ultra Ethernet's oblivious spraying does: some paths get more of them than others.
 
 use crate::network::Network;
 use fabric::routing::{Hop, mix32};
@@ -12,30 +12,61 @@ use units::random::Stream;
 /// The most paths that a sender keeps.
 const MOST: usize = 256;
 
-/// Numbers that lead a flow's frames by different paths.
+/// The entropies of a flow's data frames.
 #[derive(Debug)]
-pub(super) struct Paths {
-    entropies: Box<[u32]>,
-    /// Those before this one have had their turn.
-    next: usize,
+pub(super) enum Paths {
+    /// One for each path.
+    Known {
+        entropies: Box<[u32]>,
+        /// Those before this one have been taken in this round.
+        next: usize,
+    },
+    /// Entropy values that switches hash.
+    Hashed {
+        /// The hash of the flow.
+        flow_hash: u32,
+        /// Number of values, a power of two.
+        values: u32,
+        /// Values taken in this round.
+        next: u32,
+        /// Exclusive-or of the values of this round.
+        order: u32,
+    },
 }
 
 impl Paths {
-    /// Those of [`find`].
-    pub fn new(entropies: Box<[u32]>) -> Paths {
-        Paths { entropies, next: 0 }
+    /// The entropies of [`find`].
+    pub fn known(entropies: Box<[u32]>) -> Paths {
+        Paths::Known { entropies, next: 0 }
     }
 
-    /// The next path in random order.
+    /// `values` entropy values, a power of two, of the flow of this hash.
+    pub fn hashed(flow_hash: u32, values: u32) -> Paths {
+        Paths::Hashed { flow_hash, values, next: values, order: 0 }
+    }
+
+    /// The entropy of the next data frame.
     pub fn take(&mut self, random: &mut Stream) -> u32 {
-        let count = self.entropies.len();
-        if self.next == count {
-            self.next = 0;
+        match self {
+            Paths::Known { entropies, next } => {
+                let count = entropies.len();
+                if *next == count {
+                    *next = 0;
+                }
+                let chosen = *next + random.below((count - *next) as u64) as usize;
+                entropies.swap(*next, chosen);
+                *next += 1;
+                entropies[*next - 1]
+            }
+            Paths::Hashed { flow_hash, values, next, order } => {
+                if *next == *values {
+                    (*next, *order) = (0, random.below(u64::from(*values)) as u32);
+                }
+                let value = *next ^ *order;
+                *next += 1;
+                flow_hash.wrapping_add(value.wrapping_mul(0x9e37_79b9))
+            }
         }
-        let chosen = self.next + random.below((count - self.next) as u64) as usize;
-        self.entropies.swap(self.next, chosen);
-        self.next += 1;
-        self.entropies[self.next - 1]
     }
 }
 
@@ -73,7 +104,7 @@ mod tests {
     #[test]
     fn every_path_has_its_turn_before_one_has_two() {
         let mut random = Stream::new(1, 2, 3);
-        let mut paths = Paths { entropies: Box::new([10, 11, 12, 13, 14, 15, 16]), next: 0 };
+        let mut paths = Paths::known(Box::new([10, 11, 12, 13, 14, 15, 16]));
         let mut rounds: Vec<Vec<u32>> = Vec::new();
         for _ in 0..50 {
             rounds.push((0..7).map(|_| paths.take(&mut random)).collect());

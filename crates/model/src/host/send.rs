@@ -56,8 +56,12 @@ impl Host {
                 Outlet::Source(Box::new(SourceState::new(**source, of, now, self.clock, self.network.seed)))
             }
         };
-        let chooses = self.network.spread == Spread::PerPath && flow.path.is_none();
-        let paths = chooses.then(|| self.paths_to(flow.dst));
+        let paths = match self.network.spread {
+            _ if flow.path.is_some() => None,
+            Spread::PerPath => Some(self.paths_to(flow.dst)),
+            Spread::PerEntropy { values } => Some(Box::new(Paths::hashed(entropy, values))),
+            Spread::FlowHash | Spread::PerPacket => None,
+        };
         let slot = self.senders.free.pop().unwrap_or(self.senders.flows.len() as u32);
         let generation = self.senders.flows.get(slot as usize).map_or(0, |old| old.generation.wrapping_add(1));
         let outgoing = Outgoing {
@@ -247,6 +251,6 @@ impl Host {
         let row = network.forwarding.row(dst);
         let entropies =
             self.senders.known_paths.entry(row).or_insert_with(|| super::paths::find(network, src, dst)).clone();
-        Box::new(Paths::new(entropies))
+        Box::new(Paths::known(entropies))
     }
 }

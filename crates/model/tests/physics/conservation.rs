@@ -94,7 +94,8 @@ pub fn network(seed: u64, threads: usize) -> (Setup, bool) {
     setup.threads = threads;
     setup.duration = Time::from_us(60 + stream.below(100));
     setup.warm_up = Time::from_us(stream.below(2) * 30);
-    setup.spread = one(stream, &[Spread::FlowHash, Spread::PerPacket, Spread::PerPath]);
+    setup.spread =
+        one(stream, &[Spread::FlowHash, Spread::PerPacket, Spread::PerPath, Spread::PerEntropy { values: 16 }]);
     setup.host.transport = transport(
         one(stream, &["roce", "dcqcn", "timely", "hetflow", "qcn", "eccp", "tcp", "dctcp", "ndp", "eqds", "datagram"]),
         &[],

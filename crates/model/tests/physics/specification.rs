@@ -271,6 +271,27 @@ fn spread_by_packet_counts_on_from_the_flows_hash() {
     assert_eq!(ports_of(&told, c, PacketKind::Ack), back);
 }
 
+/// A sender takes its eight entropy values in turn, in an order that it draws for each round.
+// [M65] [M18]
+#[test]
+fn spread_by_entropy_takes_each_value_in_turn() {
+    let (fabric, a, _) = four_ways();
+    let mut setup = setup(fabric, plan(2, [frames(0, 1, 40, 0, Rate::from_gbps(1))]));
+    (setup.spread, setup.seed) = (Spread::PerEntropy { values: 8 }, 4);
+    setup.record.trace = Some(TraceParameters::everything());
+    let told = run(setup);
+    let (mut host, mut order) = (Stream::new(4, 0, purpose("host")), 0);
+    let mut expected = Vec::new();
+    for frame in 0..40u32 {
+        if frame % 8 == 0 {
+            order = host.below(8) as u32;
+        }
+        let entropy = hash(0, 1, 0).wrapping_add((frame % 8 ^ order).wrapping_mul(0x9e37_79b9));
+        expected.push(1 + choice(entropy, salt(a, 0), 4) as u16);
+    }
+    assert_eq!(ports_of(&told, a, PacketKind::Data), expected);
+}
+
 /// A sender takes all four paths in random order, and then all again.
 // [M64] [M18]
 #[test]
