@@ -170,7 +170,7 @@ class Port:
 
     def update_grant(self, now, cls):
         """Whether the neighbour has to be granted room of the class. [CBFC4]"""
-        if cls in self.credits:
+        if cls in self.credits and cls not in self.owed:  # [CBFC11]
             granted, mtu = self.credits[cls].granted, self.node.scenario.mtu_bytes
             free = self.room(cls) - granted
             if free >= self.update_bytes or free > 0 and granted - self.credits[cls].received < mtu:
