@@ -380,8 +380,8 @@ impl Ground<'_, '_> {
                 }
                 (traffic::collective(&what, &hosts, &entry, builder), "hosts")
             }
-            What::Replay { file, time_origin } => {
-                return self.replay(at, plan, file, *time_origin, builder);
+            What::Replay { file, time_origin, paths } => {
+                return self.replay(at, plan, file, *time_origin, paths.as_deref(), builder);
             }
         };
         match made {
@@ -399,6 +399,7 @@ impl Ground<'_, '_> {
         plan: &TrafficPlan,
         file: &str,
         time_origin: Time,
+        paths: Option<&[String]>,
         builder: &mut PlanBuilder,
     ) -> Option<After> {
         let key = format!("traffic.{at}.file");
@@ -412,6 +413,10 @@ impl Ground<'_, '_> {
         };
         let shown = self.files.shown(file);
         if traffic::is_connection_matrix(&content) {
+            if paths.is_some() {
+                self.context.fail(&format!("traffic.{at}.paths"), "flows of a connection matrix take no paths", None);
+                return None;
+            }
             return self.replay_matrix(at, plan, &shown, &content, &options, builder);
         }
         let flows = match traffic::read_flow_file(Cursor::new(content), &shown, &options) {
@@ -430,8 +435,17 @@ impl Ground<'_, '_> {
             self.context.fail(&key, message, Some(help));
             return None;
         }
+        let count = flows.flows.len();
+        if let Some(paths) = paths.filter(|paths| paths.len() != count) {
+            let message = format!("{} paths for {count} flows of {shown}", paths.len());
+            self.context.fail(&format!("traffic.{at}.paths"), message, Some("write one for each flow".to_owned()));
+            return None;
+        }
+        let paths = paths.iter().copied().flatten().enumerate();
+        let paths: Vec<_> =
+            paths.map(|(index, name)| self.path(name, &format!("traffic.{at}.paths.{index}"))).collect();
         match traffic::replay(flows, builder) {
-            Ok(()) => Some(After::default()),
+            Ok(()) => Some(After { paths: paths.into_iter().collect::<Option<Vec<u32>>>()?, ..After::default() }),
             Err(error) => {
                 self.traffic_error(error, &format!("traffic.{at}"), "file");
                 None

@@ -68,6 +68,8 @@ pub(crate) enum What {
     Replay {
         file: String,
         time_origin: Time,
+        /// Names of [[path]] entries, one for each flow of the file.
+        paths: Option<Vec<String>>,
     },
 }
 
@@ -185,8 +187,8 @@ fn known_entry(section: &Section<'_, '_>, kind: &'static str) -> Option<TrafficP
         "request-reply" => request_reply(section),
         "collective" => collective(section),
         "replay" => {
-            let (file, origin) = (section.text("file"), section.time("time_origin"));
-            file.zip(origin).map(|(file, time_origin)| What::Replay { file, time_origin })
+            let (file, origin, paths) = (section.text("file"), section.time("time_origin"), path_names(section));
+            file.zip(origin).map(|(file, time_origin)| What::Replay { file, time_origin, paths })
         }
         _ => pairs(section, kind),
     };
@@ -247,11 +249,7 @@ fn listed(section: &Section<'_, '_>) -> Option<PatternPlan> {
         let text = pairs.iter().map(|(from, to)| format!("{from}>{to}")).collect::<Vec<_>>().join(" ");
         Ok((pairs, text))
     });
-    let paths = section.read("paths", |value| {
-        let names = list(value, "[\"a\", \"b\"]")?.iter().map(|item| text(&item.value, "the name of a path"));
-        let names = names.collect::<Result<Vec<String>, _>>()?;
-        Ok((names.clone(), names.join(" ")))
-    });
+    let paths = path_names(section);
     // What was written and wrong has been told.
     if !section.has("pairs") && !section.has("paths") && !section.has("path") {
         let help = "write pairs = [[\"H1\", \"H2\"]], or paths = [...] with names of [[path]] entries".to_owned();
@@ -568,4 +566,13 @@ fn service(value: &Value) -> Read<Service> {
             Err(("a table of service times has one key: exponential".to_owned(), Some(help.to_owned())))
         }
     }
+}
+
+/// The names of `paths`.
+fn path_names(section: &Section<'_, '_>) -> Option<Vec<String>> {
+    section.read("paths", |value| {
+        let names = list(value, "[\"a\", \"b\"]")?.iter().map(|item| text(&item.value, "the name of a path"));
+        let names = names.collect::<Result<Vec<String>, _>>()?;
+        Ok((names.clone(), names.join(" ")))
+    })
 }

@@ -40,9 +40,10 @@ pub(super) const KEYS: &[Key] = &[
     key(T, "pairs", &["pairs"], Of("a list of [source, destination]", "[[\"H1\", \"H2\"]]"))
         .absent("the ends of `paths`", OURS)
         .means("who sends to whom"),
-    key(T, "paths", &["pairs"], Of("a list of paths", "[\"clockwise\"]"))
-        .absent("as routed", OURS)
-        .means("names of [[path]] entries; one for each pair, or without `pairs` a pair for each"),
+    key(T, "paths", &["pairs", "replay"], Of("a list of paths", "[\"clockwise\"]")).absent("as routed", OURS).means(
+        "names of [[path]] entries; pairs: one for each pair, or without `pairs` a pair for each; replay: one for \
+             each flow of the file, in its order",
+    ),
     key(T, "path", PAIRS, TEXT)
         .absent("as routed", OURS)
         .means("name of a [[path]] that every flow takes: it must lead from its source to its destination"),
