@@ -168,7 +168,7 @@ fn some_ports_mark_and_schedule_otherwise() {
     assert!(error("[{ ports = [\"S1:0\"], marking = \"congestion-point\" }]").contains("of a whole switch"));
 }
 
-/// One path for each flow of a replayed file, in the order of its lines and not of their times.
+/// One path for each flow of a replayed file, in the order of their starts.
 #[test]
 fn flows_of_a_file_take_the_paths_that_are_listed() {
     let folder = std::env::temp_dir().join(format!("tidegate-replay-paths-{}", std::process::id()));
@@ -182,13 +182,13 @@ fn flows_of_a_file_take_the_paths_that_are_listed() {
         let scenario = Scenario::parse(&format!("{text}paths = {paths}\n"), "paths.toml", &folder, &[], None);
         scenario.and_then(|scenario| scenario.lower()).map_err(|errors| errors.to_string())
     };
-    let flows = lower("[\"there\", \"back\"]").unwrap().setup.traffic.flows;
+    let flows = lower("[\"back\", \"there\"]").unwrap().setup.traffic.flows;
     let taken: Vec<_> = flows.iter().map(|flow| (flow.src, flow.path)).collect();
-    let refused = [lower("[\"there\"]"), lower("[\"back\", \"there\"]"), lower("[\"there\", \"elsewhere\"]")]
+    let refused = [lower("[\"there\"]"), lower("[\"there\", \"back\"]"), lower("[\"back\", \"elsewhere\"]")]
         .map(|lowered| lowered.map(|_| ()).unwrap_err());
     std::fs::remove_dir_all(&folder).unwrap();
     assert!(taken.iter().all(|flow| [(0, Some(1)), (1, Some(0))].contains(flow)), "{taken:?}");
     assert!(refused[0].contains("1 paths for 2 flows of"), "{}", refused[0]);
-    assert!(refused[1].contains("path `back` leads from `H2` to `H1`"), "{}", refused[1]);
+    assert!(refused[1].contains("path `there` leads from `H1` to `H2`"), "{}", refused[1]);
     assert!(refused[2].contains("elsewhere"), "{}", refused[2]);
 }

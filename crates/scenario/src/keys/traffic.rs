@@ -42,7 +42,7 @@ pub(super) const KEYS: &[Key] = &[
         .means("who sends to whom"),
     key(T, "paths", &["pairs", "replay"], Of("a list of paths", "[\"clockwise\"]")).absent("as routed", OURS).means(
         "names of [[path]] entries; pairs: one for each pair, or without `pairs` a pair for each; replay: one for \
-             each flow of the file, in its order",
+             each flow of the file by start, in the order of lines where starts are equal",
     ),
     key(T, "path", PAIRS, TEXT)
         .absent("as routed", OURS)
