@@ -120,9 +120,14 @@ impl RateRecovery {
             return;
         }
         self.bytes += bytes;
-        let halved = parameters.half_after_recovery && self.byte_stage >= parameters.stages;
-        let length = if halved { (parameters.byte_counter_bytes / 2).max(1) } else { parameters.byte_counter_bytes };
-        if self.bytes >= length {
+        // A frame may be longer than several stages.
+        while self.current != self.line {
+            let halved = parameters.half_after_recovery && self.byte_stage >= parameters.stages;
+            let length =
+                if halved { (parameters.byte_counter_bytes / 2).max(1) } else { parameters.byte_counter_bytes };
+            if self.bytes < length {
+                return;
+            }
             self.bytes -= length;
             self.byte_stage = self.byte_stage.saturating_add(1);
             self.increase(parameters);
@@ -175,6 +180,20 @@ mod tests {
             half_after_recovery: false,
             min_rate: Rate::from_mbps(100),
         }
+    }
+
+    /// A stage for each `byte_counter` bytes, however many of them a frame holds.
+    #[test]
+    fn a_byte_counter_below_a_frame_climbs_as_often_as_its_bytes_say() {
+        let p = RecoveryParameters { byte_counter_bytes: 100, timer: Time::ZERO, ..parameters() };
+        let climb = |frame_bytes: u64| {
+            let mut flow = RateRecovery::new(Rate::from_gbps(40));
+            flow.cut(&p, Time::ZERO, 0.01, false);
+            (0..3000 / frame_bytes).for_each(|_| flow.on_sent(&p, frame_bytes));
+            (flow.current(), flow.target(), flow.bytes)
+        };
+        assert_eq!(climb(1000), climb(100));
+        assert_eq!(climb(1500), climb(50));
     }
 
     // [DCQCN7]
