@@ -24,6 +24,8 @@ pub(crate) struct CongestionPoints {
     early: u8,
     /// By queue, as in the buffer.
     points: Vec<Watched>,
+    /// By port and class, bytes that have waited, where other classes may share a port with a watched one.
+    waited_bytes: Vec<[u64; 8]>,
     random: Stream,
 }
 
@@ -31,8 +33,20 @@ pub(crate) struct CongestionPoints {
 #[derive(Clone, Copy, Debug, Default)]
 struct Watched {
     point: CongestionPoint,
-    /// Bytes that had come to its port when it was last looked at.
+    /// Bytes that had come to its port when it was last looked at, and of these, bytes that waited in other classes.
     seen_bytes: u64,
+    other_bytes: u64,
+}
+
+impl Watched {
+    /// Bytes that came to its port since it was last looked at and did not wait in other classes: `came_bytes` and
+    /// `other_bytes` of them since the run began. What other classes sent over the idle wire is still among them.
+    fn passed_bytes(&mut self, came_bytes: u64, other_bytes: u64) -> u64 {
+        let came = came_bytes.saturating_sub(self.seen_bytes);
+        let others = other_bytes.saturating_sub(self.other_bytes);
+        (self.seen_bytes, self.other_bytes) = (came_bytes, other_bytes);
+        came.saturating_sub(others)
+    }
 }
 
 impl CongestionPoints {
@@ -41,7 +55,9 @@ impl CongestionPoints {
         let marking = network.switch_of(node).marking;
         let parameters = *marking.congestion_point()?;
         let random = Stream::new(network.seed, u64::from(node.0), purpose("congestion points"));
-        Some(Box::new(CongestionPoints { parameters, early: 0, points: Vec::new(), random }))
+        let ports = if network.classes.len() > 1 { network.fabric.ports(node).len() } else { 0 };
+        let waited_bytes = vec![[0; 8]; ports];
+        Some(Box::new(CongestionPoints { parameters, early: 0, points: Vec::new(), waited_bytes, random }))
     }
 }
 
@@ -59,7 +75,8 @@ impl Core {
         self.points.as_mut().map_or(0, |points| {
             points.early = early;
             points.points.resize(queues, Watched::default());
-            points.parameters.classes
+            // Of frames of other classes it must be known that they waited.
+            if points.waited_bytes.is_empty() { points.parameters.classes } else { u8::MAX }
         })
     }
 
@@ -89,18 +106,23 @@ impl Core {
     /// `frame` waits in the queue at `index` of `egress`: what its source shall be told, if anything.
     fn sample(&mut self, egress: u16, index: usize, frame: &Frame) -> Option<CongestionMessage> {
         let points = self.points.as_mut()?;
+        let mut others_bytes = 0;
+        if let Some(waited) = points.waited_bytes.get_mut(usize::from(egress)) {
+            waited[usize::from(frame.class & 7)] += u64::from(frame.size_bytes);
+            others_bytes = waited.iter().sum::<u64>() - waited[usize::from(frame.class & 7)];
+        }
         if frame.kind != Kind::Data || points.parameters.classes & (1 << frame.class) == 0 {
             return None;
         }
         let size_bytes = u64::from(frame.size_bytes);
         let queue_bytes = u64::from(self.buffer.queues[index].bytes);
-        // What found the wire idle never came here: it shows in what the port has carried.
+        // What found the wire idle never came here: it shows in what the port has carried, without what waited in other
+        // classes, which passed other queues.
         let hop = self.egress.hop(frame.at, egress, self.buffer.waiting_bytes(egress));
         let came_bytes = hop.sent_bytes + hop.queue_bytes;
         let CongestionPoints { parameters, points, random, .. } = &mut **points;
         let watched = points.get_mut(index)?;
-        let passed_bytes = came_bytes.saturating_sub(watched.seen_bytes).saturating_sub(size_bytes);
-        watched.seen_bytes = came_bytes;
+        let passed_bytes = watched.passed_bytes(came_bytes, others_bytes).saturating_sub(size_bytes);
         if queue_bytes == size_bytes {
             watched.point.on_idle(parameters, passed_bytes, random);
         }
@@ -145,5 +167,19 @@ impl Core {
         self.note(back, &frame, TraceEvent::Created { since: frame.at });
         let outcome = self.forward(overload, &back, &frame, window);
         self.record(back, &frame, outcome);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A busy second class of the port does not count as frames that found the queue empty.
+    #[test]
+    fn what_waits_in_other_classes_does_not_pass_the_queue() {
+        let mut watched = Watched::default();
+        assert_eq!(watched.passed_bytes(10_000, 0), 10_000);
+        assert_eq!(watched.passed_bytes(110_000, 97_000), 3_000);
+        assert_eq!(watched.passed_bytes(111_000, 97_000), 1_000);
     }
 }
