@@ -7,6 +7,7 @@
 //! | [`lossless`] | a lossless class lost no frame for want of room |
 //! | [`order`] | a flow that is promised order gets it |
 //! | [`buffer`] | nothing held more than it may |
+//! | [`collectives`] | no collective operation is faster than the links that it must use |
 //! | [`pauses`] | every pause was answered by a resume or an expiry, or still holds |
 //! | [`little`] | queue length integrated over time equals the sum of the waits, to the picosecond |
 //! | [`load`] | utilisation was measured of what was there |
@@ -23,6 +24,7 @@
 //! or allocation.
 
 pub mod buffer;
+pub mod collectives;
 pub mod conservation;
 pub mod deadlock;
 pub mod little;

@@ -2,6 +2,7 @@
 
 use crate::host::FlowEnd;
 use crate::network::Network;
+use crate::numbering::source_port;
 use crate::parameters::Spread;
 use fabric::routing::{PathId, flow_hash};
 use fabric::{lone_flow_time, spread_flow_time};
@@ -49,7 +50,7 @@ impl Baseline {
             traffic: u32::from(end.traffic),
             src_host: end.src,
             dst_host: end.dst,
-            src_port: 10_000,
+            src_port: source_port(network.numbering.of(end.src, network.traffic.connections.of(end.flow))),
             dst_port: end.dst_port,
             class: end.class,
             size_bytes: end.size_bytes,
@@ -67,7 +68,7 @@ impl Baseline {
     /// The costs of a shortest path; all shortest paths of a pair cost the same in a regular fabric, and
     /// where they do not, that of the flow's hash is taken.
     fn shortest(&mut self, network: &Network, end: &FlowEnd) -> Costs {
-        let entropy = flow_hash(end.src, end.dst, end.flow);
+        let entropy = flow_hash(end.src, end.dst, network.traffic.connections.of(end.flow));
         let key = (network.forwarding.row(end.src), network.forwarding.row(end.dst));
         let regular = network.fabric.ports(network.fabric.host_node(end.src)).len() == 1;
         if let Some(&kind) = self.kinds.get(&key).filter(|_| regular) {
@@ -89,15 +90,15 @@ impl Baseline {
 }
 
 /// The frames of a flow without losses.
-struct Frames {
-    full: u64,
-    full_bytes: u64,
-    last_bytes: u64,
+pub(crate) struct Frames {
+    pub full: u64,
+    pub full_bytes: u64,
+    pub last_bytes: u64,
     header_bytes: u64,
 }
 
 impl Frames {
-    fn of(network: &Network, traffic: u8, load: Option<&Load>, size_bytes: u64) -> Frames {
+    pub fn of(network: &Network, traffic: u8, load: Option<&Load>, size_bytes: u64) -> Frames {
         let (payload, header, padded) = match load {
             Some(Load::Datagrams(source)) => (u64::from(source.frame_bytes.max(64)) - 46, 46, true),
             _ => {

@@ -155,7 +155,7 @@ pub(crate) fn build(setup: Setup, (rank, ranks): (usize, usize)) -> Result<Built
             && !transports.iter().any(TransportParameters::chooses_paths)
             && overload_rule.is_none()
             && matches!(switch.overload, Overload::Drop | Overload::Trim { .. }),
-        selection: Selection::new(&setup.record, numbering).map(Arc::new),
+        selection: Selection::new(&setup.record, numbering, &traffic.connections).map(Arc::new),
         numbering,
         agreements: agreements.iter().map(|it| (Pair { src: it.from, dst: it.to }, it.rate.as_bps())).collect(),
         notification_delay: setup.notification_delay.unwrap_or(least_delay).max(Time::from_ps(1)),

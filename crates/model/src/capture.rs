@@ -6,9 +6,9 @@
 //! | MAC address of a port, in MAC control frames | `06`, its node in 24 bits, its number in 16 bits |
 //! | IPv4 address of a host | 10.0.0.0 + its number + 1 |
 //! | DSCP, and PCP where the configured headers leave room for a VLAN tag | the class: `8 * class`, `class` |
-//! | source port | 49152 + the flow's number modulo 16384 |
-//! | RoCEv2 queue pair, of data and of what answers it | 2 + the flow's number modulo 2^24 - 2 |
-//! | sequence numbers | TCP: 1 + the offset in the flow; RoCEv2: offset / payload per packet |
+//! | source port | 49152 + the number of the connection (its first flow) modulo 16384 |
+//! | RoCEv2 queue pair, of data and of what answers it | 2 + the connection's number modulo 2^24 - 2 |
+//! | sequence numbers | TCP: 1 + the offset in the connection; RoCEv2: the packets before it in the connection |
 //! | payload | byte i of a flow is i modulo 256 |
 //!
 //! A frame is as long as in the simulation. Where configured headers are longer than real ones, zeros follow the IP
@@ -19,7 +19,7 @@
 //! them, and tell how much is gone. A capture gives the length before the cut as the original one. A returned header
 //! has MAC and IP addresses swapped; ports and all behind them stay.
 
-use crate::numbering::Numbering;
+use crate::numbering::{DRAWN, Numbering, source_port};
 use crate::parameters::Setup;
 use crate::trace::CapturedFrame;
 use fabric::NodeId;
@@ -29,7 +29,7 @@ use protocols::ndp::Announcement;
 use protocols::transport::TransportParameters;
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
-use traffic::Load;
+use traffic::{Connections, Load};
 use wire::ethernet::{self, FCS_BYTES};
 use wire::flow_control::Call;
 use wire::roce::{Msn, Opcode, Psn, QueuePair, Syndrome, UDP_PORT};
@@ -101,6 +101,9 @@ impl Headers {
 #[derive(Clone, Debug)]
 pub struct FrameBytes {
     numbering: Numbering,
+    connections: Connections,
+    /// By connection with several messages: where each begins in its bytes, and the number of its first packet.
+    messages: BTreeMap<u32, Vec<(u64, u64)>>,
     /// The headers of most traffic entries, and of those with a transport of their own.
     usual: Headers,
     own: BTreeMap<u8, Headers>,
@@ -120,8 +123,18 @@ impl FrameBytes {
             let peer = setup.fabric.ports(node)[usize::from(port)];
             [(node, port), (peer.peer, peer.peer_port)]
         };
+        let connections = &setup.traffic.connections;
+        let mut messages = BTreeMap::new();
+        for (first, flow) in (0u32..).zip(&setup.traffic.flows) {
+            if connections.are_shared_by(first) && connections.of(first) == first && !setup.record.capture.is_empty() {
+                let transport = setup.host.transports.get(&flow.traffic).unwrap_or(&setup.host.transport);
+                messages.insert(first, messages_of(setup, first, transport.payload_bytes().max(1).into()));
+            }
+        }
         FrameBytes {
+            messages,
             numbering: Numbering { planned: flows.len() as u64, hosts: setup.fabric.hosts().len() as u64 },
+            connections: setup.traffic.connections.clone(),
             usual: Headers::of(&setup.host.transport),
             own: setup.host.transports.iter().map(|(&entry, transport)| (entry, Headers::of(transport))).collect(),
             planned: flows.map(|flow| (matches!(flow.load, Load::Datagrams(_)), flow.dst_port)).collect(),
@@ -166,6 +179,7 @@ impl FrameBytes {
         // Whole words, so that a RoCE packet needs no padding beyond the frame's length.
         let most = if carrier == Carrier::Roce { room & !3 } else { room };
         let mut payload = Vec::new();
+        let messages = self.messages.get(&frame.flow).map_or(&[][..], |messages| messages);
         if carrier == Carrier::Ndp {
             ndp(frame).emit(&mut payload);
         }
@@ -174,10 +188,11 @@ impl FrameBytes {
         }
         let bytes = 0..u64::from(if frame.kind == Kind::Data { frame.payload_bytes } else { 0 });
         if headers.selective && frame.kind == Kind::Ack && frame.has(flags::NAK) {
-            payload.extend(headers.sequence_number(frame.packet().0).get().to_be_bytes());
+            payload.extend(sequence_number(headers.packet_bytes, messages, frame.packet().0).get().to_be_bytes());
         }
         payload.extend(bytes.take(most).map(|at| frame.seq.wrapping_add(at) as u8));
-        let source_port = 49_152 + (flow % 16_384) as u16;
+        let connection = if frame.flow & DRAWN == 0 { u64::from(self.connections.of(frame.flow)) } else { flow };
+        let source_port = source_port(connection);
         let ports = if frame.goes_forward() { (source_port, dst_port) } else { (dst_port, source_port) };
         let transport = match carrier {
             Carrier::Udp => udp(ports, &payload),
@@ -186,7 +201,7 @@ impl FrameBytes {
                 let header = Udp { source_port, destination_port: wire::ndp::UDP_PORT, checksummed: false };
                 Transport::Udp { header, payload: &payload }
             }
-            Carrier::Roce => headers.roce(frame, source_port, flow, &payload),
+            Carrier::Roce => headers.roce(frame, (source_port, connection), messages, &payload),
         };
         let protocol = if carrier == Carrier::Tcp { Protocol::TCP } else { Protocol::UDP };
         let packet = Packet {
@@ -237,14 +252,16 @@ impl Headers {
         }
     }
 
-    /// The number of the RoCE packet that begins with byte `seq` of its flow.
-    fn sequence_number(&self, seq: u64) -> Psn {
-        Psn::low_bits((seq / self.packet_bytes % (1 << 24)) as u32)
-    }
-
-    fn roce<'p>(&self, frame: &Frame, source_port: u16, flow: u64, payload: &'p [u8]) -> Transport<'p> {
+    fn roce<'p>(
+        &self,
+        frame: &Frame,
+        (source_port, flow): (u16, u64),
+        messages: &[(u64, u64)],
+        payload: &'p [u8],
+    ) -> Transport<'p> {
         let queue_pair = QueuePair::low_bits(2 + (flow % ((1 << 24) - 2)) as u32);
-        let psn = |bytes: u64| self.sequence_number(bytes);
+        let psn = |bytes: u64| sequence_number(self.packet_bytes, messages, bytes);
+        let begins = frame.seq == 0 || messages.binary_search_by_key(&frame.seq, |message| message.0).is_ok();
         let roce = match frame.kind {
             Kind::Cnp => {
                 let partition_key = Bth::DEFAULT_PARTITION;
@@ -263,14 +280,14 @@ impl Headers {
                 }
             }
             _ => {
-                let opcode = match (frame.seq == 0, frame.has(flags::LAST)) {
+                let opcode = match (begins, frame.ends_message()) {
                     (true, true) => Opcode::RC_SEND_ONLY,
                     (true, false) => Opcode::RC_SEND_FIRST,
                     (false, false) => Opcode::RC_SEND_MIDDLE,
                     (false, true) => Opcode::RC_SEND_LAST,
                 };
                 let header = Bth {
-                    acknowledge_request: frame.has(flags::LAST),
+                    acknowledge_request: frame.ends_message(),
                     ..Bth::new(opcode, queue_pair, psn(frame.seq), payload.len())
                 };
                 Roce::Data { header, payload }
@@ -278,6 +295,27 @@ impl Headers {
         };
         Transport::Roce { udp: Udp { source_port, destination_port: UDP_PORT, checksummed: false }, roce }
     }
+}
+
+/// Where each message of the connection `first` begins in its bytes, and the number of its first packet.
+fn messages_of(setup: &Setup, first: u32, packet_bytes: u64) -> Vec<(u64, u64)> {
+    let numbers = std::iter::successors(Some(first), |&flow| setup.traffic.connections.next(flow));
+    let begin = numbers.scan((0u64, 0u64), |(bytes, packets), flow| {
+        let (size_bytes, begins) = (setup.traffic.flows[flow as usize].size_bytes, (*bytes, *packets));
+        *bytes = bytes.saturating_add(size_bytes);
+        *packets += size_bytes.div_ceil(packet_bytes);
+        Some(begins)
+    });
+    begin.collect()
+}
+
+/// The number of the RoCE packet that begins with byte `seq` of its connection.
+fn sequence_number(packet_bytes: u64, messages: &[(u64, u64)], seq: u64) -> Psn {
+    let (begin, packets) = match messages.partition_point(|message| message.0 <= seq) {
+        0 => (0, 0),
+        after => messages[after - 1],
+    };
+    Psn::low_bits(((packets + (seq - begin) / packet_bytes) % (1 << 24)) as u32)
 }
 
 fn host_mac(host: u32) -> MacAddress {
@@ -371,7 +409,7 @@ fn tcp<'p>(frame: &Frame, (source_port, destination_port): (u16, u16), sack: Sac
     let of = tcp_number;
     let (sequence, acknowledgement) = if frame.goes_forward() { (of(frame.seq), 1) } else { (1, of(frame.seq)) };
     let mut control = TcpFlags::ACK;
-    if frame.goes_forward() && frame.has(flags::LAST) {
+    if frame.goes_forward() && frame.ends_message() {
         control = control | TcpFlags::PSH;
     }
     if !frame.goes_forward() && frame.has(flags::ECE) {

@@ -1,10 +1,16 @@
 //! How long collective operations take, put together from the flows as they end.
 
+use crate::baseline::Frames;
 use crate::host::FlowEnd;
+use crate::network::Network;
 use crate::numbering::DRAWN;
+use crate::parameters::{Overload, Spread};
+use check::Verdict;
+use fabric::routing::flow_hash;
+use rustc_hash::FxHashMap;
 use stats::collectives::{CollectiveSummary, CollectiveTime};
 use traffic::Collection;
-use units::Time;
+use units::{Rate, Time, WIRE_OVERHEAD_BYTES};
 
 /// What is known of an iteration.
 #[derive(Clone, Copy, Debug)]
@@ -58,18 +64,63 @@ impl Collectives {
         }
     }
 
+    /// Whether each iteration took as long as its links need.
+    pub fn verdict(&self, network: &Network) -> Verdict {
+        check::collectives::verdict(self.0.iter().flat_map(|operation| {
+            let least = least_time(network, &operation.collection);
+            operation.through().map(move |took| check::collectives::Iteration { took, least })
+        }))
+    }
+
     /// The part of `summary.json`.
     pub fn summary(&self) -> Vec<CollectiveSummary> {
         self.0.iter().map(Operation::summary).collect()
     }
 }
 
+/// What an iteration needs at least: the bytes of its busiest connection over the slowest link of that one's path, and
+/// those of its busiest sender over the link of that host. All iterations are alike.
+fn least_time(network: &Network, of: &Collection) -> Time {
+    let fabric = &network.fabric;
+    let (mut by_connection, mut by_host) = (FxHashMap::<u32, u64>::default(), FxHashMap::<u32, u64>::default());
+    for number in of.first_flow..of.first_flow + of.flows {
+        let flow = &network.traffic.flows[number as usize];
+        let frames = Frames::of(network, of.traffic, Some(&flow.load), flow.size_bytes);
+        let Frames { full, full_bytes, last_bytes, .. } = frames;
+        let last_wire_bytes = if last_bytes > 0 { last_bytes + WIRE_OVERHEAD_BYTES } else { 0 };
+        let wire_bytes = full * (full_bytes + WIRE_OVERHEAD_BYTES) + last_wire_bytes;
+        *by_connection.entry(network.traffic.connections.of(number)).or_default() += wire_bytes;
+        *by_host.entry(flow.src).or_default() += wire_bytes;
+    }
+    // The last gap is no part of what must arrive.
+    let time = |bytes: u64, rate: Rate| rate.serialise(bytes.saturating_sub(WIRE_OVERHEAD_BYTES));
+    let of_hosts = by_host.into_iter().filter_map(|(host, bytes)| match fabric.ports(fabric.host_node(host)) {
+        [port] => Some(time(bytes, fabric.link(port.link).rate)),
+        _ => None,
+    });
+    let has_one_path = network.spread == Spread::FlowHash
+        && !network.transport(of.traffic).chooses_paths()
+        && !matches!(network.switch.overload, Overload::Bounce { .. });
+    let of_connections = by_connection.into_iter().filter(|_| has_one_path).filter_map(|(number, bytes)| {
+        let flow = &network.traffic.flows[number as usize];
+        let entropy = flow_hash(flow.src, flow.dst, number);
+        let links = network.forwarding.lone_path(fabric, flow.src, flow.dst, entropy).ok()?;
+        let slowest = fabric.link_costs(&links).into_iter().map(|(rate, _)| rate).min()?;
+        Some(time(bytes, slowest))
+    });
+    of_connections.chain(of_hosts).max().unwrap_or(Time::ZERO)
+}
+
 impl Operation {
+    /// How long each iteration took that counts and is through.
+    fn through(&self) -> impl Iterator<Item = Time> {
+        let through = self.iterations.iter().filter(|iteration| iteration.counts && iteration.missing == 0);
+        through.map(|iteration| iteration.last - iteration.first)
+    }
+
     fn summary(&self) -> CollectiveSummary {
         let of = &self.collection;
-        let through = self.iterations.iter().filter(|iteration| iteration.counts && iteration.missing == 0);
-        let spans: Vec<f64> =
-            through.map(|iteration| (iteration.last - iteration.first).as_ps() as f64 / 1e3).collect();
+        let spans: Vec<f64> = self.through().map(|took| took.as_ps() as f64 / 1e3).collect();
         let time_ns = (!spans.is_empty()).then(|| CollectiveTime {
             mean: spans.iter().sum::<f64>() / spans.len() as f64,
             min: spans.iter().copied().fold(f64::INFINITY, f64::min),
@@ -82,6 +133,7 @@ impl Operation {
             algorithm: of.algorithm.name().to_owned(),
             ranks: of.ranks,
             size_bytes: of.total_bytes,
+            qps_per_connection: of.qps_per_connection,
             iterations: of.iterations,
             completed: spans.len() as u32,
             time_ns,

@@ -3,6 +3,7 @@
 //! | the sender | the receiver | the row |
 //! |---|---|---|
 //! | ended with an acknowledgement | | when the sender ended |
+//! | ended a message of a connection | reports the delivery | when both have reported |
 //! | ended, gets no acknowledgement | reports the delivery | when both have reported |
 //! | ended, gets no acknowledgement | lacks bytes | at the end of the run, without a delivery |
 //! | is under way at the end of the run | is queried then | at the end of the run |
@@ -23,9 +24,9 @@ pub(crate) struct FlowEnds {
 impl FlowEnds {
     /// Keeps the sender's `report` if its row waits for the receiver's. All reports of a collection come here before
     /// any comes to [`FlowEnds::join`], so that the row stands where the receiver reports.
-    pub fn note(&mut self, report: &FlowReport) {
+    pub fn note(&mut self, report: &FlowReport, network: &Network) {
         if let FlowReport::Sender(end) = report
-            && end.acked.is_none()
+            && awaits_receiver(end, network)
             && !self.delivered.contains_key(&end.key())
         {
             self.sent.insert(end.key(), *end);
@@ -35,7 +36,7 @@ impl FlowEnds {
     /// The row that `report` completes, if it does.
     pub fn join(&mut self, report: FlowReport, network: &Network) -> Option<FlowEnd> {
         match report {
-            FlowReport::Sender(end) if end.acked.is_some() => Some(end),
+            FlowReport::Sender(end) if !awaits_receiver(&end, network) => Some(end),
             FlowReport::Sender(end) => {
                 let delivery = self.delivered.remove(&end.key())?;
                 Some(deliver(end, delivery, network))
@@ -60,6 +61,12 @@ impl FlowEnds {
     pub fn awaits_delivery(&self, key: (u32, u32)) -> bool {
         self.sent.contains_key(&key)
     }
+}
+
+/// Whether the receiver reports the delivery: where there are no acknowledgements, and of messages of a connection, as
+/// acknowledgements say only when its last byte arrived.
+fn awaits_receiver(end: &FlowEnd, network: &Network) -> bool {
+    end.acked.is_none() || network.carries_messages(end.flow, end.traffic)
 }
 
 /// `end` with its delivery. The payload of padded datagrams, and of a source that stops at a time, is counted at the

@@ -141,6 +141,12 @@ impl Network {
         }
     }
 
+    /// Whether `flow` of this entry of the traffic is a message of a connection with several.
+    #[inline]
+    pub fn carries_messages(&self, flow: u32, traffic: u8) -> bool {
+        self.traffic.connections.are_shared_by(flow) && self.transport(traffic).has_connections()
+    }
+
     /// The transport whose receivers ask for what is sent, if one does.
     pub fn receiver_driven(&self) -> Option<&TransportParameters> {
         self.transports.iter().find(|transport| transport.receiver_driven().is_some())

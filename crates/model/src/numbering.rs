@@ -5,6 +5,12 @@ use protocols::frame::Frame;
 /// Flows drawn during the run have this bit in their number; the others are numbered by the plan.
 pub(crate) const DRAWN: u32 = 1 << 31;
 
+/// The UDP or TCP source port of the connection with this number, in tables and captures: the dynamic ports (RFC 6335)
+/// in turn.
+pub(crate) fn source_port(connection: u64) -> u16 {
+    49_152 + (connection % 16_384) as u16
+}
+
 /// How flows are numbered in results: planned ones by the plan; those drawn during the run behind them, the n-th of
 /// each host in turn. A number does not depend on when its flow ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -108,6 +108,7 @@ impl Simulation {
         let mut checks = self.checks(&ledger, now, expect_deadlock);
         checks.extend(reordering.as_ref().map(|density| density.verdict(reordering_arrivals)));
         checks.extend(measured.load);
+        checks.extend(self.collectives.as_ref().map(|collectives| collectives.verdict(&self.network)));
         Outcome {
             partial: now < self.duration || self.stopped_early,
             window: Window { start_ps: self.warm_up.min(now).as_ps(), end_ps: end.as_ps() },

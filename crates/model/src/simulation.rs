@@ -449,7 +449,7 @@ impl Simulation {
         }
         // Nodes of one rank or of several are told of in one order. Few have anything to tell.
         all.sort_by_key(|(node, ..)| self.telling[self.position[*node as usize] as usize]);
-        all.iter().flat_map(|(_, reports, _)| reports).for_each(|report| self.flow_ends.note(report));
+        all.iter().flat_map(|(_, reports, _)| reports).for_each(|report| self.flow_ends.note(report, &self.network));
         for (node, reports, pauses) in all {
             for report in reports {
                 if let Some(end) = self.flow_ends.join(report, &self.network) {

@@ -153,6 +153,16 @@ pub trait Sender {
     fn on_returned(&mut self, _ctx: &mut Ctx<'_>, _returns: &mut Returns, _every: u32) -> bool {
         false
     }
+    /// The connection carries another message, of `bytes`, from `now` on. Its bytes follow those of the last one, so
+    /// that positions, window, rate and what they rest on go on. Whether the sender can do that: only those for which
+    /// [`TransportParameters::has_connections`](crate::transport::TransportParameters::has_connections) is true.
+    fn extend(&mut self, _now: Time, _bytes: u64) -> bool {
+        false
+    }
+    /// All bytes of the connection below this are acknowledged; 0 where [`Sender::extend`] is not possible.
+    fn acknowledged(&self) -> u64 {
+        0
+    }
     /// For the flow's record.
     fn statistics(&self) -> SenderStatistics;
     /// What its congestion control holds at `now`, on the host's clock and no earlier than the last call. Asking

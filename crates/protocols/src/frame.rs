@@ -55,6 +55,8 @@ pub mod flags {
     pub const CE: u8 = 2;
     /// The last payload bytes of the flow.
     pub const LAST: u8 = 4;
+    /// On data: the last payload bytes of a message whose connection carries more. It is acknowledged at once.
+    pub const PUSH: u8 = 128;
     /// On an acknowledgement: the receiver saw CE (ECN-Echo, RFC 3168; per packet for DCTCP).
     pub const ECE: u8 = 8;
     /// These bytes have been sent before.
@@ -145,6 +147,12 @@ impl Frame {
     #[inline]
     pub fn has(&self, flag: u8) -> bool {
         self.flags & flag != 0
+    }
+
+    /// Whether a data frame is the last of its message: its receiver acknowledges it at once.
+    #[inline]
+    pub fn ends_message(&self) -> bool {
+        self.flags & (flags::LAST | flags::PUSH) != 0
     }
 }
 

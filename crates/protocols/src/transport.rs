@@ -270,6 +270,17 @@ impl TransportParameters {
         }
     }
 
+    /// Whether a connection can carry several messages one after the other ([`Sender::extend`]): window or rate, and
+    /// all that they rest on, outlast a message. Datagrams and receiver-driven transports keep nothing beyond a
+    /// message; agents that set rates from outside count flows.
+    pub fn has_connections(&self) -> bool {
+        match self {
+            TransportParameters::Tcp(_) => true,
+            TransportParameters::Roce(_) => !self.is_external(),
+            TransportParameters::Datagram(_) | TransportParameters::Ndp(_) | TransportParameters::Custom(_) => false,
+        }
+    }
+
     /// Whether the rate of its flows is set from outside.
     pub fn is_external(&self) -> bool {
         matches!(self, TransportParameters::Roce(parameters)
@@ -415,16 +426,6 @@ macro_rules! dispatch {
     };
 }
 
-impl SenderState {
-    /// Goes on with the connection that carried `before`, of the same transport. Only TCP learns anything that
-    /// outlasts a flow.
-    pub fn go_on_from(&mut self, before: &SenderState) {
-        if let (SenderState::Tcp(next), SenderState::Tcp(before)) = (self, before) {
-            next.go_on_from(before);
-        }
-    }
-}
-
 impl Sender for SenderState {
     #[inline]
     fn on_frame(&mut self, ctx: &mut Ctx<'_>, frame: &Frame) {
@@ -449,6 +450,14 @@ impl Sender for SenderState {
     #[cold]
     fn on_returned(&mut self, ctx: &mut Ctx<'_>, returns: &mut Returns, every: u32) -> bool {
         dispatch!(SenderState, self, state => state.on_returned(ctx, returns, every))
+    }
+    #[cold]
+    fn extend(&mut self, now: Time, bytes: u64) -> bool {
+        dispatch!(SenderState, self, state => state.extend(now, bytes))
+    }
+    #[inline]
+    fn acknowledged(&self) -> u64 {
+        dispatch!(SenderState, self, state => state.acknowledged())
     }
     #[cold]
     fn set_share(&mut self, share: f64) -> bool {

@@ -102,6 +102,22 @@ fn check_receiver_driven(context: &Context<'_>, parts: &Parts) {
     }
 }
 
+/// A session needs a transport whose connections outlast a message.
+fn check_sessions(context: &Context<'_>, parts: &Parts) {
+    for (at, entry) in parts.traffic.iter().enumerate() {
+        let (kind, transport) = match &entry.transport {
+            Some((kind, transport)) => (*kind, transport),
+            None => (parts.host.transport_kind, &parts.host.transport),
+        };
+        if matches!(entry.what, What::RequestReply { session: true, .. }) && !transport.has_connections() {
+            let message = format!("`{kind}` has no connection that outlasts a message: there is nothing to share");
+            let help = "use tcp or dctcp, or RoCE with a rate control of its own (roce, dcqcn, hpcc, timely, swift, \
+                        hetflow, eccp, qcn, dctcp-rate), or leave session out";
+            context.fail(&format!("traffic.{at}.session"), message, Some(help.to_owned()));
+        }
+    }
+}
+
 /// Transports of traffic entries that are not the hosts'.
 fn own_transports(parts: &Parts) -> BTreeMap<u8, TransportParameters> {
     let own = (0..).zip(&parts.traffic).filter_map(|(at, entry)| Some((at, entry.transport.as_ref()?.1.clone())));
@@ -319,6 +335,7 @@ impl Scenario {
         let fabric = parts.fabric.build(context, files)?;
         let mtu = mtu_bytes(parts);
         check_receiver_driven(context, parts);
+        check_sessions(context, parts);
         let mut derived = vec![("largest frame".to_owned(), Bytes(mtu.into()).to_string())];
         let control = &parts.switch.flow_control;
         let forwarding = forwarding(context, &fabric, parts);
@@ -352,6 +369,7 @@ impl Scenario {
             seed: parts.seed,
             duration: parts.top.duration,
             host_rates: (slowest, rates.max().unwrap_or(Rate::MIN)),
+            transport: &parts.host.transport,
         };
         let pins = pins::lower(&ground, &parts.pins);
         let agreements = agreements::lower(&ground, &parts.agreements, control);

@@ -10,6 +10,7 @@ use crate::traffic_part::{
 };
 use fabric::routing::PathTable;
 use fabric::{Fabric, NodeId};
+use protocols::transport::TransportParameters;
 use std::io::Cursor;
 use traffic::{
     BuiltIn, Cdf, DatagramSource, Entry, FileError, FlowFileOptions, Intensity, Load, Operation, Pairs, Pattern, Plan,
@@ -35,6 +36,8 @@ pub(crate) struct Ground<'a, 'd> {
     pub duration: Time,
     /// Of the slowest and the fastest host.
     pub host_rates: (Rate, Rate),
+    /// What carries flows of entries without a transport of their own.
+    pub transport: &'a TransportParameters,
 }
 
 /// What an entry's flows get once they exist.
@@ -470,7 +473,12 @@ impl Ground<'_, '_> {
                 return None;
             }
         };
-        matrix.warnings.iter().for_each(|warning| self.context.warn(&key, format!("{shown}: {warning}")));
+        // Else they share their connection's.
+        let alone = !plan.transport.as_ref().map_or(self.transport, |own| &own.1).has_connections();
+        let warns =
+            |warning: &&traffic::FlowWarning| alone || !matches!(warning, traffic::FlowWarning::Messages { .. });
+        let warnings = matrix.warnings.iter().filter(warns);
+        warnings.for_each(|warning| self.context.warn(&key, format!("{shown}: {warning}")));
         match traffic::replay_connection_matrix(matrix, builder) {
             Ok(()) => Some(After::default()),
             Err(error) => {

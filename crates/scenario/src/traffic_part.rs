@@ -511,6 +511,11 @@ fn collective(section: &Section<'_, '_>) -> Option<What> {
             Algorithm::Direct { window: section.count("window")? }
         }
     };
+    let (queue_pairs, alone) = (section.count("qps_per_connection"), section.flag("connection_per_message"));
+    if alone == Some(true) && section.has("qps_per_connection") {
+        let message = "each message has a connection of its own, so no number of connections can carry them in turn";
+        section.fail("qps_per_connection", message, Some("leave one of the two keys out".to_owned()));
+    }
     let what = Collective {
         operation: operation?,
         algorithm,
@@ -520,6 +525,7 @@ fn collective(section: &Section<'_, '_>) -> Option<What> {
         step_delay: step_delay?,
         iterations: iterations?,
         compute: compute?,
+        qps_per_connection: queue_pairs.filter(|_| alone == Some(false)),
     };
     Some(What::Collective { what, root })
 }

@@ -15,6 +15,8 @@ pub struct CollectiveSummary {
     pub ranks: u32,
     /// What an iteration is about, in bytes, as nccl-tests counts them.
     pub size_bytes: u64,
+    /// How many connections carry the messages from one host to another; null: each message has its own.
+    pub qps_per_connection: Option<u32>,
     /// Iterations that there are.
     pub iterations: u32,
     /// Of these, iterations whose last byte is known to have arrived.

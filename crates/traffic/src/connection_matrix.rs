@@ -14,7 +14,8 @@
 //! starts one more at each, in the order of the file; `barrier` starts all at the `count`-th (without a count, when all
 //! have activated it). A flow without `size`, or of size 0, has no end, as in htsim. A start may have decimals; it is
 //! rounded to the picosecond. `prio` is the class of its frames. `msg` numbers the messages of one connection, which
-//! may share an `id`; each is a flow of its own here. A `failure` is refused: which links fail is said in the scenario.
+//! share its `id`: they go one after the other in this order. A `failure` is refused: which
+//! links fail is said in the scenario.
 
 use crate::decimal;
 use crate::error::TrafficError;
@@ -33,6 +34,8 @@ pub struct ConnectionMatrix {
     pub flows: Vec<Flow>,
     /// Who counts towards whose start: flow, its event, the flow that waits.
     pub edges: Vec<(u32, When, u32)>,
+    /// Messages of the same connection: a flow and the one that goes behind it.
+    pub follows: Vec<(u32, u32)>,
     /// What was accepted but should be known.
     pub warnings: Vec<FlowWarning>,
 }
@@ -108,6 +111,8 @@ pub fn read_connection_matrix(
     let mut ids: BTreeSet<(u64, Option<u64>)> = BTreeSet::new();
     let mut triggers: BTreeMap<u64, Trigger> = BTreeMap::new();
     let mut warnings = Vec::new();
+    // Connection, number of the message, flow.
+    let mut messages: Vec<(u64, u64, u32)> = Vec::new();
     // Owned: what is wrong with a line is said by the reader that it would otherwise borrow.
     let owned = |words: Vec<&str>| words.into_iter().map(str::to_owned).collect::<Vec<String>>();
     while let Some(words) = lines.next()?.map(owned) {
@@ -143,6 +148,9 @@ pub fn read_connection_matrix(
                     };
                     if message.is_some() {
                         warn(FlowWarning::Messages { line: number });
+                    }
+                    if let (Some(id), Some(message)) = (id, message) {
+                        messages.push((id, message, flows.len() as u32));
                     }
                     if rounded {
                         warn(FlowWarning::Rounded { line: number });
@@ -188,7 +196,36 @@ pub fn read_connection_matrix(
         let wired = wire(*id, trigger, &refers, &mut flows, &mut edges);
         wired.map_err(|(line, problem)| lines.error_at(line, problem))?;
     }
-    Ok(ConnectionMatrix { flows, edges, warnings })
+    let follows = follow(messages, &flows)
+        .map_err(|(flow, why)| lines.error_at(refers[flow as usize].line, Problem::Trigger(why)))?;
+    Ok(ConnectionMatrix { flows, edges, follows, warnings })
+}
+
+/// Messages of the same connection in their order; what is wrong, with the flow.
+fn follow(mut messages: Vec<(u64, u64, u32)>, flows: &[Flow]) -> Result<Vec<(u32, u32)>, (u32, String)> {
+    messages.sort_unstable();
+    let mut follows = Vec::new();
+    for pair in messages.windows(2) {
+        let [(id, message, before), (next_id, next_message, next)] = [pair[0], pair[1]];
+        if id != next_id {
+            continue;
+        }
+        let of = |flow: u32| (flows[flow as usize].src, flows[flow as usize].dst, flows[flow as usize].class);
+        if of(before) != of(next) {
+            let why = format!(
+                "messages {message} and {next_message} of connection {id} differ in their hosts or priority: give them \
+                 different ids"
+            );
+            return Err((next, why));
+        }
+        if flows[before as usize].size_bytes == ENDLESS {
+            let why =
+                format!("message {message} of connection {id} has no end, so message {next_message} never starts");
+            return Err((before, why));
+        }
+        follows.push((before, next));
+    }
+    Ok(follows)
 }
 
 /// Connects both sides of a trigger; what is wrong, with its line.
@@ -236,6 +273,9 @@ pub fn replay_connection_matrix(matrix: ConnectionMatrix, builder: &mut PlanBuil
     }
     for (from, when, target) in matrix.edges {
         builder.count_towards(first + from, when, first + target);
+    }
+    for (before, next) in matrix.follows {
+        builder.continues(first + before, first + next);
     }
     Ok(())
 }
@@ -394,12 +434,17 @@ mod tests {
 
     #[test]
     fn a_size_of_zero_is_endless_and_messages_share_an_id() {
-        let text = "Nodes 4\nConnections 3\n0->1 id 1 msg 1 start 0 size 0\n0->1 id 1 msg 2 start 0 size 9\n\
+        let text = "Nodes 4\nConnections 3\n0->1 id 1 msg 2 start 0 size 0\n0->1 id 1 msg 1 start 0 size 9\n\
                     0->1 id 2 start 0\n";
         let matrix = read(text).unwrap();
         let sizes: Vec<u64> = matrix.flows.iter().map(|flow| flow.size_bytes).collect();
         assert_eq!(sizes, [ENDLESS, 9, ENDLESS]);
         assert_eq!(matrix.warnings, [FlowWarning::Messages { line: 3 }]);
+        assert_eq!(matrix.follows, [(1, 0)], "in the order of their numbers");
+        let error = read(&text.replace("msg 1", "msg 3")).unwrap_err();
+        assert!(error.contains("x.cm:3: message 2 of connection 1 has no end, so message 3"), "{error}");
+        let error = read(&text.replace("0->1 id 1 msg 1", "0->2 id 1 msg 1")).unwrap_err();
+        assert!(error.contains("x.cm:3: messages 1 and 2 of connection 1 differ in their hosts"), "{error}");
         let error = read(&text.replace("msg 2", "msg 1")).unwrap_err();
         assert!(error.contains("x.cm:4: the flow id 1 with message 1 stands twice"), "{error}");
     }

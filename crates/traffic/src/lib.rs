@@ -47,7 +47,8 @@ pub use lines::{FileError, Problem};
 pub use operation::{Algorithm, Operation};
 pub use pairs::{Pairs, Pattern, Workload, pairs};
 pub use plan::{
-    Collection, Exchange, Flow, JOIN, Join, Load, Notification, Notifications, Plan, PlanBuilder, Start, When,
+    Collection, Connections, Exchange, Flow, JOIN, Join, Load, Notification, Notifications, Plan, PlanBuilder, Start,
+    When,
 };
 pub use poisson::{Intensity, Poisson, poisson};
 pub use process::{DatagramSource, Departures, FrameLengths, Lengths, Process};

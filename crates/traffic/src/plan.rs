@@ -4,7 +4,6 @@ use crate::arrivals::Arrivals;
 use crate::error::{PlanError, TrafficError};
 use crate::operation::{Algorithm, Operation};
 use crate::process::DatagramSource;
-use std::collections::BTreeMap;
 use units::Time;
 
 /// Everything that will be sent in a run.
@@ -17,9 +16,8 @@ pub struct Plan {
     /// Flow sources that are drawn while the run goes on, at most one per host and traffic entry, ordered by
     /// (traffic entry, position of the host in the entry's list).
     pub arrivals: Vec<Arrivals>,
-    /// Flows whose connection another goes on with, and that other: same source and destination, and it starts
-    /// later. What the transport has learnt of the path goes over.
-    pub sessions: BTreeMap<u32, u32>,
+    /// Which flows are messages of one connection.
+    pub connections: Connections,
     /// Which flows are requests and replies, in their order; at most one a traffic entry.
     pub exchanges: Vec<Exchange>,
     /// What hosts wait for before several of their flows may start, by number.
@@ -61,6 +59,8 @@ pub struct Collection {
     pub flows: u32,
     /// How many iterations there are.
     pub iterations: u32,
+    /// How many connections carry the messages from one host to another; `None`: each message has its own.
+    pub qps_per_connection: Option<u32>,
 }
 
 /// Flows of one traffic entry that ask and answer: round by round the requests of all connections, then their replies.
@@ -102,7 +102,7 @@ pub struct Flow {
     pub class: u8,
     /// Index of the `[[traffic]]` entry that made it.
     pub traffic: u8,
-    /// Destination port in flow tables and captures (HPCC: 100, 200 for incast); no part of the flow's hash.
+    /// Destination port in flow tables and captures (HPCC: 100, 200 for incast); no part of the hash.
     pub dst_port: u16,
     /// A path of the fabric chosen in the plan; `None` leaves it to routing.
     pub path: Option<u32>,
@@ -203,13 +203,57 @@ impl Notifications {
     }
 }
 
+/// Connections that carry several flows, as their messages: one after the other in this order, from one source to one
+/// destination in one class. A flow that is on none of them has a connection of its own. A connection is known by its
+/// first message.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Connections {
+    /// By flow: the first message of its connection, and the one after it. Empty where no connection carries several.
+    messages: Vec<(u32, u32)>,
+}
+
+/// No message comes after this one.
+const NONE: u32 = u32::MAX;
+
+impl Connections {
+    /// The connection of `flow`: its first message.
+    #[inline]
+    pub fn of(&self, flow: u32) -> u32 {
+        self.messages.get(flow as usize).map_or(flow, |&(first, _)| first)
+    }
+
+    /// The message after `flow` on its connection.
+    pub fn next(&self, flow: u32) -> Option<u32> {
+        self.messages.get(flow as usize).map(|&(_, next)| next).filter(|&next| next != NONE)
+    }
+
+    /// Whether the connection of `flow` carries several messages.
+    #[inline]
+    pub fn are_shared_by(&self, flow: u32) -> bool {
+        self.messages.get(flow as usize).is_some_and(|&(first, next)| first != flow || next != NONE)
+    }
+
+    /// From pairs of a message and the one after it, in the order of each connection.
+    fn new(flows: usize, follows: &[(u32, u32)]) -> Self {
+        if follows.is_empty() {
+            return Connections::default();
+        }
+        let mut messages: Vec<(u32, u32)> = (0..flows as u32).map(|flow| (flow, NONE)).collect();
+        for &(before, next) in follows {
+            messages[next as usize].0 = messages[before as usize].0;
+            messages[before as usize].1 = next;
+        }
+        Connections { messages }
+    }
+}
+
 /// Collects what generators make.
 #[derive(Clone, Debug, Default)]
 pub struct PlanBuilder {
     flows: Vec<Flow>,
     edges: Vec<(u32, Notification)>,
     arrivals: Vec<Arrivals>,
-    sessions: BTreeMap<u32, u32>,
+    follows: Vec<(u32, u32)>,
     exchanges: Vec<Exchange>,
     joins: Vec<Join>,
     collectives: Vec<Collection>,
@@ -296,9 +340,18 @@ impl PlanBuilder {
         self.collectives.push(collection);
     }
 
-    /// Lets flow `next` go on with the connection of flow `before`.
+    /// Lets flow `next` be the message after flow `before` on one connection. Messages are added in the order in which
+    /// their connection carries them.
+    ///
+    /// # Panics
+    /// If one of them was not added yet, or they differ in source, destination, class, traffic entry or path.
     pub fn continues(&mut self, before: u32, next: u32) {
-        self.sessions.insert(before, next);
+        let of = |flow: u32| {
+            let Flow { src, dst, class, traffic, dst_port, path, .. } = &self.flows[flow as usize];
+            (*src, *dst, *class, *traffic, *dst_port, *path)
+        };
+        assert_eq!(of(before), of(next), "messages {before} and {next} cannot share a connection");
+        self.follows.push((before, next));
     }
 
     /// Says which of the flows that are added next are requests and which are replies.
@@ -336,8 +389,9 @@ impl PlanBuilder {
     /// As [`Plan::validate`].
     pub fn build(self, hosts: u32) -> Result<Plan, PlanError> {
         let notifications = Notifications::new(self.flows.len(), &self.edges);
-        let PlanBuilder { flows, arrivals, sessions, exchanges, joins, collectives, .. } = self;
-        let plan = Plan { flows, notifications, arrivals, sessions, exchanges, joins, collectives };
+        let connections = Connections::new(self.flows.len(), &self.follows);
+        let PlanBuilder { flows, arrivals, exchanges, joins, collectives, .. } = self;
+        let plan = Plan { flows, notifications, arrivals, connections, exchanges, joins, collectives };
         plan.validate(hosts)?;
         Ok(plan)
     }
@@ -353,6 +407,19 @@ mod tests {
         assert_eq!(size_of::<Notification>(), 8);
         assert_eq!(size_of::<Start>(), 16);
         assert_eq!(size_of::<Load>(), 8);
+    }
+
+    #[test]
+    fn a_connection_is_known_by_its_first_message() {
+        let connections = Connections::new(6, &[(1, 3), (3, 4), (0, 5)]);
+        assert_eq!([0, 1, 2, 3, 4, 5].map(|flow| connections.of(flow)), [0, 1, 2, 1, 1, 0]);
+        assert_eq!(
+            [0, 1, 2, 3, 4, 5].map(|flow| connections.next(flow)),
+            [Some(5), Some(3), None, Some(4), None, None]
+        );
+        assert_eq!([0, 2, 4, 9].map(|flow| connections.are_shared_by(flow)), [true, false, true, false]);
+        assert_eq!(Connections::default().of(7), 7);
+        assert_eq!(connections.of(1 << 31), 1 << 31, "a flow that is drawn has its own");
     }
 
     #[test]

@@ -212,8 +212,10 @@ mod tests {
     #[test]
     fn a_session_links_each_reply_to_the_next_of_its_server() {
         let plan = plan(&RequestReply { session: true, ..pabo(Rounds::Independent) });
-        assert_eq!(plan.sessions.len(), 2 * 3 * 3);
-        for (&before, &next) in &plan.sessions {
+        let follows: Vec<(u32, u32)> =
+            (0..plan.flows.len() as u32).filter_map(|flow| Some((flow, plan.connections.next(flow)?))).collect();
+        assert_eq!(follows.len(), 2 * 3 * 3);
+        for (before, next) in follows {
             let ends = |flow: u32| (plan.flows[flow as usize].src, plan.flows[flow as usize].dst);
             assert!(before < next && ends(before) == ends(next));
         }
@@ -238,7 +240,8 @@ mod tests {
         let parameters = RequestReply { connections: 2, session: true, ..pabo(Rounds::Independent) };
         let plan = plan(&parameters);
         assert_eq!(plan.flows.len(), 2 * 4 * 6);
-        assert_eq!(plan.sessions.len(), 2 * 3 * 6);
+        let follow = (0..plan.flows.len() as u32).filter_map(|flow| plan.connections.next(flow)).count();
+        assert_eq!(follow, 2 * 3 * 6);
         let exchange = plan.exchanges[0];
         assert_eq!((exchange.first_flow, exchange.connections, exchange.requests), (0, 6, 4));
         for (flow, ends) in plan.flows.iter().enumerate() {

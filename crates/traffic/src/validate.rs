@@ -49,6 +49,11 @@ impl Plan {
         notified.chain(of_join.iter().map(|flow| *flow as usize))
     }
 
+    /// The message behind a flow on its connection.
+    fn follows(&self, node: usize) -> Option<usize> {
+        self.connections.next(u32::try_from(node).unwrap_or(JOIN)).map(|next| next as usize)
+    }
+
     fn check_starts(&self) -> Result<(), PlanError> {
         let flows = self.flows.len();
         let nodes = flows + self.joins.len();
@@ -66,8 +71,10 @@ impl Plan {
                 }
             }
         }
-        // What each still waits for; the order of the sweep does not matter.
+        // What each still waits for, the message before it on its connection included; the order of the sweep does not
+        // matter.
         let mut missing = vec![0u32; nodes];
+        (0..flows as u32).filter_map(|flow| self.connections.next(flow)).for_each(|next| missing[next as usize] = 1);
         let mut ready = Vec::new();
         let waiting = self.flows.iter().map(|flow| match flow.start {
             Start::At(_) => None,
@@ -75,20 +82,22 @@ impl Plan {
         });
         for (node, waits_for) in waiting.chain(self.joins.iter().map(|join| Some(join.waits_for))).enumerate() {
             let Some(waits_for) = waits_for else {
-                ready.push(node);
+                if missing[node] == 0 {
+                    ready.push(node);
+                }
                 continue;
             };
             let sent = sent.get(node).copied().unwrap_or(0);
             if waits_for == 0 || waits_for > sent {
                 return Err(PlanError::WrongCount { flow: node as u32, waits_for, sent });
             }
-            missing[node] = waits_for;
+            missing[node] += waits_for;
         }
         while let Some(node) = ready.pop() {
             if self.flows.get(node).is_some_and(|flow| !flow.ends()) {
                 continue;
             }
-            for target in self.helps(node) {
+            for target in self.helps(node).chain(self.follows(node)) {
                 let missing = &mut missing[target];
                 // Below zero where a flow waits for some of several: it started already.
                 if *missing > 0 {
@@ -112,7 +121,7 @@ impl Plan {
         let mut waits_on = vec![None; missing.len()];
         for (node, missing) in missing.iter().enumerate() {
             if *missing > 0 || self.flows.get(node).is_some_and(|flow| !flow.ends()) {
-                for target in self.helps(node) {
+                for target in self.helps(node).chain(self.follows(node)) {
                     waits_on[target].get_or_insert(node);
                 }
             }

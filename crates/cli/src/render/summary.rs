@@ -274,17 +274,19 @@ impl Page {
                 |value: fn(&CollectiveTime) -> f64| of.time_ns.as_ref().map_or("-".to_owned(), |t| span(value(t)));
             let rate = |bps: Option<f64>| bps.map_or("-".to_owned(), |bps| format!("{:.3}", bps / 8e9));
             let (what, ranks) = (format!("{}, {}", of.operation, of.algorithm), of.ranks.to_string());
+            let connections = of.qps_per_connection.map_or("each message".to_owned(), |count| count.to_string());
             let done = format!("{} of {}", of.completed, of.iterations);
             let times = [time(|t| t.mean), time(|t| t.min), time(|t| t.max)];
             let rates = [rate(of.algorithm_bps), rate(of.bus_bps)];
-            [what, ranks, size(of.size_bytes), done].into_iter().chain(times).chain(rates).collect()
+            [what, ranks, connections, size(of.size_bytes), done].into_iter().chain(times).chain(rates).collect()
         };
         if !all.is_empty() {
             self.line(
                 "collectives",
-                "an iteration: from its first flow to its last byte; bandwidths in GB/s as nccl-tests prints them",
+                "an iteration: from its first flow to its last byte; bandwidths in GB/s as nccl-tests prints them; \
+                 QPs: connections from one host to another",
             );
-            let head = ["operation", "ranks", "size", "done", "time", "least", "most", "algbw", "busbw"];
+            let head = ["operation", "ranks", "QPs", "size", "done", "time", "least", "most", "algbw", "busbw"];
             self.table(&head, &all.iter().map(row).collect::<Vec<_>>(), 0);
         }
     }

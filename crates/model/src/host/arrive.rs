@@ -1,6 +1,7 @@
 //! What a host does with a frame.
 
 use super::flows::{Completed, Delivery, FlowReport, FlowState, Incoming, Outlet, with_ctx};
+use super::messages::Inbox;
 use super::reorder::ReorderState;
 use super::timers::Event;
 use super::{Host, ingress};
@@ -163,6 +164,9 @@ impl Host {
         if collected {
             self.hops.clear();
         }
+        if self.receivers.flows[slot as usize].inbox.is_some() {
+            self.deliver_messages(now, slot, window);
+        }
         if receipt.completed {
             self.complete(now, slot, frame, window);
         }
@@ -259,6 +263,8 @@ impl Host {
             traffic: frame.traffic,
             port: frame.in_port,
             order: OrderWatch::default(),
+            inbox: (self.network.carries_messages(frame.flow, frame.traffic))
+                .then(|| Box::new(Inbox::new(&self.network, frame.flow))),
             reorder: self.reorder_state(frame.flow, frame.traffic),
             timer: Time::MAX,
             active: true,
@@ -312,7 +318,9 @@ impl Host {
         if self.network.is_datagram(frame.flow, frame.traffic) {
             self.ends.push(FlowReport::Receiver(delivery));
         }
-        self.notify(now, frame.flow, When::Delivered, window);
+        if !self.network.carries_messages(frame.flow, frame.traffic) {
+            self.notify(now, frame.flow, When::Delivered, window);
+        }
     }
 
     #[inline(always)] // as enter_round
@@ -359,7 +367,7 @@ impl Host {
         for &Reply { kind, seq, stamp, mut detail, mut flags, size_bytes, class, entropy } in &replies {
             let class = class.unwrap_or(usual_class);
             let entropy = entropy.unwrap_or_else(|| {
-                let hash = flow_hash(self.index, dst, flow);
+                let hash = flow_hash(self.index, dst, self.network.traffic.connections.of(flow));
                 let spread = self.network.spread != Spread::FlowHash;
                 if spread { hash.wrapping_add(self.random.next_u32()) } else { hash }
             });
@@ -446,7 +454,7 @@ impl Host {
         if brings {
             self.hops.clear();
         }
-        if frame.has(flags::COMPLETE) {
+        if frame.has(flags::COMPLETE) && self.senders.flows[slot as usize].outbox.is_none() {
             if !self.replies.is_empty() {
                 self.queue_controls(now, slot);
             }

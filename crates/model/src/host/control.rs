@@ -14,10 +14,11 @@ impl Host {
         let now = local(self.clock.as_ref(), at);
         self.senders.flows.iter().filter(|flow| flow.active).filter_map(move |flow| {
             let Outlet::Transport(sender) = &flow.outlet else { return None };
+            let carried = flow.outbox.as_ref().map_or(Some(flow.flow), |outbox| outbox.carried())?;
             let state = sender.control_state(now);
             let sample = ControlSample {
                 at,
-                flow: self.network.numbering.of(self.index, flow.flow),
+                flow: self.network.numbering.of(self.index, carried),
                 traffic: u32::from(flow.traffic),
                 rate_bps: state.rate.map(Rate::as_bps),
                 target_bps: state.target.map(Rate::as_bps),

@@ -1,5 +1,6 @@
 //! The two ends of a flow as a host keeps them.
 
+use super::messages::{Inbox, Outbox};
 use super::paths::Paths;
 use super::pull::Pulls;
 use super::reorder::ReorderState;
@@ -110,6 +111,8 @@ pub(super) struct Outgoing {
     /// Where it chooses a path for every frame.
     pub paths: Option<Box<Paths>>,
     pub entropy: u32,
+    /// Where it is a connection with several messages, of which it has the number of the first.
+    pub outbox: Option<Box<Outbox>>,
     pub start: Time,
     pub size_bytes: u64,
     /// Time of its entry among the host's timers.
@@ -252,6 +255,8 @@ pub(super) struct Incoming {
     /// The port by which its frames last came: replies leave there.
     pub port: u16,
     pub order: OrderWatch,
+    /// Where it is a connection with several messages, some of which have not arrived.
+    pub inbox: Option<Box<Inbox>>,
     /// Where reordering is measured.
     pub reorder: Option<Box<ReorderState>>,
     pub timer: Time,
@@ -273,8 +278,8 @@ pub(super) struct Senders {
     pub by_flow: FxHashMap<u32, u32>,
     /// That of the one that was asked for last.
     pub last: u32,
-    /// Senders whose connection a flow that starts later goes on with, by that flow.
-    pub sessions: FxHashMap<u32, SenderState>,
+    /// Messages that may start and wait for their turn on their connection, and since when.
+    pub early: FxHashMap<u32, Time>,
     /// Where they choose paths: numbers that lead by different ones, by row of the destination.
     pub known_paths: FxHashMap<u32, Box<[u32]>>,
     /// Planned flows with an end that are finished.

@@ -15,6 +15,7 @@ mod flows;
 mod held;
 mod jitter;
 mod measured;
+mod messages;
 mod nic;
 mod obey;
 mod paths;
@@ -242,7 +243,15 @@ impl Host {
 
     /// Whether the sender of its own flow `flow` is under way.
     pub fn sends(&self, flow: u32) -> bool {
-        self.senders.by_flow.contains_key(&flow)
+        let slot_of = |flow: u32| self.senders.by_flow.get(&flow);
+        let slot = slot_of(flow).or_else(|| slot_of(self.network.traffic.connections.of(flow)));
+        slot.is_some_and(|&slot| {
+            let outgoing = &self.senders.flows[slot as usize];
+            match &outgoing.outbox {
+                None => outgoing.flow == flow,
+                Some(outbox) => outbox.messages(&self.network).any(|(message, _)| message == flow),
+            }
+        })
     }
 
     /// See [`Host::forgotten`].
@@ -257,7 +266,12 @@ impl Host {
 
     /// Flows that have started here and not ended: with their start and what is known of them.
     pub fn unfinished(&self) -> impl Iterator<Item = FlowEnd> + '_ {
-        self.senders.flows.iter().filter(|flow| flow.active).map(|flow| self.end_of(flow))
+        let active = self.senders.flows.iter().filter(|flow| flow.active);
+        let under_way = active.flat_map(|flow| {
+            let alone = flow.outbox.is_none().then(|| self.end_of(flow));
+            alone.into_iter().chain(flow.open_messages(&self.network))
+        });
+        under_way.chain(self.early_messages())
     }
 
     /// How far it is with its flows; `None` while one that has an end is under way or still to be drawn.

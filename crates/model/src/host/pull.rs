@@ -39,7 +39,7 @@ pub(super) fn round_trip(network: &Network, flow: &traffic::Flow, src: u32, numb
     let links = match flow.path {
         Some(path) => network.paths.links(fabric, fabric.host_node(src), PathId(path)),
         None => {
-            let entropy = flow_hash(src, flow.dst, number);
+            let entropy = flow_hash(src, flow.dst, network.traffic.connections.of(number));
             network.forwarding.lone_path(fabric, src, flow.dst, entropy).unwrap_or_default()
         }
     };

@@ -2,6 +2,7 @@
 
 use super::Host;
 use super::flows::{FlowEnd, FlowReport, FlowState, Outgoing, Outlet, SourceState, with_ctx};
+use super::messages::Outbox;
 use super::paths::Paths;
 use super::timers::Event;
 use crate::clock::{in_true_time, local};
@@ -21,9 +22,13 @@ impl Host {
     /// Starts a flow: a slot, a sender, a place in the port's round.
     pub(super) fn open(&mut self, now: Time, number: u32, flow: &traffic::Flow, window: &mut Window<'_, OnWire>) {
         self.measured.flows_started += 1;
+        let is_connection = self.network.carries_messages(number, flow.traffic);
+        if is_connection && self.post(now, number, window) {
+            return;
+        }
         let entropy = match flow.path {
             Some(path) => path,
-            None => flow_hash(flow.src, flow.dst, number),
+            None => flow_hash(flow.src, flow.dst, self.network.traffic.connections.of(number)),
         };
         let port = match (self.egress.len(), flow.path) {
             (1, _) => 0,
@@ -43,9 +48,6 @@ impl Host {
         let outlet = match &flow.load {
             Load::Transport => {
                 let mut sender = self.network.transport(flow.traffic).sender(&start);
-                if let Some(before) = self.senders.sessions.remove(&number) {
-                    sender.go_on_from(&before);
-                }
                 if let Some(steering) = &self.senders.steering {
                     steering.begin(number, &mut sender);
                 }
@@ -79,6 +81,7 @@ impl Host {
             path: flow.path.is_some(),
             paths,
             entropy,
+            outbox: is_connection.then(|| Box::new(Outbox::new(&self.network, number, now))),
             start: now,
             size_bytes: flow.size_bytes,
             timer: Time::MAX,
@@ -95,6 +98,9 @@ impl Host {
         self.enter_round(now, slot);
         self.update_sender_timer(slot);
         self.serve(now, port, window);
+        if is_connection {
+            self.take_early(now, slot, window);
+        }
     }
 
     /// The flow in `slot` has sent everything and, where its transport promises it, knows it delivered.
@@ -103,27 +109,33 @@ impl Host {
         if !flow.active {
             return;
         }
-        flow.active = false;
-        if self.senders.steering.is_some() {
-            self.steered_flow_ends(slot);
+        if flow.outbox.is_some() {
+            // Until its next message.
+            flow.state = FlowState::Idle;
+            return self.finish_messages(now, slot, window);
         }
+        let number = self.close(slot);
         let flow = &self.senders.flows[slot as usize];
-        let number = flow.flow;
         self.senders.finished += u64::from(flow.size_bytes != traffic::ENDLESS && number & DRAWN == 0);
-        if let Outlet::Transport(sender) = &flow.outlet
-            && let Some(&next) = self.network.traffic.sessions.get(&number)
-        {
-            self.senders.sessions.insert(next, sender.clone());
-        }
         let mut end = self.end_of(flow);
         end.acked = end.delivered.map(|_| now);
         self.ends.push(FlowReport::Sender(end));
+        self.notify(now, number, When::Sent, window);
+    }
+
+    /// The sender in `slot` has ended: gives its slot away and says its number.
+    pub(super) fn close(&mut self, slot: u32) -> u32 {
+        self.senders.flows[slot as usize].active = false;
+        if self.senders.steering.is_some() {
+            self.steered_flow_ends(slot);
+        }
+        let number = self.senders.flows[slot as usize].flow;
         self.senders.by_flow.remove(&number);
         if !self.senders.returns.is_empty() {
             self.senders.returns.remove(&number);
         }
         self.senders.free.push(slot);
-        self.notify(now, number, When::Sent, window);
+        number
     }
 
     /// Asks the flow in `slot` what to send.
@@ -198,6 +210,12 @@ impl Host {
     pub(super) fn after_sender(&mut self, now: Time, slot: u32, window: &mut Window<'_, OnWire>) {
         if !self.replies.is_empty() {
             self.queue_controls(now, slot);
+        }
+        if self.senders.flows[slot as usize].outbox.is_some() {
+            self.finish_messages(now, slot, window);
+            if !self.senders.flows[slot as usize].active {
+                return;
+            }
         }
         self.update_sender_timer(slot);
         let flow = &self.senders.flows[slot as usize];

@@ -278,6 +278,10 @@ impl Host {
                 self.send_apart(now, slot, &segment);
                 false
             }
+            Offer::Send(segment) if segment.flags & flags::LAST != 0 => {
+                self.send_last(now, port, slot, segment, window);
+                true
+            }
             Offer::Send(segment) => {
                 self.send_segment(now, port, slot, &segment, window);
                 true
@@ -296,6 +300,16 @@ impl Host {
                 self.finish(now, slot, window);
                 false
             }
+        }
+    }
+
+    /// Sends the last segment of the flow in `slot`, or of a message of its connection.
+    #[inline(never)]
+    fn send_last(&mut self, now: Time, port: u16, slot: u32, mut segment: Segment, window: &mut Window<'_, OnWire>) {
+        self.end_message(slot, &mut segment);
+        self.send_segment(now, port, slot, &segment, window);
+        if self.senders.flows[slot as usize].outbox.is_some() {
+            self.give_next(now, slot, window);
         }
     }
 

@@ -99,7 +99,9 @@ mod tests {
 
     fn collector() -> Collector {
         let record = RecordParameters { trace: Some(TraceParameters::everything()), ..RecordParameters::default() };
-        Collector::new(Arc::new(Selection::new(&record, Numbering { planned: 4, hosts: 2 }).unwrap()))
+        Collector::new(Arc::new(
+            Selection::new(&record, Numbering { planned: 4, hosts: 2 }, &Default::default()).unwrap(),
+        ))
     }
 
     struct Rows(Vec<(u64, u32, Option<u64>)>);

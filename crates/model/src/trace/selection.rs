@@ -5,6 +5,7 @@ use crate::parameters::{CaptureParameters, RecordParameters, TraceParameters};
 use fabric::{Fabric, NodeId};
 use protocols::frame::{Frame, Kind, flags};
 use stats::trace::PacketKind;
+use traffic::Connections;
 use units::Time;
 
 /// A frame that passed a captured port.
@@ -42,13 +43,16 @@ pub(crate) fn packet_kind(frame: &Frame) -> Option<PacketKind> {
 }
 
 impl Selection {
-    /// What `record` chooses; `None` if nothing.
-    pub fn new(record: &RecordParameters, numbering: Numbering) -> Option<Selection> {
+    /// What `record` chooses; `None` if nothing. A message chooses its connection, whose number its frames carry.
+    pub fn new(record: &RecordParameters, numbering: Numbering, connections: &Connections) -> Option<Selection> {
         if record.trace.is_none() && record.capture.is_empty() {
             return None;
         }
         let mut trace = record.trace.clone();
         if let Some(trace) = &mut trace {
+            let of = |&flow: &u64| u32::try_from(flow).map_or(flow, |flow| connections.of(flow).into());
+            let carried: Vec<u64> = trace.flows.iter().map(of).collect();
+            trace.flows.extend(carried);
             trace.flows.sort_unstable();
             trace.flows.dedup();
         }

@@ -72,6 +72,14 @@ impl<S: Paced> Sender for ProbingSender<S> {
         self.roce.on_returned(ctx, returns, every)
     }
 
+    fn extend(&mut self, now: Time, bytes: u64) -> bool {
+        self.roce.extend(now, bytes)
+    }
+
+    fn acknowledged(&self) -> u64 {
+        self.roce.acknowledged()
+    }
+
     fn control_state(&self, now: Time) -> ControlState {
         self.roce.control_state(now)
     }

@@ -168,7 +168,7 @@ impl Receiver for RoceReceiver {
         // Duplicates are acknowledged like new packets (InfiniBand, 9.7.5): the acknowledgement for
         // them may have been lost.
         self.unacknowledged += 1;
-        if self.unacknowledged >= self.ack_every || frame.has(flags::LAST) {
+        if self.unacknowledged >= self.ack_every || frame.ends_message() {
             self.reply(ctx, frame, 0);
         }
         receipt

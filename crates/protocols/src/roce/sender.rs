@@ -266,6 +266,16 @@ impl Sender for RoceSender {
         halved
     }
 
+    fn extend(&mut self, _now: Time, bytes: u64) -> bool {
+        self.size_bytes = self.size_bytes.saturating_add(bytes);
+        true
+    }
+
+    #[inline]
+    fn acknowledged(&self) -> u64 {
+        self.snd_una
+    }
+
     fn control_state(&self, now: Time) -> ControlState {
         let state = self.control.control_state(&self.parameters.control, now);
         ControlState { flight_bytes: Some(self.snd_max - self.snd_una), ..state }

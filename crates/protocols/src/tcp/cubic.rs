@@ -53,6 +53,16 @@ impl Cubic {
         (self.prior, self.epoch, self.rest, self.after_timeout) = (cwnd, None, 0.0, timeout);
     }
 
+    /// The connection sends again after an idle time, which is no part of the time since the epoch (RFC 9438, 4.2 and
+    /// 5.8). Where the window `restarts` from the initial one, congestion avoidance begins anew after slow start.
+    pub fn on_idle_end(&mut self, idle: Time, restarts: bool) {
+        if restarts {
+            (self.epoch, self.rest) = (None, 0.0);
+        } else if let Some((epoch, _)) = &mut self.epoch {
+            *epoch = epoch.saturating_add(idle);
+        }
+    }
+
     /// The window after an acknowledgement of `acked` bytes at `now`, in congestion avoidance; `rtt` is smoothed.
     pub fn grown(&mut self, now: Time, rtt: Time, acked: u64, cwnd: u64, mss: u64) -> u64 {
         let CubicParameters { scale, beta } = self.parameters;
@@ -143,6 +153,26 @@ mod tests {
         cubic.on_loss(90 * MSS, MSS, false);
         assert_eq!(cubic.w_max, 90.0);
         assert_eq!(cubic.cut(90 * MSS), 63 * MSS);
+    }
+
+    /// RFC 9438, 4.2 and 5.8: the window follows the same curve with and without an idle time, and does not jump where
+    /// slow start brings a restarted one back.
+    #[test]
+    fn idle_time_is_no_part_of_the_curve() {
+        let rtt = Time::from_ms(1);
+        let after = |idle: Time, restarts: bool| {
+            let mut cubic = Cubic::new(CubicParameters::default());
+            cubic.on_loss(1000 * MSS, MSS, false);
+            let mut cwnd = cubic.cut(1000 * MSS);
+            (0..700).for_each(|ack| cwnd = cubic.grown(rtt * ack / 700, rtt, MSS, cwnd, MSS));
+            let start = rtt.saturating_add(idle);
+            cubic.on_idle_end(idle, restarts);
+            (0..700).for_each(|ack| cwnd = cubic.grown(start + rtt * ack / 700, rtt, MSS, cwnd, MSS));
+            cwnd
+        };
+        let busy = after(Time::ZERO, false);
+        assert_eq!(after(Time::from_s(30), false), busy);
+        assert!(after(Time::from_s(30), true).abs_diff(busy) <= MSS);
     }
 
     /// After a timeout the curve begins at its plateau: no jump back to the old window.

@@ -202,7 +202,7 @@ impl Receiver for TcpReceiver {
                 return Receipt { new_bytes, completed: whole };
             }
         }
-        let at_once = out_of_order || had_gap || frame.has(flags::LAST) || self.completed.is_some();
+        let at_once = out_of_order || had_gap || frame.ends_message() || self.completed.is_some();
         if at_once || !self.parameters.delayed_ack || self.pending >= 2 {
             self.acknowledge(ctx);
         } else {

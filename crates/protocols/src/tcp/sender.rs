@@ -83,14 +83,6 @@ impl TcpSender {
         }
     }
 
-    /// Takes over what the connection has learnt while it carried `before`: window, timeout, and DCTCP's estimate.
-    pub fn go_on_from(&mut self, before: &TcpSender) {
-        let idle = before.delivered.map_or(Time::ZERO, |delivered| self.start.saturating_sub(delivered));
-        self.window = before.window.go_on(&self.parameters, idle > before.timeout.rto(&self.parameters));
-        self.timeout = before.timeout.clone();
-        self.alpha = before.alpha.clone();
-    }
-
     /// The congestion window in bytes.
     pub fn congestion_window_bytes(&self) -> u64 {
         self.window.cwnd
@@ -368,6 +360,18 @@ impl Sender for TcpSender {
         halved
     }
 
+    fn extend(&mut self, now: Time, bytes: u64) -> bool {
+        if self.snd_una >= self.size_bytes {
+            self.window.on_idle_end(now, self.timeout.rto(&self.parameters), &self.parameters);
+        }
+        self.size_bytes = self.size_bytes.saturating_add(bytes);
+        true
+    }
+
+    fn acknowledged(&self) -> u64 {
+        self.snd_una
+    }
+
     fn control_state(&self, _now: Time) -> ControlState {
         ControlState {
             window_bytes: Some(self.window.cwnd),
@@ -533,34 +537,53 @@ mod tests {
     }
 
     /// RFC 5681, 4.1: a connection that was silent for a timeout begins again with the initial window, but knows
-    /// where the path was full; one that was not goes on as it was.
+    /// where the path was full; one that was not goes on as it was. Positions go on: nothing is sent or counted anew.
     #[test]
     fn a_connection_goes_on_with_what_it_has_learnt() {
-        let mut bench = Bench::new(TcpParameters::default());
-        (1..=6).for_each(|packet| bench.ack(10, packet, 0));
-        (0..3).for_each(|_| bench.ack(10, 6, 0));
-        bench.sender.delivered = Some(Time::from_ms(10));
-        let threshold = bench.sender.window.ssthresh;
-        let go_on = |ms: u64| {
-            let parameters = Arc::clone(&bench.sender.parameters);
-            let flow = FlowStart {
-                size_bytes: 1000,
-                start: Time::from_ms(ms),
-                stop: Time::MAX,
-                line_rate: Rate::from_gbps(10),
-                round_trip: Time::ZERO,
-            };
-            let mut next = TcpSender::new(&parameters, &flow);
-            let initial = next.congestion_window_bytes();
-            next.go_on_from(&bench.sender);
-            assert_eq!(next.window.ssthresh, threshold);
-            assert_eq!(next.timeout.rto(&parameters), bench.sender.timeout.rto(&parameters));
-            (next.congestion_window_bytes(), initial)
+        let after = |ms: u64| {
+            let mut bench = Bench::new(TcpParameters::default());
+            bench.sender.size_bytes = 10_000;
+            (1..=6).for_each(|packet| bench.ack(10, packet, 0));
+            (0..3).for_each(|_| bench.ack(10, 6, 0));
+            let (threshold, initial) = (bench.sender.window.ssthresh, TcpParameters::default().initial_window);
+            bench.ack(10, 10, 0);
+            assert_eq!(bench.sender.acknowledged(), 10_000);
+            let before = bench.sender.congestion_window_bytes();
+            assert!(bench.sender.extend(Time::from_ms(ms), 50_000));
+            assert_eq!(bench.sender.window.ssthresh, threshold);
+            assert_eq!(bench.send(ms)[0], (10, 0), "the bytes of the next message follow");
+            (bench.sender.congestion_window_bytes(), before, initial.bytes(1000))
         };
-        let soon = go_on(11).0;
-        assert_eq!(soon, threshold, "fast recovery is over");
-        let (late, initial) = go_on(10_000);
-        assert_eq!(late, initial.min(threshold));
+        let (soon, before, _) = after(11);
+        assert_eq!(soon, before);
+        let (late, before, initial) = after(10_000);
+        assert_eq!(late, initial.min(before));
+    }
+
+    /// RFC 8257, 3.3: one update of alpha for each window of data, also in the second message of a connection.
+    #[test]
+    fn alpha_is_updated_each_window_in_every_message() {
+        let mut parameters = TcpParameters::dctcp();
+        parameters.initial_window = InitialWindow::Bytes(10_000);
+        parameters.ecn = Ecn::Dctcp(crate::dctcp::DctcpParameters { gain: 0.0625, initial_alpha: 0.0 });
+        let mut bench = Bench::new(parameters);
+        bench.sender.size_bytes = 100_000;
+        let (mut acked, mut updates, mut rounds) = (0, [0, 0], [0, 0]);
+        for message in 0..2 {
+            while bench.sender.acknowledged() < bench.sender.size_bytes {
+                let alpha = bench.sender.control_state(Time::ZERO).alpha;
+                let sent = bench.sender.snd_max / 1000;
+                (acked + 1..=sent).for_each(|packet| bench.ack(10, packet, flags::ECE));
+                acked = sent;
+                rounds[message] += 1;
+                updates[message] += u32::from(bench.sender.control_state(Time::ZERO).alpha != alpha);
+                bench.send(10);
+            }
+            bench.sender.extend(Time::from_ms(10), 100_000);
+            bench.send(10);
+        }
+        assert_eq!(updates, rounds);
+        assert!(rounds[1] > 20, "{rounds:?}");
     }
 
     /// After a timeout what was reported is forgotten, and what is reported from then on is not sent again.

@@ -83,13 +83,18 @@ impl Window {
         }
     }
 
-    /// The window that a connection goes on with, nothing in flight: as large as it was, or, after it was idle for
-    /// a timeout, no larger than the initial one (RFC 5681, 4.1).
-    pub(crate) fn go_on(&self, parameters: &TcpParameters, was_idle: bool) -> Window {
-        let fresh = Window::new(parameters);
-        let cwnd = if self.recovering { self.ssthresh } else { self.cwnd };
-        let cwnd = if was_idle { cwnd.min(fresh.cwnd) } else { cwnd };
-        Window { cwnd, ssthresh: self.ssthresh, growth: self.growth.clone(), ..fresh }
+    /// The connection sends again at `now`, after everything was acknowledged. After an idle time of more than `rto`
+    /// the window is no larger than the initial one (RFC 5681, 4.1). The idle time is no part of CUBIC's time (RFC
+    /// 9438, 4.2 and 5.8).
+    pub(crate) fn on_idle_end(&mut self, now: Time, rto: Time, parameters: &TcpParameters) {
+        let idle = now.saturating_sub(self.now);
+        let restarts = idle > rto;
+        if restarts {
+            self.cwnd = self.cwnd.min(parameters.initial_window.bytes(self.mss));
+        }
+        if let Growth::Cubic(cubic) = &mut self.growth {
+            cubic.on_idle_end(idle, restarts);
+        }
     }
 
     /// An acknowledgement comes at `now`, with the round trip as it is known.
@@ -124,12 +129,12 @@ impl Window {
     }
 
     /// What is left of the window for a mark that counts as a loss.
-    pub(crate) fn after_mark(&mut self) -> u64 {
-        self.note_loss(false);
+    pub(crate) fn after_mark(&self) -> u64 {
         if let Growth::Cubic(cubic) = &self.growth { cubic.cut(self.cwnd) } else { self.cwnd / 2 }
     }
 
-    /// The window is about to fall.
+    /// The window is about to fall. Every reduction passes here: CUBIC would set the window back to its own estimate at
+    /// the next acknowledgement.
     fn note_loss(&mut self, timeout: bool) {
         if let Growth::Cubic(cubic) = &mut self.growth {
             cubic.on_loss(self.cwnd, self.mss, timeout);
@@ -303,8 +308,10 @@ impl Window {
         larger
     }
 
-    /// Reduces the window for marks to `cwnd`, two segments at least; `sent` bytes have been sent.
+    /// Reduces the window to `cwnd`, two segments at least, for marks or because frames are paused or bounced; `sent`
+    /// bytes have been sent.
     pub(crate) fn reduce(&mut self, cwnd: u64, sent: u64) {
+        self.note_loss(false);
         self.cwnd = cwnd.max(2 * self.mss);
         self.ssthresh = self.cwnd;
         self.counted = 0;
@@ -413,6 +420,40 @@ mod tests {
             w.on_new_ack(MSS, MSS, 29 * MSS, true);
             let verdicts = [(); 3].map(|()| w.on_duplicate_ack(MSS, 29 * MSS, 30 * MSS).retransmit);
             assert_eq!(verdicts, [false, false, retransmits]);
+        }
+    }
+
+    /// Whatever reduces the window, CUBIC grows from the reduced one: a halving (`on_stop`, `on_bounce`), a mark, and
+    /// DCTCP's cut, which all come by [`Window::reduce`].
+    #[test]
+    fn cubic_does_not_undo_a_reduction() {
+        let reductions: [fn(&mut Window); 3] = [
+            |w| _ = w.halve(200 * MSS),
+            |w| {
+                let left = w.after_mark();
+                w.reduce(left, 200 * MSS);
+            },
+            |w| w.reduce(w.cwnd * 9 / 10, 200 * MSS),
+        ];
+        for reduce in reductions {
+            let mut w = window(CongestionControl::Cubic, Some(100 * MSS));
+            w.cwnd = 100 * MSS;
+            let (mut now, rtt) = (Time::ZERO, Time::from_us(100));
+            for ack in 0..2000 {
+                now += Time::from_us(1);
+                w.at(now, Some(rtt));
+                w.on_new_ack(MSS, ack * MSS, 100 * MSS, true);
+            }
+            let before = w.cwnd;
+            reduce(&mut w);
+            let reduced = w.cwnd;
+            assert!(reduced < before);
+            for ack in 2000..2000 + reduced / MSS {
+                now += Time::from_us(1);
+                w.at(now, Some(rtt));
+                w.on_new_ack(MSS, ack * MSS, 50 * MSS, true);
+            }
+            assert!(w.cwnd <= reduced + 2 * MSS, "{before} -> {reduced} -> {} within a round trip", w.cwnd);
         }
     }
 

@@ -98,7 +98,8 @@ fn took(trial: &Trial, clients: u32, requests: u64, busy: bool, changes: &Change
 
 /// Hosts that speak TCP, over switches of one class that drop at 200 packets.
 fn tcp(least_timeout: &str) -> Changes {
-    join(&[tail_drop("8936B", least_timeout, "1s"), vec![("host.reply_class", "3".to_owned())]])
+    let own = vec![("host.reply_class", "3".to_owned()), ("traffic.0.session", "true".to_owned())];
+    join(&[tail_drop("8936B", least_timeout, "1s"), own])
 }
 
 /// Why an idle network may take longer than the closed form.

@@ -123,7 +123,9 @@ pub(super) const KEYS: &[Key] = &[
         .value("0s", OURS)
         .means("from a request to its reply: always so long, or drawn for each"),
     key(T, "session", &["request-reply"], FLAG).value("false", OURS).means(
-        "true: all requests of a connection share one of TCP's, and all its replies: window and timeout outlast each",
+        "true: all requests of a connection share one of the transport's, and all its replies another: one path, \
+         order, rate or window, which outlast each message; refused for datagram, ndp, eqds and external, which \
+         have none",
     ),
     key(T, "rounds", &["request-reply"], Of("independent or barrier", "\"barrier\""))
         .value("independent", "PABO, sec. V: connections do not wait for each other")
@@ -152,6 +154,13 @@ pub(super) const KEYS: &[Key] = &[
     key(T, "step_delay", COLLECTIVE, TIME)
         .value("0s", OURS)
         .means("from what a host waits for to the send that waits for it: the reduction, or the software"),
+    key(T, "qps_per_connection", COLLECTIVE, COUNT).value("1", "NCCL_IB_QPS_PER_CONNECTION").means(
+        "connections (queue pairs) that carry the messages from one host to another, in turn: each has one path, \
+         order, rate and window; under datagram, ndp and eqds only the path",
+    ),
+    key(T, "connection_per_message", COLLECTIVE, FLAG)
+        .value("false", OURS)
+        .means("each message has a connection of its own, with a path of its own and a control that starts anew"),
     key(T, "iterations", COLLECTIVE, COUNT).value("1", OURS).means("how often it is done"),
     key(T, "compute", COLLECTIVE, TIME)
         .value("0s", OURS)

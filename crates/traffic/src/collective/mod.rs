@@ -43,10 +43,13 @@ pub struct Collective {
     /// What a host computes between two iterations. It begins when all that it had to send is sent, and all that was
     /// for it has arrived.
     pub compute: Time,
+    /// How many connections carry the messages from one host to another, in turn (queue pairs of NCCL's
+    /// `NCCL_IB_QPS_PER_CONNECTION`), at least 1; `None`: each message has its own.
+    pub qps_per_connection: Option<u32>,
 }
 
 impl Collective {
-    /// Once, in one piece, without delays.
+    /// Once, in one piece, without delays, over one connection for each pair of hosts.
     pub fn new(operation: Operation, algorithm: Algorithm, total_bytes: u64) -> Collective {
         Collective {
             operation,
@@ -57,6 +60,7 @@ impl Collective {
             step_delay: Time::ZERO,
             iterations: 1,
             compute: Time::ZERO,
+            qps_per_connection: Some(1),
         }
     }
 
@@ -150,7 +154,21 @@ fn known(operation: Operation) -> &'static str {
     }
 }
 
+/// For each message of a schedule, how many messages must have gone before it at least: in this order a connection
+/// carries messages, as a program would send them.
+fn depths(schedule: &Schedule) -> Vec<u32> {
+    let mut depths = vec![0; schedule.messages.len()];
+    for wait in &schedule.waits {
+        depths[wait.message as usize] = depths[wait.message as usize].max(depths[wait.on as usize] + 1);
+    }
+    depths
+}
+
 /// Appends the flows of all iterations: iteration by iteration, piece by piece, in the order of the algorithm.
+///
+/// The messages from one host to another go over `qps_per_connection` connections, in turn: first by iteration, then by
+/// how many messages must have gone before, and by piece. Each goes after those before it, also where it could go
+/// sooner.
 ///
 /// A message starts when all that it carries has arrived at its sender, and `pieces_in_flight` pieces before it the
 /// same message has been sent. In iterations after the first it starts also not before its sender has sent and
@@ -232,9 +250,41 @@ pub fn collective(
             }
         }
     }
-    let Collective { operation, algorithm, total_bytes, iterations, .. } = *what;
+    if let Some(queue_pairs) = what.qps_per_connection {
+        let depths = depths(&larger);
+        let mut order: Vec<(u32, u32, u32, u32)> = (0..flows)
+            .map(|flow| {
+                let (piece, at) = (flow / messages as u32, flow as usize % messages);
+                let (from, to) = (larger.messages[at].from, larger.messages[at].to);
+                (from, to, depths[at] + piece / what.pieces_in_flight, flow)
+            })
+            .collect();
+        order.sort_unstable();
+        for pair in order.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
+            let all = (0..what.iterations).flat_map(|iteration| pair.iter().map(move |it| (iteration, it.3)));
+            let mut last = vec![None; queue_pairs.min(pair.len() as u32 * what.iterations) as usize];
+            for (turn, (iteration, flow)) in all.enumerate() {
+                let flow = first_flow + iteration * flows + flow;
+                let queue_pair = turn % last.len();
+                if let Some(before) = last[queue_pair].replace(flow) {
+                    builder.continues(before, flow);
+                }
+            }
+        }
+    }
+    let Collective { operation, algorithm, total_bytes, iterations, qps_per_connection, .. } = *what;
     let traffic = entry.traffic;
-    builder.collective(Collection { traffic, operation, algorithm, ranks, total_bytes, first_flow, flows, iterations });
+    builder.collective(Collection {
+        traffic,
+        operation,
+        algorithm,
+        ranks,
+        total_bytes,
+        first_flow,
+        flows,
+        iterations,
+        qps_per_connection,
+    });
     Ok(())
 }
 
@@ -248,6 +298,9 @@ fn check(what: &Collective) -> Result<(), TrafficError> {
     }
     if what.pieces_in_flight == 0 {
         return wrong("pieces_in_flight", "at least 1 piece must be under way");
+    }
+    if what.qps_per_connection == Some(0) {
+        return wrong("qps_per_connection", "there is at least 1 connection");
     }
     if what.iterations == 0 {
         return wrong("iterations", "it is done at least once");

@@ -259,3 +259,27 @@ fn refuses_what_cannot_run() {
         assert!(error(what, &many).contains(" flows"), "{what:?}");
     }
 }
+
+// [CON3]
+#[test]
+fn messages_of_a_pair_go_in_the_order_of_a_program() {
+    let once = Collective::new(Operation::AllReduce, RING, 9000);
+    let what = Collective { pieces: 3, pieces_in_flight: 1, iterations: 2, ..once };
+    let order = |what: &Collective, start: u32| {
+        let plan = plan(what, &[0, 1, 2]);
+        let of = plan.collectives.last().unwrap();
+        // Four steps of three messages a piece; the first of each goes from the first host to the second.
+        let place = |flow: u32| {
+            ((flow - of.first_flow) / 36, (flow - of.first_flow) % 36 / 12, (flow - of.first_flow) % 12 / 3)
+        };
+        let next = |flow: &u32| plan.connections.next(*flow);
+        std::iter::successors(Some(of.first_flow + start), next).map(place).collect::<Vec<_>>()
+    };
+    let expected = [(0, 0), (0, 1), (1, 0), (0, 2), (1, 1), (2, 0), (0, 3), (1, 2), (2, 1), (1, 3), (2, 2), (2, 3)];
+    let twice: Vec<_> = (0..2).flat_map(|iteration| expected.map(|(piece, step)| (iteration, piece, step))).collect();
+    assert_eq!(order(&what, 0), twice);
+    // Two connections carry them in turn, and without any each message is alone.
+    let two = Collective { qps_per_connection: Some(2), ..what };
+    assert_eq!(order(&two, 0), twice.iter().step_by(2).copied().collect::<Vec<_>>());
+    assert_eq!(order(&Collective { qps_per_connection: None, ..what }, 0), [(0, 0, 0)]);
+}

@@ -261,6 +261,14 @@ impl Sender for SelectiveSender {
         self.roce.on_returned(ctx, returns, every)
     }
 
+    fn extend(&mut self, now: Time, bytes: u64) -> bool {
+        self.roce.extend(now, bytes)
+    }
+
+    fn acknowledged(&self) -> u64 {
+        self.roce.acknowledged()
+    }
+
     fn control_state(&self, now: Time) -> ControlState {
         let flight_bytes = self.roce.snd_max - self.arrived_bytes.min(self.roce.snd_max);
         ControlState { flight_bytes: Some(flight_bytes), ..self.roce.control_state(now) }

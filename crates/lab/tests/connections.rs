@@ -1,0 +1,437 @@
+//! A connection is one object: one 5-tuple, one path, one control, whatever number of messages it carries.
+
+use lab::{Finished, Override, Run, Stop, Way};
+use model::{Ranks, Watcher, in_one_process};
+use record::flows::FlowRecord;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use units::Time;
+
+/// A look at the control of a flow.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Look {
+    at: Time,
+    flow: u64,
+    traffic: u32,
+    rate_bps: Option<u64>,
+    window_bytes: Option<u64>,
+    alpha: Option<f64>,
+}
+
+#[derive(Default)]
+struct Seen {
+    flows: Vec<FlowRecord>,
+    controls: Vec<Look>,
+    /// Time, node, port and bytes of each look at a link that carried some.
+    links: Vec<(Time, u32, u16, u64)>,
+}
+
+impl Watcher for Seen {
+    fn flow(&mut self, flow: &FlowRecord) {
+        self.flows.push(flow.clone());
+    }
+    fn control(&mut self, it: &record::control::ControlSample) {
+        let (at, flow, traffic) = (it.at, it.flow, it.traffic);
+        let (rate_bps, window_bytes, alpha) = (it.rate_bps, it.window_bytes, it.alpha);
+        self.controls.push(Look { at, flow, traffic, rate_bps, window_bytes, alpha });
+    }
+    fn link(&mut self, at: Time, node: fabric::NodeId, port: u16, bytes: u64, _share: f64) {
+        if bytes > 0 {
+            self.links.push((at, node.0, port, bytes));
+        }
+    }
+}
+
+fn read(text: &str, set: &[(&str, &str)], threads: usize) -> Result<Run, String> {
+    let set: Vec<Override> =
+        set.iter().map(|&(key, value)| Override { key: key.to_owned(), value: value.to_owned() }).collect();
+    let mut run = Run::parse(text, "case.toml", &set, None, &Stop::default()).map_err(|error| format!("{error:?}"))?;
+    run.lowered.setup.threads = threads;
+    Ok(run)
+}
+
+/// The run of `text` on so many threads.
+fn alone(text: &str, set: &[(&str, &str)], threads: usize) -> (Finished, Seen) {
+    let mut seen = Seen::default();
+    let mut begun = read(text, set, threads).unwrap().begin(None, &Stop::default()).unwrap();
+    if threads > 1 {
+        begun.simulation().draw_threads(5);
+    }
+    begun.run(&mut seen);
+    (begun.finish(&mut seen, Way::default()).unwrap(), seen)
+}
+
+/// The run of `text` on one thread, and the same on two and over two ranks.
+fn run(text: &str, set: &[(&str, &str)]) -> (Finished, Seen) {
+    let of_rank = |ranks: Arc<dyn Ranks>| {
+        let (mut seen, mut run) = (Seen::default(), read(text, set, 1).unwrap());
+        run.over(ranks);
+        (run.produce(None, &mut seen, Way::default(), &Stop::default()).unwrap(), seen)
+    };
+    let (one, two) = (alone(text, set, 1), alone(text, set, 2));
+    let ranks = std::thread::scope(|scope| {
+        let of_rank = &of_rank;
+        let ranks: Vec<_> = in_one_process(2).into_iter().map(|ranks| scope.spawn(move || of_rank(ranks))).collect();
+        ranks.into_iter().map(|rank| rank.join().unwrap()).next().unwrap()
+    });
+    for other in [&two, &ranks] {
+        assert_eq!((&other.0.summary, &other.1.flows), (&one.0.summary, &one.1.flows));
+        assert_eq!(other.1.controls, one.1.controls);
+    }
+    assert!(one.0.summary.passes(), "{:?}", one.0.summary.checks);
+    one
+}
+
+/// One DCTCP connection carries two replies of 10 MB; the second meets a bulk flow and is marked.
+const SESSION_DCTCP: &str = r#"
+duration = "30ms"
+[fabric]
+kind = "single-switch"
+hosts = 3
+link = { rate = "10Gbps", delay = "5us" }
+[switch]
+queue = "400KB"
+marking = { kind = "ecn", k_min = "65KB" }
+[host]
+transport = { kind = "dctcp", min_rto = "1ms" }
+[[traffic]]
+kind = "request-reply"
+client = "H3"
+servers = ["H1"]
+reply_size = "10MB"
+requests = 2
+session = true
+think = "1ms"
+[[traffic]]
+kind = "pairs"
+pairs = [["H2", "H3"]]
+size = "endless"
+start = "12ms"
+[record]
+control = { every = "50us" }
+"#;
+
+#[test]
+fn alpha_of_a_session_is_updated_each_window_of_every_reply() {
+    let (_, seen) = run(SESSION_DCTCP, &[]);
+    let alphas: Vec<f64> = seen.controls.iter().filter(|it| it.flow == 3).filter_map(|it| it.alpha).collect();
+    let different: BTreeSet<u64> = alphas.iter().map(|alpha| alpha.to_bits()).collect();
+    // Before: one value, 2.28e-10, for all of the reply, and cuts of a byte.
+    assert!(different.len() > alphas.len() / 2 && alphas.len() > 100, "{} of {}", different.len(), alphas.len());
+    assert!(alphas.last().is_some_and(|&alpha| alpha > 0.05), "{alphas:?}");
+}
+
+/// A CUBIC connection is silent for 600 ms between two replies.
+const SESSION_CUBIC: &str = r#"
+duration = "3s"
+until = "flows done"
+[fabric]
+kind = "dumbbell"
+left = 1
+right = 1
+link = { rate = "1Gbps", delay = "50us", edge = { rate = "100Mbps", delay = "5ms" } }
+[switch]
+queue = "100KB"
+[host]
+transport = { kind = "tcp", congestion_control = "cubic", sack = true, min_rto = "200ms", advertised_window = "16MiB" }
+[[traffic]]
+kind = "request-reply"
+client = "H2"
+servers = ["H1"]
+reply_size = "4MB"
+requests = 2
+think = "600ms"
+session = true
+[record]
+control = { every = "1ms" }
+"#;
+
+#[test]
+fn idle_time_does_not_open_the_window_of_cubic() {
+    let (_, seen) = alone(SESSION_CUBIC, &[], 1);
+    let windows: Vec<u64> = seen.controls.iter().filter(|it| it.flow == 3).filter_map(|it| it.window_bytes).collect();
+    // Before: 12 segments each 6 ms, from a ssthresh of 117 segments up to 183.
+    let avoidance = windows.iter().position(|&window| window > 118 * 1460).unwrap_or(windows.len());
+    assert!(windows.len() > 100);
+    for pair in windows[avoidance..].windows(7) {
+        assert!(pair[6] <= pair[0] + 3 * 1460, "{} -> {} in 6 ms", pair[0], pair[6]);
+    }
+}
+
+/// Two CUBIC flows whose hosts are paused.
+const HALVE_CUBIC: &str = r#"
+duration = "30ms"
+[fabric]
+kind = "single-switch"
+hosts = 3
+link = { rate = "10Gbps", delay = "20us" }
+[switch]
+buffer = "4MB"
+flow_control = { kind = "pause", xoff = "60KB", xon = "10KB" }
+[check]
+deadlock = false
+[host]
+on_stop = "halve"
+[host.transport]
+kind = "tcp"
+congestion_control = "cubic"
+sack = true
+initial_ssthresh = "200KB"
+advertised_window = "4MiB"
+min_rto = "50ms"
+[[traffic]]
+kind = "pairs"
+pairs = [["H1", "H3"], ["H2", "H3"]]
+size = "endless"
+[record]
+control = { every = "10us" }
+"#;
+
+#[test]
+fn a_window_that_a_pause_halves_stays_halved_under_cubic() {
+    let (cubic, seen) = run(HALVE_CUBIC, &[]);
+    let windows: Vec<u64> = seen.controls.iter().filter(|it| it.flow == 0).filter_map(|it| it.window_bytes).collect();
+    let halvings: Vec<usize> = (1..windows.len()).filter(|&at| windows[at] * 10 < windows[at - 1] * 6).collect();
+    assert!(halvings.len() > 2, "{windows:?}");
+    for at in halvings {
+        let later = windows.get(at + 8).copied().unwrap_or(0);
+        assert!(later * 10 < windows[at - 1] * 7, "{} -> {} -> {later}", windows[at - 1], windows[at]);
+    }
+    let (newreno, _) = run(HALVE_CUBIC, &[("host.transport.congestion_control", "\"newreno\"")]);
+    // Before: 302 and 22.
+    assert!(cubic.summary.pauses.count < 4 * newreno.summary.pauses.count, "{}", cubic.summary.pauses.count);
+}
+
+/// One connection carries 16 replies over a fabric with eight equal paths.
+const SESSION_PATH: &str = r#"
+duration = "20ms"
+until = "flows done"
+[fabric]
+kind = "leaf-spine"
+leaves = 2
+spines = 8
+hosts_per_leaf = 2
+link = { rate = "100Gbps", delay = "1us" }
+[host]
+transport = "tcp"
+[record]
+links = { every = "10us" }
+[[traffic]]
+kind = "request-reply"
+client = "H3"
+servers = ["H1"]
+reply_size = "100KB"
+requests = 16
+session = true
+"#;
+
+/// By how many uplinks replies left the leaf of their server, the one that sent most. A leaf has two hosts.
+fn uplinks(seen: &Seen) -> usize {
+    let mut by_port = std::collections::BTreeMap::new();
+    let up = seen.links.iter().filter(|link| link.2 >= 2);
+    up.for_each(|&(_, node, port, bytes)| *by_port.entry((node, port)).or_insert(0) += bytes);
+    let leaf = by_port.iter().max_by_key(|&(_, bytes)| bytes).map(|(port, _)| port.0);
+    by_port.into_iter().filter(|&((node, _), bytes)| Some(node) == leaf && bytes > 90_000).count()
+}
+
+// [CON1]
+#[test]
+fn a_session_has_one_path() {
+    for transport in ["tcp", "dctcp", "roce", "dcqcn", "hpcc"] {
+        let set = [("host.transport", format!("\"{transport}\""))];
+        let set: Vec<(&str, &str)> = set.iter().map(|(key, value)| (*key, value.as_str())).collect();
+        let (finished, seen) = run(SESSION_PATH, &set);
+        assert_eq!(finished.summary.flows.completed, 32, "{transport}");
+        assert_eq!(uplinks(&seen), 1, "{transport}: the uplink of the servers' leaf, and no more");
+        let ports: BTreeSet<(u32, u16)> = seen.flows.iter().map(|row| (row.src_host, row.src_port)).collect();
+        assert_eq!(ports.len(), 2, "one source port at each end: {ports:?}");
+        let separate = [set.as_slice(), &[("traffic.0.session", "false")]].concat();
+        assert!(uplinks(&run(SESSION_PATH, &separate).1) > 1, "{transport}");
+    }
+}
+
+/// Three servers answer one client.
+const SESSION_DCQCN: &str = r#"
+duration = "40ms"
+until = "flows done"
+[fabric]
+kind = "single-switch"
+hosts = 4
+link = { rate = "10Gbps", delay = "2us" }
+[switch]
+queue = "400KB"
+marking = { kind = "ecn", k_min = "20KB" }
+[host]
+transport = "dcqcn"
+[[traffic]]
+kind = "request-reply"
+client = "H4"
+servers = ["H1", "H2", "H3"]
+reply_size = "500KB"
+requests = 6
+session = true
+[record]
+control = { every = "5us" }
+"#;
+
+#[test]
+fn the_rate_of_a_queue_pair_outlasts_its_messages() {
+    // The first look at each reply after the first.
+    let first_rates = |seen: &Seen| {
+        let mut known = BTreeSet::new();
+        let first = seen.controls.iter().filter(|it| it.flow % 6 >= 3 && it.flow >= 9 && known.insert(it.flow));
+        first.filter_map(|it| it.rate_bps).collect::<Vec<u64>>()
+    };
+    let (finished, session) = run(SESSION_DCQCN, &[]);
+    assert_eq!(finished.summary.flows.completed, 36);
+    let rates = first_rates(&session);
+    assert!(rates.len() == 15 && rates.iter().all(|&rate| rate < 9_000_000_000), "{rates:?}");
+    let (_, separate) = run(SESSION_DCQCN, &[("traffic.0.session", "false")]);
+    let rates = first_rates(&separate);
+    assert!(rates.iter().any(|&rate| rate == 10_000_000_000), "each starts at the line's rate: {rates:?}");
+}
+
+#[test]
+fn a_session_is_refused_where_nothing_outlasts_a_message() {
+    for transport in ["datagram", "ndp", "eqds", "external"] {
+        let kind = format!("\"{transport}\"");
+        let set = [("host.transport", kind.as_str()), ("switch.marking", "\"none\"")];
+        let error = read(SESSION_DCQCN, &set, 1).err().unwrap_or_default();
+        assert!(error.contains("traffic.0.session") || error.contains("outlasts a message"), "{transport}: {error}");
+    }
+}
+
+/// Two flows from one host to another.
+const TWO_FLOWS: &str = r#"
+duration = "1ms"
+[fabric]
+kind = "single-switch"
+hosts = 2
+link = { rate = "100Gbps", delay = "1us" }
+[host]
+transport = "tcp"
+[[traffic]]
+kind = "pairs"
+pairs = [["H1", "H2"], ["H1", "H2"]]
+size = "3KB"
+dst_port = 777
+"#;
+
+// [CON4]
+/// As in the headers of captured frames ([`model::capture`]): 49152 and 49153.
+#[test]
+fn source_ports_of_flows_are_those_of_captures() {
+    let (_, seen) = run(TWO_FLOWS, &[]);
+    let ports: BTreeSet<(u64, u16, u16)> =
+        seen.flows.iter().map(|row| (row.flow, row.src_port, row.dst_port)).collect();
+    assert_eq!(ports, BTreeSet::from([(0, 49_152, 777), (1, 49_153, 777)]));
+}
+
+/// Eight ranks in two leaves; the ring crosses the spines twice.
+const RING: &str = r#"
+duration = "50ms"
+until = "flows done"
+[fabric]
+kind = "leaf-spine"
+leaves = 2
+spines = 8
+hosts_per_leaf = 4
+link = { rate = "400Gbps", delay = "500ns", edge = { rate = "100Gbps" } }
+[switch]
+buffer = "64MB"
+flow_control = { kind = "pfc", priorities = [3] }
+[host]
+transport = { kind = "roce", payload = "4096B" }
+[[traffic]]
+kind = "collective"
+operation = "all-reduce"
+size = "16MB"
+"#;
+
+/// 2 x 7/8 x 16 MB = 28 MB cross from rank 4 to rank 5, in packets of 4096 + 82 bytes over one path of 100 Gbps.
+/// Before: 14 flows over as many paths, 1.5 times as fast.
+#[test]
+fn a_ring_takes_as_long_as_one_path_allows() {
+    let time = |set: &[(&str, &str)]| {
+        let (finished, _) = run(RING, set);
+        let [collective] = &finished.summary.collectives[..] else { panic!("one collective") };
+        assert_eq!(collective.completed, 1);
+        (collective.time_ns.unwrap().mean / 1e6, collective.qps_per_connection)
+    };
+    let least = 28e6 / 4096.0 * 4178.0 * 8.0 / 100e9 * 1e3;
+    for transport in ["roce", "dcqcn", "hpcc"] {
+        let kind = format!("{{ kind = \"{transport}\", payload = \"4096B\" }}");
+        let mut set = vec![("host.transport", kind.as_str())];
+        if transport == "dcqcn" {
+            set.push(("switch.marking", "{ kind = \"ecn\", k_min = \"400KB\" }"));
+        }
+        let (one, count) = time(&set);
+        assert!(one >= least && count == Some(1), "{transport}: {one} ms, at least {least}");
+        if transport == "roce" {
+            assert!(one < 1.02 * least, "{one} ms, at least {least}");
+        }
+    }
+    let (separate, count) = time(&[("traffic.0.connection_per_message", "true")]);
+    assert!(separate < least && count.is_none(), "{separate} ms");
+    let (four, count) = time(&[("traffic.0.qps_per_connection", "4")]);
+    assert!(four < least && count == Some(4), "{four} ms");
+}
+
+/// A message of 8 MB, or as many pieces as `pieces` says, meets a bulk flow.
+const BROADCAST: &str = r#"
+duration = "40ms"
+[fabric]
+kind = "dumbbell"
+left = 2
+right = 2
+link = { rate = "10Gbps", delay = "2us", edge = { rate = "10Gbps" } }
+[switch]
+queue = "400KB"
+marking = { kind = "ecn", k_min = "65KB" }
+[host]
+transport = "dcqcn"
+[[traffic]]
+kind = "collective"
+operation = "broadcast"
+hosts = ["H1", "H3"]
+size = "8000000B"
+[[traffic]]
+kind = "pairs"
+pairs = [["H2", "H4"]]
+size = "endless"
+[record]
+control = { every = "20us" }
+"#;
+
+// [CON2]
+/// Messages without a gap are as one message of their length, in window, alpha and rate.
+#[test]
+fn messages_without_a_gap_equal_one_long_message() {
+    for kind in ["dcqcn", "hpcc", "swift", "dctcp-rate", "tcp", "dctcp"] {
+        let transport = match kind {
+            "tcp" | "dctcp" => format!("{{ kind = \"{kind}\", mss = \"1000B\", delayed_ack = false }}"),
+            _ => format!("{{ kind = \"{kind}\", payload = \"1000B\" }}"),
+        };
+        let trace = |pieces: &str| {
+            let set = [
+                ("host.transport", transport.as_str()),
+                ("traffic.0.pieces", pieces),
+                ("traffic.0.pieces_in_flight", "1000"),
+            ];
+            let (finished, seen) = alone(BROADCAST, &set, 1);
+            let mut rows: Vec<&FlowRecord> = seen.flows.iter().filter(|row| row.traffic == 0).collect();
+            rows.sort_by_key(|row| row.flow);
+            assert!(rows.iter().all(|row| row.start_ps == rows[0].start_ps), "{kind}: all could start at once");
+            assert!(rows.is_sorted_by(|a, b| a.delivered_ps <= b.delivered_ps), "{kind}: in order");
+            let own = seen.controls.into_iter().filter(|it| it.traffic == 0);
+            let own = own.map(|it| (it.at, it.rate_bps, it.window_bytes, it.alpha)).collect::<Vec<_>>();
+            (finished.summary.collectives[0].time_ns.expect(kind).mean, own)
+        };
+        let (one, many) = (trace("1"), trace("16"));
+        let round_trip_ns = 20_000.0 + 400_000.0 * 0.8;
+        assert!((one.0 - many.0).abs() < round_trip_ns, "{kind}: {} {}", one.0, many.0);
+        let differ = one.1.iter().zip(&many.1).filter(|(one, many)| one != many).count();
+        assert!(differ == 0, "{kind}: {differ} of {}", one.1.len());
+        assert!(one.1.len() > 100, "{kind}");
+    }
+}

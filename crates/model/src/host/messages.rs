@@ -1,0 +1,250 @@
+//! Connections that carry several messages: one sender and one receiver, whose byte stream has the messages one after
+//! the other, so that window, rate, order and path are those of the connection.
+//!
+//! ```text
+//!  message may start -> early -> in the connection's order -> Outbox -> Sender::extend once the one before is sent
+//!  frames carry the number of the connection, its first message, and positions in its stream
+//!  data in order up to the end of a message -> Inbox -> it is delivered; acknowledged up to there -> it is sent
+//! ```
+//!
+//! Both ends know the order and the sizes by the plan.
+
+use super::Host;
+use super::flows::{Delivery, FlowEnd, FlowReport, FlowState, Outgoing, Outlet};
+use crate::clock::local;
+use crate::network::Network;
+use crate::on_wire::OnWire;
+use engine::Window;
+use protocols::endpoint::{Receiver, Segment, Sender, SenderStatistics};
+use protocols::frame::flags;
+use std::collections::VecDeque;
+use std::sync::Arc;
+use traffic::When;
+use units::Time;
+
+/// The messages of a connection at its sender.
+#[derive(Debug)]
+pub(super) struct Outbox {
+    /// The first message that is not acknowledged, and where it ends in the stream.
+    current: u32,
+    end: u64,
+    /// When each message from `current` to `last` could start.
+    starts: VecDeque<Time>,
+    last: u32,
+    /// The message that the sender was given last, and how many of `starts` it was given.
+    sending: u32,
+    given: usize,
+    /// Whether all that it was given has been sent at least once.
+    is_sent: bool,
+    /// What messages before `current` account for.
+    before: SenderStatistics,
+}
+
+impl Outbox {
+    /// Of a connection that its first message opens, at `now`.
+    pub fn new(network: &Network, first: u32, now: Time) -> Outbox {
+        Outbox {
+            current: first,
+            end: bytes_of(network, first),
+            starts: VecDeque::from([now]),
+            last: first,
+            sending: first,
+            given: 1,
+            is_sent: false,
+            before: SenderStatistics::default(),
+        }
+    }
+
+    /// The message that is being carried; `None` between messages.
+    pub fn carried(&self) -> Option<u32> {
+        (!self.starts.is_empty()).then_some(self.current)
+    }
+
+    /// The messages that have started and are not acknowledged, with their starts.
+    pub fn messages<'a>(&'a self, network: &'a Network) -> impl Iterator<Item = (u32, Time)> + 'a {
+        let numbers = std::iter::successors(Some(self.current), |&flow| network.traffic.connections.next(flow));
+        numbers.zip(self.starts.iter().copied())
+    }
+}
+
+/// The messages of a connection at its receiver: the one that arrives, and where it ends in the stream.
+#[derive(Debug)]
+pub(super) struct Inbox {
+    current: u32,
+    end: u64,
+}
+
+impl Inbox {
+    pub fn new(network: &Network, first: u32) -> Inbox {
+        Inbox { current: first, end: bytes_of(network, first) }
+    }
+}
+
+fn bytes_of(network: &Network, flow: u32) -> u64 {
+    network.traffic.flows[flow as usize].size_bytes.max(1)
+}
+
+/// What is known of `message`, which started at `start` and is under way; `statistics` are its own.
+fn message_end(network: &Network, (message, start): (u32, Time), statistics: SenderStatistics) -> FlowEnd {
+    let flow = &network.traffic.flows[message as usize];
+    FlowEnd {
+        flow: message,
+        src: flow.src,
+        dst: flow.dst,
+        traffic: flow.traffic,
+        class: flow.class,
+        dst_port: flow.dst_port,
+        size_bytes: flow.size_bytes,
+        start,
+        delivered: None,
+        acked: None,
+        open: true,
+        retransmitted_bytes: statistics.retransmitted_bytes,
+        timeouts: statistics.timeouts,
+    }
+}
+
+impl Outgoing {
+    /// What is known of each flow that has started and not ended, where it is a connection's.
+    pub fn open_messages(&self, network: &Network) -> Vec<FlowEnd> {
+        let (Some(outbox), Outlet::Transport(sender)) = (&self.outbox, &self.outlet) else { return Vec::new() };
+        let mut own = since(sender.statistics(), &outbox.before);
+        let end = |message| message_end(network, message, std::mem::take(&mut own));
+        outbox.messages(network).map(end).collect()
+    }
+}
+
+fn since(now: SenderStatistics, before: &SenderStatistics) -> SenderStatistics {
+    SenderStatistics {
+        retransmitted_bytes: now.retransmitted_bytes - before.retransmitted_bytes,
+        timeouts: now.timeouts - before.timeouts,
+        delivered: None,
+    }
+}
+
+impl Host {
+    /// The message `number` may start at `now`, and goes behind those before it on its connection. False where it is
+    /// the first: the connection is to be opened.
+    pub(super) fn post(&mut self, now: Time, number: u32, window: &mut Window<'_, OnWire>) -> bool {
+        let connection = self.network.traffic.connections.of(number);
+        if connection == number {
+            return false;
+        }
+        self.senders.early.insert(number, now);
+        if let Some(&slot) = self.senders.by_flow.get(&connection) {
+            self.take_early(now, slot, window);
+        }
+        true
+    }
+
+    /// Messages that have started and wait for one before them that has not.
+    pub(super) fn early_messages(&self) -> impl Iterator<Item = FlowEnd> + '_ {
+        let mut early: Vec<(u32, Time)> = self.senders.early.iter().map(|(&flow, &start)| (flow, start)).collect();
+        early.sort_unstable();
+        early.into_iter().map(|message| message_end(&self.network, message, SenderStatistics::default()))
+    }
+
+    /// Messages that may start, and whose turn it is, go to the connection in `slot`.
+    pub(super) fn take_early(&mut self, now: Time, slot: u32, window: &mut Window<'_, OnWire>) {
+        let Host { senders, network, .. } = self;
+        let Some(outbox) = &mut senders.flows[slot as usize].outbox else { return };
+        while let Some(next) = network.traffic.connections.next(outbox.last)
+            && let Some(start) = senders.early.remove(&next)
+        {
+            outbox.last = next;
+            outbox.starts.push_back(start);
+        }
+        if outbox.is_sent {
+            self.give_next(now, slot, window);
+        }
+    }
+
+    /// The sender in `slot` has sent all that it was given: it is given the next message, if there is one.
+    pub(super) fn give_next(&mut self, now: Time, slot: u32, window: &mut Window<'_, OnWire>) {
+        let Host { senders, network, clock, .. } = self;
+        let flow = &mut senders.flows[slot as usize];
+        let (Some(outbox), Outlet::Transport(sender)) = (&mut flow.outbox, &mut flow.outlet) else { return };
+        if outbox.given == outbox.starts.len() {
+            return;
+        }
+        let Some(next) = network.traffic.connections.next(outbox.sending) else { return };
+        (outbox.sending, outbox.is_sent) = (next, false);
+        outbox.given += 1;
+        let extends = sender.extend(local(clock.as_ref(), now), bytes_of(network, next));
+        assert!(extends, "this transport has connections");
+        if flow.state == FlowState::Idle {
+            self.update_sender_timer(slot);
+            self.go_on(now, slot, window);
+        }
+    }
+
+    /// `segment` is the last that the sender in `slot` was given: its message ends, and the flow only with the last
+    /// message of the connection.
+    #[cold]
+    pub(super) fn end_message(&mut self, slot: u32, segment: &mut Segment) {
+        let Some(outbox) = &mut self.senders.flows[slot as usize].outbox else { return };
+        outbox.is_sent = true;
+        if self.network.traffic.connections.next(outbox.sending).is_some() {
+            segment.flags = segment.flags & !flags::LAST | flags::PUSH;
+        }
+    }
+
+    /// Ends the messages of the connection in `slot` that are acknowledged, and after the last one the connection.
+    pub(super) fn finish_messages(&mut self, now: Time, slot: u32, window: &mut Window<'_, OnWire>) {
+        let network = Arc::clone(&self.network);
+        let connections = &network.traffic.connections;
+        let flow = &mut self.senders.flows[slot as usize];
+        let (Some(mut outbox), Outlet::Transport(sender)) = (flow.outbox.take(), &flow.outlet) else { return };
+        let (acknowledged, statistics) = (sender.acknowledged(), sender.statistics());
+        let mut ended = Vec::new();
+        let mut is_last = false;
+        while !is_last
+            && acknowledged >= outbox.end
+            && let Some(start) = outbox.starts.pop_front()
+        {
+            let (number, own) = (outbox.current, since(statistics, &outbox.before));
+            (outbox.before, outbox.given) = (statistics, outbox.given - 1);
+            let end = message_end(&network, (number, start), own);
+            self.ends.push(FlowReport::Sender(FlowEnd { acked: Some(now), open: false, ..end }));
+            ended.push(number);
+            match connections.next(number) {
+                Some(next) => {
+                    (outbox.current, outbox.end) = (next, outbox.end.saturating_add(bytes_of(&network, next)));
+                }
+                None => is_last = true,
+            }
+        }
+        flow.outbox = Some(outbox);
+        self.senders.finished += ended.len() as u64;
+        if is_last {
+            self.close(slot);
+        }
+        for number in ended {
+            self.notify(now, number, When::Sent, window);
+        }
+    }
+
+    /// Data of a connection arrived in `slot`: messages that are whole now are delivered.
+    #[cold]
+    pub(super) fn deliver_messages(&mut self, now: Time, slot: u32, window: &mut Window<'_, OnWire>) {
+        let network = Arc::clone(&self.network);
+        let incoming = &mut self.receivers.flows[slot as usize];
+        let (expected, src) = (incoming.receiver.next_expected(), incoming.src);
+        while let Some(inbox) = &mut self.receivers.flows[slot as usize].inbox
+            && expected >= inbox.end
+        {
+            let flow = inbox.current;
+            match network.traffic.connections.next(flow) {
+                Some(next) => {
+                    let end = inbox.end.saturating_add(bytes_of(&network, next));
+                    **inbox = Inbox { current: next, end };
+                }
+                None => self.receivers.flows[slot as usize].inbox = None,
+            }
+            let delivery = Delivery { src, flow, at: now, size_bytes: network.traffic.flows[flow as usize].size_bytes };
+            self.ends.push(FlowReport::Receiver(delivery));
+            self.receivers.forgotten.insert((src, flow), delivery);
+            self.notify(now, flow, When::Delivered, window);
+        }
+    }
+}
