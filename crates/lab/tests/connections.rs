@@ -327,6 +327,34 @@ fn source_ports_of_flows_are_those_of_captures() {
     assert_eq!(ports, BTreeSet::from([(0, 49_152, 777), (1, 49_153, 777)]));
 }
 
+/// The destination port is a number in tables and captures, and no part of the hash.
+const DST_PORT: &str = r#"
+duration = "1ms"
+[fabric]
+kind = "leaf-spine"
+leaves = 2
+spines = 8
+hosts_per_leaf = 2
+link = { rate = "100Gbps", delay = "1us" }
+[record]
+links = { every = "1ms" }
+[[traffic]]
+kind = "pairs"
+pairs = [["H1", "H3"]]
+size = "100KB"
+"#;
+
+#[test]
+fn the_destination_port_is_no_part_of_the_hash() {
+    let links = |port: &str| {
+        let (_, seen) = alone(DST_PORT, &[("traffic.0.dst_port", port)], 1);
+        assert!(seen.flows.iter().all(|row| row.dst_port.to_string() == port));
+        seen.links
+    };
+    let first = links("100");
+    assert!(!first.is_empty() && ["1", "101", "4791", "65535"].iter().all(|port| links(port) == first));
+}
+
 /// Eight ranks in two leaves; the ring crosses the spines twice.
 const RING: &str = r#"
 duration = "50ms"

@@ -466,3 +466,17 @@ fn lengthen(frame: &mut Vec<u8>, size_bytes: usize) {
         ethernet::finish_frame(frame, 0);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The last packet of a message may be short: packets are counted, not bytes.
+    #[test]
+    fn packets_of_a_connection_are_numbered_through_its_messages() {
+        let messages = [(0, 0), (1500, 2), (1700, 3)];
+        let numbers = [0, 1000, 1499, 1500, 1699, 1700, 2700].map(|seq| sequence_number(1000, &messages, seq).get());
+        assert_eq!(numbers, [0, 1, 1, 2, 2, 3, 4]);
+        assert_eq!(sequence_number(1000, &[], 2500).get(), 2, "of a connection with one message");
+    }
+}
