@@ -109,18 +109,20 @@ impl Findings {
     }
 
     /// The check "buffer": no mark is above its limit, and every book agrees with what is there. A failure names the
-    /// lowest place of those that exceed theirs most, and the lowest book that is wrong.
-    pub fn verdict(&self) -> Verdict {
+    /// lowest place of those that exceed theirs most, and the lowest book that is wrong; `name` names a node.
+    pub fn verdict(&self, name: impl Fn(u32) -> String) -> Verdict {
         let Findings { places, over, wrong, .. } = *self;
         let mut faults = Vec::new();
         if let Some(Mark { place, peak, limit, unit }) = self.worst {
             faults.push(format!(
-                "{over} of {places} over their limit, the worst {place}: {peak} of at most {limit} {unit}"
+                "{over} of {places} over their limit, the worst {}: {peak} of at most {limit} {unit}",
+                place.words(&name)
             ));
         }
         if let Some(Book { place, counted_bytes, found_bytes }) = self.first_wrong {
             faults.push(format!(
-                "{wrong} books are wrong, first {place}: {counted_bytes} bytes counted as taken, {found_bytes} there"
+                "{wrong} books are wrong, first {}: {counted_bytes} bytes counted as taken, {found_bytes} there",
+                place.words(&name)
             ));
         }
         if !faults.is_empty() {
@@ -157,7 +159,11 @@ mod tests {
     use crate::place::QueueId;
 
     fn verdict(marks: impl IntoIterator<Item = Mark>, books: impl IntoIterator<Item = Book>) -> Verdict {
-        Findings::of(marks, books).verdict()
+        Findings::of(marks, books).verdict(name)
+    }
+
+    fn name(node: u32) -> String {
+        format!("S{node}")
     }
 
     fn queue(port: u16) -> Place {
@@ -185,12 +191,12 @@ mod tests {
             marks[port].peak = high.peak();
             let before = verdict(marks.iter().copied(), []);
             assert!(!before.pass);
-            assert!(before.detail.contains(&queue(port as u16).to_string()), "{before}");
+            assert!(before.detail.contains(&format!("S3 egress port {port} class 0")), "{before}");
             random.shuffle(&mut marks);
             // Of two parts as of one.
             let (some, others) = marks.split_at(random.below(marks.len() as u64) as usize);
             let [some, others] = [some, others].map(|part| Findings::of(part.iter().copied(), []));
-            assert_eq!(some.beside(others).verdict(), before);
+            assert_eq!(some.beside(others).verdict(name), before);
             assert_eq!(verdict(marks, []), before);
         }
     }
@@ -203,7 +209,7 @@ mod tests {
             mark(Place::Buffer { node: 7 }, 1_000_007, 1_000_000, Unit::Bytes),
             mark(queue(2), 500, 500, Unit::Frames),
         ];
-        let expected = "2 of 3 over their limit, the worst node 7 buffer: 1000007 of at most 1000000 bytes";
+        let expected = "2 of 3 over their limit, the worst S7 buffer: 1000007 of at most 1000000 bytes";
         assert_eq!(verdict(marks, []).detail, expected);
     }
 
@@ -224,9 +230,9 @@ mod tests {
         let book = |node, counted_bytes| Book { place: Place::Buffer { node }, counted_bytes, found_bytes: 9_000 };
         assert!(verdict([], [book(1, 9_000), book(2, 9_000)]).pass);
         let wrong = verdict([], [book(4, 9_001), book(2, 8_999), book(1, 9_000)]);
-        let expected = "2 books are wrong, first node 2 buffer: 8999 bytes counted as taken, 9000 there";
+        let expected = "2 books are wrong, first S2 buffer: 8999 bytes counted as taken, 9000 there";
         assert_eq!((wrong.pass, wrong.detail.as_str()), (false, expected));
         let parts = [vec![book(4, 9_001), book(1, 9_000)], vec![book(2, 8_999)]].map(|part| Findings::of([], part));
-        assert_eq!(parts.into_iter().reduce(Findings::beside).unwrap().verdict(), wrong);
+        assert_eq!(parts.into_iter().reduce(Findings::beside).unwrap().verdict(name), wrong);
     }
 }

@@ -28,7 +28,7 @@ pub fn verdict(iterations: impl IntoIterator<Item = Iteration>) -> Verdict {
         }
     }
     let Some(Iteration { took, least }) = tightest else {
-        return Verdict::nothing(NAME, "no iteration of a collective operation is through");
+        return Verdict::not_applicable(NAME, "no iteration of a collective operation is through");
     };
     let detail = if faster == 0 {
         format!("{count} iterations, each at least as long as its links need; the tightest {took}, at least {least}")

@@ -4,7 +4,7 @@
 //! | check | what must hold |
 //! |---|---|
 //! | [`conservation`] | every frame that came into being ended in exactly one way or is still on its way |
-//! | [`lossless`] | a lossless class lost no frame for want of room |
+//! | [`lossless`] | a lossless class lost no frame for want of room; other losses are listed |
 //! | [`order`] | a flow that is promised order gets it |
 //! | [`buffer`] | nothing held more than it may |
 //! | [`collectives`] | no collective operation is faster than the links that it must use |
@@ -43,6 +43,7 @@ pub use conservation::{Cause, PacketLedger, Tally};
 pub use deadlock::{Account, Deadlock, PausedQueue, deadlock};
 pub use little::QueueArea;
 pub use load::{LoadSummary, QueueLoad};
+pub use lossless::LosslessLosses;
 pub use order::{OrderLog, OrderViolation, OrderWatch};
 pub use pauses::{ControlLedger, PauseLedger, StopLedger};
 pub use place::{AccountId, Place, QueueId};

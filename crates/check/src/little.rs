@@ -130,13 +130,16 @@ impl Findings {
         self
     }
 
-    /// The check "little's law". A failure names the lowest queue; the order of queues does not matter.
-    pub fn verdict(&self) -> Verdict {
+    /// The check "little's law". A failure names the lowest queue; the order of queues does not matter. `name`
+    /// names a node.
+    pub fn verdict(&self, name: impl Fn(u32) -> String) -> Verdict {
         let Findings { used, watched, faults, .. } = *self;
         let detail = match &self.first {
             None if used == 0 => return Verdict::not_applicable("little's law", "no frame waited in a queue"),
             None => format!("holds to the picosecond in the {used} of {watched} queues in which frames waited"),
-            Some((place, fault)) => format!("{faults} of {watched} queues disagree, first {place}: {fault}"),
+            Some((place, fault)) => {
+                format!("{faults} of {watched} queues disagree, first {}: {fault}", place.words(name))
+            }
         };
         Verdict::new("little's law", faults == 0, detail)
     }
@@ -160,7 +163,11 @@ mod tests {
         now: Time,
         queues: impl IntoIterator<Item = (Place, &'a QueueArea, u64, I)>,
     ) -> Verdict {
-        Findings::of(now, queues).verdict()
+        Findings::of(now, queues).verdict(name)
+    }
+
+    fn name(node: u32) -> String {
+        format!("S{node}")
     }
 
     /// A fault to build into the queue, once.
@@ -269,8 +276,8 @@ mod tests {
         assert_eq!((none.pass, none.judged), (true, false));
         let before = Findings::of(Time::from_ns(5), [(ID, &idle, 1, [Time::ZERO, Time::ZERO])]);
         let after = Findings::of(Time::from_ns(9), [(ID, &idle, 0, [Time::ZERO; 0])]);
-        assert!(after.verdict().pass && !before.clone().and_then(after.clone()).verdict().pass);
-        assert!(!after.beside(before).verdict().pass);
+        assert!(after.verdict(name).pass && !before.clone().and_then(after.clone()).verdict(name).pass);
+        assert!(!after.beside(before).verdict(name).pass);
     }
 
     #[test]

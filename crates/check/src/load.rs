@@ -116,10 +116,11 @@ pub fn summary<'a>(now: Time, queues: impl IntoIterator<Item = (&'a QueueLoad, u
 
 /// The check "load" at `now`, of queues with their capacity and, where lengths are in frames, the watch of Little's law
 /// that began at the same instant: utilisation was measured of what was there. No mean is above the capacity, and both
-/// watches have seen the same length over time. A failure names the lowest place.
+/// watches have seen the same length over time. A failure names the lowest place; `name` names a node.
 pub fn verdict<'a>(
     now: Time,
     queues: impl IntoIterator<Item = (Place, &'a QueueLoad, u64, Option<(&'a QueueArea, u64)>)>,
+    name: impl Fn(u32) -> String,
 ) -> Verdict {
     let (mut watched, mut used, mut faults) = (0u64, 0u64, 0u64);
     let mut first: Option<(Place, String)> = None;
@@ -152,9 +153,11 @@ pub fn verdict<'a>(
     match first {
         None if used == 0 => Verdict::not_applicable("load", "no frame waited in a queue"),
         None => Verdict::new("load", true, format!("utilisation of {watched} queues agrees with what waited in them")),
-        Some((place, fault)) => {
-            Verdict::new("load", false, format!("{faults} of {watched} queues disagree, first {place}: {fault}"))
-        }
+        Some((place, fault)) => Verdict::new(
+            "load",
+            false,
+            format!("{faults} of {watched} queues disagree, first {}: {fault}", place.words(name)),
+        ),
     }
 }
 
@@ -190,6 +193,7 @@ mod tests {
     #[test]
     fn a_load_that_another_watch_has_not_seen_is_a_fault() {
         let at = Time::from_us;
+        let verdict = |at: Time, queues: [_; 1]| verdict(at, queues, |node| format!("S{node}"));
         let place = Place::Port { node: 1, port: 2 };
         let (mut load, mut area) = (QueueLoad::starting(Time::ZERO, 0), QueueArea::starting(Time::ZERO));
         load.on_change(at(10), 7, 9);

@@ -72,16 +72,21 @@ impl fmt::Display for AccountId {
     }
 }
 
-impl fmt::Display for Place {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Place::Buffer { node } => write!(f, "node {node} buffer"),
-            Place::Queue(queue) => queue.fmt(f),
-            Place::Account(account) => account.fmt(f),
-            Place::Port { node, port } => write!(f, "node {node} egress port {port}"),
-            Place::Held { node, port } => write!(f, "node {node} egress port {port}, held flows"),
+impl Place {
+    /// In words; `name` names a node.
+    pub(crate) fn words(&self, name: impl Fn(u32) -> String) -> String {
+        match *self {
+            Place::Buffer { node } => format!("{} buffer", name(node)),
+            Place::Queue(QueueId { node, port, class }) => {
+                format!("{} egress port {port} class {class}", name(node))
+            }
+            Place::Account(AccountId { node, port, class }) => {
+                format!("{} ingress port {port} class {class}", name(node))
+            }
+            Place::Port { node, port } => format!("{} egress port {port}", name(node)),
+            Place::Held { node, port } => format!("{} egress port {port}, held flows", name(node)),
             Place::Recirculation { node, pipeline } => {
-                write!(f, "node {node} recirculation port of pipeline {pipeline}")
+                format!("{} recirculation port of pipeline {pipeline}", name(node))
             }
         }
     }

@@ -1,10 +1,10 @@
 //! What every node counts, always: the raw material of the packet account and the checks.
 
-use check::WorkLog;
 use check::conservation::{Cause, PacketLedger};
 use check::order::OrderLog;
 use check::pauses::PauseLedger;
 use check::turns::TurnLedger;
+use check::{LosslessLosses, WorkLog};
 use protocols::frame::Frame;
 use units::Time;
 
@@ -56,7 +56,10 @@ pub struct Ledger {
     pub resumes_sent: u64,
     /// Pause storms that a watchdog found.
     pub pause_storms: u64,
-    /// The first frame that a lossless class lost: when, at which node and ingress port, of which class.
+    /// What lossless classes lost, for any cause.
+    pub lossless_losses: LosslessLosses,
+    /// The first frame that a lossless class lost for want of room: when, at which node and ingress port, of which
+    /// class.
     pub first_lossless_drop: Option<(Time, u32, u16, u8)>,
     /// The first header that was lost for want of room: when, at which node, and by which port it had come.
     pub first_header_loss: Option<(Time, u32, u16)>,
@@ -79,9 +82,15 @@ impl Ledger {
         self.turns.made += u64::from(frame.bounces < u8::MAX);
     }
 
-    /// Counts a lost frame.
-    pub fn lose(&mut self, node: u32, frame: &Frame, cause: Cause) {
+    /// Counts a lost frame; `lossless` classes have a bit each.
+    pub fn lose(&mut self, node: u32, frame: &Frame, cause: Cause, lossless: u8) {
         self.packets.drop_frame(cause, u64::from(frame.size_bytes));
+        // A frame whose tag has become lossy may be lost. Want of room is that of the account by which it came.
+        let room = matches!(cause, Cause::LosslessNoRoom | Cause::OutsideFlowControl);
+        if room || lossless >> (frame.class & 7) & 1 == 1 {
+            let class = if room { frame.in_class } else { frame.class };
+            self.lossless_losses.count(class, cause, frame.size_bytes.into());
+        }
         self.turns.end(frame.bounces, frame.max_distance, frame.distance);
         if cause == Cause::LosslessNoRoom && self.first_lossless_drop.is_none() {
             self.first_lossless_drop = Some((frame.at, node, frame.in_port, frame.in_class));
@@ -114,6 +123,7 @@ impl Ledger {
         self.pauses_sent += other.pauses_sent;
         self.resumes_sent += other.resumes_sent;
         self.pause_storms += other.pause_storms;
+        self.lossless_losses.merge(&other.lossless_losses);
         self.first_lossless_drop = self.first_lossless_drop.into_iter().chain(other.first_lossless_drop).min();
         self.first_header_loss = self.first_header_loss.into_iter().chain(other.first_header_loss).min();
         self.spurious_trims += other.spurious_trims;
@@ -145,6 +155,7 @@ units::pack_fields!(Ledger {
     pauses_sent,
     resumes_sent,
     pause_storms,
+    lossless_losses,
     first_lossless_drop,
     first_header_loss,
     cyclic_frames,

@@ -60,7 +60,7 @@ impl Books {
             self.ledger.control_lost += 1;
             return;
         }
-        self.ledger.lose(self.node.0, frame, cause);
+        self.ledger.lose(self.node.0, frame, cause, self.network.switch.flow_control.lossless());
         if let (Some(telemetry), Some(record)) = (&self.network.telemetry, frame.record()) {
             telemetry.close(record);
         }

@@ -24,13 +24,11 @@ impl Simulation {
     pub(crate) fn checks(&self, ledger: &Ledger, now: Time, expect_deadlock: bool) -> Vec<Verdict> {
         let mut checks = vec![ledger.packets.verdict()];
         if self.network.switch.flow_control.lossless() != 0 {
-            let mut verdict = check::lossless::verdict(&ledger.packets, self.promise());
-            if let Some((at, node, port, class)) = ledger.first_lossless_drop {
-                let name = self.network.fabric.name(fabric::NodeId(node));
-                verdict.detail =
-                    format!("{}; first at {at} at {name}, ingress port {port}, class {class}", verdict.detail);
-            }
-            checks.push(verdict);
+            let first = ledger.first_lossless_drop.map(|(at, node, port, class)| {
+                format!("at {at} at {}, ingress port {port}, class {class}", self.name_of(node))
+            });
+            let losses = &ledger.lossless_losses;
+            checks.push(check::lossless::verdict(&ledger.packets, losses, self.promise(), first.as_deref()));
             let Ledger { control_sent: sent, control_received: received, control_lost: lost, .. } = *ledger;
             let control = ControlLedger { sent, received, lost, on_the_way: ledger.control_on_the_way };
             checks.push(ledger.pauses.verdict(&control, &self.stops(ledger, now)));
@@ -48,18 +46,16 @@ impl Simulation {
             self.marks().map(|mark| Mark { peak: early.next().map_or(mark.peak, |it| it.peak.max(mark.peak)), ..mark });
         // Of half a million ports there are many: each is judged as it is read, at its own rank.
         let parts = self.parts(buffer::Findings::of(marks, self.books()));
-        checks.push(parts.into_iter().reduce(buffer::Findings::beside).unwrap_or_default().verdict());
+        checks.push(
+            parts.into_iter().reduce(buffer::Findings::beside).unwrap_or_default().verdict(|node| self.name_of(node)),
+        );
         let spans = self.parts((before.clone(), Findings::of(now, self.areas())));
         let spans = spans.into_iter().reduce(|all, part| (all.0.beside(part.0), all.1.beside(part.1)));
         let (before, since) = spans.unwrap_or_default();
-        checks.push(before.and_then(since).verdict());
+        checks.push(before.and_then(since).verdict(|node| self.name_of(node)));
         let own = self.ports_that_sent();
         let ports = self.parts(own).iter().sum();
-        checks.push(
-            ledger
-                .work
-                .verdict(ports, !self.stopped_early, |node| self.network.fabric.name(fabric::NodeId(node)).to_owned()),
-        );
+        checks.push(ledger.work.verdict(ports, !self.stopped_early, |node| self.name_of(node)));
         if self.network.switch.flow_control.may_lock() {
             let mut verdict = check::deadlock::verdict(self.deadlock.as_ref(), expect_deadlock, self.deadlock_looks);
             if let Some(found) = &self.deadlock {
@@ -68,6 +64,11 @@ impl Simulation {
             checks.push(verdict);
         }
         checks
+    }
+
+    /// The name of a node.
+    fn name_of(&self, node: u32) -> String {
+        self.network.fabric.name(fabric::NodeId(node)).to_owned()
     }
 
     /// Ports of this rank that have sent a frame.
@@ -287,7 +288,7 @@ impl Simulation {
         let queues = loads.iter().map(|(place, load, capacity, area)| {
             (*place, load, *capacity, area.as_ref().map(|(area, length)| (area, *length)))
         });
-        Some(check::load::verdict(now, queues))
+        Some(check::load::verdict(now, queues, |node| self.name_of(node)))
     }
 }
 

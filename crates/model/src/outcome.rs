@@ -11,7 +11,7 @@ use crate::switch::Switch;
 use crate::watcher::Watcher;
 use check::ReorderDensity;
 use check::Verdict;
-use check::conservation::Cause;
+use check::conservation::{Cause, Tally};
 use check::pauses::PauseLedger;
 use check::turns::TurnLedger;
 use protocols::frame::Frame;
@@ -20,7 +20,7 @@ use stats::histogram::Histogram;
 use stats::jitter::{FlowDelays, JitterSummary};
 use stats::summary::{
     ByteAccount, Check, CycleSummary, Deadlock, DeadlockEdge, Distribution, Goodput, Happened, LinkSummary, LossAt,
-    MAX_LOSS_PLACES, PacketAccount, PauseSummary, PortLoad, Reordering, Utilisation, Window,
+    LosslessLoss, MAX_LOSS_PLACES, PacketAccount, PauseSummary, PortLoad, Reordering, Utilisation, Window,
 };
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -117,6 +117,7 @@ impl Simulation {
             packet_hops: ledger.hops,
             packets: account,
             losses: self.losses(),
+            lossless_losses: lossless_losses(&ledger),
             happened: Happened {
                 bounces: ledger.bounces,
                 marks: ledger.marks,
@@ -460,27 +461,11 @@ impl Simulation {
                  were quick enough, not of all; run longer, or let measure.end come earlier"
             ));
         }
-        let lossy =
-            ledger.packets.dropped_by(Cause::LinkLoss).frames + ledger.packets.dropped_by(Cause::BitError).frames;
-        if lossy > 0 && self.network.switch.flow_control.lossless() != 0 {
-            warnings.push(format!("links lost {lossy} frames: flow control cannot prevent that"));
-        }
-        let outside = ledger.packets.dropped_by(Cause::OutsideFlowControl).frames;
-        if outside > 0 {
-            warnings.push(format!(
-                "{outside} frames of lossless classes were lost where flow control does not reach: at switches that \
-                 take no part in it, or from neighbours that take none"
-            ));
-        }
+        warnings.extend(Cause::ALL.into_iter().filter_map(|cause| lossless_warning(ledger, cause)));
         warnings.extend(self.header_warning(ledger));
-        if ledger.pause_storms > 0 {
-            let dropped = ledger.packets.dropped_by(Cause::PauseStorm).frames;
-            let storms = ledger.pause_storms;
-            warnings.push(format!(
-                "watchdogs found {storms} pause storm{} and dropped {dropped} frames that waited in {}",
-                if storms == 1 { "" } else { "s" },
-                if storms == 1 { "it" } else { "them" },
-            ));
+        if ledger.pause_storms > 0 && ledger.lossless_losses.by(Cause::PauseStorm).frames == 0 {
+            let plural = if ledger.pause_storms == 1 { "" } else { "s" };
+            warnings.push(format!("watchdogs found {} pause storm{plural} and dropped no frame", ledger.pause_storms));
         }
         if ledger.missed_cycles > 0 {
             warnings.push(format!(
@@ -520,6 +505,50 @@ fn dropped(ledger: &Ledger) -> std::collections::BTreeMap<String, u64> {
         .map(|&cause| (cause.name().to_owned(), ledger.packets.dropped_by(cause).frames))
         .filter(|(_, count)| *count > 0)
         .collect()
+}
+
+fn lossless_losses(ledger: &Ledger) -> Vec<LosslessLoss> {
+    let loss = |(cause, class, lost): (Cause, u8, Tally)| LosslessLoss {
+        class,
+        cause: cause.name().to_owned(),
+        packets: lost.frames,
+        bytes: lost.bytes,
+    };
+    ledger.lossless_losses.iter().map(loss).collect()
+}
+
+/// What lossless classes lost by `cause`, if anything, and if no check fails for it.
+fn lossless_warning(ledger: &Ledger, cause: Cause) -> Option<String> {
+    let frames = ledger.lossless_losses.by(cause).frames;
+    if frames == 0 {
+        return None;
+    }
+    let why = match cause {
+        Cause::NoRoom | Cause::LosslessNoRoom => return None,
+        Cause::PauseStorm => {
+            let storms = ledger.pause_storms;
+            return Some(format!(
+                "watchdogs found {storms} pause storm{} and dropped {frames} frames of lossless classes that waited in \
+                 {}",
+                if storms == 1 { "" } else { "s" },
+                if storms == 1 { "it" } else { "them" },
+            ));
+        }
+        Cause::OutsideFlowControl => {
+            "where flow control does not reach: at switches that take no part in it, or from neighbours that take none"
+        }
+        Cause::LinkDown => "with links that had failed",
+        Cause::NoRoute => "because no port with a live link leads to their destination",
+        Cause::LinkLoss => "by the configured loss of links: flow control cannot prevent that",
+        Cause::BitError => "to bit errors: flow control cannot prevent that",
+        Cause::TtlExpired => "at their hop limit: routes are longer than host.ttl, or close a loop",
+        Cause::Nonconforming => "as nonconforming: their senders went on faster than they had been told",
+        Cause::HostBuffer => "because hosts had no room for them",
+        Cause::HeaderNoRoom | Cause::BounceQueueFull | Cause::BounceLimit | Cause::DeflectQueueFull => {
+            return Some(format!("{frames} frames of lossless classes were lost ({cause})"));
+        }
+    };
+    Some(format!("{frames} frames of lossless classes were lost {why}"))
 }
 
 /// Puts `item` into a list in the order of `compare`, which keeps its first [`LISTED_PORTS`].

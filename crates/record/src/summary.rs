@@ -39,6 +39,9 @@ pub struct Summary {
     pub packets: PacketAccount,
     /// Where packets were lost: node by node and cause by cause, the most first, at most [`MAX_LOSS_PLACES`].
     pub losses: Vec<LossAt>,
+    /// What lossless classes lost for any cause; left out where they lost nothing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lossless_losses: Vec<LosslessLoss>,
     /// What happened to packets on the way.
     pub happened: Happened,
     /// Where the bytes went.
@@ -110,6 +113,7 @@ impl Summary {
             packet_hops,
             packets,
             losses,
+            lossless_losses,
             happened,
             bytes,
             mut flows,
@@ -144,6 +148,7 @@ impl Summary {
             packet_hops,
             packets,
             losses,
+            lossless_losses,
             happened,
             bytes,
             flows,

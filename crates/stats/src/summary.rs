@@ -31,6 +31,8 @@ pub struct Outcome {
     pub packets: PacketAccount,
     /// Where packets were lost: node by node and cause by cause, the most first, at most [`MAX_LOSS_PLACES`].
     pub losses: Vec<LossAt>,
+    /// What lossless classes lost for any cause, in the order of causes, then classes.
+    pub lossless_losses: Vec<LosslessLoss>,
     /// What happened to packets on the way.
     pub happened: Happened,
     /// Where the bytes went.
@@ -114,6 +116,19 @@ pub struct LossAt {
     pub cause: String,
     /// How many.
     pub packets: u64,
+}
+
+/// Packets of one lossless class that were lost for one cause.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LosslessLoss {
+    /// The class.
+    pub class: u8,
+    /// As in [`PacketAccount::dropped`].
+    pub cause: String,
+    /// How many.
+    pub packets: u64,
+    /// Their bytes, without preamble and gap.
+    pub bytes: u64,
 }
 
 /// The closed account of packets: `injected + created_in_network = delivered_whole +

@@ -140,7 +140,8 @@ fn little_holds_in_every_queue_and_fails_when_corrupted() {
             }
         }
         let inside: Vec<Time> = (100..200).map(arrival).collect();
-        let verdict = check::little::Findings::of(arrival(250), [(id, &area, length, inside)]).verdict();
+        let verdict =
+            check::little::Findings::of(arrival(250), [(id, &area, length, inside)]).verdict(|node| node.to_string());
         assert_eq!(verdict.pass, late_by == 0, "{}", verdict.detail);
     }
 }

@@ -67,7 +67,7 @@ impl Series {
         f64::from(u8::from(self.summary.deadlock.is_some()))
     }
 
-    /// Frames that a lossless class lost.
+    /// Frames that a lossless class lost for want of room.
     pub fn lossless_lost(&self) -> f64 {
         self.lost("lossless queue full")
     }
