@@ -1,4 +1,5 @@
-//! What checks conclude from runs in which something went wrong: losses of lossless classes for any cause.
+//! What checks conclude from runs in which something went wrong: losses of lossless classes for any cause, and buffers
+//! that frames of a switch's own enter.
 
 use lab::{Finished, Override, Run, Stop, Way};
 use model::{Ranks, Unwatched, in_one_process};
@@ -60,6 +61,28 @@ kind = "incast"
 receiver = "H1"
 fan_in = 3
 size = "2MB"
+"#;
+
+/// Switches notify sources through ports whose outputs decide whom to stop.
+const NOTIFICATIONS: &str = r#"
+duration = "60us"
+seed = 727007736373
+[fabric]
+kind = "clos"
+pods = 2
+tors_per_pod = 2
+leaves_per_pod = 2
+spines = 2
+hosts_per_tor = 2
+link = { rate = "400Gbps", delay = "5us" }
+[switch]
+queue = "20 packets"
+flow_control = { kind = "destination" }
+marking = { kind = "congestion-point", set_point = "5KB", sample = "1500B", sample_min = "1B" }
+[[traffic]]
+kind = "stride"
+stride = 3
+size = "100KB"
 "#;
 
 fn read(text: &str, set: &[(&str, &str)]) -> Run {
@@ -141,4 +164,15 @@ fn a_run_without_losses_is_lossless() {
     let summary = run(&["duration = \"1ms\"", LEAF_SPINE, FAILED_LINK].concat(), &[("fail", "[]")]);
     assert_eq!(check(&summary, "lossless").detail, "no lossless frame dropped");
     assert!(summary.lossless_losses.is_empty() && !summary.to_json().contains("lossless_losses"));
+}
+
+/// Notifications took places of a port that was full: 22 frames where 20 fit. A failure names the node.
+#[test]
+fn notifications_of_switches_ask_for_room_like_any_frame() {
+    for kind in ["destination", "florax", "pause-at-output"] {
+        let summary = run(NOTIFICATIONS, &[("switch.flow_control.kind", kind)]);
+        let buffer = check(&summary, "buffer");
+        assert!(buffer.pass && summary.packets.closed, "{kind}: {}", buffer.detail);
+        assert!(check(&summary, "conservation").pass && check(&summary, "little's law").pass, "{kind}");
+    }
 }

@@ -164,6 +164,12 @@ impl Backpressure {
         output.count_sender(&self.parameters, (now, in_port, Pair { src: frame.src, dst: frame.dst }), bytes.0, rate);
         let outcome = if output.count(&self.parameters, at, bytes, rate, &mut requests) {
             let outcome = self.take_in(core, overload, crossing, frame, window);
+            if let Some((back, message)) = core.take_notification() {
+                let outcome = self.take_in(core, overload, back, &message, window);
+                core.record(back, &message, outcome);
+                let occupancy = self.occupancy(core, back.egress);
+                self.most[usize::from(back.egress)].raise(occupancy);
+            }
             let occupancy = self.occupancy(core, egress);
             self.most[usize::from(egress)].raise(occupancy);
             let Backpressure { parameters, outputs, held, mtu_bytes, limit, .. } = &mut *self;

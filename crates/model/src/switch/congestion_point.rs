@@ -1,7 +1,8 @@
 //! Queues that are congestion points (QCN): frames that wait in them are sampled, and their sources notified.
 //!
 //! It stands where overload is asked about a class before admission, so that switches without it pay nothing: a frame
-//! of a class that is watched is admitted as ever, and looked at if it waits.
+//! of a class that is watched is admitted as ever, and looked at if it waits. A notification asks for room as a frame
+//! that arrives does: where outputs decide whom to stop, that is room of its port.
 
 use super::core::Core;
 use super::outcome::{Crossing, Outcome};
@@ -27,6 +28,8 @@ pub(crate) struct CongestionPoints {
     /// By port and class, bytes that have waited, where other classes may share a port with a watched one.
     waited_bytes: Vec<[u64; 8]>,
     random: Stream,
+    /// Where outputs decide whom to stop, the notification that the frame caused which is being admitted.
+    made: Option<(Crossing, Frame)>,
 }
 
 /// One of them.
@@ -57,7 +60,7 @@ impl CongestionPoints {
         let random = Stream::new(network.seed, u64::from(node.0), purpose("congestion points"));
         let ports = if network.classes.len() > 1 { network.fabric.ports(node).len() } else { 0 };
         let waited_bytes = vec![[0; 8]; ports];
-        Some(Box::new(CongestionPoints { parameters, early: 0, points: Vec::new(), waited_bytes, random }))
+        Some(Box::new(CongestionPoints { parameters, early: 0, points: Vec::new(), waited_bytes, random, made: None }))
     }
 }
 
@@ -165,8 +168,19 @@ impl Core {
         };
         let back = Crossing { in_port: crossing.in_port, egress, in_class: class, class };
         self.note(back, &frame, TraceEvent::Created { since: frame.at });
+        if self.has_backpressure {
+            if let Some(points) = &mut self.points {
+                points.made = Some((back, frame));
+            }
+            return;
+        }
         let outcome = self.forward(overload, &back, &frame, window);
         self.record(back, &frame, outcome);
+    }
+
+    /// Takes the notification that is still to be admitted.
+    pub(super) fn take_notification(&mut self) -> Option<(Crossing, Frame)> {
+        self.points.as_mut()?.made.take()
     }
 }
 
