@@ -14,6 +14,7 @@
 //! | [`mod@reorder`] | the order of every frame that arrived was judged once |
 //! | [`work`] | no wire stays free while a frame may start on it |
 //! | [`turns`] | every time that a frame was turned around stands in the frame's own counters, and they agree |
+//! | [`stall`] | no lossless frame stands still without a reason that ends |
 //! | [`mod@deadlock`] | no set of paused queues that hold each other for ever |
 //!
 //! Two measure where a run asks for it, [`mod@reorder`] how far packets come out of order, [`load`] how full queues
@@ -34,6 +35,7 @@ pub mod order;
 pub mod pauses;
 mod place;
 pub mod reorder;
+pub mod stall;
 pub mod turns;
 mod verdict;
 pub mod work;
@@ -48,6 +50,7 @@ pub use order::{OrderLog, OrderViolation, OrderWatch};
 pub use pauses::{ControlLedger, PauseLedger, StopLedger};
 pub use place::{AccountId, Place, QueueId};
 pub use reorder::{ReorderDensity, ReorderWatch};
+pub use stall::{Stalls, StandCause, Standing};
 pub use turns::TurnLedger;
 pub use verdict::Verdict;
 pub use work::{LateStart, WorkLog};

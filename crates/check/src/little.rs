@@ -57,6 +57,11 @@ impl QueueArea {
         now.as_ps().wrapping_sub(arrived.max(self.since).as_ps())
     }
 
+    /// When the length changed last, or the watch began.
+    pub fn last_change(&self) -> Time {
+        self.last_change
+    }
+
     /// The integral of the length up to the last change, in frames times picoseconds, modulo 2^64.
     pub fn area_frame_ps(&self) -> u64 {
         self.area_frame_ps

@@ -1,5 +1,5 @@
-//! What checks conclude from runs in which something went wrong: losses of lossless classes for any cause, and buffers
-//! that frames of a switch's own enter.
+//! What checks conclude from runs in which something went wrong: losses of lossless classes for any cause, buffers that
+//! frames of a switch's own enter, and lossless flows that stand still.
 
 use lab::{Finished, Override, Run, Stop, Way};
 use model::{Ranks, Unwatched, in_one_process};
@@ -83,6 +83,48 @@ marking = { kind = "congestion-point", set_point = "5KB", sample = "1500B", samp
 kind = "stride"
 stride = 3
 size = "100KB"
+"#;
+
+/// A frame that turned lossy waits in class 0 behind a class that never pauses: it holds the lossless account by which
+/// it came, and with it a flow that has another way.
+const STARVED: &str = r#"
+duration = "20ms"
+[fabric]
+kind = "file"
+file = "tests/starved/fabric.json"
+[switch]
+buffer = "12MB"
+flow_control = { kind = "pfc", priorities = [1], xoff = "24KB", xon = "3KB", reaction = "1us" }
+tags = { kind = "tagger", rules = "tests/starved/rules.json" }
+[[traffic]]
+kind = "pairs"
+label = "stray"
+pairs = [["H1", "H3"]]
+process = "constant"
+frame = "1000B"
+load = 0.2
+class = 1
+[[traffic]]
+kind = "pairs"
+label = "victim"
+pairs = [["H1", "H4"]]
+process = "constant"
+frame = "1000B"
+load = 0.3
+class = 1
+[[traffic]]
+kind = "pairs"
+label = "bulk"
+pairs = [["H2", "H3"]]
+process = "constant"
+frame = "1000B"
+load = 1.0
+class = 5
+start = "1ms"
+[host]
+transport = "datagram"
+[check]
+deadlock = { every = "5us" }
 "#;
 
 fn read(text: &str, set: &[(&str, &str)]) -> Run {
@@ -175,4 +217,62 @@ fn notifications_of_switches_ask_for_room_like_any_frame() {
         assert!(buffer.pass && summary.packets.closed, "{kind}: {}", buffer.detail);
         assert!(check(&summary, "conservation").pass && check(&summary, "little's law").pass, "{kind}");
     }
+}
+
+/// H1 is stopped at 1.03 ms and sends no frame again, and every check was ok. Under round robin it moves.
+#[test]
+fn a_lossless_flow_behind_a_starved_queue_is_a_stall() {
+    let summary = run(STARVED, &[]);
+    let red: Vec<&Check> = summary.checks.iter().filter(|check| !check.pass).collect();
+    let [stall] = red[..] else { panic!("{:?}", summary.checks) };
+    assert_eq!(stall.name, "stall");
+    let parts: Vec<&str> = stall.detail.split("; ").collect();
+    let [root, behind] = parts[..] else { panic!("{}", stall.detail) };
+    assert!(root.starts_with("1 queue stands still: B port 2 class 0 (27000 B) since 1.0"), "{root}");
+    assert!(root.ends_with("ms: higher classes take the link (strict priority)"), "{root}");
+    let stopped: Vec<&str> = behind.strip_prefix("stopped for that: ").unwrap().split(", ").collect();
+    assert_eq!(stopped.len(), 2, "{behind}");
+    assert!(stopped[0].starts_with("A port 1 class 1 since 1.0"), "{behind}");
+    assert!(stopped[1].starts_with("H1 port 0 class 1 since 1.0"), "{behind}");
+
+    let fair = "{ kind = \"wrr\", weights = [1, 1, 1, 1, 1, 1, 1, 1] }";
+    let summary = run(STARVED, &[("switch.scheduler", fair)]);
+    assert!(summary.checks.iter().all(|check| check.pass), "{:?}", summary.checks);
+}
+
+/// Two senders ignore the output, which stays full and never lets the third go on. FLORAX drops what exceeds its rate.
+#[test]
+fn a_flow_that_hosts_who_ignore_xoff_keep_stopped_is_a_stall() {
+    for kind in ["destination", "pause-at-output"] {
+        let summary = run(NONCONFORMING, &[("switch.flow_control.kind", kind)]);
+        let stall = check(&summary, "stall");
+        assert!(
+            !stall.pass && stall.detail.starts_with("1 queue stands still: H4 port 0 class 3 since "),
+            "{kind}: {}",
+            stall.detail
+        );
+        assert!(
+            stall.detail.ends_with("us: hosts that ignore XOFF keep the output behind it full"),
+            "{}",
+            stall.detail
+        );
+        let all_obey = run(NONCONFORMING, &[("switch.flow_control.kind", kind), ("host.disobedient", "[]")]);
+        assert!(check(&all_obey, "stall").pass, "{kind}");
+    }
+    assert!(check(&run(NONCONFORMING, &[]), "stall").pass);
+}
+
+/// Without a watchdog the card stops for ever all that is behind it. A watchdog drops what waits, so nothing stands.
+#[test]
+fn a_host_that_never_ceases_to_pause_is_a_stall() {
+    let text = ["duration = \"2ms\"", LEAF_SPINE, WATCHDOG_DROPS].concat();
+    assert!(check(&run(&text, &[]), "stall").pass);
+    let unwatched = text.replace("watchdog =", "#");
+    let stall = check(&run(&unwatched, &[]), "stall").clone();
+    assert!(!stall.pass, "{}", stall.detail);
+    assert!(stall.detail.starts_with("1 queue stands still: L1 port 0 class 3 ("), "{}", stall.detail);
+    let cause = " since 13.02304us: the host keeps pausing it; stopped for that: H3 port 0 class 3 since 4.628us, ";
+    assert!(stall.detail.contains(cause), "{}", stall.detail);
+    let over = unwatched.replace("at = \"10us\"", "at = \"10us\", until = \"1ms\"");
+    assert!(check(&run(&over, &[]), "stall").pass);
 }

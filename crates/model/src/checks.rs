@@ -5,10 +5,12 @@ use crate::measured::WarmUp;
 use crate::node::Machine;
 use crate::parameters::{Buffer, Overload, QueueLimit, Threshold};
 use crate::simulation::Simulation;
+use crate::stall;
 use crate::switch::Switch;
 use check::buffer::{self, Book, Mark, Unit};
 use check::little::{Findings, QueueArea};
 use check::lossless::Promise;
+use check::stall::Stalls;
 use check::{AccountId, ControlLedger, Place, QueueId, StopLedger, Verdict};
 use protocols::frame::MIN_FRAME_BYTES;
 use units::Time;
@@ -62,6 +64,17 @@ impl Simulation {
                 verdict.detail = self.deadlock_words(found, expect_deadlock);
             }
             checks.push(verdict);
+        }
+        if self.network.switch.flow_control.lossless() != 0 {
+            // Every rank looks, whatever there is to tell.
+            let stalls = stall::find(self, now);
+            // A watchdog breaks deadlocks.
+            let breaks = self.network.switch.flow_control.pause().is_some_and(|pause| pause.watchdog.is_some());
+            let looked = self.deadlock.is_some() || expect_deadlock || breaks;
+            checks.push(match self.promise() {
+                Promise::Nothing => Stalls::nothing(),
+                _ => stalls.verdict(looked, |node| self.name_of(node)),
+            });
         }
         checks
     }

@@ -1,4 +1,4 @@
-//! What the deadlock detector is told: paused queues, and the accounts that pause them.
+//! What the deadlock detector and the check "stall" are told: paused queues, and the accounts that pause them.
 
 use crate::egress::hold;
 use crate::node::Machine;
@@ -10,30 +10,38 @@ use fabric::NodeId;
 use std::collections::{BTreeMap, BTreeSet};
 use units::Time;
 
-/// A queue that is stopped and holds something.
-struct Stopped {
-    queue: QueueId,
-    paused_since: Time,
-    paused_by: AccountId,
-}
+/// A queue that is stopped and holds something, since when, and the account that stops it.
+pub(crate) type Stopped = (QueueId, Time, AccountId);
 
 /// Looks for a deadlock at `now`: all ranks find the same.
 pub(crate) fn find(simulation: &Simulation, now: Time) -> Option<Deadlock> {
-    let own = stopped_queues(simulation, now);
-    let all = simulation.everywhere(own).into_iter().flatten();
-    let mut stopped: Vec<Stopped> =
-        all.map(|(queue, paused_since, paused_by)| Stopped { queue, paused_since, paused_by }).collect();
+    let (queues, accounts) = stops(simulation, stopped_queues(simulation, simulation.stopped.iter().copied(), now));
+    deadlock(&queues, &accounts)
+}
+
+/// Of the queues of all ranks, `own` of them at this one, those that may hold each other, and the accounts of their
+/// bytes: at all ranks.
+pub(crate) fn stops(simulation: &Simulation, own: Vec<Stopped>) -> (Vec<PausedQueue>, Vec<Account>) {
+    let mut stopped: Vec<Stopped> = simulation.everywhere(own).into_iter().flatten().collect();
     keep_those_that_may_be_stuck(&mut stopped);
     if stopped.is_empty() {
-        return None;
+        return (Vec::new(), Vec::new());
     }
     let network = &simulation.network;
     let by_port = stops_whole_ports(simulation);
     let mut queues = Vec::new();
     // Bytes of each account in these queues: only they can hold a deadlock together.
     let mut waiting: BTreeMap<AccountId, BTreeMap<QueueId, u64>> = BTreeMap::new();
-    for Stopped { queue: id, paused_since, paused_by } in stopped {
-        let Some(Machine::Switch(switch)) = simulation.machine(NodeId(id.node)) else { continue };
+    for (id, paused_since, paused_by) in stopped {
+        let switch = match simulation.machine(NodeId(id.node)) {
+            Some(Machine::Switch(switch)) => switch,
+            // A host has no accounts: what waits there stops nobody.
+            Some(Machine::Host(_)) => {
+                queues.push(PausedQueue { queue: id, paused_by, paused_since, bytes: 1 });
+                continue;
+            }
+            Some(Machine::Quiet(..)) | None => continue,
+        };
         let slot = usize::from(simulation.network.class_slot[usize::from(id.class)]);
         let queue = switch.queue(usize::from(id.port), slot);
         queues.push(PausedQueue { queue: id, paused_by, paused_since, bytes: u64::from(queue.bytes) });
@@ -69,7 +77,7 @@ pub(crate) fn find(simulation: &Simulation, now: Time) -> Option<Deadlock> {
         all_queues.extend(queues);
         all_accounts.extend(accounts);
     }
-    deadlock(&all_queues, &all_accounts)
+    (all_queues, all_accounts)
 }
 
 /// Under credits: the bytes of the frame that waits for each of these accounts at the switch upstream, if one does.
@@ -89,16 +97,17 @@ fn waiting_upstream<'a>(simulation: &Simulation, accounts: impl Iterator<Item = 
     answers.into_iter().map(Option::flatten).collect()
 }
 
-fn stops_whole_ports(simulation: &Simulation) -> bool {
+/// Whether a stop is for all classes of a port.
+pub(crate) fn stops_whole_ports(simulation: &Simulation) -> bool {
     matches!(simulation.network.switch.flow_control, FlowControl::Pause(_))
 }
 
-/// Of this rank.
-fn stopped_queues(simulation: &Simulation, now: Time) -> Vec<(QueueId, Time, AccountId)> {
+/// Those of the switches with these engine indices.
+pub(crate) fn stopped_queues(simulation: &Simulation, indices: impl Iterator<Item = u32>, now: Time) -> Vec<Stopped> {
     let network = &simulation.network;
     let by_port = stops_whole_ports(simulation);
     let mut stopped = Vec::new();
-    for &index in &simulation.stopped {
+    for index in indices {
         let Machine::Switch(switch) = simulation.engine.node(index as usize) else { continue };
         for (port, cell) in switch.core.egress.cells.iter().enumerate() {
             if cell.waiting == 0 || cell.holds & (hold::PAUSE | hold::CREDIT) == 0 {
@@ -124,9 +133,9 @@ fn stopped_queues(simulation: &Simulation, now: Time) -> Vec<(QueueId, Time, Acc
 /// deadlock is a tree, of which nothing is left: the frames in its queues need not be looked at.
 fn keep_those_that_may_be_stuck(stopped: &mut Vec<Stopped>) {
     loop {
-        let sources: BTreeSet<u32> = stopped.iter().map(|stopped| stopped.queue.node).collect();
+        let sources: BTreeSet<u32> = stopped.iter().map(|stopped| stopped.0.node).collect();
         let before = stopped.len();
-        stopped.retain(|stopped| sources.contains(&stopped.paused_by.node));
+        stopped.retain(|stopped| sources.contains(&stopped.2.node));
         if stopped.len() == before {
             return;
         }

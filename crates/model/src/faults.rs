@@ -37,10 +37,21 @@ const LOSSLESS: &[&str] = &[
     "little's law",
     "work conservation",
     "deadlock",
+    "stall",
     "reorder",
 ];
-const STOPPED_BY_OUTPUT: &[&str] =
-    &["conservation", "lossless", "pauses", "order", "buffer", "little's law", "work conservation", "reorder", "load"];
+const STOPPED_BY_OUTPUT: &[&str] = &[
+    "conservation",
+    "lossless",
+    "pauses",
+    "order",
+    "buffer",
+    "little's law",
+    "work conservation",
+    "stall",
+    "reorder",
+    "load",
+];
 const TURNING: &[&str] = &["conservation", "turns", "buffer", "little's law", "work conservation", "reorder", "load"];
 
 /// Two hosts at each of three switches in a row, too much traffic in both directions.
@@ -387,11 +398,11 @@ fn every_fault_in_every_kind_of_switch_turns_its_check_red() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// No check is in the table without a fault that it finds. Deadlocks need a ring: below.
+/// No check is in the table without a fault that it finds. Deadlocks need a ring, and stalls more time: below.
 #[test]
 fn every_check_of_every_kind_has_a_fault() {
     for (kind, _, checks) in KINDS {
-        for check in checks.iter().filter(|check| **check != "deadlock") {
+        for check in checks.iter().filter(|check| !["deadlock", "stall"].contains(check)) {
             let covered = FAULTS.iter().any(|fault| fault.check == *check && fault.kinds.contains(kind));
             assert!(covered, "{kind}: nothing breaks {check}");
         }
@@ -430,6 +441,25 @@ fn a_ring_that_locks_up_is_red_under_everything_that_can_and_unjudged_where_nobo
         let summary = run_with(unwatched, None).unwrap();
         let check = check(&summary, "deadlock").unwrap();
         assert_eq!((check.pass, check.judged), (true, false), "{check:?}");
+        let stall = summary.checks.iter().find(|check| check.name == "stall").unwrap();
+        assert!(!stall.pass && stall.detail.starts_with("queues that stop each other in a cycle: S"), "{stall:?}");
+    }
+}
+
+/// The other checks take a wire that stays occupied for one that sends.
+#[test]
+fn a_port_that_never_sends_again_is_a_stall_in_every_kind_of_lossless_switch() {
+    for (kind, setup, _) in KINDS.iter().filter(|kind| KEEPS_ALL.contains(&kind.0)) {
+        for (fault, pass) in [(None, true), (Some(&OneSwitch(Switch::seize_wire)), false)] {
+            let mut setup = setup();
+            // Twice as long as a port takes for all that its switch can hold, after the fault.
+            setup.duration = Time::from_ms(24);
+            let summary = run_with(setup, fault).unwrap();
+            let stall = check(&summary, "stall").unwrap();
+            assert_eq!((stall.pass, stall.judged), (pass, true), "{kind}: {stall:?}");
+            let told = stall.detail.starts_with("1 queue stands still: S") && stall.detail.contains("known reason");
+            assert!(pass || told, "{kind}: {stall:?}");
+        }
     }
 }
 

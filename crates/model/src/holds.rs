@@ -90,6 +90,12 @@ impl Held {
         self.flows.values().flat_map(|flow| &flow.frames)
     }
 
+    /// The holds under which nothing may pass: port, flow, since when, and the first frame that waits.
+    pub fn stopped(&self) -> impl Iterator<Item = (u16, Pair, Time, Option<&Frame>)> {
+        let stopped = self.flows.iter().filter(|(_, flow)| flow.hold.rate_bps() == 0);
+        stopped.map(|(&(port, pair), flow)| (port, pair, flow.hold.since(), flow.frames.front()))
+    }
+
     /// What may pass of a flow at `port`; `None` if it is not held.
     pub fn rate_bps(&self, port: u16, pair: Pair) -> Option<u64> {
         self.flows.get(&(port, pair)).map(|flow| flow.hold.rate_bps())

@@ -53,6 +53,7 @@ mod routes;
 mod setup;
 mod simulation;
 mod split;
+mod stall;
 mod switch;
 mod tags;
 mod telemetry;

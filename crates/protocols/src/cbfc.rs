@@ -277,6 +277,11 @@ impl CreditPort {
         if self.short & 1 << class != 0 { Time::MAX } else { from.max(self.sending[usize::from(class & 7)].ended_at) }
     }
 
+    /// End of the last wait of `class` that has ended; zero if there was none.
+    pub fn ended_at(&self, class: u8) -> Time {
+        self.sending[usize::from(class & 7)].ended_at
+    }
+
     /// Since when `class` waits; `None` if it does not.
     pub fn waits_since(&self, class: u8) -> Option<Time> {
         (self.short & 1 << class != 0).then_some(self.sending[usize::from(class & 7)].since)

@@ -215,6 +215,11 @@ impl PauseState {
         }
     }
 
+    /// End of the last stop of `class` that has ended, as of the last call with a time; zero if there was none.
+    pub fn ended_at(&self, class: u8) -> Time {
+        self.0.as_ref().map_or(Time::ZERO, |told| told.stops.ended_at[usize::from(class)])
+    }
+
     /// Since when `class` is stopped, as of the last call with a time; `None` if it may send.
     pub fn stopped_since(&self, class: u8) -> Option<Time> {
         self.0.as_ref()?.stopped_since(class)

@@ -93,6 +93,19 @@ impl ClassScheduler {
         }
     }
 
+    /// The most that other classes send before a frame of `class` that waits leaves, in bytes of frames of at most
+    /// `frame_bytes`; 0 where a higher class goes first as long as it has something.
+    pub fn longest_round_bytes(&self, class: u8, frame_bytes: u64) -> u64 {
+        let ClassScheduler::Rounds(rounds) = self else { return 0 };
+        let all: u64 = rounds.gain.iter().copied().map(u64::from).sum();
+        if !rounds.bytes {
+            return all * frame_bytes;
+        }
+        // A class that has overdrawn its credit by a frame pays for it over some rounds.
+        let rounds_of = frame_bytes.div_ceil(rounds.gain[usize::from(class & 7)].into()) + 1;
+        (all + 8 * frame_bytes) * rounds_of
+    }
+
     /// A frame of `class` with `bytes` on the wire was sent.
     #[inline]
     pub fn charge(&mut self, class: u8, frame_bytes: u64) {

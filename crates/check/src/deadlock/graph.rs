@@ -188,6 +188,11 @@ impl Graph {
         stuck
     }
 
+    /// The queues that are left.
+    pub(super) fn names(&self, stuck: &Stuck) -> impl Iterator<Item = QueueId> {
+        self.queues.iter().zip(&stuck.held_by).filter(|(_, accounts)| **accounts > 0).map(|(queue, _)| *queue)
+    }
+
     /// The shortest cycle among the stuck queues, from its smallest queue on; of several the first in
     /// the order of their queues. `None` only if nothing is stuck.
     pub(super) fn shortest_cycle(&self, stuck: &Stuck) -> Option<Vec<Hold>> {

@@ -23,6 +23,7 @@ units::pack_fields!(Account { id, xon_bytes, waiting });
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use units::Time;
@@ -103,6 +104,12 @@ pub fn deadlock(queues: &[PausedQueue], accounts: &[Account]) -> Option<Deadlock
     let cycle = graph.shortest_cycle(&stuck)?;
     let closed = cycle.iter().map(|hold| hold.paused_since).max()?;
     Some(Deadlock { cycle, closed, set_size })
+}
+
+/// All queues that hold each other for ever, or wait for such.
+pub(crate) fn stuck(queues: &[PausedQueue], accounts: &[Account]) -> BTreeSet<QueueId> {
+    let graph = Graph::new(queues, accounts);
+    graph.names(&graph.stuck()).collect()
 }
 
 /// The check "deadlock" after `looks` for one: fails on a deadlock that was not `expected`, and on an expected one that

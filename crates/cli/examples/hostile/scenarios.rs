@@ -51,12 +51,14 @@ impl Draft<'_> {
         self.text += "\n";
     }
 
-    /// `key = value`, now and then.
-    pub fn maybe(&mut self, percent: u64, key: &str, values: &[&'static str]) {
-        if self.chance(percent) {
+    /// `key = value`, now and then; whether it is this time.
+    pub fn maybe(&mut self, percent: u64, key: &str, values: &[&'static str]) -> bool {
+        let writes = self.chance(percent);
+        if writes {
             let value = self.of(values);
             self.line(&format!("{key} = {value}"));
         }
+        writes
     }
 
     /// The same inside braces.
@@ -242,7 +244,7 @@ fn switch(draft: &mut Draft, kind: &str) {
         let marks = draft.of(&["k_min = \"4KB\"", "k_min = \"0B\"", "k_min = \"10KB\", k_max = \"40KB\", p_max = 0.3"]);
         draft.line(&format!("marking = {{ kind = \"ecn\", {marks} }}"));
     }
-    draft.maybe(
+    let shares = draft.maybe(
         30,
         "scheduler",
         &[
@@ -252,6 +254,9 @@ fn switch(draft: &mut Draft, kind: &str) {
             "{ kind = \"drr\", quanta = { 3 = \"1B\" } }",
         ],
     );
+    if !shares {
+        draft.excuse("stall", "strict priority, under which higher classes may starve a lossless one");
+    }
     if draft.chance(8) {
         let express = draft.of(&["3", "7", "0, 3"]);
         let fragments = draft.option(30, "fragments", &["\"ideal\"", "\"standard\""]);
@@ -332,6 +337,7 @@ fn flow_control(draft: &mut Draft) {
     draft.line(&format!("flow_control = {{ {keys} }}"));
     if draft.is_cyclic {
         draft.excuse("deadlock", "routes that close a cycle");
+        draft.excuse("stall", "a cycle that closed after the last look");
     }
 }
 
@@ -423,12 +429,15 @@ fn host(draft: &mut Draft) {
     if draft.chance(5) {
         draft.line("obeys_pause = false");
         draft.excuse("lossless", "hosts that do not obey");
+        draft.excuse("stall", "hosts that do not obey");
     } else if draft.chance(5) {
         draft.line("disobedient = [\"H1\"]");
         draft.excuse("lossless", "hosts that do not obey");
+        draft.excuse("stall", "hosts that do not obey");
     }
     if draft.chance(6) {
         draft.line("pause_storm = { host = \"H1\", at = \"1us\" }");
+        draft.excuse("stall", "a host that pauses without end");
     }
     draft.line("");
 }

@@ -197,6 +197,11 @@ impl Rules {
         }
     }
 
+    /// Which class goes next.
+    pub fn scheduler(&self) -> &ClassScheduler {
+        &self.scheduler
+    }
+
     /// MAC control frames that wait to be sent.
     pub fn control_waiting(&self) -> u64 {
         self.control.len() as u64

@@ -113,6 +113,23 @@ impl Egress {
         self.judge_resumption(now, port, books);
     }
 
+    /// The frame `head` of `class` is the next at `port`, which sends others: since when, from `from` on, neither a
+    /// pause, credits nor a shaper kept it back, and for how long of the time up to `now` its gate was open. The former
+    /// is [`Time::MAX`] if its gate never is for as long as it takes.
+    pub fn stands_since(&self, now: Time, port: u16, (class, head): (u8, Head), from: Time) -> (Time, Time) {
+        let mut rules = self.rules(port).clone();
+        rules.pause.settle(now);
+        rules.settle_shaper(now, self.cell(port).waiting);
+        let credited = rules.credit.as_ref().map_or(Time::ZERO, |credit| credit.ended_at(class));
+        let from = from.max(head.since).max(rules.pause.ended_at(class)).max(credited);
+        let since = rules.could_start_at(from, class, head.size_bytes, self.obeys_credits);
+        let open = match &rules.gates {
+            Some(gates) if since < now => gates.open_between(since, now, class),
+            _ => now.saturating_sub(since),
+        };
+        (since, open)
+    }
+
     /// Judges a MAC control frame that waits since `since`, at `now`.
     #[inline]
     pub(super) fn judge_control(&self, now: Time, port: u16, since: Time, books: &mut Books) {

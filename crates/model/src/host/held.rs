@@ -22,6 +22,12 @@ impl HostHolds {
         HostHolds { held: Held::new(ports), due: Time::MAX, waiting: BTreeMap::new() }
     }
 
+    /// Ports and holds under which nothing may pass, since when, and the slot of a flow that waits for it.
+    pub fn stopped(&self) -> impl Iterator<Item = (u16, Pair, Time, Option<u32>)> {
+        let slot = |port, pair| self.waiting.get(&(port, pair)).and_then(|slots| slots.first().copied());
+        self.held.stopped().map(move |(port, pair, since, _)| (port, pair, since, slot(port, pair)))
+    }
+
     /// The flow in `slot` waits for the hold that a frame from `src` to `dst` falls under.
     pub fn wait(&mut self, port: u16, (src, dst): (u32, u32), slot: u32) {
         let Some(pair) = self.held.pair_of(port, src, dst) else { return };

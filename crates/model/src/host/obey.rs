@@ -50,6 +50,16 @@ impl Host {
         self.serve(now, in_port, window);
     }
 
+    /// Flows that wait for a hold under which nothing may pass: port, since when, class.
+    pub(crate) fn held_flows(&self) -> impl Iterator<Item = (u16, Time, u8)> {
+        let stopped = self.holds.iter().flat_map(|holds| holds.stopped());
+        let waiting = stopped.filter_map(|(port, _, since, slot)| Some((port, since, slot? as usize)));
+        waiting.filter_map(|(port, since, slot)| {
+            let flow = self.senders.flows.get(slot)?;
+            (flow.active && flow.state == FlowState::Held).then_some((port, since, flow.class))
+        })
+    }
+
     /// Senders whose flows leave by `port` are told that these were stopped.
     pub(super) fn slow_down(&mut self, now: Time, port: u16, concerns: impl Fn(u32, u8) -> bool) {
         if !self.network.host.stopping.halves {

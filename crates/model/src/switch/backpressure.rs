@@ -73,6 +73,11 @@ impl Backpressure {
         }))
     }
 
+    /// Whether the output `egress` holds back what comes by `in_port`.
+    pub fn stops(&self, egress: u16, in_port: u16, now: Time) -> bool {
+        self.outputs[usize::from(egress)].stops(in_port, now)
+    }
+
     /// What all outputs did, and the flows that are stopped at `now`.
     pub fn statistics(&self, now: Time) -> impl Iterator<Item = (BackpressureStatistics, u64)> + '_ {
         self.outputs.iter().map(move |output| output.statistics(now))

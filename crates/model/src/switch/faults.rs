@@ -232,6 +232,15 @@ impl Switch {
         made
     }
 
+    /// The wire of a port at which frames wait is never free again.
+    pub(crate) fn seize_wire(&mut self, _: Time) -> bool {
+        let Some(index) = self.crowded() else { return false };
+        let port = (index / self.core.buffer.slots % self.core.egress.len()) as u16;
+        self.core.egress.cell_mut(port).busy_until = Time::from_s(1_000);
+        self.core.egress.due.set(port, Time::from_s(1_000));
+        true
+    }
+
     /// A queue is taken for longer than it is.
     pub(crate) fn overrate_load(&mut self, now: Time) -> bool {
         self.core.buffer.believe_longer(now, 0)

@@ -34,6 +34,7 @@ mod shaping;
 mod sharing;
 mod specification;
 mod specification_of_switches;
+mod stall;
 mod stop;
 mod swift;
 mod tags;

@@ -1,0 +1,221 @@
+//! What the check "stall" is told as a run ends: queues that stand, what is stopped, and the accounts that stop it.
+
+use crate::deadlock::{stopped_queues, stops, stops_whole_ports};
+use crate::egress::{Head, hold};
+use crate::node::Machine;
+use crate::parameters::{Buffer, FlowControl, QueueLimit};
+use crate::simulation::Simulation;
+use crate::switch::Switch;
+use check::stall::{Stalls, StandCause, Standing};
+use check::{AccountId, QueueId};
+use fabric::NodeId;
+use protocols::frame::MIN_FRAME_BYTES;
+use protocols::scheduler::ClassScheduler;
+use units::{Time, WIRE_OVERHEAD_BYTES};
+
+/// All that stands or is stopped at `now`: all ranks find the same.
+pub(crate) fn find(simulation: &Simulation, now: Time) -> Stalls {
+    let may_lock = simulation.network.switch.flow_control.may_lock();
+    let mut own: Vec<Standing> = simulation.switches().flat_map(|switch| standing(simulation, switch, now)).collect();
+    own.extend(held_in_vain(simulation, now));
+    let all: Vec<Standing> = simulation.everywhere(own).into_iter().flatten().collect();
+    let mut own = Vec::new();
+    if may_lock {
+        let indices = 0..simulation.engine.len() as u32;
+        own.extend(stopped_queues(simulation, indices, now));
+        own.extend(stopped_hosts(simulation, now));
+        own.retain(|stopped| all.iter().all(|root| root.queue != stopped.0));
+    }
+    let stopped = simulation.everywhere(own.len() as u64).into_iter().sum();
+    let here = |root: &&Standing| simulation.machine(NodeId(root.queue.node)).is_some();
+    own.extend(all.iter().filter(here).map(|root| (root.queue, root.since, root.account())));
+    let (paused, accounts) = stops(simulation, own);
+    Stalls::find(stopped, &paused, accounts, all)
+}
+
+/// The queues of `switch` that stand.
+fn standing(simulation: &Simulation, switch: &Switch, now: Time) -> Vec<Standing> {
+    let network = &simulation.network;
+    let egress = &switch.core.egress;
+    let mut found = Vec::new();
+    for (port, cell) in (0u16..).zip(&egress.cells) {
+        let Some(peer) = network.fabric.ports(switch.node()).get(usize::from(port)) else { continue };
+        if cell.holds & hold::DOWN != 0 {
+            continue;
+        }
+        let rules = egress.rules(port);
+        for (slot, &class) in network.classes.iter().enumerate() {
+            let queue = switch.queue(usize::from(port), slot);
+            let Some(frame) = queue.front() else { continue };
+            let id = QueueId { node: switch.node().0, port, class };
+            let bytes = u64::from(queue.bytes);
+            let stormed = rules.watchdog.stormed() >> class & 1 == 1;
+            if let Some(since) = rules.blocked_since(now, class).filter(|_| !stormed) {
+                if keeps_pausing(simulation, peer.peer, since, now) {
+                    found.push(Standing { since, queue: id, bytes, cause: StandCause::PausingHost });
+                }
+                continue;
+            }
+            // That a watchdog drops what waits is its own matter.
+            if egress.dropped_classes(port) >> class & 1 == 1 {
+                continue;
+            }
+            let changed = queue.area.last_change();
+            let most = longest_stand(simulation, switch, port, class);
+            if now.saturating_sub(changed) <= most || !holds_lossless(simulation, switch, port, slot) {
+                continue;
+            }
+            let (since, open) = egress.stands_since(now, port, (class, Head::of(frame)), changed);
+            let highest = network.classes.iter().all(|&other| other <= class);
+            let cause = match rules.scheduler() {
+                _ if since == Time::MAX => StandCause::Gate,
+                ClassScheduler::Strict if !highest => StandCause::StrictPriority,
+                _ => StandCause::Unknown,
+            };
+            if cause == StandCause::Gate || open > most {
+                // Its first frame may have come before the last one.
+                let since = egress.stands_since(now, port, (class, Head::of(frame)), Time::ZERO).0;
+                let since = if since == Time::MAX { frame.at } else { since };
+                found.push(Standing { since, queue: id, bytes, cause });
+            }
+        }
+    }
+    found
+}
+
+/// How long a frame may be the next of its class at a port without leaving, while nothing keeps it back: while the port
+/// sends all that its switch can hold, in the smallest frames, and the scheduler serves the other classes once.
+fn longest_stand(simulation: &Simulation, switch: &Switch, port: u16, class: u8) -> Time {
+    let network = &simulation.network;
+    let mtu_bytes = u64::from(network.host.mtu_bytes);
+    let held_bytes = match network.switch_of(switch.node()).buffer {
+        Buffer::Shared { bytes, .. } => bytes,
+        Buffer::PerQueue { limit } => {
+            let queues = switch.core.buffer.queues_of(port).count() as u64;
+            let most = match limit {
+                QueueLimit::Bytes(most) => most,
+                QueueLimit::Packets(most) => u64::from(most) * mtu_bytes,
+            };
+            most.saturating_mul(queues)
+        }
+    };
+    let rules = switch.core.egress.rules(port);
+    let round_bytes = rules.scheduler().longest_round_bytes(class, mtu_bytes);
+    let least = u64::from(MIN_FRAME_BYTES);
+    let wire_bytes = u128::from(held_bytes.saturating_add(round_bytes)) * u128::from(least + WIRE_OVERHEAD_BYTES);
+    rules.link.rate.serialise(u64::try_from(wire_bytes / u128::from(least)).unwrap_or(u64::MAX))
+}
+
+/// Whether a frame in a queue is of a lossless class, or counts against the account of one.
+fn holds_lossless(simulation: &Simulation, switch: &Switch, port: u16, slot: usize) -> bool {
+    let lossless = simulation.network.switch.flow_control.lossless();
+    let own = simulation.network.flow_control_of(switch.node()).lossless();
+    let is_lossless = |classes: u8, class: u8| classes >> (class & 7) & 1 == 1;
+    switch
+        .frames(usize::from(port), slot)
+        .any(|frame| is_lossless(lossless, frame.class) || is_lossless(own, frame.in_class))
+}
+
+/// Whether the host `peer`, by whose pause a port is stopped since `since`, has the pause-storm fault and goes on at
+/// `now`, and no watchdog is about to find it.
+fn keeps_pausing(simulation: &Simulation, peer: NodeId, since: Time, now: Time) -> bool {
+    let network = &simulation.network;
+    let storms = network.host.pause_storm.filter(|storm| storm.node == peer);
+    let goes_on = storms.is_some_and(|storm| storm.until.is_none_or(|until| until > now));
+    let watchdog = network.switch.flow_control.pause().and_then(|pause| pause.watchdog);
+    goes_on && watchdog.is_none_or(|watchdog| now.saturating_sub(since) > watchdog.detect * 2)
+}
+
+/// Ports of hosts of this rank that are stopped with something to send.
+fn stopped_hosts(simulation: &Simulation, now: Time) -> Vec<(QueueId, Time, AccountId)> {
+    let network = &simulation.network;
+    let by_port = stops_whole_ports(simulation);
+    let mut stopped = Vec::new();
+    for index in 0..simulation.engine.len() {
+        let Machine::Host(host) = simulation.engine.node(index) else { continue };
+        let (egress, node) = (&host.egress, host.node);
+        for (port, peer) in (0u16..).zip(network.fabric.ports(node)) {
+            let cell = egress.cell(port);
+            if cell.waiting == 0 || cell.holds & (hold::PAUSE | hold::CREDIT) == 0 {
+                continue;
+            }
+            for &class in network.classes.iter().filter(|class| cell.waiting >> **class & 1 == 1) {
+                let Some(since) = egress.rules(port).blocked_since(now, class) else { continue };
+                let queue = QueueId { node: node.0, port, class };
+                let account =
+                    AccountId { node: peer.peer.0, port: peer.peer_port, class: if by_port { 0 } else { class } };
+                stopped.push((queue, since, account));
+            }
+        }
+    }
+    stopped
+}
+
+/// Under backpressure by destination or by output: queues and flows of this rank that are stopped for as long as the
+/// output behind them takes to send all that it can hold, while it holds frames of hosts that ignore its calls.
+fn held_in_vain(simulation: &Simulation, now: Time) -> Vec<Standing> {
+    let network = &simulation.network;
+    let control = &network.switch.flow_control;
+    let ignores =
+        |host: u32| !network.host.obeys_pause || network.host.stopping.disobedient.binary_search(&host).is_ok();
+    let anybody = !network.host.obeys_pause || !network.host.stopping.disobedient.is_empty();
+    // FLORAX tells flows apart, and drops what exceeds their rates.
+    let by_output = matches!(control, FlowControl::PauseAtOutput(..));
+    if !anybody || !(by_output || matches!(control, FlowControl::Destination(_))) {
+        return Vec::new();
+    }
+    let mut stopped: Vec<Standing> = Vec::new();
+    let mut note = |node: NodeId, port: u16, class: u8, since: Time, bytes: u64| {
+        let queue = QueueId { node: node.0, port, class };
+        stopped.push(Standing { since, queue, bytes, cause: StandCause::NonconformingHost });
+    };
+    if by_output {
+        for (queue, since, _) in stopped_queues(simulation, 0..simulation.engine.len() as u32, now) {
+            note(NodeId(queue.node), queue.port, queue.class, since, 0);
+        }
+        for (queue, since, _) in stopped_hosts(simulation, now) {
+            note(NodeId(queue.node), queue.port, queue.class, since, 0);
+        }
+    } else {
+        for switch in simulation.switches() {
+            let held = switch.backpressure.iter().flat_map(|backpressure| backpressure.held.stopped());
+            for (port, _, since, frame) in held {
+                if let Some(frame) = frame {
+                    note(switch.node(), port, frame.class, since.max(frame.at), u64::from(frame.size_bytes));
+                }
+            }
+        }
+        for host in simulation.hosts() {
+            for (port, since, class) in host.held_flows() {
+                note(host.node, port, class, since, 0);
+            }
+        }
+    }
+    // A port counts once.
+    stopped.sort_unstable_by_key(|it| (it.queue, it.since));
+    stopped.dedup_by_key(|it| (it.queue.node, it.queue.port));
+    let questions = stopped.iter().map(|it| {
+        let peer = network.fabric.ports(NodeId(it.queue.node))[usize::from(it.queue.port)];
+        (peer.peer.0, peer.peer_port)
+    });
+    let answers = simulation.ask(questions.collect(), |machine, &in_port: &u16| {
+        let Machine::Switch(switch) = machine else { return None };
+        let backpressure = switch.backpressure.as_ref()?;
+        let is_full = |egress: &u16| {
+            backpressure.stops(*egress, in_port, now)
+                && switch
+                    .core
+                    .buffer
+                    .queues_of(*egress)
+                    .any(|index| switch.core.buffer.queues.frames(index).any(|frame| ignores(frame.src)))
+        };
+        (0..switch.core.egress.len() as u16)
+            .filter(is_full)
+            .map(|egress| longest_stand(simulation, switch, egress, 0))
+            .max()
+    });
+    let lasted = |(it, most): (Standing, Option<Option<Time>>)| {
+        most.flatten().filter(|&most| now.saturating_sub(it.since) > most).map(|_| it)
+    };
+    stopped.into_iter().zip(answers).filter_map(lasted).collect()
+}
