@@ -84,7 +84,9 @@ fn impossible(table: &Table, random: &mut Stream) -> (Vec<Column>, Vec<Vec<Cell>
     let extremes = [0, 1, 2, 7, 255, 65_535, u64::from(u32::MAX), u64::MAX / 2, u64::MAX - 1, u64::MAX];
     let kind = &table.columns[column];
     let cell = match kind.kind {
-        Kind::U64 => Cell::U64(extremes[random.below(10) as usize]),
+        // A count beyond the signed numbers cannot even be written.
+        Kind::U64 => Cell::U64(Some(extremes[random.below(10) as usize]).filter(|n| *n != u64::MAX - 1).unwrap_or(3)),
+        Kind::Key => Cell::U64(extremes[random.below(10) as usize]),
         Kind::I64 => Cell::I64([i64::MIN, -1, i64::MAX][random.below(3) as usize]),
         Kind::F64 => Cell::F64([f64::NAN, f64::INFINITY, -1e308, 1e308][random.below(4) as usize]),
         Kind::Bool => Cell::Bool(random.below(2) == 0),

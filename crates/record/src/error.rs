@@ -116,6 +116,14 @@ pub enum RecordError {
         /// What the row brought, or the reader asked for.
         found: &'static str,
     },
+    /// A number is too large for a column of times and counts.
+    #[error("column {column} cannot hold {value}: times and counts are less than 2^63 - 1")]
+    TooLarge {
+        /// The column's name.
+        column: String,
+        /// The number.
+        value: u64,
+    },
     /// A table lacks a column that was asked for.
     #[error("no column {column}; the table has {present}")]
     NoColumn {

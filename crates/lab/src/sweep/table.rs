@@ -23,6 +23,8 @@ struct KeyColumn {
 #[derive(Clone, Copy)]
 enum Read {
     Whole,
+    /// A whole number beyond what tables count with, such as a seed.
+    Key,
     Number,
     Flag,
     Text,
@@ -34,6 +36,7 @@ enum Read {
 impl Read {
     fn kind(self) -> Kind {
         match self {
+            Read::Key => Kind::Key,
             Read::Whole | Read::Time | Read::Size | Read::Rate => Kind::U64,
             Read::Number => Kind::F64,
             Read::Flag => Kind::Bool,
@@ -43,7 +46,8 @@ impl Read {
 
     fn value(self, text: &str) -> Option<Value<'_>> {
         match self {
-            Read::Whole => text.parse::<u64>().ok().map(Value::U64),
+            Read::Whole => text.parse::<i64>().ok().and_then(|whole| u64::try_from(whole).ok()).map(Value::U64),
+            Read::Key => text.parse::<u64>().ok().map(Value::U64),
             Read::Number => text.parse::<f64>().ok().filter(|number| number.is_finite()).map(Value::F64),
             Read::Flag => text.parse::<bool>().ok().map(Value::Bool),
             Read::Text => Some(Value::Text(text)),
@@ -63,7 +67,7 @@ fn key_columns(varied: &[Vary]) -> Vec<KeyColumn> {
             let column = Column::new(name, read.kind()).means(format!("the value of {}", vary.key));
             KeyColumn { column, at, read }
         };
-        let plain = [Read::Whole, Read::Number, Read::Flag].into_iter().find(fits);
+        let plain = [Read::Whole, Read::Key, Read::Number, Read::Flag].into_iter().find(fits);
         columns.push(column(vary.key.clone(), plain.unwrap_or(Read::Text)));
         if plain.is_none() {
             let units = [(Read::Time, "ps"), (Read::Size, "bytes"), (Read::Rate, "bps")];
@@ -84,13 +88,13 @@ pub fn write(path: &Path, varied: &[Vary], points: &[Point], outcomes: &[Outcome
     let mut columns = vec![Column::new("run", Kind::Text).means("the folder of the run below runs/")];
     columns.extend(keys.iter().map(|key| key.column.clone()));
     columns.extend([
-        Column::new("seed", Kind::U64).means("the seed that it ran under"),
+        Column::new("seed", Kind::Key).means("the seed that it ran under"),
         Column::new("pass", Kind::Bool).means("whether every check held"),
         Column::new("checks", Kind::Text).means("ok, or which checks failed"),
     ]);
     let kind = |metric: &Metric| if metric.is_whole() { Kind::U64 } else { Kind::F64 };
     let column = |metric: &Metric| {
-        let unit = metric.unit.name().map(Into::into);
+        let unit = Some(metric.unit.name().unwrap_or("1").into());
         Column { unit, ..Column::new(metric.column(), kind(metric)).optional().means(metric.title.clone()) }
     };
     columns.extend(metrics.iter().map(column));
@@ -133,6 +137,7 @@ mod tests {
             vary("start", &["1us", "2ms"]),
             vary("rate", &["1Gbps"]),
             vary("kind", &["roce", "64KB"]),
+            vary("hash_seed", &["1", "18446744073709551615"]),
         ];
         let columns = key_columns(&varied);
         let told: Vec<String> =
@@ -148,6 +153,7 @@ mod tests {
             "rate Text",
             "rate_bps U64",
             "kind Text",
+            "hash_seed Key",
         ];
         assert_eq!(told, expected);
         assert_eq!(columns[4].read.value("1MiB"), Some(Value::U64(1 << 20)));

@@ -5,8 +5,12 @@ use std::borrow::Cow;
 /// What a column holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Unsigned 64 bits (Parquet INT64 with the logical type UINT_64).
+    /// A time, a count or a number of something: never negative, and signed 64 bits in the file, so that differences of
+    /// columns are right wherever they are computed. Without end, [`u64::MAX`] here, is the greatest there.
     U64,
+    /// Unsigned 64 bits (Parquet INT64 with the logical type UINT_64), for what is no quantity: a seed. Results of
+    /// earlier versions have all their times and counts so.
+    Key,
     /// Signed 64 bits.
     I64,
     /// A double: ratios and statistics, never a time or a byte count.
@@ -26,7 +30,8 @@ pub struct Column {
     pub kind: Kind,
     /// Whether [`Value::Null`] is allowed.
     pub optional: bool,
-    /// The unit, where there is one: `ps`, `byte`, `bit/s`, `1` for a share.
+    /// The unit: `ps`, `byte`, `bit/s`, `1` for a share, a count or the number of something, `none` of texts and flags.
+    /// Missing only in tables of earlier versions.
     pub unit: Option<Cow<'static, str>>,
     /// What a value says, in a few words.
     pub meaning: Option<Cow<'static, str>>,
@@ -37,13 +42,13 @@ const UNITS: [(&str, &str); 6] =
     [("ps", "ps"), ("ns", "ns"), ("bytes", "byte"), ("bps", "bit/s"), ("packets", "packet"), ("frames", "frame")];
 
 impl Column {
-    /// A column whose every row has a value; of numbers, in the unit that the name ends in, such as `start_ps`.
+    /// A column whose every row has a value; of numbers, in the unit that the name ends in, such as `start_ps`, or 1.
     pub fn new(name: impl Into<String>, kind: Kind) -> Self {
         let name = name.into();
         let ending = name.rsplit('_').next().unwrap_or_default();
-        let is_number = matches!(kind, Kind::U64 | Kind::I64 | Kind::F64);
-        let unit = UNITS.iter().find(|(suffix, _)| is_number && *suffix == ending).map(|(_, unit)| (*unit).into());
-        Column { name, kind, optional: false, unit, meaning: None }
+        let of_name = UNITS.iter().find(|(suffix, _)| *suffix == ending).map(|(_, unit)| *unit);
+        let unit = if matches!(kind, Kind::Text | Kind::Bool) { "none" } else { of_name.unwrap_or("1") };
+        Column { name, kind, optional: false, unit: Some(unit.into()), meaning: None }
     }
     /// The same column, where a row may have [`Value::Null`].
     pub fn optional(self) -> Self {
@@ -62,7 +67,7 @@ impl Column {
 /// One value of a row.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Value<'a> {
-    /// For a [`Kind::U64`] column.
+    /// For a [`Kind::U64`] or [`Kind::Key`] column.
     U64(u64),
     /// For a [`Kind::I64`] column.
     I64(i64),

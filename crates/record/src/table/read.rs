@@ -16,13 +16,13 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::schema::types::ColumnDescriptor;
 
 use super::column::{Column, Kind, Value};
-use super::{ABOUT, MEANING, UNIT};
+use super::{ABOUT, LEAST, MEANING, UNIT};
 use crate::error::RecordError;
 
 /// The values of one column, `None` where a row has none.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Data {
-    /// Of a [`Kind::U64`] column.
+    /// Of a [`Kind::U64`] or [`Kind::Key`] column.
     U64(Vec<Option<u64>>),
     /// Of a [`Kind::I64`] column.
     I64(Vec<Option<i64>>),
@@ -37,7 +37,7 @@ pub enum Data {
 impl Data {
     fn empty(kind: Kind) -> Data {
         match kind {
-            Kind::U64 => Data::U64(Vec::new()),
+            Kind::U64 | Kind::Key => Data::U64(Vec::new()),
             Kind::I64 => Data::I64(Vec::new()),
             Kind::F64 => Data::F64(Vec::new()),
             Kind::Text => Data::Text(Vec::new()),
@@ -110,7 +110,7 @@ impl Table {
         })
     }
 
-    /// The values of a [`Kind::U64`] column.
+    /// The values of a [`Kind::U64`] or [`Kind::Key`] column.
     ///
     /// # Errors
     /// [`RecordError::NoColumn`], [`RecordError::ColumnKind`].
@@ -276,18 +276,19 @@ fn column_of(descriptor: &ColumnDescriptor, told: &[KeyValue]) -> Result<Column,
     if descriptor.max_rep_level() > 0 || descriptor.max_def_level() > 1 {
         return Err(format!("column {name} is nested; expected a flat table"));
     }
+    let told = |of: &str| {
+        let key = format!("{of}.{name}");
+        told.iter().find(|pair| pair.key == key).and_then(|pair| pair.value.clone()).map(Cow::Owned)
+    };
     let unsigned = LogicalType::integer(64, false);
     let kind = match descriptor.physical_type() {
-        Physical::INT64 if descriptor.logical_type_ref() == Some(&unsigned) => Kind::U64,
+        Physical::INT64 if descriptor.logical_type_ref() == Some(&unsigned) => Kind::Key,
+        Physical::INT64 if told(LEAST).as_deref() == Some("0") => Kind::U64,
         Physical::INT64 => Kind::I64,
         Physical::DOUBLE => Kind::F64,
         Physical::BYTE_ARRAY => Kind::Text,
         Physical::BOOLEAN => Kind::Bool,
         other => return Err(format!("column {name} is of type {other}, which no table of Tidegate has")),
-    };
-    let told = |of: &str| {
-        let key = format!("{of}.{name}");
-        told.iter().find(|pair| pair.key == key).and_then(|pair| pair.value.clone()).map(Cow::Owned)
     };
     let (unit, meaning) = (told(UNIT), told(MEANING));
     Ok(Column { name, kind, optional: descriptor.max_def_level() == 1, unit, meaning })
@@ -328,6 +329,15 @@ fn read_column(reader: ColumnReader, rows: usize, column: &Column) -> Result<(Da
     let text = |bytes: ByteArray| bytes.as_utf8().map(str::to_owned);
     Ok(match (reader, column.kind) {
         (ColumnReader::Int64ColumnReader(reader), Kind::U64) => {
+            let unsigned = |value: i64| match u64::try_from(value) {
+                _ if value == i64::MAX => Ok(u64::MAX),
+                Ok(value) => Ok(value),
+                Err(_) => Err(ParquetError::General(format!("column {} has a negative {value}", column.name))),
+            };
+            let (values, count) = spread!(reader, unsigned);
+            (Data::U64(values), count)
+        }
+        (ColumnReader::Int64ColumnReader(reader), Kind::Key) => {
             let (values, count) = spread!(reader, |value: i64| Ok(value as u64));
             (Data::U64(values), count)
         }

@@ -13,7 +13,7 @@ use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::schema::types::Type;
 
 use super::column::{Column, Kind, Value};
-use super::{ABOUT, MEANING, UNIT};
+use super::{ABOUT, LEAST, MEANING, UNIT};
 use crate::error::RecordError;
 use crate::file::WholeFile;
 use crate::identity::ScenarioIdentity;
@@ -24,6 +24,8 @@ pub const ROWS_PER_GROUP: usize = 1 << 17;
 /// The rows of one column since the last row group.
 enum Values {
     Int(Vec<i64>),
+    /// As [`signed`] has them.
+    Count(Vec<i64>),
     Float(Vec<f64>),
     Text(Vec<ByteArray>),
     Bool(Vec<bool>),
@@ -69,8 +71,8 @@ impl TableWriter {
                 return Err(RecordError::Table { path: path.to_owned(), what });
             }
             let (physical, logical) = match column.kind {
-                Kind::U64 => (Physical::INT64, Some(LogicalType::integer(64, false))),
-                Kind::I64 => (Physical::INT64, None),
+                Kind::Key => (Physical::INT64, Some(LogicalType::integer(64, false))),
+                Kind::U64 | Kind::I64 => (Physical::INT64, None),
                 Kind::F64 => (Physical::DOUBLE, None),
                 Kind::Text => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
                 Kind::Bool => (Physical::BOOLEAN, None),
@@ -173,7 +175,8 @@ fn properties(columns: &[Column]) -> WriterProperties {
         let pair = |of: &str, what: &Option<Cow<'static, str>>| {
             what.as_ref().map(|what| KeyValue::new(format!("{of}.{}", column.name), what.to_string()))
         };
-        [pair(UNIT, &column.unit), pair(MEANING, &column.meaning)]
+        let least = (column.kind == Kind::U64).then_some(Cow::Borrowed("0"));
+        [pair(UNIT, &column.unit), pair(MEANING, &column.meaning), pair(LEAST, &least)]
     };
     let told: Vec<KeyValue> = columns.iter().flat_map(told).flatten().collect();
     if !told.is_empty() {
@@ -192,9 +195,17 @@ fn properties(columns: &[Column]) -> WriterProperties {
     builder.build()
 }
 
+/// The signed number that a file has for one that is never negative; `None` if there is none.
+fn signed(value: u64) -> Option<i64> {
+    if value == u64::MAX { Some(i64::MAX) } else { i64::try_from(value).ok().filter(|value| *value < i64::MAX) }
+}
+
 fn check(column: &Column, value: &Value<'_>) -> Result<(), RecordError> {
-    let fits = match value {
-        Value::U64(_) => column.kind == Kind::U64,
+    let fits = match *value {
+        Value::U64(value) if column.kind == Kind::U64 && signed(value).is_none() => {
+            return Err(RecordError::TooLarge { column: column.name.clone(), value });
+        }
+        Value::U64(_) => matches!(column.kind, Kind::U64 | Kind::Key),
         Value::I64(_) => column.kind == Kind::I64,
         Value::F64(_) => column.kind == Kind::F64,
         Value::Text(_) => column.kind == Kind::Text,
@@ -210,7 +221,8 @@ fn check(column: &Column, value: &Value<'_>) -> Result<(), RecordError> {
 impl Buffer {
     fn new(kind: Kind) -> Self {
         let values = match kind {
-            Kind::U64 | Kind::I64 => Values::Int(Vec::new()),
+            Kind::U64 => Values::Count(Vec::new()),
+            Kind::I64 | Kind::Key => Values::Int(Vec::new()),
             Kind::F64 => Values::Float(Vec::new()),
             Kind::Text => Values::Text(Vec::new()),
             Kind::Bool => Values::Bool(Vec::new()),
@@ -224,6 +236,7 @@ impl Buffer {
             self.levels.push(i16::from(*value != Value::Null));
         }
         match (&mut self.values, *value) {
+            (Values::Count(values), Value::U64(value)) => values.push(signed(value).unwrap_or(i64::MAX)),
             // Parquet stores an unsigned number as the signed one of the same bits.
             (Values::Int(values), Value::U64(value)) => values.push(value as i64),
             (Values::Int(values), Value::I64(value)) => values.push(value),
@@ -242,7 +255,7 @@ fn write_group(writer: &mut SerializedFileWriter<WholeFile>, buffers: &mut [Buff
             break;
         };
         match values {
-            Values::Int(values) => write_column::<Int64Type>(column, values, levels)?,
+            Values::Int(values) | Values::Count(values) => write_column::<Int64Type>(column, values, levels)?,
             Values::Float(values) => write_column::<DoubleType>(column, values, levels)?,
             Values::Text(values) => write_column::<ByteArrayType>(column, values, levels)?,
             Values::Bool(values) => write_column::<BoolType>(column, values, levels)?,
