@@ -359,10 +359,20 @@ fn lengths(section: &Section<'_, '_>, frame_bytes: Option<u16>) -> Option<Length
         return None;
     }
     let (deviation_bytes, mean) = (deviation?, frame_bytes?);
-    let longest_bytes = longest.unwrap_or(mean.max(1518));
+    // As far above the mean as the shortest frame is below it, at least.
+    let least = protocols::frame::MIN_FRAME_BYTES;
+    let longest_bytes = longest.unwrap_or(mean.saturating_add(mean.saturating_sub(least)).max(1518));
     if longest_bytes < mean {
         let message = format!("`frame_longest` = {longest_bytes}B is below the mean `frame` = {mean}B");
         section.fail("frame_longest", message, Some(format!("write {mean}B or more")));
+        return None;
+    }
+    if deviation_bytes > 0 && (longest_bytes == mean || mean == least) {
+        let message = format!(
+            "lengths cannot vary by {deviation_bytes}B around a mean of {mean}B between {least}B and {longest_bytes}B"
+        );
+        let key = if mean == least { "frame" } else { "frame_longest" };
+        section.fail(key, message, Some("leave room on both sides of the mean".to_owned()));
         return None;
     }
     Some(if deviation_bytes == 0 { Lengths::Equal } else { Lengths::Normal { deviation_bytes, longest_bytes } })

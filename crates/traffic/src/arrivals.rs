@@ -59,6 +59,7 @@ impl Arrivals {
     pub(crate) fn new(shared: &Shared<'_>, src: u32, own_position: Option<u32>) -> Self {
         let entry = shared.entry;
         let component = component(entry.traffic, src);
+        let start = entry.late_start(&mut Stream::new(entry.seed, component, purpose("start jitter")));
         Arrivals {
             src,
             class: entry.class,
@@ -69,7 +70,7 @@ impl Arrivals {
             own_position,
             sizes: shared.sizes.clone(),
             mean_gap: shared.mean_gap,
-            last: entry.start,
+            last: start,
             stop: shared.stop,
             left: shared.count,
             stream: Stream::new(entry.seed, component, purpose("flow arrivals")),

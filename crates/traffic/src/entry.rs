@@ -40,8 +40,13 @@ impl Entry {
 
     /// A start with its jitter.
     pub(crate) fn start_at(&self, stream: &mut Stream) -> Start {
+        Start::At(self.late_start(stream))
+    }
+
+    /// The same as an instant.
+    pub(crate) fn late_start(&self, stream: &mut Stream) -> Time {
         let late = if self.jitter == Time::ZERO { Time::ZERO } else { jitter(stream, self.jitter) };
-        Start::At(self.start.saturating_add(late))
+        self.start.saturating_add(late)
     }
 
     /// A flow of this entry for the host's transport.

@@ -25,7 +25,8 @@ pub enum Lengths {
     /// Not at all.
     #[default]
     Equal,
-    /// Normally distributed around `frame_bytes`; what is drawn below 64 bytes or above the longest becomes that.
+    /// Normally distributed; what is drawn below 64 bytes or above the longest becomes that. The mean of what results is
+    /// `frame_bytes`, to half a byte: where limits would shift it, the distribution is shifted against them.
     Normal {
         /// The standard deviation.
         deviation_bytes: u16,
@@ -100,6 +101,11 @@ impl DatagramSource {
         if self.longest_bytes() < self.frame_bytes {
             return Err("the longest frame is shorter than the mean: raise it");
         }
+        if self.location_bytes().is_none() {
+            return Err(
+                "lengths that vary need room on both sides of their mean: raise the longest, or the mean above 64",
+            );
+        }
         match self.process {
             Process::OnOff { rate, mean_on, .. } if mean_on < rate.serialise(self.wire_bytes()) => {
                 Err("the mean on-time is shorter than one frame at the given rate: lengthen it")
@@ -119,6 +125,33 @@ impl DatagramSource {
             Lengths::Equal => self.frame_bytes,
             Lengths::Normal { longest_bytes, .. } => longest_bytes,
         }
+    }
+
+    /// The mean of the normal distribution that has `frame_bytes` as its mean once its draws are limited; `None` if no
+    /// distribution has.
+    fn location_bytes(&self) -> Option<f64> {
+        let mean = f64::from(self.frame_bytes);
+        let Lengths::Normal { deviation_bytes, longest_bytes } = self.lengths else { return Some(mean) };
+        let (least, longest) = (LEAST_BYTES, f64::from(longest_bytes));
+        let deviation = f64::from(deviation_bytes);
+        let limited_mean = |location: f64| limited_mean(location, deviation, least, longest);
+        if (limited_mean(mean) - mean).abs() <= 0.5 {
+            return Some(mean);
+        }
+        if mean <= least || mean >= longest {
+            return None;
+        }
+        // It grows with the location.
+        let (mut low, mut high) = (least - 40.0 * deviation, longest + 40.0 * deviation);
+        for _ in 0..100 {
+            let middle = 0.5 * (low + high);
+            if limited_mean(middle) < mean {
+                low = middle;
+            } else {
+                high = middle;
+            }
+        }
+        Some(0.5 * (low + high))
     }
 
     /// Whether it goes by the clock of its host; other sources know the true time.
@@ -243,17 +276,32 @@ impl Iterator for Departures {
     }
 }
 
+/// No frame is shorter.
+const LEAST_BYTES: f64 = 64.0;
+
+/// The mean of a normal distribution of which draws below `least` or above `longest` become that.
+fn limited_mean(location: f64, deviation: f64, least: f64, longest: f64) -> f64 {
+    let below = |x: f64| 0.5 * libm::erfc(-x / std::f64::consts::SQRT_2);
+    let density = |x: f64| libm::exp(-0.5 * x * x) / libm::sqrt(2.0 * std::f64::consts::PI);
+    let (low, high) = ((least - location) / deviation, (longest - location) / deviation);
+    let within = below(high) - below(low);
+    least * below(low) + longest * below(-high) + location * within + deviation * (density(low) - density(high))
+}
+
 /// The lengths of the frames of one flow, one after the other.
 #[derive(Clone, Debug)]
 pub struct FrameLengths {
     source: DatagramSource,
+    /// See [`DatagramSource::check`]: of a checked source there is one.
+    location_bytes: f64,
     stream: Stream,
 }
 
 impl FrameLengths {
     /// Of the flow with index `flow` in the run with this `seed`.
     pub fn new(source: DatagramSource, seed: u64, flow: u32) -> Self {
-        FrameLengths { source, stream: Stream::new(seed, u64::from(flow), purpose("datagram lengths")) }
+        let location_bytes = source.location_bytes().unwrap_or(f64::from(source.frame_bytes));
+        FrameLengths { source, location_bytes, stream: Stream::new(seed, u64::from(flow), purpose("datagram lengths")) }
     }
 
     /// The next.
@@ -266,9 +314,8 @@ impl FrameLengths {
     }
 
     fn draw_normal(&mut self, deviation_bytes: u16, longest_bytes: u16) -> u16 {
-        let mean = f64::from(self.source.frame_bytes);
-        let drawn = mean + f64::from(deviation_bytes) * normal(&mut self.stream);
-        libm::round(drawn.clamp(64.0, f64::from(longest_bytes))) as u16
+        let drawn = self.location_bytes + f64::from(deviation_bytes) * normal(&mut self.stream);
+        libm::round(drawn.clamp(LEAST_BYTES, f64::from(longest_bytes))) as u16
     }
 }
 
@@ -292,6 +339,25 @@ mod tests {
         let drawn: std::collections::BTreeSet<u16> = (0..1000).map(|_| wide.draw()).collect();
         assert_eq!((drawn.first(), drawn.last()), (Some(&64), Some(&700)));
         assert!(DatagramSource { frame_bytes: 701, lengths, ..periodic(None) }.check().is_err());
+    }
+
+    /// The mean of what is sent is `frame_bytes` where limits cut off one side of the distribution, or nearly all of it.
+    #[test]
+    fn limits_do_not_shift_the_mean_length() {
+        for (frame_bytes, deviation_bytes, longest_bytes) in
+            [(1518, 400, 1600), (128, 400, 1518), (700, 60_000, 1518), (1518, 400, 2972), (600, 150, 1500)]
+        {
+            let lengths = Lengths::Normal { deviation_bytes, longest_bytes };
+            let source = DatagramSource { frame_bytes, lengths, ..periodic(None) };
+            source.check().unwrap();
+            let mut lengths = FrameLengths::new(source, 7, 2);
+            let mean = (0..100_000).map(|_| f64::from(lengths.draw())).sum::<f64>() / 1e5;
+            let error = 5.0 * f64::from(deviation_bytes.min(longest_bytes)) / libm::sqrt(1e5) + 1.0;
+            assert!((mean - f64::from(frame_bytes)).abs() < error, "{frame_bytes} {longest_bytes}: {mean}");
+        }
+        let lengths = Lengths::Normal { deviation_bytes: 400, longest_bytes: 1518 };
+        assert!(DatagramSource { frame_bytes: 1518, lengths, ..periodic(None) }.check().is_err());
+        assert!(DatagramSource { frame_bytes: 64, lengths, ..periodic(None) }.check().is_err());
     }
 
     fn periodic(phase: Option<Time>) -> DatagramSource {

@@ -70,9 +70,10 @@ pub(super) const KEYS: &[Key] = &[
     key(T, "frame_deviation", SIZED, SIZE)
         .value("0B", OURS)
         .means("standard deviation of normally distributed lengths; 0B: all are equal"),
-    key(T, "frame_longest", SIZED, SIZE)
-        .absent("1518B, or `frame` where that is more", OURS)
-        .means("with `frame_deviation`: what is drawn longer becomes this long, and what is drawn below 64B, 64B"),
+    key(T, "frame_longest", SIZED, SIZE).absent("twice `frame` less 64B, at least 1518B", OURS).means(
+        "with `frame_deviation`: what is drawn longer becomes this long, and what is drawn below 64B, 64B; the mean \
+             stays `frame`",
+    ),
     key(T, "period", PERIODIC, TIME).means("one frame in each, by the sending host's clock"),
     key(T, "phase", PERIODIC, TIME)
         .absent("the first frame at `start`", OURS)
