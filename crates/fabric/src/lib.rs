@@ -42,5 +42,5 @@ pub mod tags;
 pub use builder::FabricBuilder;
 pub use check::FabricError;
 pub use graph::{End, Fabric, Link, LinkId, LinkSpec, Node, NodeId, NodeKind, PortIndex, PortPeer};
-pub use lone::{lone_flow_time, spread_flow_time};
+pub use lone::{SpreadHop, lone_flow_time, lone_frames_time, spread_flow_time, spread_frames_time};
 pub use names::{MAX_NAME_BYTES, NameFault, check_name, visible};

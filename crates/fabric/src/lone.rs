@@ -33,29 +33,133 @@ pub fn lone_flow_time(path: &[(Rate, Time)], full_frames: u64, full_bytes: u64, 
     last_arrival.max(last_full_arrival)
 }
 
-/// As [`lone_flow_time`], of a flow whose frames may each take another of several paths like `path`: no flow is faster,
-/// and one of full frames alone is as fast where no two of its frames meet between the first link and the last. A short
-/// last frame needs less time at each node, and may overtake those before it.
-pub fn spread_flow_time(path: &[(Rate, Time)], full_frames: u64, full_bytes: u64, last_bytes: u64) -> Time {
-    let ([first, .., last] | [first @ last]) = path else { return Time::ZERO };
-    if path.len() <= 2 {
-        // There is one path.
-        return lone_flow_time(path, full_frames, full_bytes, last_bytes);
+/// As [`lone_flow_time`], of frames of these `lengths`, one after the other; in time proportional to their number.
+pub fn lone_frames_time(path: &[(Rate, Time)], lengths: impl IntoIterator<Item = u64>) -> Time {
+    let mut free = vec![Time::ZERO; path.len()];
+    let mut done = Time::ZERO;
+    for bytes in lengths {
+        let mut arrival = Time::ZERO;
+        for (free, &(rate, delay)) in free.iter_mut().zip(path) {
+            let start = arrival.max(*free);
+            *free = start + rate.serialise(bytes + WIRE_OVERHEAD_BYTES);
+            arrival = start + rate.serialise(bytes + PREAMBLE_BYTES) + delay;
+        }
+        done = done.max(arrival);
     }
-    let keeps = |link: &(Rate, Time), bytes: u64| link.0.serialise(bytes + WIRE_OVERHEAD_BYTES);
-    let crosses = |bytes: u64| {
-        let times = path.iter().map(|(rate, delay)| rate.serialise(bytes + PREAMBLE_BYTES) + *delay);
-        times.fold(Time::ZERO, |sum, time| sum + time)
-    };
-    let full = match full_frames.checked_sub(1) {
-        None => Time::ZERO,
-        Some(others) => keeps(first, full_bytes).max(keeps(last, full_bytes)) * others + crosses(full_bytes),
+    done
+}
+
+/// The links by which frames of one flow may take their hop number n, when each frame may take another path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SpreadHop {
+    /// Rate and delay of a link, how many are like it: each kind once.
+    kinds: Vec<(Rate, Time, u64)>,
+}
+
+impl SpreadHop {
+    /// The one link that all frames take.
+    pub fn single((rate, delay): (Rate, Time)) -> SpreadHop {
+        SpreadHop { kinds: vec![(rate, delay, 1)] }
+    }
+
+    /// As many links of this kind as there are frames.
+    pub fn unlimited((rate, delay): (Rate, Time)) -> SpreadHop {
+        SpreadHop { kinds: vec![(rate, delay, u64::MAX)] }
+    }
+
+    /// These links, at least one.
+    pub fn new(links: impl IntoIterator<Item = (Rate, Time)>) -> SpreadHop {
+        let mut links: Vec<_> = links.into_iter().collect();
+        links.sort_unstable();
+        let kinds = links.chunk_by(|a, b| a == b).map(|same| (same[0].0, same[0].1, same.len() as u64)).collect();
+        SpreadHop { kinds }
+    }
+
+    fn is_single(&self) -> bool {
+        matches!(self.kinds[..], [(_, _, 1)])
+    }
+
+    /// The least time from the start of a frame to its arrival.
+    fn crossing(&self, bytes: u64) -> Time {
+        let times = self.kinds.iter().map(|(rate, delay, _)| rate.serialise(bytes + PREAMBLE_BYTES) + *delay);
+        times.min().unwrap_or(Time::ZERO)
+    }
+
+    /// How long after the first of `frames` equal frames the last one starts at the earliest, whoever of them takes
+    /// which link: within `t`, a link that keeps up a frame for `k` can start `t / k + 1`.
+    fn last_start(&self, frames: u64, bytes: u64) -> Time {
+        let kept: Vec<(u64, u64)> = (self.kinds.iter())
+            .map(|(rate, _, count)| (rate.serialise(bytes + WIRE_OVERHEAD_BYTES).as_ps().max(1), *count))
+            .collect();
+        let started = |ps: u64| {
+            let of_kind = |&(kept, count): &(u64, u64)| u128::from(ps / kept + 1) * u128::from(count);
+            kept.iter().map(of_kind).sum::<u128>()
+        };
+        let alone = |&(kept, count): &(u64, u64)| (frames.saturating_sub(1) / count.max(1)).saturating_mul(kept);
+        // By then one kind alone has started them all.
+        let (mut low, mut high) = (0, kept.iter().map(alone).min().unwrap_or(0));
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if started(middle) >= u128::from(frames) {
+                high = middle;
+            } else {
+                low = middle + 1;
+            }
+        }
+        Time::from_ps(high)
+    }
+
+    /// How long after the first of frames of `wire_bytes` together, none longer than `longest`, the last one starts at
+    /// the earliest: but for one frame on each link, all have gone.
+    fn last_start_of(&self, wire_bytes: u64, longest: u64) -> Time {
+        let count: u128 = self.kinds.iter().map(|kind| u128::from(kind.2)).sum();
+        let rate: u128 = self.kinds.iter().map(|(rate, _, count)| u128::from(rate.as_bps()) * u128::from(*count)).sum();
+        let gone = u128::from(wire_bytes).saturating_sub(count * u128::from(longest));
+        Time::from_ps(u64::try_from(gone * 8_000_000_000_000 / rate.max(1)).unwrap_or(u64::MAX))
+    }
+}
+
+fn single_path(hops: &[SpreadHop]) -> Option<Vec<(Rate, Time)>> {
+    hops.iter().map(|hop| hop.is_single().then(|| (hop.kinds[0].0, hop.kinds[0].1))).collect()
+}
+
+/// As [`lone_flow_time`], of a flow whose frames may take any of the links of each hop: no flow is faster, wherever its
+/// frames go, and one of full frames whose hops use all their links evenly is slower by less than a frame's time at
+/// each hop. A short last frame needs less time at each node, and may overtake those before it.
+pub fn spread_flow_time(hops: &[SpreadHop], full_frames: u64, full_bytes: u64, last_bytes: u64) -> Time {
+    if let Some(path) = single_path(hops) {
+        return lone_flow_time(&path, full_frames, full_bytes, last_bytes);
+    }
+    let crosses = |bytes: u64| hops.iter().map(|hop| hop.crossing(bytes)).fold(Time::ZERO, |sum, time| sum + time);
+    let full = if full_frames == 0 {
+        Time::ZERO
+    } else {
+        let last_start = hops.iter().map(|hop| hop.last_start(full_frames, full_bytes)).max();
+        last_start.unwrap_or(Time::ZERO) + crosses(full_bytes)
     };
     let short = match last_bytes {
         0 => Time::ZERO,
-        bytes => keeps(first, full_bytes) * full_frames + crosses(bytes),
+        bytes => hops[0].last_start(full_frames + 1, full_bytes) + crosses(bytes),
     };
     full.max(short)
+}
+
+/// As [`spread_flow_time`], of frames of these `lengths`, one after the other; in time proportional to their number.
+pub fn spread_frames_time(hops: &[SpreadHop], lengths: impl IntoIterator<Item = u64>) -> Time {
+    if let Some(path) = single_path(hops) {
+        return lone_frames_time(&path, lengths);
+    }
+    let (mut wire_bytes, mut shortest, mut longest) = (0u64, u64::MAX, 0);
+    for bytes in lengths {
+        wire_bytes += bytes + WIRE_OVERHEAD_BYTES;
+        (shortest, longest) = (shortest.min(bytes), longest.max(bytes + WIRE_OVERHEAD_BYTES));
+    }
+    if longest == 0 {
+        return Time::ZERO;
+    }
+    let crossing = hops.iter().map(|hop| hop.crossing(shortest)).fold(Time::ZERO, |sum, time| sum + time);
+    let last_start = hops.iter().map(|hop| hop.last_start_of(wire_bytes, longest)).max();
+    last_start.unwrap_or(Time::ZERO) + crossing
 }
 
 #[cfg(test)]
@@ -83,6 +187,29 @@ mod tests {
         done
     }
 
+    fn between_unlimited(path: &[(Rate, Time)]) -> Vec<SpreadHop> {
+        let ends = [0, path.len() - 1];
+        let hop = |(at, &link)| if ends.contains(&at) { SpreadHop::single(link) } else { SpreadHop::unlimited(link) };
+        path.iter().enumerate().map(hop).collect()
+    }
+
+    /// Two uplinks of 10 Gbps between links of 100 Gbps: frames in turn.
+    #[test]
+    fn parallel_links_share_the_frames() {
+        let (fast, slow) = ((Rate::from_gbps(100), Time::from_us(1)), (Rate::from_gbps(10), Time::from_us(1)));
+        let hops = [SpreadHop::single(fast), SpreadHop::new([slow, slow]), SpreadHop::single(fast)];
+        let kept = slow.0.serialise(1000 + 20);
+        let one = lone_flow_time(&[fast, slow, fast], 1, 1000, 0);
+        assert_eq!(spread_flow_time(&hops, 1, 1000, 0), one);
+        assert_eq!(spread_flow_time(&hops, 2, 1000, 0), one);
+        assert_eq!(spread_flow_time(&hops, 1001, 1000, 0), one + kept * 500);
+        // A link of 40 Gbps starts four frames for each of the other.
+        let uneven = [SpreadHop::new([slow, (Rate::from_gbps(40), Time::from_us(1))])];
+        assert_eq!(uneven[0].last_start(5 * 100 + 1, 1000), kept * 100);
+        assert_eq!(spread_frames_time(&hops, [1000; 3]), lone_flow_time(&[fast, slow, fast], 1, 1000, 0) + kept / 2);
+        assert_eq!(lone_frames_time(&[fast, slow], [500, 1000, 64]), brute(&[fast, slow], &[500, 1000, 64]));
+    }
+
     #[test]
     fn no_spread_flow_is_faster() {
         let mut stream = Stream::new(5, 0, 0);
@@ -94,16 +221,18 @@ mod tests {
             let (full_frames, full) = (1 + stream.below(40), 64 + stream.below(9_000));
             let last = stream.below(full);
             let mut frames = vec![full; full_frames as usize];
-            assert_eq!(spread_flow_time(&path, full_frames, full, 0), brute_spread(&path, &frames), "{path:?}");
+            let hops = between_unlimited(&path);
+            assert_eq!(spread_flow_time(&hops, full_frames, full, 0), brute_spread(&path, &frames), "{path:?}");
             frames.extend((last > 0).then_some(last));
-            let floor = spread_flow_time(&path, full_frames, full, last);
+            let floor = spread_flow_time(&hops, full_frames, full, last);
+            assert!(spread_frames_time(&hops, frames.iter().copied()) <= brute_spread(&path, &frames), "{path:?}");
             assert!(floor <= brute_spread(&path, &frames), "{path:?}");
             assert!(floor <= lone_flow_time(&path, full_frames, full, last), "{path:?}");
             short_is_not_last += u32::from(last > 0 && floor < lone_flow_time(&path, full_frames, full, last));
         }
         assert!(short_is_not_last > 100, "some overtake: {short_is_not_last}");
         let path = [(Rate::from_gbps(100), Time::from_us(1)); 2];
-        assert_eq!(spread_flow_time(&path, 3, 1000, 64), lone_flow_time(&path, 3, 1000, 64));
+        assert_eq!(spread_flow_time(&path.map(SpreadHop::single), 3, 1000, 64), lone_flow_time(&path, 3, 1000, 64));
         assert_eq!(spread_flow_time(&[], 3, 1000, 64), Time::ZERO);
     }
 

@@ -5,11 +5,12 @@ use crate::network::Network;
 use crate::numbering::source_port;
 use crate::parameters::Spread;
 use fabric::routing::{PathId, flow_hash};
-use fabric::{lone_flow_time, spread_flow_time};
+use fabric::{SpreadHop, lone_flow_time, lone_frames_time, spread_flow_time, spread_frames_time};
+use protocols::datagram::DatagramParameters;
 use protocols::transport::TransportParameters;
 use rustc_hash::FxHashMap;
 use stats::flows::FlowRecord;
-use traffic::Load;
+use traffic::{FrameLengths, Lengths, Load};
 use units::{PREAMBLE_BYTES, Rate, Time};
 
 /// Links of a path: rate and delay.
@@ -21,7 +22,13 @@ pub(crate) struct Baseline {
     /// The few kinds of path that a regular fabric has, found by their costs.
     paths: Vec<Costs>,
     kinds: FxHashMap<(u32, u32), u32>,
+    /// The same where each frame takes a path of its own.
+    spreads: Vec<Vec<SpreadHop>>,
+    spread_kinds: FxHashMap<(u32, u32), u32>,
 }
+
+/// Pairs whose kind is remembered: memory stays bounded.
+const MOST_PAIRS: usize = 1 << 20;
 
 impl Baseline {
     pub fn record(&mut self, network: &Network, end: &FlowEnd) -> FlowRecord {
@@ -34,16 +41,32 @@ impl Baseline {
             }
             None => self.shortest(network, end),
         };
-        let frames = Frames::of(network, end.traffic, planned.map(|flow| &flow.load), end.size_bytes);
+        let load = planned.map(|flow| &flow.load);
+        let frames = Frames::of(network, end.traffic, load, end.size_bytes);
         // A flow without end is never complete, and has no baseline.
         let endless = end.size_bytes == traffic::ENDLESS;
         let costs = if endless { Costs::new() } else { costs };
+        let is_spread = network.spread != Spread::FlowHash && path.is_none();
+        let drawn = match load {
+            Some(Load::Datagrams(source)) if source.lengths != Lengths::Equal => {
+                Some(drawn_lengths(FrameLengths::new(**source, network.seed, end.flow), end.size_bytes))
+            }
+            _ => None,
+        };
+        let Frames { full, full_bytes, last_bytes, .. } = frames;
         let alone = if costs.is_empty() {
             Time::ZERO
+        } else if is_spread {
+            let hops = self.hops(network, end, &costs);
+            match drawn {
+                Some(lengths) => spread_frames_time(hops, lengths),
+                None => spread_flow_time(hops, full, full_bytes, last_bytes),
+            }
         } else {
-            let is_spread = network.spread != Spread::FlowHash && path.is_none();
-            let time = if is_spread { spread_flow_time } else { lone_flow_time };
-            time(&costs, frames.full, frames.full_bytes, frames.last_bytes)
+            match drawn {
+                Some(lengths) => lone_frames_time(&costs, lengths),
+                None => lone_flow_time(&costs, full, full_bytes, last_bytes),
+            }
         };
         FlowRecord {
             flow: network.numbering.of(end.src, end.flow),
@@ -76,8 +99,8 @@ impl Baseline {
         }
         let links = network.forwarding.lone_path(&network.fabric, end.src, end.dst, entropy).unwrap_or_default();
         let costs = network.fabric.link_costs(&links);
-        // Memory stays bounded: a regular fabric has a handful of kinds.
-        if regular && self.kinds.len() < 1 << 20 {
+        // A regular fabric has a handful of kinds.
+        if regular && self.kinds.len() < MOST_PAIRS {
             let known = self.paths.iter().position(|path| *path == costs);
             let kind = known.unwrap_or_else(|| {
                 self.paths.push(costs.clone());
@@ -87,6 +110,46 @@ impl Baseline {
         }
         costs
     }
+
+    /// The links of each hop between the ends of a flow whose frames take paths of their own, one of which is `path`.
+    fn hops(&mut self, network: &Network, end: &FlowEnd, path: &Costs) -> &[SpreadHop] {
+        // By host: links of hosts on one switch may differ.
+        let key = (end.src, end.dst);
+        let kind = self.spread_kinds.get(&key).copied().unwrap_or_else(|| {
+            let found = network.forwarding.spread_hops(&network.fabric, end.src, end.dst);
+            let hops = found.unwrap_or_else(|| between_unlimited(path));
+            let known = self.spreads.iter().position(|known| *known == hops);
+            let kind = known.unwrap_or_else(|| {
+                self.spreads.push(hops);
+                self.spreads.len() - 1
+            }) as u32;
+            if self.spread_kinds.len() < MOST_PAIRS {
+                self.spread_kinds.insert(key, kind);
+            }
+            kind
+        });
+        &self.spreads[kind as usize]
+    }
+}
+
+/// Where paths differ in length: as if between the first link and the last no two frames met.
+fn between_unlimited(path: &[(Rate, Time)]) -> Vec<SpreadHop> {
+    let ends = [0, path.len() - 1];
+    let hop = |(at, &link)| if ends.contains(&at) { SpreadHop::single(link) } else { SpreadHop::unlimited(link) };
+    path.iter().enumerate().map(hop).collect()
+}
+
+/// The lengths of the frames that carry `payload_bytes`, drawn once more.
+fn drawn_lengths(mut lengths: FrameLengths, payload_bytes: u64) -> impl Iterator<Item = u64> {
+    let header_bytes = DatagramParameters::default().header_bytes;
+    let mut left = payload_bytes;
+    std::iter::from_fn(move || {
+        (left > 0).then(|| {
+            let bytes = lengths.draw();
+            left = left.saturating_sub(bytes.saturating_sub(header_bytes).max(1).into());
+            u64::from(bytes)
+        })
+    })
 }
 
 /// The frames of a flow without losses.

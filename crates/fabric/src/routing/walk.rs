@@ -3,7 +3,7 @@
 use super::error::RoutingError;
 use super::forwarding::Forwarding;
 use super::hash::select;
-use crate::{Fabric, LinkId, NodeId, PortIndex};
+use crate::{Fabric, LinkId, NodeId, PortIndex, SpreadHop};
 use units::{Rate, Time};
 
 /// One step of a path: a node and the port by which it is left.
@@ -58,6 +58,41 @@ impl Forwarding {
     pub fn lone_path(&self, fabric: &Fabric, src: u32, dst: u32, entropy: u32) -> Result<Vec<LinkId>, RoutingError> {
         let hops = self.path(fabric, src, dst, entropy)?;
         Ok(hops.iter().map(|hop| fabric.ports(hop.node)[usize::from(hop.port)].link).collect())
+    }
+
+    /// The links that frames from `src` to `dst` may take at each hop, where each frame takes a path of its own; `None`
+    /// if paths differ in length, or there is none.
+    pub fn spread_hops(&self, fabric: &Fabric, src: u32, dst: u32) -> Option<Vec<SpreadHop>> {
+        let target = fabric.host_node(dst);
+        let mut at = vec![(fabric.host_node(src), PortIndex::MAX)];
+        let mut hops = Vec::new();
+        while at.iter().any(|&(node, _)| node != target) {
+            // A path passes each node at most once.
+            if at.iter().any(|&(node, _)| node == target) || hops.len() > fabric.nodes().len() {
+                return None;
+            }
+            let (mut next, mut links) = (Vec::new(), Vec::new());
+            for &(node, ingress) in &at {
+                for &port in self.lookup_from(node, dst, ingress).iter().filter(|&&port| port != ingress) {
+                    let peer = fabric.ports(node)[usize::from(port)];
+                    links.push((node, port, peer.link));
+                    next.push((peer.peer, peer.peer_port));
+                }
+            }
+            if links.is_empty() {
+                return None;
+            }
+            // A node that is reached by several ports has its links once.
+            links.sort_unstable_by_key(|&(node, port, _)| (node, port));
+            links.dedup();
+            next.sort_unstable();
+            next.dedup();
+            hops.push(SpreadHop::new(
+                links.iter().map(|&(.., link)| (fabric.link(link).rate, fabric.link(link).delay)),
+            ));
+            at = next;
+        }
+        Some(hops)
     }
 }
 

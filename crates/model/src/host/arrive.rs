@@ -17,7 +17,7 @@ use protocols::datagram::DatagramParameters;
 use protocols::endpoint::{Receiver, Reply, Sender};
 use protocols::frame::{Detail, Frame, Kind, flags};
 use protocols::transport::{ReceiverState, TransportParameters};
-use traffic::{Load, When};
+use traffic::{FrameLengths, Lengths, Load, When};
 use units::Time;
 
 /// How long a receiver remembers a flow that is complete beyond its sender's longest silence: what a frame may
@@ -468,6 +468,11 @@ impl Host {
     pub(super) fn reorder_state(&self, flow: u32, traffic: u8) -> Option<Box<ReorderState>> {
         self.measured.reordering.as_ref()?;
         let piece_bytes = match self.network.traffic.flows.get(flow as usize).map(|flow| &flow.load) {
+            Some(Load::Datagrams(source)) if source.lengths != Lengths::Equal => {
+                let lengths = FrameLengths::new(**source, self.network.seed, flow);
+                let header_bytes = DatagramParameters::default().header_bytes;
+                return Some(Box::new(ReorderState::drawn(lengths, header_bytes)));
+            }
             Some(Load::Datagrams(source)) => {
                 source.frame_bytes.saturating_sub(DatagramParameters::default().header_bytes)
             }

@@ -3,7 +3,7 @@
 use super::messages::{Inbox, Outbox};
 use super::paths::Paths;
 use super::pull::Pulls;
-use super::reorder::ReorderState;
+use super::reorder::{ReorderState, payload_bytes};
 use super::rest::Rest;
 use super::steered::Steering;
 use crate::clock::{NodeClock, global, local};
@@ -81,7 +81,7 @@ impl SourceState {
         }
         let size_bytes = self.next_bytes;
         self.next_bytes = self.lengths.draw();
-        let payload_bytes = size_bytes.saturating_sub(header_bytes).max(1);
+        let payload_bytes = payload_bytes(size_bytes, header_bytes);
         let seq = self.seq;
         self.seq += u64::from(payload_bytes);
         let last = if self.next.is_none() { flags::LAST } else { 0 };
