@@ -6,7 +6,9 @@ use crate::link_kinds::LinkKinds;
 use crate::network::Network;
 use crate::node::Machine;
 use crate::numbering::Numbering;
-use crate::parameters::{Buffer, CLASSES, FlowControl, Marking, Overload, Setup, Spread, SwitchOverride};
+use crate::parameters::{
+    Buffer, CLASSES, FlowControl, MOST_BUFFER_BYTES, Marking, Overload, QueueLimit, Setup, Spread, SwitchOverride,
+};
 use crate::routes::KnownRoutes;
 use crate::switch::Switch;
 use crate::telemetry::Telemetry;
@@ -37,6 +39,17 @@ pub enum ModelError {
         buffer: Bytes,
         /// Headroom of all accounts.
         headroom: Bytes,
+    },
+    /// A queue could hold more bytes than its counter can count.
+    #[error(
+        "switch {switch} has room for {room} in one queue, and at most {} can be counted: give it less",
+        Bytes(MOST_BUFFER_BYTES)
+    )]
+    BufferTooLarge {
+        /// The switch.
+        switch: String,
+        /// What a queue could hold.
+        room: Bytes,
     },
     /// Agents were asked for, and there is nothing that they could set.
     #[error(
@@ -162,6 +175,7 @@ pub(crate) fn build(setup: Setup, (rank, ranks): (usize, usize)) -> Result<Built
         record_pauses: setup.record.pauses,
         reordering: setup.record.reordering,
         utilisation: setup.record.utilisation,
+        queue_lengths: setup.record.queue_lengths_every.is_some(),
         traffic_entries,
         clocks: host.clocks.of_hosts(fabric.hosts().len(), setup.seed),
         jitter,
@@ -248,7 +262,18 @@ fn check_buffers(network: &Network) -> Result<(), ModelError> {
     let fabric = &network.fabric;
     let slots = if matches!(network.switch.flow_control, FlowControl::Pause(_)) { 1 } else { network.classes.len() };
     for switch in fabric.switches() {
-        let Buffer::Shared { bytes, .. } = network.switch_of(switch).buffer else { continue };
+        let buffer = network.switch_of(switch).buffer;
+        let room = match buffer {
+            Buffer::Shared { bytes, .. } | Buffer::PerQueue { limit: QueueLimit::Bytes(bytes) } => bytes,
+            Buffer::PerQueue { limit: QueueLimit::Packets(most) } => {
+                u64::from(most) * u64::from(network.host.mtu_bytes)
+            }
+        };
+        if room > MOST_BUFFER_BYTES {
+            let switch = fabric.name(switch).to_owned();
+            return Err(ModelError::BufferTooLarge { switch, room: Bytes(room) });
+        }
+        let Buffer::Shared { bytes, .. } = buffer else { continue };
         let links = fabric.ports(switch).iter().map(|peer| fabric.link(peer.link));
         let headroom: u64 = links
             .map(|link| (0..slots).map(|slot| network.headroom(switch, link.rate, link.delay, slot)).sum::<u64>())

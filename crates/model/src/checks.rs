@@ -90,7 +90,7 @@ impl Simulation {
         let ports = machines
             .filter_map(Machine::egress)
             .flat_map(|egress| (0..egress.len() as u16).map(move |port| (egress, port)));
-        ports.filter(|(egress, port)| egress.total_sent_bytes(*port) > 0).count() as u64
+        ports.filter(|(egress, port)| egress.cell(*port).sent_bytes > 0).count() as u64
     }
 
     /// How much of the traffic must not be lost.

@@ -103,6 +103,8 @@ pub(crate) struct Network {
     pub record_pauses: bool,
     /// Up to which displacement reordering is measured, if it is.
     pub reordering: Option<u32>,
+    /// Whether lengths of output queues are measured.
+    pub queue_lengths: bool,
     /// Above which share of a queue time is measured, if it is.
     pub utilisation: Option<f64>,
 }

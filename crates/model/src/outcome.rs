@@ -2,10 +2,11 @@
 
 use crate::account::Ledger;
 use crate::bounce_storms::Storms;
-use crate::egress::{Cell, Rules};
+use crate::egress::{PortTotals, Rules};
 use crate::host::{Host, Travel};
 use crate::measured::Measured;
 use crate::node::Machine;
+use crate::parameters::FlowControl;
 use crate::simulation::Simulation;
 use crate::switch::Switch;
 use crate::watcher::Watcher;
@@ -56,7 +57,7 @@ impl Simulation {
             reordering: self.reordering(),
             reordering_arrivals,
             utilisation: self.utilisation(now),
-            queue_lengths: self.queue_lengths(),
+            queue_lengths: self.queue_lengths(now),
             load: self.load_verdict(now),
             payload_bytes: self.payload_bytes(),
         }
@@ -70,6 +71,7 @@ impl Simulation {
         let own = self.hosts().map(|host| host.measured.flows_started).sum::<u64>();
         let started = self.parts(own).iter().sum();
         self.collect_rest(watcher);
+        self.sample_last_interval(now, watcher);
         let unfinished = self.flows_without_row();
         for end in &unfinished {
             self.flow_ended(end, watcher);
@@ -288,13 +290,16 @@ impl Simulation {
     }
 
     fn pauses(&self, ledger: &Ledger, now: Time) -> PauseSummary {
+        let by_port =
+            matches!(self.network.switch.flow_control, FlowControl::Pause(_) | FlowControl::PauseAtOutput(..));
         let mut total = Time::ZERO;
         let mut longest = Time::ZERO;
         let mut waits = (0u64, 0u64);
         for index in 0..self.engine.len() {
             let rules = self.engine.node(index).egress().into_iter().flat_map(|egress| &egress.rules);
             for Rules { pause, credit, .. } in rules {
-                total += pause.total_stopped(now);
+                // PAUSE stops a port as a whole, once.
+                total += if by_port { pause.port_stopped_time(now) } else { pause.total_stopped(now) };
                 longest = longest.max(pause.longest_stop(now));
                 if let Some(credit) = credit {
                     let (begun, ended, _) = credit.counts();
@@ -359,24 +364,18 @@ impl Simulation {
         let looks_at = |machine: &Machine| {
             // Nothing has gone by the ports of a quiet host.
             let (egress, node) = (machine.egress()?, machine.books()?.node);
-            let used = |(port, cell): (usize, &Cell)| {
-                let (frames, bytes, free) = (cell.sent_frames, cell.sent_bytes, cell.busy_until);
+            let used = |port: usize| {
+                let PortTotals { bytes, busy, blocked, .. } = egress.measured(now, port as u16);
                 let longest = |switch: &Switch| {
                     let slots = 0..self.network.classes.len();
                     slots.map(|slot| u64::from(switch.queue(port, slot).max_bytes)).max().unwrap_or(0)
                 };
                 let queue = if let Machine::Switch(switch) = machine { longest(switch) } else { 0 };
-                let paused = egress.rules[port].total_blocked(now);
-                // Of a frame that is still on its way out only what has left counts.
-                let rate = fabric.link(fabric.ports(node)[port].link).rate;
-                let left = bytes + frames * units::WIRE_OVERHEAD_BYTES;
-                let left = left.saturating_sub(rate.bytes_in(free.saturating_sub(now)));
-                let utilisation = left as f64 / rate.bytes_in(span).max(1) as f64;
-                (left > 0 || bytes > 0 || queue > 0).then_some((port, bytes, utilisation, queue, paused))
+                let utilisation = share_of(busy, span);
+                (busy > Time::ZERO || bytes > 0 || queue > 0).then_some((port, bytes, utilisation, queue, blocked))
             };
             // A port has a cell for its link; notifications have none.
-            let cells = egress.cells.iter().take(fabric.ports(node).len());
-            let ports: Vec<_> = cells.enumerate().filter_map(used).collect();
+            let ports: Vec<_> = (0..egress.len().min(fabric.ports(node).len())).filter_map(used).collect();
             (!ports.is_empty()).then_some(ports)
         };
         // Of half a million ports some are listed; the others are looked at and forgotten.
@@ -477,6 +476,11 @@ impl Simulation {
         warnings.extend(self.storms.as_ref().and_then(Storms::warning));
         warnings
     }
+}
+
+/// The share of `span` that `part` is of it, 0..=1; 0 of no time.
+pub(crate) fn share_of(part: Time, span: Time) -> f64 {
+    if span == Time::ZERO { 0.0 } else { part.min(span).as_ps() as f64 / span.as_ps() as f64 }
 }
 
 fn under_way(turns: &mut TurnLedger, frame: &Frame) {

@@ -47,6 +47,10 @@ pub enum Threshold {
     },
 }
 
+/// The largest buffer of a switch and the largest room of a queue, in bytes: queues and accounts count in 32 bits, so
+/// that a queue fits one cache line. No switch has 4 GiB of packet buffer.
+pub const MOST_BUFFER_BYTES: u64 = u32::MAX as u64;
+
 /// How much a switch can hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Buffer {

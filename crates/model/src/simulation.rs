@@ -17,9 +17,10 @@ use crate::measured::Measured;
 use crate::measured::WarmUp;
 use crate::network::Network;
 use crate::node::Machine;
+use crate::outcome::share_of;
 use crate::parameters::{RecordParameters, Setup};
 use crate::queue::Queue;
-use crate::queue_looks::QueueLooks;
+use crate::queue_samples::QueueSamples;
 use crate::requests::Requests;
 use crate::switch::Switch;
 use crate::trace::Collector;
@@ -80,12 +81,14 @@ pub struct Simulation {
     pub(crate) requests: Option<Box<Requests>>,
     pub(crate) collectives: Option<Box<Collectives>>,
     baseline: Baseline,
-    /// Bytes sent per port and payload per traffic entry at the last look.
-    sent_before: Vec<u64>,
+    /// Time that each port had been busy, and payload per traffic entry, at the last sample; and when those were.
+    busy_before: Vec<Time>,
     goodput_before: Vec<u64>,
+    links_sampled_at: Time,
+    throughput_sampled_at: Time,
     /// When the last flow completed so far.
     pub(crate) last_completion: Time,
-    pub(crate) queue_looks: Option<QueueLooks>,
+    pub(crate) queue_samples: Option<QueueSamples>,
     /// Hops counted at each node when it was last looked at, and their sum.
     hops_before: Vec<u64>,
     hops: u64,
@@ -124,7 +127,7 @@ impl Simulation {
         let (duration, warm_up, record) = (setup.duration, setup.warm_up, setup.record.clone());
         let measure_end = setup.measure_end.min(duration);
         let (deadlock_every, threads, setup_storm) = (setup.deadlock_every, setup.threads, setup.storm);
-        let ends_with_flows = setup.ends_with_flows;
+        let (ends_with_flows, seed) = (setup.ends_with_flows, setup.seed);
         let (rank, count) = ranks.as_ref().map_or((0, 1), |ranks| (ranks.rank(), ranks.count()));
         let Built { network, machines, wiring, telling, borders } = build(setup, (rank, count))?;
         let first = borders.nodes_of(rank).start;
@@ -148,7 +151,7 @@ impl Simulation {
         let (ports, entries) = (network.fabric.port_count(), network.traffic_entries);
         let collect_every = collect_every(duration, &network);
         let nodes = engine.len();
-        let queue_looks = record.queue_lengths_every.map(QueueLooks::new);
+        let queue_samples = record.queue_lengths_every.map(|every| QueueSamples::new(every, seed));
         let requests = Requests::new(&network.traffic.exchanges);
         let collectives = Collectives::new(&network.traffic.collectives);
         let storms = setup_storm.filter(|_| network.turns()).map(|parameters| Storms::new(parameters, nodes));
@@ -179,10 +182,12 @@ impl Simulation {
             requests,
             collectives,
             baseline: Baseline::default(),
-            sent_before: vec![0; ports],
+            busy_before: vec![Time::ZERO; ports],
             goodput_before: vec![0; entries],
+            links_sampled_at: Time::ZERO,
+            throughput_sampled_at: Time::ZERO,
             last_completion: Time::ZERO,
-            queue_looks,
+            queue_samples,
             hops_before: vec![0; nodes],
             hops: 0,
             fresh: Vec::new(),
@@ -264,11 +269,11 @@ impl Simulation {
                 self.record.control_every,
                 self.collector.is_some().then_some(NOTES_EVERY),
                 storm_every,
-                self.queue_looks.as_ref().map(|looks| looks.every),
             ];
             let next = |period: Time| now + period - now % period;
             let mut stop = periods.iter().flatten().map(|&period| next(period)).min().unwrap_or(self.duration);
-            for moment in [self.warm_up, self.measure_end] {
+            let sampled = self.queue_samples.as_ref().map(QueueSamples::next);
+            for moment in [Some(self.warm_up), Some(self.measure_end), sampled].into_iter().flatten() {
                 stop = if now < moment { stop.min(moment) } else { stop };
             }
             let stop = stop.min(self.duration).min(until);
@@ -288,9 +293,9 @@ impl Simulation {
             if stop == self.warm_up {
                 self.warmed_up = self.look_at_warm_up(stop);
                 self.reset(stop);
-                self.queue_looks.iter_mut().for_each(QueueLooks::reset);
-            } else if stop <= self.measure_end && due(self.record.queue_lengths_every) {
-                self.look_at_queues();
+                self.queue_samples.iter_mut().for_each(|samples| samples.reset(stop));
+            } else if stop <= self.measure_end {
+                self.sample_queue_lengths(stop);
             }
             let looks_for_deadlock = due(deadlock_every) && self.deadlock.is_none();
             let looks_for_storms = due(storm_every) || stop == self.duration;
@@ -308,8 +313,8 @@ impl Simulation {
             if due(self.record.queues_every) {
                 self.sample_queues(stop, watcher);
             }
-            if let Some(period) = self.record.links_every.filter(|&period| due(Some(period))) {
-                self.sample_links(stop, period, watcher);
+            if due(self.record.links_every) {
+                self.sample_links(stop, watcher);
             }
             if due(self.record.throughput_every) {
                 self.sample_throughput(stop, watcher);
@@ -386,7 +391,7 @@ impl Simulation {
         for index in 0..self.engine.len() {
             match self.engine.node_mut(index) {
                 Machine::Switch(switch) => switch.reset(now),
-                Machine::Host(host) => host.reset(),
+                Machine::Host(host) => host.reset(now),
                 Machine::Quiet(..) => {}
             }
         }
@@ -555,30 +560,41 @@ impl Simulation {
         }
     }
 
-    fn sample_links(&mut self, at: Time, span: Time, watcher: &mut dyn Watcher) {
+    fn sample_links(&mut self, at: Time, watcher: &mut dyn Watcher) {
         let network = Arc::clone(&self.network);
-        let mut before = std::mem::take(&mut self.sent_before);
-        let sent_by = |machine: &Machine| {
+        let span = at.saturating_sub(std::mem::replace(&mut self.links_sampled_at, at));
+        let mut before = std::mem::take(&mut self.busy_before);
+        let busy_of = |machine: &Machine| {
             let (egress, node) = (machine.egress()?, machine.books()?.node);
-            let wire = |(port, _): (usize, _)| {
-                let cell = &egress.cells[port];
-                cell.sent_bytes + cell.sent_frames * units::WIRE_OVERHEAD_BYTES
-            };
-            Some(network.fabric.ports(node).iter().enumerate().map(wire).collect::<Vec<_>>())
+            let ports = 0..network.fabric.ports(node).len() as u16;
+            Some(ports.map(|port| egress.busy_time(at, port)).collect::<Vec<_>>())
         };
-        for (node, sent) in self.of_machines(sent_by) {
-            for ((port, wire), peer) in (0u16..).zip(sent).zip(network.fabric.ports(node)) {
-                let before = &mut before[network.fabric.port_number(node, port)];
-                // A reset in between starts from zero.
-                let sent = wire.checked_sub(*before).unwrap_or(wire);
-                *before = wire;
-                if sent > 0 {
-                    let capacity = network.fabric.link(peer.link).rate.bytes_in(span).max(1);
-                    watcher.link(at, node, port, sent, sent as f64 / capacity as f64);
+        for (node, busy) in self.of_machines(busy_of) {
+            for ((port, busy), peer) in (0u16..).zip(busy).zip(network.fabric.ports(node)) {
+                let before = std::mem::replace(&mut before[network.fabric.port_number(node, port)], busy);
+                if busy > before {
+                    // Differences of totals add up to all bytes, also where a frame spans samples.
+                    let rate = network.fabric.link(peer.link).rate;
+                    let sent_bytes = rate.bytes_in(busy) - rate.bytes_in(before);
+                    watcher.link(at, node, port, sent_bytes, share_of(busy - before, span));
                 }
             }
         }
-        self.sent_before = before;
+        self.busy_before = before;
+    }
+
+    /// Samples the rest of the run since the last whole interval. A run that was stopped from outside has none: its
+    /// nodes are not all at one time.
+    pub(crate) fn sample_last_interval(&mut self, now: Time, watcher: &mut dyn Watcher) {
+        if self.stopped_early {
+            return;
+        }
+        if self.record.links_every.is_some() && self.links_sampled_at < now {
+            self.sample_links(now, watcher);
+        }
+        if self.record.throughput_every.is_some() && self.throughput_sampled_at < now {
+            self.sample_throughput(now, watcher);
+        }
     }
 
     /// Payload that has arrived since the run began, each byte once, by traffic entry.
@@ -594,6 +610,7 @@ impl Simulation {
     }
 
     fn sample_throughput(&mut self, at: Time, watcher: &mut dyn Watcher) {
+        self.throughput_sampled_at = at;
         let total = self.payload_bytes();
         for (entry, (&total, before)) in total.iter().zip(&mut self.goodput_before).enumerate() {
             watcher.throughput(at, entry as u8, total - *before);

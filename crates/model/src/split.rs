@@ -11,7 +11,7 @@ pub struct Split {
     pub hops: Vec<u64>,
     /// These, and frames that hosts of each thread have sent: what threads share the nodes by.
     pub work: Vec<u64>,
-    /// Frames that began to cross a link since the warm-up.
+    /// Frames that began to cross a link since the run began.
     pub frames: u64,
     /// Those of them whose link leads from one thread's nodes to another's.
     pub crossing: u64,

@@ -102,6 +102,9 @@ pub struct CreditPort {
     begun: u64,
     ended: u64,
     longest: Time,
+    /// Start of the last time in which some class waited, and the length of those that have ended.
+    port_since: Time,
+    port_waited: Time,
 }
 
 impl CreditPort {
@@ -121,6 +124,8 @@ impl CreditPort {
             begun: 0,
             ended: 0,
             longest: Time::ZERO,
+            port_since: Time::ZERO,
+            port_waited: Time::ZERO,
         }
     }
 
@@ -146,6 +151,9 @@ impl CreditPort {
             sending.waiting_bytes = size_bytes;
             if self.short & 1 << class == 0 {
                 sending.since = now;
+                if self.short == 0 {
+                    self.port_since = now;
+                }
                 self.short |= 1 << class;
                 self.begun += 1;
             }
@@ -190,6 +198,9 @@ impl CreditPort {
         self.longest = self.longest.max(lasted);
         self.ended += 1;
         self.short &= !(1 << class);
+        if self.short == 0 {
+            self.port_waited += now.saturating_sub(self.port_since);
+        }
     }
 
     /// A frame came whole by this port.
@@ -296,6 +307,12 @@ impl CreditPort {
     /// Time that all classes together have waited up to `now`.
     pub fn total_waited(&self, now: Time) -> Time {
         (0..CLASSES as u8).map(|class| self.waited(now, class)).sum()
+    }
+
+    /// Time up to `now` in which at least one class waited: at most `now`.
+    pub fn short_time(&self, now: Time) -> Time {
+        let running = if self.short == 0 { Time::ZERO } else { now.saturating_sub(self.port_since) };
+        self.port_waited + running
     }
 
     /// The longest wait of any class up to `now`.

@@ -21,7 +21,11 @@ fn a_frame_leaves_only_with_room_for_the_whole_of_it() {
     assert!(port.fits_or_waits(Time::from_ns(5), 4, 1_000_000), "a class without credits needs none");
     assert!(!port.on_message(Time::from_ns(8), CLASS, 0, 3063), "a byte short");
     assert!(port.on_message(Time::from_ns(9), CLASS, 0, 3064));
-    assert_eq!((port.total_waited(Time::from_ns(50)), port.counts()), (Time::from_ns(7), (1, 1, 0)));
+    let asked = Time::from_ns(50);
+    assert_eq!(
+        (port.total_waited(asked), port.short_time(asked), port.counts()),
+        (Time::from_ns(7), Time::from_ns(7), (1, 1, 0))
+    );
 }
 
 // [CBFC3] [CBFC4] [CBFC6] [CBFC7] [CBFC11]

@@ -150,6 +150,9 @@ struct Stops {
     free_from: [Time; 8],
     /// Time spent stopped, ended stops only.
     ended: [Time; 8],
+    /// Start of the last time in which some class was stopped, and the length of those that have ended.
+    port_from: Time,
+    port_ended: Time,
     /// The longest stop that has ended.
     longest: Time,
     begun: u64,
@@ -237,6 +240,14 @@ impl PauseState {
         (0..8).map(|class| then.time(now, class)).sum()
     }
 
+    /// Time up to `now` in which at least one class was stopped: at most `now`.
+    pub fn port_stopped_time(&self, now: Time) -> Time {
+        let Some(told) = &self.0 else { return Time::ZERO };
+        let Told { stopped, stops, .. } = told.settled(now);
+        let running = if stopped == 0 { Time::ZERO } else { now.saturating_sub(stops.port_from) };
+        stops.port_ended + running
+    }
+
     /// How many stops there were, how many a resume ended, how many their time, and how many are in force
     /// at `now`.
     pub fn counts(&self, now: Time) -> (u64, u64, u64, u64) {
@@ -282,6 +293,9 @@ impl Told {
                         stops.end(stopped, class, effect);
                     }
                     Some(until) if until > effect => {
+                        if *stopped == 0 {
+                            stops.port_from = effect;
+                        }
                         if !running {
                             stops.begin(class, effect);
                         }
@@ -336,6 +350,11 @@ impl Stops {
     fn end(&mut self, stopped: &mut u8, class: usize, at: Time) {
         *stopped &= !(1 << class);
         self.ended_at[class] = at;
+        if *stopped == 0 {
+            // Of classes whose time ran out between two calls, the last in number may not be the last in time.
+            let last = self.ended_at.iter().copied().fold(at, Time::max);
+            self.port_ended += last.saturating_sub(self.port_from);
+        }
         let lasted = at - self.from[class];
         self.ended[class] += lasted;
         self.longest = self.longest.max(lasted);
@@ -351,6 +370,32 @@ mod tests {
 
     fn hear(state: &mut PauseState, now_ns: u64, classes: u8, span_ns: u64) {
         state.on_pause(Time::from_ns(now_ns), classes, Time::from_ns(span_ns), Time::from_ns(REACTION_NS));
+    }
+
+    /// Classes that are stopped at the same time count once for the port, also where stops run out of order.
+    #[test]
+    fn a_port_is_stopped_while_any_class_is() {
+        let mut random = Stream::new(4, 0, 0);
+        for _ in 0..200 {
+            let (mut port, mut classes) = (PauseState::default(), [(); 8].map(|()| PauseState::default()));
+            let (mut now_ns, mut stopped_ns, mut most) = (0, 0, 0);
+            for _ in 0..40 {
+                let (called, span_ns) = (random.below(256) as u8, [0, 50, 100, 300][random.below(4) as usize]);
+                hear(&mut port, now_ns, called, span_ns);
+                for class in (0..8).filter(|class| called & 1 << class != 0) {
+                    hear(&mut classes[class], now_ns, 1 << class, span_ns);
+                }
+                for _ in 0..random.below(150) {
+                    let at = Time::from_ns(now_ns);
+                    // Asked of copies: settling every nanosecond would hide what runs out between calls.
+                    let any = (0..8).any(|class| classes[class].clone().blocked(at) != 0);
+                    (now_ns, stopped_ns) = (now_ns + 1, stopped_ns + u64::from(any));
+                }
+                most = most.max(port.total_stopped(Time::from_ns(now_ns)).as_ps());
+                assert_eq!(port.port_stopped_time(Time::from_ns(now_ns)), Time::from_ns(stopped_ns));
+            }
+            assert!(most > 1000 * now_ns || stopped_ns < now_ns, "several classes at a time");
+        }
     }
 
     #[test]

@@ -72,7 +72,8 @@ pub(crate) fn throughput(folder: &Path, labels: &BTreeMap<u64, String>, end: u64
     let curve = |((traffic, flow), rows): (Source, Vec<Sample>)| {
         let label = labels.get(&traffic).cloned().unwrap_or_else(|| format!("traffic {traffic}"));
         let name = flow.map_or(label, |flow| format!("flow {flow}"));
-        let every = step(&rows);
+        let every = step(&rows, end);
+        let rows = per_step(rows, every);
         let gbps = |bytes: u64| if every == 0 { 0.0 } else { bytes as f64 * 8000.0 / every as f64 };
         let points = with_zeros(&rows, every, end, true).into_iter().map(|(at, y)| (us(at), gbps(y)));
         Curve { flow, ..Curve::new(name, &points.collect::<Vec<_>>()) }
@@ -80,13 +81,23 @@ pub(crate) fn throughput(folder: &Path, labels: &BTreeMap<u64, String>, end: u64
     Ok(all.into_iter().map(curve).collect())
 }
 
-/// The least distance between two instants.
-fn step(rows: &[Sample]) -> u64 {
-    rows.windows(2)
-        .map(|pair| pair[1].0 - pair[0].0)
-        .filter(|&gap| gap > 0)
-        .min()
-        .unwrap_or(rows.first().map_or(0, |r| r.0))
+/// The least distance between two instants before `end`, where the last interval may be shorter than the others.
+fn step(rows: &[Sample], end: u64) -> u64 {
+    let first = rows.first().map_or(0, |row| row.0);
+    let whole = rows.windows(2).filter(|pair| pair[1].0 < end).map(|pair| pair[1].0 - pair[0].0);
+    whole.filter(|&gap| gap > 0).min().unwrap_or(first)
+}
+
+/// Sums over intervals as if all were `every` long: the last one may be shorter.
+fn per_step(mut rows: Vec<Sample>, every: u64) -> Vec<Sample> {
+    if let [.., before, last] = &mut rows[..] {
+        let gap = last.0 - before.0;
+        if gap > 0 && gap < every {
+            let whole = u128::from(last.1) * u128::from(every) / u128::from(gap);
+            last.1 = u64::try_from(whole).unwrap_or(u64::MAX);
+        }
+    }
+    rows
 }
 
 /// Instants without a row are zero: one at each end of every gap shows that, from the start to the end of the run. The
@@ -156,7 +167,7 @@ pub(crate) fn queues(folder: &Path, names: &Names, end: u64) -> Result<(Vec<Curv
             }
         })
     })?;
-    let every = lengths.values().filter(|points| points.len() > 1).map(|points| step(points)).min().unwrap_or(0);
+    let every = lengths.values().filter(|points| points.len() > 1).map(|points| step(points, end)).min().unwrap_or(0);
     let curve = |(id, _): &(Id, u64)| {
         let (node, port, class, turned) = *id;
         let turned = if turned { ", bounced" } else { "" };
@@ -188,7 +199,7 @@ pub(crate) fn utilisation(folder: &Path, names: &Names, end: u64) -> Result<Vec<
     let sum = |rows: &[Sample]| rows.iter().fold(0, |sum: u64, row| sum.saturating_add(row.1));
     all.sort_by(|a, b| sum(&b.1).cmp(&sum(&a.1)).then(a.0.cmp(&b.0)));
     all.truncate(MAX_CURVES);
-    let every = all.iter().filter(|(_, rows)| rows.len() > 1).map(|(_, rows)| step(rows)).min().unwrap_or(0);
+    let every = all.iter().filter(|(_, rows)| rows.len() > 1).map(|(_, rows)| step(rows, end)).min().unwrap_or(0);
     let curve = |((node, port), rows): ((u64, u64), Vec<Sample>)| {
         let points = with_zeros(&rows, every, end, true).into_iter().map(|(at, share)| (us(at), share as f64 / 1e4));
         Curve::new(names.port(node, port), &points.collect::<Vec<_>>())
@@ -282,7 +293,7 @@ mod tests {
     #[test]
     fn a_gap_between_samples_is_zero() {
         let rows = [(100, 5), (110, 6), (150, 7)];
-        assert_eq!(step(&rows), 10);
+        assert_eq!(step(&rows, u64::MAX), 10);
         let filled = [(0, 0), (90, 0), (100, 5), (110, 6), (120, 0), (140, 0), (150, 7), (160, 0), (1000, 0)];
         assert_eq!(with_zeros(&rows, 10, 1000, true), filled);
         assert_eq!(with_zeros(&rows, 10, 1000, false), filled);

@@ -5,7 +5,7 @@ use crate::partial_part::{names, switch};
 use crate::record_part::{find_port, ports};
 use crate::section::{Context, Section};
 use crate::switch_part::{headroom, marking, scheduler, threshold, xoff};
-use crate::values::{room, tiers};
+use crate::values::{buffer_size, room, tiers};
 use fabric::{Fabric, NodeId, PortIndex};
 use model::parameters::{Buffer, Marking, SwitchOverride, SwitchParameters, Threshold};
 use std::collections::BTreeSet;
@@ -24,7 +24,7 @@ fn entry(section: &Section<'_, '_>) -> Option<OverridePlan> {
     let named = section.read("switches", names);
     let of_tiers = section.read("tiers", |value| tiers(value, "the list of tiers is empty"));
     let of_ports = section.read("ports", ports);
-    let buffer_bytes = section.size("buffer");
+    let buffer_bytes = section.read("buffer", buffer_size);
     let (egress, queue) = (section.read("egress", threshold), section.read("queue", room));
     let control = section.table("flow_control", "switch.override.flow_control", false);
     let (xoff, xon_offset_bytes) = (control.read("xoff", xoff), control.size("xon"));

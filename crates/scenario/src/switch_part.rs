@@ -10,7 +10,7 @@ use crate::override_plan::OverridePlan;
 use crate::partial_part::PartialPlan;
 use crate::section::{Read, Section, positive, quantity, whole};
 use crate::tags::TagsPlan;
-use crate::values::{alpha, classes, greatest_common_divisor, per_class, reaction, room};
+use crate::values::{alpha, buffer_size, classes, greatest_common_divisor, per_class, reaction, room};
 use model::parameters::{
     Buffer, CreditParameters, FlowControl, MarkAt, Marking, PauseParameters, QueueLimit, Scheduler, SwitchParameters,
     Threshold,
@@ -109,7 +109,7 @@ fn buffer(section: &Section<'_, '_>) -> Option<(Buffer, Option<QueueLimit>)> {
         return Some((Buffer::PerQueue { limit }, Some(bounce)));
     }
     section.tag("shared");
-    let bytes = section.size("buffer");
+    let bytes = section.read("buffer", buffer_size);
     let egress = section.read("egress", threshold);
     if bytes == Some(0) {
         section.fail("buffer", "a switch without buffer forwards nothing", Some("write \"16MB\"".to_owned()));

@@ -2,7 +2,7 @@
 
 use crate::document::Value;
 use crate::section::{Read, Wrong, list, quantity, show, whole};
-use model::parameters::{CLASSES, QueueLimit};
+use model::parameters::{CLASSES, MOST_BUFFER_BYTES, QueueLimit};
 use protocols::reaction::Reaction;
 use units::Bytes;
 
@@ -29,9 +29,23 @@ pub(crate) fn room(value: &Value) -> Read<QueueLimit> {
                 let help = "write \"500 packets\" or \"1MB\"".to_owned();
                 Err((format!("`{text}` is no room for a queue"), Some(help)))
             }
-            Ok((bytes, text)) => Ok((QueueLimit::Bytes(bytes.get()), text)),
+            Ok((bytes, text)) => Ok((QueueLimit::Bytes(countable(bytes, &text)?), text)),
         },
     }
+}
+
+/// A buffer or a queue's room, which counters can count.
+pub(crate) fn buffer_size(value: &Value) -> Read<u64> {
+    let (bytes, text) = quantity::<Bytes>(value, "a size")?;
+    Ok((countable(bytes, &text)?, text))
+}
+
+fn countable(bytes: Bytes, text: &str) -> Result<u64, Wrong> {
+    if bytes.get() <= MOST_BUFFER_BYTES {
+        return Ok(bytes.get());
+    }
+    let most = Bytes(MOST_BUFFER_BYTES);
+    Err((format!("{text} is more than a switch can count: at most {most}"), Some("write \"4GB\" or less".to_owned())))
 }
 
 /// A list of classes, a bit each.

@@ -318,8 +318,8 @@ pub struct Utilisation {
     pub time_ratio: f64,
 }
 
-/// Lengths of queues at equal steps of time, in bytes. Mean and greatest are exact; the quantiles come from a
-/// [`Histogram`] and are within 0.4 %.
+/// Lengths of queues over time, in bytes. Mean and greatest are those of all instants; the quantiles come from samples
+/// at random instants and a [`Histogram`], which is within 0.4 %.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Lengths {
     /// Mean.
@@ -335,31 +335,26 @@ pub struct Lengths {
 }
 
 impl Lengths {
-    /// Of `looks` looks, of which those that are not in `found` saw nothing; 0 for no looks.
-    pub fn of(found: &Histogram, looks: u64) -> Lengths {
+    /// From mean and greatest length, and the quantiles of `samples` samples, of which those that are not in `found`
+    /// found nothing; quantiles are 0 without samples.
+    pub fn of(found: &Histogram, samples: u64, mean_bytes: f64, max_bytes: u64) -> Lengths {
         let mut all = found.clone();
-        all.record_many(0, looks.saturating_sub(found.count()));
+        all.record_many(0, samples.saturating_sub(found.count()));
         let at = |q: f64| all.quantile(q).unwrap_or(0);
-        Lengths {
-            mean_bytes: all.mean().unwrap_or(0.0),
-            p50_bytes: at(0.5),
-            p95_bytes: at(0.95),
-            p99_bytes: at(0.99),
-            max_bytes: all.max().unwrap_or(0),
-        }
+        Lengths { mean_bytes, p50_bytes: at(0.5), p95_bytes: at(0.95), p99_bytes: at(0.99), max_bytes }
     }
 }
 
 /// How long the output queues of switches were in the window, all classes of a port together.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct QueueLengths {
-    /// Time between two looks, in ps.
+    /// Each interval of this length has one sample, at a random instant, in ps.
     pub every_ps: u64,
-    /// Looks at every port.
+    /// Samples of every port.
     pub looks: u64,
     /// Ports of all switches.
     pub ports: u64,
-    /// Over all ports and looks.
+    /// Over all ports.
     pub all: Lengths,
     /// The port whose queue was longest on average; null if nothing ever waited.
     pub longest: Option<PortLengths>,
@@ -374,7 +369,7 @@ pub struct PortLengths {
     pub port: u32,
     /// The node at the other end.
     pub peer: String,
-    /// Over all looks.
+    /// Over the window.
     #[serde(flatten)]
     pub lengths: Lengths,
 }
@@ -386,7 +381,7 @@ pub struct PauseSummary {
     pub count: u64,
     /// Times one was released, by a resume or an expiry.
     pub resumes: u64,
-    /// Time stopped, summed over ports and classes, in ps.
+    /// Time stopped, in ps: of ports that PAUSE stops, summed over ports, else over ports and classes.
     pub total_ps: u64,
     /// The longest single stop, in ps.
     pub max_ps: u64,
@@ -464,9 +459,9 @@ pub struct PortLoad {
     pub tx_bytes: u64,
     /// Share of the window in which the link was sending, 0..=1, preamble and gap included.
     pub utilisation: f64,
-    /// Greatest length of the port's queues together, in bytes.
+    /// Greatest length of a queue of the port, in bytes.
     pub max_queue_bytes: u64,
-    /// Time the port or a class of it was paused, in ps.
+    /// Time in the window in which the port or a class of it was paused or lacked credits, in ps; at most the window.
     pub paused_ps: u64,
 }
 

@@ -82,6 +82,31 @@ fn occupy_exactly(rules: &[Rules], port: u16, size_bytes: u16) -> (Time, Time) {
     rules[usize::from(port)].link.occupy(size_bytes)
 }
 
+/// Totals of one port.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct PortTotals {
+    /// Frames whose transmission has started.
+    pub frames: u64,
+    /// Their bytes, without preamble and gap.
+    pub bytes: u64,
+    /// Time in which the wire was occupied, preamble and gap included.
+    pub busy: Time,
+    /// Time in which some class was held by a pause or for lack of credits.
+    pub blocked: Time,
+}
+
+impl PortTotals {
+    /// Of these totals, the part since those of `before`.
+    pub(super) fn since(self, before: PortTotals) -> PortTotals {
+        PortTotals {
+            frames: self.frames - before.frames,
+            bytes: self.bytes - before.bytes,
+            busy: self.busy.saturating_sub(before.busy),
+            blocked: self.blocked.saturating_sub(before.blocked),
+        }
+    }
+}
+
 /// Bits of [`Cell::holds`].
 pub(crate) mod hold {
     /// A pause is in force or on its way into effect.
@@ -147,8 +172,8 @@ pub(crate) struct Rules {
     pub(super) shaper: Option<Box<CreditShaper>>,
     /// At a port of a switch that interrupts frames.
     pub preemption: Option<Box<Preemption>>,
-    /// What was sent before the last reset of [`Cell::sent_bytes`].
-    pub(super) sent_before_bytes: u64,
+    /// Totals at the end of the warm-up, where a frame had left or a class was held by then.
+    pub(super) at_warm_up: Option<Box<PortTotals>>,
     pub(super) scheduler: ClassScheduler,
     /// MAC control frames of our own, ahead of everything.
     pub(super) control: Waiting,
@@ -167,7 +192,7 @@ impl Rules {
             cycles: network.cycles(at.0, at.1).map(|cycles| Box::new(PortCycles::new(cycles))),
             shaper: (network.timing.shaping.get(&at)).map(|slopes| Box::new(CreditShaper::new(*slopes, link.rate))),
             preemption: network.preemption_at(at.0).map(|parameters| Box::new(Preemption::new(parameters))),
-            sent_before_bytes: 0,
+            at_warm_up: None,
             scheduler: match network.port_of(at.0, at.1).scheduler {
                 Scheduler::Strict => ClassScheduler::Strict,
                 Scheduler::Wrr { weights } => ClassScheduler::wrr(weights),
@@ -219,9 +244,10 @@ impl Rules {
         stopped.into_iter().chain(short).min()
     }
 
-    /// Time that the classes of this port together were held up to `now`.
-    pub fn total_blocked(&self, now: Time) -> Time {
-        self.pause.total_stopped(now) + self.credit.as_ref().map_or(Time::ZERO, |credit| credit.total_waited(now))
+    /// Time up to `now` in which some class of this port was held. A link is under pauses or under credits, never both.
+    pub fn blocked_time(&self, now: Time) -> Time {
+        let short = self.credit.as_ref().map_or(Time::ZERO, |credit| credit.short_time(now));
+        self.pause.port_stopped_time(now).max(short)
     }
 }
 

@@ -31,7 +31,7 @@ mod preempt;
 mod shaping;
 mod work;
 
-pub(crate) use cell::{Cell, Rules, hold};
+pub(crate) use cell::{Cell, PortTotals, Rules, hold};
 pub(crate) use head::Head;
 pub(crate) use preempt::Busy;
 
@@ -221,12 +221,42 @@ impl Egress {
 
     /// What `port` says of itself as a frame starts to leave it, behind which `queue_bytes` wait.
     pub fn hop(&self, now: Time, port: u16, queue_bytes: u64) -> Hop {
-        Hop { at: now, rate: self.rules(port).link.rate, queue_bytes, sent_bytes: self.total_sent_bytes(port) }
+        Hop { at: now, rate: self.rules(port).link.rate, queue_bytes, sent_bytes: self.cell(port).sent_bytes }
     }
 
-    /// Bytes that `port` has sent since the run began, whenever measuring began.
-    pub fn total_sent_bytes(&self, port: u16) -> u64 {
-        self.rules(port).sent_before_bytes + self.cell(port).sent_bytes
+    /// Time up to `now` in which the wire of `port` was occupied; of a frame that is on the wire, the part that has
+    /// passed.
+    pub fn busy_time(&self, now: Time, port: u16) -> Time {
+        let (cell, rules) = (self.cell(port), self.rules(port));
+        // Where a byte takes no whole number of picoseconds, each frame may take one more than its share of the sum.
+        let frames = rules.link.rate.serialise(cell.sent_bytes + cell.sent_frames * WIRE_OVERHEAD_BYTES);
+        let (cut, resumed) = rules.preemption.as_ref().map_or((Time::ZERO, Time::ZERO), |it| it.cut_and_resumed());
+        (frames + resumed).saturating_sub(cut).saturating_sub(cell.busy_until.saturating_sub(now))
+    }
+
+    /// Totals of `port` at `now`, since the run began.
+    fn totals(&self, now: Time, port: u16) -> PortTotals {
+        let cell = self.cell(port);
+        PortTotals {
+            frames: cell.sent_frames,
+            bytes: cell.sent_bytes,
+            busy: self.busy_time(now, port),
+            blocked: self.rules(port).blocked_time(now),
+        }
+    }
+
+    /// Totals of `port` at `now`, since the warm-up.
+    pub fn measured(&self, now: Time, port: u16) -> PortTotals {
+        self.totals(now, port).since(self.before(port))
+    }
+
+    /// Whether `port` has started to send a frame since the warm-up.
+    pub fn is_used(&self, port: u16) -> bool {
+        self.cell(port).sent_frames > self.before(port).frames
+    }
+
+    fn before(&self, port: u16) -> PortTotals {
+        self.rules(port).at_warm_up.as_deref().copied().unwrap_or_default()
     }
 
     /// Starts a frame of `class` that has just come, if the wire of `port` is free and nothing may go before it;
@@ -414,11 +444,11 @@ impl Egress {
         cell.busy_until = cell.busy_until.max(now);
     }
 
-    /// Forgets what was measured.
-    pub fn reset(&mut self) {
-        for (cell, rules) in self.cells.iter_mut().zip(&mut self.rules) {
-            rules.sent_before_bytes += cell.sent_bytes;
-            (cell.sent_frames, cell.sent_bytes) = (0, 0);
+    /// The measured window begins `now`.
+    pub fn reset(&mut self, now: Time) {
+        for port in 0..self.len() as u16 {
+            let totals = self.totals(now, port);
+            self.rules_mut(port).at_warm_up = (totals != PortTotals::default()).then(|| Box::new(totals));
         }
     }
 }

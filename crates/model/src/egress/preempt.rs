@@ -23,11 +23,14 @@ pub(crate) struct Preemption {
     kept: Option<Kept>,
     /// The fragment that was handed to the link last.
     handed_over: Option<Kept>,
+    /// Time on the wire that cuts have taken back, and that the rests of frames took.
+    cut: Time,
+    resumed: Time,
 }
 
 impl Preemption {
     pub fn new(parameters: PreemptionParameters) -> Preemption {
-        Preemption { parameters, kept: None, handed_over: None }
+        Preemption { parameters, kept: None, handed_over: None, cut: Time::ZERO, resumed: Time::ZERO }
     }
 
     /// The classes that cannot start: while a frame is interrupted, all that are not express.
@@ -47,6 +50,11 @@ impl Preemption {
     /// Whether a frame must be kept as it starts.
     pub(super) fn keeps(&self, class: u8, size_bytes: u16) -> bool {
         self.parameters.cuts(class, size_bytes)
+    }
+
+    /// The time on the wire of whole frames that cuts have taken back, and that of the rests that went on.
+    pub(super) fn cut_and_resumed(&self) -> (Time, Time) {
+        (self.cut, self.resumed)
     }
 
     /// The frame that has begun to leave.
@@ -134,6 +142,7 @@ impl Egress {
         }
         if wants_to_cut && let Some((free, rest)) = rest.cut(now - since, rate) {
             preemption.kept = Some(Kept { frame, rest, since: None });
+            preemption.cut += busy_until.saturating_sub(since + free);
             if let Some(shaper) = &mut self.rules_mut(port).shaper {
                 shaper.interrupt(frame.class, since + free);
             }
@@ -162,7 +171,9 @@ impl Egress {
         }
         self.cell_mut(port).busy_until = now + busy;
         let frame = Frame { at: now + sent + delay, ..frame };
-        self.preemption(port)?.kept = Some(Kept { frame, rest, since: Some(now) });
+        let preemption = self.preemption(port)?;
+        preemption.kept = Some(Kept { frame, rest, since: Some(now) });
+        preemption.resumed += busy;
         Some(self.certain_at(port))
     }
 

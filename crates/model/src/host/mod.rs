@@ -290,10 +290,10 @@ impl Host {
     }
 
     /// Forgets what was measured before now.
-    pub fn reset(&mut self) {
+    pub fn reset(&mut self, now: Time) {
         let active = self.receivers.flows.iter().filter(|flow| flow.active);
         let carried = active.flat_map(|flow| &flow.reorder).map(|it| it.pending()).sum();
         self.measured.reset(&self.network, carried);
-        self.egress.reset();
+        self.egress.reset(now);
     }
 }

@@ -103,7 +103,7 @@ pub(crate) struct PacketBuffer {
     pub(super) peaks: Peaks,
     /// When accounts stop their neighbours, where a library user says it.
     pub(super) stop_rule: Option<Box<RuleOfAccounts>>,
-    /// Where utilisation is measured.
+    /// Where utilisation or lengths are measured.
     pub(super) loads: Option<Box<Loads>>,
 }
 
@@ -161,7 +161,7 @@ impl PacketBuffer {
                 let classes = if account_slots == 1 { vec![0] } else { network.classes.clone() };
                 Box::new(RuleOfAccounts { node, classes, rule })
             }),
-            loads: Loads::new(network, node, normal, pairs),
+            loads: Loads::new(network, node, rules.len(), normal, pairs),
         }
     }
 

@@ -43,6 +43,15 @@ impl Scale {
 /// The watch over all queues of a switch.
 #[derive(Clone, Debug)]
 pub(super) struct Loads {
+    /// Where utilisation is measured and queues have a size of their own.
+    utilisation: Option<Utilisations>,
+    /// By port, where lengths are measured.
+    lengths: Vec<PortLength>,
+}
+
+/// How full each queue is over time.
+#[derive(Clone, Debug)]
+struct Utilisations {
     /// As [`PacketBuffer::queues`].
     queues: Vec<QueueLoad>,
     normal: Scale,
@@ -51,10 +60,40 @@ pub(super) struct Loads {
     normals: usize,
 }
 
+/// The queues of a port together, over time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct PortLength {
+    bytes: u64,
+    last_change: Time,
+    /// The integral of the length since the last reset.
+    pub area_byte_ps: u128,
+    /// The greatest length since the last reset.
+    pub max_bytes: u64,
+}
+
+impl PortLength {
+    /// The queues hold `bytes` from `now` on.
+    fn on_change(&mut self, now: Time, bytes: u64) {
+        let span = now.saturating_sub(self.last_change);
+        self.area_byte_ps += u128::from(span.as_ps()) * u128::from(self.bytes);
+        (self.last_change, self.bytes) = (now, bytes);
+        self.max_bytes = self.max_bytes.max(bytes);
+    }
+}
+
+units::pack_fields!(PortLength { bytes, last_change, area_byte_ps, max_bytes });
+
 impl Loads {
-    /// For `normals` queues and then `pairs` for bounced frames, where utilisation is measured and queues have a
-    /// size of their own.
-    pub fn new(network: &Network, node: NodeId, normals: usize, pairs: usize) -> Option<Box<Loads>> {
+    /// For `ports` ports with `normals` queues and then `pairs` for bounced frames, where something is measured.
+    pub fn new(network: &Network, node: NodeId, ports: usize, normals: usize, pairs: usize) -> Option<Box<Loads>> {
+        let utilisation = Utilisations::new(network, node, normals, pairs);
+        let lengths = vec![PortLength::default(); if network.queue_lengths { ports } else { 0 }];
+        (utilisation.is_some() || !lengths.is_empty()).then(|| Box::new(Loads { utilisation, lengths }))
+    }
+}
+
+impl Utilisations {
+    fn new(network: &Network, node: NodeId, normals: usize, pairs: usize) -> Option<Utilisations> {
         let threshold = network.utilisation?;
         let Buffer::PerQueue { limit } = network.switch_of(node).buffer else { return None };
         let normal = Scale::new(limit, threshold);
@@ -63,7 +102,7 @@ impl Loads {
             Overload::Drop | Overload::Detour | Overload::Trim { .. } => normal,
         };
         let queues = vec![QueueLoad::starting(Time::ZERO, 0); normals + pairs];
-        Some(Box::new(Loads { queues, normal, bounce, normals }))
+        Some(Utilisations { queues, normal, bounce, normals })
     }
 
     fn scale(&self, index: usize) -> Scale {
@@ -82,15 +121,25 @@ impl PacketBuffer {
 
     #[cold]
     fn watch_load(&mut self, now: Time, index: usize) {
+        let waiting_bytes = |port: usize| self.waiting_bytes(port as u16);
+        let Some(loads) = &self.loads else { return };
+        // All queues of a switch, then those of bounced frames: ports repeat.
+        let port = index / self.slots % loads.lengths.len().max(1);
+        let bytes = if loads.lengths.is_empty() { 0 } else { waiting_bytes(port) };
         let Some(loads) = &mut self.loads else { return };
-        let scale = loads.scale(index);
-        loads.queues[index].on_change(now, scale.length(&self.queues[index]), scale.watched);
+        if let Some(length) = loads.lengths.get_mut(port) {
+            length.on_change(now, bytes);
+        }
+        if let Some(loads) = &mut loads.utilisation {
+            let scale = loads.scale(index);
+            loads.queues[index].on_change(now, scale.length(&self.queues[index]), scale.watched);
+        }
     }
 
     /// A frame that was bounced before was routed to the bounce queue at `index`.
     #[inline]
     pub fn note_offer(&mut self, index: usize) {
-        if let Some(loads) = &mut self.loads {
+        if let Some(loads) = self.loads.as_mut().and_then(|loads| loads.utilisation.as_mut()) {
             loads.queues[index].offer();
         }
     }
@@ -98,20 +147,40 @@ impl PacketBuffer {
     /// For tests of the checks: a queue is believed to be longer than it ever is.
     #[cfg(test)]
     pub(super) fn believe_longer(&mut self, now: Time, index: usize) -> bool {
-        self.loads.as_mut().is_some_and(|loads| {
+        self.loads.as_mut().and_then(|loads| loads.utilisation.as_mut()).is_some_and(|loads| {
             loads.queues[index].on_change(now, 1 << 40, u64::MAX);
             true
         })
     }
 
+    fn utilisations(&self) -> Option<&Utilisations> {
+        self.loads.as_ref()?.utilisation.as_ref()
+    }
+
+    /// The queues of each port up to `now`, where lengths are measured.
+    pub(crate) fn port_lengths(&self, now: Time) -> impl Iterator<Item = PortLength> {
+        self.loads.iter().flat_map(|loads| &loads.lengths).map(move |length| {
+            let mut length = *length;
+            length.on_change(now, length.bytes);
+            length
+        })
+    }
+
     /// Whether the load of the queue at `index` is measured in frames.
     pub(crate) fn load_counts_frames(&self, index: usize) -> bool {
-        self.loads.as_ref().is_some_and(|loads| matches!(loads.scale(index).limit, QueueLimit::Packets(_)))
+        self.utilisations().is_some_and(|loads| matches!(loads.scale(index).limit, QueueLimit::Packets(_)))
     }
 
     /// Forgets what was measured before `now`.
     pub(super) fn reset_loads(&mut self, now: Time) {
+        let lengths = (0..self.loads.as_ref().map_or(0, |loads| loads.lengths.len())).map(|port| {
+            let bytes = self.waiting_bytes(port as u16);
+            PortLength { bytes, last_change: now, area_byte_ps: 0, max_bytes: bytes }
+        });
+        let lengths = lengths.collect();
         let Some(loads) = &mut self.loads else { return };
+        loads.lengths = lengths;
+        let Some(loads) = &mut loads.utilisation else { return };
         for (index, queue) in self.queues.iter().enumerate() {
             loads.queues[index] = QueueLoad::starting(now, loads.scale(index).length(queue));
         }
@@ -119,15 +188,16 @@ impl PacketBuffer {
 
     /// Every queue's load with its capacity and watched length; `is_used` tells of which ports frames left.
     pub fn loads(&self, is_used: impl Fn(usize) -> bool) -> impl Iterator<Item = (QueueLoad, u64, u64)> {
-        self.loads.iter().flat_map(|loads| loads.queues.iter().enumerate().map(move |at| (loads, at))).map(
-            move |(loads, (index, load))| {
+        self.utilisations()
+            .into_iter()
+            .flat_map(|loads| loads.queues.iter().enumerate().map(move |at| (loads, at)))
+            .map(move |(loads, (index, load))| {
                 let (mut load, scale) = (*load, loads.scale(index));
                 // Through an idle port nothing is queued, but its queues were there to be considered.
                 if is_used(index / self.slots) {
                     load.offer();
                 }
                 (load, scale.capacity(), scale.watched)
-            },
-        )
+            })
     }
 }

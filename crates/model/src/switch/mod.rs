@@ -51,6 +51,7 @@ use std::sync::Arc;
 use units::Time;
 
 pub(crate) use self::core::Core;
+pub(crate) use self::load::PortLength;
 
 /// One switch of the fabric.
 #[derive(Debug)]
@@ -223,8 +224,8 @@ impl Switch {
 
     /// Every queue's load with its capacity and watched length.
     pub fn loads(&self) -> impl Iterator<Item = (QueueLoad, u64, u64)> {
-        let cells = &self.core.egress.cells;
-        self.core.buffer.loads(|port| cells.get(port).is_some_and(|cell| cell.sent_frames > 0))
+        let egress = &self.core.egress;
+        self.core.buffer.loads(|port| port < egress.len() && egress.is_used(port as u16))
     }
 
     /// Whether it counts what came by whom.
@@ -247,6 +248,6 @@ impl Switch {
     /// Forgets what was measured before `now`.
     pub fn reset(&mut self, now: Time) {
         self.core.buffer.reset(now);
-        self.core.egress.reset();
+        self.core.egress.reset(now);
     }
 }

@@ -95,19 +95,21 @@ fn looks_at_the_queue_agree_with_the_waits_of_frames() {
     let expected = delay.count as f64 * wait / 40e6;
     assert!((length / expected - 1.0).abs() < 0.02, "looked at {length}, waits say {expected}");
     assert!((length / (expected * 0.8) - 1.0).abs() > 0.1, "a rate a fifth too small would show");
-    // What the run sums up is what it told, look by look: all that waits does at the sink's port.
+    // The mean that the run sums up is the integral over time; its quantiles are of other samples than those it told.
+    // All that waits does at the sink's port.
     let lengths = told.summary.queue_lengths.unwrap();
     let longest = lengths.longest.unwrap();
     let mut at_port: Vec<u64> =
         told.queues.iter().filter(|look| u32::from(look.2) == longest.port).map(|look| look.4).collect();
-    let bytes: u64 = at_port.iter().sum();
-    assert_eq!((lengths.looks, lengths.ports, &*longest.peer), (looks, 5, "H5"));
-    assert!((longest.lengths.mean_bytes - bytes as f64 / looks as f64).abs() < 1e-6);
-    assert_eq!(at_port.iter().max(), Some(&longest.lengths.max_bytes));
+    assert!(lengths.looks.abs_diff(looks) <= 1, "{} {looks}", lengths.looks);
+    assert_eq!((lengths.ports, &*longest.peer), (5, "H5"));
+    let exact = expected * f64::from(FRAME);
+    assert!((longest.lengths.mean_bytes / exact - 1.0).abs() < 1e-3, "{} {exact}", longest.lengths.mean_bytes);
+    assert!(at_port.iter().max().unwrap() <= &longest.lengths.max_bytes);
     at_port.resize(looks as usize, 0);
     at_port.sort_unstable();
     let p99 = at_port[(looks * 99).div_ceil(100) as usize - 1];
-    assert!(p99.abs_diff(longest.lengths.p99_bytes) * 250 <= p99, "{p99} {longest:?}");
+    assert!(p99.abs_diff(longest.lengths.p99_bytes) * 10 <= p99, "{p99} {longest:?}");
 }
 
 /// The check of every run, and what it says when the books are cooked: the same trajectory of a queue,

@@ -92,14 +92,14 @@ pub(crate) fn traced_flows(replay: Option<&Replay>) -> impl Iterator<Item = u64>
 /// Tables that cannot be read.
 pub(crate) fn read_replay(folder: &Path, end_ps: u64) -> Result<Option<Replay>, RecordError> {
     let Some(fabric) = Fabric::read(folder)? else { return Ok(None) };
-    let looks = [links_every(folder, &fabric)?, queues_every(folder)?];
+    let looks = [links_every(folder, &fabric, end_ps)?, queues_every(folder, end_ps)?];
     let ports = fabric.ports.len().max(1) as u64;
     let most = (MOST_CELLS / ports).clamp(LEAST_FRAMES.into(), MOST_FRAMES);
     let none = (end_ps / FRAMES_OF_NO_SERIES).max(1);
     let base_ps = looks.iter().flatten().copied().max().filter(|&every| every > 0).unwrap_or(none);
     let step_ps = base_ps.saturating_mul(end_ps.div_ceil(base_ps).div_ceil(most).max(1));
     let grid = Grid { step_ps, end_ps };
-    let utilisation = utilisation(folder, &fabric, grid)?;
+    let utilisation = utilisation(folder, &fabric, grid, looks[0].unwrap_or(0))?;
     let (queues, stopped) = queues(folder, &fabric, grid, looks[1].unwrap_or(0))?;
     let heard = pauses(folder, &fabric, grid);
     let (events, paths) = traced(folder, &fabric, grid)?;
@@ -197,25 +197,30 @@ fn divisor(a: u64, b: u64) -> u64 {
 }
 
 /// Instants are whole numbers of periods, so the period is their greatest common divisor, or a part of it where little
-/// happened.
-fn greatest_period(folder: &Path, name: &str) -> Result<Option<u64>, RecordError> {
-    let mut every = 0;
+/// happened. The end of the run is the end of a shorter one.
+fn greatest_period(folder: &Path, name: &str, end_ps: u64) -> Result<Option<u64>, RecordError> {
+    let (mut every, mut ends) = (0, false);
     let recorded = folder.join(name).exists();
     for_parts(folder, name, |part| {
-        every = part.u64s("time_ps")?.iter().flatten().fold(every, |every, &time| divisor(every, time));
+        let times = part.u64s("time_ps")?.iter().flatten();
+        ends |= times.clone().any(|&time| time == end_ps);
+        every = times.filter(|&&time| time != end_ps).fold(every, |every, &time| divisor(every, time));
         Ok(())
     })?;
+    if every == 0 && ends {
+        every = end_ps;
+    }
     // 0 for one without rows: nothing was ever sent, or waited.
     Ok(recorded.then_some(every))
 }
 
-fn queues_every(folder: &Path) -> Result<Option<u64>, RecordError> {
-    greatest_period(folder, "queues.parquet")
+fn queues_every(folder: &Path, end_ps: u64) -> Result<Option<u64>, RecordError> {
+    greatest_period(folder, "queues.parquet", end_ps)
 }
 
 /// The period of looks at links: rows tell it, as the bytes of a full period over the link's rate.
-fn links_every(folder: &Path, fabric: &Fabric) -> Result<Option<u64>, RecordError> {
-    let Some(divided) = greatest_period(folder, "links.parquet")? else { return Ok(None) };
+fn links_every(folder: &Path, fabric: &Fabric, end_ps: u64) -> Result<Option<u64>, RecordError> {
+    let Some(divided) = greatest_period(folder, "links.parquet", end_ps)? else { return Ok(None) };
     let mut told: Option<(u64, f64)> = None;
     for_parts(folder, "links.parquet", |part| {
         let (bytes, shares) = (part.u64s("tx_bytes")?, part.f64s("utilisation")?);
@@ -246,12 +251,15 @@ fn for_ports(part: &Table, fabric: &Fabric, mut each: impl FnMut(usize, u64, usi
     Ok(())
 }
 
-fn utilisation(folder: &Path, fabric: &Fabric, grid: Grid) -> Result<Cells, RecordError> {
+fn utilisation(folder: &Path, fabric: &Fabric, grid: Grid, every: u64) -> Result<Cells, RecordError> {
     let mut cells = Cells::default();
     for_parts(folder, "links.parquet", |part| {
         let shares = part.f64s("utilisation")?;
         for_ports(part, fabric, |row, time, port| {
-            let share = (shares[row].unwrap_or(0.0) * WHOLE as f64).round() as u64;
+            // The last interval of a run may be shorter than the others.
+            let rest = if every == 0 { 0 } else { time % every };
+            let weight = if rest == 0 { 1.0 } else { rest as f64 / every as f64 };
+            let share = (shares[row].unwrap_or(0.0) * weight * WHOLE as f64).round() as u64;
             cells.change(port, grid.frame(time), |sum| sum.saturating_add(share));
         })
     })?;

@@ -181,8 +181,8 @@ pub(super) const KEYS: &[Key] = &[
              takes queues of their own (switch.queue)",
     ),
     key("measure", "queues", &[], EVERY).value("false", OURS).means(
-        "how long the queues of switches are, looked at this often: quantiles over all ports, and of the port with the \
-             longest queue on average",
+        "how long the queues of switches are: mean and greatest over time, and quantiles of one sample at a random \
+             instant of each such interval; over all ports, and of the port with the longest queue on average",
     ),
     key("record", "queues", &[], EVERY).value("false", OURS).means("queue lengths of every port"),
     key("record", "links", &[], EVERY).value("false", OURS).means("bytes sent over every link"),

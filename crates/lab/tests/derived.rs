@@ -1,0 +1,286 @@
+//! Random scenarios: every share is in [0, 1], and the numbers of `summary.json` are derived once more from the Parquet
+//! tables, by other code than that which made them.
+
+use lab::{Run, Stop, Way};
+use model::Unwatched;
+use record::table::{Data, Table, read_table};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use units::random::{Stream, purpose};
+
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new(name: &str) -> Scratch {
+        let path = std::env::temp_dir().join(format!("tidegate-derived-{name}-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&path);
+        std::fs::create_dir_all(&path).unwrap();
+        Scratch(path)
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// A small scenario of a little of everything that shares and sums depend on.
+fn scenario(number: u64) -> String {
+    let mut stream = Stream::new(30, number, purpose("derived"));
+    let mut pick = |values: &[&str]| values[stream.below(values.len() as u64) as usize].to_owned();
+    let rate = pick(&["1Gbps", "3Gbps", "10Gbps", "100Gbps"]);
+    let delay = pick(&["100ns", "1us", "3us"]);
+    let fabric = pick(&[
+        "kind = \"single-switch\"\nhosts = 4",
+        "kind = \"dumbbell\"\nleft = 2\nright = 2",
+        "kind = \"leaf-spine\"\nleaves = 2\nspines = 2\nhosts_per_leaf = 2",
+    ]);
+    let edge = if fabric.contains("dumbbell") { pick(&["", ", edge = { rate = \"40Gbps\" }"]) } else { String::new() };
+    let switch = pick(&[
+        "queue = \"30KB\"",
+        "queue = \"20 packets\"",
+        "buffer = \"2MB\"",
+        "buffer = \"4MB\"\nflow_control = { kind = \"pfc\", priorities = [3], xoff = \"20KB\" }",
+        "buffer = \"4MB\"\nflow_control = { kind = \"pause\", xoff = \"20KB\" }",
+    ]);
+    let utilisation = if switch.starts_with("queue") { pick(&["", "utilisation = 0.5"]) } else { String::new() };
+    let mut text = format!(
+        "name = \"derived {number}\"\nduration = \"{}\"\nseed = {number}\n[fabric]\n{fabric}\nlink = {{ rate = \
+         \"{rate}\", delay = \"{delay}\"{edge} }}\n[routing]\nspread = \"{}\"\n[switch]\n{switch}\n[host]\ntransport = \
+         \"{}\"\n[check]\ndeadlock = false\n[measure]\nwarm_up = \"{}\"\n{}\nqueues = {{ every = \"{}\" \
+         }}\n{utilisation}\n[record]\ntrace = {{}}\nlinks = {{ every = \"{}\" }}\nthroughput = {{ every = \"{}\" }}\n",
+        pick(&["60us", "100us", "150us"]),
+        pick(&["flow", "packet", "path"]),
+        pick(&["datagram", "roce", "tcp"]),
+        pick(&["0s", "0s", "10us", "33us"]),
+        pick(&["", "", "end = \"55us\""]),
+        pick(&["1us", "10us"]),
+        pick(&["3us", "10us", "40us"]),
+        pick(&["7us", "10us"]),
+    );
+    for _ in 0..1 + number % 3 {
+        let traffic = pick(&[
+            "kind = \"pairs\"\npairs = [[\"H1\", \"H3\"], [\"H2\", \"H3\"]]\nsize = \"60KB\"",
+            "kind = \"pairs\"\npairs = [[\"H4\", \"H1\"]]\nsize = \"endless\"",
+            "kind = \"pairs\"\npairs = [[\"H1\", \"H4\"]]\nsize = \"500B\"",
+            "kind = \"pairs\"\npairs = [[\"H1\", \"H3\"]]\nprocess = \"periodic\"\nperiod = \"10us\"\nframe = \"1000B\"",
+            "kind = \"pairs\"\npairs = [[\"H2\", \"H4\"]]\nprocess = \"constant\"\nload = 0.7\nframe = \
+             \"800B\"\nframe_deviation = \"300B\"",
+            "kind = \"pairs\"\npairs = [[\"H2\", \"H3\"]]\nprocess = \"bursts\"\nframe_gap = \"1ns\"\nframes_per_burst = \
+             20\npause = \"30us\"\nsize = \"40KB\"\nframe = \"1200B\"\nframe_deviation = \"200B\"",
+            "kind = \"incast\"\nreceiver = \"H4\"\nfan_in = 3\nsize = \"20KB\"",
+            "kind = \"poisson\"\nsizes = \"3KB\"\nload = 0.4\njitter = \"20us\"",
+        ]);
+        text += &format!("[[traffic]]\n{traffic}\nclass = 3\n");
+    }
+    text
+}
+
+fn times(table: &Table, name: &str) -> Vec<Option<u64>> {
+    table.u64s(name).unwrap().to_vec()
+}
+
+fn texts(table: &Table, name: &str) -> Vec<Option<String>> {
+    match table.column(name).unwrap() {
+        Data::Text(values) => values.clone(),
+        other => panic!("{name}: {other:?}"),
+    }
+}
+
+/// Every number under a key that is a share.
+fn shares(value: &Value, path: &str, found: &mut Vec<(String, f64)>) {
+    match value {
+        Value::Object(fields) => {
+            for (key, value) in fields {
+                let path = format!("{path}.{key}");
+                let is_share =
+                    key.ends_with("utilisation") || key.ends_with("_share") || key == "share" || key == "jain";
+                let of_queue =
+                    path.starts_with(".utilisation.") && ["mean", "time_ratio", "threshold"].contains(&&**key);
+                if let Some(number) = value.as_f64().filter(|_| is_share || of_queue) {
+                    found.push((path.clone(), number));
+                }
+                shares(value, &path, found);
+            }
+        }
+        Value::Array(items) => items.iter().for_each(|item| shares(item, path, found)),
+        _ => {}
+    }
+}
+
+fn close(what: &str, told: &Value, derived: f64, tolerance: f64) {
+    let told = told.as_f64().unwrap_or_else(|| panic!("{what}: {told}"));
+    assert!((told - derived).abs() <= tolerance * derived.abs().max(1e-9), "{what}: {told}, derived {derived}");
+}
+
+/// Mean, extremes and quantiles of `values`, in their order, against a distribution in the summary. Quantiles come from
+/// buckets that are 1/128 wide.
+fn distribution(what: &str, told: &Value, mut values: Vec<f64>) {
+    if values.is_empty() {
+        assert!(told.is_null(), "{what}: {told}");
+        return;
+    }
+    values.sort_by(f64::total_cmp);
+    let count = values.len();
+    assert_eq!(told["count"].as_u64(), Some(count as u64), "{what}");
+    close(what, &told["mean"], values.iter().sum::<f64>() / count as f64, 1e-9);
+    close(what, &told["min"], values[0], 1e-12);
+    close(what, &told["max"], values[count - 1], 1e-12);
+    for (name, q) in [("p50", 0.5), ("p95", 0.95), ("p99", 0.99)] {
+        let rank = ((q * count as f64).ceil() as usize).clamp(1, count);
+        close(&format!("{what} {name}"), &told[name], values[rank - 1], 1.0 / 128.0);
+    }
+}
+
+fn check_flows(folder: &Path, summary: &Value) {
+    let (start, end) = (summary["window"]["start_ps"].as_u64().unwrap(), summary["window"]["end_ps"].as_u64().unwrap());
+    let table = read_table(&folder.join("flows.parquet")).unwrap();
+    let (starts, delivered) = (times(&table, "start_ps"), times(&table, "delivered_ps"));
+    let (alone, timeouts) = (times(&table, "alone_ps"), times(&table, "timeouts"));
+    let whole = start == 0 && end == summary["simulated_ps"].as_u64().unwrap();
+    let (mut fct_ns, mut rates, mut started, mut all_timeouts) = (Vec::new(), Vec::new(), 0, 0);
+    for row in 0..table.rows {
+        let began = starts[row].unwrap();
+        if began < start || (began >= end && !whole) {
+            continue;
+        }
+        started += 1;
+        all_timeouts += timeouts[row].unwrap();
+        if let Some(delivered) = delivered[row] {
+            fct_ns.push((delivered - began) as f64 / 1000.0);
+            let slowdown = (delivered - began) as f64 / alone[row].unwrap() as f64;
+            assert!(slowdown >= 1.0, "flow in row {row} was faster than alone: {slowdown}");
+            rates.push(1.0 / slowdown);
+        }
+    }
+    let flows = &summary["flows"];
+    assert_eq!(flows["started"].as_u64(), Some(started), "flows started");
+    assert_eq!(flows["completed"].as_u64(), Some(fct_ns.len() as u64), "flows completed");
+    assert_eq!(flows["timeouts"].as_u64(), Some(all_timeouts), "timeouts");
+    distribution("fct_ns", &flows["fct_ns"], fct_ns);
+    if !rates.is_empty() {
+        let sum: f64 = rates.iter().sum();
+        let squares: f64 = rates.iter().map(|rate| rate * rate).sum();
+        close("jain", &flows["jain"], sum * sum / (rates.len() as f64 * squares), 1e-9);
+    }
+}
+
+/// Rows cover the whole run; those of a window are compared where it is the run.
+fn check_links(folder: &Path, summary: &Value, every: u64) {
+    let table = read_table(&folder.join("links.parquet")).unwrap();
+    let (at, node, port) = (times(&table, "time_ps"), times(&table, "node"), times(&table, "port"));
+    let (shares, bytes) = (table.f64s("utilisation").unwrap(), times(&table, "tx_bytes"));
+    let ports = read_table(&folder.join("ports.parquet")).unwrap();
+    let names = texts(&ports, "name");
+    let mut rates = BTreeMap::new();
+    let mut by_number = BTreeMap::new();
+    for row in 0..ports.rows {
+        let key = (times(&ports, "node")[row].unwrap(), times(&ports, "port")[row].unwrap());
+        rates.insert(key, times(&ports, "rate_bps")[row].unwrap());
+        by_number.insert((names[row].clone().unwrap(), key.1), key);
+    }
+    // A row covers the time since the sample before, whether or not its port has a row there.
+    let simulated = summary["simulated_ps"].as_u64().unwrap();
+    let mut busy: BTreeMap<(u64, u64), f64> = BTreeMap::new();
+    for row in 0..table.rows {
+        let (at, share, key) = (at[row].unwrap(), shares[row].unwrap(), (node[row].unwrap(), port[row].unwrap()));
+        assert!((0.0..=1.0).contains(&share), "links.parquet row {row}: {share}");
+        let span = if at % every == 0 { every } else { at % every };
+        assert!(at % every == 0 || at == simulated, "a row between samples: {at}");
+        *busy.entry(key).or_default() += share * span as f64;
+        let capacity = rates[&key] as f64 * span as f64 / 8e12;
+        let sent = bytes[row].unwrap() as f64;
+        assert!((sent - share * capacity).abs() < 2.0, "row {row}: {sent} B, share {share} of {capacity}");
+    }
+    let window = &summary["window"];
+    if window["start_ps"].as_u64() == Some(0) && window["end_ps"].as_u64() == Some(simulated) {
+        let total: f64 = busy.values().sum();
+        let mean = total / simulated as f64 / ports.rows as f64;
+        close("mean_utilisation", &summary["links"]["mean_utilisation"], mean, 1e-6);
+        for load in summary["links"]["busiest"].as_array().unwrap() {
+            let key = by_number[&(load["node"].as_str().unwrap().to_owned(), load["port"].as_u64().unwrap())];
+            close("busiest", &load["utilisation"], busy[&key] / simulated as f64, 1e-6);
+        }
+    }
+    for load in ["busiest", "longest_queues"].iter().flat_map(|list| summary["links"][list].as_array().unwrap()) {
+        let span = window["end_ps"].as_u64().unwrap() - window["start_ps"].as_u64().unwrap();
+        assert!(load["paused_ps"].as_u64().unwrap() <= span, "paused for longer than the window: {load}");
+    }
+}
+
+/// The period of `links.parquet` in a scenario.
+fn links_every(text: &str) -> u64 {
+    let line = text.lines().find(|line| line.starts_with("links = ")).unwrap();
+    line.split('"').nth(1).unwrap().parse::<units::Time>().unwrap().as_ps()
+}
+
+fn check_throughput(folder: &Path, summary: &Value) {
+    let table = read_table(&folder.join("throughput.parquet")).unwrap();
+    let payload: u64 = times(&table, "delivered_bytes").into_iter().flatten().sum();
+    let window = &summary["window"];
+    if window["start_ps"].as_u64() == Some(0) && window["end_ps"] == summary["simulated_ps"] {
+        assert_eq!(summary["goodput"]["payload_bytes"].as_u64(), Some(payload), "payload");
+    }
+}
+
+fn check_trace(folder: &Path, summary: &Value) {
+    let table = read_table(&folder.join("trace.parquet")).unwrap();
+    let (events, causes) = (texts(&table, "event"), texts(&table, "cause"));
+    let (mut counts, mut dropped): (BTreeMap<String, u64>, BTreeMap<String, u64>) = Default::default();
+    for (event, cause) in events.into_iter().zip(causes) {
+        if let Some(cause) = cause {
+            *dropped.entry(cause).or_default() += 1;
+        }
+        *counts.entry(event.unwrap()).or_default() += 1;
+    }
+    let packets = &summary["packets"];
+    let count = |event: &str| counts.get(event).copied().unwrap_or(0);
+    let told: BTreeMap<String, u64> =
+        packets["dropped"].as_object().unwrap().iter().map(|(cause, n)| (cause.clone(), n.as_u64().unwrap())).collect();
+    assert_eq!(dropped, told, "drops by cause");
+    assert_eq!(packets["injected"].as_u64(), Some(count("created")), "injected");
+    assert_eq!(packets["delivered_whole"].as_u64(), Some(count("delivered")), "delivered");
+    assert_eq!(packets["consumed"].as_u64(), Some(count("consumed")), "consumed");
+}
+
+fn check(number: u64, scratch: &Path) {
+    let text = scenario(number);
+    let stop = Stop::default();
+    let run = Run::parse(&text, "derived.toml", &[], None, &stop).unwrap_or_else(|error| panic!("{text}\n{error}"));
+    let folder = scratch.join(number.to_string());
+    run.produce(Some(lab::folder(&folder).unwrap()), &mut Unwatched, Way::default(), &stop).unwrap();
+    let summary: Value = serde_json::from_str(&std::fs::read_to_string(folder.join("summary.json")).unwrap()).unwrap();
+    let derive = || {
+        let mut found = Vec::new();
+        shares(&summary, "", &mut found);
+        assert!(!found.is_empty());
+        for (path, share) in found {
+            assert!((0.0..=1.0).contains(&share), "{path} = {share}");
+        }
+        check_flows(&folder, &summary);
+        check_links(&folder, &summary, links_every(&text));
+        check_throughput(&folder, &summary);
+        check_trace(&folder, &summary);
+    };
+    if let Err(panic) = std::panic::catch_unwind(std::panic::AssertUnwindSafe(derive)) {
+        eprintln!("scenario {number}:\n{text}");
+        std::panic::resume_unwind(panic);
+    }
+    let _ = std::fs::remove_dir_all(&folder);
+}
+
+#[test]
+fn summaries_follow_from_their_tables() {
+    let scratch = Scratch::new("some");
+    (0..60).for_each(|number| check(number, &scratch.0));
+}
+
+/// `cargo test --release -p tidegate-lab --test derived -- --ignored`
+#[test]
+#[ignore = "takes minutes"]
+fn two_thousand_summaries_follow_from_their_tables() {
+    let scratch = Scratch::new("all");
+    (0..2_000).for_each(|number| check(number, &scratch.0));
+}
