@@ -5,7 +5,6 @@ use scenario::import::{HpccConfig, Inputs};
 use std::io;
 use std::path::Path;
 use traffic::FlowFileOptions;
-use units::Time;
 
 const TOPOLOGY: &str = "4 1 3\n3\n0 3 100Gbps 1us 0\n1 3 100Gbps 1us 0\n2 3 25Gbps 1us 0\n";
 const FLOWS: &str = "2\n0 2 3 100 20000 2.0\n1 2 1 100 500 2.1\n";
@@ -19,8 +18,7 @@ pub fn check(bytes: &[u8]) {
         Err(errors) => return refused(&errors),
     };
     let fabric = fabric::files::read_hpcc(TOPOLOGY).expect("a topology");
-    let options =
-        FlowFileOptions { hosts: 3, switches: vec![3], time_origin: Time::ZERO, traffic: 0, default_dst_port: 100 };
+    let options = FlowFileOptions { hosts: 3, switches: vec![3], ..FlowFileOptions::default() };
     let flows = traffic::read_flow_file(FLOWS.as_bytes(), "flows", &options).expect("flows").flows;
     let inputs = Inputs { fabric: &fabric, flows: &flows, topology_file: "t", flow_file: "f", transport };
     let imported = match config.scenario(inputs) {

@@ -5,18 +5,19 @@ use units::Time;
 
 /// Fails on bytes that break the promise.
 pub fn check(bytes: &[u8]) {
-    let options =
-        FlowFileOptions { hosts: 64, switches: Vec::new(), time_origin: Time::ZERO, traffic: 0, default_dst_port: 100 };
+    let options = FlowFileOptions { hosts: 64, ..FlowFileOptions::default() };
     let file = match read_flow_file(bytes, "fuzz", &options) {
         Ok(file) => file,
         Err(error) => return assert!(error.to_string().starts_with("fuzz")),
     };
     assert!(file.flows.iter().all(|flow| flow.src < 64 && flow.dst < 64 && flow.src != flow.dst && flow.class < 8));
-    let columns = file.columns.unwrap_or(FlowColumns::Six);
+    // Files of ns3-rdma are read only.
+    let columns = file.columns.filter(|&columns| columns != FlowColumns::Packets).unwrap_or(FlowColumns::Six);
     let mut written = Vec::new();
     write_flow_file(&file.flows, &mut written, columns, Time::ZERO).expect("what was read can be written");
-    let again = read_flow_file(written.as_slice(), "again", &options).expect("what was written can be read");
-    assert_eq!((again.flows, again.columns), (file.flows, file.columns));
+    let same = FlowFileOptions { columns: Some(columns), ..options.clone() };
+    let again = read_flow_file(written.as_slice(), "again", &same).expect("what was written can be read");
+    assert_eq!((again.flows, again.columns), (file.flows, file.columns.map(|_| columns)));
     assert_eq!(again.warnings, [], "what is written is sorted, exact and complete");
     // Another origin moves every start or refuses the file.
     let later = FlowFileOptions { time_origin: Time::from_s(2), ..options };

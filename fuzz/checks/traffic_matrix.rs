@@ -2,13 +2,11 @@
 //! plan can be built.
 
 use traffic::{FlowFileOptions, PlanBuilder, is_connection_matrix, read_connection_matrix, replay_connection_matrix};
-use units::Time;
 
 /// Fails on bytes that break the promise.
 pub fn check(bytes: &[u8]) {
     let _ = is_connection_matrix(bytes);
-    let options =
-        FlowFileOptions { hosts: 64, switches: Vec::new(), time_origin: Time::ZERO, traffic: 0, default_dst_port: 100 };
+    let options = FlowFileOptions { hosts: 64, ..FlowFileOptions::default() };
     let matrix = match read_connection_matrix(bytes, "fuzz", 3, &options) {
         Ok(matrix) => matrix,
         Err(error) => return assert!(error.to_string().starts_with("fuzz"), "{error}"),

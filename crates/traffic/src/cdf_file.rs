@@ -16,7 +16,7 @@ impl Cdf {
     /// # Errors
     /// The line that is malformed, decreases, or does not end at the whole.
     pub fn read(reader: impl BufRead, file: &str) -> Result<Cdf, FileError> {
-        let mut lines = Lines::new(reader, file);
+        let mut lines = Lines::new(reader, file, "size distribution");
         let (mut points, mut numbers) = (Vec::new(), Vec::new());
         while let Some(columns) = lines.next()? {
             let point = parse_point(&columns);

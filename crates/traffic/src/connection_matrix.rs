@@ -4,7 +4,7 @@
 //! Nodes 16                     hosts, 0 to 15
 //! Connections 3
 //! Triggers 1
-//! 0->13 id 1 start 0 size 2000000 send_done_trigger 1      start in ps, size in bytes
+//! 0->13 id 1 start 0 size 2000000 send_done_trigger 1      start in ps or us, size in bytes
 //! 4->13 id 2 start 500 size 2000000 recv_done_trigger 1
 //! 13->0 id 3 trigger 1 size 4096                           waits
 //! trigger id 1 barrier count 2                             oneshot, multishot, barrier
@@ -12,14 +12,17 @@
 //!
 //! What a trigger does when a flow activates it: `oneshot` starts all its flows at the first activation; `multishot`
 //! starts one more at each, in the order of the file; `barrier` starts all at the `count`-th (without a count, when all
-//! have activated it). A flow without `size`, or of size 0, has no end, as in htsim. A start may have decimals; it is
-//! rounded to the picosecond. `prio` is the class of its frames. `msg` numbers the messages of one connection, which
-//! share its `id`: they go one after the other in this order. A `failure` is refused: which
-//! links fail is said in the scenario.
+//! have activated it). A flow without `size`, or of size 0, has no end, as in htsim. `prio` is the class of its frames.
+//! `msg` numbers the messages of one connection, which share its `id`: they go one after the other in this order;
+//! without a number it is the next. A `failure` is refused: which links fail is said in the scenario.
+//!
+//! A start counts picoseconds in csg-htsim, where it may have decimals (rounded to the picosecond), and whole
+//! microseconds in uet-htsim. Where nobody says which, all starts of a file are microseconds if all are whole numbers
+//! below a million: in picoseconds all flows would start within a microsecond. A warning says so if any start is not 0.
 
 use crate::decimal;
 use crate::error::TrafficError;
-use crate::flow_file::{FlowFileOptions, FlowWarning};
+use crate::flow_file::{FlowFileOptions, FlowWarning, StartUnit};
 use crate::lines::{FileError, Lines, Problem, not_number};
 use crate::plan::{Flow, Load, PlanBuilder, Start, When};
 use crate::sizes::ENDLESS;
@@ -60,9 +63,63 @@ enum Kind {
 #[derive(Clone, Copy, Debug, Default)]
 struct Names {
     id: Option<u64>,
-    message: Option<u64>,
-    /// The start was finer than a picosecond.
-    rounded: bool,
+    message: Option<Message>,
+}
+
+/// Which message of its connection a flow is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Message {
+    Number(u64),
+    /// The next that is free: never one that stands twice.
+    Next,
+}
+
+/// Starts in their file's unit, of which nothing is known before all are read.
+#[derive(Debug, Default)]
+struct WrittenStarts {
+    /// Flow, line and text, in the order of the file.
+    starts: Vec<(u32, u64, String)>,
+}
+
+/// From this on starts are not microseconds: no run of htsim begins a flow after a second.
+const FIRST_IN_PICOSECONDS: u64 = 1_000_000;
+
+impl WrittenStarts {
+    fn unit(&self, options: &FlowFileOptions) -> StartUnit {
+        let microseconds = |text: &str| text.parse::<u64>().is_ok_and(|start| start < FIRST_IN_PICOSECONDS);
+        let guessed = if self.starts.iter().all(|(_, _, text)| microseconds(text)) {
+            StartUnit::Microseconds
+        } else {
+            StartUnit::Picoseconds
+        };
+        options.start_unit.unwrap_or(guessed)
+    }
+
+    /// Writes the starts into the flows.
+    fn resolve(&self, flows: &mut [Flow], options: &FlowFileOptions) -> Result<Vec<FlowWarning>, (u64, Problem)> {
+        let unit = self.unit(options);
+        let (decimals, expected) = match unit {
+            StartUnit::Picoseconds => (0, "a start in picoseconds"),
+            StartUnit::Microseconds => (6, "a start in microseconds"),
+        };
+        let (mut guessed, mut rounded) = (None, None);
+        for &(flow, line, ref text) in &self.starts {
+            let parsed = decimal::parse(text, decimals).ok_or_else(|| (line, not_number(text, expected)));
+            let (ps, exact) = parsed?;
+            let at = Time::from_ps(ps);
+            if at < options.time_origin {
+                return Err((line, Problem::BeforeOrigin(options.time_origin)));
+            }
+            flows[flow as usize].start = Start::At(at - options.time_origin);
+            if options.start_unit.is_none() && ps != 0 {
+                guessed.get_or_insert(FlowWarning::StartUnit { line, unit });
+            }
+            if !exact {
+                rounded.get_or_insert(FlowWarning::Rounded { line });
+            }
+        }
+        Ok([guessed, rounded].into_iter().flatten().collect())
+    }
 }
 
 /// The parts of a flow that refer to triggers.
@@ -88,8 +145,8 @@ struct Trigger {
 /// Of all triggers of a file together: a gigabyte of them.
 const MAX_NOTIFICATIONS: u64 = 1 << 26;
 
-const CONNECTION: &str = "<src>-><dst> [id <i>] [start <ps>] [trigger <t>] [size <bytes>] [send_done_trigger <t>] \
-                          [recv_done_trigger <t>] [prio <p>] [msg <m>]";
+const CONNECTION: &str = "<src>-><dst> [id <i>] [start <ps or us>] [trigger <t>] [size <bytes>] [send_done_trigger <t>] \
+                          [recv_done_trigger <t>] [prio <p>] [msg [<m>]]";
 const TRIGGER: &str = "trigger id <t> oneshot | multishot | barrier [count <n>]";
 
 /// Reads a connection matrix. `file` names it in errors; of the options, `default_class` holds where a flow has no
@@ -104,11 +161,12 @@ pub fn read_connection_matrix(
     default_class: u8,
     options: &FlowFileOptions,
 ) -> Result<ConnectionMatrix, FileError> {
-    let mut lines = Lines::new(reader, file);
+    let mut lines = Lines::new(reader, file, "htsim connection matrix");
     let mut promised = None;
     let (mut flows, mut refers) = (Vec::new(), Vec::new());
     // Flows by id and message.
-    let mut ids: BTreeSet<(u64, Option<u64>)> = BTreeSet::new();
+    let mut ids: BTreeSet<(u64, Option<Message>)> = BTreeSet::new();
+    let mut starts = WrittenStarts::default();
     let mut triggers: BTreeMap<u64, Trigger> = BTreeMap::new();
     let mut warnings = Vec::new();
     // Connection, number of the message, flow.
@@ -131,29 +189,31 @@ pub fn read_connection_matrix(
             }),
             ["failure", ..] => Err(Problem::Failure),
             [pair, rest @ ..] if pair.contains("->") => {
-                connection(pair, rest, default_class, options).and_then(|(flow, refer, names)| {
-                    let Names { id, message, rounded } = names;
+                connection(pair, rest, default_class, options).and_then(|(flow, refer, names, start)| {
+                    let Names { id, message } = names;
                     if let Some(id) = id
+                        && message != Some(Message::Next)
                         && !ids.insert((id, message))
                     {
-                        let message = message.map_or(String::new(), |message| format!(" with message {message}"));
+                        let message = match message {
+                            Some(Message::Number(message)) => format!(" with message {message}"),
+                            _ => String::new(),
+                        };
                         return Err(Problem::Trigger(format!("the flow id {id}{message} stands twice")));
                     }
-                    // Once each.
-                    let mut warn = |warning: FlowWarning| {
-                        let kind = std::mem::discriminant(&warning);
-                        if !warnings.iter().any(|known| std::mem::discriminant(known) == kind) {
-                            warnings.push(warning);
-                        }
-                    };
-                    if message.is_some() {
-                        warn(FlowWarning::Messages { line: number });
+                    if message.is_some() && warnings.is_empty() {
+                        warnings.push(FlowWarning::Messages { line: number });
                     }
                     if let (Some(id), Some(message)) = (id, message) {
+                        let used = || messages.iter().filter(|known| known.0 == id).map(|known| known.1).max();
+                        let message = match message {
+                            Message::Number(message) => message,
+                            Message::Next => used().map_or(0, |last| last + 1),
+                        };
                         messages.push((id, message, flows.len() as u32));
                     }
-                    if rounded {
-                        warn(FlowWarning::Rounded { line: number });
+                    if let Some(start) = start {
+                        starts.starts.push((flows.len() as u32, number, start.to_owned()));
                     }
                     flows.push(flow);
                     refers.push(Refers { line: number, ..refer });
@@ -168,6 +228,8 @@ pub fn read_connection_matrix(
     if (flows.len() as u64) < promised {
         return Err(lines.error(Problem::Truncated { promised, found: flows.len() as u64 }));
     }
+    let of_starts = starts.resolve(&mut flows, options);
+    warnings.extend(of_starts.map_err(|(line, problem)| lines.error_at(line, problem))?);
     for (index, refer) in refers.iter().enumerate() {
         let named = [refer.waits, refer.sent, refer.delivered];
         for id in named.into_iter().flatten() {
@@ -306,12 +368,13 @@ fn trigger(words: &[&str]) -> Result<(u64, Kind), Problem> {
     Ok((number_of(id, "the number of a trigger")?, kind))
 }
 
-fn connection(
+/// The flow, starting at 0 or behind its trigger, and its start as it is written.
+fn connection<'a>(
     pair: &str,
-    words: &[&str],
+    mut words: &[&'a str],
     default_class: u8,
     options: &FlowFileOptions,
-) -> Result<(Flow, Refers, Names), Problem> {
+) -> Result<(Flow, Refers, Names, Option<&'a str>), Problem> {
     let host = |text: &str| {
         let id = number_of(text, "a host id")?;
         let known = u32::try_from(id).ok().filter(|id| *id < options.hosts);
@@ -324,21 +387,22 @@ fn connection(
     }
     let (mut size_bytes, mut start, mut class, mut names) = (ENDLESS, None, default_class, Names::default());
     let mut refer = Refers { line: 0, waits: None, sent: None, delivered: None };
-    let mut words = words.chunks_exact(2);
-    for pair in words.by_ref() {
-        let (key, text) = (pair[0], pair[1]);
+    while let &[key, ref rest @ ..] = words {
+        let text = rest.first().copied();
+        if key == "msg" && text.is_none_or(|text| text.starts_with(|c: char| c.is_ascii_lowercase())) {
+            names.message = Some(Message::Next);
+            words = rest;
+            continue;
+        }
+        let Some(text) = text else {
+            let word: String = key.chars().take(40).collect();
+            return Err(Problem::Trigger(format!("`{word}` has no value: expected {CONNECTION}")));
+        };
+        words = &rest[1..];
         match key {
             "id" => names.id = Some(number_of(text, "a flow id")?),
-            "msg" => names.message = Some(number_of(text, "the number of a message")?),
-            "start" => {
-                let (ps, exact) = decimal::parse(text, 0).ok_or_else(|| not_number(text, "a start in picoseconds"))?;
-                let at = Time::from_ps(ps);
-                names.rounded = !exact;
-                if at < options.time_origin {
-                    return Err(Problem::BeforeOrigin(options.time_origin));
-                }
-                start = Some(at - options.time_origin);
-            }
+            "msg" => names.message = Some(Message::Number(number_of(text, "the number of a message")?)),
+            "start" => start = Some(text),
             "size" => {
                 size_bytes = match number_of(text, "a size in bytes")? {
                     0 => ENDLESS,
@@ -359,21 +423,19 @@ fn connection(
             }
         }
     }
-    if let [word] = words.remainder() {
-        let word: String = word.chars().take(40).collect();
-        return Err(Problem::Trigger(format!("`{word}` has no value: expected {CONNECTION}")));
-    }
-    let start = match (start, refer.waits) {
+    let begins = match (start, refer.waits) {
         (Some(_), Some(_)) => {
             return Err(Problem::Trigger("a flow has a start or a trigger, not both".to_owned()));
         }
         // Replaced when the trigger is known.
         (None, Some(_)) => Start::After { waits_for: 1, delay: Time::ZERO },
-        (start, None) => Start::At(start.unwrap_or(Time::ZERO)),
+        // Replaced when the unit is known.
+        (_, None) => Start::At(Time::ZERO),
     };
     let (traffic, dst_port) = (options.traffic, options.default_dst_port);
-    let flow = Flow { src, dst, size_bytes, start, class, traffic, dst_port, path: None, load: Load::Transport };
-    Ok((flow, refer, names))
+    let flow =
+        Flow { src, dst, size_bytes, start: begins, class, traffic, dst_port, path: None, load: Load::Transport };
+    Ok((flow, refer, names, start))
 }
 
 #[cfg(test)]
@@ -381,7 +443,8 @@ mod tests {
     use super::*;
 
     fn options() -> FlowFileOptions {
-        FlowFileOptions { hosts: 16, switches: Vec::new(), time_origin: Time::ZERO, traffic: 1, default_dst_port: 100 }
+        let start_unit = Some(StartUnit::Picoseconds);
+        FlowFileOptions { hosts: 16, traffic: 1, start_unit, ..FlowFileOptions::default() }
     }
 
     fn read(text: &str) -> Result<ConnectionMatrix, String> {
@@ -430,6 +493,38 @@ mod tests {
         let starts: Vec<Start> = matrix.flows.iter().map(|flow| flow.start).collect();
         assert_eq!(starts, [10, 1500, 3].map(|ps| Start::At(Time::from_ps(ps))));
         assert_eq!(matrix.warnings, [FlowWarning::Rounded { line: 5 }]);
+    }
+
+    /// uet-htsim means 100 us by `start 100`, csg-htsim 100 ps.
+    #[test]
+    fn the_unit_of_starts_is_said_or_guessed_aloud() {
+        let file = |start: &str| {
+            format!("Nodes 32\nConnections 2\n0->31 id 1 start 0 size 800\n8->31 id 2 start {start} size 9\n")
+        };
+        let of = |start: &str, start_unit| {
+            let options = FlowFileOptions { hosts: 32, start_unit, ..FlowFileOptions::default() };
+            let matrix = read_connection_matrix(file(start).as_bytes(), "x.cm", 3, &options).unwrap();
+            (matrix.flows[1].start, matrix.warnings)
+        };
+        let (ps, us) = (StartUnit::Picoseconds, StartUnit::Microseconds);
+        let guessed = |unit| vec![FlowWarning::StartUnit { line: 4, unit }];
+        assert_eq!(of("100", None), (Start::At(Time::from_us(100)), guessed(us)));
+        assert_eq!(of("100", Some(us)), (Start::At(Time::from_us(100)), vec![]));
+        assert_eq!(of("100", Some(ps)), (Start::At(Time::from_ps(100)), vec![]));
+        assert_eq!(of("2500000", None), (Start::At(Time::from_ns(2500)), guessed(ps)));
+        assert_eq!(of("10.0", None), (Start::At(Time::from_ps(10)), guessed(ps)));
+        assert_eq!(of("0", None), (Start::At(Time::ZERO), vec![]), "nothing depends on the unit");
+        assert!(guessed(us)[0].to_string().contains("start_unit"));
+    }
+
+    /// uet-htsim's own files have `msg` alone: the next free number.
+    #[test]
+    fn a_message_without_a_number_is_the_next() {
+        let line = "0->1 id 1 msg start 0 size 40860\n";
+        let text = format!("Nodes 2\nConnections 3\nTriggers 0\n{line}{line}0->1 id 1 msg 7 start 0 size 40860\n");
+        assert_eq!(read(&text).unwrap().flows.len(), 3);
+        assert_eq!(read("Nodes 2\nConnections 1\n0->1 id 1 start 0 size 5 msg\n").unwrap().flows[0].size_bytes, 5);
+        assert!(read(&text.replace("msg 7", "msg -7")).unwrap_err().contains("`-7` is not the number of a message"));
     }
 
     #[test]

@@ -1,4 +1,14 @@
-//! `flow.txt` of the HPCC and conweave simulators: read, replay and write.
+//! `flow.txt` of the HPCC and conweave simulators, and of their ancestor ns3-rdma: read, replay and write.
+//!
+//! ```text
+//! 2                            flows; what follows the last of them is comment
+//! 0 2 3 100 20000 2.0          HPCC: source, destination, priority group, destination port, bytes, start in s
+//! 0 2 3 20000 2.0              conweave: the same without the port
+//! 0 2 3 20 2.0 9.5             ns3-rdma: source, destination, priority group, packets, start and end in s
+//! ```
+//!
+//! Six columns are of ns3-rdma where the fifth is less than the sixth, a start before its end, in every line. Where each
+//! line could be of HPCC, too (a flow of 2 bytes at 9 s), nothing is guessed: the caller says which format it is.
 
 use crate::decimal;
 use crate::error::TrafficError;
@@ -21,17 +31,84 @@ pub struct FlowFileOptions {
     pub time_origin: Time,
     /// Index of the traffic entry, for the flows.
     pub traffic: u8,
-    /// Destination port where the file has none (conweave); HPCC writes 100.
+    /// Destination port where the file has none (conweave, ns3-rdma); HPCC writes 100.
     pub default_dst_port: u16,
+    /// Which format a flow file is; `None`: its content decides.
+    pub columns: Option<FlowColumns>,
+    /// Payload of a packet, in bytes, where a file counts packets (ns3-rdma: `PACKET_PAYLOAD_SIZE`).
+    pub packet_bytes: u64,
+    /// What a start of a connection matrix counts; `None`: guessed from the starts, with a warning.
+    pub start_unit: Option<StartUnit>,
 }
 
-/// Which of both formats.
+impl Default for FlowFileOptions {
+    /// No host, times as in the file, port 100, packets of 1000 bytes, formats and units told by the content.
+    fn default() -> Self {
+        FlowFileOptions {
+            hosts: 0,
+            switches: Vec::new(),
+            time_origin: Time::ZERO,
+            traffic: 0,
+            default_dst_port: 100,
+            columns: None,
+            packet_bytes: 1000,
+            start_unit: None,
+        }
+    }
+}
+
+/// Which of the formats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FlowColumns {
     /// HPCC: source, destination, priority group, destination port, bytes, start.
     Six,
     /// conweave: the same without the port.
     Five,
+    /// ns3-rdma: source, destination, priority group, packets, start, end; read only.
+    Packets,
+}
+
+impl FlowColumns {
+    /// Its name in a scenario.
+    pub fn name(self) -> &'static str {
+        match self {
+            FlowColumns::Six => "hpcc",
+            FlowColumns::Five => "conweave",
+            FlowColumns::Packets => "ns3-rdma",
+        }
+    }
+
+    /// What errors call a file of it.
+    fn title(self) -> &'static str {
+        match self {
+            FlowColumns::Six => "hpcc flow file",
+            FlowColumns::Five => "conweave flow file",
+            FlowColumns::Packets => "ns3-rdma flow file",
+        }
+    }
+
+    fn count(self) -> usize {
+        if self == FlowColumns::Five { 5 } else { 6 }
+    }
+}
+
+/// What a start of a connection matrix counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StartUnit {
+    /// csg-htsim and older.
+    Picoseconds,
+    /// uet-htsim's UEC and EQDS programs: whole microseconds.
+    Microseconds,
+}
+
+impl StartUnit {
+    /// Its name in a scenario.
+    pub fn name(self) -> &'static str {
+        match self {
+            StartUnit::Picoseconds => "ps",
+            StartUnit::Microseconds => "us",
+        }
+    }
 }
 
 /// What a flow file says.
@@ -52,6 +129,25 @@ pub enum FlowWarning {
     Unsorted {
         /// The first line that starts before its predecessor.
         line: u64,
+    },
+    /// Six columns were found to be those of ns3-rdma.
+    Packets {
+        /// The first flow.
+        line: u64,
+        /// Payload of a packet.
+        packet_bytes: u64,
+    },
+    /// A flow of ns3-rdma has an end, at which nothing stops it here.
+    Ends {
+        /// The first flow.
+        line: u64,
+    },
+    /// What starts count was guessed, and it matters.
+    StartUnit {
+        /// The first flow that starts later than 0.
+        line: u64,
+        /// What was guessed.
+        unit: StartUnit,
     },
     /// A connection matrix numbers the messages of its connections.
     Messages {
@@ -76,6 +172,26 @@ impl fmt::Display for FlowWarning {
             FlowWarning::Unsorted { line } => {
                 write!(f, "line {line} starts before the line above it: flows were sorted by start")
             }
+            FlowWarning::Packets { line, packet_bytes } => {
+                write!(
+                    f,
+                    "from line {line} on the columns are those of ns3-rdma (source, destination, priority group, \
+                     packets, start, end): packets have {packet_bytes} B of payload; `format` and `packet` say \
+                     otherwise"
+                )
+            }
+            FlowWarning::Ends { line } => {
+                write!(f, "from line {line} on flows have an end time: a flow that is not complete then goes on here")
+            }
+            FlowWarning::StartUnit { line, unit } => {
+                let why = match unit {
+                    StartUnit::Picoseconds => "picoseconds, as csg-htsim does: in microseconds they would be too late",
+                    StartUnit::Microseconds => {
+                        "microseconds, as uet-htsim does: in picoseconds all would be within 1 us"
+                    }
+                };
+                write!(f, "from line {line} on `start` is read in {why}; write start_unit = \"ps\" or \"us\" to say so")
+            }
             FlowWarning::Messages { line } => {
                 write!(
                     f,
@@ -93,53 +209,115 @@ impl fmt::Display for FlowWarning {
     }
 }
 
-const EXPECTED: &str =
-    "<src> <dst> <priority group> <destination port> <bytes> <start s>, or the same without the port";
+const EXPECTED: &str = "<src> <dst> <priority group> <destination port> <bytes> <start s>, the same without the port, \
+                        or <src> <dst> <priority group> <packets> <start s> <end s>";
 const HEADER: &str = "the number of flows";
 
 /// What is allocated on the word of a header alone; more only as flows are read.
 const TRUSTED_FLOWS: u64 = 1 << 16;
 
-/// Reads a flow file; five or six columns, told apart by the first flow. `file` names it in errors.
+/// Reads a flow file; its columns are told by the content, unless the options say them. `file` names it in errors.
 ///
 /// # Errors
 /// The line that is malformed or names a host that does not exist, sends to itself, has no bytes or a
-/// priority group above 7, or starts before the time origin; a file with fewer flows than promised.
+/// priority group above 7, or starts before the time origin; a file with fewer flows than promised, or whose lines are
+/// right in two formats.
 pub fn read_flow_file(reader: impl BufRead, file: &str, options: &FlowFileOptions) -> Result<FlowFile, FileError> {
-    let mut lines = Lines::new(reader, file);
+    let mut lines = Lines::new(reader, file, options.columns.map_or("flow file", FlowColumns::title));
     let header = lines.next()?.map(|columns| parse_header(&columns));
     let promised = match header {
         None => return Err(lines.error(Problem::Empty(HEADER))),
         Some(promised) => promised.map_err(|problem| lines.error(problem))?,
     };
-    let mut flows = Vec::with_capacity(promised.min(TRUSTED_FLOWS) as usize);
-    let (mut columns, mut unsorted, mut rounded) = (None, None, None);
-    let mut latest = Time::ZERO;
-    while (flows.len() as u64) < promised {
+    let mut read =
+        ReadFlows { flows: Vec::with_capacity(promised.min(TRUSTED_FLOWS) as usize), ..ReadFlows::default() };
+    // Lines before the first that decides what the columns are.
+    let mut undecided: Vec<(u64, Vec<String>)> = Vec::new();
+    let mut columns = options.columns;
+    for found in 0..promised {
         let Some(texts) = lines.next()? else {
-            return Err(lines.error(Problem::Truncated { promised, found: flows.len() as u64 }));
+            return Err(lines.error(Problem::Truncated { promised, found }));
         };
-        let parsed = parse_flow(&texts, columns, options);
-        let parsed = parsed.map_err(|problem| lines.error(problem))?;
-        columns = Some(parsed.columns);
-        if !parsed.exact {
-            rounded.get_or_insert(FlowWarning::Rounded { line: lines.number() });
+        let texts: Vec<String> = texts.into_iter().map(str::to_owned).collect();
+        let number = lines.number();
+        if columns.is_none() {
+            columns = match columns_of(&texts) {
+                Ok(columns) => columns,
+                Err(problem) => return Err(lines.error(problem)),
+            };
+            let Some(columns) = columns else {
+                undecided.push((number, texts));
+                continue;
+            };
+            lines.set_format(columns.title());
         }
-        if parsed.start < latest {
-            unsorted.get_or_insert(FlowWarning::Unsorted { line: lines.number() });
+        let Some(columns) = columns else { continue };
+        for (number, texts) in undecided.drain(..).chain([(number, texts)]) {
+            let pushed = read.push(number, &texts, columns, options);
+            pushed.map_err(|problem| lines.error_at(number, problem))?;
         }
-        latest = parsed.start;
-        flows.push(parsed.flow);
     }
-    let surplus = lines.next()?.is_some().then(|| lines.number());
-    let surplus = surplus.map(|line| FlowWarning::Surplus { line });
+    if let Some((number, texts)) = undecided.first() {
+        let [packets, size, end] = [3, 4, 5].map(|at| texts[at].chars().take(40).collect());
+        return Err(lines.error_at(*number, Problem::Ambiguous { packets, size, end }));
+    }
+    let expected = columns.map_or(6, FlowColumns::count);
+    let mut surplus = None;
+    // Words are comment; what looks like one more flow may have been meant as one.
+    while let Ok(Some(texts)) = lines.next() {
+        if texts.len() == expected && texts.iter().all(|text| decimal::parse(text, 0).is_some()) {
+            surplus = Some(FlowWarning::Surplus { line: lines.number() });
+            break;
+        }
+    }
+    let ReadFlows { mut flows, first_line, unsorted, rounded, .. } = read;
     if unsorted.is_some() {
         flows.sort_by_key(|flow| match flow.start {
             Start::At(at) => at,
             Start::After { .. } => Time::MAX,
         });
     }
-    Ok(FlowFile { flows, columns, warnings: [unsorted, rounded, surplus].into_iter().flatten().collect() })
+    let (mut packets, mut ends) = (None, None);
+    if let Some(line) = first_line.filter(|_| columns == Some(FlowColumns::Packets)) {
+        let guessed = options.columns.is_none();
+        packets = guessed.then_some(FlowWarning::Packets { line, packet_bytes: options.packet_bytes });
+        ends = Some(FlowWarning::Ends { line });
+    }
+    let columns = columns.filter(|_| first_line.is_some());
+    let warnings = [packets, ends, unsorted, rounded, surplus].into_iter().flatten().collect();
+    Ok(FlowFile { flows, columns, warnings })
+}
+
+/// The flows of the lines so far.
+#[derive(Default)]
+struct ReadFlows {
+    flows: Vec<Flow>,
+    latest: Time,
+    first_line: Option<u64>,
+    unsorted: Option<FlowWarning>,
+    rounded: Option<FlowWarning>,
+}
+
+impl ReadFlows {
+    fn push(
+        &mut self,
+        line: u64,
+        texts: &[String],
+        columns: FlowColumns,
+        options: &FlowFileOptions,
+    ) -> Result<(), Problem> {
+        let parsed = parse_flow(texts, columns, self.flows.is_empty(), options)?;
+        self.first_line.get_or_insert(line);
+        if !parsed.exact {
+            self.rounded.get_or_insert(FlowWarning::Rounded { line });
+        }
+        if parsed.start < self.latest {
+            self.unsorted.get_or_insert(FlowWarning::Unsorted { line });
+        }
+        self.latest = parsed.start;
+        self.flows.push(parsed.flow);
+        Ok(())
+    }
 }
 
 /// Appends the flows of a file.
@@ -165,17 +343,28 @@ fn parse_header(columns: &[&str]) -> Result<u64, Problem> {
 
 struct ParsedFlow {
     flow: Flow,
-    columns: FlowColumns,
     start: Time,
     exact: bool,
 }
 
-fn parse_flow(texts: &[&str], before: Option<FlowColumns>, options: &FlowFileOptions) -> Result<ParsedFlow, Problem> {
-    let (&[src, dst, class, .., size, start], Some(columns)) = (texts, columns_of(texts.len())) else {
-        return Err(Problem::Columns { found: texts.len(), expected: EXPECTED });
-    };
-    if before.is_some_and(|before| before != columns) {
-        let expected = "as many as in the flows above";
+fn seconds(text: &str, expected: &'static str) -> Result<(Time, bool), Problem> {
+    let (ps, exact) = decimal::parse(text, 12).ok_or_else(|| not_number(text, expected))?;
+    Ok((Time::from_ps(ps), exact))
+}
+
+fn parse_flow(
+    texts: &[String],
+    columns: FlowColumns,
+    is_first: bool,
+    options: &FlowFileOptions,
+) -> Result<ParsedFlow, Problem> {
+    if texts.len() != columns.count() {
+        let expected = match (is_first, columns) {
+            (false, _) => "as many as in the flows above",
+            (true, FlowColumns::Six) => "<src> <dst> <priority group> <destination port> <bytes> <start s>",
+            (true, FlowColumns::Five) => "<src> <dst> <priority group> <bytes> <start s>",
+            (true, FlowColumns::Packets) => "<src> <dst> <priority group> <packets> <start s> <end s>",
+        };
         return Err(Problem::Columns { found: texts.len(), expected });
     }
     let host = |text: &str| -> Result<u32, Problem> {
@@ -187,37 +376,58 @@ fn parse_flow(texts: &[&str], before: Option<FlowColumns>, options: &FlowFileOpt
         let known = u32::try_from(id - before as u64).ok().filter(|host| *host < options.hosts);
         known.ok_or(Problem::HostOutOfRange { id, hosts: options.hosts, nodes: options.switches.len() as u32 })
     };
-    let (src, dst) = (host(src)?, host(dst)?);
+    let (src, dst) = (host(&texts[0])?, host(&texts[1])?);
     if src == dst {
         return Err(Problem::ToItself(src));
     }
+    let class = &texts[2];
     let in_class = class.parse().ok().filter(|class| *class < 8u8);
     let class = in_class.ok_or_else(|| not_number(class, "a priority group, 0 to 7"))?;
     let dst_port = match columns {
-        FlowColumns::Six => number(texts[3], "a port, 0 to 65535")?,
-        FlowColumns::Five => options.default_dst_port,
+        FlowColumns::Six => number(&texts[3], "a port, 0 to 65535")?,
+        FlowColumns::Five | FlowColumns::Packets => options.default_dst_port,
     };
-    let size_bytes = number(size, "a size in bytes")?;
+    let start_at = if columns == FlowColumns::Six { 5 } else { 4 };
+    let (start, exact) = seconds(&texts[start_at], "a start in seconds, below 213 days")?;
+    let size_bytes = if columns == FlowColumns::Packets {
+        let (end, _) = seconds(&texts[5], "an end in seconds, below 213 days")?;
+        if end <= start {
+            return Err(not_number(&texts[5], "an end after the start"));
+        }
+        let bytes = number::<u64>(&texts[3], "a number of packets")?.checked_mul(options.packet_bytes);
+        bytes.ok_or_else(|| not_number(&texts[3], "a number of packets that fits"))?
+    } else {
+        number(&texts[start_at - 1], "a size in bytes")?
+    };
     if size_bytes == 0 || size_bytes == ENDLESS {
+        let size = if columns == FlowColumns::Packets { &texts[3] } else { &texts[start_at - 1] };
         return Err(not_number(size, "a size of at least 1 byte"));
     }
-    let (ps, exact) =
-        decimal::parse(start, 12).ok_or_else(|| not_number(start, "a start in seconds, below 213 days"))?;
-    let start = Time::from_ps(ps);
     if start < options.time_origin {
         return Err(Problem::BeforeOrigin(options.time_origin));
     }
     let start = start - options.time_origin;
     let (traffic, load) = (options.traffic, Load::Transport);
     let flow = Flow { src, dst, size_bytes, start: Start::At(start), class, traffic, dst_port, path: None, load };
-    Ok(ParsedFlow { flow, columns, start, exact })
+    Ok(ParsedFlow { flow, start, exact })
 }
 
-fn columns_of(count: usize) -> Option<FlowColumns> {
-    match count {
-        6 => Some(FlowColumns::Six),
-        5 => Some(FlowColumns::Five),
-        _ => None,
+/// The format of a line, `None` where it is right in two.
+fn columns_of(texts: &[String]) -> Result<Option<FlowColumns>, Problem> {
+    match texts {
+        [_, _, _, _, _] => Ok(Some(FlowColumns::Five)),
+        [_, _, _, port, size, end] => {
+            let time = |text: &str| decimal::parse(text, 12).map(|(ps, _)| ps);
+            let range = time(size).zip(time(end)).is_some_and(|(start, end)| start < end);
+            let packets = range && port.parse::<u64>().is_ok();
+            let bytes = port.parse::<u16>().is_ok() && size.parse::<u64>().is_ok();
+            Ok(match (packets, bytes) {
+                (true, true) => None,
+                (true, false) => Some(FlowColumns::Packets),
+                (false, _) => Some(FlowColumns::Six),
+            })
+        }
+        _ => Err(Problem::Columns { found: texts.len(), expected: EXPECTED }),
     }
 }
 
@@ -228,14 +438,17 @@ fn number<T: std::str::FromStr>(text: &str, expected: &'static str) -> Result<T,
 /// Writes flows for the simulators, exact to the picosecond; `time_origin` is added to every start.
 ///
 /// # Errors
-/// [`io::ErrorKind::InvalidInput`] for what the format cannot say, before anything is written: a flow that
-/// waits for others, has no end or is a datagram source, or starts that decrease. Any error of the writer.
+/// [`io::ErrorKind::InvalidInput`] for what the format cannot say, before anything is written: the columns of ns3-rdma,
+/// a flow that waits for others, has no end or is a datagram source, or starts that decrease. Any error of the writer.
 pub fn write_flow_file(
     flows: &[Flow],
     mut writer: impl Write,
     columns: FlowColumns,
     time_origin: Time,
 ) -> io::Result<()> {
+    if columns == FlowColumns::Packets {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "flow files of ns3-rdma are read only"));
+    }
     let mut latest = Time::ZERO;
     for (index, flow) in flows.iter().enumerate() {
         let fail = |why| Err(io::Error::new(io::ErrorKind::InvalidInput, format!("flow {index} {why}")));
@@ -258,7 +471,7 @@ pub fn write_flow_file(
         let seconds = seconds.strip_suffix("000").unwrap_or(&seconds);
         match columns {
             FlowColumns::Six => writeln!(writer, "{src} {dst} {class} {dst_port} {size_bytes} {seconds}")?,
-            FlowColumns::Five => writeln!(writer, "{src} {dst} {class} {size_bytes} {seconds}")?,
+            FlowColumns::Five | FlowColumns::Packets => writeln!(writer, "{src} {dst} {class} {size_bytes} {seconds}")?,
         }
     }
     writer.flush()
@@ -270,7 +483,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn options() -> FlowFileOptions {
-        FlowFileOptions { hosts: 320, switches: Vec::new(), time_origin: Time::ZERO, traffic: 2, default_dst_port: 100 }
+        FlowFileOptions { hosts: 320, traffic: 2, ..FlowFileOptions::default() }
     }
     fn read(text: &str) -> Result<FlowFile, String> {
         read_flow_file(text.as_bytes(), "flow.txt", &options()).map_err(|error| error.to_string())
@@ -284,9 +497,12 @@ mod tests {
         let ends = |line: &str| read(line).map(|file| (file.flows[0].src, file.flows[0].dst)).unwrap();
         assert_eq!([ends("1 2"), ends("4 5"), ends("2 4")], [(0, 1), (2, 3), (1, 2)]);
         let said = |line: &str| read(line).unwrap_err().to_string();
-        assert_eq!(said("1 3"), "f:2: node 3 is a switch: flows go from host to host");
-        assert_eq!(said("0 1"), "f:2: node 0 is a switch: flows go from host to host");
-        assert_eq!(said("1 6"), "f:2: node 6 does not exist: there are 4 hosts and 2 switches, counted from 0");
+        assert_eq!(said("1 3"), "f:2: node 3 is a switch: flows go from host to host (hpcc flow file)");
+        assert_eq!(said("0 1"), "f:2: node 0 is a switch: flows go from host to host (hpcc flow file)");
+        assert_eq!(
+            said("1 6"),
+            "f:2: node 6 does not exist: there are 4 hosts and 2 switches, counted from 0 (hpcc flow file)"
+        );
     }
 
     #[test]
@@ -315,7 +531,8 @@ mod tests {
 
     #[test]
     fn unusual_files_are_read_with_a_warning() {
-        let file = read("4\n0 1 3 7 5 2.5\n0 2 3 7 5 2.0\n0 3 3 7 5 2.5\n0 4 3 7 5 2.00000000000049\nmore\n").unwrap();
+        let file =
+            read("4\n0 1 3 7 5 2.5\n0 2 3 7 5 2.0\n0 3 3 7 5 2.5\n0 4 3 7 5 2.00000000000049\n0 4 3 7 5 3\n").unwrap();
         let order: Vec<u32> = file.flows.iter().map(|flow| flow.dst).collect();
         assert_eq!(order, [2, 4, 1, 3], "stable");
         let expected =
@@ -342,7 +559,7 @@ mod tests {
         fails("1\n7 7 3 100 5 2.0\n", "2", "host 7 sends to itself");
         fails("1\n0 1 8 100 5 2.0\n", "2", "`8` is not a priority group");
         fails("1\n0 1 3 65536 5 2.0\n", "2", "not a port");
-        fails("1\n0 1 3 100 0 2.0\n", "2", "at least 1 byte");
+        fails("1\n0 1 3 100 0 0\n", "2", "at least 1 byte");
         fails("1\n0 1 3 100 5.5 2.0\n", "2", "not a size");
         fails("1\n0 1 3 100 5 soon\n", "2", "`soon` is not a start");
         fails("1\n0 1 3 100 5 -2.0\n", "2", "not a start");
@@ -350,6 +567,58 @@ mod tests {
         fails("1\n0 1 3 5\n", "2", "4 columns");
         fails("1\n0 1 3 100 5 2.0 9\n", "2", "7 columns");
         fails("2\n0 1 3 100 5 2.0\n0 1 3 5 2.0\n", "3", "as many as in the flows above");
+    }
+
+    /// Of ns3-rdma's own shape, with the words behind the last flow that its files have.
+    #[test]
+    fn files_of_ns3_rdma_are_told_by_their_content_or_by_name() {
+        let words = "\nFirst line: flow #\nsrc dst priority packet# start_time end_time\n";
+        let text = format!("2\n2 1 3 1000 2.0 9.5\n3 1 3 500 2.0 9.5\n{words}");
+        let file = read(&text).unwrap();
+        let flows: Vec<_> = file.flows.iter().map(|flow| (flow.src, flow.size_bytes, flow.start)).collect();
+        let start = Start::At(Time::from_s(2));
+        assert_eq!(flows, [(2, 1_000_000, start), (3, 500_000, start)]);
+        assert_eq!(file.columns, Some(FlowColumns::Packets));
+        let (packets, ends) = (FlowWarning::Packets { line: 2, packet_bytes: 1000 }, FlowWarning::Ends { line: 2 });
+        assert_eq!(file.warnings, [packets, ends], "words are no flows");
+        // More packets than there are ports decide, for the lines before too.
+        assert_eq!(read("2\n2 1 3 1000 2 9\n3 1 3 70000 2 9\n").unwrap().flows[0].size_bytes, 1_000_000);
+        assert_eq!(read("2\n2 1 3 1000 2 9\n3 1 3 100 5000 9\n").unwrap().flows[0].size_bytes, 2);
+        let ambiguous = format!("2\n2 1 3 1000 2 9\n3 1 3 500 2 9\n{words}");
+        let error = read(&ambiguous).unwrap_err();
+        assert!(
+            error.starts_with("flow.txt:2: reads as a flow of 2 bytes at 9 s (hpcc), or as 1000 packets"),
+            "{error}"
+        );
+        let of = |columns| {
+            let options = FlowFileOptions { columns: Some(columns), packet_bytes: 500, ..options() };
+            read_flow_file(ambiguous.as_bytes(), "f", &options).unwrap()
+        };
+        assert_eq!(of(FlowColumns::Packets).flows[0].size_bytes, 500_000);
+        assert_eq!(of(FlowColumns::Packets).warnings, [ends]);
+        assert_eq!((of(FlowColumns::Six).flows[0].size_bytes, of(FlowColumns::Six).warnings.len()), (2, 0));
+        // Mixed.
+        for (text, told) in [
+            (
+                "2\n2 1 3 1000 2.0 9.5\n3 1 3 100 5000 2.0\n",
+                "flow.txt:3: `2.0` is not an end after the start (ns3-rdma",
+            ),
+            (
+                "2\n3 1 3 100 5000 2.0\n2 1 3 1000 2.0 9.5\n",
+                "flow.txt:3: `2.0` is not a size in bytes (hpcc flow file)",
+            ),
+            ("2\n3 1 3 5000 2.0\n2 1 3 1000 2.0 9.5\n", "as many as in the flows above (conweave flow file)"),
+        ] {
+            assert!(read(text).unwrap_err().contains(told), "{}", read(text).unwrap_err());
+        }
+        let written = write_flow_file(&file.flows, io::sink(), FlowColumns::Packets, Time::ZERO);
+        assert_eq!(written.unwrap_err().kind(), io::ErrorKind::InvalidInput);
+    }
+
+    #[test]
+    fn a_byte_order_mark_is_no_part_of_the_first_number() {
+        let text = "1\r\n0 1 3 100 5 2.0\r\n";
+        assert_eq!(read(&format!("\u{feff}{text}")), read(text));
     }
 
     #[test]
@@ -397,7 +666,7 @@ mod tests {
             });
             let mut text = Vec::new();
             write_flow_file(&flows, &mut text, columns, time_origin).unwrap();
-            let options = FlowFileOptions { time_origin, ..options() };
+            let options = FlowFileOptions { time_origin, columns: Some(columns), ..options() };
             let file = read_flow_file(&text[..], "f", &options).unwrap();
             prop_assert_eq!(file.flows, flows);
             prop_assert_eq!(file.warnings, vec![]);

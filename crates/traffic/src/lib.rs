@@ -42,7 +42,9 @@ pub use collective::{Collective, collective};
 pub use connection_matrix::{ConnectionMatrix, is_connection_matrix, read_connection_matrix, replay_connection_matrix};
 pub use entry::Entry;
 pub use error::{PlanError, TrafficError};
-pub use flow_file::{FlowColumns, FlowFile, FlowFileOptions, FlowWarning, read_flow_file, replay, write_flow_file};
+pub use flow_file::{
+    FlowColumns, FlowFile, FlowFileOptions, FlowWarning, StartUnit, read_flow_file, replay, write_flow_file,
+};
 pub use lines::{FileError, Problem};
 pub use operation::{Algorithm, Operation};
 pub use pairs::{Pairs, Pattern, Workload, pairs};

@@ -10,12 +10,14 @@ const MAX_LINE_BYTES: u64 = 4096;
 #[derive(Debug, Error)]
 pub enum FileError {
     /// A line that is not what the format wants.
-    #[error("{file}:{line}: {problem}")]
+    #[error("{file}:{line}: {problem} ({format})")]
     Line {
         /// Name of the file as given.
         file: String,
         /// Line, from 1.
         line: u64,
+        /// The format that the file was read as.
+        format: &'static str,
         /// What is wrong and what would be right.
         problem: Problem,
     },
@@ -73,6 +75,19 @@ pub enum Problem {
     /// A flow before the instant that is to become 0.
     #[error("the flow starts before the time origin {0}: use an earlier origin, or none")]
     BeforeOrigin(units::Time),
+    /// A line that is right in two formats, and no line decides.
+    #[error(
+        "reads as a flow of {size} bytes at {end} s (hpcc), or as {packets} packets from {size} s to {end} s (ns3-rdma), and \
+         no other line of the file decides: write format = \"hpcc\" or format = \"ns3-rdma\""
+    )]
+    Ambiguous {
+        /// The fourth column: a port, or packets.
+        packets: String,
+        /// The fifth: bytes, or a start.
+        size: String,
+        /// The sixth: a start, or an end.
+        end: String,
+    },
     /// Fewer flows than the first line promises.
     #[error("the file ends after {found} flows, but its first line promises {promised}")]
     Truncated {
@@ -117,13 +132,23 @@ fn out_of_range(id: u64, hosts: u32, nodes: u32) -> String {
 pub(crate) struct Lines<'a, R> {
     reader: R,
     file: &'a str,
+    format: &'static str,
     number: u64,
     buffer: Vec<u8>,
 }
 
+/// What some editors write before the first line.
+const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
+
 impl<'a, R: BufRead> Lines<'a, R> {
-    pub(crate) fn new(reader: R, file: &'a str) -> Self {
-        Lines { reader, file, number: 0, buffer: Vec::new() }
+    /// `format` is what errors call the file.
+    pub(crate) fn new(reader: R, file: &'a str, format: &'static str) -> Self {
+        Lines { reader, file, format, number: 0, buffer: Vec::new() }
+    }
+
+    /// Which of several formats the file is.
+    pub(crate) fn set_format(&mut self, format: &'static str) {
+        self.format = format;
     }
 
     /// The columns of the next line with data, or `None` at the end.
@@ -136,6 +161,9 @@ impl<'a, R: BufRead> Lines<'a, R> {
                 return Ok(None);
             }
             self.number += 1;
+            if self.number == 1 && self.buffer.starts_with(BYTE_ORDER_MARK) {
+                self.buffer.drain(..BYTE_ORDER_MARK.len());
+            }
             if read as u64 > MAX_LINE_BYTES {
                 return Err(self.error(Problem::TooLong));
             }
@@ -162,7 +190,7 @@ impl<'a, R: BufRead> Lines<'a, R> {
 
     /// An error at a line read before.
     pub(crate) fn error_at(&self, line: u64, problem: Problem) -> FileError {
-        FileError::Line { file: self.file.into(), line, problem }
+        FileError::Line { file: self.file.into(), line, format: self.format, problem }
     }
 }
 

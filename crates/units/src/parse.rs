@@ -52,6 +52,13 @@ const RATE: Kind = Kind {
         ("Mbps", 1_000_000),
         ("Gbps", 1_000_000_000),
         ("Tbps", 1_000_000_000_000),
+        // As ns-3 writes them too.
+        ("b/s", 1),
+        ("Kb/s", 1_000),
+        ("kb/s", 1_000),
+        ("Mb/s", 1_000_000),
+        ("Gb/s", 1_000_000_000),
+        ("Tb/s", 1_000_000_000_000),
     ],
 };
 const SIZE: Kind = Kind {
@@ -76,7 +83,8 @@ fn parse(text: &str, kind: &Kind) -> Result<u64, ParseQuantityError> {
     let text = text.trim();
     let end = text.find(|c: char| !c.is_ascii_digit() && c != '.' && c != '_').unwrap_or(text.len());
     let (number, unit) = (text[..end].replace('_', ""), text[end..].trim_start());
-    let names = || kind.units.iter().map(|(n, _)| *n).filter(|n| n.is_ascii()).collect::<Vec<_>>().join(", ");
+    let listed = |name: &&str| name.is_ascii() && !name.contains('/');
+    let names = || kind.units.iter().map(|(name, _)| *name).filter(listed).collect::<Vec<_>>().join(", ");
     if text.starts_with('-') {
         return fail(format!("`{text}` is negative: {} is zero or more, like \"{}\"", kind.name, kind.example));
     }
@@ -126,7 +134,7 @@ impl FromStr for Time {
 }
 impl FromStr for Rate {
     type Err = ParseQuantityError;
-    /// A positive number with bps, Kbps, Mbps, Gbps or Tbps.
+    /// A positive number with bps, Kbps, Mbps, Gbps or Tbps; `Gb/s` and its like mean the same.
     fn from_str(text: &str) -> Result<Rate, ParseQuantityError> {
         let bps = parse(text, &RATE)?;
         Rate::from_bps(bps)

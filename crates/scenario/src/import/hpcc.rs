@@ -160,8 +160,7 @@ fn value(shape: Shape, words: &[&str]) -> Result<(Value, usize), Wrong> {
         }
         Shape::Rate => {
             let text = word(0)?;
-            let unit = text.strip_suffix("b/s").map_or_else(|| text.to_owned(), |number| format!("{number}bps"));
-            unit.parse().map_err(|_| wrong(text)).and_then(|rate| one(Value::Rate(rate)))
+            text.parse().map_err(|_| wrong(text)).and_then(|rate| one(Value::Rate(rate)))
         }
         Shape::Map => {
             let pairs = whole(0)?;
