@@ -1,7 +1,8 @@
 //! What a fabric must satisfy before anything runs on it.
 
-use crate::{Fabric, Link, NameFault, NodeId, NodeKind};
-use units::Time;
+use crate::{Fabric, Link, LinkSpec, NameFault, NodeId, NodeKind};
+use std::sync::Arc;
+use units::{Rate, Time};
 
 /// Why nodes and links do not make a fabric.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -169,6 +170,28 @@ impl Fabric {
                 Err(FabricError::Disconnected { from: self.nodes[0].name.clone(), to: self.nodes[lost].name.clone() })
             }
         }
+    }
+
+    /// The same fabric, in which every host forwards for others: meshes and rings of accelerators have no switches.
+    #[must_use]
+    pub fn with_relaying_hosts(mut self) -> Fabric {
+        self.nodes.iter_mut().for_each(|node| node.relay = node.kind == NodeKind::Host);
+        self
+    }
+
+    /// The same fabric, in which links without a frame loss have this one.
+    #[must_use]
+    pub fn with_default_loss(mut self, loss: f64) -> Fabric {
+        let mut previous = Arc::new(LinkSpec::new(Rate::MIN, Time::ZERO));
+        for link in self.links.iter_mut().filter(|link| link.loss == 0.0) {
+            let spec = LinkSpec { loss, ..link.spec() };
+            // Links of one kind stand together, and share it.
+            if *previous != spec {
+                previous = Arc::new(spec);
+            }
+            link.spec = Arc::clone(&previous);
+        }
+        self
     }
 
     /// Whether some host forwards for others.

@@ -145,8 +145,8 @@ struct Trigger {
 /// Of all triggers of a file together: a gigabyte of them.
 const MAX_NOTIFICATIONS: u64 = 1 << 26;
 
-const CONNECTION: &str = "<src>-><dst> [id <i>] [start <ps or us>] [trigger <t>] [size <bytes>] [send_done_trigger <t>] \
-                          [recv_done_trigger <t>] [prio <p>] [msg [<m>]]";
+const CONNECTION: &str = "<src>-><dst> [id <i>] [start <ps or us>] [trigger <t>] [size <bytes>] \
+                          [send_done_trigger <t>] [recv_done_trigger <t>] [prio <p>] [msg [<m>]]";
 const TRIGGER: &str = "trigger id <t> oneshot | multishot | barrier [count <n>]";
 
 /// Reads a connection matrix. `file` names it in errors; of the options, `default_class` holds where a flow has no
@@ -171,6 +171,7 @@ pub fn read_connection_matrix(
     let mut warnings = Vec::new();
     // Connection, number of the message, flow.
     let mut messages: Vec<(u64, u64, u32)> = Vec::new();
+    let mut next_messages: BTreeMap<u64, u64> = BTreeMap::new();
     // Owned: what is wrong with a line is said by the reader that it would otherwise borrow.
     let owned = |words: Vec<&str>| words.into_iter().map(str::to_owned).collect::<Vec<String>>();
     while let Some(words) = lines.next()?.map(owned) {
@@ -205,11 +206,12 @@ pub fn read_connection_matrix(
                         warnings.push(FlowWarning::Messages { line: number });
                     }
                     if let (Some(id), Some(message)) = (id, message) {
-                        let used = || messages.iter().filter(|known| known.0 == id).map(|known| known.1).max();
+                        let next = next_messages.entry(id).or_insert(0);
                         let message = match message {
                             Message::Number(message) => message,
-                            Message::Next => used().map_or(0, |last| last + 1),
+                            Message::Next => *next,
                         };
+                        *next = message.saturating_add(1).max(*next);
                         messages.push((id, message, flows.len() as u32));
                     }
                     if let Some(start) = start {

@@ -7,8 +7,8 @@
 //! 0 2 3 20 2.0 9.5             ns3-rdma: source, destination, priority group, packets, start and end in s
 //! ```
 //!
-//! Six columns are of ns3-rdma where the fifth is less than the sixth, a start before its end, in every line. Where each
-//! line could be of HPCC, too (a flow of 2 bytes at 9 s), nothing is guessed: the caller says which format it is.
+//! Six columns are of ns3-rdma where the fifth is less than the sixth, a start before its end, in every line. Where
+//! each line could be of HPCC, too (a flow of 2 bytes at 9 s), nothing is guessed: the caller says which format it is.
 
 use crate::decimal;
 use crate::error::TrafficError;
@@ -265,6 +265,11 @@ pub fn read_flow_file(reader: impl BufRead, file: &str, options: &FlowFileOption
     let mut surplus = None;
     // Words are comment; what looks like one more flow may have been meant as one.
     while let Ok(Some(texts)) = lines.next() {
+        if promised == 0 && texts[0].parse::<f64>().is_ok() {
+            let expected = "no flow, as the first line promises";
+            let found = texts.len();
+            return Err(lines.error(Problem::Columns { found, expected }));
+        }
         if texts.len() == expected && texts.iter().all(|text| decimal::parse(text, 0).is_some()) {
             surplus = Some(FlowWarning::Surplus { line: lines.number() });
             break;
@@ -564,6 +569,7 @@ mod tests {
         fails("1\n0 1 3 100 5 soon\n", "2", "`soon` is not a start");
         fails("1\n0 1 3 100 5 -2.0\n", "2", "not a start");
         fails("1\n0 1 3 100 5 1e9\n", "2", "213 days");
+        fails("0\n10000 15\n", "2", "2 columns: expected no flow, as the first line promises");
         fails("1\n0 1 3 5\n", "2", "4 columns");
         fails("1\n0 1 3 100 5 2.0 9\n", "2", "7 columns");
         fails("2\n0 1 3 100 5 2.0\n0 1 3 5 2.0\n", "3", "as many as in the flows above");

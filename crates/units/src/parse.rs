@@ -177,6 +177,7 @@ mod tests {
         assert_eq!("0s".parse(), Ok(Time::ZERO));
         assert_eq!("100Gbps".parse(), Ok(Rate::from_gbps(100)));
         assert_eq!("2.5 Gbps".parse(), Ok(Rate::from_mbps(2500)));
+        assert_eq!("100Gb/s".parse(), Ok(Rate::from_gbps(100)));
         assert_eq!("64KiB".parse(), Ok(Bytes(65_536)));
         assert_eq!("1_000B".parse(), Ok(Bytes(1000)));
         assert_eq!(parse_percent("80%"), Ok(0.8));

@@ -51,7 +51,7 @@ impl Format {
     /// Whose format it is, in a few words.
     pub fn title(self) -> &'static str {
         match self {
-            Format::Hpcc => "topology.txt of the HPCC and conweave ns-3 forks",
+            Format::Hpcc => "topology.txt of HPCC, conweave, ns3-rdma, PowerTCP or SimAI",
             Format::NodeLink => "NetworkX node-link JSON",
             Format::GraphMl => "GraphML, as NetworkX and the Internet Topology Zoo write it",
             Format::Containerlab => "a containerlab topology",

@@ -1,4 +1,4 @@
-//! `topology.txt` of the HPCC and conweave ns-3 forks.
+//! `topology.txt` of the HPCC and conweave ns-3 forks, and of what was made from them.
 //!
 //! ```text
 //! 4 1 3                     nodes, switches, links
@@ -8,6 +8,16 @@
 //! 2 3 100Gbps 0.001ms 0
 //! what follows is comment
 //! ```
+//!
+//! Other simulators have another first line; a link is the same in all of them:
+//!
+//! | first line | of |
+//! |---|---|
+//! | `<nodes> <switches> <links>` | HPCC, conweave, ns3-rdma (whose links have no probability) |
+//! | `<nodes> <switches> <ToRs> <links>`, perhaps two rates behind it | PowerTCP, ABM, Reverie |
+//! | `<nodes> <GPUs a server> <NVSwitches> <other switches> <links> <GPU>`, perhaps a number behind it | SimAI |
+//!
+//! A rate without a unit is in bit/s, as ns-3 reads it; below 1 Mbps it is taken for a unit forgotten.
 //!
 //! Node ids become [`NodeId`]s unchanged, with names `h<id>` and `s<id>`. Ports, which the forks count from 1
 //! in order of appearance, count from 0 here in the same order. Tiers are the distance to the nearest host.
@@ -20,30 +30,49 @@ use crate::{Fabric, FabricBuilder, LinkSpec, NodeId, NodeKind};
 use std::fmt::Write as _;
 use units::{Rate, Time};
 
+/// A slower rate without a unit is one whose unit was forgotten.
+const SLOWEST_BARE_BPS: u64 = 1_000_000;
+
 struct Header {
     nodes: u64,
     switches: u64,
     links: u64,
 }
 
+const FIRST_LINE: &str = "the first line is `<nodes> <switches> <links>`";
+const FIRST_LINES: &str = "the first line is `<nodes> <switches> <links>`, `<nodes> <switches> <ToRs> <links>` \
+                           (PowerTCP) or `<nodes> <GPUs a server> <NVSwitches> <switches> <links> <GPU>` (SimAI)";
+
 fn header(line: usize, text: &str) -> Result<Header, FileError> {
-    let mut words = text.split_whitespace();
-    let mut count = |what: &str| match words.next() {
-        None => fail(line, format!("the number of {what} is missing: the first line is `<nodes> <switches> <links>`")),
-        Some(word) => word.parse::<u64>().or_else(|_| {
-            fail(
-                line,
-                format!("`{}` is not a number of {what}: the first line is `<nodes> <switches> <links>`", shown(word)),
-            )
-        }),
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let number = |word: &str| word.trim_end_matches('0').trim_end_matches('.').parse::<u64>().is_ok() || word == "0";
+    let gpu = words.get(5).is_some_and(|word| !word.starts_with(|c: char| c.is_ascii_digit()));
+    // Where the counts stand, and what each counts.
+    let counts: &[(&str, usize)] = match words.len() {
+        0..=3 => &[("nodes", 0), ("switches", 1), ("links", 2)],
+        6 | 7 if gpu => &[("nodes", 0), ("NVSwitches", 2), ("switches", 3), ("links", 4), ("GPUs a server", 1)],
+        4 => &[("nodes", 0), ("switches", 1), ("ToRs", 2), ("links", 3)],
+        6 if number(words[4]) && number(words[5]) => &[("nodes", 0), ("switches", 1), ("ToRs", 2), ("links", 3)],
+        count => return fail(line, format!("{count} items: {FIRST_LINES}")),
     };
-    let header = Header { nodes: count("nodes")?, switches: count("switches")?, links: count("links")? };
-    if let Some(word) = words.next() {
-        // ns-3 would take it for a switch id.
-        return fail(line, format!("`{}` is one item more than `<nodes> <switches> <links>`", shown(word)));
-    }
+    let expected = if words.len() <= 3 { FIRST_LINE } else { FIRST_LINES };
+    let count = |what: &str| {
+        let Some(&(_, at)) = counts.iter().find(|(name, _)| *name == what) else { return Ok(0) };
+        match words.get(at) {
+            None => fail(line, format!("the number of {what} is missing: {expected}")),
+            Some(word) => word
+                .parse::<u64>()
+                .or_else(|_| fail(line, format!("`{}` is not a number of {what}: {expected}", shown(word)))),
+        }
+    };
+    count("GPUs a server")?;
+    let (nodes, switches) = (count("nodes")?, count("switches")?.saturating_add(count("NVSwitches")?));
+    let (header, tors) = (Header { nodes, switches, links: count("links")? }, count("ToRs")?);
     if header.switches > header.nodes {
         return fail(line, format!("{} switches among {} nodes: there cannot be more", header.switches, header.nodes));
+    }
+    if tors > header.switches {
+        return fail(line, format!("{tors} ToRs among {} switches: {FIRST_LINES}", header.switches));
     }
     Ok(header)
 }
@@ -102,12 +131,16 @@ pub fn read_hpcc(content: &str) -> Result<Fabric, FileError> {
             builder.because(node, "not among the ids of switches");
         }
     }
+    let mut items = 5;
     for read in 0..header.links {
         let Some((line, text)) = lines.next() else {
             return fail(last_line, format!("the file ends after {read} of {} links", header.links));
         };
+        if read == 0 && text.split_whitespace().count() == 4 {
+            items = 4;
+        }
         let last = read + 1 == header.links;
-        let (a, b, spec) = link(line, text, header.nodes, last)?;
+        let (a, b, spec) = link(line, text, header.nodes, last, items)?;
         if a == b {
             return fail(line, format!("the link connects node {} with itself", a.0));
         }
@@ -127,22 +160,49 @@ fn node_id(line: usize, word: &str, nodes: u64) -> Result<NodeId, FileError> {
     }
 }
 
-fn link(line: usize, text: &str, nodes: u64, last: bool) -> Result<(NodeId, NodeId, LinkSpec), FileError> {
-    let words: Vec<&str> = text.split_whitespace().take(6).collect();
-    // ns-3 reads words, not lines: a sixth word would become the next link's first, but after the last
-    // link everything is comment.
-    if words.len() < 5 || (words.len() > 5 && !last) {
-        let count = text.split_whitespace().count();
-        return fail(line, format!("a link is `<a> <b> <rate> <delay> <loss>`, 5 items; this line has {count}"));
+/// A rate with its unit, or in bit/s.
+fn rate(line: usize, word: &str) -> Result<Rate, FileError> {
+    let bare = word
+        .split_once('.')
+        .map_or(word, |(whole, zeros)| if zeros.trim_matches('0').is_empty() { whole } else { word });
+    match bare.parse::<u64>().ok().filter(|&bps| bps >= SLOWEST_BARE_BPS).and_then(Rate::from_bps) {
+        Some(rate) => Ok(rate),
+        None => word
+            .parse()
+            .map_err(|error: units::ParseQuantityError| FileError::Line { line, message: error.to_string() }),
     }
-    let quantity = |message: units::ParseQuantityError| FileError::Line { line, message: message.to_string() };
+}
+
+/// A link of `items` columns.
+fn link(
+    line: usize,
+    text: &str,
+    nodes: u64,
+    last: bool,
+    items: usize,
+) -> Result<(NodeId, NodeId, LinkSpec), FileError> {
+    let words: Vec<&str> = text.split_whitespace().take(6).collect();
+    // ns-3 reads words, not lines: one word more would become the next link's first, but after the last link everything
+    // is comment. A number there is more likely a column too many.
+    let comment = last && words.get(items).is_none_or(|word| word.parse::<f64>().is_err());
+    if words.len() < items || (words.len() > items && !comment) {
+        let count = text.split_whitespace().count();
+        let expected = match items {
+            4 => "`<a> <b> <rate> <delay>`, 4 items, as in the first line of links",
+            _ => "`<a> <b> <rate> <delay> <loss>`, 5 items",
+        };
+        return fail(line, format!("a link is {expected}; this line has {count}"));
+    }
     let (a, b) = (node_id(line, words[0], nodes)?, node_id(line, words[1], nodes)?);
-    let rate: Rate = words[2].parse().map_err(quantity)?;
-    let delay: Time = words[3].parse().map_err(quantity)?;
+    let rate = rate(line, words[2])?;
+    let parsed = words[3].parse();
+    let delay: Time =
+        parsed.map_err(|error: units::ParseQuantityError| FileError::Line { line, message: error.to_string() })?;
     if delay == Time::ZERO {
         return fail(line, format!("the delay `{}` must be above zero, like 1000ns", words[3]));
     }
-    match words[4].parse::<f64>() {
+    let loss = words.get(4).filter(|_| items == 5);
+    match loss.map_or(Ok(0.0), |loss| loss.parse::<f64>()) {
         Ok(loss) if (0.0..=1.0).contains(&loss) => Ok((a, b, LinkSpec { loss, ..LinkSpec::new(rate, delay) })),
         _ => fail(line, format!("`{}` is not a loss probability between 0 and 1", shown(words[4]))),
     }

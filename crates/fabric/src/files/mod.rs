@@ -2,7 +2,7 @@
 //!
 //! | [`Format`] | what it is |
 //! |---|---|
-//! | hpcc | `topology.txt` of the HPCC and conweave ns-3 forks |
+//! | hpcc | `topology.txt` of the HPCC and conweave ns-3 forks, ns3-rdma, PowerTCP and SimAI |
 //! | node-link | NetworkX node-link JSON |
 //! | graphml | GraphML: NetworkX, Internet Topology Zoo |
 //! | containerlab | containerlab topologies |
@@ -50,7 +50,8 @@ impl Format {
     /// # Errors
     /// What the format's reader reports.
     pub fn read(self, content: &str, options: &Options) -> Result<Fabric, FileError> {
-        match self {
+        let content = content.trim_start_matches('\u{feff}');
+        let read = match self {
             Format::Hpcc => read_hpcc(content),
             Format::NodeLink => read_node_link(content, options),
             Format::GraphMl => read_graphml(content, options),
@@ -59,7 +60,13 @@ impl Format {
             Format::LinkCsv => read_link_csv(content, options),
             Format::IbNetDiscover => read_ibnetdiscover(content, options),
             Format::HtsimTopo => read_htsim_topo(content),
-        }
+        };
+        read.map_err(|error| match error {
+            FileError::Line { line, message } => {
+                FileError::Line { line, message: format!("{message} (read as {})", self.name()) }
+            }
+            other => other,
+        })
     }
 
     /// Writes a fabric in this format; of [`Format::ConfigDb`] all objects in one list.

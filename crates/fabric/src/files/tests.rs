@@ -126,7 +126,8 @@ fn hpcc_errors_name_the_line() {
     let error = |from: &str, to: &str| read_hpcc(&SAMPLE.replacen(from, to, 1)).unwrap_err().to_string();
     for (from, to, expected) in [
         ("4 1 3\n", "4 1\n", "line 1: the number of links is missing"),
-        ("4 1 3", "4 1 3 3", "line 1: `3` is one item more"),
+        ("4 1 3", "4 1 3 3", "line 1: 3 ToRs among 1 switches"),
+        ("4 1 3", "4 1 3 3 3", "line 1: 5 items: the first line is"),
         ("4 1 3", "4 x 3", "line 1: `x` is not a number of switches"),
         ("4 1 3", "4 5 3", "line 1: 5 switches among 4 nodes"),
         ("4 1 3", "4000000000 1 1", "line 1: 1 links cannot connect 4000000000 nodes"),
@@ -153,6 +154,46 @@ fn hpcc_errors_name_the_line() {
     }
     assert!(read_hpcc("").unwrap_err().to_string().contains("line 1: the file is empty"));
     assert!(read_hpcc("2 1 1\n").unwrap_err().to_string().contains("line 1: the file ends after 0 of 1 switch ids"));
+}
+
+/// First lines of SimAI, PowerTCP, Reverie and ns3-rdma: the same links follow.
+#[test]
+fn topologies_of_other_forks_of_hpcc_are_read() {
+    let of = |text: &str| {
+        let fabric = read_hpcc(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        assert_eq!(detect("topology.txt", text), Some(Format::Hpcc), "{text}");
+        (fabric.hosts().len(), fabric.switches().count(), fabric.links().len())
+    };
+    let simai = "7 2 2 1 8 H100\n4 5 6\n0 4 2880Gbps 0.000025ms 0\n0 6 100Gb/s 0.0005ms 0\n1 4 2880Gbps 0.000025ms 0\n\
+                 1 6 100Gbps 0.0005ms 0\n2 5 2880Gbps 0.000025ms 0\n2 6 100Gbps 0.0005ms 0\n\
+                 3 5 2880Gbps 0.000025ms 0\n3 6 100Gbps 0.0005ms 0\n";
+    assert_eq!(of(simai), (4, 3, 8));
+    assert_eq!(of(&simai.replace("H100", "H100 8")), (4, 3, 8), "newer files count the GPUs of a node");
+    let powertcp = "6 2 1 5\n4 5\n0 4 25000000000.0 1us 0\n1 4 25000000000.0 1us 0\n2 5 25000000000.0 1us 0\n\
+                    3 5 25000000000.0 1us 0\n4 5 100000000000.0 1us 0\n";
+    assert_eq!(of(powertcp), (4, 2, 5));
+    assert_eq!(read_hpcc(powertcp).unwrap().links()[4].rate, Rate::from_gbps(100));
+    assert_eq!(of(&powertcp.replace("6 2 1 5", "6 2 2 5 25000000000 25000000000")), (4, 2, 5));
+    let ns3_rdma =
+        "3 1 2\n0\n0 1 40Gbps 0.0001ms\n0 2 40Gbps 0.0001ms\n\nFirst line: total node #, switch node #, link #\n";
+    assert_eq!(of(ns3_rdma), (2, 1, 2));
+    let mixed = read_hpcc(&ns3_rdma.replacen("0.0001ms\n\n", "0.0001ms 0\n\n", 1)).unwrap_err().to_string();
+    assert!(mixed.contains("line 4: a link is `<a> <b> <rate> <delay>`, 4 items"), "{mixed}");
+    let slow = read_hpcc(&powertcp.replacen("25000000000.0", "25", 1)).unwrap_err().to_string();
+    assert!(slow.contains("line 3: `25` has no unit"), "{slow}");
+    let named = Format::Hpcc.read("4 1 3\n3\n0 3 fast 1us 0\n", &OPTIONS).unwrap_err().to_string();
+    assert!(named.ends_with("(read as hpcc)"), "{named}");
+}
+
+/// A ring of accelerators: no switch, so hosts must relay.
+#[test]
+fn hosts_of_a_file_without_switches_can_relay() {
+    let ring = "4 0 4\n\n0 1 200Gbps 0.005ms 0\n1 2 200Gbps 0.005ms 0\n2 3 200Gbps 0.005ms 0\n3 0 200Gbps 0.005ms 0\n";
+    let fabric = read_hpcc(ring).unwrap();
+    assert!(!fabric.has_relays() && fabric.hosts().len() == 4);
+    let fabric = fabric.with_relaying_hosts();
+    assert!(fabric.nodes().iter().all(|node| node.relay));
+    assert_eq!(fabric.check(), Ok(()));
 }
 
 #[test]
