@@ -100,7 +100,7 @@ pub const MECHANISM: Mechanism = Mechanism {
                 key: "measure",
                 default: Value("segment"),
                 meaning: "when a round trip is measured: segment, at each acknowledgement of one; round-trip, once in \
-                    a round trip, and every packet is acknowledged",
+                    a round trip, and every packet is acknowledged; rises below t_low then count for hyper_after too",
                 source: "TIMELY, sec. 3 and algorithm 1; HPCC's ns-3 fork, CC_MODE 7: round-trip",
             },
             Parameter {
@@ -245,11 +245,12 @@ impl Timely {
         self.difference_ps = (1.0 - parameters.ewma) * self.difference_ps + parameters.ewma * difference_ps;
         let gradient = self.difference_ps / parameters.min_rtt.as_ps() as f64;
         let calm = std::mem::replace(&mut self.calm, 0);
-        if rtt < parameters.t_low {
+        // HPCC's ns-3 fork counts every rise towards the long step, those below t_low too.
+        if rtt < parameters.t_low && parameters.measure == Measure::Segment {
             self.raise(parameters, 1);
         } else if rtt > parameters.t_high {
             self.cut(parameters, Timely::cut_above(parameters, rtt));
-        } else if gradient > 0.0 {
+        } else if gradient > 0.0 && rtt >= parameters.t_low {
             self.cut(parameters, 1.0 - parameters.beta * gradient);
         } else {
             self.calm = calm.saturating_add(1);
@@ -382,6 +383,34 @@ mod tests {
         // Below T_low the row begins again; above 40 us, 95 us are a rise.
         assert_eq!(rates[..7], [1, 2, 3, 4, 9, 14, 15]);
         assert!(rates[7] < 15);
+    }
+
+    /// HPCC's ns-3 fork: five rises by the step, all below T_low, then by the long one.
+    #[test]
+    fn measured_once_a_round_trip_rises_below_t_low_count_too() {
+        let mut p = TimelyParameters {
+            additive_increase: Rate::from_mbps(100),
+            min_rate: Rate::from_gbps(1),
+            hyper_after: 6,
+            ..TimelyParameters::default()
+        };
+        let rates = |p: &TimelyParameters| {
+            let mut flow = flow(p, Rate::from_gbps(1));
+            let mut rate = || {
+                flow.measure(p, Time::from_us(4));
+                flow.rate.as_bps() / 100_000_000 - 10
+            };
+            [(); 8].map(|()| rate())
+        };
+        assert_eq!(rates(&p), [1, 2, 3, 4, 5, 6, 7, 8], "algorithm 1 has no long step there");
+        p.measure = Measure::RoundTrip;
+        assert_eq!(rates(&p), [1, 2, 3, 4, 5, 10, 15, 20]);
+        // A rise of the round trip below T_low is no cut, and does not end the row.
+        let mut flow = flow(&p, Rate::from_gbps(1));
+        (1..=6).for_each(|us| flow.measure(&p, Time::from_us(us * 7)));
+        assert_eq!(flow.rate, Rate::from_mbps(2000));
+        flow.measure(&p, Time::from_us(600));
+        assert_eq!(flow.calm, 0);
     }
 
     /// No fixed point (Zhu et al., CoNEXT 2016): with a round trip that stays where it is every rate rises, and where
