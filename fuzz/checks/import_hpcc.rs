@@ -20,11 +20,13 @@ pub fn check(bytes: &[u8]) {
     let fabric = fabric::files::read_hpcc(TOPOLOGY).expect("a topology");
     let options = FlowFileOptions { hosts: 3, switches: vec![3], ..FlowFileOptions::default() };
     let flows = traffic::read_flow_file(FLOWS.as_bytes(), "flows", &options).expect("flows").flows;
-    let inputs = Inputs { fabric: &fabric, flows: &flows, topology_file: "t", flow_file: "f", transport };
+    let inputs = Inputs { fabric: &fabric, flows: &flows, topology_file: "t", flow_file: "f", transport, ignore: &[] };
     let imported = match config.scenario(inputs) {
         Ok(imported) => imported,
         Err(errors) => return refused(&errors),
     };
+    // Without unknown keys: each is refused.
+    assert_eq!(config.unknown().next(), None);
     assert!(imported.notes.iter().all(|note| !note.is_empty()));
     let load = |path: &Path| match path.to_str() {
         Some("t") => Ok(TOPOLOGY.into()),

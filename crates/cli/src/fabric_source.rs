@@ -9,7 +9,7 @@ use fabric::{Fabric, FabricError, LinkSpec, NodeId};
 use lab::{Override, Run};
 use model::parameters::{Buffer, FlowControl, Setup, SwitchOverride, SwitchParameters};
 use protocols::reaction::Reaction;
-use scenario::{Scenario, ScenarioErrors, keys};
+use scenario::{KnownFormat, Scenario, ScenarioErrors, keys};
 use std::collections::BTreeMap;
 use std::path::Path;
 use units::{Bytes, Rate, Time};
@@ -126,7 +126,8 @@ impl clap::Args for FabricFlags {
 pub struct FileFlags(pub FabricFlags);
 
 /// What a file may leave open.
-const OF_FILES: [&str; 5] = ["link.rate", "link.delay", "link.loss", "link.bit_error_rate", "hosts_per_switch"];
+const OF_FILES: [&str; 7] =
+    ["link.rate", "link.delay", "link.loss", "link.bit_error_rate", "hosts_per_switch", "relay", "default_loss"];
 
 impl clap::FromArgMatches for FileFlags {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
@@ -324,10 +325,17 @@ pub fn read_file(path: &Path, flags: &FabricFlags, format: Option<Format>) -> Re
     let bytes = scenario::from_disk(path).map_err(|error| Failure::unreadable(path, &error))?;
     let content = text(path, bytes)?;
     let wrong = |error: FileError| file_failure(&name, &content, &error);
+    let known = scenario::known_format(content.as_bytes());
+    if let Some(known) = known.filter(|known| !matches!(known, KnownFormat::Topology(_))) {
+        return Err(Failure::Input { message: format!("{name}:1: this is {known}, not a topology"), help: None });
+    }
+    let (relay, loss): (bool, f64) = (parsed(flags, "relay", false)?, parsed(flags, "default_loss", 0.0)?);
     let Some(format) = format.or_else(|| files::detect(&name, &content)) else {
         return Err(wrong(FileError::UnknownFormat { path: name.clone() }));
     };
     let fabric = format.read(&content, &options(flags)?);
+    let fabric = fabric.map(|fabric| if relay { fabric.with_relaying_hosts() } else { fabric });
+    let fabric = fabric.map(|fabric| fabric.with_default_loss(loss));
     fabric.map(|fabric| Found { fabric, format: Some(format), switches: None }).map_err(wrong)
 }
 
@@ -342,17 +350,19 @@ pub fn text(path: &Path, content: Vec<u8>) -> Result<String, Failure> {
     Ok(String::from_utf8(content).unwrap_or_default())
 }
 
+/// The value of a flag.
+fn parsed<T: std::str::FromStr<Err: std::fmt::Display>>(
+    flags: &FabricFlags,
+    key: &str,
+    default: T,
+) -> Result<T, Failure> {
+    let Some(text) = flags.values.get(key) else { return Ok(default) };
+    let flag = key.replace("link.", "").replace('_', "-");
+    text.parse().map_err(|error| Failure::Input { message: format!("--{flag}: {error}"), help: None })
+}
+
 /// What a file may leave open. Without a delay of its own a link is then refused.
 fn options(flags: &FabricFlags) -> Result<Options, Failure> {
-    fn parsed<T: std::str::FromStr<Err: std::fmt::Display>>(
-        flags: &FabricFlags,
-        key: &str,
-        default: T,
-    ) -> Result<T, Failure> {
-        let Some(text) = flags.values.get(key) else { return Ok(default) };
-        let flag = key.replace("link.", "").replace('_', "-");
-        text.parse().map_err(|error| Failure::Input { message: format!("--{flag}: {error}"), help: None })
-    }
     let mut link = LinkSpec::new(parsed(flags, "link.rate", Rate::MIN)?, parsed(flags, "link.delay", Time::ZERO)?);
     link.loss = parsed(flags, "link.loss", 0.0)?;
     link.bit_error_rate = parsed(flags, "link.bit_error_rate", 0.0)?;

@@ -76,3 +76,42 @@ fn what_stops_it_has_its_file_and_line_and_leaves_nothing() {
     assert_eq!(ran.code, Some(2));
     assert!(ran.err.contains("flow.txt:2: node 0 is a switch"), "{}", ran.err);
 }
+
+/// conweave's configuration: PFC off, IRN on, ConWeave, which is refused by name.
+#[test]
+fn every_key_is_in_the_table_and_a_load_balancer_is_refused_by_name() {
+    let folder = folder("conweave", &[("BUFFER_SIZE 32", "BUFFER_SIZE 32\nLB_MODE 9\nENABLE_PFC 0\nENABLE_IRN 1")]);
+    let at = |name: &str| folder.join(name).display().to_string();
+    let refused = run(&["import", "hpcc", &at("mix/config.txt"), "--out", &at("made.toml")]);
+    assert_eq!(refused.code, Some(2), "{}", refused.err);
+    assert!(refused.err.contains("LB_MODE 9 is ConWeave, which Tidegate does not have"), "{}", refused.err);
+    let table = run(&["import", "hpcc", &at("mix/config.txt"), "--verify"]);
+    assert_eq!(table.code, Some(2), "{}", table.err);
+    let keys = fs::read_to_string(at("mix/config.txt")).unwrap().lines().filter(|line| !line.is_empty()).count();
+    assert_eq!(table.out.lines().count(), keys, "{}", table.out);
+    let row = |key: &str| table.out.lines().find(|line| line.contains(key)).unwrap_or_default().to_owned();
+    assert!(row("LB_MODE").contains("refused") && row("ENABLE_IRN").contains("carried"), "{}", table.out);
+    assert!(row("FCT_OUTPUT_FILE").contains("irrelevant"), "{}", table.out);
+    let made = run(&["import", "hpcc", &at("mix/config.txt"), "--ignore", "LB_MODE", "--out", &at("made.toml")]);
+    assert_eq!(made.code, Some(0), "{}", made.err);
+    let text = fs::read_to_string(at("made.toml")).unwrap();
+    assert!(text.contains("flow_control = \"none\"") && text.contains("loss_recovery = \"selective\""), "{text}");
+}
+
+/// The configurations that ASTRA-sim and SimAI ship name no topology and never stop.
+#[test]
+fn files_can_be_named_beside_the_configuration() {
+    let never = ("SIMULATOR_STOP_TIME 2.001", "SIMULATOR_STOP_TIME 40000000000000.00");
+    let folder =
+        folder("nameless", &[never, ("TOPOLOGY_FILE mix/topology.txt\n", ""), ("FLOW_FILE mix/flow.txt\n", "")]);
+    let at = |name: &str| folder.join(name).display().to_string();
+    let nameless = run(&["import", "hpcc", &at("mix/config.txt")]);
+    assert_eq!(nameless.code, Some(2));
+    assert!(nameless.err.contains("there is no TOPOLOGY_FILE"), "{}", nameless.err);
+    let (topology, flows) = (at("mix/topology.txt"), at("mix/flow.txt"));
+    let named = ["import", "hpcc", &at("mix/config.txt"), "--topology", &topology, "--flows", &flows];
+    let made = run(&[&named[..], &["--out", &at("made.toml")]].concat());
+    assert_eq!(made.code, Some(0), "{}", made.err);
+    let ran = run(&["run", &at("made.toml"), "--out", &at("out"), "--quiet"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+}

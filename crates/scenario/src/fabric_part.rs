@@ -2,6 +2,7 @@
 
 use crate::error::ScenarioError;
 use crate::files::Files;
+use crate::recognise::{KnownFormat, known_format};
 use crate::section::{Context, Section, list, whole};
 use fabric::files as formats;
 use fabric::files::{Format, Options};
@@ -26,7 +27,18 @@ pub(crate) enum FabricPlan {
     BCube { n: u32, levels: u32, links: TierLinks },
     SingleSwitch { hosts: u32, links: TierLinks },
     Row { closed: bool, switches: u32, hosts: u32, links: TierLinks },
-    File { file: String, format: Option<Format>, link: Option<LinkSpec>, hosts_per_switch: u16 },
+    File(FilePlan),
+}
+
+/// A topology file, and what it leaves open.
+#[derive(Clone, Debug)]
+pub(crate) struct FilePlan {
+    file: String,
+    format: Option<Format>,
+    link: Option<LinkSpec>,
+    hosts_per_switch: u16,
+    relay: bool,
+    default_loss: f64,
 }
 
 const KINDS: [&str; 13] = [
@@ -132,12 +144,20 @@ impl FabricPlan {
                 let mut names = vec!["auto"];
                 names.extend(Format::ALL.map(Format::name));
                 let format = section.word("format", "format", &names);
-                let hosts = section.whole("hosts_per_switch", 0..=60_000);
+                let (hosts, relay) = (section.whole("hosts_per_switch", 0..=60_000), section.flag("relay"));
+                let default_loss = section.probability("default_loss");
                 let given = section.has("link");
                 let link = section.read("link", |_| Ok(((), "as given".to_owned())));
                 let link = if given { link.and_then(|()| one_link(section)) } else { None };
                 let format = Format::named(format?);
-                FabricPlan::File { file: file?, format, link, hosts_per_switch: hosts? as u16 }
+                FabricPlan::File(FilePlan {
+                    file: file?,
+                    format,
+                    link,
+                    hosts_per_switch: hosts? as u16,
+                    relay: relay?,
+                    default_loss: default_loss?,
+                })
             }
         })
     }
@@ -174,9 +194,9 @@ impl FabricPlan {
             FabricPlan::Row { closed: true, switches, hosts, links } => {
                 generate::ring(*switches, *hosts, links.host, links.edge)
             }
-            FabricPlan::File { file, format, link, hosts_per_switch } => {
-                let content = files.load(context, file, "fabric.file")?;
-                return read_file(context, &files.shown(file), &content, *format, *link, *hosts_per_switch);
+            FabricPlan::File(plan) => {
+                let content = files.load(context, &plan.file, "fabric.file")?;
+                return read_file(context, &files.shown(&plan.file), &content, plan);
             }
         };
         match built.and_then(|fabric| fabric.check().map(|()| fabric)) {
@@ -199,14 +219,8 @@ impl FabricPlan {
     }
 }
 
-fn read_file(
-    context: &Context<'_>,
-    file: &str,
-    content: &[u8],
-    format: Option<Format>,
-    link: Option<LinkSpec>,
-    hosts_per_switch: u16,
-) -> Option<Fabric> {
+fn read_file(context: &Context<'_>, file: &str, content: &[u8], plan: &FilePlan) -> Option<Fabric> {
+    let &FilePlan { format, link, hosts_per_switch, relay, default_loss, .. } = plan;
     let in_file = |line: u64, message: String| {
         let (path, key) = (file.to_owned(), "fabric.file".to_owned());
         context.push(ScenarioError { path, line, column: 0, span: 0..0, key, message, help: None });
@@ -222,6 +236,10 @@ fn read_file(
             return None;
         }
     };
+    if let Some(known) = known_format(content.as_bytes()).filter(|known| !matches!(known, KnownFormat::Topology(_))) {
+        in_file(1, format!("this is {known}, not a topology"));
+        return None;
+    }
     // Where neither the file nor the scenario states a link, the zero delay is refused below.
     let unstated = LinkSpec::new(Rate::MIN, Time::ZERO);
     let options = Options { link: link.unwrap_or(unstated), hosts_per_switch };
@@ -229,7 +247,8 @@ fn read_file(
         None => formats::read(file, content, &options),
         Some(format) => format.read(content, &options),
     };
-    match read {
+    let read = read.map(|fabric| if relay { fabric.with_relaying_hosts() } else { fabric });
+    match read.map(|fabric| fabric.with_default_loss(default_loss)) {
         Ok(fabric) => {
             let long = fabric.links().iter().find(|link| link.delay > MAX_DELAY);
             let fast = fabric.links().iter().find(|link| link.rate.as_bps() > 1_000_000_000_000_000);

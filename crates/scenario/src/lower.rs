@@ -171,7 +171,9 @@ fn forwarding(context: &Context<'_>, fabric: &Fabric, parts: &Parts) -> Option<F
                 RoutingError::Unreachable { .. } | RoutingError::TooLarge { .. } => "fabric",
                 _ => "routing.mode",
             };
-            context.fail(key, error.to_string(), None);
+            let no_switch = fabric.switches().next().is_none() && key == "fabric";
+            let help = "the file has no switch, and hosts do not forward for others unless relay = true of [fabric]";
+            context.fail(key, error.to_string(), no_switch.then(|| help.to_owned()));
             None
         }
     }

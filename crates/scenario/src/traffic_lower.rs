@@ -3,6 +3,7 @@
 use crate::error::ScenarioError;
 use crate::files::Files;
 use crate::names::{HostName, near_node};
+use crate::recognise::{KnownFormat, known_format};
 use crate::section::Context;
 use crate::suggest;
 use crate::traffic_part::{
@@ -13,8 +14,8 @@ use fabric::{Fabric, NodeId};
 use protocols::transport::TransportParameters;
 use std::io::Cursor;
 use traffic::{
-    BuiltIn, Cdf, DatagramSource, Entry, FileError, FlowFileOptions, Intensity, Load, Operation, Pairs, Pattern, Plan,
-    PlanBuilder, Poisson, Process, RequestReply, Servers, Sizes, Start, TrafficError, Workload,
+    BuiltIn, Cdf, DatagramSource, Entry, FileError, Intensity, Load, Operation, Pairs, Pattern, Plan, PlanBuilder,
+    Poisson, Process, RequestReply, Servers, Sizes, TrafficError, Workload,
 };
 use units::{Rate, Time};
 
@@ -42,7 +43,7 @@ pub(crate) struct Ground<'a, 'd> {
 
 /// What an entry's flows get once they exist.
 #[derive(Default)]
-struct After {
+pub(crate) struct After {
     /// Paths of its flows in order, or one for all.
     paths: Vec<u32>,
     one_path: bool,
@@ -138,7 +139,12 @@ impl Ground<'_, '_> {
             SizesPlan::File(file) => {
                 let key = format!("{key}.sizes");
                 let content = self.files.load(self.context, file, &key)?;
-                match Cdf::read(Cursor::new(content), &self.files.shown(file)) {
+                let path = self.files.shown(file);
+                if let Some(known) = known_format(&content).filter(|known| *known != KnownFormat::Sizes) {
+                    self.refuse_known(path, &key, known, "a distribution of sizes");
+                    return None;
+                }
+                match Cdf::read(Cursor::new(content), &path) {
                     Ok(cdf) => Sizes::Empirical(cdf.into()),
                     Err(error) => {
                         self.file_error(error, &key);
@@ -149,16 +155,16 @@ impl Ground<'_, '_> {
         })
     }
 
-    fn file_error(&self, error: FileError, key: &str) {
+    pub(crate) fn file_error(&self, error: FileError, key: &str) {
         let (path, line, message) = match error {
-            FileError::Line { file, line, problem } => (file, line, problem.to_string()),
+            FileError::Line { file, line, format, problem } => (file, line, format!("{problem} ({format})")),
             FileError::Read { file, source } => (file, 0, source.to_string()),
         };
         let key = key.to_owned();
         self.context.push(ScenarioError { path, line, column: 0, span: 0..0, key, message, help: None });
     }
 
-    fn traffic_error(&self, error: TrafficError, key: &str, fallback: &str) {
+    pub(crate) fn traffic_error(&self, error: TrafficError, key: &str, fallback: &str) {
         let (key, message) = match error {
             TrafficError::BadParameter { key: parameter, why } => {
                 let parameter = if parameter == "source" { "process" } else { parameter };
@@ -383,106 +389,14 @@ impl Ground<'_, '_> {
                 }
                 (traffic::collective(&what, &hosts, &entry, builder), "hosts")
             }
-            What::Replay { file, time_origin, paths } => {
-                return self.replay(at, plan, file, *time_origin, paths.as_deref(), builder);
+            What::Replay(replay) => {
+                return self.replay(at, plan, replay, builder);
             }
         };
         match made {
             Ok(()) => Some(after),
             Err(error) => {
                 self.traffic_error(error, &key, fallback);
-                None
-            }
-        }
-    }
-
-    fn replay(
-        &self,
-        at: usize,
-        plan: &TrafficPlan,
-        file: &str,
-        time_origin: Time,
-        paths: Option<&[String]>,
-        builder: &mut PlanBuilder,
-    ) -> Option<After> {
-        let key = format!("traffic.{at}.file");
-        let content = self.files.load(self.context, file, &key)?;
-        let options = FlowFileOptions {
-            hosts: self.fabric.hosts().len() as u32,
-            switches: flow_ids_of_switches(self.fabric),
-            time_origin,
-            traffic: at as u8,
-            default_dst_port: plan.dst_port,
-        };
-        let shown = self.files.shown(file);
-        if traffic::is_connection_matrix(&content) {
-            if paths.is_some() {
-                self.context.fail(&format!("traffic.{at}.paths"), "flows of a connection matrix take no paths", None);
-                return None;
-            }
-            return self.replay_matrix(at, plan, &shown, &content, &options, builder);
-        }
-        let flows = match traffic::read_flow_file(Cursor::new(content), &shown, &options) {
-            Ok(flows) => flows,
-            Err(error) => {
-                self.file_error(error, &key);
-                return None;
-            }
-        };
-        flows.warnings.iter().for_each(|warning| self.context.warn(&key, format!("{shown}: {warning}")));
-        if let Some(Start::At(first)) = flows.flows.first().map(|flow| flow.start)
-            && first >= self.duration
-        {
-            let message = format!("the first flow starts at {first}, but the run ends at {}", self.duration);
-            let help = format!("write time_origin = \"{}\" to make that instant 0", first + time_origin);
-            self.context.fail(&key, message, Some(help));
-            return None;
-        }
-        let count = flows.flows.len();
-        if let Some(paths) = paths.filter(|paths| paths.len() != count) {
-            let message = format!("{} paths for {count} flows of {shown}", paths.len());
-            self.context.fail(&format!("traffic.{at}.paths"), message, Some("write one for each flow".to_owned()));
-            return None;
-        }
-        let paths = paths.iter().copied().flatten().enumerate();
-        let paths: Vec<_> =
-            paths.map(|(index, name)| self.path(name, &format!("traffic.{at}.paths.{index}"))).collect();
-        match traffic::replay(flows, builder) {
-            Ok(()) => Some(After { paths: paths.into_iter().collect::<Option<Vec<u32>>>()?, ..After::default() }),
-            Err(error) => {
-                self.traffic_error(error, &format!("traffic.{at}"), "file");
-                None
-            }
-        }
-    }
-
-    fn replay_matrix(
-        &self,
-        at: usize,
-        plan: &TrafficPlan,
-        shown: &str,
-        content: &[u8],
-        options: &FlowFileOptions,
-        builder: &mut PlanBuilder,
-    ) -> Option<After> {
-        let key = format!("traffic.{at}.file");
-        let matrix = match traffic::read_connection_matrix(content, shown, plan.class, options) {
-            Ok(matrix) => matrix,
-            Err(error) => {
-                self.file_error(error, &key);
-                return None;
-            }
-        };
-        // Else they share their connection's.
-        let alone = !plan.transport.as_ref().map_or(self.transport, |own| &own.1).has_connections();
-        let warns =
-            |warning: &&traffic::FlowWarning| alone || !matches!(warning, traffic::FlowWarning::Messages { .. });
-        let warnings = matrix.warnings.iter().filter(warns);
-        warnings.for_each(|warning| self.context.warn(&key, format!("{shown}: {warning}")));
-        match traffic::replay_connection_matrix(matrix, builder) {
-            Ok(()) => Some(After::default()),
-            Err(error) => {
-                self.traffic_error(error, &format!("traffic.{at}"), "file");
                 None
             }
         }

@@ -2,6 +2,7 @@
 
 use crate::document::{Item, Value};
 use crate::names::{HostName, host, hosts_list};
+use crate::replay::{self, ReplayPlan};
 use crate::run_part;
 use crate::section::{Read, Section, Wrong, list, positive, quantity, share, show, text, whole};
 use protocols::transport::TransportParameters;
@@ -65,12 +66,7 @@ pub(crate) enum What {
         /// The host at the root of a broadcast or a reduce.
         root: Option<HostName>,
     },
-    Replay {
-        file: String,
-        time_origin: Time,
-        /// Names of [[path]] entries, one for each flow of the file.
-        paths: Option<Vec<String>>,
-    },
+    Replay(ReplayPlan),
 }
 
 impl What {
@@ -186,10 +182,7 @@ fn known_entry(section: &Section<'_, '_>, kind: &'static str) -> Option<TrafficP
         "poisson" => poisson(section),
         "request-reply" => request_reply(section),
         "collective" => collective(section),
-        "replay" => {
-            let (file, origin, paths) = (section.text("file"), section.time("time_origin"), path_names(section));
-            file.zip(origin).map(|(file, time_origin)| What::Replay { file, time_origin, paths })
-        }
+        "replay" => replay::read(section).map(What::Replay),
         _ => pairs(section, kind),
     };
     Some(TrafficPlan {
@@ -585,7 +578,7 @@ fn service(value: &Value) -> Read<Service> {
 }
 
 /// The names of `paths`.
-fn path_names(section: &Section<'_, '_>) -> Option<Vec<String>> {
+pub(crate) fn path_names(section: &Section<'_, '_>) -> Option<Vec<String>> {
     section.read("paths", |value| {
         let names = list(value, "[\"a\", \"b\"]")?.iter().map(|item| text(&item.value, "the name of a path"));
         let names = names.collect::<Result<Vec<String>, _>>()?;

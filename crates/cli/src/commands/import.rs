@@ -4,17 +4,18 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::names::shown;
 use crate::output;
-use fabric::Fabric;
+use fabric::files::{Format, Options};
+use fabric::{Fabric, LinkSpec};
 use lab::LabError;
 use record::RecordError;
 use record::file::WholeFile;
-use scenario::import::{HpccConfig, Inputs};
+use scenario::import::{HpccConfig, Imported, Inputs, KeyAccount};
 use scenario::{MAX_TREE_BYTES, MAX_WRITTEN_BYTES, Scenario, read_at_most};
 use std::io::{BufReader, Write};
 use std::path::{Component, Path, PathBuf};
 use text::quoted;
 use traffic::FlowFileOptions;
-use units::Time;
+use units::{Rate, Time};
 
 /// Turn what another simulator runs into a scenario.
 #[derive(Debug, clap::Args)]
@@ -30,7 +31,8 @@ enum From {
 
 /// Turn config.txt of HPCC's simulator, with the topology and flows that it names, into a scenario.
 ///
-/// What is not carried over is told on standard error and stands in the scenario as comments.
+/// What is not carried over is told on standard error and stands in the scenario as comments. A key of which nothing is
+/// known, or that Tidegate cannot follow, is refused.
 #[derive(Debug, clap::Args)]
 struct HpccArgs {
     /// The configuration. Files that it names are looked for from its folder, from the folders above, and from here.
@@ -42,6 +44,18 @@ struct HpccArgs {
     /// What carries the flows, instead of what CC_MODE says; `tidegate mechanisms` lists transports.
     #[arg(long, value_name = "KIND")]
     transport: Option<String>,
+    /// The topology, instead of the one that TOPOLOGY_FILE names.
+    #[arg(long, value_name = "FILE")]
+    topology: Option<PathBuf>,
+    /// The flows, instead of those that FLOW_FILE names.
+    #[arg(long, value_name = "FILE")]
+    flows: Option<PathBuf>,
+    /// Leave out a key that would be refused, or whose value would; may be given several times.
+    #[arg(long, value_name = "KEY")]
+    ignore: Vec<String>,
+    /// Print what becomes of each key: carried, irrelevant, ignored or refused, and why. No scenario is written.
+    #[arg(long, conflicts_with = "out")]
+    verify: bool,
 }
 
 /// Runs the command.
@@ -63,9 +77,17 @@ fn hpcc(args: &HpccArgs) -> Result<Exit, Failure> {
     let text = read_text(path, MAX_WRITTEN_BYTES)?;
     let wrong = |errors| Failure::from(LabError::Scenario { errors, path: path.clone() });
     let config = HpccConfig::parse(&text, &path.display().to_string()).map_err(wrong)?;
-    let topology = find(path, config.topology())?;
-    let flow_file = find(path, config.flows())?;
-    let fabric = fabric::files::read_hpcc(&read_text(&topology, MAX_TREE_BYTES)?)
+    let topology = match &args.topology {
+        Some(topology) => topology.clone(),
+        None => find(path, config.topology().map_err(wrong)?)?,
+    };
+    let flow_file = match &args.flows {
+        Some(flows) => flows.clone(),
+        None => find(path, config.flows().map_err(wrong)?)?,
+    };
+    let content = read_text(&topology, MAX_TREE_BYTES)?;
+    let unstated = Options { link: LinkSpec::new(Rate::MIN, Time::ZERO), hosts_per_switch: 0 };
+    let fabric = (Format::Hpcc.read(&content, &unstated))
         .map_err(|error| Failure::input(located(&topology, &error), "the topology that the configuration names"))?;
     let flows = flows(&flow_file, &fabric)?;
     let folder = match args.out.as_deref().map(Path::parent) {
@@ -79,8 +101,13 @@ fn hpcc(args: &HpccArgs) -> Result<Exit, Failure> {
         topology_file: &topology_file,
         flow_file: &flow_file,
         transport: args.transport.as_deref(),
+        ignore: &args.ignore,
     };
-    let imported = config.scenario(inputs).map_err(wrong)?;
+    let (imported, accounts) = config.account(inputs);
+    if args.verify {
+        return verify(&accounts, imported.map_err(wrong));
+    }
+    let imported = imported.map_err(wrong)?;
     // What is written runs.
     let name = args.out.clone().unwrap_or_else(|| PathBuf::from("the scenario"));
     let scenario = Scenario::parse_with(
@@ -108,6 +135,19 @@ fn hpcc(args: &HpccArgs) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
+/// Prints the table of keys; what stops the scenario follows it.
+fn verify(accounts: &[KeyAccount], imported: Result<Imported, Failure>) -> Result<Exit, Failure> {
+    let width = accounts.iter().map(|account| account.key.chars().count()).max().unwrap_or(0);
+    let mut table = String::new();
+    for KeyAccount { line, key, fate, note } in accounts {
+        let row = format!("{line:>4}  {:<width$}  {:<10}  {}", shown(key), fate.name(), shown(note));
+        table.push_str(row.trim_end());
+        table.push('\n');
+    }
+    output::print(&table)?;
+    imported.map(|_| Exit::Done)
+}
+
 fn read_text(path: &Path, most: u64) -> Result<String, Failure> {
     let content = read_at_most(path, most).map_err(|error| Failure::unreadable(path, &error))?;
     let text = fabric::files::text_of(&content)
@@ -127,9 +167,7 @@ fn flows(path: &Path, fabric: &Fabric) -> Result<Vec<traffic::Flow>, Failure> {
     let options = FlowFileOptions {
         hosts: fabric.hosts().len() as u32,
         switches: scenario::flow_ids_of_switches(fabric),
-        time_origin: Time::ZERO,
-        traffic: 0,
-        default_dst_port: 100,
+        ..FlowFileOptions::default()
     };
     let read = traffic::read_flow_file(BufReader::new(file), &path.display().to_string(), &options);
     let file = read.map_err(|error| Failure::input(error.to_string(), "the flow file that the configuration names"))?;

@@ -9,7 +9,7 @@
 //! ```
 //!
 //! The simulator reads words and passes over what it does not know. Here a value that is missing or is none is an
-//! error.
+//! error, and so is a key that nothing is known of.
 
 use super::hpcc_keys::{self, Known, Shape};
 use crate::{ScenarioError, ScenarioErrors};
@@ -34,6 +34,8 @@ pub(super) enum Value {
     Switch(bool),
     Share(f64),
     Time(Time),
+    /// A time beyond all that can be simulated.
+    Never,
     Rate(Rate),
     /// Rate of a port, and what holds for it, as it was written.
     Map(Vec<(Rate, f64)>),
@@ -60,11 +62,11 @@ impl HpccConfig {
     /// Reads a configuration; `file` names it in errors.
     ///
     /// # Errors
-    /// Every value that is missing or is none, with its line; no name of a topology or of flows.
+    /// Every value that is missing or is none, with its line; a file without a key.
     pub fn parse(text: &str, file: &str) -> Result<HpccConfig, ScenarioErrors> {
         let mut config = HpccConfig { file: file.to_owned(), entries: Vec::new(), remarks: Vec::new() };
         let mut errors = Vec::new();
-        for (index, written) in text.lines().enumerate() {
+        for (index, written) in text.trim_start_matches('\u{feff}').lines().enumerate() {
             let line = index as u64 + 1;
             let written = written.split(['{', '#']).next().unwrap_or_default();
             let mut words = written.split_whitespace();
@@ -86,11 +88,8 @@ impl HpccConfig {
                 Err((message, help)) => errors.push(error(file, line, key, format!("{key}: {message}"), help)),
             }
         }
-        for key in ["TOPOLOGY_FILE", "FLOW_FILE"] {
-            if config.find(key).is_none() && !errors.iter().any(|error| error.key == key) {
-                let help = Some(format!("a line `{key} mix/name.txt` names it"));
-                errors.push(error(file, 0, key, format!("there is no {key}"), help));
-            }
+        if config.entries.is_empty() && errors.is_empty() {
+            errors.push(error(file, 1, "", "the file has no key".to_owned(), Some("CC_MODE 1 is one".to_owned())));
         }
         if errors.is_empty() { Ok(config) } else { Err(ScenarioErrors { errors }) }
     }
@@ -109,22 +108,36 @@ impl HpccConfig {
         self.entries.iter().find(|entry| entry.key == key)
     }
 
-    fn name(&self, key: &str) -> (&str, u64) {
+    fn name(&self, key: &str, flag: &str) -> Result<(&str, u64), ScenarioErrors> {
         match self.find(key) {
-            Some(Entry { value: Value::Word(name), line, .. }) => (name, *line),
-            // Both names were looked for as the file was read.
-            _ => ("", 0),
+            Some(Entry { value: Value::Word(name), line, .. }) => Ok((name, *line)),
+            _ => {
+                let help = Some(format!("a line `{key} mix/name.txt` names it, or {flag} FILE"));
+                let missing = error(&self.file, 0, key, format!("there is no {key}"), help);
+                Err(ScenarioErrors { errors: vec![missing] })
+            }
         }
     }
 
     /// Name of the topology, relative to where the simulator runs, and its line.
-    pub fn topology(&self) -> (&str, u64) {
-        self.name("TOPOLOGY_FILE")
+    ///
+    /// # Errors
+    /// If the configuration names none.
+    pub fn topology(&self) -> Result<(&str, u64), ScenarioErrors> {
+        self.name("TOPOLOGY_FILE", "--topology")
     }
 
     /// Name of the flow file, relative to where the simulator runs, and its line.
-    pub fn flows(&self) -> (&str, u64) {
-        self.name("FLOW_FILE")
+    ///
+    /// # Errors
+    /// If the configuration names none.
+    pub fn flows(&self) -> Result<(&str, u64), ScenarioErrors> {
+        self.name("FLOW_FILE", "--flows")
+    }
+
+    /// Keys of which nothing is known, with their lines.
+    pub fn unknown(&self) -> impl Iterator<Item = (&str, u64)> {
+        self.entries.iter().filter(|entry| entry.known.is_none()).map(|entry| (entry.key.as_str(), entry.line))
     }
 }
 
@@ -155,8 +168,13 @@ fn value(shape: Shape, words: &[&str]) -> Result<(Value, usize), Wrong> {
             let text = word(0)?;
             let unit = if shape == Shape::Seconds { "s" } else { "us" };
             let decimal = text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+            let number = text.parse::<f64>().ok().filter(|_| decimal);
             let time = format!("{text}{unit}").parse().ok().filter(|_| decimal);
-            time.ok_or_else(|| wrong(text)).and_then(|time| one(Value::Time(time)))
+            match (time, number) {
+                (Some(time), _) => one(Value::Time(time)),
+                (None, Some(number)) if number > 1e7 => one(Value::Never),
+                _ => Err(wrong(text)),
+            }
         }
         Shape::Rate => {
             let text = word(0)?;
@@ -204,6 +222,7 @@ mod tests {
         assert_eq!(entry("  ENABLE_QCN\t2"), Value::Switch(true));
         assert_eq!(entry("EWMA_GAIN 0.00390625"), Value::Share(0.003_906_25));
         assert_eq!(entry("SIMULATOR_STOP_TIME 4.00"), Value::Time(Time::from_s(4)));
+        assert_eq!(entry("SIMULATOR_STOP_TIME 40000000000000.00"), Value::Never, "as SimAI and ASTRA-sim ship it");
         assert_eq!(entry("RP_TIMER 0.5 # half"), Value::Time(Time::from_ns(500)));
         assert_eq!(entry("RATE_AI 50Mb/s"), Value::Rate(Rate::from_mbps(50)));
         assert_eq!(entry("MIN_RATE 1Gbps"), Value::Rate(Rate::from_gbps(1)));
@@ -229,7 +248,11 @@ mod tests {
             assert!(said(line).contains(told), "{line}: {}", said(line));
         }
         let all = HpccConfig::parse("CC_MODE x\nRP_TIMER y\nFLOW_FILE\n", "c").unwrap_err();
-        assert_eq!(all.errors.len(), 4, "all are told at once, a missing name once: {all}");
+        assert_eq!(all.errors.len(), 3, "all are told at once: {all}");
+        let nameless = HpccConfig::parse("\u{feff}CC_MODE 1\n", "c").unwrap();
+        assert!(nameless.topology().unwrap_err().to_string().contains("there is no TOPOLOGY_FILE"));
+        assert!(nameless.flows().unwrap_err().errors[0].help.as_deref().unwrap_or_default().contains("--flows FILE"));
+        assert!(HpccConfig::parse("", "c").unwrap_err().to_string().contains("the file has no key"));
     }
 
     #[test]
@@ -240,6 +263,6 @@ mod tests {
         let told =
             ["c:4: CC_MODE: what stands from `or` on is not read", "c:4: CC_MODE stands in line 3 too; this one holds"];
         assert_eq!(config.remarks, told);
-        assert_eq!(config.topology(), ("mix/topology.txt", 1));
+        assert_eq!(config.topology().unwrap(), ("mix/topology.txt", 1));
     }
 }

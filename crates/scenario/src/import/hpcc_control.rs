@@ -18,7 +18,7 @@ impl Writer<'_> {
     pub(super) fn transport_keys(&mut self, kind: &str) -> String {
         let payload = self.payload_bytes();
         if !CONTROLS.contains(&kind) && kind != "roce" {
-            for key in ["PACKET_PAYLOAD_SIZE", "HAS_WIN", "L2_ACK_INTERVAL"] {
+            for key in ["PACKET_PAYLOAD_SIZE", "HAS_WIN", "L2_ACK_INTERVAL", "ENABLE_IRN"] {
                 if self.entry(key).is_some() {
                     self.note(key, &format!("`{kind}` has its own: see docs/mechanisms/{kind}.md"));
                 }
@@ -27,6 +27,10 @@ impl Writer<'_> {
         }
         let header = HEADER_BYTES + if kind == "timely" { STAMP_BYTES } else { 0 };
         let mut text = format!("payload = \"{payload}B\"\nheader = \"{header}B\"\n");
+        if self.switched("ENABLE_IRN", false) {
+            self.note("ENABLE_IRN", "timers and the cap of what is in flight are those of docs/mechanisms/roce.md");
+            text.push_str("loss_recovery = \"selective\"\n");
+        }
         match self.whole("L2_ACK_INTERVAL", 1) {
             0 => self.fail(
                 "L2_ACK_INTERVAL",

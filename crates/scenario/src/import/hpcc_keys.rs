@@ -1,4 +1,5 @@
-//! The keys of HPCC's `config.txt`, and what becomes of those that a scenario does not have.
+//! The keys of `config.txt` of HPCC's simulator and of those made from it (conweave, SimAI, ASTRA-sim's ns-3 backend),
+//! and what becomes of those that a scenario does not have.
 
 /// How a value is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,6 +76,7 @@ const TRACE: Fate =
 const RESULT: Fate =
     Fate::Dropped("results go to the folder of --out, where fct.txt and pfc.txt have the columns of these files");
 const LENGTHS: Fate = Fate::Dropped("record.queues = { every = \"10us\" } records the lengths of queues");
+const MONITOR: Fate = Fate::Dropped("[record] chooses what is measured: the result does not depend on it");
 const UNREAD: Fate = Fate::Dropped("the released simulator reads it and does not use it");
 
 const fn known(name: &'static str, shape: Shape, fate: Fate) -> Known {
@@ -87,7 +89,9 @@ const OF_DCQCN: Fate = Fate::Of(&["dcqcn"]);
 const OF_HPCC: Fate = Fate::Of(&["hpcc"]);
 use Shape::{Down, Map, Microseconds, Rate, Seconds, Share, Switch, Whole, Word};
 
-static KEYS: [Known; 50] = [
+const OF_BALANCING: Fate = Fate::Dropped("a parameter of load balancers that LB_MODE 0, flow ECMP, does not use");
+
+static KEYS: [Known; 82] = [
     known("ENABLE_QCN", Switch, Written),
     known("USE_DYNAMIC_PFC_THRESHOLD", Switch, Written),
     known("PACKET_PAYLOAD_SIZE", Whole, Written),
@@ -138,6 +142,40 @@ static KEYS: [Known; 50] = [
     known("PAUSE_TIME", Word, Fate::Dropped("a pause lasts until its end is told, there and here")),
     known("DATA_RATE", Word, UNREAD),
     known("LINK_DELAY", Word, UNREAD),
+    // conweave.
+    known("ENABLE_PFC", Switch, Written),
+    known("ENABLE_IRN", Switch, Written),
+    known("LB_MODE", Whole, Written),
+    known("FLOWGEN_START_TIME", Seconds, Fate::Dropped("flows start when their file says so, there and here")),
+    known("FLOWGEN_STOP_TIME", Seconds, Written),
+    known("LOAD", Word, Fate::Dropped("it names what the flow file was made with, and no part of the run reads it")),
+    known("RANDOM_SEED", Word, Fate::Dropped("`seed` of the scenario: the two draw differently from the same number")),
+    known("CONWEAVE_TX_EXPIRY_TIME", Word, OF_BALANCING),
+    known("CONWEAVE_REPLY_TIMEOUT_EXTRA", Word, OF_BALANCING),
+    known("CONWEAVE_EXTRA_VOQ_FLUSH_TIME", Word, OF_BALANCING),
+    known("CONWEAVE_PATH_PAUSE_TIME", Word, OF_BALANCING),
+    known("CONWEAVE_DEFAULT_VOQ_WAITING_TIME", Word, OF_BALANCING),
+    known("FLOW_INPUT_FILE", Word, RESULT),
+    known("CNP_OUTPUT_FILE", Word, MONITOR),
+    known("VOQ_MON_FILE", Word, MONITOR),
+    known("VOQ_MON_DETAIL_FILE", Word, MONITOR),
+    known("UPLINK_MON_FILE", Word, MONITOR),
+    known("CONN_MON_FILE", Word, MONITOR),
+    known("EST_ERROR_MON_FILE", Word, MONITOR),
+    known("SW_MONITORING_INTERVAL", Word, MONITOR),
+    // SimAI and ASTRA-sim.
+    known("BW_MON_FILE", Word, MONITOR),
+    known("RATE_MON_FILE", Word, MONITOR),
+    known("CNP_MON_FILE", Word, MONITOR),
+    known("SEND_OUTPUT_FILE", Word, RESULT),
+    known("TOTAL_FLOW_FILE", Word, RESULT),
+    known("MON_START", Word, MONITOR),
+    known("MON_END", Word, MONITOR),
+    known("QP_MON_INTERVAL", Word, MONITOR),
+    known("BW_MON_INTERVAL", Word, MONITOR),
+    known("QLEN_MON_INTERVAL", Word, MONITOR),
+    known("CNP_MON_START", Word, MONITOR),
+    known("IRN_MON_START", Word, MONITOR),
 ];
 
 /// What is known of a key.

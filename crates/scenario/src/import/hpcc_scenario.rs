@@ -27,6 +27,46 @@ pub struct Inputs<'a> {
     pub flow_file: &'a str,
     /// The kind of transport instead of that of `CC_MODE`.
     pub transport: Option<&'a str>,
+    /// Keys that would be refused, and are to be left out instead.
+    pub ignore: &'a [String],
+}
+
+/// What became of a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeyFate {
+    /// The scenario has it.
+    Carried,
+    /// The result does not depend on it.
+    Irrelevant,
+    /// Left out as was asked, though the result may depend on it.
+    Ignored,
+    /// No scenario is made.
+    Refused,
+}
+
+impl KeyFate {
+    /// In a word.
+    pub fn name(self) -> &'static str {
+        match self {
+            KeyFate::Carried => "carried",
+            KeyFate::Irrelevant => "irrelevant",
+            KeyFate::Ignored => "ignored",
+            KeyFate::Refused => "refused",
+        }
+    }
+}
+
+/// A key of the configuration, accounted for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeyAccount {
+    /// Its line.
+    pub line: u64,
+    /// Its name.
+    pub key: String,
+    /// What became of it.
+    pub fate: KeyFate,
+    /// Why, or what is not as it is there; may be empty for what was carried.
+    pub note: String,
 }
 
 /// A scenario made from a configuration.
@@ -65,6 +105,8 @@ fn on_one_line(text: &str) -> String {
 pub(super) struct Writer<'a> {
     config: &'a HpccConfig,
     pub(super) inputs: Inputs<'a>,
+    /// The transport.
+    kind: Option<&'a str>,
     notes: Vec<String>,
     errors: Vec<ScenarioError>,
 }
@@ -73,19 +115,58 @@ impl HpccConfig {
     /// The scenario of this configuration.
     ///
     /// # Errors
-    /// A congestion control that Tidegate does not have, and no transport instead; values that the topology does not
-    /// fit; nothing that happens before the end.
+    /// A congestion control or load balancer that Tidegate does not have, and no transport instead; a key of which
+    /// nothing is known; values that the topology does not fit; nothing that happens before the end.
     pub fn scenario(&self, inputs: Inputs<'_>) -> Result<Imported, ScenarioErrors> {
-        let mut writer = Writer { config: self, inputs, notes: self.remarks.clone(), errors: Vec::new() };
+        self.account(inputs).0
+    }
+
+    /// The scenario, and what became of each key, in the order of the file.
+    pub fn account(&self, inputs: Inputs<'_>) -> (Result<Imported, ScenarioErrors>, Vec<KeyAccount>) {
+        let mut writer = Writer::new(self, inputs);
+        let made = writer.scenario();
+        let errors = made.as_ref().err().map_or(&[][..], |errors| &errors.errors);
+        let of_file = |entry: &Entry| {
+            let refused = errors.iter().find(|error| error.key == entry.key);
+            let prefix = format!("{}:{}: {}: ", self.file, entry.line, entry.key);
+            let noted =
+                || writer.notes.iter().filter_map(|note| note.strip_prefix(&prefix)).collect::<Vec<_>>().join("; ");
+            let of_others = "a parameter of controls that do not carry the flows here";
+            let (fate, note) = match (refused, entry.known.map(|known| known.fate)) {
+                _ if inputs.ignore.contains(&entry.key) => (KeyFate::Ignored, "as asked by --ignore".to_owned()),
+                (Some(error), _) => (KeyFate::Refused, error.message.clone()),
+                (None, Some(Fate::Dropped(why))) => (KeyFate::Irrelevant, why.to_owned()),
+                (None, Some(Fate::Of(kinds))) if writer.kind.is_none_or(|kind| !kinds.contains(&kind)) => {
+                    (KeyFate::Irrelevant, of_others.to_owned())
+                }
+                (None, _) => (KeyFate::Carried, noted()),
+            };
+            KeyAccount { line: entry.line, key: entry.key.clone(), fate, note: on_one_line(&note) }
+        };
+        let accounts = self.entries.iter().map(of_file).collect();
+        (made, accounts)
+    }
+}
+
+impl<'a> Writer<'a> {
+    fn new(config: &'a HpccConfig, inputs: Inputs<'a>) -> Self {
+        Writer { config, inputs, kind: None, notes: config.remarks.clone(), errors: Vec::new() }
+    }
+
+    fn scenario(&mut self) -> Result<Imported, ScenarioErrors> {
+        let (inputs, writer) = (self.inputs, self);
         let transport = writer.transport();
-        let (origin, duration) = writer.times();
+        writer.kind = transport;
+        writer.unknown();
+        writer.balancing();
+        let (origin, duration, until) = writer.times();
         let switch = writer.switch();
-        let host = writer.host();
+        writer.acknowledgements();
         let failure = writer.failure(origin);
         writer.dropped(transport);
         let transport = transport.map(|kind| (kind, writer.transport_keys(kind)));
         let Some((kind, keys)) = transport.filter(|_| writer.errors.is_empty()) else {
-            return Err(ScenarioErrors { errors: writer.errors });
+            return Err(ScenarioErrors { errors: std::mem::take(&mut writer.errors) });
         };
         let mut text = String::new();
         // Writing to a String cannot fail.
@@ -99,13 +180,13 @@ impl HpccConfig {
         }
         let _ = writeln!(
             text,
-            "name = {}\nduration = \"{duration}\"\n",
+            "name = {}\nduration = \"{duration}\"\n{until}",
             quoted(&format!("{} of HPCC", writer.config.file))
         );
-        let _ =
-            writeln!(text, "[fabric]\nkind = \"file\"\nformat = \"hpcc\"\nfile = {}\n", quoted(inputs.topology_file));
+        let _ = writeln!(text, "[fabric]\nkind = \"file\"\nformat = \"hpcc\"\nfile = {}", quoted(inputs.topology_file));
+        text.push_str(&writer.loss());
         let _ = writeln!(text, "[switch]\n{switch}");
-        let _ = writeln!(text, "[host]\n{host}\n[host.transport]\nkind = {}\n{keys}", quoted(kind));
+        let _ = writeln!(text, "[host.transport]\nkind = {}\n{keys}", quoted(kind));
         text.push_str(&failure);
         let _ = writeln!(
             text,
@@ -118,8 +199,52 @@ impl HpccConfig {
 }
 
 impl<'a> Writer<'a> {
+    /// What the configuration says, unless it is to be ignored.
     pub(super) fn entry(&self, key: &str) -> Option<&'a Entry> {
-        self.config.find(key)
+        self.config.find(key).filter(|_| !self.inputs.ignore.iter().any(|ignored| ignored == key))
+    }
+
+    /// Keys that are to be ignored are told; those of which nothing is known are refused.
+    fn unknown(&mut self) {
+        for key in self.inputs.ignore {
+            match self.config.find(key) {
+                Some(entry) => {
+                    let (file, line) = (&self.config.file, entry.line);
+                    self.notes.push(format!("{file}:{line}: {key}: ignored, as asked"));
+                }
+                None => self.fail(key, format!("--ignore {key}: the configuration has no such key"), None),
+            }
+        }
+        let ignore = self.inputs.ignore;
+        for (key, line) in self.config.unknown().filter(|(key, _)| !ignore.iter().any(|ignored| ignored == key)) {
+            let shown: String = key.chars().take(40).collect();
+            let message = format!("{shown}: no key of this family of simulators: nothing is known of what it changes");
+            let help = Some(format!("--ignore {shown} leaves it out"));
+            self.errors.push(error(&self.config.file, line, key, on_one_line(&message), help));
+        }
+    }
+
+    /// Which path a flow takes there.
+    fn balancing(&mut self) {
+        let name = match self.whole("LB_MODE", 0) {
+            0 => return,
+            2 => "DRILL",
+            3 => "CONGA",
+            6 => "LetFlow",
+            9 => "ConWeave",
+            _ => "none that its simulator names",
+        };
+        let message = format!("LB_MODE {} is {name}, which Tidegate does not have", self.whole("LB_MODE", 0));
+        let help = "--ignore LB_MODE runs it with flow ECMP (LB_MODE 0); routing.spread = \"packet\" sprays packets";
+        self.fail("LB_MODE", message, Some(help));
+    }
+
+    /// Loss of links whose own is 0.
+    fn loss(&self) -> String {
+        match self.entry("ERROR_RATE_PER_LINK").map(|entry| &entry.value) {
+            Some(Value::Share(share)) if *share > 0.0 => format!("default_loss = {share:?}\n\n"),
+            _ => "\n".to_owned(),
+        }
     }
 
     pub(super) fn fail(&mut self, key: &str, message: String, help: Option<&str>) {
@@ -204,9 +329,19 @@ impl<'a> Writer<'a> {
         translated
     }
 
-    /// The instant of the files that becomes 0, and how long the run is.
-    fn times(&mut self) -> (Time, Time) {
-        let stop = self.time("SIMULATOR_STOP_TIME", Time::from_ms(3010));
+    /// The instant of the files that becomes 0, how long the run is, and what else ends it.
+    fn times(&mut self) -> (Time, Time, &'static str) {
+        let of_flows = "until = \"flows done\"\n";
+        let stops = self.entry("SIMULATOR_STOP_TIME").map(|entry| &entry.value);
+        let (stop, until) = match (stops, self.entry("FLOWGEN_STOP_TIME").map(|entry| &entry.value)) {
+            (Some(Value::Never), _) | (None, Some(Value::Never)) => {
+                self.note("SIMULATOR_STOP_TIME", "never: the run ends when all flows are complete, or after 1000s");
+                (Time::from_s(1000), of_flows)
+            }
+            // conweave goes on for a while until all flows are complete.
+            (None, Some(&Value::Time(stop))) => (stop.saturating_add(Time::from_ms(100)), of_flows),
+            _ => (self.time("SIMULATOR_STOP_TIME", Time::from_ms(3010)), ""),
+        };
         let first = self.inputs.flows.iter().filter_map(|flow| match flow.start {
             Start::At(at) => Some(at),
             Start::After { .. } => None,
@@ -217,7 +352,7 @@ impl<'a> Writer<'a> {
             self.fail("SIMULATOR_STOP_TIME", message, Some("flows start at 2 s by convention: write 4.00, say"));
         }
         let origin = if first >= START { START } else { Time::ZERO };
-        (origin, stop.saturating_sub(origin))
+        (origin, stop.saturating_sub(origin), until)
     }
 
     fn switch(&mut self) -> String {
@@ -234,7 +369,10 @@ impl<'a> Writer<'a> {
             );
             classes.remove(0);
         }
-        if classes.is_empty() {
+        if !self.switched("ENABLE_PFC", true) {
+            self.note("ENABLE_PFC", "0: no flow control, and the classes of the flows are lossy");
+            text.push_str("flow_control = \"none\"\n");
+        } else if classes.is_empty() {
             text.push_str("flow_control = \"none\"\n");
         } else {
             let _ = writeln!(
@@ -262,8 +400,12 @@ impl<'a> Writer<'a> {
             ));
         }
         if self.switched("ENABLE_QCN", true) {
-            if let Some(marking) = self.marking(&rates) {
+            if let Some((marking, overrides)) = self.marking(&rates) {
                 text.push_str(&marking);
+                if !overrides.is_empty() {
+                    let _ = write!(text, "\n{}", overrides.trim_end());
+                    text.push('\n');
+                }
             }
         } else {
             text.push_str("marking = \"none\"\n");
@@ -298,7 +440,8 @@ impl<'a> Writer<'a> {
         found
     }
 
-    fn marking(&mut self, rates: &BTreeMap<Rate, u64>) -> Option<String> {
+    /// The marking of all ports, and overrides for those with other thresholds.
+    fn marking(&mut self, rates: &BTreeMap<Rate, u64>) -> Option<(String, String)> {
         let mut found = Vec::new();
         for &rate in rates.keys() {
             let (low, high) = (self.mapped("KMIN_MAP", rate), self.mapped("KMAX_MAP", rate));
@@ -318,35 +461,45 @@ impl<'a> Writer<'a> {
         let proportional = found.iter().all(|&(other, other_low, other_high, other_share)| {
             of(other_low, rate) == of(low, other) && of(other_high, rate) == of(high, other) && other_share == share
         });
-        if !same && !proportional {
-            let note = format!(
-                "ports of {rate} and others do not have thresholds in proportion to their rates: all get those of \
-                 {rate}"
-            );
-            self.note("KMAX_MAP", &note);
-        }
         let scaled = if !same && proportional { format!(", rate = \"{rate}\"") } else { String::new() };
-        Some(format!(
-            "marking = {{ kind = \"ecn\", k_min = \"{low}KB\", k_max = \"{high}KB\", p_max = {share:?}{scaled}, at = \
-             \"dequeue\" }}\n"
-        ))
+        let table = |low: u64, high: u64, share: f64| {
+            format!(
+                "marking = {{ kind = \"ecn\", k_min = \"{low}KB\", k_max = \"{high}KB\", p_max = {share:?}{scaled}, \
+                 at = \"dequeue\" }}\n"
+            )
+        };
+        let mut text = table(low, high, share);
+        if same || proportional {
+            return Some((text, String::new()));
+        }
+        let mut overrides = String::new();
+        for &(of, of_low, of_high, of_share) in &found[1..] {
+            if (of_low, of_high, of_share) != (low, high, share) {
+                let ports = self.ports_of(of).join(", ");
+                let marking = table(of_low, of_high, of_share);
+                let _ = writeln!(overrides, "# Ports of {of}.\n[[switch.override]]\nports = [{ports}]\n{marking}");
+            }
+        }
+        text.insert_str(0, &format!("# Of ports of {rate}; others below.\n"));
+        Some((text, overrides))
     }
 
-    fn host(&mut self) -> String {
-        if let Some(Value::Share(share)) = self.entry("ERROR_RATE_PER_LINK").map(|entry| &entry.value)
-            && *share > 0.0
-        {
-            self.note(
-                "ERROR_RATE_PER_LINK",
-                "links without a loss of their own lose frames there and none here: write it at the end of their lines \
-                 in the topology",
-            );
-        }
+    /// The ports of switches of a rate, as TOML has them.
+    fn ports_of(&self, rate: Rate) -> Vec<String> {
+        let fabric = self.inputs.fabric;
+        let switches = fabric.node_ids().filter(|&node| fabric.node(node).kind == NodeKind::Switch);
+        let ports = switches.flat_map(|node| fabric.ports(node).iter().enumerate().map(move |port| (node, port)));
+        let of_rate = ports.filter(|(_, (_, port))| fabric.link(port.link).rate == rate);
+        of_rate.map(|(node, (number, _))| quoted(&format!("{}:{number}", fabric.name(node)))).collect()
+    }
+
+    fn acknowledgements(&mut self) {
         if self.switched("ACK_HIGH_PRIO", false) {
-            self.note("ACK_HIGH_PRIO", "there hosts send acknowledgements first, and switches do not; here both do");
-            "# Acknowledgements and notifications go ahead of data.\nreply_class = 6\n".to_owned()
-        } else {
-            String::new()
+            self.note(
+                "ACK_HIGH_PRIO",
+                "hosts send acknowledgements before data and switches do not, there and here; a pause of the data's \
+                 class stops acknowledgements at hosts here, not there",
+            );
         }
     }
 
@@ -378,7 +531,12 @@ impl<'a> Writer<'a> {
 
     /// What nothing comes of.
     fn dropped(&mut self, transport: Option<&str>) {
-        if self.switched("L2_BACK_TO_ZERO", false) {
+        let lossy = !self.switched("ENABLE_PFC", true);
+        if self.switched("L2_BACK_TO_ZERO", false) && lossy {
+            let message = "L2_BACK_TO_ZERO 1 without PFC: after a loss a sender there begins its chunk anew; here it \
+                           goes back to the packet that is missing";
+            self.fail("L2_BACK_TO_ZERO", message.to_owned(), Some("--ignore L2_BACK_TO_ZERO"));
+        } else if self.switched("L2_BACK_TO_ZERO", false) {
             self.note(
                 "L2_BACK_TO_ZERO",
                 "after a loss a sender there begins its chunk anew; here it goes back to the packet that is missing",
@@ -387,20 +545,20 @@ impl<'a> Writer<'a> {
             self.note("L2_CHUNK_SIZE", "chunks matter with L2_BACK_TO_ZERO only: the result does not depend on it");
         }
         if !self.switched("RATE_BOUND", true) {
-            self.note(
-                "RATE_BOUND",
-                "senders there ignore their rates, which only windows then hold; here they keep to them",
-            );
+            let message = "RATE_BOUND 0: senders there ignore their rates, which only windows then hold; here they \
+                           keep to them";
+            self.fail("RATE_BOUND", message.to_owned(), Some("--ignore RATE_BOUND runs it with rates"));
         }
         let mut grouped: Vec<(&str, Vec<String>)> = Vec::new();
         let instead = "a parameter of controls that do not carry the flows here";
         for entry in &self.config.entries {
             let why = match entry.known.map(|known| known.fate) {
+                // Refused, or ignored as asked.
+                None => continue,
                 Some(Fate::Written) => continue,
                 Some(Fate::Of(kinds)) if transport.is_none_or(|kind| kinds.contains(&kind)) => continue,
                 Some(Fate::Of(_)) => instead,
                 Some(Fate::Dropped(why)) => why,
-                None => "no key of HPCC's released simulator: nothing is known of what it would change",
             };
             let told = format!("{} (line {})", entry.key.chars().take(40).collect::<String>(), entry.line);
             match grouped.iter_mut().find(|group| group.0 == why) {

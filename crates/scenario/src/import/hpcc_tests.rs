@@ -31,17 +31,15 @@ BUFFER_SIZE 32
 ";
 
 fn import(config: &str, transport: Option<&str>) -> Result<Imported, ScenarioErrors> {
+    import_ignoring(config, transport, &[])
+}
+
+fn import_ignoring(config: &str, transport: Option<&str>, ignore: &[String]) -> Result<Imported, ScenarioErrors> {
     let fabric = fabric::files::read_hpcc(TOPOLOGY).unwrap();
-    let options = traffic::FlowFileOptions {
-        hosts: 3,
-        switches: vec![3, 4],
-        time_origin: Time::ZERO,
-        traffic: 0,
-        default_dst_port: 100,
-    };
+    let options = traffic::FlowFileOptions { hosts: 3, switches: vec![3, 4], ..traffic::FlowFileOptions::default() };
     let flows = traffic::read_flow_file(FLOWS.as_bytes(), "flow.txt", &options).unwrap().flows;
-    let inputs =
-        Inputs { fabric: &fabric, flows: &flows, topology_file: "t \"1\".txt", flow_file: "mix\\f.txt", transport };
+    let (topology_file, flow_file) = ("t \"1\".txt", "mix\\f.txt");
+    let inputs = Inputs { fabric: &fabric, flows: &flows, topology_file, flow_file, transport, ignore };
     HpccConfig::parse(config, "config.txt")?.scenario(inputs)
 }
 
@@ -85,7 +83,6 @@ fn a_configuration_becomes_a_scenario_that_lowers() {
         ("host.transport.hyper_increase", "200Mbps"),
         ("host.transport.min_rate", "1Gbps"),
         ("host.transport.header", "48B"),
-        ("host.reply_class", "6"),
     ] {
         let told = value(&lowered, key);
         let same = told == wanted || told.parse::<Bytes>().ok().zip(wanted.parse().ok()).is_some_and(|(a, b)| a == b);
@@ -98,7 +95,9 @@ fn a_configuration_becomes_a_scenario_that_lowers() {
 #[test]
 fn control_characters_of_a_file_reach_neither_comments_nor_notes() {
     let config = format!("{CONFIG}\nU_\u{1b}[2J\u{7f}\u{0} 1\n");
-    let imported = import(&config, None).unwrap();
+    let refused = import(&config, None).unwrap_err().to_string();
+    assert!(refused.contains(r"U_\u{1b}[2J\u{7f}\u{0}: no key"), "{refused}");
+    let imported = import_ignoring(&config, None, &["U_\u{1b}[2J\u{7f}\u{0}".to_owned()]).unwrap();
     assert!(imported.notes.iter().any(|note| note.contains(r"U_\u{1b}[2J\u{7f}\u{0}")), "{:?}", imported.notes);
     assert!(imported.notes.iter().all(|note| !note.contains(char::is_control)));
     lowered(&imported);
@@ -167,14 +166,108 @@ fn every_control_of_the_simulator_comes_over() {
 fn every_key_without_a_counterpart_is_named() {
     let more = "U_TARGET 0.95\nENABLE_TRACE 1\nFCT_OUTPUT_FILE mix/fct.txt\nQLEN_MON_START 2000000000\n\
         HAS_WIN 1\n\
-        GLOBAL_T 0\nL2_BACK_TO_ZERO 1\nRATE_BOUND 0\nERROR_RATE_PER_LINK 0.001\nUSE_DYNAMIC_PFC_THRESHOLD 0\n\
-        L2_ACK_INTERVAL 4\nLINK_DOWN 10 3 4\nLB_MODE 9\nDATA_RATE 1Gbps\n";
+        GLOBAL_T 0\nL2_BACK_TO_ZERO 1\nUSE_DYNAMIC_PFC_THRESHOLD 0\n\
+        L2_ACK_INTERVAL 4\nLINK_DOWN 10 3 4\nSW_MONITORING_INTERVAL 10000\nDATA_RATE 1Gbps\n";
     let notes = import(&format!("{CONFIG}{more}"), None).unwrap().notes.join("\n");
     for key in more.lines().map(|line| line.split(' ').next().unwrap()).filter(|&key| key != "HAS_WIN") {
         let line = CONFIG.lines().chain(more.lines()).position(|line| line.starts_with(key)).unwrap() + 1;
         let named = [format!("config.txt:{line}: {key}: "), format!("{key} (line {line})")];
         assert!(named.iter().any(|name| notes.contains(name)), "{key}\n{notes}");
     }
+}
+
+/// conweave's configuration: PFC off and IRN on became PFC on and go-back-N.
+#[test]
+fn pfc_and_irn_are_what_the_configuration_says() {
+    let of = |more: &str| import(&format!("{CONFIG}{more}"), None).unwrap();
+    let irn = of("ENABLE_PFC 0\nENABLE_IRN 1\nLB_MODE 0\n");
+    assert!(irn.text.contains("flow_control = \"none\"\n"), "{}", irn.text);
+    assert_eq!(value(&lowered(&irn), "host.transport.loss_recovery"), "selective");
+    let pfc = of("ENABLE_PFC 1\nENABLE_IRN 0\n");
+    assert!(pfc.text.contains("kind = \"pfc\", priorities = [3]"), "{}", pfc.text);
+    assert_eq!(value(&lowered(&pfc), "host.transport.loss_recovery"), "go-back-n");
+    let lossy = of("ERROR_RATE_PER_LINK 0.001\n");
+    assert!(lowered(&lossy).setup.fabric.links().iter().all(|link| link.loss == 0.001), "{}", lossy.text);
+}
+
+#[test]
+fn load_balancers_and_unknown_keys_are_refused_by_name_unless_ignored() {
+    for (line, told) in [
+        ("LB_MODE 9", "config.txt:20: LB_MODE 9 is ConWeave, which Tidegate does not have"),
+        ("LB_MODE 2", "LB_MODE 2 is DRILL"),
+        ("LB_MODE 3", "LB_MODE 3 is CONGA"),
+        ("LB_MODE 6", "LB_MODE 6 is LetFlow"),
+        ("LB_MODE 4", "LB_MODE 4 is none that its simulator names"),
+        ("RATE_BOUND 0", "RATE_BOUND 0: senders there ignore their rates"),
+        ("ENABLE_MAGIC 1", "ENABLE_MAGIC: no key of this family of simulators"),
+    ] {
+        let config = format!("{CONFIG}{line}\n");
+        let error = import(&config, None).unwrap_err().to_string();
+        assert!(error.contains(told), "{line}: {error}");
+        let key = line.split(' ').next().unwrap().to_owned();
+        let ignored = import_ignoring(&config, None, std::slice::from_ref(&key)).unwrap();
+        assert!(ignored.text.contains(&format!("{key}: ignored, as asked")), "{}", ignored.text);
+    }
+    let error = import_ignoring(CONFIG, None, &["NOTHING".to_owned()]).unwrap_err().to_string();
+    assert!(error.contains("the configuration has no such key"), "{error}");
+}
+
+/// SimAI and ASTRA-sim ship a stop time that never comes.
+#[test]
+fn a_time_that_never_comes_ends_the_run_with_its_flows() {
+    let never = CONFIG.replace("SIMULATOR_STOP_TIME 2.002", "SIMULATOR_STOP_TIME 40000000000000.00");
+    let text = import(&never, None).unwrap().text;
+    assert!(text.contains("until = \"flows done\"") && text.contains("duration = \"998s\""), "{text}");
+    let conweave = CONFIG.replace("SIMULATOR_STOP_TIME 2.002", "FLOWGEN_STOP_TIME 2.1");
+    let text = import(&conweave, None).unwrap().text;
+    assert!(text.contains("until = \"flows done\"") && text.contains("duration = \"200ms\""), "{text}");
+}
+
+#[test]
+fn thresholds_that_are_not_in_proportion_stand_at_the_ports_of_each_rate() {
+    let config = CONFIG.replace("400000000000 6400", "400000000000 3200");
+    let imported = import(&config, None).unwrap();
+    let lowered = lowered(&imported);
+    let marking = |k_min_bytes, k_max_bytes| Marking::Ecn {
+        k_min_bytes,
+        k_max_bytes,
+        p_max: 0.2,
+        of_rate: None,
+        at: MarkAt::Dequeue,
+    };
+    assert_eq!(lowered.setup.switch.marking, marking(400_000, 1_600_000));
+    let overrides = &lowered.setup.overrides;
+    assert_eq!(overrides.len(), 1, "{}", imported.text);
+    assert_eq!(overrides[0].ports.len(), 2, "both ends of the link of 400 Gbps");
+    assert_eq!(overrides[0].marking, Some(marking(1_600_000, 3_200_000)));
+    assert!(imported.notes.iter().all(|note| !note.contains("KMAX_MAP")), "{:?}", imported.notes);
+}
+
+#[test]
+fn every_key_is_accounted_for() {
+    let fabric = fabric::files::read_hpcc(TOPOLOGY).unwrap();
+    let config = format!("{CONFIG}ENABLE_TRACE 1\nU_TARGET 0.95\nLB_MODE 9\nENABLE_MAGIC 1\nENABLE_PFC 0\nMAGIC 2\n");
+    let config = HpccConfig::parse(&config, "config.txt").unwrap();
+    let ignore = ["MAGIC".to_owned()];
+    let inputs =
+        Inputs { fabric: &fabric, flows: &[], topology_file: "t", flow_file: "f", transport: None, ignore: &ignore };
+    let (made, accounts) = config.account(inputs);
+    assert_eq!(made.unwrap_err().errors.len(), 2);
+    assert_eq!(accounts.len(), CONFIG.lines().count() + 6);
+    let fate = |key: &str| accounts.iter().find(|account| account.key == key).map(|account| account.fate).unwrap();
+    for (key, expected) in [
+        ("CC_MODE", KeyFate::Carried),
+        ("ENABLE_PFC", KeyFate::Carried),
+        ("ENABLE_TRACE", KeyFate::Irrelevant),
+        ("U_TARGET", KeyFate::Irrelevant),
+        ("LB_MODE", KeyFate::Refused),
+        ("ENABLE_MAGIC", KeyFate::Refused),
+        ("MAGIC", KeyFate::Ignored),
+    ] {
+        assert_eq!(fate(key), expected, "{key}");
+    }
+    let silent = accounts.iter().find(|account| account.fate != KeyFate::Carried && account.note.is_empty());
+    assert_eq!(silent, None, "what is not carried has its reason");
 }
 
 #[test]

@@ -7,4 +7,9 @@ mod hpcc_scenario;
 mod hpcc_window;
 
 pub use hpcc::HpccConfig;
-pub use hpcc_scenario::{Imported, Inputs};
+pub use hpcc_scenario::{Imported, Inputs, KeyAccount, KeyFate};
+
+/// Whether a word is a key of such a configuration.
+pub(crate) fn is_key(word: &str) -> bool {
+    hpcc_keys::find(word).is_some()
+}

@@ -71,6 +71,12 @@ pub(super) const KEYS: &[Key] = &[
     )
     .value("auto", "told by the content")
     .means("what is in the file"),
+    key(F, "default_loss", &["file"], SHARE)
+        .value("0", "the file's own")
+        .means("probability that a frame is lost on links for which the file states none, or 0"),
+    key(F, "relay", &["file"], FLAG)
+        .value("false", OURS)
+        .means("whether every host forwards for others, as in meshes and rings without switches"),
     key(F, "link", ALL_BUT_FILE, TIERS).means(
         "every link's rate, delay, loss and bit error rate; tables host, edge and core say what differs on a tier",
     ),

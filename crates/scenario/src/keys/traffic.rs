@@ -167,9 +167,18 @@ pub(super) const KEYS: &[Key] = &[
         .value("0s", OURS)
         .means("what a host computes between iterations: from when all is sent and has arrived to its next send"),
     key(T, "file", &["replay"], Of("a file", "\"flow.txt\"")).means(
-        "flows of the HPCC or conweave simulators, or a connection matrix of htsim (.cm), relative to the \
+        "flows of the HPCC, conweave or ns3-rdma simulators, or a connection matrix of htsim (.cm), relative to the \
              scenario's folder",
     ),
+    key(T, "format", &["replay"], Of("auto, hpcc, conweave, ns3-rdma or htsim", "\"ns3-rdma\""))
+        .value("auto", "told by the content; refused where it fits two")
+        .means("what is in the file"),
+    key(T, "packet", &["replay"], SIZE)
+        .absent("1000B", "PACKET_PAYLOAD_SIZE of ns3-rdma")
+        .means("payload of the packets that a file of ns3-rdma counts"),
+    key(T, "start_unit", &["replay"], Of("auto, ps or us", "\"us\""))
+        .value("auto", "us if all starts are whole numbers below 1000000, else ps; a warning says which")
+        .means("what a start of a connection matrix counts: ps in csg-htsim, us in uet-htsim"),
     key(T, "time_origin", &["replay"], TIME)
         .value("0s", "the times of the file")
         .means("the instant of the file that becomes 0; the simulators start traffic at 2s"),
