@@ -12,6 +12,10 @@ mod table;
 /// The native half of the package `tidegate`.
 #[pymodule]
 mod _native {
+    /// That of the crates, which is in every result.
+    #[pymodule_export]
+    #[allow(non_upper_case_globals)]
+    const __version__: &str = env!("CARGO_PKG_VERSION");
     #[pymodule_export]
     use crate::gym::Episode;
     #[pymodule_export]

@@ -32,9 +32,22 @@ def test_summary_and_tables(incast):
     result = tidegate.Scenario(incast).run(seed=1)
     assert result.summary["scenario"]["seed"] == 1
     assert len(result["flows"]) == 8 and "flows" in result.tables
-    assert "incast" in result._repr_html_() and result._repr_html_().startswith("<table>")
+    shown = result._repr_html_()
+    assert shown.startswith("<pre>") and "flows         8 of 8 completed" in shown and "checks        ok" in shown
+    assert str(result) == result.text and result.coverage == (8, 8)
+    assert [check["name"] for check in result.checks] and all(check["pass"] for check in result.checks)
+    assert tidegate.__version__ == result.summary["scenario"]["version"]
     with pytest.raises(KeyError, match="there are .*flows"):
         result["flow"]
+
+
+def test_failed_checks_and_unfinished_flows_warn(incast):
+    with pytest.warns(tidegate.Unfinished, match="of 8 flows completed"):
+        result = tidegate.Scenario(incast).run(seed=1, set={"duration": "20us"})
+    assert result.coverage[0] < 8 and "of 8 completed" in result.text
+    with pytest.warns(tidegate.FailedCheck, match="lossless"):
+        lost = {"name": "lossless", "pass": False, "judged": True, "detail": "3 frames dropped"}
+        tidegate.Result({**result.summary, "checks": [lost]}, result.folder)._warn()
 
 
 def test_readers_agree_without_copies_of_their_own(incast):

@@ -7,9 +7,21 @@
 """
 
 from ._errors import ScenarioError, TidegateError
-from ._native import Table, read_table
-from ._result import Result
+from ._native import Table, __version__, read_table
+from ._result import FailedCheck, Result, Unfinished
 from ._scenario import Scenario
 from ._sweep import RayExecutor, sweep
 
-__all__ = ["RayExecutor", "Result", "Scenario", "ScenarioError", "Table", "TidegateError", "read_table", "sweep"]
+__all__ = [
+    "FailedCheck",
+    "RayExecutor",
+    "Result",
+    "Scenario",
+    "ScenarioError",
+    "Table",
+    "TidegateError",
+    "Unfinished",
+    "__version__",
+    "read_table",
+    "sweep",
+]

@@ -1,6 +1,8 @@
 from os import PathLike
 from typing import Any, Callable
 
+__version__: str
+
 class Table:
     @property
     def column_names(self) -> list[str]: ...

@@ -4,10 +4,19 @@ from __future__ import annotations
 
 import html
 import tempfile
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
 from . import _native
+
+
+class FailedCheck(UserWarning):
+    """A check of a run failed: ``result.checks`` says which."""
+
+
+class Unfinished(UserWarning):
+    """Flows had not completed at the end: completion times and slowdowns are of the others only."""
 
 
 class Result:
@@ -26,6 +35,28 @@ class Result:
     def results_hash(self) -> str:
         """The same for the same bytes, also those that ``tidegate run`` writes."""
         return self.summary["results_hash"]
+
+    @property
+    def checks(self) -> list[dict]:
+        """What was checked: dicts with ``name``, ``pass``, ``judged`` and ``detail``."""
+        return self.summary["checks"]
+
+    @property
+    def coverage(self) -> tuple[int, int]:
+        """Flows that completed, of which completion times and slowdowns are, and flows with an end that started."""
+        flows = self.summary["flows"]
+        return flows["completed"], flows["completed"] + (flows.get("unfinished") or {"count": 0})["count"]
+
+    def _warn(self) -> Result:
+        """Warns of checks that failed and of unfinished flows, at the line that asked for the run."""
+        for check in self.checks:
+            if not check["pass"]:
+                warnings.warn(f"the check {check['name']!r} failed: {check['detail']}", FailedCheck, stacklevel=3)
+        completed, started = self.coverage
+        if completed < started:
+            text = f"{completed} of {started} flows completed: completion times and slowdowns are of these only"
+            warnings.warn(text, Unfinished, stacklevel=3)
+        return self
 
     @property
     def tables(self) -> list[str]:
@@ -48,12 +79,59 @@ class Result:
     def __repr__(self) -> str:
         return f"<tidegate.Result {self.summary['scenario']['name']!r}: {', '.join(self.tables)}>"
 
-    def _repr_html_(self) -> str:
-        def row(name: str, value: object) -> str:
-            return f"<tr><th>{html.escape(name)}</th><td>{html.escape(str(value))}</td></tr>"
+    def __str__(self) -> str:
+        return self.text
 
-        name = html.escape(str(self.summary["scenario"]["name"]))
-        plain = {key: value for key, value in self.summary.items() if isinstance(value, (str, int, float, bool))}
-        rows = "".join(row(key, value) for key, value in plain.items())
-        tables = row("tables", ", ".join(self.tables))
-        return f"<table><caption>{name}</caption><tbody>{rows}{tables}</tbody></table>"
+    @property
+    def text(self) -> str:
+        """The summary that ``tidegate run`` prints, in short."""
+        summary, flows = self.summary, self.summary["flows"]
+        packets, (completed, started) = summary["packets"], self.coverage
+        of = "" if completed == started else f"of {completed} of {started} completed: "
+        dropped = sum(packets["dropped"].values())
+        rows = [
+            ("simulated", f"{_span(summary['simulated_ps'] / 1e3)}; {summary['packet_hops']:,} packet-hops"),
+            ("packets", f"{packets['injected']:,} sent, {packets['delivered_whole']:,} delivered, {dropped:,} dropped"),
+            ("flows", f"{flows['completed']:,} of {flows['started']:,} completed"),
+        ]
+        if flows["fct_ns"]:
+            rows.append(("completion", of + _distribution(flows["fct_ns"], _span)))
+        if flows["slowdown"]:
+            values = {"count": flows["completed"], **flows["slowdown"]}
+            rows.append(("slowdown", of + _distribution(values, lambda value: f"{value:.2f}")))
+        rows.append(("goodput", f"{summary['goodput']['bps'] / 1e9:.2f} Gbps"))
+        if summary["pauses"]["count"]:
+            rows.append(("pauses", f"{summary['pauses']['count']:,}, {_span(summary['pauses']['total_ps'] / 1e3)} over all ports"))
+        if summary["deadlock"]:
+            rows.append(("deadlock", f"closed at {_span(summary['deadlock']['closed_ps'] / 1e3)}"))
+        for check in self.checks:
+            mark = "FAIL" if not check["pass"] else "ok  " if check["judged"] else "-   "
+            rows.append(("checks", f"{mark} {check['name']:<17} {check['detail']}"))
+        rows += [("warnings", text) for text in summary["warnings"]]
+        rows.append(("tables", ", ".join(self.tables)))
+        shown, lines = None, [f"{summary['scenario']['name']}  seed {summary['scenario']['seed']}"]
+        for name, text in rows:
+            lines.append(f"{name if name != shown else '':<14}{text}")
+            shown = name
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(self.text)}</pre>"
+
+
+def _span(ns: float) -> str:
+    """A span in ns, to two decimals of its unit."""
+    for unit, name in ((1e9, "s"), (1e6, "ms"), (1e3, "us")):
+        if ns >= unit:
+            return f"{ns / unit:.2f}{name}"
+    return f"{ns:.2f}ns"
+
+
+def _distribution(values: dict, show) -> str:
+    """Mean and quantiles, as far as there are enough values for them."""
+    if values["count"] < 2:
+        return f"{show(values['mean'])}, the only one"
+    parts = [f"mean {show(values['mean'])}", f"p50 {show(values['p50'])}"]
+    if values["count"] >= 100:
+        parts.append(f"p99 {show(values['p99'])}")
+    return ", ".join([*parts, f"max {show(values['max'])}"])

@@ -60,7 +60,7 @@ class Scenario:
             out = Path(temporary.name) / "result"
         folder = Path(out)
         summary = self._called(lambda: _native.run(self._source(), changes, seed, threads, progress, folder))
-        return Result(json.loads(summary), folder, temporary)
+        return Result(json.loads(summary), folder, temporary)._warn()
 
     @property
     def text(self) -> str:

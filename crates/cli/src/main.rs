@@ -22,7 +22,7 @@ use std::process::ExitCode;
 
 #[derive(Debug, Parser)]
 #[command(name = "tidegate", version, about = "A laboratory for Ethernet that must not lose packets")]
-#[command(after_help = "Start with: tidegate run examples/incast-pfc.toml")]
+#[command(after_help = "Start with: tidegate new incast && tidegate run incast.toml")]
 struct Cli {
     #[command(subcommand)]
     command: Command,

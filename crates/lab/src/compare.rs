@@ -2,19 +2,25 @@
 
 use crate::error::{LabError, PlanError};
 use crate::run::{self, Run, Source};
+use crate::runs::flows::{FlowLedger, set_common};
 use crate::runs::metrics::{self, Metric};
-use crate::runs::row::{Group, Row, groups, set};
+use crate::runs::row::{Group, Judge, Row, groups, set};
 use crate::runs::vary::{Override, Variant, Vary, check_distinct, placed, variants};
 use crate::runs::{pool, side_by_side};
 use crate::simulate::Way;
 use crate::stop::Stop;
-use model::Unwatched;
 use record::folder::ResultFolder;
 use serde_json::{Value, json};
 use std::ops::ControlFlow;
 use std::path::Path;
 use text::csv_cell;
+use text::numbers::counted;
+use units::Time;
 
+/// How much longer than asked for, and under how many more seeds, runs go on to decide a comparison.
+pub const MOST_TIME: u64 = 16;
+/// See [`MOST_TIME`].
+pub const MOST_SEEDS: usize = 4;
 /// More runs than this are a sweep.
 pub const MOST_COMPARED: usize = 1000;
 
@@ -30,6 +36,11 @@ pub struct Comparison {
     /// What all runs change.
     set: Vec<Override>,
     variants: Vec<Variant>,
+    /// What to run under; the scenario's own without.
+    seeds: Vec<u64>,
+    /// How long the first run lasts, and until when flows that begin are measured.
+    duration: Time,
+    measure_end: Time,
     /// What results will call the entries of the traffic, where that says something; each once.
     pub labels: Vec<String>,
 }
@@ -55,14 +66,17 @@ impl Comparison {
             return Err(PlanError::TooMany { most: MOST_COMPARED }.into());
         }
         let variants = variants(varied, seeds);
-        let (mut name, mut labels) = (String::new(), Vec::new());
+        let (mut name, mut labels, mut span) = (String::new(), Vec::new(), None);
         for variant in &variants {
             let run = Run::of(source, &variant.overrides(set, varied), variant.seed, stop);
             let lowered = run.map_err(|error| placed(error, varied))?.lowered;
             metrics::add_labels(&mut labels, lowered.labels());
+            span.get_or_insert((lowered.setup.duration, lowered.setup.measure_end.min(lowered.setup.duration)));
             name = lowered.name;
         }
-        Ok(Comparison { name, varied: varied.to_vec(), source: source.clone(), set: set.to_vec(), variants, labels })
+        let (duration, measure_end) = span.unwrap_or_default();
+        let (varied, source, set, seeds) = (varied.to_vec(), source.clone(), set.to_vec(), seeds.to_vec());
+        Ok(Comparison { name, varied, source, set, variants, seeds, duration, measure_end, labels })
     }
 
     /// How many runs there are.
@@ -99,7 +113,8 @@ impl Comparison {
             ran();
             if row.is_ok() { ControlFlow::Continue(row) } else { ControlFlow::Break(row) }
         });
-        let rows = done.results.into_iter().map(|(_, row)| row).collect::<Result<Vec<Row>, LabError>>()?;
+        let mut rows = done.results.into_iter().map(|(_, row)| row).collect::<Result<Vec<Row>, LabError>>()?;
+        set_common(&mut rows);
         Ok((rows, done.stopped))
     }
 
@@ -113,8 +128,66 @@ impl Comparison {
         let mut run = Run::of(&self.source, &variant.overrides(&self.set, &self.varied), variant.seed, stop)?;
         run.lowered.setup.threads = 1;
         let way = Way { shared, whole_only: false };
-        let finished = run.produce(folder, &mut Unwatched, way, stop)?;
-        Ok(Row::new(variant.clone(), &finished.summary))
+        let traffic_names = run.lowered.labels().to_vec();
+        let mut ledger = FlowLedger::of_runs(self.variants.len());
+        let finished = run.produce(folder, &mut ledger, way, stop)?;
+        let mut row = Row::new(variant.clone(), &finished.summary);
+        (row.traffic_names, row.flows) = (traffic_names, ledger.completed(&finished.summary));
+        Ok(row)
+    }
+
+    /// Runs it, and where that decides nothing, longer and under more seeds. First every run lasts twice as long, again
+    /// and again, up to [`MOST_TIME`] times, until no flow is unfinished; measured are the same flows. Then as many seeds
+    /// as there are are added, up to [`MOST_SEEDS`] times as many, until of every value the difference of the mean
+    /// completion time to the first is more than chance, or known to `share` of the first. Returns the comparison that
+    /// was made last.
+    ///
+    /// # Errors
+    /// As [`Comparison::of`] and [`Comparison::run`].
+    pub fn run_until_decided(
+        self,
+        share: f64,
+        jobs: Option<u16>,
+        stop: &Stop,
+        ran: &(dyn Fn() + Sync),
+    ) -> Result<(Comparison, Rows), LabError> {
+        let (mut now, mut times, mut seeds) = (self, 1, 1);
+        let keys: Vec<String> = now.varied.iter().map(|vary| vary.key.clone()).collect();
+        let fixes_time = keys.iter().any(|key| key == "duration" || key.starts_with("measure"));
+        let mut rows = now.run(None, jobs, stop, ran)?;
+        while !rows.1 {
+            let is_open = rows.0.iter().any(Row::has_unfinished);
+            if is_open && times < MOST_TIME && !fixes_time {
+                times *= 2;
+                let longer = Time::from_ps(now.duration.as_ps().saturating_mul(2));
+                let mut set = now.set.clone();
+                for (key, value) in [("duration", longer), ("measure.end", now.measure_end)] {
+                    set.retain(|own| own.key != key);
+                    set.push(Override { key: key.to_owned(), value: format!("{}ps", value.as_ps()) });
+                }
+                now = Comparison::of(&now.source, &set, &now.varied, &now.seeds, stop)?;
+            } else if !is_open && seeds < MOST_SEEDS && now.seeds.len() > 1 && !is_decided(&rows.0, share) {
+                seeds += 1;
+                let next = now.seeds.iter().max().map_or(1, |last| last.saturating_add(1));
+                let more = (next..).take(now.first_seeds(seeds));
+                let all: Vec<u64> = now.seeds.iter().copied().chain(more).collect();
+                now = Comparison::of(&now.source, &now.set, &now.varied, &all, stop)?;
+            } else {
+                break;
+            }
+            rows = now.run(None, jobs, stop, ran)?;
+        }
+        Ok((now, rows))
+    }
+
+    /// How many seeds there were when there were `times - 1` times as many as at first.
+    fn first_seeds(&self, times: usize) -> usize {
+        self.seeds.len() / (times - 1).max(1)
+    }
+
+    /// What the runs were made with: `duration 16ms, 10 seeds`.
+    pub fn extent(&self) -> String {
+        format!("duration {}, {}", self.duration, counted(self.seeds.len().max(1) as u64, "seed"))
     }
 
     /// The table for a person, seeds put together; metrics that no run has are left out, and those that are zero
@@ -133,12 +206,14 @@ impl Comparison {
         let run = |row: &Row| {
             json!({
                 "set": set(&self.varied, &row.variant.values), "seed": row.seed, "partial": row.partial,
-                "pass": row.passes(), "metrics": row.json(metrics), "checks": row.checks, "warnings": row.warnings,
+                "pass": row.passes(), "metrics": row.json(metrics),
+                "coverage": row.coverage_json(metrics), "checks": row.checks, "warnings": row.warnings,
                     "results_hash": row.results_hash,
             })
         };
         let groups: Vec<Group<'_>> = groups(rows);
-        let of_group = |group: &Group<'_>| group.json(&self.varied, metrics, groups.first());
+        let judge = Judge::of(&groups, side_by_side::shown(rows, metrics, false));
+        let of_group = |group: &Group<'_>| group.json(&self.varied, metrics, groups.first().map(|base| (base, &judge)));
         json!({
             "version": env!("CARGO_PKG_VERSION"), "scenario": self.name,
             "vary":
@@ -147,6 +222,17 @@ impl Comparison {
             "groups": groups.iter().map(of_group).collect::<Vec<_>>(),
         })
     }
+}
+
+/// Whether the mean completion time of every value differs from the first by more than chance, or its difference is
+/// known to `share` of the first.
+fn is_decided(rows: &[Row], share: f64) -> bool {
+    let groups = groups(rows);
+    let all = metrics::all();
+    let mean = all.iter().find(|metric| metric.name == "fct-mean");
+    let Some((base, mean)) = groups.first().zip(mean) else { return true };
+    let judge = Judge::of(&groups, [mean]);
+    groups[1..].iter().all(|group| group.is_known_to(base, mean, &judge, share))
 }
 
 /// One line a run under one of names.

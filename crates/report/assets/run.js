@@ -13,6 +13,13 @@
   const expected = (run) => run.summary.deadlock !== null && Boolean((checkOf(run, "deadlock") || {}).pass);
   const marked = (value, bad) => bad ? { ...(typeof value === "object" && value ? value : { text: value }), mark: "bad" } : value;
   const of = (run, title) => runs.length > 1 ? `${title}: ${run.label}` : title;
+  // A statistic of completed flows, with how many of the started ones these are.
+  const covered = (run, value) => {
+    const { completed, unfinished } = run.summary.flows;
+    if (!unfinished || value === null || value === undefined) return value;
+    const { text, ...rest } = typeof value === "object" ? value : { text: digits(value), csv: value };
+    return { ...rest, text: `${text} [${digits(completed)}/${digits(completed + unfinished.count)}]` };
+  };
   const axis = (kind, more = {}) => ({ kind, ...more });
   const TIME = { kind: "us", time: true };
 
@@ -45,9 +52,9 @@
     ["timeouts", (run) => run.summary.flows.timeouts],
     ["goodput", (run) => run.summary.goodput && amount("bps", run.summary.goodput.bps), "bps"],
     ["flows completed", (run) => marked(`${digits(run.summary.flows.completed)} of ${digits(run.summary.flows.started)}`, false)],
-    ...["mean", "p50", "p99"].map((key) => [`FCT ${key}`, (run) => run.summary.flows.fct_ns && amount("ns", run.summary.flows.fct_ns[key]), "ns"]),
-    ["slowdown p50", (run) => run.summary.flows.slowdown && run.summary.flows.slowdown.p50],
-    ["slowdown p99", (run) => run.summary.flows.slowdown && run.summary.flows.slowdown.p99],
+    ...["mean", "p50", "p99"].map((key) => [`FCT ${key}`, (run) => run.summary.flows.fct_ns && (key !== "p99" || run.summary.flows.fct_ns.count > 1) ? covered(run, amount("ns", run.summary.flows.fct_ns[key])) : null, "ns"]),
+    ["slowdown p50", (run) => run.summary.flows.slowdown && covered(run, run.summary.flows.slowdown.p50)],
+    ["slowdown p99", (run) => run.summary.flows.slowdown && run.summary.flows.completed > 1 ? covered(run, run.summary.flows.slowdown.p99) : null],
     ["delay p99", (run) => run.summary.delay_ns && amount("ns", run.summary.delay_ns.p99), "ns"],
     ["longest queue", (run) => {
       const port = run.summary.links.longest_queues[0];
@@ -59,7 +66,11 @@
     ["version", (run) => run.summary.scenario.version],
   ].map(([name, pick, unit]) => [unit ? { text: name, csv: `${name}, ${unit}` } : name, ...runs.map(pick)])
     .filter(([, ...cells]) => cells.some((cell) => cell !== null && cell !== undefined));
-  section("Runs", table(["", ...labels], rowsOfRuns));
+  const cut = runs.filter((run) => run.summary.flows.unfinished);
+  section("Runs", table(["", ...labels], rowsOfRuns), cut.length ? note(`${runs.length > 1 ? "Undecided: columns with different sets of completed flows cannot be compared, since mostly the slow ones are missing. " : ""}[completed/started]: of the completed flows only. ${cut.map((run) => {
+    const { count, mostly_above_bytes } = run.summary.flows.unfinished;
+    return `${run.label}: ${digits(count)} flows unfinished${mostly_above_bytes ? `, mostly above ${bytes(mostly_above_bytes)}` : ""}`;
+  }).join("; ")}.`) : null);
 
   const byTraffic = runs.flatMap((run) => run.summary.flows.by_traffic.map((entry) => [run.label, entry.label || run.labels[entry.traffic] || `traffic ${entry.traffic}`,
     entry.started, entry.completed, amount("bytes", entry.completed_bytes), ...["mean", "p50", "p99"].map((key) => entry.fct_ns && amount("ns", entry.fct_ns[key]))]));
@@ -109,9 +120,14 @@
         return bin ? `${boxed.length > 1 ? `${boxed[which].label}, ` : ""}${sizeName(bin)}, ${digits(bin.count)} flows: 5 % ${digits(bin.at[0])}, 25 % ${digits(bin.at[1])}, median ${digits(bin.at[2])}, 75 % ${digits(bin.at[3])}, 95 % ${digits(bin.at[4])}, mean ${digits(bin.mean)}` : "";
       },
     }) : null;
+    const ofStarted = (run, bin) => {
+      const { unfinished } = run.summary.flows;
+      const open = unfinished ? (unfinished.by_decade.find((of) => of.to_bytes === bin.to_bytes) || { count: 0 }).count : 0;
+      return unfinished ? { text: `${digits(bin.count)} of ${digits(bin.count + open)}` } : bin.count;
+    };
     const head = ["run", "size", "flows", "mean", "p50", "p95", "p99"];
     section("Slowdown by flow size", boxes,
-      table(head, bySize.flatMap(({ run, bins }) => bins.map((bin) => [run.label, `${bytes(bin.from_bytes)} to ${bytes(bin.to_bytes)}`, bin.count, bin.mean, bin.p50, bin.p95, bin.p99]))));
+      table(head, bySize.flatMap(({ run, bins }) => bins.map((bin) => [run.label, `${bytes(bin.from_bytes)} to ${bytes(bin.to_bytes)}`, ofStarted(run, bin), bin.mean, bin.p50, bin.p95, bin.p99]))));
   }
   const MOST_TOLD_APART = 6;
   // Shares of flows: all runs together, and each by size and by label.

@@ -11,6 +11,18 @@
     const variance = found.reduce((sum, value) => sum + (value - mean) ** 2, 0) / (count - 1);
     return { mean, half: (STUDENT[count - 1] || 1.96) * Math.sqrt(variance / count), found };
   };
+  // Statistics of completed flows, which are not the same flows in every combination where some did not complete.
+  const sumOf = (row, name) => {
+    const at = metrics.findIndex((metric) => metric.name === name);
+    return at < 0 ? 0 : row.samples[at].reduce((sum, value) => sum + (value || 0), 0);
+  };
+  const isOfFlows = (metric) => /^(fct_|slowdown_|jain|goodput)/.test(metric.name);
+  const coverage = (row) => {
+    const completed = sumOf(row, "completed");
+    return { completed, started: completed + sumOf(row, "unfinished") };
+  };
+  const valuesOf = (row) => row.values.map((value, key) => keys[key].values[value]).join(" ");
+  const undecided = (metric) => !isOfFlows(metric) ? null : rows.map((row) => ({ row, ...coverage(row) })).filter(({ completed, started }) => completed < started);
   const said = (metric, value) => quantity(metric.unit, value);
   const cellText = (metric, found) => {
     if (found === null) return "-";
@@ -96,13 +108,15 @@
     const tops = rows.map((row) => interval(row.samples[chosen.metric])).filter((found) => found !== null).map((found) => Math.max(found.mean + (found.half || 0), ...found.found));
     const most = greatestOf(tops);
     for (const one of all) { one.destroy(); all.delete(one); }
-    const head = [...keys.map((key) => key.name), "runs", { text: metric.title, csv: metric.unit ? `${metric.title} mean, ${metric.unit}` : `${metric.title} mean` }, { text: "± 95 %", csv: "half of the 95 % interval" }, "least", "most"];
+    const head = [...keys.map((key) => key.name), "runs", ...(isOfFlows(metric) ? ["completed/started"] : []), { text: metric.title, csv: metric.unit ? `${metric.title} mean, ${metric.unit}` : `${metric.title} mean` }, { text: "± 95 %", csv: "half of the 95 % interval" }, "least", "most"];
     const body = rows.map((row) => {
       const found = interval(row.samples[chosen.metric]);
       const ends = found === null ? [null, null] : [Math.min(...found.found), Math.max(...found.found)].map((value) => amount(metric.unit, value));
-      return [...row.values.map((value, key) => ({ text: keys[key].values[value], left: keys[key].values[value].length > 24 })), row.seeds, found && amount(metric.unit, found.mean), found && found.half !== null ? amount(metric.unit, found.half) : null, ...ends];
+      return [...row.values.map((value, key) => ({ text: keys[key].values[value], left: keys[key].values[value].length > 24 })), row.seeds, ...(isOfFlows(metric) ? [{ text: `${digits(coverage(row).completed)}/${digits(coverage(row).started)}` }] : []), found && amount(metric.unit, found.mean), found && found.half !== null ? amount(metric.unit, found.half) : null, ...ends];
     });
-    area.replaceChildren(element("div", { class: groups.size > 1 ? "multiples" : "" }, ...[...groups].map(([title, group]) => panel(title, metric, group, most))),
+    const cut = undecided(metric) || [];
+    const warning = cut.length ? [element("div", { class: "alarm" }, `Undecided: ${metric.title} is of the completed flows, which differ between these combinations: it does not rank them. Mostly the slow flows are missing. ${cut.slice(0, 6).map(({ row, completed, started }) => `${valuesOf(row)}: ${digits(started - completed)} of ${digits(started)} flows unfinished`).join("; ")}${cut.length > 6 ? "; ..." : ""}`)] : [];
+    area.replaceChildren(...warning, element("div", { class: groups.size > 1 ? "multiples" : "" }, ...[...groups].map(([title, group]) => panel(title, metric, group, most))),
       element("h2", {}, "Table"), table(head, body));
   };
   const box = (text, key) => {

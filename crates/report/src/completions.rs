@@ -2,8 +2,9 @@
 
 use crate::curves::{Curve, distribution, short};
 use crate::tables::{for_parts, us};
-use record::RecordError;
+use record::flows::ENDLESS_BYTES;
 use record::table::Data;
+use record::{Coverage, RecordError};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -102,9 +103,18 @@ struct Values {
     all: Vec<f64>,
     by_size: [Vec<f64>; SIZES.len()],
     by_traffic: BTreeMap<u64, Vec<f64>>,
+    /// Flows that did not complete, which have no value yet: by size and by traffic entry.
+    open_by_size: [u64; SIZES.len()],
+    open_by_traffic: BTreeMap<u64, u64>,
 }
 
 impl Values {
+    /// A flow that did not complete.
+    fn push_open(&mut self, bytes: u64, traffic: u64) {
+        self.open_by_size[SIZES.partition_point(|(bound, _)| *bound < bytes)] += 1;
+        *self.open_by_traffic.entry(traffic).or_default() += 1;
+    }
+
     fn push(&mut self, bytes: u64, traffic: u64, value: f64) {
         self.all.push(value);
         self.by_size[SIZES.partition_point(|(bound, _)| *bound < bytes)].push(value);
@@ -115,24 +125,36 @@ impl Values {
         if self.all.is_empty() {
             return None;
         }
-        let named = |(name, values): (String, Vec<f64>)| {
-            let flows = values.len();
-            distribution(format!("{name} ({flows})"), values)
+        let named = |(name, values, open): (String, Vec<f64>, u64)| {
+            let count = coverage(values.len(), open);
+            distribution(format!("{name} ({count})"), values, open)
         };
         // One bin says what all say.
         let several = |curves: Vec<Curve>| if curves.len() > 1 { curves } else { Vec::new() };
-        let sizes = self.by_size.into_iter().zip(SIZES).filter(|(values, _)| !values.is_empty());
-        let by_size = sizes.map(|(values, (_, name))| named((name.to_owned(), values))).collect();
-        let mut entries: BTreeMap<String, Vec<f64>> = BTreeMap::new();
+        let sizes = self.by_size.into_iter().zip(self.open_by_size).zip(SIZES);
+        let sizes = sizes.filter(|((values, _), _)| !values.is_empty());
+        let by_size = sizes.map(|((values, open), (_, name))| named((name.to_owned(), values, open))).collect();
+        let open = self.open_by_traffic;
+        let mut entries: BTreeMap<String, (Vec<f64>, u64)> = BTreeMap::new();
         for (traffic, values) in self.by_traffic {
-            entries.entry(labels.get(&traffic).cloned().unwrap_or_default()).or_default().extend(values);
+            let entry = entries.entry(labels.get(&traffic).cloned().unwrap_or_default()).or_default();
+            entry.0.extend(values);
+            entry.1 += open.get(&traffic).copied().unwrap_or(0);
         }
-        let mut entries: Vec<_> = entries.into_iter().collect();
-        entries.sort_by_key(|(_, values)| std::cmp::Reverse(values.len()));
+        let mut entries: Vec<_> = entries.into_iter().map(|(name, (values, open))| (name, values, open)).collect();
+        entries.sort_by_key(|(_, values, _)| std::cmp::Reverse(values.len()));
         entries.truncate(MAX_LABELS);
         let by_label = entries.into_iter().map(named).collect();
-        Some(Shares { all: distribution(run, self.all), by_size: several(by_size), by_label: several(by_label) })
+        let open = open.values().sum();
+        let run = if open > 0 { format!("{run} ({})", coverage(self.all.len(), open)) } else { run.to_owned() };
+        Some(Shares { all: distribution(run, self.all, open), by_size: several(by_size), by_label: several(by_label) })
     }
+}
+
+/// `245`, or `227 of 247` where some did not complete.
+fn coverage(completed: usize, open: u64) -> String {
+    let coverage = Coverage { completed: completed as u64, started: completed as u64 + open };
+    if open == 0 { completed.to_string() } else { coverage.to_string() }
 }
 
 /// The bounds 1, 3, 10, 30 ... KB around a size, as the decades of a summary.
@@ -199,6 +221,10 @@ pub(crate) fn completions(
             if let Some(slowdown) = slowed[row].filter(|slowdown| counts && slowdown.is_finite()) {
                 slowdowns.push(size, traffic, slowdown);
                 sizes.push((size, slowdown));
+            }
+            if counts && taken[row].is_none() && size != ENDLESS_BYTES {
+                times.push_open(size, traffic);
+                slowdowns.push_open(size, traffic);
             }
             all.push(Flow {
                 flow,
@@ -315,7 +341,10 @@ mod tests {
         let order: Vec<u64> = found.flows.list.iter().map(|flow| flow.flow).collect();
         assert_eq!(order, [3, 2, 1, 0], "the one that was asked for, the one that is open, then the slowest");
         assert_eq!((found.flows.recorded, found.flows.list[1].fct_us), (4, None));
-        assert_eq!(found.fct.unwrap().all.x, [1.0, 9.0], "the first began before the window");
+        let fct = found.fct.unwrap().all;
+        assert_eq!(fct.x, [1.0, 9.0], "the first began before the window");
+        let end = (fct.name.as_str(), fct.y.last().unwrap().round());
+        assert_eq!(end, ("run (2 of 3)", 67.0), "it ends at the completed share");
         assert_eq!((found.boxes[0].count, found.boxes[0].mean), (2, 5.0));
         assert_eq!(found.flows.labels, ["traffic 0", "traffic 1"]);
         std::fs::remove_dir_all(folder).unwrap();

@@ -72,8 +72,9 @@ pub fn thin(points: &[(f64, f64)], most: usize) -> Vec<(f64, f64)> {
     kept
 }
 
-/// The share, in percent, of values at or below each: at most 200 steps, the last always at 100.
-pub fn distribution(name: impl Into<String>, mut values: Vec<f64>) -> Curve {
+/// The share, in percent, of values at or below each, of which `unfinished` more have none yet: at most 200 steps, the
+/// last at the share that has a value, which is 100 where all have.
+pub fn distribution(name: impl Into<String>, mut values: Vec<f64>, unfinished: u64) -> Curve {
     const STEPS: usize = 200;
     values.sort_unstable_by(f64::total_cmp);
     let count = values.len();
@@ -81,7 +82,7 @@ pub fn distribution(name: impl Into<String>, mut values: Vec<f64>) -> Curve {
     let points: Vec<(f64, f64)> = (1..=steps)
         .map(|step| {
             let rank = (step * count).div_ceil(steps);
-            (values[rank - 1], 100.0 * rank as f64 / count as f64)
+            (values[rank - 1], 100.0 * rank as f64 / (count as f64 + unfinished as f64))
         })
         .collect();
     Curve::new(name, &points)
@@ -106,12 +107,14 @@ mod tests {
 
     #[test]
     fn a_distribution_ends_at_the_greatest_value_and_100_percent() {
-        let curve = distribution("d", (0..1000).rev().map(f64::from).collect());
+        let curve = distribution("d", (0..1000).rev().map(f64::from).collect(), 0);
         assert_eq!((curve.x.len(), *curve.x.last().unwrap(), *curve.y.last().unwrap()), (200, 999.0, 100.0));
         let half = curve.y.iter().position(|&y| y >= 50.0).unwrap();
         assert_eq!(curve.x[half], 499.0);
-        let small = distribution("s", vec![3.0, 1.0]);
+        let small = distribution("s", vec![3.0, 1.0], 0);
         assert_eq!((small.x, small.y), (vec![1.0, 3.0], vec![50.0, 100.0]));
-        assert!(distribution("none", Vec::new()).x.is_empty());
+        assert!(distribution("none", Vec::new(), 0).x.is_empty());
+        let open = distribution("o", vec![3.0, 1.0], 2);
+        assert_eq!(open.y, [25.0, 50.0], "two more did not complete");
     }
 }

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::coverage::Coverage;
+
 /// Iterations of a traffic entry's collective operation that began in the measured window and are through.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CollectiveSummary {
@@ -39,4 +41,11 @@ pub struct CollectiveTime {
     pub min: f64,
     /// The slowest.
     pub max: f64,
+}
+
+impl CollectiveSummary {
+    /// How many of the iterations the times cover.
+    pub fn coverage(&self) -> Coverage {
+        Coverage { completed: self.completed.into(), started: self.iterations.into() }
+    }
 }

@@ -3,6 +3,7 @@
 
 pub mod collectives;
 pub mod control;
+pub mod coverage;
 pub mod flows;
 pub mod histogram;
 pub mod jitter;
@@ -14,4 +15,5 @@ pub mod trace;
 pub mod trims;
 pub mod turns;
 
+pub use coverage::Coverage;
 pub use summary::Outcome;

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::coverage::Coverage;
 use crate::summary::Distribution;
 
 /// Requests of one traffic entry in the measured window.
@@ -21,4 +22,11 @@ pub struct RequestSummary {
     pub last_ps: u64,
     /// Answered requests per second from the first request to the last reply; null if none was answered.
     pub per_second: Option<f64>,
+}
+
+impl RequestSummary {
+    /// How many of the requests the latencies cover.
+    pub fn coverage(&self) -> Coverage {
+        Coverage { completed: self.answered, started: self.asked }
+    }
 }

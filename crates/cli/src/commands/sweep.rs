@@ -41,9 +41,13 @@ pub struct SweepArgs {
     /// The folder: runs/HASH of each run, and sweep.parquet with a row a run; results/NAME-sweep without.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// What to show, by the beginning of its name, such as fct, drops, max-queue, fct@LABEL; the main metrics without.
+    /// What to show: a metric by its name (fct-p99), several by the beginning of theirs (fct, drops), or fct@LABEL of
+    /// traffic with this label; the main metrics without. --list-metrics lists them.
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     metric: Vec<String>,
+    /// List the metrics of this sweep, and run nothing.
+    #[arg(long)]
+    list_metrics: bool,
     /// Print one JSON object on standard output, and nothing else there.
     #[arg(long)]
     json: bool,
@@ -65,6 +69,10 @@ pub fn command(args: &SweepArgs) -> Result<Exit, Failure> {
     let seeds = all_seeds(&args.seeds).map_err(LabError::from)?;
     let plan = Plan::of(&args.file, &args.set, &args.vary, &seeds)?;
     let points = plan.points(args.jobs, interrupt::stop())?;
+    if args.list_metrics {
+        output::show(&metrics::list(&sweep::labels(&points)))?;
+        return Ok(Exit::Done);
+    }
     let metrics = metrics::swept(&args.metric, &sweep::labels(&points)).map_err(LabError::from)?;
     // From here on there is something to leave behind.
     interrupt::listen();

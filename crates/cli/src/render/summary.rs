@@ -1,6 +1,7 @@
 //! A run's summary for a person.
 
 use crate::output::{Style, styled};
+use record::Coverage;
 use record::collectives::{CollectiveSummary, CollectiveTime};
 use record::flows::{FlowSummary, LabelledSummary, SizeBin, TrafficSummary};
 use record::requests::RequestSummary;
@@ -205,23 +206,47 @@ impl Page {
         };
         self.line("flows", &text);
         if let Some(fct) = &flows.fct_ns {
-            self.line("completion", &distribution(fct));
+            self.line("completion", &covered(flows.coverage(), distribution(fct)));
+            if let Some(unfinished) = &flows.unfinished {
+                let sizes = match unfinished.mostly_above_bytes {
+                    0 => String::new(),
+                    bytes => format!(", mostly above {}", size(bytes)),
+                };
+                let text = format!(
+                    "{} unfinished{sizes}: times and slowdowns are of the others, and too short",
+                    counted(unfinished.count, "flow")
+                );
+                self.line("", &styled(&text, Style::Caution));
+            }
         }
         if let Some(slowdown) = &flows.slowdown {
             let number = |value: f64| format!("{value:.2}");
-            let row = |name: String, bin: &SizeBin| {
-                vec![name, grouped(bin.count), number(bin.mean), number(bin.p50), number(bin.p95), number(bin.p99)]
+            let row = |name: String, bin: &SizeBin, unfinished: u64| {
+                let count = match &flows.unfinished {
+                    None => grouped(bin.count),
+                    Some(_) => format!("{}/{}", grouped(bin.count), grouped(bin.count + unfinished)),
+                };
+                // One value has no percentiles.
+                let at = |value: f64| if bin.count > 1 { number(value) } else { "-".to_owned() };
+                vec![name, count, number(bin.mean), at(bin.p50), at(bin.p95), at(bin.p99)]
+            };
+            let unfinished = |bin: &SizeBin| {
+                let found =
+                    flows.unfinished.as_ref().and_then(|of| of.by_decade.iter().find(|of| of.to_bytes == bin.to_bytes));
+                found.map_or(0, |of| of.count)
             };
             let mut rows: Vec<Vec<String>> =
-                slowdown.by_decade.iter().map(|bin| row(bound(bin.to_bytes), bin)).collect();
+                slowdown.by_decade.iter().map(|bin| row(bound(bin.to_bytes), bin, unfinished(bin))).collect();
             if rows.len() != 1 {
                 let count = slowdown.by_decade.iter().map(|bin| bin.count).sum();
                 let record::flows::SlowdownSummary { mean, p50, p95, p99, .. } = *slowdown;
                 let all = SizeBin { from_bytes: 0, to_bytes: 0, count, mean, p50, p95, p99 };
-                rows.push(row("all".to_owned(), &all));
+                rows.push(row("all".to_owned(), &all, flows.coverage().unfinished()));
             }
-            self.line("slowdown", "completion time over that of the flow alone on its path");
-            self.table(&["size up to", "flows", "mean", "p50", "p95", "p99"], &rows, 0);
+            let about = "completion time over that of the flow alone on its path".to_owned();
+            self.line("slowdown", &covered(flows.coverage(), about));
+            let head = if flows.unfinished.is_some() { "completed/started" } else { "flows" };
+            self.table(&["size up to", head, "mean", "p50", "p95", "p99"], &rows, 0);
         }
         self.labels(flows);
         summary.requests.iter().for_each(|requests| self.requests(&flows.name(requests.traffic), requests));
@@ -240,11 +265,14 @@ impl Page {
         // In a deadlock there may be nothing to tell of any.
         let told = told.filter(|_| flows.by_traffic.iter().any(|entry| entry.has_something()));
         let row = |(entry, told): (&TrafficSummary, &LabelledSummary)| {
-            let fct = |value: fn(&Distribution) -> f64| entry.fct_ns.as_ref().map(|of| span(value(of)));
-            let slowdown = told.slowdown.map(|of| format!("{:.2}", of.p99));
+            let fct = |value: fn(&Distribution) -> f64, least: u64| {
+                entry.fct_ns.as_ref().filter(|of| of.count >= least).map(|of| span(value(of)))
+            };
+            // One value has no percentiles.
+            let slowdown = told.slowdown.filter(|_| entry.completed > 1).map(|of| format!("{:.2}", of.p99));
             let started = grouped(entry.started);
-            let cells =
-                [fct(|of| of.mean), fct(|of| of.p99), slowdown].map(|cell| cell.unwrap_or_else(|| "-".to_owned()));
+            let cells = [fct(|of| of.mean, 1), fct(|of| of.p99, 2), slowdown]
+                .map(|cell| cell.unwrap_or_else(|| "-".to_owned()));
             let first = [told.label.clone(), started, grouped(entry.completed)];
             first.into_iter().chain(cells).chain([rate(told.goodput_bps)]).collect()
         };
@@ -264,7 +292,8 @@ impl Page {
         }
         self.line("requests", &text);
         if let Some(latency) = &requests.latency_ns {
-            self.line("", &format!("to the last byte of the reply: {}", distribution(latency)));
+            let text = format!("to the last byte of the reply: {}", distribution(latency));
+            self.line("", &covered(requests.coverage(), text));
         }
     }
 
@@ -439,9 +468,19 @@ fn threads(timing: &Timing) -> String {
 }
 
 fn distribution(values: &Distribution) -> String {
-    let Distribution { mean, p50, p99, p999, max, .. } = *values;
+    let Distribution { count, mean, p50, p99, p999, max, .. } = *values;
     let [mean, p50, p99, p999, max] = [mean, p50, p99, p999, max].map(span);
-    format!("mean {mean}, p50 {p50}, p99 {p99}, p99.9 {p999}, max {max}")
+    match count {
+        0 | 1 => format!("{mean}, the only one"),
+        2..100 => format!("mean {mean}, p50 {p50}, max {max} (p99 of {count} values is the maximum)"),
+        100..1000 => format!("mean {mean}, p50 {p50}, p99 {p99}, max {max} (p99.9 of {count} values is the maximum)"),
+        _ => format!("mean {mean}, p50 {p50}, p99 {p99}, p99.9 {p999}, max {max}"),
+    }
+}
+
+/// A statistic of completed flows or requests, behind how many of them it covers unless it covers all.
+fn covered(coverage: Coverage, text: String) -> String {
+    if coverage.is_whole() { text } else { format!("of {coverage} completed: {text}") }
 }
 
 fn displacement(found: &Reordering) -> String {

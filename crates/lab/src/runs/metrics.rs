@@ -1,12 +1,13 @@
 //! What a comparison looks at.
 
 use crate::error::PlanError;
+use record::Coverage;
 use record::collectives::CollectiveSummary;
 use record::flows::{FctOfSize, LabelledSummary, SIZE_BOUNDS_BYTES, TrafficSummary};
 use record::requests::RequestSummary;
-use record::summary::Summary;
+use record::summary::{Distribution, Summary};
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use text::numbers::{grouped, rate, size, span};
 
 /// What the sizes of [`SIZE_BOUNDS_BYTES`] are called.
@@ -63,6 +64,36 @@ impl Unit {
         }
     }
 
+    /// A mean and half of its interval, to the two significant digits of the latter: others mean nothing.
+    pub fn show_interval(self, mean: f64, half: f64) -> String {
+        let units: &[(f64, &str)] = match self {
+            Unit::Count | Unit::Ratio => &[(1.0, "")],
+            Unit::Span => &[(1e9, "s"), (1e6, "ms"), (1e3, "us"), (1.0, "ns")],
+            Unit::Size => &[(1e9, "GB"), (1e6, "MB"), (1e3, "KB"), (1.0, "B")],
+            Unit::Rate => &[(1e12, " Tbps"), (1e9, " Gbps"), (1e6, " Mbps"), (1e3, " Kbps"), (1.0, " bps")],
+        };
+        let at = units.iter().find(|(unit, _)| mean.abs() >= *unit).or(units.last());
+        let (unit, name) = at.copied().unwrap_or((1.0, ""));
+        // The place of the second significant digit of the half width: 1 of 45, 0.01 of 0.45.
+        let mut decimals = 0;
+        let mut step = 1.0;
+        while half / unit / step >= 99.5 {
+            step *= 10.0;
+        }
+        while half / unit / step < 9.95 && decimals < 6 {
+            step /= 10.0;
+            decimals += 1;
+        }
+        let shown = |value: f64| {
+            let value = value / unit;
+            match decimals {
+                0 => grouped(((value / step).round() * step) as u64),
+                _ => format!("{value:.decimals$}"),
+            }
+        };
+        format!("{}{name} ± {}{name}", shown(mean), shown(half))
+    }
+
     /// `value` for a person.
     pub fn show(self, value: f64) -> String {
         match self {
@@ -90,14 +121,42 @@ pub struct Metric {
     pub label: Option<String>,
     /// Its place in [`all`], or among those of a label.
     pub at: usize,
+    /// The flows, requests or iterations that it is a statistic of.
+    pub of: Of,
     what: What,
+}
+
+/// The set that a metric is a statistic of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Of {
+    /// None: a count or a measure of the network.
+    Network,
+    /// Completed flows. Their completion times and slowdowns can be had of fewer of them, too.
+    Flows,
+    /// Payload of flows in a span whose end may be the last completion.
+    Payload,
+    /// Answered requests.
+    Requests,
+    /// Completed iterations of a collective.
+    Iterations,
+}
+
+/// A metric of one run.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Measured {
+    /// Its value; `None` where the run has none.
+    pub value: Option<f64>,
+    /// The set that it covers; `None` where it is no statistic of a set.
+    pub coverage: Option<Coverage>,
 }
 
 #[derive(Clone, Copy, Debug)]
 enum What {
     Summary(fn(&Summary) -> Option<f64>),
     /// Of flows of the size at this place of [`SIZES`].
-    OfSize(usize, fn(&FctOfSize) -> f64),
+    OfSize(usize, fn(&FctOfSize) -> Option<f64>),
+    /// Unfinished flows of this size.
+    UnfinishedOfSize(usize),
     OfLabel(fn(&TrafficSummary, &LabelledSummary) -> Option<f64>),
 }
 
@@ -107,12 +166,47 @@ const OF: char = '@';
 const SHOWN_LABELS: usize = 4;
 
 impl Metric {
+    fn measure(&self, summary: &Summary) -> Measured {
+        Measured { value: self.read(summary), coverage: self.coverage(summary) }
+    }
+
+    /// The set that its value in `summary` covers.
+    fn coverage(&self, summary: &Summary) -> Option<Coverage> {
+        match (self.of, self.what) {
+            (Of::Network, _) => None,
+            (_, What::OfSize(at, _)) => Some(summary.flows.coverage_of_size(at)),
+            (Of::Requests, _) => Some(summary.requests.iter().map(RequestSummary::coverage).sum()),
+            (Of::Iterations, _) => Some(summary.collectives.iter().map(CollectiveSummary::coverage).sum()),
+            _ => Some(summary.flows.coverage()),
+        }
+    }
+
+    /// Of fewer values than this, the quantile that it is, such as p99, is the maximum.
+    pub fn least_values(&self) -> Option<u64> {
+        let name = self.name.split(OF).next().unwrap_or_default();
+        name.split('-').find_map(|part| match part {
+            "p99" => Some(100),
+            "p999" => Some(1000),
+            _ => None,
+        })
+    }
+
+    /// Whether it is a statistic of flows.
+    pub fn is_of_flows(&self) -> bool {
+        matches!(self.of, Of::Flows | Of::Payload)
+    }
+
+    fn over(self, of: Of) -> Metric {
+        Metric { of, ..self }
+    }
+
     fn read(&self, summary: &Summary) -> Option<f64> {
         match self.what {
             What::Summary(read) => read(summary),
             What::OfSize(at, read) => {
-                summary.flows.fct_by_size.iter().find(|of| of.to_bytes == SIZE_BOUNDS_BYTES[at]).map(read)
+                summary.flows.fct_by_size.iter().find(|of| of.to_bytes == SIZE_BOUNDS_BYTES[at]).and_then(read)
             }
+            What::UnfinishedOfSize(at) => Some(summary.flows.coverage_of_size(at).unfinished() as f64),
             What::OfLabel(_) => None,
         }
     }
@@ -133,7 +227,7 @@ impl Metric {
     /// Of metrics of flows of some sizes only, the place of these sizes among all.
     pub fn size_group(&self) -> Option<usize> {
         match self.what {
-            What::OfSize(at, _) => Some(at),
+            What::OfSize(at, _) | What::UnfinishedOfSize(at) => Some(at),
             What::Summary(_) | What::OfLabel(_) => None,
         }
     }
@@ -150,49 +244,80 @@ impl Metric {
 pub fn all() -> Vec<Metric> {
     fn of(name: &str, title: &str, unit: Unit, main: bool, read: fn(&Summary) -> Option<f64>) -> Metric {
         let (name, title, what) = (name.to_owned(), title.to_owned(), What::Summary(read));
-        Metric { name, title, unit, main, label: None, at: 0, what }
+        Metric { name, title, unit, main, label: None, at: 0, of: Of::Network, what }
     }
     let mut metrics = vec![
         of("started", "flows started", Unit::Count, true, |s| Some(s.flows.started as f64)),
         of("completed", "flows completed", Unit::Count, true, |s| Some(s.flows.completed as f64)),
-        of("fct-mean", "FCT mean", Unit::Span, true, |s| Some(s.flows.fct_ns?.mean)),
-        of("fct-p50", "FCT p50", Unit::Span, false, |s| Some(s.flows.fct_ns?.p50)),
-        of("fct-p99", "FCT p99", Unit::Span, true, |s| Some(s.flows.fct_ns?.p99)),
-        of("fct-p999", "FCT p99.9", Unit::Span, false, |s| Some(s.flows.fct_ns?.p999)),
-        of("fct-max", "FCT max", Unit::Span, false, |s| Some(s.flows.fct_ns?.max)),
+        of("unfinished", "flows unfinished", Unit::Count, true, |s| Some(s.flows.coverage().unfinished() as f64)),
+        of("fct-mean", "FCT mean", Unit::Span, true, |s| Some(s.flows.fct_ns?.mean)).over(Of::Flows),
+        of("fct-p50", "FCT p50", Unit::Span, false, |s| Some(s.flows.fct_ns?.p50)).over(Of::Flows),
+        of("fct-p99", "FCT p99", Unit::Span, true, |s| Some(several(s.flows.fct_ns)?.p99)).over(Of::Flows),
+        of("fct-p999", "FCT p99.9", Unit::Span, false, |s| Some(several(s.flows.fct_ns)?.p999)).over(Of::Flows),
+        of("fct-max", "FCT max", Unit::Span, false, |s| Some(s.flows.fct_ns?.max)).over(Of::Flows),
     ];
-    let mean: fn(&FctOfSize) -> f64 = |of| of.mean_ns;
-    let p99: fn(&FctOfSize) -> f64 = |of| of.p99_ns;
+    type Read = fn(&FctOfSize) -> Option<f64>;
+    let mean: Read = |of| Some(of.mean_ns);
+    // One value has no percentiles.
+    let p99: Read = |of| (of.count > 1).then_some(of.p99_ns);
     for (at, (name, title)) in SIZES.iter().enumerate() {
         for (which, read) in [("mean", mean), ("p99", p99)] {
             let what = What::OfSize(at, read);
             let (name, title) = (format!("fct-{which}-{name}"), format!("FCT {which}, {title}"));
-            metrics.push(Metric { name, title, unit: Unit::Span, main: true, label: None, at: 0, what });
+            metrics.push(Metric { name, title, unit: Unit::Span, main: true, label: None, at: 0, of: Of::Flows, what });
+        }
+    }
+    for (at, (name, title)) in SIZES.iter().enumerate() {
+        let counts: [(&str, What); 2] =
+            [("completed", What::OfSize(at, |of| Some(of.count as f64))), ("unfinished", What::UnfinishedOfSize(at))];
+        for (which, what) in counts {
+            let (name, title) = (format!("{which}-{name}"), format!("flows {which}, {title}"));
+            let (unit, label) = (Unit::Count, None);
+            metrics.push(Metric { name, title, unit, main: false, label, at: 0, of: Of::Network, what });
         }
     }
     metrics.extend([
-        of("slowdown-mean", "slowdown mean", Unit::Ratio, true, |s| Some(s.flows.slowdown.as_ref()?.mean)),
-        of("slowdown-p99", "slowdown p99", Unit::Ratio, true, |s| Some(s.flows.slowdown.as_ref()?.p99)),
-        of("jain", "Jain's index", Unit::Ratio, false, |s| s.flows.jain),
-        of("goodput", "goodput", Unit::Rate, true, |s| Some(s.goodput.bps)),
+        of("slowdown-mean", "slowdown mean", Unit::Ratio, true, |s| Some(s.flows.slowdown.as_ref()?.mean))
+            .over(Of::Flows),
+        of("slowdown-p99", "slowdown p99", Unit::Ratio, true, |s| {
+            (s.flows.completed > 1).then_some(s.flows.slowdown.as_ref()?.p99)
+        })
+        .over(Of::Flows),
+        of("jain", "Jain's index", Unit::Ratio, false, |s| s.flows.jain).over(Of::Flows),
+        of("goodput", "goodput", Unit::Rate, true, |s| Some(s.goodput.bps)).over(Of::Payload),
         of("request-mean", "request mean", Unit::Span, true, |s| {
             // Weighted over the entries that ask.
             let answered: u64 = s.requests.iter().map(|entry| entry.answered).sum();
             let total = |entry: &RequestSummary| entry.latency_ns.map_or(0.0, |of| of.mean * entry.answered as f64);
             (answered > 0).then(|| s.requests.iter().map(total).sum::<f64>() / answered as f64)
-        }),
+        })
+        .over(Of::Requests),
         of("request-p99", "request p99", Unit::Span, true, |s| match &s.requests[..] {
             // Quantiles of several entries do not add up.
-            [one] => Some(one.latency_ns?.p99),
+            [one] => Some(several(one.latency_ns)?.p99),
             _ => None,
-        }),
+        })
+        .over(Of::Requests),
         of("collective-time", "collective, mean of an iteration", Unit::Span, true, |s| {
             Some(of_collective(s)?.time_ns?.mean)
+        })
+        .over(Of::Iterations),
+        of("algbw", "algorithm bandwidth", Unit::Rate, false, |s| of_collective(s)?.algorithm_bps).over(Of::Iterations),
+        of("busbw", "bus bandwidth", Unit::Rate, true, |s| of_collective(s)?.bus_bps).over(Of::Iterations),
+        of("requests-asked", "requests asked", Unit::Count, false, |s| {
+            (!s.requests.is_empty()).then(|| s.requests.iter().map(|entry| entry.asked as f64).sum())
         }),
-        of("algbw", "algorithm bandwidth", Unit::Rate, false, |s| of_collective(s)?.algorithm_bps),
-        of("busbw", "bus bandwidth", Unit::Rate, true, |s| of_collective(s)?.bus_bps),
+        of("requests-answered", "requests answered", Unit::Count, false, |s| {
+            (!s.requests.is_empty()).then(|| s.requests.iter().map(|entry| entry.answered as f64).sum())
+        }),
+        of("iterations", "iterations of the collective", Unit::Count, false, |s| {
+            Some(of_collective(s)?.iterations.into())
+        }),
+        of("iterations-completed", "iterations completed", Unit::Count, false, |s| {
+            Some(of_collective(s)?.completed.into())
+        }),
         of("delay-mean", "packet delay mean", Unit::Span, true, |s| Some(s.delay_ns?.mean)),
-        of("delay-p99", "packet delay p99", Unit::Span, true, |s| Some(s.delay_ns?.p99)),
+        of("delay-p99", "packet delay p99", Unit::Span, true, |s| Some(several(s.delay_ns)?.p99)),
         of("throughput", "delivered rate", Unit::Rate, false, |s| {
             (s.simulated_ps > 0).then(|| s.bytes.delivered as f64 * 8e12 / s.simulated_ps as f64)
         }),
@@ -228,6 +353,11 @@ pub fn all() -> Vec<Metric> {
     metrics
 }
 
+/// A distribution of several values: one value has no percentiles.
+fn several(of: Option<Distribution>) -> Option<Distribution> {
+    of.filter(|of| of.count > 1)
+}
+
 /// The collective operation of a run that has one only: those of several entries do not add up.
 fn of_collective(summary: &Summary) -> Option<&CollectiveSummary> {
     match &summary.collectives[..] {
@@ -244,11 +374,13 @@ fn of_one(label: &str, few: bool) -> Vec<Metric> {
         ("completed", "flows completed", Unit::Count, false, |of, _| Some(of.completed as f64)),
         ("fct-mean", "FCT mean", Unit::Span, true, |of, _| Some(of.fct_ns?.mean)),
         ("fct-p50", "FCT p50", Unit::Span, false, |of, _| Some(of.fct_ns?.p50)),
-        ("fct-p99", "FCT p99", Unit::Span, true, |of, _| Some(of.fct_ns?.p99)),
-        ("fct-p999", "FCT p99.9", Unit::Span, false, |of, _| Some(of.fct_ns?.p999)),
+        ("fct-p99", "FCT p99", Unit::Span, true, |of, _| Some(several(of.fct_ns)?.p99)),
+        ("fct-p999", "FCT p99.9", Unit::Span, false, |of, _| Some(several(of.fct_ns)?.p999)),
         ("fct-max", "FCT max", Unit::Span, false, |of, _| Some(of.fct_ns?.max)),
         ("slowdown-mean", "slowdown mean", Unit::Ratio, false, |_, told| Some(told.slowdown?.mean)),
-        ("slowdown-p99", "slowdown p99", Unit::Ratio, false, |_, told| Some(told.slowdown?.p99)),
+        ("slowdown-p99", "slowdown p99", Unit::Ratio, false, |of, told| {
+            (of.completed > 1).then_some(told.slowdown?.p99)
+        }),
         ("goodput", "goodput", Unit::Rate, true, |_, told| Some(told.goodput_bps)),
         ("delivered", "payload delivered", Unit::Size, false, |_, told| Some(told.payload_bytes as f64)),
         ("timeouts", "timeouts", Unit::Count, false, |_, told| Some(told.timeouts as f64)),
@@ -256,7 +388,12 @@ fn of_one(label: &str, few: bool) -> Vec<Metric> {
     ];
     let metric = |(at, (name, title, unit, main, read)): (usize, (&str, &str, Unit, bool, Read))| {
         let (name, title, main) = (format!("{name}{OF}{label}"), format!("{title}, {label}"), main && few);
-        Metric { name, title, unit, main, label: Some(label.to_owned()), at, what: What::OfLabel(read) }
+        let of = match name.split(['-', OF]).next() {
+            Some("fct" | "slowdown") => Of::Flows,
+            Some("goodput") => Of::Payload,
+            _ => Of::Network,
+        };
+        Metric { name, title, unit, main, label: Some(label.to_owned()), at, of, what: What::OfLabel(read) }
     };
     all.into_iter().enumerate().map(metric).collect()
 }
@@ -277,25 +414,29 @@ pub fn all_of(labels: &[String]) -> Vec<Metric> {
 }
 
 /// Every metric of each label of a run.
-pub fn measure_labels(summary: &Summary) -> BTreeMap<String, Vec<Option<f64>>> {
+pub fn measure_labels(summary: &Summary) -> BTreeMap<String, Vec<Measured>> {
     let told = |of: &TrafficSummary| {
         let told = of.labelled.as_ref()?;
-        let value = |metric: Metric| match metric.what {
-            What::OfLabel(read) => read(of, told),
-            What::Summary(_) | What::OfSize(..) => None,
+        let measured = |metric: Metric| {
+            let value = match metric.what {
+                What::OfLabel(read) => read(of, told),
+                What::Summary(_) | What::OfSize(..) | What::UnfinishedOfSize(_) => None,
+            };
+            Measured { value, coverage: metric.is_of_flows().then(|| of.coverage()) }
         };
-        Some((told.label.clone(), of_one(&told.label, false).into_iter().map(value).collect()))
+        Some((told.label.clone(), of_one(&told.label, false).into_iter().map(measured).collect()))
     };
     summary.flows.by_traffic.iter().filter_map(told).collect()
 }
 
-/// Every metric of a run, in the order of [`all`]; `None` where the run has none.
-pub fn measure(summary: &Summary) -> Vec<Option<f64>> {
-    all().iter().map(|metric| metric.read(summary)).collect()
+/// Every metric of a run, in the order of [`all`].
+pub fn measure(summary: &Summary) -> Vec<Measured> {
+    all().iter().map(|metric| metric.measure(summary)).collect()
 }
 
 /// The metrics that `names` ask for, of the run and of its `labels`, or the main ones. A name asks for all that begin
-/// with it: `fct` for every completion time of the run, `fct@web` for those of the label `web`, `@web` for all of it.
+/// with it, or for one alone that is called so: `fct` for every completion time of the run, `fct-p99` for this one,
+/// `fct@web` for those of the label `web`, `@web` for all of it.
 ///
 /// # Errors
 /// [`PlanError::Metric`] for the first name that asks for nothing.
@@ -308,6 +449,11 @@ pub fn chosen(names: &[String], labels: &[String]) -> Result<Vec<Metric>, PlanEr
         let (begins, label) = name.split_once(OF).map_or((name.as_str(), None), |(name, label)| (name, Some(label)));
         metric.name.starts_with(begins) && metric.label.as_deref() == label
     };
+    let is_exact = |name: &String| all.iter().any(|metric| metric.name == *name);
+    let exact: BTreeSet<&String> = names.iter().filter(|name| is_exact(name)).collect();
+    let asks = |metric: &Metric, name: &String| {
+        if exact.contains(name) { metric.name == *name } else { asks(metric, name) }
+    };
     if let Some(name) = names.iter().find(|name| name.is_empty() || !all.iter().any(|metric| asks(metric, name))) {
         return Err(unknown(name, &all));
     }
@@ -315,7 +461,8 @@ pub fn chosen(names: &[String], labels: &[String]) -> Result<Vec<Metric>, PlanEr
 }
 
 /// What a sweep shows without being asked: a line must hold it.
-const SWEPT: [&str; 10] = [
+const SWEPT: [&str; 11] = [
+    "started",
     "completed",
     "fct-mean",
     "fct-p99",
@@ -339,6 +486,12 @@ pub fn swept(names: &[String], labels: &[String]) -> Result<Vec<Metric>, PlanErr
     chosen(names, labels)
 }
 
+/// A line for each metric: the name by which it is asked for, and what it is.
+pub fn list(labels: &[String]) -> String {
+    let lines: Vec<Vec<String>> = all_of(labels).into_iter().map(|metric| vec![metric.name, metric.title]).collect();
+    text::table(&["metric", "what it is"], &lines, 2, text::Layout::Fitting, 0)
+}
+
 /// No metric of `known` is called `name`.
 fn unknown(name: &str, known: &[Metric]) -> PlanError {
     let known = known.iter().map(|metric| metric.name.clone()).collect();
@@ -352,13 +505,23 @@ mod tests {
     #[test]
     fn flows_of_a_size_have_their_own_metric() {
         let mut summary = Summary::default();
-        let of_size = |to_bytes, mean_ns, p99_ns| FctOfSize { to_bytes, count: 1, mean_ns, p99_ns };
+        let of_size = |to_bytes, mean_ns, p99_ns| FctOfSize { to_bytes, count: 2, mean_ns, p99_ns };
         summary.flows.fct_by_size = vec![of_size(10_000, 3.0, 4.0), of_size(u64::MAX, 6.0, 7.0)];
         let value = |name: &str| all().into_iter().find(|metric| metric.name == name).unwrap().read(&summary);
         assert_eq!(
             (value("fct-mean-to-10KB"), value("fct-mean-to-100KB"), value("fct-p99-above-10MB")),
             (Some(3.0), None, Some(7.0))
         );
+    }
+
+    #[test]
+    fn digits_follow_the_interval() {
+        assert_eq!(Unit::Span.show_interval(336_240.0, 45_300.0), "336us ± 45us");
+        assert_eq!(Unit::Span.show_interval(1_234_567.0, 341_000.0), "1.23ms ± 0.34ms");
+        assert_eq!(Unit::Count.show_interval(500.0, 993.7), "500 ± 990");
+        assert_eq!(Unit::Count.show_interval(12_345.6, 1.04), "12345.6 ± 1.0");
+        assert_eq!(Unit::Rate.show_interval(41.92e9, 0.5e9), "41.92 Gbps ± 0.50 Gbps");
+        assert_eq!(Unit::Ratio.show_interval(0.5, 0.0001), "0.50000 ± 0.00010");
     }
 
     #[test]
@@ -379,6 +542,9 @@ mod tests {
         assert!(names(&[]).unwrap().contains(&"fct-mean@a-b".to_owned()), "of few labels, some are shown");
         assert_eq!(names(&["fct-m@web", "goodput"]).unwrap(), ["goodput", "fct-mean@web", "fct-max@web"]);
         assert_eq!(names(&["@a-b"]).unwrap().len(), 13);
+        assert_eq!(names(&["fct-p99"]).unwrap(), ["fct-p99"], "a whole name asks for this one alone");
+        assert_eq!(names(&["fct-p99@web"]).unwrap(), ["fct-p99@web"]);
+        assert_eq!(names(&["fct-p9"]).unwrap().len(), 7, "the beginning of a name asks for all that begin so");
         assert!(matches!(names(&["fct@we"]), Err(PlanError::Metric { .. })), "a label is named whole");
         assert_eq!(of_one("a-b", false)[2].column(), "fct_mean_ns@a-b");
         assert_eq!(swept(&[], &labels).unwrap().len(), SWEPT.len());

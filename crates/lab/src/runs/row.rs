@@ -1,11 +1,16 @@
 //! The numbers of a run among others, and of runs that differ in their seed alone.
 
-use super::metrics::{self, Metric};
+use super::flows::{Common, CompletedFlows};
+use super::metrics::{self, Measured, Metric, Of};
+use super::significance;
 use super::statistics::{Confidence, interval};
 use super::vary::{Variant, Vary};
+use record::Coverage;
+use record::flows::Unfinished;
 use record::summary::{Check, Summary};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
+use text::numbers::{counted, grouped, size};
 
 /// One run that was made.
 #[derive(Debug)]
@@ -23,9 +28,16 @@ pub struct Row {
     /// See [`Summary::results_hash`].
     pub results_hash: String,
     /// In the order of [`metrics::all`].
-    values: Vec<Option<f64>>,
+    values: Vec<Measured>,
     /// The same by label, in the order of the metrics of one.
-    of_labels: BTreeMap<String, Vec<Option<f64>>>,
+    of_labels: BTreeMap<String, Vec<Measured>>,
+    pub(crate) unfinished: Option<Unfinished>,
+    /// What results call the entries of the traffic, empty where that says nothing.
+    pub(crate) traffic_names: Vec<String>,
+    /// Its completed flows, where they were kept.
+    pub(crate) flows: Option<CompletedFlows>,
+    /// Over the flows that all runs of this seed completed, where the sets differ.
+    pub(crate) common: Option<Common>,
 }
 
 impl Row {
@@ -40,16 +52,66 @@ impl Row {
             results_hash: summary.results_hash.clone(),
             values: metrics::measure(summary),
             of_labels: metrics::measure_labels(summary),
+            unfinished: summary.flows.unfinished.clone(),
+            traffic_names: Vec::new(),
+            flows: None,
+            common: None,
+        }
+    }
+
+    fn measured(&self, metric: &Metric) -> Option<Measured> {
+        let values = match &metric.label {
+            Some(label) => self.of_labels.get(label)?,
+            None => &self.values,
+        };
+        values.get(metric.at).copied()
+    }
+
+    /// How much of its flows, requests or iterations the metric covers; `None` where it is no statistic of a set.
+    pub fn coverage(&self, metric: &Metric) -> Option<Coverage> {
+        self.measured(metric)?.coverage
+    }
+
+    /// Its value of a metric over the flows that all runs of its seed completed; `None` where that is not known, or not
+    /// needed.
+    pub fn common_value(&self, metric: &Metric) -> Option<f64> {
+        let common = self.common.as_ref().filter(|_| metric.of == Of::Flows)?;
+        let values = match &metric.label {
+            Some(label) => common.of_labels.get(label)?,
+            None => &common.values,
+        };
+        values.get(metric.at)?.value
+    }
+
+    /// Whether the metric can be compared with that of another run: it covers all that started in both. Otherwise the
+    /// slowest flows are missing, and those that complete later may reverse the order, even where the same flows are
+    /// missing in both.
+    fn is_comparable(&self, other: &Row, metric: &Metric) -> bool {
+        let (Some(own), Some(others)) = (self.coverage(metric), other.coverage(metric)) else { return true };
+        if own.is_whole() && others.is_whole() {
+            return true;
+        }
+        match metric.of {
+            Of::Network => true,
+            Of::Flows | Of::Requests => false,
+            // Of the payload that arrived in a span; the flows must be the same, since the span ends with the last.
+            Of::Payload => match (&self.flows, &other.flows) {
+                (Some(own), Some(others)) => own.are_those_of(others),
+                _ => false,
+            },
+            // Iterations follow one another: so many are the same.
+            Of::Iterations => own == others,
         }
     }
 
     /// Its value of a metric, where it has one.
     pub fn value(&self, metric: &Metric) -> Option<f64> {
-        let values = match &metric.label {
-            Some(label) => self.of_labels.get(label)?,
-            None => &self.values,
-        };
-        values.get(metric.at).copied().flatten()
+        self.measured(metric)?.value
+    }
+
+    /// Whether flows of the measured window had not completed at its end.
+    pub fn has_unfinished(&self) -> bool {
+        self.unfinished.is_some()
     }
 
     /// Whether every check held.
@@ -63,6 +125,15 @@ impl Row {
             self.checks.iter().filter(|check| !check.pass).map(|check| check.name.as_str()).collect();
         let verdict = if failed.is_empty() { "ok".to_owned() } else { format!("FAIL: {}", failed.join(", ")) };
         if self.partial { format!("{verdict} (partial)") } else { verdict }
+    }
+
+    /// Of each metric that is a statistic of a set, how much of it that covers.
+    pub fn coverage_json(&self, metrics: &[Metric]) -> Map<String, Value> {
+        let of_metric = |metric: &Metric| {
+            let Coverage { completed, started } = self.coverage(metric)?;
+            Some((metric.column(), json!({ "completed": completed, "started": started })))
+        };
+        metrics.iter().filter_map(of_metric).collect()
     }
 
     /// Its metrics in JSON: whole where they count.
@@ -148,32 +219,131 @@ impl Group<'_> {
         self.rows.len() > 1 && self.rows.iter().all(|row| values(row))
     }
 
-    /// `mean ± half the width of its 95 % interval`, as far as there are several values.
+    /// The metric over the flows that all runs of a seed completed, in every run that has it.
+    pub fn common_samples(&self, metric: &Metric) -> Vec<f64> {
+        self.rows.iter().filter_map(|row| row.common_value(metric)).collect()
+    }
+
+    /// How much of the flows of all its runs the metric covers.
+    pub fn coverage(&self, metric: &Metric) -> Option<Coverage> {
+        self.rows.iter().map(|row| row.coverage(metric)).sum()
+    }
+
+    /// Over how many flows the common metrics are, in all its runs together.
+    pub fn common_flows(&self) -> u64 {
+        self.rows.iter().filter_map(|row| row.common.as_ref()).map(|common| common.flows).sum()
+    }
+
+    /// `mean ± half the width of its 95 % interval`, as far as there are several values; then, where it is a statistic
+    /// of completed flows and not all completed, `[completed/started]`.
     pub fn cell(&self, metric: &Metric) -> String {
-        let samples = self.samples(metric);
+        let mut cell = self.cell_of(&self.samples(metric), metric);
+        if let Some(Coverage { completed, started }) = self.coverage(metric).filter(|of| !of.is_whole()) {
+            cell.push_str(&format!(" [{}/{}]", grouped(completed), grouped(started)));
+        }
+        cell
+    }
+
+    /// The same over the flows that all runs of a seed completed.
+    pub fn common_cell(&self, metric: &Metric) -> String {
+        self.cell_of(&self.common_samples(metric), metric)
+    }
+
+    fn cell_of(&self, samples: &[f64], metric: &Metric) -> String {
         if samples.is_empty() {
             return "-".to_owned();
         }
-        let interval = interval(&samples, Confidence::P95);
-        let mut cell = metric.unit.show_mean(interval.mean, samples.len());
-        if samples.len() > 1 {
-            cell.push_str(&format!(" ± {}", metric.unit.show_mean(interval.half, samples.len())));
-        }
+        let interval = interval(samples, Confidence::P95);
+        let mut cell = match samples.len() {
+            1 => metric.unit.show_mean(interval.mean, 1),
+            count if interval.half == 0.0 => {
+                let [mean, half] = [interval.mean, 0.0].map(|value| metric.unit.show_mean(value, count));
+                format!("{mean} ± {half}")
+            }
+            _ => metric.unit.show_interval(interval.mean, interval.half),
+        };
         if samples.len() < self.rows.len() {
             cell.push_str(&format!(" ({} of {})", samples.len(), self.rows.len()));
         }
         cell
     }
 
-    /// Whether the difference to `base` may be nothing but chance: the mean of the differences seed by seed,
-    /// with Student's t at 95 %, may be zero. `None` with fewer than two seeds in common.
-    pub fn within_noise(&self, base: &Group<'_>, metric: &Metric) -> Option<bool> {
-        let of_base: BTreeMap<u64, f64> =
-            base.rows.iter().filter_map(|row| Some((row.seed, row.value(metric)?))).collect();
-        let differences = self.rows.iter().filter_map(|row| Some(row.value(metric)? - of_base.get(&row.seed)?));
-        let differences: Vec<f64> = differences.collect();
-        let interval = interval(&differences, Confidence::P95);
-        (differences.len() > 1).then_some(interval.mean.abs() <= interval.half)
+    /// What keeps the metric from being compared with that of `base`: under some seed the two are of different sets of
+    /// flows, requests or iterations. `None` where they can be compared.
+    pub fn undecided(&self, base: &Group<'_>, metric: &Metric) -> Option<String> {
+        if self.values() == base.values() {
+            return None;
+        }
+        let differs = |row: &&Row| base.rows.iter().any(|of| of.seed == row.seed && !row.is_comparable(of, metric));
+        self.rows.iter().any(|row| differs(&row)).then(|| {
+            let what = match metric.of {
+                Of::Requests => "request",
+                Of::Iterations => "iteration",
+                Of::Network | Of::Flows | Of::Payload => "flow",
+            };
+            let unfinished = |group: &Group<'_>| group.unfinished(metric, what);
+            match [unfinished(base), unfinished(self)] {
+                [Some(first), Some(second)] => format!("{first}; {second}"),
+                [Some(one), None] | [None, Some(one)] => one,
+                [None, None] => "different flows completed".to_owned(),
+            }
+        })
+    }
+
+    /// Which of its flows are unfinished, whatever their label; `None` where none is.
+    pub fn unfinished_flows(&self) -> Option<String> {
+        let all = metrics::all();
+        self.unfinished(all.iter().find(|metric| metric.of == Of::Flows)?, "flow")
+    }
+
+    /// `dcqcn: 20 of 247 flows unfinished, mostly above 3MB`; `None` where none is.
+    fn unfinished(&self, metric: &Metric, what: &str) -> Option<String> {
+        let of = self.coverage(metric).filter(|of| !of.is_whole())?;
+        let sizes = Unfinished::merged(self.rows.iter().filter_map(|row| row.unfinished.as_ref()));
+        let above = sizes.filter(|of| metric.is_of_flows() && metric.label.is_none() && of.mostly_above_bytes > 0);
+        let above = above.map_or(String::new(), |of| format!(", mostly above {}", size(of.mostly_above_bytes)));
+        let (count, all) = (grouped(of.unfinished()), counted(of.started, what));
+        Some(format!("{}: {count} of {all} unfinished{above}", self.values().join(" ")))
+    }
+
+    /// Differences to `base`, seed by seed, of the metric as `value` reads it.
+    fn differences(&self, base: &Group<'_>, value: impl Fn(&Row) -> Option<f64>) -> Vec<f64> {
+        let of_base: BTreeMap<u64, f64> = base.rows.iter().filter_map(|row| Some((row.seed, value(row)?))).collect();
+        self.rows.iter().filter_map(|row| Some(value(row)? - of_base.get(&row.seed)?)).collect()
+    }
+
+    /// How probable the difference to `base` would be by chance; `None` where it cannot be compared, or with fewer than
+    /// two seeds in common.
+    fn p_value(&self, base: &Group<'_>, metric: &Metric) -> Option<f64> {
+        if self.undecided(base, metric).is_some() {
+            return None;
+        }
+        significance::p_value(&self.differences(base, |row| row.value(metric)))
+    }
+
+    fn common_p_value(&self, base: &Group<'_>, metric: &Metric) -> Option<f64> {
+        significance::p_value(&self.differences(base, |row| row.common_value(metric)))
+    }
+
+    /// Whether the difference to `base` may be nothing but chance: the mean of the differences seed by seed, with
+    /// Student's t, may be zero at the level of `judge`. `None` with fewer than two seeds in common, and where the two
+    /// are of different sets of flows.
+    pub fn within_noise(&self, base: &Group<'_>, metric: &Metric, judge: &Judge) -> Option<bool> {
+        self.p_value(base, metric).map(|p| p > judge.threshold)
+    }
+
+    /// Whether the difference to `base` is more than chance, or half of its 95 % interval is at most `share` of the
+    /// mean of `base`.
+    pub fn is_known_to(&self, base: &Group<'_>, metric: &Metric, judge: &Judge, share: f64) -> bool {
+        let differences = self.differences(base, |row| row.value(metric));
+        let mean = interval(&base.samples(metric), Confidence::P95).mean;
+        let is_narrow = interval(&differences, Confidence::P95).half <= share * mean.abs();
+        is_narrow || self.within_noise(base, metric, judge) == Some(false)
+    }
+
+    /// The same over the flows that all runs of a seed completed.
+    pub fn common_within_noise(&self, base: &Group<'_>, metric: &Metric, judge: &Judge) -> Option<bool> {
+        self.common_p_value(base, metric).map(|p| p > judge.threshold)
     }
 
     /// Which checks failed, and in how many runs.
@@ -190,16 +360,28 @@ impl Group<'_> {
 
     /// Values, seeds, and of each metric the mean with half its 95 % interval; with `base`, whether it differs
     /// from that by more than chance.
-    pub fn json(&self, varied: &[Vary], metrics: &[Metric], base: Option<&Group<'_>>) -> Value {
-        let of_metric = |metric: &Metric| {
-            let samples = self.samples(metric);
-            let found = (!samples.is_empty()).then(|| interval(&samples, Confidence::P95));
+    pub fn json(&self, varied: &[Vary], metrics: &[Metric], base: Option<(&Group<'_>, &Judge)>) -> Value {
+        let described = |samples: &[f64]| {
+            let found = (!samples.is_empty()).then(|| interval(samples, Confidence::P95));
             let half = found.map(|interval| interval.half).filter(|half| half.is_finite());
-            let mut value = json!({
-                "runs": samples.len(), "mean": found.map(|interval| interval.mean), "half_width_95": half,
-            });
-            if let Some(base) = base {
-                value["within_noise"] = self.within_noise(base, metric).into();
+            json!({ "runs": samples.len(), "mean": found.map(|interval| interval.mean), "half_width_95": half })
+        };
+        let of_metric = |metric: &Metric| {
+            let mut value = described(&self.samples(metric));
+            if let Some(Coverage { completed, started }) = self.coverage(metric) {
+                (value["completed"], value["started"]) = (completed.into(), started.into());
+            }
+            if let Some((base, judge)) = base {
+                value["within_noise"] = self.within_noise(base, metric, judge).into();
+                if let Some(why) = self.undecided(base, metric) {
+                    value["undecided"] = why.into();
+                }
+                let common = self.common_samples(metric);
+                if !common.is_empty() {
+                    value["common"] = described(&common);
+                    value["common"]["flows"] = self.common_flows().into();
+                    value["common"]["within_noise"] = self.common_within_noise(base, metric, judge).into();
+                }
             }
             (metric.column(), value)
         };
@@ -208,6 +390,26 @@ impl Group<'_> {
             "pass": self.rows.iter().all(|row| row.passes()),
             "metrics": metrics.iter().map(of_metric).collect::<Map<String, Value>>(),
         })
+    }
+}
+
+/// How sure a difference of a table must be to count: a table shows many, of which some stand out by chance.
+#[derive(Clone, Copy, Debug)]
+pub struct Judge {
+    threshold: f64,
+}
+
+impl Judge {
+    /// Of all differences of `groups` to the first in `metrics`. Those that are zero under every seed do not count.
+    pub fn of<'a>(groups: &[Group<'_>], metrics: impl IntoIterator<Item = &'a Metric>) -> Judge {
+        let mut found = Vec::new();
+        if let Some((base, others)) = groups.split_first() {
+            for metric in metrics {
+                let of = |group: &Group<'_>| [group.p_value(base, metric), group.common_p_value(base, metric)];
+                found.extend(others.iter().flat_map(of).flatten().filter(|p| *p < 1.0));
+            }
+        }
+        Judge { threshold: significance::threshold(found) }
     }
 }
 
@@ -223,9 +425,18 @@ pub const ABOUT_EQUAL_RUNS: &str = "every seed gave the same run: nothing in it 
 /// What the numbers of a table over several seeds are.
 pub const ABOUT_SEEDS: &str = "mean ± half its 95 % confidence interval over the seeds (Student's t)";
 
+/// What brackets behind a value are.
+pub const ABOUT_COVERAGE: &str = "[completed/started]: the value is of the completed flows only";
+
+/// What quantiles of few values are.
+pub const ABOUT_FEW: &str = "p99 of fewer than 100 values and p99.9 of fewer than 1,000 are the maximum";
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::runs::flows::{FlowLedger, set_common};
+    use model::Watcher;
+    use record::flows::{FlowRecord, FlowStatistics};
 
     fn rows(hops: &[(&str, u64, u64)]) -> Vec<Row> {
         let row = |(value, seed, packet_hops): &(&str, u64, u64)| {
@@ -253,15 +464,70 @@ mod tests {
             ("d", 1, 7),
         ]);
         let groups = groups(&rows);
-        let against_a = |at: usize| groups[at].within_noise(&groups[0], &hops[0]);
+        let judge = Judge::of(&groups, &hops);
+        let against_a = |at: usize| groups[at].within_noise(&groups[0], &hops[0], &judge);
         assert_eq!((0..4).map(against_a).collect::<Vec<_>>(), [Some(true), Some(true), Some(false), None]);
         // 500 and t(2) 400 / sqrt(3).
-        assert_eq!(groups[0].cell(&hops[0]), "500.0 ± 993.7");
+        assert_eq!(groups[0].cell(&hops[0]), "500 ± 990");
         assert_eq!((groups[3].cell(&hops[0]), groups[3].verdict()), ("7".to_owned(), "ok".to_owned()));
-        let told = groups[2].json(&[], &hops, Some(&groups[0]));
+        let told = groups[2].json(&[], &hops, Some((&groups[0], &judge)));
         assert_eq!(told["metrics"]["packet_hops"]["within_noise"], false);
         assert_eq!(told["seeds"], json!([1, 2, 3]));
         assert!(groups.iter().all(|group| !group.is_one_run()), "they differ, or there is one");
+    }
+
+    /// One run with flows of these completion times in us, `None` for unfinished ones, kept one by one.
+    fn run_of_flows(value: &str, seed: u64, fct_us: &[Option<u64>]) -> Row {
+        let mut ledger = FlowLedger::of_runs(4);
+        let mut statistics = FlowStatistics::new();
+        for (flow, fct_us) in (0..).zip(fct_us) {
+            let (size_bytes, delivered_ps) =
+                (if flow < 3 { 1_000 } else { 5_000_000 }, fct_us.map(|us| us * 1_000_000));
+            let record = FlowRecord { flow, size_bytes, delivered_ps, alone_ps: 1, ..FlowRecord::default() };
+            statistics.push(&record);
+            ledger.flow(&record);
+        }
+        let mut summary = Summary { flows: statistics.summary(), ..Summary::default() };
+        summary.scenario.seed = seed;
+        let variant = Variant { values: vec![value.to_owned()], seed: Some(seed) };
+        Row { flows: ledger.completed(&summary), ..Row::new(variant, &summary) }
+    }
+
+    /// The first column looks faster because its slowest flow is missing: over the flows of both it is the slower one.
+    #[test]
+    fn means_over_different_sets_of_flows_are_undecided() {
+        let (some, last) = (|us| Some(us), Some(900));
+        let mut rows = vec![
+            run_of_flows("dcqcn", 1, &[some(100), some(110), some(120), None]),
+            run_of_flows("dcqcn", 2, &[some(101), some(110), some(121), None]),
+            run_of_flows("hpcc", 1, &[some(50), some(60), some(70), last]),
+            run_of_flows("hpcc", 2, &[some(51), some(60), some(70), last]),
+        ];
+        set_common(&mut rows);
+        let mean = metrics::chosen(&["fct-mean".to_owned()], &[]).unwrap();
+        let groups = groups(&rows);
+        let judge = Judge::of(&groups, &mean);
+        let [base, other] = &groups[..] else { panic!() };
+        assert!(base.samples(&mean[0])[0] < other.samples(&mean[0])[0], "the raw means have the wrong order");
+        assert_eq!(other.within_noise(base, &mean[0], &judge), None);
+        let why = "dcqcn: 2 of 8 flows unfinished, mostly above 3MB";
+        assert_eq!(other.undecided(base, &mean[0]).as_deref(), Some(why));
+        assert_eq!(other.common_samples(&mean[0])[0], 60_000.0);
+        assert_eq!(base.common_samples(&mean[0])[0], 110_000.0);
+        assert_eq!(other.common_within_noise(base, &mean[0], &judge), Some(false));
+        assert!(
+            base.cell(&mean[0]).ends_with("[6/8]") && !other.cell(&mean[0]).contains('['),
+            "{}",
+            base.cell(&mean[0])
+        );
+        let told = other.json(&[], &mean, Some((base, &judge)))["metrics"]["fct_mean_ns"].clone();
+        assert!(told["within_noise"].is_null() && told["undecided"] == why, "{told}");
+        assert_eq!((&told["common"]["flows"], &told["started"]), (&json!(6), &json!(8)));
+        let text = super::super::side_by_side::text(&[], &rows, &mean, true);
+        assert!(text.contains("FCT mean, common flows") && text.contains(why) && !text.contains('~'), "{text}");
+        // Sizes of which all completed stay comparable.
+        let small = metrics::chosen(&["fct-mean-to-10KB".to_owned()], &[]).unwrap();
+        assert_eq!(other.within_noise(base, &small[0], &Judge::of(&groups, &small)), Some(false));
     }
 
     #[test]

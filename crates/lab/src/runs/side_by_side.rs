@@ -1,15 +1,20 @@
 //! A comparison as a table.
 
 use super::metrics::Metric;
-use super::row::{ABOUT_EQUAL_RUNS, ABOUT_SEEDS, Group, Row, groups, warnings};
+use super::row::{ABOUT_COVERAGE, ABOUT_EQUAL_RUNS, ABOUT_FEW, ABOUT_SEEDS, Group, Judge, Row, groups, warnings};
 use super::vary::Vary;
 use std::collections::BTreeSet;
+use text::numbers::grouped;
 use text::{Layout, table};
 
 /// With more of them than this, one is a row and not a column.
 const MAX_COLUMNS: usize = 5;
 /// Marks a difference that may be chance.
 const NOISE: &str = "~";
+/// Reasons that are given for what is undecided: those of sizes and labels repeat those of all flows.
+const MOST_REASONS: usize = 4;
+/// Marks values that are over different sets of flows.
+const UNDECIDED: &str = "!";
 
 /// The table for a person, seeds put together; metrics that no run has are left out, and those that are zero
 /// everywhere unless `all`.
@@ -18,7 +23,8 @@ pub fn text(varied: &[Vary], rows: &[Row], metrics: &[Metric], all: bool) -> Str
     let Some(base) = groups.first() else { return String::new() };
     let several = groups.iter().any(|group| group.rows.len() > 1);
     let metrics = shown(rows, metrics, all);
-    let mut marked = false;
+    let judge = Judge::of(&groups, metrics.iter().copied());
+    let (mut marked, mut undecided, mut has_common, mut has_few) = (false, Vec::new(), false, false);
     // One list per metric, then the verdict: each begins with its name.
     let mut lists: Vec<Vec<String>> = Vec::new();
     for (at, vary) in varied.iter().enumerate() {
@@ -33,18 +39,47 @@ pub fn text(varied: &[Vary], rows: &[Row], metrics: &[Metric], all: bool) -> Str
         lists.push(std::iter::once("seed".to_owned()).chain(seeds).collect());
     }
     let heads = lists.len();
-    for metric in metrics {
+    for &metric in &metrics {
+        let why: Vec<Option<String>> = groups.iter().map(|group| group.undecided(base, metric)).collect();
+        let is_undecided = why.iter().any(Option::is_some);
+        for why in why.iter().flatten() {
+            if !undecided.contains(why) {
+                undecided.push(why.clone());
+            }
+        }
+        let mut mark = |noise: Option<bool>, of: &str| {
+            marked |= noise == Some(true);
+            match (noise, several) {
+                _ if !of.is_empty() => format!(" {of}"),
+                (Some(true), _) => format!(" {NOISE}"),
+                (_, true) => "  ".to_owned(),
+                _ => String::new(),
+            }
+        };
         let cells = groups.iter().enumerate().map(|(at, group)| {
-            let noise = at > 0 && group.within_noise(base, metric) == Some(true);
-            marked |= noise;
-            let mark = match (several, noise) {
-                (false, _) => "",
-                (true, false) => "  ",
-                (true, true) => " ~",
-            };
-            format!("{}{mark}", group.cell(metric))
+            let noise = group.within_noise(base, metric, &judge).filter(|_| at > 0);
+            let of = if why[at].is_some() || (at == 0 && is_undecided) { UNDECIDED } else { "" };
+            format!("{}{}", group.cell(metric), mark(noise, of))
         });
+        let cells: Vec<String> = cells.collect();
+        let is_few = |row: &Row| {
+            let values = row.coverage(metric).map(|of| of.completed).filter(|&count| count > 0);
+            values.zip(metric.least_values()).is_some_and(|(count, least)| count < least)
+        };
+        has_few |= rows.iter().any(is_few);
         lists.push(std::iter::once(metric.title.clone()).chain(cells).collect());
+        if is_undecided && groups.iter().any(|group| !group.common_samples(metric).is_empty()) {
+            has_common = true;
+            let cells: Vec<String> = groups
+                .iter()
+                .enumerate()
+                .map(|(at, group)| {
+                    let noise = group.common_within_noise(base, metric, &judge).filter(|_| at > 0);
+                    format!("{}{}", group.common_cell(metric), mark(noise, ""))
+                })
+                .collect();
+            lists.push(std::iter::once(format!("{}, common flows", metric.title)).chain(cells).collect());
+        }
     }
     lists.push(std::iter::once("checks".to_owned()).chain(groups.iter().map(Group::verdict)).collect());
     let mut text = if groups.len() <= MAX_COLUMNS { columns(&lists, heads) } else { lines(&lists, heads) };
@@ -56,18 +91,39 @@ pub fn text(varied: &[Vary], rows: &[Row], metrics: &[Metric], all: bool) -> Str
         }
         text.push_str(&match marked {
             true => format!(
-                "{NOISE} within the noise: seed by seed, its difference to the first {first} may be zero at 95 % \
-                 confidence\n"
+                "{NOISE} within the noise: seed by seed, its difference to the first {first} may be chance (Student's \
+                 t; over all differences of the table, at most 5 % of those without {NOISE} are expected to be chance)\n"
             ),
-            false if groups.len() > 1 => format!("no difference to the first {first} is within the noise\n"),
+            false if groups.len() > 1 && undecided.is_empty() => {
+                format!("no difference to the first {first} is within the noise\n")
+            }
             false => String::new(),
         });
+    }
+    if groups.iter().any(|group| metrics.iter().any(|metric| group.coverage(metric).is_some_and(|of| !of.is_whole()))) {
+        text.push_str(&format!("{ABOUT_COVERAGE}\n"));
+    }
+    if !undecided.is_empty() {
+        text.push_str(&format!(
+            "{UNDECIDED} undecided: the values are of different sets of completed flows, and mostly the slow ones are \
+             missing: {}\n",
+            undecided[..undecided.len().min(MOST_REASONS)].join("; ")
+        ));
+        text.push_str("  a longer duration lets them complete; --until-decided extends it\n");
+    }
+    if has_common {
+        let flows: Vec<String> = groups.iter().map(|group| grouped(group.common_flows())).take(1).collect();
+        let flows = flows.concat();
+        text.push_str(&format!("common flows: the {flows} that completed in all of these, seed by seed\n"));
+    }
+    if has_few {
+        text.push_str(&format!("{ABOUT_FEW}\n"));
     }
     text + &warnings(&groups)
 }
 
 /// Where all flows are of one size, the group of that size says what the line above it says.
-fn shown<'a>(rows: &[Row], metrics: &'a [Metric], all: bool) -> Vec<&'a Metric> {
+pub(crate) fn shown<'a>(rows: &[Row], metrics: &'a [Metric], all: bool) -> Vec<&'a Metric> {
     let values = |metric: &Metric| rows.iter().filter_map(|row| row.value(metric)).collect::<Vec<_>>();
     let sizes = metrics.iter().filter(|metric| !values(metric).is_empty()).filter_map(|metric| metric.size_group());
     let sizes = sizes.collect::<BTreeSet<usize>>().len();

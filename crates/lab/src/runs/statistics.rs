@@ -59,13 +59,17 @@ impl Confidence {
 /// The interval of the mean of these values, which must be as good as independent. Of a single value nothing
 /// is known but itself: half the width is then infinite.
 pub fn interval(values: &[f64], confidence: Confidence) -> Interval {
+    let (mean, error) = mean_and_error(values);
+    let half = if values.len() < 2 { f64::INFINITY } else { confidence.student(values.len() - 1) * error };
+    Interval { mean, half }
+}
+
+/// The mean of these values and its standard error, which means nothing of a single value.
+pub(crate) fn mean_and_error(values: &[f64]) -> (f64, f64) {
     let count = values.len() as f64;
     let mean = values.iter().sum::<f64>() / count;
-    if values.len() < 2 {
-        return Interval { mean, half: f64::INFINITY };
-    }
     let variance = values.iter().map(|value| (value - mean) * (value - mean)).sum::<f64>() / (count - 1.0);
-    Interval { mean, half: confidence.student(values.len() - 1) * (variance / count).sqrt() }
+    (mean, (variance / count).sqrt())
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use super::store::RUNS;
 use super::{Outcome, TABLE_FILE};
 use crate::error::LabError;
 use crate::runs::metrics::Metric;
-use crate::runs::row::{ABOUT_EQUAL_RUNS, ABOUT_SEEDS, Group, groups, set, warnings};
+use crate::runs::row::{ABOUT_COVERAGE, ABOUT_EQUAL_RUNS, ABOUT_SEEDS, Group, groups, set, warnings};
 use serde_json::{Value, json};
 use std::path::Path;
 use text::numbers::counted;
@@ -13,6 +13,8 @@ use text::{Layout, table as draw};
 
 /// More combinations than this are for a program to read.
 const MAX_LINES: usize = 40;
+/// Combinations whose unfinished flows are named.
+const MAX_UNDECIDED: usize = 4;
 /// Characters of a value in the table.
 const MAX_VALUE: usize = 28;
 
@@ -101,6 +103,18 @@ impl Told<'_> {
             if groups.iter().any(|group| group.rows.len() > 1) {
                 text.push_str(&format!("{ABOUT_SEEDS}\n"));
             }
+            let is_cut =
+                |group: &Group<'_>| metrics.iter().any(|of| group.coverage(of).is_some_and(|of| !of.is_whole()));
+            if groups.iter().any(is_cut) {
+                text.push_str(&format!("{ABOUT_COVERAGE}\n"));
+                let why = groups.iter().filter_map(|group| group.unfinished_flows());
+                let why: Vec<String> = why.take(MAX_UNDECIDED).collect();
+                text.push_str(&format!(
+                    "undecided: rows with different sets of completed flows cannot be compared, since mostly the slow \
+                     ones are missing: {}\n",
+                    why.join("; ")
+                ));
+            }
             let equal = groups.iter().filter(|group| group.is_one_run()).count();
             let several = groups.iter().filter(|group| group.rows.len() > 1).count();
             if equal > 0 && equal == several {
@@ -143,7 +157,8 @@ impl Told<'_> {
             let Outcome::Complete { row, found } = outcome else { return None };
             Some(json!({
                 "run": point.id, "set": set(varied, &row.variant.values), "seed": row.seed, "found": found,
-                "pass": row.passes(), "metrics": row.json(metrics), "warnings": row.warnings,
+                "pass": row.passes(), "metrics": row.json(metrics),
+                "coverage": row.coverage_json(metrics), "warnings": row.warnings,
                 "results_hash": row.results_hash,
             }))
         });

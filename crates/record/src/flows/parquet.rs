@@ -2,11 +2,12 @@
 
 use std::path::Path;
 
-use super::FlowRecord;
+use super::{ENDLESS_BYTES, FlowRecord};
 use crate::error::RecordError;
 use crate::identity::ScenarioIdentity;
 use crate::table::column::{Column, Kind};
 use crate::table::{Table, TableWriter, read_table};
+use stats::Coverage;
 
 /// The columns of `flows.parquet`, in order. A flow that did not complete has no `delivered_ps`,
 /// `fct_ps` and `slowdown`.
@@ -38,6 +39,7 @@ pub fn flow_columns() -> Vec<Column> {
 /// Streams flows into a Parquet table.
 pub struct FlowTable {
     table: TableWriter,
+    coverage: Coverage,
 }
 
 impl FlowTable {
@@ -46,7 +48,8 @@ impl FlowTable {
     /// # Errors
     /// [`RecordError::Unwritable`].
     pub fn create(path: &Path, run: &ScenarioIdentity) -> Result<Self, RecordError> {
-        Ok(FlowTable { table: TableWriter::create(path, &flow_columns())?.about(run) })
+        let table = TableWriter::create(path, &flow_columns())?.about(run);
+        Ok(FlowTable { table, coverage: Coverage::default() })
     }
 
     /// Appends a flow of the traffic entry that results call `label`.
@@ -54,6 +57,8 @@ impl FlowTable {
     /// # Errors
     /// [`RecordError::Unwritable`].
     pub fn push(&mut self, label: &str, flow: &FlowRecord) -> Result<(), RecordError> {
+        self.coverage.started += u64::from(flow.size_bytes != ENDLESS_BYTES);
+        self.coverage.completed += u64::from(flow.delivered_ps.is_some());
         self.table.push(&[
             flow.flow.into(),
             flow.traffic.into(),
@@ -76,11 +81,17 @@ impl FlowTable {
         ])
     }
 
-    /// Makes the file appear.
+    /// Makes the file appear. Where flows did not complete, its metadata tell how many did: `tidegate.flows_completed`
+    /// and `tidegate.flows_started`.
     ///
     /// # Errors
     /// [`RecordError::Unwritable`].
-    pub fn close(self) -> Result<(), RecordError> {
+    pub fn close(mut self) -> Result<(), RecordError> {
+        if !self.coverage.is_whole() {
+            let Coverage { completed, started } = self.coverage;
+            self.table.note("flows_completed", &completed.to_string());
+            self.table.note("flows_started", &started.to_string());
+        }
         self.table.close()
     }
 }

@@ -107,9 +107,14 @@ impl TableWriter {
         let ScenarioIdentity { name, hash, seed, version } = run;
         let seed = seed.to_string();
         for (key, value) in [("scenario", name), ("scenario_hash", hash), ("seed", &seed), ("version", version)] {
-            self.writer.append_key_value_metadata(KeyValue::new(format!("{ABOUT}.{key}"), value.clone()));
+            self.note(key, value);
         }
         self
+    }
+
+    /// Adds `tidegate.KEY` to the metadata.
+    pub fn note(&mut self, key: &str, value: &str) {
+        self.writer.append_key_value_metadata(KeyValue::new(format!("{ABOUT}.{key}"), value.to_owned()));
     }
 
     /// Appends a row, one value for each column in their order.

@@ -2,12 +2,16 @@
 
 mod slowdown;
 mod statistics;
+mod unfinished;
 
 pub use slowdown::{SizeBin, SlowdownSamples, SlowdownTable};
 pub use statistics::{
     FctOfSize, FlowStatistics, FlowSummary, LabelledSummary, SIZE_BOUNDS_BYTES, SlowdownOfLabel, SlowdownSummary,
     TrafficSummary,
 };
+pub use unfinished::{ENDLESS_BYTES, Unfinished, UnfinishedOfSize};
+
+pub(crate) use slowdown::decade_bounds;
 
 /// What is known of one flow (a message, a request, a file) at the end of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

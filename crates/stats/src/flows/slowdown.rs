@@ -121,7 +121,7 @@ impl SlowdownSamples {
 }
 
 /// 1, 3, 10, 30 ... KB up to 10 GB, then everything.
-fn decade_bounds() -> impl Iterator<Item = u64> {
+pub(crate) fn decade_bounds() -> impl Iterator<Item = u64> {
     let steps = (3..10).flat_map(|power| [10u64.pow(power), 3 * 10u64.pow(power)]);
     steps.chain([10_000_000_000, u64::MAX])
 }

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{FlowRecord, SizeBin, SlowdownSamples, SlowdownTable};
+use super::{ENDLESS_BYTES, FlowRecord, SizeBin, SlowdownSamples, SlowdownTable, Unfinished, decade_bounds};
+use crate::coverage::Coverage;
 use crate::histogram::Histogram;
 use crate::summary::{Distribution, Goodput};
 
@@ -35,6 +36,9 @@ pub struct FlowSummary {
     /// line in `fct.txt`. Left out where there are none.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub unacknowledged: u64,
+    /// Flows that started and had not completed at the end of the run. Left out where there are none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unfinished: Option<Unfinished>,
     /// Completion times, start to last byte delivered, in ns; null if none completed.
     pub fct_ns: Option<Distribution>,
     /// The same by size; sizes of which no flow completed are left out.
@@ -55,6 +59,20 @@ fn is_zero(count: &u64) -> bool {
 }
 
 impl FlowSummary {
+    /// How many of the flows with an end the statistics over completed flows cover.
+    pub fn coverage(&self) -> Coverage {
+        let unfinished = self.unfinished.as_ref().map_or(0, |of| of.count);
+        Coverage { completed: self.completed, started: self.completed + unfinished }
+    }
+
+    /// The same of flows of one range of sizes, by its place in [`SIZE_BOUNDS_BYTES`].
+    pub fn coverage_of_size(&self, at: usize) -> Coverage {
+        let (above, to) = (if at == 0 { 0 } else { SIZE_BOUNDS_BYTES[at - 1] }, SIZE_BOUNDS_BYTES[at]);
+        let completed = self.fct_by_size.iter().find(|of| of.to_bytes == to).map_or(0, |of| of.count);
+        let unfinished = self.unfinished.as_ref().map_or(0, |of| of.between(above, to));
+        Coverage { completed, started: completed + unfinished }
+    }
+
     /// What results call the entry `traffic`: its label, or its number.
     pub fn name(&self, traffic: u32) -> String {
         let told = self.by_traffic.iter().find(|entry| entry.traffic == traffic).and_then(|it| it.labelled.as_ref());
@@ -115,6 +133,9 @@ pub struct TrafficSummary {
     pub started: u64,
     /// Flows completed.
     pub completed: u64,
+    /// Flows with an end that had not completed at the end of the run. Left out where there are none.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub unfinished: u64,
     /// Payload of the completed flows, in bytes.
     pub completed_bytes: u64,
     /// Completion times, in ns.
@@ -125,6 +146,11 @@ pub struct TrafficSummary {
 }
 
 impl TrafficSummary {
+    /// How many of its flows with an end the statistics over its completed flows cover.
+    pub fn coverage(&self) -> Coverage {
+        Coverage { completed: self.completed, started: self.completed + self.unfinished }
+    }
+
     /// Whether a flow of it started, or payload arrived.
     pub fn has_something(&self) -> bool {
         self.started > 0 || self.labelled.as_ref().is_some_and(|told| told.payload_bytes > 0)
@@ -179,6 +205,7 @@ impl SlowdownOfLabel {
 #[derive(Clone, Debug, Default)]
 struct Gathered {
     started: u64,
+    unfinished: u64,
     completed_bytes: u64,
     fct_ps: Histogram,
     slowdown: Histogram,
@@ -196,6 +223,8 @@ pub struct FlowStatistics {
     rates: (f64, f64),
     timeouts: u64,
     unacknowledged: u64,
+    /// By the bound of their sizes.
+    unfinished: BTreeMap<u64, u64>,
     faster_than_alone: u64,
 }
 
@@ -214,6 +243,11 @@ impl FlowStatistics {
         gathered.timeouts += u64::from(flow.timeouts);
         gathered.retransmitted_bytes = gathered.retransmitted_bytes.saturating_add(flow.retransmitted_bytes);
         let Some(fct_ps) = flow.fct_ps() else {
+            if flow.size_bytes != ENDLESS_BYTES {
+                gathered.unfinished += 1;
+                let bound = decade_bounds().find(|&bound| flow.size_bytes <= bound).unwrap_or(u64::MAX);
+                *self.unfinished.entry(bound).or_default() += 1;
+            }
             return;
         };
         self.unacknowledged += u64::from(flow.awaits_ack);
@@ -256,6 +290,7 @@ impl FlowStatistics {
             traffic,
             started: gathered.started,
             completed: gathered.fct_ps.count(),
+            unfinished: gathered.unfinished,
             completed_bytes: gathered.completed_bytes,
             fct_ns: Distribution::from_ps(&gathered.fct_ps),
             labelled: Some(LabelledSummary {
@@ -279,6 +314,7 @@ impl FlowStatistics {
             started: self.by_traffic.values().map(|gathered| gathered.started).sum(),
             completed: fct_ps.count(),
             unacknowledged: self.unacknowledged,
+            unfinished: Unfinished::of(|bound| self.unfinished.get(&bound).copied().unwrap_or(0)),
             fct_ns: Distribution::from_ps(&fct_ps),
             slowdown,
             by_traffic: self.by_traffic.iter().map(traffic).collect(),
@@ -308,6 +344,9 @@ mod tests {
         flows.iter().for_each(|flow| statistics.push(flow));
         let summary = statistics.summary();
         assert_eq!((summary.started, summary.completed), (5, 4));
+        assert_eq!(summary.coverage(), Coverage { completed: 4, started: 5 });
+        assert_eq!(summary.coverage_of_size(0), summary.coverage());
+        assert_eq!(summary.by_traffic.iter().map(|of| of.coverage()).sum::<Coverage>(), summary.coverage());
         let fct = summary.fct_ns.unwrap();
         assert_eq!((fct.count, fct.mean, fct.min, fct.max), (4, 197.5, 90.0, 400.0));
         let slowdown = summary.slowdown.unwrap();
@@ -360,6 +399,14 @@ mod tests {
         // Rates of 1, 1/2 and 1/2: 4 / (3 * 1.5).
         assert!((summary.jain.unwrap() - 4.0 / 4.5).abs() < 1e-12);
         assert_eq!(summary.timeouts, 4);
+    }
+
+    #[test]
+    fn a_flow_without_an_end_is_not_unfinished() {
+        let mut statistics = FlowStatistics::new();
+        statistics.push(&FlowRecord { size_bytes: ENDLESS_BYTES, ..flow(0, None, 5) });
+        let summary = statistics.summary();
+        assert!(summary.coverage().is_whole() && summary.unfinished.is_none() && summary.started == 1);
     }
 
     #[test]

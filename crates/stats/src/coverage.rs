@@ -1,0 +1,60 @@
+//! How much of a set a statistic covers.
+
+use std::fmt;
+use std::iter::Sum;
+
+/// A statistic over completed flows says nothing of the others, which are mostly the slow ones. This is the share that
+/// it covers, and what every front end prints beside it. Requests and iterations of collectives have one, too.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Coverage {
+    /// Flows, requests or iterations that completed: those of which the statistic is.
+    pub completed: u64,
+    /// Those that started. Flows without an end do not count: they cannot complete.
+    pub started: u64,
+}
+
+impl Coverage {
+    /// Whether all that started completed.
+    pub fn is_whole(self) -> bool {
+        self.completed >= self.started
+    }
+
+    /// Those that started and did not complete.
+    pub fn unfinished(self) -> u64 {
+        self.started.saturating_sub(self.completed)
+    }
+
+    /// The completed share, 0..=1; 1 of nothing.
+    pub fn share(self) -> f64 {
+        if self.started == 0 { 1.0 } else { self.completed as f64 / self.started as f64 }
+    }
+}
+
+impl Sum for Coverage {
+    fn sum<I: Iterator<Item = Coverage>>(all: I) -> Coverage {
+        all.fold(Coverage::default(), |sum, one| Coverage {
+            completed: sum.completed.saturating_add(one.completed),
+            started: sum.started.saturating_add(one.started),
+        })
+    }
+}
+
+/// `227 of 247`.
+impl fmt::Display for Coverage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} of {}", self.completed, self.started)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn adds_up_and_knows_whether_it_is_whole() {
+        let one = Coverage { completed: 227, started: 247 };
+        let both: Coverage = [one, Coverage { completed: 3, started: 3 }].into_iter().sum();
+        assert_eq!((both.to_string(), both.unfinished(), both.is_whole()), ("230 of 250".to_owned(), 20, false));
+        assert!(Coverage::default().is_whole() && Coverage::default().share() == 1.0);
+    }
+}

@@ -1,0 +1,81 @@
+//! Flows that had not completed at the end of a run.
+
+use serde::{Deserialize, Serialize};
+
+use super::decade_bounds;
+
+/// The size of a flow without an end: it cannot complete, and is not unfinished.
+pub const ENDLESS_BYTES: u64 = u64::MAX;
+
+/// Flows of the measured window that had not completed at the end of the run: statistics over completed flows do not
+/// hold them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Unfinished {
+    /// How many. Flows without an end do not count.
+    pub count: u64,
+    /// The greatest bound of the sizes 1, 3, 10, 30 ... KB, in bytes, above which at least three quarters of them are;
+    /// 0 where that is true of none.
+    pub mostly_above_bytes: u64,
+    /// How many of each range of sizes, with the bounds 1, 3, 10, 30 ... KB; empty ranges are left out.
+    pub by_decade: Vec<UnfinishedOfSize>,
+}
+
+/// Unfinished flows of a range of sizes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UnfinishedOfSize {
+    /// The greatest size, in bytes.
+    pub to_bytes: u64,
+    /// How many.
+    pub count: u64,
+}
+
+impl Unfinished {
+    /// Of flows with these numbers for each of [`decade_bounds`]; `None` if there are none.
+    pub(super) fn of(counts: impl Fn(u64) -> u64) -> Option<Unfinished> {
+        let of_size = |to_bytes| UnfinishedOfSize { to_bytes, count: counts(to_bytes) };
+        let by_decade: Vec<_> = decade_bounds().map(of_size).filter(|of| of.count > 0).collect();
+        let count = by_decade.iter().map(|of| of.count).sum();
+        let above = |bound: u64| by_decade.iter().filter(|of| of.to_bytes > bound).map(|of| of.count).sum::<u64>();
+        let mostly = decade_bounds().filter(|&bound| 4 * above(bound) >= 3 * count).max();
+        (count > 0).then(|| Unfinished { count, mostly_above_bytes: mostly.unwrap_or(0), by_decade })
+    }
+
+    /// Those of more than `above_bytes` and at most `to_bytes`, both of them bounds of [`Unfinished::by_decade`].
+    pub fn between(&self, above_bytes: u64, to_bytes: u64) -> u64 {
+        let within = |of: &&UnfinishedOfSize| of.to_bytes > above_bytes && of.to_bytes <= to_bytes;
+        self.by_decade.iter().filter(within).map(|of| of.count).sum()
+    }
+
+    /// Those of several runs together.
+    pub fn merged<'a>(all: impl IntoIterator<Item = &'a Unfinished>) -> Option<Unfinished> {
+        let all: Vec<&Unfinished> = all.into_iter().collect();
+        let of_size = |to_bytes: u64| {
+            let found = all.iter().flat_map(|of| &of.by_decade).filter(|of| of.to_bytes == to_bytes);
+            found.map(|of| of.count).sum()
+        };
+        Unfinished::of(of_size)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_sizes_of_most_are_named_by_a_bound_that_three_quarters_exceed() {
+        let counts = |to: u64| match to {
+            10_000 => 5,
+            10_000_000 => 10,
+            u64::MAX => 5,
+            _ => 0,
+        };
+        let found = Unfinished::of(counts).unwrap();
+        assert_eq!((found.count, found.mostly_above_bytes), (20, 3_000_000));
+        assert_eq!((found.between(0, 10_000), found.between(10_000, 10_000_000)), (5, 10));
+        assert_eq!(found.between(10_000_000, u64::MAX), 5);
+        let both = Unfinished::merged([&found, &found]).unwrap();
+        assert_eq!((both.count, both.mostly_above_bytes), (40, 3_000_000));
+        assert_eq!(Unfinished::of(|_| 0), None);
+        assert_eq!(Unfinished::of(|to| u64::from(to == 1_000)).unwrap().mostly_above_bytes, 0);
+    }
+}
