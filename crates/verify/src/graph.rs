@@ -12,7 +12,7 @@
 use fabric::{Fabric, NodeId};
 
 /// The ports of a fabric in the shape that the searches need.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Ports {
     /// Node of each port.
     node: Vec<u32>,
@@ -126,6 +126,11 @@ impl Graph {
         Graph { ports, slots, starts: vec![0], entries: Vec::new(), words: Vec::new() }
     }
 
+    /// A graph of the same ports and slots, to be filled anew.
+    pub fn without_edges(&self) -> Graph {
+        Graph::new(self.ports.clone(), self.slots)
+    }
+
     /// Gives the vertex that is being filled the egress ports of one slot.
     pub fn push(&mut self, slot: u16, set: &[u64]) {
         self.entries.push(Entry { slot, at: self.words.len() as u32 });
@@ -194,6 +199,25 @@ impl Graph {
     /// Whether frames of a vertex may leave losslessly at all, be it to a host.
     pub fn is_used(&self, vertex: u32) -> bool {
         !self.entries(vertex).is_empty()
+    }
+
+    /// What `roots` lead to, a flag for each vertex; the roots are among it.
+    pub fn reached(&self, roots: impl Iterator<Item = u32>) -> Vec<bool> {
+        let mut reached = vec![false; self.len()];
+        let mut stack: Vec<u32> = Vec::new();
+        for root in roots {
+            if !std::mem::replace(&mut reached[root as usize], true) {
+                stack.push(root);
+            }
+            while let Some(vertex) = stack.pop() {
+                self.successors(vertex, |next| {
+                    if !std::mem::replace(&mut reached[next as usize], true) {
+                        stack.push(next);
+                    }
+                });
+            }
+        }
+        reached
     }
 
     /// Depth-first search from `roots`: counts what it reaches and stops at the first cycle.

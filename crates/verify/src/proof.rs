@@ -2,8 +2,10 @@
 
 use crate::cycle::shortest;
 use crate::error::{PathFault, VerifyError};
+use crate::graph::Graph;
 use crate::paths::{Hop, ListedPath, PathList};
 use crate::rules::RuleFile;
+use crate::switches::{EgressQueue, Scheduler, Switches, by_arriving_tag, stranded};
 use crate::table::Table;
 use crate::trees::Leaves;
 use crate::verdict::{Check, Counts, Cycle, DecreasingRule, LostPath, MAX_LOST, TaggedLink, Verdict, forwarders};
@@ -47,6 +49,7 @@ pub struct Verifier<'f> {
     pub(crate) lost: Vec<LostPath>,
     pub(crate) edge: Edge,
     pub(crate) leaves: Leaves,
+    switches: Switches,
 }
 
 impl<'f> Verifier<'f> {
@@ -58,7 +61,14 @@ impl<'f> Verifier<'f> {
         let table = Table::new(fabric, rules)?;
         let counts = Counts { switches: forwarders(fabric), rules: table.rules, ..Counts::default() };
         let edge = Edge::new(fabric, &table);
-        Ok(Verifier { fabric, table, expected: false, counts, lost: Vec::new(), edge, leaves: Leaves::new(fabric) })
+        let (leaves, switches) = (Leaves::new(fabric), Switches::default());
+        Ok(Verifier { fabric, table, expected: false, counts, lost: Vec::new(), edge, leaves, switches })
+    }
+
+    /// The rules are for these switches, and not for those that Tagger asks for.
+    #[must_use]
+    pub fn on(self, switches: Switches) -> Verifier<'f> {
+        Verifier { switches, ..self }
     }
 
     /// Every path of a list must be lossless. Returns how many there are: of none nothing is proved.
@@ -193,19 +203,26 @@ impl<'f> Verifier<'f> {
 
     /// Looks for cycles and gives the answer.
     pub fn finish(mut self) -> Verdict {
-        let graph = &self.table.graph;
-        let tag = |slot: u16| Some(self.table.tags[usize::from(slot)]);
-        let cycle_of = |known| Cycle::new(self.fabric, graph, &shortest(graph, known), tag);
-        let entries = self.entries();
-        let (all, reached) = std::thread::scope(|scope| {
-            let reached = scope.spawn(|| graph.walk(entries.iter().copied()));
-            let all = graph.walk((0..graph.len() as u32).filter(|&vertex| graph.is_used(vertex)));
-            (all, reached.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-        });
-        (self.counts.queues, self.counts.dependencies) = (all.vertices, all.edges);
-        (self.counts.reachable_queues, self.counts.reachable_dependencies) = (reached.vertices, reached.edges);
-        let cycle = all.cycle.map(cycle_of);
-        let reachable_cycle = reached.cycle.map(cycle_of);
+        let (fabric, Table { graph, tags, .. }) = (self.fabric, &self.table);
+        let used = (0..graph.len() as u32).filter(|&vertex| graph.is_used(vertex));
+        let (all, reached) = match self.switches.egress {
+            EgressQueue::NewTag => {
+                let entries = self.entries();
+                std::thread::scope(|scope| {
+                    let reached = scope.spawn(|| search(fabric, tags, graph, entries.into_iter()));
+                    let all = search(fabric, tags, graph, used);
+                    (all, reached.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+                })
+            }
+            EgressQueue::ArrivingTag => {
+                (self.by_arriving_tag(&vec![true; graph.len()]), self.by_arriving_tag(&self.reachable()))
+            }
+        };
+        let stranded = (self.switches.scheduler == Scheduler::Strict)
+            .then(|| stranded(fabric, graph, &self.reachable(), |slot| tags[usize::from(slot)]));
+        (self.counts.queues, self.counts.dependencies) = (all.queues, all.dependencies);
+        (self.counts.reachable_queues, self.counts.reachable_dependencies) = (reached.queues, reached.dependencies);
+        let (cycle, reachable_cycle) = (all.cycle, reached.cycle);
         let decrease = self.table.first_decrease.as_ref().map(|decrease| DecreasingRule {
             switch: self.fabric.name(decrease.node).to_owned(),
             rule: decrease.rule,
@@ -233,6 +250,13 @@ impl<'f> Verifier<'f> {
                 meaning: "nor do those that a frame can reach that enters with the first tag of its class",
             },
         ];
+        if let Some(stranded) = &stranded {
+            checks.push(Check {
+                name: "lossy-queue-drains",
+                pass: stranded.is_none(),
+                meaning: "no frame turns lossy, so none waits for ever behind classes of higher priority",
+            });
+        }
         if self.expected {
             checks.push(Check {
                 name: "expected-paths-lossless",
@@ -240,7 +264,26 @@ impl<'f> Verifier<'f> {
                 meaning: "every expected path is lossless from source to destination, for every class",
             });
         }
-        Verdict { checks, counts: self.counts, decrease, cycle, reachable_cycle, lost: self.lost }
+        let (counts, stranded) = (self.counts, stranded.flatten());
+        let switches = self.switches;
+        Verdict { switches, checks, counts, decrease, cycle, reachable_cycle, stranded, lost: self.lost }
+    }
+
+    /// The search for circles where frames wait by their arriving tag. A circle that needs no frame to be sent back by the port that it
+    /// came by is found first: it is easier to believe.
+    fn by_arriving_tag(&self, queues: &[bool]) -> Search {
+        let search_with = |turns_back| {
+            let graph = by_arriving_tag(self.fabric, &self.table.graph, queues, turns_back);
+            let used = (0..graph.len() as u32).filter(|&vertex| graph.is_used(vertex));
+            search(self.fabric, &self.table.tags, &graph, used)
+        };
+        let onward = search_with(false);
+        if onward.cycle.is_some() { onward } else { search_with(true) }
+    }
+
+    /// The queues that frames can reach that enter with the first tag of a class, a flag each.
+    fn reachable(&self) -> Vec<bool> {
+        self.table.graph.reached(self.entries().into_iter())
     }
 
     /// The queues that frames enter the fabric by.
@@ -258,6 +301,21 @@ impl<'f> Verifier<'f> {
         }
         entries
     }
+}
+
+/// What a search for circles found.
+struct Search {
+    queues: u64,
+    dependencies: u64,
+    cycle: Option<Cycle>,
+}
+
+/// What depends on `roots`, and whether some of it waits in a circle.
+fn search(fabric: &Fabric, tags: &[u16], graph: &Graph, roots: impl Iterator<Item = u32>) -> Search {
+    let walked = graph.walk(roots);
+    let tag = |slot: u16| Some(tags[usize::from(slot)]);
+    let cycle = walked.cycle.map(|known| Cycle::new(fabric, graph, &shortest(graph, known), tag));
+    Search { queues: walked.vertices, dependencies: walked.edges, cycle }
 }
 
 /// Where a path stops being lossless: the port by which it entered the fabric, and the egress port without rule.

@@ -2,6 +2,7 @@
 
 use crate::cycle::Short;
 use crate::graph::Graph;
+use crate::switches::Switches;
 use fabric::{Fabric, NodeKind};
 use serde::Serialize;
 use std::fmt;
@@ -97,6 +98,30 @@ impl fmt::Display for DecreasingRule {
     }
 }
 
+/// A frame that turns lossy, and waits as such while it counts against a lossless ingress queue.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct StrandedFrame {
+    /// Name of the switch.
+    pub switch: String,
+    /// The port that it comes by.
+    pub ingress: u16,
+    /// The port that it waits at.
+    pub egress: u16,
+    /// The lossless tag that it came with.
+    pub tag: u16,
+}
+
+impl fmt::Display for StrandedFrame {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let StrandedFrame { switch, ingress, egress, tag } = self;
+        write!(
+            f,
+            "{switch}: from port {ingress} to port {egress} no rule matches tag {tag}: the frame waits in the lossy queue \
+             of port {egress}, and counts against the lossless queue of port {ingress}"
+        )
+    }
+}
+
 /// An expected path that is not lossless from end to end.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct LostPath {
@@ -163,6 +188,8 @@ pub struct Counts {
 /// The answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Verdict {
+    /// The switches that it holds for.
+    pub switches: Switches,
     /// Everything that must hold, in order.
     pub checks: Vec<Check>,
     /// How much was looked at. A search that found a cycle stopped there.
@@ -173,6 +200,8 @@ pub struct Verdict {
     pub cycle: Option<Cycle>,
     /// A cycle among those that a frame can reach.
     pub reachable_cycle: Option<Cycle>,
+    /// Under strict priority: a frame that the other classes can keep waiting for ever.
+    pub stranded: Option<StrandedFrame>,
     /// The first expected paths that turn lossy: at most [`MAX_LOST`].
     pub lost: Vec<LostPath>,
 }

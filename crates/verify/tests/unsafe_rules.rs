@@ -5,7 +5,7 @@ mod common;
 use common::{DIRECT, DIRECT_PATHS, LINK, Of, rules, triangle};
 use fabric::generate::line;
 use fabric::{Fabric, FabricBuilder};
-use verify::{Class, Rule, RuleFile, Verdict, Verifier, VerifyError};
+use verify::{Class, EgressQueue, Rule, RuleFile, Scheduler, Switches, Verdict, Verifier, VerifyError};
 
 fn verdict(fabric: &Fabric, file: &RuleFile, paths: &str) -> Verdict {
     let mut verifier = Verifier::new(fabric, file).expect("rules of this fabric");
@@ -43,6 +43,48 @@ fn a_circle_within_one_tag_fails() {
     let cycle = verdict.reachable_cycle.unwrap();
     assert_eq!(cycle.to_string(), "C:1 -> A:2  tag 1\nA:1 -> B:1  tag 1\nB:2 -> C:2  tag 1");
     assert!(cycle.shortest);
+}
+
+#[test]
+fn waiting_by_the_arriving_tag_lets_any_loop_of_links_close() {
+    let fabric = triangle();
+    let on = |fabric: &Fabric, file: &RuleFile, egress| {
+        Verifier::new(fabric, file).unwrap().on(Switches { egress, ..Switches::default() }).finish()
+    };
+    let file = rules(&fabric, 1, &DIRECT);
+    assert!(on(&fabric, &file, EgressQueue::NewTag).pass());
+    let arriving = on(&fabric, &file, EgressQueue::ArrivingTag);
+    assert_eq!(failed(&arriving), ["no-cycle", "no-reachable-cycle"]);
+    let cycle = arriving.reachable_cycle.unwrap();
+    assert_eq!((cycle.links.len(), cycle.shortest), (3, true), "{cycle}");
+    assert!(cycle.links.iter().all(|link| link.tag == Some(1)));
+    // Without a loop of links, frames that are sent back by the port that they came by close the circle.
+    let fabric = line(2, 1, LINK, LINK).unwrap();
+    let both: [Of; 2] = [("S1", &[(1, 0, 1, 1), (1, 1, 0, 1)]), ("S2", &[(1, 0, 1, 1), (1, 1, 0, 1)])];
+    let arriving = on(&fabric, &rules(&fabric, 1, &both), EgressQueue::ArrivingTag);
+    assert_eq!(failed(&arriving), ["no-cycle", "no-reachable-cycle"]);
+    assert_eq!(arriving.cycle.unwrap().links.len(), 2);
+    // No rule leads from switch to switch: nothing lossless crosses a link between them, unless a host forges it.
+    let nothing: [Of; 0] = [];
+    assert_eq!(failed(&on(&fabric, &rules(&fabric, 1, &nothing), EgressQueue::ArrivingTag)), ["no-cycle"]);
+    // One switch has no link to wait for.
+    let fabric = line(1, 2, LINK, LINK).unwrap();
+    assert!(on(&fabric, &rules(&fabric, 1, &nothing), EgressQueue::ArrivingTag).pass());
+}
+
+#[test]
+fn strict_priority_starves_frames_that_turn_lossy() {
+    let fabric = triangle();
+    let file = rules(&fabric, 1, &DIRECT);
+    let strict = Switches { scheduler: Scheduler::Strict, ..Switches::default() };
+    let verdict = Verifier::new(&fabric, &file).unwrap().on(strict).finish();
+    assert_eq!(failed(&verdict), ["lossy-queue-drains"]);
+    let text = verdict.stranded.unwrap().to_string();
+    assert!(text.starts_with("A: from port 1 to port 2 no rule matches tag 1: "), "{text}");
+    // Where every frame stays lossless, none waits in the lossy queue.
+    let fabric = line(1, 2, LINK, LINK).unwrap();
+    let all: [Of; 1] = [("S1", &[(1, 0, 1, 1), (1, 1, 0, 1)])];
+    assert!(Verifier::new(&fabric, &rules(&fabric, 1, &all)).unwrap().on(strict).finish().pass());
 }
 
 #[test]

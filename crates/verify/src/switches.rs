@@ -1,0 +1,88 @@
+//! What the switches do that carry out the rules: the proof holds for no others.
+
+use crate::graph::Graph;
+use crate::verdict::StrandedFrame;
+use fabric::{Fabric, PortIndex};
+use serde::Serialize;
+
+/// In whose egress queue a frame waits whose tag a rule, or the lack of one, has changed (Tagger, section 7, step 3).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum EgressQueue {
+    /// That of the new tag, as Theorem 5.1 needs it: a PAUSE from the next switch stops the frames that fill its queue.
+    #[default]
+    NewTag,
+    /// That of the arriving tag, as switches do by default. The ingress queue of tag x then waits for that of tag x at
+    /// the next switch, by every pair of ports and with or without a rule.
+    ArrivingTag,
+}
+
+/// Which egress queue sends next.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Scheduler {
+    /// The queue of lossy frames has a share of every link, as under WRR or DRR.
+    #[default]
+    Share,
+    /// Strict priority: the queue of lossy frames sends only while no other can, so a class that never pauses may keep
+    /// it, and the lossless ingress queues that its frames are counted in, waiting for ever.
+    Strict,
+}
+
+/// The switches that the rules are meant for. By default those that Tagger asks for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Switches {
+    /// Step 3 of Tagger.
+    pub egress: EgressQueue,
+    /// The share of lossy frames.
+    pub scheduler: Scheduler,
+}
+
+/// Which queues wait for which where frames wait by their arriving tag: among `queues`, a flag for each vertex, each for
+/// those of its own tag behind every port of its switch. `turns_back` counts the port that the frame came by.
+pub(crate) fn by_arriving_tag(fabric: &Fabric, rules: &Graph, queues: &[bool], turns_back: bool) -> Graph {
+    let mut graph = rules.without_edges();
+    let mut set: Vec<u64> = Vec::new();
+    for port in 0..fabric.port_count() as u32 {
+        let node = graph.ports.node(port);
+        let base = graph.ports.base(node);
+        for slot in 0..graph.slots as u16 {
+            if queues[graph.vertex(port, slot) as usize] && fabric.node(node).forwards() {
+                set.clear();
+                set.resize(graph.ports.width(node), 0);
+                for out in (0..graph.ports.count(node)).filter(|out| turns_back || base + out != port) {
+                    if queues[graph.vertex(graph.ports.peer(base + out), slot) as usize] {
+                        set[out as usize / 64] |= 1 << (out % 64);
+                    }
+                }
+                graph.push(slot, &set);
+            }
+            graph.close();
+        }
+    }
+    graph
+}
+
+/// The first of these queues whose frames turn lossy by some port, if there is one.
+pub(crate) fn stranded(
+    fabric: &Fabric,
+    rules: &Graph,
+    queues: &[bool],
+    tag: impl Fn(u16) -> u16,
+) -> Option<StrandedFrame> {
+    let used = (0..rules.len() as u32).filter(|&vertex| queues[vertex as usize]);
+    let mut found = used.flat_map(|vertex| {
+        let port = rules.port(vertex);
+        let node = rules.ports.node(port);
+        let (base, count) = (rules.ports.base(node), rules.ports.count(node));
+        let turns_lossy =
+            move |&out: &PortIndex| base + u32::from(out) != port && rules.onward_slot(vertex, out).is_none();
+        (0..count as PortIndex).filter(turns_lossy).map(move |out| (vertex, node, (port - base) as PortIndex, out))
+    });
+    found.next().map(|(vertex, node, ingress, egress)| StrandedFrame {
+        switch: fabric.name(node).to_owned(),
+        ingress,
+        egress,
+        tag: tag(rules.slot(vertex)),
+    })
+}
