@@ -9,7 +9,7 @@ use model::parameters::{Buffer, FlowControl, Overload, QueueLimit};
 use protocols::florax::{BackpressureParameters, Whom};
 use protocols::pause::quanta_time;
 use protocols::reaction::Reaction;
-use units::{Bytes, Rate, Time};
+use units::{Bytes, Rate, Time, WIRE_OVERHEAD_BYTES};
 
 /// A share of a port's buffer in whole packets or bytes.
 fn part(share: f64, limit: u64) -> u64 {
@@ -104,8 +104,8 @@ pub(crate) fn check(context: &Context<'_>, parts: &Parts, reach: Reach<'_>, mtu_
                 format!("no pause lasts {} on a link of {fastest}: the field holds 65535 quanta", backpressure.expiry);
             context.fail("switch.flow_control.expiry", message, Some(format!("write \"auto\", or {longest} or less")));
         }
-        room_above_upper(context, parts, reach, mtu_bytes, used);
     }
+    room_above_upper(context, parts, reach, mtu_bytes, used);
 }
 
 /// Whether what neighbours may send before they stop finds room above the threshold of every output.
@@ -114,14 +114,22 @@ fn room_above_upper(context: &Context<'_>, parts: &Parts, reach: Reach<'_>, mtu_
     let (Some(backpressure), Buffer::PerQueue { limit }) = (control.backpressure(), &parts.switch.buffer) else {
         return;
     };
+    // FLORAX lets flows within their share go on up to `max_upper`, but those bring no more than leaves.
     let (room, in_unit): (u64, fn(u64, u64) -> u64) = match *limit {
         QueueLimit::Packets(most) => (u64::from(most) - backpressure.upper, |bytes, mtu| bytes.div_ceil(mtu)),
         QueueLimit::Bytes(most) => (most - backpressure.upper, |bytes, _| bytes),
     };
+    // What stops flows, and not the port, takes effect when it arrives.
+    let on_its_way = |link: &fabric::Link| {
+        let computed = control.computed_headroom(link.rate, link.delay, mtu_bytes, used);
+        computed.map_or_else(
+            || link.rate.bytes_in(link.delay * 2).saturating_add(3 * (u64::from(mtu_bytes) + WIRE_OVERHEAD_BYTES)),
+            |headroom| headroom.bytes,
+        )
+    };
     let needs = |switch: NodeId| {
         let links = fabric.ports(switch).iter().map(|port| fabric.link(port.link));
-        let computed = links.filter_map(|link| control.computed_headroom(link.rate, link.delay, mtu_bytes, used));
-        let each: Vec<u64> = computed.map(|headroom| in_unit(headroom.bytes, mtu_bytes.into())).collect();
+        let each: Vec<u64> = links.map(|link| in_unit(on_its_way(link), mtu_bytes.into())).collect();
         // All but the port itself feed an output; the one that feeds least says what that is at most.
         (each.iter().sum::<u64>() - each.iter().min().copied().unwrap_or(0), switch)
     };
@@ -133,7 +141,7 @@ fn room_above_upper(context: &Context<'_>, parts: &Parts, reach: Reach<'_>, mtu_
         };
         let message = format!(
             "above `upper` a port has room for {}, and the neighbours of `{}` may send {} before they stop: frames may \
-             be lost",
+             be lost. Write a longer switch.queue, a lower upper, or shorter cables",
             amount(room),
             fabric.name(switch),
             amount(needed),

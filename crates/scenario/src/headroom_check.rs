@@ -75,6 +75,29 @@ impl Room<'_> {
         self.check_buffers(context, mtu_bytes, used, of, derived);
     }
 
+    /// Tells of room that does not hold the largest frame: each such frame is lost wherever it must wait.
+    pub fn check_frame(&self, context: &Context<'_>, mtu_bytes: u16) {
+        let own = SwitchOverride::resolve(self.overrides, self.switch);
+        let mut told = BTreeSet::new();
+        for node in self.reach.fabric.switches() {
+            let (key, bytes) = match own.get(&node).unwrap_or(self.switch).buffer {
+                Buffer::Shared { bytes, .. } => (self.place(node, "buffer", |it| it.buffer_bytes.is_some()), bytes),
+                Buffer::PerQueue { limit: QueueLimit::Bytes(bytes) } => {
+                    (self.place(node, "queue", |it| it.queue.is_some()), bytes)
+                }
+                Buffer::PerQueue { limit: QueueLimit::Packets(_) } => continue,
+            };
+            if bytes < mtu_bytes.into() && told.insert(key.clone()) {
+                let name = key.rsplit('.').next().unwrap_or_default();
+                let (room, frame) = (Bytes(bytes), Bytes(mtu_bytes.into()));
+                let message = format!(
+                    "{room} hold no frame of {frame}: one that must wait is lost. Write {name} = \"{frame}\" or more"
+                );
+                context.warn(&key, message);
+            }
+        }
+    }
+
     /// Whether XOFF can be reached, and XON lies below it.
     fn check_xoff<'p>(&self, context: &Context<'_>, of: impl Fn(NodeId) -> &'p SwitchParameters) {
         let mut told = BTreeSet::new();

@@ -29,6 +29,7 @@
 
 mod agreements;
 mod backpressure_part;
+mod bounds;
 mod clock_part;
 mod comments;
 mod congestion_part;

@@ -2,6 +2,7 @@
 
 use crate::agreements;
 use crate::backpressure_part;
+use crate::bounds::Bounds;
 use crate::credits;
 use crate::error::{Explained, ScenarioErrors, Warning};
 use crate::files::Files;
@@ -386,6 +387,7 @@ impl Scenario {
         override_part::check(context, &parts.switch, &parts.overrides);
         let room = Room { reach, switch: &parts.switch, overrides: overrides.as_deref().unwrap_or_default() };
         room.check(context, mtu, used, &mut derived);
+        room.check_frame(context, mtu);
         credits::check(context, reach, &parts.switch, mtu, used, &mut derived);
         overload_part::check(context, parts, &fabric, used);
         trim_part::check(context, parts, &fabric, plan.as_ref().map_or_else(entries, classes_in_use), mtu);
@@ -433,6 +435,10 @@ impl Scenario {
         }
         overload_part::warn(context, parts, &plan);
         misleading::warn(context, parts, &fabric, &plan);
+        if let Some(forwarding) = &forwarding {
+            Bounds { context, parts, fabric: &fabric, forwarding, plan: &plan, mtu_bytes: mtu }.warn();
+        }
+        tags::warn(context, parts, &fabric, overrides.as_deref().unwrap_or_default());
         let (gates, cycles, preemption) = (gates?, cycles?, parts.preemption);
         let timing = Timing { gates, cycles, shaping: shaping?, preemption, clocks: switch_clocks? };
         shaping_part::warn(context, &timing.shaping, &plan, parts.host.reply_class);

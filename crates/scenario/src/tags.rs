@@ -3,8 +3,8 @@
 use crate::files::Files;
 use crate::parts::Parts;
 use crate::section::{Context, Section};
-use fabric::Fabric;
-use model::parameters::{FlowControl, Overload, TagRules};
+use fabric::{Fabric, NodeId};
+use model::parameters::{FlowControl, Overload, Scheduler, SwitchOverride, TagRules};
 use tagger::paths::{PathSource, TreeRoots};
 use tagger::rules::{RuleTable, Tag};
 use tagger::{Algorithm, Request, clos_rule, generate};
@@ -186,6 +186,29 @@ fn check_classes(context: &Context<'_>, parts: &Parts, table: &RuleTable, lossle
         return None;
     }
     Some(())
+}
+
+/// Warns of switches on which the proof of the rules does not hold.
+pub(crate) fn warn(context: &Context<'_>, parts: &Parts, fabric: &Fabric, overrides: &[SwitchOverride]) {
+    let Some(plan) = &parts.tags else { return };
+    let links_switches = |link: &fabric::Link| [link.a, link.b].into_iter().all(|end| fabric.node(end.node).forwards());
+    if !plan.by_new_tag && fabric.links().iter().any(links_switches) {
+        let message = "\"arriving-tag\" lets any loop of links deadlock, with or without rules, and loses lossless \
+                       frames: a frame waits in the queue of its old tag, which PAUSE of its new tag does not stop. \
+                       Write egress = \"new-tag\"";
+        context.warn(&format!("{KEY}.egress"), message);
+    }
+    let own = SwitchOverride::resolve(overrides, &parts.switch);
+    let is_strict = |node: &NodeId| own.get(node).unwrap_or(&parts.switch).scheduler == Scheduler::Strict;
+    if let Some(node) = fabric.switches().find(is_strict) {
+        let message = format!(
+            "under strict priority other classes can starve class 0 at `{}`: a frame that turns lossy waits there, and \
+             counts against the lossless class that it came in, which may stay paused for ever. Give class 0 a share, \
+             such as scheduler = {{ kind = \"wrr\", weights = [1, 1, 1, 1, 1, 1, 1, 1] }}",
+            fabric.name(node),
+        );
+        context.warn("switch.scheduler", message);
+    }
 }
 
 /// Classes that nobody named.

@@ -134,3 +134,159 @@ fn constant_sources_out_of_step_on_one_link() {
     let paused = paused.replace("buffer = \"1MB\"", "buffer = \"16MB\"");
     assert_eq!(keys(&paused), [""; 0], "who is stopped loses nothing");
 }
+
+/// Tagger's rules on switches for which they are not proved.
+#[test]
+fn tags_without_the_third_step_or_a_share_for_class_0() {
+    let tags = |egress: &str, scheduler: &str| {
+        let switch = format!(
+            "buffer = \"16MB\"\nflow_control = {{ kind = \"pfc\", priorities = [1, 2] }}\n\
+             tags = {{ kind = \"tagger\", algorithm = \"clos\", bounces = 1, egress = \"{egress}\" }}\n\
+             scheduler = {scheduler}\n[host]\nreply_class = 1\n"
+        );
+        GOOD.replace("buffer = \"1MB\"\n", &switch).replace("size = \"1MB\"", "size = \"1MB\"\nclass = 1")
+    };
+    let share = "{ kind = \"wrr\", weights = [1, 1, 1, 1, 1, 1, 1, 1] }";
+    assert_eq!(keys(&tags("new-tag", share)), [""; 0]);
+    let arriving = warned(&tags("arriving-tag", share));
+    assert_eq!(arriving[0].0, "switch.tags.egress");
+    assert!(arriving[0].1.contains("deadlock") && arriving[0].1.contains("egress = \"new-tag\""), "{arriving:?}");
+    let strict = warned(&tags("new-tag", "\"strict\""));
+    assert_eq!((strict.len(), &*strict[0].0), (1, "switch.scheduler"));
+    assert!(strict[0].1.contains("starve class 0 at `L1`") && strict[0].1.contains("wrr"), "{strict:?}");
+}
+
+const SURVIVORS: &str = r#"
+duration = "5ms"
+
+[fabric]
+kind = "leaf-spine"
+leaves = 4
+spines = 4
+hosts_per_leaf = 16
+link = { rate = "100Gbps", delay = "1us" }
+
+[switch]
+buffer = "32MB"
+
+[[traffic]]
+kind = "poisson"
+sizes = "web-search"
+load = 0.5
+"#;
+
+/// 48 of 63 destinations are beyond the uplinks, which carry a quarter of what hosts send.
+#[test]
+fn load_beyond_the_links_between_switches() {
+    let found = warned(SURVIVORS);
+    assert_eq!((found.len(), &*found[0].0), (1, "traffic.0.load"), "{found:?}");
+    let message = &found[0].1;
+    assert!(message.starts_with("the expected load is 152 % of the links from tier 1 to tier 2"), "{message}");
+    assert!(message.contains("152 % of the busiest, `L1` to `S1`") && message.contains("Divide the load by 1.52"));
+    assert_eq!(keys(&SURVIVORS.replace("0.5", "0.32")), [""; 0]);
+    // Two entries add up, and local traffic takes no uplink.
+    let half = "\n[[traffic]]\nkind = \"poisson\"\nsizes = \"web-search\"\nload = 0.2\n";
+    assert_eq!(keys(&(SURVIVORS.replace("0.5", "0.2") + half)), ["traffic"]);
+    assert_eq!(keys(&SURVIVORS.replace("leaves = 4", "leaves = 1")), [""; 0]);
+}
+
+const WINDOW: &str = r#"
+duration = "100ms"
+
+[fabric]
+kind = "single-switch"
+hosts = 3
+link = { rate = "100Gbps", delay = "50us" }
+
+[switch]
+buffer = "32MB"
+marking = { kind = "ecn", k_min = "1MB" }
+
+[host]
+transport = "dctcp"
+
+[[traffic]]
+kind = "pairs"
+pairs = [["H1", "H2"]]
+size = "endless"
+"#;
+
+#[test]
+fn a_window_below_what_the_path_holds() {
+    let found = warned(WINDOW);
+    assert_eq!((found.len(), &*found[0].0), (1, "host.transport.advertised_window"), "{found:?}");
+    for said in ["1.048576MB", "41.9 Gbps", "`H1` to `H2`", "100Gbps", "Write advertised_window = \"2.504MB\""] {
+        assert!(found[0].1.contains(said), "{said}: {found:?}");
+    }
+    let wide = "transport = { kind = \"dctcp\", advertised_window = \"2.504MB\" }";
+    assert_eq!(keys(&WINDOW.replace("transport = \"dctcp\"", wide)), [""; 0]);
+    // Shorter than the window, or three that share a link: it limits none.
+    assert_eq!(keys(&WINDOW.replace("endless", "1MB")), [""; 0]);
+    assert_eq!(
+        keys(&WINDOW.replace("[[\"H1\", \"H2\"]]", "[[\"H1\", \"H2\"], [\"H3\", \"H2\"], [\"H1\", \"H2\"]]")),
+        [""; 0]
+    );
+}
+
+const SMALL_QUEUE: &str = r#"
+duration = "1ms"
+
+[fabric]
+kind = "single-switch"
+hosts = 9
+link = { rate = "100Gbps", delay = "1us" }
+
+[switch]
+queue = "20KB"
+flow_control = "destination"
+
+[[traffic]]
+kind = "incast"
+receiver = "H1"
+fan_in = 8
+size = "200KB"
+"#;
+
+#[test]
+fn queues_below_what_neighbours_send_before_they_stop() {
+    // Each of the other eight ports: a round trip of cable and three frames.
+    let each = 25_000 + 3 * (1062 + 20);
+    let destination = warned(SMALL_QUEUE);
+    assert_eq!((destination.len(), &*destination[0].0), (1, "switch.flow_control.upper"), "{destination:?}");
+    for said in ["room for 10KB", "may send 225.968KB", "switch.queue"] {
+        assert!(destination[0].1.contains(said), "{said}: {destination:?}");
+    }
+    assert_eq!(8 * each, 225_968);
+    let florax = SMALL_QUEUE.replace("\"destination\"", "\"florax\"");
+    let found = warned(&florax);
+    assert_eq!((found.len(), &*found[0].0), (1, "switch.flow_control.upper"), "{found:?}");
+    assert!(found[0].1.contains("room for 10KB"), "{found:?}");
+    for text in [SMALL_QUEUE, &*florax] {
+        let text = text.replace("20KB", "452KB");
+        assert_eq!(keys(&text), [""; 0]);
+        assert_eq!(keys(&text.replace("delay = \"1us\"", "delay = \"300us\"")).len(), 1, "long cables");
+    }
+}
+
+#[test]
+fn timers_below_the_idle_round_trip() {
+    let with = |transport: &str| {
+        let text = SMALL_QUEUE.replace("queue = \"20KB\"\nflow_control = \"destination\"", "buffer = \"16MB\"");
+        warned(&format!("{text}\n[host]\ntransport = {{ kind = \"roce\", {transport} }}\n"))
+    };
+    let found = with("loss_recovery = \"selective\", rto_low = \"1ps\", rto_high = \"1ps\"");
+    assert_eq!((found.len(), &*found[0].0), (1, "host.transport.rto_low"), "{found:?}");
+    assert!(found[0].1.contains("1ps is less than the idle round trip of 4.1us"), "{found:?}");
+    assert_eq!(with("loss_recovery = \"selective\", rto_low = \"5us\", rto_high = \"50us\""), []);
+    assert_eq!(with("timeout = \"4us\"")[0].0, "host.transport.timeout");
+    assert_eq!(with("timeout = \"1ms\""), []);
+}
+
+#[test]
+fn buffers_smaller_than_one_frame() {
+    for (room, key) in [("queue = \"500B\"", "switch.queue"), ("buffer = \"1000B\"", "switch.buffer")] {
+        let found = warned(&GOOD.replace("buffer = \"1MB\"", room));
+        assert_eq!((found.len(), &*found[0].0), (1, key), "{found:?}");
+        assert!(found[0].1.contains("no frame of 1.062KB") || found[0].1.contains("no frame of 1062"), "{found:?}");
+    }
+}

@@ -115,6 +115,11 @@ impl Arrivals {
         self.mean_gap
     }
 
+    /// Mean size of a flow of this host.
+    pub fn mean_bytes(&self) -> f64 {
+        self.sizes.mean().as_f64()
+    }
+
     pub(crate) fn check(&self, hosts: u32) -> Result<(), PlanError> {
         let host = self.src.max(self.largest_destination);
         if host >= hosts {

@@ -1,0 +1,267 @@
+//! Warnings before the run: load beyond a link, a window below the bandwidth-delay product, a timer below the round trip.
+
+use crate::parts::Parts;
+use crate::section::Context;
+use crate::traffic_lower::host_rate;
+use fabric::routing::Forwarding;
+use fabric::{Fabric, NodeId};
+use protocols::transport::TransportParameters;
+use std::collections::{BTreeMap, BTreeSet};
+use traffic::{Flow, Load, Plan};
+use units::{Bytes, Rate, Time, WIRE_OVERHEAD_BYTES};
+
+/// Pairs of switches whose routes are followed at most: some tens of milliseconds.
+const MOST_STEPS: usize = 2_000_000;
+/// Flows whose paths are followed at most.
+const MOST_FLOWS: usize = 10_000;
+/// What rounding and a finite draw may add to a load of 100 %.
+const TOLERANCE: f64 = 1.005;
+
+/// What a warning of this page needs.
+pub(crate) struct Bounds<'a> {
+    pub context: &'a Context<'a>,
+    pub parts: &'a Parts,
+    pub fabric: &'a Fabric,
+    pub forwarding: &'a Forwarding,
+    pub plan: &'a Plan,
+    /// The largest frame.
+    pub mtu_bytes: u16,
+}
+
+/// Payload that the hosts of each switch send to each host of a list, of one traffic entry.
+#[derive(Default)]
+struct Drawn {
+    /// By switch: bits a second towards each destination.
+    from: BTreeMap<NodeId, f64>,
+    /// The destinations.
+    hosts: BTreeSet<u32>,
+    /// By switch: how many destinations are there.
+    to: BTreeMap<NodeId, usize>,
+}
+
+impl Bounds<'_> {
+    /// Warns of them all.
+    pub fn warn(&self) {
+        self.warn_of_load();
+        self.warn_of_windows();
+        self.warn_of_timers();
+    }
+
+    /// Expected load of links between switches, of flows that are drawn by rate: those of transfers and of frames may be
+    /// meant to congest a link for a while.
+    fn warn_of_load(&self) {
+        let fabric = self.fabric;
+        let mut entries = BTreeMap::<u8, Drawn>::new();
+        let edge = |host: u32| Some(fabric.ports(fabric.host_node(host)).first()?.peer);
+        for arrivals in &self.plan.arrivals {
+            let drawn = entries.entry(arrivals.traffic).or_default();
+            let destinations = arrivals.destinations();
+            if drawn.to.is_empty() {
+                drawn.hosts = destinations.iter().copied().collect();
+                destinations.iter().filter_map(|&host| edge(host)).for_each(|at| *drawn.to.entry(at).or_default() += 1);
+            }
+            let others = destinations.len() - usize::from(drawn.hosts.contains(&arrivals.src));
+            if let (Some(at), 1..) = (edge(arrivals.src), others) {
+                let bps = arrivals.mean_bytes() * 8e12 / arrivals.mean_gap().as_ps().max(1) as f64;
+                *drawn.from.entry(at).or_default() += bps / others as f64;
+            }
+        }
+        let mut groups = BTreeMap::<NodeId, u32>::new();
+        for host in 0..fabric.hosts().len() as u32 {
+            if let Some(at) = edge(host) {
+                groups.entry(at).or_insert(host);
+            }
+        }
+        let routers: Vec<NodeId> = fabric.node_ids().filter(|&node| fabric.node(node).forwards()).collect();
+        if entries.is_empty() || groups.len() * routers.len() > MOST_STEPS {
+            return;
+        }
+        // Bits a second by switch and egress port.
+        let mut loads = BTreeMap::<(NodeId, u16), f64>::new();
+        for (&group, &host) in &groups {
+            let mut at = BTreeMap::<NodeId, f64>::new();
+            for drawn in entries.values() {
+                let Some(&count) = drawn.to.get(&group) else { continue };
+                for (&from, bps) in drawn.from.iter().filter(|(from, _)| **from != group) {
+                    *at.entry(from).or_default() += bps * count as f64;
+                }
+            }
+            let distance = |node: NodeId| self.forwarding.distance(fabric, node, host).unwrap_or(u16::MAX);
+            let mut order: Vec<(u16, NodeId)> = routers.iter().map(|&node| (distance(node), node)).collect();
+            order.sort_unstable_by_key(|&(distance, node)| (std::cmp::Reverse(distance), node));
+            for (_, node) in order.into_iter().filter(|(_, node)| *node != group) {
+                let (Some(bps), ports) = (at.remove(&node), self.forwarding.lookup(node, host)) else { continue };
+                for &port in ports {
+                    let share = bps / ports.len() as f64;
+                    *loads.entry((node, port)).or_default() += share;
+                    *at.entry(fabric.ports(node)[usize::from(port)].peer).or_default() += share;
+                }
+            }
+        }
+        self.warn_of_tiers(&loads, entries.keys().copied());
+    }
+
+    /// Names the tier whose busiest link has the largest load.
+    fn warn_of_tiers(&self, loads: &BTreeMap<(NodeId, u16), f64>, mut entries: impl Iterator<Item = u8>) {
+        let fabric = self.fabric;
+        // By tiers of both ends: the load and the rate of all links, and the busiest link.
+        let mut tiers = BTreeMap::<(u8, u8), (f64, f64, (f64, NodeId, NodeId))>::new();
+        for node in fabric.node_ids().filter(|&node| fabric.node(node).forwards()) {
+            for (port, peer) in (0..).zip(fabric.ports(node)).filter(|(_, peer)| fabric.node(peer.peer).forwards()) {
+                let rate = fabric.link(peer.link).rate.as_bps() as f64;
+                let bps = loads.get(&(node, port)).copied().unwrap_or(0.0);
+                let key = (fabric.node(node).tier, fabric.node(peer.peer).tier);
+                let known = tiers.entry(key).or_insert((0.0, 0.0, (0.0, node, peer.peer)));
+                (known.0, known.1) = (known.0 + bps, known.1 + rate);
+                if bps / rate > known.2.0 {
+                    known.2 = (bps / rate, node, peer.peer);
+                }
+            }
+        }
+        let worst = tiers.iter().reduce(|worst, next| if next.1.2.0 > worst.1.2.0 { next } else { worst });
+        let Some((&(from, to), &(load, rate, (busiest, a, b)))) = worst.filter(|worst| worst.1.2.0 > TOLERANCE) else {
+            return;
+        };
+        let percent = |share: f64| (share * 100.0).round();
+        let message = format!(
+            "the expected load is {} % of the links from tier {from} to tier {to}, and {} % of the busiest, `{}` to `{}`: \
+             what waits there grows for as long as flows arrive. Divide the load by {:.2} or more",
+            percent(load / rate),
+            percent(busiest),
+            fabric.name(a),
+            fabric.name(b),
+            busiest,
+        );
+        let key = match (entries.next(), entries.next()) {
+            (Some(only), None) => format!("traffic.{only}.load"),
+            _ => "traffic".to_owned(),
+        };
+        self.context.warn(&key, message);
+    }
+
+    /// A window below what the path holds decides how much a flow gets, and not the congestion control.
+    fn warn_of_windows(&self) {
+        let flows = || self.plan.flows.iter().filter(|flow| flow.load == Load::Transport);
+        let (mut of_src, mut of_dst) = (BTreeMap::<u32, u64>::new(), BTreeMap::<u32, u64>::new());
+        for flow in flows() {
+            *of_src.entry(flow.src).or_default() += 1;
+            *of_dst.entry(flow.dst).or_default() += 1;
+        }
+        // By key: the window, what the path holds for each flow of its ends, and the path.
+        let mut short = BTreeMap::<String, (u64, u64, Path, &Flow)>::new();
+        for flow in flows().take(MOST_FLOWS) {
+            let TransportParameters::Tcp(tcp) = self.parts.transport_of(flow.traffic) else { continue };
+            let window_bytes = tcp.advertised_window_bytes;
+            if flow.size_bytes <= window_bytes {
+                continue;
+            }
+            let Some(path) = self.path(flow.src, flow.dst) else { continue };
+            // Flows with an end in common share a link: each needs its part only.
+            let sharing = of_src[&flow.src].max(of_dst[&flow.dst]);
+            let holds = path.holds_bytes() / sharing;
+            if window_bytes < holds {
+                let key = format!("{}.advertised_window", self.transport_key(flow.traffic));
+                let worst = short.entry(key).or_insert((window_bytes, holds, path, flow));
+                if holds > worst.1 {
+                    *worst = (window_bytes, holds, path, flow);
+                }
+            }
+        }
+        for (key, (window_bytes, holds, path, flow)) in short {
+            let carries = window_bytes as f64 * 8e12 / path.round_trip.as_ps().max(1) as f64;
+            let name = |host: u32| self.fabric.name(self.fabric.host_node(host));
+            let message = format!(
+                "a window of {} carries {:.1} Gbps over the idle round trip of {:.1} from `{}` to `{}`, whose links carry \
+                 {}: the window decides how much a flow gets, not the congestion control. Write advertised_window = \
+                 \"{}\" or more",
+                Bytes(window_bytes),
+                carries / 1e9,
+                path.round_trip,
+                name(flow.src),
+                name(flow.dst),
+                path.rate,
+                Bytes(holds.next_multiple_of(1000)),
+            );
+            self.context.warn(&key, message);
+        }
+    }
+
+    /// A timer that ends before an acknowledgement can be back sends everything again.
+    fn warn_of_timers(&self) {
+        let flows = self.plan.flows.iter().filter(|flow| flow.load == Load::Transport).take(MOST_FLOWS);
+        let of_flows = flows.map(|flow| (flow.traffic, flow.src, flow.dst));
+        let first =
+            |arrivals: &traffic::Arrivals| arrivals.destinations().iter().copied().find(|&to| to != arrivals.src);
+        let of_arrivals = self.plan.arrivals.iter().take(MOST_FLOWS);
+        let of_arrivals = of_arrivals.filter_map(|one| Some((one.traffic, one.src, first(one)?)));
+        // By key: the timer, and the path with the longest round trip.
+        let mut short = BTreeMap::<String, (Time, Time, u32, u32)>::new();
+        for (traffic, src, dst) in of_flows.chain(of_arrivals) {
+            let TransportParameters::Roce(roce) = self.parts.transport_of(traffic) else { continue };
+            let (name, timer) = match (roce.is_selective(), roce.timeout) {
+                (true, _) => ("rto_low", roce.selective.rto_low),
+                (false, Some(timeout)) => ("timeout", timeout),
+                (false, None) => continue,
+            };
+            let Some(path) = self.path(src, dst).filter(|path| timer < path.round_trip) else { continue };
+            let key = format!("{}.{name}", self.transport_key(traffic));
+            let worst = short.entry(key).or_insert((timer, path.round_trip, src, dst));
+            if path.round_trip > worst.1 {
+                *worst = (timer, path.round_trip, src, dst);
+            }
+        }
+        for (key, (timer, round_trip, src, dst)) in short {
+            let name = |host: u32| self.fabric.name(self.fabric.host_node(host));
+            let message = format!(
+                "{timer} is less than the idle round trip of {round_trip:.1} from `{}` to `{}`: packets are sent again \
+                 before they can be acknowledged. Write more than the round trip under load, such as {:.0}",
+                name(src),
+                name(dst),
+                round_trip * 4,
+            );
+            self.context.warn(&key, message);
+        }
+    }
+
+    fn transport_key(&self, entry: u8) -> String {
+        let own = self.parts.traffic.get(usize::from(entry)).is_some_and(|entry| entry.transport.is_some());
+        if own { format!("traffic.{entry}.transport") } else { "host.transport".to_owned() }
+    }
+
+    /// The first of the equal paths, idle; `None` if there is none.
+    fn path(&self, src: u32, dst: u32) -> Option<Path> {
+        let fabric = self.fabric;
+        let (mut node, end) = (fabric.host_node(src), fabric.host_node(dst));
+        let mut path = Path { rate: host_rate(fabric, src), round_trip: Time::ZERO };
+        for _ in 0..fabric.nodes().len() {
+            if node == end {
+                return Some(path);
+            }
+            let port = *self.forwarding.lookup(node, dst).first()?;
+            let peer = &fabric.ports(node)[usize::from(port)];
+            let link = fabric.link(peer.link);
+            let frame = link.rate.serialise(u64::from(self.mtu_bytes) + WIRE_OVERHEAD_BYTES);
+            path.round_trip = path.round_trip.saturating_add(link.delay * 2).saturating_add(frame);
+            path.rate = path.rate.min(link.rate);
+            node = peer.peer;
+        }
+        None
+    }
+}
+
+/// A path as an idle fabric has it.
+#[derive(Clone, Copy)]
+struct Path {
+    /// That of its slowest link.
+    rate: Rate,
+    /// Cables both ways, and a full frame on each link; acknowledgements take no time.
+    round_trip: Time,
+}
+
+impl Path {
+    /// Bytes that are on their way at full rate.
+    fn holds_bytes(&self) -> u64 {
+        let bits = u128::from(self.rate.as_bps()) * u128::from(self.round_trip.as_ps()) / 1_000_000_000_000;
+        u64::try_from(bits / 8).unwrap_or(u64::MAX)
+    }
+}
