@@ -169,7 +169,7 @@ impl Stalls {
 
     /// The check "stall" of a run without traffic in a lossless class.
     pub fn nothing() -> Verdict {
-        Verdict::nothing(NAME, "no traffic in a lossless class")
+        Verdict::not_applicable(NAME, "no traffic in a lossless class")
     }
 }
 

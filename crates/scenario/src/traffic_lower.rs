@@ -45,10 +45,10 @@ pub(crate) struct Ground<'a, 'd> {
 #[derive(Default)]
 pub(crate) struct After {
     /// Paths of its flows in order, or one for all.
-    paths: Vec<u32>,
-    one_path: bool,
+    pub paths: Vec<u32>,
+    pub one_path: bool,
     /// A share of the host's link.
-    share: Option<f64>,
+    pub share: Option<f64>,
 }
 
 /// The rate of the link by which a host sends (its first, where it has several).
@@ -175,7 +175,7 @@ impl Ground<'_, '_> {
         self.context.fail(&key, message, None);
     }
 
-    fn path(&self, name: &str, key: &str) -> Option<u32> {
+    pub(crate) fn path(&self, name: &str, key: &str) -> Option<u32> {
         let found = self.paths.iter().position(|path| path.name == name);
         if found.is_none() {
             let known = || self.paths.iter().take(100).map(|path| path.name.as_str());
