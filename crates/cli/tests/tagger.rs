@@ -131,6 +131,47 @@ fn sonic_files_appear_with_their_notes_and_nothing_where_a_switch_does_not_fit()
     assert!(ran.err.contains("can deadlock"), "{}", ran.err);
 }
 
+/// The proof is for switches that queue by the new tag and give the lossy class a share: others are refused.
+#[test]
+fn rules_are_proved_and_exported_for_the_switches_at_hand() {
+    let scratch = Scratch::new("tagger-switches");
+    let fabric = fabric(&scratch, "2");
+    let file = rules(&scratch, &fabric, "r.json", &["--paths", "bounces=1"]);
+    let verify = |more: &[&str]| tagger(&[&["verify", &file, "--fabric", &fabric], more].concat());
+    let proved = verify(&[]);
+    assert!(proved.code == Some(0) && proved.out.contains("switches that queue by the new tag"), "{}", proved.out);
+    let arriving = verify(&["--egress", "arriving-tag"]);
+    assert_eq!(arriving.code, Some(1));
+    assert!(arriving.out.contains("FAIL  no-reachable-cycle") && arriving.out.contains("tag 1"), "{}", arriving.out);
+    let json = parsed(&verify(&["--egress", "arriving-tag", "--json"]));
+    assert_eq!((&json["pass"], &json["verdict"]["switches"]["egress"]), (&json!(false), &json!("arriving-tag")));
+    assert_eq!(json["verdict"]["reachable_cycle"]["links"].as_array().map(Vec::len), Some(4));
+    let strict = verify(&["--scheduler", "strict"]);
+    assert_eq!(strict.code, Some(1));
+    assert!(
+        strict.out.contains("FAIL  lossy-queue-drains") && strict.out.contains("no rule matches"),
+        "{}",
+        strict.out
+    );
+    let export = |to: &str, more: &[&str]| {
+        tagger(&[&["export", &file, "--fabric", &fabric, "--to", to, "--out", &scratch.path("out")], more].concat())
+    };
+    for (more, says) in [
+        (["--egress", "arriving-tag"], "queue by the arriving tag can deadlock, with or without these rules"),
+        (["--scheduler", "strict"], "can stop a lossless queue for ever"),
+    ] {
+        let refused = export("sonic", &more);
+        assert!(refused.code == Some(1) && refused.err.contains(says), "{}", refused.err);
+        assert!(!scratch.0.join("out").exists());
+    }
+    for to in ["sonic", "acl"] {
+        assert_eq!(export(to, &["--force"]).code, Some(0));
+        let notes = std::fs::read_to_string(scratch.0.join("out/NOTES.txt")).unwrap();
+        assert!(notes.contains("any loop of links can deadlock, here with tag 1 "), "{notes}");
+        assert!(notes.contains("under strict priority") || notes.contains("not strict priority"), "{notes}");
+    }
+}
+
 /// Listings are shown as they are made, a part of the switches at a time: on the screen and as members of an object.
 #[test]
 fn a_listing_of_many_switches_is_the_same_on_the_screen_in_an_object_and_in_a_folder() {

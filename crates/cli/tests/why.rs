@@ -342,8 +342,11 @@ fn the_slowest_flows_are_found_without_a_trace() {
          [[traffic]]\nkind = \"pairs\"\npairs = [[\"H1\", \"H3\"]]\nsize = \"9KB\"\n\
          [[traffic]]\nkind = \"pairs\"\npairs = [[\"H2\", \"H3\"]]\nsize = \"5MB\"\n";
     let file = scratch.file("four.toml", scenario);
-    let out = scratch.path("four");
+    let out = scratch.path("it's `four`");
     assert_eq!(run(&["run", &file, "--out", &out, "--quiet"]).code, Some(0));
+    let told = run(&["why", &out, "--slowest"]).out;
+    let command = format!("tidegate why {} --flow ", text::quoted(&out));
+    assert!(command.contains("it'\\''s `four`'") && told.contains(&command), "a command to be copied: {told}");
     let asked = |more: &[&str]| run(&[&["why", &out, "--slowest"], more].concat());
     let json: serde_json::Value = serde_json::from_str(&asked(&["3", "--json"]).out).unwrap();
     assert_eq!(json["of"], 4);

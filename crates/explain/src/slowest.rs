@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use std::cmp::Ordering;
 use std::path::Path;
 use text::numbers::{counted, grouped, size, span_ps};
-use text::{Layout, table};
+use text::{Layout, quoted, table};
 
 /// The flows of a run that took the most of what they take alone, those that never ended before all others.
 #[derive(Clone, Debug)]
@@ -63,7 +63,7 @@ impl Slowest {
         let mut told = format!("the slowest of {}\n", counted(self.of, "flow"));
         if let Some(flow) = self.flows.first() {
             told.push_str(&table(&head, &rows, 2, Layout::Fixed, 2));
-            let flow = flow.flow;
+            let (flow, folder) = (flow.flow, quoted(folder));
             told.push_str(&format!(
                 "  tidegate why {folder} --flow {flow} says why, where the run traced it: run again with \
                  --set 'record.trace={{flows=[{flow}]}}'\n"

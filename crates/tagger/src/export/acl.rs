@@ -11,8 +11,10 @@ use serde_json::{Map, Value, json};
 
 /// What a person must know before loading it.
 pub const WARNING: &str = "Community SONiC up to 202605 rejects an ACL rule that rewrites the DSCP by IN_PORTS, \
-    OUT_PORTS and DSCP. This is for a vendor's build that takes it; the egress queue must follow the rewritten DSCP, \
-    or PAUSE of the new tag does not stop the packet.";
+    OUT_PORTS and DSCP. This is for a vendor's build that takes it. The egress queue must follow the rewritten DSCP: \
+    otherwise PAUSE of the new tag does not stop the packet, and any loop of links can deadlock. An ACL sets no \
+    scheduler: give the lossy queue a share of every port (DWRR or WRR, not strict priority), or packets that turn \
+    lossy can stop a lossless queue for ever.";
 
 /// The highest priority of a rule.
 const HIGHEST: u32 = 9999;

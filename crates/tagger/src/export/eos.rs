@@ -17,7 +17,9 @@ use std::fmt::Write;
 
 /// What a person must know before loading it.
 pub const WARNING: &str = "Written after the public EOS configuration guides; no switch was configured with it. Queue \
-    and DSCP by traffic class are maps of the whole switch, and PFC priorities are traffic classes.";
+    and DSCP by traffic class are maps of the whole switch, and PFC priorities are traffic classes. Queues in use share \
+    each port in equal parts: strict priority above the lossy queue would let packets that turn lossy stop a lossless \
+    queue for ever.";
 
 /// The configuration of a switch.
 ///
@@ -91,6 +93,11 @@ pub fn config(view: &SwitchView, marks: &Marks) -> Result<String, Misfit> {
         let at = distinct.iter().position(|policy| **policy == policies[usize::from(port)]).unwrap_or(0);
         line(format!("interface {}", view.interface(port)));
         line(format!("   service-policy type qos input tagger-in-{}", at + 1));
+        for queue in marks.queues() {
+            line(format!("   tx-queue {queue}"));
+            line("      no priority".to_owned());
+            line(format!("      bandwidth percent {}", 100 / marks.queues().len()));
+        }
         if !lossless.is_empty() {
             line("   priority-flow-control on".to_owned());
         }

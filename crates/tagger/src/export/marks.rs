@@ -119,6 +119,15 @@ impl Marks {
         Marks::new(tags, lossless, Lossy { dscp: 0, queue: 0 }, Vec::new(), USUAL_CLASSES)
     }
 
+    /// The queues in use: those of lossless tags, of lossy and of kept traffic, ascending.
+    pub fn queues(&self) -> Vec<u8> {
+        let lossless = self.lossless.iter().map(|mark| mark.priority);
+        let mut queues: Vec<u8> = lossless.chain(self.kept.iter().map(|kept| kept.queue)).collect();
+        queues.push(self.lossy.queue);
+        queues.sort_unstable();
+        queues.dedup();
+        queues
+    }
     /// Lossless tags, ascending.
     pub fn lossless(&self) -> &[Mark] {
         &self.lossless

@@ -107,11 +107,7 @@ fn chain(line: &mut impl FnMut(&str), name: &str, dscp: u8, queue: u8) {
 /// As [`ruleset`].
 pub fn queues(view: &SwitchView, marks: &Marks) -> Result<String, Misfit> {
     Misfit::of_names(view, Dialect::Linux)?;
-    let mut queues: Vec<u8> = marks.lossless().iter().map(|mark| mark.priority).collect();
-    queues.push(marks.lossy().queue);
-    queues.extend(marks.kept().iter().map(|kept| kept.queue));
-    queues.sort_unstable();
-    queues.dedup();
+    let queues = marks.queues();
     let mut text = String::new();
     for port in view.ports() {
         let (interface, rate) = (&port.interface, port.rate.as_bps());

@@ -7,6 +7,7 @@
 //! | rewrite | `TC_TO_DSCP_MAP`, by `PORT_QOS_MAP` of the egress port (202211 and later) |
 //! | egress queue by the new tag | `TC_TO_QUEUE_MAP`, likewise |
 //! | PAUSE of priority p stops queue p | `MAP_PFC_PRIORITY_TO_QUEUE` |
+//! | the lossy queue drains whatever the others do | `SCHEDULER` (DWRR), by `QUEUE` of each port |
 //!
 //! The schema is that of the public sources; it was not loaded on hardware.
 
@@ -93,6 +94,7 @@ pub fn config_db(view: &SwitchView, marks: &Marks, settings: &Settings) -> Resul
     tables.insert("PORT_QOS_MAP".to_owned(), ports.collect::<Map<_, _>>().into());
     add_watchdog(&mut tables, view, &watched, settings);
     add_headroom(&mut tables, view, &lossless, settings);
+    add_scheduler(&mut tables, view, marks);
     Ok(tables.into())
 }
 
@@ -126,7 +128,11 @@ pub fn general_notes(marks: &Marks) -> Vec<String> {
         "TC_TO_DSCP_MAP on a port needs SONiC 202211 or later.".to_owned(),
         "Whether TC_TO_QUEUE_MAP binds at the ingress or at the egress port depends on the ASIC: these maps assume \
          what --queue-map says. With the other binding packets of a new tag wait in the queue of the old one, and a \
-         PAUSE for the new one does not stop them."
+         PAUSE for the new one does not stop them: they are lost, and any loop of links can deadlock."
+            .to_owned(),
+        "SCHEDULER and QUEUE give all queues in use equal shares (DWRR). Keep a share for the lossy queue: packets that \
+         turn lossy there count against a lossless priority group, and under strict priority another class can stop \
+         that group for ever."
             .to_owned(),
         format!(
             "TC_TO_DSCP_MAP remarks every packet of its class: untagged packets of every DSCP{but} leave with DSCP {}. \
@@ -204,6 +210,17 @@ fn add_watchdog(tables: &mut Map<String, Value>, view: &SwitchView, watched: &[V
         found.insert("GLOBAL".to_owned(), json!({ "POLL_INTERVAL": settings.detection_ms.to_string() }));
         tables.insert("PFC_WD".to_owned(), found.into());
     }
+}
+
+/// Equal shares for all queues in use: under strict priority the lossy queue could be starved, and packets that turned
+/// lossy would hold the lossless priority group that they came by.
+fn add_scheduler(tables: &mut Map<String, Value>, view: &SwitchView, marks: &Marks) {
+    tables.insert("SCHEDULER".to_owned(), json!({ SHARED: { "type": "DWRR", "weight": "1" } }));
+    let queues = view
+        .port_numbers()
+        .flat_map(|port| marks.queues().into_iter().map(move |queue| format!("{}|{queue}", view.interface(port))));
+    let queues: Map<String, Value> = queues.map(|queue| (queue, json!({ "scheduler": SHARED }))).collect();
+    tables.insert("QUEUE".to_owned(), queues.into());
 }
 
 fn add_headroom(tables: &mut Map<String, Value>, view: &SwitchView, lossless: &[Vec<u8>], settings: &Settings) {

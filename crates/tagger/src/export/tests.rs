@@ -155,6 +155,8 @@ fn a_clos_with_k_bounces_takes_two_groups_a_tag_and_spines_one() {
         let spine = SwitchView::new("S1", ports, spine).unwrap();
         assert_eq!(groups(&spine, &marks).len(), usize::from(bounces + 1));
         let config = eos::config(&spine, &marks).unwrap();
+        let share = format!("   tx-queue {}\n      no priority\n      bandwidth percent ", marks.lossy().queue);
+        assert_eq!(config.matches(&share).count(), spine.ports().len(), "{config}");
         for mark in marks.lossless() {
             let seen = testing::eos(&config, mark.dscp, "e7");
             let same = (Some(mark.priority), mark.dscp, Some(mark.priority));
@@ -251,6 +253,12 @@ fn two_tors_and_two_classes_get_the_maps_that_sonic_ships() {
     assert_eq!(config["BUFFER_PG"]["Ethernet112|6"]["profile"], "tagger_lossless_30000_profile");
     assert_eq!(config["BUFFER_PG"]["Ethernet0|3-4"]["profile"], "tagger_lossless_30000_profile");
     assert_eq!(config["PFC_WD"]["Ethernet112"]["action"], "drop");
+    // Every queue in use has the same share, that of lossy packets too: under strict priority it could be starved.
+    assert_eq!(config["SCHEDULER"]["TAGGER"]["type"], "DWRR");
+    for queue in marks.queues() {
+        assert_eq!(config["QUEUE"][format!("Ethernet112|{queue}")]["scheduler"], "TAGGER");
+    }
+    assert!(marks.queues().contains(&marks.lossy().queue));
     // Six groups beside the lossy one.
     assert_eq!(groups(&tor, &marks).len(), 6);
 }

@@ -4,6 +4,7 @@ use super::headroom::HeadroomArgs;
 use super::marks::MarkArgs;
 use super::profile::{self, Profile};
 use super::source::{RulesOnFabric, read_text};
+use super::verify::SwitchArgs;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::interfaces::{InterfaceArgs, wrong};
@@ -56,6 +57,8 @@ pub struct ExportArgs {
     /// otherwise is lossy; or any that the rules have.
     #[arg(long, value_enum, value_name = "TAGS", default_value = "first")]
     trust_hosts: Trusted,
+    #[command(flatten)]
+    assumed: SwitchArgs,
     /// Do not prove the rules first.
     #[arg(long)]
     unproved: bool,
@@ -178,17 +181,18 @@ pub fn command(args: &ExportArgs) -> Result<Exit, Failure> {
     check_names(&fabric, &args.switches)?;
     let profile = args.profile.as_deref().map(profile::read).transpose()?;
     check_ports(&fabric, profile.as_ref())?;
-    if !args.unproved && !proved(args, &fabric)? {
-        let name = args.on.rules.display();
-        output::note(&format!(
-            "{name}: these rules can deadlock, so nothing is written: tidegate tagger verify shows how"
-        ));
+    let assumed = args.assumed.switches();
+    let proof = (!args.unproved).then(|| prove(args, &fabric, assumed)).transpose()?;
+    if let Some(verdict) = proof.filter(|verdict| !verdict.pass()) {
+        output::note(&format!("{}: {}, so nothing is written", args.on.rules.display(), why_not(&verdict)));
+        output::note(&format!("tidegate tagger verify{} shows how", options(assumed)));
         return Ok(Exit::CheckFailed);
     }
     // A listing shows tags, and needs no priorities for them.
     let marks = (!args.to.lists()).then(|| args.marks.marks(&rules, profile.as_ref())).transpose()?;
     let priorities = profile.as_ref().and_then(|profile| profile.limits.lossless_priorities);
-    let job = Job::new(args, &fabric, &rules, marks.as_ref(), priorities)?;
+    let mut job = Job::new(args, &fabric, &rules, marks.as_ref(), priorities)?;
+    job.otherwise = otherwise(args, &fabric)?;
     let written = hand_over::hand_over(&job)?;
     if written.misfits.is_empty() {
         return Ok(Exit::Done);
@@ -203,13 +207,49 @@ pub fn command(args: &ExportArgs) -> Result<Exit, Failure> {
     Ok(Exit::CheckFailed)
 }
 
-/// Whether code that knows nothing of how the rules came about proves them.
-fn proved(args: &ExportArgs, fabric: &Fabric) -> Result<bool, Failure> {
+/// What code says of the rules that knows nothing of how they came about, on these switches.
+fn prove(args: &ExportArgs, fabric: &Fabric, on: verify::Switches) -> Result<verify::Verdict, Failure> {
     let text = read_text(&args.on.rules)?;
     let wrong = |error| Failure::Input { message: format!("{}: {error}", args.on.rules.display()), help: None };
     let rules = verify::RuleFile::parse(text.as_bytes()).map_err(wrong)?;
-    let verifier = verify::Verifier::new(fabric, &rules).map_err(wrong)?;
-    Ok(verifier.finish().pass())
+    Ok(verify::Verifier::new(fabric, &rules).map_err(wrong)?.on(on).finish())
+}
+
+/// Why rules are not exported.
+fn why_not(verdict: &verify::Verdict) -> &'static str {
+    let only_starves = verdict.checks.iter().all(|check| check.pass || check.name == "lossy-queue-drains");
+    match (only_starves, verdict.switches.egress) {
+        (true, _) => "under strict priority a frame that turns lossy can stop a lossless queue for ever",
+        (_, verify::EgressQueue::ArrivingTag) => {
+            "switches that queue by the arriving tag can deadlock, with or without these rules"
+        }
+        _ => "these rules can deadlock",
+    }
+}
+
+/// The options that say what is not assumed anyway.
+fn options(switches: verify::Switches) -> String {
+    let egress = if switches.egress == verify::EgressQueue::ArrivingTag { " --egress arriving-tag" } else { "" };
+    let strict = if switches.scheduler == verify::Scheduler::Strict { " --scheduler strict" } else { "" };
+    format!("{egress}{strict}")
+}
+
+/// What becomes of the fabric where switches do not queue by the new tag, as these formats assume.
+fn otherwise(args: &ExportArgs, fabric: &Fabric) -> Result<Option<String>, Failure> {
+    if !matches!(args.to, Format::Sonic | Format::Acl | Format::Eos) || args.unproved {
+        return Ok(None);
+    }
+    let arriving = verify::Switches { egress: verify::EgressQueue::ArrivingTag, ..verify::Switches::default() };
+    let verdict = prove(args, fabric, arriving)?;
+    Ok(verdict.reachable_cycle.map(|cycle| {
+        let links: Vec<String> = cycle.links.iter().map(ToString::to_string).collect();
+        let tag = cycle.links.first().and_then(|link| link.tag).unwrap_or_default();
+        format!(
+            "These rules are proved for switches whose egress queue follows the new tag. A switch that queues by the \
+             arriving tag does not only lose packets: any loop of links can deadlock, here with tag {tag} {}.",
+            links.join(", ")
+        )
+    }))
 }
 
 fn check_ports(fabric: &Fabric, profile: Option<&Profile>) -> Result<(), Failure> {
@@ -246,6 +286,8 @@ struct Job<'a> {
     switches: Vec<NodeId>,
     names: Interfaces,
     settings: Settings,
+    /// What switches do that queue by another tag than assumed.
+    otherwise: Option<String>,
 }
 
 impl<'a> Job<'a> {
@@ -274,13 +316,16 @@ impl<'a> Job<'a> {
             xon_bytes: 2 * args.headroom.mtu().get(),
             dynamic_th: 0,
         };
-        Ok(Job { args, fabric, rules, marks, priorities, switches, names, settings })
+        Ok(Job { args, fabric, rules, marks, priorities, switches, names, settings, otherwise: None })
     }
 
     /// What to know that is not of single switches.
     fn notes(&self) -> Vec<String> {
         let general = self.marks.into_iter().flat_map(|marks| general_notes(self.args.to, marks));
-        general.chain(self.args.interfaces.note(self.fabric, &self.names, &self.switches)).collect()
+        general
+            .chain(self.otherwise.clone())
+            .chain(self.args.interfaces.note(self.fabric, &self.names, &self.switches))
+            .collect()
     }
 
     /// The files of these switches: written as `new` ones where there is a folder for them, and kept if `keep`.

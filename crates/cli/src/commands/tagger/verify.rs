@@ -14,7 +14,7 @@ use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 use text::numbers::{counted, counted_as, grouped};
-use verify::{Check, RuleFile, TreeRoots, Verdict, Verifier};
+use verify::{Check, EgressQueue, RuleFile, Scheduler, Switches, TreeRoots, Verdict, Verifier};
 
 /// Prove that Tagger rules cannot deadlock, whatever the forwarding does, and that expected paths stay lossless.
 ///
@@ -39,12 +39,54 @@ pub struct VerifyArgs {
     /// Everything that this routing does between hosts must be lossless.
     #[arg(long, value_name = "MODE")]
     routing: Option<Routing>,
+    #[command(flatten)]
+    switches: SwitchArgs,
     /// Draw no progress, and print nothing.
     #[arg(long, short)]
     quiet: bool,
     /// Print one JSON object on standard output, and nothing else there.
     #[arg(long)]
     json: bool,
+}
+
+/// The switches that the rules are for.
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub struct SwitchArgs {
+    /// The egress queue that switches put a frame in whose tag changes: new-tag, as Tagger needs it, or arriving-tag, as
+    /// they do by default: any loop of links can then deadlock, with or without rules.
+    #[arg(long, value_enum, value_name = "QUEUE", default_value = "new-tag")]
+    egress: Egress,
+    /// The scheduler of egress ports: share, under which the lossy class has a share of each link (WRR, DRR), or strict,
+    /// under which other classes can starve it, and with it the lossless queues that its frames are counted in.
+    #[arg(long, value_enum, value_name = "SCHEDULER", default_value = "share")]
+    scheduler: Scheduling,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Egress {
+    NewTag,
+    ArrivingTag,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Scheduling {
+    Share,
+    Strict,
+}
+
+impl SwitchArgs {
+    /// As the verifier has it.
+    pub fn switches(self) -> Switches {
+        let egress = match self.egress {
+            Egress::NewTag => EgressQueue::NewTag,
+            Egress::ArrivingTag => EgressQueue::ArrivingTag,
+        };
+        let scheduler = match self.scheduler {
+            Scheduling::Share => Scheduler::Share,
+            Scheduling::Strict => Scheduler::Strict,
+        };
+        Switches { egress, scheduler }
+    }
 }
 
 /// Routing whose ways are all expected.
@@ -66,7 +108,7 @@ pub fn command(args: &VerifyArgs) -> Result<Exit, Failure> {
     let fabric = fabric_source::find(&args.source, &args.flags, None)?.fabric;
     let visible = !args.quiet && !args.json;
     let bar = waiting("reading the rules", visible);
-    let read = read(&args.rules, &fabric);
+    let read = read(&args.rules, &fabric, args.switches.switches());
     bar.finish_and_clear();
     let (rules, mut verifier) = read?;
     for paths in &args.paths {
@@ -92,13 +134,13 @@ pub fn command(args: &VerifyArgs) -> Result<Exit, Failure> {
     Ok(if verdict.pass() { Exit::Done } else { Exit::CheckFailed })
 }
 
-fn read<'f>(path: &Path, fabric: &'f Fabric) -> Result<(RuleFile, Verifier<'f>), Failure> {
+fn read<'f>(path: &Path, fabric: &'f Fabric, on: Switches) -> Result<(RuleFile, Verifier<'f>), Failure> {
     let read = scenario::read_at_most(path, scenario::MAX_TREE_BYTES);
     let bytes = fabric_source::text(path, read.map_err(|error| Failure::unreadable(path, &error))?)?.into_bytes();
     let in_rules = |error| Failure::of_verifier(path, &error);
     let rules = RuleFile::parse(&bytes).map_err(in_rules)?;
     drop(bytes);
-    let verifier = Verifier::new(fabric, &rules).map_err(in_rules)?;
+    let verifier = Verifier::new(fabric, &rules).map_err(in_rules)?.on(on);
     Ok((rules, verifier))
 }
 
@@ -169,11 +211,25 @@ fn as_text(args: &VerifyArgs, rules: &RuleFile, verdict: &Verdict) -> String {
             text += &format!("        {line}\n");
         }
     }
+    text += &format!("  {}  {}\n", styled("for ", Style::Caution), switches_text(verdict.switches));
     if args.paths.is_empty() && args.routing.is_none() {
         let hint = styled("hint", Style::Caution);
         text += &format!("  {hint}  no --paths and no --routing: whether anything is lossless was not asked\n");
     }
     text
+}
+
+/// The switches that a verdict is for.
+fn switches_text(switches: Switches) -> String {
+    let egress = match switches.egress {
+        EgressQueue::NewTag => "the new tag (--egress)",
+        EgressQueue::ArrivingTag => "the arriving tag",
+    };
+    let scheduler = match switches.scheduler {
+        Scheduler::Share => "give the lossy class a share of each link (--scheduler)",
+        Scheduler::Strict => "serve classes by strict priority",
+    };
+    format!("switches that queue by {egress} and {scheduler}")
 }
 
 /// What holds, and for how much; or what does not.
@@ -197,6 +253,9 @@ fn finding(check: &Check, verdict: &Verdict) -> String {
             1 => "an expected path turns lossy".to_owned(),
             more => format!("{} expected paths turn lossy", grouped(more)),
         },
+        ("lossy-queue-drains", false) => {
+            "a frame that turns lossy can wait for ever behind classes of higher priority".to_owned()
+        }
         (_, true) => check.meaning.to_owned(),
         (_, false) => "a frame could come from a higher tag to a lower one".to_owned(),
     }
@@ -212,6 +271,7 @@ fn refutation(check: &Check, verdict: &Verdict) -> String {
         // Mostly the same one, which need not be read twice.
         "no-reachable-cycle" if verdict.reachable_cycle == verdict.cycle => "the same circle\n".to_owned(),
         "no-reachable-cycle" => cycle(&verdict.reachable_cycle),
+        "lossy-queue-drains" => verdict.stranded.as_ref().map_or(String::new(), ToString::to_string),
         _ => verdict.lost.iter().map(|lost| format!("{lost}\n")).collect(),
     }
 }
