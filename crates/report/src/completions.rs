@@ -145,7 +145,7 @@ impl Values {
         entries.sort_by_key(|(_, values, _)| std::cmp::Reverse(values.len()));
         entries.truncate(MAX_LABELS);
         let by_label = entries.into_iter().map(named).collect();
-        let open = open.values().sum();
+        let open = open.values().sum::<u64>();
         let run = if open > 0 { format!("{run} ({})", coverage(self.all.len(), open)) } else { run.to_owned() };
         Some(Shares { all: distribution(run, self.all, open), by_size: several(by_size), by_label: several(by_label) })
     }
