@@ -190,8 +190,8 @@ fn fabric(draft: &mut Draft) -> (&'static str, String) {
 fn routing(draft: &mut Draft, kind: &str) {
     draft.line("[routing]");
     match kind {
-        "fat-tree" => draft.maybe(40, "mode", &["\"two-level\"", "\"up-down\""]),
-        "leaf-spine" | "clos" | "ring" | "line" | "jellyfish" => draft.maybe(20, "mode", &["\"up-down\""]),
+        "fat-tree" => drop(draft.maybe(40, "mode", &["\"two-level\"", "\"up-down\""])),
+        "leaf-spine" | "clos" | "ring" | "line" | "jellyfish" => drop(draft.maybe(20, "mode", &["\"up-down\""])),
         _ => {}
     }
     draft.maybe(40, "spread", &["\"packet\"", "\"path\"", "\"flow\""]);

@@ -78,8 +78,8 @@ fn collective(draft: &mut Draft, sizes: &[&'static str]) {
     let algorithm = draft.of(algorithms);
     draft.line(&format!("algorithm = {algorithm}"));
     match algorithm {
-        "\"hierarchical\"" => draft.maybe(100, "group", &["2", "2", "4"]),
-        "\"direct\"" => draft.maybe(30, "window", &["2", "3"]),
+        "\"hierarchical\"" => drop(draft.maybe(100, "group", &["2", "2", "4"])),
+        "\"direct\"" => drop(draft.maybe(30, "window", &["2", "3"])),
         _ => {}
     }
     draft.maybe(100, "size", sizes);
@@ -98,10 +98,14 @@ fn pairs(draft: &mut Draft, kind: &str, sizes: &[&'static str]) {
             draft.line(&format!("fan_in = {fan_in}"));
             draft.maybe(50, "receiver", &["\"H1\"", "\"H2\""]);
         }
-        "random" => draft.maybe(100, "count", &["1", "5", "20"]),
-        "stride" => draft.maybe(100, "stride", &["1", "1", "2"]),
+        "random" => drop(draft.maybe(100, "count", &["1", "5", "20"])),
+        "stride" => drop(draft.maybe(100, "stride", &["1", "1", "2"])),
         "pairs" => {
-            draft.maybe(100, "pairs", &["[[\"H1\", \"H2\"]]", "[[\"H2\", \"H1\"], [\"H1\", \"H2\"], [\"H3\", \"H1\"]]"])
+            draft.maybe(
+                100,
+                "pairs",
+                &["[[\"H1\", \"H2\"]]", "[[\"H2\", \"H1\"], [\"H1\", \"H2\"], [\"H3\", \"H1\"]]"],
+            );
         }
         _ => {}
     }
