@@ -44,7 +44,8 @@ fn who(cause: &Value, role: &str) -> Vec<String> {
     [of("hosts", "host"), of("flows", "flow")].concat()
 }
 
-/// Every stop is counted at its port, under its cause, and in its cause's tree, and all together are the time that the summary has.
+/// Every stop is counted at its port, under its cause, and in its cause's tree, and all together are the time that the
+/// summary has.
 fn adds_up(told: &Value, summary: &Value) {
     let causes = list(told, "causes");
     for key in ["stops", "stopped_ps"] {
@@ -85,7 +86,7 @@ fn the_bystander_is_the_victim_of_the_receivers_port() {
         ("cbfc", "switch.flow_control={ kind = \"cbfc\", priorities = [3] }".to_owned()),
     ];
     for (kind, change) in kinds {
-        let changes = [change.as_str(), "duration=1100us"];
+        let changes = [change.as_str(), "duration=1100us", "measure.warm_up=0s"];
         let (_, told, summary) = blame(&scratch, kind, &experiment("bg/fig1.2.toml"), &changes);
         adds_up(&told, &summary);
         let root = &list(&told, "causes")[0];
@@ -233,7 +234,11 @@ fn a_circle_a_mad_card_and_few_credits_are_causes_of_their_own() {
     let told = run(&["why", &out, "--packet", &packet.number.to_string()]).out;
     assert!(told.contains("its watchdog found") && told.contains("towards H3 stopped for too long"), "{told}");
 
-    let few = ["switch.flow_control={ kind = \"cbfc\", priorities = [3], credits = \"2KB\" }", "duration=1100us"];
+    let few = [
+        "switch.flow_control={ kind = \"cbfc\", priorities = [3], credits = \"2KB\" }",
+        "duration=1100us",
+        "measure.warm_up=0s",
+    ];
     let (_, told, summary) = blame(&scratch, "few", &experiment("bg/fig1.2.toml"), &few);
     adds_up(&told, &summary);
     assert!(list(&told, "causes").iter().all(|cause| cause["kind"] == "credits"), "{told:#}");

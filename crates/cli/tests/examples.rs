@@ -14,6 +14,7 @@ fn both(name: &str, code: i32) -> (String, Value) {
     // What an example is there to show is warned of, and nothing else.
     let warned = match name {
         "partial-pfc.toml" => "where flow control does not reach",
+        "link-failure.toml" => "2 frames of lossless classes were lost with links that had failed",
         "pause-storm.toml" => "watchdogs found 1 pause storm",
         _ => "",
     };

@@ -81,7 +81,7 @@ fn impossible(table: &Table, random: &mut Stream) -> (Vec<Column>, Vec<Vec<Cell>
     let mut rows: Vec<Vec<Cell>> =
         (0..table.rows).map(|row| table.row(row).into_iter().map(Cell::of).collect()).collect();
     let column = random.below(table.columns.len() as u64) as usize;
-    let extremes = [0, 1, 2, 7, 255, 65_535, u64::from(u32::MAX), u64::MAX / 2, u64::MAX - 1, u64::MAX];
+    let extremes = [0, 1, 2, 7, 255, 65_535, u64::from(u32::MAX), u64::MAX / 2 - 1, u64::MAX - 1, u64::MAX];
     let kind = &table.columns[column];
     let cell = match kind.kind {
         // A count beyond the signed numbers cannot even be written.

@@ -24,8 +24,8 @@ fn random(case: u64) -> (String, Algorithm, EgressQueue) {
     let mut dice = Dice(Stream::new(case, 0, 9));
     let link = "link = { rate = \"40Gbps\", delay = \"500ns\" }";
     let fabric = match dice.below(4) {
-        0 => format!("kind = \"ring\"\nswitches = {}\nhosts_each = 2\n{link}", 3 + dice.below(3)),
-        1 => format!("kind = \"line\"\nswitches = {}\nhosts_each = 2\n{link}", 1 + dice.below(3)),
+        0 => format!("kind = \"ring\"\nswitches = {}\nhosts_per_switch = 2\n{link}", 3 + dice.below(3)),
+        1 => format!("kind = \"line\"\nswitches = {}\nhosts_per_switch = 2\n{link}", 1 + dice.below(3)),
         2 => format!("kind = \"leaf-spine\"\nleaves = 3\nspines = 2\nhosts_per_leaf = 2\n{link}"),
         _ => format!(
             "kind = \"clos\"\npods = 2\ntors_per_pod = 2\nleaves_per_pod = 2\nspines = 2\nhosts_per_tor = 1\n{link}"

@@ -201,7 +201,7 @@ mod tests {
         let kept = slow.0.serialise(1000 + 20);
         let one = lone_flow_time(&[fast, slow, fast], 1, 1000, 0);
         assert_eq!(spread_flow_time(&hops, 1, 1000, 0), one);
-        assert_eq!(spread_flow_time(&hops, 2, 1000, 0), one);
+        assert_eq!(spread_flow_time(&hops, 2, 1000, 0), one + fast.0.serialise(1000 + 20));
         assert_eq!(spread_flow_time(&hops, 1001, 1000, 0), one + kept * 500);
         // A link of 40 Gbps starts four frames for each of the other.
         let uneven = [SpreadHop::new([slow, (Rate::from_gbps(40), Time::from_us(1))])];

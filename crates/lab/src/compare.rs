@@ -137,10 +137,10 @@ impl Comparison {
     }
 
     /// Runs it, and where that decides nothing, longer and under more seeds. First every run lasts twice as long, again
-    /// and again, up to [`MOST_TIME`] times, until no flow is unfinished; measured are the same flows. Then as many seeds
-    /// as there are are added, up to [`MOST_SEEDS`] times as many, until of every value the difference of the mean
-    /// completion time to the first is more than chance, or known to `share` of the first. Returns the comparison that
-    /// was made last.
+    /// and again, up to [`MOST_TIME`] times, until no flow is unfinished; measured are the same flows. Then as many
+    /// seeds as there are are added, up to [`MOST_SEEDS`] times as many, until of every value the difference of the
+    /// mean completion time to the first is more than chance, or known to `share` of the first. Returns the comparison
+    /// that was made last.
     ///
     /// # Errors
     /// As [`Comparison::of`] and [`Comparison::run`].

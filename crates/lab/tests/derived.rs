@@ -65,11 +65,12 @@ fn scenario(number: u64) -> String {
             "kind = \"pairs\"\npairs = [[\"H1\", \"H3\"], [\"H2\", \"H3\"]]\nsize = \"60KB\"",
             "kind = \"pairs\"\npairs = [[\"H4\", \"H1\"]]\nsize = \"endless\"",
             "kind = \"pairs\"\npairs = [[\"H1\", \"H4\"]]\nsize = \"500B\"",
-            "kind = \"pairs\"\npairs = [[\"H1\", \"H3\"]]\nprocess = \"periodic\"\nperiod = \"10us\"\nframe = \"1000B\"",
+            "kind = \"pairs\"\npairs = [[\"H1\", \"H3\"]]\nprocess = \"periodic\"\nperiod = \"10us\"\nframe = \
+                 \"1000B\"",
             "kind = \"pairs\"\npairs = [[\"H2\", \"H4\"]]\nprocess = \"constant\"\nload = 0.7\nframe = \
              \"800B\"\nframe_deviation = \"300B\"",
-            "kind = \"pairs\"\npairs = [[\"H2\", \"H3\"]]\nprocess = \"bursts\"\nframe_gap = \"1ns\"\nframes_per_burst = \
-             20\npause = \"30us\"\nsize = \"40KB\"\nframe = \"1200B\"\nframe_deviation = \"200B\"",
+            "kind = \"pairs\"\npairs = [[\"H2\", \"H3\"]]\nprocess = \"bursts\"\nframe_gap = \"1ns\"\nframes_per_burst \
+             = 20\npause = \"30us\"\nsize = \"40KB\"\nframe = \"1200B\"\nframe_deviation = \"200B\"",
             "kind = \"incast\"\nreceiver = \"H4\"\nfan_in = 3\nsize = \"20KB\"",
             "kind = \"poisson\"\nsizes = \"3KB\"\nload = 0.4\njitter = \"20us\"",
         ]);

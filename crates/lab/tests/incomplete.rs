@@ -19,7 +19,7 @@ marking = { kind = "ecn", k_min = "10KB", k_max = "40KB", p_max = 0.2 }
 transport = { kind = "dcqcn" }
 [[traffic]]
 kind = "poisson"
-size = "4KB"
+sizes = { uniform = ["2KB", "6KB"] }
 load = 0.3
 stop = "60us"
 [[traffic]]

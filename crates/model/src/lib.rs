@@ -47,6 +47,7 @@ mod outcome;
 pub mod parameters;
 mod pause_storms;
 mod queue;
+mod queue_lengths;
 mod queue_samples;
 mod requests;
 mod routes;

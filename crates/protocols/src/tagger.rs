@@ -48,8 +48,8 @@ pub const MECHANISM: Mechanism = Mechanism {
             key: "egress",
             default: Value("new-tag"),
             meaning: "whose queue a rewritten frame waits in: new-tag, or arriving-tag, which is how switches do it by \
-                      default: the pause of the new class does not reach the frame, lossless frames are lost, and any loop \
-                      of links can deadlock, with or without rules",
+                      default: the pause of the new class does not reach the frame, lossless frames are lost, and any \
+                      loop of links can deadlock, with or without rules",
             source: "Tagger, section 7 and figure 8",
         },
     ],

@@ -107,6 +107,6 @@ mod tests {
         let unit = |key: &str| told.iter().find(|pair| pair.key == key).and_then(|pair| pair.value.clone());
         assert_eq!(unit("unit.rate_bps").as_deref(), Some("bit/s"));
         assert_eq!(unit("unit.delay_ps").as_deref(), Some("ps"));
-        assert_eq!(unit("unit.label"), None);
+        assert_eq!(unit("unit.label").as_deref(), Some("none"));
     }
 }

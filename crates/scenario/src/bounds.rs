@@ -1,4 +1,5 @@
-//! Warnings before the run: load beyond a link, a window below the bandwidth-delay product, a timer below the round trip.
+//! Warnings before the run: load beyond a link, a window below the bandwidth-delay product, a timer below the round
+//! trip.
 
 use crate::parts::Parts;
 use crate::section::Context;
@@ -47,8 +48,8 @@ impl Bounds<'_> {
         self.warn_of_timers();
     }
 
-    /// Expected load of links between switches, of flows that are drawn by rate: those of transfers and of frames may be
-    /// meant to congest a link for a while.
+    /// Expected load of links between switches, of flows that are drawn by rate: those of transfers and of frames may
+    /// be meant to congest a link for a while.
     fn warn_of_load(&self) {
         let fabric = self.fabric;
         let mut entries = BTreeMap::<u8, Drawn>::new();
@@ -124,8 +125,8 @@ impl Bounds<'_> {
         };
         let percent = |share: f64| (share * 100.0).round();
         let message = format!(
-            "the expected load is {} % of the links from tier {from} to tier {to}, and {} % of the busiest, `{}` to `{}`: \
-             what waits there grows for as long as flows arrive. Divide the load by {:.2} or more",
+            "the expected load is {} % of the links from tier {from} to tier {to}, and {} % of the busiest, `{}` to \
+             `{}`: what waits there grows for as long as flows arrive. Divide the load by {:.2} or more",
             percent(load / rate),
             percent(busiest),
             fabric.name(a),
@@ -171,9 +172,9 @@ impl Bounds<'_> {
             let carries = window_bytes as f64 * 8e12 / path.round_trip.as_ps().max(1) as f64;
             let name = |host: u32| self.fabric.name(self.fabric.host_node(host));
             let message = format!(
-                "a window of {} carries {:.1} Gbps over the idle round trip of {:.1} from `{}` to `{}`, whose links carry \
-                 {}: the window decides how much a flow gets, not the congestion control. Write advertised_window = \
-                 \"{}\" or more",
+                "a window of {} carries {:.1} Gbps over the idle round trip of {:.1} from `{}` to `{}`, whose links \
+                 carry {}: the window decides how much a flow gets, not the congestion control. Write advertised_window \
+                 = \"{}\" or more",
                 Bytes(window_bytes),
                 carries / 1e9,
                 path.round_trip,

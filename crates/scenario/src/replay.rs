@@ -43,6 +43,7 @@ pub(crate) fn read(section: &Section<'_, '_>) -> Option<ReplayPlan> {
     let (file, time_origin) = (section.text("file"), section.time("time_origin"));
     let format = section.word("format", "format", &["auto", "hpcc", "conweave", "ns3-rdma", "htsim"]);
     let start_unit = section.word("start_unit", "unit", &["auto", "ps", "us"]);
+    let paths = path_names(section);
     let packet_bytes = section.read("packet", |value| {
         let (packet, text) = quantity::<Bytes>(value, "a size")?;
         if (1..=65_535).contains(&packet.get()) {
@@ -65,7 +66,7 @@ pub(crate) fn read(section: &Section<'_, '_>) -> Option<ReplayPlan> {
             _ => None,
         },
         packet_bytes,
-        paths: path_names(section),
+        paths,
     })
 }
 

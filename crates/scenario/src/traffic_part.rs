@@ -501,6 +501,7 @@ fn collective(section: &Section<'_, '_>) -> Option<What> {
     let (size, step_delay) = (section.size("size"), section.time("step_delay"));
     let (pieces, pieces_in_flight) = (section.count("pieces"), section.count("pieces_in_flight"));
     let (iterations, compute) = (section.count("iterations"), section.time("compute"));
+    let (queue_pairs, alone) = (section.count("qps_per_connection"), section.flag("connection_per_message"));
     let algorithm = match algorithm? {
         "ring" => Algorithm::Ring,
         "tree" => Algorithm::Tree,
@@ -514,7 +515,6 @@ fn collective(section: &Section<'_, '_>) -> Option<What> {
             Algorithm::Direct { window: section.count("window")? }
         }
     };
-    let (queue_pairs, alone) = (section.count("qps_per_connection"), section.flag("connection_per_message"));
     if alone == Some(true) && section.has("qps_per_connection") {
         let message = "each message has a connection of its own, so no number of connections can carry them in turn";
         section.fail("qps_per_connection", message, Some("leave one of the two keys out".to_owned()));

@@ -77,8 +77,8 @@ pub enum Problem {
     BeforeOrigin(units::Time),
     /// A line that is right in two formats, and no line decides.
     #[error(
-        "reads as a flow of {size} bytes at {end} s (hpcc), or as {packets} packets from {size} s to {end} s (ns3-rdma), \
-         and no other line of the file decides: write format = \"hpcc\" or format = \"ns3-rdma\""
+        "reads as a flow of {size} bytes at {end} s (hpcc), or as {packets} packets from {size} s to {end} s \
+         (ns3-rdma), and no other line of the file decides: write format = \"hpcc\" or format = \"ns3-rdma\""
     )]
     Ambiguous {
         /// The fourth column: a port, or packets.

@@ -25,8 +25,8 @@ pub enum Lengths {
     /// Not at all.
     #[default]
     Equal,
-    /// Normally distributed; what is drawn below 64 bytes or above the longest becomes that. The mean of what results is
-    /// `frame_bytes`, to half a byte: where limits would shift it, the distribution is shifted against them.
+    /// Normally distributed; what is drawn below 64 bytes or above the longest becomes that. The mean of what results
+    /// is `frame_bytes`, to half a byte: where limits would shift it, the distribution is shifted against them.
     Normal {
         /// The standard deviation.
         deviation_bytes: u16,
@@ -341,7 +341,8 @@ mod tests {
         assert!(DatagramSource { frame_bytes: 701, lengths, ..periodic(None) }.check().is_err());
     }
 
-    /// The mean of what is sent is `frame_bytes` where limits cut off one side of the distribution, or nearly all of it.
+    /// The mean of what is sent is `frame_bytes` where limits cut off one side of the distribution, or nearly all of
+    /// it.
     #[test]
     fn limits_do_not_shift_the_mean_length() {
         for (frame_bytes, deviation_bytes, longest_bytes) in

@@ -269,8 +269,8 @@ impl<'f> Verifier<'f> {
         Verdict { switches, checks, counts, decrease, cycle, reachable_cycle, stranded, lost: self.lost }
     }
 
-    /// The search for circles where frames wait by their arriving tag. A circle that needs no frame to be sent back by the port that it
-    /// came by is found first: it is easier to believe.
+    /// The search for circles where frames wait by their arriving tag. A circle that needs no frame to be sent back by
+    /// the port that it came by is found first: it is easier to believe.
     fn by_arriving_tag(&self, queues: &[bool]) -> Search {
         let search_with = |turns_back| {
             let graph = by_arriving_tag(self.fabric, &self.table.graph, queues, turns_back);

@@ -38,8 +38,8 @@ pub struct Switches {
     pub scheduler: Scheduler,
 }
 
-/// Which queues wait for which where frames wait by their arriving tag: among `queues`, a flag for each vertex, each for
-/// those of its own tag behind every port of its switch. `turns_back` counts the port that the frame came by.
+/// Which queues wait for which where frames wait by their arriving tag: among `queues`, a flag for each vertex, each
+/// for those of its own tag behind every port of its switch. `turns_back` counts the port that the frame came by.
 pub(crate) fn by_arriving_tag(fabric: &Fabric, rules: &Graph, queues: &[bool], turns_back: bool) -> Graph {
     let mut graph = rules.without_edges();
     let mut set: Vec<u64> = Vec::new();

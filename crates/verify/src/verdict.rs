@@ -116,8 +116,8 @@ impl fmt::Display for StrandedFrame {
         let StrandedFrame { switch, ingress, egress, tag } = self;
         write!(
             f,
-            "{switch}: from port {ingress} to port {egress} no rule matches tag {tag}: the frame waits in the lossy queue \
-             of port {egress}, and counts against the lossless queue of port {ingress}"
+            "{switch}: from port {ingress} to port {egress} no rule matches tag {tag}: the frame waits in the lossy \
+             queue of port {egress}, and counts against the lossless queue of port {ingress}"
         )
     }
 }

@@ -92,7 +92,8 @@ pub fn text(varied: &[Vary], rows: &[Row], metrics: &[Metric], all: bool) -> Str
         text.push_str(&match marked {
             true => format!(
                 "{NOISE} within the noise: seed by seed, its difference to the first {first} may be chance (Student's \
-                 t; over all differences of the table, at most 5 % of those without {NOISE} are expected to be chance)\n"
+                 t; over all differences of the table, at most 5 % of those without {NOISE} are expected to be \
+                 chance)\n"
             ),
             false if groups.len() > 1 && undecided.is_empty() => {
                 format!("no difference to the first {first} is within the noise\n")

@@ -1,8 +1,8 @@
 //! Streamed tables: Parquet without arrow, and CSV of the same rows.
 //!
 //! Units stand in the column names (`start_ps`, `queue_bytes`) and, with what each column says and which run a table
-//! is of, in the metadata of the file: `unit.<column>`, `meaning.<column>`, `least.<column>`, `tidegate.<what>`. The same rows of the
-//! same run give the same bytes: the files carry no time, and `created_by` is pinned.
+//! is of, in the metadata of the file: `unit.<column>`, `meaning.<column>`, `least.<column>`, `tidegate.<what>`. The
+//! same rows of the same run give the same bytes: the files carry no time, and `created_by` is pinned.
 
 pub(crate) mod column;
 pub(crate) mod csv;

@@ -65,16 +65,16 @@ pub(super) const KEYS: &[Key] = &[
     key("routing", "spread", &[], Of("flow, packet, path or entropy", "\"packet\""))
         .value("flow", "RFC 2992, hash threshold")
         .means(
-            "how equal ports are chosen: flow: by the flow's hash; packet: anew for every frame; path: by the sender, whose \
-             data frames take all paths in random order and then all again, as NDP's do; entropy: by a hash of the flow \
-             and an entropy value in each data frame, as Ultra Ethernet's oblivious spraying has it (replies of path \
+            "how equal ports are chosen: flow: by the flow's hash; packet: anew for every frame; path: by the sender, \
+             whose data frames take all paths in random order and then all again, as NDP's do; entropy: by a hash of the \
+             flow and an entropy value in each data frame, as Ultra Ethernet's oblivious spraying has it (replies of path \
              and entropy: anew for every frame)",
         ),
     key("routing", "entropy_values", &[], Of("a power of two up to 65536", "256"))
         .value("64", "uet-htsim: 64 paths a flow")
         .means(
-            "spread = \"entropy\" only: entropy values of a flow. Its frames take all of them in turn and then all again \
-             in another order; several may lead by one path",
+            "spread = \"entropy\" only: entropy values of a flow. Its frames take all of them in turn and then all \
+             again in another order; several may lead by one path",
         ),
     key("routing", "hash_seed", &[], COUNT)
         .absent("the run's seed", "switches are told a hash seed; which flows meet is chance")

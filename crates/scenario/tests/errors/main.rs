@@ -220,7 +220,7 @@ fn file(name: &str) -> String {
 
 #[test]
 fn fabrics_from_files() {
-    assert_eq!(file("short.txt"), "dir/short.txt:4: the file ends after 2 of 3 links");
+    assert_eq!(file("short.txt"), "dir/short.txt:4: the file ends after 2 of 3 links (read as hpcc)");
     assert_eq!(
         file("apart.txt"),
         "dir/apart.txt: the file describes no usable fabric: the fabric is not connected: no path leads from `h0` to \
@@ -242,7 +242,10 @@ fn flows(name: &str) -> String {
 
 #[test]
 fn flows_and_sizes_from_files() {
-    assert_eq!(flows("cut-flow.txt"), "dir/cut-flow.txt:3: the file ends after 2 flows, but its first line promises 3");
+    assert_eq!(
+        flows("cut-flow.txt"),
+        "dir/cut-flow.txt:3: the file ends after 2 flows, but its first line promises 3 (hpcc flow file)"
+    );
     assert_eq!(flows("far-flow.txt"), "dir/far-flow.txt:2: host 99 does not exist: there are 16 hosts, 0 to 15");
     assert_eq!(
         flows("late-flow.txt"),
@@ -385,7 +388,8 @@ fn collective_operations() {
 
 #[test]
 fn tags_that_do_not_fit() {
-    let clos = "[switch]\ntags = { kind = \"tagger\", algorithm = \"clos\" }\n[host]\nreply_class = 1\n";
+    let clos = "[switch]\ntags = { kind = \"tagger\", algorithm = \"clos\" }\n\
+        scheduler = { kind = \"wrr\", weights = [1, 1, 1, 1, 1, 1, 1, 1] }\n[host]\nreply_class = 1\n";
     let good = GOOD.replace("[switch]\n", clos.split("[host]").next().unwrap_or_default());
     let good = good.replace("[3]", "[1, 2]").replace("fan_in = 8\n", "fan_in = 8\nclass = 1\n");
     let with =

@@ -130,9 +130,9 @@ pub fn general_notes(marks: &Marks) -> Vec<String> {
          what --queue-map says. With the other binding packets of a new tag wait in the queue of the old one, and a \
          PAUSE for the new one does not stop them: they are lost, and any loop of links can deadlock."
             .to_owned(),
-        "SCHEDULER and QUEUE give all queues in use equal shares (DWRR). Keep a share for the lossy queue: packets that \
-         turn lossy there count against a lossless priority group, and under strict priority another class can stop \
-         that group for ever."
+        "SCHEDULER and QUEUE give all queues in use equal shares (DWRR). Keep a share for the lossy queue: packets \
+         that turn lossy there count against a lossless priority group, and under strict priority another class can \
+         stop that group for ever."
             .to_owned(),
         format!(
             "TC_TO_DSCP_MAP remarks every packet of its class: untagged packets of every DSCP{but} leave with DSCP {}. \

@@ -52,12 +52,12 @@ pub struct VerifyArgs {
 /// The switches that the rules are for.
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub struct SwitchArgs {
-    /// The egress queue that switches put a frame in whose tag changes: new-tag, as Tagger needs it, or arriving-tag, as
-    /// they do by default: any loop of links can then deadlock, with or without rules.
+    /// The egress queue that switches put a frame in whose tag changes: new-tag, as Tagger needs it, or arriving-tag,
+    /// as they do by default: any loop of links can then deadlock, with or without rules.
     #[arg(long, value_enum, value_name = "QUEUE", default_value = "new-tag")]
     egress: Egress,
-    /// The scheduler of egress ports: share, under which the lossy class has a share of each link (WRR, DRR), or strict,
-    /// under which other classes can starve it, and with it the lossless queues that its frames are counted in.
+    /// The scheduler of egress ports: share, under which the lossy class has a share of each link (WRR, DRR), or
+    /// strict, under which other classes can starve it, and with it the lossless queues that its frames are counted in.
     #[arg(long, value_enum, value_name = "SCHEDULER", default_value = "share")]
     scheduler: Scheduling,
 }
