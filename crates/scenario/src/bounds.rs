@@ -173,8 +173,8 @@ impl Bounds<'_> {
             let name = |host: u32| self.fabric.name(self.fabric.host_node(host));
             let message = format!(
                 "a window of {} carries {:.1} Gbps over the idle round trip of {:.1} from `{}` to `{}`, whose links \
-                 carry {}: the window decides how much a flow gets, not the congestion control. Write advertised_window \
-                 = \"{}\" or more",
+                 carry {}: the window decides how much a flow gets, not the congestion control. Write \
+                 advertised_window = \"{}\" or more",
                 Bytes(window_bytes),
                 carries / 1e9,
                 path.round_trip,

@@ -12,7 +12,7 @@
 //! error, and so is a key that nothing is known of.
 
 use super::hpcc_keys::{self, Known, Shape};
-use crate::{ScenarioError, ScenarioErrors};
+use crate::error::{ScenarioError, ScenarioErrors};
 use units::{Rate, Time};
 
 /// A key with its value.

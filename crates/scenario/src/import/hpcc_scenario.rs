@@ -2,7 +2,7 @@
 
 use super::hpcc::{Entry, HpccConfig, Value, error};
 use super::hpcc_keys::Fate;
-use crate::{ScenarioError, ScenarioErrors};
+use crate::error::{ScenarioError, ScenarioErrors};
 use fabric::{Fabric, NodeId, NodeKind};
 use protocols::describe::Family;
 use protocols::transport::MECHANISMS;

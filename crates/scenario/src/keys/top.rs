@@ -66,9 +66,9 @@ pub(super) const KEYS: &[Key] = &[
         .value("flow", "RFC 2992, hash threshold")
         .means(
             "how equal ports are chosen: flow: by the flow's hash; packet: anew for every frame; path: by the sender, \
-             whose data frames take all paths in random order and then all again, as NDP's do; entropy: by a hash of the \
-             flow and an entropy value in each data frame, as Ultra Ethernet's oblivious spraying has it (replies of path \
-             and entropy: anew for every frame)",
+             whose data frames take all paths in random order and then all again, as NDP's do; entropy: by a hash of \
+             the flow and an entropy value in each data frame, as Ultra Ethernet's oblivious spraying has it (replies \
+             of path and entropy: anew for every frame)",
         ),
     key("routing", "entropy_values", &[], Of("a power of two up to 65536", "256"))
         .value("64", "uet-htsim: 64 paths a flow")

@@ -226,7 +226,7 @@ fn fabrics_from_files() {
         "dir/apart.txt: the file describes no usable fabric: the fabric is not connected: no path leads from `h0` to \
          `h2`"
     );
-    assert_eq!(file("still.txt"), "dir/still.txt:4: the delay `0ns` must be above zero, like 1000ns");
+    assert_eq!(file("still.txt"), "dir/still.txt:4: the delay `0ns` must be above zero, like 1000ns (read as hpcc)");
     assert!(file("plain.json").contains("help: write fabric.link = { rate"), "{}", file("plain.json"));
     assert_eq!(
         file("none.txt"),
@@ -246,7 +246,10 @@ fn flows_and_sizes_from_files() {
         flows("cut-flow.txt"),
         "dir/cut-flow.txt:3: the file ends after 2 flows, but its first line promises 3 (hpcc flow file)"
     );
-    assert_eq!(flows("far-flow.txt"), "dir/far-flow.txt:2: host 99 does not exist: there are 16 hosts, 0 to 15");
+    assert_eq!(
+        flows("far-flow.txt"),
+        "dir/far-flow.txt:2: host 99 does not exist: there are 16 hosts, 0 to 15 (hpcc flow file)"
+    );
     assert_eq!(
         flows("late-flow.txt"),
         "dir/test.toml:15:8: the first flow starts at 2s, but the run ends at 1ms\n  help: write time_origin = \"2s\" \

@@ -18,8 +18,8 @@ use std::fmt::Write;
 /// What a person must know before loading it.
 pub const WARNING: &str = "Written after the public EOS configuration guides; no switch was configured with it. Queue \
     and DSCP by traffic class are maps of the whole switch, and PFC priorities are traffic classes. Queues in use \
-    share each port in equal parts: strict priority above the lossy queue would let packets that turn lossy stop a lossless \
-    queue for ever.";
+    share each port in equal parts: strict priority above the lossy queue would let packets that turn lossy stop a \
+    lossless queue for ever.";
 
 /// The configuration of a switch.
 ///
