@@ -177,10 +177,10 @@ fn check_links(folder: &Path, summary: &Value, every: u64) {
     let names = texts(&ports, "name");
     let mut rates = BTreeMap::new();
     let mut by_number = BTreeMap::new();
-    for row in 0..ports.rows {
+    for (row, name) in names.iter().enumerate() {
         let key = (times(&ports, "node")[row].unwrap(), times(&ports, "port")[row].unwrap());
         rates.insert(key, times(&ports, "rate_bps")[row].unwrap());
-        by_number.insert((names[row].clone().unwrap(), key.1), key);
+        by_number.insert((name.clone().unwrap(), key.1), key);
     }
     // A row covers the time since the sample before, whether or not its port has a row there.
     let simulated = summary["simulated_ps"].as_u64().unwrap();

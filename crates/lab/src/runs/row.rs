@@ -275,7 +275,7 @@ impl Group<'_> {
             return None;
         }
         let differs = |row: &&Row| base.rows.iter().any(|of| of.seed == row.seed && !row.is_comparable(of, metric));
-        self.rows.iter().any(|row| differs(&row)).then(|| {
+        self.rows.iter().any(differs).then(|| {
             let what = match metric.of {
                 Of::Requests => "request",
                 Of::Iterations => "iteration",

@@ -46,7 +46,7 @@ pub fn threshold(p_values: impl IntoIterator<Item = f64>) -> f64 {
     sorted.sort_unstable_by(f64::total_cmp);
     let step = FALSE_DISCOVERY_RATE / sorted.len().max(1) as f64;
     let counts = |(at, p): &(usize, &f64)| **p <= step * (at + 1) as f64;
-    sorted.iter().enumerate().filter(counts).last().map_or(-1.0, |(_, &p)| p)
+    sorted.iter().enumerate().rfind(counts).map_or(-1.0, |(_, &p)| p)
 }
 
 #[cfg(test)]

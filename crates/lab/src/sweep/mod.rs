@@ -61,7 +61,7 @@ pub enum Outcome {
     /// It stands in its folder; found there, or run now.
     Complete {
         /// Its numbers.
-        row: Row,
+        row: Box<Row>,
         /// Whether it was there before.
         found: bool,
     },
@@ -164,7 +164,7 @@ fn run_one(plan: &Plan, point: &Point, store: &Store, shared: bool, stop: &Stop)
     // A fault of ours in one run must not take the others with it.
     let ran = catch_unwind(AssertUnwindSafe(|| attempt(plan, point, &store.folder(point), shared, stop)));
     match ran {
-        Ok(Ok(Some(row))) => Outcome::Complete { row, found: false },
+        Ok(Ok(Some(row))) => Outcome::Complete { row: Box::new(row), found: false },
         Ok(Ok(None)) => Outcome::Open,
         Ok(Err(error)) => Outcome::Failed(error),
         Err(_) => Outcome::Failed(LabError::Broken),

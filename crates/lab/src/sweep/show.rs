@@ -68,7 +68,7 @@ impl Told<'_> {
 
     fn groups(&self) -> Vec<Group<'_>> {
         groups(self.outcomes.iter().filter_map(|outcome| match outcome {
-            Outcome::Complete { row, .. } => Some(row),
+            Outcome::Complete { row, .. } => Some(&**row),
             Outcome::Failed(_) | Outcome::Open => None,
         }))
     }

@@ -84,7 +84,7 @@ impl Store {
             let what = "it holds the result of another run".to_owned();
             return Outcome::Failed(RecordError::Damaged { path: folder, what }.into());
         }
-        Outcome::Complete { row: Row::new(point.variant.clone(), &summary), found: true }
+        Outcome::Complete { row: Box::new(Row::new(point.variant.clone(), &summary)), found: true }
     }
 
     /// Runs `write` while no other part writes beside the runs.

@@ -279,7 +279,7 @@ pub(super) struct Senders {
     /// That of the one that was asked for last.
     pub last: u32,
     /// Messages that may start and wait for their turn on their connection, and since when.
-    pub early: FxHashMap<u32, Time>,
+    pub early: BTreeMap<u32, Time>,
     /// Where they choose paths: numbers that lead by different ones, by row of the destination.
     pub known_paths: FxHashMap<u32, Box<[u32]>>,
     /// Planned flows with an end that are finished.

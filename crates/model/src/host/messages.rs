@@ -139,9 +139,8 @@ impl Host {
 
     /// Messages that have started and wait for one before them that has not.
     pub(super) fn early_messages(&self) -> impl Iterator<Item = FlowEnd> + '_ {
-        let mut early: Vec<(u32, Time)> = self.senders.early.iter().map(|(&flow, &start)| (flow, start)).collect();
-        early.sort_unstable();
-        early.into_iter().map(|message| message_end(&self.network, message, SenderStatistics::default()))
+        let early = self.senders.early.iter().map(|(&flow, &start)| (flow, start));
+        early.map(|message| message_end(&self.network, message, SenderStatistics::default()))
     }
 
     /// Messages that may start, and whose turn it is, go to the connection in `slot`.

@@ -286,7 +286,7 @@ fn spread_by_entropy_takes_each_value_in_turn() {
         if frame % 8 == 0 {
             order = host.below(8) as u32;
         }
-        let entropy = hash(0, 1, 0).wrapping_add((frame % 8 ^ order).wrapping_mul(0x9e37_79b9));
+        let entropy = hash(0, 1, 0).wrapping_add(((frame % 8) ^ order).wrapping_mul(0x9e37_79b9));
         expected.push(1 + choice(entropy, salt(a, 0), 4) as u16);
     }
     assert_eq!(ports_of(&told, a, PacketKind::Data), expected);
