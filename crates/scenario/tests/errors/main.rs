@@ -255,7 +255,10 @@ fn flows_and_sizes_from_files() {
         "dir/test.toml:15:8: the first flow starts at 2s, but the run ends at 1ms\n  help: write time_origin = \"2s\" \
          to make that instant 0"
     );
-    assert_eq!(wrong("size = \"1MB\"", "sizes = { file = \"sizes.txt\" }"), "dir/sizes.txt:3: sizes must not decrease");
+    assert_eq!(
+        wrong("size = \"1MB\"", "sizes = { file = \"sizes.txt\" }"),
+        "dir/sizes.txt:3: sizes must not decrease (size distribution)"
+    );
     assert_eq!(
         wrong("size = \"1MB\"", "sizes = \"websearch\""),
         "dir/test.toml:16:9: `websearch` is no distribution of sizes\n  help: did you mean `web-search`?"

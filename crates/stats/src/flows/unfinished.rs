@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::decade_bounds;
+use super::slowdown::decade_bounds;
 
 /// The size of a flow without an end: it cannot complete, and is not unfinished.
 pub const ENDLESS_BYTES: u64 = u64::MAX;
