@@ -19,7 +19,7 @@ use units::Time;
 
 /// How much longer than asked for, and under how many more seeds, runs go on to decide a comparison.
 pub const MOST_TIME: u64 = 16;
-/// See [`MOST_TIME`].
+/// See `MOST_TIME`.
 pub const MOST_SEEDS: usize = 4;
 /// More runs than this are a sweep.
 pub const MOST_COMPARED: usize = 1000;
@@ -137,8 +137,8 @@ impl Comparison {
     }
 
     /// Runs it, and where that decides nothing, longer and under more seeds. First every run lasts twice as long, again
-    /// and again, up to [`MOST_TIME`] times, until no flow is unfinished; measured are the same flows. Then as many
-    /// seeds as there are are added, up to [`MOST_SEEDS`] times as many, until of every value the difference of the
+    /// and again, up to `MOST_TIME` times, until no flow is unfinished; measured are the same flows. Then as many
+    /// seeds as there are are added, up to `MOST_SEEDS` times as many, until of every value the difference of the
     /// mean completion time to the first is more than chance, or known to `share` of the first. Returns the comparison
     /// that was made last.
     ///

@@ -485,7 +485,7 @@ pub(crate) fn paths(
     right.then_some((table, known))
 }
 
-/// The ids in flow files of this fabric that are switches: see [`FlowFileOptions::switches`].
+/// The ids in flow files of this fabric that are switches: see [`traffic::FlowFileOptions::switches`].
 pub fn flow_ids_of_switches(fabric: &Fabric) -> Vec<u32> {
     if fabric.numbers_nodes() { fabric.switches().map(|switch| switch.0).collect() } else { Vec::new() }
 }
