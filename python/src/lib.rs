@@ -14,6 +14,7 @@ mod table;
 mod _native {
     /// That of the crates, which is in every result.
     #[pymodule_export]
+    // Python has this name for it.
     #[allow(non_upper_case_globals)]
     const __version__: &str = env!("CARGO_PKG_VERSION");
     #[pymodule_export]

@@ -14,7 +14,7 @@
 //! | [`mod@reorder`] | the order of every frame that arrived was judged once |
 //! | [`work`] | no wire stays free while a frame may start on it |
 //! | [`turns`] | every time that a frame was turned around stands in the frame's own counters, and they agree |
-//! | [`stall`] | no lossless frame stands still without a reason that ends |
+//! | [`stall`] | every stopped lossless queue waits for a queue that drains |
 //! | [`mod@deadlock`] | no set of paused queues that hold each other for ever |
 //!
 //! Two measure where a run asks for it, [`mod@reorder`] how far packets come out of order, [`load`] how full queues
@@ -50,7 +50,7 @@ pub use order::{OrderLog, OrderViolation, OrderWatch};
 pub use pauses::{ControlLedger, PauseLedger, StopLedger};
 pub use place::{AccountId, Place, QueueId};
 pub use reorder::{ReorderDensity, ReorderWatch};
-pub use stall::{Stalls, StandCause, Standing};
+pub use stall::{BlockCause, BlockedQueue, Stalls};
 pub use turns::TurnLedger;
 pub use verdict::Verdict;
 pub use work::{LateStart, WorkLog};

@@ -1,21 +1,20 @@
-//! No lossless frame stands still without a reason that ends.
+//! Every lossless queue that is stopped at the end of a run waits for a queue that drains.
 //!
-//! A queue *stands* if it holds a frame of a lossless class and has sent nothing for so long that its port, which no
-//! pause, credit or gate kept from sending it, could have sent everything that its switch can hold; if a host pauses it
-//! that will not cease to do so; or if an output downstream stops it that hosts keep full which ignore that output, for
-//! as long as the output takes to send all that it can hold. The model says which queues stand. A queue that is stopped
-//! is explained by the accounts that stop it, and those by the queues in which their bytes wait:
+//! A queue is *blocked* in three cases. It holds a frame of a lossless class, no pause, credit or gate stops it, and its
+//! port has not sent from it for the time in which the port sends the whole buffer of its switch. Or a host with a fault
+//! pauses it permanently. Or an output downstream stops it, and hosts that ignore the XOFF of that output have kept it
+//! full for the time in which it sends everything that it can hold. The model lists these queues. For every other
+//! stopped queue, the check follows the accounts that stop it to the queues that hold their bytes:
 //!
 //! ```text
-//!   stopped queue --> account downstream, above XON --> queues that hold its bytes --+--> sends: will be released
-//!        ^                                                                           +--> stands: a stall
+//!   stopped queue --> account downstream, above XON --> queues that hold its bytes --+--> drains: will be resumed
+//!        ^                                                                           +--> blocked: a stall
 //!        +---------------------------------- is stopped itself <---------------------+
 //! ```
 //!
-//! So all that is stopped is taken as stalled, except what is released in turn, from the queues that send on: the rule
-//! of [`mod@crate::deadlock`], with each queue that stands as if it stopped itself. A run that ends while queues drain
-//! has no stall. What stands without a queue of this kind is a deadlock, and the business of that check; if it was not
-//! looked for, it is a stall.
+//! The fixpoint is that of [`mod@crate::deadlock`], where a blocked queue counts as stopped by itself. A run that ends
+//! while queues drain has no stall. A cycle of stopped queues without a blocked one is a deadlock and is left to that
+//! check; if the detector was off or did not find it, it is a stall.
 
 use crate::deadlock::{Account, PausedQueue, stuck};
 use crate::place::{AccountId, QueueId};
@@ -29,52 +28,52 @@ const NAME: &str = "stall";
 /// How many queues of each kind a failure names.
 const NAMED: usize = 4;
 
-/// Why a queue stands.
+/// Why a queue is blocked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum StandCause {
+pub enum BlockCause {
     /// Higher classes take the link, under strict priority.
     StrictPriority,
     /// Its gate is never open for as long as its first frame takes.
     Gate,
-    /// The host at the other end pauses it, and does not cease to do so.
+    /// The host at the other end pauses it permanently.
     PausingHost,
-    /// The output downstream that stops it holds frames of hosts that ignore its calls.
+    /// The output downstream that stops it holds frames of hosts that ignore its XOFF.
     NonconformingHost,
-    /// Nothing is known that keeps its first frame from leaving.
+    /// No cause is known.
     Unknown,
 }
 
-units::pack_variants!(StandCause { 0 StrictPriority, 1 Gate, 2 PausingHost, 3 NonconformingHost, 4 Unknown });
+units::pack_variants!(BlockCause { 0 StrictPriority, 1 Gate, 2 PausingHost, 3 NonconformingHost, 4 Unknown });
 
-impl fmt::Display for StandCause {
+impl fmt::Display for BlockCause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            StandCause::StrictPriority => "higher classes take the link (strict priority)",
-            StandCause::Gate => "its gate never opens for a frame",
-            StandCause::PausingHost => "the host keeps pausing it",
-            StandCause::NonconformingHost => "hosts that ignore XOFF keep the output behind it full",
-            StandCause::Unknown => "without a known reason",
+            BlockCause::StrictPriority => "higher classes take the link (strict priority)",
+            BlockCause::Gate => "its gate never opens for a frame",
+            BlockCause::PausingHost => "the host keeps pausing it",
+            BlockCause::NonconformingHost => "hosts that ignore XOFF keep the output behind it full",
+            BlockCause::Unknown => "without a known reason",
         })
     }
 }
 
-/// A queue that stands.
+/// A queue that is not stopped and sends nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Standing {
-    /// Since when.
+pub struct BlockedQueue {
+    /// Instant from which it could have sent.
     pub since: Time,
     /// The queue.
     pub queue: QueueId,
-    /// What waits in it; 0 for a flow that waits at its host.
+    /// Bytes that wait in it; 0 for a flow that waits at its host.
     pub bytes: u64,
-    /// Why.
-    pub cause: StandCause,
+    /// The cause.
+    pub cause: BlockCause,
 }
 
-units::pack_fields!(Standing { since, queue, bytes, cause });
+units::pack_fields!(BlockedQueue { since, queue, bytes, cause });
 
-impl Standing {
-    /// What stops a queue that stands, for the rule of deadlocks: an account of its own, which keeps its bytes in it.
+impl BlockedQueue {
+    /// The account that stops a blocked queue in the graph of deadlocks: its own, which holds its bytes.
     /// No port has accounts of such a class.
     pub fn account(&self) -> AccountId {
         let QueueId { node, port, class } = self.queue;
@@ -82,12 +81,12 @@ impl Standing {
     }
 }
 
-/// What stands still at the end of a run, and what is stopped.
+/// Blocked and stopped queues at the end of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stalls {
-    /// Queues that are stopped, and those that stand.
+    /// Number of stopped queues.
     stopped: u64,
-    standing: Vec<Standing>,
+    blocked: Vec<BlockedQueue>,
     /// Stopped for these, and since when.
     behind: Vec<(Time, QueueId)>,
     /// Stopped in a cycle, or for one.
@@ -96,19 +95,19 @@ pub struct Stalls {
 
 impl Stalls {
     /// Judges a network in which so many queues are `stopped`: those of them that are `paused` by an account and may be
-    /// stalled, and the `accounts` that hold bytes of these and of queues that stand. Each of the latter is paused by
-    /// its [own account](Standing::account).
+    /// stalled, and the `accounts` that hold bytes of these and of blocked queues. Each of the latter is paused by
+    /// its [own account](BlockedQueue::account).
     pub fn find(
         stopped: u64,
         paused: &[PausedQueue],
         mut accounts: Vec<Account>,
-        mut standing: Vec<Standing>,
+        mut blocked: Vec<BlockedQueue>,
     ) -> Stalls {
-        standing.sort_unstable();
-        let roots: BTreeSet<QueueId> = standing.iter().map(|root| root.queue).collect();
+        blocked.sort_unstable();
+        let roots: BTreeSet<QueueId> = blocked.iter().map(|root| root.queue).collect();
         let others: Vec<PausedQueue> = paused.iter().filter(|it| !roots.contains(&it.queue)).copied().collect();
         let deadlocked = stuck(&others, &accounts);
-        accounts.extend(standing.iter().map(|root| Account {
+        accounts.extend(blocked.iter().map(|root| Account {
             id: root.account(),
             xon_bytes: 0,
             waiting: vec![(root.queue, root.bytes)],
@@ -123,12 +122,12 @@ impl Stalls {
             found.sort_unstable();
             found
         };
-        Stalls { stopped, standing, behind: since(stalled), deadlocked: since(deadlocked) }
+        Stalls { stopped, blocked, behind: since(stalled), deadlocked: since(deadlocked) }
     }
 
     /// The check "stall". `looked` says that another check judges deadlocks; `name` names a node.
     pub fn verdict(&self, looked: bool, name: impl Fn(u32) -> String) -> Verdict {
-        let Stalls { stopped, standing, behind, deadlocked } = self;
+        let Stalls { stopped, blocked, behind, deadlocked } = self;
         let place = |queue: &QueueId| format!("{} port {} class {}", name(queue.node), queue.port, queue.class);
         let listed = |queues: &[(Time, QueueId)]| {
             let named = queues.iter().take(NAMED).map(|(since, queue)| format!("{} since {since}", place(queue)));
@@ -136,19 +135,19 @@ impl Stalls {
             named.chain((more > 0).then(|| format!("{more} more"))).collect::<Vec<_>>().join(", ")
         };
         let mut faults = Vec::new();
-        if !standing.is_empty() {
-            let roots = standing.iter().take(NAMED);
+        if !blocked.is_empty() {
+            let roots = blocked.iter().take(NAMED);
             let roots = roots.map(|root| {
                 let bytes = if root.bytes == 0 { String::new() } else { format!(" ({} B)", root.bytes) };
                 format!("{}{bytes} since {}: {}", place(&root.queue), root.since, root.cause)
             });
-            let more = standing.len().saturating_sub(NAMED);
+            let more = blocked.len().saturating_sub(NAMED);
             let roots: Vec<String> = roots.chain((more > 0).then(|| format!("{more} more"))).collect();
-            let plural = if standing.len() == 1 { "queue stands" } else { "queues stand" };
-            faults.push(format!("{} {plural} still: {}", standing.len(), roots.join("; ")));
+            let plural = if blocked.len() == 1 { "queue" } else { "queues" };
+            faults.push(format!("{} {plural} blocked: {}", blocked.len(), roots.join("; ")));
         }
         if !behind.is_empty() {
-            faults.push(format!("stopped for that: {}", listed(behind)));
+            faults.push(format!("stopped by these: {}", listed(behind)));
         }
         if !deadlocked.is_empty() && !looked {
             faults.push(format!("queues that stop each other in a cycle: {}", listed(deadlocked)));
@@ -156,9 +155,9 @@ impl Stalls {
         let detail = match (faults.is_empty(), *stopped) {
             (false, _) => faults.join("; "),
             (true, 0) => "no queue stopped at the end".to_owned(),
-            (true, 1) => "1 queue stopped at the end, for a reason that ends".to_owned(),
+            (true, 1) => "1 queue stopped at the end, waiting for a queue that drains".to_owned(),
             (true, stopped) if deadlocked.is_empty() => {
-                format!("{stopped} queues stopped at the end, each for a reason that ends")
+                format!("{stopped} queues stopped at the end, each waiting for a queue that drains")
             }
             (true, stopped) => {
                 format!("{stopped} queues stopped at the end, {} of them in a deadlock", deadlocked.len())
@@ -192,8 +191,8 @@ mod tests {
         Account { id: AccountId { node, port: 0, class: 3 }, xon_bytes: 300, waiting: vec![(queue(node), bytes)] }
     }
 
-    fn root(node: u32, cause: StandCause) -> (Standing, PausedQueue) {
-        let root = Standing { since: Time::from_us(50), queue: queue(node), bytes: 700, cause };
+    fn root(node: u32, cause: BlockCause) -> (BlockedQueue, PausedQueue) {
+        let root = BlockedQueue { since: Time::from_us(50), queue: queue(node), bytes: 700, cause };
         let paused =
             PausedQueue { queue: root.queue, paused_by: root.account(), paused_since: root.since, bytes: root.bytes };
         (root, paused)
@@ -201,24 +200,24 @@ mod tests {
 
     /// 1 is stopped by 2, and 2 by 3.
     #[test]
-    fn a_chain_of_stops_stalls_if_and_only_if_its_end_stands() {
+    fn a_chain_of_stops_stalls_if_and_only_if_its_end_is_blocked() {
         let accounts = || vec![account(2, 500), account(3, 700)];
         let draining = Stalls::find(2, &[stopped(1), stopped(2)], accounts(), Vec::new());
         let verdict = draining.verdict(true, |node| format!("S{node}"));
         assert!(verdict.pass, "{verdict}");
-        let (root, paused) = root(3, StandCause::StrictPriority);
+        let (root, paused) = root(3, BlockCause::StrictPriority);
         let stalls = Stalls::find(2, &[stopped(1), stopped(2), paused], accounts(), vec![root]);
         let verdict = stalls.verdict(true, |node| format!("S{node}"));
-        let expected = "1 queue stands still: S3 port 1 class 3 (700 B) since 50us: higher classes take the link \
-                        (strict priority); stopped for that: S2 port 1 class 3 since 98us, S1 port 1 class 3 \
+        let expected = "1 queue blocked: S3 port 1 class 3 (700 B) since 50us: higher classes take the link \
+                        (strict priority); stopped by these: S2 port 1 class 3 since 98us, S1 port 1 class 3 \
                         since 99us";
         assert_eq!((verdict.pass, verdict.detail.as_str()), (false, expected));
     }
 
-    /// The queue that stands keeps no more of the account than XON: the rest drains, and the stop ends.
+    /// The blocked queue keeps no more of the account than XON: the rest drains, and the stop ends.
     #[test]
     fn a_stop_whose_account_falls_to_xon_ends() {
-        let (root, paused) = root(3, StandCause::Unknown);
+        let (root, paused) = root(3, BlockCause::Unknown);
         let stalls = Stalls::find(1, &[stopped(2), paused], vec![account(3, 300)], vec![root]);
         assert!(stalls.behind.is_empty() && !stalls.verdict(true, |_| String::new()).pass);
     }

@@ -93,8 +93,8 @@ fn an_incast_completes_when_it_does_in_hpccs_simulator() {
 }
 
 /// 20, 15, 10 and 5 MB to one host, each a millisecond after the one before. Starts up to 1 us apart move single
-/// completions of HPCC by up to 15 %. Under TIMELY they decide which flow it favours, so that the last completion
-/// ranges over 17 %: there it must be within the range of twelve such draws, and 5 % (experiments/peers/README.md).
+/// completions of HPCC by up to 15 %. Under TIMELY they decide which flow it favours, and the last completion
+/// of single draws ranges over 24 %: there it is the median of 25 draws that is compared (experiments/peers/README.md).
 #[test]
 fn flows_that_join_complete_when_they_do_in_hpccs_simulator() {
     let flows = [(1, 20_000_000, 0), (2, 15_000_000, 1_000_000), (3, 10_000_000, 2_000_000), (4, 5_000_000, 3_000_000)];
@@ -106,11 +106,11 @@ fn flows_that_join_complete_when_they_do_in_hpccs_simulator() {
         times.iter().zip(theirs).for_each(|(&ours, theirs)| near(ours, theirs, each, control.name));
     }
     let mut random = Stream::new(1, 0, 0);
-    let draws = (0..12).map(|_| {
+    let draws = (0..25).map(|_| {
         let moved = flows.map(|(src, bytes, start_ns)| (src, bytes, start_ns + random.below(1000)));
         last(&completions(&TIMELY, &moved).0)
     });
-    let (least, most) = draws.fold((f64::MAX, 0.0_f64), |(least, most), end| (least.min(end), most.max(end)));
-    let theirs = last(&[2519.5, 3385.1, 2380.1, 1236.8]);
-    assert!(0.95 * least < theirs && theirs < 1.05 * most, "{least} to {most} here, {theirs} there");
+    let mut draws: Vec<f64> = draws.collect();
+    draws.sort_by(f64::total_cmp);
+    near(draws[12], last(&[2519.5, 3385.1, 2380.1, 1236.8]), 0.05, "timely, median of 25 draws");
 }

@@ -228,9 +228,9 @@ fn a_lossless_flow_behind_a_starved_queue_is_a_stall() {
     assert_eq!(stall.name, "stall");
     let parts: Vec<&str> = stall.detail.split("; ").collect();
     let [root, behind] = parts[..] else { panic!("{}", stall.detail) };
-    assert!(root.starts_with("1 queue stands still: B port 2 class 0 (27000 B) since 1.0"), "{root}");
+    assert!(root.starts_with("1 queue blocked: B port 2 class 0 (27000 B) since 1.0"), "{root}");
     assert!(root.ends_with("ms: higher classes take the link (strict priority)"), "{root}");
-    let stopped: Vec<&str> = behind.strip_prefix("stopped for that: ").unwrap().split(", ").collect();
+    let stopped: Vec<&str> = behind.strip_prefix("stopped by these: ").unwrap().split(", ").collect();
     assert_eq!(stopped.len(), 2, "{behind}");
     assert!(stopped[0].starts_with("A port 1 class 1 since 1.0"), "{behind}");
     assert!(stopped[1].starts_with("H1 port 0 class 1 since 1.0"), "{behind}");
@@ -247,7 +247,7 @@ fn a_flow_that_hosts_who_ignore_xoff_keep_stopped_is_a_stall() {
         let summary = run(NONCONFORMING, &[("switch.flow_control.kind", kind)]);
         let stall = check(&summary, "stall");
         assert!(
-            !stall.pass && stall.detail.starts_with("1 queue stands still: H4 port 0 class 3 since "),
+            !stall.pass && stall.detail.starts_with("1 queue blocked: H4 port 0 class 3 since "),
             "{kind}: {}",
             stall.detail
         );
@@ -270,8 +270,8 @@ fn a_host_that_never_ceases_to_pause_is_a_stall() {
     let unwatched = text.replace("watchdog =", "#");
     let stall = check(&run(&unwatched, &[]), "stall").clone();
     assert!(!stall.pass, "{}", stall.detail);
-    assert!(stall.detail.starts_with("1 queue stands still: L1 port 0 class 3 ("), "{}", stall.detail);
-    let cause = " since 13.02304us: the host keeps pausing it; stopped for that: H3 port 0 class 3 since 4.628us, ";
+    assert!(stall.detail.starts_with("1 queue blocked: L1 port 0 class 3 ("), "{}", stall.detail);
+    let cause = " since 13.02304us: the host keeps pausing it; stopped by these: H3 port 0 class 3 since 4.628us, ";
     assert!(stall.detail.contains(cause), "{}", stall.detail);
     let over = unwatched.replace("at = \"10us\"", "at = \"10us\", until = \"1ms\"");
     assert!(check(&run(&over, &[]), "stall").pass);

@@ -280,7 +280,7 @@ fn summaries_follow_from_their_tables() {
 
 /// `cargo test --release -p tidegate-lab --test derived -- --ignored`
 #[test]
-#[ignore = "takes minutes"]
+#[ignore = "2,000 runs take several minutes: cargo test -p tidegate-lab --test derived -- --ignored"]
 fn two_thousand_summaries_follow_from_their_tables() {
     let scratch = Scratch::new("all");
     (0..2_000).for_each(|number| check(number, &scratch.0));

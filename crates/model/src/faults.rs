@@ -457,7 +457,7 @@ fn a_port_that_never_sends_again_is_a_stall_in_every_kind_of_lossless_switch() {
             let summary = run_with(setup, fault).unwrap();
             let stall = check(&summary, "stall").unwrap();
             assert_eq!((stall.pass, stall.judged), (pass, true), "{kind}: {stall:?}");
-            assert!(pass || stall.detail.starts_with("1 queue stands still: S"), "{kind}: {stall:?}");
+            assert!(pass || stall.detail.starts_with("1 queue blocked: S"), "{kind}: {stall:?}");
         }
     }
 }

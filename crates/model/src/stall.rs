@@ -1,4 +1,4 @@
-//! What the check "stall" is told as a run ends: queues that stand, what is stopped, and the accounts that stop it.
+//! What the check "stall" is told as a run ends: blocked queues, stopped queues, and the accounts that stop them.
 
 use crate::deadlock::{stopped_queues, stops, stops_whole_ports};
 use crate::egress::{Head, hold};
@@ -6,19 +6,20 @@ use crate::node::Machine;
 use crate::parameters::{Buffer, FlowControl, QueueLimit};
 use crate::simulation::Simulation;
 use crate::switch::Switch;
-use check::stall::{Stalls, StandCause, Standing};
+use check::stall::{BlockCause, BlockedQueue, Stalls};
 use check::{AccountId, QueueId};
 use fabric::NodeId;
 use protocols::frame::MIN_FRAME_BYTES;
 use protocols::scheduler::ClassScheduler;
 use units::{Time, WIRE_OVERHEAD_BYTES};
 
-/// All that stands or is stopped at `now`: all ranks find the same.
+/// All queues that are blocked or stopped at `now`: all ranks find the same.
 pub(crate) fn find(simulation: &Simulation, now: Time) -> Stalls {
     let may_lock = simulation.network.switch.flow_control.may_lock();
-    let mut own: Vec<Standing> = simulation.switches().flat_map(|switch| standing(simulation, switch, now)).collect();
+    let mut own: Vec<BlockedQueue> =
+        simulation.switches().flat_map(|switch| blocked(simulation, switch, now)).collect();
     own.extend(held_in_vain(simulation, now));
-    let all: Vec<Standing> = simulation.everywhere(own).into_iter().flatten().collect();
+    let all: Vec<BlockedQueue> = simulation.everywhere(own).into_iter().flatten().collect();
     let mut own = Vec::new();
     if may_lock {
         let indices = 0..simulation.engine.len() as u32;
@@ -27,14 +28,14 @@ pub(crate) fn find(simulation: &Simulation, now: Time) -> Stalls {
         own.retain(|stopped| all.iter().all(|root| root.queue != stopped.0));
     }
     let stopped = simulation.everywhere(own.len() as u64).into_iter().sum();
-    let here = |root: &&Standing| simulation.machine(NodeId(root.queue.node)).is_some();
+    let here = |root: &&BlockedQueue| simulation.machine(NodeId(root.queue.node)).is_some();
     own.extend(all.iter().filter(here).map(|root| (root.queue, root.since, root.account())));
     let (paused, accounts) = stops(simulation, own);
     Stalls::find(stopped, &paused, accounts, all)
 }
 
-/// The queues of `switch` that stand.
-fn standing(simulation: &Simulation, switch: &Switch, now: Time) -> Vec<Standing> {
+/// The blocked queues of `switch`.
+fn blocked(simulation: &Simulation, switch: &Switch, now: Time) -> Vec<BlockedQueue> {
     let network = &simulation.network;
     let egress = &switch.core.egress;
     let mut found = Vec::new();
@@ -52,7 +53,7 @@ fn standing(simulation: &Simulation, switch: &Switch, now: Time) -> Vec<Standing
             let stormed = rules.watchdog.stormed() >> class & 1 == 1;
             if let Some(since) = rules.blocked_since(now, class).filter(|_| !stormed) {
                 if keeps_pausing(simulation, peer.peer, since, now) {
-                    found.push(Standing { since, queue: id, bytes, cause: StandCause::PausingHost });
+                    found.push(BlockedQueue { since, queue: id, bytes, cause: BlockCause::PausingHost });
                 }
                 continue;
             }
@@ -61,22 +62,22 @@ fn standing(simulation: &Simulation, switch: &Switch, now: Time) -> Vec<Standing
                 continue;
             }
             let changed = queue.area.last_change();
-            let most = longest_stand(simulation, switch, port, class);
+            let most = longest_wait(simulation, switch, port, class);
             if now.saturating_sub(changed) <= most || !holds_lossless(simulation, switch, port, slot) {
                 continue;
             }
-            let (since, open) = egress.stands_since(now, port, (class, Head::of(frame)), changed);
+            let (since, open) = egress.blocked_since(now, port, (class, Head::of(frame)), changed);
             let highest = network.classes.iter().all(|&other| other <= class);
             let cause = match rules.scheduler() {
-                _ if since == Time::MAX => StandCause::Gate,
-                ClassScheduler::Strict if !highest => StandCause::StrictPriority,
-                _ => StandCause::Unknown,
+                _ if since == Time::MAX => BlockCause::Gate,
+                ClassScheduler::Strict if !highest => BlockCause::StrictPriority,
+                _ => BlockCause::Unknown,
             };
-            if cause == StandCause::Gate || open > most {
+            if cause == BlockCause::Gate || open > most {
                 // Its first frame may have come before the last one.
-                let since = egress.stands_since(now, port, (class, Head::of(frame)), Time::ZERO).0;
+                let since = egress.blocked_since(now, port, (class, Head::of(frame)), Time::ZERO).0;
                 let since = if since == Time::MAX { frame.at } else { since };
-                found.push(Standing { since, queue: id, bytes, cause });
+                found.push(BlockedQueue { since, queue: id, bytes, cause });
             }
         }
     }
@@ -85,7 +86,7 @@ fn standing(simulation: &Simulation, switch: &Switch, now: Time) -> Vec<Standing
 
 /// How long a frame may be the next of its class at a port without leaving, while nothing keeps it back: while the port
 /// sends all that its switch can hold, in the smallest frames, and the scheduler serves the other classes once.
-fn longest_stand(simulation: &Simulation, switch: &Switch, port: u16, class: u8) -> Time {
+fn longest_wait(simulation: &Simulation, switch: &Switch, port: u16, class: u8) -> Time {
     let network = &simulation.network;
     let mtu_bytes = u64::from(network.host.mtu_bytes);
     let held_bytes = match network.switch_of(switch.node()).buffer {
@@ -153,7 +154,7 @@ fn stopped_hosts(simulation: &Simulation, now: Time) -> Vec<(QueueId, Time, Acco
 
 /// Under backpressure by destination or by output: queues and flows of this rank that are stopped for as long as the
 /// output behind them takes to send all that it can hold, while it holds frames of hosts that ignore its calls.
-fn held_in_vain(simulation: &Simulation, now: Time) -> Vec<Standing> {
+fn held_in_vain(simulation: &Simulation, now: Time) -> Vec<BlockedQueue> {
     let network = &simulation.network;
     let control = &network.switch.flow_control;
     let ignores =
@@ -164,10 +165,10 @@ fn held_in_vain(simulation: &Simulation, now: Time) -> Vec<Standing> {
     if !anybody || !(by_output || matches!(control, FlowControl::Destination(_))) {
         return Vec::new();
     }
-    let mut stopped: Vec<Standing> = Vec::new();
+    let mut stopped: Vec<BlockedQueue> = Vec::new();
     let mut note = |node: NodeId, port: u16, class: u8, since: Time, bytes: u64| {
         let queue = QueueId { node: node.0, port, class };
-        stopped.push(Standing { since, queue, bytes, cause: StandCause::NonconformingHost });
+        stopped.push(BlockedQueue { since, queue, bytes, cause: BlockCause::NonconformingHost });
     };
     if by_output {
         for (queue, since, _) in stopped_queues(simulation, 0..simulation.engine.len() as u32, now) {
@@ -211,10 +212,10 @@ fn held_in_vain(simulation: &Simulation, now: Time) -> Vec<Standing> {
         };
         (0..switch.core.egress.len() as u16)
             .filter(is_full)
-            .map(|egress| longest_stand(simulation, switch, egress, 0))
+            .map(|egress| longest_wait(simulation, switch, egress, 0))
             .max()
     });
-    let lasted = |(it, most): (Standing, Option<Option<Time>>)| {
+    let lasted = |(it, most): (BlockedQueue, Option<Option<Time>>)| {
         most.flatten().filter(|&most| now.saturating_sub(it.since) > most).map(|_| it)
     };
     stopped.into_iter().zip(answers).filter_map(lasted).collect()

@@ -116,7 +116,7 @@ impl Egress {
     /// The frame `head` of `class` is the next at `port`, which sends others: since when, from `from` on, neither a
     /// pause, credits nor a shaper kept it back, and for how long of the time up to `now` its gate was open. The former
     /// is [`Time::MAX`] if its gate never is for as long as it takes.
-    pub fn stands_since(&self, now: Time, port: u16, (class, head): (u8, Head), from: Time) -> (Time, Time) {
+    pub fn blocked_since(&self, now: Time, port: u16, (class, head): (u8, Head), from: Time) -> (Time, Time) {
         let mut rules = self.rules(port).clone();
         rules.pause.settle(now);
         rules.settle_shaper(now, self.cell(port).waiting);

@@ -56,7 +56,7 @@ fn a_starved_class_is_a_stall_with_port_class_time_and_cause() {
         let told = run(starved(flow_control, shared(), None));
         let check = stall(&told);
         assert!(!check.pass, "{kind}: {}", check.detail);
-        assert!(check.detail.starts_with("1 queue stands still: S1 port 2 class 3 ("), "{kind}: {}", check.detail);
+        assert!(check.detail.starts_with("1 queue blocked: S1 port 2 class 3 ("), "{kind}: {}", check.detail);
         for part in ["since 10", "us: higher classes take the link (strict priority)", "H1 port 0 class 3 since 1"] {
             assert!(check.detail.contains(part), "{kind}: {}", check.detail);
         }
