@@ -1,10 +1,10 @@
 //! Every lossless queue that is stopped at the end of a run waits for a queue that drains.
 //!
-//! A queue is *blocked* in three cases. It holds a frame of a lossless class, no pause, credit or gate stops it, and its
-//! port has not sent from it for the time in which the port sends the whole buffer of its switch. Or a host with a fault
-//! pauses it permanently. Or an output downstream stops it, and hosts that ignore the XOFF of that output have kept it
-//! full for the time in which it sends everything that it can hold. The model lists these queues. For every other
-//! stopped queue, the check follows the accounts that stop it to the queues that hold their bytes:
+//! A queue is *blocked* in three cases. It holds a frame of a lossless class, no pause, credit or gate stops it, and
+//! its port has not sent from it for the time in which the port sends the whole buffer of its switch. Or a host with a
+//! fault pauses it permanently. Or an output downstream stops it, and hosts that ignore the XOFF of that output have
+//! kept it full for the time in which it sends everything that it can hold. The model lists these queues. For every
+//! other stopped queue, the check follows the accounts that stop it to the queues that hold their bytes:
 //!
 //! ```text
 //!   stopped queue --> account downstream, above XON --> queues that hold its bytes --+--> drains: will be resumed
