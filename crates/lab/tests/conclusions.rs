@@ -1,10 +1,11 @@
 //! What checks conclude from runs in which something went wrong: losses of lossless classes for any cause, buffers that
 //! frames of a switch's own enter, and lossless flows that stand still.
 
-use lab::{Finished, Override, Run, Stop, Way};
-use model::{Ranks, Unwatched, in_one_process};
+mod common;
+
+use common::{alone, over_ranks};
+use model::Watcher;
 use record::summary::{Check, Summary};
-use std::sync::Arc;
 
 const LEAF_SPINE: &str = r#"
 [fabric]
@@ -127,31 +128,19 @@ transport = "datagram"
 deadlock = { every = "5us" }
 "#;
 
-fn read(text: &str, set: &[(&str, &str)]) -> Run {
-    let set: Vec<Override> =
-        set.iter().map(|&(key, value)| Override { key: key.to_owned(), value: value.to_owned() }).collect();
-    Run::parse(text, "case.toml", &set, None, &Stop::default()).unwrap()
-}
+/// Only the summary is compared.
+#[derive(Default)]
+struct Nothing;
 
-fn finish(run: Run) -> Finished {
-    run.produce(None, &mut Unwatched, Way::default(), &Stop::default()).unwrap()
-}
+impl Watcher for Nothing {}
 
-/// The summary of `text`, which is the same over two ranks.
+/// The summary of `text`, which is the same on two threads and over two ranks.
 fn run(text: &str, set: &[(&str, &str)]) -> Summary {
-    let alone = finish(read(text, set)).summary;
-    let of_rank = |ranks: Arc<dyn Ranks>| {
-        let mut run = read(text, set);
-        run.over(ranks);
-        finish(run).summary
-    };
-    let ranks = std::thread::scope(|scope| {
-        let of_rank = &of_rank;
-        let ranks: Vec<_> = in_one_process(2).into_iter().map(|ranks| scope.spawn(move || of_rank(ranks))).collect();
-        ranks.into_iter().map(|rank| rank.join().unwrap()).next().unwrap()
-    });
-    assert_eq!(alone, ranks);
-    alone
+    let one = alone::<Nothing>(text, set, 1).0.summary;
+    for other in [alone::<Nothing>(text, set, 2), over_ranks(text, set)] {
+        assert_eq!(other.0.summary, one);
+    }
+    one
 }
 
 fn check<'a>(summary: &'a Summary, name: &str) -> &'a Check {

@@ -1,10 +1,12 @@
 //! A connection is one object: one 5-tuple, one path, one control, whatever number of messages it carries.
 
-use lab::{Finished, Override, Run, Stop, Way};
-use model::{Ranks, Watcher, in_one_process};
+mod common;
+
+use common::{alone, over_ranks, read};
+use lab::Finished;
+use model::Watcher;
 use record::flows::FlowRecord;
 use std::collections::BTreeSet;
-use std::sync::Arc;
 use units::Time;
 
 /// A look at the control of a flow.
@@ -42,39 +44,10 @@ impl Watcher for Seen {
     }
 }
 
-fn read(text: &str, set: &[(&str, &str)], threads: usize) -> Result<Run, String> {
-    let set: Vec<Override> =
-        set.iter().map(|&(key, value)| Override { key: key.to_owned(), value: value.to_owned() }).collect();
-    let mut run = Run::parse(text, "case.toml", &set, None, &Stop::default()).map_err(|error| format!("{error:?}"))?;
-    run.lowered.setup.threads = threads;
-    Ok(run)
-}
-
-/// The run of `text` on so many threads.
-fn alone(text: &str, set: &[(&str, &str)], threads: usize) -> (Finished, Seen) {
-    let mut seen = Seen::default();
-    let mut begun = read(text, set, threads).unwrap().begin(None, &Stop::default()).unwrap();
-    if threads > 1 {
-        begun.simulation().draw_threads(5);
-    }
-    begun.run(&mut seen);
-    (begun.finish(&mut seen, Way::default()).unwrap(), seen)
-}
-
 /// The run of `text` on one thread, and the same on two and over two ranks.
 fn run(text: &str, set: &[(&str, &str)]) -> (Finished, Seen) {
-    let of_rank = |ranks: Arc<dyn Ranks>| {
-        let (mut seen, mut run) = (Seen::default(), read(text, set, 1).unwrap());
-        run.over(ranks);
-        (run.produce(None, &mut seen, Way::default(), &Stop::default()).unwrap(), seen)
-    };
-    let (one, two) = (alone(text, set, 1), alone(text, set, 2));
-    let ranks = std::thread::scope(|scope| {
-        let of_rank = &of_rank;
-        let ranks: Vec<_> = in_one_process(2).into_iter().map(|ranks| scope.spawn(move || of_rank(ranks))).collect();
-        ranks.into_iter().map(|rank| rank.join().unwrap()).next().unwrap()
-    });
-    for other in [&two, &ranks] {
+    let one: (Finished, Seen) = alone(text, set, 1);
+    for other in [alone::<Seen>(text, set, 2), over_ranks(text, set)] {
         assert_eq!((&other.0.summary, &other.1.flows), (&one.0.summary, &one.1.flows));
         assert_eq!(other.1.controls, one.1.controls);
     }
@@ -148,7 +121,7 @@ control = { every = "1ms" }
 
 #[test]
 fn idle_time_does_not_open_the_window_of_cubic() {
-    let (_, seen) = alone(SESSION_CUBIC, &[], 1);
+    let (_, seen) = alone::<Seen>(SESSION_CUBIC, &[], 1);
     let windows: Vec<u64> = seen.controls.iter().filter(|it| it.flow == 3).filter_map(|it| it.window_bytes).collect();
     // Before: 12 segments each 6 ms, from a ssthresh of 117 segments up to 183.
     let avoidance = windows.iter().position(|&window| window > 118 * 1460).unwrap_or(windows.len());
@@ -347,7 +320,7 @@ size = "100KB"
 #[test]
 fn the_destination_port_is_no_part_of_the_hash() {
     let links = |port: &str| {
-        let (_, seen) = alone(DST_PORT, &[("traffic.0.dst_port", port)], 1);
+        let (_, seen) = alone::<Seen>(DST_PORT, &[("traffic.0.dst_port", port)], 1);
         assert!(seen.flows.iter().all(|row| row.dst_port.to_string() == port));
         seen.links
     };
@@ -446,7 +419,7 @@ fn messages_without_a_gap_equal_one_long_message() {
                 ("traffic.0.pieces", pieces),
                 ("traffic.0.pieces_in_flight", "1000"),
             ];
-            let (finished, seen) = alone(BROADCAST, &set, 1);
+            let (finished, seen) = alone::<Seen>(BROADCAST, &set, 1);
             let mut rows: Vec<&FlowRecord> = seen.flows.iter().filter(|row| row.traffic == 0).collect();
             rows.sort_by_key(|row| row.flow);
             assert!(rows.iter().all(|row| row.start_ps == rows[0].start_ps), "{kind}: all could start at once");

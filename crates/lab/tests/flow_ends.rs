@@ -1,11 +1,13 @@
 //! Results of flows at the end of a run: delivered but not acknowledged, one row per flow, and acknowledgements after
 //! completion. Each scenario runs on one thread, on two, and over two ranks.
 
-use lab::{Finished, Override, Run, Stop, Way};
-use model::{Ranks, Watcher, in_one_process};
+mod common;
+
+use common::{alone, over_ranks, read};
+use lab::{Finished, Stop, Way};
+use model::Watcher;
 use record::flows::FlowRecord;
 use record::trace::{PacketKind, TraceEvent, TraceRow};
-use std::sync::Arc;
 use units::Time;
 
 /// The last byte of flow 2 arrives during the run. Its acknowledgement waits at the switch, behind flow 1.
@@ -80,37 +82,10 @@ impl Watcher for Seen {
     }
 }
 
-fn read(text: &str, set: &[(&str, &str)], threads: usize) -> Run {
-    let set: Vec<Override> =
-        set.iter().map(|&(key, value)| Override { key: key.to_owned(), value: value.to_owned() }).collect();
-    let mut run = Run::parse(text, "case.toml", &set, None, &Stop::default()).unwrap();
-    run.lowered.setup.threads = threads;
-    run
-}
-
 /// The run of `text` on one thread, and the same on two and over two ranks.
 fn run(text: &str, set: &[(&str, &str)]) -> (Finished, Seen) {
-    let alone = |threads: usize| {
-        let mut seen = Seen::default();
-        let mut begun = read(text, set, threads).begin(None, &Stop::default()).unwrap();
-        if threads > 1 {
-            begun.simulation().draw_threads(5);
-        }
-        begun.run(&mut seen);
-        (begun.finish(&mut seen, Way::default()).unwrap(), seen)
-    };
-    let of_rank = |ranks: Arc<dyn Ranks>| {
-        let (mut seen, mut run) = (Seen::default(), read(text, set, 1));
-        run.over(ranks);
-        (run.produce(None, &mut seen, Way::default(), &Stop::default()).unwrap(), seen)
-    };
-    let (one, two) = (alone(1), alone(2));
-    let ranks = std::thread::scope(|scope| {
-        let of_rank = &of_rank;
-        let ranks: Vec<_> = in_one_process(2).into_iter().map(|ranks| scope.spawn(move || of_rank(ranks))).collect();
-        ranks.into_iter().map(|rank| rank.join().unwrap()).next().unwrap()
-    });
-    for other in [&two, &ranks] {
+    let one: (Finished, Seen) = alone(text, set, 1);
+    for other in [alone::<Seen>(text, set, 2), over_ranks(text, set)] {
         assert_eq!((&other.0.summary, &other.1.flows), (&one.0.summary, &one.1.flows));
     }
     one
@@ -143,7 +118,7 @@ fn fct_txt_has_no_line_of_a_flow_that_is_not_acknowledged() {
     let target = std::env::temp_dir().join(format!("tidegate-flow-ends-{}", std::process::id()));
     let _ = std::fs::remove_dir_all(&target);
     for (duration, lines) in [("\"100us\"", 0), ("\"10ms\"", 1)] {
-        let run = read(DELIVERED_BUT_NOT_ACKNOWLEDGED, &[("duration", duration)], 1);
+        let run = read(DELIVERED_BUT_NOT_ACKNOWLEDGED, &[("duration", duration)], 1).unwrap();
         let folder = lab::folder(&target).unwrap();
         run.produce(Some(folder), &mut model::Unwatched, Way::default(), &Stop::default()).unwrap();
         let fct = std::fs::read_to_string(target.join("fct.txt")).unwrap();

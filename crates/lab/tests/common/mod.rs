@@ -1,0 +1,39 @@
+//! Scenarios as text, run on threads and over ranks.
+
+use lab::{Finished, Override, Run, Stop, Way};
+use model::{Ranks, Watcher, in_one_process};
+use std::sync::Arc;
+
+/// The scenario `text` with the keys in `set`, for this number of threads.
+pub fn read(text: &str, set: &[(&str, &str)], threads: usize) -> Result<Run, String> {
+    let set: Vec<Override> =
+        set.iter().map(|&(key, value)| Override { key: key.to_owned(), value: value.to_owned() }).collect();
+    let mut run = Run::parse(text, "case.toml", &set, None, &Stop::default()).map_err(|error| format!("{error:?}"))?;
+    run.lowered.setup.threads = threads;
+    Ok(run)
+}
+
+/// Its run in one process.
+pub fn alone<W: Watcher + Default>(text: &str, set: &[(&str, &str)], threads: usize) -> (Finished, W) {
+    let mut seen = W::default();
+    let mut begun = read(text, set, threads).unwrap().begin(None, &Stop::default()).unwrap();
+    if threads > 1 {
+        begun.simulation().draw_threads(5);
+    }
+    begun.run(&mut seen);
+    (begun.finish(&mut seen, Way::default()).unwrap(), seen)
+}
+
+/// Its run over two ranks, as the first rank has it.
+pub fn over_ranks<W: Watcher + Default + Send>(text: &str, set: &[(&str, &str)]) -> (Finished, W) {
+    let of_rank = |ranks: Arc<dyn Ranks>| {
+        let (mut seen, mut run) = (W::default(), read(text, set, 1).unwrap());
+        run.over(ranks);
+        (run.produce(None, &mut seen, Way::default(), &Stop::default()).unwrap(), seen)
+    };
+    std::thread::scope(|scope| {
+        let of_rank = &of_rank;
+        let ranks: Vec<_> = in_one_process(2).into_iter().map(|ranks| scope.spawn(move || of_rank(ranks))).collect();
+        ranks.into_iter().map(|rank| rank.join().unwrap()).next().unwrap()
+    })
+}
