@@ -51,6 +51,7 @@ mod queue_lengths;
 mod queue_samples;
 mod requests;
 mod routes;
+mod samples;
 mod setup;
 mod simulation;
 mod split;

@@ -7,7 +7,6 @@ use crate::bounce_storms::Storms;
 use crate::build::{Built, ModelError, build};
 use crate::collectives::Collectives;
 use crate::deadlock;
-use crate::egress::hold;
 use crate::flow_ends::FlowEnds;
 use crate::gather::Company;
 use crate::host::{FlowEnd, FlowReport, Host};
@@ -17,14 +16,12 @@ use crate::measured::Measured;
 use crate::measured::WarmUp;
 use crate::network::Network;
 use crate::node::Machine;
-use crate::outcome::share_of;
 use crate::parameters::{RecordParameters, Setup};
-use crate::queue::Queue;
 use crate::queue_samples::QueueSamples;
 use crate::requests::Requests;
 use crate::switch::Switch;
 use crate::trace::Collector;
-use crate::watcher::{QueueSample, Watcher};
+use crate::watcher::Watcher;
 use check::deadlock::Deadlock;
 use engine::ranks::{Letters, Membership, Ranks};
 use engine::{Engine, Sharing};
@@ -60,7 +57,7 @@ pub struct Simulation {
     pub(crate) measured: Option<Measured>,
     /// Whether somebody stopped it.
     pub(crate) stopped_early: bool,
-    record: RecordParameters,
+    pub(crate) record: RecordParameters,
     /// How often what ended is collected.
     collect_every: Time,
     deadlock_every: Option<Time>,
@@ -82,10 +79,10 @@ pub struct Simulation {
     pub(crate) collectives: Option<Box<Collectives>>,
     baseline: Baseline,
     /// Time that each port had been busy, and payload per traffic entry, at the last sample; and when those were.
-    busy_before: Vec<Time>,
-    goodput_before: Vec<u64>,
-    links_sampled_at: Time,
-    throughput_sampled_at: Time,
+    pub(crate) busy_before: Vec<Time>,
+    pub(crate) goodput_before: Vec<u64>,
+    pub(crate) links_sampled_at: Time,
+    pub(crate) throughput_sampled_at: Time,
     /// When the last flow completed so far.
     pub(crate) last_completion: Time,
     pub(crate) queue_samples: Option<QueueSamples>,
@@ -531,72 +528,6 @@ impl Simulation {
         self.collector = Some(collector);
     }
 
-    fn sample_queues(&self, at: Time, watcher: &mut dyn Watcher) {
-        let looks_at = |switch: &Switch| {
-            let mut looks: Vec<QueueLook> = Vec::new();
-            let egress = &switch.core.egress;
-            for (port, (cell, rules)) in egress.cells.iter().zip(&egress.rules).enumerate() {
-                let may_be_paused = cell.holds & (hold::PAUSE | hold::CREDIT) != 0;
-                for (slot, &class) in self.network.classes.iter().enumerate() {
-                    let paused = may_be_paused && rules.blocked_since(at, class).is_some();
-                    let mut look = |queue: &Queue, bounced| {
-                        let (bytes, frames) = (u64::from(queue.bytes), queue.len() as u64);
-                        if bytes > 0 || paused {
-                            looks.push((port as u16, class, bounced, bytes, frames, paused));
-                        }
-                    };
-                    look(switch.queue(port, slot), false);
-                    if let Some(queue) = switch.bounce_queue(port, slot) {
-                        look(queue, true);
-                    }
-                }
-            }
-            (!looks.is_empty()).then_some(looks)
-        };
-        for (node, looks) in self.of_switches(looks_at) {
-            for (port, class, bounced, bytes, frames, paused) in looks {
-                watcher.queue(QueueSample { at, node, port, class, bounced, bytes, frames, paused });
-            }
-        }
-    }
-
-    fn sample_links(&mut self, at: Time, watcher: &mut dyn Watcher) {
-        let network = Arc::clone(&self.network);
-        let span = at.saturating_sub(std::mem::replace(&mut self.links_sampled_at, at));
-        let mut before = std::mem::take(&mut self.busy_before);
-        let busy_of = |machine: &Machine| {
-            let (egress, node) = (machine.egress()?, machine.books()?.node);
-            let ports = 0..network.fabric.ports(node).len() as u16;
-            Some(ports.map(|port| egress.busy_time(at, port)).collect::<Vec<_>>())
-        };
-        for (node, busy) in self.of_machines(busy_of) {
-            for ((port, busy), peer) in (0u16..).zip(busy).zip(network.fabric.ports(node)) {
-                let before = std::mem::replace(&mut before[network.fabric.port_number(node, port)], busy);
-                if busy > before {
-                    // Differences of totals add up to all bytes, also where a frame spans samples.
-                    let rate = network.fabric.link(peer.link).rate;
-                    let sent_bytes = rate.bytes_in(busy) - rate.bytes_in(before);
-                    watcher.link(at, node, port, sent_bytes, share_of(busy - before, span));
-                }
-            }
-        }
-        self.busy_before = before;
-    }
-
-    /// Samples the rest of the run since the last whole interval. A run that was stopped from outside has none: its
-    /// nodes are not all at one time.
-    pub(crate) fn sample_last_interval(&mut self, now: Time, watcher: &mut dyn Watcher) {
-        if self.stopped_early {
-            return;
-        }
-        if self.record.links_every.is_some() && self.links_sampled_at < now {
-            self.sample_links(now, watcher);
-        }
-        if self.record.throughput_every.is_some() && self.throughput_sampled_at < now {
-            self.sample_throughput(now, watcher);
-        }
-    }
-
     /// Payload that has arrived since the run began, each byte once, by traffic entry.
     pub(crate) fn payload_bytes(&self) -> Vec<u64> {
         let none = vec![0; self.network.traffic_entries];
@@ -608,19 +539,7 @@ impl Simulation {
         self.parts(own).iter().for_each(|part| add(&mut total, part));
         total
     }
-
-    fn sample_throughput(&mut self, at: Time, watcher: &mut dyn Watcher) {
-        self.throughput_sampled_at = at;
-        let total = self.payload_bytes();
-        for (entry, (&total, before)) in total.iter().zip(&mut self.goodput_before).enumerate() {
-            watcher.throughput(at, entry as u8, total - *before);
-            *before = total;
-        }
-    }
 }
-
-/// Port, class, whether bounced, bytes, frames, whether paused.
-type QueueLook = (u16, u8, bool, u64, u64, bool);
 
 fn add(total: &mut [u64], more: &[u64]) {
     total.iter_mut().zip(more).for_each(|(total, more)| *total += more);

@@ -213,7 +213,7 @@ impl Page {
                     bytes => format!(", mostly above {}", size(bytes)),
                 };
                 let text = format!(
-                    "{} unfinished{sizes}: times and slowdowns are of the others, and too short",
+                    "{} unfinished{sizes}: completion times and slowdowns cover completed flows only and are biased low",
                     counted(unfinished.count, "flow")
                 );
                 self.line("", &styled(&text, Style::Caution));

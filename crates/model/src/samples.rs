@@ -1,0 +1,91 @@
+//! Samples of queues, links and throughput at equal steps.
+
+use crate::egress::hold;
+use crate::node::Machine;
+use crate::outcome::share_of;
+use crate::queue::Queue;
+use crate::simulation::Simulation;
+use crate::switch::Switch;
+use crate::watcher::{QueueSample, Watcher};
+use std::sync::Arc;
+use units::Time;
+
+/// Port, class, whether bounced, bytes, frames, whether paused.
+type QueueLook = (u16, u8, bool, u64, u64, bool);
+
+impl Simulation {
+    pub(crate) fn sample_queues(&self, at: Time, watcher: &mut dyn Watcher) {
+        let looks_at = |switch: &Switch| {
+            let mut looks: Vec<QueueLook> = Vec::new();
+            let egress = &switch.core.egress;
+            for (port, (cell, rules)) in egress.cells.iter().zip(&egress.rules).enumerate() {
+                let may_be_paused = cell.holds & (hold::PAUSE | hold::CREDIT) != 0;
+                for (slot, &class) in self.network.classes.iter().enumerate() {
+                    let paused = may_be_paused && rules.blocked_since(at, class).is_some();
+                    let mut look = |queue: &Queue, bounced| {
+                        let (bytes, frames) = (u64::from(queue.bytes), queue.len() as u64);
+                        if bytes > 0 || paused {
+                            looks.push((port as u16, class, bounced, bytes, frames, paused));
+                        }
+                    };
+                    look(switch.queue(port, slot), false);
+                    if let Some(queue) = switch.bounce_queue(port, slot) {
+                        look(queue, true);
+                    }
+                }
+            }
+            (!looks.is_empty()).then_some(looks)
+        };
+        for (node, looks) in self.of_switches(looks_at) {
+            for (port, class, bounced, bytes, frames, paused) in looks {
+                watcher.queue(QueueSample { at, node, port, class, bounced, bytes, frames, paused });
+            }
+        }
+    }
+
+    pub(crate) fn sample_links(&mut self, at: Time, watcher: &mut dyn Watcher) {
+        let network = Arc::clone(&self.network);
+        let span = at.saturating_sub(std::mem::replace(&mut self.links_sampled_at, at));
+        let mut before = std::mem::take(&mut self.busy_before);
+        let busy_of = |machine: &Machine| {
+            let (egress, node) = (machine.egress()?, machine.books()?.node);
+            let ports = 0..network.fabric.ports(node).len() as u16;
+            Some(ports.map(|port| egress.busy_time(at, port)).collect::<Vec<_>>())
+        };
+        for (node, busy) in self.of_machines(busy_of) {
+            for ((port, busy), peer) in (0u16..).zip(busy).zip(network.fabric.ports(node)) {
+                let before = std::mem::replace(&mut before[network.fabric.port_number(node, port)], busy);
+                if busy > before {
+                    // Differences of totals add up to all bytes, also where a frame spans samples.
+                    let rate = network.fabric.link(peer.link).rate;
+                    let sent_bytes = rate.bytes_in(busy) - rate.bytes_in(before);
+                    watcher.link(at, node, port, sent_bytes, share_of(busy - before, span));
+                }
+            }
+        }
+        self.busy_before = before;
+    }
+
+    /// Samples the rest of the run since the last whole interval. A run that was stopped from outside has none: its
+    /// nodes are not all at one time.
+    pub(crate) fn sample_last_interval(&mut self, now: Time, watcher: &mut dyn Watcher) {
+        if self.stopped_early {
+            return;
+        }
+        if self.record.links_every.is_some() && self.links_sampled_at < now {
+            self.sample_links(now, watcher);
+        }
+        if self.record.throughput_every.is_some() && self.throughput_sampled_at < now {
+            self.sample_throughput(now, watcher);
+        }
+    }
+
+    pub(crate) fn sample_throughput(&mut self, at: Time, watcher: &mut dyn Watcher) {
+        self.throughput_sampled_at = at;
+        let total = self.payload_bytes();
+        for (entry, (&total, before)) in total.iter().zip(&mut self.goodput_before).enumerate() {
+            watcher.throughput(at, entry as u8, total - *before);
+            *before = total;
+        }
+    }
+}
