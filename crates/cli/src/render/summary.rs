@@ -213,7 +213,8 @@ impl Page {
                     bytes => format!(", mostly above {}", size(bytes)),
                 };
                 let text = format!(
-                    "{} unfinished{sizes}: completion times and slowdowns cover completed flows only and are biased low",
+                    "{} unfinished{sizes}: completion times and slowdowns cover completed flows only and are \
+                     biased low",
                     counted(unfinished.count, "flow")
                 );
                 self.line("", &styled(&text, Style::Caution));
