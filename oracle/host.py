@@ -65,10 +65,12 @@ class Host(Node):
     def head_bytes(self, port, cls):  # [M48]
         return self.replies[cls][0].size if self.replies[cls] else self.scenario.mtu_bytes
 
-    def serve(self, now, port):
+    def admit_due(self, now):  # [M46]
         while self.delayed and self.delayed[0][0] <= now:
             sender = heapq.heappop(self.delayed)[2]
             self.rings[sender.flow.cls].append(sender)
+
+    def serve(self, now, port):
         frame = None
         while frame is None:  # without a frame the choice is made again [M42]
             ready = port.ready(now)

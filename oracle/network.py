@@ -95,6 +95,7 @@ class Port:
         self.scheduler, self.until_ps = Scheduler(node.scenario.switch.scheduler), [0] * 8
         self.commands = [deque() for _ in range(8)]  # pauses: when each takes effect, and until when it stops
         self.free_ps = self.reaction_ps = self.sent_bytes = 0
+        self.down, self.failed_ps = False, -1
 
     def busy_ps(self, size):
         return ceil_div((size + OVERHEAD_BYTES) * 8 * BIT_PS, self.link.rate_bps)
@@ -126,11 +127,13 @@ class Port:
             and self.may_start(now, frame.cls, frame.size) and frame.cls not in self.node.waiting_classes(self)
 
     def depart(self, now):
-        if self.link.down:
+        if self.down:
             return  # [M57], [M58]
         if self.free_ps > now:
             self.wake(self.free_ps)
             return
+        if self.node.delayed:
+            self.node.admit_due(now)
         if self.controls:
             self.start(now, self.controls.popleft())
         elif self.owed:
@@ -160,7 +163,7 @@ class Port:
         node.network.push(now + self.arrival_ps(frame.size), self.peer, ARRIVAL, self.peer_port, frame)
 
     def send_control(self, now, frame):  # [M40]
-        if not self.link.down:
+        if not self.down:
             self.controls.append(frame)
             self.depart(now)
 
@@ -242,19 +245,19 @@ class Node:
         self.timer(period_ps, regrant, (1,))
 
     def fail(self, now, port):
-        port.link.down, port.link.failed_ps = True, now
+        port.down, port.failed_ps = True, now
         self.note(now, "link down", None, port.index)
         port.controls.clear()
         port.owed.clear()
 
     def repair(self, now, port):
-        port.link.down = False
+        port.down = False
         self.note(now, "link up", None, port.index)
         port.owe(now, port.credits)  # [M59]
 
     def arrive(self, now, port, frame):
         """A MAC control frame takes effect and ends here; another frame goes to `accept`."""
-        if port.link.down or port.link.failed_ps >= frame.started_ps:  # the link lost the frame [M60]
+        if port.down or port.failed_ps >= frame.started_ps:  # the link lost the frame [M60]
             if frame.flow is not None:
                 self.drop(now, frame, None, "link down")
         elif frame.kind == "pause":

@@ -197,8 +197,7 @@ class Scenario:
             self.hosts, self.switches = [f"H{i + 1}" for i in range(count)], ["S1"]
             rate, delay = link.host.rate or link.rate, link.host.delay or link.delay
             links = [(host, count, rate, delay) for host in range(count)]
-        self.links = [Settings(ends=(a, b), rate_bps=rate, delay_ps=delay, down=False, failed_ps=-1)
-                      for a, b, rate, delay in links]
+        self.links = [Settings(ends=(a, b), rate_bps=rate, delay_ps=delay) for a, b, rate, delay in links]
         self.read_switch(top.switch)
         for index, entry in enumerate(top.traffic):
             self.read_flows(index, entry, entry.transport or top.host.transport)

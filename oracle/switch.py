@@ -109,9 +109,9 @@ class Switch(Node):
     def route(self, dst, entropy, is_healthy=False):
         """The port that a frame takes, or None; with `is_healthy` as if all links were up. [M57]"""
         equal = self.network.routes[self.number][dst]
-        for ports in (equal, [port for port in equal if not port.link.down]):
+        for ports in (equal, [port for port in equal if not port.down]):
             port = ports[mix32(entropy ^ self.salt) * len(ports) >> 32] if ports else None  # [M29]
-            if is_healthy or port is None or not port.link.down:
+            if is_healthy or port is None or not port.down:
                 return port
 
     def threshold(self, limit):
