@@ -44,25 +44,6 @@ lines() {
     done
 }
 
-# The same of a configuration of HPCC's simulator: slowdowns over what that simulator takes for a flow's time alone.
-imported() {
-    local name=$1 seeds=$2 config=$3 seed
-    shift 3
-    rm -f "$results/imported.toml"
-    "$tidegate" import hpcc "$config" --out "$results/imported.toml" > "$results/errors" 2>&1 || { cat "$results/errors" >&2; exit 1; }
-    for seed in $seeds; do
-        rm -rf "$results/run"
-        "$tidegate" run "$results/imported.toml" --seed "$seed" --out "$results/run" --quiet "$@" || true
-        awk '{ print $7 / $8 }' "$results/run/fct.txt" | sort -n | awk -v name="$name" -v seed="$seed" '
-            { ratio[NR] = $1; sum += $1 }
-            function at(share) { return ratio[int(share * NR + 0.999999)] }
-            END {
-                printf "%-24s seed %d  %4d flows, slowdown: p50 %.2f  p95 %.2f  p99 %.2f  mean %.2f\n",
-                    name, seed, NR, at(0.5), at(0.95), at(0.99), sum / NR
-            }'
-    done
-}
-
 eqds='host.transport={ kind = "eqds", payload = "4000B", header = "44B", initial_window = 50 }'
 peers=experiments/peers
 row "NDP, incast" "1 2 3" $peers/htsim-incast.toml
@@ -81,7 +62,4 @@ lines "UDP, k=8" "1 2" $peers/udp.toml "packets|drops|delay"
 lines "TCP, k=8" "1 2" $peers/tcp.toml "drops|on the way|completion"
 lines "TCP, no loss" "1 2 3" $peers/tcp.toml "drops|on the way|completion" --set 'switch.queue="100000 packets"'
 lines "TCP with SACK" "1 2" $peers/tcp.toml "drops|on the way|completion" --set host.transport.sack=true
-# Frames there have no preamble and gap: 20 bytes less of header, as the test hpcc_anchors has it.
-imported "HPCC, permutation" "1 2 3 4" $peers/k8/hpcc-permutation.config --set host.transport.header=28B
-imported "HPCC, web search" "1 2 3 4" $peers/k8/hpcc-web-search.config --set host.transport.header=28B
-imported "DCQCN, web search" "1 2 3" $peers/k8/dcqcn-web-search.config
+python3 $peers/hpcc.py "$tidegate"

@@ -20,7 +20,15 @@ pub fn check(bytes: &[u8]) {
     let fabric = fabric::files::read_hpcc(TOPOLOGY).expect("a topology");
     let options = FlowFileOptions { hosts: 3, switches: vec![3], ..FlowFileOptions::default() };
     let flows = traffic::read_flow_file(FLOWS.as_bytes(), "flows", &options).expect("flows").flows;
-    let inputs = Inputs { fabric: &fabric, flows: &flows, topology_file: "t", flow_file: "f", transport, ignore: &[] };
+    let inputs = Inputs {
+        fabric: &fabric,
+        flows: &flows,
+        topology_file: "t",
+        flow_file: "f",
+        transport,
+        ignore: &[],
+        keeps_paths: true,
+    };
     let imported = match config.scenario(inputs) {
         Ok(imported) => imported,
         Err(errors) => return refused(&errors),

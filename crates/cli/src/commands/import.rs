@@ -53,6 +53,9 @@ struct HpccArgs {
     /// Leave out a key that would be refused, or whose value would; may be given several times.
     #[arg(long, value_name = "KEY")]
     ignore: Vec<String>,
+    /// Let data take the paths that ECMP of that simulator gives it: the same flows over the same links.
+    #[arg(long)]
+    paths: bool,
     /// Print what becomes of each key: carried, irrelevant, ignored or refused, and why. No scenario is written.
     #[arg(long, conflicts_with = "out")]
     verify: bool,
@@ -102,6 +105,7 @@ fn hpcc(args: &HpccArgs) -> Result<Exit, Failure> {
         flow_file: &flow_file,
         transport: args.transport.as_deref(),
         ignore: &args.ignore,
+        keeps_paths: args.paths,
     };
     let (imported, accounts) = config.account(inputs);
     if args.verify {

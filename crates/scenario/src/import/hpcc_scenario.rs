@@ -1,12 +1,12 @@
 //! A configuration of HPCC's simulator as a scenario, with everything that is not carried over.
 
 use super::hpcc::{Entry, HpccConfig, Value, error};
+use super::hpcc_ecmp;
 use super::hpcc_keys::Fate;
 use crate::error::{ScenarioError, ScenarioErrors};
-use fabric::{Fabric, NodeId, NodeKind};
+use fabric::{Fabric, NodeId};
 use protocols::describe::Family;
 use protocols::transport::MECHANISMS;
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use traffic::{Flow, Start};
 use units::{Rate, Time};
@@ -29,6 +29,8 @@ pub struct Inputs<'a> {
     pub transport: Option<&'a str>,
     /// Keys that would be refused, and are to be left out instead.
     pub ignore: &'a [String],
+    /// Whether data takes the paths that ECMP of that simulator gives it.
+    pub keeps_paths: bool,
 }
 
 /// What became of a key.
@@ -79,7 +81,7 @@ pub struct Imported {
 }
 
 /// `text` as a string of TOML.
-fn quoted(text: &str) -> String {
+pub(super) fn quoted(text: &str) -> String {
     let mut quoted = String::from("\"");
     for c in text.chars() {
         match c {
@@ -107,8 +109,8 @@ pub(super) struct Writer<'a> {
     pub(super) inputs: Inputs<'a>,
     /// The transport.
     kind: Option<&'a str>,
-    notes: Vec<String>,
-    errors: Vec<ScenarioError>,
+    pub(super) notes: Vec<String>,
+    pub(super) errors: Vec<ScenarioError>,
 }
 
 impl HpccConfig {
@@ -188,17 +190,37 @@ impl<'a> Writer<'a> {
         let _ = writeln!(text, "[switch]\n{switch}");
         let _ = writeln!(text, "[host.transport]\nkind = {}\n{keys}", quoted(kind));
         text.push_str(&failure);
+        let (names, paths) = if inputs.keeps_paths { writer.paths()? } else { Default::default() };
         let _ = writeln!(
             text,
-            "[[traffic]]\nkind = \"replay\"\nfile = {}\ntime_origin = \"{origin}\"\n",
+            "[[traffic]]\nkind = \"replay\"\nfile = {}\ntime_origin = \"{origin}\"\n{names}",
             quoted(inputs.flow_file)
         );
         text.push_str("# The columns of pfc.txt.\n[record]\npauses = true\n");
+        text.push_str(&paths);
         Ok(Imported { text, notes })
     }
 }
 
 impl<'a> Writer<'a> {
+    /// The key `paths` of the replay, and the [[path]] entries.
+    fn paths(&self) -> Result<(String, String), ScenarioErrors> {
+        let Inputs { fabric, flows, .. } = self.inputs;
+        let Some(paths) = hpcc_ecmp::paths(fabric, flows) else {
+            let message = "a flow has no path from its source to its destination".to_owned();
+            return Err(ScenarioErrors { errors: vec![error(&self.config.file, 0, "TOPOLOGY_FILE", message, None)] });
+        };
+        let mut entries =
+            String::from("# Paths that ECMP of HPCC's simulator gives to data. Replies are routed here.\n");
+        for (flow, path) in paths.iter().enumerate() {
+            let nodes: Vec<String> = path.iter().map(|&node| quoted(fabric.name(node))).collect();
+            // Writing to a String cannot fail.
+            let _ = writeln!(entries, "[[path]]\nname = \"flow {flow}\"\nnodes = [{}]", nodes.join(", "));
+        }
+        let names: Vec<String> = (0..paths.len()).map(|flow| format!("\"flow {flow}\"")).collect();
+        Ok((format!("paths = [{}]\n", names.join(", ")), entries))
+    }
+
     /// What the configuration says, unless it is to be ignored.
     pub(super) fn entry(&self, key: &str) -> Option<&'a Entry> {
         self.config.find(key).filter(|_| !self.inputs.ignore.iter().any(|ignored| ignored == key))
@@ -353,144 +375,6 @@ impl<'a> Writer<'a> {
         }
         let origin = if first >= START { START } else { Time::ZERO };
         (origin, stop.saturating_sub(origin), until)
-    }
-
-    fn switch(&mut self) -> String {
-        let mib = self.whole("BUFFER_SIZE", 16);
-        let mut text = format!("buffer = \"{mib}MiB\"\n");
-        let mut classes: Vec<u8> = self.inputs.flows.iter().map(|flow| flow.class).collect();
-        classes.sort_unstable();
-        classes.dedup();
-        if classes.first() == Some(&0) {
-            self.notes.push(
-                "flows of priority group 0: there they go before all others and are never paused; here they are of \
-                 class 0, the last, and lossy"
-                    .to_owned(),
-            );
-            classes.remove(0);
-        }
-        if !self.switched("ENABLE_PFC", true) {
-            self.note("ENABLE_PFC", "0: no flow control, and the classes of the flows are lossy");
-            text.push_str("flow_control = \"none\"\n");
-        } else if classes.is_empty() {
-            text.push_str("flow_control = \"none\"\n");
-        } else {
-            let _ = writeln!(
-                text,
-                "flow_control = {{ kind = \"pfc\", priorities = {classes:?}, xoff = \"1/8\", xon = \"3KiB\" }}"
-            );
-        }
-        if !self.switched("USE_DYNAMIC_PFC_THRESHOLD", true) {
-            self.note(
-                "USE_DYNAMIC_PFC_THRESHOLD",
-                "the released simulator's thresholds follow the free buffer in any case, and so does xoff",
-            );
-        }
-        let rates = self.port_rates();
-        let hosts_rate = self.inputs.fabric.hosts().first().and_then(|&host| {
-            let port = self.inputs.fabric.ports(host).first()?;
-            Some(self.inputs.fabric.link(port.link).rate)
-        });
-        if let Some(host) = hosts_rate
-            && rates.keys().any(|&rate| rate > host)
-        {
-            self.notes.push(format!(
-                "ports faster than the first host's {host}: there they stop their neighbour later, at alpha 1/4 with \
-                 twice the rate and 1/2 with four times, here at 1/8 like all"
-            ));
-        }
-        if self.switched("ENABLE_QCN", true) {
-            if let Some((marking, overrides)) = self.marking(&rates) {
-                text.push_str(&marking);
-                if !overrides.is_empty() {
-                    let _ = write!(text, "\n{}", overrides.trim_end());
-                    text.push('\n');
-                }
-            }
-        } else {
-            text.push_str("marking = \"none\"\n");
-        }
-        text
-    }
-
-    /// How many ports of switches there are of each rate.
-    fn port_rates(&self) -> BTreeMap<Rate, u64> {
-        let fabric = self.inputs.fabric;
-        let mut rates = BTreeMap::new();
-        for node in fabric.node_ids().filter(|&node| fabric.node(node).kind == NodeKind::Switch) {
-            for port in fabric.ports(node) {
-                *rates.entry(fabric.link(port.link).rate).or_default() += 1;
-            }
-        }
-        rates
-    }
-
-    /// What a map has for this rate.
-    fn mapped(&mut self, key: &str, rate: Rate) -> Option<f64> {
-        let found = match self.entry(key).map(|entry| &entry.value) {
-            // The last of a rate holds, as in the simulator.
-            Some(Value::Map(pairs)) => pairs.iter().rev().find(|(of, _)| *of == rate).map(|(_, value)| *value),
-            _ => None,
-        };
-        if found.is_none() && !self.errors.iter().any(|error| error.key == key) {
-            let (message, bps) =
-                (format!("{key} has nothing for ports of {rate}, which the topology has"), rate.as_bps());
-            self.fail(key, message, Some(&format!("give it a pair: {bps} and its value")));
-        }
-        found
-    }
-
-    /// The marking of all ports, and overrides for those with other thresholds.
-    fn marking(&mut self, rates: &BTreeMap<Rate, u64>) -> Option<(String, String)> {
-        let mut found = Vec::new();
-        for &rate in rates.keys() {
-            let (low, high) = (self.mapped("KMIN_MAP", rate), self.mapped("KMAX_MAP", rate));
-            let share = self.mapped("PMAX_MAP", rate);
-            let (Some(low), Some(high), Some(share)) = (low, high, share) else { continue };
-            if share > 1.0 || high < low {
-                let message = format!("ports of {rate} would mark from {low} KB to {high} KB with up to {share}");
-                self.fail("KMAX_MAP", message, Some("KMAX is at least KMIN, and PMAX at most 1"));
-                continue;
-            }
-            // The simulator takes whole kilobytes.
-            found.push((rate, low as u64, high as u64, share));
-        }
-        let &(rate, low, high, share) = found.first()?;
-        let of = |wide: u64, rate: Rate| u128::from(wide) * u128::from(rate.as_bps());
-        let same = found.iter().all(|other| (other.1, other.2, other.3) == (low, high, share));
-        let proportional = found.iter().all(|&(other, other_low, other_high, other_share)| {
-            of(other_low, rate) == of(low, other) && of(other_high, rate) == of(high, other) && other_share == share
-        });
-        let scaled = if !same && proportional { format!(", rate = \"{rate}\"") } else { String::new() };
-        let table = |low: u64, high: u64, share: f64| {
-            format!(
-                "marking = {{ kind = \"ecn\", k_min = \"{low}KB\", k_max = \"{high}KB\", p_max = {share:?}{scaled}, \
-                 at = \"dequeue\" }}\n"
-            )
-        };
-        let mut text = table(low, high, share);
-        if same || proportional {
-            return Some((text, String::new()));
-        }
-        let mut overrides = String::new();
-        for &(of, of_low, of_high, of_share) in &found[1..] {
-            if (of_low, of_high, of_share) != (low, high, share) {
-                let ports = self.ports_of(of).join(", ");
-                let marking = table(of_low, of_high, of_share);
-                let _ = writeln!(overrides, "# Ports of {of}.\n[[switch.override]]\nports = [{ports}]\n{marking}");
-            }
-        }
-        text.insert_str(0, &format!("# Of ports of {rate}; others below.\n"));
-        Some((text, overrides))
-    }
-
-    /// The ports of switches of a rate, as TOML has them.
-    fn ports_of(&self, rate: Rate) -> Vec<String> {
-        let fabric = self.inputs.fabric;
-        let switches = fabric.node_ids().filter(|&node| fabric.node(node).kind == NodeKind::Switch);
-        let ports = switches.flat_map(|node| fabric.ports(node).iter().enumerate().map(move |port| (node, port)));
-        let of_rate = ports.filter(|(_, (_, port))| fabric.link(port.link).rate == rate);
-        of_rate.map(|(node, (number, _))| quoted(&format!("{}:{number}", fabric.name(node)))).collect()
     }
 
     fn acknowledgements(&mut self) {

@@ -39,7 +39,8 @@ fn import_ignoring(config: &str, transport: Option<&str>, ignore: &[String]) -> 
     let options = traffic::FlowFileOptions { hosts: 3, switches: vec![3, 4], ..traffic::FlowFileOptions::default() };
     let flows = traffic::read_flow_file(FLOWS.as_bytes(), "flow.txt", &options).unwrap().flows;
     let (topology_file, flow_file) = ("t \"1\".txt", "mix\\f.txt");
-    let inputs = Inputs { fabric: &fabric, flows: &flows, topology_file, flow_file, transport, ignore };
+    let inputs =
+        Inputs { fabric: &fabric, flows: &flows, topology_file, flow_file, transport, ignore, keeps_paths: false };
     HpccConfig::parse(config, "config.txt")?.scenario(inputs)
 }
 
@@ -88,7 +89,7 @@ fn a_configuration_becomes_a_scenario_that_lowers() {
         let same = told == wanted || told.parse::<Bytes>().ok().zip(wanted.parse().ok()).is_some_and(|(a, b)| a == b);
         assert!(same, "{key}: {told}, not {wanted}");
     }
-    assert_eq!(imported.notes.len(), 2, "{:?}", imported.notes);
+    assert_eq!(imported.notes.len(), 3, "{:?}", imported.notes);
     assert!(imported.notes.iter().all(|note| imported.text.contains(&format!("# - {note}"))), "{}", imported.text);
 }
 
@@ -243,14 +244,58 @@ fn thresholds_that_are_not_in_proportion_stand_at_the_ports_of_each_rate() {
     assert!(imported.notes.iter().all(|note| !note.contains("KMAX_MAP")), "{:?}", imported.notes);
 }
 
+/// That simulator sets aside three times rate x delay for each port and 4 KiB, and obeys a pause at once. Here a switch
+/// with ports of several lengths has the largest, and one that would lose frames there has the computed room.
+#[test]
+fn headroom_is_that_of_the_simulator_where_it_holds_what_can_arrive() {
+    let text = |delays: [&str; 3]| {
+        let [a, b, c] = delays;
+        format!("5 2 4\n3 4\n0 3 100Gbps {a} 0\n1 3 100Gbps {a} 0\n3 4 100Gbps {b} 0\n4 2 100Gbps {c} 0\n")
+    };
+    let made = |delays| {
+        let fabric = fabric::files::read_hpcc(&text(delays)).unwrap();
+        let options =
+            traffic::FlowFileOptions { hosts: 3, switches: vec![3, 4], ..traffic::FlowFileOptions::default() };
+        let flows = traffic::read_flow_file(FLOWS.as_bytes(), "flow.txt", &options).unwrap().flows;
+        let config = CONFIG.replace("ENABLE_QCN 1", "ENABLE_QCN 0");
+        let inputs = Inputs {
+            fabric: &fabric,
+            flows: &flows,
+            topology_file: "t",
+            flow_file: "f",
+            transport: None,
+            ignore: &[],
+            keeps_paths: false,
+        };
+        HpccConfig::parse(&config, "config.txt").unwrap().scenario(inputs).unwrap()
+    };
+    let equal = made(["1us", "1us", "1us"]);
+    assert!(equal.text.contains("headroom = \"41596B\", reaction = \"0ns\""), "{}", equal.text);
+    assert!(equal.notes.iter().all(|note| !note.contains("headroom")), "{:?}", equal.notes);
+    let mixed = made(["1us", "2us", "2us"]);
+    let other = "[[switch.override]]\nswitches = [\"s3\"]\nflow_control = { headroom = \"79096B\" }";
+    assert!(mixed.text.contains("headroom = \"79096B\", reaction") && !mixed.text.contains(other), "{}", mixed.text);
+    assert!(mixed.notes.iter().any(|note| note.contains("headroom of 1 switches: each port")), "{:?}", mixed.notes);
+    let short = made(["1us", "1us", "10ns"]);
+    assert!(short.text.contains("flow_control = { headroom = \"auto\" }"), "{}", short.text);
+    assert!(short.notes.iter().any(|note| note.contains("less than can arrive")), "{:?}", short.notes);
+}
+
 #[test]
 fn every_key_is_accounted_for() {
     let fabric = fabric::files::read_hpcc(TOPOLOGY).unwrap();
     let config = format!("{CONFIG}ENABLE_TRACE 1\nU_TARGET 0.95\nLB_MODE 9\nENABLE_MAGIC 1\nENABLE_PFC 0\nMAGIC 2\n");
     let config = HpccConfig::parse(&config, "config.txt").unwrap();
     let ignore = ["MAGIC".to_owned()];
-    let inputs =
-        Inputs { fabric: &fabric, flows: &[], topology_file: "t", flow_file: "f", transport: None, ignore: &ignore };
+    let inputs = Inputs {
+        fabric: &fabric,
+        flows: &[],
+        topology_file: "t",
+        flow_file: "f",
+        transport: None,
+        ignore: &ignore,
+        keeps_paths: false,
+    };
     let (made, accounts) = config.account(inputs);
     assert_eq!(made.unwrap_err().errors.len(), 2);
     assert_eq!(accounts.len(), CONFIG.lines().count() + 6);

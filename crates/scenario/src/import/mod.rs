@@ -2,8 +2,10 @@
 
 pub mod hpcc;
 mod hpcc_control;
+mod hpcc_ecmp;
 mod hpcc_keys;
 mod hpcc_scenario;
+mod hpcc_switch;
 mod hpcc_window;
 
 pub use hpcc::HpccConfig;

@@ -1,0 +1,132 @@
+//! Paths that the ECMP of HPCC's simulator gives to flows (`SwitchNode::EcmpHash`, `CalculateRoute` of its
+//! `third.cc`), so that a comparison with it does not depend on the paths that a hash happens to choose.
+
+use fabric::{Fabric, NodeId};
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use traffic::Flow;
+
+/// Source port of the first flow between two hosts; each further one has the next.
+const FIRST_SOURCE_PORT: u32 = 10_000;
+
+/// The nodes on the path of each flow, its source and destination included; `None` if a flow has no path.
+///
+/// A switch hashes addresses and ports of the data with its number and takes one of its next hops, which stand in the
+/// order in which a breadth-first search from the destination finds them. That search looks at the neighbours of a
+/// node in the order of their addresses in memory: hosts by ascending number, then switches, which are large and
+/// allocated downwards, by descending number.
+pub(super) fn paths(fabric: &Fabric, flows: &[Flow]) -> Option<Vec<Vec<NodeId>>> {
+    let mut ports: BTreeMap<(u32, u32), u32> = BTreeMap::new();
+    let mut known: BTreeMap<u32, Vec<Vec<NodeId>>> = BTreeMap::new();
+    let path = |flow: &Flow| {
+        let source_port = ports.entry((flow.src, flow.dst)).or_insert(FIRST_SOURCE_PORT);
+        let five_tuple = [
+            address(fabric.host_node(flow.src)),
+            address(fabric.host_node(flow.dst)),
+            *source_port | u32::from(flow.dst_port) << 16,
+        ];
+        *source_port += 1;
+        let to = fabric.host_node(flow.dst);
+        let next_hops = known.entry(flow.dst).or_insert_with(|| next_hops(fabric, to));
+        let mut path = vec![fabric.host_node(flow.src)];
+        while let Some(&at) = path.last().filter(|&&at| at != to) {
+            let hops = &next_hops[at.0 as usize];
+            let chosen = murmur3(five_tuple, at.0) as usize % hops.len().max(1);
+            path.push(*hops.get(chosen)?);
+        }
+        Some(path)
+    };
+    flows.iter().map(path).collect()
+}
+
+/// IP address of a node: 11.0.0.1 and the number of the node in the two middle bytes.
+fn address(node: NodeId) -> u32 {
+    0x0b00_0001 + node.0 / 256 * 0x1_0000 + node.0 % 256 * 0x100
+}
+
+/// The next hops of every node, by its number, towards the host `to`.
+fn next_hops(fabric: &Fabric, to: NodeId) -> Vec<Vec<NodeId>> {
+    let mut hops = vec![Vec::new(); fabric.nodes().len()];
+    let mut distances = vec![u32::MAX; hops.len()];
+    let mut found = vec![to];
+    distances[to.0 as usize] = 0;
+    let mut index = 0;
+    while let Some(&at) = found.get(index) {
+        index += 1;
+        let distance = distances[at.0 as usize] + 1;
+        let mut peers: Vec<NodeId> = fabric.ports(at).iter().map(|port| port.peer).collect();
+        let is_switch = |peer: NodeId| fabric.host_index(peer).is_none();
+        peers.sort_unstable_by_key(|&peer| (is_switch(peer), Reverse(if is_switch(peer) { peer.0 } else { !peer.0 })));
+        peers.dedup();
+        for peer in peers {
+            let known = &mut distances[peer.0 as usize];
+            if *known == u32::MAX {
+                *known = distance;
+                if is_switch(peer) {
+                    found.push(peer);
+                }
+            }
+            if *known == distance {
+                hops[peer.0 as usize].push(at);
+            }
+        }
+    }
+    hops
+}
+
+/// MurmurHash3, x86, 32 bit, of three words.
+fn murmur3(words: [u32; 3], seed: u32) -> u32 {
+    let mut hash = seed;
+    for word in words {
+        hash ^= word.wrapping_mul(0xcc9e_2d51).rotate_left(15).wrapping_mul(0x1b87_3593);
+        hash = hash.rotate_left(13).wrapping_mul(5).wrapping_add(0xe654_6b64);
+    }
+    hash ^= 12;
+    hash = (hash ^ hash >> 16).wrapping_mul(0x85eb_ca6b);
+    hash = (hash ^ hash >> 13).wrapping_mul(0xc2b2_ae35);
+    hash ^ hash >> 16
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use traffic::{Load, Start};
+    use units::Time;
+
+    /// MurmurHash3_x86_32 of "aaaabbbbcccc" with two seeds, as the package mmh3 of Python gives it.
+    #[test]
+    fn the_hash_is_murmur3() {
+        let words = [b"aaaa", b"bbbb", b"cccc"].map(|word| u32::from_le_bytes(*word));
+        assert_eq!([murmur3(words, 0), murmur3(words, 0x9747_b28c)], [0x0d30_08c2, 0x7410_f64c]);
+    }
+
+    /// Two leaves (4, 5) and two spines (6, 7): the spine of a flow is that which the hash of its leaf chooses, the
+    /// greater number first. A second flow between the same hosts has the next source port.
+    #[test]
+    fn a_switch_hashes_the_five_tuple_with_its_number() {
+        let text = "8 4 8\n4 5 6 7\n0 4 1Gbps 1us 0\n1 4 1Gbps 1us 0\n2 5 1Gbps 1us 0\n3 5 1Gbps 1us 0\n\
+            4 6 1Gbps 1us 0\n4 7 1Gbps 1us 0\n5 6 1Gbps 1us 0\n5 7 1Gbps 1us 0\n";
+        let fabric = fabric::files::read_hpcc(text).unwrap();
+        let flow = |src, dst| Flow {
+            src,
+            dst,
+            size_bytes: 1,
+            start: Start::At(Time::ZERO),
+            class: 3,
+            traffic: 0,
+            dst_port: 100,
+            path: None,
+            load: Load::Transport,
+        };
+        let flows: Vec<Flow> = [(0, 2), (0, 2), (0, 2), (0, 2), (3, 1)].map(|(src, dst)| flow(src, dst)).into();
+        let spine = |src: u32, dst: u32, port: u32, leaf: u32| {
+            let words = [0x0b00_0001 + src * 256, 0x0b00_0001 + dst * 256, 100 << 16 | port];
+            [7, 6][murmur3(words, leaf) as usize % 2]
+        };
+        let mut expected: Vec<Vec<u32>> = (0..4).map(|n| vec![0, 4, spine(0, 2, 10_000 + n, 4), 5, 2]).collect();
+        expected.push(vec![3, 5, spine(3, 1, 10_000, 5), 4, 1]);
+        let found = paths(&fabric, &flows).unwrap();
+        let found: Vec<Vec<u32>> = found.iter().map(|path| path.iter().map(|node| node.0).collect()).collect();
+        assert_eq!(found, expected);
+    }
+}
