@@ -137,6 +137,16 @@ fn every_table_becomes_csv_and_files_of_the_user_stay() {
         assert!(text.lines().count() > 1, "{name}: {text}");
         assert!(listed.lines().any(|line| line.starts_with(name)), "{name}: {listed}");
     }
+    assert_eq!(run(&["table", &out, "--out", &folder]).code, Some(0), "its own files are replaced");
+    // A table that cannot be read leaves the folder as it was.
+    let before = |name: &str| std::fs::read(Path::new(&folder).join(name)).expect(name);
+    let (control, whole) = (before("control.csv"), std::fs::read(format!("{out}/queues.parquet")).expect("a table"));
+    std::fs::write(format!("{out}/queues.parquet"), &whole[..whole.len() / 2]).expect("a file");
+    let (damaged, new) = (run(&["table", &out, "--out", &folder]), scratch.path("new"));
+    assert!(damaged.code == Some(2) && before("control.csv") == control, "{}", damaged.err);
+    assert!(run(&["table", &out, "--out", &new]).code == Some(2) && !Path::new(&new).exists());
+    assert!(!Path::new(&format!("{new}.partial")).exists());
+    std::fs::write(format!("{out}/queues.parquet"), &whole).expect("a file");
     let mine = Path::new(&folder).join("flows.csv");
     std::fs::write(&mine, "mine").expect("a file");
     let again = run(&["table", &out, "--out", &folder]);

@@ -2,12 +2,17 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use crate::error::RecordError;
-use crate::file::{WholeFile, written};
-use crate::manifest::{MANIFEST_FILE, Manifest, Standing, hash_bytes, is_plain};
+use crate::file::{WholeFile, write_whole};
+use crate::folder::Claim;
+use crate::manifest::{MANIFEST_FILE, Manifest, Standing, found, hash_bytes, hash_file, is_plain};
+
+/// In a folder that exists, files grow in a folder of this name with `.partial` behind it.
+const GROWING: &str = ".tidegate";
 
 /// What becomes of files that an earlier command of the same kind left in the folder and this one does not write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,8 +23,9 @@ pub enum Earlier {
     Removed,
 }
 
-/// Files that grow beside the names that they will have, until all are there: for more than fits into memory, and for
-/// many threads. Dropped before [`NewFiles::commit`], it leaves nothing behind.
+/// Files that grow in a folder of their own until all are there: for more than fits into memory, and for many threads.
+/// Dropped before [`NewFiles::commit`], it leaves nothing behind; killed, it leaves that folder, which the next one for
+/// the same place removes.
 ///
 /// Only files that Tidegate wrote as a folder of this kind are replaced; with `force` any file of these names.
 #[derive(Debug)]
@@ -27,23 +33,33 @@ pub struct NewFiles<'a> {
     folder: &'a Path,
     force: bool,
     known: Manifest,
-    /// The files, with their names and the SHA-256 of what they hold.
-    ready: Mutex<Vec<(String, String, WholeFile)>>,
+    /// The names of the files and the SHA-256 of what they hold.
+    ready: Mutex<Vec<(String, String)>>,
+    /// Where they grow: beside a folder that is not there yet, else in it.
+    growing: Claim,
     /// After the files: a folder goes when it is empty.
     made: Made,
 }
 
 impl<'a> NewFiles<'a> {
-    /// Makes `folder` where it is missing.
+    /// Claims a place beside `folder`, or in it where it exists.
     ///
     /// # Errors
-    /// [`RecordError::OtherKind`], [`RecordError::Unwritable`].
+    /// [`RecordError::OtherKind`], [`RecordError::Busy`] while another process writes there,
+    /// [`RecordError::Unwritable`].
     pub fn open(folder: &'a Path, kind: &str, force: bool) -> Result<NewFiles<'a>, RecordError> {
+        let parent = folder.parent().unwrap_or(folder);
         let missing = |folder: &&Path| !folder.as_os_str().is_empty() && !folder.exists();
-        let made = Made(folder.ancestors().take_while(missing).map(Path::to_owned).collect());
-        fs::create_dir_all(folder).map_err(RecordError::unwritable("create", folder))?;
+        let made = Made(parent.ancestors().take_while(missing).map(Path::to_owned).collect());
+        let growing = if missing(&folder) {
+            fs::create_dir_all(parent).map_err(RecordError::unwritable("create", folder))?;
+            Claim::beside(&folder.components().collect::<PathBuf>())?
+        } else {
+            fs::create_dir_all(folder).map_err(RecordError::unwritable("create", folder))?;
+            Claim::beside(&folder.join(GROWING))?
+        };
         let known = check_files(folder, kind, [], force)?;
-        Ok(NewFiles { folder, force, known, ready: Mutex::default(), made })
+        Ok(NewFiles { folder, force, known, ready: Mutex::default(), growing, made })
     }
 
     /// Writes a file of this name, which nothing sees before [`NewFiles::commit`]. Each name is for one file.
@@ -52,10 +68,40 @@ impl<'a> NewFiles<'a> {
     /// [`RecordError::NotOurs`] for a file that somebody else wrote or changed, [`RecordError::BadName`] for a name
     /// that is no plain one, [`RecordError::Unwritable`].
     pub fn add(&self, name: &str, content: &[u8]) -> Result<(), RecordError> {
-        check_file(self.folder, &self.known, name, self.force)?;
-        let file = (name.to_owned(), hash_bytes(content), written(&self.folder.join(name), content)?);
-        self.ready.lock().unwrap_or_else(PoisonError::into_inner).push(file);
+        write_whole(&self.place(name)?, content)?;
+        self.grown(name, hash_bytes(content));
         Ok(())
+    }
+
+    /// As [`NewFiles::add`], for a file that `write` writes piece by piece.
+    ///
+    /// # Errors
+    /// As [`NewFiles::add`], and those of `write`.
+    pub fn add_with(
+        &self,
+        name: &str,
+        write: impl FnOnce(&mut WholeFile) -> Result<(), RecordError>,
+    ) -> Result<(), RecordError> {
+        let path = self.place(name)?;
+        let mut file = WholeFile::create(&path)?;
+        write(&mut file)?;
+        file.commit()?;
+        self.grown(name, hash_file(&path)?);
+        Ok(())
+    }
+
+    /// Where the file of this name grows.
+    fn place(&self, name: &str) -> Result<PathBuf, RecordError> {
+        check_file(self.folder, &self.known, name, self.force)?;
+        let path = self.folder.join(name);
+        if path.is_dir() {
+            return Err(RecordError::unwritable("create", &path)(io::ErrorKind::IsADirectory.into()));
+        }
+        self.growing.place(name)
+    }
+
+    fn grown(&self, name: &str, hash: String) {
+        self.ready.lock().unwrap_or_else(PoisonError::into_inner).push((name.to_owned(), hash));
     }
 
     /// Gives all files their names, and the folder the list of them.
@@ -63,16 +109,29 @@ impl<'a> NewFiles<'a> {
     /// # Errors
     /// [`RecordError::Unwritable`].
     pub fn commit(self, earlier: Earlier) -> Result<(), RecordError> {
-        let NewFiles { folder, known, ready, mut made, .. } = self;
+        let NewFiles { folder, known, ready, growing, mut made, .. } = self;
         let ready = ready.into_inner().unwrap_or_else(PoisonError::into_inner);
         let mut new = Manifest::new(known.kind());
-        ready.iter().for_each(|(name, hash, _)| new.add(name, hash));
-        let list = |manifest: &Manifest| written(&folder.join(MANIFEST_FILE), manifest.to_text().as_bytes());
+        ready.iter().for_each(|(name, hash)| new.add(name, hash));
+        let list = |folder: &Path, manifest: &Manifest| {
+            write_whole(&folder.join(MANIFEST_FILE), manifest.to_text().as_bytes())
+        };
+        if found(folder)?.is_none() {
+            list(growing.path(), &new)?;
+            growing.rename_to(folder)?;
+            made.0.clear();
+            return Ok(());
+        }
         // Killed among the renames below, old and new files stand side by side, and both are known as ours.
-        let both = new.clone().joined(&known);
-        list(&both)?.commit()?;
+        list(folder, &new.clone().joined(&known))?;
         made.0.clear();
-        ready.into_iter().try_for_each(|(_, _, file)| file.commit())?;
+        for (name, _) in &ready {
+            let mut path = folder.join(name);
+            if found(&path)?.is_some_and(|found| found.is_symlink()) {
+                path = path.canonicalize().map_err(RecordError::unwritable("create", &path))?;
+            }
+            fs::rename(growing.path().join(name), &path).map_err(RecordError::unwritable("create", &path))?;
+        }
         let names = new.names();
         let mut rest: BTreeSet<&str> = known.names();
         rest.retain(|name| !names.contains(name));
@@ -86,7 +145,7 @@ impl<'a> NewFiles<'a> {
             rest.clear();
         }
         let kept = known.clone().without(&known.names().into_iter().filter(|name| !rest.contains(name)).collect());
-        list(&new.joined(&kept))?.commit()
+        list(folder, &new.joined(&kept))
     }
 }
 
@@ -231,9 +290,7 @@ mod tests {
         drop(filled());
         assert!(scratch.names().is_empty(), "the folders were made for these files alone");
         let new = filled();
-        assert!(
-            fs::read_dir(&folder).unwrap().all(|entry| entry.unwrap().file_name().to_string_lossy().contains("tmp"))
-        );
+        assert!(!folder.exists(), "all of it appears at once");
         assert!(matches!(new.add("../S1", b"1"), Err(RecordError::BadName { .. })));
         new.commit(Earlier::Removed).unwrap();
         assert_eq!(fs::read_dir(&folder).unwrap().count(), 101, "and the list of them");
@@ -242,6 +299,42 @@ mod tests {
         fs::write(folder.join("S7"), "by hand").unwrap();
         let new = NewFiles::open(&folder, "export", false).unwrap();
         assert!(matches!(new.add("S7", b"1"), Err(RecordError::NotOurs { .. })));
+    }
+
+    /// What a killed writer leaves: its folder and marker, whose lock went with the process.
+    fn killed(partial: &Path) {
+        fs::create_dir_all(partial).unwrap();
+        fs::write(partial.join(".tidegate-partial"), "S1\nS2\n").unwrap();
+        fs::write(partial.join("S1"), "half").unwrap();
+        fs::write(partial.join(".tidegate-0.tmp"), "of S2").unwrap();
+    }
+
+    #[test]
+    fn what_a_killed_writer_left_goes_with_the_next_and_a_living_one_is_not_disturbed() {
+        let scratch = Scratch::new("files-killed");
+        let folder = scratch.0.join("out");
+        let write = || write_files(&folder, "export", &[("S1", b"1")], Earlier::Removed, false);
+        let names = || {
+            let entries = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+            entries.collect::<BTreeSet<String>>()
+        };
+        let expected = BTreeSet::from(["S1".to_owned(), MANIFEST_FILE.to_owned()]);
+        killed(&scratch.0.join("out.partial"));
+        write().unwrap();
+        assert_eq!((scratch.names(), names()), (vec!["out".to_owned()], expected.clone()));
+        killed(&folder.join(".tidegate.partial"));
+        fs::write(folder.join(".tidegate.partial/thesis.txt"), "years").unwrap();
+        write().unwrap();
+        assert_eq!(fs::read_to_string(folder.join(".tidegate.partial/thesis.txt")).unwrap(), "years");
+        fs::remove_dir_all(folder.join(".tidegate.partial")).unwrap();
+        assert_eq!(names(), expected);
+
+        let living = NewFiles::open(&folder, "export", false).unwrap();
+        living.add("S1", b"2").unwrap();
+        assert!(matches!(write(), Err(RecordError::Busy { .. })));
+        assert_eq!(fs::read_to_string(folder.join("S1")).unwrap(), "1");
+        living.commit(Earlier::Removed).unwrap();
+        assert_eq!((fs::read_to_string(folder.join("S1")).unwrap(), names()), ("2".to_owned(), expected));
     }
 
     #[test]

@@ -3,11 +3,16 @@
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{self, Style, styled};
-use record::RecordError;
 use record::export::{Exported, tables};
+use record::file::WholeFile;
+use record::files::{Earlier, NewFiles};
+
 use std::path::{Path, PathBuf};
 use text::numbers::counted;
 use text::{Layout, table};
+
+/// What the list of a folder of tables calls it.
+const TABLES: &str = "table";
 
 /// Print a table of a result as CSV, or all into a folder; without a name, list them with units and meanings.
 #[derive(Debug, clap::Args)]
@@ -34,9 +39,12 @@ pub fn command(args: &TableArgs) -> Result<Exit, Failure> {
     let write = |table: &Exported, path: &Path| table.write(path, args.force).map_err(Failure::of_output);
     let Some(name) = &args.name else {
         let Some(folder) = &args.out else { return output::show(&listed(&found)).map(|()| Exit::Done) };
-        let unwritable = |source| RecordError::Unwritable { action: "create", path: folder.clone(), source };
-        std::fs::create_dir_all(folder).map_err(unwritable)?;
-        found.iter().try_for_each(|table| write(table, &folder.join(format!("{}.csv", table.name))))?;
+        let new = NewFiles::open(folder, TABLES, args.force).map_err(Failure::of_output)?;
+        for table in &found {
+            let print = |file: &mut WholeFile| table.csv(|text| file.print(format_args!("{text}")));
+            new.add_with(&format!("{}.csv", table.name), print).map_err(Failure::of_output)?;
+        }
+        new.commit(Earlier::Removed).map_err(Failure::of_output)?;
         output::note(&format!("{}: {}", folder.display(), counted(found.len() as u64, "table")));
         return Ok(Exit::Done);
     };

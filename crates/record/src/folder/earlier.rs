@@ -5,7 +5,7 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use super::{MARKER, RESULT, SUMMARY_FILE, TIMING_FILE};
+use super::names::{MARKER, RESULT, SUMMARY_FILE, TIMING_FILE};
 use crate::error::RecordError;
 use crate::file::sibling;
 use crate::manifest::{MANIFEST_FILE, Manifest, Standing, found};

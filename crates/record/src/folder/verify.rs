@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::Read;
 use std::path::Path;
 
-use super::{MARKER, SUMMARY_FILE};
+use super::names::{MARKER, SUMMARY_FILE};
 use crate::error::RecordError;
 use crate::manifest::{MANIFEST_FILE, Manifest, Standing};
 use crate::results_hash::hashes;
