@@ -8,7 +8,7 @@ use fabric::routing::Forwarding;
 use fabric::{Fabric, NodeId};
 use protocols::transport::TransportParameters;
 use std::collections::{BTreeMap, BTreeSet};
-use traffic::{Flow, Load, Plan};
+use traffic::{ENDLESS, Flow, Load, Plan, Start};
 use units::{Bytes, Rate, Time, WIRE_OVERHEAD_BYTES};
 
 /// Pairs of switches whose routes are followed at most: some tens of milliseconds.
@@ -43,9 +43,34 @@ struct Drawn {
 impl Bounds<'_> {
     /// Warns of them all.
     pub fn warn(&self) {
+        self.warn_of_duration();
         self.warn_of_load();
         self.warn_of_windows();
         self.warn_of_timers();
+    }
+
+    /// A run that ends before the links of any flow's ends could have carried it measures no completion time.
+    fn warn_of_duration(&self) {
+        let flows = &self.plan.flows;
+        let ends = flows.iter().all(|flow| flow.load == Load::Transport) && self.plan.arrivals.is_empty();
+        if !ends || flows.len() > MOST_FLOWS {
+            return;
+        }
+        let least = |flow: &Flow| {
+            let start = if let Start::At(at) = flow.start { at } else { Time::ZERO };
+            let rate = host_rate(self.fabric, flow.src).min(host_rate(self.fabric, flow.dst));
+            start.saturating_add(rate.serialise(flow.size_bytes))
+        };
+        let duration = self.parts.top.duration;
+        if let Some(first) =
+            flows.iter().filter(|flow| flow.size_bytes != ENDLESS).map(least).min().filter(|&first| first >= duration)
+        {
+            let message = format!(
+                "no flow can complete: the links of its hosts carry the first by {first:.1} at the earliest, and the \
+                 run ends at {duration}"
+            );
+            self.context.warn("duration", message);
+        }
     }
 
     /// Expected load of links between switches, of flows that are drawn by rate: those of transfers and of frames may

@@ -46,6 +46,19 @@ fn a_run_that_ends_with_flows_of_which_some_never_end() {
     assert!(error.contains("no flow of this run ends"), "{error}");
 }
 
+/// A megabyte takes 0.8 ms at 10 Gbps. Of two flows one is enough, and of drawn flows nothing is known before the run.
+#[test]
+fn runs_in_which_no_flow_can_complete() {
+    let short = GOOD.replace("\"1ms\"", "\"790us\"");
+    assert_eq!(keys(GOOD), [""; 0]);
+    assert_eq!(keys(&short), ["duration"]);
+    let small = "\n[[traffic]]\nkind = \"pairs\"\npairs = [[\"H1\", \"H2\"]]\nsize = \"1KB\"\n";
+    assert_eq!(keys(&format!("{short}{small}")), [""; 0]);
+    assert_eq!(keys(&format!("{short}{small}start = \"789500ns\"\n")), ["duration"]);
+    let drawn = "\n[[traffic]]\nkind = \"poisson\"\nsizes = \"web-search\"\nload = 0.1\n";
+    assert_eq!(keys(&format!("{short}{drawn}")), [""; 0]);
+}
+
 /// Where queues have room of their own, an account of PFC knows nothing of how full the queue is that others fill too.
 #[test]
 fn queues_that_are_smaller_than_what_other_ports_may_bring_to_them() {
