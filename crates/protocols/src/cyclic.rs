@@ -13,7 +13,7 @@
 
 use crate::describe::Default::{Absent, Required};
 use crate::describe::{Family, Mechanism, Parameter};
-use crate::gates::{GateList, GateListError, MAX_CYCLE};
+use crate::gates::{GateList, GateListError, GateOperation, GateState, MAX_CYCLE};
 use units::Time;
 
 /// Cyclic queuing as users meet it.
@@ -141,20 +141,21 @@ impl Cycles {
     }
 
     /// The gates of the port: in even cycles the second class sends, in odd ones the first, in the guard neither; every
-    /// other class at any time.
+    /// other class at any time. None holds preemptable frames: what a hold interrupts would not leave in its cycle.
     ///
     /// # Errors
     /// None of cycles that [`Cycles::new`] made.
     pub fn gates(&self) -> Result<GateList, GateListError> {
         let others = !self.mask();
+        let state = |open, time| GateState { open, time, operation: Some(GateOperation::SetGateStates) };
         let mut states = Vec::with_capacity(4);
         for class in [self.classes[1], self.classes[0]] {
-            states.push((others | 1 << class, self.usable()));
+            states.push(state(others | 1 << class, self.usable()));
             if self.guard > Time::ZERO {
-                states.push((others, self.guard));
+                states.push(state(others, self.guard));
             }
         }
-        GateList::new(&states)
+        GateList::with_operations(&states)
     }
 }
 

@@ -47,7 +47,9 @@ pub const MECHANISM: Mechanism = Mechanism {
             key: "states",
             default: Required,
             meaning: "which gates are open for how long, in order; then again. The first begins when the node's clock \
-                      shows zero",
+                      shows zero. `operation`, at ports that preempt: set-gate-states, set-and-hold-mac or \
+                      set-and-release-mac; without it a state holds if it opens no gate of a preemptable class, and \
+                      else releases",
             source: "802.1Q-2022, 8.6.8.4",
         },
     ],
@@ -70,9 +72,40 @@ pub enum GateListError {
     TooLong,
 }
 
+/// What else happens as a state of gates begins, at a port that preempts (802.1Q-2022, Table 8-7).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GateOperation {
+    /// Nothing.
+    SetGateStates,
+    /// Preemptable frames are held: none is on the wire.
+    SetAndHoldMac,
+    /// They are released.
+    SetAndReleaseMac,
+}
+
+impl GateOperation {
+    /// Of a state that names none, which opens these gates, where these classes are `express`: it holds unless a
+    /// preemptable frame could be sent.
+    pub fn by_default(open: u8, express: u8) -> GateOperation {
+        if open & !express == 0 { GateOperation::SetAndHoldMac } else { GateOperation::SetAndReleaseMac }
+    }
+}
+
+/// A state of a list of gates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GateState {
+    /// Which gates are open, a bit for each class.
+    pub open: u8,
+    /// How long it lasts.
+    pub time: Time,
+    /// What else happens as it begins; `None`: [`GateOperation::by_default`].
+    pub operation: Option<GateOperation>,
+}
+
 /// A list of gates.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GateList {
+    states: Vec<GateState>,
     cycle: Time,
     /// Classes whose gates never shut, a bit each.
     always: u8,
@@ -82,25 +115,34 @@ pub struct GateList {
 }
 
 impl GateList {
-    /// From states: which gates are open, a bit for each class, and how long.
+    /// From states that name no operation: which gates are open, a bit for each class, and how long.
     ///
     /// # Errors
     /// No states, a state of no time, a cycle beyond [`MAX_CYCLE`].
     pub fn new(states: &[(u8, Time)]) -> Result<GateList, GateListError> {
+        let states = states.iter().map(|&(open, time)| GateState { open, time, operation: None });
+        GateList::with_operations(&states.collect::<Vec<_>>())
+    }
+
+    /// From states.
+    ///
+    /// # Errors
+    /// As [`GateList::new`].
+    pub fn with_operations(states: &[GateState]) -> Result<GateList, GateListError> {
         if states.is_empty() {
             return Err(GateListError::Empty);
         }
         let mut open: [Vec<(Time, Time)>; CLASSES] = Default::default();
         let mut cycle = Time::ZERO;
-        for (at, &(gates, interval)) in states.iter().enumerate() {
-            if interval == Time::ZERO {
+        for (at, state) in states.iter().enumerate() {
+            if state.time == Time::ZERO {
                 return Err(GateListError::NoTime { at });
             }
-            let (from, to) = (cycle, cycle.saturating_add(interval));
+            let (from, to) = (cycle, cycle.saturating_add(state.time));
             if to > MAX_CYCLE {
                 return Err(GateListError::TooLong);
             }
-            for (_, spans) in open.iter_mut().enumerate().filter(|(class, _)| gates & 1 << class != 0) {
+            for (_, spans) in open.iter_mut().enumerate().filter(|(class, _)| state.open & 1 << class != 0) {
                 match spans.last_mut().filter(|last| last.1 == from) {
                     Some(last) => last.1 = to,
                     None => spans.push((from, to)),
@@ -116,7 +158,12 @@ impl GateList {
                 _ => {}
             }
         }
-        Ok(GateList { cycle, always, open })
+        Ok(GateList { states: states.to_vec(), cycle, always, open })
+    }
+
+    /// Its states, in order.
+    pub fn states(&self) -> &[GateState] {
+        &self.states
     }
 
     /// After this it repeats.
@@ -147,6 +194,16 @@ impl GateList {
             return at + (from - phase);
         }
         spans[..next].iter().find(fits).map_or(Time::MAX, |&(from, _)| at + (self.cycle - phase) + from)
+    }
+
+    /// When the gate of `class` opens next after `at`, or a cycle begins with it open; [`Time::MAX`] if it never does.
+    pub fn next_opening(&self, at: Time, class: u8) -> Time {
+        let (spans, phase) = (&self.open[usize::from(class)], at % self.cycle);
+        match (spans.get(spans.partition_point(|&(from, _)| from <= phase)), spans.first()) {
+            (Some(&(from, _)), _) => at + (from - phase),
+            (None, Some(&(from, _))) => at + (self.cycle - phase) + from,
+            (None, None) => Time::MAX,
+        }
     }
 
     /// How long the gate of `class` is open between two times.

@@ -28,6 +28,7 @@ pub mod frame;
 pub mod gates;
 pub mod headroom;
 pub mod hetflow;
+pub mod hold;
 pub mod hpcc;
 pub mod mechanisms;
 pub mod ndp;

@@ -65,6 +65,16 @@ impl PreemptionParameters {
             && (self.fragments == Fragments::Ideal || u64::from(size_bytes) >= 2 * LEAST_BYTES - CHECK_BYTES)
     }
 
+    /// How long a wire of this `rate` may still be busy with a preemptable frame after a hold is requested
+    /// (802.1Q-2022, 12.30.1.3: holdAdvance). A frame of 123 bytes that has just started cannot be cut; where cuts are
+    /// ideal, the gap behind a frame cannot.
+    pub fn hold_advance(&self, rate: Rate) -> Time {
+        match self.fragments {
+            Fragments::Standard => rate.serialise(PREAMBLE_BYTES + 2 * LEAST_BYTES - CHECK_BYTES - 1 + GAP_BYTES),
+            Fragments::Ideal => rate.serialise(GAP_BYTES),
+        }
+    }
+
     /// No frame that may still be cut arrives sooner than this over a link of this rate and delay.
     pub fn lookahead(&self, rate: Rate, delay: Time) -> Time {
         match self.fragments {
@@ -163,6 +173,29 @@ mod tests {
             }
         }
         assert_eq!(longest, BYTE * 143);
+        let standard = PreemptionParameters { express: 0x80, fragments: Fragments::Standard };
+        assert_eq!(standard.hold_advance(RATE), longest);
+    }
+
+    /// At every rate, the wire is free once holdAdvance has passed.
+    #[test]
+    fn a_hold_frees_the_wire_within_its_advance() {
+        let mut random = Stream::new(9, 0, 0);
+        for _ in 0..20_000 {
+            let fragments = if random.below(2) == 0 { Fragments::Ideal } else { Fragments::Standard };
+            let rate = Rate::from_mbps(1 + random.below(400_000));
+            let advance = PreemptionParameters { express: 0, fragments }.hold_advance(rate);
+            let mut rest = Rest::whole(fragments, 64 + random.below(1455) as u16, rate);
+            loop {
+                let end = rest.busy(rate).0;
+                let elapsed = Time::from_ps(1 + random.below(end.as_ps()));
+                let cut = rest.cut(elapsed, rate);
+                let free = cut.map_or(end, |cut| cut.0);
+                assert!(free.saturating_sub(elapsed) <= advance, "{rest:?} {rate} {elapsed}");
+                let Some((_, left)) = cut else { break };
+                rest = left;
+            }
+        }
     }
 
     /// However often it is cut: no byte is lost, every fragment is long enough, and each cut costs 24 bytes of

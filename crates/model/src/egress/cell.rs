@@ -183,15 +183,16 @@ impl Rules {
     /// The port `at` towards `peer`, whose link may fail.
     pub fn new(network: &Network, at: (NodeId, PortIndex), peer: &PortPeer, fails: bool) -> Rules {
         let link = network.fabric.link(peer.link);
+        let preemption = network.preemption_at(at.0);
         Rules {
             link: Attachment::new(network.links.of(link), fails),
             pause: PauseState::default(),
             watchdog: Watchdog::default(),
             credit: network.credits(link),
-            gates: network.gates(at.0, at.1).map(|(list, clock)| Box::new(PortGates::new(list, clock))),
+            gates: network.gates(at.0, at.1).map(|gates| Box::new(PortGates::new(gates, preemption, link.rate))),
             cycles: network.cycles(at.0, at.1).map(|cycles| Box::new(PortCycles::new(cycles))),
             shaper: (network.timing.shaping.get(&at)).map(|slopes| Box::new(CreditShaper::new(*slopes, link.rate))),
-            preemption: network.preemption_at(at.0).map(|parameters| Box::new(Preemption::new(parameters))),
+            preemption: preemption.map(|parameters| Box::new(Preemption::new(parameters))),
             at_warm_up: None,
             scheduler: match network.port_of(at.0, at.1).scheduler {
                 Scheduler::Strict => ClassScheduler::Strict,

@@ -1,11 +1,14 @@
 //! Ports with gates (IEEE 802.1Qbv): a class sends while its gate is open, by the clock of its node. No frame starts
-//! that would not end, gap included, before its gate shuts: that is the guard band of 802.1Q-2022, 8.6.8.4.
+//! that would not end, gap included, before its gate shuts: that is the guard band of 802.1Q-2022, 8.6.8.4. At a port
+//! that preempts, states of the list hold preemptable frames; one that a hold interrupts in time may start.
 
 use super::{Egress, Head};
 use crate::clock::{NodeClock, global, local};
 use protocols::gates::GateList;
+use protocols::hold::HeldGates;
+use protocols::preemption::PreemptionParameters;
 use std::sync::Arc;
-use units::Time;
+use units::{Rate, Time};
 
 /// The gates of one port.
 #[derive(Clone, Debug)]
@@ -13,11 +16,24 @@ pub(crate) struct PortGates {
     list: Arc<GateList>,
     /// That of the node; `None` is exact.
     clock: Option<NodeClock>,
+    /// Where the list holds preemptable frames.
+    held: Option<HeldGates>,
 }
 
 impl PortGates {
-    pub fn new(list: Arc<GateList>, clock: Option<NodeClock>) -> PortGates {
-        PortGates { list, clock }
+    /// Of a port whose link has this `rate`, and who interrupts whom there.
+    pub fn new(
+        (list, clock): (Arc<GateList>, Option<NodeClock>),
+        preemption: Option<PreemptionParameters>,
+        rate: Rate,
+    ) -> PortGates {
+        let held = preemption.and_then(|preemption| {
+            let advance = preemption.hold_advance(rate);
+            // What lasts that long by true time may seem to last two picoseconds more on a clock that drifts.
+            let advance = clock.map_or(advance, |it| it.local(advance) - it.local(Time::ZERO) + Time::from_ps(2));
+            HeldGates::new(&list, preemption.express, advance)
+        });
+        PortGates { list, clock, held }
     }
 
     /// How long a wire that is busy from `now` for `busy` is so by the clock. One that drifts shows whole picoseconds,
@@ -31,8 +47,27 @@ impl PortGates {
 
     /// Whether a frame of `class` that keeps the wire busy for `busy` may start now.
     pub(super) fn lets_pass(&self, now: Time, class: u8, busy: Time) -> bool {
-        let open = self.list.open_for(local(self.clock.as_ref(), now), class);
-        open > Time::ZERO && open >= self.span(now, busy)
+        let (at, busy) = (local(self.clock.as_ref(), now), self.span(now, busy));
+        if let Some(held) = &self.held {
+            return held.lets_pass(at, class, busy);
+        }
+        let open = self.list.open_for(at, class);
+        open > Time::ZERO && open >= busy
+    }
+
+    /// When a hold of preemptable frames is requested next: `now` if it is.
+    pub(super) fn holds_at(&self, now: Time) -> Time {
+        let clock = self.clock.as_ref();
+        self.held.as_ref().map_or(Time::MAX, |held| global(clock, held.holds_at(local(clock, now))).max(now))
+    }
+
+    /// How long frames of `class` were available between two times: its gate open, and no hold in the way.
+    pub(super) fn available_between(&self, from: Time, to: Time, class: u8) -> Time {
+        let clock = self.clock.as_ref();
+        match &self.held {
+            Some(held) => held.available_between(local(clock, from), local(clock, to), class),
+            None => self.open_between(from, to, class),
+        }
     }
 
     /// How long the gate of `class` was open between two times.
@@ -44,8 +79,13 @@ impl PortGates {
     /// When it may, where it may not now.
     pub(super) fn opens_at(&self, now: Time, class: u8, busy: Time) -> Time {
         let clock = self.clock.as_ref();
-        let span = self.span(now, busy) + if clock.is_some() { Time::from_ps(1) } else { Time::ZERO };
-        global(clock, self.list.opens_for(local(clock, now), class, span)).max(now + Time::from_ps(1))
+        let slack = if clock.is_some() { Time::from_ps(1) } else { Time::ZERO };
+        let (at, span) = (local(clock, now), self.span(now, busy));
+        let opens = match &self.held {
+            Some(held) => held.opens_at(at, class, span, slack),
+            None => self.list.opens_for(at, class, span + slack),
+        };
+        global(clock, opens).max(now + Time::from_ps(1))
     }
 
     /// The first time from `from` on at which a frame of `class` that keeps the wire busy for `busy` may start.

@@ -106,14 +106,20 @@ impl Egress {
         }
     }
 
-    /// `frame` has just started by `port`; it stays until it can no longer be interrupted. Returns when that is.
+    /// `frame` has just started by `port`; it stays until it can no longer be interrupted. Returns when that is, or when
+    /// a hold interrupts it.
     pub fn keep(&mut self, now: Time, port: u16, frame: Frame) -> Time {
         let rate = self.rules(port).link.rate;
         if let Some(preemption) = self.preemption(port) {
             let rest = Rest::whole(preemption.parameters.fragments, frame.size_bytes, rate);
             preemption.kept = Some(Kept { frame, rest, since: Some(now) });
         }
-        self.certain_at(port)
+        self.certain_at(port).min(self.holds_at(now, port))
+    }
+
+    /// When a hold of preemptable frames is requested next at `port`: `now` if it is.
+    pub fn holds_at(&self, now: Time, port: u16) -> Time {
+        self.rules(port).gates.as_ref().map_or(Time::MAX, |gates| gates.holds_at(now))
     }
 
     /// When the frame on the wire of `port` can no longer be cut; never if it cannot be, or is none.
@@ -128,8 +134,8 @@ impl Egress {
         }
     }
 
-    /// The wire of `port` is busy, and somebody looks at it: an express frame has come, or the frame on the wire can no
-    /// longer be cut.
+    /// The wire of `port` is busy, and somebody looks at it: an express frame has come, a hold is requested, or the
+    /// frame on the wire can no longer be cut.
     pub fn while_busy(&mut self, now: Time, port: u16, wants_to_cut: bool) -> Busy {
         let certain = self.certain_at(port);
         let busy_until = self.cell(port).busy_until;
@@ -153,7 +159,8 @@ impl Egress {
     }
 
     /// Goes on with the frame that was interrupted at `port`, whose wire is free and where no express frame may start:
-    /// when it can no longer be cut, or when its gate lets it go on. `None` if there is none.
+    /// when it can no longer be cut or a hold interrupts it again, or when its gate lets it go on. `None` if there is
+    /// none.
     pub fn resume(&mut self, now: Time, port: u16, books: &mut Books) -> Option<Time> {
         self.judge_resumption(now, port, books);
         let link = &self.rules(port).link;
@@ -174,7 +181,7 @@ impl Egress {
         let preemption = self.preemption(port)?;
         preemption.kept = Some(Kept { frame, rest, since: Some(now) });
         preemption.resumed += busy;
-        Some(self.certain_at(port))
+        Some(self.certain_at(port).min(self.holds_at(now, port)))
     }
 
     /// Judges the frame that is interrupted at `port`, if there is one: it could not have gone on before `now`.

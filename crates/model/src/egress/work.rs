@@ -7,7 +7,7 @@
 //!     the end of the last pause of its class      PauseState::free_at
 //!     the arrival of credits for it               CreditPort::has_credits_at
 //!     the end of negative credit of its class     CreditShaper::sufficient_at
-//!   and from then on when its gate is open long enough
+//!   and from then on when its gate is open long enough, or until a hold interrupts it
 //! ```
 //!
 //! None of this depends on [`Egress::due`], the schedule that is checked. A frame that starts as its wire becomes free
@@ -114,7 +114,7 @@ impl Egress {
     }
 
     /// The frame `head` of `class` is the next at `port`, which sends others: since when, from `from` on, neither a
-    /// pause, credits nor a shaper kept it back, and for how long of the time up to `now` its gate was open. The former
+    /// pause, credits nor a shaper kept it back, and for how long of the time up to `now` it was available. The former
     /// is [`Time::MAX`] if its gate never is for as long as it takes.
     pub fn blocked_since(&self, now: Time, port: u16, (class, head): (u8, Head), from: Time) -> (Time, Time) {
         let mut rules = self.rules(port).clone();
@@ -124,7 +124,7 @@ impl Egress {
         let from = from.max(head.since).max(rules.pause.ended_at(class)).max(credited);
         let since = rules.could_start_at(from, class, head.size_bytes, self.obeys_credits);
         let open = match &rules.gates {
-            Some(gates) if since < now => gates.open_between(since, now, class),
+            Some(gates) if since < now => gates.available_between(since, now, class),
             _ => now.saturating_sub(since),
         };
         (since, open)

@@ -76,13 +76,15 @@ impl Switch {
 }
 
 impl Core {
-    /// The wire is busy: an express frame may interrupt, or the frame on the wire can no longer be.
+    /// The wire is busy: an express frame or a hold may interrupt, or the frame on the wire can no longer be.
     fn look_while_busy(&mut self, now: Time, port: u16, window: &mut Window<'_, OnWire>) {
         let Core { egress, buffer, books, .. } = self;
         let (wants, later) = if egress.kept(port).is_some() {
+            let held_at = egress.holds_at(now, port);
             match egress.eligible_express(now, port, |class| buffer.head(port, class), books) {
                 When::Now(_) => (true, Time::MAX),
-                When::At(at) => (false, at),
+                When::At(at) if held_at <= now => (true, at),
+                When::At(at) => (false, at.min(held_at)),
             }
         } else {
             (false, Time::MAX)
