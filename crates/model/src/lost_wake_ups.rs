@@ -129,6 +129,14 @@ const KINDS: &[Kind] = &[
             setup.timing.gates = [(port, Arc::new(list))].into();
         })
     }),
+    ("gates that hold", At::Switches, || {
+        timing(|setup, port| {
+            let list = GateList::new(&[(0x40, Time::from_us(5)), (0x21, Time::from_us(7))]).unwrap();
+            setup.timing.gates = [(port, Arc::new(list))].into();
+            let fragments = Fragments::Standard;
+            setup.timing.preemption = Some(PreemptionParameters { express: 1 << 6, fragments });
+        })
+    }),
     ("shaper", At::Switches, || {
         timing(|setup, port| setup.timing.shaping = [(port, slopes(6, Rate::from_gbps(4)))].into())
     }),
@@ -253,7 +261,9 @@ fn random_setup(seed: u64) -> Setup {
     }
     if any(3) == 0 {
         let fragments = [Fragments::Standard, Fragments::Ideal][any(2) as usize];
-        setup.timing.preemption = Some(PreemptionParameters { express: any(256) as u8, fragments });
+        // Of the gates above, the states of express classes alone hold.
+        let express = [any(256) as u8, 0xf0, 0x0f][any(3) as usize];
+        setup.timing.preemption = Some(PreemptionParameters { express, fragments });
     }
     if any(4) == 0 {
         let link = setup.fabric.ports(setup.fabric.host_node(any(hosts) as u32))[0].link;

@@ -1,15 +1,15 @@
 //! `[[gates]]`: when ports may send which class, from a schedule or as they are written.
 
-use crate::document::Value;
+use crate::document::{Value, unknown_word};
 use crate::files::Files;
 use crate::names::{names, near_node};
-use crate::section::{Context, Read, Section, Wrong, list, positive, show, whole};
+use crate::section::{Context, Read, Section, Wrong, list, positive, show, text, whole};
 use fabric::{Fabric, NodeId, PortIndex};
-use protocols::gates::GateList;
+use protocols::gates::{GateList, GateOperation, GateState};
+use protocols::preemption::PreemptionParameters;
 use schedule::read::{SlotFile, WireKind};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use units::Time;
 
 /// One entry, as it is written.
 #[derive(Clone, Debug)]
@@ -41,7 +41,7 @@ fn entry(section: &Section<'_, '_>) -> Option<GatesPlan> {
     if section.has("to") && to.is_none() {
         return None;
     }
-    let list = match GateList::new(&states?) {
+    let list = match GateList::with_operations(&states?) {
         Ok(list) => Arc::new(list),
         Err(error) => {
             section.fail("states", error.to_string(), None);
@@ -63,14 +63,30 @@ pub(crate) fn neighbours(section: &Section<'_, '_>) -> Option<Vec<String>> {
 
 const EXAMPLE: &str = "[{ open = [7], time = \"10us\" }, { open = [0, 1], time = \"90us\" }]";
 
+/// Names of operations, as in the YANG module ieee802-dot1q-sched.
+const OPERATIONS: [(&str, GateOperation); 3] = [
+    ("set-gate-states", GateOperation::SetGateStates),
+    ("set-and-hold-mac", GateOperation::SetAndHoldMac),
+    ("set-and-release-mac", GateOperation::SetAndReleaseMac),
+];
+
+fn operation(value: &Value) -> Result<GateOperation, Wrong> {
+    const WHAT: &str = "operation of gates";
+    let name = text(value, WHAT)?;
+    let found = OPERATIONS.iter().find(|known| known.0 == name);
+    found.map(|known| known.1).ok_or_else(|| unknown_word(&name, WHAT, &OPERATIONS.map(|known| known.0)))
+}
+
 /// `[{ open = [7], time = "10us" }, ...]`.
-fn states(value: &Value) -> Read<Vec<(u8, Time)>> {
+fn states(value: &Value) -> Read<Vec<GateState>> {
     let help = || Some(format!("write states = {EXAMPLE}"));
-    let state = |value: &Value| -> Result<(u8, Time), Wrong> {
+    let state = |value: &Value| -> Result<GateState, Wrong> {
         let Value::Table(table) = value else {
             return Err((format!("{} is no state of gates", show(value)), help()));
         };
-        if let Some(other) = table.entries.iter().find(|entry| !matches!(entry.key.as_str(), "open" | "time")) {
+        if let Some(other) =
+            table.entries.iter().find(|entry| !matches!(entry.key.as_str(), "open" | "time" | "operation"))
+        {
             return Err((format!("a state of gates has no key `{}`", other.key), help()));
         }
         let (Some(open), Some(time)) = (table.get("open"), table.get("time")) else {
@@ -80,10 +96,15 @@ fn states(value: &Value) -> Read<Vec<(u8, Time)>> {
         for class in list(&open.value, "[7]")? {
             gates |= 1 << whole(&class.value, 0..=7)?.0;
         }
-        Ok((gates, positive(&time.value)?.0))
+        let operation = table.get("operation").map(|it| operation(&it.value)).transpose()?;
+        Ok(GateState { open: gates, time: positive(&time.value)?.0, operation })
     };
     let states = list(value, EXAMPLE)?.iter().map(|item| state(&item.value)).collect::<Result<Vec<_>, _>>()?;
-    let shown = states.iter().map(|(gates, time)| format!("{gates:08b} {time}")).collect::<Vec<_>>().join(", ");
+    let show = |state: &GateState| {
+        let named = OPERATIONS.iter().find(|known| Some(known.1) == state.operation);
+        format!("{:08b} {}{}", state.open, state.time, named.map_or(String::new(), |known| format!(" {}", known.0)))
+    };
+    let shown = states.iter().map(show).collect::<Vec<_>>().join(", ");
     Ok((states, shown))
 }
 
@@ -91,7 +112,13 @@ fn states(value: &Value) -> Read<Vec<(u8, Time)>> {
 pub(crate) type Gates = BTreeMap<(NodeId, PortIndex), Arc<GateList>>;
 
 /// The gates of all ports; `None` if something is wrong.
-pub(crate) fn lower(plans: &[GatesPlan], context: &Context<'_>, fabric: &Fabric, files: &Files<'_>) -> Option<Gates> {
+pub(crate) fn lower(
+    plans: &[GatesPlan],
+    context: &Context<'_>,
+    fabric: &Fabric,
+    files: &Files<'_>,
+    preemption: Option<PreemptionParameters>,
+) -> Option<Gates> {
     let mut all = Gates::new();
     let mut right = true;
     for (at, plan) in plans.iter().enumerate() {
@@ -99,6 +126,7 @@ pub(crate) fn lower(plans: &[GatesPlan], context: &Context<'_>, fabric: &Fabric,
         let ports = match plan {
             GatesPlan::Schedule(file) => of_schedule(context, fabric, files, &format!("{key}.schedule"), file),
             GatesPlan::Node { node, to, list } => ports_of(context, fabric, &key, node, to.as_deref())
+                .filter(|_| can_operate(context, fabric, &format!("{key}.states"), (node, list), preemption))
                 .map(|ports| ports.into_iter().map(|port| (port, Arc::clone(list))).collect()),
         };
         right &= ports.is_some();
@@ -111,6 +139,31 @@ pub(crate) fn lower(plans: &[GatesPlan], context: &Context<'_>, fabric: &Fabric,
         }
     }
     right.then_some(all)
+}
+
+/// Whether the ports of `node` preempt, if states of `list` hold or release preemptable frames.
+fn can_operate(
+    context: &Context<'_>,
+    fabric: &Fabric,
+    key: &str,
+    (node, list): (&str, &GateList),
+    preemption: Option<PreemptionParameters>,
+) -> bool {
+    let operates = |state: &GateState| !matches!(state.operation, None | Some(GateOperation::SetGateStates));
+    let is_host = fabric.find(node).is_some_and(|node| fabric.host_index(node).is_some());
+    if !list.states().iter().any(operates) || (preemption.is_some() && !is_host) {
+        return true;
+    }
+    let (message, help) = if is_host {
+        ("hosts do not preempt: they have no frames to hold or release", "leave out `operation`")
+    } else {
+        (
+            "a state holds or releases preemptable frames, and no switch preempts",
+            "write switch.preemption = { express = [7] }, or leave out `operation`",
+        )
+    };
+    context.fail(key, message, Some(help.to_owned()));
+    false
 }
 
 type Ports = Vec<((NodeId, PortIndex), Arc<GateList>)>;

@@ -4,6 +4,8 @@ use crate::gates_part::Gates;
 use crate::section::Context;
 use fabric::routing::{Forwarding, PathId, PathTable};
 use fabric::{Fabric, NodeId, PortIndex};
+use protocols::hold::HeldGates;
+use protocols::preemption::PreemptionParameters;
 use std::collections::BTreeMap;
 use traffic::{Load, Plan};
 use units::{Time, WIRE_OVERHEAD_BYTES};
@@ -89,25 +91,44 @@ fn raise(longest: &mut Longest, key: (u8, NodeId, PortIndex), frame: u16) {
 }
 
 /// Warns of classes whose frames some gate on their way never lets pass, or never for as long as they take.
-pub(crate) fn warn(context: &Context<'_>, ways: &Ways<'_>, gates: &Gates, plan: &Plan, transport_mtu_bytes: u16) {
+pub(crate) fn warn(
+    context: &Context<'_>,
+    ways: &Ways<'_>,
+    (gates, preemption): (&Gates, Option<PreemptionParameters>),
+    plan: &Plan,
+    transport_mtu_bytes: u16,
+) {
     if gates.is_empty() {
         return;
     }
     let fabric = ways.fabric;
-    let mut worst = BTreeMap::<u8, (Time, Time, u16, NodeId, PortIndex)>::new();
+    let mut worst = BTreeMap::<u8, (Time, Time, u16, NodeId, PortIndex, Time)>::new();
     for ((class, node, port), frame) in ways.longest(plan, transport_mtu_bytes) {
         let Some(list) = gates.get(&(node, port)) else { continue };
         let rate = fabric.link(fabric.ports(node)[usize::from(port)].link).rate;
         let needed = rate.serialise(u64::from(frame) + WIRE_OVERHEAD_BYTES);
-        let open = list.longest(class);
-        if open < needed {
-            let found = (open, needed, frame, node, port);
+        let preempts = preemption.filter(|_| fabric.host_index(node).is_none());
+        let held = preempts.and_then(|it| HeldGates::at_rate(list, it, rate)).filter(|it| !it.is_express(class));
+        let open = held.as_ref().map_or(list.longest(class), |it| it.longest(class));
+        let passes = match &held {
+            Some(held) => held.opens_at(Time::ZERO, class, needed, Time::ZERO) < Time::MAX,
+            None => open >= needed,
+        };
+        if !passes {
+            let advance = held.map_or(Time::ZERO, |it| it.hold_advance());
+            let found = (open, needed, frame, node, port, advance);
             worst.entry(class).and_modify(|known| *known = found.min(*known)).or_insert(found);
         }
     }
-    for (class, (open, needed, frame, node, port)) in worst {
+    for (class, (open, needed, frame, node, port, advance)) in worst {
         let place = format!("port {port} of `{}`", fabric.name(node));
-        let message = if open == Time::ZERO {
+        let message = if advance > Time::ZERO {
+            format!(
+                "frames of class {class} have up to {frame} bytes, which take {needed} at {place}, but they are \
+                 available there for no more than {open} at a time, and a hold is requested {advance} ahead: they wait \
+                 there for ever"
+            )
+        } else if open == Time::ZERO {
             format!("class {class} has traffic, but its gate at {place} never opens: its frames wait there for ever")
         } else {
             format!(

@@ -355,7 +355,7 @@ impl Scenario {
         let outside = parts.partial.lower(context, &fabric, &mut derived);
         let reach = Reach { fabric: &fabric, outside: outside.as_deref().unwrap_or_default() };
         let tags = tags::lower(context, &fabric, files, parts);
-        let gates = gates_part::lower(&parts.gates, context, &fabric, files);
+        let gates = gates_part::lower(&parts.gates, context, &fabric, files, parts.preemption);
         let shaping = shaping_part::lower(&parts.shaping, context, &fabric);
         let cycles = gates
             .as_ref()
@@ -445,7 +445,7 @@ impl Scenario {
         let gates = cyclic_part::with_gates(&timing.cycles, &timing.gates);
         if let Some(forwarding) = &forwarding {
             let ways = gates_warn::Ways { fabric: &fabric, forwarding, paths: &table };
-            gates_warn::warn(context, &ways, &gates, &plan, mtu);
+            gates_warn::warn(context, &ways, (&gates, preemption), &plan, mtu);
         }
         let (planned, drawn) = (plan.flows.len() as u64, !plan.arrivals.is_empty());
         let record = parts.watch.record.lower(context, &fabric, planned, drawn);

@@ -1,6 +1,7 @@
 //! Gates, clocks of switches and periodic sources: what is read, and what is wrong told at its line.
 
 use model::parameters::NodeClock;
+use protocols::gates::{GateOperation, GateState};
 use protocols::preemption::{Fragments, PreemptionParameters};
 use scenario::{Lowered, Scenario};
 use std::path::Path;
@@ -38,6 +39,30 @@ fn gates_are_those_of_the_ports_that_are_named() {
     assert_eq!(gates(&GATES.replace("to = [\"H2\"]\n", "")).len(), 4);
     let slots = gates("[[gates]]\nschedule = \"slots.json\"\n");
     assert_eq!((slots.len(), slots.into_keys().next().unwrap().1), (1, 2));
+}
+
+const PREEMPTION: &str = "[switch]\npreemption = { express = [7] }\n";
+
+#[test]
+fn states_name_their_operation() {
+    let text = GATES.replace("\"10us\"", "\"10us\", operation = \"set-and-hold-mac\"");
+    let gates = lower(&format!("{PLAIN}{text}{PREEMPTION}")).unwrap().setup.timing.gates;
+    let states: Vec<GateState> = gates.into_values().flat_map(|list| list.states().to_vec()).collect();
+    assert_eq!(states.iter().map(|it| it.operation).collect::<Vec<_>>(), [Some(GateOperation::SetAndHoldMac), None]);
+    // Without preemption, or at a host, there is nothing to hold.
+    let line = 3 + PLAIN.lines().count() + 1;
+    for (text, words) in [
+        (format!("{PLAIN}{text}"), "no switch preempts"),
+        (format!("{PLAIN}{}", text.replace("hold", "release")), "no switch preempts"),
+        (format!("{PLAIN}{}{PREEMPTION}", text.replace("S1\"\nto = [\"H2\"]\n", "H1\"\n\n")), "hosts do not preempt"),
+        (format!("{PLAIN}{}{PREEMPTION}", text.replace("set-and-hold-mac", "hold")), "`hold`"),
+        (format!("{PLAIN}{}{PREEMPTION}", text.replace("\"set-and-hold-mac\"", "7")), "7"),
+    ] {
+        let error = lower(&text).unwrap_err();
+        assert!(error.contains(&format!("gates.toml:{line}:")) && error.contains(words), "{text} {error}");
+    }
+    let set = text.replace("set-and-hold-mac", "set-gate-states");
+    assert!(lower(&format!("{PLAIN}{set}")).is_ok());
 }
 
 #[test]
@@ -106,6 +131,13 @@ fn a_class_that_no_gate_lets_pass_is_a_warning() {
     // 1020 bytes take 816 ns.
     assert_eq!(told(&GATES.replace("10us", "816ns")), "");
     assert!(told(&GATES.replace("10us", "815ns")).contains("up to 1000 bytes, which take 816ns"));
+    // A hold interrupts a frame in time, 143 bytes, 114.4 ns, ahead; without one the whole frame must fit.
+    let held = GATES.replace("10us", "115ns").replace("[0, 1]", "[7]");
+    assert_eq!(told(&format!("{held}{PREEMPTION}")), "");
+    let short = told(&format!("{}{PREEMPTION}", held.replace("115ns", "114ns")));
+    assert!(short.contains("no more than 114ns at a time, and a hold is requested 114.4ns ahead"), "{short}");
+    let whole = format!("{}{PREEMPTION}", held.replace("[7]", "[0, 1]"));
+    assert!(told(&whole).contains("up to 1000 bytes, which take 816ns"));
     // A host's own port is judged by its own frames alone: the longer ones of another do not pass there.
     let of_host = |host: &str| {
         let pairs = format!("kind = \"pairs\"\npairs = [[\"{host}\", \"H4\"]]");

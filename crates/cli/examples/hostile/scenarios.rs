@@ -220,6 +220,7 @@ fn timing(draft: &mut Draft) {
             "{ open = [3], time = \"2us\" }, { open = [0, 1, 2, 4, 5, 6, 7], time = \"3us\" }",
             "{ open = [0, 1, 2, 3, 4, 5, 6, 7], time = \"1ps\" }",
             "{ open = [0, 3], time = \"5us\" }, { open = [], time = \"5us\" }",
+            "{ open = [0, 3], time = \"5us\", operation = \"set-gate-states\" }, { open = [3], time = \"9us\" }",
         ]);
         draft.line(&format!("[[gates]]\nnode = \"H1\"\nstates = [{states}]\n"));
     }

@@ -20,12 +20,12 @@ fn star(hosts: u32) -> Fabric {
 }
 
 /// The switch of a star.
-fn switch(fabric: &Fabric) -> NodeId {
+pub(crate) fn switch(fabric: &Fabric) -> NodeId {
     fabric.switches().next().unwrap()
 }
 
 /// The port of the switch towards a host.
-fn port_to(fabric: &Fabric, host: u32) -> u16 {
+pub(crate) fn port_to(fabric: &Fabric, host: u32) -> u16 {
     let node = fabric.host_node(host);
     fabric.ports(switch(fabric)).iter().position(|port| port.peer == node).unwrap() as u16
 }
@@ -34,14 +34,14 @@ fn with_class(class: u8, flow: Flow) -> Flow {
     Flow { class, ..flow }
 }
 
-fn once(src: u32, dst: u32, class: u8, frame_bytes: u16, start: Time) -> Flow {
+pub(crate) fn once(src: u32, dst: u32, class: u8, frame_bytes: u16, start: Time) -> Flow {
     let process = Process::Constant { rate: Rate::from_gbps(1) };
     let flow = datagrams(src, dst, process, frame_bytes, frame_bytes.into());
     Flow { class, start: Start::At(start), ..flow }
 }
 
 /// When frames begin on the wire of a port, with class and length.
-fn starts(told: &Told, node: NodeId, at_port: u16) -> Vec<(Time, u8, u16)> {
+pub(crate) fn starts(told: &Told, node: NodeId, at_port: u16) -> Vec<(Time, u8, u16)> {
     let started = told.trace.iter().filter(|row| row.node == node.0).filter_map(|row| match &row.event {
         TraceEvent::Started { port, .. } if *port == at_port => {
             let packet = row.packet.unwrap();

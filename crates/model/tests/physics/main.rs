@@ -16,6 +16,7 @@ mod ends;
 mod failures;
 mod flow_rows;
 mod gates;
+mod hold;
 mod jitter;
 mod latency;
 mod lone_flow;

@@ -29,7 +29,8 @@ pub(super) const KEYS: &[Key] = &[
     key("gates", "schedule", &["from a schedule"], Of("a file", "\"slots.json\"")).of(&gates::MECHANISM),
     key("gates", "node", &["as written"], Of("a switch or a host", "\"S1\"")).of(&gates::MECHANISM),
     key("gates", "to", &["as written"], Of("a list of neighbours", "[\"S2\"]")).of(&gates::MECHANISM),
-    key("gates", "states", &["as written"], Of("tables of `open` and `time`", GATES)).of(&gates::MECHANISM),
+    key("gates", "states", &["as written"], Of("tables of `open`, `time` and `operation`", GATES))
+        .of(&gates::MECHANISM),
     key("", "cyclic", &[], Of("tables", "[]"))
         .absent("none", OURS)
         .means("ports of switches that send in each cycle what came in the one before (IEEE 802.1Qch)"),
