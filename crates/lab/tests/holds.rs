@@ -1,0 +1,76 @@
+//! Gates with preemption, from a scenario's text to its delays.
+
+mod common;
+
+use common::{alone, over_ranks};
+use model::Watcher;
+use record::summary::Summary;
+
+#[derive(Default)]
+struct Unwatched;
+
+impl Watcher for Unwatched {}
+
+/// A preemptable frame comes 59 us before its gate shuts; an express one waits for the next window.
+const BEFORE_A_WINDOW: &str = r#"
+duration = "900us"
+
+[fabric]
+kind = "single-switch"
+hosts = 3
+link = { rate = "100Mbps", delay = "50ns" }
+
+[switch]
+preemption = { express = [7] }
+
+[[gates]]
+node = "S1"
+to = ["H3"]
+states = [{ open = [0], time = "200us" }, { open = [7], time = "100us" }]
+
+[[traffic]]
+kind = "pairs"
+pairs = [["H1", "H3"]]
+process = "periodic"
+period = "10ms"
+phase = "20us"
+frame = "1500B"
+class = 0
+
+[[traffic]]
+kind = "pairs"
+pairs = [["H2", "H3"]]
+process = "periodic"
+period = "10ms"
+phase = "150us"
+frame = "500B"
+class = 7
+"#;
+
+/// Delays of both frames in nanoseconds, on threads and over ranks.
+fn delays(text: &str) -> [u64; 2] {
+    let of = |summary: &Summary| [0, 1].map(|entry| summary.jitter[entry].most_delay_ps / 1000);
+    let (one, _) = alone::<Unwatched>(text, &[], 1);
+    assert!(one.summary.passes(), "{:?}", one.summary.checks);
+    for (other, _) in [alone::<Unwatched>(text, &[], 2), over_ranks::<Unwatched>(text, &[])] {
+        assert_eq!(other.summary, one.summary);
+    }
+    of(&one.summary)
+}
+
+#[test]
+fn a_preemptable_frame_is_cut_ahead_of_the_express_window() {
+    // It starts at 140.69 us. 143 bytes ahead of 200 us, in byte 599, 591 of its bytes are sent; the others follow the
+    // release at 300 us.
+    let rest = 300_000 + (8 + 1500 - 591) * 80 + 50;
+    let express = 200_000 + 508 * 80 + 50;
+    assert_eq!(delays(BEFORE_A_WINDOW), [rest - 20_000, express - 150_000]);
+    // Operations by name are those of the default.
+    let named = BEFORE_A_WINDOW
+        .replace("\"200us\" }", "\"200us\", operation = \"set-and-release-mac\" }")
+        .replace("\"100us\" }", "\"100us\", operation = \"set-and-hold-mac\" }");
+    assert_eq!(delays(&named), [rest - 20_000, express - 150_000]);
+    // Without a hold the frame waits for a time in which it fits.
+    let set = named.replace("set-and-release-mac", "set-gate-states").replace("set-and-hold-mac", "set-gate-states");
+    assert_eq!(delays(&set), [300_000 + 1508 * 80 + 50 - 20_000, express - 150_000]);
+}
