@@ -115,7 +115,8 @@ pub(crate) fn warn(
             None => open >= needed,
         };
         if !passes {
-            let advance = held.map_or(Time::ZERO, |it| it.hold_advance());
+            let opens = list.longest(class) > Time::ZERO;
+            let advance = held.filter(|_| opens).map_or(Time::ZERO, |it| it.hold_advance());
             let found = (open, needed, frame, node, port, advance);
             worst.entry(class).and_modify(|known| *known = found.min(*known)).or_insert(found);
         }

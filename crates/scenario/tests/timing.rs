@@ -136,6 +136,8 @@ fn a_class_that_no_gate_lets_pass_is_a_warning() {
     assert_eq!(told(&format!("{held}{PREEMPTION}")), "");
     let short = told(&format!("{}{PREEMPTION}", held.replace("115ns", "114ns")));
     assert!(short.contains("no more than 114ns at a time, and a hold is requested 114.4ns ahead"), "{short}");
+    let never = told(&format!("{}{PREEMPTION}", held.replace("[3]", "[4]")));
+    assert!(never.contains("its gate at port") && never.contains("never opens"), "{never}");
     let whole = format!("{}{PREEMPTION}", held.replace("[7]", "[0, 1]"));
     assert!(told(&whole).contains("up to 1000 bytes, which take 816ns"));
     // A host's own port is judged by its own frames alone: the longer ones of another do not pass there.

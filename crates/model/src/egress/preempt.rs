@@ -106,8 +106,8 @@ impl Egress {
         }
     }
 
-    /// `frame` has just started by `port`; it stays until it can no longer be interrupted. Returns when that is, or when
-    /// a hold interrupts it.
+    /// `frame` has just started by `port`; it stays until it can no longer be interrupted. Returns when that is, or
+    /// when a hold interrupts it.
     pub fn keep(&mut self, now: Time, port: u16, frame: Frame) -> Time {
         let rate = self.rules(port).link.rate;
         if let Some(preemption) = self.preemption(port) {
