@@ -8,6 +8,7 @@ use model::Watcher;
 use record::flows::FlowRecord;
 use std::collections::BTreeSet;
 use units::Time;
+use units::random::Stream;
 
 /// A look at the control of a flow.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -376,6 +377,81 @@ fn a_ring_takes_as_long_as_one_path_allows() {
     assert!(separate < least && count.is_none(), "{separate} ms");
     let (four, count) = time(&[("traffic.0.qps_per_connection", "4")]);
     assert!(four < least && count == Some(4), "{four} ms");
+}
+
+/// No collective operation is faster than the ports allow through which its connections go: 1,000 fabrics and
+/// operations at random, of which the check "collectives" finds none below its bound and many near it.
+#[test]
+fn random_collectives_take_as_long_as_their_ports_need() {
+    let mut random = Stream::new(8, 0, 0);
+    let mut any = |words: &[&'static str]| words[random.below(words.len() as u64) as usize];
+    let (mut judged, mut near) = (0, 0);
+    for number in 0..1000 {
+        let fabric = any(&[
+            "kind = \"leaf-spine\"\nleaves = 2\nspines = 2\nhosts_per_leaf = 4",
+            "kind = \"leaf-spine\"\nleaves = 4\nspines = 1\nhosts_per_leaf = 2",
+            "kind = \"single-switch\"\nhosts = 8",
+            "kind = \"fat-tree\"\nk = 4",
+        ]);
+        let (delay, rate) = (any(&["100ns", "1us", "5us"]), any(&["10Gbps", "100Gbps"]));
+        let operation = any(&["all-reduce", "all-gather", "reduce-scatter", "broadcast", "all-to-all"]);
+        let algorithm = if operation == "all-reduce" { any(&["", "algorithm = \"ring\"\n"]) } else { "" };
+        let hosts = any(&[
+            "hosts = [\"H1\", \"H2\"]",
+            "hosts = [\"H1\", \"H3\", \"H6\"]",
+            "hosts = [\"H8\", \"H2\", \"H5\", \"H1\"]",
+            "",
+        ]);
+        let size = any(&["40KB", "100KB", "333333B"]);
+        let transport = any(&["roce", "hpcc", "tcp", "ndp", "irn"]);
+        let transport = match transport {
+            "irn" => "{ kind = \"roce\", loss_recovery = \"selective\" }".to_owned(),
+            _ => format!("{{ kind = \"{transport}\" }}"),
+        };
+        let control = any(&["\"none\"", "{ kind = \"pfc\", priorities = [0] }"]);
+        let overload = if transport.contains("ndp") { "overload = \"trim\"\nqueue = \"8 packets\"" } else { "" };
+        let control = if transport.contains("ndp") { "\"none\"" } else { control };
+        let spread = any(&["flow", "flow", "path", "packet"]);
+        let queue_pairs = any(&["1", "1", "3"]);
+        let text = format!(
+            r#"
+duration = "20ms"
+until = "flows done"
+seed = {number}
+[fabric]
+{fabric}
+link = {{ rate = "{rate}", delay = "{delay}" }}
+[routing]
+spread = "{spread}"
+[switch]
+flow_control = {control}
+{overload}
+[host]
+transport = {transport}
+[[traffic]]
+kind = "collective"
+operation = "{operation}"
+{algorithm}
+{hosts}
+size = "{size}"
+iterations = 2
+qps_per_connection = {queue_pairs}
+"#
+        );
+        let (finished, _) = alone::<Seen>(&text, &[], 1);
+        let check = finished.summary.checks.iter().find(|check| check.name == "collectives").expect("a check");
+        assert!(check.pass, "{text}{}", check.detail);
+        // Go-back-n over several paths of a frame each may not come to an end.
+        if !check.judged {
+            continue;
+        }
+        judged += 1;
+        let (_, times) = check.detail.split_once("the tightest ").expect("times");
+        let (took, least) = times.split_once(", at least ").expect("times");
+        let [took, least]: [Time; 2] = [took, least].map(|time| time.parse().expect("a time"));
+        near += u32::from(took < least * 2);
+    }
+    assert!(judged > 900 && near > 300, "{judged} are through, {near} within twice their bound");
 }
 
 /// A message of 8 MB, or as many pieces as `pieces` says, meets a bulk flow.

@@ -4,13 +4,13 @@ use crate::baseline::Frames;
 use crate::host::FlowEnd;
 use crate::network::Network;
 use crate::numbering::DRAWN;
-use crate::parameters::{Overload, Spread};
 use check::Verdict;
 use fabric::routing::flow_hash;
-use rustc_hash::FxHashMap;
+use fabric::{NodeId, PortIndex};
 use stats::collectives::{CollectiveSummary, CollectiveTime};
+use std::collections::BTreeMap;
 use traffic::Collection;
-use units::{Rate, Time, WIRE_OVERHEAD_BYTES};
+use units::{Time, WIRE_OVERHEAD_BYTES};
 
 /// What is known of an iteration.
 #[derive(Clone, Copy, Debug)]
@@ -78,37 +78,38 @@ impl Collectives {
     }
 }
 
-/// What an iteration needs at least: the bytes of its busiest connection over the slowest link of that one's path, and
-/// those of its busiest sender over the link of that host. All iterations are alike.
+/// What an iteration needs at least: the bytes that its connections bring to the port that has the most of them for its
+/// rate. All iterations are alike.
 fn least_time(network: &Network, of: &Collection) -> Time {
     let fabric = &network.fabric;
-    let (mut by_connection, mut by_host) = (FxHashMap::<u32, u64>::default(), FxHashMap::<u32, u64>::default());
+    let mut bytes_by_connection = BTreeMap::<u32, u64>::new();
     for number in of.first_flow..of.first_flow + of.flows {
         let flow = &network.traffic.flows[number as usize];
         let frames = Frames::of(network, of.traffic, Some(&flow.load), flow.size_bytes);
         let Frames { full, full_bytes, last_bytes, .. } = frames;
         let last_wire_bytes = if last_bytes > 0 { last_bytes + WIRE_OVERHEAD_BYTES } else { 0 };
         let wire_bytes = full * (full_bytes + WIRE_OVERHEAD_BYTES) + last_wire_bytes;
-        *by_connection.entry(network.traffic.connections.of(number)).or_default() += wire_bytes;
-        *by_host.entry(flow.src).or_default() += wire_bytes;
+        *bytes_by_connection.entry(network.traffic.connections.of(number)).or_default() += wire_bytes;
     }
-    // The last gap is no part of what must arrive.
-    let time = |bytes: u64, rate: Rate| rate.serialise(bytes.saturating_sub(WIRE_OVERHEAD_BYTES));
-    let of_hosts = by_host.into_iter().filter_map(|(host, bytes)| match fabric.ports(fabric.host_node(host)) {
-        [port] => Some(time(bytes, fabric.link(port.link).rate)),
-        _ => None,
-    });
-    let has_one_path = network.spread == Spread::FlowHash
-        && !network.transport(of.traffic).chooses_paths()
-        && !matches!(network.switch.overload, Overload::Bounce { .. });
-    let of_connections = by_connection.into_iter().filter(|_| has_one_path).filter_map(|(number, bytes)| {
+    let mut bytes_by_port = BTreeMap::<(NodeId, PortIndex), u64>::new();
+    for (number, wire_bytes) in bytes_by_connection {
         let flow = &network.traffic.flows[number as usize];
         let entropy = flow_hash(flow.src, flow.dst, number);
-        let links = network.forwarding.lone_path(fabric, flow.src, flow.dst, entropy).ok()?;
-        let slowest = fabric.link_costs(&links).into_iter().map(|(rate, _)| rate).min()?;
-        Some(time(bytes, slowest))
-    });
-    of_connections.chain(of_hosts).max().unwrap_or(Time::ZERO)
+        let path = || network.forwarding.path(fabric, flow.src, flow.dst, entropy).ok();
+        let hops = network.in_order.then(path).flatten();
+        let mut ports: Vec<_> = hops.into_iter().flatten().map(|hop| (hop.node, hop.port)).collect();
+        let host = fabric.host_node(flow.src);
+        if ports.is_empty() && fabric.ports(host).len() == 1 {
+            ports.push((host, 0));
+        }
+        ports.into_iter().for_each(|port| *bytes_by_port.entry(port).or_default() += wire_bytes);
+    }
+    // The last gap is no part of what must arrive.
+    let time = |((node, port), bytes): ((NodeId, PortIndex), u64)| {
+        let link = fabric.ports(node)[usize::from(port)].link;
+        fabric.link(link).rate.serialise(bytes.saturating_sub(WIRE_OVERHEAD_BYTES))
+    };
+    bytes_by_port.into_iter().map(time).max().unwrap_or(Time::ZERO)
 }
 
 impl Operation {
