@@ -30,6 +30,7 @@ pub mod headroom;
 pub mod hetflow;
 pub mod hold;
 pub mod hpcc;
+mod idle;
 pub mod mechanisms;
 pub mod ndp;
 pub mod pabo;

@@ -52,6 +52,10 @@ pub trait ControlSettings: Default {
     fn has_window(&self) -> bool {
         false
     }
+    /// What `key` needs to have an effect, where the values of other parameters leave it none.
+    fn idle(&self, _key: &str) -> Option<&'static str> {
+        None
+    }
     /// The least rate of a port that it can work on, and the parameter that says so.
     fn least_line_rate(&self) -> Option<(&'static str, Rate)> {
         None

@@ -198,6 +198,14 @@ impl ControlSettings for TimelyParameters {
         require(self.hyper_factor > 0, "hyper_factor", "at least 1")
     }
 
+    fn idle(&self, key: &str) -> Option<&'static str> {
+        match key {
+            "segment" if self.measure == Measure::RoundTrip => Some("measure = \"segment\""),
+            "hyper_after" if self.hyper_factor == 1 => Some("hyper_factor above 1"),
+            _ => None,
+        }
+    }
+
     fn acknowledged_bytes(&self) -> Option<u64> {
         Some(if self.measure == Measure::Segment { self.segment_bytes } else { 1 })
     }

@@ -54,6 +54,7 @@ use crate::external;
 use crate::frame::Frame;
 use crate::hetflow;
 use crate::hpcc;
+use crate::idle;
 use crate::ndp::{self, NdpParameters, NdpReceiver, NdpSender, Pulls};
 use crate::qcn;
 use crate::rate_control::{Needs, Seen};
@@ -173,6 +174,12 @@ impl TransportParameters {
                 Self::roce(parameters)
             }
         }
+    }
+
+    /// What the parameter `key` needs to have an effect, where the values of others leave it none: a value of another
+    /// parameter, as a scenario writes it.
+    pub fn idle(&self, key: &str) -> Option<&'static str> {
+        idle::needs(self, key)
     }
 
     /// The sending end of `flow`.

@@ -219,6 +219,38 @@ impl FabricPlan {
     }
 }
 
+/// Warns of keys that say what the file says itself: read with other values it is the same fabric.
+fn warn_of_idle(context: &Context<'_>, plan: &FilePlan, fabric: &Fabric, read: impl Fn(&Options) -> Option<Fabric>) {
+    if plan.link.is_none() && plan.hosts_per_switch == 0 {
+        return;
+    }
+    let unlike = |spec: LinkSpec| LinkSpec {
+        rate: Rate::from_bps(spec.rate.as_bps() + 1).unwrap_or(Rate::MIN),
+        delay: spec.delay + Time::from_ps(1),
+        loss: if spec.loss > 0.5 { spec.loss / 2.0 } else { spec.loss + 0.25 },
+        ..spec
+    };
+    let link = plan.link.unwrap_or(LinkSpec::new(Rate::MIN, Time::from_ps(1)));
+    let Some(other) = read(&Options { link: unlike(link), hosts_per_switch: 0 }) else { return };
+    if plan.hosts_per_switch > 0 {
+        let message = "`hosts_per_switch` has no effect: the file has hosts";
+        context.warn("fabric.hosts_per_switch", message);
+    }
+    let links = || fabric.links().iter().zip(other.links());
+    let section = context.root().table("fabric", "fabric", false);
+    let written = section.table("link", "fabric.link", false);
+    for (key, differs) in [
+        ("rate", links().any(|(link, other)| link.rate != other.rate)),
+        ("delay", links().any(|(link, other)| link.delay != other.delay)),
+        ("loss", links().any(|(link, other)| link.loss != other.loss)),
+    ] {
+        if written.has(key) && !differs {
+            let message = format!("`{key}` has no effect: every link of the file states its own");
+            context.warn(&format!("fabric.link.{key}"), message);
+        }
+    }
+}
+
 fn read_file(context: &Context<'_>, file: &str, content: &[u8], plan: &FilePlan) -> Option<Fabric> {
     let &FilePlan { format, link, hosts_per_switch, relay, default_loss, .. } = plan;
     let in_file = |line: u64, message: String| {
@@ -247,6 +279,12 @@ fn read_file(context: &Context<'_>, file: &str, content: &[u8], plan: &FilePlan)
         None => formats::read(file, content, &options),
         Some(format) => format.read(content, &options),
     };
+    if let Ok(fabric) = &read {
+        warn_of_idle(context, plan, fabric, |other| match format {
+            None => formats::read(file, content, other).ok(),
+            Some(format) => format.read(content, other).ok(),
+        });
+    }
     let read = read.map(|fabric| if relay { fabric.with_relaying_hosts() } else { fabric });
     match read.map(|fabric| fabric.with_default_loss(default_loss)) {
         Ok(fabric) => {

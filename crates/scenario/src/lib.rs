@@ -45,6 +45,7 @@ pub mod fuzz;
 mod gates_part;
 mod gates_warn;
 mod headroom_check;
+mod idle;
 pub mod import;
 pub mod keys;
 mod lower;

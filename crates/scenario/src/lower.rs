@@ -7,6 +7,7 @@ use crate::credits;
 use crate::error::{Explained, ScenarioErrors, Warning};
 use crate::files::Files;
 use crate::headroom_check::Room;
+use crate::idle;
 use crate::misleading;
 use crate::names::near_node;
 use crate::overload_part;
@@ -435,6 +436,7 @@ impl Scenario {
         }
         overload_part::warn(context, parts, &plan);
         misleading::warn(context, parts, &fabric, &plan);
+        idle::warn(context, parts, &plan);
         if let Some(forwarding) = &forwarding {
             Bounds { context, parts, fabric: &fabric, forwarding, plan: &plan, mtu_bytes: mtu }.warn();
         }

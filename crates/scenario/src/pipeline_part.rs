@@ -53,6 +53,18 @@ pub(crate) fn read(table: &Section<'_, '_>) -> Option<PipelineParameters> {
             table.context.warn(&table.key(key), message);
         }
     }
+    if let ("tofino", Some(response @ ("all" | "next"))) = (model, response) {
+        let idle = match response {
+            "all" => &["pessimistic_share"][..],
+            _ => &["pessimistic", "half", "half_share", "pessimistic_share"],
+        };
+        for key in idle.iter().filter(|key| table.has(key)) {
+            table.context.warn(&table.key(key), format!("`{key}` has no effect with response \"{response}\""));
+        }
+    }
+    if table.has("trim_next") && model == "tofino" && response != Some("next") {
+        table.context.warn(&table.key("trim_next"), "`trim_next` has no effect: it needs response = \"next\"");
+    }
     let wrap = if timestamp? == "as-listed" { Wrap::AsListed } else { Wrap::Handled };
     let control = match (model, response?) {
         ("mod" | "tofino2", _) => Control::None,

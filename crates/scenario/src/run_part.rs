@@ -284,7 +284,13 @@ pub(crate) fn transport(section: &Section<'_, '_>) -> Option<(&'static str, Tran
         return None;
     }
     match TransportParameters::build(mechanism.kind, settings.iter().map(|(key, value)| (*key, value.as_str()))) {
-        Ok(parameters) => Some((mechanism.kind, parameters)),
+        Ok(parameters) => {
+            for (key, _) in &settings {
+                let needs = parameters.idle(key);
+                table.refuse_idle(key, needs.is_none(), needs.unwrap_or_default());
+            }
+            Some((mechanism.kind, parameters))
+        }
         Err(ParameterError::Range { key, wanted }) => {
             table.fail(key, format!("`{key}` does not work"), Some(wanted));
             None
@@ -314,6 +320,7 @@ pub(crate) fn watch(root: &Section<'_, '_>, duration: Option<Time>) -> Option<Wa
     let utilisation = measure.probability("utilisation");
     let (jitter, queues) = (measure.flag("jitter"), measure.every("queues"));
     measure.finish();
+    measure.refuse_idle("reordering_threshold", reordering != Some(false), "reordering = true");
     if let (Some(warm_up), Some(duration)) = (warm_up, duration) {
         let end = measure_end.unwrap_or(duration);
         if warm_up >= duration {

@@ -124,6 +124,35 @@ impl<'c, 'd> Section<'c, 'd> {
         self.context.fail(&self.key(key), message, help);
     }
 
+    /// Refuses `key` if another value than its default is written although it could change nothing: it acts only where
+    /// `needs`.
+    pub fn refuse_idle(&self, key: &str, acts: bool, needs: &str) {
+        if !acts && self.has(key) && !self.is_default(key) {
+            let message = format!("`{key}` has no effect here: it needs {needs}");
+            self.fail(key, message, Some("leave it out".to_owned()));
+        }
+    }
+
+    /// Whether what is written is the default.
+    fn is_default(&self, key: &str) -> bool {
+        let default = match self.schema {
+            "host.transport" => {
+                self.tags.borrow().iter().find_map(|kind| keys::transport(kind)?.parameter(key)).map(|it| it.default)
+            }
+            schema => keys::find(schema, key, &self.tags.borrow()).map(|it| it.default),
+        };
+        let written = self.table.get(key).and_then(|item| item.value.text());
+        matches!((default, written), (Some(Default::Value(words)), Some(text)) if words == text)
+    }
+
+    /// As [`Section::refuse_idle`] for what a number of another key leaves idle, such as one piece or one round: a
+    /// warning, since a sweep over that number begins there.
+    pub fn warn_idle(&self, key: &str, acts: bool, needs: &str) {
+        if !acts && self.has(key) && !self.is_default(key) {
+            self.context.warn(&self.key(key), format!("`{key}` has no effect here: it needs {needs}"));
+        }
+    }
+
     /// From here on the table is of this variant too.
     pub fn tag(&self, tag: &'static str) {
         self.tags.borrow_mut().push(tag);

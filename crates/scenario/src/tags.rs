@@ -66,6 +66,8 @@ fn read_tagger(table: &Section<'_, '_>) -> Option<TagsPlan> {
         let help = "leave it out: the rule of a Clos fabric is that of its up-down paths".to_owned();
         table.fail("paths", "`paths` belongs to the algorithms merge and one-per-hop", Some(help));
     }
+    let turns = clos || paths == Some("up-down") || algorithm.is_none();
+    table.refuse_idle("bounces", turns, "algorithm = \"clos\", or paths = \"up-down\"");
     let (bounces, classes) = (bounces? as u8, classes? as u8);
     if clos && bounces + classes > 7 {
         let message = format!("{bounces} bounces and {classes} classes need {} tags", bounces + classes);

@@ -175,7 +175,7 @@ fn known_entry(section: &Section<'_, '_>, kind: &'static str) -> Option<TrafficP
     let (mut start, mut jitter, mut hosts) = (Some(Time::ZERO), Some(Time::ZERO), None);
     if !replay {
         (start, jitter) = (section.time("start"), section.time("jitter"));
-        hosts = section.read("hosts", hosts_list);
+        hosts = if kind == "pairs" { None } else { section.read("hosts", hosts_list) };
     }
     let transport = transport(section);
     let what = match kind {
@@ -224,7 +224,8 @@ fn pairs(section: &Section<'_, '_>, kind: &'static str) -> Option<What> {
         "stride" => section.count("stride").map(|stride| PatternPlan::Stride { stride }),
         _ => listed(section),
     };
-    let path = section.text("path");
+    // Pairs of other kinds lead both ways or to many hosts, which no one path does.
+    let path = if matches!(kind, "incast" | "random" | "pairs") { section.text("path") } else { None };
     if path.is_some() && section.has("paths") {
         section.fail("path", "`path` and `paths` exclude each other", None);
     }
@@ -352,6 +353,7 @@ fn lengths(section: &Section<'_, '_>, frame_bytes: Option<u16>) -> Option<Length
         return None;
     }
     let (deviation_bytes, mean) = (deviation?, frame_bytes?);
+    section.refuse_idle("frame_longest", deviation_bytes > 0, "a frame_deviation");
     // As far above the mean as the shortest frame is below it, at least.
     let least = protocols::frame::MIN_FRAME_BYTES;
     let longest_bytes = longest.unwrap_or(mean.saturating_add(mean.saturating_sub(least)).max(1518));
@@ -392,6 +394,7 @@ fn periodic(section: &Section<'_, '_>) -> Option<LoadPlan> {
         Some(Ok(bytes)) => Some(bytes),
         None => None,
     };
+    section.refuse_idle("header", section.has("rate"), "rate, of which a frame is made");
     let frame_bytes = one_of(section, [("frame", frame), ("rate", of_rate)]);
     let process = ProcessPlan::Periodic { period: period?, phase };
     Some(LoadPlan::Frames { process, frame_bytes: frame_bytes?, lengths: Lengths::Equal, size_bytes, stop })
@@ -501,6 +504,8 @@ fn collective(section: &Section<'_, '_>) -> Option<What> {
     let (size, step_delay) = (section.size("size"), section.time("step_delay"));
     let (pieces, pieces_in_flight) = (section.count("pieces"), section.count("pieces_in_flight"));
     let (iterations, compute) = (section.count("iterations"), section.time("compute"));
+    section.warn_idle("pieces_in_flight", pieces != Some(1), "more than one of pieces");
+    section.warn_idle("compute", iterations != Some(1), "more than one of iterations");
     let (queue_pairs, alone) = (section.count("qps_per_connection"), section.flag("connection_per_message"));
     let algorithm = match algorithm? {
         "ring" => Algorithm::Ring,
@@ -547,6 +552,10 @@ fn request_reply(section: &Section<'_, '_>) -> Option<What> {
     let (think, service) = (section.time("think"), section.read("service", service));
     let rounds = section.word("rounds", "kind of rounds", &["independent", "barrier"]);
     let session = section.flag("session");
+    section.warn_idle("think", requests != Some(1), "more than one of requests");
+    section.warn_idle("rounds", requests != Some(1), "more than one of requests");
+    let drawn = !matches!(servers, Some(ServersPlan::List(_)));
+    section.refuse_idle("hosts", drawn, "servers = a number, which draws among them");
     Some(What::RequestReply {
         client: client?,
         servers: servers?,

@@ -316,6 +316,14 @@ impl ControlSettings for EccpParameters {
         self.measures()
     }
 
+    fn idle(&self, key: &str) -> Option<&'static str> {
+        let of_trains = matches!(
+            key,
+            "strain_threshold" | "noise_slope" | "noise_offset" | "initial_slope_variance" | "initial_offset_variance"
+        );
+        (of_trains && self.measures()).then_some("estimate = \"trains\"")
+    }
+
     fn least_line_rate(&self) -> Option<(&'static str, Rate)> {
         Some(("min_probe_rate", self.min_probe_rate))
     }

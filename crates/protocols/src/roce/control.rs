@@ -125,6 +125,14 @@ macro_rules! controls {
                 }
             }
 
+            /// See [`ControlSettings::idle`].
+            pub(crate) fn idle(&self, key: &str) -> Option<&'static str> {
+                match self {
+                    ControlParameters::Fixed => None,
+                    $(ControlParameters::$name(parameters) => parameters.idle(key),)+
+                }
+            }
+
             /// See [`ControlSettings::least_line_rate`].
             pub(crate) fn least_line_rate(&self) -> Option<(&'static str, Rate)> {
                 match self {

@@ -25,10 +25,16 @@ struct Seen {
 
 impl Seen {
     fn of(trial: &Trial, control: &str, segments: u64) -> Result<Seen, Failure> {
-        let changes = [
-            ("host.transport.initial_window", format!("\"{}B\"", segments * SEGMENT)),
-            ("host.transport.congestion_control", format!("\"{control}\"")),
-        ];
+        // The whole table: thresholds of Vegas are refused beside another control.
+        let window = segments * SEGMENT;
+        let other = format!(
+            "{{ kind = \"tcp\", congestion_control = \"{control}\", delayed_ack = false, initial_ssthresh = \"{SEGMENT}B\", \
+             initial_window = \"{window}B\" }}"
+        );
+        let changes = match control {
+            "vegas" => [("host.transport.initial_window", format!("\"{window}B\""))],
+            _ => [("host.transport", other)],
+        };
         let bench = Bench::run(trial, &VEGAS, &changes)?;
         let looks: Vec<ControlSample> = bench.controls.get(&0).cloned().unwrap_or_default();
         let base_ps = looks.iter().filter_map(|look| look.rtt_ps).min().unwrap_or(0) as f64;

@@ -109,6 +109,11 @@ pub fn of_fluid() -> impl Iterator<Item = &'static Key> {
     fluid::KEYS.iter()
 }
 
+/// Every transport; the parameters of each stand in `host.transport` beside its `kind`.
+pub fn transports() -> impl Iterator<Item = &'static Mechanism> {
+    MECHANISMS.into_iter()
+}
+
 /// The keys of this section.
 pub(crate) fn of_section(section: &str) -> impl Iterator<Item = &'static Key> {
     keys().chain(of_fluid()).filter(move |key| key.section == section)

@@ -7,6 +7,11 @@ const T: &str = "traffic";
 const MADE: &[&str] =
     &["incast", "permutation", "all-to-all", "random", "stride", "pairs", "poisson", "request-reply", "collective"];
 const PAIRS: &[&str] = &["incast", "permutation", "all-to-all", "random", "stride", "pairs"];
+/// Kinds of pairs that can be one from one host to one other.
+const ONE_WAY: &[&str] = &["incast", "random", "pairs"];
+/// Kinds whose hosts are chosen among a list.
+const CHOOSING: &[&str] =
+    &["incast", "permutation", "all-to-all", "random", "stride", "poisson", "request-reply", "collective"];
 const FRAMES: &[&str] = &["constant frames", "poisson frames", "on-off frames", "bursts of frames", "periodic frames"];
 /// Sources whose frames have a stated length on average.
 const SIZED: &[&str] = &["constant frames", "poisson frames", "on-off frames", "bursts of frames"];
@@ -30,9 +35,10 @@ pub(super) const KEYS: &[Key] = &[
     key(T, "dst_port", &[], COUNT)
         .value("100", "HPCC's flows")
         .means("destination port in tables and captures, no part of the hash; for a replay, where the file has none"),
-    key(T, "hosts", MADE, HOSTS)
-        .absent("all hosts", OURS)
-        .means("who takes part: names, numbers from 0, or \"first-last\" ranges of numbers"),
+    key(T, "hosts", CHOOSING, HOSTS).absent("all hosts", OURS).means(
+        "who takes part: names, numbers from 0, or \"first-last\" ranges of numbers; request-reply: among whom \
+             `servers` draws, if it is a number",
+    ),
     key(T, "fan_in", &["incast"], COUNT).means("how many send, drawn at random"),
     key(T, "receiver", &["incast"], HOST).absent("drawn at random", OURS).means("who receives"),
     key(T, "count", &["random"], COUNT).means("how many pairs are drawn; one may come twice"),
@@ -44,7 +50,7 @@ pub(super) const KEYS: &[Key] = &[
         "names of [[path]] entries; pairs: one for each pair, or without `pairs` a pair for each; replay: one for \
              each flow of the file by start, in the order of lines where starts are equal",
     ),
-    key(T, "path", PAIRS, TEXT)
+    key(T, "path", ONE_WAY, TEXT)
         .absent("as routed", OURS)
         .means("name of a [[path]] that every flow takes: it must lead from its source to its destination"),
     key(T, "process", PAIRS, Of("constant, poisson, on-off, bursts or periodic", "\"poisson\""))
@@ -71,7 +77,7 @@ pub(super) const KEYS: &[Key] = &[
         .value("0B", OURS)
         .means("standard deviation of normally distributed lengths; 0B: all are equal"),
     key(T, "frame_longest", SIZED, SIZE).absent("twice `frame` less 64B, at least 1518B", OURS).means(
-        "with `frame_deviation`: what is drawn longer becomes this long, and what is drawn below 64B, 64B; the mean \
+        "with `frame_deviation` only: what is drawn longer becomes this long, and what is drawn below 64B, 64B; the mean \
              stays `frame`",
     ),
     key(T, "period", PERIODIC, TIME).means("one frame in each, by the sending host's clock"),
@@ -86,7 +92,7 @@ pub(super) const KEYS: &[Key] = &[
         .means("of the signal that is carried: a frame is what comes of it in a period, and `header`"),
     key(T, "header", PERIODIC, SIZE)
         .value("26B", "IEEE 802.3: 14 bytes and FCS; IEEE 1914.3: 8 bytes")
-        .means("with `rate`: what a frame has besides the signal"),
+        .means("with `rate` only: what a frame has besides the signal"),
     key(T, "load", RATED, SHARE).absent("as `rate`", OURS).means(
         "rate as a share of the sending host's link, with preamble and gap; on-off: while on; one of load and rate",
     ),
