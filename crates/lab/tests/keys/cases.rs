@@ -1,0 +1,492 @@
+//! What single keys need beside the scenario of their table, and keys that may be silent.
+
+use super::places::Place;
+
+/// How a key is tried, where its value and table do not say enough.
+pub struct Case {
+    /// `switch.flow_control.expiry`.
+    pub key: &'static str,
+    /// The variants of its table; none: all.
+    pub of: &'static [&'static str],
+    /// Other keys, before and after the change.
+    pub set: &'static [(&'static str, &'static str)],
+    /// Values to try; none: those that follow from the value in force.
+    pub values: &'static [&'static str],
+}
+
+impl Case {
+    pub fn fits(&self, place: &Place) -> bool {
+        is_of(place, self.key, self.of)
+    }
+}
+
+/// A key that changes no result, and why that is right.
+pub struct Exception {
+    pub key: &'static str,
+    /// The variants of its table; none: all.
+    pub of: &'static [&'static str],
+    pub reason: &'static str,
+}
+
+/// A key that no value acts for in this variant: it is refused, and the error says so.
+pub struct Refusal {
+    pub key: &'static str,
+    pub of: &'static [&'static str],
+    pub set: Pairs,
+    pub value: &'static str,
+    /// What the error says.
+    pub says: &'static str,
+}
+
+pub const REFUSALS: &[Refusal] = &[
+    // A file has one format, and `auto` finds it: another is refused.
+    Refusal { key: "fabric.format", of: &[], set: &[], value: "node-link", says: "not valid JSON" },
+    // Traffic names the path.
+    Refusal { key: "path.name", of: &[], set: &[], value: "other", says: "there is no path `one`" },
+    // What bounces needs hosts that take it back.
+    Refusal {
+        key: "host.takes_back",
+        of: &[],
+        set: &[("switch.overload", "bounce"), ("switch.queue", "8 packets")],
+        value: "false",
+        says: "takes_back",
+    },
+    // Its rate follows marks, so that it is always true.
+    Refusal {
+        key: "host.transport.ecn",
+        of: &["dcqcn", "dctcp-rate"],
+        set: &[],
+        value: "false",
+        says: "the rate follows marks",
+    },
+];
+
+type Pairs = &'static [(&'static str, &'static str)];
+
+const fn with(key: &'static str, of: &'static [&'static str], set: Pairs, values: &'static [&'static str]) -> Case {
+    Case { key, of, set, values }
+}
+
+pub const EXCEPTIONS: &[Exception] = &[
+    Exception { key: "name", of: &[], reason: "an echo: results carry it, as the name of the run" },
+    Exception { key: "description", of: &[], reason: "an echo: results carry the file of the scenario with it" },
+    Exception {
+        key: "threads",
+        of: &[],
+        reason: "results are the same for any number of threads, which other tests hold",
+    },
+    Exception {
+        key: "host.transport.min_rate",
+        of: &["external"],
+        reason: "a floor of the rates that an agent sets: by a scenario alone none is set",
+    },
+];
+
+/// With everything that only one of its variants has: refused in all other tables.
+const SELECTIVE: Pairs = &[("host.transport.loss_recovery", "selective"), ("host.transport.window", "20KB")];
+const LOSSY: Pairs = &[
+    ("host.transport.loss_recovery", "selective"),
+    ("host.transport.flight_cap", "unlimited"),
+    ("host.transport.window", "20KB"),
+    ("fabric.link.loss", "0.2"),
+];
+const TCP: &[&str] = &["tcp", "dctcp"];
+const CUBIC: Pairs = &[("host.transport.congestion_control", "cubic"), ("host.transport.initial_ssthresh", "8KB")];
+const VEGAS: Pairs = &[
+    ("host.transport.congestion_control", "vegas"),
+    ("switch.queue", "100 packets"),
+    ("fabric.link.loss", "0"),
+    ("host.transport.initial_window", "6KB"),
+    ("host.transport.delayed_ack", "false"),
+];
+/// Timers of milliseconds in a run of four.
+const TIMELY: Pairs = &[
+    ("switch.queue", "200 packets"),
+    ("fabric.link.loss", "0"),
+    ("host.transport.segment", "2KB"),
+    ("host.transport.t_low", "20us"),
+    ("host.transport.t_high", "400us"),
+];
+const HYPER: Pairs = &[
+    ("switch.queue", "200 packets"),
+    ("fabric.link.loss", "0"),
+    ("host.transport.segment", "2KB"),
+    ("host.transport.t_low", "5us"),
+    ("host.transport.initial_rate", "100Mbps"),
+];
+const RISING: Pairs = &[
+    ("switch.queue", "200 packets"),
+    ("fabric.link.loss", "0"),
+    ("host.transport.payload", "500B"),
+    ("host.transport.t_low", "5us"),
+    ("host.transport.initial_rate", "100Mbps"),
+];
+const HETFLOW: Pairs = &[
+    ("switch.queue", "200 packets"),
+    ("fabric.link.loss", "0"),
+    ("host.transport.timer", "200us"),
+    ("host.transport.sampling_bytes", "3KB"),
+    ("host.transport.sample", "2"),
+    ("host.transport.recovery", "500us"),
+    ("host.transport.update", "20us"),
+];
+const ECCP: Pairs = &[
+    ("switch.queue", "200 packets"),
+    ("fabric.link.loss", "0"),
+    ("host.transport.train_interval", "200us"),
+    ("host.transport.train_frames", "12"),
+    ("host.transport.probe", "300B"),
+    ("host.transport.initial_rate", "200Mbps"),
+    ("host.transport.min_probe_rate", "300Mbps"),
+    ("host.transport.byte_counter", "5KB"),
+    ("host.transport.increase_timer", "50us"),
+    ("host.transport.recovery_stages", "1"),
+];
+/// Switches beyond the tables that name switches.
+const TAGGED: Pairs = &[
+    ("fabric", "{ kind = \"file\", file = \"{files}/two-switches.json\" }"),
+    ("fail", "[]"),
+    ("switch.buffer", "4MB"),
+    ("switch.tags", "{ kind = \"tagger\", rules = \"{files}/rules.json\" }"),
+    ("record.trace", "{}"),
+];
+const STAGES: Pairs = &[
+    ("host.transport.byte_counter", "5KB"),
+    ("host.transport.increase_timer", "50us"),
+    ("host.transport.recovery_stages", "1"),
+];
+const REPLIES: Pairs = &[("fabric.link.loss", "0.05")];
+const DEVIATION: Pairs = &[("traffic.0.frame_deviation", "600B")];
+const NS3: Pairs = &[("traffic.0.file", "{files}/ns3-rdma.txt"), ("traffic.0.format", "ns3-rdma")];
+const MATRIX: Pairs = &[("traffic.0.file", "{files}/matrix.cm")];
+const SPRAYED: Pairs = &[("measure.reordering", "true"), ("routing.spread", "packet")];
+const PFC: Pairs =
+    &[("switch.buffer", "150KB"), ("switch.flow_control", "{ kind = \"pfc\", priorities = [3], xoff = \"10KB\" }")];
+const PFC_DCQCN: Pairs = &[
+    ("switch.buffer", "150KB"),
+    ("switch.flow_control", "{ kind = \"pfc\", priorities = [3], xoff = \"10KB\" }"),
+    ("host.transport", "dcqcn"),
+];
+const TRIM: Pairs = &[("switch.queue", "8 packets"), ("switch.overload", "trim")];
+const RING: &str =
+    "{ kind = \"ring\", switches = 6, hosts_per_switch = 1, link = { rate = \"1Gbps\", delay = \"1us\" } }";
+const FAT_TREE: &str = "{ kind = \"fat-tree\", k = 4, link = { rate = \"1Gbps\", delay = \"1us\" } }";
+const TRIGGERS: Pairs = &[
+    ("fabric", "{ kind = \"file\", file = \"{files}/topology.txt\" }"),
+    ("traffic", "[{ kind = \"replay\", file = \"{files}/triggers.cm\" }]"),
+];
+const HEADERS: Pairs = &[("switch.overload.header_class", "0")];
+const FULL: Pairs = &[("switch.overload.header_class", "0"), ("switch.overload.header_queue", "2 packets")];
+
+const CASES: &[Case] = &[
+    with("until", &[], &[], &["flows done"]),
+    with("routing.mode", &[], &[("fabric", RING), ("traffic.0.pairs", "[[\"H3\", \"H5\"]]")], &["up-down"]),
+    with("routing.mode", &[], &[("fabric", FAT_TREE)], &["two-level"]),
+    with("routing.root", &[], &[("routing.mode", "up-down")], &["L1", "S2", "L2"]),
+    with("routing.entropy_values", &[], &[("routing.spread", "entropy")], &[]),
+    with("routing.reroute", &[], &[("fail", "[{ link = [\"S1\", \"L2\"] }]")], &["local"]),
+    with("fabric.kind", &[], &[], &["fat-tree"]),
+    with(
+        "fabric.hosts_per_switch",
+        &["file"],
+        &[
+            ("fabric.file", "{files}/no-hosts.csv"),
+            ("fabric.link", "{ rate = \"1Gbps\", delay = \"1us\" }"),
+            ("fabric.hosts_per_switch", "2"),
+        ],
+        &["3"],
+    ),
+    with("fabric.file", &[], &[], &["{files}/mesh.txt"]),
+    with("fabric.relay", &[], &[("fabric.file", "{files}/mesh.txt")], &["true"]),
+    with("traffic.hosts", &["request-reply"], &[("traffic.0.servers", "2")], &["[\"H1\", \"H2\", \"H3\"]"]),
+    with("traffic.kind", &[], &[], &["all-to-all"]),
+    with("traffic.paths", &["pairs"], &[("traffic.0.pairs", "[[\"H1\", \"H6\"]]")], &["[\"one\"]", "[\"two\"]"]),
+    with("traffic.paths", &["replay"], &[("traffic.0.file", "{files}/one-flow.txt")], &["[\"one\"]", "[\"two\"]"]),
+    with(
+        "traffic.path",
+        &["incast"],
+        &[("traffic.0.fan_in", "1"), ("traffic.0.receiver", "H6"), ("traffic.0.hosts", "[\"H1\", \"H6\"]")],
+        &["\"one\"", "\"two\""],
+    ),
+    with(
+        "traffic.path",
+        &["random"],
+        &[("traffic.0.hosts", "[\"H1\", \"H6\"]"), ("traffic.0.count", "1"), ("seed", "6")],
+        &["\"one\"", "\"two\""],
+    ),
+    with("traffic.path", &["pairs"], &[("traffic.0.pairs", "[[\"H1\", \"H6\"]]")], &["\"one\"", "\"two\""]),
+    with(
+        "traffic.size",
+        &["constant frames", "poisson frames", "on-off frames", "bursts of frames", "periodic frames"],
+        &[],
+        &["5KB"],
+    ),
+    with("traffic.frame_longest", &[], DEVIATION, &["1700B"]),
+    with("traffic.phase", &[], &[], &["17us"]),
+    with("traffic.client", &[], &[], &["H2"]),
+    with("traffic.operation", &[], &[], &["reduce-scatter", "all-gather", "broadcast", "reduce", "all-to-all"]),
+    with("traffic.algorithm", &[], &[("traffic.0.hosts", "[\"0-3\"]")], &["tree", "halving-doubling"]),
+    with("traffic.root", &[], &[], &["H2"]),
+    with("traffic.pieces_in_flight", &[], &[("traffic.0.pieces", "8")], &["1", "8"]),
+    with("traffic.file", &[], &[], &["{files}/one-flow.txt"]),
+    with(
+        "traffic.format",
+        &[],
+        &[
+            ("traffic.0.file", "{files}/either.txt"),
+            ("traffic.0.format", "hpcc"),
+            ("duration", "3s"),
+            ("check.deadlock", "false"),
+        ],
+        &["ns3-rdma"],
+    ),
+    with("traffic.packet", &[], NS3, &["500B"]),
+    with("traffic.start_unit", &[], MATRIX, &["ps"]),
+    with("switch.flow_control.kind", &[], &[], &["pause"]),
+    with("switch.flow_control.priorities", &[], &[], &["[2]"]),
+    with("switch.flow_control.headroom", &[], &[], &["1500B"]),
+    with("switch.flow_control.upper", &[], &[], &["0.3", "0.7"]),
+    with("switch.flow_control.burst_gap", &[], &[], &["20us", "5us", "1us"]),
+    with("switch.flow_control.expiry", &[], &[], &["20us"]),
+    with("switch.flow_control.grace", &[], &[], &["1us", "0us"]),
+    with("switch.flow_control.flows", &[], &[], &["1"]),
+    with("switch.overload.kind", &[], &[], &["bounce", "detour", "trim", "cut-payload", "sfc"]),
+    with("switch.overload.priorities", &["bounce"], &[], &["[5]", "[3]"]),
+    with("switch.overload.priorities", &[], &[], &["[5]", "[3]"]),
+    with("switch.overload.header_queue", &["cut-payload"], &[], &["1 packets"]),
+    with(
+        "switch.overload.header_queue",
+        &["sfc"],
+        &[("switch.overload.header_class", "0"), ("traffic.1.load", "0.5"), ("fail", "[{ link = [\"L2\", \"S2\"] }]")],
+        &["9 packets"],
+    ),
+    with(
+        "switch.overload.recirculation_queue",
+        &[],
+        &[("switch.overload.recirculation_rate", "100Mbps")],
+        &["1 packets"],
+    ),
+    with("switch.overload.half_share", &[], &[], &["1/4"]),
+    with("switch.overload.trim_next", &[], &[("switch.overload.response", "next")], &[]),
+    with(
+        "switch.overload.timestamp",
+        &[],
+        &[("switch.overload.model", "switch-p4"), ("switch.overload.clock", "4294867296")],
+        &["as-listed"],
+    ),
+    with(
+        "switch.overload.clock",
+        &[],
+        &[("switch.overload.model", "switch-p4"), ("switch.overload.timestamp", "as-listed")],
+        &["4294867296"],
+    ),
+    with(
+        "switch.overload.stages",
+        &[],
+        &[("switch.overload.model", "tofino2"), ("switch.overload.cycle", "1us")],
+        &["40"],
+    ),
+    with("switch.overload.cycle", &[], &[("switch.overload.model", "tofino2")], &["2us"]),
+    with("switch.tags.rules", &[], TAGGED, &["{files}/other-rules.json"]),
+    with("switch.tags.kind", &[], &[], &["@none"]),
+    with(
+        "switch.tags.algorithm",
+        &[],
+        &[
+            ("switch.tags", "{ kind = \"tagger\", algorithm = \"clos\" }"),
+            ("switch.flow_control.priorities", "[1, 2, 3, 4]"),
+        ],
+        &["one-per-hop"],
+    ),
+    with(
+        "switch.tags.paths",
+        &[],
+        &[
+            ("switch.tags", "{ kind = \"tagger\", algorithm = \"merge\" }"),
+            ("fabric.leaves", "3"),
+            ("record.trace", "{}"),
+        ],
+        &["up-down", "trees"],
+    ),
+    with("switch.overload.header_queue", &[], HEADERS, &["1 packets"]),
+    with("switch.overload.header_full", &[], FULL, &["drop"]),
+    with("switch.overload.watermark", &[], &[], &["4 packets"]),
+    with("switch.overload.tiers", &[], &[], &["[2]"]),
+    with("switch.override.switches", &[], &[], &["[\"L1\"]"]),
+    with("switch.override.tiers", &[], &[], &["[2]"]),
+    with("switch.override.ports", &[], &[], &["[\"L1:S1\"]"]),
+    with("switch.override.flow_control.xon", &[], &[], &["1KB", "4KB"]),
+    with("switch.override.flow_control.headroom", &[], &[], &["1500B"]),
+    with("switch.override.marking", &[], &[], &["{ kind = \"ecn\", k_min = \"1KB\" }"]),
+    with("switch.override.scheduler", &[], &[], &["{ kind = \"wrr\", weights = [1, 1, 1, 1, 1, 9, 1, 1] }"]),
+    with("switch.preemption.express", &[], &[], &["[3]"]),
+    with(
+        "switch.marking.kind",
+        &[],
+        &[],
+        &["@{ kind = \"ecn\", k_min = \"5KB\" }", "@{ kind = \"phantom\", threshold = \"3KB\" }"],
+    ),
+    with("switch.marking.priorities", &[], &[], &["[5]"]),
+    with("switch.scheduler.kind", &[], &[], &["@{ kind = \"wrr\", weights = [1, 1, 1, 1, 1, 1, 1, 1] }"]),
+    with("gates.schedule", &[], &[], &["{files}/other-slots.json"]),
+    with("gates.node", &[], &[], &["L1"]),
+    with("cyclic.node", &[], &[], &["L1"]),
+    with("shaping.node", &[], &[], &["L1"]),
+    with("path.nodes", &[], &[], &["[\"H1\", \"L1\", \"S2\", \"L2\", \"H6\"]"]),
+    with("fail.link", &[], &[], &["[\"L1\", \"S2\"]"]),
+    with("route.node", &[], &[], &["L2"]),
+    with("route.from", &[], &[], &["H2"]),
+    with("agreement.from", &[], &[], &["H2"]),
+    with("agreement.to", &[], &[], &["H5"]),
+    with(
+        "host.transport.kind",
+        &[],
+        &[],
+        &["datagram", "tcp", "dctcp", "dcqcn", "timely", "hpcc", "swift", "ndp", "eqds"],
+    ),
+    with("host.reply_class", &[], &[], &["7"]),
+    with("host.obeys_pause", &[], PFC, &["false"]),
+    with("host.disobedient", &[], PFC, &["[\"H1\"]"]),
+    with("host.on_stop", &[], PFC_DCQCN, &["halve"]),
+    with("host.hears_trims", &[], TRIM, &["false"]),
+    with("host.takes_back", &[], &[], &["false"]),
+    with("host.ttl", &[], &[], &["2"]),
+    with("host.notification_delay", &[], TRIGGERS, &["10us"]),
+    with("host.on_bounce.kind", &[], &[], &["none"]),
+    with("measure.reordering_threshold", &[], SPRAYED, &["1"]),
+    with("measure.utilisation", &[], &[("switch.queue", "20 packets")], &["0.2"]),
+    with("record.trace.flows", &[], &[], &["[0]"]),
+    with("record.trace.ports", &[], &[], &["[\"L2:H6\"]"]),
+    with("record.capture.port", &[], &[], &["L1:H1"]),
+    with("host.transport.window", &["hpcc"], &[], &["1500B"]),
+    with("host.transport.window", &[], &[], &["5KB"]),
+    with("host.transport.nak_interval", &["hpcc"], &[("fabric.link.loss", "0.1")], &[]),
+    with("host.transport.ecn", &["qcn"], &[("switch.marking", "{ kind = \"ecn\", k_min = \"4KB\" }")], &["true"]),
+    with("host.transport.min_rate", &["external"], &[("host.transport.initial_rate", "300Mbps")], &["500Mbps"]),
+    with("host.transport.measure", &["timely"], RISING, &["round-trip"]),
+    with(
+        "host.transport.variable_window",
+        &["timely", "hetflow", "eccp", "external"],
+        &[("host.transport.window", "3KB"), ("host.transport.initial_rate", "300Mbps")],
+        &["true"],
+    ),
+    with("host.transport.estimate", &["eccp"], ECCP, &["measured"]),
+    with("host.transport.probe_class", &["eccp"], ECCP, &["7"]),
+    with("host.transport.variable_window", &[], &[("host.transport.window", "20KB")], &["true"]),
+    with("host.transport.rate", &["datagram"], &[], &["300Mbps"]),
+    with("host.transport.rate", &[], &[], &["300Mbps"]),
+    with("host.transport.initial_rate", &[], &[], &["300Mbps"]),
+    with("host.transport.loss_recovery", &[], &[], &["selective"]),
+    with("host.transport.flight_cap", &[], SELECTIVE, &["3KB", "unlimited"]),
+    with("host.transport.rto_low", &[], SELECTIVE, &[]),
+    with("host.transport.rto_high", &[], LOSSY, &[]),
+    with("host.transport.rto_low_packets", &[], LOSSY, &[]),
+    with("host.transport.alpha_sample", &[], &[], &["timer"]),
+    with("host.transport.hyper_increase", &["dcqcn", "qcn"], STAGES, &[]),
+    with("host.transport.additive_increase", &["qcn"], STAGES, &[]),
+    with("host.transport.base_rtt", &[], &[], &["50us"]),
+    with("host.transport.max_window", &[], &[("host.transport.initial_window", "2")], &["2"]),
+    with("host.transport.min_window", &[], &[], &["3"]),
+    with(
+        "host.transport.reset_after",
+        &[],
+        &[("fabric.link.loss", "0.6"), ("host.transport.timeout", "100us")],
+        &["1", "2"],
+    ),
+    with("host.transport.initial_window", &["ndp", "eqds"], &[], &["2"]),
+    with("host.transport.early_pulls", &[], &[], &["lapse"]),
+    with("host.transport.pulls", &[], &[], &["acks"]),
+    with("host.transport.arrival", &[], &[("host.transport.rate", "300Mbps")], &["poisson", "on_off"]),
+    with("host.transport.gap", &[], &[], &["50us"]),
+    with("host.transport.mean_on", &[], &[("host.transport.arrival", "on_off")], &["20us"]),
+    with("host.transport.mean_off", &[], &[("host.transport.arrival", "on_off")], &["20us"]),
+    with("host.transport.initial_window", TCP, &[], &["rfc5681", "2KB"]),
+    with("host.transport.initial_ssthresh", TCP, &[], &["10KB"]),
+    with("host.transport.advertised_window", TCP, &[], &["10KB"]),
+    with(
+        "host.transport.out_of_order_takes_window",
+        TCP,
+        &[("host.transport.advertised_window", "6KB"), ("fabric.link.loss", "0.02")],
+        &["true"],
+    ),
+    with("host.transport.congestion_control", TCP, &[], &["reno", "cubic", "vegas", "none"]),
+    with("host.transport.cubic_scale", TCP, CUBIC, &["1000000000000"]),
+    with("host.transport.cubic_beta", TCP, CUBIC, &[]),
+    with("host.transport.vegas_alpha", TCP, VEGAS, &["1", "3", "0.1"]),
+    with("host.transport.vegas_beta", TCP, VEGAS, &["2", "3", "40"]),
+    with("host.transport.vegas_gamma", TCP, VEGAS, &["0.1", "10", "100"]),
+    with("host.transport.initial_rto", TCP, &[("fabric.link.loss", "0.5")], &["500us"]),
+    with("host.transport.min_rto", TCP, REPLIES, &["100us", "1ms"]),
+    with(
+        "host.transport.max_rto",
+        TCP,
+        &[("fabric.link.loss", "0.5"), ("host.transport.min_rto", "100us"), ("host.transport.initial_rto", "200us")],
+        &["2s", "300us"],
+    ),
+    with("host.transport.rto", TCP, REPLIES, &["200us"]),
+    with(
+        "host.transport.clock_granularity",
+        TCP,
+        &[("fabric.link.loss", "0.05"), ("host.transport.min_rto", "1us"), ("host.transport.initial_rto", "300us")],
+        &["200us", "1ms"],
+    ),
+    with("host.transport.ewma", &["timely"], TIMELY, &[]),
+    with("host.transport.beta", &["timely"], TIMELY, &[]),
+    with("host.transport.additive_increase", &["timely"], TIMELY, &[]),
+    with("host.transport.t_low", &["timely"], TIMELY, &[]),
+    with("host.transport.min_rtt", &["timely"], TIMELY, &[]),
+    with("host.transport.hyper_after", &["timely"], HYPER, &[]),
+    with("host.transport.hyper_factor", &["timely"], HYPER, &[]),
+    with("host.transport.min_rate", &["timely"], TIMELY, &[]),
+    with("host.transport.timer", &["hetflow"], HETFLOW, &[]),
+    with("host.transport.sample", &["hetflow"], HETFLOW, &[]),
+    with("host.transport.scaling", &["hetflow"], HETFLOW, &[]),
+    with("host.transport.ewma", &["hetflow"], HETFLOW, &[]),
+    with("host.transport.gain", &["hetflow"], HETFLOW, &[]),
+    with("host.transport.recovery", &["hetflow"], HETFLOW, &[]),
+    with("host.transport.update", &["hetflow"], HETFLOW, &[]),
+    with("host.transport.cnm", &["hetflow"], HETFLOW, &[]),
+    with("host.transport.min_rate", &["hetflow"], HETFLOW, &[]),
+    with("host.transport.equilibrium", &["eccp"], ECCP, &[]),
+    with("host.transport.weight", &["eccp"], ECCP, &[]),
+    with("host.transport.gain", &["eccp"], ECCP, &[]),
+    with("host.transport.train_frames", &["eccp"], ECCP, &[]),
+    with("host.transport.train_interval", &["eccp"], ECCP, &[]),
+    with("host.transport.strain_threshold", &["eccp"], ECCP, &[]),
+    with("host.transport.noise_slope", &["eccp"], ECCP, &["100", "10000"]),
+    with("host.transport.noise_offset", &["eccp"], ECCP, &[]),
+    with("host.transport.initial_slope_variance", &["eccp"], ECCP, &[]),
+    with("host.transport.initial_offset_variance", &["eccp"], ECCP, &["0.01", "0.0001"]),
+    with("host.transport.cnp", &["eccp"], ECCP, &[]),
+    with("host.transport.byte_counter", &["eccp"], ECCP, &[]),
+    with("host.transport.increase_timer", &["eccp"], ECCP, &[]),
+    with("host.transport.recovery_stages", &["eccp"], ECCP, &[]),
+    with("host.transport.additive_increase", &["eccp"], ECCP, &[]),
+    with("host.transport.hyper_increase", &["eccp"], ECCP, &[]),
+    with("host.transport.min_rate", &["eccp"], ECCP, &[]),
+];
+
+pub fn all() -> impl Iterator<Item = &'static Case> {
+    CASES.iter()
+}
+
+/// How `place` is tried: as the first that fits says, and others of the same variants.
+pub fn cases(place: &Place) -> Vec<&'static Case> {
+    let Some(first) = all().find(|case| case.fits(place)) else { return Vec::new() };
+    all().filter(|case| case.fits(place) && case.of == first.of).collect()
+}
+
+/// Whether a list for `key` in the variants `of` is about `place`.
+fn is_of(place: &Place, key: &str, of: &[&str]) -> bool {
+    key == place.path && (of.is_empty() || place.variant.is_some_and(|variant| of.contains(&variant)))
+}
+
+/// Whether and how `place` is refused.
+pub fn refusal(place: &Place) -> Option<&'static Refusal> {
+    REFUSALS.iter().find(|refusal| is_of(place, refusal.key, refusal.of))
+}
+
+/// Whether `place` may be silent.
+pub fn exception(place: &Place) -> Option<&'static Exception> {
+    EXCEPTIONS.iter().find(|exception| is_of(place, exception.key, exception.of))
+}

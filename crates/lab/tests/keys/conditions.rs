@@ -1,0 +1,233 @@
+//! Keys that act only beside a value of another key, and are refused beside any other.
+
+use super::places::{self, Place};
+use super::results::run;
+use super::{bases, cases, values};
+
+/// Beside `set`, these keys would change nothing.
+struct Condition {
+    /// The table.
+    section: &'static str,
+    /// Its variants; none: all that have the key.
+    of: &'static [&'static str],
+    keys: &'static [&'static str],
+    set: &'static [(&'static str, &'static str)],
+    /// What the error says beside the key.
+    says: &'static str,
+}
+
+type Keys = &'static [&'static str];
+
+const fn beside(
+    section: &'static str,
+    of: Keys,
+    keys: Keys,
+    set: &'static [(&'static str, &'static str)],
+    says: &'static str,
+) -> Condition {
+    Condition { section, of, keys, set, says }
+}
+
+const T: &str = "host.transport";
+const TIMERS: Keys = &["initial_rto", "min_rto", "max_rto", "clock_granularity"];
+const TRAINS: Keys =
+    &["strain_threshold", "noise_slope", "noise_offset", "initial_slope_variance", "initial_offset_variance"];
+const O: &str = "switch.overload";
+const OTHER_MODELS: Keys = &["stages", "cycle", "timestamp", "clock"];
+const SIGNALS: Keys = &["pessimistic", "half", "half_share", "pessimistic_share", "notify", "signal_delay"];
+const SIZED: Keys = &["constant frames", "poisson frames", "on-off frames", "bursts of frames"];
+
+const PERIODIC: &str = "[{ kind = \"pairs\", pairs = [[\"H1\", \"H6\"]], process = \"periodic\", \
+                        period = \"50us\", frame = \"800B\" }]";
+
+const CONDITIONS: &[Condition] = &[
+    beside(T, &[], &["cubic_scale", "cubic_beta"], &[("host.transport.congestion_control", "newreno")], "cubic"),
+    beside(
+        T,
+        &[],
+        &["vegas_alpha", "vegas_beta", "vegas_gamma"],
+        &[("host.transport.congestion_control", "cubic")],
+        "vegas",
+    ),
+    beside(
+        T,
+        &["dctcp"],
+        &["gain", "initial_alpha"],
+        &[("host.transport.congestion_control", "none")],
+        "congestion_control",
+    ),
+    beside(T, &["tcp", "dctcp"], TIMERS, &[("host.transport.rto", "300us")], "rto = \"measured\""),
+    beside(T, &["tcp", "dctcp"], TIMERS, &[("host.transport.retransmissions", "false")], "retransmissions"),
+    beside(
+        T,
+        &["tcp", "dctcp"],
+        &["fast_retransmit", "dupack_threshold", "rto"],
+        &[("host.transport.retransmissions", "false")],
+        "retransmissions",
+    ),
+    beside(
+        T,
+        &["tcp", "dctcp"],
+        &["dupack_threshold"],
+        &[("host.transport.fast_retransmit", "false")],
+        "fast_retransmit",
+    ),
+    beside(T, &["tcp", "dctcp"], &["delayed_ack_timeout"], &[("host.transport.delayed_ack", "false")], "delayed_ack"),
+    beside(
+        T,
+        &[],
+        &["flight_cap", "rto_low", "rto_high", "rto_low_packets"],
+        &[("host.transport.loss_recovery", "go-back-n")],
+        "loss_recovery = \"selective\"",
+    ),
+    beside(
+        T,
+        &[],
+        &["nak_interval"],
+        &[("host.transport.loss_recovery", "selective")],
+        "loss_recovery = \"go-back-n\"",
+    ),
+    beside(
+        T,
+        &["roce", "dcqcn", "timely", "hpcc", "swift", "hetflow", "qcn", "eccp", "dctcp-rate", "external"],
+        &["timeout"],
+        &[("host.transport.loss_recovery", "selective")],
+        "loss_recovery = \"go-back-n\"",
+    ),
+    beside(T, &[], &["ack_every"], &[("host.transport.loss_recovery", "selective")], "every packet"),
+    beside(
+        T,
+        &["dcqcn", "qcn"],
+        &["ack_every"],
+        &[("host.transport.window", "20KB"), ("host.transport.variable_window", "true")],
+        "every packet",
+    ),
+    beside(T, &["timely"], &["segment"], &[("host.transport.measure", "round-trip")], "measure = \"segment\""),
+    beside(T, &["timely"], &["hyper_after"], &[("host.transport.hyper_factor", "1")], "hyper_factor"),
+    beside(T, &["eccp"], TRAINS, &[("host.transport.estimate", "measured")], "estimate = \"trains\""),
+    beside(T, &["swift"], &["reset_after"], &[("host.transport.timeout", "never")], "timeout"),
+    beside(T, &["datagram"], &["mean_on", "mean_off"], &[("host.transport.arrival", "poisson")], "on_off"),
+    beside(T, &["datagram"], &["rate"], &[("host.transport.gap", "50us")], "gap"),
+    beside(O, &["pipeline-trim"], OTHER_MODELS, &[], "it belongs to"),
+    beside(O, &["pipeline-trim"], SIGNALS, &[("switch.overload.model", "dod")], "tofino"),
+    beside(O, &["pipeline-trim"], &["meter_burst"], &[("switch.overload.model", "mod")], "tofino"),
+    beside(O, &["pipeline-trim"], &["response"], &[("switch.overload.model", "switch-p4")], "tofino"),
+    beside(O, &["pipeline-trim"], &["trim_next"], &[("switch.overload.response", "all")], "response = \"next\""),
+    beside(
+        O,
+        &["pipeline-trim"],
+        &["pessimistic", "half", "half_share", "pessimistic_share"],
+        &[("switch.overload.response", "next")],
+        "response",
+    ),
+    beside(O, &["pipeline-trim"], &["pessimistic_share"], &[("switch.overload.response", "all")], "response"),
+    beside("routing", &[], &["root"], &[], "up-down"),
+    beside("routing", &[], &["entropy_values"], &[], "entropy"),
+    beside("measure", &[], &["reordering_threshold"], &[], "reordering = true"),
+    beside("measure", &[], &["utilisation"], &[], "switch.queue"),
+    beside("traffic", SIZED, &["frame_longest"], &[], "frame_deviation"),
+    beside("traffic", &["periodic frames"], &["header"], &[("traffic", PERIODIC)], "rate"),
+    beside("traffic", &["collective"], &["pieces_in_flight"], &[], "pieces"),
+    beside(
+        "traffic",
+        &["collective"],
+        &["qps_per_connection"],
+        &[("traffic.0.connection_per_message", "true")],
+        "connection",
+    ),
+    beside("traffic", &["request-reply"], &["hosts"], &[], "servers"),
+    beside("traffic", &["request-reply"], &["think", "rounds"], &[("traffic.0.requests", "1")], "requests"),
+    beside("traffic", &["collective"], &["compute"], &[("traffic.0.iterations", "1")], "iterations"),
+    beside("fabric", &["file"], &["hosts_per_switch"], &[], "has hosts"),
+    beside("traffic", &["replay"], &["packet", "start_unit"], &[], "is none"),
+    beside(
+        "switch.tags",
+        &[],
+        &["bounces"],
+        &[("switch.tags", "{ kind = \"tagger\", algorithm = \"merge\" }")],
+        "bounces",
+    ),
+    beside("switch.tags", &[], &["paths"], &[], "merge"),
+    beside("agreement", &[], &["rate"], &[("switch.flow_control", "none")], "florax"),
+    beside(
+        "host",
+        &[],
+        &["obeys_pause", "disobedient", "on_stop"],
+        &[("switch.flow_control", "none"), ("host.transport", "dcqcn")],
+        "flow_control",
+    ),
+    beside("host", &[], &["hears_trims"], &[("switch.overload", "drop")], "trim"),
+    beside("host", &[], &["takes_back"], &[("switch.overload", "drop")], "bounce"),
+    beside("host.on_bounce", &[], &["every"], &[("switch.overload", "drop")], "bounce"),
+    beside("host", &[], &["notification_delay"], &[], "another"),
+    beside("host", &[], &["reply_class"], &[("host.transport", "datagram")], "repl"),
+    beside("switch.clock", &[], &["offset", "drift_ppm"], &[("gates", "[]")], "gates"),
+    beside("switch.clocks", &[], &["offset", "drift_ppm"], &[("gates", "[]")], "gates"),
+    beside(
+        "switch.watchdog",
+        &[],
+        &["detect"],
+        &[("switch.flow_control", "none"), ("host.pause_storm.until", "600us")],
+        "watchdog",
+    ),
+    beside("host.pause_storm", &[], &["at"], &[("switch.flow_control", "none"), ("switch.watchdog", "{}")], "pause"),
+    beside("check.storm", &[], &["looks", "every", "ratio"], &[("switch.overload", "drop")], "bounce"),
+];
+
+/// Values of the key; one that is written and is the default is no mistake.
+fn values_of(place: &Place) -> Vec<String> {
+    let cases = cases::cases(place);
+    match cases.first() {
+        Some(case) if !case.values.is_empty() => case.values.iter().map(|&value| value.to_owned()).collect(),
+        _ => values::of(place, Some(place.default.words())),
+    }
+}
+
+/// Whether some value of `place` beside `set` is refused or warned of, for the reason that `condition` states.
+fn is_told(place: &Place, condition: &Condition) -> Result<(), String> {
+    let (text, path) = bases::base(place);
+    let mut last = String::from("no value");
+    for value in values_of(place) {
+        let mut set = super::pairs(condition.set);
+        set.push((path.clone(), value.clone()));
+        let fits = |message: &String| names(place, message) && message.contains(condition.says);
+        match run(&text, &set) {
+            Err(error) if fits(&error) => return Ok(()),
+            Err(error) => last = format!("{value} is refused otherwise: {error}"),
+            Ok(results) if results.warnings.iter().any(fits) => return Ok(()),
+            Ok(_) => last = format!("{value} is accepted"),
+        }
+    }
+    Err(format!("{place} beside {:?}: {last}", condition.set))
+}
+
+/// Whether a message is about the key, or about its whole table.
+fn names(place: &Place, message: &str) -> bool {
+    let table = place.section.rsplit('.').next().unwrap_or_default();
+    message.contains(place.name) || message.contains(table)
+}
+
+#[test]
+fn keys_are_refused_where_they_cannot_act() {
+    let (mut wrong, mut tried) = (Vec::new(), 0);
+    let places = places::all();
+    for condition in CONDITIONS {
+        for key in condition.keys {
+            let fits = |place: &&Place| {
+                let of_variant = || place.variant.is_some_and(|variant| condition.of.contains(&variant));
+                place.section == condition.section && place.name == *key && (condition.of.is_empty() || of_variant())
+            };
+            let mut found = 0;
+            for place in places.iter().filter(fits) {
+                found += 1;
+                match is_told(place, condition) {
+                    Ok(()) => tried += 1,
+                    Err(error) => wrong.push(error),
+                }
+            }
+            assert!(found > 0, "no key {}.{key} of {:?}", condition.section, condition.of);
+        }
+    }
+    eprintln!("{tried} keys are refused beside values that make them idle");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}

@@ -1,0 +1,193 @@
+//! No silent key: every key that is documented changes results in a scenario made for it, is refused, or stands in a
+//! list with a reason.
+//!
+//! The keys come from the tables of the code ([`places`]), so that a key without a scenario fails. [`bases`] has a
+//! scenario for each table, [`cases`] what single keys need beside it. [`conditions`] says which keys are refused
+//! beside which values.
+
+mod bases;
+mod cases;
+mod conditions;
+mod places;
+mod results;
+mod values;
+
+use cases::{EXCEPTIONS, Refusal};
+use places::Place;
+use results::run;
+use std::collections::BTreeSet;
+
+type Set = Vec<(String, String)>;
+
+fn pairs(list: &[(&str, &str)]) -> Set {
+    list.iter().map(|&(key, value)| (key.to_owned(), value.to_owned())).collect()
+}
+
+/// What became of a key.
+#[derive(Debug)]
+enum Outcome {
+    /// This value changes results.
+    Acts(String),
+    /// These values were accepted and changed nothing.
+    Silent(Vec<String>),
+    /// All values were refused: the last of them, and why.
+    Refused(String, String),
+    /// The scenario made for the key does not run.
+    NoBase(String),
+}
+
+/// Tries `place` in each of its scenarios: it must act in all of them.
+fn try_key(place: &Place) -> Outcome {
+    let cases = cases::cases(place);
+    if cases.is_empty() {
+        return try_case(place, &[], &[]);
+    }
+    let mut outcome = None;
+    for case in cases {
+        outcome = Some(try_case(place, case.set, case.values));
+        if !matches!(outcome, Some(Outcome::Acts(_))) {
+            break;
+        }
+    }
+    outcome.unwrap()
+}
+
+/// Changes one key of its scenario, value by value, until results change.
+fn try_case(place: &Place, set: &[(&str, &str)], written: &[&str]) -> Outcome {
+    let (text, path) = bases::base(place);
+    let set = pairs(set);
+    let base = match run(&text, &set) {
+        Ok(base) => base,
+        Err(error) => return Outcome::NoBase(error),
+    };
+    let now = base.values.get(&path).cloned();
+    let tried = if written.is_empty() {
+        values::of(place, now.as_deref())
+    } else {
+        written.iter().map(|&value| value.to_owned()).collect()
+    };
+    let (mut silent, mut refused, mut acting) = (Vec::new(), None, None);
+    for value in tried {
+        // Each word of a list promises something of its own; of numbers one that acts is enough.
+        let is_word = values::is_word(&value);
+        if acting.is_some() && !is_word {
+            continue;
+        }
+        let mut changed = set.clone();
+        changed.retain(|(key, _)| *key != path);
+        changed.push(match value.strip_prefix('@') {
+            // The whole table: a kind that needs other keys beside it.
+            Some(table) => (path.rsplit_once('.').unwrap().0.to_owned(), table.to_owned()),
+            None => (path.clone(), value.clone()),
+        });
+        match run(&text, &changed) {
+            Ok(results) if results.fingerprint != base.fingerprint => acting = Some(value),
+            Ok(_) => silent.push(value),
+            Err(error) => refused = Some((value, error)),
+        }
+    }
+    let silent_words: Vec<String> = silent.iter().filter(|value| values::is_word(value)).cloned().collect();
+    match (acting, refused) {
+        (Some(value), _) if silent_words.is_empty() => Outcome::Acts(value),
+        (Some(_), _) => Outcome::Silent(silent_words),
+        (None, Some((value, error))) if silent.is_empty() => Outcome::Refused(value, error),
+        (None, _) => Outcome::Silent(silent),
+    }
+}
+
+/// Whether the scenario runs without the value of `refusal`, and is refused with it for the reason that it states.
+fn refused(place: &Place, refusal: &Refusal) -> Result<(), String> {
+    let (text, path) = bases::base(place);
+    let mut set = pairs(refusal.set);
+    run(&text, &set).map_err(|error| format!("its scenario does not run: {error}"))?;
+    set.push((path, refusal.value.to_owned()));
+    match run(&text, &set) {
+        Err(error) if error.contains(refusal.says) => Ok(()),
+        Err(error) => Err(format!("refused otherwise: {error}")),
+        Ok(_) => Err(format!("{} is not refused", refusal.value)),
+    }
+}
+
+/// Tries the places of sections that `belongs` takes, and fails with all that are silent.
+fn check(belongs: impl Fn(&Place) -> bool) {
+    let only = std::env::var("KEY").unwrap_or_default();
+    let mut wrong = Vec::new();
+    let (mut acting, mut refusals, mut excepted) = (0, 0, 0);
+    for place in places::all().into_iter().filter(|place| belongs(place) && place.to_string().contains(&only)) {
+        if let Some(refusal) = cases::refusal(&place) {
+            match refused(&place, refusal) {
+                Ok(()) => refusals += 1,
+                Err(error) => wrong.push(format!("{place}: {error}")),
+            }
+            continue;
+        }
+        match (try_key(&place), cases::exception(&place)) {
+            (Outcome::Acts(_), None) => acting += 1,
+            (Outcome::Acts(value), Some(_)) => {
+                wrong.push(format!("{place}: {value} changes results, so it is no exception"));
+            }
+            (_, Some(_)) => excepted += 1,
+            (Outcome::Silent(values), None) => wrong.push(format!("{place}: silent at {}", values.join(" | "))),
+            (Outcome::Refused(value, error), None) => wrong.push(format!("{place}: refused at {value}: {error}")),
+            (Outcome::NoBase(error), None) => wrong.push(format!("{place}: its scenario does not run: {error}")),
+        }
+    }
+    eprintln!("{acting} change results, {refusals} are refused, {excepted} are exceptions");
+    assert!(wrong.is_empty(), "{} keys are silent:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+fn is_fabric(place: &Place) -> bool {
+    place.path.starts_with("fabric") || place.path.starts_with("routing")
+}
+
+fn is_switch(place: &Place) -> bool {
+    place.path.starts_with("switch")
+}
+
+fn is_transport(place: &Place) -> bool {
+    place.path.starts_with("host.transport")
+}
+
+fn is_traffic(place: &Place) -> bool {
+    place.path.starts_with("traffic")
+}
+
+#[test]
+fn no_key_of_fabrics_and_routing_is_silent() {
+    check(is_fabric);
+}
+
+#[test]
+fn no_key_of_switches_is_silent() {
+    check(is_switch);
+}
+
+#[test]
+fn no_parameter_of_a_transport_is_silent() {
+    check(is_transport);
+}
+
+#[test]
+fn no_key_of_traffic_is_silent() {
+    check(is_traffic);
+}
+
+#[test]
+fn no_other_key_is_silent() {
+    check(|place| !is_fabric(place) && !is_switch(place) && !is_transport(place) && !is_traffic(place));
+}
+
+/// A list that names what does not exist protects nothing.
+#[test]
+fn lists_name_keys_that_exist() {
+    let places = places::all();
+    let paths: BTreeSet<&str> = places.iter().map(|place| place.path.as_str()).collect();
+    for exception in EXCEPTIONS {
+        assert!(paths.contains(exception.key), "no key {}", exception.key);
+        assert!(exception.reason.len() > 20, "{}: no reason", exception.key);
+    }
+    for case in cases::all() {
+        let fits = places.iter().any(|place| case.fits(place));
+        assert!(fits, "no key {} of {:?}", case.key, case.of);
+    }
+}

@@ -1,0 +1,72 @@
+//! Every key in every table that has it, from the tables that readers and documentation are made of.
+
+use scenario::keys::{self, Default};
+use std::fmt;
+
+/// A key in one variant of its table.
+pub struct Place {
+    /// `switch.flow_control.xoff`.
+    pub path: String,
+    /// The table: `switch.flow_control`.
+    pub section: &'static str,
+    /// `xoff`.
+    pub name: &'static str,
+    /// The variant of the table, mostly its `kind`.
+    pub variant: Option<&'static str>,
+    /// What a value is, in words; parameters of transports do not say.
+    pub value: &'static str,
+    pub default: Default,
+    /// A value as TOML writes it.
+    pub example: &'static str,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}", self.path)?;
+        self.variant.map_or(Ok(()), |variant| write!(formatter, " ({variant})"))
+    }
+}
+
+/// The section of a table's own keys.
+fn table(path: &str) -> &str {
+    match path {
+        "fabric.link.host" | "fabric.link.edge" | "fabric.link.core" => "fabric.link.tier",
+        path => path,
+    }
+}
+
+/// Every place, but for tables: those are tried key by key.
+pub fn all() -> Vec<Place> {
+    let mut places = Vec::new();
+    for key in keys::keys() {
+        let path = key.path();
+        if keys::keys().any(|other| other.section == table(&path)) {
+            continue;
+        }
+        let variants: Vec<Option<&'static str>> = match key.variants {
+            [] => vec![None],
+            variants => variants.iter().copied().map(Some).collect(),
+        };
+        places.extend(variants.into_iter().map(|variant| Place {
+            path: path.clone(),
+            section: key.section,
+            name: key.name,
+            variant,
+            value: key.value,
+            default: key.default,
+            example: key.example,
+        }));
+    }
+    for transport in keys::transports() {
+        places.extend(transport.parameters.iter().map(|parameter| Place {
+            path: format!("host.transport.{}", parameter.key),
+            section: "host.transport",
+            name: parameter.key,
+            variant: Some(transport.kind),
+            value: "",
+            default: parameter.default,
+            example: "",
+        }));
+    }
+    places
+}

@@ -1,0 +1,124 @@
+//! One run, and a hash of all that it shows but for the echo of its scenario.
+
+use super::Set;
+use lab::{Finished, Override, Run, Stop, Way};
+use model::{CapturedFrame, QueueSample, Watcher};
+use record::control::ControlSample;
+use record::flows::FlowRecord;
+use record::histogram::Histogram;
+use record::summary::{ScenarioIdentity, Summary};
+use record::trace::TraceRow;
+use std::collections::BTreeMap;
+use std::fmt::Debug;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+use units::Time;
+
+pub struct Results {
+    pub fingerprint: u64,
+    /// Values in force, by key.
+    pub values: BTreeMap<String, String>,
+    /// What the scenario warns of.
+    pub warnings: Vec<String>,
+}
+
+#[derive(Default)]
+struct Seen(DefaultHasher);
+
+impl Seen {
+    fn add(&mut self, what: &str, value: impl Debug) {
+        format!("{what} {value:?}").hash(&mut self.0);
+    }
+}
+
+impl Watcher for Seen {
+    fn flow(&mut self, flow: &FlowRecord) {
+        self.add("flow", flow);
+    }
+    fn queue(&mut self, sample: QueueSample) {
+        self.add("queue", sample);
+    }
+    fn link(&mut self, at: Time, node: fabric::NodeId, port: u16, bytes: u64, share: f64) {
+        self.add("link", (at, node, port, bytes, share));
+    }
+    fn throughput(&mut self, at: Time, traffic: u8, bytes: u64) {
+        self.add("throughput", (at, traffic, bytes));
+    }
+    fn control(&mut self, sample: &ControlSample) {
+        self.add("control", sample);
+    }
+    fn pause(&mut self, at: Time, node: fabric::NodeId, port: u16, classes: u8, pause: bool) {
+        self.add("pause", (at, node, port, classes, pause));
+    }
+    fn trace(&mut self, row: &TraceRow) {
+        self.add("trace", row);
+    }
+    fn captured(&mut self, frame: &CapturedFrame) {
+        self.add("captured", frame);
+    }
+    fn reordering(&mut self, displacement: i64, frames: u64, of: u64) {
+        self.add("reordering", (displacement, frames, of));
+    }
+    fn delays(&mut self, delays: &Histogram) {
+        self.add("delays", delays);
+    }
+}
+
+/// A folder for the files of one run.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new() -> Scratch {
+        static NUMBER: AtomicU64 = AtomicU64::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        Scratch(std::env::temp_dir().join(format!("tidegate-keys-{}-{number}", std::process::id())))
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// What scenarios of this test read lies beside it.
+fn with_files(text: &str) -> String {
+    text.replace("{files}", concat!(env!("CARGO_MANIFEST_DIR"), "/tests/keys/files"))
+        .replace("{examples}", concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples"))
+}
+
+/// Runs `text` with the keys of `set`. Its files are written, and their names taken, if the scenario says what to
+/// record: whether there are rows is seen without them.
+pub fn run(text: &str, set: &Set) -> Result<Results, String> {
+    let text = with_files(text);
+    let over = |(key, value): &(String, String)| Override { key: key.clone(), value: with_files(value) };
+    let set: Vec<Override> = set.iter().map(over).collect();
+    let shown = |error: &dyn std::fmt::Display| error.to_string().replace('\n', " ");
+    let run = Run::parse(&text, "key.toml", &set, None, &Stop::default()).map_err(|error| shown(&error))?;
+    let values = run.lowered.explain.iter().map(|entry| (entry.key.clone(), entry.value.clone())).collect();
+    let warnings = run.lowered.warnings.iter().map(|warning| format!("{}: {}", warning.key, warning.message)).collect();
+    let (mut seen, scratch) = (Seen::default(), text.contains("[record]").then(Scratch::new));
+    let folder = scratch.as_ref().map(|scratch| lab::folder(&scratch.0)).transpose().map_err(|error| shown(&error))?;
+    let begun = run.begin(folder, &Stop::default()).map_err(|error| shown(&error));
+    let mut begun = begun?;
+    begun.run(&mut seen);
+    let Finished { summary, .. } = begun.finish(&mut seen, Way::default()).map_err(|error| shown(&error))?;
+    seen.add("summary", told(summary));
+    if let Some(scratch) = &scratch {
+        let mut names: Vec<_> =
+            std::fs::read_dir(&scratch.0).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        names.sort();
+        seen.add("files", names);
+    }
+    Ok(Results { fingerprint: seen.0.finish(), values, warnings })
+}
+
+/// Without the echo of the scenario, its warnings, and what running it cost.
+fn told(mut summary: Summary) -> String {
+    summary.scenario = ScenarioIdentity::default();
+    (summary.results_hash, summary.warnings, summary.events) = Default::default();
+    // What a check says of its parameters is no result; whether it holds is one.
+    summary.checks.iter_mut().for_each(|check| check.detail.clear());
+    summary.to_json()
+}
