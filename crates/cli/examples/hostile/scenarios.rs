@@ -383,6 +383,7 @@ fn host(draft: &mut Draft) {
     let kind =
         draft.of(&["tcp", "dctcp", "roce", "dcqcn", "timely", "hetflow", "qcn", "eccp", "ndp", "eqds", "datagram"]);
     let mut keys = format!("kind = \"{kind}\"");
+    let selective = ["roce", "dcqcn", "timely", "hetflow", "qcn", "eccp"].contains(&kind) && draft.chance(30);
     keys += &match kind {
         "tcp" | "dctcp" => {
             draft.option(30, "mss", &["\"1B\"", "\"536B\"", "\"8000B\""]) + &draft.option(30, "sack", &["true"])
@@ -404,13 +405,15 @@ fn host(draft: &mut Draft) {
             draft.option(40, "segment", &["\"1000B\"", "\"64KB\""])
                 + &draft.option(30, "t_low", &["\"0us\"", "\"5us\""])
         }
+        // Under selective repeat these two are refused.
+        _ if selective => draft.option(30, "window", &["\"3KB\"", "\"20KB\""]),
         _ => {
             draft.option(30, "window", &["\"3KB\"", "\"20KB\""])
                 + &draft.option(40, "timeout", &["\"10us\"", "\"never\""])
                 + &draft.option(20, "ack_every", &["2", "16"])
         }
     };
-    if ["roce", "dcqcn", "timely", "hetflow", "qcn", "eccp"].contains(&kind) && draft.chance(30) {
+    if selective {
         keys += ", loss_recovery = \"selective\"";
         keys += &draft.option(30, "flight_cap", &["\"1B\"", "\"20KB\"", "\"unlimited\""]);
         keys += &draft.option(30, "rto_low", &["\"1ps\"", "\"5us\""]);
