@@ -28,8 +28,8 @@ impl Seen {
         // The whole table: thresholds of Vegas are refused beside another control.
         let window = segments * SEGMENT;
         let other = format!(
-            "{{ kind = \"tcp\", congestion_control = \"{control}\", delayed_ack = false, initial_ssthresh = \"{SEGMENT}B\", \
-             initial_window = \"{window}B\" }}"
+            "{{ kind = \"tcp\", congestion_control = \"{control}\", delayed_ack = false, \
+             initial_ssthresh = \"{SEGMENT}B\", initial_window = \"{window}B\" }}"
         );
         let changes = match control {
             "vegas" => [("host.transport.initial_window", format!("\"{window}B\""))],

@@ -77,8 +77,8 @@ pub(super) const KEYS: &[Key] = &[
         .value("0B", OURS)
         .means("standard deviation of normally distributed lengths; 0B: all are equal"),
     key(T, "frame_longest", SIZED, SIZE).absent("twice `frame` less 64B, at least 1518B", OURS).means(
-        "with `frame_deviation` only: what is drawn longer becomes this long, and what is drawn below 64B, 64B; the mean \
-             stays `frame`",
+        "with `frame_deviation` only: what is drawn longer becomes this long, and what is drawn below 64B, 64B; the \
+             mean stays `frame`",
     ),
     key(T, "period", PERIODIC, TIME).means("one frame in each, by the sending host's clock"),
     key(T, "phase", PERIODIC, TIME)
