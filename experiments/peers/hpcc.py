@@ -3,7 +3,7 @@
 
     python3 experiments/peers/hpcc.py [TIDEGATE]
 
-TIDEGATE is the program, target/release/tidegate without. `THERE` was measured once, with the released simulator at 9f4be2a
+TIDEGATE is the program, by default target/release/tidegate. `THERE` was measured once, with the released simulator at 9f4be2a
 on these flow files. Both divide a flow's time by the time that the simulator itself states for the flow alone. Flows take
 the paths that ECMP gives them there. Five runs stand here: with five seeds (marks, paths of acknowledgements), and on the
 star, where most controls draw nothing, with starts up to 1 us later.
@@ -77,7 +77,7 @@ def percentile(values, percent):
 
 def main():
     tidegate = sys.argv[1] if len(sys.argv) > 1 else PEERS.parents[1] / "target/release/tidegate"
-    print("| flows | control | slowdown p50, p95, p99 there | here, median of five (least to most) | apart, % |")
+    print("| flows | control | slowdown p50, p95, p99 in HPCC's simulator | here, median of five (least to most) | difference, % |")
     print("|---|---|---|---|---|")
     for folder, flow_name, control, there in THERE:
         with tempfile.TemporaryDirectory() as scratch:

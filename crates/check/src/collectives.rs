@@ -9,7 +9,7 @@ use units::Time;
 pub struct Iteration {
     /// From the start of its first flow to the arrival of its last byte.
     pub took: Time,
-    /// What its busiest connection or host needs at least: bytes on the wire over the rate of the slowest link.
+    /// What it needs at least: the bytes that its connections bring to any one port, over the rate of that port.
     pub least: Time,
 }
 

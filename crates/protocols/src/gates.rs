@@ -75,11 +75,11 @@ pub enum GateListError {
 /// What else happens as a state of gates begins, at a port that preempts (802.1Q-2022, Table 8-7).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GateOperation {
-    /// Nothing.
+    /// Sets the gates only; a hold or release stays in force.
     SetGateStates,
-    /// Preemptable frames are held: none is on the wire.
+    /// Requests a hold ahead of the state, so that no preemptable frame is on the wire as it begins.
     SetAndHoldMac,
-    /// They are released.
+    /// Releases preemptable frames.
     SetAndReleaseMac,
 }
 

@@ -6,7 +6,7 @@ use crate::roce::RoceParameters;
 use crate::tcp::{CongestionControl, Ecn, TcpParameters};
 use crate::transport::TransportParameters;
 
-/// What `key` needs that is not so; `None` where it acts.
+/// The setting that `key` requires, where it is not in force; `None` where the key acts.
 pub(crate) fn needs(transport: &TransportParameters, key: &str) -> Option<&'static str> {
     match transport {
         TransportParameters::Datagram(parameters) => of_datagram(parameters, key),

@@ -24,8 +24,8 @@ pub enum Earlier {
 }
 
 /// Files that grow in a folder of their own until all are there: for more than fits into memory, and for many threads.
-/// Dropped before [`NewFiles::commit`], it leaves nothing behind; killed, it leaves that folder, which the next one for
-/// the same place removes.
+/// Dropped before [`NewFiles::commit`], it leaves nothing behind; killed, it leaves that folder, which the next one
+/// that claims the same place removes.
 ///
 /// Only files that Tidegate wrote as a folder of this kind are replaced; with `force` any file of these names.
 #[derive(Debug)]
@@ -109,7 +109,8 @@ impl<'a> NewFiles<'a> {
     /// # Errors
     /// [`RecordError::Unwritable`].
     pub fn commit(self, earlier: Earlier) -> Result<(), RecordError> {
-        let NewFiles { folder, known, ready, growing, mut made, .. } = self;
+        // Dropped in reverse: the claimed folder before its parents.
+        let NewFiles { folder, force, known, ready, mut made, growing } = self;
         let ready = ready.into_inner().unwrap_or_else(PoisonError::into_inner);
         let mut new = Manifest::new(known.kind());
         ready.iter().for_each(|(name, hash)| new.add(name, hash));
@@ -122,6 +123,8 @@ impl<'a> NewFiles<'a> {
             made.0.clear();
             return Ok(());
         }
+        // Somebody may have put files there since they were added.
+        ready.iter().try_for_each(|(name, _)| check_file(folder, &known, name, force))?;
         // Killed among the renames below, old and new files stand side by side, and both are known as ours.
         list(folder, &new.clone().joined(&known))?;
         made.0.clear();

@@ -52,21 +52,25 @@ impl Bounds<'_> {
     /// A run that ends before the links of any flow's ends could have carried it measures no completion time.
     fn warn_of_duration(&self) {
         let flows = &self.plan.flows;
-        let ends = flows.iter().all(|flow| flow.load == Load::Transport) && self.plan.arrivals.is_empty();
-        if !ends || flows.len() > MOST_FLOWS {
+        let all_can_end = flows.iter().all(|flow| flow.load == Load::Transport) && self.plan.arrivals.is_empty();
+        if !all_can_end || flows.len() > MOST_FLOWS {
             return;
         }
-        let least = |flow: &Flow| {
+        let earliest_completion = |flow: &Flow| {
             let start = if let Start::At(at) = flow.start { at } else { Time::ZERO };
             let rate = host_rate(self.fabric, flow.src).min(host_rate(self.fabric, flow.dst));
             start.saturating_add(rate.serialise(flow.size_bytes))
         };
         let duration = self.parts.top.duration;
-        if let Some(first) =
-            flows.iter().filter(|flow| flow.size_bytes != ENDLESS).map(least).min().filter(|&first| first >= duration)
+        if let Some(first) = flows
+            .iter()
+            .filter(|flow| flow.size_bytes != ENDLESS)
+            .map(earliest_completion)
+            .min()
+            .filter(|&first| first >= duration)
         {
             let message = format!(
-                "no flow can complete: the links of its hosts carry the first by {first:.1} at the earliest, and the \
+                "no flow can complete: the earliest needs until {first:.1} at the rate of its hosts' links, and the \
                  run ends at {duration}"
             );
             self.context.warn("duration", message);

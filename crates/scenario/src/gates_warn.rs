@@ -125,9 +125,9 @@ pub(crate) fn warn(
         let place = format!("port {port} of `{}`", fabric.name(node));
         let message = if advance > Time::ZERO {
             format!(
-                "frames of class {class} have up to {frame} bytes, which take {needed} at {place}, but they are \
-                 available there for no more than {open} at a time, and a hold is requested {advance} ahead: they wait \
-                 there for ever"
+                "class {class} may start or continue at {place} for at most {open} at a time (gate open, MAC \
+                 released); a frame of {frame} bytes needs {needed}, or more than {advance} ahead of a hold: its \
+                 frames wait there for ever"
             )
         } else if open == Time::ZERO {
             format!("class {class} has traffic, but its gate at {place} never opens: its frames wait there for ever")

@@ -11,7 +11,7 @@ pub(crate) fn warn(context: &Context<'_>, parts: &Parts, plan: &Plan) {
     let (host, switch) = (&parts.host, &parts.switch);
     let section = context.root();
     let hosts = section.table("host", "host", false);
-    let tell = |key: &str, acts: bool, why: &str| {
+    let warn_unless = |key: &str, acts: bool, why: &str| {
         if !acts {
             context.warn(key, format!("`{key}` has no effect: {why}"));
         }
@@ -19,24 +19,32 @@ pub(crate) fn warn(context: &Context<'_>, parts: &Parts, plan: &Plan) {
     let stops = !matches!(switch.flow_control, FlowControl::None | FlowControl::Credit(_));
     let unstopped = "switch.flow_control has nothing that stops a host: pause, pfc, florax, destination or \
                      pause-at-output";
-    tell("host.obeys_pause", host.obeys_pause || stops, unstopped);
-    tell("host.disobedient", host.disobedient.is_empty() || stops, unstopped);
-    tell("host.on_stop", !host.halves || stops, unstopped);
+    warn_unless("host.obeys_pause", host.obeys_pause || stops, unstopped);
+    warn_unless("host.disobedient", host.disobedient.is_empty() || stops, unstopped);
+    warn_unless("host.on_stop", !host.halves || stops, unstopped);
     let trims = matches!(switch.overload, Overload::Trim { .. });
-    tell("host.hears_trims", host.hears_trims || trims, "switch.overload does not trim");
+    warn_unless("host.hears_trims", host.hears_trims || trims, "switch.overload does not trim");
     let bounces = matches!(switch.overload, Overload::Bounce { .. });
-    tell("host.takes_back", host.takes_back || bounces, "switch.overload does not bounce");
+    warn_unless("host.takes_back", host.takes_back || bounces, "switch.overload does not bounce");
     let check = section.table("check", "check", false);
     let storms = check.has("storm") && !check.is_flag("storm");
-    tell("check.storm", !storms || bounces, "switch.overload does not bounce");
+    warn_unless("check.storm", !storms || bounces, "switch.overload does not bounce");
     let ordered = plan.flows.iter().any(|flow| matches!(flow.start, Start::After { .. }));
-    tell("host.notification_delay", !hosts.has("notification_delay") || ordered, "no flow waits for another");
+    warn_unless(
+        "host.notification_delay",
+        !hosts.has("notification_delay") || ordered,
+        "no traffic waits for another flow",
+    );
     let replies = parts.acknowledges() || parts.has_congestion_points();
-    tell("host.reply_class", host.reply_class.is_none() || replies, "datagrams are not answered");
+    warn_unless(
+        "host.reply_class",
+        host.reply_class.is_none() || replies,
+        "only datagrams are sent, and they have no replies",
+    );
     let switches = section.table("switch", "switch", false);
     let timed = !parts.gates.is_empty() || !parts.cyclic.is_empty();
     for key in ["clock", "clocks"] {
         let full = format!("switch.{key}");
-        tell(&full, !switches.has(key) || timed, "no port has gates or cycles, which alone know the time of a switch");
+        warn_unless(&full, !switches.has(key) || timed, "no switch has gates or cycles, the only users of its clock");
     }
 }

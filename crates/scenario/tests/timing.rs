@@ -135,7 +135,10 @@ fn a_class_that_no_gate_lets_pass_is_a_warning() {
     let held = GATES.replace("10us", "115ns").replace("[0, 1]", "[7]");
     assert_eq!(told(&format!("{held}{PREEMPTION}")), "");
     let short = told(&format!("{}{PREEMPTION}", held.replace("115ns", "114ns")));
-    assert!(short.contains("no more than 114ns at a time, and a hold is requested 114.4ns ahead"), "{short}");
+    assert!(
+        short.contains("at most 114ns at a time (gate open, MAC released)") && short.contains("114.4ns ahead"),
+        "{short}"
+    );
     let never = told(&format!("{}{PREEMPTION}", held.replace("[3]", "[4]")));
     assert!(never.contains("its gate at port") && never.contains("never opens"), "{never}");
     let whole = format!("{}{PREEMPTION}", held.replace("[7]", "[0, 1]"));

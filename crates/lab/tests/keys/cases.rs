@@ -82,7 +82,7 @@ pub const EXCEPTIONS: &[Exception] = &[
     },
 ];
 
-/// With everything that only one of its variants has: refused in all other tables.
+/// Selective repeat with a bounded window.
 const SELECTIVE: Pairs = &[("host.transport.loss_recovery", "selective"), ("host.transport.window", "20KB")];
 const LOSSY: Pairs = &[
     ("host.transport.loss_recovery", "selective"),
@@ -99,7 +99,7 @@ const VEGAS: Pairs = &[
     ("host.transport.initial_window", "6KB"),
     ("host.transport.delayed_ack", "false"),
 ];
-/// Timers of milliseconds in a run of four.
+/// Thresholds of TIMELY below the queueing delay of this run.
 const TIMELY: Pairs = &[
     ("switch.queue", "200 packets"),
     ("fabric.link.loss", "0"),
@@ -142,7 +142,7 @@ const ECCP: Pairs = &[
     ("host.transport.increase_timer", "50us"),
     ("host.transport.recovery_stages", "1"),
 ];
-/// Switches beyond the tables that name switches.
+/// Tagger rules from a file, for its fabric of two switches.
 const TAGGED: Pairs = &[
     ("fabric", "{ kind = \"file\", file = \"{files}/two-switches.json\" }"),
     ("fail", "[]"),
@@ -251,7 +251,6 @@ const CASES: &[Case] = &[
     with("switch.flow_control.grace", &[], &[], &["1us", "0us"]),
     with("switch.flow_control.flows", &[], &[], &["1"]),
     with("switch.overload.kind", &[], &[], &["bounce", "detour", "trim", "cut-payload", "sfc"]),
-    with("switch.overload.priorities", &["bounce"], &[], &["[5]", "[3]"]),
     with("switch.overload.priorities", &[], &[], &["[5]", "[3]"]),
     with("switch.overload.header_queue", &["cut-payload"], &[], &["1 packets"]),
     with(

@@ -1,6 +1,7 @@
 //! Ports with gates (IEEE 802.1Qbv): a class sends while its gate is open, by the clock of its node. No frame starts
 //! that would not end, gap included, before its gate shuts: that is the guard band of 802.1Q-2022, 8.6.8.4. At a port
-//! that preempts, states of the list hold preemptable frames; one that a hold interrupts in time may start.
+//! that preempts, states of the list hold preemptable frames; one that a hold will cut in time may start though it
+//! does not fit.
 
 use super::{Egress, Head};
 use crate::clock::{NodeClock, global, local};

@@ -42,7 +42,7 @@ impl Claim {
     /// [`RecordError::Unwritable`].
     pub(crate) fn place(&self, name: &str) -> Result<PathBuf, RecordError> {
         let path = self.partial.join(name);
-        // Noted first: a writer that is killed leaves no file that is not known as ours.
+        // Noted first: a writer that is killed leaves no file that is not known as ours. One write: threads share it.
         if let Some(mut marker) = self.marker.as_ref() {
             marker.write_all(format!("{name}\n").as_bytes()).map_err(RecordError::unwritable("create", &path))?;
         }
@@ -52,7 +52,7 @@ impl Claim {
     /// Makes the folder the target, where nothing stands.
     ///
     /// # Errors
-    /// [`RecordError::Unwritable`]; the folder is then removed.
+    /// [`RecordError::Unwritable`].
     pub(crate) fn rename_to(mut self, target: &Path) -> Result<(), RecordError> {
         fs::rename(&self.partial, target).map_err(RecordError::unwritable("create", target))?;
         let marker = self.marker.take();
@@ -84,8 +84,8 @@ impl Drop for Claim {
     }
 }
 
-/// Removes what a [`ResultFolder`] of this process has written so far into `partial`, its [`ResultFolder::path`]: for a
-/// process that ends without dropping it.
+/// Removes what a [`ResultFolder`](super::ResultFolder) of this process has written so far into `partial`, its
+/// [`path`](super::ResultFolder::path): for a process that ends without dropping it.
 pub fn abandon(partial: &Path) {
     // Best effort: what is left over, the next run at this target clears away.
     let _ = clear(partial);

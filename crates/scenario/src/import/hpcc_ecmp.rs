@@ -2,30 +2,30 @@
 //! `third.cc`), so that a comparison with it does not depend on the paths that a hash happens to choose.
 
 use fabric::{Fabric, NodeId};
-use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use traffic::Flow;
 
 /// Source port of the first flow between two hosts; each further one has the next.
-const FIRST_SOURCE_PORT: u32 = 10_000;
+const FIRST_SOURCE_PORT: u16 = 10_000;
 
 /// The nodes on the path of each flow, its source and destination included; `None` if a flow has no path.
 ///
 /// A switch hashes addresses and ports of the data with its number and takes one of its next hops, which stand in the
 /// order in which a breadth-first search from the destination finds them. That search looks at the neighbours of a
 /// node in the order of their addresses in memory: hosts by ascending number, then switches, which are large and
-/// allocated downwards, by descending number.
+/// allocated downwards, by descending number. That order was inferred: with it single flows are as slow as there
+/// (experiments/peers/README.md), and with ascending numbers they are not.
 pub(super) fn paths(fabric: &Fabric, flows: &[Flow]) -> Option<Vec<Vec<NodeId>>> {
-    let mut ports: BTreeMap<(u32, u32), u32> = BTreeMap::new();
+    let mut ports: BTreeMap<(u32, u32), u16> = BTreeMap::new();
     let mut known: BTreeMap<u32, Vec<Vec<NodeId>>> = BTreeMap::new();
     let path = |flow: &Flow| {
         let source_port = ports.entry((flow.src, flow.dst)).or_insert(FIRST_SOURCE_PORT);
         let five_tuple = [
             address(fabric.host_node(flow.src)),
             address(fabric.host_node(flow.dst)),
-            *source_port | u32::from(flow.dst_port) << 16,
+            u32::from(*source_port) | u32::from(flow.dst_port) << 16,
         ];
-        *source_port += 1;
+        *source_port = source_port.wrapping_add(1);
         let to = fabric.host_node(flow.dst);
         let next_hops = known.entry(flow.dst).or_insert_with(|| next_hops(fabric, to));
         let mut path = vec![fabric.host_node(flow.src)];
@@ -56,7 +56,7 @@ fn next_hops(fabric: &Fabric, to: NodeId) -> Vec<Vec<NodeId>> {
         let distance = distances[at.0 as usize] + 1;
         let mut peers: Vec<NodeId> = fabric.ports(at).iter().map(|port| port.peer).collect();
         let is_switch = |peer: NodeId| fabric.host_index(peer).is_none();
-        peers.sort_unstable_by_key(|&peer| (is_switch(peer), Reverse(if is_switch(peer) { peer.0 } else { !peer.0 })));
+        peers.sort_unstable_by_key(|&peer| (is_switch(peer), if is_switch(peer) { u32::MAX - peer.0 } else { peer.0 }));
         peers.dedup();
         for peer in peers {
             let known = &mut distances[peer.0 as usize];

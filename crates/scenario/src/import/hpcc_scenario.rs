@@ -405,8 +405,12 @@ impl<'a> Writer<'a> {
         };
         self.note(
             "LINK_DOWN",
-            "there all switches have new routes at once; here each leaves the link for ports that live \
-             (routing.reroute)",
+            if self.inputs.keeps_paths {
+                "there all switches have new routes at once; with --paths data keeps its path here"
+            } else {
+                "there all switches have new routes at once; here each leaves the link for ports that live \
+                 (routing.reroute)"
+            },
         );
         let (a, b) = (quoted(fabric.name(a)), quoted(fabric.name(b)));
         let at = at.saturating_sub(origin);

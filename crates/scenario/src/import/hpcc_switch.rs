@@ -104,11 +104,12 @@ impl Writer<'_> {
         let (mut found, mut mixed, mut short) = (Vec::new(), 0, 0);
         for node in fabric.node_ids().filter(|&node| fabric.node(node).kind == NodeKind::Switch) {
             let links = fabric.ports(node).iter().map(|port| fabric.link(port.link));
-            // What is on its way in one direction.
+            // Bytes in flight in one direction.
             let wires: Vec<u64> = links.map(|link| link.rate.bytes_in(link.delay)).collect();
             let (least, most) = (wires.iter().min().copied(), wires.iter().max().copied());
             let (Some(least), Some(most)) = (least, most) else { continue };
-            // Both directions, a frame in the way of the pause, one begun as it comes, and two for the account.
+            // Arrivals after XOFF: both directions of the wire, a frame ahead of the pause at each end, and two more
+            // for the rounding of computed headroom (docs/model.md, Headroom). The shortest wire decides.
             let holds = 3 * least >= 2 * least + 4 * frame_bytes;
             mixed += u32::from(holds && least != most);
             short += u32::from(!holds);
