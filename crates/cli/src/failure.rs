@@ -68,6 +68,9 @@ impl Failure {
     /// A file or folder that a command with --force could not write.
     pub fn of_output(error: RecordError) -> Failure {
         match error {
+            RecordError::OtherKind { ref found, .. } if found == "result" => {
+                Failure::input(error.to_string(), "name another folder, such as one in the result")
+            }
             RecordError::NotOurs { .. } | RecordError::OtherKind { .. } => {
                 Failure::input(error.to_string(), "name another place, or overwrite it with --force")
             }

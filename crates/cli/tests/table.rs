@@ -138,6 +138,12 @@ fn every_table_becomes_csv_and_files_of_the_user_stay() {
         assert!(listed.lines().any(|line| line.starts_with(name)), "{name}: {listed}");
     }
     assert_eq!(run(&["table", &out, "--out", &folder]).code, Some(0), "its own files are replaced");
+    let into_itself = run(&["table", &out, "--out", &out, "--force"]);
+    assert!(
+        into_itself.code == Some(2) && into_itself.err.contains("such as one in the result"),
+        "{}",
+        into_itself.err
+    );
     // A table that cannot be read leaves the folder as it was.
     let before = |name: &str| std::fs::read(Path::new(&folder).join(name)).expect(name);
     let (control, whole) = (before("control.csv"), std::fs::read(format!("{out}/queues.parquet")).expect("a table"));

@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::error::RecordError;
 use crate::file::{WholeFile, write_whole};
-use crate::folder::Claim;
+use crate::folder::{Claim, RESULT};
 use crate::manifest::{MANIFEST_FILE, Manifest, Standing, found, hash_bytes, hash_file, is_plain};
 
 /// In a folder that exists, files grow in a folder of this name with `.partial` behind it.
@@ -197,7 +197,8 @@ pub fn check_files<'a>(
 ) -> Result<Manifest, RecordError> {
     let known = match Manifest::read(folder) {
         Ok(Some(known)) if known.kind() == kind => known,
-        Ok(Some(known)) if !force => {
+        // The list of a result's files is never replaced: without it the result would not be known as one.
+        Ok(Some(known)) if !force || known.kind() == RESULT => {
             let (found, wanted) = (known.kind().to_owned(), kind.to_owned());
             return Err(RecordError::OtherKind { path: folder.to_owned(), found, wanted });
         }
@@ -275,6 +276,11 @@ mod tests {
         assert!(matches!(error, RecordError::OtherKind { .. }), "{error}");
         write(&scratch, "sonic", &[("S2.json", "2")], Earlier::Removed, true).unwrap();
         assert_eq!(scratch.names(), ["S1.json", "S2.json", MANIFEST_FILE], "nothing but these names is overwritten");
+        let list = Manifest::new(RESULT).to_text();
+        fs::write(scratch.0.join(MANIFEST_FILE), &list).unwrap();
+        let error = write(&scratch, "sonic", &[("S3.json", "2")], Earlier::Removed, true).unwrap_err();
+        assert!(matches!(error, RecordError::OtherKind { .. }), "{error}");
+        assert_eq!(fs::read_to_string(scratch.0.join(MANIFEST_FILE)).unwrap(), list);
     }
 
     #[test]
