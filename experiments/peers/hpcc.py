@@ -1,39 +1,27 @@
 #!/usr/bin/env python3
-"""The table beside HPCC's simulator, as in docs/validation.md: percentiles of the slowdown there and here.
+"""Prints the table of docs/validation.md beside HPCC's simulator: percentiles of the slowdown there and here.
 
-    python3 experiments/peers/hpcc.py [TIDEGATE]
-
-TIDEGATE is the program, by default target/release/tidegate. `THERE` was measured once, with the released simulator at 9f4be2a
-on these flow files. Both divide a flow's time by the time that the simulator itself states for the flow alone. Flows take
-the paths that ECMP gives them there. Five runs stand here: with five seeds (marks, paths of acknowledgements), and on the
-star, where most controls draw nothing, with starts up to 1 us later.
+`*.fct` is the output of the released simulator at 9f4be2a on these files. Both divide a flow's time by the time that the
+simulator itself states for the flow alone. Flows take the paths that ECMP gives them there. Seeds draw marks and the paths
+of acknowledgements; on the star, where most controls draw nothing, starts are up to 1 us later.
 """
 
+import argparse
 import pathlib
 import random
+import statistics
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 
 PEERS = pathlib.Path(__file__).resolve().parent
-SEEDS = range(1, 6)
 PERCENTILES = (50, 95, 99)
+# Folder, flows, control.
+CASES = [("star", flows, control) for flows in ("incast", "join") for control in ("dcqcn", "hpcc", "timely", "dctcp")]
+CASES += [("k8", "permutation", "hpcc"), ("k8", "web-search", "hpcc"), ("k8", "web-search", "dcqcn")]
 # Frames there have no preamble and gap: 20 bytes less of header. TIMELY has a time stamp of 8 bytes.
 HEADER = {"timely": "36B"}
-# Folder, flow file, control, and the slowdown there: p50, p95, p99.
-THERE = [
-    ("star", "incast.flow", "dcqcn", (18.06, 19.40, 19.40)),
-    ("star", "incast.flow", "hpcc", (16.64, 17.45, 17.45)),
-    ("star", "incast.flow", "timely", (17.78, 17.88, 17.88)),
-    ("star", "incast.flow", "dctcp", (14.47, 15.70, 15.70)),
-    ("star", "join.flow", "dcqcn", (2.74, 3.57, 3.57)),
-    ("star", "join.flow", "hpcc", (2.33, 2.86, 2.86)),
-    ("star", "join.flow", "timely", (2.68, 2.92, 2.92)),
-    ("star", "join.flow", "dctcp", (2.36, 2.73, 2.73)),
-    ("k8", "permutation.flow", "hpcc-permutation", (2.39, 5.07, 5.53)),
-    ("k8", "web-search.flow", "hpcc-web-search", (1.41, 3.80, 5.34)),
-    ("k8", "web-search.flow", "dcqcn-web-search", (1.58, 5.33, 7.90)),
-]
 
 
 def delayed(flow_file, seed):
@@ -48,49 +36,83 @@ def delayed(flow_file, seed):
     return "\n".join([lines[0], *moved]) + "\n"
 
 
-def slowdowns(tidegate, folder, flow_name, control, seed, scratch):
-    """The slowdown of every flow, in ascending order."""
-    flows = PEERS / folder / flow_name
-    if folder == "star":
+def slowdowns(fct_file):
+    """The slowdown of every flow, by source, destination and number of the flow between them in the order of starts."""
+    rows = [line.split() for line in fct_file.read_text(encoding="ascii").splitlines()]
+    found, numbers = {}, Counter()
+    for row in sorted(rows, key=lambda row: int(row[5])):
+        pair = tuple(row[:2])
+        found[*pair, numbers[pair]] = int(row[6]) / int(row[7])
+        numbers[pair] += 1
+    return found
+
+
+def simulated(options, folder, flows_name, control, seed, scratch):
+    """The slowdown of every flow of one run here."""
+    flows = PEERS / folder / f"{flows_name}.flow"
+    if folder == "star" and not options.starts_of_file:
         flows = scratch / "flows"
-        flows.write_text(delayed(PEERS / folder / flow_name, seed), encoding="ascii")
+        flows.write_text(delayed(PEERS / folder / f"{flows_name}.flow", seed), encoding="ascii")
     scenario, result = scratch / "scenario.toml", scratch / f"result-{seed}"
-    config = PEERS / folder / f"{control}.config"
-    imported = [tidegate, "import", "hpcc", config, "--flows", flows, "--paths", "--out", scenario]
     scenario.unlink(missing_ok=True)
+    imported = [options.tidegate, "import", "hpcc", PEERS / folder / f"{flows_name}.{control}.config"]
+    imported += ["--flows", flows, "--out", scenario] + ["--paths"] * (not options.own_paths)
     subprocess.run(imported, check=True, capture_output=True)
-    header = f"host.transport.header={HEADER.get(control, '28B')}"
-    run = [tidegate, "run", scenario, "--out", result, "--quiet", "--set", header]
-    run += ["--seed", str(seed), "--set", f"routing.hash_seed={seed}"]
-    subprocess.run(run, check=True)
-    rows = [line.split() for line in (result / "fct.txt").read_text(encoding="ascii").splitlines()]
-    expected = int(flows.read_text(encoding="ascii").split("\n", 1)[0])
-    if len(rows) != expected:
-        sys.exit(f"{control}, {flow_name}, seed {seed}: {len(rows)} of {expected} flows completed")
-    return sorted(int(row[6]) / int(row[7]) for row in rows)
+    settings = [f"host.transport.header={HEADER.get(control, '28B')}", f"routing.hash_seed={seed}", *options.set]
+    run = [options.tidegate, "run", scenario, "--out", result, "--quiet", "--seed", str(seed)]
+    subprocess.run(run + [word for setting in settings for word in ("--set", setting)], check=True)
+    return slowdowns(result / "fct.txt")
 
 
 def percentile(values, percent):
-    """By nearest rank, of values in ascending order."""
-    return values[-(-percent * len(values) // 100) - 1]
+    """By nearest rank."""
+    return sorted(values)[-(-percent * len(values) // 100) - 1]
+
+
+def rank_correlation(one, other):
+    """Spearman's, over the same flows; ties keep their order."""
+    def ranks(values):
+        return {flow: rank for rank, flow in enumerate(sorted(values, key=values.get))}
+    a, b, count = ranks(one), ranks(other), len(one)
+    return 1 - 6 * sum((a[flow] - b[flow]) ** 2 for flow in a) / (count * (count * count - 1))
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("tidegate", nargs="?", default=PEERS.parents[1] / "target/release/tidegate", help="the program")
+    parser.add_argument("--seeds", type=int, default=20, help="how many runs of each case (20)")
+    parser.add_argument("--case", default="", help="only cases whose name contains this, such as `star: incast | dctcp`")
+    parser.add_argument("--starts-of-file", action="store_true", help="on the star too, no start is moved")
+    parser.add_argument("--own-paths", action="store_true", help="paths by the hash of Tidegate, not by that of there")
+    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="change the imported scenarios")
+    return parser.parse_args()
 
 
 def main():
-    tidegate = sys.argv[1] if len(sys.argv) > 1 else PEERS.parents[1] / "target/release/tidegate"
-    print("| flows | control | slowdown p50, p95, p99 in HPCC's simulator | here, median of five (least to most) | difference, % |")
-    print("|---|---|---|---|---|")
-    for folder, flow_name, control, there in THERE:
+    options = arguments()
+    print("| flows | control | slowdown p50, p95, p99 there | here, median (least to most) | difference, % | correlation |")
+    print("|---|---|---|---|---|---|")
+    for folder, flows_name, control in CASES:
+        name = f"{folder}: {flows_name.replace('-', ' ')} | {control}"
+        if options.case not in name:
+            continue
+        there = slowdowns(PEERS / folder / f"{flows_name}.{control}.fct")
         with tempfile.TemporaryDirectory() as scratch:
-            runs = [slowdowns(tidegate, folder, flow_name, control, seed, pathlib.Path(scratch)) for seed in SEEDS]
-        here, apart = [], []
-        for percent, theirs in zip(PERCENTILES, there):
-            draws = sorted(percentile(run, percent) for run in runs)
-            median = draws[len(draws) // 2]
-            here.append(f"{median:.2f} ({draws[0]:.2f} to {draws[-1]:.2f})")
-            apart.append(f"{100 * (median / theirs - 1):+.1f}")
-        theirs = ", ".join(f"{value:.2f}" for value in there)
-        name = flow_name.removesuffix(".flow").replace("-", " ")
-        print(f"| {folder}: {name} | {control.split('-')[0]} | {theirs} | {', '.join(here)} | {', '.join(apart)} |", flush=True)
+            seeds = range(1, options.seeds + 1)
+            runs = [simulated(options, folder, flows_name, control, seed, pathlib.Path(scratch)) for seed in seeds]
+        if any(run.keys() != there.keys() for run in runs):
+            sys.exit(f"{name}: the flows that completed are not those of there")
+        here, difference, theirs = [], [], []
+        for percent in PERCENTILES:
+            draws = [percentile(run.values(), percent) for run in runs]
+            median, of_there = statistics.median(draws), percentile(there.values(), percent)
+            theirs.append(f"{of_there:.2f}")
+            here.append(f"{median:.2f} ({min(draws):.2f} to {max(draws):.2f})")
+            difference.append(f"{100 * (median / of_there - 1):+.1f}")
+        # Of few flows it says nothing.
+        correlation = statistics.median(rank_correlation(run, there) for run in runs)
+        shown = f"{correlation:.2f}" if len(there) > 100 else "-"
+        print(f"| {name} | {', '.join(theirs)} | {', '.join(here)} | {', '.join(difference)} | {shown} |", flush=True)
 
 
 if __name__ == "__main__":
