@@ -66,8 +66,8 @@
     ["version", (run) => run.summary.scenario.version],
   ].map(([name, pick, unit]) => [unit ? { text: name, csv: `${name}, ${unit}` } : name, ...runs.map(pick)])
     .filter(([, ...cells]) => cells.some((cell) => cell !== null && cell !== undefined));
-  const cut = runs.filter((run) => run.summary.flows.unfinished);
-  section("Runs", table(["", ...labels], rowsOfRuns), cut.length ? note(`${runs.length > 1 ? "Undecided: columns with different sets of completed flows cannot be compared, since mostly the slow ones are missing. " : ""}[completed/started]: of the completed flows only. ${cut.map((run) => {
+  const incomplete = runs.filter((run) => run.summary.flows.unfinished);
+  section("Runs", table(["", ...labels], rowsOfRuns), incomplete.length ? note(`${runs.length > 1 ? "Undecided: columns with different sets of completed flows cannot be compared, since mostly the slow ones are missing. " : ""}[completed/started]: of the completed flows only. ${incomplete.map((run) => {
     const { count, mostly_above_bytes } = run.summary.flows.unfinished;
     return `${run.label}: ${digits(count)} flows unfinished${mostly_above_bytes ? `, mostly above ${bytes(mostly_above_bytes)}` : ""}`;
   }).join("; ")}.`) : null);

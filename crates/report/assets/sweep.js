@@ -114,8 +114,8 @@
       const ends = found === null ? [null, null] : [Math.min(...found.found), Math.max(...found.found)].map((value) => amount(metric.unit, value));
       return [...row.values.map((value, key) => ({ text: keys[key].values[value], left: keys[key].values[value].length > 24 })), row.seeds, ...(isOfFlows(metric) ? [{ text: `${digits(coverage(row).completed)}/${digits(coverage(row).started)}` }] : []), found && amount(metric.unit, found.mean), found && found.half !== null ? amount(metric.unit, found.half) : null, ...ends];
     });
-    const cut = undecided(metric) || [];
-    const warning = cut.length ? [element("div", { class: "alarm" }, `Undecided: ${metric.title} is of the completed flows, which differ between these combinations: it does not rank them. Mostly the slow flows are missing. ${cut.slice(0, 6).map(({ row, completed, started }) => `${valuesOf(row)}: ${digits(started - completed)} of ${digits(started)} flows unfinished`).join("; ")}${cut.length > 6 ? "; ..." : ""}`)] : [];
+    const incomplete = undecided(metric) || [];
+    const warning = incomplete.length ? [element("div", { class: "alarm" }, `Undecided: ${metric.title} is of the completed flows, which differ between these combinations: it does not rank them. Mostly the slow flows are missing. ${incomplete.slice(0, 6).map(({ row, completed, started }) => `${valuesOf(row)}: ${digits(started - completed)} of ${digits(started)} flows unfinished`).join("; ")}${incomplete.length > 6 ? "; ..." : ""}`)] : [];
     area.replaceChildren(...warning, element("div", { class: groups.size > 1 ? "multiples" : "" }, ...[...groups].map(([title, group]) => panel(title, metric, group, most))),
       element("h2", {}, "Table"), table(head, body));
   };

@@ -209,7 +209,8 @@ pub(crate) fn completions(
         // Earlier results have no labels.
         let texts = part.column("label").ok();
         for row in 0..part.rows {
-            let (Some(flow), Some(traffic), Some(size)) = (numbers[row], entries[row], bytes[row]) else { continue };
+            let (Some(flow), Some(traffic)) = (numbers[row], entries[row]) else { continue };
+            let size = bytes[row].unwrap_or(ENDLESS_BYTES);
             labels.entry(traffic).or_insert_with(|| match texts {
                 Some(Data::Text(texts)) => texts[row].clone().unwrap_or_default(),
                 _ => format!("traffic {traffic}"),
