@@ -16,6 +16,8 @@ pub struct Spent {
     pub serialisation: Time,
     /// On wires, travelling.
     pub propagation: Time,
+    /// Between the fragments of preempted frames: the time by which an arrival is later than its departure foretold.
+    pub interrupted: Time,
     /// In queues, while its class was stopped.
     pub stopped: Time,
     /// In queues, behind others.
@@ -27,6 +29,7 @@ impl Spent {
     pub fn add(&mut self, other: &Spent) {
         self.serialisation = self.serialisation.saturating_add(other.serialisation);
         self.propagation = self.propagation.saturating_add(other.propagation);
+        self.interrupted = self.interrupted.saturating_add(other.interrupted);
         self.stopped = self.stopped.saturating_add(other.stopped);
         self.behind = self.behind.saturating_add(other.behind);
     }
@@ -69,6 +72,8 @@ pub fn story(trace: &Trace, rows: &[&TraceRow]) -> (Story, Spent) {
     let mut spent = Spent::default();
     let mut ahead: Vec<(u64, Load)> = Vec::new();
     let mut queued: Option<(Load, Time)> = None;
+    // When a frame on a wire arrives if no express frame interrupts it.
+    let mut expected: Option<Time> = None;
     let (mut outcome, mut cut) = (None, false);
     for row in rows {
         let Some(packet) = row.packet else { continue };
@@ -81,6 +86,11 @@ pub fn story(trace: &Trace, rows: &[&TraceRow]) -> (Story, Spent) {
             }
             TraceEvent::Created { .. } => story.at(row.at, format!("is made by {here}")),
             TraceEvent::Arrived { in_port } => {
+                if let Some(expected) = expected.take().filter(|expected| *expected < row.at) {
+                    let interrupted = row.at.saturating_sub(expected);
+                    story.because(format!("it was interrupted: the fragments arrive {interrupted} later"));
+                    spent.add(&Spent { interrupted, ..Spent::default() });
+                }
                 story.at(row.at, format!("reaches {here} by {}", trace.port_name((row.node, *in_port))));
             }
             TraceEvent::Queued { ahead, wire_free, .. } => queued = Some((*ahead, *wire_free)),
@@ -100,6 +110,7 @@ pub fn story(trace: &Trace, rows: &[&TraceRow]) -> (Story, Spent) {
                 let delay = Time::from_ps(trace.port(id).map_or(0, |port| port.delay_ps));
                 let wire = until.saturating_sub(row.at).saturating_sub(delay);
                 spent.add(&Spent { serialisation: wire, propagation: delay, ..Spent::default() });
+                expected = Some(*until);
                 let text = format!("leaves by {}: {wire} on the wire and {delay} under way", trace.port_towards(id));
                 story.span(row.at, *until, text);
             }
@@ -168,9 +179,11 @@ pub fn story(trace: &Trace, rows: &[&TraceRow]) -> (Story, Spent) {
     if outcome.is_none() {
         unfinished(&mut story, trace, rows);
     }
-    let Spent { serialisation, propagation, stopped, behind } = spent;
+    let Spent { serialisation, propagation, interrupted, stopped, behind } = spent;
+    let fragments = if interrupted > Time::ZERO { format!(", {interrupted} interrupted") } else { String::new() };
     story.say(format!(
-        "In all: {serialisation} on wires, {propagation} under way, {behind} behind others, {stopped} stopped."
+        "In all: {serialisation} on wires, {propagation} under way, {behind} behind others, {stopped} stopped\
+         {fragments}."
     ));
     if let Some(packet) = rows.first().and_then(|row| row.packet) {
         let facts = [
@@ -180,6 +193,7 @@ pub fn story(trace: &Trace, rows: &[&TraceRow]) -> (Story, Spent) {
             ("outcome", json!(outcome.unwrap_or_else(|| "under way".to_owned()))),
             ("serialisation_ps", json!(serialisation.as_ps())),
             ("propagation_ps", json!(propagation.as_ps())),
+            ("interrupted_ps", json!(interrupted.as_ps())),
             ("behind_others_ps", json!(behind.as_ps())),
             ("stopped_ps", json!(stopped.as_ps())),
         ];
@@ -233,7 +247,7 @@ fn wait(
     let known = pauses::total([stopped, own, wire_free.saturating_sub(since).min(total)]);
     let rest = total.saturating_sub(known);
     if rest > Time::ZERO && queued.is_some() {
-        story.because(format!("{rest} of it other classes, or frames sent back, go first"));
+        story.because(format!("{rest} of it the port serves other queues, or a gate or shaper holds it"));
     }
 }
 
