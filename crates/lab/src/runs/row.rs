@@ -426,7 +426,8 @@ pub const ABOUT_EQUAL_RUNS: &str = "every seed gave the same run: nothing in it 
 pub const ABOUT_SEEDS: &str = "mean ± half its 95 % confidence interval over the seeds (Student's t)";
 
 /// What brackets behind a value are.
-pub const ABOUT_COVERAGE: &str = "[completed/started]: the value is of the completed flows only";
+pub const ABOUT_COVERAGE: &str = "[completed/started]: of the completed flows only; goodput counts every byte \
+    that arrived";
 
 /// What quantiles of few values are.
 pub const ABOUT_FEW: &str = "p99 of fewer than 100 values and p99.9 of fewer than 1,000 are the maximum";

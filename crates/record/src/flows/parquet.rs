@@ -23,7 +23,7 @@ pub fn flow_columns() -> Vec<Column> {
         required("src_port", "source port"),
         required("dst_port", "destination port"),
         required("class", "class of its data"),
-        required("size_bytes", "payload"),
+        optional("size_bytes", "payload; null for a flow without end"),
         required("start_ps", "when it began"),
         optional("delivered_ps", "when its last byte arrived; null if it did not"),
         optional("acked_ps", "when its sender knew"),
@@ -68,7 +68,7 @@ impl FlowTable {
             flow.src_port.into(),
             flow.dst_port.into(),
             flow.class.into(),
-            flow.size_bytes.into(),
+            Some(flow.size_bytes).filter(|&bytes| bytes != ENDLESS_BYTES).into(),
             flow.start_ps.into(),
             flow.delivered_ps.into(),
             flow.acked_ps.into(),
@@ -111,6 +111,7 @@ pub fn read_flows(path: &Path) -> Result<Vec<FlowRecord>, RecordError> {
         u16::try_from(wide(name, row)?).map_err(|_| out_of_range(path, name, row))
     };
     let (delivered, acked) = (table.u64s("delivered_ps")?, table.u64s("acked_ps")?);
+    let sizes = table.u64s("size_bytes")?;
     (0..table.rows)
         .map(|row| {
             Ok(FlowRecord {
@@ -121,7 +122,7 @@ pub fn read_flows(path: &Path) -> Result<Vec<FlowRecord>, RecordError> {
                 src_port: port("src_port", row)?,
                 dst_port: port("dst_port", row)?,
                 class: u8::try_from(wide("class", row)?).map_err(|_| out_of_range(path, "class", row))?,
-                size_bytes: wide("size_bytes", row)?,
+                size_bytes: sizes[row].unwrap_or(ENDLESS_BYTES),
                 start_ps: wide("start_ps", row)?,
                 delivered_ps: delivered[row],
                 acked_ps: acked[row],
@@ -168,6 +169,19 @@ mod tests {
             let slowdowns: Vec<_> = flows.iter().map(FlowRecord::slowdown).collect();
             prop_assert_eq!(table.f64s("slowdown").unwrap(), slowdowns);
         }
+    }
+
+    /// A signed column has no place for its size.
+    #[test]
+    fn a_flow_without_end_has_no_size() {
+        let scratch = Scratch::new("flows-endless");
+        let path = scratch.0.join("flows.parquet");
+        let mut table = FlowTable::create(&path, &ScenarioIdentity::default()).unwrap();
+        let flow = FlowRecord { size_bytes: ENDLESS_BYTES, ..FlowRecord::default() };
+        table.push("web", &flow).unwrap();
+        table.close().unwrap();
+        assert_eq!(read_table(&path).unwrap().u64s("size_bytes").unwrap(), [None]);
+        assert_eq!(read_flows(&path).unwrap(), [flow]);
     }
 
     #[test]
