@@ -56,6 +56,8 @@ impl<'a> NewFiles<'a> {
             Claim::beside(&folder.components().collect::<PathBuf>())?
         } else {
             fs::create_dir_all(folder).map_err(RecordError::unwritable("create", folder))?;
+            // Another process may be making this folder, or may have been killed before or after it appeared.
+            Claim::clear_beside(folder)?;
             Claim::beside(&folder.join(GROWING))?
         };
         let known = check_files(folder, kind, [], force)?;
@@ -337,6 +339,12 @@ mod tests {
         assert_eq!(fs::read_to_string(folder.join(".tidegate.partial/thesis.txt")).unwrap(), "years");
         fs::remove_dir_all(folder.join(".tidegate.partial")).unwrap();
         assert_eq!(names(), expected);
+
+        // Killed just after the folder took its name, and while another was to take its place.
+        fs::write(folder.join(".tidegate-partial"), "S1\n").unwrap();
+        killed(&scratch.0.join("out.partial"));
+        write().unwrap();
+        assert_eq!((scratch.names(), names()), (vec!["out".to_owned()], expected.clone()));
 
         let living = NewFiles::open(&folder, "export", false).unwrap();
         living.add("S1", b"2").unwrap();

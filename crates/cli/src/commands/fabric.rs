@@ -12,7 +12,7 @@ use record::files::{Earlier, write_files};
 use std::path::{Path, PathBuf};
 use text::numbers::counted;
 
-/// What the list of files in a folder of config_db.json calls it.
+/// The content kind of a folder of config_db.json files in its list of files.
 const CONFIG_DB: &str = "fabric config-db";
 
 mod headroom;

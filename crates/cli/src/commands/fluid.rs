@@ -12,7 +12,7 @@ use record::files::{Earlier, check_files, write_files};
 use scenario::FluidFile;
 use std::path::{Path, PathBuf};
 
-/// What the list of files in a folder calls it.
+/// The content kind of an output folder in its list of files.
 const KIND: &str = "fluid";
 
 /// Solve a fluid model of congestion control: rates and queue by differential equations, and whether they come to rest.

@@ -15,7 +15,7 @@ use std::io::{BufReader, Write};
 use std::path::{Component, Path, PathBuf};
 use text::quoted;
 use traffic::FlowFileOptions;
-use units::{Rate, Time};
+use units::{Bytes, Rate, Time};
 
 /// Turn what another simulator runs into a scenario.
 #[derive(Debug, clap::Args)]
@@ -76,6 +76,14 @@ fn hpcc(args: &HpccArgs) -> Result<Exit, Failure> {
         let message = format!("{} exists, and nothing was written", out.display());
         return Err(Failure::input(message, "name another file with --out"));
     }
+    let folder = match args.out.as_deref().map(Path::parent) {
+        Some(Some(folder)) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    if !folder.is_dir() {
+        let message = format!("there is no folder {}", folder.display());
+        return Err(Failure::input(message, "make it, or name another with --out"));
+    }
     let path = &args.config;
     let text = read_text(path, MAX_WRITTEN_BYTES)?;
     let wrong = |errors| Failure::from(LabError::Scenario { errors, path: path.clone() });
@@ -93,10 +101,6 @@ fn hpcc(args: &HpccArgs) -> Result<Exit, Failure> {
     let fabric = (Format::Hpcc.read(&content, &unstated))
         .map_err(|error| Failure::input(located(&topology, &error), "the topology that the configuration names"))?;
     let flows = flows(&flow_file, &fabric)?;
-    let folder = match args.out.as_deref().map(Path::parent) {
-        Some(Some(folder)) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
     let [topology_file, flow_file] = [&topology, &flow_file].map(|file| relative(folder, file).display().to_string());
     let inputs = Inputs {
         fabric: &fabric,
@@ -112,6 +116,14 @@ fn hpcc(args: &HpccArgs) -> Result<Exit, Failure> {
         return verify(&accounts, imported.map_err(wrong));
     }
     let imported = imported.map_err(wrong)?;
+    if imported.text.len() as u64 > MAX_WRITTEN_BYTES {
+        let message = format!(
+            "the scenario would have {}, more than the {} that a scenario may have",
+            Bytes(imported.text.len() as u64),
+            Bytes(MAX_WRITTEN_BYTES)
+        );
+        return Err(Failure::input(message, "leave --paths out, or split the flows"));
+    }
     // What is written runs.
     let name = args.out.clone().unwrap_or_else(|| PathBuf::from("the scenario"));
     let scenario = Scenario::parse_with(

@@ -33,7 +33,7 @@ pub struct ReproduceArgs {
     quiet: bool,
 }
 
-/// What the list of files in a folder of pictures calls it.
+/// The content kind of a folder of pictures in its list of files.
 const PICTURES: &str = "reproduce --plots";
 
 /// Runs the command: 0 if every check holds, 1 if one fails, 2 for an experiment that is not known.

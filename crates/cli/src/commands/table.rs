@@ -6,12 +6,11 @@ use crate::output::{self, Style, styled};
 use record::export::{Exported, tables};
 use record::file::WholeFile;
 use record::files::{Earlier, NewFiles};
-
 use std::path::{Path, PathBuf};
 use text::numbers::counted;
 use text::{Layout, table};
 
-/// What the list of a folder of tables calls it.
+/// The content kind of a folder of tables in its list of files.
 const TABLES: &str = "table";
 
 /// Print a table of a result as CSV, or all into a folder; without a name, list them with units and meanings.

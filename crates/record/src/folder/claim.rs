@@ -31,6 +31,24 @@ impl Claim {
         Ok(claim)
     }
 
+    /// Removes what a killed process left beside `target` and in it, if anything.
+    ///
+    /// # Errors
+    /// As [`Claim::beside`].
+    pub(crate) fn clear_beside(target: &Path) -> Result<(), RecordError> {
+        let target: PathBuf = target.components().collect();
+        let partial = candidates(&target, "partial").next();
+        if partial.is_some_and(|partial| partial.join(MARKER).is_file()) {
+            drop(Claim::beside(&target)?);
+        }
+        let path = target.join(MARKER);
+        if let Ok(marker) = File::open(&path) {
+            lock(&marker, &path, &target)?;
+            earlier::gone(fs::remove_file(&path)).map_err(RecordError::unwritable("remove", &path))?;
+        }
+        Ok(())
+    }
+
     /// The folder in which files grow.
     pub(crate) fn path(&self) -> &Path {
         &self.partial
@@ -61,9 +79,7 @@ impl Claim {
         drop(marker);
         Ok(())
     }
-}
 
-impl Claim {
     /// The names of the files that grow.
     pub(super) fn names(&self) -> Result<BTreeSet<String>, RecordError> {
         noted(&self.partial)
