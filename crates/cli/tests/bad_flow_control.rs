@@ -218,7 +218,7 @@ fn credits() {
         (r#"credits = "20KB""#,  r#"credits = "400KB""#, r#"buffer = "1MB""#, &["smaller than the room", "or more"]),
         (r#"update = "2KB""#,    r#"update = "0B""#,     "", &["at least a byte"]),
         (r#"regrant = "100us""#, r#"regrant = "0s""#,    "", &["without any time in between", "100us"]),
-        ("priorities = [3]",     "priorities = []",      "", &["is empty", "priorities = [3]"]),
+        ("priorities = [3]",     "priorities = []",      "", &["is empty", "such as [3]"]),
         ("priorities = [3]",     "priorities = [8]",     "", &["from 0 to 7"]),
         (r#"buffer = "1MB""#,    r#"queue = "100KB""#,   r#"kind = "cbfc""#, &["switch.buffer"]),
     ]);

@@ -115,3 +115,27 @@ fn files_can_be_named_beside_the_configuration() {
     let ran = run(&["run", &at("made.toml"), "--out", &at("out"), "--quiet"]);
     assert_eq!(ran.code, Some(0), "{}", ran.err);
 }
+
+/// With the paths of that simulator's ECMP a scenario has a path for each pair of hosts and runs; the output folder is
+/// checked before all else.
+#[test]
+fn data_takes_the_paths_of_the_simulator() {
+    let folder = folder("paths", &[]);
+    let at = |name: &str| folder.join(name).display().to_string();
+    let lost = run(&["import", "hpcc", &at("mix/config.txt"), "--paths", "--out", &at("none/made.toml")]);
+    assert!(lost.code == Some(2) && lost.err.contains("there is no folder"), "{}", lost.err);
+    let made = run(&["import", "hpcc", &at("mix/config.txt"), "--paths", "--out", &at("made.toml")]);
+    assert_eq!(made.code, Some(0), "{}", made.err);
+    let text = fs::read_to_string(at("made.toml")).unwrap();
+    assert!(
+        text.contains("paths = [\"path 0\", \"path 1\"]") && text.contains("nodes = [\"h2\", \"s0\", \"h1\"]"),
+        "{text}"
+    );
+    let ran = run(&["run", &at("made.toml"), "--out", &at("out"), "--quiet"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    // Which of its links a host chooses there is not known.
+    let two = "4 1 4\n0\n0 1 100Gbps 1000ns 0\n0 2 100Gbps 1000ns 0\n0 3 100Gbps 1000ns 0\n2 3 100Gbps 1000ns 0\n";
+    fs::write(at("mix/topology.txt"), two).unwrap();
+    let two = run(&["import", "hpcc", &at("mix/config.txt"), "--paths"]);
+    assert!(two.code == Some(2) && two.err.contains("host `h2` has several links"), "{}", two.err);
+}

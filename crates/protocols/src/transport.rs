@@ -266,6 +266,15 @@ impl TransportParameters {
         }
     }
 
+    /// Whether data frames say that they take part in ECN (RFC 3168, ECT).
+    pub fn is_ecn_capable(&self) -> bool {
+        match self {
+            TransportParameters::Tcp(parameters) => parameters.ecn != tcp::Ecn::Off,
+            TransportParameters::Roce(parameters) => parameters.ecn,
+            _ => false,
+        }
+    }
+
     /// Whether senders have a window or rate that [`Sender::on_returned`] can halve, and that grows again.
     pub fn slows_down(&self) -> bool {
         match self {

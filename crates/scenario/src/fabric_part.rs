@@ -221,7 +221,7 @@ impl FabricPlan {
 
 /// Warns of keys that say what the file says itself: read with other values it is the same fabric.
 fn warn_of_idle(context: &Context<'_>, plan: &FilePlan, fabric: &Fabric, read: impl Fn(&Options) -> Option<Fabric>) {
-    if plan.link.is_none() && plan.hosts_per_switch == 0 {
+    if plan.link.is_none() && plan.hosts_per_switch == 0 || fabric.links().is_empty() {
         return;
     }
     let unlike = |spec: LinkSpec| LinkSpec {

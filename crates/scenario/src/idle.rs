@@ -4,6 +4,7 @@
 use crate::parts::Parts;
 use crate::section::Context;
 use model::parameters::{FlowControl, Overload};
+use protocols::rate_control::Needs;
 use traffic::{Plan, Start};
 
 /// Warns of each that is written, and of flags that are not at their default.
@@ -41,6 +42,21 @@ pub(crate) fn warn(context: &Context<'_>, parts: &Parts, plan: &Plan) {
         host.reply_class.is_none() || replies,
         "only datagrams are sent, and they have no replies",
     );
+    // Transports that react to marks have a warning of their own.
+    for (key, _, transport) in parts.transports() {
+        let waits = transport.is_ecn_capable() && transport.needs() != Needs::Marks;
+        warn_unless(&format!("{key}.ecn"), !waits || parts.marks(), "no switch marks");
+    }
+    for (number, failure) in parts.failures.iter().enumerate() {
+        let is_late = failure.at >= parts.top.duration;
+        warn_unless(&format!("fail.{number}"), !is_late, "the run ends before the link fails");
+    }
+    if let Some(preemption) = parts.preemption {
+        let used = plan.classes() | host.reply_class.map_or(0, |class| 1 << class);
+        let (express, others) = (used & preemption.express, used & !preemption.express);
+        warn_unless("switch.preemption", express != 0 || !parts.gates.is_empty(), "no express class has traffic");
+        warn_unless("switch.preemption", others != 0, "all traffic is express, so that nothing can be interrupted");
+    }
     let switches = section.table("switch", "switch", false);
     let timed = !parts.gates.is_empty() || !parts.cyclic.is_empty();
     for key in ["clock", "clocks"] {

@@ -282,12 +282,6 @@ fn sorted(mut hosts: Vec<u32>) -> Vec<u32> {
     hosts
 }
 
-/// The classes of flows, a bit each.
-fn classes_in_use(plan: &Plan) -> u8 {
-    let of_flows = plan.flows.iter().map(|flow| flow.class);
-    of_flows.chain(plan.arrivals.iter().map(|arrivals| arrivals.class)).fold(0, |used, class| used | 1 << class)
-}
-
 impl Scenario {
     /// Builds the fabric and nothing else: routes of a large one take more time and memory than itself.
     ///
@@ -382,7 +376,7 @@ impl Scenario {
         let plan = ground.lower(&parts.traffic);
         // Without a plan, what the entries say: other mistakes should not hide a buffer that is too small.
         let entries = || parts.traffic.iter().fold(0, |used, entry| used | 1 << entry.class);
-        let used = plan.as_ref().map_or_else(entries, classes_in_use);
+        let used = plan.as_ref().map_or_else(entries, Plan::classes);
         let used = used | parts.host.reply_class.map_or(0, |class| 1 << class);
         let used = used | tags.as_ref().and_then(|tags| tags.as_ref()).map_or(0, |tags| tags.lossless() | 1);
         override_part::check(context, &parts.switch, &parts.overrides);
@@ -391,7 +385,7 @@ impl Scenario {
         room.check_frame(context, mtu);
         credits::check(context, reach, &parts.switch, mtu, used, &mut derived);
         overload_part::check(context, parts, &fabric, used);
-        trim_part::check(context, parts, &fabric, plan.as_ref().map_or_else(entries, classes_in_use), mtu);
+        trim_part::check(context, parts, &fabric, plan.as_ref().map_or_else(entries, Plan::classes), mtu);
         backpressure_part::check(context, parts, reach, mtu, used);
         let plan = plan?;
         if parts.routing.mode == RoutingMode::Explicit {
@@ -401,7 +395,7 @@ impl Scenario {
                 context.fail(&format!("traffic.{traffic}"), "explicit routing needs a path for every flow", Some(help));
             }
         }
-        if control.lossless() != 0 && control.lossless() & classes_in_use(&plan) == 0 {
+        if control.lossless() != 0 && control.lossless() & plan.classes() == 0 {
             let message = "no traffic uses a lossless class: frames of every class may be lost";
             context.warn("switch.flow_control.priorities", message);
         }

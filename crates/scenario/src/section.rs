@@ -108,6 +108,18 @@ pub(crate) struct Section<'c, 'd> {
     asked: RefCell<Vec<&'static str>>,
 }
 
+/// Whether two texts are one value: `0.2s` is `200ms`.
+fn is_same(one: &str, other: &str) -> bool {
+    fn parsed<T: FromStr + PartialEq>(one: &str, other: &str) -> bool {
+        matches!((one.parse::<T>(), other.parse::<T>()), (Ok(one), Ok(other)) if one == other)
+    }
+    one == other
+        || parsed::<f64>(one, other)
+        || parsed::<Time>(one, other)
+        || parsed::<Rate>(one, other)
+        || parsed::<Bytes>(one, other)
+}
+
 impl<'c, 'd> Section<'c, 'd> {
     fn new(context: &'c Context<'d>, schema: &'static str, name: String, table: &'d Table) -> Self {
         let (tags, undecided, asked) = (RefCell::new(Vec::new()), RefCell::new(false), RefCell::new(Vec::new()));
@@ -142,7 +154,7 @@ impl<'c, 'd> Section<'c, 'd> {
             schema => keys::find(schema, key, &self.tags.borrow()).map(|it| it.default),
         };
         let written = self.table.get(key).and_then(|item| item.value.text());
-        matches!((default, written), (Some(Default::Value(words)), Some(text)) if words == text)
+        matches!((default, written), (Some(Default::Value(words)), Some(text)) if is_same(words, &text))
     }
 
     /// As [`Section::refuse_idle`] for what a number of another key leaves idle, such as one piece or one round: a

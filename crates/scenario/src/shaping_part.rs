@@ -92,9 +92,7 @@ pub(crate) fn lower(plans: &[ShapingPlan], context: &Context<'_>, fabric: &Fabri
 /// Warns of classes that are shaped and have no traffic.
 pub(crate) fn warn(context: &Context<'_>, shaping: &Shaping, plan: &Plan, replies: Option<u8>) {
     let classes = shaping.values().fold(0, |all, slopes| all | slopes.classes());
-    let flows = plan.flows.iter().map(|flow| flow.class);
-    let used = flows.chain(plan.arrivals.iter().map(|arrivals| arrivals.class)).chain(replies);
-    let idle = used.fold(classes, |idle, class| idle & !(1 << class));
+    let idle = classes & !(plan.classes() | replies.map_or(0, |class| 1 << class));
     for class in (0..8u8).filter(|class| idle & 1 << class != 0) {
         context.warn("shaping", format!("class {class} is shaped, but has no traffic"));
     }

@@ -55,7 +55,7 @@ pub(crate) fn classes(value: &Value, empty: &str) -> Read<u8> {
         classes |= 1 << whole(&item.value, 0..=7)?.0;
     }
     if classes == 0 {
-        return Err((empty.to_owned(), Some("write priorities = [3]".to_owned())));
+        return Err((empty.to_owned(), Some("write a list of classes, such as [3]".to_owned())));
     }
     let shown: Vec<u8> = (0..8).filter(|class| classes >> class & 1 == 1).collect();
     Ok((classes, format!("{shown:?}")))

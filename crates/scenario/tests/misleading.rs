@@ -94,6 +94,24 @@ fn ndp_without_trimming() {
     assert!(!keys(&with).contains(&"host.transport".to_owned()), "{:?}", keys(&with));
 }
 
+/// A lone key of a table that the rest of the scenario leaves without effect.
+#[test]
+fn tables_and_keys_that_nothing_meets() {
+    let with = |part: &str| keys(&format!("{GOOD}{part}"));
+    assert_eq!(with("[host]\ntransport = { kind = \"roce\", ecn = true }\n"), ["host.transport.ecn"]);
+    assert_eq!(with("[host]\ntransport = { kind = \"tcp\", ecn = true }\n"), ["host.transport.ecn"]);
+    let marked = GOOD.replace("buffer = \"1MB\"", "buffer = \"1MB\"\nmarking = { kind = \"ecn\", k_min = \"10KB\" }");
+    assert_eq!(keys(&format!("{marked}[host]\ntransport = {{ kind = \"roce\", ecn = true }}\n")), [""; 0]);
+    let fails =
+        |at: &str| with(&format!("[routing]\nreroute = \"local\"\n[[fail]]\nlink = [\"L1\", \"S1\"]\nat = \"{at}\"\n"));
+    assert_eq!((fails("1ms"), fails("999us")), (vec!["fail.0".to_owned()], vec![]));
+    let express = |classes: &str| with(&format!("[switch.preemption]\nexpress = {classes}\n"));
+    assert_eq!(express("[7]"), ["switch.preemption"]);
+    assert_eq!(express("[0, 1]"), ["switch.preemption"]);
+    let of_two = "[[traffic]]\nkind = \"permutation\"\nsize = \"1MB\"\nclass = 7\n[switch.preemption]\nexpress = [7]\n";
+    assert_eq!(with(of_two), [""; 0]);
+}
+
 #[test]
 fn go_back_n_with_packets_sprayed() {
     for transport in ["roce", "dcqcn"] {

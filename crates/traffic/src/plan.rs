@@ -26,6 +26,14 @@ pub struct Plan {
     pub collectives: Vec<Collection>,
 }
 
+impl Plan {
+    /// The classes of its flows, planned and drawn, a bit each.
+    pub fn classes(&self) -> u8 {
+        let of_flows = self.flows.iter().map(|flow| flow.class);
+        of_flows.chain(self.arrivals.iter().map(|arrivals| arrivals.class)).fold(0, |used, class| used | 1 << class)
+    }
+}
+
 /// Something that a host waits for before several of its flows may start: all that came before, and a time of its own.
 /// It starts none by itself: to each of them it counts as one notification.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

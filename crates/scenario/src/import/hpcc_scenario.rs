@@ -7,6 +7,7 @@ use crate::error::{ScenarioError, ScenarioErrors};
 use fabric::{Fabric, NodeId};
 use protocols::describe::Family;
 use protocols::transport::MECHANISMS;
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use traffic::{Flow, Start};
 use units::{Rate, Time};
@@ -204,20 +205,34 @@ impl<'a> Writer<'a> {
 
 impl<'a> Writer<'a> {
     /// The key `paths` of the replay, and the [[path]] entries.
+    ///
+    /// # Errors
+    /// A host with several links: which of them a flow takes there is decided by another hash. A flow without a path.
     fn paths(&self) -> Result<(String, String), ScenarioErrors> {
         let Inputs { fabric, flows, .. } = self.inputs;
-        let Some(paths) = hpcc_ecmp::paths(fabric, flows) else {
-            let message = "a flow has no path from its source to its destination".to_owned();
-            return Err(ScenarioErrors { errors: vec![error(&self.config.file, 0, "TOPOLOGY_FILE", message, None)] });
+        let wrong = |message: String, help: Option<&str>| ScenarioErrors {
+            errors: vec![error(&self.config.file, 0, "TOPOLOGY_FILE", message, help.map(str::to_owned))],
         };
+        if let Some(&host) = fabric.hosts().iter().find(|&&host| fabric.ports(host).len() > 1) {
+            let message =
+                format!("--paths: host `{}` has several links, and its choice is not known", fabric.name(host));
+            return Err(wrong(message, Some("leave --paths out: flows are routed by the hash of Tidegate")));
+        }
+        let paths = hpcc_ecmp::paths(fabric, flows)
+            .ok_or_else(|| wrong("a flow has no path from its source to its destination".to_owned(), None))?;
         let mut entries =
             String::from("# Paths that ECMP of HPCC's simulator gives to data. Replies are routed here.\n");
-        for (flow, path) in paths.iter().enumerate() {
-            let nodes: Vec<String> = path.iter().map(|&node| quoted(fabric.name(node))).collect();
-            // Writing to a String cannot fail.
-            let _ = writeln!(entries, "[[path]]\nname = \"flow {flow}\"\nnodes = [{}]", nodes.join(", "));
+        let (mut numbers, mut names) = (BTreeMap::new(), Vec::new());
+        for path in paths {
+            let next = numbers.len();
+            let number = *numbers.entry(path.clone()).or_insert_with(|| {
+                let nodes: Vec<String> = path.iter().map(|&node| quoted(fabric.name(node))).collect();
+                // Writing to a String cannot fail.
+                let _ = writeln!(entries, "[[path]]\nname = \"path {next}\"\nnodes = [{}]", nodes.join(", "));
+                next
+            });
+            names.push(format!("\"path {number}\""));
         }
-        let names: Vec<String> = (0..paths.len()).map(|flow| format!("\"flow {flow}\"")).collect();
         Ok((format!("paths = [{}]\n", names.join(", ")), entries))
     }
 
@@ -230,6 +245,10 @@ impl<'a> Writer<'a> {
     fn unknown(&mut self) {
         for key in self.inputs.ignore {
             match self.config.find(key) {
+                Some(_) if matches!(key.as_str(), "TOPOLOGY_FILE" | "FLOW_FILE") => {
+                    let help = "--topology FILE and --flows FILE name other files";
+                    self.fail(key, format!("--ignore {key}: no scenario can do without the file"), Some(help));
+                }
                 Some(entry) => {
                     let (file, line) = (&self.config.file, entry.line);
                     self.notes.push(format!("{file}:{line}: {key}: ignored, as asked"));

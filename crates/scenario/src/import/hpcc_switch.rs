@@ -14,6 +14,7 @@ const RESERVE_BYTES: u64 = 4096;
 const FRAME_OVERHEAD_BYTES: u64 = 128;
 
 impl Writer<'_> {
+    /// The keys of `[switch]`, and `[[switch.override]]` entries behind them.
     pub(super) fn switch(&mut self) -> String {
         let mib = self.whole("BUFFER_SIZE", 16);
         let mut text = format!("buffer = \"{mib}MiB\"\n");

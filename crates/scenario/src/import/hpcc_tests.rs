@@ -211,6 +211,8 @@ fn load_balancers_and_unknown_keys_are_refused_by_name_unless_ignored() {
     }
     let error = import_ignoring(CONFIG, None, &["NOTHING".to_owned()]).unwrap_err().to_string();
     assert!(error.contains("the configuration has no such key"), "{error}");
+    let error = import_ignoring(CONFIG, None, &["FLOW_FILE".to_owned()]).unwrap_err().to_string();
+    assert!(error.contains("no scenario can do without the file"), "{error}");
 }
 
 /// SimAI and ASTRA-sim ship a stop time that never comes.
