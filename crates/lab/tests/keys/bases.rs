@@ -104,7 +104,7 @@ pub fn base(place: &Place) -> (String, String) {
     (text, path)
 }
 
-/// What each kind of fabric needs.
+/// The keys that each kind of fabric requires.
 fn kind_of_fabric(place: &Place) -> String {
     let kind = place.variant.unwrap_or(if place.name == "kind" { "f10" } else { "leaf-spine" });
     let keys = match kind {
@@ -218,7 +218,7 @@ fn overrides(place: &Place) -> String {
     scenario(&[&leaves(), INCAST, traffic, &switch, "[[switch.override]]\n", whom, entry])
 }
 
-/// Gates at each switch, whose clocks differ.
+/// Gates at every switch, with clocks that drift apart.
 fn clocks_of_switches(place: &Place) -> String {
     let gates =
         "[[gates]]\nnode = \"L2\"\nstates = [{ open = [3], time = \"30us\" }, { open = [0], time = \"20us\" }]\n";

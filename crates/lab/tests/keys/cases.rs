@@ -34,7 +34,7 @@ pub struct Refusal {
     pub of: &'static [&'static str],
     pub set: Pairs,
     pub value: &'static str,
-    /// What the error says.
+    /// A part of the error message.
     pub says: &'static str,
 }
 

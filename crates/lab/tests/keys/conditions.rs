@@ -1,4 +1,4 @@
-//! Keys that act only beside a value of another key, and are refused beside any other.
+//! Keys that act only beside a value of another key, and are refused, or warned of, beside any other.
 
 use super::places::{self, Place};
 use super::results::run;
@@ -12,7 +12,7 @@ struct Condition {
     of: &'static [&'static str],
     keys: &'static [&'static str],
     set: &'static [(&'static str, &'static str)],
-    /// What the error says beside the key.
+    /// A part of the message that no other message has.
     says: &'static str,
 }
 
@@ -148,6 +148,8 @@ const CONDITIONS: &[Condition] = &[
         "bounces",
     ),
     beside("switch.tags", &[], &["paths"], &[], "merge"),
+    beside("switch.preemption", &[], &["express"], &[("traffic.0.class", "3"), ("traffic.1.class", "3")], "express"),
+    beside(T, &["roce"], &["ecn"], &[("switch.marking", "none")], "no switch marks"),
     beside("agreement", &[], &["rate"], &[("switch.flow_control", "none")], "florax"),
     beside(
         "host",
@@ -201,14 +203,25 @@ fn is_told(place: &Place, condition: &Condition) -> Result<(), String> {
     Err(format!("{place} beside {:?}: {last}", condition.set))
 }
 
+/// Tables that are refused, or warned of, as a whole.
+const WHOLE_TABLES: Keys = &[
+    "agreement",
+    "host.on_bounce",
+    "switch.clock",
+    "switch.clocks",
+    "switch.watchdog",
+    "host.pause_storm",
+    "check.storm",
+];
+
 /// Whether a message is about the key, or about its whole table.
 fn names(place: &Place, message: &str) -> bool {
     let table = place.section.rsplit('.').next().unwrap_or_default();
-    message.contains(place.name) || message.contains(table)
+    message.contains(place.name) || WHOLE_TABLES.contains(&place.section) && message.contains(table)
 }
 
 #[test]
-fn keys_are_refused_where_they_cannot_act() {
+fn keys_that_cannot_act_are_refused_or_warned_of() {
     let (mut wrong, mut tried) = (Vec::new(), 0);
     let places = places::all();
     for condition in CONDITIONS {
@@ -228,6 +241,6 @@ fn keys_are_refused_where_they_cannot_act() {
             assert!(found > 0, "no key {}.{key} of {:?}", condition.section, condition.of);
         }
     }
-    eprintln!("{tried} keys are refused beside values that make them idle");
+    eprintln!("{tried} keys are refused, or warned of, beside values that leave them without effect");
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

@@ -1,9 +1,8 @@
-//! No silent key: every key that is documented changes results in a scenario made for it, is refused, or stands in a
-//! list with a reason.
+//! Every documented key changes results in a scenario made for it, is refused, or stands in a list with a reason.
 //!
 //! The keys come from the tables of the code ([`places`]), so that a key without a scenario fails. [`bases`] has a
-//! scenario for each table, [`cases`] what single keys need beside it. [`conditions`] says which keys are refused
-//! beside which values.
+//! scenario for each table, [`cases`] the additions that single keys require. [`conditions`] lists the keys that are
+//! refused beside certain values.
 
 mod bases;
 mod cases;
@@ -185,6 +184,13 @@ fn lists_name_keys_that_exist() {
     for exception in EXCEPTIONS {
         assert!(paths.contains(exception.key), "no key {}", exception.key);
         assert!(exception.reason.len() > 20, "{}: no reason", exception.key);
+        for variant in exception.of {
+            let is_variant = |place: &Place| place.path == exception.key && place.variant == Some(variant);
+            assert!(places.iter().any(is_variant), "no key {} of {variant}", exception.key);
+        }
+    }
+    for refusal in cases::REFUSALS {
+        assert!(paths.contains(refusal.key), "no key {}", refusal.key);
     }
     for case in cases::all() {
         let fits = places.iter().any(|place| case.fits(place));
