@@ -118,6 +118,7 @@ def compare_counts(network, summary):
 
 def comparisons(path):
     """With and without a trace, since a trace makes switches step by step."""
+    call("run", path, "--explain")  # what the simulator refuses need not be computed
     network = run(path)
     _, flows, trace = simulate(path, "record.trace={}", "flows", "trace")
     yield from compare_trace(network, trace)
@@ -128,9 +129,14 @@ def comparisons(path):
 
 
 def compare(path):
-    """The first difference, or None, and how many values were compared."""
-    count = 0
-    for count, (name, ours, theirs) in enumerate(comparisons(path), 1):
-        if ours != theirs:
-            return f"{name}: model {ours}, simulator {theirs}", count
-    return None, count
+    """`equal`, `different` or `refused`; the difference or the refusal; the numbers of comparisons and of events."""
+    counts = Counter()
+    try:
+        for name, ours, theirs in comparisons(path):
+            counts["comparisons"] += 1
+            if ours != theirs:
+                return "different", f"{name}: model {ours}, simulator {theirs}", counts
+            counts[ours[2] if name.startswith("trace") else ""] += 1
+    except Refused as refusal:
+        return "refused", str(refusal), counts
+    return "equal", None, counts
