@@ -484,18 +484,25 @@ control = { every = "20us" }
 /// Messages without a gap are as one message of their length, in window, alpha and rate.
 #[test]
 fn messages_without_a_gap_equal_one_long_message() {
-    for kind in ["dcqcn", "hpcc", "swift", "dctcp-rate", "tcp", "dctcp"] {
+    for kind in ["dcqcn", "hpcc", "swift", "timely", "roce", "dctcp-rate", "tcp", "dctcp"] {
         let transport = match kind {
+            // A message's last segment is as long as the others.
+            "timely" => "{ kind = \"timely\", payload = \"1000B\", segment = \"50KB\" }".to_owned(),
             "tcp" | "dctcp" => format!("{{ kind = \"{kind}\", mss = \"1000B\", delayed_ack = false }}"),
             _ => format!("{{ kind = \"{kind}\", payload = \"1000B\" }}"),
         };
         let trace = |pieces: &str| {
+            let lossless = "buffer = \"4MB\"\nflow_control = { kind = \"pfc\", priorities = [3] }";
+            let text = match kind {
+                "timely" | "roce" => BROADCAST.replace("queue = \"400KB\"", lossless).replace("\"40ms\"", "\"400ms\""),
+                _ => BROADCAST.to_owned(),
+            };
             let set = [
                 ("host.transport", transport.as_str()),
                 ("traffic.0.pieces", pieces),
                 ("traffic.0.pieces_in_flight", "1000"),
             ];
-            let (finished, seen) = alone::<Seen>(BROADCAST, &set, 1);
+            let (finished, seen) = alone::<Seen>(&text, &set, 1);
             let mut rows: Vec<&FlowRecord> = seen.flows.iter().filter(|row| row.traffic == 0).collect();
             rows.sort_by_key(|row| row.flow);
             assert!(rows.iter().all(|row| row.start_ps == rows[0].start_ps), "{kind}: all could start at once");

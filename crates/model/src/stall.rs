@@ -1,14 +1,15 @@
 //! What the check "stall" is told as a run ends: blocked queues, stopped queues, and the accounts that stop them.
 
 use crate::deadlock::{stopped_queues, stops, stops_whole_ports};
-use crate::egress::{Head, hold};
+use crate::egress::{Head, Rules, hold};
+use crate::network::Network;
 use crate::node::Machine;
 use crate::parameters::{Buffer, FlowControl, QueueLimit};
 use crate::simulation::Simulation;
 use crate::switch::Switch;
 use check::stall::{BlockCause, BlockedQueue, Stalls};
 use check::{AccountId, QueueId};
-use fabric::NodeId;
+use fabric::{NodeId, NodeKind};
 use protocols::frame::MIN_FRAME_BYTES;
 use protocols::scheduler::ClassScheduler;
 use units::{Time, WIRE_OVERHEAD_BYTES};
@@ -19,6 +20,7 @@ pub(crate) fn find(simulation: &Simulation, now: Time) -> Stalls {
     let mut own: Vec<BlockedQueue> =
         simulation.switches().flat_map(|switch| blocked(simulation, switch, now)).collect();
     own.extend(held_in_vain(simulation, now));
+    own.extend(starved_hosts(simulation, now));
     let all: Vec<BlockedQueue> = simulation.everywhere(own).into_iter().flatten().collect();
     let mut own = Vec::new();
     if may_lock {
@@ -88,23 +90,68 @@ fn blocked(simulation: &Simulation, switch: &Switch, now: Time) -> Vec<BlockedQu
 /// sends all that its switch can hold, in the smallest frames, and the scheduler serves the other classes once.
 fn longest_wait(simulation: &Simulation, switch: &Switch, port: u16, class: u8) -> Time {
     let network = &simulation.network;
-    let mtu_bytes = u64::from(network.host.mtu_bytes);
-    let held_bytes = match network.switch_of(switch.node()).buffer {
-        Buffer::Shared { bytes, .. } => bytes,
-        Buffer::PerQueue { limit } => {
-            let queues = switch.core.buffer.queues_of(port).count() as u64;
-            let most = match limit {
-                QueueLimit::Bytes(most) => most,
-                QueueLimit::Packets(most) => u64::from(most) * mtu_bytes,
-            };
-            most.saturating_mul(queues)
-        }
-    };
+    let queues = switch.core.buffer.queues_of(port).count() as u64;
     let rules = switch.core.egress.rules(port);
-    let round_bytes = rules.scheduler().longest_round_bytes(class, mtu_bytes);
+    let round_bytes = rules.scheduler().longest_round_bytes(class, u64::from(network.host.mtu_bytes));
+    smallest_frames_time(rules, held_bytes(network, switch.node(), queues).saturating_add(round_bytes))
+}
+
+/// The most that a switch holds for one port of so many queues.
+fn held_bytes(network: &Network, switch: NodeId, queues: u64) -> u64 {
+    match network.switch_of(switch).buffer {
+        Buffer::Shared { bytes, .. } => bytes,
+        Buffer::PerQueue { limit: QueueLimit::Bytes(most) } => most.saturating_mul(queues),
+        Buffer::PerQueue { limit: QueueLimit::Packets(most) } => {
+            (u64::from(most) * u64::from(network.host.mtu_bytes)).saturating_mul(queues)
+        }
+    }
+}
+
+/// The time that `bytes` take by a port in the smallest frames.
+fn smallest_frames_time(rules: &Rules, bytes: u64) -> Time {
     let least = u64::from(MIN_FRAME_BYTES);
-    let wire_bytes = u128::from(held_bytes.saturating_add(round_bytes)) * u128::from(least + WIRE_OVERHEAD_BYTES);
+    let wire_bytes = u128::from(bytes) * u128::from(least + WIRE_OVERHEAD_BYTES);
     rules.link.rate.serialise(u64::try_from(wire_bytes / u128::from(least)).unwrap_or(u64::MAX))
+}
+
+/// Lossless classes of hosts of this rank whose next frame has waited, while nothing kept it back, for longer than the
+/// port takes for all that the switch at its other end can hold, and for one turn of everything that waits at the port.
+fn starved_hosts(simulation: &Simulation, now: Time) -> Vec<BlockedQueue> {
+    let network = &simulation.network;
+    let lossless = network.switch.flow_control.lossless();
+    let mtu_bytes = u64::from(network.host.mtu_bytes);
+    let mut found = Vec::new();
+    for host in simulation.hosts() {
+        for (port, peer) in (0u16..).zip(network.fabric.ports(host.node)) {
+            let cell = host.egress.cell(port);
+            let rules = host.egress.rules(port);
+            let waiting = cell.waiting & lossless;
+            if waiting == 0 || cell.holds & hold::DOWN != 0 {
+                continue;
+            }
+            let switch_bytes = match network.fabric.node(peer.peer).kind {
+                NodeKind::Switch => held_bytes(network, peer.peer, network.classes.len() as u64),
+                NodeKind::Host => 0,
+            };
+            let head = host.head_of(port);
+            for &class in network.classes.iter().filter(|class| waiting >> **class & 1 == 1) {
+                let Some(head) = head(class).filter(|_| rules.blocked_since(now, class).is_none()) else { continue };
+                let turn_bytes = mtu_bytes + rules.scheduler().longest_round_bytes(class, mtu_bytes);
+                let most_bytes = switch_bytes.saturating_add(host.waiting_turns(port).saturating_mul(turn_bytes));
+                let (since, open) = host.egress.blocked_since(now, port, (class, head), Time::ZERO);
+                if since != Time::MAX && open > smallest_frames_time(rules, most_bytes) {
+                    let queue = QueueId { node: host.node.0, port, class };
+                    let highest = cell.waiting >> class == 1;
+                    let cause = match rules.scheduler() {
+                        ClassScheduler::Strict if !highest => BlockCause::StrictPriority,
+                        _ => BlockCause::Unknown,
+                    };
+                    found.push(BlockedQueue { since, queue, bytes: 0, cause });
+                }
+            }
+        }
+    }
+    found
 }
 
 /// Whether a frame in a queue is of a lossless class, or counts against the account of one.

@@ -123,6 +123,16 @@ impl Host {
         self.egress.judge_frame(now, port, flow.class, Head { size_bytes, since: at }, &mut self.books);
     }
 
+    /// The first frame of each class that waits for `port`.
+    pub(crate) fn head_of(&self, port: u16) -> impl Fn(u8) -> Option<Head> {
+        head_of(&self.nics[usize::from(port)], self.egress.cell(port).holds, &self.senders, &self.network)
+    }
+
+    /// The frames and flows that wait for `port`.
+    pub(crate) fn waiting_turns(&self, port: u16) -> u64 {
+        self.nics[usize::from(port)].lanes.iter().map(|lane| (lane.frames.len() + lane.ready.len()) as u64).sum()
+    }
+
     /// Judges all that waits for a port as the run ends at `now`.
     pub(crate) fn judge_at_end(&mut self, now: Time) {
         self.stir(now);
@@ -371,6 +381,7 @@ impl Host {
         if segment.next > egress.cell(port).busy_until {
             pace(flow, slot, segment.next, nics);
         } else {
+            flow.ready_since = now;
             enter_round(flow, slot, nics, egress, network);
         }
         if segment.waits {

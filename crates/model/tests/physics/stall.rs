@@ -65,6 +65,30 @@ fn a_starved_class_is_a_stall_with_port_class_time_and_cause() {
     }
 }
 
+/// `H1` sends to `H3` in class 3 and, from 100 us on, at line rate in class 5, which goes first already at `H1`.
+#[test]
+fn a_class_that_starves_at_its_host_is_a_stall() {
+    let within_host = |flow_control: FlowControl| {
+        let mut setup = starved(flow_control, shared(), None);
+        let mut flows = setup.traffic.flows.clone();
+        flows[1].src = 0;
+        setup.traffic = plan(3, flows);
+        setup
+    };
+    for (kind, flow_control) in by_account() {
+        let told = run(within_host(flow_control));
+        let check = stall(&told);
+        assert!(!check.pass, "{kind}: {}", check.detail);
+        let expected = "1 queue blocked: H1 port 0 class 3 since 10";
+        assert!(check.detail.starts_with(expected), "{kind}: {}", check.detail);
+        assert!(check.detail.contains("higher classes take the link (strict priority)"), "{kind}: {}", check.detail);
+        let mut fair = within_host(flow_control);
+        fair.switch.scheduler = Scheduler::Wrr { weights: [1; 8] };
+        let told = run(fair);
+        assert!(stall(&told).pass, "{kind}, fair: {}", stall(&told).detail);
+    }
+}
+
 /// A share for the class, an end of the others, or a run that ends before the port could have sent what its switch
 /// can hold.
 #[test]
