@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
 """Prints the table of docs/validation.md beside HPCC's simulator: percentiles of the slowdown there and here.
 
-`*.fct` is the output of the released simulator at 9f4be2a on these files. Both divide a flow's time by the time that the
-simulator itself states for the flow alone. Flows take the paths that ECMP gives them there. Seeds draw marks and the paths
-of acknowledgements; on the star, where most controls draw nothing, starts are up to 1 us later.
+`*.fct` is the output of the released simulator at 9f4be2a on these files, and `hpcc.json` has the percentiles of its
+further runs. Both divide a flow's time by the time that the simulator itself states for the flow alone. Flows take the
+paths that ECMP gives them there. Seeds draw marks, and here the paths of acknowledgements; on the star, where most
+controls draw nothing, starts are up to 1 us later on both sides.
 """
 
 import argparse
+import json
+import os
 import pathlib
 import random
 import statistics
@@ -22,6 +25,21 @@ CASES = [("star", flows, control) for flows in ("incast", "join") for control in
 CASES += [("k8", "permutation", "hpcc"), ("k8", "web-search", "hpcc"), ("k8", "web-search", "dcqcn")]
 # Frames there have no preamble and gap: 20 bytes less of header. TIMELY has a time stamp of 8 bytes.
 HEADER = {"timely": "36B"}
+# Runs of that simulator by case: percentiles of each seed.
+THERE = PEERS / "hpcc.json"
+# Keys that it demands beside those of the configurations, as its run.py has them.
+FURTHER_KEYS = """ENABLE_TRACE 0
+LINK_DOWN 0 0 0
+USE_DYNAMIC_PFC_THRESHOLD 1
+PACKET_PAYLOAD_SIZE 1000
+ERROR_RATE_PER_LINK 0.0
+L2_CHUNK_SIZE 4000
+L2_ACK_INTERVAL 1
+L2_BACK_TO_ZERO 0
+RATE_BOUND 1
+QLEN_MON_START 2000000000
+QLEN_MON_END 2000000001
+"""
 
 
 def delayed(flow_file, seed):
@@ -47,12 +65,20 @@ def slowdowns(fct_file):
     return found
 
 
-def simulated(options, folder, flows_name, control, seed, scratch):
-    """The slowdown of every flow of one run here."""
+def flow_file(folder, flows_name, seed, is_moved, scratch):
+    """The flows of a run: on the star with moved starts."""
     flows = PEERS / folder / f"{flows_name}.flow"
-    if folder == "star" and not options.starts_of_file:
-        flows = scratch / "flows"
-        flows.write_text(delayed(PEERS / folder / f"{flows_name}.flow", seed), encoding="ascii")
+    if folder == "star" and is_moved:
+        moved = scratch / f"{seed}.flow"
+        moved.write_text(delayed(flows, seed), encoding="ascii")
+        return moved
+    return flows
+
+
+def simulated_here(options, case, seed, scratch):
+    """The slowdown of every flow of one run here."""
+    folder, flows_name, control = case
+    flows = flow_file(folder, flows_name, seed, not options.starts_of_file, scratch)
     scenario, result = scratch / "scenario.toml", scratch / f"result-{seed}"
     scenario.unlink(missing_ok=True)
     imported = [options.tidegate, "import", "hpcc", PEERS / folder / f"{flows_name}.{control}.config"]
@@ -64,9 +90,31 @@ def simulated(options, folder, flows_name, control, seed, scratch):
     return slowdowns(result / "fct.txt")
 
 
+def simulated_there(build, case, seed, scratch):
+    """The slowdown of every flow of one run of that simulator, whose `build` folder this is."""
+    folder, flows_name, control = case
+    flows = flow_file(folder, flows_name, seed, True, scratch)
+    values = dict(line.split(maxsplit=1) for line in FURTHER_KEYS.splitlines())
+    config = (PEERS / folder / f"{flows_name}.{control}.config").read_text(encoding="ascii")
+    values |= dict(line.split(maxsplit=1) for line in config.splitlines())
+    values |= {"TOPOLOGY_FILE": PEERS / folder / values["TOPOLOGY_FILE"], "FLOW_FILE": flows}
+    outputs = ("FCT_OUTPUT_FILE", "PFC_OUTPUT_FILE", "TRACE_FILE", "TRACE_OUTPUT_FILE", "QLEN_MON_FILE")
+    values |= {key: scratch / key for key in outputs}
+    values["TRACE_FILE"].write_text("0\n", encoding="ascii")
+    file = scratch / "config.txt"
+    file.write_text("".join(f"{key} {value}\n" for key, value in values.items()), encoding="ascii")
+    environment = os.environ | {"LD_LIBRARY_PATH": str(build), "NS_GLOBAL_VALUE": f"RngRun={seed}"}
+    subprocess.run([build / "scratch/third", file], check=True, env=environment, stdout=subprocess.DEVNULL)
+    return slowdowns(values["FCT_OUTPUT_FILE"])
+
+
 def percentile(values, percent):
     """By nearest rank."""
     return sorted(values)[-(-percent * len(values) // 100) - 1]
+
+
+def percentiles(run):
+    return [round(percentile(run.values(), percent), 4) for percent in PERCENTILES]
 
 
 def rank_correlation(one, other):
@@ -81,38 +129,71 @@ def arguments():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("tidegate", nargs="?", default=PEERS.parents[1] / "target/release/tidegate", help="the program")
     parser.add_argument("--seeds", type=int, default=20, help="how many runs of each case (20)")
-    parser.add_argument("--case", default="", help="only cases whose name contains this, such as `star: incast | dctcp`")
-    parser.add_argument("--starts-of-file", action="store_true", help="on the star too, no start is moved")
+    parser.add_argument("--case", default="", help="only cases whose name contains this: `incast | dctcp`")
+    parser.add_argument("--starts-of-file", action="store_true", help="move no start on the star; of there one run")
     parser.add_argument("--own-paths", action="store_true", help="paths by the hash of Tidegate, not by that of there")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="change the imported scenarios")
+    parser.add_argument("--fork", type=pathlib.Path, metavar="BUILD", help="run HPCC's simulator and write hpcc.json")
     return parser.parse_args()
+
+
+def name_of(case):
+    folder, flows_name, control = case
+    return f"{folder}: {flows_name.replace('-', ' ')} | {control}"
+
+
+def measure_there(options, cases):
+    """Runs that simulator and adds the percentiles to the file."""
+    known = json.loads(THERE.read_text(encoding="ascii")) if THERE.exists() else {}
+    for case in cases:
+        for seed in range(1, options.seeds + 1):
+            with tempfile.TemporaryDirectory() as scratch:
+                run = simulated_there(options.fork.resolve(), case, seed, pathlib.Path(scratch))
+            known.setdefault(name_of(case), {})[str(seed)] = percentiles(run)
+            lines = [f" {json.dumps(name)}: {json.dumps(runs)}" for name, runs in sorted(known.items())]
+            THERE.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="ascii")
+            print(f"{name_of(case)}, seed {seed}: {known[name_of(case)][str(seed)]}", flush=True)
+
+
+def spread(draws):
+    if len(draws) == 1:
+        return f"{draws[0]:.2f}"
+    return f"{statistics.median(draws):.2f} ({min(draws):.2f} to {max(draws):.2f})"
+
+
+def compare(options, case):
+    """Prints the row of a case."""
+    folder, flows_name, control = case
+    of_file = slowdowns(PEERS / folder / f"{flows_name}.{control}.fct")
+    with tempfile.TemporaryDirectory() as scratch:
+        seeds = range(1, options.seeds + 1)
+        runs = [simulated_here(options, case, seed, pathlib.Path(scratch)) for seed in seeds]
+    if any(run.keys() != of_file.keys() for run in runs):
+        sys.exit(f"{name_of(case)}: the flows that completed are not those of there")
+    there = list(json.loads(THERE.read_text(encoding="ascii"))[name_of(case)].values())
+    if options.starts_of_file:
+        there = [percentiles(of_file)]
+    theirs, here = list(zip(*there)), list(zip(*map(percentiles, runs)))
+    medians = [(statistics.median(a), statistics.median(b)) for a, b in zip(theirs, here)]
+    difference = ", ".join(f"{100 * (b / a - 1):+.1f}" for a, b in medians)
+    # Of few flows a correlation says nothing.
+    correlation = statistics.median(rank_correlation(run, of_file) for run in runs)
+    shown = f"{correlation:.2f}" if len(of_file) > 100 else "-"
+    cells = [str(len(there)), ", ".join(map(spread, theirs)), ", ".join(map(spread, here)), difference, shown]
+    print(f"| {name_of(case)} | {' | '.join(cells)} |", flush=True)
 
 
 def main():
     options = arguments()
-    print("| flows | control | slowdown p50, p95, p99 there | here, median (least to most) | difference, % | correlation |")
-    print("|---|---|---|---|---|---|")
-    for folder, flows_name, control in CASES:
-        name = f"{folder}: {flows_name.replace('-', ' ')} | {control}"
-        if options.case not in name:
-            continue
-        there = slowdowns(PEERS / folder / f"{flows_name}.{control}.fct")
-        with tempfile.TemporaryDirectory() as scratch:
-            seeds = range(1, options.seeds + 1)
-            runs = [simulated(options, folder, flows_name, control, seed, pathlib.Path(scratch)) for seed in seeds]
-        if any(run.keys() != there.keys() for run in runs):
-            sys.exit(f"{name}: the flows that completed are not those of there")
-        here, difference, theirs = [], [], []
-        for percent in PERCENTILES:
-            draws = [percentile(run.values(), percent) for run in runs]
-            median, of_there = statistics.median(draws), percentile(there.values(), percent)
-            theirs.append(f"{of_there:.2f}")
-            here.append(f"{median:.2f} ({min(draws):.2f} to {max(draws):.2f})")
-            difference.append(f"{100 * (median / of_there - 1):+.1f}")
-        # Of few flows it says nothing.
-        correlation = statistics.median(rank_correlation(run, there) for run in runs)
-        shown = f"{correlation:.2f}" if len(there) > 100 else "-"
-        print(f"| {name} | {', '.join(theirs)} | {', '.join(here)} | {', '.join(difference)} | {shown} |", flush=True)
+    cases = [case for case in CASES if options.case in name_of(case)]
+    if not cases:
+        sys.exit(f"no case contains {options.case!r}: {', '.join(map(name_of, CASES))}")
+    if options.fork:
+        return measure_there(options, cases)
+    print("| flows | control | runs there | slowdown p50, p95, p99 there | here | difference, % | correlation |")
+    print("|---|---|---|---|---|---|---|")
+    for case in cases:
+        compare(options, case)
 
 
 if __name__ == "__main__":
