@@ -176,7 +176,7 @@ fn a_window_that_a_pause_halves_stays_halved_under_cubic() {
     assert!(cubic.summary.pauses.count < 4 * newreno.summary.pauses.count, "{}", cubic.summary.pauses.count);
 }
 
-/// One connection carries 16 replies over a fabric with eight equal paths.
+/// One connection carries 16 replies over a fabric with eight equal paths, since sessions are the default.
 const SESSION_PATH: &str = r#"
 duration = "20ms"
 until = "flows done"
@@ -196,7 +196,6 @@ client = "H3"
 servers = ["H1"]
 reply_size = "100KB"
 requests = 16
-session = true
 "#;
 
 /// By how many uplinks replies left the leaf of their server, the one that sent most. A leaf has two hosts.
@@ -216,12 +215,16 @@ fn a_session_has_one_path() {
         let set: Vec<(&str, &str)> = set.iter().map(|(key, value)| (*key, value.as_str())).collect();
         let (finished, seen) = run(SESSION_PATH, &set);
         assert_eq!(finished.summary.flows.completed, 32, "{transport}");
+        assert!(finished.summary.requests[0].session, "{transport}");
         assert_eq!(uplinks(&seen), 1, "{transport}: the uplink of the servers' leaf, and no more");
         let ports: BTreeSet<(u32, u16)> = seen.flows.iter().map(|row| (row.src_host, row.src_port)).collect();
         assert_eq!(ports.len(), 2, "one source port at each end: {ports:?}");
         let separate = [set.as_slice(), &[("traffic.0.session", "false")]].concat();
-        assert!(uplinks(&run(SESSION_PATH, &separate).1) > 1, "{transport}");
+        let (finished, seen) = run(SESSION_PATH, &separate);
+        assert!(!finished.summary.requests[0].session && uplinks(&seen) > 1, "{transport}");
     }
+    let (finished, _) = run(SESSION_PATH, &[("host.transport", "\"datagram\"")]);
+    assert!(!finished.summary.requests[0].session, "datagrams have no connections");
 }
 
 /// Three servers answer one client.

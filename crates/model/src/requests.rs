@@ -76,6 +76,7 @@ impl Requests {
             let (first, last) = if answered == 0 { (Time::ZERO, Time::ZERO) } else { (asked.first, asked.last) };
             RequestSummary {
                 traffic: asked.exchange.traffic.into(),
+                session: asked.exchange.session,
                 asked: asked.asked,
                 answered,
                 latency_ns: Distribution::from_ps(&asked.latency_ps),

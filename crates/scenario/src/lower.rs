@@ -111,7 +111,7 @@ fn check_sessions(context: &Context<'_>, parts: &Parts) {
             Some((kind, transport)) => (*kind, transport),
             None => (parts.host.transport_kind, &parts.host.transport),
         };
-        if matches!(entry.what, What::RequestReply { session: true, .. }) && !transport.has_connections() {
+        if matches!(entry.what, What::RequestReply { session: Some(true), .. }) && !transport.has_connections() {
             let message = format!("`{kind}` has no connection that outlasts a message: there is nothing to share");
             let help = "use tcp or dctcp, or RoCE with a rate control of its own (roce, dcqcn, hpcc, timely, swift, \
                         hetflow, eccp, qcn, dctcp-rate), or leave session out";

@@ -364,6 +364,7 @@ impl Ground<'_, '_> {
                     ServersPlan::Random(count) => Some(Servers::Random(*count)),
                     ServersPlan::List(names) => self.hosts(names, &format!("{key}.servers")).map(Servers::List),
                 };
+                let transport = plan.transport.as_ref().map_or(self.transport, |(_, transport)| transport);
                 let request_reply = RequestReply {
                     client: client?,
                     servers: servers?,
@@ -374,7 +375,7 @@ impl Ground<'_, '_> {
                     think: *think,
                     service: *service,
                     rounds: *rounds,
-                    session: *session,
+                    session: session.unwrap_or_else(|| transport.has_connections()),
                 };
                 (traffic::request_reply(&request_reply, &hosts, &entry, builder), "servers")
             }

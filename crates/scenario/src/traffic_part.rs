@@ -59,7 +59,8 @@ pub(crate) enum What {
         think: Time,
         service: Service,
         rounds: Rounds,
-        session: bool,
+        /// Unwritten: where the transport has connections.
+        session: Option<bool>,
     },
     Collective {
         what: Collective,
@@ -551,7 +552,8 @@ fn request_reply(section: &Section<'_, '_>) -> Option<What> {
     let connections = section.count("connections");
     let (think, service) = (section.time("think"), section.read("service", service));
     let rounds = section.word("rounds", "kind of rounds", &["independent", "barrier"]);
-    let session = section.flag("session");
+    let written = section.flag("session");
+    let session = if section.has("session") { written.map(Some) } else { Some(None) };
     section.warn_idle("think", requests != Some(1), "more than one of requests");
     section.warn_idle("rounds", requests != Some(1), "more than one of requests");
     let drawn = !matches!(servers, Some(ServersPlan::List(_)));

@@ -82,6 +82,8 @@ pub struct Exchange {
     pub connections: u32,
     /// Requests of each connection.
     pub requests: u32,
+    /// Whether all requests of a connection share one of the transport's, and all replies another.
+    pub session: bool,
 }
 
 impl Exchange {

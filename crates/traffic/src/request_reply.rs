@@ -127,6 +127,7 @@ pub fn request_reply(
         first_flow: builder.len() as u32,
         connections: connections.len() as u32,
         requests: parameters.requests,
+        session: parameters.session,
     });
 
     let (mut jitter, mut service) = (entry.jitter_stream(), entry.stream("service"));

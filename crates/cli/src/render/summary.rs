@@ -291,6 +291,8 @@ impl Page {
             let took = span_ps(requests.last_ps - requests.first_ps);
             let _ = write!(text, " in {took}, {} a second", grouped(per_second.round() as u64));
         }
+        let connections = if requests.session { "one connection for all" } else { "a connection for each message" };
+        let _ = write!(text, "; {connections}");
         self.line("requests", &text);
         if let Some(latency) = &requests.latency_ns {
             let text = format!("to the last byte of the reply: {}", distribution(latency));

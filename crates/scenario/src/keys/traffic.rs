@@ -129,11 +129,12 @@ pub(super) const KEYS: &[Key] = &[
     key(T, "service", &["request-reply"], Of("a time, or { exponential = its mean }", "\"10us\""))
         .value("0s", OURS)
         .means("from a request to its reply: always so long, or drawn for each"),
-    key(T, "session", &["request-reply"], FLAG).value("false", OURS).means(
-        "true: all requests of a connection share one of the transport's, and all its replies another: one path, \
-         order, rate or window, which outlast each message; refused for datagram, ndp, eqds and external, which \
-         have none",
-    ),
+    key(T, "session", &["request-reply"], FLAG)
+        .absent("true, or false for datagram, ndp, eqds and external, which have no connections", OURS)
+        .means(
+            "true: all requests of a connection share one of the transport's, and all its replies another: one path, \
+             order, rate or window, which outlast each message; false: each message has its own",
+        ),
     key(T, "rounds", &["request-reply"], Of("independent or barrier", "\"barrier\""))
         .value("independent", "PABO, sec. V: connections do not wait for each other")
         .means("whether the next request waits for the reply of its own connection, or of all"),
