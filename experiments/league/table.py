@@ -34,6 +34,13 @@ def said(metric, told):
     return f"{mean / size:.3g}{spread} {name}".strip()
 
 
+def cell(column, metrics):
+    """The value of a column; completed flows of so many that started, where not all completed."""
+    value = said(column, metrics.get(column))
+    started = said("started", metrics.get("started"))
+    return f"{value} of {started}" if column == "completed" and value != started else value
+
+
 def main():
     document = json.load(open(sys.argv[1], encoding="utf-8"))
     groups = document["groups"]
@@ -49,7 +56,7 @@ def main():
             print("| control | " + " | ".join(columns) + " |\n|---|" + "---|" * len(columns))
             for group in groups:
                 if (group["set"]["workload"], group["set"]["round_trip"]) == (workload, trip):
-                    cells = [said(column, group["metrics"].get(column)) for column in columns]
+                    cells = [cell(column, group["metrics"]) for column in columns]
                     print(f"| {group['set']['control']} | " + " | ".join(cells) + " |")
 
 
