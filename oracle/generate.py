@@ -158,8 +158,7 @@ class Generator:
             # The standard names a reaction for some rates only.
             standard = [] if any(link[2] == "30Gbps" for link in self.case["links"]) else ["standard"]
             control |= self.settings(dict(
-                xoff=[f"{between(2, 6)}KB"] * 2 + [f"{between(4, 20)}KB", "1/8", "1/128", "1/512"],
-                xon=["1KB", "2KB", "2KB"],
+                xoff=[f"{between(2, 20)}KB", f"{between(2, 20)}KB", "1/8", "1/32", "1/64"], xon=["1KB", "2KB", "2KB"],
                 reaction=standard + ["100ns", "500ns", "3840 bit times", "10 quanta"],
                 quanta=(0.4, [8, 20, 50, 200, 1000, 5000]), headroom=(0.3, [f"{between(5, 40)}KB"])))
             switch.update(flow_control=control, buffer=pick(["1MB", "2MB", "16MB"]), egress=pick(["1/8", 1, "20KB"]))
@@ -179,12 +178,11 @@ class Generator:
         hosts, entries = range(self.case["hosts"]), []
         frames = [self.pick([64, 200, 1000, 1242, 1518]) for _ in range(2)]  # 1242: 1 us at 10 Gbps
         hot, latest_us = self.pick(hosts), self.pick([0, 5, 20, 50])
-        share = 0.9 if self.has("pause") or self.has("pfc") else 0.6
         unit_ns = self.pick([100, 100, 1000])  # failures and timers fall on whole microseconds
         for index in range(self.between(4, 9)):
             pairs = []
             for _ in range(self.pick([1, 1, 2, 3])):
-                dst = hot if self.chance(share) else self.pick(hosts)
+                dst = hot if self.chance(0.6) else self.pick(hosts)
                 src = self.pick([host for host in hosts if host != dst])
                 pairs.append([f"h{src}", f"h{dst}"])
             entry = {"kind": "pairs", "pairs": pairs,
