@@ -41,6 +41,15 @@ pub(crate) fn warn(context: &Context<'_>, parts: &Parts, fabric: &Fabric, plan: 
         );
         context.warn("routing.spread", message);
     }
+    if let (Some(spread), true, true) =
+        (sprayed, transports.iter().any(|(_, kind, _)| *kind == "hpcc"), sends && has_equal_ways(fabric))
+    {
+        let message = format!(
+            "hpcc takes the telemetry of several paths for that of one: with routing.spread = \"{spread}\" a flow that \
+             is alone sends far below its share. Write \"flow\""
+        );
+        context.warn("routing.spread", message);
+    }
     let lossy = |flow: &Flow| parts.switch.flow_control.lossless() >> flow.class & 1 == 0;
     if matches!(overload, Overload::Drop | Overload::Trim { .. })
         && let Some((host, count)) = locked(parts, fabric, plan, lossy)

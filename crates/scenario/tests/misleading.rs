@@ -126,6 +126,10 @@ fn go_back_n_with_packets_sprayed() {
     }
     let bears = format!("{GOOD}\n[routing]\nspread = \"packet\"\n[host]\ntransport = \"ndp\"\n");
     assert!(!keys(&bears).contains(&"routing.spread".to_owned()));
+    // Selective repeat bears reordering, the rate control of HPCC does not.
+    let hpcc = "transport = { kind = \"hpcc\", loss_recovery = \"selective\" }";
+    let told = warned(&format!("{GOOD}\n[routing]\nspread = \"packet\"\n[host]\n{hpcc}\n"));
+    assert!(told.iter().any(|(key, text)| key == "routing.spread" && text.starts_with("hpcc takes")), "{told:?}");
     // One way only: nothing can come out of order.
     let one_way = format!("{}\n[routing]\nspread = \"packet\"\n", GOOD.replace("spines = 2", "spines = 1"));
     assert!(keys(&format!("{one_way}[host]\ntransport = \"roce\"\n")).is_empty());

@@ -10,8 +10,8 @@ use crate::summary::Distribution;
 pub struct RequestSummary {
     /// The entry, counted from 0.
     pub traffic: u32,
-    /// Whether all requests of a connection share one of the transport's, and all replies another; else each message has
-    /// its own.
+    /// Whether all requests of a connection share one of the transport's, and all replies another; else each message
+    /// has its own.
     #[serde(default)]
     pub session: bool,
     /// Requests that the client began to send.

@@ -248,6 +248,7 @@ impl Page {
             self.line("slowdown", &covered(flows.coverage(), about));
             let head = if flows.unfinished.is_some() { "completed/started" } else { "flows" };
             self.table(&["size up to", head, "mean", "p50", "p95", "p99"], &rows, 0);
+            self.few_values(slowdown.by_decade.iter().map(|bin| bin.count));
         }
         self.labels(flows);
         summary.requests.iter().for_each(|requests| self.requests(&flows.name(requests.traffic), requests));
@@ -281,6 +282,14 @@ impl Page {
         if rows.len() > 1 {
             self.line("by label", "flows, completion times and what arrived, by entry of the traffic");
             self.table(&["label", "flows", "completed", "mean", "p99", "slowdown p99", "goodput"], &rows, 1);
+            self.few_values(flows.by_traffic.iter().filter(|of| of.labelled.is_some()).map(|of| of.completed));
+        }
+    }
+
+    /// Says below a table with rows of so many values each that high percentiles of few values are the maximum.
+    fn few_values(&mut self, mut counts: impl Iterator<Item = u64>) {
+        if counts.any(|count| (2..100).contains(&count)) {
+            self.line("", "p99 of fewer than 100 values, and p95 of fewer than 20, is the maximum");
         }
     }
 

@@ -223,6 +223,7 @@ const CASES: &[Case] = &[
     ),
     with("traffic.frame_longest", &[], DEVIATION, &["1700B"]),
     with("traffic.phase", &[], &[], &["17us"]),
+    with("traffic.session", &[], &[], &["false"]),
     with("traffic.client", &[], &[], &["H2"]),
     with("traffic.operation", &[], &[], &["reduce-scatter", "all-gather", "broadcast", "reduce", "all-to-all"]),
     with("traffic.algorithm", &[], &[("traffic.0.hosts", "[\"0-3\"]")], &["tree", "halving-doubling"]),
