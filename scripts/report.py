@@ -38,7 +38,7 @@ class Browser:
             os.dup2(read, 3)
             os.dup2(write, 4)
 
-        switches = ["--headless", "--no-sandbox", "--remote-debugging-pipe", "--hide-scrollbars"]
+        switches = ["--headless", "--no-sandbox", "--disable-dev-shm-usage", "--remote-debugging-pipe", "--hide-scrollbars"]
         switches.append(f"--user-data-dir={folder}")
         self.process = subprocess.Popen(
             [path, *switches, "about:blank"], preexec_fn=pipes, close_fds=False, stderr=subprocess.DEVNULL

@@ -369,8 +369,13 @@ fn a_browser_opens_it_without_an_error() {
     let clicked = scratch.file("clicked.html", &page.replace("</body>", &format!("{CLICKS}</body>")));
     let profile = scratch.path("profile");
     let output = Command::new(browser)
-        .args(["--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr", "--virtual-time-budget=5000"])
-        .args([&format!("--user-data-dir={profile}"), "--dump-dom", &format!("file://{clicked}")])
+        .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--enable-logging=stderr"])
+        .args([
+            "--virtual-time-budget=5000",
+            &format!("--user-data-dir={profile}"),
+            "--dump-dom",
+            &format!("file://{clicked}"),
+        ])
         .output()
         .expect("a browser");
     let dom = String::from_utf8_lossy(&output.stdout);
