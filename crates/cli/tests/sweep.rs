@@ -263,6 +263,29 @@ fn half_copied_results_are_told_and_the_others_stay_usable() {
     assert_eq!(record::table::read_table(&scratch.0.join("out/sweep.parquet")).unwrap().rows, 1);
 }
 
+/// With the longer cable no flow completes, with the short one those of 50 KB only.
+#[test]
+fn rows_with_different_sets_of_completed_flows_are_not_ranked() {
+    let scratch = Scratch::new("sweep-truncated");
+    let poisson = "kind = \"poisson\"\nsizes = { uniform = [\"2KB\", \"10KB\"] }\nload = 0.6\n";
+    let short = "kind = \"pairs\"\npairs = [[\"H1\", \"H3\"], [\"H2\", \"H4\"]]\nsize = \"50KB\"\n";
+    let long = "[[traffic]]\nkind = \"pairs\"\npairs = [[\"H1\", \"H4\"]]\nsize = \"1MB\"\n";
+    let text = TINY.replace("60us", "100us").replace(poisson, &format!("{short}{long}"));
+    let file = scratch.file("truncated.toml", &text);
+    let out = scratch.path("sweep");
+    let swept = run(&["sweep", &file, "--vary", "fabric.link.delay=1us,40us", "--metric", "fct", "--out", &out]);
+    assert_eq!(swept.code, Some(0), "{}", swept.err);
+    for part in
+        ["[2/3]", "[0/3]", "undecided: rows with different sets of completed flows", "1us: 1 of 3 flows unfinished"]
+    {
+        assert!(swept.out.contains(part), "{part}: {}", swept.out);
+    }
+    let page = scratch.path("sweep.html");
+    assert_eq!(run(&["report", &out, "--out", &page, "-q"]).code, Some(0));
+    let page = std::fs::read_to_string(page).unwrap();
+    assert!(page.contains("\"started\"") && page.contains("\"completed\""), "the page knows how many completed");
+}
+
 fn refused(arguments: &[&str], said: &[&str]) {
     let ran = run(arguments);
     assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""), "{}", ran.err);

@@ -90,6 +90,8 @@ fn a_configuration_becomes_a_scenario_that_lowers() {
         assert!(same, "{key}: {told}, not {wanted}");
     }
     assert_eq!(imported.notes.len(), 3, "{:?}", imported.notes);
+    // Acknowledgements go first at hosts only: in switches they share the queue of the data, as there.
+    assert!(!imported.text.contains("reply_class"), "{}", imported.text);
     assert!(imported.notes.iter().all(|note| imported.text.contains(&format!("# - {note}"))), "{}", imported.text);
 }
 
