@@ -71,6 +71,11 @@ fn a_ring_without_switches_runs_where_hosts_relay() {
     let refused = run(&["run", &scenario, "--quiet"]);
     assert_eq!(refused.code, Some(2), "{}", refused.out);
     assert!(refused.err.contains("relay = true"), "{}", refused.err);
+    let topology = folder.join("topology.txt").display().to_string();
+    let checked = run(&["fabric", "check", &topology]);
+    assert!(checked.out.contains("with relay = true of [fabric], here --relay true"), "{}", checked.out);
+    let relays = run(&["fabric", "check", &topology, "--relay", "true"]);
+    assert!(!relays.out.contains("relay = true"), "{}", relays.out);
     let ran = run(&["run", &scenario, "--quiet", "--set", "fabric.relay=true"]);
     assert_eq!(ran.code, Some(0), "{}", ran.err);
 }

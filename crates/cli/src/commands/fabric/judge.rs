@@ -156,7 +156,9 @@ fn nodes(fabric: &Fabric, verdict: &mut Verdict) {
     if many > 0 {
         verdict.add(Weight::Hint, {
             let (have, do_not) = if many == 1 { ("has", "does not") } else { ("have", "do not") };
-            format!("{} {have} several links but {do_not} forward", counted(many as u64, "host"))
+            let mesh = fabric.switches().next().is_none();
+            let key = if mesh { "; with relay = true of [fabric], here --relay true, all hosts do" } else { "" };
+            format!("{} {have} several links but {do_not} forward{key}", counted(many as u64, "host"))
         });
     }
     let dead = |node: &fabric::NodeId| fabric.node(*node).kind == NodeKind::Switch && fabric.ports(*node).len() == 1;
