@@ -170,7 +170,10 @@ def compare(options, case):
         runs = [simulated_here(options, case, seed, pathlib.Path(scratch)) for seed in seeds]
     if any(run.keys() != of_file.keys() for run in runs):
         sys.exit(f"{name_of(case)}: the flows that completed are not those of there")
-    there = list(json.loads(THERE.read_text(encoding="ascii"))[name_of(case)].values())
+    known = json.loads(THERE.read_text(encoding="ascii"))
+    if name_of(case) not in known:
+        sys.exit(f"{name_of(case)}: {THERE.name} has no run of that simulator; --fork makes them")
+    there = list(known[name_of(case)].values())
     if options.starts_of_file:
         there = [percentiles(of_file)]
     theirs, here = list(zip(*there)), list(zip(*map(percentiles, runs)))

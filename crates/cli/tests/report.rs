@@ -355,6 +355,39 @@ window.addEventListener("load", () => {
 });
 </script>"#;
 
+/// The document of a page after its scripts ran, none of which reported an error.
+fn opened(browser: &Path, page: &str, profile: &str) -> String {
+    let output = Command::new(browser)
+        .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--enable-logging=stderr"])
+        .args(["--virtual-time-budget=5000", &format!("--user-data-dir={profile}"), "--dump-dom"])
+        .arg(format!("file://{page}"))
+        .output()
+        .expect("a browser");
+    let log = String::from_utf8_lossy(&output.stderr);
+    let errors: Vec<&str> = log.lines().filter(|line| line.contains("CONSOLE")).collect();
+    assert!(errors.is_empty(), "{errors:?}");
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+/// One flow of 1 MB and a duration in which it completes on the shorter link only.
+#[test]
+fn a_browser_opens_the_page_of_a_sweep_which_does_not_rank_incomplete_rows() {
+    let Some(browser) = browser() else {
+        eprintln!("SKIPPED: there is no chromium to open a report in");
+        return;
+    };
+    let scratch = Scratch::new("browser-sweep");
+    let text = "duration = \"1ms\"\n[fabric]\nkind = \"single-switch\"\nhosts = 2\nlink = { rate = \"10Gbps\", delay = \
+                \"1us\" }\n[[traffic]]\nkind = \"pairs\"\npairs = [[\"H1\", \"H2\"]]\nsize = \"1MB\"\n";
+    let (file, sweep, page) = (scratch.file("one.toml", text), scratch.path("sweep"), scratch.path("sweep.html"));
+    let swept = run(&["sweep", &file, "--vary", "fabric.link.delay=1us,400us", "--out", &sweep, "--quiet"]);
+    assert_eq!(swept.code, Some(0), "{}", swept.err);
+    assert_eq!(run(&["report", &sweep, "-q", "--out", &page]).code, Some(0));
+    let dom = opened(&browser, &page, &scratch.path("profile"));
+    assert!(dom.contains("Undecided: ") && dom.contains("1 of 1 flows unfinished"), "{dom}");
+    assert!(dom.contains("completed/started") && dom.contains("0/1"), "{dom}");
+}
+
 #[test]
 fn a_browser_opens_it_without_an_error() {
     let Some(browser) = browser() else {
@@ -368,21 +401,8 @@ fn a_browser_opens_it_without_an_error() {
     let page = std::fs::read_to_string(&out).unwrap();
     let clicked = scratch.file("clicked.html", &page.replace("</body>", &format!("{CLICKS}</body>")));
     let profile = scratch.path("profile");
-    let output = Command::new(browser)
-        .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--enable-logging=stderr"])
-        .args([
-            "--virtual-time-budget=5000",
-            &format!("--user-data-dir={profile}"),
-            "--dump-dom",
-            &format!("file://{clicked}"),
-        ])
-        .output()
-        .expect("a browser");
-    let dom = String::from_utf8_lossy(&output.stdout);
-    let log = String::from_utf8_lossy(&output.stderr);
-    let errors: Vec<&str> = log.lines().filter(|line| line.contains("CONSOLE")).collect();
-    assert!(errors.is_empty(), "{errors:?}");
-    let (_, rest) = dom.split_once("data-found=\"").unwrap_or_else(|| panic!("the page did not finish:\n{log}"));
+    let dom = opened(&browser, &clicked, &profile);
+    let (_, rest) = dom.split_once("data-found=\"").unwrap_or_else(|| panic!("the page did not finish:\n{dom}"));
     let found = rest.split_once('"').expect("its end").0.replace("&quot;", "\"");
     let found: serde_json::Value = serde_json::from_str(&found).expect("JSON");
     assert!(found["figures"].as_u64() >= Some(6), "{found}");

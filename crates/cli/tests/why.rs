@@ -189,6 +189,51 @@ fn waits_add_up_and_name_who_stands_ahead() {
     );
 }
 
+/// An express frame of 500 B interrupts a frame of 1500 B.
+const PREEMPTION: &str = r#"
+duration = "900us"
+[fabric]
+kind = "single-switch"
+hosts = 3
+link = { rate = "100Mbps", delay = "50ns" }
+[switch]
+preemption = { express = [7] }
+[record]
+trace = {}
+[[traffic]]
+kind = "pairs"
+pairs = [["H1", "H3"]]
+process = "periodic"
+period = "10ms"
+phase = "20us"
+frame = "1500B"
+class = 0
+[[traffic]]
+kind = "pairs"
+pairs = [["H2", "H3"]]
+process = "periodic"
+period = "10ms"
+phase = "150us"
+frame = "500B"
+class = 7
+"#;
+
+/// The express frame takes 500 bytes, preamble and gap (20) and what the cut adds (24): 43.52 us at 100 Mbps.
+#[test]
+fn the_time_between_fragments_is_part_of_what_a_packet_took() {
+    let scratch = Scratch::new("why-preemption");
+    let (file, out) = (scratch.file("preemption.toml", PREEMPTION), scratch.path("out"));
+    assert_eq!(run(&["run", &file, "--out", &out, "--quiet"]).code, Some(0));
+    let told = why(&out, "--packet", "0");
+    assert!(told.contains("it was interrupted: the fragments arrive 43.52us later"), "{told}");
+    assert!(told.contains("284.9us after it was first seen") && told.contains("43.52us interrupted."), "{told}");
+    let json: serde_json::Value =
+        serde_json::from_str(&run(&["why", &out, "--packet", "0", "--json"]).out).expect("JSON");
+    let spent = ["serialisation_ps", "propagation_ps", "interrupted_ps", "behind_others_ps", "stopped_ps"]
+        .map(|key| &json[key]);
+    assert_eq!(spent.map(|it| it.as_u64().expect("a time")).iter().sum::<u64>(), 284_900_000, "{json:#}");
+}
+
 const BOUNCE: &str = r#"
 duration = "200us"
 [fabric]

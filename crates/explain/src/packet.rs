@@ -16,7 +16,7 @@ pub struct Spent {
     pub serialisation: Time,
     /// On wires, travelling.
     pub propagation: Time,
-    /// Between the fragments of preempted frames: the time by which an arrival is later than its departure foretold.
+    /// Between the fragments of preempted frames: arrival less the arrival without an interruption.
     pub interrupted: Time,
     /// In queues, while its class was stopped.
     pub stopped: Time,

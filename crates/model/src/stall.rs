@@ -114,8 +114,8 @@ fn smallest_frames_time(rules: &Rules, bytes: u64) -> Time {
     rules.link.rate.serialise(u64::try_from(wire_bytes / u128::from(least)).unwrap_or(u64::MAX))
 }
 
-/// Lossless classes of hosts of this rank whose next frame has waited, while nothing kept it back, for longer than the
-/// port takes for all that the switch at its other end can hold, and for one turn of everything that waits at the port.
+/// Lossless classes of hosts of this rank whose next frame was eligible for longer than the port takes to send the
+/// whole buffer of the switch at its other end and a frame of each flow that waits at the port.
 fn starved_hosts(simulation: &Simulation, now: Time) -> Vec<BlockedQueue> {
     let network = &simulation.network;
     let lossless = network.switch.flow_control.lossless();

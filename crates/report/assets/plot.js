@@ -278,7 +278,10 @@
       u.redraw(false, true);
     };
     document.addEventListener("theme", themed);
-    const watch = new ResizeObserver(() => { if (box.isConnected && box.clientWidth) { self.placed = true; self.fit(); if (x.time) self.mark(); } });
+    // A new size within the callback would be a change that the observer cannot report any more.
+    const watch = new ResizeObserver(() => requestAnimationFrame(() => {
+      if (box.isConnected && box.clientWidth) { self.placed = true; self.fit(); if (x.time) self.mark(); }
+    }));
     watch.observe(box);
     // A figure far from the screen need not follow the cursor.
     new IntersectionObserver((entries) => { self.seen = entries.at(-1).isIntersecting; if (self.seen && x.time) self.mark(); }, { rootMargin: "300px" }).observe(box);

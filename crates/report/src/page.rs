@@ -50,3 +50,31 @@ fn filled(title: &str, hint: &str, of: &[&str], data: &Value) -> String {
 fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    /// The files of a page are one script: a name that two of them declare at its top stops all of it.
+    #[test]
+    fn no_name_is_declared_twice_at_the_top_of_a_page() {
+        for of in [[REPLAY, OF_RUNS].concat(), OF_A_SWEEP.to_owned()] {
+            let mut names = BTreeSet::new();
+            for line in [THEME, COMMON, PLOT, &of].concat().lines() {
+                let Some(rest) = line.strip_prefix("  ") else { continue };
+                let declared = ["const ", "let ", "function ", "async function ", "class "]
+                    .iter()
+                    .find_map(|word| rest.strip_prefix(word));
+                let Some(declared) = declared else { continue };
+                // `const name = ...`, `const [a, b] = ...`, `const { a, b } = ...`, `function name(...)`.
+                let end = declared.find(['=', '(']).unwrap_or(declared.len());
+                let parts = declared[..end].split(|c: char| !(c.is_alphanumeric() || c == '_' || c == '$'));
+                for name in parts.filter(|name| !name.is_empty()) {
+                    assert!(names.insert(name.to_owned()), "{name} is declared twice");
+                }
+            }
+            assert!(names.len() > 20, "{}", names.len());
+        }
+    }
+}

@@ -12,7 +12,6 @@ pub struct RequestSummary {
     pub traffic: u32,
     /// Whether all requests of a connection share one of the transport's, and all replies another; else each message
     /// has its own.
-    #[serde(default)]
     pub session: bool,
     /// Requests that the client began to send.
     pub asked: u64,

@@ -1,4 +1,4 @@
-//! Every documented key changes results in a scenario made for it, is refused, or stands in a list with a reason.
+//! Every documented key changes results in a scenario made for it, is refused, or is a listed exception with a reason.
 //!
 //! The keys come from the tables of the code ([`places`]), so that a key without a scenario fails. [`bases`] has a
 //! scenario for each table, [`cases`] the additions that single keys require. [`conditions`] lists the keys that are
