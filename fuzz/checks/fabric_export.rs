@@ -10,7 +10,7 @@ const LINK: LinkSpec = LinkSpec::new(Rate::from_gbps(100), Time::from_ns(500));
 /// Fails on a text that breaks the promise.
 pub fn check(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
-    let options = Options { link: LINK, hosts_per_switch: 1 };
+    let options = Options { hosts_per_switch: 1, ..Options::new(LINK) };
     let Some(Ok(fabric)) = detect("file", text).map(|format| format.read(text, &options)) else { return };
     if fabric.links().len() > 1000 {
         return;
@@ -24,7 +24,7 @@ pub fn check(bytes: &[u8]) {
                 continue;
             }
         };
-        let options = Options { hosts_per_switch: 0, ..options };
+        let options = Options { hosts_per_switch: 0, ..options.clone() };
         let again = format.read(&written, &options);
         // A table of links does not say who is a host, so one without any that looks like one is no fabric.
         if format == Format::LinkCsv {

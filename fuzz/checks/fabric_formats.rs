@@ -10,7 +10,7 @@ const LINK: LinkSpec = LinkSpec::new(Rate::from_gbps(100), Time::from_ns(500));
 /// Fails on a text that breaks the promise.
 pub fn check(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
-    let options = Options { link: LINK, hosts_per_switch: 1 };
+    let options = Options { hosts_per_switch: 1, ..Options::new(LINK) };
     let Some(format) = detect("file", text) else { return };
     let fabric = match format.read(text, &options) {
         Ok(fabric) => fabric,

@@ -10,7 +10,7 @@ const LINK: LinkSpec = LinkSpec::new(Rate::from_gbps(100), Time::from_ns(500));
 pub fn check(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     for hosts_per_switch in [0, 2] {
-        check_with(text, Options { link: LINK, hosts_per_switch });
+        check_with(text, Options { hosts_per_switch, ..Options::new(LINK) });
     }
 }
 

@@ -2,10 +2,11 @@
 
 use crate::failure::Failure;
 use crate::interrupt;
+use crate::output;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use clap::{Arg, ArgMatches, Command};
-use fabric::files::{self, FileError, Format, Options};
-use fabric::{Fabric, FabricError, LinkSpec, NodeId};
+use clap::{Arg, ArgAction, ArgMatches, Command};
+use fabric::files::{self, FileError, Format, NamePattern, Options, Roles};
+use fabric::{Fabric, FabricError, LinkSpec, NodeId, Subject};
 use lab::{Override, Run};
 use model::parameters::{Buffer, FlowControl, Setup, SwitchOverride, SwitchParameters};
 use protocols::reaction::Reaction;
@@ -53,7 +54,18 @@ fn flags() -> Vec<(String, String, String)> {
 }
 
 fn argument((flag, key, help): (String, String, String), heading: &'static str) -> Arg {
-    Arg::new(key).long(flag).help(help).value_name("VALUE").help_heading(heading)
+    let of_nodes = OF_NODES.contains(&key.as_str());
+    let argument = Arg::new(key).long(flag).help(help).help_heading(heading);
+    match of_nodes {
+        true => argument.value_name("NAME").action(ArgAction::Append),
+        false => argument.value_name("VALUE"),
+    }
+}
+
+/// The value of a flag; of one that may be given several times, all with commas between them.
+fn value_of(matches: &ArgMatches, key: &str) -> Option<String> {
+    let values: Vec<&str> = matches.get_many::<String>(key)?.map(String::as_str).collect();
+    Some(values.join(","))
 }
 
 impl FabricFlags {
@@ -100,9 +112,7 @@ impl FabricFlags {
 
 impl clap::FromArgMatches for FabricFlags {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-        let value = |(_, key, _): (String, String, String)| {
-            matches.get_one::<String>(&key).map(|value| (key.clone(), value.clone()))
-        };
+        let value = |(_, key, _): (String, String, String)| value_of(matches, &key).map(|value| (key, value));
         Ok(FabricFlags { values: flags().into_iter().filter_map(value).collect() })
     }
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
@@ -126,13 +136,30 @@ impl clap::Args for FabricFlags {
 pub struct FileFlags(pub FabricFlags);
 
 /// What a file may leave open.
-const OF_FILES: [&str; 7] =
-    ["link.rate", "link.delay", "link.loss", "link.bit_error_rate", "hosts_per_switch", "relay", "default_loss"];
+const OF_FILES: [&str; 11] = [
+    "link.rate",
+    "link.delay",
+    "link.loss",
+    "link.bit_error_rate",
+    "hosts_per_switch",
+    "ignore",
+    "host",
+    "switch",
+    "hosts_on",
+    "relay",
+    "default_loss",
+];
+
+/// Keys with names of nodes: their flags may be given several times.
+const OF_NODES: [&str; 4] = ["ignore", "host", "switch", "hosts_on"];
+
+/// A link of a file that states none: assumed where a command is about the structure of the fabric.
+const ASSUMED_LINK: LinkSpec = LinkSpec::new(Rate::from_gbps(100), Time::from_ns(500));
 
 impl clap::FromArgMatches for FileFlags {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
         let of_files = flags().into_iter().map(|(_, key, _)| key).filter(|key| OF_FILES.contains(&key.as_str()));
-        let value = |key: String| matches.get_one::<String>(&key).cloned().map(|value| (key, value));
+        let value = |key: String| value_of(matches, &key).map(|value| (key, value));
         Ok(FileFlags(FabricFlags { values: of_files.filter_map(value).collect() }))
     }
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
@@ -172,6 +199,23 @@ pub struct Found {
     pub format: Option<Format>,
     /// Of a scenario: what its switches are.
     pub switches: Option<Switches>,
+}
+
+impl Found {
+    /// The same, if every link has a rate and a delay that the source or the user states.
+    ///
+    /// # Errors
+    /// Links whose rate or delay is assumed: what is computed from it would be invented.
+    pub fn stated(self) -> Result<Found, Failure> {
+        let assumed = |decision: &&fabric::Decision| decision.subject == Subject::AssumedLinks;
+        match self.fabric.decisions().iter().find(assumed) {
+            None => Ok(self),
+            Some(decision) => {
+                let message = format!("{}, but the result depends on it", decision.line());
+                Err(Failure::input(message, "pass --rate and --delay for links that state none"))
+            }
+        }
+    }
 }
 
 /// What a scenario says of its switches.
@@ -334,6 +378,9 @@ pub fn read_file(path: &Path, flags: &FabricFlags, format: Option<Format>) -> Re
         return Err(wrong(FileError::UnknownFormat { path: name.clone() }));
     };
     let fabric = format.read(&content, &options(flags)?);
+    if let Ok(fabric) = &fabric {
+        say_decisions(&name, fabric);
+    }
     let fabric = fabric.map(|fabric| if relay { fabric.with_relaying_hosts() } else { fabric });
     let fabric = fabric.map(|fabric| fabric.with_default_loss(loss));
     fabric.map(|fabric| Found { fabric, format: Some(format), switches: None }).map_err(wrong)
@@ -361,12 +408,38 @@ fn parsed<T: std::str::FromStr<Err: std::fmt::Display>>(
     text.parse().map_err(|error| Failure::Input { message: format!("--{flag}: {error}"), help: None })
 }
 
-/// What a file may leave open. Without a delay of its own a link is then refused.
+/// What a reader decided, one line each.
+fn say_decisions(name: &str, fabric: &Fabric) {
+    for decision in fabric.decisions() {
+        let option = match decision.subject {
+            Subject::AssumedLinks => " (--rate, --delay)",
+            Subject::AttachedHosts => " (--hosts-per-switch, --hosts-on)",
+            Subject::Roles => " (--host, --switch)",
+            Subject::Tiers => " (--ignore)",
+            Subject::LeftOut | Subject::Unread | Subject::CableEnds => "",
+        };
+        output::decision(&format!("{name}: {}{option}", decision.line()));
+    }
+}
+
+/// What flags say of what a file leaves open. Rates and delays that neither states are assumed; so is one host on each
+/// leaf of a file without hosts.
 fn options(flags: &FabricFlags) -> Result<Options, Failure> {
     let mut link = LinkSpec::new(parsed(flags, "link.rate", Rate::MIN)?, parsed(flags, "link.delay", Time::ZERO)?);
     link.loss = parsed(flags, "link.loss", 0.0)?;
     link.bit_error_rate = parsed(flags, "link.bit_error_rate", 0.0)?;
-    Ok(Options { link, hosts_per_switch: parsed(flags, "hosts_per_switch", 0)? })
+    let patterns = |key: &str| {
+        let names = flags.values.get(key).map_or("", String::as_str).split(',').map(str::trim);
+        names.filter(|name| !name.is_empty()).map(NamePattern::new).collect()
+    };
+    let roles = Roles {
+        ignore: patterns("ignore"),
+        host: patterns("host"),
+        switch: patterns("switch"),
+        hosts_on: patterns("hosts_on"),
+    };
+    let hosts_per_switch = parsed(flags, "hosts_per_switch", 1)?;
+    Ok(Options { link, assumed: Some(ASSUMED_LINK), hosts_per_switch, roles })
 }
 
 /// The error with the file's name and, where there is one, the line.
@@ -390,10 +463,11 @@ fn file_failure(name: &str, content: &str, error: &FileError) -> Failure {
     };
     let place = line.map_or(name.to_owned(), |line| format!("{name}:{line}"));
     let help = match error {
-        FileError::Fabric(FabricError::ZeroDelay { .. }) => {
-            "write the delay in the file, or pass --rate and --delay for links that state none"
+        FileError::Fabric(FabricError::ZeroDelay { .. }) => "write the delay in the file",
+        FileError::Fabric(FabricError::Disconnected { .. }) => "add the missing link, or leave nodes out with --ignore",
+        FileError::Element { place, .. } if place == "nodes" => {
+            "--hosts-per-switch 1 attaches hosts to leaves, --host NAME says which nodes are hosts"
         }
-        FileError::Fabric(FabricError::Disconnected { .. }) => "add the missing link, or leave the node out",
         FileError::UnknownFormat { .. } => {
             "--from says which of the formats it is; an HPCC topology begins with `<nodes> <switches> <links>`, a \
              NetworkX node-link file is a JSON object with `nodes` and `links`"

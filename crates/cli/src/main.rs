@@ -15,7 +15,7 @@ mod progress;
 mod recognise;
 mod render;
 
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 use exit::Exit;
 use failure::Failure;
 use std::process::ExitCode;
@@ -51,8 +51,17 @@ enum Command {
     Man(commands::shell::ManArgs),
 }
 
+/// Whether a command, or one below it, has `--quiet`.
+fn is_quiet(matches: &ArgMatches) -> bool {
+    let own = matches.try_get_one::<bool>("quiet").ok().flatten().copied().unwrap_or(false);
+    own || matches.subcommand().is_some_and(|(_, below)| is_quiet(below))
+}
+
 fn main() -> ExitCode {
-    let done = match Cli::parse().command {
+    let matches = Cli::command().get_matches();
+    output::set_quiet(is_quiet(&matches));
+    let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    let done = match cli.command {
         Command::Run(args) => commands::run::command(&args),
         Command::Compare(args) => commands::compare::command(&args),
         Command::Sweep(args) => commands::sweep::command(&args),

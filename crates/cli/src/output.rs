@@ -3,6 +3,7 @@
 use crate::failure::Failure;
 use std::io::{ErrorKind, IsTerminal, Write};
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 use text::Paint;
 pub use text::Style;
 use text::screen::{self, fitted};
@@ -31,6 +32,20 @@ pub fn show(text: &str) -> Result<(), Failure> {
 pub fn note(text: &str) {
     // Standard error is the last place to report to.
     let _ = writeln!(std::io::stderr(), "{text}");
+}
+
+static QUIET: AtomicBool = AtomicBool::new(false);
+
+/// Whether the command was asked to say nothing but errors.
+pub fn set_quiet(quiet: bool) {
+    QUIET.store(quiet, Ordering::Relaxed);
+}
+
+/// A decision about what an input leaves open, on standard error; nothing with `--quiet`.
+pub fn decision(text: &str) {
+    if !QUIET.load(Ordering::Relaxed) {
+        note(text);
+    }
 }
 
 /// <https://no-color.org>: any value that is not empty.

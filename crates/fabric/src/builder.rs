@@ -1,7 +1,9 @@
 //! Building a [`Fabric`] node by node and link by link.
 
+use crate::decision::Decision;
 use crate::graph::NO_HOST;
 use crate::names::{check_name, visible};
+use crate::tiers::SwitchGraph;
 use crate::{End, Fabric, FabricError, Link, LinkId, LinkSpec, Node, NodeId, NodeKind, PortPeer};
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -26,6 +28,7 @@ pub struct FabricBuilder {
     port_names: Vec<(End, String)>,
     /// Why nodes are what they are, where a reader says so.
     reasons: Vec<Cow<'static, str>>,
+    decisions: Vec<Decision>,
     numbers_nodes: bool,
     /// The first mistake: reported by `build`, so that construction reads without `?` on every line.
     mistake: Option<FabricError>,
@@ -48,6 +51,7 @@ impl FabricBuilder {
             degrees: Vec::new(),
             port_names: Vec::new(),
             reasons: Vec::new(),
+            decisions: Vec::new(),
             numbers_nodes: false,
             mistake: None,
         }
@@ -128,33 +132,19 @@ impl FabricBuilder {
         self.mistake.get_or_insert(mistake);
     }
 
-    /// Gives every switch the height "links to the nearest host", for files that carry no tiers.
+    /// Derives the tier of every switch from the links, for files that carry none.
     pub(crate) fn infer_tiers(&mut self) {
-        let mut peers: Vec<Vec<u32>> = vec![Vec::new(); self.nodes.len()];
-        for link in &self.links {
-            peers[link.a.node.index()].push(link.b.node.0);
-            peers[link.b.node.index()].push(link.a.node.0);
-        }
-        let mut reached: Vec<bool> = self.nodes.iter().map(|node| node.kind == NodeKind::Host).collect();
-        let mut frontier: Vec<u32> = (0..self.nodes.len() as u32).filter(|&n| reached[n as usize]).collect();
-        let mut tier = 0u8;
-        while !frontier.is_empty() {
-            tier = tier.saturating_add(1);
-            let mut next = Vec::new();
-            for &peer in frontier.iter().flat_map(|&node| &peers[node as usize]) {
-                if !reached[peer as usize] {
-                    reached[peer as usize] = true;
-                    self.nodes[peer as usize].tier = tier;
-                    next.push(peer);
-                }
-            }
-            frontier = next;
+        let is_switch = self.nodes.iter().map(|node| node.kind == NodeKind::Switch).collect();
+        let links: Vec<(u32, u32)> = self.links.iter().map(|link| (link.a.node.0, link.b.node.0)).collect();
+        let (tiers, _) = SwitchGraph::of(is_switch, &links).by_links();
+        for (node, tier) in self.nodes.iter_mut().zip(tiers).filter(|(node, _)| node.kind == NodeKind::Switch) {
+            node.tier = tier;
         }
     }
 
-    /// The number of links of a node so far.
-    pub(crate) fn degree(&self, node: NodeId) -> u32 {
-        self.degrees[node.index()]
+    /// Remembers decisions of the reader of a file.
+    pub(crate) fn decide(&mut self, decisions: Vec<Decision>) {
+        self.decisions = decisions;
     }
 
     /// Remembers why a node is a host or a switch ([`Fabric::reason`]); what was said last counts.
@@ -163,21 +153,6 @@ impl FabricBuilder {
             self.reasons.resize(node.index() + 1, Cow::Borrowed(""));
         }
         self.reasons[node.index()] = reason.into();
-    }
-
-    /// Whether so many more nodes have room; if not, [`build`](Self::build) reports it.
-    pub(crate) fn has_room(&mut self, nodes: u64) -> bool {
-        let room = self.nodes.len() as u64 + nodes <= MAX_ELEMENTS;
-        if !room {
-            self.fail(FabricError::TooLarge { what: "nodes", limit: MAX_ELEMENTS });
-        }
-        room
-    }
-
-    /// Turns a node into a host.
-    pub(crate) fn make_host(&mut self, node: NodeId) {
-        let node = &mut self.nodes[node.index()];
-        (node.kind, node.tier) = (NodeKind::Host, 0);
     }
 
     /// Whether all names can be shown and written as they are.
@@ -251,7 +226,7 @@ impl FabricBuilder {
                 port_names[port_base[end.node.index()] as usize + usize::from(end.port)] = name.into_boxed_str();
             }
         }
-        let FabricBuilder { kind, mut nodes, mut links, reasons, numbers_nodes, .. } = self;
+        let FabricBuilder { kind, mut nodes, mut links, reasons, decisions, numbers_nodes, .. } = self;
         nodes.shrink_to_fit();
         links.shrink_to_fit();
         Ok(Fabric {
@@ -265,6 +240,7 @@ impl FabricBuilder {
             by_name,
             port_names,
             reasons,
+            decisions,
             numbers_nodes,
         })
     }

@@ -1,5 +1,6 @@
 //! The graph: nodes, links and ports in dense arrays.
 
+use crate::decision::{Decision, Subject};
 use serde::Serialize;
 use std::borrow::Cow;
 use std::ops::Deref;
@@ -156,6 +157,8 @@ pub struct Fabric {
     pub(crate) port_names: Vec<Box<str>>,
     /// Why each node is a host or a switch; empty if no file had to be read for it.
     pub(crate) reasons: Vec<Cow<'static, str>>,
+    /// Of the reader of its file.
+    pub(crate) decisions: Vec<Decision>,
     /// See [`Fabric::numbers_nodes`].
     pub(crate) numbers_nodes: bool,
 }
@@ -198,6 +201,14 @@ impl Fabric {
     pub fn reason(&self, node: NodeId) -> Option<&str> {
         let reason = self.reasons.get(node.index())?;
         (!reason.is_empty()).then_some(reason)
+    }
+    /// What the reader of its file decided where the file leaves it open; empty for a fabric by formula.
+    pub fn decisions(&self) -> &[Decision] {
+        &self.decisions
+    }
+    /// Whether some rate or delay is assumed, since neither the file nor the user states it.
+    pub fn assumes_links(&self) -> bool {
+        self.decisions.iter().any(|decision| decision.subject == Subject::AssumedLinks)
     }
     /// All node ids in order.
     pub fn node_ids(&self) -> impl ExactSizeIterator<Item = NodeId> + use<> {

@@ -30,6 +30,7 @@
 
 mod builder;
 mod check;
+mod decision;
 pub mod files;
 pub mod generate;
 mod graph;
@@ -38,9 +39,11 @@ mod names;
 pub mod routing;
 pub mod show;
 pub mod tags;
+mod tiers;
 
 pub use builder::FabricBuilder;
 pub use check::FabricError;
+pub use decision::{Decision, Subject};
 pub use graph::{End, Fabric, Link, LinkId, LinkSpec, Node, NodeId, NodeKind, PortIndex, PortPeer};
 pub use lone::{SpreadHop, lone_flow_time, lone_frames_time, spread_flow_time, spread_frames_time};
 pub use names::{MAX_NAME_BYTES, NameFault, check_name, visible};

@@ -2,10 +2,11 @@
 
 use crate::error::ScenarioError;
 use crate::files::Files;
+use crate::names::names;
 use crate::recognise::{KnownFormat, known_format};
-use crate::section::{Context, Section, list, whole};
+use crate::section::{Context, Section, list, text, whole};
 use fabric::files as formats;
-use fabric::files::{Format, Options};
+use fabric::files::{Format, NamePattern, Options, Roles};
 use fabric::generate::{self, TierLinks};
 use fabric::{Fabric, FabricError, LinkSpec};
 use units::{Rate, Time};
@@ -37,6 +38,7 @@ pub(crate) struct FilePlan {
     format: Option<Format>,
     link: Option<LinkSpec>,
     hosts_per_switch: u16,
+    roles: Roles,
     relay: bool,
     default_loss: f64,
 }
@@ -56,6 +58,9 @@ const KINDS: [&str; 13] = [
     "ring",
     "file",
 ];
+
+/// Keys by which the user decides about nodes of a file.
+const ROLES: [&str; 4] = ["ignore", "host", "switch", "hosts_on"];
 
 impl FabricPlan {
     pub fn read(root: &Section<'_, '_>) -> Option<FabricPlan> {
@@ -146,6 +151,12 @@ impl FabricPlan {
                 let format = section.word("format", "format", &names);
                 let (hosts, relay) = (section.whole("hosts_per_switch", 0..=60_000), section.flag("relay"));
                 let default_loss = section.probability("default_loss");
+                let roles = Roles {
+                    ignore: patterns(section, "ignore"),
+                    host: patterns(section, "host"),
+                    switch: patterns(section, "switch"),
+                    hosts_on: patterns(section, "hosts_on"),
+                };
                 let given = section.has("link");
                 let link = section.read("link", |_| Ok(((), "as given".to_owned())));
                 let link = if given { link.and_then(|()| one_link(section)) } else { None };
@@ -155,6 +166,7 @@ impl FabricPlan {
                     format,
                     link,
                     hosts_per_switch: hosts? as u16,
+                    roles,
                     relay: relay?,
                     default_loss: default_loss?,
                 })
@@ -219,6 +231,17 @@ impl FabricPlan {
     }
 }
 
+/// Names of nodes, in which `*` stands for any text: a list, or a text with commas between them.
+fn patterns(section: &Section<'_, '_>, key: &'static str) -> Vec<NamePattern> {
+    let read = section.read(key, |value| {
+        if let Ok(text) = text(value, "names of nodes") {
+            return Ok((text.split(',').map(|name| name.trim().to_owned()).collect(), text));
+        }
+        names(value, "[\"leaf*\", \"ufm\"]")
+    });
+    read.unwrap_or_default().into_iter().map(NamePattern::new).collect()
+}
+
 /// Warns of keys that say what the file says itself: read with other values it is the same fabric.
 fn warn_of_idle(context: &Context<'_>, plan: &FilePlan, fabric: &Fabric, read: impl Fn(&Options) -> Option<Fabric>) {
     if plan.link.is_none() && plan.hosts_per_switch == 0 || fabric.links().is_empty() {
@@ -231,7 +254,8 @@ fn warn_of_idle(context: &Context<'_>, plan: &FilePlan, fabric: &Fabric, read: i
         ..spec
     };
     let link = plan.link.unwrap_or(LinkSpec::new(Rate::MIN, Time::from_ps(1)));
-    let Some(other) = read(&Options { link: unlike(link), hosts_per_switch: 0 }) else { return };
+    let roles = Roles { hosts_on: Vec::new(), ..plan.roles.clone() };
+    let Some(other) = read(&Options { roles, ..Options::new(unlike(link)) }) else { return };
     if plan.hosts_per_switch > 0 {
         let message = "`hosts_per_switch` has no effect: the file has hosts";
         context.warn("fabric.hosts_per_switch", message);
@@ -253,6 +277,7 @@ fn warn_of_idle(context: &Context<'_>, plan: &FilePlan, fabric: &Fabric, read: i
 
 fn read_file(context: &Context<'_>, file: &str, content: &[u8], plan: &FilePlan) -> Option<Fabric> {
     let &FilePlan { format, link, hosts_per_switch, relay, default_loss, .. } = plan;
+    let roles = plan.roles.clone();
     let in_file = |line: u64, message: String| {
         let (path, key) = (file.to_owned(), "fabric.file".to_owned());
         context.push(ScenarioError { path, line, column: 0, span: 0..0, key, message, help: None });
@@ -273,13 +298,13 @@ fn read_file(context: &Context<'_>, file: &str, content: &[u8], plan: &FilePlan)
         return None;
     }
     // Where neither the file nor the scenario states a link, the zero delay is refused below.
-    let unstated = LinkSpec::new(Rate::MIN, Time::ZERO);
-    let options = Options { link: link.unwrap_or(unstated), hosts_per_switch };
+    let options = Options { link: link.unwrap_or(Options::NONE.link), hosts_per_switch, roles, ..Options::NONE };
     let read = match format {
         None => formats::read(file, content, &options),
         Some(format) => format.read(content, &options),
     };
     if let Ok(fabric) = &read {
+        fabric.decisions().iter().for_each(|decision| context.warn("fabric.file", decision.line()));
         warn_of_idle(context, plan, fabric, |other| match format {
             None => formats::read(file, content, other).ok(),
             Some(format) => format.read(content, other).ok(),
@@ -307,6 +332,10 @@ fn read_file(context: &Context<'_>, file: &str, content: &[u8], plan: &FilePlan)
         }
         Err(formats::FileError::Line { line, message }) => {
             in_file(line as u64, message);
+            None
+        }
+        Err(formats::FileError::Element { place, message }) if ROLES.contains(&place.as_str()) => {
+            context.fail(&format!("fabric.{place}"), message, None);
             None
         }
         Err(error @ formats::FileError::Fabric(FabricError::ZeroDelay { .. })) if link.is_none() => {

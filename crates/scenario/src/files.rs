@@ -67,31 +67,58 @@ fn is_device(_: &Metadata) -> bool {
     false
 }
 
-/// Reads a file; of a folder, the JSON files in it as one list: `config_db.json` files, one a switch.
+/// Reads a file; of a folder, its files as one text ([`fabric::files::join`]): `config_db.json` files, one a switch or,
+/// in a folder of its own, one an ASIC of it; or LLDP tables, one a switch.
 ///
 /// # Errors
-/// What the file system says; files above 4 GiB, devices; a folder without JSON files, or one of them that is not text.
+/// What the file system says; files above 4 GiB, devices; a folder without such files, or one of them that is not text
+/// or not of the format of the others.
 pub fn from_disk(path: &Path) -> io::Result<Vec<u8>> {
     if std::fs::metadata(path)?.is_dir() {
-        let mut names: Vec<PathBuf> =
-            std::fs::read_dir(path)?.map(|entry| entry.map(|entry| entry.path())).collect::<io::Result<_>>()?;
-        names.retain(|name| name.extension().is_some_and(|extension| extension == "json"));
-        names.sort();
-        if names.is_empty() {
-            return Err(io::Error::other("it is a folder without .json files"));
-        }
         let mut files = Vec::new();
         let mut left = MAX_TREE_BYTES;
-        for name in names {
+        for name in files_of_folder(path)? {
             let told = |why: String| io::Error::other(format!("{}{why}", name.display()));
             let content = read_at_most(&name, left).map_err(|error| told(format!(": {error}")))?;
             left -= content.len() as u64;
             let text = fabric::files::text_of(&content).map_err(|line| told(format!(":{line}: not UTF-8 text")))?;
-            files.push(text.to_owned());
+            let shown = name.strip_prefix(path).unwrap_or(&name).display().to_string();
+            files.push((shown, text.to_owned()));
         }
-        return Ok(fabric::files::join_config_db(files).into_bytes());
+        return fabric::files::join(files).map(String::into_bytes).map_err(io::Error::other);
     }
     read_at_most(path, MAX_BYTES)
+}
+
+/// The `.json` and `.txt` files of a folder and of the folders in it, by name.
+fn files_of_folder(path: &Path) -> io::Result<Vec<PathBuf>> {
+    let entries = |path: &Path| std::fs::read_dir(path)?.map(|entry| entry.map(|of| of.path())).collect();
+    let mut names: Vec<PathBuf> = Vec::new();
+    let own: io::Result<Vec<PathBuf>> = entries(path);
+    for entry in own? {
+        match entry.is_dir() {
+            true => {
+                let inner: io::Result<Vec<PathBuf>> = entries(&entry);
+                names.extend(inner?);
+            }
+            false => names.push(entry),
+        }
+    }
+    names.retain(|name| name.extension().is_some_and(|extension| extension == "json" || extension == "txt"));
+    names.sort();
+    // Notes lie beside configurations.
+    if names.iter().any(|name| name.extension().is_some_and(|extension| extension == "json")) {
+        let is_text = |name: &PathBuf| name.extension().is_some_and(|extension| extension == "txt");
+        let is_table = |name: &PathBuf| {
+            let content = read_at_most(name, MAX_BYTES).unwrap_or_default();
+            fabric::files::is_lldp_table(&String::from_utf8_lossy(&content))
+        };
+        names.retain(|name| !is_text(name) || is_table(name));
+    }
+    if names.is_empty() {
+        return Err(io::Error::other("it is a folder without .json files or LLDP tables"));
+    }
+    Ok(names)
 }
 
 pub(crate) struct Files<'a> {

@@ -104,7 +104,7 @@ fn outcome(reader: Reader, content: &str) -> Result<String, String> {
             Some(known) if !matches!(known, KnownFormat::Topology(_)) => Err(format!("this is {known}")),
             _ => {
                 let link = LinkSpec::new(Rate::from_gbps(100), Time::from_us(1));
-                let read = files::read("f", content, &Options { link, hosts_per_switch: 0 });
+                let read = files::read("f", content, &Options::new(link));
                 read.map(|fabric| shape(&fabric)).map_err(|error| error.to_string())
             }
         },

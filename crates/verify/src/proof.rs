@@ -201,6 +201,11 @@ impl<'f> Verifier<'f> {
         }
     }
 
+    /// Expected paths that turn lossy, the first of them, so far.
+    pub fn lost(&self) -> &[LostPath] {
+        &self.lost
+    }
+
     /// Looks for cycles and gives the answer.
     pub fn finish(mut self) -> Verdict {
         let (fabric, Table { graph, tags, .. }) = (self.fabric, &self.table);

@@ -134,7 +134,7 @@ pub fn command(args: &FabricArgs) -> Result<Exit, Failure> {
         }
         Action::Convert { input, output, from, to, flags, force, quiet } => {
             fabric_source::check_output(input, output)?;
-            let found = fabric_source::read_file(input, &flags.0, *from)?;
+            let found = fabric_source::read_file(input, &flags.0, *from)?.stated()?;
             let to = to.unwrap_or_else(|| of_name(output));
             write_fabric(output, &found.fabric, to, *force)?;
             if !quiet {

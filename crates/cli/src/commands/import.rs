@@ -4,8 +4,8 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::names::shown;
 use crate::output;
+use fabric::Fabric;
 use fabric::files::{Format, Options};
-use fabric::{Fabric, LinkSpec};
 use lab::LabError;
 use record::RecordError;
 use record::file::WholeFile;
@@ -15,7 +15,7 @@ use std::io::{BufReader, Write};
 use std::path::{Component, Path, PathBuf};
 use text::quoted;
 use traffic::FlowFileOptions;
-use units::{Bytes, Rate, Time};
+use units::Bytes;
 
 /// Turn what another simulator runs into a scenario.
 #[derive(Debug, clap::Args)]
@@ -97,7 +97,7 @@ fn hpcc(args: &HpccArgs) -> Result<Exit, Failure> {
         None => find(path, config.flows().map_err(wrong)?)?,
     };
     let content = read_text(&topology, MAX_TREE_BYTES)?;
-    let unstated = Options { link: LinkSpec::new(Rate::MIN, Time::ZERO), hosts_per_switch: 0 };
+    let unstated = Options::NONE;
     let fabric = (Format::Hpcc.read(&content, &unstated))
         .map_err(|error| Failure::input(located(&topology, &error), "the topology that the configuration names"))?;
     let flows = flows(&flow_file, &fabric)?;

@@ -1,30 +1,62 @@
-//! SONiC's `config_db.json`: what each switch knows of its neighbours.
+//! SONiC `config_db.json`, one object a switch, as far as it tells who is connected to whom.
 //!
-//! One file describes one switch: its name (`DEVICE_METADATA.localhost.hostname`), its neighbours by port
-//! (`DEVICE_NEIGHBOR`), their types (`DEVICE_NEIGHBOR_METADATA`, which give tiers: `ToRRouter` 1, `LeafRouter` 2,
-//! `SpineRouter` 3, `UpperSpineRouter` 4; `Server` is a host), speeds in Mbps (`PORT`) and cable lengths in metres
-//! (`CABLE_LENGTH`, at 5 ns a metre). A fabric is a list of such objects, or a folder of such files. A link that both
-//! ends know counts once. Where the neighbour's own file is there, its `PORT` table says which ports it has; a file may
-//! call them by their `alias`.
+//! Read are `DEVICE_METADATA.localhost` (`hostname`, `type`), `PORT` (`speed`, `alias`, `role`), `CABLE_LENGTH`,
+//! `PORTCHANNEL` and `PORTCHANNEL_MEMBER`, `DEVICE_NEIGHBOR_METADATA`, and `DEVICE_NEIGHBOR` in both forms that SONiC
+//! has: by the local port (`"Ethernet0": {"name": "tor1", "port": "Ethernet64"}`), and by the neighbour's name, the key
+//! of its YANG model (`"tor1": {"local_port": "Ethernet0", "port": "Ethernet64"}`).
+//!
+//! A link that both ends know counts once. What its ends state differently does not depend on the order of files: of
+//! two lengths the longer counts, which is a [`Decision`](crate::Decision); two speeds are an error. Where the
+//! neighbour's own file is there, its `PORT` table says which ports it has; a file may call them by their `alias`.
+//!
+//! A port of a server that two switches name is that of a Y cable (dual ToR): the server gets a port to each. The files
+//! of a switch with several ASICs share its hostname: their ports are those of one switch, and the links between its
+//! ASICs (`role` `Int`) are left out.
 
 use super::error::FileError;
-use super::plain::{Options, Plain, PlainEnd, fail, port_label, said_by};
+use super::plain::{Options, Plain, PlainEnd, counted, fail, said_by};
+use crate::decision::Subject;
 use crate::names::visible;
-use crate::{Fabric, Link, LinkSpec, NodeId, NodeKind};
-use serde_json::{Map, Value, json};
-use std::collections::BTreeMap;
+use crate::{Fabric, LinkSpec, NodeKind};
+use serde_json::{Map, Value};
+use std::collections::{BTreeMap, BTreeSet};
 use units::{Rate, Time};
 
 /// Light in glass: 5 ns a metre.
-const DELAY_PER_METRE: Time = Time::from_ns(5);
+pub(super) const DELAY_PER_METRE: Time = Time::from_ns(5);
 
 /// A longer cable than this is a typing error.
-const MAX_METRES: u64 = 1_000_000;
+pub(super) const MAX_METRES: u64 = 1_000_000;
 
 /// The unit of `PORT.speed`, in bits a second.
-const MBPS: u64 = 1_000_000;
+pub(super) const MBPS: u64 = 1_000_000;
 
-type Object = Map<String, Value>;
+pub(super) type Object = Map<String, Value>;
+
+/// The tables that are read.
+const TABLES: [&str; 8] = [
+    "DEVICE_METADATA",
+    "DEVICE_NEIGHBOR",
+    "DEVICE_NEIGHBOR_METADATA",
+    "PORT",
+    "CABLE_LENGTH",
+    "PORTCHANNEL",
+    "PORTCHANNEL_MEMBER",
+    "MUX_CABLE",
+];
+
+/// How the names of SONiC's tables begin that do not state who is connected to whom.
+#[rustfmt::skip]
+const OTHER_TABLES: [&str; 87] = [
+    "AAA", "ACL_", "ASIC_", "AUTO_TECHSUPPORT", "BANNER", "BGP", "BMP", "BREAKOUT", "BUFFER_", "CHASSIS", "CONSOLE",
+    "COPP_", "CRM", "DASH", "DEBUG_", "DEFAULT_LOSSLESS", "DHCP", "DNS_", "DOT1P_", "DPU", "DSCP_", "EXP_TO_",
+    "FABRIC_", "FEATURE", "FG_NHG", "FIPS", "FLEX_COUNTER", "GNMI", "GRPC", "HEARTBEAT", "INTERFACE", "KDUMP",
+    "KUBERNETES", "LDAP", "LLDP", "LOGGER", "LOOPBACK", "LOSSLESS_TRAFFIC", "MACSEC", "MAP_PFC", "MCLAG", "MEMORY",
+    "MGMT_", "MIRROR_", "MPLS_", "MUX_", "NAT", "NEIGH", "NTP", "NVGRE", "PASSW", "PBH", "PEER", "PFC", "POLICER", "PORT",
+    "PREFIX", "QOS", "QUEUE", "RADIUS", "RESTAPI", "ROUTE", "SCHEDULER", "SERIAL", "SFLOW", "SNMP", "SRV6", "SSH",
+    "STATIC_", "STORM", "STP", "SUBNET", "SUPPRESS", "SWITCH", "SYSLOG", "SYSTEM_", "TACPLUS", "TC_TO", "TELEMETRY",
+    "TUNNEL", "VERSIONS", "VLAN", "VNET", "VOQ", "VRF", "VXLAN", "WRED",
+];
 
 fn table<'a>(switch: &'a Object, name: &str) -> Option<&'a Object> {
     switch.get(name).and_then(Value::as_object)
@@ -32,6 +64,108 @@ fn table<'a>(switch: &'a Object, name: &str) -> Option<&'a Object> {
 
 fn text<'a>(object: &'a Object, key: &str) -> Option<&'a str> {
     object.get(key).and_then(Value::as_str)
+}
+
+/// The files of one switch: one, or one for each of its ASICs and one for itself.
+struct Switch<'a> {
+    name: &'a str,
+    files: Vec<&'a Object>,
+}
+
+impl<'a> Switch<'a> {
+    fn tables<'s>(&'s self, name: &'s str) -> impl Iterator<Item = &'a Object> + 's {
+        self.files.iter().filter_map(move |file| table(file, name))
+    }
+
+    /// The attributes of a port.
+    fn port(&self, port: &str) -> Option<&'a Object> {
+        self.tables("PORT").find_map(|ports| table(ports, port))
+    }
+
+    fn has_ports(&self) -> bool {
+        self.tables("PORT").next().is_some()
+    }
+
+    /// A port between two ASICs of this switch.
+    fn is_internal(&self, port: &str) -> bool {
+        port.starts_with("Ethernet-BP") || self.port(port).and_then(|port| text(port, "role")) == Some("Int")
+    }
+
+    /// The switch's own name of a port that a file names: a name, an alias, or a port channel with one member.
+    fn own_name(&self, port: &str) -> Result<String, String> {
+        if let Some(members) = self.members(port) {
+            return match members.as_slice() {
+                [member] => Ok(member.clone()),
+                _ => Err(format!(
+                    "`{}` is a port channel of {} with {} members: name the ports",
+                    visible(port),
+                    self.name,
+                    members.len()
+                )),
+            };
+        }
+        if !self.has_ports() || self.port(port).is_some() {
+            return Ok(port.to_owned());
+        }
+        let called = |value: &Value| value.as_object().and_then(|one| text(one, "alias")) == Some(port);
+        let ports = self.tables("PORT").flatten();
+        let mut named = ports.filter(|(_, value)| called(value)).map(|(name, _)| name);
+        match (named.next(), named.next()) {
+            (Some(name), None) => Ok(name.clone()),
+            (Some(name), Some(other)) => {
+                Err(format!("`{port}` is the alias of both {name} and {other} of {}", self.name))
+            }
+            (None, _) => {
+                Err(format!("{} has no port `{}`: its file lists the ports in PORT", self.name, visible(port)))
+            }
+        }
+    }
+
+    /// The members of a port channel.
+    fn members(&self, channel: &str) -> Option<Vec<String>> {
+        self.tables("PORTCHANNEL").find(|channels| channels.contains_key(channel))?;
+        let keys = self.tables("PORTCHANNEL_MEMBER").flatten().filter_map(|(key, _)| key.split_once('|'));
+        Some(keys.filter(|(of, _)| *of == channel).map(|(_, member)| member.to_owned()).collect())
+    }
+
+    /// What its files state of the cable in a port.
+    fn stated(&self, port: &str) -> Result<Stated, FileError> {
+        let mut stated = Stated::default();
+        if let Some(speed) = self.port(port).and_then(|port| port.get("speed")) {
+            let mbps = speed.as_u64().or_else(|| speed.as_str()?.parse().ok());
+            stated.rate = mbps.and_then(|mbps| Rate::from_bps(mbps.checked_mul(MBPS)?));
+            if stated.rate.is_none() {
+                return fail(format!("{}.PORT.{port}.speed", self.name), "must be a number of Mbps, like \"100000\"");
+            }
+        }
+        let lengths = self.tables("CABLE_LENGTH").flat_map(|profiles| profiles.values());
+        if let Some(length) = lengths.filter_map(Value::as_object).find_map(|profile| text(profile, port)) {
+            let metres = length.strip_suffix('m').and_then(|metres| metres.trim().parse::<u64>().ok());
+            match metres.filter(|&metres| metres <= MAX_METRES) {
+                // 0m is SONiC's word for a port without a cable.
+                Some(metres) => stated.metres = Some(metres).filter(|&metres| metres > 0),
+                None => {
+                    return fail(format!("{}.CABLE_LENGTH.{port}", self.name), "must be a length like \"40m\"");
+                }
+            }
+        }
+        Ok(stated)
+    }
+}
+
+/// What one end states of a cable.
+#[derive(Clone, Copy, Default)]
+struct Stated {
+    rate: Option<Rate>,
+    metres: Option<u64>,
+}
+
+/// One line of `DEVICE_NEIGHBOR`.
+struct Neighbor<'a> {
+    place: String,
+    port: &'a str,
+    peer: &'a str,
+    peer_port: &'a str,
 }
 
 /// Reads one object, or a list of them.
@@ -44,93 +178,208 @@ pub fn read_config_db(content: &str, options: &Options) -> Result<Fabric, FileEr
         let place = format!("line {}, column {}", error.line(), error.column());
         fail(place, format!("not valid JSON: {error}"))
     })?;
-    let switches = match value {
-        Value::Array(switches) => switches,
+    let files = match value {
+        Value::Array(files) => files,
         value => vec![value],
     };
+    let switches = switches(&files)?;
     let mut plain = Plain::default();
-    // What is known of each port: the port it is connected to, and who says so.
-    let mut cables: BTreeMap<PlainEnd, PlainEnd> = BTreeMap::new();
-    let mut found = Vec::new();
-    for (index, switch) in switches.iter().enumerate() {
-        let Value::Object(switch) = switch else { return fail(format!("[{index}]"), "must be an object") };
-        let localhost = table(switch, "DEVICE_METADATA").and_then(|metadata| table(metadata, "localhost"));
-        let Some(localhost) = localhost else {
-            return fail(format!("[{index}]"), "has no DEVICE_METADATA.localhost");
-        };
-        let Some(name) = text(localhost, "hostname") else {
-            return fail(format!("[{index}].DEVICE_METADATA.localhost"), "has no hostname");
-        };
-        let node = plain.node_or_new(name);
+    for switch in &switches {
+        let node = plain.node_or_new(switch.name);
         node.kind = Some(NodeKind::Switch);
         node.why = "has a config_db of its own".to_owned();
-        node.tier = text(localhost, "type").and_then(tier_of).or(node.tier);
-        found.push((name, switch));
+        let kinds = switch.tables("DEVICE_METADATA").filter_map(|metadata| text(table(metadata, "localhost")?, "type"));
+        node.tier = kinds.filter_map(tier_of).next();
     }
-    let ports_of: BTreeMap<&str, &Object> =
-        found.iter().filter_map(|(name, switch)| Some((*name, table(switch, "PORT")?))).collect();
-    for (name, switch) in found {
-        let metadata = table(switch, "DEVICE_NEIGHBOR_METADATA");
-        let mut neighbors: Vec<(&String, &Value)> = table(switch, "DEVICE_NEIGHBOR").into_iter().flatten().collect();
-        neighbors.sort_by_key(|(port, _)| natural(port));
-        for (port, neighbor) in neighbors {
-            let place = format!("{name}.DEVICE_NEIGHBOR.{port}");
-            let Some(neighbor) = neighbor.as_object() else { return fail(place, "must be an object") };
-            let (Some(peer), Some(peer_port)) = (text(neighbor, "name"), text(neighbor, "port")) else {
-                return fail(place, "must have the `name` of the neighbour and its `port`");
-            };
-            let kind = metadata.and_then(|all| table(all, peer)).and_then(|one| text(one, "type"));
-            let node = plain.node_or_new(peer);
-            if let (None, Some(kind)) = (node.kind, kind) {
-                node.kind = role_of(kind);
-                node.why = node.kind.map_or(String::new(), |_| said_by("type", kind));
+    let mut cables = Cables::default();
+    let by_name: BTreeMap<&str, &Switch<'_>> = switches.iter().map(|switch| (switch.name, switch)).collect();
+    let mut internal = Vec::new();
+    for switch in &switches {
+        for neighbor in neighbors(switch)? {
+            if switch.is_internal(neighbor.port) {
+                internal.push(format!("{} {}", switch.name, neighbor.port));
+                continue;
             }
-            if node.kind == Some(NodeKind::Switch) {
-                node.tier = node.tier.or(kind.and_then(tier_of));
-            }
-            let own =
-                |node: &str, port: &str| own_name(&ports_of, node, port).map_or_else(|what| fail(&place, what), Ok);
-            let (port, peer_port) = (&own(name, port)?, own(peer, peer_port)?);
-            let (here, there) = ((name.to_owned(), port.clone()), (peer.to_owned(), peer_port.clone()));
-            match cables.get(&here) {
-                Some(known) if *known == there => continue, // its other end has told already
-                Some(known) => {
-                    return fail(
-                        place,
-                        format!("says {peer} {peer_port}, but {} {} says it is connected here", known.0, known.1),
-                    );
-                }
-                None => {}
-            }
-            if let Some(known) = cables.insert(there.clone(), here.clone()) {
-                let (other, other_port) = known;
-                return fail(place, format!("{peer} {peer_port} is connected to {other} {other_port} already"));
-            }
-            cables.insert(here.clone(), there.clone());
-            let spec = spec(switch, name, port, options.link)?;
-            // Both ends exist by now.
-            plain.connect(&here, &there, spec).or_else(|id| fail(place, format!("`{id}` is no node")))?;
+            describe_peer(&mut plain, switch, neighbor.peer);
+            cables.add(&by_name, switch, &neighbor, &plain)?;
         }
     }
+    let mut lengths = Vec::new();
+    for (here, there) in &cables.found {
+        let (spec, two_lengths) = spec(&by_name, here, there, options)?;
+        lengths.extend(two_lengths);
+        // Both ends exist by now.
+        plain.connect(here, there, spec).or_else(|id| fail(&here.0, format!("`{id}` is no node")))?;
+    }
+    let text = |count| format!("{} between ASICs of one switch left out", counted(count, "port"));
+    plain.decide(Subject::LeftOut, text, internal);
+    let text = |count| format!("{} with two lengths, the longer counts", counted(count, "cable"));
+    plain.decide(Subject::CableEnds, text, lengths);
+    let text = |count| format!("{}: a server port that two switches reach", counted(count, "Y cable"));
+    plain.decide(Subject::Roles, text, cables.shared);
+    let tables: BTreeSet<&String> = switches.iter().flat_map(|of| &of.files).flat_map(|file| file.keys()).collect();
+    let is_known = |name: &str| TABLES.contains(&name) || OTHER_TABLES.iter().any(|of| name.starts_with(of));
+    let unknown = tables.into_iter().filter(|name| !is_known(name)).cloned().collect();
+    plain.decide(Subject::Unread, |count| format!("{} not read", counted(count, "unknown table")), unknown);
     plain.assemble(options)
 }
 
-/// What a switch itself calls a port that a file names: by its name, or by its alias.
-fn own_name(ports_of: &BTreeMap<&str, &Object>, node: &str, port: &str) -> Result<String, String> {
-    let Some(ports) = ports_of.get(node) else { return Ok(port.to_owned()) };
-    if ports.contains_key(port) {
-        return Ok(port.to_owned());
+/// The switches by name, so that the order of their files has no effect.
+fn switches(files: &[Value]) -> Result<Vec<Switch<'_>>, FileError> {
+    let mut switches: Vec<Switch<'_>> = Vec::new();
+    for (index, item) in files.iter().enumerate() {
+        // Of a folder each has its name beside it.
+        let named = item.get("file").and_then(Value::as_str).zip(item.get("config_db"));
+        let (place, file) = named.map_or_else(|| (format!("[{index}]"), item), |(name, of)| (name.to_owned(), of));
+        let Value::Object(file) = file else { return fail(place, "must be an object") };
+        let localhost = |file| table(file, "DEVICE_METADATA").and_then(|metadata| table(metadata, "localhost"));
+        let Some(own) = localhost(file) else {
+            return fail(place, "has no DEVICE_METADATA.localhost");
+        };
+        let Some(name) = text(own, "hostname") else {
+            return fail(format!("{place}.DEVICE_METADATA.localhost"), "has no hostname");
+        };
+        let Some(known) = switches.iter_mut().find(|switch| switch.name == name) else {
+            switches.push(Switch { name, files: vec![file] });
+            continue;
+        };
+        let asic = |file| localhost(file).and_then(|own| text(own, "asic_name").or(text(own, "asic_id")));
+        if known.files.iter().any(|other| asic(other) == asic(file)) {
+            return fail(format!("{place}.DEVICE_METADATA.localhost"), format!("`{name}` stands in two files"));
+        }
+        let ports = |file| table(file, "PORT").into_iter().flat_map(Object::keys);
+        // The file of the switch itself may list all ports of its ASICs.
+        let of_asics = known.files.iter().filter(|other| asic(other).is_some() && asic(file).is_some());
+        if let Some(port) = of_asics.flat_map(|other| ports(other)).find(|port| ports(file).any(|own| own == *port)) {
+            return fail(format!("{place}.PORT.{port}"), format!("is a port of another ASIC of `{name}` too"));
+        }
+        known.files.push(file);
     }
-    let called = |value: &Value| value.as_object().and_then(|one| text(one, "alias")) == Some(port);
-    let mut named = ports.iter().filter(|(_, value)| called(value)).map(|(name, _)| name);
-    match (named.next(), named.next()) {
-        (Some(name), None) => Ok(name.clone()),
-        (Some(name), Some(other)) => Err(format!("`{port}` is the alias of both {name} and {other} of {node}")),
-        (None, _) => Err(format!("{node} has no port `{}`: its file lists the ports in PORT", visible(port))),
+    switches.sort_by_key(|switch| natural(switch.name));
+    Ok(switches)
+}
+
+/// The neighbours of a switch, by its ports.
+fn neighbors<'a>(switch: &Switch<'a>) -> Result<Vec<Neighbor<'a>>, FileError> {
+    let mut found = Vec::new();
+    for (key, value) in switch.tables("DEVICE_NEIGHBOR").flatten() {
+        let place = format!("{}.DEVICE_NEIGHBOR.{key}", switch.name);
+        let Some(neighbor) = value.as_object() else { return fail(place, "must be an object") };
+        let peer_port = text(neighbor, "port");
+        let by_name = text(neighbor, "local_port").map(|port| (port, text(neighbor, "name").unwrap_or(key)));
+        let by_port = || Some((key.as_str(), text(neighbor, "name")?));
+        let (Some((port, peer)), Some(peer_port)) = (by_name.or_else(by_port), peer_port) else {
+            let message = "must have the `name` of the neighbour and its `port`, or `local_port` and `port` where the \
+                           key is the neighbour's name";
+            return fail(place, message);
+        };
+        found.push(Neighbor { place, port, peer, peer_port });
+    }
+    found.sort_by_key(|neighbor| natural(neighbor.port));
+    Ok(found)
+}
+
+/// What `DEVICE_NEIGHBOR_METADATA`, or the neighbour's own line, says of a neighbour without a file.
+fn describe_peer(plain: &mut Plain, switch: &Switch<'_>, peer: &str) {
+    let of_table = |name| switch.tables(name).find_map(|all| text(table(all, peer)?, "type"));
+    let kind = of_table("DEVICE_NEIGHBOR_METADATA").or_else(|| of_table("DEVICE_NEIGHBOR"));
+    let node = plain.node_or_new(peer);
+    if let (None, Some(kind)) = (node.kind, kind) {
+        node.kind = role_of(kind);
+        node.why = node.kind.map_or(String::new(), |_| said_by("type", kind));
+    }
+    if node.kind == Some(NodeKind::Switch) {
+        node.tier = node.tier.or(kind.and_then(tier_of));
     }
 }
 
-/// What a neighbour of this type is: `Server` and its kin are hosts, what has a tier is a switch.
+/// The cables that were found.
+#[derive(Default)]
+struct Cables {
+    /// By each end, the other one.
+    known: BTreeMap<PlainEnd, PlainEnd>,
+    /// Each once.
+    found: Vec<(PlainEnd, PlainEnd)>,
+    /// Ports of servers with a Y cable.
+    shared: Vec<String>,
+}
+
+impl Cables {
+    fn add(
+        &mut self,
+        switches: &BTreeMap<&str, &Switch<'_>>,
+        switch: &Switch<'_>,
+        neighbor: &Neighbor<'_>,
+        plain: &Plain,
+    ) -> Result<(), FileError> {
+        let Neighbor { place, port, peer, peer_port } = neighbor;
+        let named = |result: Result<String, String>| result.map_or_else(|what| fail(place, what), Ok);
+        let port = named(switch.own_name(port))?;
+        let peer_port = match switches.get(peer) {
+            Some(of) => named(of.own_name(peer_port))?,
+            None => (*peer_port).to_owned(),
+        };
+        let (here, mut there) = ((switch.name.to_owned(), port), ((*peer).to_owned(), peer_port));
+        match self.known.get(&here) {
+            Some(known) if *known == there => return Ok(()), // its other end has told already
+            Some(known) => {
+                let message =
+                    format!("says {} {}, but {} {} says it is connected here", there.0, there.1, known.0, known.1);
+                return fail(place, message);
+            }
+            None => {}
+        }
+        if let Some((other, other_port)) = self.known.get(&there) {
+            let is_host = plain.kind_of(peer) == Some(NodeKind::Host) || named_server(peer);
+            if *other == switch.name || switches.contains_key(peer) || !is_host {
+                return fail(place, format!("{} {} is connected to {other} {other_port} already", there.0, there.1));
+            }
+            self.shared.push(format!("{} {}", there.0, there.1));
+            there.1 = format!("{}@{}", there.1, switch.name);
+            if self.known.contains_key(&there) {
+                return fail(
+                    place,
+                    format!("{} {} is connected to {} twice", there.0, neighbor.peer_port, switch.name),
+                );
+            }
+        }
+        self.known.insert(there.clone(), here.clone());
+        self.known.insert(here.clone(), there.clone());
+        self.found.push((here, there));
+        Ok(())
+    }
+}
+
+/// The link that both ends of a cable state, and the two lengths if these differ.
+fn spec(
+    switches: &BTreeMap<&str, &Switch<'_>>,
+    here: &PlainEnd,
+    there: &PlainEnd,
+    options: &Options,
+) -> Result<(LinkSpec, Option<String>), FileError> {
+    let stated = |end: &PlainEnd| switches.get(end.0.as_str()).map_or(Ok(Stated::default()), |of| of.stated(&end.1));
+    let (own, other) = (stated(here)?, stated(there)?);
+    if let (Some(rate), Some(peer)) = (own.rate, other.rate)
+        && rate != peer
+    {
+        let message = format!("{rate}, but {}.PORT.{}.speed at the other end of the cable is {peer}", there.0, there.1);
+        return fail(format!("{}.PORT.{}.speed", here.0, here.1), message);
+    }
+    let two_lengths = match (own.metres, other.metres) {
+        (Some(metres), Some(peer)) if metres != peer => {
+            Some(format!("{} {} {metres}m and {} {} {peer}m", here.0, here.1, there.0, there.1))
+        }
+        _ => None,
+    };
+    let mut spec = options.link;
+    spec.rate = own.rate.or(other.rate).unwrap_or(spec.rate);
+    if let Some(metres) = own.metres.max(other.metres) {
+        spec.delay = DELAY_PER_METRE * metres;
+    }
+    Ok((spec, two_lengths))
+}
+
+/// A neighbour of this type: `Server` and its kin are hosts, a type with a tier is a switch.
 fn role_of(kind: &str) -> Option<NodeKind> {
     match kind.to_ascii_lowercase().ends_with("server") {
         true => Some(NodeKind::Host),
@@ -138,7 +387,12 @@ fn role_of(kind: &str) -> Option<NodeKind> {
     }
 }
 
-/// The height of `ToRRouter`, `BackEndToRRouter`, `LeafRouter`, `SpineRouter`, `UpperSpineRouter` ...
+/// SONiC calls the servers of a ToR `Servers0`, `Servers1` ...
+fn named_server(name: &str) -> bool {
+    name.to_ascii_lowercase().starts_with("server")
+}
+
+/// The tier of `ToRRouter`, `BackEndToRRouter`, `LeafRouter`, `SpineRouter`, `UpperSpineRouter` ...
 fn tier_of(kind: &str) -> Option<u8> {
     let kind = kind.to_ascii_lowercase();
     // "tor" alone is also a part of "storage" and "monitor".
@@ -151,94 +405,4 @@ fn tier_of(kind: &str) -> Option<u8> {
 fn natural(name: &str) -> (String, u64, String) {
     let letters = name.trim_end_matches(|c: char| c.is_ascii_digit());
     (letters.to_owned(), name[letters.len()..].parse().unwrap_or(0), name.to_owned())
-}
-
-fn spec(switch: &Object, name: &str, port: &str, default: LinkSpec) -> Result<LinkSpec, FileError> {
-    let mut spec = default;
-    if let Some(speed) = table(switch, "PORT").and_then(|ports| table(ports, port)).and_then(|port| port.get("speed")) {
-        let mbps = speed.as_u64().or_else(|| speed.as_str()?.parse().ok());
-        match mbps.and_then(|mbps| Rate::from_bps(mbps.checked_mul(MBPS)?)) {
-            Some(rate) => spec.rate = rate,
-            None => return fail(format!("{name}.PORT.{port}.speed"), "must be a number of Mbps, like \"100000\""),
-        }
-    }
-    let lengths = table(switch, "CABLE_LENGTH").into_iter().flat_map(|profiles| profiles.values());
-    if let Some(length) = lengths.filter_map(Value::as_object).find_map(|profile| text(profile, port)) {
-        let metres = length.strip_suffix('m').and_then(|metres| metres.trim().parse::<u64>().ok());
-        match metres.filter(|&metres| metres <= MAX_METRES) {
-            // 0m is SONiC's word for a port without a cable.
-            Some(0) => {}
-            Some(metres) => spec.delay = DELAY_PER_METRE * metres,
-            None => return fail(format!("{name}.CABLE_LENGTH.{port}"), "must be a length like \"40m\""),
-        }
-    }
-    Ok(spec)
-}
-
-/// One file a switch: its name, and its `config_db.json` as far as it tells the fabric. Ports that have no name are
-/// called `Ethernet<4 * number>`, those of hosts `eth<number>`.
-///
-/// # Errors
-/// [`FileError::NotExpressible`] for a name with a `|`, which separates the parts of a key in SONiC's database; for a
-/// link between two hosts, slower than 1 Mbps, or longer than a reader believes.
-pub fn write_config_db(fabric: &Fabric) -> Result<Vec<(String, String)>, FileError> {
-    let ports = fabric
-        .node_ids()
-        .flat_map(|node| (0..fabric.ports(node).len() as u16).filter_map(move |port| fabric.port_name(node, port)));
-    let mut names = fabric.nodes().iter().map(|node| node.name.as_str()).chain(ports);
-    if let Some(name) = names.find(|name| name.contains('|')) {
-        return Err(FileError::NotExpressible { what: format!("the name `{name}`, which has a `|`") });
-    }
-    fabric.links().iter().try_for_each(|link| expressible(fabric, link))?;
-    let kind = |node: NodeId| match fabric.node(node) {
-        crate::Node { kind: NodeKind::Host, .. } => "Server",
-        node => ["ToRRouter", "LeafRouter", "SpineRouter"][usize::from(node.tier.clamp(1, 3)) - 1],
-    };
-    let label = |node: NodeId, port: u16| {
-        let host = fabric.node(node).kind == NodeKind::Host;
-        port_label(fabric, node, port, |port| {
-            if host { format!("eth{port}") } else { format!("Ethernet{}", u32::from(port) * 4) }
-        })
-    };
-    let file = |switch: NodeId| {
-        let (mut neighbors, mut metadata) = (Object::new(), Object::new());
-        let (mut ports, mut lengths) = (Object::new(), Object::new());
-        for (number, port) in fabric.ports(switch).iter().enumerate() {
-            let (name, peer) = (label(switch, number as u16), fabric.name(port.peer));
-            let link = fabric.link(port.link);
-            neighbors.insert(name.clone(), json!({ "name": peer, "port": label(port.peer, port.peer_port) }));
-            metadata.insert(peer.to_owned(), json!({ "type": kind(port.peer) }));
-            ports.insert(name.clone(), json!({ "speed": (link.rate.as_bps() / MBPS).to_string() }));
-            lengths.insert(name, format!("{}m", metres(link)).into());
-        }
-        let file = json!({
-            "DEVICE_METADATA": { "localhost": { "hostname": fabric.name(switch), "type": kind(switch) } },
-            "DEVICE_NEIGHBOR": neighbors,
-            "DEVICE_NEIGHBOR_METADATA": metadata,
-            "PORT": ports,
-            "CABLE_LENGTH": { "AZURE": lengths },
-        });
-        (fabric.name(switch).to_owned(), format!("{file:#}\n"))
-    };
-    Ok(fabric.switches().map(file).collect())
-}
-
-/// The cable as long as its delay, in whole metres.
-fn metres(link: &Link) -> u64 {
-    link.delay.as_ps().div_ceil(DELAY_PER_METRE.as_ps())
-}
-
-fn expressible(fabric: &Fabric, link: &Link) -> Result<(), FileError> {
-    let ends = [link.a, link.b].map(|end| fabric.node(end.node));
-    let why = match () {
-        () if ends.iter().all(|node| node.kind == NodeKind::Host) => "only switches have files",
-        () if link.rate.as_bps() < MBPS => "a speed is a number of Mbps",
-        () if metres(link) > MAX_METRES => "no cable is longer than 1000 km, 5 ms",
-        () => return Ok(()),
-    };
-    let what = format!(
-        "the link of {} and {} between `{}` and `{}`: {why}",
-        link.rate, link.delay, ends[0].name, ends[1].name
-    );
-    Err(FileError::NotExpressible { what })
 }

@@ -1,51 +1,85 @@
 //! containerlab topologies: `topology: {nodes: {leaf1: {kind: ...}}, links: [{endpoints: ["leaf1:e1-1", ...]}]}`.
 //!
-//! The node's kind decides what it is, however many links it has: a container or virtual machine that runs
-//! applications (`linux`, `generic_vm`, `ext-container` and the like) is a host, through which nothing passes, any
-//! other kind is a switch. The label `tidegate-kind: switch` (or `host`) says otherwise, for a `linux` node that runs a
-//! router. As in containerlab itself, kind and labels come from the node, its `group`, its kind (labels only) or the
-//! `defaults`, in that order; merge keys (`<<`) are followed. A node without a kind is guessed as [`files`](super)
-//! says. Both ways of writing a link are read: `endpoints` as texts `node:interface`, and as maps with `node` and
-//! `interface`. The files state neither rates nor delays.
+//! The node's kind decides what it is: a container or virtual machine that runs applications (`linux`, `generic_vm`,
+//! `ext-container` and the like) is a host, any other kind is a switch. A `linux` node is a switch if its image is that
+//! of a router, and else may be one ([`assemble`](super::assemble)). The label `tidegate-kind: switch` (or `host`)
+//! decides before all others. As in containerlab itself, kind and labels come from the node, its `group`, its kind
+//! (labels only) or the `defaults`, in that order; merge keys (`<<`) are followed. `group` or the label `role` may name
+//! the layer of a switch.
+//!
+//! Links are read in the brief form (`endpoints` as texts `node:interface`) and the extended one (`type: veth`, maps
+//! with `node` and `interface`). Links that end outside of the lab (`type: host`, `mgmt-net`, `macvlan`, `dummy`,
+//! `vxlan`) are left out. The files state neither rates nor delays.
 
 use super::error::FileError;
-use super::plain::{Options, Plain, PlainNode, fail, port_label, said_by};
+use super::plain::{Options, Plain, PlainNode, counted, fail, port_label, said_by};
 use super::yaml;
+use crate::decision::Subject;
 use crate::{Fabric, NodeKind};
 use std::fmt::Write as _;
 use yaml_rust2::Yaml;
 
-/// What containerlab itself stands for: no nodes of the lab.
-const OUTSIDE: [&str; 5] = ["host", "mgmt-net", "macvlan", "vxlan", "dummy"];
+/// Nodes by which the brief form of a link says that it ends outside of the lab.
+const OUTSIDE: [&str; 6] = ["host", "mgmt-net", "macvlan", "vxlan", "vxlan-stitch", "dummy"];
 
 /// Kinds that run applications, after the list of kinds in containerlab's manual.
 const HOST_KINDS: [&str; 8] =
     ["linux", "host", "generic_vm", "ext-container", "k8s-kind", "ostinato", "keysight_ixia-c-one", "ixia-c-one"];
 
+/// Words in the names of images that forward: routing suites and network operating systems that run as `linux`.
+const ROUTER_IMAGES: [&str; 12] =
+    ["frr", "quagga", "bird", "vyos", "gobgp", "openbgpd", "cumulus", "sonic", "dent", "openwrt", "mikrotik", "holo"];
+
 /// The label by which a node says itself what it is.
 const LABEL: &str = "tidegate-kind";
+
+/// Keys of a file and of `topology`.
+const KEYS: [&[&str]; 2] =
+    [&["name", "prefix", "mgmt", "settings", "debug", "topology"], &["nodes", "links", "kinds", "defaults", "groups"]];
+
+/// Keys of a link.
+const LINK_KEYS: [&str; 14] = [
+    "endpoints",
+    "endpoint",
+    "type",
+    "mtu",
+    "vars",
+    "labels",
+    "host-interface",
+    "mode",
+    "remote",
+    "vni",
+    "udp-port",
+    "dst-port",
+    "src-port",
+    "ipv4",
+];
 
 /// Reads a topology.
 ///
 /// # Errors
-/// [`FileError::Element`] with the place of a syntax error or the element (`links[3]`) that is wrong;
-/// [`FileError::Fabric`] if it is no network.
+/// [`FileError::Element`] with the place of a syntax error or the element (`links[3]`) that is wrong, or of a template
+/// that was not filled in; [`FileError::Fabric`] if it is no network.
 pub fn read_containerlab(content: &str, options: &Options) -> Result<Fabric, FileError> {
-    let document = yaml::read(content)?;
+    let document = yaml::read(content).map_err(|error| template(content).unwrap_or(error))?;
     let topology = yaml::get(&document, "topology");
     let nodes = yaml::entries(yaml::get(topology, "nodes"));
     if nodes.is_empty() {
         return fail("topology.nodes", "is missing: expected `topology:` with `nodes:` and `links:`");
     }
     let mut plain = Plain::default();
+    let mut unread = Vec::new();
+    for (value, known) in [&document, topology].into_iter().zip(KEYS) {
+        unread.extend(unknown_keys(value, known));
+    }
     for (name, node) in nodes {
         let Some(name) = scalar(name) else { return fail("topology.nodes", "a node's name must be a text") };
-        let (kind, why) = role(topology, &name, node)?;
-        if !plain.add(PlainNode { id: name.clone(), name: name.clone(), kind, why, ..PlainNode::default() }) {
+        let node = role(topology, &name, node)?;
+        if !plain.add(node) {
             return fail("topology.nodes", format!("`{name}` stands twice"));
         }
     }
-    if plain.all_are(NodeKind::Host) && plain.len() > 2 {
+    if plain.all_are_hosts() && plain.len() > 2 {
         let help = format!("give those that forward the label `{LABEL}: switch`, or another kind, like bridge");
         return fail("topology.nodes", format!("all are hosts by their kind, through which nothing passes: {help}"));
     }
@@ -55,40 +89,91 @@ pub fn read_containerlab(content: &str, options: &Options) -> Result<Fabric, Fil
         Yaml::BadValue | Yaml::Null => &none,
         _ => return fail("topology.links", "must be a list"),
     };
+    let mut outside = Vec::new();
     for (index, link) in links.iter().enumerate() {
         let place = format!("topology.links[{index}]");
-        let Some([a, b]) = yaml::get(link, "endpoints").as_vec().map(Vec::as_slice) else {
-            return fail(place, "must have `endpoints`: two of them, like [\"leaf1:e1-1\", \"spine1:e1-1\"]");
-        };
-        let (a, b) = (endpoint(&place, a)?, endpoint(&place, b)?);
-        if let Err(id) = plain.connect(&a, &b, options.link) {
-            let outside = OUTSIDE.contains(&id.as_str());
-            let why = if outside { "stands for the machine under the lab: leave the link out" } else { "is no node" };
-            return fail(place, format!("`{id}` {why}"));
+        unread.extend(unknown_keys(link, &LINK_KEYS));
+        match ends(&place, link, &plain)? {
+            None => outside.push(format!("links[{index}]")),
+            Some((a, b)) => {
+                if let Err(id) = plain.connect(&a, &b, options.link) {
+                    return fail(place, format!("`{id}` is no node"));
+                }
+            }
         }
     }
+    let text = |count| format!("{} outside of the lab left out", counted(count, "link"));
+    plain.decide(Subject::LeftOut, text, outside);
+    unread.sort();
+    unread.dedup();
+    plain.decide(Subject::Unread, |count| format!("{} not read", counted(count, "unknown key")), unread);
     plain.assemble(options)
 }
 
-/// What a node is, and why.
-fn role(topology: &Yaml, name: &str, node: &Yaml) -> Result<(Option<NodeKind>, String), FileError> {
+/// Why a file that is no YAML is none: a template, whose values stand in `{{ }}` or are made by `{% %}`.
+fn template(content: &str) -> Option<FileError> {
+    let is_one = |line: &str| line.contains("{{") && line.contains("}}") || line.contains("{%") && line.contains("%}");
+    let line = content.lines().position(is_one)?;
+    let message = "a template: make the topology of it first".to_owned();
+    Some(FileError::Element { place: format!("line {}", line + 1), message })
+}
+
+/// Keys of a map that are not among those that are known.
+fn unknown_keys(value: &Yaml, known: &[&str]) -> Vec<String> {
+    let Yaml::Hash(map) = value else { return Vec::new() };
+    let keys = map.iter().filter_map(|(key, _)| scalar(key));
+    // `x-...` and `.name` hold anchors that other places use, `<<` merges them.
+    keys.filter(|key| !known.contains(&key.as_str()) && !key.starts_with(['x', '.', '<'])).collect()
+}
+
+/// An end of a link: node and interface.
+type Endpoint = (String, String);
+
+/// The ends of a link; `None` if one is outside of the lab.
+fn ends(place: &str, link: &Yaml, plain: &Plain) -> Result<Option<(Endpoint, Endpoint)>, FileError> {
+    match yaml::get(link, "type").as_str() {
+        None | Some("veth") => {}
+        Some(kind) if OUTSIDE.contains(&kind) => return Ok(None),
+        Some(kind) => {
+            return fail(format!("{place}.type"), format!("`{kind}` is no type of link: veth, host, dummy ..."));
+        }
+    }
+    let Some([a, b]) = yaml::get(link, "endpoints").as_vec().map(Vec::as_slice) else {
+        return fail(place, "must have `endpoints`: two of them, like [\"leaf1:e1-1\", \"spine1:e1-1\"]");
+    };
+    let (a, b) = (endpoint(place, a)?, endpoint(place, b)?);
+    let is_outside = |end: &Endpoint| OUTSIDE.contains(&end.0.as_str()) && !plain.has(&end.0);
+    Ok((!is_outside(&a) && !is_outside(&b)).then_some((a, b)))
+}
+
+/// A node, and why it is a host or a switch.
+fn role(topology: &Yaml, name: &str, node: &Yaml) -> Result<PlainNode, FileError> {
     let (groups, kinds) = (yaml::get(topology, "groups"), yaml::get(topology, "kinds"));
     let defaults = yaml::get(topology, "defaults");
-    let group = yaml::get(node, "group").as_str().map_or(&Yaml::BadValue, |group| yaml::get(groups, group));
+    let group_name = scalar(yaml::get(node, "group")).unwrap_or_default();
+    let group = yaml::get(groups, &group_name);
     let kind = [node, group, defaults].into_iter().find_map(|place| scalar(yaml::get(place, "kind")));
     let of_kind = kind.as_deref().map_or(&Yaml::BadValue, |kind| yaml::get(kinds, kind));
-    let labelled = |place| scalar(yaml::get(yaml::get(place, "labels"), LABEL));
-    match [node, group, of_kind, defaults].into_iter().find_map(labelled) {
-        Some(label) => match label.as_str() {
-            "host" => Ok((Some(NodeKind::Host), said_by(LABEL, &label))),
-            "switch" => Ok((Some(NodeKind::Switch), said_by(LABEL, &label))),
-            _ => fail(format!("topology.nodes.{name}.labels.{LABEL}"), "must be host or switch"),
-        },
-        None => Ok(match kind {
-            Some(kind) if HOST_KINDS.contains(&kind.as_str()) => (Some(NodeKind::Host), said_by("kind", &kind)),
-            Some(kind) => (Some(NodeKind::Switch), said_by("kind", &kind)),
-            None => (None, String::new()),
-        }),
+    let places = [node, group, of_kind, defaults];
+    let labelled = |label| places.into_iter().find_map(|place| scalar(yaml::get(yaml::get(place, "labels"), label)));
+    let image = places.into_iter().find_map(|place| scalar(yaml::get(place, "image"))).unwrap_or_default();
+    let label = [group_name].into_iter().chain(labelled("role")).collect::<Vec<_>>().join(" ");
+    let found = PlainNode { id: name.to_owned(), name: name.to_owned(), label, ..PlainNode::default() };
+    let with = |kind, why| Ok(PlainNode { kind: Some(kind), why, ..found.clone() });
+    match (labelled(LABEL), kind) {
+        (Some(label), _) if label == "host" => with(NodeKind::Host, said_by(LABEL, &label)),
+        (Some(label), _) if label == "switch" => with(NodeKind::Switch, said_by(LABEL, &label)),
+        (Some(_), _) => fail(format!("topology.nodes.{name}.labels.{LABEL}"), "must be host or switch"),
+        (None, Some(kind)) if HOST_KINDS.contains(&kind.as_str()) => {
+            let repository = image.rsplit_once(':').map_or(image.as_str(), |(name, _)| name).to_ascii_lowercase();
+            if ROUTER_IMAGES.iter().any(|word| repository.contains(word)) {
+                return with(NodeKind::Switch, said_by("image", &image));
+            }
+            let (why, may_forward) = (said_by("kind", &kind), kind == "linux");
+            Ok(PlainNode { kind: Some(NodeKind::Host), why, may_forward, ..found })
+        }
+        (None, Some(kind)) => with(NodeKind::Switch, said_by("kind", &kind)),
+        (None, None) => Ok(found),
     }
 }
 
@@ -119,7 +204,9 @@ pub fn write_containerlab(fabric: &Fabric) -> String {
     let mut text = String::from("name: tidegate\ntopology:\n  nodes:\n");
     for node in fabric.nodes() {
         let kind = if node.kind == NodeKind::Host { "linux" } else { "bridge" };
-        let _ = writeln!(text, "    {}: {{kind: {kind}}}", quoted(&node.name));
+        // A Linux node with several links could be a router.
+        let label = if node.kind == NodeKind::Host { format!(", labels: {{{LABEL}: host}}") } else { String::new() };
+        let _ = writeln!(text, "    {}: {{kind: {kind}{label}}}", quoted(&node.name));
     }
     text.push_str("  links:\n");
     for link in fabric.links() {

@@ -19,11 +19,19 @@ pub enum Format {
     IbNetDiscover,
     /// `.topo` of htsim.
     HtsimTopo,
+    /// LLDP tables of switches.
+    Lldp,
+    /// Layer 1 topologies of Batfish.
+    Batfish,
+    /// netlab topologies.
+    Netlab,
+    /// GNS3 projects.
+    Gns3,
 }
 
 impl Format {
     /// All of them.
-    pub const ALL: [Format; 8] = [
+    pub const ALL: [Format; 12] = [
         Format::Hpcc,
         Format::NodeLink,
         Format::GraphMl,
@@ -32,6 +40,10 @@ impl Format {
         Format::LinkCsv,
         Format::IbNetDiscover,
         Format::HtsimTopo,
+        Format::Lldp,
+        Format::Batfish,
+        Format::Netlab,
+        Format::Gns3,
     ];
 
     /// What it is called in scenarios and on the command line.
@@ -45,6 +57,10 @@ impl Format {
             Format::LinkCsv => "link-csv",
             Format::IbNetDiscover => "ibnetdiscover",
             Format::HtsimTopo => "htsim-topo",
+            Format::Lldp => "lldp",
+            Format::Batfish => "batfish",
+            Format::Netlab => "netlab",
+            Format::Gns3 => "gns3",
         }
     }
 
@@ -59,6 +75,12 @@ impl Format {
             Format::LinkCsv => "the link table of sonic-mgmt",
             Format::IbNetDiscover => "what ibnetdiscover prints",
             Format::HtsimTopo => "an htsim .topo, read only",
+            Format::Lldp => {
+                "a folder of LLDP tables, one a switch: lldpcli -f json or SONiC's show lldp table, read only"
+            }
+            Format::Batfish => "a layer1_topology.json of Batfish, read only",
+            Format::Netlab => "a netlab topology, read only",
+            Format::Gns3 => "a GNS3 project, read only",
         }
     }
 
@@ -78,6 +100,7 @@ impl Format {
             () if ends(&[".yml", ".yaml"]) => Format::Containerlab,
             () if ends(&[".csv"]) => Format::LinkCsv,
             () if ends(&[".topo"]) => Format::HtsimTopo,
+            () if ends(&[".gns3"]) => Format::Gns3,
             () if ends(&[".ibnet", ".ibnetdiscover"]) => Format::IbNetDiscover,
             () => Format::Hpcc,
         }

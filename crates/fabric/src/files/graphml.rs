@@ -5,11 +5,11 @@
 //! `targetport` of an edge, the standard's own words.
 
 use super::error::FileError;
-use super::plain::{Options, Plain, PlainNode, fail, kind_of, said_by};
+use super::plain::{Options, Plain, PlainNode, counted, fail, kind_of, said_by};
 use super::text::spec_of;
-use crate::Fabric;
+use crate::{Fabric, Subject};
 use roxmltree::{Document, Node};
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fmt::Write as _;
 
 /// The attributes that [`write_graphml`] declares: key, of what, type.
@@ -22,6 +22,24 @@ const KEYS: [(&str, &str, &str); 8] = [
     ("delay", "edge", "string"),
     ("loss", "edge", "double"),
     ("bit_error_rate", "edge", "double"),
+];
+
+/// The attributes that are read.
+const READ: [&str; 14] = [
+    "name",
+    "label",
+    "kind",
+    "type",
+    "role",
+    "group",
+    "layer",
+    "tier",
+    "relay",
+    "rate",
+    "delay",
+    "loss",
+    "bit_error_rate",
+    "LinkSpeedRaw",
 ];
 
 /// The parser compares each attribute of an element with all before it.
@@ -87,6 +105,17 @@ pub fn read_graphml(content: &str, options: &Options) -> Result<Fabric, FileErro
         }
     }
     let mut plain = Plain::default();
+    let of_elements = children(root, "key").filter(|key| matches!(key.attribute("for"), Some("node" | "edge" | "all")));
+    let unread: BTreeSet<String> = of_elements
+        .filter_map(|key| key.attribute("attr.name").or(key.attribute("id")))
+        .filter(|name| !READ.contains(name))
+        .map(str::to_owned)
+        .collect();
+    plain.decide(
+        Subject::Unread,
+        |count| format!("{} not read", counted(count, "attribute")),
+        unread.into_iter().collect(),
+    );
     for (index, node) in children(graph, "node").enumerate() {
         let place = format!("node {index}");
         let Some(id) = node.attribute("id") else { return fail(place, "has no `id`") };
@@ -97,13 +126,16 @@ pub fn read_graphml(content: &str, options: &Options) -> Result<Fabric, FileErro
         // The Zoo's `type` of a node says how its place on the map was found, not what it is.
         let said = said.filter(|(_, word)| !word.contains(' '));
         let (kind, why) = said.map_or((None, String::new()), |(key, word)| (Some(kind_of(word)), said_by(key, word)));
-        let tier = match data.get("tier").map(|text| text.parse::<u8>()) {
+        let tier = match data.get("tier").map(|text| (text, text.parse::<u8>())) {
             None => None,
-            Some(Ok(tier)) => Some(tier),
-            Some(Err(_)) => return fail(format!("{place}.tier"), "must be 0..255"),
+            Some((_, Ok(tier))) => Some(tier),
+            Some((text, Err(_))) if text.starts_with(|c: char| c.is_ascii_alphabetic()) => None,
+            Some(_) => return fail(format!("{place}.tier"), "must be 0..255"),
         };
+        let words = ["kind", "type", "role", "group", "layer", "tier"].iter().filter_map(|&key| data.get(key).cloned());
+        let label = words.filter(|word| !word.contains(' ')).collect::<Vec<_>>().join(" ");
         let relay = data.get("relay").is_some_and(|text| text.eq_ignore_ascii_case("true"));
-        if !plain.add(PlainNode { id: id.to_owned(), name, kind, why, tier, relay }) {
+        if !plain.add(PlainNode { id: id.to_owned(), name, kind, why, tier, relay, label, ..PlainNode::default() }) {
             return fail(place, format!("the id `{id}` stands twice"));
         }
     }

@@ -9,13 +9,15 @@
 //! [1](2c904)  "S-0002c902"[1]    # lid 9 lmc 0 "leaf1" lid 4 4xEDR
 //! ```
 //!
-//! Channel adapters are hosts. A node is called by its description where no other has the same, else by its id.
+//! Channel adapters are hosts. SHARP aggregation nodes are functions inside a switch that appear as channel adapters:
+//! they are left out, unless the user names them as hosts. A node is called by its description where no other has the same, else by its id.
 //! The rate is the data rate of the link's width and speed. There are no delays. Every cable stands twice, and counts
 //! once.
 
 use super::error::FileError;
-use super::plain::{Options, Plain, PlainEnd, PlainNode, fail_line as fail, port_label};
+use super::plain::{Options, Plain, PlainEnd, PlainNode, counted, fail_line as fail, port_label};
 use super::text::{lines, shown};
+use crate::decision::Subject;
 use crate::{Fabric, LinkSpec, NodeKind};
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
@@ -34,9 +36,12 @@ const LANE_MBPS: [(&str, u64); 9] = [
     ("XDR", 200_000),
 ];
 
+/// In the description of the channel adapter of a SHARP aggregation node.
+const AGGREGATION_NODE: &str = "Aggregation Node";
+
 /// Whether a line begins a block.
 pub(crate) fn is_node(line: &str) -> bool {
-    ["Switch\t", "Switch ", "Ca\t", "Ca ", "Rt\t", "Rt "].iter().any(|word| line.starts_with(word))
+    ["Switch\t", "Switch ", "Ca\t", "Ca ", "Rt\t", "Rt ", "Hca\t", "Hca "].iter().any(|word| line.starts_with(word))
         && line.contains('"')
 }
 
@@ -74,6 +79,7 @@ pub fn read_ibnetdiscover(content: &str, options: &Options) -> Result<Fabric, Fi
     let mut known: BTreeMap<PlainEnd, PlainEnd> = BTreeMap::new();
     let mut current: Option<String> = None;
     let mut names: Vec<(String, String)> = Vec::new();
+    let mut unread = Vec::new();
     for (line, text) in lines(content) {
         if is_node(text) {
             let Some((id, rest)) = quoted(text) else { return fail(line, "a node needs its id in quotes") };
@@ -114,18 +120,31 @@ pub fn read_ibnetdiscover(content: &str, options: &Options) -> Result<Fabric, Fi
                     cables.push((line, ends, spec));
                 }
             }
+        } else if !text.trim_start().starts_with('#') && !text.contains('=') {
+            // `vendid=0x2c9` and the like precede a block.
+            unread.push(format!("line {line}"));
         }
     }
-    for (id, description) in names {
-        if descriptions.get(&description) == Some(&1)
-            && let Some(node) = plain.node_mut(&id)
+    for (id, description) in &names {
+        if descriptions.get(description) == Some(&1)
+            && let Some(node) = plain.node_mut(id)
         {
-            node.name = description;
+            node.name = description.clone();
         }
     }
+    let by_id: HashMap<&str, &str> = names.iter().map(|(id, text)| (id.as_str(), text.as_str())).collect();
     for (line, [a, b], spec) in cables {
         plain.connect(&a, &b, spec).or_else(|id| fail(line, format!("no block describes `{}`", shown(&id))))?;
     }
+    let is_aggregation = |node: &PlainNode| {
+        // Several have the same description, so their names are ids.
+        let description = by_id.get(node.id.as_str()).map_or("", |text| *text);
+        description.contains(AGGREGATION_NODE) && !options.roles.host.iter().any(|of| of.matches(&node.name))
+    };
+    let gone = plain.retain(|node, _| !is_aggregation(node));
+    let text = |count| format!("{} inside of switches left out", counted(count, "SHARP aggregation node"));
+    plain.decide(Subject::LeftOut, text, gone);
+    plain.decide(Subject::Unread, |count| format!("{} not read", counted(count, "unknown line")), unread);
     plain.assemble(options)
 }
 

@@ -5,9 +5,9 @@
 //! guessed as [`files`](super) says.
 
 use super::error::FileError;
-use super::plain::{Options, Plain, fail_line as fail, port_label};
+use super::plain::{Options, Plain, counted, fail_line as fail, port_label};
 use super::text::{lines, shown};
-use crate::Fabric;
+use crate::{Fabric, Subject};
 use std::fmt::Write as _;
 use units::Rate;
 
@@ -34,6 +34,10 @@ pub fn read_link_csv(content: &str, options: &Options) -> Result<Fabric, FileErr
     let needed = |name: &str| column(name).map_or_else(|| fail(line, format!("there is no column `{name}`")), Ok);
     let places = [needed("StartDevice")?, needed("StartPort")?, needed("EndDevice")?, needed("EndPort")?];
     let bandwidth = column("BandWidth");
+    // These say how a port is set up.
+    let known = || HEADER.split(',').chain(["AutoNeg", "FECDisable"]);
+    let is_known = |column: &&String| known().any(|known| known.eq_ignore_ascii_case(column));
+    let unread: Vec<String> = columns.iter().filter(|column| !is_known(column)).cloned().collect();
     let mut plain = Plain::default();
     for (line, text) in lines {
         let cells: Vec<&str> = text.split(',').map(str::trim).collect();
@@ -58,6 +62,7 @@ pub fn read_link_csv(content: &str, options: &Options) -> Result<Fabric, FileErr
         let connected = plain.connect(&(a, a_port), &(b, b_port), spec);
         connected.or_else(|id| fail(line, format!("`{id}` is no device")))?;
     }
+    plain.decide(Subject::Unread, |count| format!("{} not read", counted(count, "unknown column")), unread);
     plain.assemble(options)
 }
 

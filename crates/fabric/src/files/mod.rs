@@ -10,37 +10,53 @@
 //! | link-csv | the link table of sonic-mgmt |
 //! | ibnetdiscover | what InfiniBand's `ibnetdiscover` prints |
 //! | htsim-topo | `.topo` of htsim: a tree by its numbers; read only |
+//! | lldp | a folder of LLDP tables, one a switch; read only |
+//! | batfish | `layer1_topology.json` of Batfish; read only |
+//! | netlab | netlab topologies; read only |
+//! | gns3 | GNS3 projects; read only |
 //!
 //! Every reader checks the fabric it made: what it returns is a network. Formats that are plain graphs leave things
-//! open: what is a host, how fast a link is ([`Options`]). What is a host, in this order: what the file says; a name
-//! like `h7`, `host-3`, `server1`; every node with one link; hosts put on each switch. A host with several links stays
-//! a host, through which nothing passes. [`Fabric::reason`] says which it was.
+//! open: what is a host, on which tier a switch is, how fast a link is ([`Options`]). [`assemble`] has the rules.
+//! [`Fabric::decisions`] lists what was decided, [`Fabric::reason`] why a node is a host or a switch.
 
+mod assemble;
+mod batfish;
 mod config_db;
+mod config_db_write;
 mod containerlab;
 mod error;
 mod format;
+mod gns3;
 mod graphml;
 mod hpcc;
 mod htsim_topo;
 mod ibnetdiscover;
 mod link_csv;
+mod lldp;
+mod netlab;
 mod node_link;
 mod plain;
+mod roles;
 mod text;
 mod yaml;
 
-pub use config_db::{read_config_db, write_config_db};
+pub use batfish::read_batfish;
+pub use config_db::read_config_db;
+pub use config_db_write::write_config_db;
 pub use containerlab::{read_containerlab, write_containerlab};
 pub use error::FileError;
 pub use format::Format;
+pub use gns3::read_gns3;
 pub use graphml::{read_graphml, write_graphml};
 pub use hpcc::{read_hpcc, write_hpcc};
 pub use htsim_topo::read_htsim_topo;
 pub use ibnetdiscover::{read_ibnetdiscover, write_ibnetdiscover};
 pub use link_csv::{read_link_csv, write_link_csv};
+pub use lldp::{is_lldp_table, join_lldp, read_lldp};
+pub use netlab::read_netlab;
 pub use node_link::{read_node_link, write_node_link};
 pub use plain::Options;
+pub use roles::{NamePattern, Roles};
 
 use crate::Fabric;
 
@@ -51,6 +67,10 @@ impl Format {
     /// What the format's reader reports.
     pub fn read(self, content: &str, options: &Options) -> Result<Fabric, FileError> {
         let content = content.trim_start_matches('\u{feff}');
+        if let (Format::Hpcc | Format::HtsimTopo, Some(key)) = (self, options.roles.first_key()) {
+            let message = format!("a file of the format {} says which nodes are hosts, by their numbers", self.name());
+            return Err(FileError::Element { place: key.to_owned(), message });
+        }
         let read = match self {
             Format::Hpcc => read_hpcc(content),
             Format::NodeLink => read_node_link(content, options),
@@ -60,6 +80,10 @@ impl Format {
             Format::LinkCsv => read_link_csv(content, options),
             Format::IbNetDiscover => read_ibnetdiscover(content, options),
             Format::HtsimTopo => read_htsim_topo(content),
+            Format::Lldp => read_lldp(content, options),
+            Format::Batfish => read_batfish(content, options),
+            Format::Netlab => read_netlab(content, options),
+            Format::Gns3 => read_gns3(content, options),
         };
         read.map_err(|error| match error {
             FileError::Line { line, message } => {
@@ -87,6 +111,9 @@ impl Format {
             Format::HtsimTopo => {
                 Err(FileError::NotExpressible { what: "single links: a .topo is a tree by its numbers".to_owned() })
             }
+            Format::Lldp | Format::Batfish | Format::Netlab | Format::Gns3 => {
+                Err(FileError::NotExpressible { what: "a fabric: this format is only read".to_owned() })
+            }
         }
     }
 }
@@ -102,6 +129,36 @@ pub fn text_of(content: &[u8]) -> Result<&str, usize> {
     })
 }
 
+/// The files of a folder, with their names, as one text: a list of `config_db.json` objects, or the LLDP tables of
+/// switches, each called as its file without the ending.
+///
+/// # Errors
+/// The file that is not of the format of the others, or no JSON, with the line.
+pub fn join(files: Vec<(String, String)>) -> Result<String, String> {
+    let tables = files.iter().filter(|(_, content)| is_lldp_table(content)).count();
+    if tables > 0 {
+        if let Some((name, _)) = files.iter().find(|(_, content)| !is_lldp_table(content)) {
+            return Err(format!("{name} is no LLDP table, but other files of the folder are"));
+        }
+        let named = |(name, content): (String, String)| {
+            let stem = name.rsplit_once('.').map_or(name.as_str(), |(stem, _)| stem);
+            (stem.to_owned(), content)
+        };
+        return Ok(join_lldp(files.into_iter().map(named)));
+    }
+    for (name, content) in &files {
+        let content = content.trim_start_matches('\u{feff}');
+        if let Err(error) = serde_json::from_str::<serde::de::IgnoredAny>(content) {
+            return Err(format!("{name}, line {}, column {}: not valid JSON: {error}", error.line(), error.column()));
+        }
+    }
+    let of = |(name, content): (String, String)| {
+        let content = content.trim_start_matches('\u{feff}').trim().to_owned();
+        format!("{{\"file\": {}, \"config_db\": {content}}}", serde_json::Value::from(name))
+    };
+    Ok(join_config_db(files.into_iter().map(of)))
+}
+
 /// The files of several switches as one list.
 pub fn join_config_db(files: impl IntoIterator<Item = String>) -> String {
     let files: Vec<String> = files.into_iter().map(|file| file.trim().to_owned()).collect();
@@ -113,6 +170,15 @@ pub fn detect(path: &str, content: &str) -> Option<Format> {
     let text = content.trim_start_matches('\u{feff}').trim_start();
     let by_name = Format::of_name(path);
     if text.starts_with(['{', '[']) {
+        if text.starts_with('[') && text.contains("\"lldp_table\"") || is_lldp_table(text) {
+            return Some(Format::Lldp);
+        }
+        if text.contains("\"interfaceName\"") && text.contains("\"node1\"") {
+            return Some(Format::Batfish);
+        }
+        if by_name == Format::Gns3 || text.contains("\"node_type\"") && text.contains("\"node_id\"") {
+            return Some(Format::Gns3);
+        }
         let sonic = text.contains("\"DEVICE_NEIGHBOR\"") || text.contains("\"DEVICE_METADATA\"");
         let known = sonic || by_name == Format::NodeLink || text.contains("\"nodes\"");
         return known.then_some(if sonic { Format::ConfigDb } else { Format::NodeLink });
@@ -132,7 +198,14 @@ pub fn detect(path: &str, content: &str) -> Option<Format> {
     if ib(first) || ibnetdiscover::is_node(first) {
         return Some(Format::IbNetDiscover);
     }
-    if by_name == Format::Containerlab || text.lines().any(|line| line.trim_end() == "topology:") {
+    if is_lldp_table(text) {
+        return Some(Format::Lldp);
+    }
+    let has = |key: &str| text.lines().any(|line| line.starts_with(key));
+    if has("nodes:") && has("links:") && !has("topology:") {
+        return Some(Format::Netlab);
+    }
+    if by_name == Format::Containerlab || has("topology:") {
         return Some(Format::Containerlab);
     }
     let numbers = first.split_whitespace().take(3).filter(|word| word.parse::<u64>().is_ok());
@@ -154,5 +227,7 @@ pub fn read(path: &str, content: &str, options: &Options) -> Result<Fabric, File
 mod graph_tests;
 #[cfg(test)]
 mod name_tests;
+#[cfg(test)]
+mod operator_tests;
 #[cfg(test)]
 mod tests;

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use units::{Rate, Time};
 
 const LINK: LinkSpec = LinkSpec::new(Rate::from_gbps(10), Time::from_ns(500));
-const OPTIONS: Options = Options { link: LINK, hosts_per_switch: 0 };
+const OPTIONS: Options = Options::new(LINK);
 
 /// What has broken programs elsewhere: ends of lines and quotes, comments, formulas, escapes, paths, options.
 const PARTS: [&str; 34] = [

@@ -13,10 +13,11 @@
 
 use super::error::FileError;
 use super::plain::ports_follow_links;
-use super::plain::{Options, Plain, PlainNode, fail, kind_of, said_by};
+use super::plain::{Options, Plain, PlainNode, counted, fail, kind_of, said_by};
+use crate::decision::Subject;
 use crate::{Fabric, LinkSpec, NodeId, NodeKind};
 use serde_json::{Map, Value, json};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::fmt::Display;
 use std::str::FromStr;
 
@@ -46,6 +47,15 @@ fn kind_in(node: &Map<String, Value>) -> (Option<NodeKind>, String) {
     said.map_or((None, String::new()), |(key, word)| (Some(kind_of(word)), said_by(key, word)))
 }
 
+/// Attributes of a node that may name its layer.
+const LABELS: [&str; 6] = ["kind", "type", "role", "group", "layer", "tier"];
+
+const NODE_KEYS: [&str; 9] = ["id", "name", "kind", "type", "role", "group", "layer", "tier", "relay"];
+
+/// `key` and `weight` are attributes of NetworkX's multigraphs and algorithms.
+const LINK_KEYS: [&str; 10] =
+    ["source", "target", "source_port", "target_port", "rate", "delay", "loss", "bit_error_rate", "key", "weight"];
+
 /// Reads a graph.
 ///
 /// # Errors
@@ -65,6 +75,7 @@ pub fn read_node_link(content: &str, options: &Options) -> Result<Fabric, FileEr
     let (_, nodes) = list(graph, &["nodes"])?;
     let (links_name, links) = list(graph, &["links", "edges"])?;
     let mut plain = Plain::default();
+    let mut unread = BTreeSet::new();
     for (index, value) in nodes.iter().enumerate() {
         let place = format!("nodes[{index}]");
         let Value::Object(node) = value else { return fail(place, "must be an object with an `id`") };
@@ -73,8 +84,11 @@ pub fn read_node_link(content: &str, options: &Options) -> Result<Fabric, FileEr
         };
         let name = identity(node.get("name")).unwrap_or_else(|| id.clone());
         let (kind, why) = kind_in(node);
+        let words = LABELS.iter().filter_map(|&key| node.get(key)?.as_str());
+        let label = words.collect::<Vec<_>>().join(" ");
+        unread.extend(node.keys().filter(|key| !NODE_KEYS.contains(&key.as_str())).map(|key| format!("nodes.{key}")));
         let tier = match node.get("tier") {
-            None => None,
+            None | Some(Value::String(_)) => None,
             Some(value) => Some(value.as_u64().and_then(|tier| u8::try_from(tier).ok()).ok_or_else(|| {
                 FileError::Element { place: format!("{place}.tier"), message: "must be 0..255".to_owned() }
             })?),
@@ -84,7 +98,7 @@ pub fn read_node_link(content: &str, options: &Options) -> Result<Fabric, FileEr
             Some(Value::Bool(true)) if kind == Some(NodeKind::Host) => true,
             Some(_) => return fail(format!("{place}.relay"), "must be true or false, and true only at a host"),
         };
-        if !plain.add(PlainNode { id: id.clone(), name, kind, why, tier, relay }) {
+        if !plain.add(PlainNode { id: id.clone(), name, kind, why, tier, relay, label, ..PlainNode::default() }) {
             return fail(place, format!("the id `{id}` stands twice"));
         }
     }
@@ -101,12 +115,15 @@ pub fn read_node_link(content: &str, options: &Options) -> Result<Fabric, FileEr
             }
         };
         let (source, target) = (end("source")?, end("target")?);
+        unread.extend(link.keys().filter(|key| !LINK_KEYS.contains(&key.as_str())).map(|key| format!("links.{key}")));
         let spec = link_spec(&place, link, options.link)?;
         if let Err(id) = plain.connect(&source, &target, spec) {
             let key = if id == source.0 { "source" } else { "target" };
             return fail(format!("{place}.{key}"), format!("`{id}` is not the id of a node"));
         }
     }
+    let text = |count| format!("{} not read", counted(count, "attribute"));
+    plain.decide(Subject::Unread, text, unread.into_iter().collect());
     plain.assemble(options)
 }
 

@@ -1,33 +1,36 @@
-//! What the graph formats have in common: nodes and links, and guesses at what they leave open.
-//!
-//! What is a host, in this order:
-//!
-//! 1. what the file says;
-//! 2. without it, a name like `h7`, `host-3`, `server1`, `srv2`: such a word, then digits. How many links it has does
-//!    not matter: a host with several stays one, and nothing passes through it. Where all nodes are called so, names
-//!    say nothing;
-//! 3. if that finds no host at all, every node with one link is one;
-//! 4. if there is still none, each switch gets [`Options::hosts_per_switch`] hosts.
-//!
-//! [`Fabric::reason`] says for each node which of these it was.
-//!
-//! Ports number from 0 in the order of the links in the file; where the file names ports, the names are kept
-//! ([`Fabric::port_name`]). Without tiers for all switches, the height of each is its distance to the nearest
-//! host.
+//! Nodes and links as a file of a graph has them. [`assemble`](super::assemble) makes the fabric.
 
 use super::error::FileError;
+use super::roles::Roles;
 use super::text::shown;
+use crate::decision::{Decision, Subject};
 use crate::names::visible;
-use crate::{Fabric, FabricBuilder, LinkSpec, Node, NodeId, NodeKind};
+use crate::{Fabric, LinkSpec, NodeId, NodeKind};
 use std::collections::HashMap;
+use units::{Rate, Time};
 
 /// What a graph does not say.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Options {
-    /// Properties of links that do not state them.
+    /// Properties of links that do not state them. [`Rate::MIN`] and a delay of zero stand for no value.
     pub link: LinkSpec,
-    /// Hosts to put on each switch if the file has none; 0 makes that an error.
+    /// Rate and delay of links for which neither the file nor `link` has a value, reported as a decision of the
+    /// reader. Without it such a link is an error.
+    pub assumed: Option<LinkSpec>,
+    /// Hosts to attach to each leaf if the file has none; 0 makes that an error.
     pub hosts_per_switch: u16,
+    /// Nodes that the user decides about.
+    pub roles: Roles,
+}
+
+impl Options {
+    /// Links that do not state them have these properties; nothing else is given or assumed.
+    pub const fn new(link: LinkSpec) -> Options {
+        Options { link, assumed: None, hosts_per_switch: 0, roles: Roles::NONE }
+    }
+
+    /// Nothing is given: what the file leaves open is an error.
+    pub const NONE: Options = Options::new(LinkSpec::new(Rate::MIN, Time::ZERO));
 }
 
 /// A node as a file has it.
@@ -40,7 +43,21 @@ pub(crate) struct PlainNode {
     /// Where the kind comes from, in the file's words: "kind linux".
     pub why: String,
     pub tier: Option<u8>,
+    /// The file's text that may name the layer of a switch: a group, a role.
+    pub label: String,
     pub relay: bool,
+    /// The kind is that of servers, and of routers made of software: with several links it may be a switch.
+    pub may_forward: bool,
+}
+
+/// A link as a file has it.
+#[derive(Clone, Debug)]
+pub(crate) struct PlainLink {
+    pub a: NodeId,
+    pub a_port: String,
+    pub b: NodeId,
+    pub b_port: String,
+    pub spec: LinkSpec,
 }
 
 /// One end of a link: the node's id, and the port's name or "".
@@ -49,9 +66,16 @@ pub(crate) type PlainEnd = (String, String);
 /// A file's nodes and links, in its order.
 #[derive(Debug, Default)]
 pub(crate) struct Plain {
-    nodes: Vec<PlainNode>,
-    by_id: HashMap<String, NodeId>,
-    links: Vec<(NodeId, String, NodeId, String, LinkSpec)>,
+    pub(super) nodes: Vec<PlainNode>,
+    pub(super) by_id: HashMap<String, NodeId>,
+    pub(super) links: Vec<PlainLink>,
+    /// Decisions of the format's reader.
+    pub(super) decisions: Vec<Decision>,
+}
+
+/// `1 node`, `2 nodes`.
+pub(crate) fn counted(count: u64, noun: &str) -> String {
+    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }
 
 pub(crate) fn fail<T>(place: impl Into<String>, message: impl Into<String>) -> Result<T, FileError> {
@@ -68,9 +92,16 @@ impl Plain {
         self.nodes.len()
     }
 
-    /// Whether the file says of every node that it is one of these.
-    pub fn all_are(&self, kind: NodeKind) -> bool {
-        self.nodes.iter().all(|node| node.kind == Some(kind))
+    /// Whether the file says of every node that it is a host and nothing else.
+    pub fn all_are_hosts(&self) -> bool {
+        self.nodes.iter().all(|node| node.kind == Some(NodeKind::Host) && !node.may_forward)
+    }
+
+    /// Reports a decision about nodes or cables, if there are any.
+    pub fn decide(&mut self, subject: Subject, text: impl FnOnce(u64) -> String, names: Vec<String>) {
+        if !names.is_empty() {
+            self.decisions.push(Decision { subject, text: text(names.len() as u64), names });
+        }
     }
 
     /// Adds a node; false if the id stands already.
@@ -81,6 +112,16 @@ impl Plain {
         }
         self.nodes.push(node);
         true
+    }
+
+    /// Whether a node has this id.
+    pub fn has(&self, id: &str) -> bool {
+        self.by_id.contains_key(id)
+    }
+
+    /// What the file says of a node so far.
+    pub fn kind_of(&self, id: &str) -> Option<NodeKind> {
+        self.nodes[self.by_id.get(id)?.index()].kind
     }
 
     /// The node with this id, to say more about it.
@@ -103,79 +144,7 @@ impl Plain {
         let (Some(&from), Some(&to)) = (self.by_id.get(&a.0), self.by_id.get(&b.0)) else {
             return Err(if self.by_id.contains_key(&a.0) { b.0.clone() } else { a.0.clone() });
         };
-        self.links.push((from, a.1.clone(), to, b.1.clone(), spec));
-        Ok(())
-    }
-
-    /// The fabric, with what the file leaves open chosen as the module's documentation says.
-    pub fn assemble(self, options: &Options) -> Result<Fabric, FileError> {
-        let mut builder = FabricBuilder::new("file");
-        let mut tiers_given = true;
-        for node in &self.nodes {
-            let is_host = node.kind == Some(NodeKind::Host);
-            tiers_given &= is_host || node.tier.is_some();
-            let id = builder.add(Node {
-                name: node.name.clone(),
-                kind: node.kind.unwrap_or(NodeKind::Switch),
-                tier: if is_host { 0 } else { node.tier.unwrap_or(1) },
-                relay: node.relay,
-            });
-            match node.kind {
-                Some(_) => builder.because(id, node.why.clone()),
-                None => builder.because(id, "nothing says that it is a host"),
-            }
-        }
-        for (a, a_port, b, b_port, spec) in &self.links {
-            let link = builder.connect(*a, *b, *spec);
-            builder.name_ports(link, a_port, b_port);
-        }
-        self.choose_hosts(&mut builder, options)?;
-        if !tiers_given {
-            builder.infer_tiers();
-        }
-        let fabric = builder.build()?;
-        fabric.check()?;
-        Ok(fabric)
-    }
-
-    /// Rules 2 to 4.
-    fn choose_hosts(&self, builder: &mut FabricBuilder, options: &Options) -> Result<(), FileError> {
-        let ids = || (0..self.nodes.len() as u32).map(NodeId);
-        let of = |id: NodeId| &self.nodes[id.index()];
-        let open: Vec<NodeId> = ids().filter(|&id| of(id).kind.is_none()).collect();
-        let mut by_name = open.clone();
-        by_name.retain(|&id| builder.degree(id) > 0 && named_like_a_host(&of(id).name));
-        if by_name.len() == self.nodes.len() {
-            by_name.clear();
-        }
-        let has_hosts = !by_name.is_empty() || self.nodes.iter().any(|node| node.kind == Some(NodeKind::Host));
-        let (chosen, why) = match has_hosts {
-            true => (by_name, "named like a host"),
-            false => (
-                open.into_iter().filter(|&id| builder.degree(id) == 1).collect(),
-                "has one link, and no node is called a host",
-            ),
-        };
-        for &id in &chosen {
-            builder.make_host(id);
-            builder.because(id, why);
-        }
-        if has_hosts || !chosen.is_empty() {
-            return Ok(());
-        }
-        if options.hosts_per_switch == 0 {
-            return fail("nodes", "none is a host: say which are, or ask for hosts on each switch");
-        }
-        if !builder.has_room(self.nodes.len() as u64 * u64::from(options.hosts_per_switch)) {
-            return Ok(());
-        }
-        for switch in ids() {
-            for number in 1..=options.hosts_per_switch {
-                let host = builder.add_host(format!("{}-h{number}", of(switch).name));
-                builder.because(host, "put on each switch, since the file has none");
-                builder.connect(host, switch, options.link);
-            }
-        }
+        self.links.push(PlainLink { a: from, a_port: a.1.clone(), b: to, b_port: b.1.clone(), spec });
         Ok(())
     }
 }
@@ -194,10 +163,11 @@ pub(crate) fn said_by(key: &str, word: &str) -> String {
     format!("{key} {}", visible(&shown(word)))
 }
 
-fn named_like_a_host(name: &str) -> bool {
+pub(super) fn named_like_a_host(name: &str) -> bool {
     let letters = name.trim_end_matches(|c: char| c.is_ascii_digit());
     let word = letters.trim_end_matches(['-', '_', '.']);
-    letters.len() < name.len() && ["h", "host", "server", "srv"].iter().any(|host| word.eq_ignore_ascii_case(host))
+    letters.len() < name.len()
+        && ["h", "host", "server", "servers", "srv", "client"].iter().any(|host| word.eq_ignore_ascii_case(host))
 }
 
 /// The name of a port in a format that must have one: the file's own, or one made of its number that no other port

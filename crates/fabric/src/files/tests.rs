@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use units::{Rate, Time};
 
 const LINK: LinkSpec = LinkSpec::new(Rate::from_gbps(10), Time::from_ns(500));
-const OPTIONS: Options = Options { link: LINK, hosts_per_switch: 0 };
+const OPTIONS: Options = Options::new(LINK);
 
 /// Any connected fabric, with parallel links and odd values.
 fn any_fabric(relays: bool) -> impl Strategy<Value = Fabric> {
@@ -199,7 +199,7 @@ fn hosts_of_a_file_without_switches_can_relay() {
 #[test]
 fn node_link_hosts_by_attribute_name_or_degree() {
     let host_names = |text: &str, hosts_per_switch| {
-        let fabric = read_node_link(text, &Options { link: LINK, hosts_per_switch }).unwrap();
+        let fabric = read_node_link(text, &Options { hosts_per_switch, ..OPTIONS }).unwrap();
         fabric.hosts().iter().map(|&host| fabric.name(host).to_owned()).collect::<Vec<_>>()
     };
     let attributes = r#"{"nodes":[{"id":1,"role":"Server"},{"id":2,"type":"leaf"},{"id":3,"kind":"host","name":"x"}],
@@ -215,7 +215,7 @@ fn node_link_hosts_by_attribute_name_or_degree() {
     let cycle = r#"{"nodes":[{"id":"a"},{"id":"b"},{"id":"c"}],"links":[{"source":"a","target":"b"},
         {"source":"b","target":"c"},{"source":"c","target":"a","rate":"40Gbps","delay":"2us","loss":0.25}]}"#;
     assert_eq!(host_names(cycle, 1), ["a-h1", "b-h1", "c-h1"]);
-    let fabric = read_node_link(cycle, &Options { link: LINK, hosts_per_switch: 1 }).unwrap();
+    let fabric = read_node_link(cycle, &Options { hosts_per_switch: 1, ..OPTIONS }).unwrap();
     assert_eq!(fabric.links()[0].spec(), LINK);
     let stated = LinkSpec { loss: 0.25, ..LinkSpec::new(Rate::from_gbps(40), Time::from_us(2)) };
     assert_eq!(fabric.links()[2].spec(), stated);

@@ -178,6 +178,13 @@ const TRIGGERS: Pairs = &[
 const HEADERS: Pairs = &[("switch.overload.header_class", "0")];
 const FULL: Pairs = &[("switch.overload.header_class", "0"), ("switch.overload.header_queue", "2 packets")];
 
+/// Two ToRs and a leaf, each linked to the others.
+const NO_HOSTS: Pairs = &[
+    ("fabric.file", "{files}/no-hosts.csv"),
+    ("fabric.link", "{ rate = \"1Gbps\", delay = \"1us\" }"),
+    ("fabric.hosts_per_switch", "2"),
+];
+
 const CASES: &[Case] = &[
     with("until", &[], &[], &["flows done"]),
     with("routing.mode", &[], &[("fabric", RING), ("traffic.0.pairs", "[[\"H3\", \"H5\"]]")], &["up-down"]),
@@ -186,16 +193,11 @@ const CASES: &[Case] = &[
     with("routing.entropy_values", &[], &[("routing.spread", "entropy")], &[]),
     with("routing.reroute", &[], &[("fail", "[{ link = [\"S1\", \"L2\"] }]")], &["local"]),
     with("fabric.kind", &[], &[], &["fat-tree"]),
-    with(
-        "fabric.hosts_per_switch",
-        &["file"],
-        &[
-            ("fabric.file", "{files}/no-hosts.csv"),
-            ("fabric.link", "{ rate = \"1Gbps\", delay = \"1us\" }"),
-            ("fabric.hosts_per_switch", "2"),
-        ],
-        &["3"],
-    ),
+    with("fabric.hosts_per_switch", &["file"], NO_HOSTS, &["3"]),
+    with("fabric.ignore", &["file"], &[("fabric.file", "{files}/two-switches.json")], &["[\"H4\"]"]),
+    with("fabric.switch", &["file"], &[("fabric.file", "{files}/two-switches.json")], &["[\"H4\"]"]),
+    with("fabric.host", &["file"], NO_HOSTS, &["[\"tor-*\"]"]),
+    with("fabric.hosts_on", &["file"], NO_HOSTS, &["[\"leaf-1\"]"]),
     with("fabric.file", &[], &[], &["{files}/mesh.txt"]),
     with("fabric.relay", &[], &[("fabric.file", "{files}/mesh.txt")], &["true"]),
     with("traffic.hosts", &["request-reply"], &[("traffic.0.servers", "2")], &["[\"H1\", \"H2\", \"H3\"]"]),

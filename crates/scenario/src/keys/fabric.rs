@@ -7,6 +7,7 @@ const L: &str = "fabric.link";
 const T: &str = "fabric.link.tier";
 const RATE: Of = Of("a rate", "\"100Gbps\"");
 const TIERS: Of = Of("a table", "{ rate = \"100Gbps\", delay = \"500ns\" }");
+const NODES: Of = Of("names of nodes", "[\"ufm\", \"leaf*\"]");
 const ALL_BUT_FILE: &[&str] = &[
     "fat-tree",
     "f10",
@@ -51,7 +52,15 @@ pub(super) const KEYS: &[Key] = &[
     key(F, "hosts_per_switch", &["jellyfish", "line", "ring"], COUNT).means("hosts on each switch"),
     key(F, "hosts_per_switch", &["file"], COUNT)
         .value("0", OURS)
-        .means("hosts to put on each switch of a file without any host"),
+        .means("hosts to attach to each leaf of a file without any host"),
+    key(F, "ignore", &["file"], NODES)
+        .absent("no node", OURS)
+        .means("nodes of the file that are left out, with their links; `*` stands for any text"),
+    key(F, "host", &["file"], NODES).absent("as the file says", OURS).means("nodes of the file that are hosts"),
+    key(F, "switch", &["file"], NODES).absent("as the file says", OURS).means("nodes of the file that are switches"),
+    key(F, "hosts_on", &["file"], NODES)
+        .absent("the leaves", OURS)
+        .means("switches to which hosts are attached if the file has no host"),
     key(F, "seed", &["jellyfish"], COUNT)
         .value("1", "choice of this project: the same graph for every seed of the run")
         .means("seed of the random graph"),
@@ -65,7 +74,7 @@ pub(super) const KEYS: &[Key] = &[
         "format",
         &["file"],
         Of(
-            "auto, hpcc, node-link, graphml, containerlab, config-db, link-csv, ibnetdiscover or htsim-topo",
+            "auto, hpcc, node-link, graphml, containerlab, config-db, link-csv, ibnetdiscover, htsim-topo, lldp, batfish, netlab or gns3",
             "\"hpcc\"",
         ),
     )

@@ -9,8 +9,7 @@ use units::{Rate, Time};
 pub fn lost(fabric: &Fabric, to: Format) -> Vec<String> {
     // What the file leaves open comes back as something that nobody uses.
     let unstated = LinkSpec::new(Rate::MIN, Time::from_ps(1));
-    let again =
-        to.write(fabric).and_then(|text| to.read(&text, &files::Options { link: unstated, hosts_per_switch: 0 }));
+    let again = to.write(fabric).and_then(|text| to.read(&text, &files::Options::new(unstated)));
     let Ok(again) = again else { return vec!["the file cannot be read again".to_owned()] };
     let mut lost = Vec::new();
     // A format without names has the order of nodes instead.

@@ -42,6 +42,6 @@ impl OnFabric {
             return Ok((found.0, Some(found.1)));
         }
         let source = self.source.as_deref().unwrap_or_default();
-        Ok((fabric_source::find(source, &self.flags, None)?.fabric, None))
+        Ok((fabric_source::find(source, &self.flags, None)?.stated()?.fabric, None))
     }
 }

@@ -8,6 +8,7 @@ use crate::fabric_source::{self, FabricFlags};
 use crate::failure::Failure;
 use crate::output::{self, Style, styled};
 use crate::progress::waiting;
+use fabric::routing::{Forwarding, Mode};
 use fabric::{Fabric, NodeId};
 use record::file::write_file;
 use serde_json::{Value, json};
@@ -19,6 +20,7 @@ use tagger::rules::{MAX_LOSSLESS_PRIORITIES, RuleTable};
 use tagger::{Algorithm, Report, Request, clos_rule, generate};
 use text::numbers::{counted, grouped};
 use text::{Layout, csv_cell, table};
+use verify::{RuleFile, Verifier};
 
 /// Make rules by which the expected paths are lossless, and under which nothing can deadlock, whatever the forwarding.
 #[derive(Debug, clap::Args)]
@@ -120,11 +122,22 @@ pub fn command(args: &RulesArgs) -> Result<Exit, Failure> {
     let made = make(args, &fabric);
     bar.finish_and_clear();
     let made = made?;
+    let text = made.table.write(&fabric);
+    if args.paths.iter().any(|paths| matches!(paths, Expected::Bounces(_)))
+        && let Some(lost) = lossy_shortest_path(&fabric, &text)?
+    {
+        output::note(&format!(
+            "{}: nothing is written: without any failure a shortest path turns lossy\n  {lost}\n  --paths shortest beside \
+             the others makes shortest paths lossless; if a tier is wrong, --ignore, --host and --switch say which nodes \
+             are servers (tidegate fabric show lists tiers)",
+            args.source
+        ));
+        return Ok(Exit::CheckFailed);
+    }
     if let Some(path) = &args.paths_out {
         let sources = args.paths.iter().map(|one| source(args, &fabric, one)).collect::<Result<_, _>>()?;
         write_list(&fabric, &ExpectedPaths { sources }, path, args.force)?;
     }
-    let text = made.table.write(&fabric);
     if let Some(path) = &args.out {
         write_file(path, text.as_bytes(), args.force).map_err(Failure::of_output)?;
     }
@@ -138,6 +151,17 @@ pub fn command(args: &RulesArgs) -> Result<Exit, Failure> {
         _ => as_text(args, &fabric, &made),
     };
     output::print(&shown).map(|()| Exit::Done)
+}
+
+/// The first shortest path between hosts that these rules make lossy although nothing has failed; judged by the
+/// verifier. Tiers that are wrong make ordinary hops bounces, which rules by bounces do not keep lossless.
+fn lossy_shortest_path(fabric: &Fabric, rules: &str) -> Result<Option<String>, Failure> {
+    let wrong = |error: String| Failure::Input { message: error, help: None };
+    let rules = RuleFile::parse(rules.as_bytes()).map_err(|error| wrong(error.to_string()))?;
+    let mut verifier = Verifier::new(fabric, &rules).map_err(|error| wrong(error.to_string()))?;
+    let routes = Forwarding::build(fabric, Mode::ShortestPath).map_err(|error| wrong(error.to_string()))?;
+    verifier.expect_routes(&routes);
+    Ok(verifier.lost().first().map(ToString::to_string))
 }
 
 /// Rules may be right, and still more than any switch can carry.

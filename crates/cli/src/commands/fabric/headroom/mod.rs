@@ -152,7 +152,7 @@ pub fn command(
         Some(source) => {
             let flags =
                 thresholds.length.map(|delay| flags.with_cables(source, delay)).transpose()?.unwrap_or(flags.clone());
-            let found = fabric_source::find(source, &flags, None)?;
+            let found = fabric_source::find(source, &flags, None)?.stated()?;
             let outside = found.switches.as_ref().map_or(&[][..], |switches| &switches.outside);
             if let Some(switches) = &found.switches {
                 thresholds = thresholds.filled_by(switches);

@@ -1,0 +1,49 @@
+//! Decisions of a reader about what a file leaves open.
+
+/// What a decision is about.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Subject {
+    /// Nodes or links that are left out.
+    LeftOut,
+    /// Nodes that are hosts or switches.
+    Roles,
+    /// Hosts that were attached to a fabric without any.
+    AttachedHosts,
+    /// Tiers of switches.
+    Tiers,
+    /// Rates or delays that the file does not state.
+    AssumedLinks,
+    /// Keys of the file that say nothing of nodes and links, or are unknown.
+    Unread,
+    /// Attributes of a cable that its two ends state differently.
+    CableEnds,
+}
+
+/// One decision, and what it is about.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Decision {
+    /// What it is about.
+    pub subject: Subject,
+    /// One line with a count.
+    pub text: String,
+    /// Names of all nodes or cables concerned, in the order of the file.
+    pub names: Vec<String>,
+}
+
+/// Names that the line of a decision has before it counts the others.
+const NAMED: usize = 4;
+
+impl Decision {
+    /// One line: the decision and the first names.
+    pub fn line(&self) -> String {
+        if self.names.is_empty() {
+            return self.text.clone();
+        }
+        let named = self.names.len().min(NAMED);
+        let more = match self.names.len() - named {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        format!("{}: {}{more}", self.text, self.names[..named].join(", "))
+    }
+}

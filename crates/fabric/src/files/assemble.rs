@@ -1,0 +1,328 @@
+//! From a file's nodes and links to a fabric: guesses at what the file leaves open, each of them a [`Decision`].
+//!
+//! Nodes that the user ignores are left out, links of a node with itself too, and nodes without a link where others
+//! have some.
+//!
+//! What is a host, in this order:
+//!
+//! 1. what the user says ([`Roles`](super::Roles));
+//! 2. what the file says;
+//! 3. without it, a name like `h7`, `host-3`, `server1`, `srv2`: such a word, then digits. How many links it has does
+//!    not matter: a host with several stays one, and nothing passes through it. Where all nodes are called so, names
+//!    say nothing;
+//! 4. if that finds no host at all, every node with one link is one, unless its name or label is that of a switch;
+//! 5. if there is still none, each leaf gets [`Options::hosts_per_switch`] hosts.
+//!
+//! A node of a kind that both servers and routers have (`linux` of containerlab) is a host, unless its name or label
+//! is that of a switch, or it has several links and hosts reach each other only through such nodes.
+//!
+//! [`Fabric::reason`] says for each node which of these it was.
+//!
+//! Ports number from 0 in the order of the links in the file; where the file names ports, the names are kept
+//! ([`Fabric::port_name`]). Tiers that the file does not state are derived as [`tiers`](crate::tiers) says.
+
+use super::error::FileError;
+use super::plain::{Options, Plain, PlainLink, PlainNode, counted, fail, named_like_a_host};
+use crate::builder::MAX_ELEMENTS;
+use crate::decision::Subject;
+use crate::tiers::{Layered, Source, SwitchGraph, names_a_switch, tiers};
+use crate::{Fabric, FabricBuilder, FabricError, Node, NodeId, NodeKind};
+use units::{Rate, Time};
+
+impl Plain {
+    /// The fabric, with what the file leaves open chosen as the module's documentation says.
+    pub fn assemble(mut self, options: &Options) -> Result<Fabric, FileError> {
+        let left_out = self.decisions.iter().filter(|decision| decision.subject == Subject::LeftOut);
+        let left_out = left_out.flat_map(|decision| &decision.names);
+        options.roles.check(self.nodes.iter().map(|node| &node.name).chain(left_out).map(String::as_str))?;
+        self.apply_roles(options);
+        self.leave_out_self_loops();
+        self.leave_out_unlinked();
+        self.choose_hosts();
+        self.find_routers();
+        self.attach_hosts(options)?;
+        self.choose_tiers();
+        self.assume_links(options);
+        self.build()
+    }
+
+    fn build(self) -> Result<Fabric, FileError> {
+        let mut builder = FabricBuilder::new("file");
+        for node in self.nodes {
+            let is_host = node.kind == Some(NodeKind::Host);
+            let id = builder.add(Node {
+                name: node.name,
+                kind: node.kind.unwrap_or(NodeKind::Switch),
+                tier: if is_host { 0 } else { node.tier.unwrap_or(1) },
+                relay: node.relay,
+            });
+            match node.kind {
+                Some(_) => builder.because(id, node.why),
+                None => builder.because(id, "nothing says that it is a host"),
+            }
+        }
+        for link in &self.links {
+            let id = builder.connect(link.a, link.b, link.spec);
+            builder.name_ports(id, &link.a_port, &link.b_port);
+        }
+        builder.decide(self.decisions);
+        let fabric = builder.build()?;
+        fabric.check()?;
+        Ok(fabric)
+    }
+
+    /// The number of links of each node.
+    fn degrees(&self) -> Vec<u32> {
+        let mut degrees = vec![0; self.nodes.len()];
+        self.links.iter().flat_map(|link| [link.a, link.b]).for_each(|node| degrees[node.index()] += 1);
+        degrees
+    }
+
+    fn ends(&self) -> Vec<(u32, u32)> {
+        self.links.iter().map(|link| (link.a.0, link.b.0)).collect()
+    }
+
+    /// Keeps the nodes that `keep` says, and the links between them; the names of the others.
+    pub(super) fn retain(&mut self, keep: impl Fn(&PlainNode, NodeId) -> bool) -> Vec<String> {
+        let mut new_id = vec![None; self.nodes.len()];
+        let mut gone = Vec::new();
+        let mut kept = Vec::new();
+        for (at, node) in std::mem::take(&mut self.nodes).into_iter().enumerate() {
+            if keep(&node, NodeId(at as u32)) {
+                new_id[at] = Some(NodeId(kept.len() as u32));
+                kept.push(node);
+            } else {
+                gone.push(node.name);
+            }
+        }
+        self.nodes = kept;
+        // Ids no longer lead to nodes.
+        self.by_id.clear();
+        let moved =
+            |link: PlainLink| Some(PlainLink { a: new_id[link.a.index()]?, b: new_id[link.b.index()]?, ..link });
+        self.links = std::mem::take(&mut self.links).into_iter().filter_map(moved).collect();
+        gone
+    }
+
+    fn apply_roles(&mut self, options: &Options) {
+        let roles = &options.roles;
+        if !roles.ignore.is_empty() {
+            let gone = self.retain(|node, _| !roles.ignore.iter().any(|pattern| pattern.matches(&node.name)));
+            self.decide(Subject::LeftOut, |count| format!("{} left out as asked", counted(count, "node")), gone);
+        }
+        for (patterns, kind, why) in
+            [(&roles.host, NodeKind::Host, "named as a host"), (&roles.switch, NodeKind::Switch, "named as a switch")]
+        {
+            for node in &mut self.nodes {
+                if patterns.iter().any(|pattern| pattern.matches(&node.name)) {
+                    (node.kind, node.may_forward, node.why) = (Some(kind), false, format!("{why} by the user"));
+                }
+            }
+        }
+    }
+
+    fn leave_out_self_loops(&mut self) {
+        let mut loops = Vec::new();
+        let nodes = &self.nodes;
+        self.links.retain(|link| {
+            let is_loop = link.a == link.b;
+            if is_loop {
+                loops.push(nodes[link.a.index()].name.clone());
+            }
+            !is_loop
+        });
+        let text = |count| format!("{} of a node with itself left out", counted(count, "link"));
+        self.decide(Subject::LeftOut, text, loops);
+    }
+
+    fn leave_out_unlinked(&mut self) {
+        let degrees = self.degrees();
+        if self.links.is_empty() {
+            return;
+        }
+        let gone = self.retain(|_, id| degrees[id.index()] > 0);
+        self.decide(Subject::LeftOut, |count| format!("{} without a link left out", counted(count, "node")), gone);
+    }
+
+    /// Rules 3 and 4.
+    fn choose_hosts(&mut self) {
+        let degrees = self.degrees();
+        let by_name =
+            |(at, node): (usize, &PlainNode)| node.kind.is_none() && degrees[at] > 0 && named_like_a_host(&node.name);
+        let mut chosen: Vec<bool> = self.nodes.iter().enumerate().map(by_name).collect();
+        if chosen.iter().all(|&is_host| is_host) {
+            chosen.fill(false);
+        }
+        let mut why = "named like a host";
+        if !chosen.contains(&true) && self.nodes.iter().all(|node| node.kind != Some(NodeKind::Host)) {
+            why = "has one link, and no node is called a host";
+            let lone = |(at, node): (usize, &PlainNode)| {
+                node.kind.is_none() && degrees[at] == 1 && !names_a_switch(&node.name) && !names_a_switch(&node.label)
+            };
+            chosen = self.nodes.iter().enumerate().map(lone).collect();
+        }
+        for (node, _) in self.nodes.iter_mut().zip(chosen).filter(|(_, chosen)| *chosen) {
+            (node.kind, node.why) = (Some(NodeKind::Host), why.to_owned());
+        }
+    }
+
+    /// Routers made of software, which have the kind of servers.
+    fn find_routers(&mut self) {
+        let degrees = self.degrees();
+        let is_open = |node: &PlainNode| node.may_forward && node.kind == Some(NodeKind::Host);
+        let named = |node: &PlainNode| names_a_switch(&node.label) || names_a_switch(&node.name);
+        let mut routers: Vec<String> = Vec::new();
+        for (node, degree) in self.nodes.iter_mut().zip(&degrees) {
+            if is_open(node) && *degree > 1 && named(node) {
+                node.kind = Some(NodeKind::Switch);
+                node.why = format!("{}, with the name of a switch", node.why);
+                routers.push(node.name.clone());
+            }
+        }
+        if !self.hosts_reach_each_other() {
+            for (node, degree) in self.nodes.iter_mut().zip(&degrees) {
+                if is_open(node) && *degree > 1 && !named_like_a_host(&node.name) {
+                    node.kind = Some(NodeKind::Switch);
+                    node.why = format!("{}, with several links without which hosts cannot reach each other", node.why);
+                    routers.push(node.name.clone());
+                }
+            }
+        }
+        let text = |count| match count {
+            1 => "1 node of a kind that servers have too is a switch".to_owned(),
+            _ => format!("{count} nodes of a kind that servers have too are switches"),
+        };
+        self.decide(Subject::Roles, text, routers);
+    }
+
+    /// Whether any two hosts have a path through switches.
+    fn hosts_reach_each_other(&self) -> bool {
+        let mut peers = vec![Vec::new(); self.nodes.len()];
+        for link in &self.links {
+            peers[link.a.index()].push(link.b.index());
+            peers[link.b.index()].push(link.a.index());
+        }
+        let is_host = |at: usize| self.nodes[at].kind == Some(NodeKind::Host);
+        let Some(first) = (0..self.nodes.len()).find(|&at| is_host(at)) else { return true };
+        let mut reached = vec![false; self.nodes.len()];
+        reached[first] = true;
+        let mut open = vec![first];
+        while let Some(at) = open.pop() {
+            for &peer in &peers[at] {
+                if !std::mem::replace(&mut reached[peer], true) && (!is_host(peer) || self.nodes[peer].relay) {
+                    open.push(peer);
+                }
+            }
+        }
+        (0..self.nodes.len()).all(|at| reached[at] || !is_host(at))
+    }
+
+    /// Rule 5.
+    fn attach_hosts(&mut self, options: &Options) -> Result<(), FileError> {
+        let hosts_on = &options.roles.hosts_on;
+        if self.nodes.iter().any(|node| node.kind == Some(NodeKind::Host)) {
+            return match hosts_on.is_empty() {
+                true => Ok(()),
+                false => fail("hosts_on", "the file has hosts: no others are attached"),
+            };
+        }
+        if options.hosts_per_switch == 0 {
+            let help = "say which are (host = \"...\"), or attach hosts to leaves (hosts_per_switch = 1)";
+            return fail("nodes", format!("none is a host: {help}"));
+        }
+        let leaves: Vec<usize> = match hosts_on.is_empty() {
+            true => self.leaves(),
+            false => {
+                let named = |at: &usize| hosts_on.iter().any(|pattern| pattern.matches(&self.nodes[*at].name));
+                (0..self.nodes.len()).filter(named).collect()
+            }
+        };
+        if self.nodes.len() as u64 + leaves.len() as u64 * u64::from(options.hosts_per_switch) > MAX_ELEMENTS {
+            return Err(FabricError::TooLarge { what: "nodes", limit: MAX_ELEMENTS }.into());
+        }
+        let where_to = if leaves.len() < self.nodes.len() { "leaf" } else { "switch" };
+        let mut names = Vec::new();
+        for leaf in leaves {
+            let switch = self.nodes[leaf].name.clone();
+            for number in 1..=options.hosts_per_switch {
+                let name = format!("{switch}-h{number}");
+                let host = NodeId(self.nodes.len() as u32);
+                let (kind, why) = (Some(NodeKind::Host), "attached, since the file has no host".to_owned());
+                self.nodes.push(PlainNode { id: name.clone(), name, kind, why, ..PlainNode::default() });
+                let (a_port, b_port) = (String::new(), String::new());
+                self.links.push(PlainLink { a: host, a_port, b: NodeId(leaf as u32), b_port, spec: options.link });
+            }
+            names.push(switch);
+        }
+        let each = counted(options.hosts_per_switch.into(), "host");
+        let text = |count| {
+            let noun = match (where_to, count) {
+                ("leaf", 1) => "leaf",
+                ("leaf", _) => "leaves",
+                (_, 1) => "switch",
+                _ => "switches",
+            };
+            format!("no node is a host: {each} attached to each of {count} {noun}")
+        };
+        self.decide(Subject::AttachedHosts, text, names);
+        Ok(())
+    }
+
+    /// The switches of the first tier; all where labels, names and links do not tell.
+    fn leaves(&self) -> Vec<usize> {
+        let layered = self.layered();
+        let links = self.ends();
+        match tiers(&layered, &links) {
+            (tiers, Source::File | Source::Words) => (0..tiers.len()).filter(|&at| tiers[at] == 1).collect(),
+            _ => SwitchGraph::new(&layered, &links).leaves().unwrap_or_else(|| (0..self.nodes.len()).collect()),
+        }
+    }
+
+    fn layered(&self) -> Vec<Layered<'_>> {
+        let kind = |node: &PlainNode| node.kind.unwrap_or(NodeKind::Switch);
+        let nodes = self.nodes.iter();
+        nodes.map(|of| Layered { kind: kind(of), name: &of.name, label: &of.label, tier: of.tier }).collect()
+    }
+
+    fn choose_tiers(&mut self) {
+        let links = self.ends();
+        let (tiers, source) = tiers(&self.layered(), &links);
+        let both = links.iter().flat_map(|&(a, b)| [(a as usize, b as usize), (b as usize, a as usize)]);
+        let is_host = |at: usize| self.nodes[at].kind == Some(NodeKind::Host);
+        let of_hosts: Vec<(usize, usize)> = both.filter(|&(a, b)| is_host(a) && !is_host(b)).collect();
+        let first = of_hosts.iter().map(|&(_, switch)| tiers[switch]).min().unwrap_or(1);
+        let high = of_hosts.iter().filter(|&&(_, switch)| tiers[switch] > first);
+        let name = |at: usize| &self.nodes[at].name;
+        let high = high.map(|&(host, switch)| format!("{} on {}", name(host), name(switch))).collect();
+        for (node, tier) in self.nodes.iter_mut().zip(&tiers) {
+            node.tier = Some(*tier);
+        }
+        if source != Source::Distance {
+            let text = |count| format!("{} on a switch above the first tier", counted(count, "host"));
+            self.decide(Subject::Tiers, text, high);
+        }
+    }
+
+    fn assume_links(&mut self, options: &Options) {
+        let Some(assumed) = options.assumed else { return };
+        let (mut rates, mut delays) = (0, 0);
+        for spec in self.links.iter_mut().map(|link| &mut link.spec) {
+            if spec.rate == Rate::MIN {
+                (spec.rate, rates) = (assumed.rate, rates + 1);
+            }
+            if spec.delay == Time::ZERO {
+                (spec.delay, delays) = (assumed.delay, delays + 1);
+            }
+        }
+        let (rate, delay) = (assumed.rate, assumed.delay);
+        let mut decide = |text| {
+            self.decisions.push(crate::Decision { subject: Subject::AssumedLinks, text, names: Vec::new() });
+        };
+        if rates > 0 {
+            decide(format!("{} without a rate: {rate} assumed", counted(rates, "link")));
+        }
+        if delays > 0 {
+            decide(format!("{} without a delay: {delay} assumed", counted(delays, "link")));
+        }
+    }
+}

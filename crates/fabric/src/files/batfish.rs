@@ -1,0 +1,49 @@
+//! Batfish's `layer1_topology.json`: `{"edges": [{"node1": {"hostname": "leaf1", "interfaceName": "Ethernet1"},
+//! "node2": {...}}]}`. An edge may stand once or in both directions. The files state neither rates nor delays, nor
+//! what is a host.
+
+use super::error::FileError;
+use super::plain::{Options, Plain, PlainEnd, fail};
+use crate::Fabric;
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// Reads a topology.
+///
+/// # Errors
+/// [`FileError::Element`] with the place of a syntax error or the element (`edges[3].node1`) that is wrong;
+/// [`FileError::Fabric`] if it is no network.
+pub fn read_batfish(content: &str, options: &Options) -> Result<Fabric, FileError> {
+    let document: Value = serde_json::from_str(content).or_else(|error| {
+        fail(format!("line {}, column {}", error.line(), error.column()), format!("not valid JSON: {error}"))
+    })?;
+    let Some(edges) = document.get("edges").and_then(Value::as_array) else {
+        return fail("top level", "`edges` is missing: a list of objects with `node1` and `node2`");
+    };
+    let mut plain = Plain::default();
+    let mut known: BTreeMap<PlainEnd, PlainEnd> = BTreeMap::new();
+    for (index, edge) in edges.iter().enumerate() {
+        let end = |key: &str| {
+            let text = |name| edge.get(key)?.get(name)?.as_str().map(str::to_owned);
+            let place = || format!("edges[{index}].{key}");
+            text("hostname").zip(text("interfaceName")).map_or_else(
+                || fail(place(), "must be an object with `hostname` and `interfaceName`"),
+                Ok::<PlainEnd, FileError>,
+            )
+        };
+        let (a, b) = (end("node1")?, end("node2")?);
+        if known.get(&a) == Some(&b) {
+            continue;
+        }
+        if let Some((end, other)) = [&a, &b].into_iter().find_map(|end| Some((end, known.get(end)?))) {
+            let message = format!("{} {} is connected to {} {} already", end.0, end.1, other.0, other.1);
+            return fail(format!("edges[{index}]"), message);
+        }
+        plain.node_or_new(&a.0);
+        plain.node_or_new(&b.0);
+        plain.connect(&a, &b, options.link).or_else(|id| fail(format!("edges[{index}]"), format!("no `{id}`")))?;
+        known.insert(b.clone(), a.clone());
+        known.insert(a, b);
+    }
+    plain.assemble(options)
+}

@@ -1,0 +1,197 @@
+//! LLDP tables: a folder with a file for each switch, named after it, which holds what `lldpcli show neighbors -f json`
+//! or SONiC's `show lldp table` prints there.
+//!
+//! [`join_lldp`] makes one text of the folder: a JSON list of objects with the name of the switch and its table. The
+//! table of one switch alone is read as that of a switch called `local`.
+//!
+//! A neighbour without a table of its own is a switch if it has the capability of a bridge or router, else a host. A
+//! cable that both ends list counts once. Management ports (`eth0`, `mgmt0`) are left out. The tables state neither
+//! rates nor delays.
+
+use super::error::FileError;
+use super::plain::{Options, Plain, PlainEnd, counted, fail};
+use crate::decision::Subject;
+use crate::{Fabric, NodeKind};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+/// Ports outside of the fabric.
+const MANAGEMENT: [&str; 4] = ["eth0", "mgmt0", "Management0", "Management1"];
+
+/// The text of a folder: names of switches, and the content of their files.
+pub fn join_lldp(files: impl IntoIterator<Item = (String, String)>) -> String {
+    let item = |(name, content): (String, String)| json!({ "switch": name, "lldp_table": content });
+    Value::Array(files.into_iter().map(item).collect()).to_string()
+}
+
+/// Whether this is the table of a switch.
+pub fn is_lldp_table(content: &str) -> bool {
+    let content = content.trim_start_matches('\u{feff}').trim_start();
+    match content.strip_prefix('{') {
+        Some(object) => object.trim_start().starts_with("\"lldp\""),
+        None => content.lines().any(|line| line.starts_with("LocalPort") && line.contains("RemotePortID")),
+    }
+}
+
+/// A line of a table.
+struct Neighbor {
+    place: String,
+    port: String,
+    peer: String,
+    peer_port: String,
+    forwards: bool,
+}
+
+/// Reads the text of a folder, or the table of one switch.
+///
+/// # Errors
+/// [`FileError::Element`] with the switch and the port (`leaf1.Ethernet4`) that is wrong; [`FileError::Fabric`] if it
+/// is no network.
+pub fn read_lldp(content: &str, options: &Options) -> Result<Fabric, FileError> {
+    let mut tables: Vec<(String, String)> = match serde_json::from_str(content) {
+        Ok(Value::Array(items)) => {
+            let text = |item: &Value, key: &str| item.get(key).and_then(Value::as_str).map(str::to_owned);
+            let table = |item| text(item, "switch").zip(text(item, "lldp_table"));
+            match items.iter().map(table).collect() {
+                Some(tables) => tables,
+                None => return fail("top level", "must be objects with `switch` and `lldp_table`"),
+            }
+        }
+        _ => vec![("local".to_owned(), content.to_owned())],
+    };
+    tables.sort();
+    let mut plain = Plain::default();
+    for (switch, _) in &tables {
+        let node = plain.node_or_new(switch);
+        (node.kind, node.why) = (Some(NodeKind::Switch), "has a table of its own".to_owned());
+    }
+    let mut known: BTreeMap<PlainEnd, PlainEnd> = BTreeMap::new();
+    let mut management = Vec::new();
+    for (switch, table) in &tables {
+        for Neighbor { place, port, peer, peer_port, forwards } in neighbors(switch, table)? {
+            if MANAGEMENT.contains(&port.as_str()) {
+                management.push(format!("{switch} {port}"));
+                continue;
+            }
+            let node = plain.node_or_new(&peer);
+            if node.kind.is_none() {
+                node.kind = Some(if forwards { NodeKind::Switch } else { NodeKind::Host });
+                node.why = format!("{} the capability of a bridge or router", if forwards { "has" } else { "without" });
+            }
+            let (here, there) = ((switch.clone(), port), (peer, peer_port));
+            if known.get(&here) == Some(&there) {
+                continue;
+            }
+            if let Some((end, other)) = [&here, &there].into_iter().find_map(|end| Some((end, known.get(end)?))) {
+                let message = format!("{} {} is connected to {} {} already", end.0, end.1, other.0, other.1);
+                return fail(place, message);
+            }
+            plain.connect(&here, &there, options.link).or_else(|id| fail(place, format!("no `{id}`")))?;
+            known.insert(there.clone(), here.clone());
+            known.insert(here, there);
+        }
+    }
+    plain.decide(Subject::LeftOut, |count| format!("{} left out", counted(count, "management port")), management);
+    plain.assemble(options)
+}
+
+fn neighbors(switch: &str, table: &str) -> Result<Vec<Neighbor>, FileError> {
+    let table = table.trim_start_matches('\u{feff}');
+    if table.trim_start().starts_with('{') { of_lldpcli(switch, table) } else { of_sonic(switch, table) }
+}
+
+/// `lldpcli show neighbors -f json`.
+fn of_lldpcli(switch: &str, table: &str) -> Result<Vec<Neighbor>, FileError> {
+    let document: Value = serde_json::from_str(table)
+        .or_else(|error| fail(format!("{switch}, line {}", error.line()), format!("not valid JSON: {error}")))?;
+    let interfaces = match document.get("lldp") {
+        Some(Value::Object(lldp)) => lldp.get("interface"),
+        _ => return fail(switch, "must have `lldp.interface`; of lldpcli's formats `-f json` is read, not `json0`"),
+    };
+    // One neighbour alone is an object, several are a list of objects with one key each.
+    let items: Vec<(&String, &Value)> = match interfaces {
+        Some(Value::Array(items)) => items.iter().filter_map(Value::as_object).flatten().collect(),
+        Some(Value::Object(items)) => items.iter().collect(),
+        None => Vec::new(),
+        Some(_) => return fail(format!("{switch}.lldp.interface"), "must be a list of interfaces"),
+    };
+    let mut found = Vec::new();
+    for (port, item) in items {
+        let place = format!("{switch}.{port}");
+        let id_of = |value: &Value| Some(value.get("id")?.get("value")?.as_str()?.to_owned());
+        let Some(chassis) = item.get("chassis").and_then(Value::as_object) else {
+            return fail(place, "has no `chassis`");
+        };
+        // The chassis stands under its name, or, without a name, as it is.
+        let named = chassis.iter().find(|(_, value)| value.get("id").is_some_and(Value::is_object));
+        let (peer, chassis) = match named {
+            Some((name, value)) => (Some(name.clone()), value),
+            None => (id_of(&item["chassis"]), &item["chassis"]),
+        };
+        let port_of = item.get("port");
+        let is_mac = |port: &Value| port.get("id").and_then(|id| id.get("type")?.as_str()) == Some("mac");
+        let described = |port: &Value| Some(port.get("descr")?.as_str()?.to_owned());
+        let peer_port = port_of.and_then(|port| {
+            let id = id_of(port);
+            if is_mac(port) { described(port).or(id) } else { id }
+        });
+        let (Some(peer), Some(peer_port)) = (peer, peer_port) else {
+            return fail(place, "must name the chassis and the port of the neighbour");
+        };
+        let one;
+        let capabilities = match chassis.get("capability") {
+            Some(Value::Array(list)) => list.as_slice(),
+            Some(capability) => {
+                one = [capability.clone()];
+                &one[..]
+            }
+            None => &[],
+        };
+        let forwards = capabilities.iter().any(|capability| {
+            let kind = capability.get("type").and_then(Value::as_str);
+            matches!(kind, Some("Bridge" | "Router")) && capability.get("enabled") == Some(&Value::Bool(true))
+        });
+        found.push(Neighbor { place, port: port.clone(), peer, peer_port, forwards });
+    }
+    Ok(found)
+}
+
+/// `show lldp table` of SONiC: columns under their titles, as wide as the dashes below these.
+fn of_sonic(switch: &str, table: &str) -> Result<Vec<Neighbor>, FileError> {
+    let lines: Vec<(usize, &str)> = table.lines().enumerate().map(|(n, line)| (n + 1, line)).collect();
+    let Some(header) = lines.iter().position(|(_, line)| line.starts_with("LocalPort")) else {
+        return fail(switch, "has no line that begins with `LocalPort`");
+    };
+    let Some((number, dashes)) = lines.get(header + 1).filter(|(_, line)| line.starts_with('-')) else {
+        return fail(format!("{switch}, line {}", header + 2), "expected a line of dashes below the titles");
+    };
+    let columns: Vec<usize> = dashes
+        .char_indices()
+        .filter(|&(at, c)| c == '-' && (at == 0 || dashes[..at].ends_with(' ')))
+        .map(|(at, _)| at)
+        .collect();
+    if columns.len() < 4 {
+        return fail(format!("{switch}, line {number}"), "expected at least four columns");
+    }
+    let mut found = Vec::new();
+    for (line, text) in lines.iter().skip(header + 2) {
+        if text.trim().is_empty() || text.starts_with("---") || text.starts_with("Total") {
+            break;
+        }
+        let cell = |column: usize| {
+            let end = columns.get(column + 1).copied().unwrap_or(text.len()).min(text.len());
+            text.get(columns[column].min(end)..end).map_or("", str::trim).to_owned()
+        };
+        let place = format!("{switch}, line {line}");
+        let (port, peer, mut peer_port, capability) = (cell(0), cell(1), cell(2), cell(3));
+        // A port by its MAC address has its name in the description.
+        if peer_port.matches(':').count() == 5 && columns.len() > 4 && !cell(4).is_empty() {
+            peer_port = cell(4);
+        }
+        if port.is_empty() || peer.is_empty() || peer_port.is_empty() {
+            return fail(place, "must have a local port, a remote device and its port");
+        }
+        found.push(Neighbor { place, port, peer, peer_port, forwards: capability.contains(['B', 'R']) });
+    }
+    Ok(found)
+}

@@ -1,0 +1,149 @@
+//! netlab topologies (`topology.yml`): `nodes` as a list of names or a map, `links` in the forms that netlab has
+//! (`r1-r2`, `[r1, r2]`, `{r1: ..., r2: ...}`, `{interfaces: [{node: r1}, {node: r2}]}`).
+//!
+//! A node with `role: host`, or of the device `linux` without another role, is a host; any other node is a switch.
+//! `role`, `device` and `group` may name a layer. A link of one node is a stub and left out; a link of three or more
+//! is a bridge between them. The files state neither rates nor delays.
+
+use super::error::FileError;
+use super::plain::{Options, Plain, PlainNode, counted, fail, said_by};
+use super::yaml;
+use crate::decision::Subject;
+use crate::{Fabric, NodeKind};
+use yaml_rust2::Yaml;
+
+/// Reads a topology.
+///
+/// # Errors
+/// [`FileError::Element`] with the place of a syntax error or the element (`links[3]`) that is wrong;
+/// [`FileError::Fabric`] if it is no network.
+pub fn read_netlab(content: &str, options: &Options) -> Result<Fabric, FileError> {
+    let document = yaml::read(content)?;
+    let default = device(yaml::get(&document, "defaults"));
+    let mut plain = Plain::default();
+    for (name, node) in nodes(&document)? {
+        let node = described(&document, &name, node, default.as_deref());
+        if !plain.add(node) {
+            return fail("nodes", format!("`{name}` stands twice"));
+        }
+    }
+    let none = Vec::new();
+    let links = match yaml::get(&document, "links") {
+        Yaml::Array(links) => links,
+        Yaml::BadValue | Yaml::Null => &none,
+        _ => return fail("links", "must be a list"),
+    };
+    let mut stubs = Vec::new();
+    for (index, link) in links.iter().enumerate() {
+        let place = format!("links[{index}]");
+        let ends = ends(link, &plain);
+        if ends.is_empty() {
+            return fail(place, "names no node: write `r1-r2`, [r1, r2] or {r1: , r2: }");
+        }
+        if let Some(unknown) = ends.iter().find(|end| !plain.has(end)) {
+            return fail(place, format!("`{unknown}` is no node"));
+        }
+        let port = String::new;
+        match ends.as_slice() {
+            [node] => stubs.push(node.clone()),
+            [a, b] => {
+                plain
+                    .connect(&(a.clone(), port()), &(b.clone(), port()), options.link)
+                    .or_else(|id| fail(place, format!("`{id}` is no node")))?;
+            }
+            several => {
+                let name = format!("bridge-{}", index + 1);
+                let (kind, why) = (Some(NodeKind::Switch), format!("a link of {} nodes", several.len()));
+                if !plain.add(PlainNode { id: name.clone(), name: name.clone(), kind, why, ..PlainNode::default() }) {
+                    return fail(place, format!("a node is called `{name}`, the name of the bridge of this link"));
+                }
+                for node in several {
+                    plain
+                        .connect(&(node.clone(), port()), &(name.clone(), port()), options.link)
+                        .or_else(|id| fail(&place, format!("`{id}` is no node")))?;
+                }
+            }
+        }
+    }
+    plain.decide(Subject::LeftOut, |count| format!("{} of one node left out", counted(count, "link")), stubs);
+    plain.assemble(options)
+}
+
+fn text(value: &Yaml) -> Option<String> {
+    match value {
+        Yaml::String(text) | Yaml::Real(text) => Some(text.clone()),
+        Yaml::Integer(number) => Some(number.to_string()),
+        _ => None,
+    }
+}
+
+fn device(value: &Yaml) -> Option<String> {
+    text(yaml::get(value, "device"))
+}
+
+/// Names and attributes.
+fn nodes(document: &Yaml) -> Result<Vec<(String, &Yaml)>, FileError> {
+    let named = |name: &Yaml| text(name).map_or_else(|| fail("nodes", "a node's name must be a text"), Ok);
+    match yaml::get(document, "nodes") {
+        Yaml::Array(nodes) => nodes
+            .iter()
+            .map(|node| match node {
+                Yaml::Hash(_) => Ok((named(yaml::get(node, "name"))?, node)),
+                name => Ok((named(name)?, &Yaml::Null)),
+            })
+            .collect(),
+        map @ Yaml::Hash(_) => yaml::entries(map).into_iter().map(|(name, node)| Ok((named(name)?, node))).collect(),
+        _ => fail("nodes", "is missing: a list of names, or a map"),
+    }
+}
+
+fn described(document: &Yaml, name: &str, node: &Yaml, default: Option<&str>) -> PlainNode {
+    let groups = yaml::entries(yaml::get(document, "groups"));
+    let is_member = |group: &Yaml| {
+        yaml::get(group, "members").as_vec().is_some_and(|all| all.iter().any(|one| one.as_str() == Some(name)))
+    };
+    let of_group = groups.iter().find(|(_, group)| is_member(group));
+    let group_name = of_group.and_then(|(group, _)| text(group)).or_else(|| text(yaml::get(node, "group")));
+    let own_device = device(node).or_else(|| device(of_group?.1));
+    let device = own_device.or_else(|| default.map(str::to_owned)).unwrap_or_default();
+    let role = text(yaml::get(node, "role"));
+    let (kind, why, may_forward) = match (role.as_deref(), device.as_str()) {
+        (Some("host"), _) => (NodeKind::Host, said_by("role", "host"), false),
+        (Some(role), _) => (NodeKind::Switch, said_by("role", role), false),
+        (None, "linux") => (NodeKind::Host, said_by("device", "linux"), true),
+        (None, "") => (NodeKind::Switch, "no role of a host".to_owned(), false),
+        (None, device) => (NodeKind::Switch, said_by("device", device), false),
+    };
+    let label = [group_name.unwrap_or_default(), role.unwrap_or_default()].join(" ");
+    PlainNode {
+        id: name.to_owned(),
+        name: name.to_owned(),
+        kind: Some(kind),
+        why,
+        label,
+        may_forward,
+        ..PlainNode::default()
+    }
+}
+
+/// The nodes of a link.
+fn ends(link: &Yaml, plain: &Plain) -> Vec<String> {
+    match link {
+        Yaml::String(text) if plain.has(text) => vec![text.clone()],
+        Yaml::String(text) => text.split('-').map(str::to_owned).collect(),
+        Yaml::Array(nodes) => nodes.iter().filter_map(node_of).collect(),
+        Yaml::Hash(_) => match yaml::get(link, "interfaces") {
+            Yaml::Array(nodes) => nodes.iter().filter_map(node_of).collect(),
+            // Other keys of a link are its attributes.
+            _ => {
+                yaml::entries(link).into_iter().filter_map(|(key, _)| text(key)).filter(|key| plain.has(key)).collect()
+            }
+        },
+        _ => Vec::new(),
+    }
+}
+
+/// A node as a text, or the `node` of a map.
+fn node_of(value: &Yaml) -> Option<String> {
+    text(value).or_else(|| text(yaml::get(value, "node")))
+}

@@ -1,0 +1,479 @@
+//! Files as operators have them: what is left open is decided, and said.
+
+use super::*;
+use crate::{Decision, LinkSpec, NodeKind, Subject};
+use units::{Rate, Time};
+
+const LINK: LinkSpec = LinkSpec::new(Rate::from_gbps(100), Time::from_ns(500));
+const OPTIONS: Options = Options::new(LINK);
+
+fn of(content: &str) -> Fabric {
+    read("file", content, &OPTIONS).unwrap_or_else(|error| panic!("{error}\n{content}"))
+}
+
+fn fails(content: &str) -> String {
+    read("file", content, &OPTIONS).unwrap_err().to_string()
+}
+
+fn hosts(fabric: &Fabric) -> Vec<&str> {
+    fabric.hosts().iter().map(|&host| fabric.name(host)).collect()
+}
+
+fn tier(fabric: &Fabric, name: &str) -> u8 {
+    fabric.node(fabric.find(name).unwrap()).tier
+}
+
+fn lines(fabric: &Fabric) -> Vec<String> {
+    fabric.decisions().iter().map(Decision::line).collect()
+}
+
+/// Links from all of `a` to all of `b`, as a table.
+fn between(a: &[&str], b: &[&str], text: &mut String) {
+    for (i, a) in a.iter().enumerate() {
+        for (j, b) in b.iter().enumerate() {
+            text.push_str(&format!("{a},up{j},{b},down{i}\n"));
+        }
+    }
+}
+
+/// Leaves with hosts, spines without: the names say nothing.
+fn leaf_spine(leaves: &[&str], spines: &[&str], hosts_each: usize) -> String {
+    let mut text = "StartDevice,StartPort,EndDevice,EndPort\n".to_owned();
+    let mut host = 0;
+    for leaf in leaves {
+        for port in 0..hosts_each {
+            host += 1;
+            text.push_str(&format!("h{host},eth0,{leaf},p{port}\n"));
+        }
+    }
+    between(leaves, spines, &mut text);
+    text
+}
+
+#[test]
+fn a_management_host_on_a_spine_does_not_lower_the_spine() {
+    for (leaves, spines, hosts_each) in [(3, 2, 2), (2, 2, 1), (4, 1, 1), (2, 4, 3), (8, 4, 1)] {
+        let names = |letter: char, count: usize| (0..count).map(|n| format!("{letter}{n}")).collect::<Vec<_>>();
+        let (leaf_names, spine_names) = (names('x', leaves), names('y', spines));
+        let leaf: Vec<&str> = leaf_names.iter().map(String::as_str).collect();
+        let spine: Vec<&str> = spine_names.iter().map(String::as_str).collect();
+        let plain = leaf_spine(&leaf, &spine, hosts_each);
+        let with = of(&(plain.clone() + "h99,eth0,y0,mgmt\n"));
+        for switch in of(&plain).switches() {
+            let name = of(&plain).name(switch).to_owned();
+            let expected = if name.starts_with('x') { 1 } else { 2 };
+            assert_eq!(
+                (tier(&of(&plain), &name), tier(&with, &name)),
+                (expected, expected),
+                "{leaves} {spines} {name}"
+            );
+        }
+        assert_eq!(lines(&with), ["1 host on a switch above the first tier: h99 on y0"]);
+        assert!(of(&plain).decisions().is_empty());
+    }
+}
+
+/// Rings, rows and meshes have no tiers: a host more somewhere makes none.
+#[test]
+fn uneven_hosts_make_no_tiers_of_a_ring() {
+    let ring = "StartDevice,StartPort,EndDevice,EndPort\nh1,e,a,1\nh2,e,a,2\nh3,e,a,3\nh4,e,b,1\nh5,e,c,1\nh6,e,d,1\n\
+                a,r,b,l\nb,r,c,l\nc,r,d,l\nd,r,a,l\n";
+    let fabric = of(ring);
+    assert!(fabric.switches().all(|switch| fabric.node(switch).tier == 1));
+}
+
+#[test]
+fn names_groups_and_roles_name_layers() {
+    let mut text =
+        "StartDevice,StartPort,EndDevice,EndPort\nh1,e,dc1-leaf1,1\nh2,e,dc1-leaf2,1\nh3,e,core1,9\n".to_owned();
+    between(&["dc1-leaf1", "dc1-leaf2"], &["dc1-spine1", "dc1-spine2"], &mut text);
+    between(&["dc1-spine1", "dc1-spine2"], &["core1"], &mut text);
+    let fabric = of(&text);
+    let tiers = ["dc1-leaf1", "dc1-spine1", "core1"].map(|name| tier(&fabric, name));
+    assert_eq!(tiers, [1, 2, 3]);
+    assert_eq!(lines(&fabric), ["1 host on a switch above the first tier: h3 on core1"]);
+    // Numbers of the file; the first is at the top in some.
+    for (bottom, top) in [(1, 2), (2, 1)] {
+        let nodes: String = [("a", bottom), ("b", bottom), ("c", top)]
+            .map(|(name, tier)| format!("    {name}: {{kind: ceos, group: tier-{tier}}}\n"))
+            .concat();
+        let text = format!(
+            "topology:\n  nodes:\n{nodes}    k: {{kind: linux}}\n    l: {{kind: linux}}\n  links:\n    \
+             - endpoints: [\"a:1\", \"c:1\"]\n    - endpoints: [\"b:1\", \"c:2\"]\n    \
+             - endpoints: [\"a:2\", \"k:1\"]\n    - endpoints: [\"b:2\", \"l:1\"]\n"
+        );
+        assert_eq!(["a", "b", "c"].map(|name| tier(&of(&text), name)), [1, 1, 2], "{text}");
+    }
+    let roles = r#"{"nodes":[{"id":"p","role":"leaf"},{"id":"q","role":"spine"},{"id":"r","role":"leaf"},
+        {"id":"h1"},{"id":"h2"}],"links":[{"source":"p","target":"q"},{"source":"r","target":"q"},
+        {"source":"h1","target":"p"},{"source":"h2","target":"r"}]}"#;
+    assert_eq!(["p", "q", "r"].map(|name| tier(&of(roles), name)), [1, 2, 1]);
+}
+
+#[test]
+fn words_are_whole_words() {
+    // `monitor` and `router` end with the letters of `tor`, and `t1` to `t4` are names of switches of one tier.
+    let text = "StartDevice,StartPort,EndDevice,EndPort\nh1,e,monitor,1\nh2,e,router,1\nmonitor,2,router,2\n";
+    assert!(of(text).switches().all(|switch| of(text).node(switch).tier == 1));
+    let fabric = of(&leaf_spine(&["t1", "t2", "t3", "t4"], &["s1"], 2));
+    assert_eq!(["t1", "t2", "t3", "t4", "s1"].map(|name| tier(&fabric, name)), [1, 1, 1, 1, 2]);
+}
+
+#[test]
+fn the_user_decides_about_nodes() {
+    let text = leaf_spine(&["a", "b"], &["s", "t"], 2) + "ufm,eth0,s,9\n";
+    let with = |roles: Roles| read("file", &text, &Options { roles, ..OPTIONS });
+    let names = |names: &[&str]| names.iter().map(|name| NamePattern::new(*name)).collect::<Vec<_>>();
+    let fabric = with(Roles { ignore: names(&["uf*", "h1"]), ..Roles::NONE }).unwrap();
+    assert_eq!(hosts(&fabric), ["h2", "h3", "h4"]);
+    assert_eq!(lines(&fabric), ["2 nodes left out as asked: h1, ufm"]);
+    let fabric = with(Roles { host: names(&["ufm"]), ..Roles::NONE }).unwrap();
+    assert_eq!(fabric.reason(fabric.find("ufm").unwrap()), Some("named as a host by the user"));
+    let fabric = with(Roles { switch: names(&["h1"]), ..Roles::NONE }).unwrap();
+    assert_eq!(fabric.node(fabric.find("h1").unwrap()).kind, NodeKind::Switch);
+    for (roles, expected) in [
+        (Roles { ignore: names(&["umf"]), ..Roles::NONE }, "ignore: `umf` is the name of no node"),
+        (Roles { host: names(&["a"]), switch: names(&["*"]), ..Roles::NONE }, "host: `a` is named as a host and as a"),
+        (Roles { hosts_on: names(&["a"]), ..Roles::NONE }, "hosts_on: the file has hosts"),
+    ] {
+        let message = with(roles).unwrap_err().to_string();
+        assert!(message.contains(expected), "{message}");
+    }
+}
+
+/// Flow files beside these formats call nodes by number: leaving one out would shift all others.
+#[test]
+fn formats_with_numbers_take_no_decision_about_nodes() {
+    let topology = "3 1 2\n2\n0 2 1Gbps 1us 0\n1 2 1Gbps 1us 0\n";
+    let roles = Roles { ignore: vec![NamePattern::new("h1")], ..Roles::NONE };
+    let message = read("file", topology, &Options { roles, ..OPTIONS }).unwrap_err().to_string();
+    assert_eq!(message, "ignore: a file of the format hpcc says which nodes are hosts, by their numbers");
+}
+
+#[test]
+fn hosts_are_attached_to_leaves_only() {
+    let mut text = "StartDevice,StartPort,EndDevice,EndPort\n".to_owned();
+    between(&["a", "b", "c"], &["x", "y"], &mut text);
+    let with = |hosts_on: &[&str]| {
+        let hosts_on = hosts_on.iter().map(|name| NamePattern::new(*name)).collect();
+        let roles = Roles { hosts_on, ..Roles::NONE };
+        read("file", &text, &Options { hosts_per_switch: 2, roles, ..OPTIONS }).unwrap()
+    };
+    let fabric = with(&[]);
+    assert_eq!(hosts(&fabric), ["a-h1", "a-h2", "b-h1", "b-h2", "c-h1", "c-h2"], "by links");
+    assert_eq!(["a", "x"].map(|name| tier(&fabric, name)), [1, 2]);
+    assert_eq!(lines(&fabric), ["no node is a host: 2 hosts attached to each of 3 leaves: a, b, c"]);
+    assert_eq!(hosts(&with(&["x"])), ["x-h1", "x-h2"]);
+    // Three-tier fat-tree, by links.
+    let mut text = "StartDevice,StartPort,EndDevice,EndPort\n".to_owned();
+    between(&["e1", "e2"], &["g1", "g2"], &mut text);
+    between(&["e3", "e4"], &["g3", "g4"], &mut text);
+    between(&["e5", "e6"], &["g5", "g6"], &mut text);
+    between(&["g1", "g3", "g5"], &["c1", "c2"], &mut text);
+    between(&["g2", "g4", "g6"], &["c3", "c4"], &mut text);
+    let fabric = read("file", &text, &Options { hosts_per_switch: 1, ..OPTIONS }).unwrap();
+    assert_eq!(hosts(&fabric), ["e1-h1", "e2-h1", "e3-h1", "e4-h1", "e5-h1", "e6-h1"]);
+    assert_eq!(["e1", "g1", "c1"].map(|name| tier(&fabric, name)), [1, 2, 3]);
+}
+
+const SHARP: &str = "Switch\t3 \"S-01\"\t\t# \"leaf1\" lid 1\n[1]\t\"H-01\"[1]\t\t# \"n1 mlx5_0\" lid 5 4xNDR\n\
+    [2]\t\"S-02\"[1]\t\t# \"spine1\" lid 2 4xNDR\n[3]\t\"H-03\"[1]\t\t# \"Mellanox Technologies Aggregation Node\" lid 7 4xNDR\n\
+    \nSwitch\t3 \"S-02\"\t\t# \"spine1\" lid 2\n[1]\t\"S-01\"[2]\t\t# \"leaf1\" lid 1 4xNDR\n\
+    [2]\t\"H-04\"[1]\t\t# \"Mellanox Technologies Aggregation Node\" lid 8 4xNDR\n[3]\t\"S-05\"[1]\t\t# \"leaf2\" lid 9 4xNDR\n\
+    \nSwitch\t2 \"S-05\"\t\t# \"leaf2\" lid 9\n[1]\t\"S-02\"[3]\t\t# \"spine1\" lid 2 4xNDR\n\
+    [2]\t\"H-02\"[1]\t\t# \"n2 mlx5_0\" lid 6 4xNDR\n\
+    \nCa\t1 \"H-01\"\t\t# \"n1 mlx5_0\"\n[1]\t\"S-01\"[1]\t\t# lid 5 4xNDR\n\
+    \nCa\t1 \"H-02\"\t\t# \"n2 mlx5_0\"\n[1]\t\"S-05\"[2]\t\t# lid 6 4xNDR\n\
+    \nCa\t1 \"H-03\"\t\t# \"Mellanox Technologies Aggregation Node\"\n[1]\t\"S-01\"[3]\t\t# lid 7 4xNDR\n\
+    \nCa\t1 \"H-04\"\t\t# \"Mellanox Technologies Aggregation Node\"\n[1]\t\"S-02\"[2]\t\t# lid 8 4xNDR\n";
+
+#[test]
+fn aggregation_nodes_are_functions_of_switches() {
+    let fabric = of(SHARP);
+    assert_eq!(hosts(&fabric), ["n1 mlx5_0", "n2 mlx5_0"]);
+    assert_eq!(["leaf1", "spine1", "leaf2"].map(|name| tier(&fabric, name)), [1, 2, 1]);
+    assert_eq!(lines(&fabric), ["2 SHARP aggregation nodes inside of switches left out: H-03, H-04"]);
+    let roles = Roles { ignore: vec![NamePattern::new("H-03")], ..Roles::NONE };
+    assert!(read("file", SHARP, &Options { roles, ..OPTIONS }).is_ok(), "left out already");
+    let roles = Roles { host: vec![NamePattern::new("H-03")], ..Roles::NONE };
+    assert_eq!(read("file", SHARP, &Options { roles, ..OPTIONS }).unwrap().hosts().len(), 3);
+}
+
+#[test]
+fn labs_have_containers_and_links_outside_of_the_fabric() {
+    let text = "name: lab\nmgmt: {network: m}\nextra: 1\ntopology:\n  nodes:\n    leaf1: {kind: nokia_srlinux}\n    \
+                h1: {kind: linux}\n    h2: {kind: linux}\n    prometheus: {kind: linux}\n  links:\n    \
+                - type: veth\n      endpoints: [{node: leaf1, interface: e1-1}, {node: h1, interface: eth1}]\n      \
+                mtu: 9100\n    - endpoints: [\"leaf1:e1-2\", \"h2:eth1\"]\n    \
+                - type: dummy\n      endpoint: {node: leaf1, interface: e1-9}\n    \
+                - endpoints: [\"leaf1:e1-8\", \"mgmt-net:x1\"]\n    - endpoints: [\"leaf1:e1-3\", \"leaf1:e1-4\"]\n";
+    let fabric = of(text);
+    assert_eq!((hosts(&fabric), fabric.links().len()), (vec!["h1", "h2"], 2));
+    assert_eq!(
+        lines(&fabric),
+        [
+            "2 links outside of the lab left out: links[2], links[3]",
+            "1 unknown key not read: extra",
+            "1 link of a node with itself left out: leaf1",
+            "1 node without a link left out: prometheus",
+        ]
+    );
+}
+
+#[test]
+fn rates_and_delays_are_assumed_only_where_that_is_asked_for() {
+    let text = leaf_spine(&["a", "b"], &["s"], 1);
+    let fabric = read("file", &text, &Options { assumed: Some(LINK), ..Options::NONE }).unwrap();
+    assert!(fabric.assumes_links() && fabric.links().iter().all(|link| link.spec() == LINK));
+    assert_eq!(lines(&fabric), ["4 links without a rate: 100Gbps assumed", "4 links without a delay: 500ns assumed"]);
+    assert!(read("file", &text, &Options::NONE).unwrap_err().to_string().contains("has no delay"));
+    let stated = read("file", &text, &Options { assumed: Some(LINK), ..OPTIONS }).unwrap();
+    assert!(!stated.assumes_links() && stated.decisions().is_empty());
+}
+
+fn switch(name: &str, kind: &str, rest: &str) -> String {
+    format!("{{\"DEVICE_METADATA\": {{\"localhost\": {{\"hostname\": \"{name}\", \"type\": \"{kind}\"}}}}, {rest}}}")
+}
+
+#[test]
+fn neighbours_stand_by_port_or_by_name() {
+    let leaf = "\"DEVICE_NEIGHBOR\": {\"tor-1\": {\"local_port\": \"Ethernet4\", \"port\": \"Ethernet124\", \"type\": \
+                \"ToRRouter\"}, \"tor-2\": {\"local_port\": \"Ethernet8\", \"port\": \"Ethernet124\", \"type\": \
+                \"ToRRouter\"}}";
+    let tor = "\"DEVICE_NEIGHBOR\": {\"Ethernet124\": {\"name\": \"leaf-1\", \"port\": \"Ethernet4\"}, \"Ethernet0\": \
+               {\"name\": \"Servers0\", \"port\": \"eth0\"}}";
+    let fabric = of(&join_config_db([switch("leaf-1", "LeafRouter", leaf), switch("tor-1", "ToRRouter", tor)]));
+    assert_eq!((fabric.links().len(), hosts(&fabric)), (3, vec!["Servers0"]));
+    assert_eq!(["leaf-1", "tor-1", "tor-2"].map(|name| tier(&fabric, name)), [2, 1, 1]);
+    let without = leaf.replace("\"local_port\": \"Ethernet4\", ", "");
+    let message = fails(&switch("leaf-1", "LeafRouter", &without));
+    assert!(message.contains("leaf-1.DEVICE_NEIGHBOR.tor-1: must have the `name`"), "{message}");
+}
+
+#[test]
+fn a_server_port_that_two_switches_name_is_that_of_a_y_cable() {
+    let tor = |name: &str, uplink: u32| {
+        let neighbors = format!(
+            "\"DEVICE_NEIGHBOR\": {{\"Ethernet0\": {{\"name\": \"Servers0\", \"port\": \"eth0\"}}, \"Ethernet4\": \
+             {{\"name\": \"t1-1\", \"port\": \"Ethernet{uplink}\"}}}}"
+        );
+        switch(name, "ToRRouter", &neighbors)
+    };
+    let upper = switch("t1-1", "LeafRouter", "\"PORT\": {\"Ethernet0\": {}, \"Ethernet4\": {}}");
+    let fabric = of(&join_config_db([tor("tor-a", 0), tor("tor-b", 4), upper.clone()]));
+    assert_eq!(hosts(&fabric), ["Servers0"]);
+    assert_eq!(fabric.ports(fabric.hosts()[0]).len(), 2);
+    assert_eq!(lines(&fabric), ["1 Y cable: a server port that two switches reach: Servers0 eth0"]);
+    // Two switches that name one port of a third are wrong, whatever the order of their files.
+    for files in [[tor("tor-a", 0), tor("tor-b", 0), upper.clone()], [upper, tor("tor-b", 0), tor("tor-a", 0)]] {
+        let message = fails(&join_config_db(files));
+        let expected = "tor-b.DEVICE_NEIGHBOR.Ethernet4: t1-1 Ethernet0 is connected to tor-a Ethernet4 already";
+        assert!(message.contains(expected), "{message}");
+    }
+}
+
+#[test]
+fn two_ends_of_a_cable_that_disagree() {
+    let end = |name: &str, kind: &str, peer: &str, speed: u32, length: &str| {
+        let rest = format!(
+            "\"DEVICE_NEIGHBOR\": {{\"Ethernet0\": {{\"name\": \"{peer}\", \"port\": \"Ethernet0\"}}, \"Ethernet4\": \
+             {{\"name\": \"h-{name}\", \"port\": \"eth0\"}}}}, \"PORT\": {{\"Ethernet0\": {{\"speed\": \"{speed}\"}}, \
+             \"Ethernet4\": {{}}}}, \"CABLE_LENGTH\": {{\"AZURE\": {{\"Ethernet0\": \"{length}\"}}}}, \
+             \"DEVICE_NEIGHBOR_METADATA\": {{\"h-{name}\": {{\"type\": \"Server\"}}}}"
+        );
+        switch(name, kind, &rest)
+    };
+    let (tor, leaf) =
+        (end("tor-1", "ToRRouter", "leaf-1", 100_000, "5m"), end("leaf-1", "LeafRouter", "tor-1", 100_000, "300m"));
+    for files in [[tor.clone(), leaf.clone()], [leaf, tor.clone()]] {
+        let fabric = of(&join_config_db(files));
+        let cable = fabric.link_between(fabric.find("tor-1").unwrap(), fabric.find("leaf-1").unwrap()).unwrap();
+        assert_eq!(fabric.link(cable).delay, Time::from_ns(1500), "the longer of the two");
+        assert_eq!(
+            lines(&fabric)[0],
+            "1 cable with two lengths, the longer counts: leaf-1 Ethernet0 300m and tor-1 Ethernet0 5m"
+        );
+    }
+    let slow = end("leaf-1", "LeafRouter", "tor-1", 40_000, "5m");
+    let message = fails(&join_config_db([tor, slow]));
+    let expected = "leaf-1.PORT.Ethernet0.speed: 40Gbps, but tor-1.PORT.Ethernet0.speed at the other end of the cable is \
+                    100Gbps";
+    assert!(message.contains(expected), "{message}");
+}
+
+#[test]
+fn files_of_several_asics_are_one_switch() {
+    let asic = |number: u32, ports: &str, rest: &str| {
+        format!(
+            "{{\"DEVICE_METADATA\": {{\"localhost\": {{\"hostname\": \"big\", \"type\": \"SpineRouter\", \
+             \"asic_name\": \"asic{number}\"}}}}, \"PORT\": {{{ports}}}, \"DEVICE_NEIGHBOR\": {{{rest}}}}}"
+        )
+    };
+    let first = asic(
+        0,
+        "\"Ethernet0\": {}, \"Ethernet-BP0\": {\"role\": \"Int\"}",
+        "\"Ethernet0\": {\"name\": \"h1\", \"port\": \"eth0\"}, \"Ethernet-BP0\": {\"name\": \"ASIC1\", \"port\": \"Eth1\"}",
+    );
+    let second = asic(1, "\"Ethernet8\": {}", "\"Ethernet8\": {\"name\": \"h2\", \"port\": \"eth0\"}");
+    let fabric = of(&join_config_db([first.clone(), second.clone()]));
+    assert_eq!((hosts(&fabric), fabric.switches().count()), (vec!["h1", "h2"], 1));
+    assert_eq!(lines(&fabric), ["1 port between ASICs of one switch left out: big Ethernet-BP0"]);
+    let files = |second: &str| {
+        let named = [("a/config_db0.json", &first[..]), ("a/config_db1.json", second)];
+        join(named.map(|(name, content)| (name.to_owned(), content.to_owned())).to_vec())
+    };
+    for (second, expected) in [
+        (
+            second.replace("Ethernet8", "Ethernet0"),
+            "a/config_db1.json.PORT.Ethernet0: is a port of another ASIC of `big`",
+        ),
+        (second.replace("asic1", "asic0"), "a/config_db1.json.DEVICE_METADATA.localhost: `big` stands in two files"),
+    ] {
+        let message = fails(&files(&second).unwrap());
+        assert!(message.contains(expected), "{message}");
+    }
+    let broken = files("{\n\"PORT\": }").unwrap_err();
+    assert!(broken.contains("a/config_db1.json, line 2, column 9: not valid JSON"), "{broken}");
+}
+
+#[test]
+fn a_port_channel_with_one_member_is_that_port() {
+    let rest = |members: &str| {
+        format!(
+            "\"PORT\": {{\"Ethernet0\": {{}}, \"Ethernet4\": {{}}, \"Ethernet8\": {{}}}}, \"PORTCHANNEL\": \
+             {{\"PortChannel1\": {{}}}}, \"PORTCHANNEL_MEMBER\": {{{members}}}, \"DEVICE_NEIGHBOR\": {{\"PortChannel1\": \
+             {{\"name\": \"h1\", \"port\": \"eth0\"}}, \"Ethernet8\": {{\"name\": \"h2\", \"port\": \"eth0\"}}}}"
+        )
+    };
+    let one = "\"PortChannel1|Ethernet0\": {}";
+    let fabric = of(&switch("tor", "ToRRouter", &rest(one)));
+    assert!(fabric.port_named(fabric.find("tor").unwrap(), "Ethernet0").is_some());
+    let two = format!("{one}, \"PortChannel1|Ethernet4\": {{}}");
+    let message = fails(&switch("tor", "ToRRouter", &rest(&two)));
+    assert!(message.contains("`PortChannel1` is a port channel of tor with 2 members: name the ports"), "{message}");
+}
+
+#[test]
+fn unknown_tables_are_reported_and_known_ones_are_not() {
+    let rest = "\"DEVICE_NEIGHBOR\": {\"Ethernet0\": {\"name\": \"h1\", \"port\": \"eth0\"}}, \"QUEUE\": {}, \
+                \"DEVICE_NEIHGBOR\": {}, \"FEATURE\": {\"lldp\": {\"interface\": 1}}, \"CABEL_LENGTH\": {}";
+    let fabric = of(&switch("tor", "ToRRouter", rest));
+    assert_eq!(fabric.decisions()[0].subject, Subject::Unread);
+    assert_eq!(lines(&fabric), ["2 unknown tables not read: CABEL_LENGTH, DEVICE_NEIHGBOR"]);
+}
+
+#[test]
+fn lldp_tables_of_a_folder() {
+    let json = r#"{"lldp": {"interface": [
+        {"Ethernet0": {"chassis": {"server-1": {"id": {"type": "mac", "value": "02:00:00:00:00:01"},
+            "capability": [{"type": "Station", "enabled": true}, {"type": "Bridge", "enabled": false}]}},
+            "port": {"id": {"type": "mac", "value": "02:00:00:00:00:02"}, "descr": "ens1f0"}}},
+        {"Ethernet4": {"chassis": {"spine-1": {"id": {"type": "mac", "value": "02:00:00:00:00:03"},
+            "capability": {"type": "Router", "enabled": true}}}, "port": {"id": {"type": "ifname", "value": "Ethernet0"}}}},
+        {"eth0": {"chassis": {"oob": {"id": {"type": "local", "value": "x"}}}, "port": {"id": {"type": "local", "value": "7"}}}}
+    ]}}"#;
+    let sonic = "Capability codes: (R) Router, (B) Bridge, (O) Other\n\
+        LocalPort    RemoteDevice    RemotePortID       Capability    RemotePortDescr\n\
+        -----------  --------------  -----------------  ------------  -----------------\n\
+        Ethernet0    leaf-1          Ethernet4          BR            Ethernet4\n\
+        Ethernet4    leaf-2          02:00:00:00:00:09  BR            Ethernet8\n\
+        --------------------------------------------------\nTotal entries displayed:  2\n";
+    let files = vec![("leaf-1.json".to_owned(), json.to_owned()), ("spine-1.txt".to_owned(), sonic.to_owned())];
+    let fabric = of(&join(files.clone()).unwrap());
+    assert_eq!((hosts(&fabric), fabric.links().len()), (vec!["server-1"], 3));
+    let (leaf, server) = (fabric.find("leaf-1").unwrap(), fabric.hosts()[0]);
+    assert_eq!((fabric.port_name(server, 0), tier(&fabric, "spine-1")), (Some("ens1f0"), 2));
+    assert_eq!(fabric.ports(leaf).len(), 2, "the cable to the spine counts once");
+    assert!(fabric.port_named(fabric.find("leaf-2").unwrap(), "Ethernet8").is_some());
+    assert_eq!(lines(&fabric), ["1 management port left out: leaf-1 eth0"]);
+    let mut wrong = files.clone();
+    wrong[1].1 = sonic.replace("Ethernet0    leaf-1          Ethernet4 ", "Ethernet0    leaf-9          Ethernet4 ");
+    let message = fails(&join(wrong).unwrap());
+    assert!(
+        message.contains("spine-1, line 4: spine-1 Ethernet0 is connected to leaf-1 Ethernet4 already"),
+        "{message}"
+    );
+    let mut mixed = files;
+    mixed.push(("notes.txt".to_owned(), "hello".to_owned()));
+    assert_eq!(join(mixed).unwrap_err(), "notes.txt is no LLDP table, but other files of the folder are");
+    let alone = read("file", sonic, &Options { hosts_per_switch: 1, ..OPTIONS }).unwrap();
+    assert_eq!(alone.links().len() - alone.hosts().len(), 2);
+}
+
+#[test]
+fn batfish_netlab_and_gns3() {
+    let edge = |a: &str, b: &str| {
+        let end = |end: &str| {
+            let (node, port) = end.split_once(':').unwrap();
+            format!("{{\"hostname\": \"{node}\", \"interfaceName\": \"{port}\"}}")
+        };
+        format!("{{\"node1\": {}, \"node2\": {}}}", end(a), end(b))
+    };
+    let edges = [
+        edge("leaf1:E1", "h1:e"),
+        edge("leaf1:E2", "spine1:E1"),
+        edge("spine1:E1", "leaf1:E2"),
+        edge("spine1:E2", "h2:e"),
+    ];
+    let batfish = format!("{{\"edges\": [{}]}}", edges.join(","));
+    let netlab = "provider: clab\ndefaults.device: eos\nnodes:\n  leaf1: {device: eos}\n  spine1:\n  h1: {device: linux}\n  \
+                  h2: {role: host}\nlinks:\n- leaf1-spine1\n- h1:\n  leaf1: {ipv4: 10.0.0.1}\n- interfaces: [{node: h2}, {node: \
+                  spine1}]\n- leaf1\n";
+    let node = |id: &str, name: &str, kind: &str| {
+        format!("{{\"node_id\":\"{id}\",\"name\":\"{name}\",\"node_type\":\"{kind}\"}}")
+    };
+    let link = |a: &str, b: &str, port: u32| {
+        format!(
+            "{{\"nodes\":[{{\"node_id\":\"{a}\",\"adapter_number\":0,\"port_number\":{port}}},\
+             {{\"node_id\":\"{b}\",\"adapter_number\":1,\"port_number\":{port},\"label\":{{\"text\":\"e{port}\"}}}}]}}"
+        )
+    };
+    let nodes = [
+        node("1", "leaf1", "ethernet_switch"),
+        node("2", "spine1", "qemu"),
+        node("3", "h1", "vpcs"),
+        node("4", "h2", "docker"),
+        node("5", "Internet", "cloud"),
+    ];
+    let links = [link("1", "2", 0), link("3", "1", 1), link("4", "2", 2), link("5", "2", 3)];
+    let gns3 = format!(
+        "{{\"type\":\"topology\",\"topology\":{{\"nodes\":[{}],\"links\":[{}]}}}}",
+        nodes.join(","),
+        links.join(",")
+    );
+    for (text, format) in [(&batfish[..], Format::Batfish), (netlab, Format::Netlab), (&gns3, Format::Gns3)] {
+        assert_eq!(detect("file", text), Some(format));
+        let fabric = of(text);
+        let mut names = hosts(&fabric);
+        names.sort_unstable();
+        assert_eq!((names, fabric.links().len()), (vec!["h1", "h2"], 3), "{text}");
+        assert_eq!(["leaf1", "spine1"].map(|name| tier(&fabric, name)), [1, 2], "{text}");
+        assert!(format.write(&fabric).is_err());
+    }
+    let high = "1 host on a switch above the first tier: h2 on spine1";
+    assert_eq!(lines(&of(netlab)), ["1 link of one node left out: leaf1", high]);
+    assert_eq!(lines(&of(&gns3))[0], "1 node outside of the project left out: Internet");
+    for (text, from, to, expected) in [
+        (&batfish[..], "\"interfaceName\": \"E2\"", "\"interface\": 2", "edges[1].node1: must be an object with"),
+        (
+            &batfish,
+            "spine1\", \"interfaceName\": \"E2",
+            "leaf1\", \"interfaceName\": \"E1",
+            "edges[3]: leaf1 E1 is connected to h1 e already",
+        ),
+        (netlab, "- leaf1-spine1", "- leaf1-spine7", "links[0]: `spine7` is no node"),
+        (
+            &gns3,
+            "\"node_id\":\"3\",\"adapter",
+            "\"node_id\":\"9\",\"adapter",
+            "topology.links[1]: `9` is the id of no node",
+        ),
+        (&gns3, "\"name\":\"h1\",", "", "topology.nodes[2]: must have `node_id`"),
+    ] {
+        let message = fails(&text.replacen(from, to, 1));
+        assert!(message.contains(expected), "{to}: {message}");
+    }
+    let bridge =
+        netlab.replace("- leaf1-spine1\n", "- leaf1-spine1-h1\n").replace("- h1:\n  leaf1: {ipv4: 10.0.0.1}\n", "");
+    assert_eq!(of(&bridge).find("bridge-1").map(|node| of(&bridge).ports(node).len()), Some(3));
+}

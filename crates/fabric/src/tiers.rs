@@ -1,0 +1,247 @@
+//! Tiers of switches: from labels and names, else from links.
+//!
+//! 1. A file states the tier of each switch: nothing is derived.
+//! 2. The labels (`group: leaf`, `role: spine`, `tier-2`) or names (`dc1-leaf3`) of most switches name a layer. Layers
+//!    count from 1 in the order of [`LAYERS`], of those that the fabric has. A switch without such a word is one tier
+//!    above its lowest neighbour; with hosts it is on the first.
+//! 3. Links: the tier of a switch is its distance to the nearest switch with hosts. A few hosts higher up (a fabric
+//!    manager on a spine) would pull that switch down to tier 1, and make its links to the leaves links inside a tier.
+//!    So other sets of leaves are tried: the switches with most hosts, those whose siblings (switches with the same
+//!    neighbours) have hosts too, those with fewest links to switches. One of these counts if it makes *proper* tiers:
+//!    no link inside a tier, at least two neighbours below each switch above the first tier, more than half of the
+//!    hosts on the first.
+
+use crate::NodeKind;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+/// Words for a layer, the lowest layer first.
+const LAYERS: [&[&str]; 5] = [
+    &["tor", "access", "edge", "rsw"],
+    &["leaf"],
+    &["agg", "aggregation", "dist", "distribution", "fsw"],
+    &["spine", "ssw"],
+    &["superspine", "upperspine", "core"],
+];
+
+/// A node for this purpose.
+#[derive(Clone, Debug)]
+pub(crate) struct Layered<'a> {
+    pub kind: NodeKind,
+    pub name: &'a str,
+    /// The text of the file that may name the layer: a group, a role.
+    pub label: &'a str,
+    /// As the file states it.
+    pub tier: Option<u8>,
+}
+
+/// How the tiers were found.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Source {
+    File,
+    Words,
+    /// By the distance to the nearest host.
+    Distance,
+    /// By links, where hosts on a higher tier do not count.
+    ProperTiers,
+}
+
+/// The tier of each node, 0 for hosts, and how they were found.
+pub(crate) fn tiers(nodes: &[Layered<'_>], links: &[(u32, u32)]) -> (Vec<u8>, Source) {
+    let stated = |node: &Layered<'_>| node.kind == NodeKind::Host || node.tier.is_some();
+    if nodes.iter().all(stated) {
+        let tier = |node: &Layered<'_>| if node.kind == NodeKind::Host { 0 } else { node.tier.unwrap_or(1) };
+        return (nodes.iter().map(tier).collect(), Source::File);
+    }
+    let graph = SwitchGraph::new(nodes, links);
+    if let Some(tiers) = by_words(nodes, &graph) {
+        return (tiers, Source::Words);
+    }
+    graph.by_links()
+}
+
+/// The layer that a word of a text names, as its index in [`LAYERS`]: the last such word counts.
+fn layer_of(text: &str) -> Option<usize> {
+    let lower = text.to_ascii_lowercase().replace("super-spine", "superspine").replace("super_spine", "superspine");
+    let words = lower.split(|c: char| !c.is_ascii_alphabetic()).filter(|word| !word.is_empty());
+    let layer = |word: &str| {
+        let exact = LAYERS.iter().position(|layer| layer.contains(&word));
+        let compound = || LAYERS.iter().rposition(|layer| layer.iter().any(|of| of.len() > 3 && word.ends_with(of)));
+        exact.or_else(compound)
+    };
+    words.filter_map(layer).next_back()
+}
+
+/// Whether a name or label is that of a switch.
+pub(crate) fn names_a_switch(text: &str) -> bool {
+    let lower = text.to_ascii_lowercase();
+    let mut words = lower.split(|c: char| !c.is_ascii_alphabetic());
+    layer_of(text).is_some() || words.any(|word| ["switch", "router", "rtr", "sw"].contains(&word))
+}
+
+/// The number of `tier-2`, `tier 2`, `level2`, or of a name like `t1-leaf`.
+fn number_of(text: &str) -> Option<u8> {
+    let lower = text.to_ascii_lowercase();
+    let begins_word = |at: usize| !lower[..at].ends_with(|c: char| c.is_ascii_alphabetic());
+    let at_word = |word: &str| lower.find(word).filter(|&at| begins_word(at)).map(|at| at + word.len());
+    let after = ["tier", "level", "layer"].into_iter().find_map(at_word);
+    let digits = match after {
+        Some(at) => lower[at..].trim_start_matches(['-', '_', ' ', ':', '=']),
+        None => lower.strip_prefix('t')?,
+    };
+    let end = digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len());
+    // `t1-4` is the fourth switch of tier 1, `t4` a name.
+    let tells = after.is_some() || (end == 1 && digits[1..].starts_with(['-', '_']));
+    digits[..end].parse().ok().filter(|_| tells)
+}
+
+/// Rule 2.
+fn by_words(nodes: &[Layered<'_>], graph: &SwitchGraph) -> Option<Vec<u8>> {
+    let switches = || nodes.iter().enumerate().filter(|(_, node)| node.kind == NodeKind::Switch);
+    let numbers = |node: &Layered<'_>| {
+        node.tier.or_else(|| number_of(node.label)).or_else(|| number_of(node.name)).map(usize::from)
+    };
+    let layers = |node: &Layered<'_>| layer_of(node.label).or_else(|| layer_of(node.name));
+    let of_most = |ranks: Vec<Option<usize>>| {
+        let known = switches().filter(|(at, _)| ranks[*at].is_some()).count();
+        (2 * known > switches().count()).then_some(ranks)
+    };
+    let numbered = of_most(nodes.iter().map(numbers).collect());
+    let mut rank = numbered.or_else(|| of_most(nodes.iter().map(layers).collect()))?;
+    let ranks: BTreeSet<usize> = switches().filter_map(|(at, _)| rank[at]).collect();
+    let dense: BTreeMap<usize, usize> = ranks.iter().enumerate().map(|(tier, &rank)| (rank, tier + 1)).collect();
+    switches().for_each(|(at, _)| rank[at] = rank[at].map(|rank| dense[&rank]));
+    // Some count from the core: most hosts are on the first tier.
+    let hosts_on = |tier: usize| -> u64 {
+        switches().filter(|(at, _)| rank[*at] == Some(tier)).map(|(at, _)| u64::from(graph.hosts[at])).sum()
+    };
+    if ranks.len() > 1 && hosts_on(ranks.len()) > hosts_on(1) {
+        switches().for_each(|(at, _)| rank[at] = rank[at].map(|tier| ranks.len() + 1 - tier));
+    }
+    // Those without a word, from below.
+    let mut open: Vec<usize> = switches().filter(|(at, _)| rank[*at].is_none()).map(|(at, _)| at).collect();
+    for &at in &open {
+        rank[at] = (graph.hosts[at] > 0).then_some(1);
+    }
+    open.retain(|&at| rank[at].is_none());
+    while !open.is_empty() {
+        let lowest = |&at: &usize| graph.peers[at].iter().filter_map(|&peer| rank[peer as usize]).min();
+        let Some((lowest, at)) = open.iter().filter_map(|at| Some((lowest(at)?, *at))).min() else { break };
+        rank[at] = Some(lowest + 1);
+        open.retain(|&other| other != at);
+    }
+    let tier = |(at, node): (usize, &Layered<'_>)| match node.kind {
+        NodeKind::Host => 0,
+        NodeKind::Switch => rank[at].unwrap_or(1).min(usize::from(u8::MAX)) as u8,
+    };
+    Some(nodes.iter().enumerate().map(tier).collect())
+}
+
+/// The switches, their links, and how many hosts each has.
+pub(crate) struct SwitchGraph {
+    is_switch: Vec<bool>,
+    /// Other switches, ascending, each once.
+    peers: Vec<Vec<u32>>,
+    hosts: Vec<u32>,
+}
+
+impl SwitchGraph {
+    pub fn new(nodes: &[Layered<'_>], links: &[(u32, u32)]) -> SwitchGraph {
+        Self::of(nodes.iter().map(|node| node.kind == NodeKind::Switch).collect(), links)
+    }
+
+    /// Of nodes by index, and links between them.
+    pub fn of(is_switch: Vec<bool>, links: &[(u32, u32)]) -> SwitchGraph {
+        let mut peers = vec![Vec::new(); is_switch.len()];
+        let mut hosts = vec![0; is_switch.len()];
+        for (a, b) in links.iter().flat_map(|&(a, b)| [(a, b), (b, a)]) {
+            match (is_switch[a as usize], is_switch[b as usize]) {
+                (true, true) if a != b => peers[a as usize].push(b),
+                (true, false) => hosts[a as usize] += 1,
+                _ => {}
+            }
+        }
+        for peers in &mut peers {
+            peers.sort_unstable();
+            peers.dedup();
+        }
+        SwitchGraph { is_switch, peers, hosts }
+    }
+
+    fn switches(&self) -> impl Iterator<Item = usize> + '_ {
+        (0..self.peers.len()).filter(|&at| self.is_switch[at])
+    }
+
+    /// Links to the nearest of these switches, plus one; 0 for hosts, 1 where none can be reached.
+    fn distances(&self, from: &[usize]) -> Vec<u8> {
+        let mut tiers = vec![0u8; self.peers.len()];
+        let mut open: VecDeque<usize> = from.iter().copied().collect();
+        from.iter().for_each(|&at| tiers[at] = 1);
+        while let Some(at) = open.pop_front() {
+            for &peer in &self.peers[at] {
+                if tiers[peer as usize] == 0 {
+                    tiers[peer as usize] = tiers[at].saturating_add(1);
+                    open.push_back(peer as usize);
+                }
+            }
+        }
+        self.switches().for_each(|at| tiers[at] = tiers[at].max(1));
+        tiers
+    }
+
+    /// See the module's documentation.
+    fn are_proper(&self, tiers: &[u8]) -> bool {
+        let layered = |at: usize| {
+            let below = self.peers[at].iter().filter(|&&peer| tiers[peer as usize] < tiers[at]).count();
+            self.peers[at].iter().all(|&peer| tiers[peer as usize] != tiers[at]) && (tiers[at] == 1 || below >= 2)
+        };
+        let hosts = |first: bool| -> u64 {
+            self.switches().filter(|&at| !first || tiers[at] == 1).map(|at| u64::from(self.hosts[at])).sum()
+        };
+        self.switches().all(layered) && 2 * hosts(true) >= hosts(false)
+    }
+
+    /// Sets of leaves to try, where some hosts are higher up.
+    fn candidates(&self, with_hosts: &[usize]) -> Vec<Vec<usize>> {
+        let mut sets = Vec::new();
+        let counts: BTreeSet<u32> = with_hosts.iter().map(|&at| self.hosts[at]).collect();
+        for &least in counts.iter().skip(1).take(MAX_STEPS) {
+            sets.push(with_hosts.iter().copied().filter(|&at| self.hosts[at] >= least).collect());
+        }
+        let mut siblings: BTreeMap<&[u32], (usize, usize)> = BTreeMap::new();
+        for at in self.switches() {
+            let (all, with) = siblings.entry(&self.peers[at]).or_default();
+            *all += 1;
+            *with += usize::from(self.hosts[at] > 0);
+        }
+        let all_have = |at: &usize| siblings.get(&self.peers[*at][..]).is_some_and(|(all, with)| all == with);
+        sets.push(with_hosts.iter().copied().filter(all_have).collect());
+        let degrees: BTreeSet<usize> = with_hosts.iter().map(|&at| self.peers[at].len()).collect();
+        for &most in degrees.iter().rev().skip(1).take(MAX_STEPS) {
+            sets.push(with_hosts.iter().copied().filter(|&at| self.peers[at].len() <= most).collect());
+        }
+        sets.retain(|set: &Vec<usize>| !set.is_empty());
+        sets
+    }
+
+    /// Rule 3.
+    pub fn by_links(&self) -> (Vec<u8>, Source) {
+        let with_hosts: Vec<usize> = self.switches().filter(|&at| self.hosts[at] > 0).collect();
+        let plain = self.distances(&with_hosts);
+        if with_hosts.is_empty() || self.are_proper(&plain) {
+            return (plain, Source::Distance);
+        }
+        let proper = self.candidates(&with_hosts).iter().map(|set| self.distances(set)).find(|t| self.are_proper(t));
+        proper.map_or((plain, Source::Distance), |tiers| (tiers, Source::ProperTiers))
+    }
+
+    /// The leaves of a fabric without hosts: the switches with fewest links to others, if these make proper tiers.
+    pub fn leaves(&self) -> Option<Vec<usize>> {
+        let fewest = self.switches().map(|at| self.peers[at].len()).min()?;
+        let leaves: Vec<usize> = self.switches().filter(|&at| self.peers[at].len() == fewest).collect();
+        let proper = leaves.len() < self.switches().count() && self.are_proper(&self.distances(&leaves));
+        proper.then_some(leaves)
+    }
+}
+
+/// Thresholds that are tried of each kind, lest a large fabric with many different ones takes long.
+const MAX_STEPS: usize = 16;
