@@ -27,25 +27,25 @@ fn every_exporter_uses_the_names_that_the_file_states() {
     let scratch = Scratch::new("names-export");
     let fabric = example("sonic");
     let rules = rules(&scratch, &fabric);
-    let sonic: Value = serde_json::from_str(&export(&rules, &fabric, "sonic", &["--switch", "tor-1"]).out).unwrap();
+    let sonic: Value = serde_json::from_str(&export(&rules, &fabric, "sonic", &["--only", "tor-1"]).out).unwrap();
     assert_eq!(keys(&sonic["PORT_QOS_MAP"]), ["Ethernet0", "Ethernet240", "Ethernet248", "Ethernet8"]);
     // Hosts are trusted with tag 1 alone: their ports share a map that the uplinks do not have.
     let map = |port: &str| sonic["PORT_QOS_MAP"][port]["dscp_to_tc_map"].as_str().unwrap().to_owned();
     assert_eq!((map("Ethernet0"), map("Ethernet240")), (map("Ethernet8"), map("Ethernet248")));
     assert_ne!(map("Ethernet0"), map("Ethernet240"));
-    let acl: Value = serde_json::from_str(&export(&rules, &fabric, "acl", &["--switch", "tor-1"]).out).unwrap();
+    let acl: Value = serde_json::from_str(&export(&rules, &fabric, "acl", &["--only", "tor-1"]).out).unwrap();
     assert_eq!(
         acl["ACL_TABLE"]["TAGGER"]["ports"],
         serde_json::json!(["Ethernet240", "Ethernet248", "Ethernet0", "Ethernet8"])
     );
-    let nft = export(&rules, &fabric, "nftables", &["--switch", "tor-2"]);
+    let nft = export(&rules, &fabric, "nftables", &["--only", "tor-2"]);
     assert!(nft.out.contains("\"Ethernet16\" . 26 : goto group_2"), "{}{}", nft.out, nft.err);
     assert!(nft.out.contains("qdisc replace dev Ethernet16 root") && !nft.out.contains("\"Ethernet8\""), "{}", nft.out);
-    let csv = export(&rules, &fabric, "csv", &["--switch", "tor-1"]).out;
+    let csv = export(&rules, &fabric, "csv", &["--only", "tor-1"]).out;
     assert!(csv.contains("tor-1,1,2,Ethernet0,0,Ethernet240,1\n"), "{csv}");
     // EOS takes spines alone, and there is none: the names are judged first.
     assert_eq!(export(&rules, &fabric, "eos", &[]).code, Some(1));
-    let renamed = export(&rules, &fabric, "nftables", &["--switch", "tor-2", "--interface", "swp{digits}s0"]);
+    let renamed = export(&rules, &fabric, "nftables", &["--only", "tor-2", "--interface", "swp{digits}s0"]);
     assert!(renamed.out.contains("\"swp16s0\" . 26 : goto group_2"), "{}", renamed.err);
 }
 
@@ -93,7 +93,7 @@ fn without_names_an_export_shows_what_a_pattern_would_make_of_them() {
         assert!(ran.code == Some(2) && ran.out.is_empty(), "{format}: {}", ran.out);
         assert!(ran.err.contains("port 0 of `L1` has no name") && ran.err.contains(shown), "{format}: {}", ran.err);
         assert!(ran.err.contains(&format!("--interface '{pattern}'")), "{format}: {}", ran.err);
-        let named = export(&rules, &fabric, format, &["--interface", pattern, "--switch", "S1"]);
+        let named = export(&rules, &fabric, format, &["--interface", pattern, "--only", "S1"]);
         assert_eq!(named.code, Some(0), "{format}: {}", named.err);
         assert!(named.err.contains("hold it against the cables"), "{format}: {}", named.err);
     }

@@ -115,12 +115,12 @@ fn sonic_files_appear_with_their_notes_and_nothing_where_a_switch_does_not_fit()
     let eos = to("eos", "tight", &[]);
     assert!(eos.code == Some(1) && eos.err.contains("T1 needs ACL"), "{}", eos.err);
     assert!(!scratch.0.join("tight").exists(), "nothing is written");
-    assert_eq!(to("eos", "spine", &["--switch", "S1"]).code, Some(0));
+    assert_eq!(to("eos", "spine", &["--only", "S1"]).code, Some(0));
     assert_eq!(scratch.names("spine"), ["NOTES.txt", "S1.eos", "tidegate.sha256"]);
-    let told = parsed(&to("eos", "told", &["--switch", "S1", "--json"]));
+    let told = parsed(&to("eos", "told", &["--only", "S1", "--json"]));
     let written = std::fs::read_to_string(scratch.0.join("told/S1.eos")).unwrap();
     assert_eq!(told["switches"]["S1"], Value::from(written), "the object and the file are the same");
-    assert_eq!(to("nftables", "linux", &["--switch", "T1"]).code, Some(0));
+    assert_eq!(to("nftables", "linux", &["--only", "T1"]).code, Some(0));
     assert_eq!(scratch.names("linux"), ["NOTES.txt", "T1.nft", "T1.tc", "tidegate.sha256"]);
 
     // Rules that could deadlock are not exported.
@@ -363,12 +363,12 @@ fn more_tags_than_priorities_are_warned_of_listed_and_not_exported() {
         tagger(&[&["export", file, "--fabric", &fabric, "--to", format], more].concat())
     };
     let all = parsed(&to(&ten, "json", &[]));
-    let one = parsed(&to(&ten, "json", &["--switch", "L1"]));
+    let one = parsed(&to(&ten, "json", &["--only", "L1"]));
     assert_eq!((all.as_object().unwrap().len(), &all["L1"]), (10, &one), "one object by switch, or the switch alone");
     let csv = to(&ten, "csv", &[]).out;
     assert_eq!(csv.lines().filter(|line| line.starts_with("switch,")).count(), 1, "one header for all");
     for format in ["table", "json", "csv"] {
-        let listed = to(&ten, format, &["--switch", "L1"]);
+        let listed = to(&ten, format, &["--only", "L1"]);
         assert!(listed.code == Some(0) && listed.out.contains("10"), "{format}: {}", listed.err);
     }
     let profile = example("asic/trident2.toml");
@@ -384,12 +384,12 @@ fn more_tags_than_priorities_are_warned_of_listed_and_not_exported() {
 
     // Seven fit, if control traffic gives up its priority, which nobody decides but the operator.
     let seven = rules(&scratch, &fabric, "seven.json", &["--paths", "bounces=6"]);
-    let unstated = to(&seven, "sonic", &["--switch", "S1"]);
+    let unstated = to(&seven, "sonic", &["--only", "S1"]);
     assert!(unstated.code == Some(2) && unstated.err.contains("--tag TAG=DSCP:PRIORITY"), "{}", unstated.err);
     let marks: Vec<String> = (1..=7).map(|tag| format!("{tag}={}:{tag}", 8 * tag + 2)).collect();
     let marks: Vec<&str> = marks.iter().flat_map(|mark| ["--tag", mark]).collect();
     for format in ["sonic", "eos"] {
-        let one = ["--switch", "S1", "--interface", "Ethernet{port+1}"];
+        let one = ["--only", "S1", "--interface", "Ethernet{port+1}"];
         let fits = to(&seven, format, &[one.as_slice(), marks.as_slice()].concat());
         assert_eq!(fits.code, Some(0), "{}", fits.err);
         // An ASIC with three lossless priorities.
@@ -431,7 +431,7 @@ fn bad_input_is_exit_code_2_with_the_element_named() {
     refused(&[on("what-if").as_slice(), &["--link", "T1,S1"]].concat(), "no link connects `T1` and `S1`");
     let export =
         |more: &[&str], says: &str| refused(&[on("export").as_slice(), &["--to", "sonic"], more].concat(), says);
-    export(&["--switch", "T9"], "no switch `T9`");
+    export(&["--only", "T9"], "no switch `T9`");
     export(&["--tag", "1=26:3"], "tag 2 has no DSCP");
     export(&["--tag", "1=26:3", "--tag", "2=26:4"], "DSCP 26 stands for tag 1 and for tag 2");
     export(&["--traffic-classes", "0"], "1..=16");

@@ -22,7 +22,7 @@ fn a_scenario_becomes_configuration_of_a_switch() {
     let names = [("sonic", "sonic.json", "Ethernet{port*4}"), ("nvue", "nvue.txt", "swp{port+1}")];
     for (format, file, names) in names {
         let to = ["trim", "export", &scenario, "--to", format, "--interface", names];
-        let ran = run(&[to.as_slice(), &["--switch", "L1"]].concat());
+        let ran = run(&[to.as_slice(), &["--only", "L1"]].concat());
         assert_eq!(ran.code, Some(0), "{}", ran.err);
         kept(file, &ran.out);
         kept(&format!("{file}.notes"), &ran.err);

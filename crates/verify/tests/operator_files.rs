@@ -189,8 +189,9 @@ fn containerlab(known: &Known, random: &mut Random) -> String {
             true => writeln!(text, "    - endpoints: [\"{}:{}\", \"{}:{}\"]", a.0, a.1, b.0, b.1),
             false => writeln!(
                 text,
-                "    - type: veth\n      endpoints:\n        - {{node: {}, interface: {}}}\n        - node: {}\n          interface: {}",
-                a.0, a.1, b.0, b.1
+                "    - type: veth\n      endpoints:\n{:8}- {{node: {}, interface: {}}}\n{:8}- node: {}\n\
+                 {:10}interface: {}",
+                "", a.0, a.1, "", b.0, "", b.1
             ),
         };
     }
@@ -217,7 +218,8 @@ fn config_db(known: &Known, random: &mut Random) -> String {
             });
         }
         files.push(format!(
-            "{{\"DEVICE_METADATA\": {{\"localhost\": {{\"hostname\": \"{name}\", \"type\": \"{}\"}}}}, \"QUEUE\": {{}}, \
+            "{{\"DEVICE_METADATA\": {{\"localhost\": {{\"hostname\": \"{name}\", \"type\": \"{}\"}}}}, \
+             \"QUEUE\": {{}}, \
              \"DEVICE_NEIGHBOR\": {{{}}}, \"DEVICE_NEIGHBOR_METADATA\": {{{}}}}}",
             kind(tier),
             neighbors.join(","),
@@ -266,7 +268,8 @@ fn lldp(known: &Known, random: &mut Random) -> String {
                 let kind = if is_switch(peer) { "Bridge" } else { "Station" };
                 format!(
                     "{{\"{port}\": {{\"chassis\": {{\"{peer}\": {{\"id\": {{\"type\": \"mac\", \"value\": \"0\"}}, \
-                     \"capability\": [{{\"type\": \"{kind}\", \"enabled\": true}}]}}}}, \"port\": {{\"id\": {{\"type\": \
+                     \"capability\": [{{\"type\": \"{kind}\", \"enabled\": true}}]}}}}, \
+                     \"port\": {{\"id\": {{\"type\": \
                      \"ifname\", \"value\": \"{peer_port}\"}}}}}}}}"
                 )
             };

@@ -20,7 +20,7 @@ use std::fmt::Write as _;
 use yaml_rust2::Yaml;
 
 /// Nodes by which the brief form of a link says that it ends outside of the lab.
-const OUTSIDE: [&str; 6] = ["host", "mgmt-net", "macvlan", "vxlan", "vxlan-stitch", "dummy"];
+const OUTSIDE: [&str; 7] = ["host", "mgmt-net", "macvlan", "vxlan", "vxlan-stitch", "veth-stitch", "dummy"];
 
 /// Kinds that run applications, after the list of kinds in containerlab's manual.
 const HOST_KINDS: [&str; 8] =

@@ -1,20 +1,62 @@
-//! GNS3 projects (`.gns3`): `topology.nodes` with `node_id`, `name` and `node_type`, `topology.links` with two
-//! `nodes`, each with `node_id`, `adapter_number`, `port_number` and the name of the port as `label.text`.
+//! GNS3 projects (`.gns3`), `topology.nodes` and `topology.links` in both forms that GNS3 has written: nodes with
+//! `node_id`, `name` and `node_type`, links with two `nodes` (`node_id`, `adapter_number`, `port_number`, the name of
+//! the port as `label.text`); and, until version 1, nodes with `id`, `label.text`, `type` and `ports`, and links with
+//! `source_node_id`, `source_port_id`, `destination_node_id` and `destination_port_id`.
 //!
 //! A `vpcs` or `traceng` node is a host; `docker`, `qemu`, `virtualbox` and `vmware` nodes run servers and routers
-//! ([`assemble`](super::assemble)); clouds and NAT nodes are the machine outside of the project, and left out; any other
-//! node is a switch. The files state neither rates nor delays.
+//! ([`assemble`](super::assemble)); clouds and NAT nodes are outside of the project, and left out; any other node is a
+//! switch. The files state neither rates nor delays.
 
 use super::error::FileError;
 use super::plain::{Options, Plain, PlainEnd, PlainNode, counted, fail, said_by};
 use crate::decision::Subject;
 use crate::{Fabric, NodeKind};
 use serde_json::Value;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 const OUTSIDE: [&str; 2] = ["cloud", "nat"];
 const HOSTS: [&str; 2] = ["vpcs", "traceng"];
 const MACHINES: [&str; 4] = ["docker", "qemu", "virtualbox", "vmware"];
+
+/// An id, a text or a number.
+fn id_in(value: &Value, key: &str) -> Option<String> {
+    match value.get(key)? {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        _ => None,
+    }
+}
+
+fn text_in<'v>(value: &'v Value, key: &str) -> Option<&'v str> {
+    value.get(key)?.as_str()
+}
+
+/// Id, name and type of a node.
+fn described(node: &Value) -> Option<(String, &str, &str)> {
+    let label = || node.get("label").and_then(|label| text_in(label, "text"));
+    let id = id_in(node, "node_id").or_else(|| id_in(node, "id"))?;
+    Some((id, text_in(node, "name").or_else(label)?, text_in(node, "node_type").or(text_in(node, "type"))?))
+}
+
+/// The ends of a link; `ports` are the names of ports by their ids, of the older form.
+fn ends(link: &Value, ports: &BTreeMap<(String, String), String>) -> Option<(PlainEnd, PlainEnd)> {
+    let old = |node: &str, port: &str| {
+        let end = (id_in(link, node)?, id_in(link, port)?);
+        let name = ports.get(&end).cloned().unwrap_or_default();
+        Some((end.0, name))
+    };
+    let Some([a, b]) = link.get("nodes").and_then(Value::as_array).map(Vec::as_slice) else {
+        let source = old("source_node_id", "source_port_id")?;
+        return Some((source, old("destination_node_id", "destination_port_id")?));
+    };
+    let end = |end: &Value| -> Option<PlainEnd> {
+        let label = end.get("label").and_then(|label| text_in(label, "text")).filter(|text| !text.is_empty());
+        let number = |key: &str| end.get(key).and_then(Value::as_u64);
+        let numbers = || Some(format!("{}/{}", number("adapter_number")?, number("port_number")?));
+        Some((id_in(end, "node_id")?, label.map(str::to_owned).or_else(numbers).unwrap_or_default()))
+    };
+    Some((end(a)?, end(b)?))
+}
 
 /// Reads a project.
 ///
@@ -31,38 +73,36 @@ pub fn read_gns3(content: &str, options: &Options) -> Result<Fabric, FileError> 
     let mut plain = Plain::default();
     let mut outside = Vec::new();
     let mut outside_ids = BTreeSet::new();
+    let mut ports = BTreeMap::new();
     for (index, node) in nodes.iter().enumerate() {
-        let text = |key: &str| node.get(key).and_then(Value::as_str);
-        let (Some(id), Some(name), Some(kind)) = (text("node_id"), text("name"), text("node_type")) else {
+        let Some((id, name, kind)) = described(node) else {
             return fail(format!("topology.nodes[{index}]"), "must have `node_id`, `name` and `node_type`");
         };
-        if OUTSIDE.contains(&kind) {
+        for port in node.get("ports").and_then(Value::as_array).into_iter().flatten() {
+            if let (Some(port_id), Some(name)) = (id_in(port, "id"), text_in(port, "name")) {
+                ports.insert((id.clone(), port_id), name.to_owned());
+            }
+        }
+        let kind = kind.to_ascii_lowercase();
+        if OUTSIDE.contains(&kind.as_str()) {
             outside.push(name.to_owned());
             outside_ids.insert(id);
             continue;
         }
-        let may_forward = MACHINES.contains(&kind);
-        let is_host = may_forward || HOSTS.contains(&kind);
+        let may_forward = MACHINES.contains(&kind.as_str());
+        let is_host = may_forward || HOSTS.contains(&kind.as_str());
         let kind_of_node = Some(if is_host { NodeKind::Host } else { NodeKind::Switch });
-        let (id, name, why) = (id.to_owned(), name.to_owned(), said_by("node_type", kind));
+        let (name, why) = (name.to_owned(), said_by("node_type", &kind));
         if !plain.add(PlainNode { id, name, kind: kind_of_node, why, may_forward, ..PlainNode::default() }) {
             return fail(format!("topology.nodes[{index}].node_id"), "stands twice");
         }
     }
     for (index, link) in links.iter().enumerate() {
         let place = format!("topology.links[{index}]");
-        let Some([a, b]) = link.get("nodes").and_then(Value::as_array).map(Vec::as_slice) else {
-            return fail(place, "must have `nodes`: the two ends");
+        let Some((a, b)) = ends(link, &ports) else {
+            return fail(place, "must have `nodes`: two ends, each with a `node_id`");
         };
-        let end = |end: &Value| -> Option<PlainEnd> {
-            let id = end.get("node_id")?.as_str()?.to_owned();
-            let label = end.get("label").and_then(|label| label.get("text")?.as_str()).filter(|text| !text.is_empty());
-            let number = |key: &str| end.get(key).and_then(Value::as_u64);
-            let numbers = || Some(format!("{}/{}", number("adapter_number")?, number("port_number")?));
-            Some((id, label.map(str::to_owned).or_else(numbers).unwrap_or_default()))
-        };
-        let (Some(a), Some(b)) = (end(a), end(b)) else { return fail(place, "each end must have a `node_id`") };
-        if [&a, &b].iter().any(|end| outside_ids.contains(end.0.as_str())) {
+        if [&a, &b].iter().any(|end| outside_ids.contains(&end.0)) {
             continue;
         }
         plain.connect(&a, &b, options.link).or_else(|id| fail(place, format!("`{id}` is the id of no node")))?;

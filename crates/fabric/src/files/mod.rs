@@ -176,7 +176,8 @@ pub fn detect(path: &str, content: &str) -> Option<Format> {
         if text.contains("\"interfaceName\"") && text.contains("\"node1\"") {
             return Some(Format::Batfish);
         }
-        if by_name == Format::Gns3 || text.contains("\"node_type\"") && text.contains("\"node_id\"") {
+        let gns3 = [("\"node_type\"", "\"node_id\""), ("\"source_node_id\"", "\"destination_port_id\"")];
+        if by_name == Format::Gns3 || gns3.iter().any(|(a, b)| text.contains(a) && text.contains(b)) {
             return Some(Format::Gns3);
         }
         let sonic = text.contains("\"DEVICE_NEIGHBOR\"") || text.contains("\"DEVICE_METADATA\"");

@@ -1,5 +1,5 @@
 //! netlab topologies (`topology.yml`): `nodes` as a list of names or a map, `links` in the forms that netlab has
-//! (`r1-r2`, `[r1, r2]`, `{r1: ..., r2: ...}`, `{interfaces: [{node: r1}, {node: r2}]}`).
+//! (`r1-r2`, `[r1, r2]`, `{r1: ..., r2: ...}`, `{interfaces: [{node: r1}, {node: r2}]}`), also in groups (`members`).
 //!
 //! A node with `role: host`, or of the device `linux` without another role, is a host; any other node is a switch.
 //! `role`, `device` and `group` may name a layer. A link of one node is a stub and left out; a link of three or more
@@ -27,15 +27,9 @@ pub fn read_netlab(content: &str, options: &Options) -> Result<Fabric, FileError
             return fail("nodes", format!("`{name}` stands twice"));
         }
     }
-    let none = Vec::new();
-    let links = match yaml::get(&document, "links") {
-        Yaml::Array(links) => links,
-        Yaml::BadValue | Yaml::Null => &none,
-        _ => return fail("links", "must be a list"),
-    };
+    let links = links("links", yaml::get(&document, "links"))?;
     let mut stubs = Vec::new();
-    for (index, link) in links.iter().enumerate() {
-        let place = format!("links[{index}]");
+    for (index, (place, link)) in links.into_iter().enumerate() {
         let ends = ends(link, &plain);
         if ends.is_empty() {
             return fail(place, "names no node: write `r1-r2`, [r1, r2] or {r1: , r2: }");
@@ -79,6 +73,24 @@ fn text(value: &Yaml) -> Option<String> {
 
 fn device(value: &Yaml) -> Option<String> {
     text(yaml::get(value, "device"))
+}
+
+/// Links with their places, those of groups too.
+fn links<'y>(place: &str, value: &'y Yaml) -> Result<Vec<(String, &'y Yaml)>, FileError> {
+    let items = match value {
+        Yaml::Array(items) => items,
+        Yaml::BadValue | Yaml::Null => return Ok(Vec::new()),
+        _ => return fail(place, "must be a list"),
+    };
+    let mut found = Vec::new();
+    for (index, link) in items.iter().enumerate() {
+        let place = format!("{place}[{index}]");
+        match yaml::get(link, "members") {
+            Yaml::BadValue => found.push((place, link)),
+            members => found.extend(links(&format!("{place}.members"), members)?),
+        }
+    }
+    Ok(found)
 }
 
 /// Names and attributes.
@@ -130,7 +142,7 @@ fn described(document: &Yaml, name: &str, node: &Yaml, default: Option<&str>) ->
 fn ends(link: &Yaml, plain: &Plain) -> Vec<String> {
     match link {
         Yaml::String(text) if plain.has(text) => vec![text.clone()],
-        Yaml::String(text) => text.split('-').map(str::to_owned).collect(),
+        Yaml::String(text) => text.split('-').map(|name| name.trim().to_owned()).collect(),
         Yaml::Array(nodes) => nodes.iter().filter_map(node_of).collect(),
         Yaml::Hash(_) => match yaml::get(link, "interfaces") {
             Yaml::Array(nodes) => nodes.iter().filter_map(node_of).collect(),

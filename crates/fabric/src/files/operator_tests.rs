@@ -177,9 +177,11 @@ fn hosts_are_attached_to_leaves_only() {
 }
 
 const SHARP: &str = "Switch\t3 \"S-01\"\t\t# \"leaf1\" lid 1\n[1]\t\"H-01\"[1]\t\t# \"n1 mlx5_0\" lid 5 4xNDR\n\
-    [2]\t\"S-02\"[1]\t\t# \"spine1\" lid 2 4xNDR\n[3]\t\"H-03\"[1]\t\t# \"Mellanox Technologies Aggregation Node\" lid 7 4xNDR\n\
+    [2]\t\"S-02\"[1]\t\t# \"spine1\" lid 2 4xNDR\n\
+    [3]\t\"H-03\"[1]\t\t# \"Mellanox Technologies Aggregation Node\" lid 7 4xNDR\n\
     \nSwitch\t3 \"S-02\"\t\t# \"spine1\" lid 2\n[1]\t\"S-01\"[2]\t\t# \"leaf1\" lid 1 4xNDR\n\
-    [2]\t\"H-04\"[1]\t\t# \"Mellanox Technologies Aggregation Node\" lid 8 4xNDR\n[3]\t\"S-05\"[1]\t\t# \"leaf2\" lid 9 4xNDR\n\
+    [2]\t\"H-04\"[1]\t\t# \"Mellanox Technologies Aggregation Node\" lid 8 4xNDR\n\
+    [3]\t\"S-05\"[1]\t\t# \"leaf2\" lid 9 4xNDR\n\
     \nSwitch\t2 \"S-05\"\t\t# \"leaf2\" lid 9\n[1]\t\"S-02\"[3]\t\t# \"spine1\" lid 2 4xNDR\n\
     [2]\t\"H-02\"[1]\t\t# \"n2 mlx5_0\" lid 6 4xNDR\n\
     \nCa\t1 \"H-01\"\t\t# \"n1 mlx5_0\"\n[1]\t\"S-01\"[1]\t\t# lid 5 4xNDR\n\
@@ -296,8 +298,8 @@ fn two_ends_of_a_cable_that_disagree() {
     }
     let slow = end("leaf-1", "LeafRouter", "tor-1", 40_000, "5m");
     let message = fails(&join_config_db([tor, slow]));
-    let expected = "leaf-1.PORT.Ethernet0.speed: 40Gbps, but tor-1.PORT.Ethernet0.speed at the other end of the cable is \
-                    100Gbps";
+    let expected = "leaf-1.PORT.Ethernet0.speed: 40Gbps, but tor-1.PORT.Ethernet0.speed at the other end of the cable \
+                    is 100Gbps";
     assert!(message.contains(expected), "{message}");
 }
 
@@ -312,7 +314,8 @@ fn files_of_several_asics_are_one_switch() {
     let first = asic(
         0,
         "\"Ethernet0\": {}, \"Ethernet-BP0\": {\"role\": \"Int\"}",
-        "\"Ethernet0\": {\"name\": \"h1\", \"port\": \"eth0\"}, \"Ethernet-BP0\": {\"name\": \"ASIC1\", \"port\": \"Eth1\"}",
+        "\"Ethernet0\": {\"name\": \"h1\", \"port\": \"eth0\"}, \"Ethernet-BP0\": {\"name\": \"ASIC1\", \
+         \"port\": \"Eth1\"}",
     );
     let second = asic(1, "\"Ethernet8\": {}", "\"Ethernet8\": {\"name\": \"h2\", \"port\": \"eth0\"}");
     let fabric = of(&join_config_db([first.clone(), second.clone()]));
@@ -341,7 +344,8 @@ fn a_port_channel_with_one_member_is_that_port() {
     let rest = |members: &str| {
         format!(
             "\"PORT\": {{\"Ethernet0\": {{}}, \"Ethernet4\": {{}}, \"Ethernet8\": {{}}}}, \"PORTCHANNEL\": \
-             {{\"PortChannel1\": {{}}}}, \"PORTCHANNEL_MEMBER\": {{{members}}}, \"DEVICE_NEIGHBOR\": {{\"PortChannel1\": \
+             {{\"PortChannel1\": {{}}}}, \"PORTCHANNEL_MEMBER\": {{{members}}}, \"DEVICE_NEIGHBOR\": {{\
+             \"PortChannel1\": \
              {{\"name\": \"h1\", \"port\": \"eth0\"}}, \"Ethernet8\": {{\"name\": \"h2\", \"port\": \"eth0\"}}}}"
         )
     };
@@ -369,8 +373,10 @@ fn lldp_tables_of_a_folder() {
             "capability": [{"type": "Station", "enabled": true}, {"type": "Bridge", "enabled": false}]}},
             "port": {"id": {"type": "mac", "value": "02:00:00:00:00:02"}, "descr": "ens1f0"}}},
         {"Ethernet4": {"chassis": {"spine-1": {"id": {"type": "mac", "value": "02:00:00:00:00:03"},
-            "capability": {"type": "Router", "enabled": true}}}, "port": {"id": {"type": "ifname", "value": "Ethernet0"}}}},
-        {"eth0": {"chassis": {"oob": {"id": {"type": "local", "value": "x"}}}, "port": {"id": {"type": "local", "value": "7"}}}}
+            "capability": {"type": "Router", "enabled": true}}},
+            "port": {"id": {"type": "ifname", "value": "Ethernet0"}}}},
+        {"eth0": {"chassis": {"oob": {"id": {"type": "local", "value": "x"}}},
+            "port": {"id": {"type": "local", "value": "7"}}}}
     ]}}"#;
     let sonic = "Capability codes: (R) Router, (B) Bridge, (O) Other\n\
         LocalPort    RemoteDevice    RemotePortID       Capability    RemotePortDescr\n\
@@ -416,9 +422,9 @@ fn batfish_netlab_and_gns3() {
         edge("spine1:E2", "h2:e"),
     ];
     let batfish = format!("{{\"edges\": [{}]}}", edges.join(","));
-    let netlab = "provider: clab\ndefaults.device: eos\nnodes:\n  leaf1: {device: eos}\n  spine1:\n  h1: {device: linux}\n  \
-                  h2: {role: host}\nlinks:\n- leaf1-spine1\n- h1:\n  leaf1: {ipv4: 10.0.0.1}\n- interfaces: [{node: h2}, {node: \
-                  spine1}]\n- leaf1\n";
+    let netlab = "provider: clab\ndefaults.device: eos\nnodes:\n  leaf1: {device: eos}\n  spine1:\n  \
+                  h1: {device: linux}\n  h2: {role: host}\nlinks:\n- leaf1-spine1\n- h1:\n  leaf1: {ipv4: 10.0.0.1}\n\
+                  - interfaces: [{node: h2}, {node: spine1}]\n- leaf1\n";
     let node = |id: &str, name: &str, kind: &str| {
         format!("{{\"node_id\":\"{id}\",\"name\":\"{name}\",\"node_type\":\"{kind}\"}}")
     };

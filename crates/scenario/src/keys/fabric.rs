@@ -74,7 +74,8 @@ pub(super) const KEYS: &[Key] = &[
         "format",
         &["file"],
         Of(
-            "auto, hpcc, node-link, graphml, containerlab, config-db, link-csv, ibnetdiscover, htsim-topo, lldp, batfish, netlab or gns3",
+            "auto, hpcc, node-link, graphml, containerlab, config-db, link-csv, ibnetdiscover, htsim-topo, lldp, \
+             batfish, netlab or gns3",
             "\"hpcc\"",
         ),
     )

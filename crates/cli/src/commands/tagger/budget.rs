@@ -27,7 +27,7 @@ pub struct BudgetArgs {
     #[arg(long, value_name = "FILE")]
     profile: PathBuf,
     /// Only these switches.
-    #[arg(id = "only", long = "switch", value_name = "NAME")]
+    #[arg(id = "only", long = "only", value_name = "NAME")]
     switches: Vec<String>,
     #[command(flatten)]
     headroom: HeadroomArgs,

@@ -34,7 +34,7 @@ pub struct ExportArgs {
     #[arg(long, value_enum, value_name = "FORMAT")]
     to: Format,
     /// Only these switches; without it, all.
-    #[arg(id = "only", long = "switch", value_name = "NAME")]
+    #[arg(id = "only", long = "only", value_name = "NAME")]
     switches: Vec<String>,
     /// Write a file for each switch into this folder, and NOTES.txt with what to know before loading them.
     #[arg(long, value_name = "DIR")]
@@ -167,7 +167,7 @@ pub fn check_names(fabric: &Fabric, names: &[String]) -> Result<(), Failure> {
         None => Ok(()),
         Some(name) => {
             let help = "tidegate fabric show --json lists the nodes";
-            Err(Failure::input(format!("--switch: the fabric has no switch `{name}`"), help))
+            Err(Failure::input(format!("--only: the fabric has no switch `{name}`"), help))
         }
     }
 }
@@ -264,7 +264,7 @@ fn check_ports(fabric: &Fabric, profile: Option<&Profile>) -> Result<(), Failure
     }
 }
 
-/// The switches that are written, by name: those of `--switch`, or all and every host with rules.
+/// The switches that are written, by name: those of `--only`, or all and every host with rules.
 fn chosen(args: &ExportArgs, fabric: &Fabric, rules: &RuleTable) -> Vec<NodeId> {
     let ruled = rules.switches().iter().filter(|switch| !switch.rules.is_empty()).map(|switch| switch.node);
     let mut nodes: Vec<NodeId> = fabric.switches().chain(ruled).collect();

@@ -127,9 +127,9 @@ pub fn command(args: &RulesArgs) -> Result<Exit, Failure> {
         && let Some(lost) = lossy_shortest_path(&fabric, &text)?
     {
         output::note(&format!(
-            "{}: nothing is written: without any failure a shortest path turns lossy\n  {lost}\n  --paths shortest beside \
-             the others makes shortest paths lossless; if a tier is wrong, --ignore, --host and --switch say which nodes \
-             are servers (tidegate fabric show lists tiers)",
+            "{}: nothing is written: without any failure a shortest path turns lossy\n  {lost}\n  --paths shortest \
+             beside the others makes shortest paths lossless; if a tier is wrong, --ignore, --host and --switch say \
+             which nodes are servers (tidegate fabric show lists tiers)",
             args.source
         ));
         return Ok(Exit::CheckFailed);

@@ -33,7 +33,7 @@ pub struct ExportArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(0..=63))]
     dscp: Option<u8>,
     /// Only these switches; without it, all that trim.
-    #[arg(id = "only", long = "switch", value_name = "NAME")]
+    #[arg(id = "only", long = "only", value_name = "NAME")]
     switches: Vec<String>,
     /// Write a file for each switch into this folder, and NOTES.txt with what to know before loading them.
     #[arg(long, value_name = "DIR")]
@@ -130,14 +130,14 @@ pub fn command(args: &ExportArgs) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// The switches that are written: those that trim, or of them those of `--switch`.
+/// The switches that are written: those that trim, or of them those of `--only`.
 fn chosen(args: &ExportArgs, fabric: &Fabric, trimming: &[NodeId]) -> Result<Vec<NodeId>, Failure> {
     let find = |name: &str| trimming.iter().copied().find(|&node| fabric.name(node) == name);
     if let Some(name) = args.switches.iter().find(|name| find(name).is_none()) {
         let names: Vec<&str> = trimming.iter().take(8).map(|&node| fabric.name(node)).collect();
         let more = if trimming.len() > 8 { " ..." } else { "" };
         let help = format!("those that trim are {}{more}", names.join(", "));
-        return Err(Failure::input(format!("--switch: no switch `{name}` trims"), help));
+        return Err(Failure::input(format!("--only: no switch `{name}` trims"), help));
     }
     let wanted =
         |node: &NodeId| args.switches.is_empty() || args.switches.iter().any(|name| fabric.name(*node) == name);
