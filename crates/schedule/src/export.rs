@@ -5,7 +5,7 @@ use crate::problem::{Link, Problem, Schedule};
 use crate::protocol::WireCost;
 use fabric::{Fabric, NodeId};
 use serde_json::{Value, json};
-use units::Time;
+use units::{Rate, Time};
 
 fn nanoseconds(time: Time) -> u64 {
     time.as_ps() / 1000
@@ -27,7 +27,26 @@ pub fn taprio(list: &GateList, interface: &str, base_time_ns: u64, offload: bool
     text
 }
 
-/// The configuration of a bridge port's gates by IEEE 802.1Qcw (YANG, as JSON by RFC 7951).
+/// Why Linux would refuse these gates at a port of this rate: a state shorter than a frame of 60 bytes takes (without
+/// FCS), or beyond 32 bits of nanoseconds; a cycle beyond 31 (`sch_taprio.c`).
+pub fn taprio_refuses(list: &GateList, rate: Rate) -> Option<String> {
+    let shortest = rate.serialise(60);
+    let short = list.entries.iter().find(|entry| entry.interval < shortest);
+    if let Some(entry) = short {
+        return Some(format!("a state lasts {}, less than a frame of 60 bytes takes: {shortest}", entry.interval));
+    }
+    let long = list.entries.iter().find(|entry| nanoseconds(entry.interval) > u32::MAX.into());
+    if let Some(entry) = long {
+        return Some(format!("a state lasts {}, and 32 bits of nanoseconds are 4.29 s", entry.interval));
+    }
+    let most = i32::MAX as u64;
+    (nanoseconds(list.cycle) > most)
+        .then(|| format!("the cycle is {}, and 31 bits of nanoseconds are 2.15 s", list.cycle))
+}
+
+/// The configuration of a bridge port's gates by IEEE 802.1Qcw (YANG, as JSON by RFC 7951). `type` stands in it
+/// because the model has a bridge port only on an interface of such a type, `config-change` because a bridge makes the
+/// admin list its operating one only when that is set (802.1Q, 8.6.9.3.1).
 pub fn qcw(list: &GateList, interface: &str, base_time_ns: u64) -> Value {
     let entry = |(index, entry): (usize, &crate::gates::GateEntry)| {
         json!({
@@ -40,6 +59,7 @@ pub fn qcw(list: &GateList, interface: &str, base_time_ns: u64) -> Value {
     let entries: Vec<Value> = list.entries.iter().enumerate().map(entry).collect();
     json!({
         "name": interface,
+        "type": "iana-if-type:ethernetCsmacd",
         "ieee802-dot1q-bridge:bridge-port": {
             "ieee802-dot1q-sched-bridge:gate-parameter-table": {
                 "gate-enabled": true,
@@ -50,6 +70,7 @@ pub fn qcw(list: &GateList, interface: &str, base_time_ns: u64) -> Value {
                     "nanoseconds": base_time_ns % 1_000_000_000,
                 },
                 "admin-control-list": { "gate-control-entry": entries },
+                "config-change": true,
             }
         }
     })
@@ -193,4 +214,36 @@ pub fn notes(problem: &Problem, class: u8, guarded: bool) -> Vec<String> {
         notes.push("slots are as long as frames alone: a real wire needs 20 bytes more for each".to_owned());
     }
     notes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gates::GateEntry;
+
+    #[test]
+    fn what_linux_refuses_is_known_before_it_is_written() {
+        let list = |ns: &[u64]| GateList {
+            link: 0,
+            cycle: ns.iter().map(|&ns| Time::from_ns(ns)).sum(),
+            entries: ns.iter().map(|&ns| GateEntry { gates: 1, interval: Time::from_ns(ns) }).collect(),
+        };
+        let refused = |ns: &[u64], gbps| taprio_refuses(&list(ns), Rate::from_gbps(gbps)).unwrap_or_default();
+        assert_eq!((refused(&[480, 9_520], 1), refused(&[5, 95], 100)), (String::new(), String::new()));
+        assert_eq!(refused(&[479, 9_521], 1), "a state lasts 479ns, less than a frame of 60 bytes takes: 480ns");
+        assert!(refused(&[4_294_967_296, 1_000], 1).starts_with("a state lasts 4.29"));
+        assert!(refused(&[2_000_000_000, 147_483_648], 1).starts_with("the cycle is 2.14"));
+    }
+
+    /// Case 11 of the operators' reports.
+    #[test]
+    fn an_interface_has_a_type_and_its_list_is_adopted() {
+        let entries = vec![GateEntry { gates: 0x80, interval: Time::from_us(1) }];
+        let list = GateList { link: 0, cycle: Time::from_us(1), entries };
+        let written = qcw(&list, "eth0", 1_000_000_005);
+        assert_eq!(written["type"], "iana-if-type:ethernetCsmacd");
+        let table = &written["ieee802-dot1q-bridge:bridge-port"]["ieee802-dot1q-sched-bridge:gate-parameter-table"];
+        assert_eq!((&table["config-change"], &table["gate-enabled"]), (&true.into(), &true.into()));
+        assert_eq!(table["admin-base-time"], json!({ "seconds": "1", "nanoseconds": 5 }));
+    }
 }

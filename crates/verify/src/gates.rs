@@ -8,6 +8,7 @@ mod follow;
 mod judge;
 mod lists;
 pub mod qcw;
+mod shell;
 pub mod tables;
 pub mod taprio;
 

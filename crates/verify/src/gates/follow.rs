@@ -172,6 +172,12 @@ impl<'a> Run<'a> {
     /// Ports without gates: a source may do without, if nothing else of it sends; a switch may not.
     fn warnings(&mut self, fabric: &Fabric) -> Vec<String> {
         let mut all = Vec::new();
+        if self.lists.holds {
+            all.push(
+                "states that hold or release preemptable frames are read as gates: what preemption does is not judged"
+                    .to_owned(),
+            );
+        }
         let mut seen = BTreeSet::new();
         for (flow, steps) in self.lists.flows.iter().zip(&self.steps) {
             for (hop, step) in flow.hops.iter().zip(steps) {
@@ -401,7 +407,9 @@ mod tests {
             };
             lists.add_flow(flow).unwrap();
         }
-        let text = format!("tc qdisc replace dev eth2 parent root taprio num_tc 8 map 0 1 2 3 4 5 6 7 {gates}");
+        let queues = "queues 1@0 1@1 1@2 1@3 1@4 1@5 1@6 1@7 base-time 0 clockid CLOCK_TAI";
+        let head = "tc qdisc replace dev eth2 parent root taprio num_tc 8 map 0 1 2 3 4 5 6 7";
+        let text = format!("{head} {queues} {gates}");
         lists.add_gates(&fabric, vec![("s".to_owned(), super::super::taprio::parse(&text).unwrap())]).unwrap();
         lists
     }
@@ -425,7 +433,7 @@ mod tests {
         let gates = "sched-entry S 7f 2000 sched-entry S 80 700 sched-entry S 7f 7300";
         assert_eq!(faults(&follow(&lists(&[("a", 0, 7)], gates), &fabric())), ["gates-open"]);
         // Over the end of a cycle it is long enough.
-        let gates = "sched-entry S 80 400 sched-entry S 7f 9200 sched-entry S 80 400";
+        let gates = "sched-entry S 80 500 sched-entry S 7f 9000 sched-entry S 80 500";
         assert_eq!(faults(&follow(&lists(&[("a", 4000, 7)], gates), &fabric())), Vec::<&str>::new());
     }
 

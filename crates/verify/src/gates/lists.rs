@@ -13,6 +13,10 @@ pub struct PortGates {
     /// When its first cycle begins.
     pub(super) base_ps: u64,
     pub(super) states: Vec<State>,
+    /// The device refuses states in which a frame of so many bytes does not fit; 0 where it takes any.
+    pub(super) shortest_frame_bytes: u64,
+    /// Some states hold or release preemptable frames (802.1Q Table 8-7), which is not judged.
+    pub(super) holds: bool,
 }
 
 impl PortGates {
@@ -41,7 +45,7 @@ impl PortGates {
         if let Some(last) = states.last_mut() {
             last.interval_ps += left;
         }
-        Ok(PortGates { interface, line, base_ps, states })
+        Ok(PortGates { interface, line, base_ps, states, shortest_frame_bytes: 0, holds: false })
     }
 }
 
@@ -80,13 +84,15 @@ pub struct Lists {
     pub(super) processing_ps: u64,
     pub(super) flows: Vec<Flow>,
     pub(super) ports: Vec<Port>,
+    /// Some states hold or release.
+    pub(super) holds: bool,
 }
 
 impl Lists {
     /// Nothing yet. `frame_only`: a frame costs a wire its own length, without preamble and gap.
     pub fn new(processing_ps: u64, frame_only: bool) -> Lists {
         let wire = if frame_only { Wire::FrameOnly } else { Wire::Ethernet };
-        Lists { wire, processing_ps: processing_ps.min(MOST_PS), flows: Vec::new(), ports: Vec::new() }
+        Lists { wire, processing_ps: processing_ps.min(MOST_PS), flows: Vec::new(), ports: Vec::new(), holds: false }
     }
 
     /// Adds a stream.
@@ -148,6 +154,18 @@ impl Lists {
             if self.ports.iter().any(|other| other.port == port && other.node == node) {
                 return wrong(format!("port `{}` of `{node}` has gates already", list.interface));
             }
+            let link = fabric.link(fabric.ports(id)[usize::from(port)].link);
+            let shortest = link.rate.serialise(list.shortest_frame_bytes).as_ps();
+            if let Some(state) = list.states.iter().find(|state| state.interval_ps < shortest) {
+                return wrong(format!(
+                    "a state of `{}` lasts {} ns, less than a frame of {} bytes takes at {}: the kernel refuses it",
+                    list.interface,
+                    state.interval_ps / 1000,
+                    list.shortest_frame_bytes,
+                    link.rate
+                ));
+            }
+            self.holds |= list.holds;
             let cycle_ps = list.states.iter().map(|state| state.interval_ps).sum();
             // The list from where it stands at time zero.
             let entries = turned(list.states, (list.base_ps - zero_ps) % cycle_ps);

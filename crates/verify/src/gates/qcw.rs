@@ -72,6 +72,7 @@ struct ControlList {
 struct Entry {
     index: u32,
     state: State,
+    holds: bool,
 }
 
 #[derive(Deserialize)]
@@ -105,14 +106,19 @@ impl TryFrom<RawEntry> for Entry {
 
     fn try_from(raw: RawEntry) -> Result<Entry, String> {
         let name = raw.operation_name.rsplit(':').next().unwrap_or_default();
-        if name != "set-gate-states" {
-            return Err(format!("entry {}: `{}`: only set-gate-states is supported", raw.index, raw.operation_name));
-        }
+        let holds = match name {
+            "set-gate-states" => false,
+            "set-and-hold-mac" | "set-and-release-mac" => true,
+            _ => {
+                let all = "set-gate-states, set-and-hold-mac or set-and-release-mac";
+                return Err(format!("entry {}: `{}` is not {all}", raw.index, raw.operation_name));
+            }
+        };
         if raw.time_interval_value > u32::MAX.into() {
             return Err(format!("entry {}: time-interval-value is at most 4294967295 ns", raw.index));
         }
         let state = State { gates: raw.gate_states_value, interval_ps: raw.time_interval_value * 1000 };
-        Ok(Entry { index: raw.index, state })
+        Ok(Entry { index: raw.index, state, holds })
     }
 }
 
@@ -144,9 +150,10 @@ impl TryFrom<RawTable> for Table {
         });
         // Seconds since 1970 in picoseconds are within 64 bits until 2554.
         let base = base.ok_or("admin-base-time is too late")?;
+        let holds = entries.iter().any(|entry| entry.holds);
         let states = entries.into_iter().map(|entry| entry.state).collect();
         let gates = PortGates::new("the port".to_owned(), 0, base, states, cycle.transpose()?)?;
-        Ok(Table { enabled: true, gates: Some(gates) })
+        Ok(Table { enabled: true, gates: Some(PortGates { holds, ..gates }) })
     }
 }
 
@@ -197,7 +204,12 @@ mod tests {
     fn hostile_values_are_told_with_their_line() {
         let rows = [
             ("\"index\": 1", "\"index\": 0", 10, "index 0 stands twice"),
-            ("\"set-gate-states\"", "\"set-and-hold-mac\"", 8, "`set-and-hold-mac`: only set-gate-states"),
+            (
+                "\"set-gate-states\"",
+                "\"set-and-stop-mac\"",
+                8,
+                "`set-and-stop-mac` is not set-gate-states, set-and-hold-mac",
+            ),
             ("\"gate-states-value\": 127", "\"gate-states-value\": 256", 8, "invalid value: integer `256`"),
             ("400000", "-4", 8, "data did not match"),
             ("400000", "4294967296", 8, "time-interval-value is at most"),

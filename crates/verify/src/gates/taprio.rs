@@ -1,46 +1,63 @@
-//! `tc qdisc ... taprio` commands of Linux, as a shell script has them.
+//! `tc qdisc ... taprio` commands of Linux, as a shell script has them. What the shell, `tc` (iproute2, `q_taprio.c`)
+//! or the kernel (`sch_taprio.c`) would refuse or run otherwise is refused here.
 
 use super::file::{GateFileError, State};
 use super::lists::PortGates;
+use super::shell::{Word, at, commands};
+use std::collections::BTreeSet;
 
-fn at<T>(line: usize, message: impl Into<String>) -> Result<T, GateFileError> {
-    Err(GateFileError::Line { line, message: message.into() })
-}
-
-/// A word and its line.
-type Word<'a> = (usize, &'a str);
-
-/// Commands as words; a `\` at the end of a line continues it, `#` begins a comment.
-fn commands(text: &str) -> Vec<Vec<Word<'_>>> {
-    let (mut all, mut command) = (Vec::new(), Vec::new());
-    for (number, line) in text.lines().enumerate() {
-        let line = if line.trim_start().starts_with('#') { "" } else { line.split(" #").next().unwrap_or("") };
-        let (line, goes_on) = match line.trim_end().strip_suffix('\\') {
-            Some(line) => (line, true),
-            None => (line, false),
-        };
-        for (part, words) in line.split(';').enumerate() {
-            if part > 0 {
-                all.push(std::mem::take(&mut command));
-            }
-            command.extend(words.split_whitespace().map(|word| (number + 1, word.trim_matches(['"', '\'']))));
-        }
-        if !goes_on {
-            all.push(std::mem::take(&mut command));
-        }
-    }
-    all.push(command);
-    all
-}
+/// Longest cycle that the kernel takes, in nanoseconds: `INT_MAX`.
+const MOST_CYCLE_NS: u64 = i32::MAX as u64;
+/// The kernel wants each state to be as long as a frame without FCS takes (`ETH_ZLEN`).
+const SHORTEST_FRAME_BYTES: u64 = 60;
+/// Words of taprio, which begin no command.
+const WORDS: [&str; 12] = [
+    "num_tc",
+    "map",
+    "queues",
+    "base-time",
+    "cycle-time",
+    "cycle-time-extension",
+    "flags",
+    "clockid",
+    "txtime-delay",
+    "sched-entry",
+    "max-sdu",
+    "fp",
+];
+/// Commands after which a script does nothing more.
+const ENDS: [&str; 3] = ["exit", "exec", "return"];
+const CLOCKS: [&str; 4] = ["TAI", "REALTIME", "MONOTONIC", "BOOTTIME"];
 
 /// The gates of every interface that gets a taprio queue discipline. The traffic class of priority i is `map`'s.
 ///
 /// # Errors
-/// The first word that is none of the command's, or number that is out of range, with its line.
+/// The first thing that the shell, `tc` or the kernel would refuse or run otherwise, with its line.
 pub fn parse(text: &str) -> Result<Vec<PortGates>, GateFileError> {
-    let mut all = Vec::new();
-    for words in commands(text).iter().filter(|words| words.iter().any(|&(_, word)| word == "taprio")) {
-        all.push(command(words)?);
+    let first = text.lines().next().unwrap_or_default();
+    if let Some(interpreter) = first.strip_prefix("#!").filter(|interpreter| !interpreter.trim_end().ends_with("sh")) {
+        return at(1, format!("`{}` is no shell", fabric::visible(interpreter.trim())));
+    }
+    let commands = commands(text)?;
+    let run: Vec<&[Word]> = commands.iter().map(|words| without_wrappers(words)).collect();
+    let ends = |words: &&[Word]| words.first().is_some_and(|(_, word)| ENDS.contains(&word.as_str()));
+    let run = &run[..run.iter().position(ends).unwrap_or(run.len())];
+    if let Some((line, word)) = run.iter().filter_map(|words| words.first()).find(|(_, word)| WORDS.contains(&&**word))
+    {
+        let why = "to a shell this begins a command: does the line before it not end in `\\`, or in a comment, or is \
+                   there a `;`?";
+        return at(*line, format!("`{word}`: {why}"));
+    }
+    let mut all: Vec<PortGates> = Vec::new();
+    for &words in run {
+        let Some((line, program)) = words.first() else { continue };
+        let says = |word: &str| words.iter().any(|(_, other)| other == word);
+        let is_tc = program == "tc" || program.ends_with("/tc");
+        if is_tc && words.get(1).is_some_and(|(_, object)| object == "qdisc") {
+            all.extend(queue_discipline(&words[2..], *line, &all)?);
+        } else if says("taprio") && (is_tc || words.iter().any(|(_, word)| word == "tc" || word.ends_with("/tc"))) {
+            return at(*line, format!("`{}`: what it does with `tc` is not followed", fabric::visible(program)));
+        }
     }
     match all.is_empty() {
         true => at(0, "no command `tc qdisc replace dev ... taprio ...` stands in it"),
@@ -48,67 +65,273 @@ pub fn parse(text: &str) -> Result<Vec<PortGates>, GateFileError> {
     }
 }
 
-fn command(words: &[Word<'_>]) -> Result<PortGates, GateFileError> {
-    let first = words.first().map_or(0, |&(line, _)| line);
-    let Some(device) = words.iter().position(|&(_, word)| word == "dev").and_then(|dev| words.get(dev + 1)) else {
-        return at(first, "no `dev` and interface stand before `taprio`");
+/// A command without `sudo` and `ip netns exec NAME` before it.
+fn without_wrappers(mut words: &[Word]) -> &[Word] {
+    loop {
+        let heads: Vec<&str> = words.iter().take(4).map(|(_, word)| word.as_str()).collect();
+        let skip = match heads[..] {
+            ["sudo", "-n" | "-E", ..] => 2,
+            ["sudo", ..] => 1,
+            ["ip", "netns", "exec", _] => 4,
+            _ => return words,
+        };
+        words = &words[skip..];
+    }
+}
+
+/// What comes after `tc qdisc`: the gates, if it is taprio.
+fn queue_discipline(words: &[Word], line: usize, known: &[PortGates]) -> Result<Option<PortGates>, GateFileError> {
+    let Some((_, action)) = words.first() else { return Ok(None) };
+    let begin = words.iter().position(|(_, word)| word == "taprio");
+    let (mut device, mut root) = (None, false);
+    let mut head = words[1..begin.unwrap_or(words.len())].iter();
+    while let Some((line, word)) = head.next() {
+        let mut value = || head.next().map(|(_, value)| value.as_str());
+        match word.as_str() {
+            "dev" => device = value(),
+            "root" => root = true,
+            "parent" => match value() {
+                Some("root" | "ffff:ffff") => root = true,
+                parent if begin.is_some() => {
+                    let parent = fabric::visible(parent.unwrap_or_default());
+                    return at(*line, format!("`parent {parent}`: taprio can only be the root of an interface"));
+                }
+                _ => return Ok(None),
+            },
+            "handle" => _ = value(),
+            // Of another queue discipline.
+            _ if begin.is_none() => break,
+            _ => return at(*line, format!("`{}` is no word of tc qdisc", fabric::visible(word))),
+        }
+    }
+    let Some(begin) = begin else {
+        let changes = root && ["add", "replace", "change", "del", "delete"].contains(&action.as_str());
+        let known = device.and_then(|device| known.iter().find(|list| changes && list.interface == device));
+        return match known {
+            Some(list) => {
+                let what = format!("this takes the gates of line {} off `{}` again", list.line, list.interface);
+                at(line, what)
+            }
+            None => Ok(None),
+        };
     };
-    let begin = words.iter().position(|&(_, word)| word == "taprio").map_or(words.len(), |place| place + 1);
-    let mut rest = words[begin..].iter().copied().peekable();
-    let (mut map, mut classes, mut base_ns, mut cycle_ns) = ([0u8; 16], 16u8, 0u64, None);
-    let mut entries: Vec<(usize, u32, u64)> = Vec::new();
+    if !["add", "replace"].contains(&action.as_str()) {
+        return at(line, format!("`tc qdisc {} ... taprio`: add or replace gives gates", fabric::visible(action)));
+    }
+    let Some(device) = device else { return at(line, "no `dev` and interface stand before `taprio`") };
+    if device.is_empty() || device.len() > 15 {
+        return at(line, format!("`{}` is no name of an interface", fabric::visible(device)));
+    }
+    if !root {
+        return at(line, "neither `root` nor `parent root` stands before `taprio`");
+    }
+    options(&words[begin + 1..], line, device).map(Some)
+}
+
+/// A whole number as `tc` reads one: decimal, hexadecimal with `0x`, octal with `0`.
+fn any_base(text: &str) -> Option<u64> {
+    let hexadecimal = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"));
+    let octal = text.strip_prefix('0').filter(|rest| !rest.is_empty());
+    match (hexadecimal, octal) {
+        (Some(digits), _) => u64::from_str_radix(digits, 16).ok(),
+        (None, Some(digits)) => u64::from_str_radix(digits, 8).ok(),
+        (None, None) => text.parse().ok(),
+    }
+}
+
+/// What stands after `taprio`.
+#[derive(Default)]
+struct Options {
+    classes: Option<u64>,
+    map: [u8; 16],
+    queues: Option<Vec<(u64, u64)>>,
+    base_ns: Option<u64>,
+    cycle_ns: u64,
+    flags: u64,
+    clock: Option<String>,
+    delay: bool,
+    /// Line, gates, interval in nanoseconds.
+    entries: Vec<(usize, u32, u64)>,
+    holds: bool,
+}
+
+fn options(words: &[Word], first: usize, device: &str) -> Result<PortGates, GateFileError> {
+    let mut found = Options::default();
+    let mut rest = words.iter().map(|(line, word)| (*line, word.as_str())).peekable();
+    let mut seen = BTreeSet::new();
+    let mut map_line = first;
     while let Some((line, word)) = rest.next() {
+        if word != "sched-entry" && WORDS.contains(&word) && !seen.insert(word) {
+            return at(line, format!("`{word}` stands twice"));
+        }
         let mut value = |what: &str| match rest.next() {
             Some(value) => Ok(value.1),
             None => at(line, format!("`{word}` lacks {what}")),
         };
-        let number = |text: &str, most: u64| match text.parse::<u64>() {
-            Ok(number) if number <= most => Ok(number),
-            _ => at(line, format!("`{word}` is `{text}`, expected a whole number of at most {most}")),
+        let range = |text: &str, number: Option<u64>, most: u64| match number.filter(|&number| number <= most) {
+            Some(number) => Ok(number),
+            None => {
+                at(line, format!("`{word}` is `{}`, expected a whole number of at most {most}", fabric::visible(text)))
+            }
         };
         const MOST_NS: u64 = 16_000_000_000_000_000;
         match word {
-            "num_tc" => classes = number(value("a number")?, 16)? as u8,
-            "base-time" => base_ns = number(value("a time in nanoseconds")?, MOST_NS)?,
-            "cycle-time" => cycle_ns = Some(number(value("a time in nanoseconds")?, MOST_NS)?),
-            "cycle-time-extension" | "flags" | "clockid" | "txtime-delay" => {
-                value("a value")?;
+            "num_tc" => {
+                let text = value("a number")?;
+                found.classes = Some(range(text, any_base(text), 16)?);
+            }
+            "base-time" => {
+                let text = value("a time in nanoseconds")?;
+                found.base_ns = Some(range(text, text.parse().ok(), MOST_NS)?);
+            }
+            "cycle-time" => {
+                let text = value("a time in nanoseconds")?;
+                found.cycle_ns = range(text, text.parse().ok(), MOST_CYCLE_NS)?;
+                if found.cycle_ns == 0 {
+                    return at(line, format!("the cycle of `{device}` is above zero"));
+                }
+            }
+            "cycle-time-extension" => {
+                let text = value("a time in nanoseconds")?;
+                if range(text, text.parse().ok(), MOST_CYCLE_NS)? != 0 {
+                    return at(line, "`cycle-time-extension`: only 0 is followed");
+                }
+            }
+            "flags" => {
+                let text = value("a number")?;
+                found.flags = range(text, any_base(text), 2)?;
+            }
+            "txtime-delay" => {
+                let text = value("a time in nanoseconds")?;
+                range(text, any_base(text), i32::MAX as u64)?;
+                found.delay = true;
+            }
+            "clockid" => {
+                let name = value("a clock")?.to_ascii_uppercase();
+                let name = name.strip_prefix("CLOCK_").unwrap_or(&name).to_owned();
+                if !CLOCKS.contains(&name.as_str()) {
+                    let name = fabric::visible(&name);
+                    return at(line, format!("`clockid {name}`: expected one of CLOCK_{}", CLOCKS.join(", CLOCK_")));
+                }
+                found.clock = Some(name);
             }
             "map" => {
-                for class in &mut map {
-                    let Some(&(_, text)) = rest.peek() else { break };
-                    let Ok(found) = text.parse::<u8>() else { break };
-                    if found >= classes {
-                        return at(line, format!("`map` speaks of class {found}, and `num_tc` is {classes}"));
-                    }
-                    (*class, _) = (found, rest.next());
+                map_line = line;
+                let mut count = 0;
+                while let Some((_, text)) = rest.next_if(|(_, text)| text.starts_with(|c: char| c.is_ascii_digit())) {
+                    let class = any_base(text).filter(|&class| class < 16);
+                    let Some(class) = class.filter(|_| count < 16) else {
+                        return at(line, format!("`map` has `{}`: expected 16 classes at most", fabric::visible(text)));
+                    };
+                    (found.map[count], count) = (class as u8, count + 1);
                 }
             }
-            "queues" | "max-sdu" | "fp" => {
-                let more = |&(_, text): &Word<'_>| text.starts_with(|c: char| c.is_ascii_digit()) || text.len() == 1;
-                while rest.next_if(more).is_some() {}
+            "queues" => {
+                let mut queues = Vec::new();
+                while let Some((_, text)) = rest.next_if(|(_, text)| text.starts_with(|c: char| c.is_ascii_digit())) {
+                    let pair = text.split_once('@').and_then(|(count, at)| Some((any_base(count)?, any_base(at)?)));
+                    let Some(pair) = pair.filter(|pair| pair.0 <= 65_535 && pair.1 <= 65_535) else {
+                        return at(line, format!("`queues` has `{}`: expected COUNT@OFFSET", fabric::visible(text)));
+                    };
+                    queues.push(pair);
+                }
+                found.queues = Some(queues);
             }
+            "max-sdu" => while rest.next_if(|(_, text)| any_base(text).is_some()).is_some() {},
+            "fp" => while rest.next_if(|(_, text)| matches!(*text, "E" | "P")).is_some() {},
             "sched-entry" => {
-                let (kind, mask, interval) = (value("S")?, value("a mask")?, value("an interval")?);
-                if kind != "S" {
-                    return at(line, format!("`sched-entry {kind}`: only S, set gates, is supported"));
-                }
-                let bits = u32::from_str_radix(mask.trim_start_matches("0x"), 16);
-                let Ok(bits) = bits else {
+                let (kind, mask, interval) = (value("S, H or R")?, value("a mask")?, value("an interval")?);
+                found.holds |= match kind {
+                    "S" => false,
+                    "H" | "R" => true,
+                    _ => {
+                        let kind = fabric::visible(kind);
+                        return at(line, format!("`sched-entry {kind}`: S sets gates, H and R hold and release too"));
+                    }
+                };
+                let digits = mask.strip_prefix("0x").or_else(|| mask.strip_prefix("0X")).unwrap_or(mask);
+                let bits = u32::from_str_radix(digits, 16).ok().filter(|_| !digits.starts_with('+'));
+                let Some(bits) = bits else {
+                    let mask = fabric::visible(mask);
                     return at(line, format!("`{mask}` is no mask of gates: expected hexadecimal digits"));
                 };
-                entries.push((line, bits, number(interval, u32::MAX.into())?));
+                let interval = range(interval, any_base(interval), u32::MAX.into())?;
+                if interval == 0 {
+                    return at(line, "`sched-entry` of 0 ns: the kernel refuses a state that no frame fits in");
+                }
+                found.entries.push((line, bits, interval));
             }
-            _ => return at(line, format!("`{word}` is no word of taprio")),
+            _ => return at(line, format!("`{}` is no word of taprio", fabric::visible(word))),
         }
     }
-    let state = |&(_, bits, interval): &(usize, u32, u64)| {
-        let open = (0..8).filter(|&class| bits >> map[class] & 1 == 1).fold(0u8, |gates, class| gates | 1 << class);
-        State { gates: open, interval_ps: interval * 1000 }
-    };
-    let states = entries.iter().map(state).collect();
-    let list = PortGates::new(device.1.to_owned(), first, base_ns * 1000, states, cycle_ns.map(|ns| ns * 1000));
-    list.or_else(|message| at(entries.first().map_or(first, |entry| entry.0), message))
+    found.check(first, map_line, device)?;
+    found.gates(first, device)
+}
+
+impl Options {
+    /// What the kernel refuses of a whole command.
+    fn check(&self, first: usize, map_line: usize, device: &str) -> Result<(), GateFileError> {
+        let Some(classes) = self.classes.filter(|&classes| classes > 0) else {
+            return at(first, "`num_tc` is missing: without classes the kernel refuses taprio");
+        };
+        if let Some(class) = self.map.iter().find(|&&class| u64::from(class) >= classes) {
+            return at(map_line, format!("`map` speaks of class {class}, and `num_tc` is {classes}"));
+        }
+        let Some(queues) = &self.queues else {
+            return at(first, "`queues` is missing: the kernel refuses classes without queues");
+        };
+        if queues.len() as u64 != classes {
+            return at(first, format!("`queues` has {} classes, and `num_tc` is {classes}", queues.len()));
+        }
+        let mut sorted: Vec<(u64, u64)> = queues.iter().map(|&(count, offset)| (offset, offset + count)).collect();
+        sorted.sort_unstable();
+        let overlap = sorted.windows(2).any(|pair| pair[1].0 < pair[0].1) && self.flags != 1;
+        if overlap || queues.iter().any(|&(count, _)| count == 0) {
+            return at(first, "`queues`: each class needs queues, and no two may share one");
+        }
+        match (self.flags, &self.clock) {
+            (2, Some(_)) => {
+                return at(first, "`flags 0x2` and `clockid`: the kernel refuses a clock where the card runs");
+            }
+            (0 | 1, None) => return at(first, "`clockid` is missing: without `flags 0x2` the kernel asks for one"),
+            _ => {}
+        }
+        if self.delay && self.flags != 1 {
+            return at(first, "`txtime-delay` goes with `flags 0x1` alone");
+        }
+        if self.base_ns.is_none() {
+            return at(first, "`base-time` is missing: when the first cycle begins is not known");
+        }
+        if self.entries.is_empty() {
+            return at(first, format!("no `sched-entry` stands in it: the intervals of `{device}` add up to nothing"));
+        }
+        let sum: u64 = self.entries.iter().map(|entry| entry.2).sum();
+        let (line, ..) = self.entries[0];
+        if sum > MOST_CYCLE_NS && self.cycle_ns == 0 {
+            return at(line, format!("the intervals add up to {sum} ns, and the kernel takes {MOST_CYCLE_NS} at most"));
+        }
+        if self.cycle_ns != 0 && self.cycle_ns < sum {
+            let cycle = self.cycle_ns;
+            return at(
+                line,
+                format!("`cycle-time` is {cycle} ns, and the intervals add up to {sum}: the rest never comes"),
+            );
+        }
+        Ok(())
+    }
+
+    fn gates(&self, first: usize, device: &str) -> Result<PortGates, GateFileError> {
+        let state = |&(_, bits, interval): &(usize, u32, u64)| {
+            let is_open = |class: &usize| bits >> self.map[*class] & 1 == 1;
+            let open = (0..8).filter(is_open).fold(0u8, |gates, class| gates | 1 << class);
+            State { gates: open, interval_ps: interval * 1000 }
+        };
+        let states = self.entries.iter().map(state).collect();
+        let cycle = (self.cycle_ns != 0).then_some(self.cycle_ns * 1000);
+        let list = PortGates::new(device.to_owned(), first, self.base_ns.unwrap_or(0) * 1000, states, cycle);
+        let list = list.or_else(|message| at(self.entries.first().map_or(first, |entry| entry.0), message))?;
+        Ok(PortGates { shortest_frame_bytes: SHORTEST_FRAME_BYTES, holds: self.holds, ..list })
+    }
 }
 
 #[cfg(test)]
@@ -130,27 +353,137 @@ mod tests {
     }
 
     #[test]
+    fn hold_and_release_are_read() {
+        assert!(!parse(GOOD).unwrap()[0].holds);
+        let held = parse(&GOOD.replace("S 01", "H 01").replace("S 06", "R 06")).unwrap();
+        assert!(held[0].holds);
+        assert_eq!(held[0].states, parse(GOOD).unwrap()[0].states);
+    }
+
+    #[test]
+    fn what_a_shell_runs_alike_is_read_alike() {
+        let plain = parse(GOOD).unwrap();
+        let same = |text: String| {
+            let read = parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+            let gates: Vec<_> = read.iter().map(|list| (&list.interface, list.base_ps, &list.states)).collect();
+            let expected: Vec<_> = plain.iter().map(|list| (&list.interface, list.base_ps, &list.states)).collect();
+            assert_eq!(gates, expected, "{text}");
+        };
+        same(GOOD.replace("#!/bin/sh\n", "#!/usr/bin/env bash\nset -e\n"));
+        same(GOOD.replace("tc qdisc", "sudo -n tc qdisc"));
+        same(GOOD.replace("tc qdisc", "ip netns exec a /sbin/tc qdisc"));
+        same(
+            GOOD.replace("#!/bin/sh\n", "DEV=eth0\nexport N='3'; T=\"1000\"\n")
+                .replace("dev eth0", "dev $DEV")
+                .replace("num_tc 3", "num_tc ${N}")
+                .replace("base-time 1000", "base-time \"$T\""),
+        );
+        same(
+            GOOD.replace("sched-entry S 01 300000", "$ENTRIES")
+                .replace("#!/bin/sh\n", "ENTRIES=\"sched-entry S 01 300000\"\n"),
+        );
+        same(GOOD.replace(" # the rest", " > /dev/null 2>&1"));
+        same(GOOD.replace(" # the rest", " 2>/dev/null || true"));
+        same(GOOD.replace("tc qdisc", "tc qdisc del dev eth0 root 2> /dev/null; tc qdisc"));
+        same(GOOD.replace("tc qdisc", "tc qdisc add dev eth1 root handle 1: htb default 1 && tc qdisc"));
+        same(GOOD.replace("clockid CLOCK_TAI", "flags 0x2"));
+        same(GOOD.replace("S 01 300000", "S '0x01' \"300000\""));
+        same(GOOD.replace("base-time 1000", "cycle-time 500000 base-time 1000"));
+        same(format!("{GOOD}exit 0\ntc qdisc del dev eth0 root\n"));
+        same(GOOD.replace("# the rest", "# the rest; and `more` $of (it)"));
+        same(GOOD.replace(" \\\n", " "));
+    }
+
+    #[test]
     fn hostile_commands_are_told_with_their_line() {
         let rows = [
-            ("sched-entry S 06", "sched-entry H 06", "line 7: `sched-entry H`: only S"),
+            ("sched-entry S 06", "sched-entry T 06", "line 7: `sched-entry T`: S sets gates, H and R"),
             ("sched-entry S 06", "sched-entry S zz", "line 7: `zz` is no mask"),
             ("06 200000", "06 -1", "line 7: `sched-entry` is `-1`, expected a whole number of at most 4294967295"),
+            ("06 200000", "06 4294967296", "line 7: `sched-entry` is `4294967296`, expected a whole number"),
+            ("06 200000", "06 0", "line 7: `sched-entry` of 0 ns"),
+            ("06 200000", "06 2147483647", "line 6: the intervals add up to 2147783647 ns, and the kernel"),
             ("06 200000 clockid CLOCK_TAI", "06", "line 7: `sched-entry` lacks an interval"),
             ("num_tc 3", "num_tc 2", "line 4: `map` speaks of class 2, and `num_tc` is 2"),
+            ("num_tc 3 ", "", "line 3: `num_tc` is missing"),
+            ("num_tc 3", "num_tc 3 num_tc 3", "line 4: `num_tc` stands twice"),
+            ("queues 1@0 1@1 2@2", "", "line 3: `queues` is missing"),
+            ("queues 1@0 1@1 2@2", "queues 1@0 1@1", "line 3: `queues` has 2 classes, and `num_tc` is 3"),
+            ("queues 1@0 1@1 2@2", "queues 1@0 2@1 2@2", "line 3: `queues`: each class needs queues"),
+            ("queues 1@0 1@1 2@2", "queues 1@0 1@1 0@2", "line 3: `queues`: each class needs queues"),
             ("base-time 1000", "base-tim 1000", "line 5: `base-tim` is no word of taprio"),
+            ("base-time 1000", "base-time -1000", "line 5: `base-time` is `-1000`, expected"),
             ("base-time 1000", "base-time 99999999999999999999", "line 5: `base-time` is `99999999999999999999`"),
-            ("dev eth0 parent", "parent", "line 3: no `dev`"),
-            ("taprio", "tbf", "line 0: no command `tc qdisc replace dev"),
+            ("base-time 1000 ", "", "line 3: `base-time` is missing"),
             (
-                "S 01 300000 \\\n  sched-entry S 06 200000",
-                "S 01 0",
-                "line 6: the intervals of `eth0` add up to nothing",
+                "base-time 1000",
+                "base-time 1000 cycle-time 499999",
+                "line 6: `cycle-time` is 499999 ns, and the intervals add \
+                up to 500000",
             ),
-            ("base-time 1000", "cycle-time 0", "line 6: the cycle of `eth0` is above zero"),
+            ("base-time 1000", "base-time 1000 cycle-time 0", "line 5: the cycle of `eth0` is above zero"),
+            ("clockid CLOCK_TAI", "", "line 3: `clockid` is missing"),
+            ("clockid CLOCK_TAI", "clockid CLOCK_SUN", "line 7: `clockid SUN`: expected one of CLOCK_TAI"),
+            ("clockid CLOCK_TAI", "clockid CLOCK_TAI flags 0x2", "line 3: `flags 0x2` and `clockid`"),
+            ("clockid CLOCK_TAI", "clockid CLOCK_TAI flags 0x4", "line 7: `flags` is `0x4`"),
+            ("dev eth0 parent", "parent", "line 3: no `dev`"),
+            ("parent root", "", "line 3: neither `root` nor `parent root`"),
+            ("parent root", "parent 1:2", "line 3: `parent 1:2`: taprio can only be the root"),
+            ("replace", "change", "line 3: `tc qdisc change ... taprio`: add or replace"),
+            ("taprio", "tbf", "line 0: no command `tc qdisc replace dev"),
+            ("ip link set eth0 up", "exit 0", "line 0: no command `tc qdisc replace dev"),
+            ("#!/bin/sh", "#!/usr/bin/python3", "line 1: `/usr/bin/python3` is no shell"),
+            // What only a shell sees.
+            ("base-time 1000 \\\n", "base-time 1000\n", "line 6: `sched-entry`: to a shell this begins a command"),
+            ("base-time 1000 \\\n", "base-time 1000 \\ \n", "line 5: blanks after `\\`"),
+            ("base-time 1000 \\\n", "base-time 1000 \\\r\n", "line 5: the line ends in a carriage return"),
+            ("base-time 1000 \\\n", "base-time 1000 # now \\\n", "line 5: `\\` at the end of a comment"),
+            ("base-time 1000 \\\n", "base-time 1000 # now\n", "line 6: `sched-entry`: to a shell"),
+            ("base-time 1000", "base-time 1000 ;", "line 6: `sched-entry`: to a shell"),
+            ("base-time 1000", "base-time $START", "line 5: `$START` is not assigned"),
+            ("base-time 1000", "base-time $(date +%s)", "line 5: `$`: only variables"),
+            ("base-time 1000", "base-time `date`", "line 5: the output of a command"),
+            ("base-time 1000", "base-time \"1000", "line 5: the quote `\"` is not closed"),
+            ("tc qdisc", "for i in 1; do tc qdisc", "line 3: `for`: loops"),
+            ("tc qdisc", "if true; then tc qdisc", "line 3: `if`: loops"),
+            ("tc qdisc", "DEV=eth0 tc qdisc", "line 7: `DEV=` before a command"),
+            ("tc qdisc", "timeout 5 tc qdisc", "line 3: `timeout`: what it does with `tc`"),
+            (" # the rest", " | cat", "line 7: `|`: pipes"),
+            (" # the rest", " &", "line 7: `&`: commands in the background"),
+            (" # the rest", " > ", "line 7: `>` without the name of a file"),
+            (" # the rest", "\ntc qdisc del dev eth0 root", "line 8: this takes the gates of line 3 off `eth0`"),
         ];
         for (good, bad, said) in rows {
-            let error = parse(&GOOD.replace(good, bad)).unwrap_err().to_string();
+            let changed = GOOD.replacen(good, bad, 1);
+            assert_ne!(changed, GOOD, "{good}");
+            let error = parse(&changed).map_or_else(|error| error.to_string(), |read| format!("accepted: {read:?}"));
             assert!(error.starts_with(said), "{bad}: {error}");
         }
+    }
+
+    /// Every text is read or refused, and nothing panics: the script with a few characters gone or others in their
+    /// place.
+    #[test]
+    fn mutated_scripts_are_read_or_refused() {
+        let base: Vec<char> = GOOD.chars().collect();
+        let mut state = 1u64;
+        let mut next = |most: usize| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) as usize % most
+        };
+        let odd: Vec<char> = "\\\n\r;&|<>()$`'\"#{}*?[=@0x \u{7f}é".chars().collect();
+        let mut refused = 0;
+        for _ in 0..20_000 {
+            let mut text = base.clone();
+            for _ in 0..=next(3) {
+                let at = next(text.len());
+                let count = next(3);
+                let put: Vec<char> = (0..count).map(|_| odd[next(odd.len())]).collect();
+                let to = (at + next(4)).min(text.len());
+                text.splice(at..to, put);
+            }
+            refused += usize::from(parse(&text.into_iter().collect::<String>()).is_err());
+        }
+        assert!((5_000..20_000).contains(&refused), "{refused}");
     }
 }

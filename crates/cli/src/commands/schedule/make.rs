@@ -166,6 +166,16 @@ fn write(args: &MakeArgs, format: Format, fabric: &Fabric, made: Made<'_>) -> Re
             None => output::print(&text),
         };
     }
+    if format == Format::Taprio {
+        for list in lists {
+            let link = &problem.links[list.link];
+            if let Some(why) = export::taprio_refuses(list, link.rate) {
+                let port = interface(fabric, problem, list.link);
+                let message = format!("{port} of `{}`: {why}, which Linux refuses", link.node);
+                return Err(Failure::input(message, "longer slots or another --grid, or --to qcw"));
+            }
+        }
+    }
     let of_nodes = |words: Words, ending: &str| -> Vec<(String, String, String)> {
         let named = |link| interface(fabric, problem, link);
         let nodes = export::by_node(problem, lists, words, args.base_time, named).into_iter();

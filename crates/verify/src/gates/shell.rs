@@ -1,0 +1,297 @@
+//! The commands of a shell script, as far as scripts of `tc` go: words, quotes, comments, continued lines, variables
+//! and redirections. What a shell would do otherwise than the reader can follow is refused, with its line.
+
+use super::file::GateFileError;
+use std::collections::BTreeMap;
+
+/// A word and its line, from 1.
+pub type Word = (usize, String);
+
+/// Variables that a script may assign, and how long their values may become together.
+const MOST_VALUE_BYTES: usize = 4_096;
+
+pub fn at<T>(line: usize, message: impl Into<String>) -> Result<T, GateFileError> {
+    Err(GateFileError::Line { line, message: message.into() })
+}
+
+struct Reader<'a> {
+    chars: std::iter::Peekable<std::str::Chars<'a>>,
+    line: usize,
+    variables: BTreeMap<String, String>,
+    commands: Vec<Vec<Word>>,
+    command: Vec<Word>,
+    word: Option<Word>,
+    /// The word has a quoted or expanded part: it is no assignment, keyword or redirection.
+    quoted: bool,
+    /// Assigned here, but only if some command before went well or not, or in another process.
+    line_continued: Option<usize>,
+}
+
+/// The commands of a script, one after the other.
+///
+/// # Errors
+/// What a shell would read otherwise, or that depends on more than the script: an open quote, a variable that is not
+/// assigned, `$(...)`, loops and conditions, here documents, jobs in the background, a pattern of file names.
+pub fn commands(text: &str) -> Result<Vec<Vec<Word>>, GateFileError> {
+    let mut reader = Reader {
+        chars: text.chars().peekable(),
+        line: 1,
+        variables: BTreeMap::new(),
+        commands: Vec::new(),
+        command: Vec::new(),
+        word: None,
+        quoted: false,
+        line_continued: None,
+    };
+    reader.read()?;
+    Ok(reader.commands)
+}
+
+impl Reader<'_> {
+    fn next(&mut self) -> Option<char> {
+        let next = self.chars.next();
+        self.line += usize::from(next == Some('\n'));
+        next
+    }
+
+    fn push(&mut self, c: char) {
+        let line = self.line;
+        self.word.get_or_insert_with(|| (line, String::new())).1.push(c);
+    }
+
+    fn read(&mut self) -> Result<(), GateFileError> {
+        while let Some(c) = self.next() {
+            match c {
+                '\\' => match self.next() {
+                    Some('\n') => self.line_continued = Some(self.line),
+                    Some('\r') if self.chars.peek() == Some(&'\n') => {
+                        return at(self.line, "the line ends in a carriage return: `\\` before it continues nothing");
+                    }
+                    Some(c) => {
+                        let blank = c.is_whitespace();
+                        let rest = self.chars.clone().take_while(|c| *c != '\n').all(char::is_whitespace);
+                        if blank && rest {
+                            return at(self.line, "blanks after `\\`: the line is not continued");
+                        }
+                        self.quoted = true;
+                        self.push(c);
+                    }
+                    None => return at(self.line, "the script ends in `\\`"),
+                },
+                '\'' => self.single()?,
+                '"' => self.double()?,
+                '$' => self.variable(false)?,
+                '`' => return at(self.line, "the output of a command, `...`, is not known here"),
+                '#' if self.word.is_none() => self.comment()?,
+                '\n' => {
+                    self.end_command(self.line - 1)?;
+                    self.line_continued = None;
+                }
+                ';' => {
+                    if self.chars.peek() == Some(&';') || (self.word.is_none() && self.command.is_empty()) {
+                        return at(self.line, "`;` without a command before it");
+                    }
+                    self.end_command(self.line)?;
+                }
+                '&' | '|' => self.operator(c)?,
+                '>' | '<' => self.redirection(c)?,
+                '(' | ')' => return at(self.line, format!("`{c}`: subshells and functions are not followed")),
+                '*' | '?' | '[' => {
+                    return at(self.line, format!("`{c}` is a pattern of file names to a shell: quote it"));
+                }
+                c if c.is_whitespace() => self.end_word()?,
+                c if c.is_control() => return at(self.line, "a control character"),
+                c => self.push(c),
+            }
+        }
+        self.end_command(self.line)
+    }
+
+    /// A comment goes to the end of the line. Behind a continued line it ends the command, whatever comes after it.
+    fn comment(&mut self) -> Result<(), GateFileError> {
+        let (line, mut last) = (self.line, ' ');
+        while let Some(&c) = self.chars.peek() {
+            if c == '\n' {
+                break;
+            }
+            last = c;
+            self.next();
+        }
+        let inside = !self.command.is_empty() || self.line_continued.is_some();
+        if last == '\\' && inside {
+            return at(line, "`\\` at the end of a comment continues nothing: the command ends here");
+        }
+        Ok(())
+    }
+
+    fn single(&mut self) -> Result<(), GateFileError> {
+        let line = self.line;
+        self.quoted = true;
+        self.word.get_or_insert_with(|| (line, String::new()));
+        loop {
+            match self.next() {
+                Some('\'') => return Ok(()),
+                Some('\n') | None => return at(line, "the quote `'` is not closed in its line"),
+                Some(c) => self.push(c),
+            }
+        }
+    }
+
+    fn double(&mut self) -> Result<(), GateFileError> {
+        let line = self.line;
+        self.quoted = true;
+        self.word.get_or_insert_with(|| (line, String::new()));
+        loop {
+            match self.next() {
+                Some('"') => return Ok(()),
+                Some('\\') => match self.next() {
+                    Some('\n') => {}
+                    Some(c @ ('$' | '`' | '"' | '\\')) => self.push(c),
+                    Some(c) => {
+                        self.push('\\');
+                        self.push(c);
+                    }
+                    None => return at(line, "the quote `\"` is not closed"),
+                },
+                Some('$') => self.variable(true)?,
+                Some('`') => return at(self.line, "the output of a command, `...`, is not known here"),
+                Some('\n') | None => return at(line, "the quote `\"` is not closed in its line"),
+                Some(c) => self.push(c),
+            }
+        }
+    }
+
+    /// `$NAME` or `${NAME}`; outside of quotes its value is split into words.
+    fn variable(&mut self, inside_quotes: bool) -> Result<(), GateFileError> {
+        let line = self.line;
+        let braced = self.chars.next_if_eq(&'{').is_some();
+        let mut name = String::new();
+        while let Some(c) = self.chars.next_if(|c| c.is_ascii_alphanumeric() || *c == '_') {
+            name.push(c);
+        }
+        if braced && self.chars.next_if_eq(&'}').is_none() {
+            return at(line, format!("`${{{name}...`: only ${{NAME}} is followed"));
+        }
+        if name.is_empty() || name.starts_with(|c: char| c.is_ascii_digit()) {
+            return at(line, format!("`${name}`: only variables that the script assigns are known here"));
+        }
+        let Some(value) = self.variables.get(&name).cloned() else {
+            return at(line, format!("`${name}` is not assigned before: a shell would put nothing there"));
+        };
+        self.quoted = true;
+        if inside_quotes {
+            value.chars().for_each(|c| self.push(c));
+            return Ok(());
+        }
+        for c in value.chars() {
+            if matches!(c, '*' | '?' | '[') {
+                return at(line, format!("`${name}` has `{c}`, a pattern of file names to a shell: quote it"));
+            }
+            if c.is_whitespace() {
+                self.end_word()?
+            } else {
+                self.push(c)
+            }
+            self.quoted = true;
+        }
+        Ok(())
+    }
+
+    fn end_word(&mut self) -> Result<(), GateFileError> {
+        let Some((line, word)) = self.word.take() else { return Ok(()) };
+        let quoted = std::mem::take(&mut self.quoted);
+        if self.command.is_empty() && !quoted && KEYWORDS.contains(&word.as_str()) {
+            return at(line, format!("`{word}`: loops, conditions and functions are not followed"));
+        }
+        if matches!(word.as_str(), "{" | "}") && self.command.is_empty() {
+            return at(line, format!("`{word}`: groups of commands are not followed"));
+        }
+        self.command.push((line, word));
+        Ok(())
+    }
+
+    /// Ends a command: an assignment is remembered, others are kept.
+    fn end_command(&mut self, line: usize) -> Result<(), GateFileError> {
+        self.end_word()?;
+        let command = std::mem::take(&mut self.command);
+        let Some((_, first)) = command.first() else { return Ok(()) };
+        let first = if first == "export" && command.len() == 2 { &command[1].1 } else { first };
+        match assignment(first) {
+            Some((name, value)) if command.len() == 1 || command[0].1 == "export" => {
+                if value.len() > MOST_VALUE_BYTES {
+                    return at(line, format!("the value of `{name}` is longer than {MOST_VALUE_BYTES} bytes"));
+                }
+                self.variables.insert(name.to_owned(), value.to_owned());
+            }
+            Some((name, _)) => {
+                return at(
+                    line,
+                    format!("`{name}=` before a command holds for that command alone: assign it in its own"),
+                );
+            }
+            None => self.commands.push(command),
+        }
+        Ok(())
+    }
+
+    fn operator(&mut self, c: char) -> Result<(), GateFileError> {
+        let doubled = self.chars.next_if_eq(&c).is_some();
+        self.end_word()?;
+        match (c, doubled) {
+            ('&', true) => self.end_command(self.line),
+            // What comes after `||` is for failure: `|| true`, `|| exit 1`.
+            ('|', true) => {
+                self.end_command(self.line)?;
+                let mut rest = String::new();
+                while let Some(c) = self.chars.next_if(|c| *c != '\n' && *c != ';') {
+                    rest.push(c);
+                }
+                let rest = rest.trim();
+                match ["true", ":", "exit 1", "exit"].contains(&rest) {
+                    true => Ok(()),
+                    false => at(self.line, "`||`: only `|| true` and `|| exit 1` are followed"),
+                }
+            }
+            ('&', false) => at(self.line, "`&`: commands in the background are not followed"),
+            _ => at(self.line, "`|`: pipes are not followed"),
+        }
+    }
+
+    /// `> FILE`, `2> FILE`, `2>&1`, `< FILE`: none of them changes what `tc` does.
+    fn redirection(&mut self, c: char) -> Result<(), GateFileError> {
+        let line = self.line;
+        // A number right before it is the descriptor, and no word.
+        let is_descriptor =
+            |word: &(usize, String)| word.1.len() == 1 && word.1.starts_with(|c: char| c.is_ascii_digit());
+        if !self.quoted && self.word.as_ref().is_some_and(is_descriptor) {
+            self.word = None;
+        }
+        self.end_word()?;
+        if c == '<' && self.chars.peek() == Some(&'<') {
+            return at(line, "`<<`: here documents are not followed");
+        }
+        self.chars.next_if_eq(&'>');
+        if self.chars.next_if_eq(&'&').is_none() {
+            while self.chars.next_if(|c| *c == ' ' || *c == '\t').is_some() {}
+        }
+        let mut target = String::new();
+        while let Some(c) = self.chars.next_if(|c| !c.is_whitespace() && !";&|<>()\\`$'\"#".contains(*c)) {
+            target.push(c);
+        }
+        if target.is_empty() {
+            return at(line, format!("`{c}` without the name of a file"));
+        }
+        Ok(())
+    }
+}
+
+const KEYWORDS: [&str; 14] =
+    ["if", "then", "else", "elif", "fi", "for", "while", "until", "do", "done", "case", "esac", "function", "select"];
+
+/// Name and value of `NAME=VALUE`.
+fn assignment(word: &str) -> Option<(&str, &str)> {
+    let (name, value) = word.split_once('=')?;
+    let good = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    (!name.is_empty() && name.chars().all(good) && !name.starts_with(|c: char| c.is_ascii_digit()))
+        .then_some((name, value))
+}
