@@ -4,7 +4,7 @@
 use fabric::LinkSpec;
 use fabric::generate::{TierLinks, leaf_spine};
 use tagger::export::sonic::{Settings, Watchdog};
-use tagger::export::{Dialect, Interfaces, Marks, QueueBinding, SwitchView, acl, eos, listing, nftables, sonic};
+use tagger::export::{Cable, Dialect, Interfaces, Marks, QueueBinding, SwitchView, acl, eos, listing, nftables, sonic};
 use tagger::operate::budget::Needs;
 use tagger::operate::diff::{Side, diff};
 use tagger::rules::{LOSSY_TAG, RuleTable, fabric_hash};
@@ -40,7 +40,8 @@ pub fn check(bytes: &[u8]) {
         xon_bytes: 18_432,
         dynamic_th: 0,
     };
-    for view in SwitchView::all(&fabric, &table, &names, |_| 50_000) {
+    let cable = |link: &fabric::Link| Cable { rate: link.rate, delay: link.delay, headroom_bytes: 50_000 };
+    for view in SwitchView::all(&fabric, &table, &names, cable) {
         let view = view.expect("names of ports differ");
         let (mut table, mut csv, mut json) = (String::new(), String::new(), String::new());
         listing::table(&mut table, &view, LOSSY_TAG);
@@ -54,7 +55,7 @@ pub fn check(bytes: &[u8]) {
     // The fabric names no ports, so each language gets the names that are usual there.
     for dialect in [Dialect::Sonic, Dialect::Eos, Dialect::Linux] {
         let names = Interfaces::of_fabric(dialect).with_pattern(dialect.usual_pattern()).expect("a pattern");
-        for view in SwitchView::all(&fabric, &table, &names, |_| 50_000) {
+        for view in SwitchView::all(&fabric, &table, &names, cable) {
             let view = view.expect("names of ports differ");
             let trusting = view.clone().trusting_hosts_with(&settings.first_tags);
             for view in [&view, &trusting] {

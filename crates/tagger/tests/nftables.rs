@@ -1,5 +1,5 @@
-//! Real packets through a router and a bridge of this machine's kernel that run the exported rules. Needs root,
-//! `ip`, `tc`, `nft` and `python3`; says what it misses and passes without.
+//! Real packets through routers and bridges of this machine's kernel that run the exported rules: one with an arbitrary
+//! table, and a Clos of ten. Needs root, `ip`, `tc`, `nft` and `python3`; says what it misses and passes without.
 //!
 //! ```text
 //!   [host 0] ── p0 ┐
@@ -7,6 +7,12 @@
 //!   [host 2] ── p2 ┘
 //! ```
 
+#[path = "nftables/clos.rs"]
+mod clos;
+#[path = "nftables/routes.rs"]
+mod routes;
+
+use clos::{C_TAG, Clos, Kind, PRIORITY_TAG, S_AND_C_TAG, S_TAG, UNTAGGED};
 use fabric::PortIndex;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, Command, Stdio};
@@ -14,12 +20,12 @@ use std::process::{Child, Command, Stdio};
 use tagger::export::nftables::{Family, queues, ruleset};
 use tagger::export::{Marks, PortView, SwitchView};
 use tagger::rules::Tag;
-use units::Rate;
+use units::{Rate, Time};
 
 const HOSTS: u16 = 3;
 const TAGS: [Tag; 3] = [1, 2, 3];
 /// A DSCP that stands for no tag.
-const UNTAGGED: u8 = 48;
+const UNMARKED: u8 = 48;
 
 /// Prints "text tos" for every datagram until none comes for a while.
 const RECEIVER: &str = "
@@ -59,6 +65,7 @@ fn switch() -> SwitchView {
         peer_port: 0,
         to_host: true,
         rate: Rate::from_gbps(1),
+        delay: Time::from_ns(5),
         headroom_bytes: 0,
     };
     let all = TAGS.into_iter().flat_map(|tag| (0..HOSTS).flat_map(move |i| (0..HOSTS).map(move |e| (tag, i, e))));
@@ -210,7 +217,7 @@ fn packets_follow_the_rules(family: Family, kind: &str) {
     lab.feed("box", &["nft", "-f", "-"], &ruleset(&view, &marks, family).unwrap());
     lab.feed("box", &["tc", "-batch", "-"], &queues(&view, &marks).unwrap());
 
-    let dscps: Vec<u8> = TAGS.iter().map(|&tag| marks.dscp(Some(tag))).chain([UNTAGGED]).collect();
+    let dscps: Vec<u8> = TAGS.iter().map(|&tag| marks.dscp(Some(tag))).chain([UNMARKED]).collect();
     for to in 0..HOSTS {
         let from: Vec<u16> = (0..HOSTS).filter(|&from| from != to).collect();
         let before: Vec<u64> = TAGS.iter().map(|&tag| lab.sent(to, marks.priority(tag))).collect();
@@ -244,10 +251,84 @@ fn packets_follow_the_rules(family: Family, kind: &str) {
 
 #[test]
 fn a_router_rewrites_and_queues_real_packets_by_the_rules() {
-    packets_follow_the_rules(Family::Inet, "r");
+    packets_follow_the_rules(Family::Inet, "1r");
 }
 
 #[test]
 fn a_bridge_rewrites_and_queues_real_packets_by_the_rules() {
-    packets_follow_the_rules(Family::Bridge, "b");
+    packets_follow_the_rules(Family::Bridge, "1b");
+}
+
+/// Every tag combination of a bridge, or what a router takes, with both kinds of IP.
+fn kinds(family: Family) -> Vec<Kind> {
+    let tags: &[&'static [(u16, u16)]] = match family {
+        Family::Bridge => &[UNTAGGED, C_TAG, S_TAG, S_AND_C_TAG],
+        Family::Inet => &[UNTAGGED, PRIORITY_TAG],
+    };
+    let both = tags.iter().flat_map(|&tags| [false, true].map(|six| Kind { six, tags, dscp: 26 }));
+    // A DSCP that stands for no tag.
+    both.chain([false, true].map(|six| Kind { six, tags: UNTAGGED, dscp: UNMARKED })).collect()
+}
+
+/// All listed paths and those around two failed links, one of `every`; prints the hops, of which none may be wrong.
+fn a_clos_follows_the_rules(family: Family, kind: &str, hosts_per_tor: u32, every: usize) {
+    let lab = match Clos::new(kind, family, hosts_per_tor) {
+        Ok(lab) => lab,
+        Err(missing) => {
+            println!("skipped, no packets were sent: {missing}");
+            return;
+        }
+    };
+    let (listed, around) = (routes::listed(&lab.fabric), routes::around_two_failures(&lab.fabric));
+    let suits = |route: &routes::Route| match family {
+        Family::Bridge => route.suits_bridge(&lab.fabric),
+        Family::Inet => route.suits_router(&lab.fabric),
+    };
+    let mut all: Vec<routes::Route> = listed.iter().chain(&around).filter(|route| suits(route)).cloned().collect();
+    all.sort_unstable();
+    all.dedup();
+    println!(
+        "{} listed paths, {} around two failed links; {} different ones that a table by destination can lead",
+        listed.len(),
+        around.len(),
+        all.len()
+    );
+    let chosen: Vec<routes::Route> = all.into_iter().step_by(every).collect();
+    let count = lab.send(&chosen, &kinds(family)).expect("commands that work here");
+    println!(
+        "{kind}: {} paths, {} packets, {} hops, {} rewrites, {} wrong",
+        chosen.len(),
+        count.packets,
+        count.hops,
+        count.rewrites,
+        count.wrong.len()
+    );
+    assert!(count.hops > 1000 && count.rewrites > 0);
+    assert!(
+        count.wrong.is_empty(),
+        "{} wrong, such as {:#?}",
+        count.wrong.len(),
+        &count.wrong[..count.wrong.len().min(9)]
+    );
+    if family == Family::Inet && !lab.has_vlan_interfaces() {
+        println!("skipped: tagged frames to a router, for this kernel has no VLAN interfaces");
+    }
+}
+
+#[test]
+fn a_clos_of_routers_follows_the_rules_hop_by_hop_with_ipv4_and_ipv6() {
+    a_clos_follows_the_rules(Family::Inet, "r", 1, 8);
+}
+
+#[test]
+fn a_clos_of_bridges_follows_the_rules_hop_by_hop_with_vlan_tags() {
+    a_clos_follows_the_rules(Family::Bridge, "b", 1, 8);
+}
+
+/// `cargo test -p tidegate-tagger --test nftables -- --ignored --nocapture`
+#[test]
+#[ignore = "a minute: all paths, 100,000 hops and more"]
+fn all_paths_of_a_clos_100_000_hops() {
+    a_clos_follows_the_rules(Family::Inet, "R", 2, 1);
+    a_clos_follows_the_rules(Family::Bridge, "B", 2, 1);
 }

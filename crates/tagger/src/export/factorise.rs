@@ -99,6 +99,14 @@ pub enum Misfit {
         /// What there is.
         limit: u64,
     },
+    /// A buffer pool of the platform that the groups and queues exceed.
+    #[error("{switch} does not fit: {why}")]
+    Pool {
+        /// The switch.
+        switch: String,
+        /// The pool, and what is asked of it.
+        why: super::sonic::Violation,
+    },
     /// A name that the target's grammar cannot carry.
     #[error("{switch}: {why}")]
     Name {
@@ -135,6 +143,7 @@ impl Misfit {
             | Misfit::QueueByEgress { switch, .. }
             | Misfit::ByPort { switch, .. }
             | Misfit::Priorities { switch, .. }
+            | Misfit::Pool { switch, .. }
             | Misfit::Name { switch, .. }
             | Misfit::KeptQueue { switch, .. } => switch,
         }

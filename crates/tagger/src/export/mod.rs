@@ -40,4 +40,4 @@ pub use error::ExportError;
 pub use factorise::{Factors, Group, Misfit, QueueBinding, factorise, groups};
 pub use interfaces::Interfaces;
 pub use marks::{Kept, Lossy, Mark, Marks};
-pub use view::{PortView, SwitchView};
+pub use view::{Cable, PortView, SwitchView};

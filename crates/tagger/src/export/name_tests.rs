@@ -102,8 +102,8 @@ fn is_nft(line: &str, ports: &[&str]) -> bool {
     let number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
     let element = |text: &str| {
         let words: Vec<&str> = text.split(' ').collect();
-        matches!(words[..], [from, ".", dscp, ":", "goto", chain]
-            if known(from) && number(dscp) && chain.strip_prefix("group_").is_some_and(number))
+        matches!(words[..], [from, ":", "goto", chain]
+            if known(from) && chain.strip_prefix("group_").is_some_and(number))
     };
     let elements = line.strip_prefix("\t\telements = { ").or(line.strip_prefix("\t\t             "));
     let leaving = line.strip_prefix("\t\toifname { ").and_then(|rest| rest.split_once(" } goto to_tag_"));
@@ -111,11 +111,11 @@ fn is_nft(line: &str, ports: &[&str]) -> bool {
         "table",
         "delete table",
         "\tchain ",
-        "\tmap arrivals {",
+        "\tmap arrivals_",
         "\t\ttype ",
         "\t\tip",
         "\t\tmeta priority",
-        "\t\tiifname .",
+        "\t\tmeta protocol",
         "\t\tgoto to_lossy",
     ];
     line.starts_with("# ")

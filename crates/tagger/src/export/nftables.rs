@@ -1,19 +1,26 @@
 //! nftables: Tagger on a Linux router or bridge. Linux has no PFC in software: this carries the rewriting and the
 //! choice of a queue, which `tc` gives its share.
 //!
-//! A map from (ingress port, DSCP) leads to the group of what leaves alike whatever the egress port, and there sets of
-//! egress ports lead to the new tag. A map from (ingress port, egress port, DSCP) would say the same in one step, and
-//! have as many elements as there are rules: the square of the ports.
+//! For each DSCP a map from ingress port leads to the group of the packets that leave alike whatever the egress port,
+//! and there sets of egress ports lead to the new tag. A map from (ingress port, egress port, DSCP) would say the same
+//! in one step, and have as many elements as there are rules: the square of the ports.
+//!
+//! One rule a DSCP, and no concatenation of port and DSCP: nft 1.0.6 loads the two bytes in which `ip6 dscp` lies,
+//! masks and shifts them in the byte order of the machine, and on a little-endian one `iifname . ip6 dscp` never
+//! matches.
 
 use super::dialect::Dialect;
 use super::factorise::{Misfit, groups};
 use super::marks::Marks;
 use super::view::SwitchView;
 use fabric::PortIndex;
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 /// How many names of ports stand on a line.
 const NAMES_A_LINE: usize = 6;
+/// How many elements of a map from port to group stand on a line.
+const ELEMENTS_A_LINE: usize = 3;
 
 /// What forwards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,7 +42,7 @@ fn class(queue: u8) -> u8 {
 /// [`Misfit::Name`] if a name is that of no network device.
 pub fn ruleset(view: &SwitchView, marks: &Marks, family: Family) -> Result<String, Misfit> {
     Misfit::of_names(view, Dialect::Linux)?;
-    let (family, hook) = match family {
+    let (table, hook) = match family {
         Family::Inet => ("inet", "priority mangle"),
         // Bridges know no name for this place: before their filters.
         Family::Bridge => ("bridge", "priority -250"),
@@ -46,18 +53,23 @@ pub fn ruleset(view: &SwitchView, marks: &Marks, family: Family) -> Result<Strin
         text.push('\n');
     };
     line(&format!("# Tagger rules of {}: {} rules, then lossy.", view.name(), view.rule_count()));
-    line(&format!("table {family} tagger"));
-    line(&format!("delete table {family} tagger"));
-    line(&format!("table {family} tagger {{"));
+    line(&format!("table {table} tagger"));
+    line(&format!("delete table {table} tagger"));
+    line(&format!("table {table} tagger {{"));
     for mark in marks.lossless() {
         chain(&mut line, &format!("to_tag_{}", mark.tag), mark.dscp, mark.priority);
     }
     chain(&mut line, "to_lossy", marks.lossy().dscp, marks.lossy().queue);
-    let mut arrivals: Vec<Vec<String>> = vec![Vec::new(); view.ports().len()];
+    // Kept traffic is not remarked, and has a queue of its own.
+    for kept in marks.kept() {
+        line(&format!("\tchain keep_{} {{", kept.dscp));
+        line(&format!("\t\tmeta priority set 1:{:x}", class(kept.queue)));
+        line("\t}");
+    }
+    let mut arrivals: BTreeMap<u8, Vec<(PortIndex, usize)>> = BTreeMap::new();
     for (group, number) in groups(view, marks).iter().zip(1..) {
         for &(tag, ingress) in &group.members {
-            let (from, dscp) = (view.interface(ingress), marks.dscp(Some(tag)));
-            arrivals[usize::from(ingress)].push(format!("\"{from}\" . {dscp} : goto group_{number}"));
+            arrivals.entry(marks.dscp(Some(tag))).or_default().push((ingress, number));
         }
         line(&format!("\tchain group_{number} {{"));
         for mark in marks.lossless() {
@@ -72,20 +84,32 @@ pub fn ruleset(view: &SwitchView, marks: &Marks, family: Family) -> Result<Strin
         line("\t\tgoto to_lossy");
         line("\t}");
     }
-    line("\tmap arrivals {");
-    line("\t\ttype ifname . dscp : verdict");
-    let elements: Vec<String> =
-        arrivals.iter().filter(|of_port| !of_port.is_empty()).map(|of_port| of_port.join(", ")).collect();
-    if !elements.is_empty() {
+    for (dscp, arrivals) in &mut arrivals {
+        arrivals.sort_unstable();
+        line(&format!("\tmap arrivals_{dscp} {{"));
+        line("\t\ttype ifname : verdict");
+        let element =
+            |&(port, group): &(PortIndex, usize)| format!("\"{}\" : goto group_{group}", view.interface(port));
+        let elements: Vec<String> = arrivals.iter().map(element).collect();
+        let elements: Vec<String> = elements.chunks(ELEMENTS_A_LINE).map(|elements| elements.join(", ")).collect();
         line(&format!("\t\telements = {{ {} }}", elements.join(",\n\t\t             ")));
+        line("\t}");
     }
-    line("\t}");
     line("\tchain rewrite {");
     line(&format!("\t\ttype filter hook forward {hook}; policy accept;"));
     let dscps: Vec<String> = marks.lossless().iter().map(|mark| mark.dscp.to_string()).collect();
     for ip in ["ip", "ip6"] {
-        line(&format!("\t\tiifname . {ip} dscp vmap @arrivals"));
+        for dscp in arrivals.keys() {
+            line(&format!("\t\t{ip} dscp {dscp} iifname vmap @arrivals_{dscp}"));
+        }
         line(&format!("\t\t{ip} dscp {{ {} }} goto to_lossy", dscps.join(", ")));
+        for kept in marks.kept() {
+            line(&format!("\t\t{ip} dscp {} goto keep_{}", kept.dscp, kept.dscp));
+        }
+    }
+    // A bridge also forwards what is no IP for it: behind a second VLAN tag or an MPLS label no DSCP can be read.
+    if family == Family::Bridge {
+        line(&format!("\t\tmeta protocol != {{ ip, ip6 }} meta priority set 1:{:x}", class(marks.lossy().queue)));
     }
     line("\t}");
     line("}");
@@ -125,4 +149,37 @@ pub fn queues(view: &SwitchView, marks: &Marks) -> Result<String, Misfit> {
         }
     }
     Ok(text)
+}
+
+/// What to know before loading the files, and what this kind of forwarding cannot do.
+pub fn notes(marks: &Marks, family: Family) -> Vec<String> {
+    let dscps: Vec<String> = marks.lossless().iter().map(|mark| mark.dscp.to_string()).collect();
+    let mut notes = vec![
+        "Linux forwards without PFC: this rewrites tags and chooses queues. Load with nft -f and tc -batch.".to_owned(),
+        format!(
+            "The rules are for forwarded IPv4 and IPv6 packets with DSCP {}. Packets that the machine itself sends \
+             pass another hook and keep their DSCP. Flows that a flowtable or switch hardware forwards (switchdev) \
+             pass no hook at all: do not offload them.",
+            dscps.join(", ")
+        ),
+    ];
+    notes.extend(match family {
+        Family::Inet => [
+            "802.1Q and 802.1ad on a router: a tagged frame is received by the VLAN interface of its port (swp1.100), \
+             which is an interface of its own. Lossless packets of an interface that the rules do not name turn lossy. \
+             Name the VLAN interface in place of the port with --interfaces. A frame with VLAN ID 0 is received as an \
+             untagged one, and sent without the tag.",
+            "A router reads no DSCP below MPLS labels, and forwards no frames that are not IP by these rules.",
+        ]
+        .map(str::to_owned),
+        Family::Bridge => [
+            "802.1Q and 802.1ad on a bridge: with one tag of either kind the DSCP of the IP packet is read and \
+             rewritten, and the tag is kept.",
+            "Behind two tags (802.1ad and 802.1Q), MPLS labels, PPPoE or any other header before IP no DSCP can be \
+             read or rewritten: such frames go to the lossy queue with the DSCP that they have. A neighbour that reads \
+             it takes it for lossless: do not send lossless traffic so.",
+        ]
+        .map(str::to_owned),
+    });
+    notes
 }

@@ -7,7 +7,7 @@ use fabric::PortIndex;
 use proptest::prelude::*;
 use serde_json::Value;
 use std::collections::BTreeMap;
-use units::Rate;
+use units::{Rate, Time};
 
 /// What becomes of a packet: priority group at ingress, DSCP and queue at egress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,6 +25,7 @@ pub fn port(interface: &str, to_host: bool) -> PortView {
         peer_port: 0,
         to_host,
         rate: Rate::from_gbps(100),
+        delay: Time::from_ns(200),
         headroom_bytes: 30_000,
     }
 }
@@ -151,14 +152,17 @@ pub fn nftables(text: &str, family: &str, dscp: u8, ingress: &str, egress: &str)
                     left.1 = Some(u8::from_str_radix(minor, 16).expect("a number") - 1);
                     None
                 }
-                ["iifname", ".", of, "dscp", "vmap", map] => {
+                [of, "dscp", of_dscp, "iifname", "vmap", map] => {
                     let elements = maps.get(map.trim_start_matches('@')).cloned().unwrap_or_default();
-                    let key = format!("\"{ingress}\" . {dscp} : goto ");
+                    let key = format!("\"{ingress}\" : goto ");
                     let mut found = elements.into_iter().filter_map(|element| element.strip_prefix(&key));
-                    let first = found.next().filter(|_| of == family);
+                    let first = found.next().filter(|_| of == family && of_dscp == dscp.to_string());
                     assert_eq!(found.next(), None, "an element twice");
                     first
                 }
+                [of, "dscp", one, "goto", chain] => (of == family && one == dscp.to_string()).then_some(chain),
+                // These are IP packets.
+                ["meta", "protocol", "!=", "{", "ip,", "ip6", "}", "meta", "priority", "set", _] => None,
                 [of, "dscp", "{", ..] => (of == family && set().contains(&&*dscp.to_string())).then_some(target),
                 ["oifname", "{", ..] => set().contains(&&*format!("\"{egress}\"")).then_some(target),
                 _ => panic!("unknown: {statement}"),

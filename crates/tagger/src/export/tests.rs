@@ -1,6 +1,6 @@
 //! What a configuration does, read back, is what the rules say; and switches as people know them.
 
-use super::sonic::{Settings, Watchdog};
+use super::sonic::{Settings, SonicError, Watchdog};
 use super::testing::{self, port};
 use super::*;
 use crate::rules::Tag;
@@ -109,6 +109,10 @@ proptest! {
             prop_assert_eq!(testing::nftables(&text, ip, mark.dscp, "Ethernet0", "eth9"), lossy);
         }
         prop_assert_eq!(testing::nftables(&text, "ip", 63, "Ethernet0", "Ethernet0"), (63, None));
+        for kept in marks.kept() {
+            let got = testing::nftables(&text, "ip6", kept.dscp, "Ethernet0", "Ethernet0");
+            prop_assert_eq!(got, (kept.dscp, Some(kept.queue)));
+        }
     }
 
     #[test]
@@ -185,6 +189,7 @@ fn four_bounces_do_not_fit_and_the_switch_and_the_count_are_named() {
     let view = leaf(4, 4, 3, false);
     let marks = Marks::usual(&[1, 2, 3, 4]).unwrap();
     let misfit = sonic::config_db(&view, &marks, &settings(QueueBinding::Egress)).unwrap_err();
+    let SonicError::Misfit(misfit) = misfit else { panic!("{misfit}") };
     assert!(matches!(&misfit, Misfit::Classes { switch, groups: 8, others: 1, limit: 8 } if switch == "L1"));
     assert!(misfit.to_string().contains("L1 needs ACL") && misfit.to_string().contains("9 traffic classes"));
 }
@@ -196,7 +201,7 @@ fn a_bouncing_switch_needs_the_queue_map_at_egress_and_is_told_so() {
     let notes = sonic::notes(&view, &marks, &settings(QueueBinding::Egress)).unwrap();
     assert!(notes.iter().any(|note| note.contains("binds at egress")), "{notes:?}");
     let refused = sonic::config_db(&view, &marks, &settings(QueueBinding::Ingress)).unwrap_err();
-    assert!(matches!(refused, Misfit::QueueByEgress { groups: 2, .. }), "{refused}");
+    assert!(matches!(refused, SonicError::Misfit(Misfit::QueueByEgress { groups: 2, .. })), "{refused}");
 }
 
 /// SONiC ships such a remapping for two ToRs by hand: the ToR that does not serve a server sends its packets back up
@@ -249,9 +254,11 @@ fn two_tors_and_two_classes_get_the_maps_that_sonic_ships() {
         (&ports["Ethernet0"]["pfc_enable"], &ports["Ethernet0"]["pfcwd_sw_enable"]),
         (&"3,4".into(), &"3,4".into())
     );
-    assert_eq!(config["BUFFER_PG"]["Ethernet112|2-4"]["profile"], "tagger_lossless_30000_profile");
-    assert_eq!(config["BUFFER_PG"]["Ethernet112|6"]["profile"], "tagger_lossless_30000_profile");
-    assert_eq!(config["BUFFER_PG"]["Ethernet0|3-4"]["profile"], "tagger_lossless_30000_profile");
+    for group in ["Ethernet112|2", "Ethernet112|3", "Ethernet112|4", "Ethernet112|6", "Ethernet0|3", "Ethernet0|4"] {
+        assert_eq!(config["BUFFER_PG"][group]["profile"], "tagger_lossless_30000_profile", "{group}");
+        assert_eq!(config["BUFFER_QUEUE"][group]["profile"], "egress_lossless_profile", "{group}");
+    }
+    assert_eq!(config["BUFFER_PG"].as_object().unwrap().len(), 2 * 2 + 2 * 4);
     assert_eq!(config["PFC_WD"]["Ethernet112"]["action"], "drop");
     // Every queue in use has the same share, that of lossy packets too: under strict priority it could be starved.
     assert_eq!(config["SCHEDULER"]["TAGGER"]["type"], "DWRR");
@@ -322,7 +329,12 @@ fn a_table_of_rules_becomes_views_of_all_switches() {
     let classes = vec![Class { name: "default".to_owned(), first_tag: 1 }];
     let table = RuleTable::new(&fabric, GeneratedBy::default(), vec![1], classes, switches);
     let names = Interfaces::of_fabric(Dialect::Sonic).with_pattern("Ethernet{port*4}").unwrap();
-    let views = SwitchView::all(&fabric, &table, &names, |link| link.rate.as_bps() / 1_000_000);
+    let cable = |link: &fabric::Link| Cable {
+        rate: link.rate,
+        delay: link.delay,
+        headroom_bytes: link.rate.as_bps() / 1_000_000,
+    };
+    let views = SwitchView::all(&fabric, &table, &names, cable);
     let views: Vec<SwitchView> = views.collect::<Result<_, _>>().unwrap();
     assert_eq!(views.iter().map(SwitchView::name).collect::<Vec<_>>(), ["L1", "L2", "S1", "S2"]);
     assert_eq!((views[0].rule_count(), views[1].rule_count()), (4, 0));

@@ -6,7 +6,18 @@ use super::marks::Marks;
 use crate::rules::{LOSSY_TAG, Rule, RuleTable, Tag};
 use fabric::{Fabric, Link, NodeId, NodeKind, PortIndex};
 use std::collections::BTreeMap;
-use units::Rate;
+use units::{Rate, Time};
+
+/// What a port's buffers depend on: the two ends of a link may state different ones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cable {
+    /// Of the port.
+    pub rate: Rate,
+    /// One way.
+    pub delay: Time,
+    /// What a lossless priority of the port may still receive after its PAUSE.
+    pub headroom_bytes: u64,
+}
 
 /// A port with its name on the switch.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,8 +30,10 @@ pub struct PortView {
     pub peer_port: PortIndex,
     /// The other end is a host that forwards nothing: tags end there.
     pub to_host: bool,
-    /// Of the link.
+    /// Of the link, as this end states it.
     pub rate: Rate,
+    /// Of the cable, one way, as this end states it.
+    pub delay: Time,
     /// What a lossless priority of this port may still receive after its PAUSE.
     pub headroom_bytes: u64,
 }
@@ -74,7 +87,7 @@ impl SwitchView {
         Ok(SwitchView { name, ports, rules })
     }
 
-    /// A node of a fabric with its rules, named ports, and the headroom of a lossless priority on a link.
+    /// A node of a fabric with its rules and named ports; `cable` says what an interface on a link has for buffers.
     ///
     /// # Errors
     /// As [`new`](Self::new) and [`Interfaces::name`].
@@ -83,18 +96,21 @@ impl SwitchView {
         node: NodeId,
         rules: &[Rule],
         interfaces: &Interfaces,
-        headroom_bytes: impl Fn(&Link) -> u64,
+        cable: impl Fn(&str, &Link) -> Cable,
     ) -> Result<SwitchView, ExportError> {
         let name = fabric.name(node);
         let port = |(port, peer): (usize, &fabric::PortPeer)| {
             let (link, other) = (fabric.link(peer.link), fabric.node(peer.peer));
+            let interface = interfaces.name(fabric, node, port as PortIndex)?;
+            let Cable { rate, delay, headroom_bytes } = cable(&interface, link);
             Ok(PortView {
-                interface: interfaces.name(fabric, node, port as PortIndex)?,
+                interface,
                 peer: other.name.clone(),
                 peer_port: peer.peer_port,
                 to_host: !other.forwards(),
-                rate: link.rate,
-                headroom_bytes: headroom_bytes(link),
+                rate,
+                delay,
+                headroom_bytes,
             })
         };
         let ports = fabric.ports(node).iter().enumerate().map(port).collect::<Result<_, ExportError>>()?;
@@ -112,7 +128,7 @@ impl SwitchView {
         fabric: &'a Fabric,
         table: &'a RuleTable,
         interfaces: &'a Interfaces,
-        headroom_bytes: impl Fn(&Link) -> u64 + 'a,
+        cable: impl Fn(&Link) -> Cable + 'a,
     ) -> impl Iterator<Item = Result<SwitchView, ExportError>> + 'a {
         let mut nodes: BTreeMap<&str, (NodeId, &[Rule])> =
             fabric.switches().map(|node| (fabric.name(node), (node, [].as_slice()))).collect();
@@ -121,7 +137,7 @@ impl SwitchView {
             .iter()
             .filter(|switch| fabric.node(switch.node).kind == NodeKind::Switch || !switch.rules.is_empty());
         nodes.extend(named.map(|switch| (fabric.name(switch.node), (switch.node, switch.rules.as_slice()))));
-        nodes.into_values().map(move |(node, rules)| Self::of(fabric, node, rules, interfaces, &headroom_bytes))
+        nodes.into_values().map(move |(node, rules)| Self::of(fabric, node, rules, interfaces, |_, link| cable(link)))
     }
 
     /// Without rules for tags that no host has to send: hosts enter with `first_tags`, and whatever else comes from a

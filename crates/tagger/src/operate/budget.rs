@@ -92,6 +92,7 @@ mod tests {
             peer_port: 0,
             to_host: at == 0,
             rate: Rate::from_gbps(100),
+            delay: units::Time::from_ns(25),
             headroom_bytes,
         };
         let ports = vec![port(0, 1_000), port(1, 20_000), port(2, 20_000)];

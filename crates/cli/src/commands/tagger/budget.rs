@@ -9,7 +9,7 @@ use crate::failure::Failure;
 use crate::output::{self, Style, styled};
 use serde_json::{Value, json};
 use std::path::PathBuf;
-use tagger::export::{Dialect, Interfaces, SwitchView};
+use tagger::export::{Cable, Dialect, Interfaces, SwitchView};
 use tagger::operate::budget::{Excess, Needs};
 use text::numbers::grouped;
 use text::{Layout, table};
@@ -53,7 +53,12 @@ pub fn command(args: &BudgetArgs) -> Result<Exit, Failure> {
     super::export::check_names(&fabric, &args.switches)?;
     let first_tags: Vec<_> = rules.classes.iter().map(|class| class.first_tag).collect();
     let mut all: Vec<(Needs, Vec<Excess>)> = Vec::new();
-    for view in SwitchView::all(&fabric, &rules, &names, |link| args.headroom.bytes(link, marks.lossless().len())) {
+    let cable = |link: &fabric::Link| Cable {
+        rate: link.rate,
+        delay: link.delay,
+        headroom_bytes: args.headroom.bytes(link.rate, link.delay, marks.lossless().len()),
+    };
+    for view in SwitchView::all(&fabric, &rules, &names, cable) {
         let view = view.map_err(crate::interfaces::wrong)?.trusting_hosts_with(&first_tags);
         if args.switches.is_empty() || args.switches.iter().any(|name| name == view.name()) {
             let needs = Needs::of(&view, &marks);

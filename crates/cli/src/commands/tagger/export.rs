@@ -12,15 +12,18 @@ use crate::names::file_name;
 use crate::output;
 use crate::progress::things_bar;
 use fabric::{Fabric, NodeId};
+use platform::Platforms;
 use record::files::NewFiles;
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::path::PathBuf;
-use tagger::export::sonic::{self, Settings, Watchdog};
+use tagger::export::sonic::{self, Published, Settings, SonicError, Watchdog};
 use tagger::export::{Dialect, Interfaces, Marks, Misfit, QueueBinding, SwitchView, acl, eos, listing, nftables};
 use tagger::on_all_cores_with;
 use tagger::rules::{LOSSY_TAG, RuleTable};
 
 mod hand_over;
+mod platform;
 
 /// Write rules in the language of a switch.
 ///
@@ -86,9 +89,28 @@ struct TargetArgs {
     /// sonic: how long a queue is free before the watchdog lets go, 100 to 60000.
     #[arg(long, value_name = "MS", default_value_t = 200, value_parser = clap::value_parser!(u32).range(100..=60_000))]
     restoration_ms: u32,
+    /// sonic: the configuration that switches have: a config_db.json, or a folder with one for each switch. Fragments
+    /// replace what of it overlaps, and both together are held to the rules of SONiC's models.
+    #[arg(long, value_name = "FILE|DIR")]
+    platform: Option<PathBuf>,
+    /// sonic: the platform's pg_profile_lookup.ini: headroom by speed and cable, which is never gone below.
+    #[arg(long, value_name = "FILE")]
+    pg_profile: Option<PathBuf>,
+    /// sonic: write the computed headroom even where the platform publishes more.
+    #[arg(long)]
+    below_platform: bool,
+    /// sonic: accept a shared headroom pool that is smaller than the headroom of all priority groups.
+    #[arg(long)]
+    share_headroom: bool,
     /// nftables: for a bridge in place of a router.
     #[arg(long)]
     bridge: bool,
+}
+
+impl TargetArgs {
+    fn family(&self) -> nftables::Family {
+        if self.bridge { nftables::Family::Bridge } else { nftables::Family::Inet }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -155,6 +177,7 @@ struct Written {
     files: Vec<(String, String, String)>,
     notes: Vec<String>,
     misfits: Vec<Misfit>,
+    published: BTreeSet<Published>,
 }
 
 /// Whether these switches exist.
@@ -286,6 +309,7 @@ struct Job<'a> {
     switches: Vec<NodeId>,
     names: Interfaces,
     settings: Settings,
+    platforms: Platforms,
     /// What switches do that queue by another tag than assumed.
     otherwise: Option<String>,
 }
@@ -316,13 +340,19 @@ impl<'a> Job<'a> {
             xon_bytes: 2 * args.headroom.mtu().get(),
             dynamic_th: 0,
         };
-        Ok(Job { args, fabric, rules, marks, priorities, switches, names, settings, otherwise: None })
+        let platforms = match args.to {
+            Format::Sonic => Platforms::read(&args.target, &args.on.source, fabric, &switches)?,
+            _ => Platforms::default(),
+        };
+        Ok(Job { args, fabric, rules, marks, priorities, switches, names, settings, platforms, otherwise: None })
     }
 
     /// What to know that is not of single switches.
     fn notes(&self) -> Vec<String> {
-        let general = self.marks.into_iter().flat_map(|marks| general_notes(self.args.to, marks));
+        let general = self.marks.into_iter().flat_map(|marks| general_notes(self.args, marks, &self.platforms));
+        let ends = if self.args.to == Format::Sonic { self.platforms.disagreements(self.fabric) } else { Vec::new() };
         general
+            .chain(ends)
             .chain(self.otherwise.clone())
             .chain(self.args.interfaces.note(self.fabric, &self.names, &self.switches))
             .collect()
@@ -332,19 +362,27 @@ impl<'a> Job<'a> {
     fn render(&self, switches: &[NodeId], new: Option<&NewFiles<'_>>, keep: bool) -> Result<Written, Failure> {
         let Job { args, marks, settings, .. } = self;
         let priorities_in_use = marks.map_or(1, |marks| marks.lossless().len());
-        let headroom = |link: &fabric::Link| args.headroom.bytes(link, priorities_in_use);
         let bar = things_bar(switches.len() as u64, "switches", !args.quiet && !args.json);
         let of_switch = |buffer: &mut String, &node: &NodeId| {
-            let view = SwitchView::of(self.fabric, node, self.rules.rules_of(node), &self.names, headroom);
+            let cable = |interface: &str, link: &fabric::Link| {
+                self.platforms.cable(self.fabric.name(node), interface, link, &args.headroom, priorities_in_use)
+            };
+            let view = SwitchView::of(self.fabric, node, self.rules.rules_of(node), &self.names, cable);
             let trusts = args.trust_hosts == Trusted::First && !args.to.lists();
             let view = view.map_err(wrong)?;
             let view = if trusts { view.trusting_hosts_with(&settings.first_tags) } else { view };
             let mut made = match marks {
-                None => Ok((listed(args.to, &view, std::mem::take(buffer)), Vec::new())),
-                Some(marks) => within(&view, marks, self.priorities.filter(|_| args.to.pauses()))
-                    .and_then(|()| one(args, &view, marks, settings)),
+                None => Ok(Made { files: listed(args.to, &view, std::mem::take(buffer)), ..Made::default() }),
+                Some(marks) => match within(&view, marks, self.priorities.filter(|_| args.to.pauses()))
+                    .map_err(SonicError::from)
+                    .and_then(|()| one(args, &view, marks, settings, &self.platforms))
+                {
+                    Ok(made) => Ok(made),
+                    Err(SonicError::Misfit(misfit)) => Err(misfit),
+                    Err(SonicError::Platform(error)) => return Err(self.platforms.failure(view.name(), &error)),
+                },
             };
-            for (file, text) in made.iter_mut().flat_map(|(files, _)| files) {
+            for (file, text) in made.iter_mut().flat_map(|made| &mut made.files) {
                 new.map_or(Ok(()), |new| new.add(file, text.as_bytes())).map_err(Failure::of_output)?;
                 if !keep {
                     *buffer = std::mem::take(text);
@@ -356,9 +394,10 @@ impl<'a> Job<'a> {
         let mut written = Written::default();
         for made in on_all_cores_with(switches, of_switch) {
             match made? {
-                (switch, Ok((files, notes))) => {
-                    written.files.extend(files.into_iter().map(|(file, text)| (switch.clone(), file, text)));
-                    written.notes.extend(notes);
+                (switch, Ok(made)) => {
+                    written.files.extend(made.files.into_iter().map(|(file, text)| (switch.clone(), file, text)));
+                    written.notes.extend(made.notes);
+                    written.published.extend(made.published);
                 }
                 (_, Err(misfit)) => written.misfits.push(misfit),
             }
@@ -369,6 +408,14 @@ impl<'a> Job<'a> {
 }
 
 type Files = Vec<(String, String)>;
+
+/// What came of one switch.
+#[derive(Default)]
+struct Made {
+    files: Files,
+    notes: Vec<String>,
+    published: Vec<Published>,
+}
 
 /// Whether an ASIC has as many lossless priorities as a port needs.
 fn within(view: &SwitchView, marks: &Marks, limit: Option<u64>) -> Result<(), Misfit> {
@@ -406,34 +453,37 @@ fn one(
     view: &SwitchView,
     marks: &Marks,
     settings: &Settings,
-) -> Result<(Files, Vec<String>), Misfit> {
-    let plain = |text: String, suffix: &str| (vec![(file_name(view.name(), suffix), text)], Vec::new());
+    platforms: &Platforms,
+) -> Result<Made, SonicError> {
+    let plain = |text: String, suffix: &str| vec![(file_name(view.name(), suffix), text)];
     let pretty = |value: Value| format!("{value:#}\n");
-    Ok(match args.to {
-        Format::Table | Format::Csv | Format::Json => (listed(args.to, view, String::new()), Vec::new()),
+    let files = match args.to {
+        Format::Table | Format::Csv | Format::Json => listed(args.to, view, String::new()),
         Format::Sonic => {
-            let (files, _) = plain(pretty(sonic::config_db(view, marks, settings)?), ".json");
-            (files, sonic::notes(view, marks, settings)?)
+            let made = sonic::fragment(view, marks, settings, &platforms.given(view.name()))?;
+            let mut files = plain(pretty(made.config), ".json");
+            files.extend(made.removal.map(|patch| (file_name(view.name(), REMOVAL), pretty(patch))));
+            return Ok(Made { files, notes: made.notes, published: made.published });
         }
         Format::Acl => plain(pretty(acl::config_db(view, marks)?), ".json"),
         Format::Eos => plain(eos::config(view, marks)?, ".eos"),
         Format::Nftables => {
-            let family = if args.target.bridge { nftables::Family::Bridge } else { nftables::Family::Inet };
-            let rules = (file_name(view.name(), ".nft"), nftables::ruleset(view, marks, family)?);
-            (vec![rules, (file_name(view.name(), ".tc"), nftables::queues(view, marks)?)], Vec::new())
+            let rules = (file_name(view.name(), ".nft"), nftables::ruleset(view, marks, args.target.family())?);
+            vec![rules, (file_name(view.name(), ".tc"), nftables::queues(view, marks)?)]
         }
-    })
+    };
+    Ok(Made { files, ..Made::default() })
 }
 
-fn general_notes(format: Format, marks: &Marks) -> Vec<String> {
-    match format {
-        Format::Sonic => sonic::general_notes(marks),
+/// How the file of a JSON patch ends that takes out what a fragment would overlap with.
+const REMOVAL: &str = ".remove.json";
+
+fn general_notes(args: &ExportArgs, marks: &Marks, platforms: &Platforms) -> Vec<String> {
+    match args.to {
+        Format::Sonic => sonic::general_notes(marks, &platforms.in_general()),
         Format::Acl => vec![acl::WARNING.to_owned()],
         Format::Eos => vec![eos::WARNING.to_owned()],
-        Format::Nftables => vec![
-            "Linux forwards without PFC: this rewrites tags and chooses queues. Load with nft -f and tc -batch."
-                .to_owned(),
-        ],
+        Format::Nftables => nftables::notes(marks, args.target.family()),
         Format::Table | Format::Json | Format::Csv => Vec::new(),
     }
 }

@@ -1,9 +1,13 @@
 //! How much a lossless priority may still receive after its PAUSE.
 
-use fabric::Link;
+mod sonic;
+mod terms;
+
+pub use terms::Terms;
+
 use protocols::headroom::{Cells, Conditions, Headroom};
 use protocols::reaction::Reaction;
-use units::{Bytes, LinkTime};
+use units::{Bytes, LinkTime, Rate, Time};
 
 /// What headroom depends on beside the link.
 #[derive(Clone, Copy, Debug, clap::Args)]
@@ -68,8 +72,8 @@ impl HeadroomArgs {
         }
     }
 
-    /// For one of so many lossless priorities of a port on this link.
-    pub fn bytes(&self, link: &Link, classes: usize) -> u64 {
-        Headroom::of(link.rate, link.delay, &self.conditions(classes as u64)).bytes
+    /// For one of so many lossless priorities of a port at this rate, on a cable of this delay.
+    pub fn bytes(&self, rate: Rate, delay: Time, classes: usize) -> u64 {
+        Headroom::of(rate, delay, &self.conditions(classes as u64)).bytes
     }
 }

@@ -1,11 +1,9 @@
 //! `tidegate fabric headroom`: what thresholds, headroom and credits take of a switch's buffer.
 
-mod sonic;
-mod terms;
+mod published;
 
-use self::terms::Terms;
 use super::counts;
-use crate::commands::tagger::headroom::HeadroomArgs;
+use crate::commands::tagger::headroom::{HeadroomArgs, Terms};
 use crate::exit::Exit;
 use crate::fabric_source::{self, FabricFlags, Switches};
 use crate::failure::Failure;
@@ -41,6 +39,9 @@ pub struct ThresholdFlags {
     /// Beside each term of headroom what SONiC's own formula gives for the same inputs, and why.
     #[arg(long, help_heading = "Headroom")]
     sonic: bool,
+    /// Headroom by speed and cable beside the medians of what SONiC platforms publish. No fabric and no link.
+    #[arg(long, conflicts_with_all = ["source", "length", "ports", "buffer", "sonic"], help_heading = "Headroom")]
+    published: bool,
 }
 
 impl ThresholdFlags {
@@ -147,6 +148,20 @@ pub fn command(
     thresholds: &ThresholdFlags,
     json: bool,
 ) -> Result<Exit, Failure> {
+    if thresholds.published {
+        // Refuses flags of a fabric, and rates have no place here either.
+        if flags.lone_link(None)?.is_some() {
+            let help = "it has rates and cables of its own";
+            return Err(Failure::input("--published goes with no --rate and --delay", help));
+        }
+        let (args, classes) = (&thresholds.headroom, thresholds.classes());
+        let text = match json {
+            true => format!("{:#}\n", published::as_json(args, classes)),
+            false => published::as_text(args, classes),
+        };
+        output::print(&text)?;
+        return Ok(Exit::Done);
+    }
     let (told, mut thresholds) = (thresholds.buffer, thresholds.clone());
     let (heading, alike) = match source {
         Some(source) => {

@@ -1,6 +1,7 @@
 //! What an export leaves behind: files in a folder, text on the screen, or one JSON object.
 
-use super::{ExportArgs, Format, Job, Written};
+use super::platform::compared;
+use super::{ExportArgs, Format, Job, REMOVAL, Written};
 use crate::failure::Failure;
 use crate::hand_over::{Place, begin, finish};
 use crate::output;
@@ -34,13 +35,17 @@ pub fn hand_over(job: &Job<'_>) -> Result<Written, Failure> {
         let mut part = job.render(switches, new.as_ref(), shows)?;
         written.misfits.extend(part.misfits);
         written.notes.extend(part.notes);
+        written.published.extend(part.published);
         if let Some(screen) = screen.as_mut().filter(|_| written.misfits.is_empty()) {
-            for (switch, _, text) in &mut part.files {
-                screen.show(switch, &std::mem::take(text))?;
+            for (switch, file, text) in &mut part.files {
+                let name = if file.ends_with(REMOVAL) { file.as_str() } else { switch.as_str() };
+                screen.show(name, &std::mem::take(text))?;
             }
         }
         written.files.extend(part.files);
     }
+    let classes = job.marks.map_or(1, |marks| marks.lossless().len());
+    written.notes.extend(compared(&written.published, &args.headroom, classes));
     if let Some((place, new)) = place.zip(new).filter(|_| written.misfits.is_empty()) {
         let files = written.files.iter().map(|(switch, file, _)| (switch.as_str(), file.as_str()));
         finish(&place, new, files, &written.notes)?;
@@ -107,6 +112,7 @@ impl Screen {
 /// How all switches stand in one stream: as a JSON object by switch where the format is JSON and there are several.
 fn joint(job: &Job<'_>) -> Joint {
     match job.args.to {
+        Format::Sonic if job.platforms.has_configurations() => Joint::Members,
         Format::Sonic | Format::Acl | Format::Json if job.switches.len() != 1 => Joint::Members,
         Format::Csv => Joint::Table,
         Format::Nftables => Joint::Named,
@@ -124,7 +130,8 @@ fn by_switch(args: &ExportArgs, written: &Written) -> Map<String, Value> {
         if args.to == Format::Nftables {
             found.entry(switch.clone()).or_insert_with(|| json!({}))[file.as_str()] = value;
         } else {
-            found.insert(switch.clone(), value);
+            let name = if file.ends_with(REMOVAL) { file } else { switch };
+            found.insert(name.clone(), value);
         }
     }
     found

@@ -1,7 +1,7 @@
 //! What makes up the headroom of a kind of port, each term with its source, and what SONiC reckons instead.
 
+use super::HeadroomArgs;
 use super::sonic::Sonic;
-use crate::commands::tagger::headroom::HeadroomArgs;
 use crate::output::{Style, styled};
 use protocols::headroom::Headroom;
 use protocols::reaction::{Reaction, standard_quanta};
@@ -158,8 +158,22 @@ impl Terms {
         json!({ "headroom_terms": ours, "sonic_terms": sonic })
     }
 
+    /// What SONiC's formula gives.
+    pub fn sonic_bytes(&self) -> u64 {
+        self.sonic.xoff
+    }
+
+    /// As lines without colours, beside SONiC's formula.
+    pub fn plain_text(&self) -> String {
+        self.lines(true, |line| line.to_owned())
+    }
+
     /// As lines.
     pub fn text(&self, with_sonic: bool) -> String {
+        self.lines(with_sonic, |line| styled(line, Style::Faint))
+    }
+
+    fn lines(&self, with_sonic: bool, heading: impl Fn(&str) -> String) -> String {
         let grouped = |bytes: i128| {
             let digits = grouped(bytes.unsigned_abs() as u64);
             if bytes < 0 { format!("-{digits}") } else { digits }
@@ -169,10 +183,8 @@ impl Terms {
             let source = if with_sonic { format!("{sonic:>11}  {differs}") } else { source.to_owned() };
             format!("  {name:<41} {ours:>11}  {source}").trim_end().to_owned() + "\n"
         };
-        let mut text = styled(
-            &line(&name, "here".into(), "source", "SONiC".into(), "what SONiC's formula has otherwise"),
-            Style::Faint,
-        );
+        let mut text =
+            heading(&line(&name, "here".into(), "source", "SONiC".into(), "what SONiC's formula has otherwise"));
         for term in &self.terms {
             if !with_sonic && term.key == "rounding" {
                 continue;

@@ -8,8 +8,23 @@
 //! | egress queue by the new tag | `TC_TO_QUEUE_MAP`, likewise |
 //! | PAUSE of priority p stops queue p | `MAP_PFC_PRIORITY_TO_QUEUE` |
 //! | the lossy queue drains whatever the others do | `SCHEDULER` (DWRR), by `QUEUE` of each port |
+//! | headroom, and no drops in lossless queues | `BUFFER_PG`, `BUFFER_PROFILE`, `BUFFER_QUEUE`, an entry a priority |
 //!
-//! The schema is that of the public sources; it was not loaded on hardware.
+//! The schema is that of the public sources; it was not loaded on hardware. With the configuration of a platform the
+//! fragment is laid over it, and both together are held to the rules of SONiC's models ([`check`]) before anything is
+//! written.
+
+mod buffers;
+mod model;
+mod pg_profile;
+mod platform;
+#[cfg(test)]
+mod tests;
+
+pub use buffers::{Given, Published};
+pub use model::{Config, PoolUse, Violation, check, check_lossless, check_pools, merge, pool_uses};
+pub use pg_profile::{PgRow, PgTable};
+pub use platform::{OwnCables, Platform, PlatformError};
 
 use super::dialect::Dialect;
 use super::factorise::{Misfit, QueueBinding, factorise};
@@ -52,11 +67,82 @@ pub struct Settings {
     pub dynamic_th: i8,
 }
 
-/// The fragment of a switch.
+impl Settings {
+    /// How often the watchdog looks: no later than it must act, or may let go.
+    fn poll_ms(&self) -> u32 {
+        self.detection_ms.min(self.restoration_ms).min(MOST_POLL_MS)
+    }
+}
+
+/// The most that `POLL_INTERVAL` may be, in milliseconds (sonic-pfcwd.yang).
+const MOST_POLL_MS: u32 = 1_000;
+
+/// Why there is no fragment.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SonicError {
+    /// The switch does not fit.
+    #[error(transparent)]
+    Misfit(#[from] Misfit),
+    /// The platform's files are wrong, or those of another one.
+    #[error(transparent)]
+    Platform(#[from] PlatformError),
+}
+
+/// What is written for a switch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fragment {
+    /// Tables to load over those of the platform.
+    pub config: Value,
+    /// A JSON patch (RFC 6902) that removes the platform's entries that overlap; to be applied first.
+    pub removal: Option<Value>,
+    /// What a person must know of this switch.
+    pub notes: Vec<String>,
+    /// Headroom beside what the platform publishes, by kind of port.
+    pub published: Vec<Published>,
+}
+
+/// The fragment of a switch whose platform is `given`.
 ///
 /// # Errors
-/// [`Misfit`] if its rules do not fit the traffic classes, or a name is none of SONiC's.
-pub fn config_db(view: &SwitchView, marks: &Marks, settings: &Settings) -> Result<Value, Misfit> {
+/// [`Misfit`] if its rules do not fit the traffic classes, a name is none of SONiC's, or a buffer pool is exceeded;
+/// [`PlatformError`] if the platform has no profile for a port, or both together break a rule of SONiC's models.
+pub fn fragment(
+    view: &SwitchView,
+    marks: &Marks,
+    settings: &Settings,
+    given: &Given<'_>,
+) -> Result<Fragment, SonicError> {
+    let mut config = maps(view, marks, settings)?;
+    let lossless = view.lossless_priorities(marks);
+    let made = buffers::buffers(view, &lossless, settings, given)?;
+    config.insert("BUFFER_PROFILE".to_owned(), made.profiles.into());
+    config.insert("BUFFER_PG".to_owned(), made.groups.into());
+    config.insert("BUFFER_QUEUE".to_owned(), made.queues.into());
+    let removed =
+        given.platform.map_or_else(Vec::new, |platform| buffers::replace_overlaps(&platform.config, &mut config));
+    let merged = buffers::check_merged(view, &config, &removed, given)?;
+    let mut notes = notes(view, marks, settings)?;
+    notes.extend(buffers::notes(view, &config, &merged, &removed, given));
+    let removal = (!removed.is_empty()).then(|| removed.iter().map(|key| removal(key)).collect());
+    Ok(Fragment { config: config.into(), removal, notes, published: made.published.into_iter().collect() })
+}
+
+/// One step of a JSON patch.
+fn removal(key: &str) -> Value {
+    let path = key.replace('~', "~0").replace('/', "~1").replacen('|', "/", 1);
+    json!({ "op": "remove", "path": format!("/{path}") })
+}
+
+/// The fragment of a switch of which no platform is known.
+///
+/// # Errors
+/// As [`fragment`].
+pub fn config_db(view: &SwitchView, marks: &Marks, settings: &Settings) -> Result<Value, SonicError> {
+    fragment(view, marks, settings, &Given::default()).map(|fragment| fragment.config)
+}
+
+/// All but buffers.
+fn maps(view: &SwitchView, marks: &Marks, settings: &Settings) -> Result<Map<String, Value>, Misfit> {
     Misfit::of_names(view, Dialect::Sonic)?;
     let factors = factorise(view, marks, settings.binding)?;
     let mut tables = Map::new();
@@ -84,18 +170,15 @@ pub fn config_db(view: &SwitchView, marks: &Marks, settings: &Settings) -> Resul
             "pfc_to_queue_map": SHARED, "pfc_to_pg_map": SHARED,
         });
         for (key, priorities) in [("pfc_enable", &lossless), ("pfcwd_sw_enable", &watched)] {
-            let priorities = &priorities[usize::from(port)];
-            if !priorities.is_empty() {
-                maps[key] = list(priorities).into();
-            }
+            // Said of none too: what the platform says would stay otherwise.
+            maps[key] = list(&priorities[usize::from(port)]).into();
         }
         (view.interface(port).to_owned(), maps)
     });
     tables.insert("PORT_QOS_MAP".to_owned(), ports.collect::<Map<_, _>>().into());
     add_watchdog(&mut tables, view, &watched, settings);
-    add_headroom(&mut tables, view, &lossless, settings);
     add_scheduler(&mut tables, view, marks);
-    Ok(tables.into())
+    Ok(tables)
 }
 
 /// What a person must know before loading the fragment of this switch.
@@ -119,8 +202,44 @@ pub fn notes(view: &SwitchView, marks: &Marks, settings: &Settings) -> Result<Ve
     Ok(notes)
 }
 
-/// What holds for all switches of an export.
-pub fn general_notes(marks: &Marks) -> Vec<String> {
+/// What holds for all switches of an export, `given` one of them.
+pub fn general_notes(marks: &Marks, given: &Given<'_>) -> Vec<String> {
+    let mut notes = notes_of_maps(marks);
+    if given.rows.is_none() && given.platform.is_none() {
+        notes.push(
+            "Nothing is known of the platform (--platform, --pg-profile). xoff is computed from rate, cable and --mtu, \
+             and most platforms publish more in pg_profile_lookup.ini: compare before loading. size is xoff + xon, as \
+             where a group holds its own headroom; on Broadcom size is the guaranteed minimum, and xoff lies in a \
+             shared headroom pool. BUFFER_PROFILE names the pool ingress_lossless_pool and BUFFER_QUEUE the profile \
+             egress_lossless_profile, which the platform must define. Its ranges that overlap, such as Ethernet0|3-4 \
+             beside Ethernet0|3, must be removed first: SONiC refuses both together."
+                .to_owned(),
+        );
+    } else if given.rows.is_none() {
+        notes.push(
+            "No pg_profile_lookup.ini was given (--pg-profile): a port whose BUFFER_PG has no lossless profile in the \
+             platform's file gets the computed headroom, with size = xoff + xon."
+                .to_owned(),
+        );
+    }
+    if given.below {
+        notes.push(
+            "--below-platform: headroom is as computed even where the platform publishes more. Less than the hardware \
+             needs loses lossless packets."
+                .to_owned(),
+        );
+    }
+    if given.share_headroom {
+        notes.push(
+            "--share-headroom: the shared headroom pool may be smaller than the headroom of all groups. When many of \
+             them fill it at once, lossless packets are lost."
+                .to_owned(),
+        );
+    }
+    notes
+}
+
+fn notes_of_maps(marks: &Marks) -> Vec<String> {
     let kept: Vec<String> = marks.kept().iter().map(|kept| kept.dscp.to_string()).collect();
     let but = if kept.is_empty() { String::new() } else { format!(" but {}", kept.join(", ")) };
     vec![
@@ -139,8 +258,13 @@ pub fn general_notes(marks: &Marks) -> Vec<String> {
              Give others a class of their own with --keep.",
             marks.lossy().dscp
         ),
-        "BUFFER_PROFILE names the pool ingress_lossless_pool, which the platform's own buffer configuration must \
-         define."
+"Overrides, for every port of the fabric: all fields of PORT_QOS_MAP that stand in the fragment; `scheduler` in \
+         QUEUE for each queue in use; `profile` in BUFFER_PG and BUFFER_QUEUE for each lossless priority; PFC_WD, with \
+         POLL_INTERVAL for the whole switch."
+            .to_owned(),
+        "Omits, and so leaves as they are: ports without a cable in the fabric, BUFFER_POOL, profiles of egress \
+         queues, groups and queues of lossy priorities, WRED_PROFILE and `wred_profile` in QUEUE (marks for DCQCN), \
+         maps of 802.1p, of tunnels and of MPLS, DEVICE_METADATA."
             .to_owned(),
     ]
 }
@@ -207,7 +331,7 @@ fn add_watchdog(tables: &mut Map<String, Value>, view: &SwitchView, watched: &[V
         found.insert(view.interface(port).to_owned(), times);
     }
     if !found.is_empty() {
-        found.insert("GLOBAL".to_owned(), json!({ "POLL_INTERVAL": settings.detection_ms.to_string() }));
+        found.insert("GLOBAL".to_owned(), json!({ "POLL_INTERVAL": settings.poll_ms().to_string() }));
         tables.insert("PFC_WD".to_owned(), found.into());
     }
 }
@@ -221,32 +345,4 @@ fn add_scheduler(tables: &mut Map<String, Value>, view: &SwitchView, marks: &Mar
         .flat_map(|port| marks.queues().into_iter().map(move |queue| format!("{}|{queue}", view.interface(port))));
     let queues: Map<String, Value> = queues.map(|queue| (queue, json!({ "scheduler": SHARED }))).collect();
     tables.insert("QUEUE".to_owned(), queues.into());
-}
-
-fn add_headroom(tables: &mut Map<String, Value>, view: &SwitchView, lossless: &[Vec<u8>], settings: &Settings) {
-    let (mut profiles, mut groups) = (Map::new(), Map::new());
-    for (port, priorities) in view.port_numbers().zip(lossless) {
-        let headroom = view.ports()[usize::from(port)].headroom_bytes;
-        let profile = format!("tagger_lossless_{headroom}_profile");
-        for range in ranges(priorities) {
-            groups.insert(format!("{}|{range}", view.interface(port)), json!({ "profile": profile }));
-            let content = json!({
-                "pool": "ingress_lossless_pool", "xoff": headroom.to_string(), "xon": settings.xon_bytes.to_string(),
-                "size": (headroom + settings.xon_bytes).to_string(), "dynamic_th": settings.dynamic_th.to_string(),
-            });
-            profiles.insert(profile.clone(), content);
-        }
-    }
-    tables.insert("BUFFER_PROFILE".to_owned(), profiles.into());
-    tables.insert("BUFFER_PG".to_owned(), groups.into());
-}
-
-/// Ascending numbers as SONiC writes them: "2-4", "6".
-fn ranges(numbers: &[u8]) -> Vec<String> {
-    let chunks = numbers.chunk_by(|a, b| a + 1 == *b);
-    let text = |chunk: &[u8]| match chunk {
-        [only] => only.to_string(),
-        _ => format!("{}-{}", chunk[0], chunk[chunk.len() - 1]),
-    };
-    chunks.map(text).collect()
 }

@@ -1,0 +1,196 @@
+//! What a SONiC export knows of the platforms of its switches: their buffers, their headroom by speed and cable, and
+//! the cable of each port as its own switch states it.
+
+use super::TargetArgs;
+use crate::commands::tagger::headroom::{HeadroomArgs, Terms};
+use crate::commands::tagger::source::read_text;
+use crate::failure::Failure;
+use fabric::{Fabric, Link, NodeId};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use tagger::export::Cable;
+use tagger::export::sonic::{Given, OwnCables, PgTable, Platform, PlatformError, Published};
+use text::numbers::grouped;
+
+/// The files of platforms, read.
+#[derive(Default)]
+pub struct Platforms {
+    /// One file for every switch.
+    all: Option<(PathBuf, Platform)>,
+    /// By the name of the switch.
+    own: BTreeMap<String, (PathBuf, Platform)>,
+    rows: Option<(PathBuf, PgTable)>,
+    cables: BTreeMap<String, OwnCables>,
+    below: bool,
+    share_headroom: bool,
+}
+
+fn wrong(path: &Path, error: &PlatformError) -> Failure {
+    let help = "--platform is a config_db.json or a folder with one for each switch; --pg-profile the \
+                pg_profile_lookup.ini of the same platform";
+    Failure::input(format!("{}: {error}", path.display()), help)
+}
+
+/// The JSON files of a folder, by name; none of what is no folder.
+fn json_files(path: &Path) -> Result<Vec<PathBuf>, Failure> {
+    if !path.is_dir() {
+        return Ok(Vec::new());
+    }
+    let entries = std::fs::read_dir(path).and_then(|all| all.map(|one| Ok(one?.path())).collect());
+    let mut files: Vec<PathBuf> =
+        entries.map_err(|error| Failure::input(format!("{}: {error}", path.display()), "name a folder"))?;
+    files.retain(|file| file.extension().is_some_and(|extension| extension == "json"));
+    files.sort();
+    Ok(files)
+}
+
+impl Platforms {
+    /// Reads what is named, and the cables in the files of the fabric if that is a folder of `config_db.json`.
+    ///
+    /// # Errors
+    /// A file that is wrong, with its key; a switch of the export without a file.
+    pub fn read(args: &TargetArgs, source: &str, fabric: &Fabric, switches: &[NodeId]) -> Result<Platforms, Failure> {
+        let mut found =
+            Platforms { below: args.below_platform, share_headroom: args.share_headroom, ..Platforms::default() };
+        if let Some(path) = &args.pg_profile {
+            let rows = PgTable::parse(&read_text(path)?).map_err(|error| wrong(path, &error))?;
+            found.rows = Some((path.clone(), rows));
+        }
+        for file in json_files(Path::new(source))? {
+            found.add_cables(&file, &read_text(&file)?)?;
+        }
+        let Some(path) = &args.platform else { return Ok(found) };
+        let names: Vec<&str> = switches.iter().map(|&node| fabric.name(node)).collect();
+        if path.is_dir() {
+            for file in json_files(path)? {
+                let text = read_text(&file)?;
+                let platform = Platform::parse(&text).map_err(|error| wrong(&file, &error))?;
+                let stem = file.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
+                let name = platform.hostname().map_or(stem, str::to_owned);
+                found.add_cables(&file, &text)?;
+                if let Some((other, _)) = found.own.insert(name.clone(), (file.clone(), platform)) {
+                    let message = format!("{} and {} are both of `{name}`", other.display(), file.display());
+                    return Err(Failure::input(message, "one file a switch"));
+                }
+            }
+            if let Some(name) = names.iter().find(|name| !found.own.contains_key(**name)) {
+                let message = format!("{}: no file of it is of the switch `{name}`", path.display());
+                return Err(Failure::input(message, "its DEVICE_METADATA or its name says which a file is of"));
+            }
+            return Ok(found);
+        }
+        let text = read_text(path)?;
+        let platform = Platform::parse(&text).map_err(|error| wrong(path, &error))?;
+        found.add_cables(path, &text)?;
+        match platform.hostname() {
+            Some(name) if names != [name] => {
+                let message = format!("{}: this is the configuration of the switch `{name}`", path.display());
+                return Err(Failure::input(
+                    message,
+                    format!("--switch {name}, or a folder with a file for each switch"),
+                ));
+            }
+            _ => found.all = Some((path.clone(), platform)),
+        }
+        Ok(found)
+    }
+
+    fn add_cables(&mut self, file: &Path, text: &str) -> Result<(), Failure> {
+        if let Some(cables) = OwnCables::parse(text).map_err(|error| wrong(file, &error))? {
+            self.cables.insert(cables.hostname.clone(), cables);
+        }
+        Ok(())
+    }
+
+    /// Whether configurations of platforms are known, so that there may be something to remove.
+    pub fn has_configurations(&self) -> bool {
+        self.all.is_some() || !self.own.is_empty()
+    }
+
+    fn platform(&self, switch: &str) -> Option<&(PathBuf, Platform)> {
+        self.own.get(switch).or(self.all.as_ref())
+    }
+
+    /// What an exporter is told of a switch.
+    pub fn given(&self, switch: &str) -> Given<'_> {
+        Given {
+            platform: self.platform(switch).map(|(_, platform)| platform),
+            rows: self.rows.as_ref().map(|(_, rows)| rows),
+            below: self.below,
+            share_headroom: self.share_headroom,
+        }
+    }
+
+    /// What is known of all.
+    pub fn in_general(&self) -> Given<'_> {
+        let any = self.all.as_ref().or_else(|| self.own.values().next());
+        Given { platform: any.map(|(_, platform)| platform), ..self.given("") }
+    }
+
+    /// An error of a switch, with the file that it is about.
+    pub fn failure(&self, switch: &str, error: &PlatformError) -> Failure {
+        let rows = self.rows.as_ref().filter(|_| error.key.starts_with("speed")).map(|(path, _)| path);
+        let path = rows.or(self.platform(switch).map(|(path, _)| path));
+        match path {
+            Some(path) => wrong(path, &PlatformError { key: error.key.clone(), what: error.what.clone() }),
+            None => Failure::input(format!("{switch}: {error}"), "--platform names the platform's configuration"),
+        }
+    }
+
+    /// Rate and delay of a port: what its own switch states, or else what the link has.
+    pub fn cable(&self, switch: &str, interface: &str, link: &Link, args: &HeadroomArgs, classes: usize) -> Cable {
+        let own = self.cables.get(switch);
+        let rate = own.and_then(|own| own.speed(interface)).unwrap_or(link.rate);
+        let delay = own.and_then(|own| own.delay(interface)).unwrap_or(link.delay);
+        Cable { rate, delay, headroom_bytes: args.bytes(rate, delay, classes) }
+    }
+
+    /// Links whose ends state different cables or speeds: each end has the headroom of its own.
+    pub fn disagreements(&self, fabric: &Fabric) -> Vec<String> {
+        let mut notes = Vec::new();
+        for link in fabric.links() {
+            let end = |end: &fabric::End| {
+                let (switch, port) = (fabric.name(end.node), fabric.port_name(end.node, end.port)?);
+                let own = self.cables.get(switch)?;
+                Some((format!("{switch} {port}"), own.speed(port)?, own.delay(port)?))
+            };
+            if let Some((a, b)) = end(&link.a).zip(end(&link.b)).filter(|(a, b)| (a.1, a.2) != (b.1, b.2)) {
+                notes.push(format!(
+                    "{} states {} and a cable of {}, {} at the other end {} and {}: each end has the headroom of its \
+                     own; one of them is wrong",
+                    a.0, a.1, a.2, b.0, b.1, b.2
+                ));
+            }
+        }
+        notes
+    }
+}
+
+/// Headroom beside what the platform publishes, term by term.
+pub fn compared(published: &BTreeSet<Published>, args: &HeadroomArgs, classes: usize) -> Vec<String> {
+    let note = |one: &Published| {
+        let difference = |more: u64, less: u64| grouped(more.abs_diff(less));
+        let beside = match one.published >= one.computed {
+            true => format!("{} less than", difference(one.published, one.computed)),
+            false => format!("{} more than", difference(one.published, one.computed)),
+        };
+        let terms = Terms::of(one.rate, one.delay, classes.try_into().unwrap_or(8), args);
+        let formula = terms.sonic_bytes();
+        let rest = match one.published >= formula {
+            true => format!("{} more than SONiC's formula", difference(one.published, formula)),
+            false => format!("{} less than SONiC's formula", difference(one.published, formula)),
+        };
+        format!(
+            "xoff at {} and {}: computed {}, {beside} the {} of {}; written {}. Term by term (the platform's file has \
+             no terms: its value is {rest} with these inputs):\n{}",
+            one.rate,
+            one.delay,
+            grouped(one.computed),
+            grouped(one.published),
+            one.place,
+            grouped(one.written),
+            terms.plain_text()
+        )
+    };
+    published.iter().map(note).collect()
+}

@@ -1,0 +1,146 @@
+//! The configuration that a platform has already: the tables of buffers and QoS of its `config_db.json`.
+
+use super::model::{self, Config, check, entries, text};
+use units::{Rate, Time, cable_delay};
+
+/// What is wrong in a file of a platform.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{key}: {what}")]
+pub struct PlatformError {
+    /// The line or key.
+    pub key: String,
+    /// What is wrong there.
+    pub what: String,
+}
+
+impl From<model::Violation> for PlatformError {
+    fn from(violation: model::Violation) -> PlatformError {
+        PlatformError { key: violation.key, what: violation.rule }
+    }
+}
+
+/// Tables that say something of QoS or buffers, or of the ports that have them.
+const READ: [&str; 19] = [
+    "BUFFER_PG",
+    "BUFFER_POOL",
+    "BUFFER_PROFILE",
+    "BUFFER_QUEUE",
+    "CABLE_LENGTH",
+    "DEVICE_METADATA",
+    "DOT1P_TO_TC_MAP",
+    "DSCP_TO_TC_MAP",
+    "MAP_PFC_PRIORITY_TO_QUEUE",
+    "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP",
+    "PFC_WD",
+    "PORT",
+    "PORT_QOS_MAP",
+    "QUEUE",
+    "SCHEDULER",
+    "TC_TO_DSCP_MAP",
+    "TC_TO_PRIORITY_GROUP_MAP",
+    "TC_TO_QUEUE_MAP",
+    "WRED_PROFILE",
+];
+
+/// A platform's configuration.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Platform {
+    pub(super) config: Config,
+}
+
+impl Platform {
+    /// Reads a `config_db.json`, or the part of one that has buffers. Tables of other things are passed over.
+    ///
+    /// # Errors
+    /// What is no JSON object of tables; the first rule of SONiC's models that it breaks.
+    pub fn parse(text: &str) -> Result<Platform, PlatformError> {
+        let wrong = |key: String, what: &str| PlatformError { key, what: what.to_owned() };
+        let parsed: serde_json::Value = serde_json::from_str(text)
+            .map_err(|error| wrong(format!("line {}, column {}", error.line(), error.column()), "this is no JSON"))?;
+        let serde_json::Value::Object(mut config) = parsed else {
+            return Err(wrong("line 1".to_owned(), "a JSON object of tables is expected"));
+        };
+        config.retain(|table, _| READ.contains(&table.as_str()));
+        for (table, all) in &config {
+            let Some(all) = all.as_object() else {
+                return Err(wrong(table.clone(), "a table is an object of entries"));
+            };
+            if let Some((name, _)) = all.iter().find(|(_, fields)| !fields.is_object()) {
+                return Err(wrong(format!("{table}|{}", fabric::visible(name)), "an entry is an object of fields"));
+            }
+        }
+        let platform = Platform { config };
+        if !entries(&platform.config, "BUFFER_PG").chain(entries(&platform.config, "BUFFER_PROFILE")).any(|_| true) {
+            return Err(wrong("BUFFER_PROFILE".to_owned(), "the file has neither BUFFER_PROFILE nor BUFFER_PG"));
+        }
+        if let Some(violation) = check(&platform.config).into_iter().next() {
+            return Err(violation.into());
+        }
+        Ok(platform)
+    }
+
+    /// The name of the switch, if it says so.
+    pub fn hostname(&self) -> Option<&str> {
+        text(self.config.get("DEVICE_METADATA")?.get("localhost")?, "hostname")
+    }
+
+    /// The tables that the file has.
+    pub fn has(&self, table: &str) -> bool {
+        self.config.contains_key(table)
+    }
+}
+
+/// Speed and cable of the ports of one switch, as its own `config_db.json` states them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct OwnCables {
+    /// The name of the switch.
+    pub hostname: String,
+    speeds: std::collections::BTreeMap<String, Rate>,
+    delays: std::collections::BTreeMap<String, Time>,
+}
+
+impl OwnCables {
+    /// Reads `DEVICE_METADATA`, `PORT` and `CABLE_LENGTH`. `None` if the text is no configuration of a named switch.
+    ///
+    /// # Errors
+    /// A speed that is no rate, or a length without unit. A length of `0m` is that of a port without cable.
+    pub fn parse(text: &str) -> Result<Option<OwnCables>, PlatformError> {
+        let Ok(serde_json::Value::Object(config)) = serde_json::from_str(text) else { return Ok(None) };
+        let hostname = config.get("DEVICE_METADATA").and_then(|all| self::text(all.get("localhost")?, "hostname"));
+        let Some(hostname) = hostname else { return Ok(None) };
+        let mut found = OwnCables { hostname: hostname.to_owned(), ..OwnCables::default() };
+        for (port, fields) in entries(&config, "PORT") {
+            if fields.get("speed").is_some() {
+                let rate =
+                    model::number(fields, "speed").and_then(|speed| Rate::from_bps(speed.checked_mul(1_000_000)?));
+                let key = || format!("PORT|{}.speed", fabric::visible(port));
+                let wrong = || PlatformError { key: key(), what: "a speed in Mbit/s is expected".to_owned() };
+                found.speeds.insert(port.to_owned(), rate.ok_or_else(wrong)?);
+            }
+        }
+        for (name, ports) in entries(&config, "CABLE_LENGTH") {
+            for (port, length) in ports.as_object().into_iter().flatten() {
+                let length = length.as_str().unwrap_or_default();
+                if length == "0m" {
+                    continue;
+                }
+                let delay = cable_delay(length).map_err(|why| {
+                    let key = format!("CABLE_LENGTH|{}.{}", fabric::visible(name), fabric::visible(port));
+                    PlatformError { key, what: format!("`{}`: {why}", fabric::visible(length)) }
+                })?;
+                found.delays.insert(port.clone(), delay);
+            }
+        }
+        Ok(Some(found))
+    }
+
+    /// The speed of a port, if it is stated.
+    pub fn speed(&self, port: &str) -> Option<Rate> {
+        self.speeds.get(port).copied()
+    }
+
+    /// The delay of a port's cable at 5 ns a metre, if its length is stated.
+    pub fn delay(&self, port: &str) -> Option<Time> {
+        self.delays.get(port).copied()
+    }
+}

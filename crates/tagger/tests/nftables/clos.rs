@@ -1,0 +1,394 @@
+//! A whole Clos of namespaces: each switch runs its exported files, links are veth pairs, hosts are ends in one
+//! namespace. Packets are steered along given routes (a router's table by ingress port and destination, a bridge's by
+//! destination), and what arrives at the next node is compared with the rule table, hop by hop.
+
+use super::routes::Route;
+use fabric::generate::{TierLinks, clos};
+use fabric::{Fabric, LinkSpec, NodeId, NodeKind, PortIndex};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::process::{Command, Stdio};
+use tagger::clos_rule;
+use tagger::export::nftables::{Family, queues, ruleset};
+use tagger::export::{Cable, Dialect, Interfaces, Marks, SwitchView};
+use tagger::rules::{LOSSY_TAG, RuleTable, Tag};
+use units::{Rate, Time};
+
+const DRIVER: &str = include_str!("drive.py");
+
+/// What stands between the addresses of a frame and its IP header.
+pub const UNTAGGED: &[(u16, u16)] = &[];
+pub const PRIORITY_TAG: &[(u16, u16)] = &[(0x8100, 0)];
+pub const C_TAG: &[(u16, u16)] = &[(0x8100, 5)];
+pub const S_TAG: &[(u16, u16)] = &[(0x88a8, 7)];
+pub const S_AND_C_TAG: &[(u16, u16)] = &[(0x88a8, 7), (0x8100, 5)];
+
+/// A kind of packet that each route carries.
+#[derive(Clone, Copy, Debug)]
+pub struct Kind {
+    pub six: bool,
+    pub tags: &'static [(u16, u16)],
+    pub dscp: u8,
+}
+
+/// What came out.
+#[derive(Debug, Default)]
+pub struct Count {
+    pub packets: usize,
+    pub hops: usize,
+    pub rewrites: usize,
+    pub wrong: Vec<String>,
+}
+
+pub struct Clos {
+    pub fabric: Fabric,
+    rules: RuleTable,
+    marks: Marks,
+    views: BTreeMap<NodeId, SwitchView>,
+    family: Family,
+    prefix: String,
+}
+
+/// Why no namespaces can be had here, or nothing.
+pub fn missing() -> Option<String> {
+    let user = Command::new("id").arg("-u").output();
+    if !user.is_ok_and(|user| user.stdout.trim_ascii() == b"0") {
+        return Some("not root".to_owned());
+    }
+    for program in [&["ip", "-V"][..], &["tc", "-V"], &["nft", "-v"], &["python3", "-V"], &["bridge", "-V"]] {
+        let ran = Command::new(program[0]).arg(program[1]).output();
+        if !ran.is_ok_and(|output| output.status.success()) {
+            return Some(format!("no {}", program[0]));
+        }
+    }
+    None
+}
+
+fn mac(node: NodeId, port: PortIndex) -> String {
+    format!("02:00:00:{:02x}:{:02x}:00", node.index(), port)
+}
+
+fn bytes(mac: &str) -> Vec<u8> {
+    mac.split(':').map(|byte| u8::from_str_radix(byte, 16).expect("hexadecimal")).collect()
+}
+
+fn destination(six: bool, route: usize) -> String {
+    if six { format!("fd00::1:{:x}", route + 1) } else { format!("10.1.{}.{}", (route + 1) >> 8, (route + 1) & 255) }
+}
+
+impl Clos {
+    /// Makes namespaces, cables and switches with their exported rules.
+    ///
+    /// # Errors
+    /// What this machine does not permit.
+    pub fn new(kind: &str, family: Family, hosts_per_tor: u32) -> Result<Clos, String> {
+        if let Some(missing) = missing() {
+            return Err(missing);
+        }
+        let link = LinkSpec::new(Rate::from_gbps(1), Time::from_ns(500));
+        let fabric = clos(2, 2, 2, 2, hosts_per_tor, TierLinks::uniform(link)).expect("a fabric");
+        let rules = clos_rule(&fabric, 1, &["default".to_owned()]).expect("rules");
+        let marks = Marks::usual(&rules.lossless_tags).expect("marks");
+        let cable = |link: &fabric::Link| Cable { rate: link.rate, delay: link.delay, headroom_bytes: 0 };
+        let names = Interfaces::of_fabric(Dialect::Linux).with_pattern("swp{port+1}").expect("a pattern");
+        let views = SwitchView::all(&fabric, &rules, &names, cable).map(|view| view.expect("a view"));
+        let views = views.map(|view| (fabric.find(view.name()).expect("a switch"), view.trusting_hosts_with(&[1])));
+        let views = views.collect();
+        let prefix = format!("tg{}{kind}", std::process::id());
+        let lab = Clos { fabric, rules, marks, views, family, prefix };
+        for name in lab.namespaces() {
+            lab.run(&["ip", "netns", "add", &name], "").map_err(|error| format!("no namespaces: {error}"))?;
+        }
+        lab.cable()?;
+        for &node in lab.views.keys() {
+            lab.set_up(node)?;
+        }
+        Ok(lab)
+    }
+
+    fn namespaces(&self) -> Vec<String> {
+        let switches = self.fabric.switches().map(|node| format!("{}{}", self.prefix, self.fabric.name(node)));
+        std::iter::once(format!("{}hosts", self.prefix)).chain(switches).collect()
+    }
+
+    fn namespace(&self, node: NodeId) -> String {
+        let is_host = self.fabric.node(node).kind != NodeKind::Switch;
+        format!("{}{}", self.prefix, if is_host { "hosts" } else { self.fabric.name(node) })
+    }
+
+    fn interface(&self, node: NodeId, port: PortIndex) -> String {
+        match self.views.get(&node) {
+            Some(view) => view.interface(port).to_owned(),
+            None => format!("h{}", node.index()),
+        }
+    }
+
+    fn run(&self, command: &[&str], input: &str) -> Result<String, String> {
+        let mut child = Command::new(command[0]);
+        child.args(&command[1..]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = child.spawn().map_err(|error| error.to_string())?;
+        let mut pipe = child.stdin.take().expect("a pipe");
+        let input = input.to_owned();
+        let writer = std::thread::spawn(move || pipe.write_all(input.as_bytes()));
+        let output = child.wait_with_output().map_err(|error| error.to_string())?;
+        let _ = writer.join();
+        let error = String::from_utf8_lossy(&output.stderr).into_owned();
+        match output.status.success() {
+            true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
+            false => Err(format!("{}: {}", command.join(" "), error.lines().next().unwrap_or_default())),
+        }
+    }
+
+    fn within(&self, node: NodeId, command: &[&str], input: &str) -> Result<String, String> {
+        let name = self.namespace(node);
+        let all: Vec<&str> = ["ip", "netns", "exec", &name].iter().chain(command).copied().collect();
+        self.run(&all, input)
+    }
+
+    /// Veth pairs, with the names and addresses of both ends.
+    fn cable(&self) -> Result<(), String> {
+        let mut text = String::new();
+        for link in self.fabric.links() {
+            let end = |end: &fabric::End| {
+                (self.interface(end.node, end.port), self.namespace(end.node), mac(end.node, end.port))
+            };
+            let ((a, a_in, a_mac), (b, b_in, b_mac)) = (end(&link.a), end(&link.b));
+            let _ = writeln!(
+                text,
+                "link add {a} netns {a_in} address {a_mac} type veth peer name {b} netns {b_in} address {b_mac}"
+            );
+        }
+        self.run(&["ip", "-batch", "-"], &text)?;
+        let mut hosts = String::from("echo 1 > /proc/sys/net/ipv6/conf/all/disable_ipv6\n");
+        for &host in self.fabric.hosts() {
+            let _ = writeln!(hosts, "ip link set h{} up", host.index());
+        }
+        self.within(self.fabric.hosts()[0], &["sh", "-e"], &hosts).map(|_| ())
+    }
+
+    fn set_up(&self, node: NodeId) -> Result<(), String> {
+        let view = &self.views[&node];
+        let mut script = match self.family {
+            Family::Bridge => "echo 1 > /proc/sys/net/ipv6/conf/all/disable_ipv6\nip link add br0 type bridge\n\
+                 ip link set br0 up\n"
+                .to_owned(),
+            Family::Inet => {
+                "ip link set lo up\ncd /proc/sys/net\necho 1 > ipv4/ip_forward\necho 1 > ipv6/conf/all/forwarding\n\
+                 echo 0 > ipv4/conf/all/rp_filter\necho 0 > ipv4/conf/default/rp_filter\n\
+                 echo 0 > ipv4/conf/all/send_redirects\necho 0 > ipv4/conf/default/send_redirects\n"
+                    .to_owned()
+            }
+        };
+        for port in view.port_numbers() {
+            let (name, peer) = (view.interface(port), self.fabric.ports(node)[usize::from(port)]);
+            let peer_mac = mac(peer.peer, peer.peer_port);
+            let _ = match self.family {
+                Family::Bridge => write!(
+                    script,
+                    "ip link set {name} master br0\nip link set {name} type bridge_slave flood off mcast_flood off \
+                     bcast_flood off learning off\nip link set {name} up\n"
+                ),
+                Family::Inet => write!(
+                    script,
+                    "echo 0 > ipv4/conf/{name}/rp_filter\necho 0 > ipv4/conf/{name}/send_redirects\n\
+                     ip link set {name} up\n\
+                     ip neigh replace 169.254.1.1 lladdr {peer_mac} dev {name} nud permanent\n\
+                     ip -6 neigh replace fe80::1 lladdr {peer_mac} dev {name} nud permanent\n\
+                     ip rule add iif {name} lookup {table} pref {table}\nip -6 rule add iif {name} lookup {table} \
+                     pref {table}\n",
+                    table = 100 + port
+                ),
+            };
+        }
+        self.within(node, &["sh", "-e"], &script)?;
+        let rules = ruleset(view, &self.marks, self.family).expect("rules");
+        self.within(node, &["nft", "-f", "-"], &rules)?;
+        self.within(node, &["tc", "-batch", "-"], &queues(view, &self.marks).expect("queues")).map(|_| ())
+    }
+
+    /// Tables that lead along the routes.
+    fn steer(&self, routes: &[Route]) -> Result<(), String> {
+        let mut texts: BTreeMap<NodeId, [String; 2]> = BTreeMap::new();
+        for (number, route) in routes.iter().enumerate() {
+            for (node, ingress, egress) in route.hops(&self.fabric) {
+                let (out, table) = (self.interface(node, egress), 100 + ingress);
+                let [first, second] = texts.entry(node).or_default();
+                let _ = match self.family {
+                    Family::Bridge => writeln!(first, "fdb add {} dev {out} master static", path_mac(number)),
+                    Family::Inet => {
+                        let (four, six) = (destination(false, number), destination(true, number));
+                        let _ = writeln!(first, "route add {four}/32 via 169.254.1.1 dev {out} onlink table {table}");
+                        writeln!(second, "route add {six}/128 via fe80::1 dev {out} table {table}")
+                    }
+                };
+            }
+        }
+        for (&node, [first, second]) in &texts {
+            match self.family {
+                Family::Bridge => self.within(node, &["bridge", "-batch", "-"], first)?,
+                Family::Inet => {
+                    self.within(node, &["ip", "-batch", "-"], first)?;
+                    self.within(node, &["ip", "-6", "-batch", "-"], second)?
+                }
+            };
+        }
+        Ok(())
+    }
+
+    fn frame(&self, kind: Kind, number: usize, route: &Route, id: u32) -> Vec<u8> {
+        let first = self.fabric.ports(route.source)[0];
+        let to = if self.family == Family::Bridge { path_mac(number) } else { mac(first.peer, first.peer_port) };
+        let mut frame = [bytes(&to), bytes(&mac(route.source, 0))].concat();
+        for (kind, number) in kind.tags {
+            frame.extend([kind.to_be_bytes(), number.to_be_bytes()].concat());
+        }
+        const UDP: [u8; 16] = [0x1b, 0x58, 0x12, 0xb7, 0, 20, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+        let number = number as u16 + 1;
+        if kind.six {
+            frame.extend([0x86, 0xdd, 0x60 | kind.dscp >> 2, (kind.dscp & 3) << 6, 0, 0, 0, 20, 17, 64]);
+            frame.extend([
+                0xfd, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0xfd, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1,
+            ]);
+            frame.extend(number.to_be_bytes());
+        } else {
+            let mut head = vec![0x45, kind.dscp << 2, 0, 40, 0, 0, 0, 0, 64, 17, 0, 0, 192, 0, 2, 1, 10, 1];
+            head.extend(number.to_be_bytes());
+            let sum: u32 = head.chunks(2).map(|pair| u32::from(u16::from_be_bytes([pair[0], pair[1]]))).sum();
+            let sum = (sum & 0xffff) + (sum >> 16);
+            head[10..12].copy_from_slice(&(!((sum & 0xffff) + (sum >> 16)) as u16).to_be_bytes());
+            frame.extend([8, 0].into_iter().chain(head));
+        }
+        frame.extend(UDP[..16].iter().copied().chain(id.to_be_bytes()));
+        frame
+    }
+
+    /// By the rule table alone, which does not know the exporter.
+    fn new_tag(&self, tag: Tag, (node, ingress, egress): (NodeId, PortIndex, PortIndex)) -> Tag {
+        let rules = self.rules.rules_of(node).iter();
+        let mut found = rules.filter(|rule| {
+            rule.tag == tag
+                && rule.in_ports.iter().any(|port| port == ingress)
+                && rule.out_ports.iter().any(|port| port == egress)
+        });
+        found.next().map_or(LOSSY_TAG, |rule| rule.new_tag)
+    }
+
+    fn dscp(&self, tag: Tag) -> u8 {
+        self.marks.dscp((tag != LOSSY_TAG).then_some(tag))
+    }
+
+    /// Sends a packet of each kind along each route; DSCPs, tags, checksums at each node, and the counts of the queues.
+    pub fn send(&self, routes: &[Route], kinds: &[Kind]) -> Result<Count, String> {
+        self.steer(routes)?;
+        let mut count = Count::default();
+        let (mut expected, mut packets) = (BTreeMap::new(), String::new());
+        let mut queued: BTreeMap<(NodeId, PortIndex, u8), u64> = BTreeMap::new();
+        for (number, route) in routes.iter().enumerate() {
+            for &kind in kinds {
+                let id = count.packets as u32;
+                count.packets += 1;
+                let frame: String =
+                    (self.frame(kind, number, route, id).iter()).fold(String::new(), |mut text, byte| {
+                        let _ = write!(text, "{byte:02x}");
+                        text
+                    });
+                let _ = writeln!(packets, "{id} h{} {frame}", route.source.index());
+                // A bridge reads no DSCP behind two tags; a router takes a tag with VLAN ID 0 off.
+                let unread = self.family == Family::Bridge && kind.tags.len() > 1;
+                let mut dscp = kind.dscp;
+                let arrives = |node, tags: &[(u16, u16)]| {
+                    let gone = self.family == Family::Inet && node != 0;
+                    let tags = tags.iter().filter(|_| !gone).map(|(kind, id)| format!("{kind:04x}.{id}/"));
+                    let tags: String = tags.collect();
+                    if tags.is_empty() { "-".to_owned() } else { tags }
+                };
+                for (hop, at) in route.hops(&self.fabric).into_iter().enumerate() {
+                    let place = (id, self.namespace(at.0), self.interface(at.0, at.1));
+                    expected.insert(place, format!("{dscp} {} ok", arrives(hop, kind.tags)));
+                    let tag = self.marks.tag_of(dscp).map(|tag| self.new_tag(tag, at));
+                    let after = tag.filter(|_| !unread).map_or(dscp, |tag| self.dscp(tag));
+                    count.hops += 1;
+                    count.rewrites += usize::from(after != dscp);
+                    dscp = after;
+                    let queue = tag.filter(|&tag| tag != LOSSY_TAG && !unread).map(|tag| self.marks.priority(tag));
+                    if let Some(queue) = queue {
+                        *queued.entry((at.0, at.2, queue)).or_default() += 1;
+                    }
+                }
+                let mut at = route.source;
+                let mut by = (at, 0);
+                for &out in &route.out_ports {
+                    let port = self.fabric.ports(at)[usize::from(out)];
+                    (at, by) = (port.peer, (port.peer, port.peer_port));
+                }
+                let place = (id, self.namespace(by.0), self.interface(by.0, by.1));
+                expected.insert(place, format!("{dscp} {} ok", arrives(1, kind.tags)));
+            }
+        }
+        let before = self.sent()?;
+        let names = self.namespaces();
+        let mut command = vec!["python3", "-c", DRIVER];
+        command.extend(names.iter().map(String::as_str));
+        let output = self.run(&command, &packets)?;
+        let mut arrived = BTreeSet::new();
+        for line in output.lines() {
+            let words: Vec<&str> = line.splitn(4, ' ').collect();
+            let place = (words[0].parse().expect("a number"), words[1].to_owned(), words[2].to_owned());
+            match expected.get(&place) {
+                Some(right) if right == words[3] => _ = arrived.insert(place),
+                right => count.wrong.push(format!("{line}, expected {right:?}")),
+            }
+        }
+        let lost = expected.keys().filter(|place| !arrived.contains(*place));
+        count.wrong.extend(lost.map(|place| format!("{place:?} did not come")));
+        let after = self.sent()?;
+        for (place, &now) in &after {
+            let (sent, right) = (now - before.get(place).unwrap_or(&0), queued.get(place).copied().unwrap_or(0));
+            if sent != right {
+                count.wrong.push(format!("queue {place:?} sent {sent}, expected {right}"));
+            }
+        }
+        if let Some(place) = queued.keys().find(|place| !after.contains_key(place)) {
+            count.wrong.push(format!("no queue {place:?}"));
+        }
+        Ok(count)
+    }
+
+    /// Packets that left each switch by each port and lossless queue.
+    fn sent(&self) -> Result<BTreeMap<(NodeId, PortIndex, u8), u64>, String> {
+        let mut found = BTreeMap::new();
+        for (&node, view) in &self.views {
+            for port in view.port_numbers() {
+                let text = self.within(node, &["tc", "-s", "class", "show", "dev", view.interface(port)], "")?;
+                for mark in self.marks.lossless() {
+                    let class = format!("class htb 1:{:x} ", mark.priority + 1);
+                    let after = text.split(&class).nth(1).and_then(|after| after.split("Sent ").nth(1));
+                    let sent = after.and_then(|after| after.split_whitespace().nth(2)?.parse().ok());
+                    found.insert((node, port, mark.priority), sent.ok_or_else(|| format!("{class}: {text}"))?);
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    /// Whether VLAN interfaces exist here: `None` if the kernel has none. Adds one to a port, and takes it off again.
+    pub fn has_vlan_interfaces(&self) -> bool {
+        let Some(&node) = self.views.keys().next() else { return false };
+        let add = ["ip", "link", "add", "link", "swp1", "name", "swp1.5", "type", "vlan", "id", "5"];
+        let added = self.within(node, &add, "").is_ok();
+        added && self.within(node, &["ip", "link", "del", "swp1.5"], "").is_ok()
+    }
+}
+
+fn path_mac(route: usize) -> String {
+    format!("02:01:00:00:{:02x}:{:02x}", (route + 1) >> 8, (route + 1) & 255)
+}
+
+impl Drop for Clos {
+    fn drop(&mut self) {
+        for name in self.namespaces() {
+            let _ = self.run(&["ip", "netns", "del", &name], "");
+        }
+    }
+}
