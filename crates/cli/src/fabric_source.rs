@@ -205,15 +205,23 @@ impl Found {
     /// The same, if every link has a rate and a delay that the source or the user states.
     ///
     /// # Errors
-    /// Links whose rate or delay is assumed: what is computed from it would be invented.
+    /// As [`check_stated`].
     pub fn stated(self) -> Result<Found, Failure> {
-        let assumed = |decision: &&fabric::Decision| decision.subject == Subject::AssumedLinks;
-        match self.fabric.decisions().iter().find(assumed) {
-            None => Ok(self),
-            Some(decision) => {
-                let message = format!("{}, but the result depends on it", decision.line());
-                Err(Failure::input(message, "pass --rate and --delay for links that state none"))
-            }
+        check_stated(&self.fabric).map(|()| self)
+    }
+}
+
+/// Whether every link has a rate and a delay that the source or the user states.
+///
+/// # Errors
+/// Links whose rate or delay is assumed: what is computed from it would be invented.
+pub fn check_stated(fabric: &Fabric) -> Result<(), Failure> {
+    let assumed = |decision: &&fabric::Decision| decision.subject == Subject::AssumedLinks;
+    match fabric.decisions().iter().find(assumed) {
+        None => Ok(()),
+        Some(decision) => {
+            let message = format!("{}, but the result depends on it", decision.line());
+            Err(Failure::input(message, "pass --rate and --delay for links that state none"))
         }
     }
 }

@@ -74,6 +74,11 @@ fn what_a_lab_leaves_open_is_decided_and_said() {
         assert_eq!(refused.code, Some(2), "{}", refused.out);
         assert!(refused.err.contains("pass --rate and --delay"), "{}", refused.err);
     }
+    let scratch = Scratch::new("lab");
+    let rules = scratch.path("r.json");
+    assert_eq!(run(&["tagger", "rules", &lab, "--paths", "bounces=1", "--out", &rules]).code, Some(0));
+    let refused = run(&["tagger", "export", &rules, "--fabric", &lab, "--to", "sonic"]);
+    assert!(refused.code == Some(2) && refused.err.contains("pass --rate and --delay"), "{}", refused.err);
     let wrong = run(&["fabric", "check", &lab, "--ignore", "monitro"]);
     assert!(wrong.code == Some(2) && wrong.err.contains("`monitro` is the name of no node"), "{}", wrong.err);
     let hosts = run(&["fabric", "check", &lab, "--ignore", "server*", "--ignore", "monitor", "--hosts-on", "leaf1"]);

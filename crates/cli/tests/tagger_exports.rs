@@ -98,7 +98,7 @@ fn headroom_is_of_each_ends_own_cable() {
 fn a_platforms_ranges_are_replaced_and_its_headroom_is_a_floor() {
     let scratch = Scratch::new("exports-platform");
     let (platform, rows) = (example("sonic-platform/tor-1.json"), example("sonic-platform/pg_profile_lookup.ini"));
-    let with = ["--switch", "tor-1", "--platform", &platform, "--pg-profile", &rows];
+    let with = ["--only", "tor-1", "--platform", &platform, "--pg-profile", &rows];
     let (ran, folder) = exported(&scratch, 2, &with);
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     let config = read(&folder, "tor-1.json");
@@ -153,7 +153,7 @@ fn files_of_another_platform_are_refused_with_file_and_key() {
     let rows = std::fs::read_to_string(example("sonic-platform/pg_profile_lookup.ini")).unwrap();
     let refused = |platform: &str, rows: &str, code: i32, said: &str| {
         let (platform, rows) = (scratch.file("tor-1.json", platform), scratch.file("rows.ini", rows));
-        let (ran, _) = exported(&scratch, 2, &["--switch", "tor-1", "--platform", &platform, "--pg-profile", &rows]);
+        let (ran, _) = exported(&scratch, 2, &["--only", "tor-1", "--platform", &platform, "--pg-profile", &rows]);
         assert_eq!(ran.code, Some(code), "{said}: {}", ran.err);
         assert!(ran.err.replace("\n  ", " ").contains(said), "{said}: {}", ran.err);
     };

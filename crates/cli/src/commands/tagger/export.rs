@@ -6,6 +6,7 @@ use super::profile::{self, Profile};
 use super::source::{RulesOnFabric, read_text};
 use super::verify::SwitchArgs;
 use crate::exit::Exit;
+use crate::fabric_source;
 use crate::failure::Failure;
 use crate::interfaces::{InterfaceArgs, wrong};
 use crate::names::file_name;
@@ -202,6 +203,10 @@ pub fn check_names(fabric: &Fabric, names: &[String]) -> Result<(), Failure> {
 pub fn command(args: &ExportArgs) -> Result<Exit, Failure> {
     let (fabric, rules) = args.on.read()?;
     check_names(&fabric, &args.switches)?;
+    if args.to == Format::Sonic {
+        // Headroom is computed from rates and delays.
+        fabric_source::check_stated(&fabric)?;
+    }
     let profile = args.profile.as_deref().map(profile::read).transpose()?;
     check_ports(&fabric, profile.as_ref())?;
     let assumed = args.assumed.switches();
