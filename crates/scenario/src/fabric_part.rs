@@ -233,9 +233,6 @@ impl FabricPlan {
 
 /// Names of nodes, in which `*` stands for any text: a list, or a text with commas between them.
 fn patterns(section: &Section<'_, '_>, key: &'static str) -> Vec<NamePattern> {
-    if !section.has(key) {
-        return Vec::new();
-    }
     let read = section.read(key, |value| {
         if let Ok(text) = text(value, "names of nodes") {
             return Ok((text.split(',').map(|name| name.trim().to_owned()).collect(), text));
