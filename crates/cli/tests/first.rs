@@ -22,6 +22,8 @@ mod first_record;
 mod first_report;
 #[path = "../../reproduce/examples/first_reproduce.rs"]
 mod first_reproduce;
+#[path = "../../running/examples/first_running.rs"]
+mod first_running;
 #[path = "../../scenario/examples/first_scenario.rs"]
 mod first_scenario;
 #[path = "../../schedule/examples/first_schedule.rs"]
@@ -59,6 +61,7 @@ fn first_examples_run() {
     first_record::main().unwrap();
     first_report::main().unwrap();
     first_reproduce::main().unwrap();
+    first_running::main();
     first_scenario::main().unwrap();
     first_schedule::main();
     first_stats::main();

@@ -4,9 +4,10 @@
 use std::path::Path;
 use std::process::Command;
 
-const PAGES: [&str; 6] = [
+const PAGES: [&str; 7] = [
     "docs/fluid.md",
     "docs/guide/fabric.md",
+    "docs/guide/running.md",
     "docs/guide/schedule.md",
     "docs/guide/verify.md",
     "docs/guide/why.md",

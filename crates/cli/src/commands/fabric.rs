@@ -19,6 +19,7 @@ mod headroom;
 mod judge;
 mod lost;
 mod pfc;
+mod running;
 
 /// Make, look at, translate and judge fabrics.
 #[derive(Debug, clap::Args)]
@@ -87,15 +88,17 @@ enum Action {
         quiet: bool,
     },
     /// Tell whether a fabric is a network that every host can use, and what is odd about it; with --pfc, whether
-    /// it can deadlock.
+    /// it can deadlock; with --running, whether the configuration of its SONiC switches is safe.
     Check {
         /// A topology file, a scenario, or a kind of fabric with its numbers.
-        #[arg(value_name = "FILE|SCENARIO|KIND")]
-        source: String,
+        #[arg(value_name = "FILE|SCENARIO|KIND", required_unless_present = "running")]
+        source: Option<String>,
         #[command(flatten)]
         flags: FabricFlags,
         #[command(flatten)]
         pfc: pfc::PfcFlags,
+        #[command(flatten)]
+        running: running::RunningFlags,
         /// Print one JSON object on standard output, and nothing else there.
         #[arg(long)]
         json: bool,
@@ -142,11 +145,17 @@ pub fn command(args: &FabricArgs) -> Result<Exit, Failure> {
             }
             Ok(Exit::Done)
         }
-        Action::Check { source, flags, pfc, json } if pfc.asked() => pfc::check(source, flags, pfc, *json),
+        Action::Check { source, flags, running, json, .. } if running.running.is_some() => {
+            running::check(source.as_deref(), flags, running, *json)
+        }
+        // Without --running there is one.
+        Action::Check { source, flags, pfc, json, .. } => {
+            let source = source.as_deref().unwrap_or_default();
+            if pfc.asked() { pfc::check(source, flags, pfc, *json) } else { check(source, flags, *json) }
+        }
         Action::Headroom { source, flags, thresholds, json } => {
             headroom::command(source.as_deref(), flags, thresholds, *json)
         }
-        Action::Check { source, flags, json, .. } => check(source, flags, *json),
     }
 }
 

@@ -1,0 +1,216 @@
+//! `tidegate fabric check --running`: is the QoS configuration that switches run safe?
+
+use super::heading;
+use super::headroom::sonic::Sonic;
+use crate::exit::Exit;
+use crate::fabric_source::{self, FabricFlags, Found};
+use crate::failure::Failure;
+use crate::output::{self, Style, styled};
+use protocols::headroom::{self, Cells, Headroom};
+use protocols::reaction::Reaction;
+use running::{Conditions, Fault, Options, PathSet, QueueBinding, Report, SwitchConfig};
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+use text::numbers::{counted, counted_as};
+use units::Time;
+
+/// More faults than a person reads at once.
+const MOST_SHOWN: usize = 20;
+
+/// What is asked of the running configuration.
+#[derive(Clone, Debug, clap::Args)]
+pub struct RunningFlags {
+    /// Judge the QoS configuration of running SONiC switches: a folder of `config_db.json` files, one a switch. Without
+    /// a topology before it, theirs.
+    #[arg(long, value_name = "DIR", conflicts_with = "pfc", help_heading = "Running configuration")]
+    pub running: Option<PathBuf>,
+    /// The paths that frames may take: shortest, all shortest ones without failures; bounces=K, up the tiers and down
+    /// again, and up again up to K times; any, all that do not return by the port that they came by.
+    #[arg(long, requires = "running", value_name = "PATHS", value_parser = path_set, default_value = "shortest")]
+    #[arg(help_heading = "Running configuration")]
+    forwarding: Forwarding,
+    /// Where the ASIC takes TC_TO_QUEUE_MAP from: the port that a frame leaves by, or the one that it came by.
+    #[arg(long, requires = "running", value_enum, value_name = "PORT", default_value = "egress")]
+    #[arg(help_heading = "Running configuration")]
+    queue_map: QueueMap,
+    /// From the arrival of a PAUSE to its effect at the neighbour, for the headroom that cables need: standard, which is
+    /// what IEEE 802.3, 31B.3.7, allows by rate, or a time like 500ns or "60 quanta".
+    #[arg(long, requires = "running", value_name = "TIME", default_value = "standard")]
+    #[arg(help_heading = "Running configuration")]
+    reaction: Reaction,
+}
+
+/// A set of paths, as it was written.
+#[derive(Clone, Debug)]
+struct Forwarding(PathSet, String);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum QueueMap {
+    Egress,
+    Ingress,
+}
+
+fn path_set(text: &str) -> Result<Forwarding, String> {
+    let paths = match text.strip_prefix("bounces=") {
+        Some(bounces) => {
+            let bounces = bounces.parse().ok().filter(|bounces| *bounces <= 16);
+            PathSet::Bounces(bounces.ok_or("bounces=K has a K from 0 to 16")?)
+        }
+        None => match text {
+            "shortest" => PathSet::Shortest,
+            "any" => PathSet::Any,
+            _ => return Err("one of shortest, bounces=K, any".to_owned()),
+        },
+    };
+    Ok(Forwarding(paths, text.to_owned()))
+}
+
+/// What SONiC's own buffer manager reserves for such a cable, without the latencies of an ASIC.
+fn needed(conditions: &Conditions, reaction: Reaction) -> u64 {
+    let Conditions { rate, delay, mtu, priorities } = *conditions;
+    let ours = Headroom::of(rate, delay, &headroom::Conditions::new(mtu, reaction, priorities.into()));
+    Sonic::of(rate, delay, mtu, &Cells::BYTES, Time::ZERO, &ours).xoff
+}
+
+/// Reads the files of a folder, or one file.
+///
+/// # Errors
+/// A folder that cannot be read, faults in its files.
+pub fn read_configs(folder: &Path) -> Result<Vec<SwitchConfig>, Failure> {
+    let unreadable = |path: &Path, error: &std::io::Error| Failure::unreadable(path, error);
+    let mut paths = vec![folder.to_owned()];
+    if folder.is_dir() {
+        let entries = std::fs::read_dir(folder).map_err(|error| unreadable(folder, &error))?;
+        paths = entries
+            .map(|entry| entry.map(|entry| entry.path()))
+            .collect::<Result<_, _>>()
+            .map_err(|error| unreadable(folder, &error))?;
+        paths.retain(|path| path.extension().is_some_and(|extension| extension == "json"));
+        paths.sort();
+    }
+    if paths.is_empty() {
+        let message = format!("{}: a folder without .json files", folder.display());
+        return Err(Failure::input(message, "name a folder with the config_db.json of each switch"));
+    }
+    let mut files = Vec::new();
+    let mut left = scenario::MAX_TREE_BYTES;
+    for path in paths {
+        let bytes = scenario::read_at_most(&path, left).map_err(|error| unreadable(&path, &error))?;
+        left -= bytes.len() as u64;
+        // Findings name files within the folder, which the heading names.
+        let name = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+        files.push((name, fabric_source::text(&path, bytes)?));
+    }
+    running::read(&files).map_err(|faults| failure(folder, &faults))
+}
+
+/// Faults as an error: each with file, key and what to write instead.
+pub fn failure(folder: &Path, faults: &[Fault]) -> Failure {
+    let folder = if folder.is_dir() { folder } else { folder.parent().unwrap_or(Path::new("")) };
+    let told = |fault: &Fault| {
+        let path = folder.join(&fault.file);
+        format!("{}: {}: {} (write: {})", path.display(), fault.key, fault.message, fault.help)
+    };
+    let lines = faults.iter().take(MOST_SHOWN).map(told);
+    let mut message = lines.collect::<Vec<_>>().join("\nerror: ");
+    if let Some(more) = faults.len().checked_sub(MOST_SHOWN).filter(|more| *more > 0) {
+        message += &format!("\nerror: {more} more");
+    }
+    Failure::Input { message, help: None }
+}
+
+/// The fabric of these switches, and what their configuration makes of it.
+///
+/// # Errors
+/// As [`read_configs`]; a topology that is none, or not theirs.
+fn judged(
+    source: Option<&str>,
+    flags: &FabricFlags,
+    folder: &Path,
+    asked: &RunningFlags,
+) -> Result<(Found, Report), Failure> {
+    let configs = read_configs(folder)?;
+    let source = source.map_or_else(|| folder.display().to_string(), str::to_owned);
+    let found = fabric_source::find(&source, flags, None)?;
+    let binding = match asked.queue_map {
+        QueueMap::Egress => QueueBinding::Egress,
+        QueueMap::Ingress => QueueBinding::Ingress,
+    };
+    let headroom = |conditions: &Conditions| needed(conditions, asked.reaction);
+    let options = Options { binding, paths: asked.forwarding.0, headroom: &headroom };
+    let report = running::judge(&found.fabric, &configs, &options).map_err(|faults| failure(folder, &faults))?;
+    Ok((found, report))
+}
+
+/// Runs the check.
+///
+/// # Errors
+/// Bad input.
+pub fn check(source: Option<&str>, flags: &FabricFlags, asked: &RunningFlags, json: bool) -> Result<Exit, Failure> {
+    let Some(folder) = &asked.running else { return Err(Failure::input("no --running", "name a folder")) };
+    let (found, report) = judged(source, flags, folder, asked)?;
+    let name = source.map_or_else(|| folder.display().to_string(), str::to_owned);
+    if json {
+        output::print(&format!("{:#}\n", as_json(&name, folder, asked, &report)))?;
+    } else {
+        output::show(&as_text(&name, folder, &found, &report))?;
+    }
+    Ok(if report.safe() { Exit::Done } else { Exit::CheckFailed })
+}
+
+fn as_json(source: &str, folder: &Path, asked: &RunningFlags, report: &Report) -> Value {
+    json!({
+        "source": source, "running": folder, "forwarding": asked.forwarding.1, "safe": report.safe(),
+        "deadlock_free": !report.can_deadlock(), "report": report,
+    })
+}
+
+fn as_text(source: &str, folder: &Path, found: &Found, report: &Report) -> String {
+    let counts = &report.counts;
+    let mut text = heading(source, found);
+    let size = format!(
+        "{}: {}, {}, {} with {}",
+        folder.display(),
+        counted_as(counts.switches, "switch", "switches"),
+        counted(counts.ports, "port"),
+        counted(counts.accounts, "lossless account"),
+        counted_as(counts.dependencies, "dependency", "dependencies")
+    );
+    text += &format!("  {}\n", styled(&size, Style::Faint));
+    let (ok, fail) = (styled("ok  ", Style::Good), styled("FAIL", Style::Bad));
+    match report.cycle.len() as u64 {
+        0 => text += &format!("  {ok}  it cannot deadlock: no lossless accounts wait for each other in a cycle\n"),
+        many => {
+            let accounts = counted(many, "lossless account");
+            text += &format!("  {fail}  it can deadlock: {accounts} wait for each other in a cycle\n");
+        }
+    }
+    let links: Vec<String> = report.cycle.iter().map(ToString::to_string).collect();
+    let width = links.iter().map(|link| link.chars().count()).max().unwrap_or(0);
+    for (link, text_of) in report.cycle.iter().zip(&links) {
+        let priorities: Vec<String> = link.priorities.iter().map(u8::to_string).collect();
+        let tunnel = if link.enters_tunnel { ", and on through the tunnel" } else { "" };
+        text += &format!("        {text_of:width$}  priority {}{tunnel}\n", priorities.join(", "));
+    }
+    for finding in &report.findings {
+        text += &format!(
+            "  {fail}  {}: {}: {}: {} (write: {})\n",
+            finding.file,
+            finding.key,
+            finding.kind.name(),
+            finding.why,
+            finding.instead
+        );
+    }
+    if report.safe() {
+        text += &format!("  {ok}  no lossy hop, mismatch, missing headroom, starvation or refused watchdog time\n");
+    }
+    for assumption in &report.assumptions {
+        text += &format!("  {}  {assumption}\n", styled("if  ", Style::Caution));
+    }
+    if !report.unread.is_empty() {
+        let tables: Vec<&str> = report.unread.keys().map(String::as_str).collect();
+        text += &format!("  {}  tables that are not read: {}\n", styled("hint", Style::Caution), tables.join(", "));
+    }
+    text
+}

@@ -1,0 +1,346 @@
+//! The binding that the configuration makes, by port of the fabric: what an arriving frame is counted as, where it
+//! waits, and what stops that queue.
+//!
+//! ```text
+//!   ingress port                                     egress port
+//!   DSCP --DSCP_TO_TC_MAP--> traffic class --TC_TO_QUEUE_MAP--> queue <--MAP_PFC_PRIORITY_TO_QUEUE-- PFC priority
+//!                                |          --TC_TO_DSCP_MAP--> DSCP at the next switch
+//!                    TC_TO_PRIORITY_GROUP_MAP
+//!                                v
+//!                        priority group (account) --PFC_PRIORITY_TO_PRIORITY_GROUP_MAP, reversed--> PFC priority sent
+//! ```
+//!
+//! An account is lossless if `pfc_enable` names a priority that it sends and its `BUFFER_PG` profile has an `xoff`.
+
+use crate::error::Fault;
+use crate::judge::QueueBinding;
+use crate::read::{COMPUTED, Profile, QosMap, Scheduling, SwitchConfig, table_of};
+use fabric::{Fabric, NodeId, NodeKind, PortIndex};
+use std::collections::{BTreeMap, BTreeSet};
+
+pub(crate) const DSCPS: usize = 64;
+pub(crate) const CLASSES: usize = 16;
+
+/// A port of a switch that has a cable.
+#[derive(Clone, Debug)]
+pub(crate) struct Port {
+    pub node: NodeId,
+    pub index: PortIndex,
+    pub name: String,
+    /// Traffic class by DSCP.
+    pub class: [u8; DSCPS],
+    /// Priority group by traffic class.
+    pub group: [u8; CLASSES],
+    /// Queue by traffic class.
+    pub queue: [u8; CLASSES],
+    /// DSCP that a traffic class leaves with; `None`: the one that it came with.
+    pub dscp: [Option<u8>; CLASSES],
+    /// `pfc_enable`, a bit each.
+    pub enabled: u8,
+    /// Priorities that each group sends, among those enabled.
+    pub sends: [u8; 8],
+    /// Queues that each priority stops, if it is enabled.
+    pub stops: [u32; 8],
+    /// Groups with a lossless profile.
+    pub lossless_profiles: u8,
+    /// Groups that pause instead of dropping.
+    pub lossless: u8,
+    /// Queues with a lossless profile.
+    pub lossless_queues: u32,
+    /// Queues with a scheduler, and those with strict priority and no limit.
+    pub scheduled: u32,
+    pub strict: u32,
+    /// Whether frames to the host behind may be delivered here, and may have to go by the other ToR.
+    pub delivers: bool,
+    pub detours: bool,
+}
+
+/// The tunnel of a switch to the other ToR.
+#[derive(Clone, Debug)]
+pub(crate) struct Detour {
+    pub peer: NodeId,
+    pub uniform: bool,
+    pub decap_class: Option<[u8; DSCPS]>,
+    pub decap_group: Option<[u8; CLASSES]>,
+    pub encap_dscp: Option<[Option<u8>; CLASSES]>,
+    pub encap_queue: Option<[u8; CLASSES]>,
+}
+
+/// All switches of a fabric.
+#[derive(Debug)]
+pub(crate) struct Device<'a> {
+    pub fabric: &'a Fabric,
+    pub binding: QueueBinding,
+    /// By node; hosts have none.
+    configs: Vec<Option<&'a SwitchConfig>>,
+    /// By number of the port in the fabric; those of hosts are `None`.
+    ports: Vec<Option<Port>>,
+    /// By number of the port in the fabric: the number of the other end.
+    peers: Vec<u32>,
+    /// By number of the port in the fabric: node and port.
+    owners: Vec<(NodeId, PortIndex)>,
+    pub detours: BTreeMap<NodeId, Detour>,
+}
+
+fn fault(config: &SwitchConfig, key: impl Into<String>, message: impl Into<String>, help: impl Into<String>) -> Fault {
+    Fault { file: config.file.clone(), key: key.into(), message: message.into(), help: help.into() }
+}
+
+fn filled<const N: usize>(map: &QosMap) -> [u8; N] {
+    std::array::from_fn(|key| map.get(&(key as u8)).copied().unwrap_or(0))
+}
+
+fn open(map: &QosMap) -> [Option<u8>; CLASSES] {
+    std::array::from_fn(|key| map.get(&(key as u8)).copied())
+}
+
+impl<'a> Device<'a> {
+    /// # Errors
+    /// A switch without a file, a file without a switch, a port that has a cable and no maps.
+    pub fn new(
+        fabric: &'a Fabric,
+        configs: &'a [SwitchConfig],
+        binding: QueueBinding,
+    ) -> Result<Device<'a>, Vec<Fault>> {
+        let mut device = Device {
+            fabric,
+            binding,
+            configs: vec![None; fabric.nodes().len()],
+            ports: vec![None; fabric.port_count()],
+            peers: vec![0; fabric.port_count()],
+            owners: vec![(NodeId(0), 0); fabric.port_count()],
+            detours: BTreeMap::new(),
+        };
+        let mut faults = Vec::new();
+        for config in configs {
+            match fabric.find(&config.name).filter(|&node| fabric.node(node).kind == NodeKind::Switch) {
+                Some(node) => device.configs[node.index()] = Some(config),
+                None => {
+                    let message = format!("the topology has no switch `{}`", fabric::visible(&config.name));
+                    let help = "name the topology of these switches before --running";
+                    faults.push(fault(config, "DEVICE_METADATA|localhost.hostname", message, help));
+                }
+            }
+        }
+        for node in fabric.node_ids() {
+            for (index, peer) in fabric.ports(node).iter().enumerate() {
+                let number = fabric.port_number(node, index as PortIndex);
+                device.peers[number] = fabric.port_number(peer.peer, peer.peer_port) as u32;
+                device.owners[number] = (node, index as PortIndex);
+            }
+            if fabric.node(node).kind == NodeKind::Host {
+                continue;
+            }
+            let Some(config) = device.configs[node.index()] else {
+                faults.push(without_file(fabric, node, configs));
+                continue;
+            };
+            for index in 0..fabric.ports(node).len() as PortIndex {
+                match port(fabric, node, index, config) {
+                    Ok(port) => device.ports[fabric.port_number(node, index)] = Some(port),
+                    Err(wrong) => faults.push(wrong),
+                }
+            }
+            match detour(fabric, config) {
+                Ok(Some(found)) => drop(device.detours.insert(node, found)),
+                Ok(None) => {}
+                Err(wrong) => faults.push(wrong),
+            }
+        }
+        if faults.is_empty() { Ok(device) } else { Err(faults) }
+    }
+
+    /// A port of a switch.
+    pub fn port(&self, number: u32) -> Option<&Port> {
+        self.ports[number as usize].as_ref()
+    }
+    /// All ports of switches, with their numbers.
+    pub fn ports(&self) -> impl Iterator<Item = (u32, &Port)> {
+        self.ports.iter().enumerate().filter_map(|(number, port)| Some((number as u32, port.as_ref()?)))
+    }
+    /// The other end, if a switch has it.
+    pub fn peer(&self, number: u32) -> Option<(u32, &Port)> {
+        let peer = self.peers[number as usize];
+        Some((peer, self.port(peer)?))
+    }
+    /// The file of a port's switch.
+    pub fn config(&self, port: &Port) -> &'a SwitchConfig {
+        self.configs[port.node.index()].expect("a port of a switch with a file")
+    }
+    /// Traffic class and priority group of a frame that arrives with this DSCP, the outer one of a tunnel if it has an
+    /// `inner` one. `ends`: whether its tunnel ends here.
+    pub fn classify(&self, port: &Port, dscp: u8, inner: Option<u8>, ends: bool) -> (u8, u8) {
+        let detour = self.detours.get(&port.node).filter(|_| ends);
+        let Some(detour) = detour else {
+            let class = port.class[usize::from(dscp)];
+            return (class, port.group[usize::from(class)]);
+        };
+        let seen = if detour.uniform { dscp } else { inner.unwrap_or(dscp) };
+        let class = detour.decap_class.as_ref().unwrap_or(&port.class)[usize::from(seen)];
+        (class, detour.decap_group.as_ref().unwrap_or(&port.group)[usize::from(class)])
+    }
+
+    /// Queue and DSCP with which a class leaves by `egress`, by the tunnel of `egress`'s switch if `enters`.
+    pub fn leaves(&self, ingress: &Port, egress: &Port, class: u8, dscp: u8, enters: bool) -> (u8, u8) {
+        let class = usize::from(class);
+        let by = match self.binding {
+            QueueBinding::Egress => egress,
+            QueueBinding::Ingress => ingress,
+        };
+        let (queue, plain) = (by.queue[class], egress.dscp[class].unwrap_or(dscp));
+        let Some(detour) = self.detours.get(&egress.node).filter(|_| enters) else { return (queue, plain) };
+        let outer = match detour.encap_dscp {
+            Some(map) => map[class].unwrap_or(0),
+            None if detour.uniform => plain,
+            None => 0,
+        };
+        (detour.encap_queue.map_or(queue, |map| map[class]), outer)
+    }
+
+    /// Node and name of any port.
+    pub fn end(&self, number: u32) -> (&'a str, String) {
+        let (node, index) = self.owners[number as usize];
+        let name = self.fabric.port_name(node, index).map_or(index.to_string(), str::to_owned);
+        (self.fabric.name(node), name)
+    }
+    /// The other end, of a host or a switch.
+    pub fn other(&self, number: u32) -> u32 {
+        self.peers[number as usize]
+    }
+
+    /// DSCPs that all maps treat alike, as the lowest of each kind.
+    pub fn alike(&self) -> [u8; DSCPS] {
+        let mut maps: BTreeSet<[u8; DSCPS]> = self.ports.iter().flatten().map(|port| port.class).collect();
+        maps.extend(self.detours.values().filter_map(|detour| detour.decap_class));
+        std::array::from_fn(|dscp| {
+            let same = |other: &usize| maps.iter().all(|map| map[*other] == map[dscp]);
+            (0..dscp).find(same).unwrap_or(dscp) as u8
+        })
+    }
+
+    /// DSCPs that tunnels write for traffic that is lossless at a host's port: hosts must not send them themselves.
+    pub fn reserved(&self) -> BTreeSet<u8> {
+        let mut reserved = BTreeSet::new();
+        for (_, port) in self.ports().filter(|(number, _)| self.peer(*number).is_none()) {
+            let Some(map) = self.detours.get(&port.node).and_then(|detour| detour.encap_dscp.as_ref()) else {
+                continue;
+            };
+            let lossless = |class: &usize| port.lossless >> port.group[*class] & 1 == 1;
+            reserved.extend((0..CLASSES).filter(lossless).filter_map(|class| map[class]));
+        }
+        reserved
+    }
+}
+
+fn without_file(fabric: &Fabric, node: NodeId, configs: &[SwitchConfig]) -> Fault {
+    let name = fabric.name(node);
+    let neighbours = fabric.ports(node).iter().map(|port| fabric.name(port.peer));
+    let by = neighbours.filter_map(|name| configs.iter().find(|config| config.name == name)).next();
+    Fault {
+        file: by.map_or_else(|| "(topology)".to_owned(), |config| config.file.clone()),
+        key: "DEVICE_NEIGHBOR".to_owned(),
+        message: format!("`{}` is a switch, and the folder has no file of it", fabric::visible(name)),
+        help: "its config_db.json, or take the cables to it out of this one".to_owned(),
+    }
+}
+
+fn port(fabric: &Fabric, node: NodeId, index: PortIndex, config: &SwitchConfig) -> Result<Port, Fault> {
+    let number = index.to_string();
+    let name = fabric.port_name(node, index).unwrap_or(&number);
+    if !config.ports.contains_key(name) {
+        let message = format!("PORT has no `{}`, which the topology connects", fabric::visible(name));
+        return Err(fault(config, "PORT", message, "ports as the topology calls them"));
+    }
+    let qos = config.qos.get(name);
+    let row = format!("PORT_QOS_MAP|{name}");
+    let key = qos.map_or(&row, |qos| &qos.key);
+    let map = |field: &'static str| {
+        let global = config.qos.get("global").and_then(|qos| qos.maps.get(field));
+        let map = qos.and_then(|qos| qos.maps.get(field)).or(global);
+        map.and_then(|map| config.maps[table_of(field)].get(map))
+    };
+    let needed = |field: &'static str| {
+        let help = format!("the name of a row of {}", table_of(field));
+        let message = "is missing: what the ASIC does without it is not in the configuration";
+        map(field).ok_or_else(|| fault(config, format!("{key}.{field}"), message, help))
+    };
+    let enabled = qos.map_or(0, |qos| qos.pfc_enable);
+    let stops = match enabled {
+        0 => [0; 8],
+        _ => {
+            let map = needed("pfc_to_queue_map")?;
+            let queue = |priority: usize| map.get(&(priority as u8)).filter(|_| enabled >> priority & 1 == 1);
+            std::array::from_fn(|priority| queue(priority).map_or(0, |queue| 1 << queue))
+        }
+    };
+    let groups = map("pfc_to_pg_map");
+    let mut sends = [0; 8];
+    for priority in (0..8u8).filter(|priority| enabled >> priority & 1 == 1) {
+        let group = groups.map_or(priority, |map| map.get(&priority).copied().unwrap_or(priority));
+        sends[usize::from(group)] |= 1 << priority;
+    }
+    let profile = |name: &str| config.profiles.get(name);
+    let lossless_profile = |group: u8| {
+        let bound = config.groups.get(&(name.to_owned(), group));
+        bound.is_some_and(|bound| bound.name == COMPUTED || profile(&bound.name).is_some_and(|it| it.xoff.is_some()))
+    };
+    let lossless_profiles = (0..8u8).filter(|&group| lossless_profile(group)).fold(0, |bits, group| bits | 1 << group);
+    let pausing = (0..8u8).filter(|&group| sends[usize::from(group)] != 0).fold(0u8, |bits, group| bits | 1 << group);
+    let (mut lossless_queues, mut scheduled, mut strict) = (0u32, 0u32, 0u32);
+    for queue in 0..32u8 {
+        let at = (name.to_owned(), queue);
+        if let Some(bound) = config.queues.get(&at) {
+            let lossless =
+                bound.name == COMPUTED || profile(&bound.name).and_then(|it: &Profile| it.lossless_queue) == Some(true);
+            lossless_queues |= u32::from(lossless) << queue;
+        }
+        if let Some(scheduling) = config.scheduled.get(&at).and_then(|bound| config.schedulers.get(&bound.name)) {
+            scheduled |= 1 << queue;
+            // A limit below the port's rate leaves the others the rest.
+            let rate = config.ports[name].rate.map_or(0, |rate| rate.as_bps() / 8);
+            let unlimited = match scheduling {
+                Scheduling::Strict { limit } => limit.is_none_or(|limit| limit == 0 || limit >= rate),
+                Scheduling::Share => false,
+            };
+            strict |= u32::from(unlimited) << queue;
+        }
+    }
+    let mux = config.mux.get(name);
+    Ok(Port {
+        node,
+        index,
+        name: name.to_owned(),
+        class: filled(needed("dscp_to_tc_map")?),
+        group: filled(needed("tc_to_pg_map")?),
+        queue: filled(needed("tc_to_queue_map")?),
+        dscp: map("tc_to_dscp_map").map_or([None; CLASSES], open),
+        enabled,
+        sends,
+        stops,
+        lossless_profiles,
+        lossless: lossless_profiles & pausing,
+        lossless_queues,
+        scheduled,
+        strict,
+        delivers: mux.is_none_or(|mux| mux.may_be_active),
+        detours: mux.is_some_and(|mux| mux.may_be_standby),
+    })
+}
+
+fn detour(fabric: &Fabric, config: &SwitchConfig) -> Result<Option<Detour>, Fault> {
+    let (Some(tunnel), Some(peer)) = (&config.tunnel, &config.peer) else { return Ok(None) };
+    let node = fabric.find(peer).filter(|&node| fabric.node(node).kind == NodeKind::Switch);
+    let Some(node) = node else {
+        let message = format!("the topology has no switch `{}`", fabric::visible(peer));
+        return Err(fault(config, format!("PEER_SWITCH|{peer}"), message, "the name of the other ToR"));
+    };
+    let map = |field: &str| tunnel.maps.get(field).and_then(|name| config.maps[table_of(field)].get(name));
+    Ok(Some(Detour {
+        peer: node,
+        uniform: tunnel.uniform,
+        decap_class: map("decap_dscp_to_tc_map").map(filled),
+        decap_group: map("decap_tc_to_pg_map").map(filled),
+        encap_dscp: map("encap_tc_to_dscp_map").map(open),
+        encap_queue: map("encap_tc_to_queue_map").map(filled),
+    }))
+}

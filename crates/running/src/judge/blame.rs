@@ -1,0 +1,68 @@
+//! Which entry of a map to name, where several lead to the same disagreement: the one that most files have otherwise.
+
+use crate::device::{Device, Port};
+use crate::read::{SwitchConfig, table_of};
+use std::collections::BTreeMap;
+
+/// An entry of a map that a file has: table, name of the map, key.
+#[derive(Clone, Debug)]
+pub(super) struct Entry<'a> {
+    pub config: &'a SwitchConfig,
+    pub table: &'static str,
+    pub map: String,
+    pub at: u8,
+}
+
+impl Entry<'_> {
+    pub fn key(&self) -> String {
+        format!("{}|{}.{}", self.table, self.map, self.at)
+    }
+}
+
+/// The value of each entry by how many files have it.
+pub(super) struct Votes<'a>(BTreeMap<(&'static str, &'a str, u8), BTreeMap<Option<u8>, usize>>);
+
+impl<'a> Votes<'a> {
+    pub fn new(configs: &'a [SwitchConfig]) -> Votes<'a> {
+        let mut votes: BTreeMap<_, BTreeMap<Option<u8>, usize>> = BTreeMap::new();
+        for config in configs {
+            for (&table, maps) in &config.maps {
+                for (name, map) in maps {
+                    for (&key, &value) in map {
+                        *votes.entry((table, name.as_str(), key)).or_default().entry(Some(value)).or_default() += 1;
+                    }
+                }
+            }
+        }
+        Votes(votes)
+    }
+
+    /// What more than half of the files have, if this one has something else.
+    pub fn usual(&self, entry: &Entry<'_>) -> Option<u8> {
+        let values = self.0.get(&(entry.table, entry.map.as_str(), entry.at))?;
+        let own = entry.config.maps[entry.table].get(&entry.map)?.get(&entry.at).copied();
+        let files: usize = values.values().sum();
+        let (usual, count) = values.iter().max_by_key(|(_, count)| **count)?;
+        (count * 2 > files && *usual != own).then_some(*usual).flatten()
+    }
+
+    /// The first of these entries that most files have otherwise, with what they have.
+    pub fn odd<'e>(&self, entries: impl IntoIterator<Item = Option<Entry<'e>>>) -> Option<(Entry<'e>, u8)> {
+        entries.into_iter().flatten().find_map(|entry| self.usual(&entry).map(|usual| (entry, usual)))
+    }
+}
+
+/// The entry of a port's map.
+pub(super) fn entry<'a>(device: &Device<'a>, port: &Port, field: &'static str, at: u8) -> Option<Entry<'a>> {
+    let config = device.config(port);
+    let row = |name: &str| config.qos.get(name).and_then(|qos| qos.maps.get(field));
+    let map = row(&port.name).or_else(|| row("global"))?;
+    Some(Entry { config, table: table_of(field), map: map.clone(), at })
+}
+
+/// The entry of a tunnel's map.
+pub(super) fn tunnel_entry<'a>(device: &Device<'a>, port: &Port, field: &'static str, at: u8) -> Option<Entry<'a>> {
+    let config = device.config(port);
+    let map = config.tunnel.as_ref()?.maps.get(field)?;
+    Some(Entry { config, table: table_of(field), map: map.clone(), at })
+}

@@ -1,0 +1,187 @@
+//! Whether lossless accounts can wait for each other in a cycle.
+//!
+//! A vertex is a lossless account (switch, ingress port, priority group) that frames come to. Its frames wait in queues;
+//! a queue is stopped by the PFC priorities that the neighbour's accounts send. So an account waits for each account of
+//! the neighbour that frames come to and that stops one of its queues, whether or not these very frames fill it. Hosts
+//! take in what arrives, so nothing waits for them. Without a cycle no account waits for ever (Tagger, Theorem 5.1).
+
+use super::ports::pfc_key;
+use super::{Findings, PathSet, finding};
+use crate::device::Device;
+use crate::error::FindingKind;
+use crate::paths::{Reached, Wait};
+use serde::Serialize;
+use std::collections::{BTreeMap, VecDeque};
+use std::fmt;
+
+/// Vertices of cycles from which the shortest one is looked for.
+const MOST_STARTS: usize = 2_000;
+
+/// A link whose receiver stops its sender.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct PausedLink {
+    /// The node that is stopped.
+    pub from: String,
+    /// Its egress port.
+    pub from_port: String,
+    /// The node whose account is full.
+    pub to: String,
+    /// Its ingress port.
+    pub to_port: String,
+    /// The account: its priority group.
+    pub group: u8,
+    /// The PFC priorities that it sends.
+    pub priorities: Vec<u8>,
+    /// Whether frames of this account enter a tunnel to the other ToR before they wait for the next.
+    pub enters_tunnel: bool,
+}
+
+impl fmt::Display for PausedLink {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let PausedLink { from, from_port, to, to_port, .. } = self;
+        write!(f, "{from}:{from_port} -> {to}:{to_port}")
+    }
+}
+
+#[derive(Default)]
+pub(super) struct Found {
+    pub cycle: Vec<PausedLink>,
+    pub accounts: u64,
+    pub dependencies: u64,
+}
+
+/// An account by ingress port and group.
+type Account = (u32, u8);
+
+pub(super) fn judge(device: &Device<'_>, reached: &Reached, paths: PathSet, findings: &mut Findings) -> Found {
+    let lossless = |&(number, group): &Account| device.port(number).is_some_and(|port| port.lossless >> group & 1 == 1);
+    let accounts: Vec<Account> = reached.accounts.iter().copied().filter(lossless).collect();
+    let at = |account: &Account| accounts.binary_search(account).ok();
+    // Successors with a wait that leads there.
+    let mut edges: Vec<BTreeMap<usize, &Wait>> = vec![BTreeMap::new(); accounts.len()];
+    for wait in &reached.waits {
+        let Some(from) = at(&(wait.ingress, wait.group)) else { continue };
+        let (Some(egress), Some((next, peer))) = (device.port(wait.egress), device.peer(wait.egress)) else { continue };
+        for group in (0..8u8).filter(|group| peer.lossless >> group & 1 == 1) {
+            let sent = peer.sends[usize::from(group)];
+            let stops = (0..8usize).filter(|p| sent >> p & 1 == 1).any(|p| egress.stops[p] >> wait.queue & 1 == 1);
+            if let Some(to) = at(&(next, group)).filter(|_| stops) {
+                // Of several waits one that is no tunnel is easier to follow.
+                let known = edges[from].entry(to).or_insert(wait);
+                if known.enters && !wait.enters {
+                    *known = wait;
+                }
+            }
+        }
+    }
+    let dependencies = edges.iter().map(|to| to.len() as u64).sum();
+    let cycle = shortest(&edges);
+    let links: Vec<PausedLink> = cycle
+        .iter()
+        .enumerate()
+        .map(|(position, &vertex)| {
+            let (number, group) = accounts[vertex];
+            let (from, from_port) = device.end(device.other(number));
+            let (to, to_port) = device.end(number);
+            let sends = device.port(number).map_or(0, |port| port.sends[usize::from(group)]);
+            let next = cycle[(position + 1) % cycle.len()];
+            PausedLink {
+                from: from.to_owned(),
+                from_port,
+                to: to.to_owned(),
+                to_port,
+                group,
+                priorities: (0..8).filter(|priority| sends >> priority & 1 == 1).collect(),
+                enters_tunnel: edges[vertex][&next].enters,
+            }
+        })
+        .collect();
+    report(device, &accounts, &cycle, &links, paths, findings);
+    Found { cycle: links, accounts: accounts.len() as u64, dependencies }
+}
+
+fn report(
+    device: &Device<'_>,
+    accounts: &[Account],
+    cycle: &[usize],
+    links: &[PausedLink],
+    paths: PathSet,
+    findings: &mut Findings,
+) {
+    let Some(first) = cycle.first() else { return };
+    let tunnel = links.iter().position(|link| link.enters_tunnel);
+    let vertex = cycle[tunnel.unwrap_or(0)];
+    let Some(port) = device.port(accounts[vertex].0).or_else(|| device.port(accounts[*first].0)) else { return };
+    let config = device.config(port);
+    let why = format!("{} lossless accounts wait for each other in a cycle: {paths}", links.len());
+    let (key, instead) = match (tunnel, &config.tunnel) {
+        (Some(_), Some(tunnel)) => {
+            let instead = "encap_tc_to_queue_map, encap_tc_to_dscp_map and decap_tc_to_pg_map that put what goes to \
+                           the other ToR on priorities of its own";
+            (format!("{}.encap_tc_to_queue_map", tunnel.key), instead)
+        }
+        _ => (pfc_key(device, port), "another priority after each bounce: tidegate tagger rules"),
+    };
+    findings.add(finding(FindingKind::Deadlock, config, key, why, instead.to_owned()));
+}
+
+/// A shortest cycle; among those of the first starts, which is all of them but in fabrics of thousands of ports.
+fn shortest(edges: &[BTreeMap<usize, &Wait>]) -> Vec<usize> {
+    let mut best: Vec<usize> = Vec::new();
+    let mut from = vec![usize::MAX; edges.len()];
+    for start in on_cycles(edges).into_iter().take(MOST_STARTS) {
+        from.fill(usize::MAX);
+        let mut queue = VecDeque::from([(start, 1)]);
+        'search: while let Some((vertex, length)) = queue.pop_front() {
+            if !best.is_empty() && length >= best.len() {
+                break;
+            }
+            for &next in edges[vertex].keys() {
+                if next == start {
+                    let mut cycle = vec![vertex];
+                    while cycle[cycle.len() - 1] != start {
+                        cycle.push(from[cycle[cycle.len() - 1]]);
+                    }
+                    cycle.reverse();
+                    best = cycle;
+                    break 'search;
+                }
+                if from[next] == usize::MAX {
+                    from[next] = vertex;
+                    queue.push_back((next, length + 1));
+                }
+            }
+        }
+    }
+    best
+}
+
+/// What is left when vertices without predecessors or successors are taken away, again and again: every cycle is in it.
+fn on_cycles(edges: &[BTreeMap<usize, &Wait>]) -> Vec<usize> {
+    let mut before: Vec<Vec<usize>> = vec![Vec::new(); edges.len()];
+    for (from, to) in edges.iter().enumerate() {
+        to.keys().for_each(|&to| before[to].push(from));
+    }
+    let mut left = vec![true; edges.len()];
+    let (mut ins, mut outs): (Vec<usize>, Vec<usize>) =
+        (before.iter().map(Vec::len).collect(), edges.iter().map(BTreeMap::len).collect());
+    let mut open: Vec<usize> = (0..edges.len()).filter(|&vertex| ins[vertex] == 0 || outs[vertex] == 0).collect();
+    while let Some(vertex) = open.pop() {
+        if !std::mem::replace(&mut left[vertex], false) {
+            continue;
+        }
+        for &next in edges[vertex].keys() {
+            ins[next] -= 1;
+            if ins[next] == 0 {
+                open.push(next);
+            }
+        }
+        for &previous in &before[vertex] {
+            outs[previous] -= 1;
+            if outs[previous] == 0 {
+                open.push(previous);
+            }
+        }
+    }
+    (0..edges.len()).filter(|&vertex| left[vertex]).collect()
+}

@@ -1,0 +1,56 @@
+//! What the ends of a link say of it.
+
+use super::ports::{list, pfc_key};
+use super::{Findings, finding};
+use crate::device::Device;
+use crate::error::FindingKind;
+use crate::read::{PortConfig, SwitchConfig};
+
+pub(super) fn judge(device: &Device<'_>, findings: &mut Findings) {
+    for (number, port) in device.ports() {
+        let Some((_, peer)) = device.peer(number) else { continue };
+        let (config, other) = (device.config(port), device.config(peer));
+        let there = format!("{} {}", other.file, peer.name);
+        let mut disagree = |key: String, why: String, instead: String| {
+            findings.add(finding(FindingKind::Neighbours, config, key, why, instead));
+        };
+        let missing = peer.enabled & !port.enabled;
+        if missing != 0 {
+            let missing = list(missing.into());
+            let why =
+                format!("{there} enables PFC for {missing}, and this end does not: it ignores and sends no such PAUSE");
+            disagree(
+                pfc_key(device, port),
+                why,
+                format!("\"{}\"", list((port.enabled | peer.enabled).into()).replace(' ', "")),
+            );
+        }
+        // What is the same from both ends is said once, by the end whose value fewer ports of its file have.
+        let (row, peer_row) = (config.ports[&port.name], other.ports[&peer.name]);
+        let ours = |here: usize, there: usize| (here, &config.file, &port.name) < (there, &other.file, &peer.name);
+        let alike = |config: &SwitchConfig, same: &dyn Fn(&PortConfig) -> bool| {
+            config.ports.values().filter(|row| same(row)).count()
+        };
+        let rates = |config, rate| alike(config, &|row: &PortConfig| row.rate == rate);
+        if row.rate != peer_row.rate && ours(rates(config, row.rate), rates(other, peer_row.rate)) {
+            let rate = |row: PortConfig| row.rate.map_or("none".to_owned(), |rate| rate.to_string());
+            let why = format!("the speed is {} here and {} at {there}", rate(row), rate(peer_row));
+            disagree(format!("PORT|{}.speed", port.name), why, "one speed at both ends".to_owned());
+        }
+        let mtus = |config, mtu| alike(config, &|row: &PortConfig| row.mtu == mtu);
+        if row.mtu != peer_row.mtu && ours(mtus(config, row.mtu), mtus(other, peer_row.mtu)) {
+            let why = format!("the MTU is {} here and {} at {there}: the smaller end drops", row.mtu, peer_row.mtu);
+            disagree(format!("PORT|{}.mtu", port.name), why, "one MTU at both ends".to_owned());
+        }
+        let lengths = (config.cables.get(&port.name), other.cables.get(&peer.name));
+        let same =
+            |config: &SwitchConfig, metres| config.cables.values().filter(|cable| cable.metres == metres).count();
+        if let (Some(here), Some(cable)) = lengths
+            && here.metres != cable.metres
+            && ours(same(config, here.metres), same(other, cable.metres))
+        {
+            let why = format!("{} m here, {} m at {there} ({})", here.metres, cable.metres, cable.key);
+            disagree(here.key.clone(), why, "the length of the cable at both ends".to_owned());
+        }
+    }
+}

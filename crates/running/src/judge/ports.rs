@@ -1,0 +1,101 @@
+//! What each port's own rows say of each other.
+
+use super::blame::{Entry, Votes, entry};
+use super::{Findings, finding};
+use crate::device::{Device, Port};
+use crate::error::FindingKind;
+use crate::read::COMPUTED;
+
+/// The key of the profile of a priority group.
+pub(super) fn group_key(device: &Device<'_>, port: &Port, group: u8) -> String {
+    let bound = device.config(port).groups.get(&(port.name.clone(), group));
+    bound.map_or_else(|| format!("BUFFER_PG|{}|{group}", port.name), |bound| format!("{}.profile", bound.key))
+}
+
+/// The key of the profile of a queue.
+pub(super) fn queue_key(device: &Device<'_>, port: &Port, queue: u8) -> String {
+    let bound = device.config(port).queues.get(&(port.name.clone(), queue));
+    bound.map_or_else(|| format!("BUFFER_QUEUE|{}|{queue}", port.name), |bound| format!("{}.profile", bound.key))
+}
+
+/// The key of `pfc_enable`.
+pub(super) fn pfc_key(device: &Device<'_>, port: &Port) -> String {
+    let row = device.config(port).qos.get(&port.name);
+    let key = row.map_or_else(|| format!("PORT_QOS_MAP|{}", port.name), |row| row.key.clone());
+    format!("{key}.pfc_enable")
+}
+
+/// What is said of a queue's profile.
+pub(super) fn queue_profile(device: &Device<'_>, port: &Port, queue: u8) -> String {
+    let bound = device.config(port).queues.get(&(port.name.clone(), queue));
+    bound.map_or_else(|| "no profile".to_owned(), |bound| format!("profile {}", bound.name))
+}
+
+/// Priority groups of a port whose profile the switch computes.
+pub(super) fn computed(device: &Device<'_>, port: &Port) -> u64 {
+    let config = device.config(port);
+    let is_computed =
+        |group: &u8| config.groups.get(&(port.name.clone(), *group)).is_some_and(|bound| bound.name == COMPUTED);
+    (0..8u8).filter(is_computed).count() as u64
+}
+
+/// Bits as numbers: "3, 4".
+pub(super) fn list(bits: u32) -> String {
+    let numbers: Vec<String> = (0..32).filter(|at| bits >> at & 1 == 1).map(|at: u32| at.to_string()).collect();
+    numbers.join(", ")
+}
+
+pub(super) fn judge(device: &Device<'_>, votes: &Votes<'_>, findings: &mut Findings) {
+    for (_, port) in device.ports() {
+        let config = device.config(port);
+        // A wrong entry of a map makes several of these: it is named instead.
+        let odd = |field| {
+            let enabled = (0..8u8).filter(|priority| port.enabled >> priority & 1 == 1);
+            votes.odd(enabled.map(|priority| entry(device, port, field, priority)))
+        };
+        let (odd_group, odd_queue) = (odd("pfc_to_pg_map"), odd("pfc_to_queue_map"));
+        let mut mismatch = |odd: &Option<(Entry<'_>, u8)>, key: String, why: String, instead: String| {
+            findings.add(match odd {
+                Some((entry, usual)) => {
+                    let why = format!("{why}; the other switches have {usual} here");
+                    finding(FindingKind::Mismatch, config, entry.key(), why, format!("\"{usual}\""))
+                }
+                None => finding(FindingKind::Mismatch, config, key, why, instead),
+            });
+        };
+        for group in (0..8u8).filter(|&group| port.sends[usize::from(group)] != 0) {
+            if port.lossless_profiles >> group & 1 == 0 {
+                let priorities = list(port.sends[usize::from(group)].into());
+                let why = format!(
+                    "pfc_enable has {priorities}, and group {group} of {} has no lossless profile: it drops and never \
+                     pauses",
+                    port.name
+                );
+                mismatch(&odd_group, group_key(device, port, group), why, "a profile with xoff".to_owned());
+            }
+        }
+        for group in (0..8u8).filter(|&group| port.lossless_profiles >> group & 1 == 1) {
+            if port.sends[usize::from(group)] == 0 {
+                let why = format!("group {group} has a lossless profile, and no enabled priority pauses for it");
+                let instead = format!("a list with {group}, or a lossy profile for the group");
+                mismatch(&odd_group, pfc_key(device, port), why, instead);
+            }
+        }
+        let stopped = port.stops.iter().fold(0, |bits, stops| bits | stops);
+        for queue in (0..32u8).filter(|&queue| port.lossless_queues >> queue & 1 == 1) {
+            if stopped >> queue & 1 == 0 {
+                let why = format!("queue {queue} of {} is lossless, and no enabled priority stops it", port.name);
+                let instead = format!("a lossy profile, or a priority in pfc_enable that stops queue {queue}");
+                mismatch(&odd_queue, queue_key(device, port, queue), why, instead);
+            }
+        }
+        for queue in (0..32u8).filter(|&queue| stopped >> queue & 1 == 1) {
+            if port.lossless_queues >> queue & 1 == 0 {
+                let profile = queue_profile(device, port, queue);
+                let why = format!("PFC stops queue {queue} of {}, which has {profile}: it drops when full", port.name);
+                let instead = "an egress profile of a lossless pool".to_owned();
+                mismatch(&odd_queue, queue_key(device, port, queue), why, instead);
+            }
+        }
+    }
+}

@@ -1,0 +1,206 @@
+//! What becomes of frames: where they lose their guarantee, wait in a queue that does not match, or can be starved.
+
+use super::blame::{Entry, Votes, entry, tunnel_entry};
+use super::ports::{group_key, list, pfc_key, queue_key, queue_profile};
+use super::{Findings, QueueBinding, finding};
+use crate::device::{Device, Port};
+use crate::error::FindingKind;
+use crate::paths::{Arrival, Reached, Wait};
+use std::collections::BTreeMap;
+
+/// A wait with the ports that it is at.
+struct Place<'d, 'a> {
+    device: &'d Device<'a>,
+    wait: &'d Wait,
+    ingress: &'d Port,
+    egress: &'d Port,
+}
+
+pub(super) fn judge(device: &Device<'_>, reached: &Reached, votes: &Votes<'_>, findings: &mut Findings) {
+    // Queues of each egress port that frames wait in.
+    let mut fed: BTreeMap<u32, u32> = BTreeMap::new();
+    reached.waits.iter().for_each(|wait| *fed.entry(wait.egress).or_default() |= 1 << wait.queue);
+    for wait in &reached.waits {
+        let (Some(ingress), Some(egress)) = (device.port(wait.ingress), device.port(wait.egress)) else { continue };
+        let place = Place { device, wait, ingress, egress };
+        place.profiles(votes, findings);
+        if let (Some((_, next)), Some(arrival)) = (device.peer(wait.egress), wait.next) {
+            place.next(next, arrival, votes, findings);
+        }
+        if place.lossless() {
+            place.starvation(fed[&wait.egress], findings);
+        }
+    }
+}
+
+impl<'a> Place<'_, 'a> {
+    fn lossless(&self) -> bool {
+        self.ingress.lossless >> self.wait.group & 1 == 1
+    }
+
+    /// `DSCP 3 of Ethernet0`.
+    fn frames(&self) -> String {
+        format!("DSCP {} from {}", self.wait.dscp, self.ingress.name)
+    }
+
+    fn class(&self) -> Option<Entry<'a>> {
+        entry(self.device, self.ingress, "dscp_to_tc_map", self.wait.dscp)
+    }
+    fn group(&self) -> Option<Entry<'a>> {
+        entry(self.device, self.ingress, "tc_to_pg_map", self.wait.class)
+    }
+    /// What chooses the queue.
+    fn queue(&self) -> Option<Entry<'a>> {
+        let tunnel = tunnel_entry(self.device, self.egress, "encap_tc_to_queue_map", self.wait.class);
+        let port = match self.device.binding {
+            QueueBinding::Egress => self.egress,
+            QueueBinding::Ingress => self.ingress,
+        };
+        tunnel.filter(|_| self.wait.enters).or_else(|| entry(self.device, port, "tc_to_queue_map", self.wait.class))
+    }
+    fn rewrite(&self) -> Option<Entry<'a>> {
+        let tunnel = tunnel_entry(self.device, self.egress, "encap_tc_to_dscp_map", self.wait.class);
+        let port = entry(self.device, self.egress, "tc_to_dscp_map", self.wait.class);
+        tunnel.filter(|_| self.wait.enters).or(port)
+    }
+
+    /// Names the odd entry, or else `key` of the switch of `port`.
+    fn blame<'e>(
+        &self,
+        kind: FindingKind,
+        odd: Option<(Entry<'e>, u8)>,
+        (port, key, instead): (&Port, String, String),
+        why: String,
+        findings: &mut Findings,
+    ) {
+        findings.add(match odd {
+            Some((entry, usual)) => {
+                let why = format!("{why}; the other switches have {usual} here");
+                finding(kind, entry.config, entry.key(), why, format!("\"{usual}\""))
+            }
+            None => finding(kind, self.device.config(port), key, why, instead),
+        });
+    }
+
+    /// Group and queue of the same frames.
+    fn profiles(&self, votes: &Votes<'_>, findings: &mut Findings) {
+        let Place { device, wait, ingress, egress } = *self;
+        let lossless_queue = egress.lossless_queues >> wait.queue & 1 == 1;
+        let stopped = egress.stops.iter().any(|stops| stops >> wait.queue & 1 == 1);
+        if self.lossless() == lossless_queue || (lossless_queue && !stopped) {
+            return;
+        }
+        let sends = (0..8).map(|priority| entry(device, ingress, "pfc_to_pg_map", priority));
+        let odd = votes.odd([self.queue(), self.group(), self.class()].into_iter().chain(sends));
+        let queue = format!("queue {} of {}, {}", wait.queue, egress.name, queue_profile(device, egress, wait.queue));
+        let frames = self.frames();
+        if lossless_queue {
+            let why =
+                format!("{frames} count in group {}, which drops, and wait in {queue}, which does not", wait.group);
+            let bit = ingress.lossless_profiles >> wait.group & 1 == 1;
+            let key = if bit { pfc_key(device, ingress) } else { group_key(device, ingress, wait.group) };
+            let or = (ingress, key, "a lossless group for them, or a lossy queue".to_owned());
+            self.blame(FindingKind::Mismatch, odd, or, why, findings);
+        } else {
+            let why =
+                format!("{frames} count in lossless group {}, and wait in {queue}: dropped when full", wait.group);
+            let or = (egress, queue_key(device, egress, wait.queue), "an egress profile of a lossless pool".to_owned());
+            self.blame(FindingKind::Mismatch, odd, or, why, findings);
+        }
+    }
+
+    /// What the next switch makes of these frames.
+    fn next(&self, next: &Port, arrival: Arrival, votes: &Votes<'_>, findings: &mut Findings) {
+        let Place { device, wait, egress, .. } = *self;
+        let of = |field, tunnel, at| {
+            let tunnel = tunnel_entry(device, next, tunnel, at).filter(|_| arrival.ends);
+            tunnel.or_else(|| entry(device, next, field, at))
+        };
+        let class = of("dscp_to_tc_map", "decap_dscp_to_tc_map", arrival.dscp);
+        let group = of("tc_to_pg_map", "decap_tc_to_pg_map", arrival.class);
+        let there = format!("{} {}", device.config(next).file, next.name);
+        let lossless_there = next.lossless >> arrival.group & 1 == 1;
+        if !lossless_there {
+            if self.lossless() {
+                let here = device.config(egress);
+                let why = format!(
+                    "{} of {}, lossless there, arrive as DSCP {} in group {}, which drops",
+                    self.frames(),
+                    here.file,
+                    arrival.dscp,
+                    arrival.group
+                );
+                let sends = next.sends[usize::from(arrival.group)] != 0;
+                let has_profile = next.lossless_profiles >> arrival.group & 1 == 1;
+                let (key, instead) = match (sends, has_profile) {
+                    (false, true) => (pfc_key(device, next), format!("a list with {}", arrival.group)),
+                    (true, false) => (group_key(device, next, arrival.group), "a profile with xoff".to_owned()),
+                    _ => {
+                        let key = class.as_ref().map_or_else(|| group_key(device, next, arrival.group), Entry::key);
+                        (key, "a traffic class of a lossless group".to_owned())
+                    }
+                };
+                let sends = (0..8).map(|priority| entry(device, next, "pfc_to_pg_map", priority));
+                let candidates = [class, group, self.rewrite(), self.class(), self.group()];
+                let odd = votes.odd(candidates.into_iter().chain(sends));
+                let or = (next, key, instead);
+                self.blame(FindingKind::LossyHop, odd, or, why, findings);
+            }
+            return;
+        }
+        let sent = next.sends[usize::from(arrival.group)] & egress.enabled;
+        let priorities = (0..8u8).filter(|priority| sent >> priority & 1 == 1);
+        let stopped = priorities.clone().fold(0, |bits, priority| bits | egress.stops[usize::from(priority)]);
+        if sent == 0 || stopped >> wait.queue & 1 == 1 {
+            return;
+        }
+        let why = format!(
+            "{} wait in queue {} of {}, and fill group {} of {there}, whose PAUSE of priority {} stops queue {}",
+            self.frames(),
+            wait.queue,
+            egress.name,
+            arrival.group,
+            list(sent.into()),
+            list(stopped)
+        );
+        let pauses = priorities.clone().map(|priority| entry(device, egress, "pfc_to_queue_map", priority));
+        let sends = priorities.map(|priority| entry(device, next, "pfc_to_pg_map", priority));
+        let queue = self.queue();
+        let key = queue.as_ref().map_or_else(|| queue_key(device, egress, wait.queue), Entry::key);
+        let candidates = [queue].into_iter().chain(pauses).chain([self.class(), self.rewrite(), self.group()]);
+        let odd = votes.odd(candidates.chain([class, group]).chain(sends));
+        let or = (egress, key, format!("queue {}, or the priority that stops this one", list(stopped)));
+        self.blame(FindingKind::Neighbours, odd, or, why, findings);
+    }
+
+    /// Queues that may be served before this one for ever.
+    fn starvation(&self, fed: u32, findings: &mut Findings) {
+        let Place { device, wait, egress, .. } = *self;
+        let config = device.config(egress);
+        let mut starved = |key: String, why: String, instead: &str| {
+            findings.add(finding(FindingKind::Starvation, config, key, why, instead.to_owned()));
+        };
+        let row = |queue: u8| format!("QUEUE|{}|{queue}.scheduler", egress.name);
+        // One row of SCHEDULER serves many ports: it is what to change.
+        let key = |queue: u8| {
+            let bound = config.scheduled.get(&(egress.name.clone(), queue));
+            bound.map_or_else(|| row(queue), |bound| format!("SCHEDULER|{}.type", bound.name))
+        };
+        let account = format!("lossless group {} of {}", wait.group, self.ingress.name);
+        for queue in (0..32u8).filter(|&queue| egress.strict >> queue & 1 == 1 && fed >> queue & 1 == 1) {
+            let own_is_strict = egress.strict >> wait.queue & 1 == 1;
+            if queue != wait.queue && (!own_is_strict || queue > wait.queue) {
+                let why = format!(
+                    "strict priority without a pir below the port's rate: while queue {queue} of {} has frames, queue {} \
+                     waits, and {account} with it",
+                    egress.name, wait.queue
+                );
+                starved(key(queue), why, "a scheduler of type DWRR, or a pir below the rate of the port");
+            }
+        }
+        if egress.scheduled >> wait.queue & 1 == 0 {
+            let why = format!("queue {} has no scheduler: nothing says that {account} drains", wait.queue);
+            starved(row(wait.queue), why, "a scheduler of type DWRR");
+        }
+    }
+}

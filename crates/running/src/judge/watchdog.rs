@@ -1,0 +1,75 @@
+//! Watchdog settings that SONiC refuses (`sonic-pfcwd.yang`), or that watch nothing.
+
+use super::ports::{list, pfc_key};
+use super::{Findings, finding};
+use crate::device::Device;
+use crate::error::FindingKind;
+use crate::read::SwitchConfig;
+
+/// Milliseconds, by SONiC's YANG model.
+const DETECTION: std::ops::RangeInclusive<u64> = 100..=5_000;
+const RESTORATION: std::ops::RangeInclusive<u64> = 100..=60_000;
+const POLL_INTERVAL: std::ops::RangeInclusive<u64> = 100..=1_000;
+const ACTIONS: [&str; 3] = ["drop", "forward", "alert"];
+
+pub(super) fn judge(config: &SwitchConfig, device: &Device<'_>, findings: &mut Findings) {
+    let mut refused = |key: String, why: String, instead: String| {
+        findings.add(finding(FindingKind::Watchdog, config, key, why, instead));
+    };
+    let watchdog = &config.watchdog;
+    let range = |range: &std::ops::RangeInclusive<u64>| format!("{} to {} ms", range.start(), range.end());
+    if let Some(poll) = watchdog.poll_interval.filter(|poll| !POLL_INTERVAL.contains(poll)) {
+        let why = format!("SONiC refuses {poll} ms");
+        refused("PFC_WD|GLOBAL.POLL_INTERVAL".to_owned(), why, range(&POLL_INTERVAL));
+    }
+    let poll = watchdog.poll_interval.unwrap_or(0);
+    let longest = watchdog.ports.values().flat_map(|port| [port.detection, port.restoration]).flatten().max();
+    // Where it is longer than every time, it is the one number to change.
+    let poll = match longest {
+        Some(longest) if poll > longest => {
+            let why = format!("{poll} ms is more than every detection and restoration time: SONiC refuses them");
+            refused("PFC_WD|GLOBAL.POLL_INTERVAL".to_owned(), why, format!("at most {longest}"));
+            0
+        }
+        _ => poll,
+    };
+    for port in watchdog.ports.values() {
+        let times =
+            [("detection_time", port.detection, &DETECTION), ("restoration_time", port.restoration, &RESTORATION)];
+        for (field, time, allowed) in times {
+            let key = format!("{}.{field}", port.key);
+            match time {
+                None => refused(key, "is missing: the watchdog does not start".to_owned(), range(allowed)),
+                Some(time) if !allowed.contains(&time) => {
+                    refused(key, format!("SONiC refuses {time} ms"), range(allowed));
+                }
+                Some(time) if time < poll => {
+                    let why = format!("{time} ms is less than POLL_INTERVAL, {poll} ms: SONiC refuses it");
+                    refused(key, why, format!("at least {poll}, or a shorter POLL_INTERVAL"));
+                }
+                Some(_) => {}
+            }
+        }
+        if let Some(action) = port.action.as_deref().filter(|action| !ACTIONS.contains(action)) {
+            let why = format!("SONiC refuses `{}`", fabric::visible(action));
+            refused(format!("{}.action", port.key), why, "drop, forward or alert".to_owned());
+        }
+    }
+    for (_, port) in device.ports().filter(|(_, port)| device.config(port).name == config.name) {
+        let watched = config.qos.get(&port.name).map_or(0, |qos| qos.watched);
+        let without = watched & !port.enabled;
+        if without != 0 {
+            let key = pfc_key(device, port).replace("pfc_enable", "pfcwd_sw_enable");
+            let why = format!("watches priority {}, which pfc_enable does not have", list(without.into()));
+            refused(key, why, "priorities of pfc_enable".to_owned());
+        }
+        if watched != 0 && !watchdog.ports.is_empty() && !watchdog.ports.contains_key(&port.name) {
+            let why = "pfcwd_sw_enable names priorities, other ports have a row, and this one has none".to_owned();
+            refused(
+                format!("PFC_WD|{}", port.name),
+                why,
+                "a row with action, detection_time, restoration_time".to_owned(),
+            );
+        }
+    }
+}

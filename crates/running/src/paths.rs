@@ -1,0 +1,346 @@
+//! Which accounts frames come to, and in which queues they then wait, over all paths of a set.
+//!
+//! A frame is followed by the port that it came by, its DSCP, and the DSCP inside if it is in a tunnel. Hosts send every
+//! DSCP but those that are reserved for tunnels. DSCPs that all maps treat alike are followed as one.
+
+use crate::device::{DSCPS, Device, Port};
+use crate::judge::PathSet;
+use fabric::{Fabric, NodeId, NodeKind, PortIndex};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::hash::{BuildHasherDefault, Hasher};
+
+/// Keys are a few small numbers of this program's own making: a multiplication a word does, at a tenth of the cost.
+#[derive(Default)]
+struct WordHasher(u64);
+
+impl Hasher for WordHasher {
+    fn finish(&self) -> u64 {
+        self.0 ^ self.0 >> 32
+    }
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|&byte| self.write_u64(byte.into()));
+    }
+    fn write_u8(&mut self, value: u8) {
+        self.write_u64(value.into());
+    }
+    fn write_u32(&mut self, value: u32) {
+        self.write_u64(value.into());
+    }
+    fn write_u64(&mut self, value: u64) {
+        self.0 = (self.0.rotate_left(5) ^ value).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    }
+    fn write_isize(&mut self, value: isize) {
+        self.write_u64(value as u64);
+    }
+}
+
+type Set<T> = HashSet<T, BuildHasherDefault<WordHasher>>;
+
+/// Where a frame is.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct State {
+    ingress: u32,
+    dscp: u8,
+    /// Inside a tunnel: the inner DSCP and the switch that it leads to.
+    inside: Option<(u8, NodeId)>,
+    /// Bounces so far.
+    bounces: u8,
+}
+
+/// That frames of an account wait in a queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Wait {
+    pub ingress: u32,
+    pub group: u8,
+    pub egress: u32,
+    pub queue: u8,
+    /// How they arrive at the next switch; `None`: a host is next.
+    pub next: Option<Arrival>,
+    /// Whether they enter a tunnel here.
+    pub enters: bool,
+    pub class: u8,
+    /// The lowest DSCP of these frames at `ingress`.
+    pub dscp: u8,
+}
+
+/// What a frame is at a switch that it comes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Arrival {
+    pub dscp: u8,
+    pub class: u8,
+    pub group: u8,
+    /// Whether its tunnel ends there.
+    pub ends: bool,
+}
+
+/// What was followed.
+#[derive(Debug, Default)]
+pub(crate) struct Reached {
+    /// In order, each once.
+    pub waits: Vec<Wait>,
+    /// Accounts: ingress port and group.
+    pub accounts: BTreeSet<(u32, u8)>,
+    /// Host ports at which reserved DSCPs are assumed not to arrive.
+    pub reserved_at: u64,
+}
+
+/// Hosts at the same switches.
+struct Group {
+    switches: Vec<NodeId>,
+    /// Ports that lead to them, by node.
+    exits: BTreeMap<NodeId, Vec<PortIndex>>,
+}
+
+struct Search<'d, 'a> {
+    device: &'d Device<'a>,
+    alike: [u8; DSCPS],
+    waits: Set<Wait>,
+    accounts: BTreeSet<(u32, u8)>,
+    /// Hops to a switch, by switch.
+    distances: BTreeMap<NodeId, Vec<u32>>,
+    seen: Set<State>,
+    open: Vec<State>,
+}
+
+const FAR: u32 = u32::MAX;
+
+/// Follows frames of all hosts along a set of paths.
+pub(crate) fn follow(device: &Device<'_>, paths: PathSet) -> Reached {
+    let fabric = device.fabric;
+    let mut search = Search {
+        device,
+        alike: device.alike(),
+        waits: Set::default(),
+        accounts: BTreeSet::new(),
+        distances: BTreeMap::new(),
+        seen: Set::default(),
+        open: Vec::new(),
+    };
+    for peer in device.detours.values().map(|detour| detour.peer) {
+        search.distances.entry(peer).or_insert_with(|| distances(fabric, &[peer]));
+    }
+    let (entries, reserved_at) = search.entries();
+    match paths {
+        PathSet::Shortest => {
+            for group in groups(fabric) {
+                let towards = distances(fabric, &group.switches);
+                search.begin(&entries);
+                while let Some(state) = search.open.pop() {
+                    search.towards_group(state, &group, &towards);
+                }
+            }
+        }
+        PathSet::Bounces(_) | PathSet::Any => {
+            search.begin(&entries);
+            while let Some(state) = search.open.pop() {
+                search.anywhere(state, paths);
+            }
+        }
+    }
+    let mut waits: Vec<Wait> = search.waits.into_iter().collect();
+    waits.sort_unstable();
+    Reached { waits, accounts: search.accounts, reserved_at }
+}
+
+/// Hops from every switch to the nearest of `targets`.
+fn distances(fabric: &Fabric, targets: &[NodeId]) -> Vec<u32> {
+    let mut distances = vec![FAR; fabric.nodes().len()];
+    let mut queue: std::collections::VecDeque<NodeId> = targets.iter().copied().collect();
+    targets.iter().for_each(|target| distances[target.index()] = 0);
+    while let Some(node) = queue.pop_front() {
+        for peer in fabric.ports(node).iter().map(|port| port.peer) {
+            if fabric.node(peer).kind == NodeKind::Switch && distances[peer.index()] == FAR {
+                distances[peer.index()] = distances[node.index()] + 1;
+                queue.push_back(peer);
+            }
+        }
+    }
+    distances
+}
+
+fn groups(fabric: &Fabric) -> Vec<Group> {
+    let mut groups: BTreeMap<Vec<NodeId>, Group> = BTreeMap::new();
+    for &host in fabric.hosts() {
+        let mut switches: Vec<NodeId> = fabric.ports(host).iter().map(|port| port.peer).collect();
+        switches.sort_unstable();
+        switches.dedup();
+        let group = groups.entry(switches.clone()).or_insert_with(|| Group { switches, exits: BTreeMap::new() });
+        for port in fabric.ports(host) {
+            group.exits.entry(port.peer).or_default().push(port.peer_port);
+        }
+    }
+    groups.into_values().collect()
+}
+
+/// How many tiers higher the next node is.
+fn rise(fabric: &Fabric, from: NodeId, to: NodeId) -> i16 {
+    let height = |node: NodeId| match fabric.node(node).kind {
+        NodeKind::Host => -1,
+        NodeKind::Switch => i16::from(fabric.node(node).tier),
+    };
+    height(to) - height(from)
+}
+
+impl Search<'_, '_> {
+    /// What hosts send, and how many host ports leave reserved DSCPs out.
+    fn entries(&self) -> (Vec<State>, u64) {
+        let reserved = self.device.reserved();
+        let (mut entries, mut reserved_at) = (Vec::new(), 0);
+        for (ingress, port) in self.device.ports().filter(|(number, _)| self.device.peer(*number).is_none()) {
+            let held = |dscp: u8| reserved.contains(&dscp) && port.lossless >> self.account(port, dscp) & 1 == 0;
+            let sent: BTreeSet<u8> =
+                (0..DSCPS as u8).filter(|&dscp| !held(dscp)).map(|dscp| self.alike[usize::from(dscp)]).collect();
+            reserved_at += u64::from((0..DSCPS as u8).any(held));
+            entries.extend(sent.into_iter().map(|dscp| State { ingress, dscp, inside: None, bounces: 0 }));
+        }
+        (entries, reserved_at)
+    }
+
+    fn account(&self, port: &Port, dscp: u8) -> u8 {
+        self.device.classify(port, dscp, None, false).1
+    }
+
+    fn begin(&mut self, entries: &[State]) {
+        self.seen.clear();
+        self.seen.extend(entries);
+        self.open.clear();
+        self.open.extend(entries);
+    }
+
+    /// One step towards the hosts of a group by shortest paths.
+    fn towards_group(&mut self, state: State, group: &Group, towards: &[u32]) {
+        let device = self.device;
+        let Some(port) = device.port(state.ingress) else { return };
+        let node = port.node;
+        if self.in_tunnel(state, node) {
+            return;
+        }
+        let Some(exits) = group.exits.get(&node) else {
+            for out in self.closer(node, towards) {
+                self.hop(state, out, None);
+            }
+            return;
+        };
+        self.deliver(state, node, exits.iter().copied());
+    }
+
+    /// One step wherever the set of paths allows.
+    fn anywhere(&mut self, state: State, paths: PathSet) {
+        let (device, fabric) = (self.device, self.device.fabric);
+        let Some(port) = device.port(state.ingress) else { return };
+        let (node, ingress) = (port.node, port.index);
+        if self.in_tunnel(state, node) {
+            return;
+        }
+        let from_above = rise(fabric, node, fabric.ports(node)[usize::from(ingress)].peer) > 0;
+        let mut exits = Vec::new();
+        for (out, peer) in fabric.ports(node).iter().enumerate() {
+            let out = out as PortIndex;
+            if fabric.node(peer.peer).kind == NodeKind::Host {
+                exits.push(out);
+                continue;
+            }
+            if out == ingress {
+                continue;
+            }
+            let rise = rise(fabric, node, peer.peer);
+            let bounces = match paths {
+                PathSet::Bounces(most) => {
+                    let bounces = state.bounces + u8::from(rise == 0 || (rise > 0 && from_above));
+                    if bounces > most {
+                        continue;
+                    }
+                    bounces
+                }
+                _ => 0,
+            };
+            self.hop(State { bounces, ..state }, out, None);
+        }
+        self.deliver(state, node, exits.into_iter());
+    }
+
+    /// A frame in a tunnel goes on to the switch at its end. Whether it is one that is not there yet.
+    fn in_tunnel(&mut self, state: State, node: NodeId) -> bool {
+        let Some((_, target)) = state.inside.filter(|(_, target)| *target != node) else { return false };
+        let towards = std::mem::take(self.distances.entry(target).or_default());
+        for out in self.closer(node, &towards) {
+            self.hop(state, out, None);
+        }
+        self.distances.insert(target, towards);
+        true
+    }
+
+    /// To hosts of this switch: delivered, or by the other ToR.
+    fn deliver(&mut self, state: State, node: NodeId, exits: impl Iterator<Item = PortIndex>) {
+        let (device, fabric) = (self.device, self.device.fabric);
+        let mut detours = false;
+        for out in exits {
+            let number = fabric.port_number(node, out) as u32;
+            let Some(exit) = device.port(number).filter(|_| number != state.ingress) else { continue };
+            if exit.delivers || state.inside.is_some() {
+                self.hop(state, out, None);
+            }
+            // What comes out of the tunnel does not go back into it.
+            detours |= exit.detours && state.inside.is_none();
+        }
+        let Some(detour) = device.detours.get(&node).filter(|_| detours) else { return };
+        let towards = std::mem::take(self.distances.entry(detour.peer).or_default());
+        for out in self.closer(node, &towards) {
+            self.hop(state, out, Some(detour.peer));
+        }
+        self.distances.insert(detour.peer, towards);
+    }
+
+    /// Ports of a switch that lead one hop closer.
+    fn closer(&self, node: NodeId, towards: &[u32]) -> Vec<PortIndex> {
+        let fabric = self.device.fabric;
+        let here = towards[node.index()];
+        let ports = fabric.ports(node).iter().enumerate();
+        let closer = ports.filter(|(_, port)| {
+            let switch = fabric.node(port.peer).kind == NodeKind::Switch;
+            switch && here != 0 && here != FAR && towards[port.peer.index()] == here - 1
+        });
+        closer.map(|(port, _)| port as PortIndex).collect()
+    }
+
+    /// Notes that a frame waits at an egress port, and follows it behind; `enters`: by a tunnel to that switch.
+    fn hop(&mut self, state: State, out: PortIndex, enters: Option<NodeId>) {
+        let device = self.device;
+        let Some(ingress) = device.port(state.ingress) else { return };
+        let node = ingress.node;
+        let egress = device.fabric.port_number(node, out) as u32;
+        let Some(exit) = device.port(egress) else { return };
+        let ends = state.inside.is_some_and(|(_, target)| target == node);
+        let inner = state.inside.map(|(inner, _)| inner);
+        let (class, group) = device.classify(ingress, state.dscp, inner, ends);
+        let (queue, dscp) = device.leaves(ingress, exit, class, state.dscp, enters.is_some());
+        let next = device.peer(egress).map(|(next, port)| {
+            let inside = match (enters, ends) {
+                (Some(target), _) => Some((state.dscp, target)),
+                (None, false) => state.inside,
+                (None, true) => None,
+            };
+            let arrives = State { ingress: next, dscp: self.alike[usize::from(dscp)], inside, bounces: state.bounces };
+            let there = inside.is_some_and(|(_, target)| target == port.node);
+            let (class, group) = device.classify(port, arrives.dscp, inside.map(|(inner, _)| inner), there);
+            (arrives, Arrival { dscp: arrives.dscp, class, group, ends: there })
+        });
+        let wait = Wait {
+            ingress: state.ingress,
+            group,
+            egress,
+            queue,
+            next: next.map(|(_, arrival)| arrival),
+            enters: enters.is_some(),
+            class,
+            dscp: state.dscp,
+        };
+        self.waits.insert(wait);
+        self.accounts.insert((state.ingress, group));
+        if let Some((arrives, _)) = next
+            && self.seen.insert(arrives)
+        {
+            self.open.push(arrives);
+        }
+    }
+}

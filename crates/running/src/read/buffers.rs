@@ -1,0 +1,129 @@
+//! Buffer pools and profiles, what uses them, and schedulers.
+
+use super::reader::{Reader, Row};
+use super::{Bound, Pool, Profile, Scheduling, SwitchConfig};
+use std::collections::BTreeMap;
+
+/// The highest queue of an ASIC: unicast and multicast together.
+const MOST_QUEUE: u8 = 31;
+const MOST_GROUP: u8 = 7;
+/// A profile that the switch computes from speed and cable by itself.
+pub(crate) const COMPUTED: &str = "NULL";
+
+pub(super) fn read(reader: &mut Reader<'_>, switch: &mut SwitchConfig) {
+    let any = 0..=u64::MAX;
+    for row in reader.rows("BUFFER_POOL") {
+        reader.check_fields(&row, &["size", "xoff"]);
+        reader.number(&row, "size", any.clone());
+        let shared_headroom = reader.number(&row, "xoff", any.clone());
+        switch.pools.insert(row.name.to_owned(), Pool { shared_headroom });
+    }
+    for row in reader.rows("BUFFER_PROFILE") {
+        reader.check_fields(&row, &["pool", "size", "xon", "xoff", "xon_offset"]);
+        let Some(pool) = reader.reference(&row, "pool", "BUFFER_POOL") else {
+            if !row.fields.contains_key("pool") {
+                reader.fault(format!("{}.pool", row.key), "is missing", "the name of a row of BUFFER_POOL");
+            }
+            continue;
+        };
+        if !switch.pools.contains_key(&pool) {
+            let message = format!("BUFFER_POOL has no `{}`", fabric::visible(&pool));
+            reader.fault(format!("{}.pool", row.key), message, "the name of a row of BUFFER_POOL");
+        }
+        for field in ["xon", "xon_offset"] {
+            reader.number(&row, field, any.clone());
+        }
+        let profile = Profile {
+            size: reader.number(&row, "size", any.clone()).unwrap_or(0),
+            xoff: reader.number(&row, "xoff", any.clone()),
+            lossless_queue: lossless(row.name).or_else(|| lossless(&pool)),
+            pool,
+        };
+        switch.profiles.insert(row.name.to_owned(), profile);
+    }
+    switch.groups = bound(reader, "BUFFER_PG", MOST_GROUP, "profile", "BUFFER_PROFILE");
+    switch.queues = bound(reader, "BUFFER_QUEUE", MOST_QUEUE, "profile", "BUFFER_PROFILE");
+    for row in reader.rows("SCHEDULER") {
+        reader.check_fields(&row, &["type", "weight", "pir"]);
+        let limit = reader.number(&row, "pir", any.clone());
+        let scheduling = match reader.text(&row, "type").as_deref() {
+            Some("STRICT") => Scheduling::Strict { limit },
+            Some("DWRR" | "WRR") => {
+                if reader.number(&row, "weight", 1..=100).is_none() && !row.fields.contains_key("weight") {
+                    reader.fault(format!("{}.weight", row.key), "is missing", "a number from 1 to 100");
+                }
+                Scheduling::Share
+            }
+            _ => {
+                reader.fault(format!("{}.type", row.key), "is missing or unknown", "STRICT, DWRR or WRR");
+                continue;
+            }
+        };
+        switch.schedulers.insert(row.name.to_owned(), scheduling);
+    }
+    switch.scheduled = bound(reader, "QUEUE", MOST_QUEUE, "scheduler", "SCHEDULER");
+    let exists = |table: &str, name: &str| match table {
+        "SCHEDULER" => switch.schedulers.contains_key(name),
+        _ => switch.profiles.contains_key(name) || name == COMPUTED,
+    };
+    let tables = [
+        (&switch.groups, "profile", "BUFFER_PROFILE"),
+        (&switch.queues, "profile", "BUFFER_PROFILE"),
+        (&switch.scheduled, "scheduler", "SCHEDULER"),
+    ];
+    // Each missing name once, at the first row that has it.
+    let mut missing: BTreeMap<(&str, &str), String> = BTreeMap::new();
+    for (rows, field, table) in tables {
+        for bound in rows.values().filter(|bound| !exists(table, &bound.name)) {
+            missing.entry((table, &bound.name)).or_insert_with(|| format!("{}.{field}", bound.key));
+        }
+    }
+    for ((table, name), key) in missing {
+        let message = format!("{table} has no `{}`", fabric::visible(name));
+        reader.fault(key, message, format!("the name of a row of {table}"));
+    }
+}
+
+/// Rows of `Ethernet0|3-4`, each port and number by itself; a number that two rows name is refused, as SONiC does.
+fn bound(
+    reader: &mut Reader<'_>,
+    table: &'static str,
+    most: u8,
+    field: &'static str,
+    of: &str,
+) -> BTreeMap<(String, u8), Bound> {
+    let mut found: BTreeMap<(String, u8), Bound> = BTreeMap::new();
+    for row in reader.rows(table) {
+        reader.check_fields(&row, &[field]);
+        let Some(name) = named(reader, &row, field, of) else { continue };
+        for (port, number) in reader.ports_and_numbers(&row, most) {
+            let bound = Bound { key: row.key.clone(), name: name.clone() };
+            if let Some(other) = found.insert((port, number), bound) {
+                reader.fault(row.key.clone(), format!("overlaps {}", other.key), "each number in one row");
+                break;
+            }
+        }
+    }
+    found
+}
+
+fn named(reader: &mut Reader<'_>, row: &Row<'_>, field: &'static str, of: &str) -> Option<String> {
+    // A queue may have a WRED profile and no scheduler.
+    if !row.fields.contains_key(field) {
+        if field == "profile" {
+            reader.fault(format!("{}.{field}", row.key), "is missing", format!("the name of a row of {of}"));
+        }
+        return None;
+    }
+    reader.reference(row, field, of)
+}
+
+/// Whether the name of a profile or pool says that it is lossless.
+fn lossless(name: &str) -> Option<bool> {
+    let name = name.to_ascii_lowercase();
+    match (name.contains("lossless"), name.contains("lossy")) {
+        (true, false) => Some(true),
+        (false, true) => Some(false),
+        _ => None,
+    }
+}

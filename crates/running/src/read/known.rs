@@ -1,0 +1,95 @@
+//! Keys of the tables that are read, as SONiC's YANG models have them. What is neither read nor listed here is
+//! reported: it may be a typing error.
+
+/// Keys that have no bearing on flow control, by table.
+pub(super) const OTHER_KEYS: [(&str, &[&str]); 12] = [
+    (
+        "PORT",
+        &[
+            "alias",
+            "lanes",
+            "index",
+            "fec",
+            "description",
+            "autoneg",
+            "adv_speeds",
+            "interface_type",
+            "adv_interface_types",
+            "link_training",
+            "tpid",
+            "mode",
+            "pfc_asym",
+            "asic_port_name",
+            "core_id",
+            "core_port_id",
+            "num_voq",
+            "role",
+            "mux_cable",
+            "macsec",
+            "dhcp_rate_limit",
+            "subport",
+            "laser_freq",
+            "tx_power",
+            "dom_polling",
+            "el_capable",
+            "media_type",
+            "fast_linkup",
+            "unreliable_los",
+            "hwsku",
+            "pt_mode",
+            "pt_interface_id",
+            "pt_timestamp_template",
+            "coreId",
+            "corePortId",
+            "numVoq",
+            "admin_role",
+        ],
+    ),
+    ("PORT_QOS_MAP", &["dscp_to_fc_map", "scheduler"]),
+    ("PFC_WD", &["pfc_stat_history", "BIG_RED_SWITCH"]),
+    ("BUFFER_POOL", &["mode", "type", "percentage"]),
+    ("BUFFER_PROFILE", &["dynamic_th", "static_th", "headroom_type", "packet_discard_action", "static_threshold"]),
+    ("BUFFER_PG", &[]),
+    ("BUFFER_QUEUE", &[]),
+    ("QUEUE", &["wred_profile"]),
+    ("SCHEDULER", &["meter_type", "cir", "cbs", "pbs", "priority"]),
+    (
+        "TUNNEL",
+        &["tunnel_type", "src_ip", "dst_ip", "encap_ecn_mode", "ecn_mode", "ttl_mode", "encap_tc_color_to_dscp_map"],
+    ),
+    (
+        "MUX_CABLE",
+        &["server_ipv4", "server_ipv6", "soc_ipv4", "soc_ipv6", "cable_type", "prober_type", "grpc_client_name"],
+    ),
+    ("PEER_SWITCH", &["address_ipv4"]),
+];
+
+/// Tables that are read; the others are named in the report.
+pub(super) const TABLES: [&str; 19] = [
+    "DEVICE_METADATA",
+    "DEVICE_NEIGHBOR",
+    "DEVICE_NEIGHBOR_METADATA",
+    "PORT",
+    "CABLE_LENGTH",
+    "DSCP_TO_TC_MAP",
+    "TC_TO_QUEUE_MAP",
+    "TC_TO_PRIORITY_GROUP_MAP",
+    "TC_TO_DSCP_MAP",
+    "MAP_PFC_PRIORITY_TO_QUEUE",
+    "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP",
+    "PORT_QOS_MAP",
+    "PFC_WD",
+    "BUFFER_POOL",
+    "BUFFER_PROFILE",
+    "BUFFER_PG",
+    "BUFFER_QUEUE",
+    "SCHEDULER",
+    "QUEUE",
+];
+
+/// Tables that only switches of a dual-ToR pair have.
+pub(super) const DUAL_TOR: [&str; 3] = ["TUNNEL", "MUX_CABLE", "PEER_SWITCH"];
+
+/// Keys by which a port classifies frames that are not read: what they carry cannot be judged.
+pub(super) const OTHER_CLASSIFIERS: [&str; 4] =
+    ["dot1p_to_tc_map", "exp_to_fc_map", "mpls_tc_to_tc_map", "tc_to_dot1p_map"];

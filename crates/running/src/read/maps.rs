@@ -1,0 +1,219 @@
+//! The QoS maps, and the ports and tunnels that use them.
+
+use super::known::OTHER_CLASSIFIERS;
+use super::reader::{Reader, Row};
+use super::{Mux, PortQos, QosMap, SwitchConfig, Tunnel};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A table of maps: the most that a key and a value may be.
+struct MapTable {
+    name: &'static str,
+    most_key: u8,
+    most_value: u8,
+}
+
+const DSCP_TO_TC: &str = "DSCP_TO_TC_MAP";
+const TC_TO_QUEUE: &str = "TC_TO_QUEUE_MAP";
+const TC_TO_PG: &str = "TC_TO_PRIORITY_GROUP_MAP";
+const TC_TO_DSCP: &str = "TC_TO_DSCP_MAP";
+const PFC_TO_QUEUE: &str = "MAP_PFC_PRIORITY_TO_QUEUE";
+const PFC_TO_PG: &str = "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP";
+
+const TABLES: [MapTable; 6] = [
+    MapTable { name: DSCP_TO_TC, most_key: 63, most_value: 15 },
+    MapTable { name: TC_TO_QUEUE, most_key: 15, most_value: 31 },
+    MapTable { name: TC_TO_PG, most_key: 15, most_value: 7 },
+    MapTable { name: TC_TO_DSCP, most_key: 15, most_value: 63 },
+    MapTable { name: PFC_TO_QUEUE, most_key: 7, most_value: 31 },
+    MapTable { name: PFC_TO_PG, most_key: 7, most_value: 7 },
+];
+
+/// Field of `PORT_QOS_MAP`, and the table that it refers to.
+pub(crate) const PORT_MAPS: [(&str, &str); 6] = [
+    ("dscp_to_tc_map", DSCP_TO_TC),
+    ("tc_to_queue_map", TC_TO_QUEUE),
+    ("tc_to_pg_map", TC_TO_PG),
+    ("tc_to_dscp_map", TC_TO_DSCP),
+    ("pfc_to_queue_map", PFC_TO_QUEUE),
+    ("pfc_to_pg_map", PFC_TO_PG),
+];
+
+/// Field of `TUNNEL`, and the table that it refers to.
+const TUNNEL_MAPS: [(&str, &str); 4] = [
+    ("decap_dscp_to_tc_map", DSCP_TO_TC),
+    ("decap_tc_to_pg_map", TC_TO_PG),
+    ("encap_tc_to_dscp_map", TC_TO_DSCP),
+    ("encap_tc_to_queue_map", TC_TO_QUEUE),
+];
+
+/// The table that a field of `PORT_QOS_MAP` or `TUNNEL` refers to.
+pub(crate) fn table_of(field: &str) -> &'static str {
+    let found = PORT_MAPS.iter().chain(&TUNNEL_MAPS).find(|(known, _)| *known == field);
+    found.map_or(DSCP_TO_TC, |(_, table)| table)
+}
+
+pub(super) fn read(reader: &mut Reader<'_>, switch: &mut SwitchConfig) {
+    for table in &TABLES {
+        let maps: BTreeMap<String, QosMap> = reader
+            .rows(table.name)
+            .into_iter()
+            .map(|row| (row.name.to_owned(), read_map(reader, table, &row)))
+            .collect();
+        switch.maps.insert(table.name, maps);
+    }
+    read_port_maps(reader, switch);
+    read_tunnel(reader, switch);
+}
+
+fn read_map(reader: &mut Reader<'_>, table: &MapTable, row: &Row<'_>) -> QosMap {
+    let mut map = QosMap::new();
+    for (key, value) in row.fields {
+        let place = format!("{}.{key}", row.key);
+        let help = format!("a number from 0 to {} for one from 0 to {}", table.most_value, table.most_key);
+        let number = key.parse::<u8>().ok().filter(|number| *number <= table.most_key && number.to_string() == *key);
+        let target = super::reader::text_of(value).and_then(|text| text.trim().parse::<u8>().ok());
+        match (number, target.filter(|target| *target <= table.most_value)) {
+            (Some(number), Some(target)) => {
+                map.insert(number, target);
+            }
+            (None, _) => reader.fault(place, "is no key of this map", help),
+            (_, None) => reader.fault(place, format!("is {}", fabric::visible(&value.to_string())), help),
+        }
+    }
+    map
+}
+
+fn read_port_maps(reader: &mut Reader<'_>, switch: &mut SwitchConfig) {
+    let fields: Vec<&str> =
+        PORT_MAPS.iter().map(|(field, _)| *field).chain(["pfc_enable", "pfcwd_sw_enable"]).collect();
+    for row in reader.rows("PORT_QOS_MAP") {
+        let classifiers = OTHER_CLASSIFIERS.iter().find(|field| row.fields.contains_key(**field));
+        if let Some(field) = classifiers {
+            let message = "classifies frames by something other than DSCP, which is not read";
+            reader.fault(format!("{}.{field}", row.key), message, "dscp_to_tc_map");
+            continue;
+        }
+        reader.check_fields(&row, &fields);
+        let mut qos = PortQos { key: row.key.clone(), ..PortQos::default() };
+        for (field, table) in PORT_MAPS {
+            if let Some(name) = reader.reference(&row, field, table) {
+                qos.maps.insert(field, name);
+            }
+        }
+        qos.pfc_enable = reader.priorities(&row, "pfc_enable").unwrap_or(0);
+        qos.watched = reader.priorities(&row, "pfcwd_sw_enable").unwrap_or(0);
+        let names = if row.name == "global" { vec!["global".to_owned()] } else { reader.ports_of(&row, row.name) };
+        for name in names {
+            if switch.qos.insert(name.clone(), qos.clone()).is_some() {
+                reader.fault(row.key.clone(), format!("{name} has two rows"), "one row a port");
+            }
+        }
+    }
+}
+
+fn read_tunnel(reader: &mut Reader<'_>, switch: &mut SwitchConfig) {
+    let fields: Vec<&str> = TUNNEL_MAPS.iter().map(|(field, _)| *field).chain(["dscp_mode"]).collect();
+    for row in reader.rows("TUNNEL") {
+        reader.check_fields(&row, &fields);
+        let mut tunnel = Tunnel { key: row.key.clone(), ..Tunnel::default() };
+        match reader.text(&row, "dscp_mode").as_deref() {
+            Some("uniform") => tunnel.uniform = true,
+            Some("pipe") => {}
+            _ => reader.fault(format!("{}.dscp_mode", row.key), "is missing or unknown", "pipe or uniform"),
+        }
+        for (field, table) in TUNNEL_MAPS {
+            if let Some(name) = reader.reference(&row, field, table) {
+                tunnel.maps.insert(field, name);
+            }
+        }
+        if let Some(other) = switch.tunnel.replace(tunnel) {
+            reader.fault(row.key.clone(), format!("beside {}: one tunnel is read", other.key), "one row");
+        }
+    }
+    for row in reader.rows("MUX_CABLE") {
+        reader.check_fields(&row, &["state"]);
+        let mux = match reader.text(&row, "state").as_deref() {
+            Some("active") => Mux { may_be_standby: false, may_be_active: true },
+            Some("standby") => Mux { may_be_standby: true, may_be_active: false },
+            Some("auto" | "manual" | "detach") | None => Mux { may_be_standby: true, may_be_active: true },
+            Some(other) => {
+                let message = format!("is `{}`", fabric::visible(other));
+                reader.fault(format!("{}.state", row.key), message, "auto, manual, detach, active or standby");
+                continue;
+            }
+        };
+        for port in reader.ports_of(&row, row.name) {
+            switch.mux.insert(port, mux.clone());
+        }
+    }
+    for row in reader.rows("PEER_SWITCH") {
+        reader.check_fields(&row, &[]);
+        if switch.peer.replace(row.name.to_owned()).is_some() {
+            reader.fault(row.key.clone(), "is a second one", "one row: the other ToR");
+        }
+    }
+    if !switch.mux.is_empty() {
+        for (there, table) in [(switch.tunnel.is_some(), "TUNNEL"), (switch.peer.is_some(), "PEER_SWITCH")] {
+            if !there {
+                reader.fault(table, "is missing, and MUX_CABLE has rows", "the tunnel to the other ToR, and its name");
+            }
+        }
+    }
+}
+
+/// That what is used exists and has no hole.
+pub(super) fn check(reader: &mut Reader<'_>, switch: &SwitchConfig) {
+    let of_ports = switch.qos.values().map(|qos| (&qos.key, &qos.maps));
+    let of_tunnels = switch.tunnel.iter().map(|tunnel| (&tunnel.key, &tunnel.maps));
+    let mut used: BTreeMap<(&'static str, &str), bool> = BTreeMap::new();
+    for (key, maps) in of_ports.chain(of_tunnels) {
+        for (&field, name) in maps {
+            let table = table_of(field);
+            if !switch.maps[table].contains_key(name) {
+                let message = format!("{table} has no `{}`", fabric::visible(name));
+                reader.fault(format!("{key}.{field}"), message, format!("the name of a row of {table}"));
+            }
+            // A port's map to DSCP leaves the DSCP of classes that it does not name; a tunnel's has to name them all.
+            *used.entry((table, name)).or_default() |= field != "tc_to_dscp_map";
+        }
+    }
+    let classes: Vec<u8> = used
+        .keys()
+        .filter(|(table, _)| *table == DSCP_TO_TC)
+        .filter_map(|(table, name)| switch.maps[table].get(*name))
+        .flat_map(|map| map.values().copied())
+        .collect();
+    for ((table, name), whole) in used {
+        let Some(map) = switch.maps[table].get(name).filter(|_| whole) else { continue };
+        let highest = map.keys().next_back().copied().unwrap_or(0);
+        let needed: Vec<u8> = match table {
+            DSCP_TO_TC => (0..64).collect(),
+            PFC_TO_QUEUE | PFC_TO_PG => continue,
+            _ => (0..=highest).chain(classes.iter().copied()).collect(),
+        };
+        let missing = needed.into_iter().filter(|key| !map.contains_key(key)).min();
+        if let Some(missing) = missing {
+            let key = format!("{table}|{name}.{missing}");
+            reader.fault(key, "is missing: the map has a hole", "a value for it");
+        }
+    }
+    check_pfc(reader, switch);
+}
+
+/// That the maps of PFC priorities name what `pfc_enable` names.
+fn check_pfc(reader: &mut Reader<'_>, switch: &SwitchConfig) {
+    let mut said: BTreeSet<String> = BTreeSet::new();
+    for qos in switch.qos.values() {
+        for field in ["pfc_to_queue_map", "pfc_to_pg_map"] {
+            let map = qos.maps.get(field).and_then(|name| Some((name, switch.maps[table_of(field)].get(name)?)));
+            let Some((name, map)) = map else { continue };
+            for priority in (0..8).filter(|priority| qos.pfc_enable >> priority & 1 == 1) {
+                let key = format!("{}|{name}.{priority}", table_of(field));
+                if !map.contains_key(&priority) && said.insert(key.clone()) {
+                    let message = format!("is missing, and {}.pfc_enable names {priority}", qos.key);
+                    reader.fault(key, message, "a value for it");
+                }
+            }
+        }
+    }
+}

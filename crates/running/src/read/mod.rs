@@ -1,0 +1,257 @@
+//! Reading the QoS tables of `config_db.json` files, one a switch.
+//!
+//! | table | what is taken |
+//! |---|---|
+//! | `DSCP_TO_TC_MAP`, `TC_TO_QUEUE_MAP`, `TC_TO_PRIORITY_GROUP_MAP`, `TC_TO_DSCP_MAP`, `MAP_PFC_PRIORITY_TO_QUEUE`, `PFC_PRIORITY_TO_PRIORITY_GROUP_MAP` | the maps by name |
+//! | `PORT_QOS_MAP` | which maps a port uses, or all (`global`); `pfc_enable`, `pfcwd_sw_enable` |
+//! | `BUFFER_POOL`, `BUFFER_PROFILE`, `BUFFER_PG`, `BUFFER_QUEUE` | profiles of priority groups and queues |
+//! | `PORT`, `CABLE_LENGTH` | speed, MTU, state, length |
+//! | `SCHEDULER`, `QUEUE` | how queues share a port |
+//! | `PFC_WD` | the watchdog's times |
+//! | `TUNNEL`, `MUX_CABLE`, `PEER_SWITCH` | dual ToR |
+//!
+//! References are `AZURE` or, in older versions, `[DSCP_TO_TC_MAP|AZURE]`; a key may name several ports
+//! (`Ethernet0,Ethernet4|3-4`). A reference to a missing row, a map with a hole, a profile without its pool and a length
+//! without unit are faults with file and key. A field that neither this reader nor SONiC's YANG models know is a
+//! finding; tables that are not read are named.
+
+mod buffers;
+mod json;
+mod known;
+mod maps;
+mod ports;
+mod reader;
+
+use crate::error::{Fault, Finding};
+pub(crate) use buffers::COMPUTED;
+pub(crate) use maps::table_of;
+use reader::{Object, Reader};
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use units::Rate;
+
+/// A map of a QoS table: value by key. Keys and values are small: DSCPs, traffic classes, priorities, queues.
+pub(crate) type QosMap = BTreeMap<u8, u8>;
+
+/// What a switch's file says.
+#[derive(Clone, Debug, Default)]
+pub struct SwitchConfig {
+    /// The file.
+    pub file: String,
+    /// `DEVICE_METADATA|localhost.hostname`.
+    pub name: String,
+    /// Tables of the file that are not read.
+    pub unread: Vec<String>,
+    /// Fields that nothing reads.
+    pub unknown: Vec<Finding>,
+    pub(crate) maps: BTreeMap<&'static str, BTreeMap<String, QosMap>>,
+    pub(crate) ports: BTreeMap<String, PortConfig>,
+    pub(crate) cables: BTreeMap<String, Cable>,
+    pub(crate) qos: BTreeMap<String, PortQos>,
+    pub(crate) watchdog: Watchdog,
+    pub(crate) pools: BTreeMap<String, Pool>,
+    pub(crate) profiles: BTreeMap<String, Profile>,
+    pub(crate) groups: BTreeMap<(String, u8), Bound>,
+    pub(crate) queues: BTreeMap<(String, u8), Bound>,
+    pub(crate) schedulers: BTreeMap<String, Scheduling>,
+    pub(crate) scheduled: BTreeMap<(String, u8), Bound>,
+    pub(crate) tunnel: Option<Tunnel>,
+    pub(crate) mux: BTreeMap<String, Mux>,
+    pub(crate) peer: Option<String>,
+}
+
+/// A row of `PORT`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PortConfig {
+    pub rate: Option<Rate>,
+    pub mtu: u64,
+    pub up: bool,
+}
+
+/// A length of `CABLE_LENGTH`, and its key.
+#[derive(Clone, Debug)]
+pub(crate) struct Cable {
+    pub metres: u64,
+    pub key: String,
+}
+
+/// A row of `PORT_QOS_MAP`.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct PortQos {
+    pub key: String,
+    /// Name of the map by field.
+    pub maps: BTreeMap<&'static str, String>,
+    /// Priorities, a bit each.
+    pub pfc_enable: u8,
+    pub watched: u8,
+}
+
+/// `PFC_WD`: times in ms, as they are written.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Watchdog {
+    pub poll_interval: Option<u64>,
+    pub ports: BTreeMap<String, WatchdogPort>,
+}
+
+#[derive(Clone, Debug, Default)]
+pub(crate) struct WatchdogPort {
+    pub key: String,
+    pub detection: Option<u64>,
+    pub restoration: Option<u64>,
+    pub action: Option<String>,
+}
+
+/// A row of `BUFFER_POOL`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pool {
+    /// The shared headroom of ingress pools.
+    pub shared_headroom: Option<u64>,
+}
+
+/// A row of `BUFFER_PROFILE`.
+#[derive(Clone, Debug)]
+pub(crate) struct Profile {
+    pub pool: String,
+    pub size: u64,
+    /// Only lossless profiles of priority groups have it.
+    pub xoff: Option<u64>,
+    /// By the names of profile and pool; `None` if neither tells.
+    pub lossless_queue: Option<bool>,
+}
+
+/// That a row names another, and its key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Bound {
+    pub key: String,
+    /// `NULL` for a priority group whose profile the switch computes by itself.
+    pub name: String,
+}
+
+/// A row of `SCHEDULER`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Scheduling {
+    /// Strict priority; with the peak rate in bytes a second if it is limited.
+    Strict { limit: Option<u64> },
+    /// A share: WRR or DWRR.
+    Share,
+}
+
+/// The tunnel to the other ToR.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Tunnel {
+    pub key: String,
+    /// Whether the outer DSCP is copied inwards, and the inner outwards.
+    pub uniform: bool,
+    pub maps: BTreeMap<&'static str, String>,
+}
+
+/// A row of `MUX_CABLE`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Mux {
+    /// Whether frames to the server may have to go by the other ToR.
+    pub may_be_standby: bool,
+    /// Whether frames to the server may go by this ToR.
+    pub may_be_active: bool,
+}
+
+/// Reads files, each a name and its text. A file may hold a list of switches.
+///
+/// # Errors
+/// Every fault of every file.
+pub fn read(files: &[(String, String)]) -> Result<Vec<SwitchConfig>, Vec<Fault>> {
+    let (mut switches, mut faults): (Vec<SwitchConfig>, Vec<Fault>) = (Vec::new(), Vec::new());
+    let mut objects: Vec<(&str, Value)> = Vec::new();
+    for (file, text) in files {
+        match json::parse(text) {
+            Ok(Value::Array(list)) => objects.extend(list.into_iter().map(|one| (file.as_str(), one))),
+            Ok(one) => objects.push((file, one)),
+            Err(error) => {
+                let place = format!(" at line {} column {}", error.line(), error.column());
+                let message = fabric::visible(error.to_string().trim_end_matches(&place));
+                faults.push(Fault {
+                    file: file.clone(),
+                    key: format!("line {}, column {}", error.line(), error.column()),
+                    message: format!("not valid JSON: {message}"),
+                    help: "one JSON object, as `config save` writes".to_owned(),
+                });
+            }
+        }
+    }
+    for (file, object) in &objects {
+        match object.as_object() {
+            Some(object) => read_switch(file, object, &mut switches, &mut faults),
+            None => faults.push(Fault {
+                file: (*file).to_owned(),
+                key: "(file)".to_owned(),
+                message: "is no object".to_owned(),
+                help: "the config_db.json of a switch".to_owned(),
+            }),
+        }
+    }
+    claims(&objects, &mut faults);
+    if faults.is_empty() { Ok(switches) } else { Err(faults) }
+}
+
+fn read_switch(file: &str, object: &Object, switches: &mut Vec<SwitchConfig>, faults: &mut Vec<Fault>) {
+    let ports = object.get("PORT").and_then(Value::as_object);
+    let ports: BTreeSet<String> = ports.map_or_else(BTreeSet::new, |ports| ports.keys().cloned().collect());
+    let mut reader = Reader { file, object, faults: Vec::new(), unknown: Vec::new(), ports };
+    let localhost = object.get("DEVICE_METADATA").and_then(|table| table.get("localhost"));
+    let name = localhost.and_then(|localhost| localhost.get("hostname")).and_then(Value::as_str).unwrap_or_default();
+    let mut switch = SwitchConfig { file: file.to_owned(), name: name.to_owned(), ..SwitchConfig::default() };
+    if name.is_empty() {
+        reader.fault("DEVICE_METADATA|localhost.hostname", "is missing", "the name of the switch");
+    } else if let Some(other) = switches.iter().find(|other| other.name == name) {
+        let message = format!("`{}` is the name of {} too: each claims its ports", fabric::visible(name), other.file);
+        reader.fault("DEVICE_METADATA|localhost.hostname", message, "one file a switch; multi-ASIC is not read");
+    }
+    if reader.ports.is_empty() {
+        reader.fault("PORT", "is missing or empty", "the ports of the switch");
+    }
+    if !object.contains_key("PORT_QOS_MAP") {
+        reader.fault("PORT_QOS_MAP", "is missing: the file says nothing of QoS", "the running config_db.json");
+    }
+    switch.unread = object
+        .keys()
+        .filter(|table| !known::TABLES.contains(&table.as_str()) && !known::DUAL_TOR.contains(&table.as_str()))
+        .map(|table| fabric::visible(table))
+        .collect();
+    maps::read(&mut reader, &mut switch);
+    ports::read(&mut reader, &mut switch);
+    buffers::read(&mut reader, &mut switch);
+    maps::check(&mut reader, &switch);
+    switch.unknown = std::mem::take(&mut reader.unknown);
+    faults.append(&mut reader.faults);
+    switches.push(switch);
+}
+
+/// That no port of a switch is the neighbour of two ports. A server's port may be: that of a dual-ToR cable.
+fn claims(objects: &[(&str, Value)], faults: &mut Vec<Fault>) {
+    let mut claimed: BTreeMap<(&str, &str), (&str, String)> = BTreeMap::new();
+    for (file, object) in objects {
+        let Some(neighbours) = object.get("DEVICE_NEIGHBOR").and_then(Value::as_object) else { continue };
+        let is_server = |name: &str| {
+            let kind = object.get("DEVICE_NEIGHBOR_METADATA").and_then(|table| table.get(name)?.get("type"));
+            kind.and_then(Value::as_str).is_some_and(|kind| kind.to_ascii_lowercase().ends_with("server"))
+        };
+        for (key, row) in neighbours {
+            // Keyed by the local port, or, with `local_port`, by the neighbour's name.
+            let by_name = row.get("local_port").is_some().then_some(key.as_str());
+            let name = row.get("name").and_then(Value::as_str).or(by_name);
+            let (Some(name), Some(port)) = (name, row.get("port").and_then(Value::as_str)) else { continue };
+            if is_server(name) {
+                continue;
+            }
+            let key = format!("DEVICE_NEIGHBOR|{}", fabric::visible(key));
+            if let Some((other, other_key)) = claimed.insert((name, port), (file, key.clone())) {
+                let (name, port) = (fabric::visible(name), fabric::visible(port));
+                faults.push(Fault {
+                    file: (*file).to_owned(),
+                    key,
+                    message: format!("{other}: {other_key} claims {name} {port} too"),
+                    help: "the port that the cable leads to".to_owned(),
+                });
+            }
+        }
+    }
+}

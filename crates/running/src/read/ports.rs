@@ -1,0 +1,69 @@
+//! Ports, cables, the watchdog.
+
+use super::reader::Reader;
+use super::{Cable, PortConfig, SwitchConfig, WatchdogPort};
+use units::Rate;
+
+/// The MTU of a port whose row states none, as SONiC has it.
+const DEFAULT_MTU: u64 = 9_100;
+/// A longer cable is a typing error.
+const MAX_METRES: u64 = 1_000_000;
+const BPS_PER_MBPS: u64 = 1_000_000;
+
+pub(super) fn read(reader: &mut Reader<'_>, switch: &mut SwitchConfig) {
+    for row in reader.rows("PORT") {
+        reader.check_fields(&row, &["speed", "mtu", "admin_status"]);
+        let rate = reader.number(&row, "speed", 1..=10_000_000).and_then(|mbps| Rate::from_bps(mbps * BPS_PER_MBPS));
+        let mtu = reader.number(&row, "mtu", 68..=65_535).unwrap_or(DEFAULT_MTU);
+        let up = match reader.text(&row, "admin_status").as_deref() {
+            Some("down") => false,
+            Some("up") | None => true,
+            Some(other) => {
+                let message = format!("is `{}`", fabric::visible(other));
+                reader.fault(format!("{}.admin_status", row.key), message, "up or down");
+                true
+            }
+        };
+        switch.ports.insert(row.name.to_owned(), PortConfig { rate, mtu, up });
+    }
+    for row in reader.rows("CABLE_LENGTH") {
+        for (port, value) in row.fields {
+            let key = format!("{}.{port}", row.key);
+            let text = value.as_str().unwrap_or_default();
+            let metres = text.strip_suffix('m').and_then(|metres| metres.trim().parse::<u64>().ok());
+            let Some(metres) = metres.filter(|metres| *metres <= MAX_METRES) else {
+                let message = format!("is {}: no length in metres", fabric::visible(&value.to_string()));
+                reader.fault(key, message, "a length with its unit, as 40m");
+                continue;
+            };
+            if !reader.ports.contains(port) {
+                reader.fault(key, "PORT has no such port", "the name of a row of PORT");
+            } else if switch.cables.insert(port.clone(), Cable { metres, key: key.clone() }).is_some() {
+                reader.fault(key, "is stated in another row too", "one length a port");
+            }
+        }
+    }
+    read_watchdog(reader, switch);
+}
+
+fn read_watchdog(reader: &mut Reader<'_>, switch: &mut SwitchConfig) {
+    // Ranges are SONiC's own to refuse: a finding, not a fault, so any number is read.
+    let any = 0..=u64::from(u32::MAX);
+    for row in reader.rows("PFC_WD") {
+        if row.name == "GLOBAL" {
+            reader.check_fields(&row, &["POLL_INTERVAL"]);
+            switch.watchdog.poll_interval = reader.number(&row, "POLL_INTERVAL", any.clone());
+            continue;
+        }
+        reader.check_fields(&row, &["action", "detection_time", "restoration_time"]);
+        let port = WatchdogPort {
+            key: row.key.clone(),
+            detection: reader.number(&row, "detection_time", any.clone()),
+            restoration: reader.number(&row, "restoration_time", any.clone()),
+            action: reader.text(&row, "action"),
+        };
+        for name in reader.ports_of(&row, row.name) {
+            switch.watchdog.ports.insert(name, port.clone());
+        }
+    }
+}

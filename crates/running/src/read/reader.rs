@@ -1,0 +1,194 @@
+//! One file while it is read: rows of tables, fields of rows, and the faults that turn up.
+
+use super::known::OTHER_KEYS;
+use crate::error::{Fault, Finding, FindingKind};
+use serde_json::{Map, Value};
+use std::collections::BTreeSet;
+
+pub(super) type Object = Map<String, Value>;
+
+/// The most of a list of ports or a range of numbers that a key may name.
+const MOST_IN_KEY: usize = 4_096;
+
+pub(super) struct Reader<'a> {
+    pub file: &'a str,
+    pub object: &'a Object,
+    pub faults: Vec<Fault>,
+    pub unknown: Vec<Finding>,
+    /// The ports of `PORT`.
+    pub ports: BTreeSet<String>,
+}
+
+/// A row of a table, with its key as SONiC writes it.
+pub(super) struct Row<'a> {
+    pub table: &'static str,
+    pub name: &'a str,
+    pub fields: &'a Object,
+    /// `TABLE|name`.
+    pub key: String,
+}
+
+/// A string, or a number as one.
+pub(super) fn text_of(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        _ => None,
+    }
+}
+
+impl<'a> Reader<'a> {
+    pub fn fault(&mut self, key: impl Into<String>, message: impl Into<String>, help: impl Into<String>) {
+        let (file, key) = (self.file.to_owned(), fabric::visible(&key.into()));
+        self.faults.push(Fault { file, key, message: message.into(), help: help.into() });
+    }
+
+    /// All rows of a table, in order of their keys.
+    pub fn rows(&mut self, table: &'static str) -> Vec<Row<'a>> {
+        let object: &'a Object = self.object;
+        let Some(value) = object.get(table) else { return Vec::new() };
+        let Some(rows) = value.as_object() else {
+            self.fault(table, "must be an object of rows", format!("{{\"{table}\": {{\"key\": {{...}}}}}}"));
+            return Vec::new();
+        };
+        let mut found = Vec::new();
+        for (name, fields) in rows {
+            let key = format!("{table}|{name}");
+            match fields.as_object() {
+                Some(fields) => found.push(Row { table, name, fields, key }),
+                None => self.fault(key, "must be an object of fields", "{\"field\": \"value\"}"),
+            }
+        }
+        found
+    }
+
+    /// Reports the fields of a row that are neither in `read` nor known to SONiC.
+    pub fn check_fields(&mut self, row: &Row<'_>, read: &[&str]) {
+        let others = OTHER_KEYS.iter().find(|(table, _)| *table == row.table).map_or(&[][..], |(_, keys)| keys);
+        for field in row.fields.keys() {
+            // A list of values ends with `@` in some dumps; `NULL` stands for a row without fields.
+            let name = field.trim_end_matches('@');
+            if !read.contains(&name) && !others.contains(&name) && name != "NULL" {
+                self.unknown.push(Finding {
+                    kind: FindingKind::UnknownKey,
+                    file: self.file.to_owned(),
+                    key: fabric::visible(&format!("{}.{field}", row.key)),
+                    why: "no table of this kind has this field, so nothing reads it".to_owned(),
+                    instead: match read {
+                        [] => "leave it out".to_owned(),
+                        read => format!("one of {}, or leave it out", read.join(", ")),
+                    },
+                });
+            }
+        }
+    }
+
+    /// A field as text.
+    pub fn text(&mut self, row: &Row<'_>, field: &str) -> Option<String> {
+        let value = row.fields.get(field)?;
+        let text = text_of(value);
+        if text.is_none() {
+            self.fault(format!("{}.{field}", row.key), "must be a string", "\"value\"");
+        }
+        text
+    }
+
+    /// A field as a number of `range`.
+    pub fn number(&mut self, row: &Row<'_>, field: &str, range: std::ops::RangeInclusive<u64>) -> Option<u64> {
+        let text = self.text(row, field)?;
+        let number = text.trim().parse::<u64>().ok().filter(|number| range.contains(number));
+        if number.is_none() {
+            let help = format!("a number from {} to {}", range.start(), range.end());
+            self.fault(format!("{}.{field}", row.key), format!("is `{}`", fabric::visible(&text)), help);
+        }
+        number
+    }
+
+    /// The name in a field that refers to a row of `table`: `AZURE`, or `[TABLE|AZURE]` of older versions.
+    pub fn reference(&mut self, row: &Row<'_>, field: &str, table: &str) -> Option<String> {
+        let text = self.text(row, field)?;
+        let name = match text.strip_prefix('[') {
+            None => Some(text.as_str()),
+            Some(inner) => inner.strip_suffix(']').and_then(|inner| inner.strip_prefix(table)?.strip_prefix('|')),
+        };
+        match name {
+            Some(name) if !name.is_empty() => Some(name.to_owned()),
+            _ => {
+                let message = format!("`{}` names no row of {table}", fabric::visible(&text));
+                self.fault(format!("{}.{field}", row.key), message, format!("AZURE or [{table}|AZURE]"));
+                None
+            }
+        }
+    }
+
+    /// The ports of a key: `Ethernet0`, or `Ethernet0,Ethernet4`.
+    pub fn ports_of(&mut self, row: &Row<'_>, names: &str) -> Vec<String> {
+        let mut ports = Vec::new();
+        for name in names.split(',').map(str::trim) {
+            if self.ports.contains(name) {
+                ports.push(name.to_owned());
+            } else {
+                let message = format!("PORT has no `{}`", fabric::visible(name));
+                self.fault(row.key.clone(), message, "the name of a row of PORT");
+            }
+        }
+        ports
+    }
+
+    /// Ports and numbers of a key like `Ethernet0|3-4`, each pair by itself.
+    pub fn ports_and_numbers(&mut self, row: &Row<'_>, most: u8) -> Vec<(String, u8)> {
+        let help = "a port and a number or a range, as Ethernet0|3-4";
+        let Some((names, range)) = row.name.split_once('|') else {
+            self.fault(row.key.clone(), "names no number", help);
+            return Vec::new();
+        };
+        if range.contains('|') {
+            let message = "has three parts: configuration of a modular chassis is not read";
+            self.fault(row.key.clone(), message, help);
+            return Vec::new();
+        }
+        let numbers = numbers_of(range).filter(|numbers| numbers.iter().all(|&number| number <= most));
+        let Some(numbers) = numbers else {
+            let message = format!("`{}` is no range from 0 to {most}", fabric::visible(range));
+            self.fault(row.key.clone(), message, help);
+            return Vec::new();
+        };
+        let ports = self.ports_of(row, names);
+        if ports.len() * numbers.len() > MOST_IN_KEY {
+            self.fault(row.key.clone(), "names too many ports", help);
+            return Vec::new();
+        }
+        ports.into_iter().flat_map(|port| numbers.iter().map(move |&number| (port.clone(), number))).collect()
+    }
+
+    /// A list of priorities: `3,4`, or nothing.
+    pub fn priorities(&mut self, row: &Row<'_>, field: &str) -> Option<u8> {
+        let text = self.text(row, field)?;
+        let mut bits = 0;
+        for part in text.split(',').map(str::trim).filter(|_| !text.trim().is_empty()) {
+            match part.parse::<u8>().ok().filter(|priority| *priority < 8) {
+                Some(priority) => bits |= 1 << priority,
+                None => {
+                    let message = format!("`{}` is no list of priorities", fabric::visible(&text));
+                    self.fault(format!("{}.{field}", row.key), message, "priorities from 0 to 7, as 3,4");
+                    return None;
+                }
+            }
+        }
+        Some(bits)
+    }
+}
+
+/// `3`, `3-4` or `0,2-3` as numbers.
+fn numbers_of(range: &str) -> Option<Vec<u8>> {
+    let mut numbers = Vec::new();
+    for part in range.split(',') {
+        let (low, high) = part.split_once('-').unwrap_or((part, part));
+        let (low, high) = (low.trim().parse::<u8>().ok()?, high.trim().parse::<u8>().ok()?);
+        if low > high {
+            return None;
+        }
+        numbers.extend(low..=high);
+    }
+    Some(numbers)
+}

@@ -1,0 +1,147 @@
+//! Input that cannot be judged is refused with file and key, in both styles of references; random damage never panics.
+
+mod common;
+
+use common::{Files, dual_tor, leaf_spine, needed, texts, try_topology};
+use running::{Options, PathSet, QueueBinding};
+use serde_json::{Value, json};
+use units::random::{Stream, purpose};
+
+/// The faults of two leaves and a spine of which one file was changed.
+fn faults(change: impl Fn(&mut Value)) -> Vec<String> {
+    let mut files = leaf_spine(2, 1, 1);
+    change(&mut files[1].1);
+    running::read(&texts(&files)).err().unwrap_or_default().iter().map(ToString::to_string).collect()
+}
+
+fn fault(change: impl Fn(&mut Value)) -> String {
+    let faults = faults(change);
+    assert_eq!(faults.len(), 1, "{faults:#?}");
+    faults[0].clone()
+}
+
+fn remove(value: &mut Value, key: &str) {
+    assert!(value.as_object_mut().unwrap().remove(key).is_some(), "{key}");
+}
+
+#[test]
+fn holes_and_missing_rows_name_file_and_key() {
+    let hole = fault(|file| remove(&mut file["DSCP_TO_TC_MAP"]["AZURE"], "17"));
+    assert_eq!(hole, "leaf-01.json: DSCP_TO_TC_MAP|AZURE.17: is missing: the map has a hole");
+    let hole = fault(|file| remove(&mut file["TC_TO_QUEUE_MAP"]["AZURE"], "6"));
+    assert_eq!(hole, "leaf-01.json: TC_TO_QUEUE_MAP|AZURE.6: is missing: the map has a hole");
+    let pool = fault(|file| remove(&mut file["BUFFER_POOL"], "egress_lossy_pool"));
+    assert_eq!(pool, "leaf-01.json: BUFFER_PROFILE|egress_lossy_profile.pool: BUFFER_POOL has no `egress_lossy_pool`");
+    let map = fault(|file| file["PORT_QOS_MAP"]["Ethernet0"]["tc_to_pg_map"] = "AZURE_2".into());
+    assert_eq!(map, "leaf-01.json: PORT_QOS_MAP|Ethernet0.tc_to_pg_map: TC_TO_PRIORITY_GROUP_MAP has no `AZURE_2`");
+    let length = fault(|file| file["CABLE_LENGTH"]["AZURE"]["Ethernet0"] = "40".into());
+    assert_eq!(length, "leaf-01.json: CABLE_LENGTH|AZURE.Ethernet0: is \"40\": no length in metres");
+    let port = fault(|file| file["PORT_QOS_MAP"]["Ethernet4"]["pfc_enable"] = "3,9".into());
+    assert_eq!(port, "leaf-01.json: PORT_QOS_MAP|Ethernet4.pfc_enable: `3,9` is no list of priorities");
+    let overlap = fault(|file| file["BUFFER_PG"]["Ethernet0|3"] = json!({ "profile": "ingress_lossy_profile" }));
+    assert_eq!(overlap, "leaf-01.json: BUFFER_PG|Ethernet0|3-4: overlaps BUFFER_PG|Ethernet0|3");
+    let unknown = fault(|file| file["PFC_WD"]["Ethernet9"] = json!({ "action": "drop" }));
+    assert_eq!(unknown, "leaf-01.json: PFC_WD|Ethernet9: PORT has no `Ethernet9`");
+    let nothing = fault(|file| remove(file, "PORT_QOS_MAP"));
+    assert_eq!(nothing, "leaf-01.json: PORT_QOS_MAP: is missing: the file says nothing of QoS");
+    let dot1p = fault(|file| file["PORT_QOS_MAP"]["Ethernet0"]["dot1p_to_tc_map"] = "AZURE".into());
+    assert!(dot1p.starts_with("leaf-01.json: PORT_QOS_MAP|Ethernet0.dot1p_to_tc_map: classifies"), "{dot1p}");
+}
+
+#[test]
+fn a_port_that_two_files_claim_and_two_switches_of_one_name_are_refused() {
+    let claimed = faults(|file| file["DEVICE_NEIGHBOR"]["Ethernet4"]["port"] = "Ethernet0".into());
+    let why =
+        "leaf-01.json: DEVICE_NEIGHBOR|Ethernet4: leaf-00.json: DEVICE_NEIGHBOR|Ethernet4 claims spine-0 Ethernet0 too";
+    assert_eq!(claimed, [why]);
+    let named = faults(|file| file["DEVICE_METADATA"]["localhost"]["hostname"] = "leaf-00".into());
+    assert!(named[0].contains("`leaf-00` is the name of leaf-00.json too"), "{named:?}");
+}
+
+#[test]
+fn json_with_a_key_twice_is_refused_with_its_place() {
+    let text = "{\"PORT\": {},\n \"PORT\": {}}".to_owned();
+    let faults = running::read(&[("a.json".to_owned(), text)]).unwrap_err();
+    assert_eq!(faults[0].to_string(), "a.json: line 2, column 12: not valid JSON: the key `PORT` stands twice");
+}
+
+#[test]
+fn references_of_both_styles_and_lists_of_ports_mean_the_same() {
+    let old: Files = leaf_spine(2, 1, 1);
+    let mut new = old.clone();
+    for (_, file) in &mut new {
+        for (_, row) in file["PORT_QOS_MAP"].as_object_mut().unwrap() {
+            for (field, table) in [
+                ("dscp_to_tc_map", "DSCP_TO_TC_MAP"),
+                ("tc_to_queue_map", "TC_TO_QUEUE_MAP"),
+                ("pfc_to_pg_map", "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP"),
+            ] {
+                if row.get(field).is_some() {
+                    row[field] = format!("[{table}|AZURE]").into();
+                }
+            }
+        }
+        let profiles = file["BUFFER_PROFILE"].as_object_mut().unwrap();
+        profiles
+            .values_mut()
+            .for_each(|row| row["pool"] = format!("[BUFFER_POOL|{}]", row["pool"].as_str().unwrap()).into());
+        // One row for both ports.
+        let queues = file["QUEUE"].as_object_mut().unwrap();
+        let row = queues.remove("Ethernet0|0").unwrap();
+        queues.remove("Ethernet4|0");
+        queues.insert("Ethernet0,Ethernet4|0".to_owned(), row);
+    }
+    assert_eq!(common::judge(&new, PathSet::Shortest), common::judge(&old, PathSet::Shortest));
+}
+
+/// Replaces, removes or adds something somewhere.
+fn damage(value: &mut Value, stream: &mut Stream) {
+    let junk = ["", "3,4", "-1", "99999999999999999999", "NULL", "[", "|", "Ethernet0|", "AZURE", "0-255", "\u{202e}"];
+    let drawn = Value::from(junk[stream.below(junk.len() as u64) as usize]);
+    let descend = stream.below(8) != 0;
+    match value {
+        Value::Object(map) if descend && !map.is_empty() => {
+            let key = map.keys().nth(stream.below(map.len() as u64) as usize).unwrap().clone();
+            match stream.below(12) {
+                0 => drop(map.remove(&key)),
+                1 => {
+                    let row = map.remove(&key).unwrap();
+                    map.insert(drawn.as_str().unwrap().to_owned(), row);
+                }
+                _ => damage(map.get_mut(&key).unwrap(), stream),
+            }
+        }
+        other => *other = [drawn, json!(3), json!(null), json!([]), json!({})][stream.below(5) as usize].clone(),
+    }
+}
+
+#[test]
+fn damaged_files_are_refused_or_judged_and_never_panic() {
+    let (mut refused, mut unsafe_, mut safe) = (0, 0, 0);
+    for seed in 0..600 {
+        let mut stream = Stream::new(seed, 0, purpose("damaged configuration"));
+        let mut files = if seed % 2 == 0 { dual_tor(true) } else { leaf_spine(2, 2, 1) };
+        for _ in 0..1 + stream.below(3) {
+            let at = stream.below(files.len() as u64) as usize;
+            damage(&mut files[at].1, &mut stream);
+        }
+        let mut texts = texts(&files);
+        if seed % 5 == 0 {
+            let at = stream.below(texts.len() as u64) as usize;
+            let cut = stream.below(texts[at].1.len() as u64) as usize;
+            texts[at].1.truncate(cut);
+        }
+        let judged = running::read(&texts).map_err(|_| ()).and_then(|configs| {
+            let fabric = try_topology(&files).map_err(|_| ())?;
+            let paths = [PathSet::Shortest, PathSet::Bounces(1), PathSet::Any][seed as usize % 3];
+            let options = Options { binding: QueueBinding::Egress, paths, headroom: &needed };
+            running::judge(&fabric, &configs, &options).map_err(|_| ())
+        });
+        match judged {
+            Err(()) => refused += 1,
+            Ok(report) if report.safe() => safe += 1,
+            Ok(_) => unsafe_ += 1,
+        }
+    }
+    assert!(refused > 100 && unsafe_ > 20 && safe > 3, "{refused} refused, {unsafe_} unsafe, {safe} safe");
+}
