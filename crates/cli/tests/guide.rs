@@ -55,6 +55,7 @@ fn current(root: &Path, page: &str) -> (String, usize) {
 fn guides_show_what_their_commands_print() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     // Where the pages put their results: what another version left there is not replaced.
+    let _ = std::fs::remove_file("/tmp/tidegate-running-rules.json");
     for folder in ["/tmp/tidegate-why-guide", "/tmp/tidegate-why-pauses", "/tmp/tidegate-bounce-guide"] {
         let _ = std::fs::remove_dir_all(folder);
     }

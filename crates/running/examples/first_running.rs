@@ -1,4 +1,8 @@
 //! What does the configuration of a switch lack? Here a queue for traffic class 4.
+//!
+//! ```text
+//!    host --- Ethernet0  leaf-1: traffic classes 0, 1, 2, 3, 5 have a queue
+//! ```
 
 pub(crate) fn main() {
     let file = r#"{

@@ -13,7 +13,7 @@
 //! An account is lossless if `pfc_enable` names a priority that it sends and its `BUFFER_PG` profile has an `xoff`.
 
 use crate::error::Fault;
-use crate::judge::QueueBinding;
+use crate::options::QueueBinding;
 use crate::read::{COMPUTED, Profile, QosMap, Scheduling, SwitchConfig, table_of};
 use fabric::{Fabric, NodeId, NodeKind, PortIndex};
 use std::collections::{BTreeMap, BTreeSet};

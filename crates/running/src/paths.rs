@@ -1,10 +1,10 @@
 //! Which accounts frames come to, and in which queues they then wait, over all paths of a set.
 //!
-//! A frame is followed by the port that it came by, its DSCP, and the DSCP inside if it is in a tunnel. Hosts send every
-//! DSCP but those that are reserved for tunnels. DSCPs that all maps treat alike are followed as one.
+//! A frame is followed by the port that it came by, its DSCP, and the DSCP inside if it is in a tunnel. Hosts send
+//! every DSCP but those that are reserved for tunnels. DSCPs that all maps treat alike are followed as one.
 
 use crate::device::{DSCPS, Device, Port};
-use crate::judge::PathSet;
+use crate::options::PathSet;
 use fabric::{Fabric, NodeId, NodeKind, PortIndex};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::hash::{BuildHasherDefault, Hasher};

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{Files, dual_tor};
+use common::{Files, dual_tor, leaf_spine};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -48,7 +48,13 @@ fn faulty() -> Files {
 #[test]
 fn examples_are_what_the_generator_writes() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/running");
-    for (folder, files) in [("dual-tor", dual_tor(true)), ("no-remap", dual_tor(false)), ("faults", faulty())] {
+    let folders = [
+        ("leaf-spine", leaf_spine(3, 2, 1)),
+        ("dual-tor", dual_tor(true)),
+        ("no-remap", dual_tor(false)),
+        ("faults", faulty()),
+    ];
+    for (folder, files) in folders {
         for (name, file) in files {
             let (path, text) = (root.join(folder).join(&name), written(&file));
             if std::env::var_os("UPDATE_EXAMPLES").is_some() {

@@ -19,7 +19,7 @@ mod headroom;
 mod judge;
 mod lost;
 mod pfc;
-mod running;
+pub mod running;
 
 /// Make, look at, translate and judge fabrics.
 #[derive(Debug, clap::Args)]

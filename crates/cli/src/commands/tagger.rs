@@ -4,6 +4,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 
 mod budget;
+mod device;
 mod diff;
 mod explain;
 mod export;

@@ -1,14 +1,16 @@
 //! Whether lossless accounts can wait for each other in a cycle.
 //!
-//! A vertex is a lossless account (switch, ingress port, priority group) that frames come to. Its frames wait in queues;
-//! a queue is stopped by the PFC priorities that the neighbour's accounts send. So an account waits for each account of
-//! the neighbour that frames come to and that stops one of its queues, whether or not these very frames fill it. Hosts
-//! take in what arrives, so nothing waits for them. Without a cycle no account waits for ever (Tagger, Theorem 5.1).
+//! A vertex is a lossless account (switch, ingress port, priority group) that frames come to. Its frames wait in
+//! queues; a queue is stopped by the PFC priorities that the neighbour's accounts send. So an account waits for each
+//! account of the neighbour that frames come to and that stops one of its queues, whether or not these very frames fill
+//! it. Hosts take in what arrives, so nothing waits for them. Without a cycle no account waits for ever (Tagger,
+//! Theorem 5.1).
 
+use super::findings::{Findings, finding};
 use super::ports::pfc_key;
-use super::{Findings, PathSet, finding};
 use crate::device::Device;
 use crate::error::FindingKind;
+use crate::options::PathSet;
 use crate::paths::{Reached, Wait};
 use serde::Serialize;
 use std::collections::{BTreeMap, VecDeque};

@@ -1,12 +1,13 @@
 //! Whether lossless accounts have the room that their cables need.
 //!
-//! `xoff` of the profile is what an account may take after it paused. It lies in the profile's own `size`, or, where the
-//! pool has an `xoff`, in the shared headroom pool, of which no account can take more than all.
+//! `xoff` of the profile is what an account may take after it paused. It lies in the profile's own `size`, or, where
+//! the pool has an `xoff`, in the shared headroom pool, of which no account can take more than all.
 
+use super::findings::{Findings, finding};
 use super::ports::group_key;
-use super::{Conditions, Findings, finding};
 use crate::device::{Device, Port};
 use crate::error::FindingKind;
+use crate::options::Conditions;
 use crate::read::{COMPUTED, Profile, SwitchConfig};
 use std::collections::BTreeMap;
 use text::numbers::grouped;

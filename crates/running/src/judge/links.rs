@@ -1,7 +1,7 @@
 //! What the ends of a link say of it.
 
+use super::findings::{Findings, finding};
 use super::ports::{list, pfc_key};
-use super::{Findings, finding};
 use crate::device::Device;
 use crate::error::FindingKind;
 use crate::read::{PortConfig, SwitchConfig};

@@ -2,6 +2,7 @@
 
 mod blame;
 mod deadlock;
+mod findings;
 mod headroom;
 mod links;
 mod ports;
@@ -9,73 +10,16 @@ mod waits;
 mod watchdog;
 
 use crate::device::Device;
-use crate::error::{Fault, Finding, FindingKind};
+use crate::error::{Fault, Finding};
+use crate::options::{Options, PathSet, QueueBinding};
 use crate::paths::{Reached, follow};
 use crate::read::SwitchConfig;
 pub use deadlock::PausedLink;
 use fabric::{Fabric, NodeKind};
+use findings::Findings;
 use serde::Serialize;
 use std::collections::BTreeMap;
-use std::fmt;
 use text::numbers::{counted, counted_as};
-use units::{Rate, Time};
-
-/// At which port an ASIC looks the queue of a traffic class up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum QueueBinding {
-    /// The map of the port that the frame leaves by.
-    Egress,
-    /// The map of the port that it came by.
-    Ingress,
-}
-
-/// The paths that frames may take. Tunnels between the ToRs of a pair always follow shortest paths.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PathSet {
-    /// All shortest paths without failures.
-    Shortest,
-    /// Up the tiers and down again, with so many turns from down to up, or hops inside a tier.
-    Bounces(u8),
-    /// Any, but not back by the port that the frame came by.
-    Any,
-}
-
-impl fmt::Display for PathSet {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            PathSet::Shortest => f.write_str("all shortest paths without failures"),
-            PathSet::Bounces(bounces) => {
-                write!(f, "all paths up and down the tiers with at most {}", counted((*bounces).into(), "bounce"))
-            }
-            PathSet::Any => f.write_str("any path that does not return by the port that it came by"),
-        }
-    }
-}
-
-/// A cable and what it is used for: what headroom depends on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Conditions {
-    /// Of the slower end.
-    pub rate: Rate,
-    /// One way, at 5 ns a metre of the longer length that its ends state.
-    pub delay: Time,
-    /// The larger MTU of the ends, in bytes.
-    pub mtu: u64,
-    /// Lossless priorities of the port.
-    pub priorities: u8,
-}
-
-/// How to judge.
-#[derive(Clone, Copy)]
-pub struct Options<'o> {
-    /// Where the queue of a class is looked up.
-    pub binding: QueueBinding,
-    /// What frames may do.
-    pub paths: PathSet,
-    /// The headroom that a lossless account needs, in bytes.
-    pub headroom: &'o dyn Fn(&Conditions) -> u64,
-}
 
 /// How much was looked at.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -118,32 +62,6 @@ impl Report {
     pub fn can_deadlock(&self) -> bool {
         !self.cycle.is_empty()
     }
-}
-
-/// Findings as they turn up: the first of each kind, file and key, and how many more there are.
-#[derive(Default)]
-struct Findings(BTreeMap<(String, String, FindingKind), (Finding, u64)>);
-
-impl Findings {
-    fn add(&mut self, finding: Finding) {
-        let at = (finding.file.clone(), finding.key.clone(), finding.kind);
-        self.0.entry(at).and_modify(|(_, more)| *more += 1).or_insert((finding, 0));
-    }
-
-    fn finish(self) -> Vec<Finding> {
-        let told = |(mut finding, more): (Finding, u64)| {
-            if more > 0 {
-                finding.why += &format!(" (and {more} more)");
-            }
-            finding
-        };
-        self.0.into_values().map(told).collect()
-    }
-}
-
-/// Makes a finding.
-fn finding(kind: FindingKind, config: &SwitchConfig, key: String, why: String, instead: String) -> Finding {
-    Finding { kind, file: config.file.clone(), key, why, instead }
 }
 
 /// Judges the configuration of all switches of a fabric.

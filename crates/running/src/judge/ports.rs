@@ -1,7 +1,7 @@
 //! What each port's own rows say of each other.
 
 use super::blame::{Entry, Votes, entry};
-use super::{Findings, finding};
+use super::findings::{Findings, finding};
 use crate::device::{Device, Port};
 use crate::error::FindingKind;
 use crate::read::COMPUTED;

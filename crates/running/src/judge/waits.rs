@@ -1,10 +1,11 @@
 //! What becomes of frames: where they lose their guarantee, wait in a queue that does not match, or can be starved.
 
 use super::blame::{Entry, Votes, entry, tunnel_entry};
+use super::findings::{Findings, finding};
 use super::ports::{group_key, list, pfc_key, queue_key, queue_profile};
-use super::{Findings, QueueBinding, finding};
 use crate::device::{Device, Port};
 use crate::error::FindingKind;
+use crate::options::QueueBinding;
 use crate::paths::{Arrival, Reached, Wait};
 use std::collections::BTreeMap;
 
@@ -191,8 +192,8 @@ impl<'a> Place<'_, 'a> {
             let own_is_strict = egress.strict >> wait.queue & 1 == 1;
             if queue != wait.queue && (!own_is_strict || queue > wait.queue) {
                 let why = format!(
-                    "strict priority without a pir below the port's rate: while queue {queue} of {} has frames, queue {} \
-                     waits, and {account} with it",
+                    "strict priority without a pir below the port's rate: while queue {queue} of {} has frames, queue \
+                     {} waits, and {account} with it",
                     egress.name, wait.queue
                 );
                 starved(key(queue), why, "a scheduler of type DWRR, or a pir below the rate of the port");

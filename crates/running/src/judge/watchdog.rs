@@ -1,7 +1,7 @@
 //! Watchdog settings that SONiC refuses (`sonic-pfcwd.yang`), or that watch nothing.
 
+use super::findings::{Findings, finding};
 use super::ports::{list, pfc_key};
-use super::{Findings, finding};
 use crate::device::Device;
 use crate::error::FindingKind;
 use crate::read::SwitchConfig;

@@ -2,7 +2,8 @@
 //!
 //! | table | what is taken |
 //! |---|---|
-//! | `DSCP_TO_TC_MAP`, `TC_TO_QUEUE_MAP`, `TC_TO_PRIORITY_GROUP_MAP`, `TC_TO_DSCP_MAP`, `MAP_PFC_PRIORITY_TO_QUEUE`, `PFC_PRIORITY_TO_PRIORITY_GROUP_MAP` | the maps by name |
+//! | `DSCP_TO_TC_MAP`, `TC_TO_QUEUE_MAP`, `TC_TO_PRIORITY_GROUP_MAP`, `TC_TO_DSCP_MAP` | the maps by name |
+//! | `MAP_PFC_PRIORITY_TO_QUEUE`, `PFC_PRIORITY_TO_PRIORITY_GROUP_MAP` | the same |
 //! | `PORT_QOS_MAP` | which maps a port uses, or all (`global`); `pfc_enable`, `pfcwd_sw_enable` |
 //! | `BUFFER_POOL`, `BUFFER_PROFILE`, `BUFFER_PG`, `BUFFER_QUEUE` | profiles of priority groups and queues |
 //! | `PORT`, `CABLE_LENGTH` | speed, MTU, state, length |
@@ -11,8 +12,8 @@
 //! | `TUNNEL`, `MUX_CABLE`, `PEER_SWITCH` | dual ToR |
 //!
 //! References are `AZURE` or, in older versions, `[DSCP_TO_TC_MAP|AZURE]`; a key may name several ports
-//! (`Ethernet0,Ethernet4|3-4`). A reference to a missing row, a map with a hole, a profile without its pool and a length
-//! without unit are faults with file and key. A field that neither this reader nor SONiC's YANG models know is a
+//! (`Ethernet0,Ethernet4|3-4`). A reference to a missing row, a map with a hole, a profile without its pool and a
+//! length without unit are faults with file and key. A field that neither this reader nor SONiC's YANG models know is a
 //! finding; tables that are not read are named.
 
 mod buffers;

@@ -119,7 +119,9 @@ pub fn switch(name: &str, kind: &str, cables: &[Cable]) -> Value {
             "egress_lossy_pool": { "type": "egress", "mode": "dynamic", "size": "24192256" },
         },
         "BUFFER_PROFILE": profiles, "BUFFER_PG": groups, "BUFFER_QUEUE": queues,
-        "SCHEDULER": { "scheduler.0": { "type": "DWRR", "weight": "14" }, "scheduler.1": { "type": "DWRR", "weight": "15" } },
+        "SCHEDULER": {
+            "scheduler.0": { "type": "DWRR", "weight": "14" }, "scheduler.1": { "type": "DWRR", "weight": "15" },
+        },
         "QUEUE": scheduled,
     })
 }
@@ -168,8 +170,8 @@ pub fn leaf_spine(leaves: usize, spines: usize, hosts: usize) -> Files {
     files
 }
 
-/// Two ToRs, each with a port to every server, two T1s, and a third ToR, whose traffic the T1s spread over the pair; with
-/// SONiC's remapping of bounced traffic or without.
+/// Two ToRs, each with a port to every server, two T1s, and a third ToR, whose traffic the T1s spread over the pair;
+/// with SONiC's remapping of bounced traffic or without.
 pub fn dual_tor(remapped: bool) -> Files {
     let tor = |name: &str, side: usize| {
         let servers = (0..2).map(|server| Cable {
@@ -195,7 +197,8 @@ pub fn dual_tor(remapped: bool) -> Files {
             "Ethernet4": { "state": "auto", "server_ipv4": "192.168.0.3/32" },
         });
         file["TUNNEL"] = json!({ "MuxTunnel0": { "tunnel_type": "IPINIP", "dst_ip": "10.1.0.32",
-            "dscp_mode": "uniform", "ecn_mode": "copy_from_outer", "encap_ecn_mode": "standard", "ttl_mode": "pipe" } });
+            "dscp_mode": "uniform", "ecn_mode": "copy_from_outer", "encap_ecn_mode": "standard",
+            "ttl_mode": "pipe" } });
         if remapped {
             file["TUNNEL"]["MuxTunnel0"]["dscp_mode"] = "pipe".into();
             for (field, map) in [

@@ -6,11 +6,15 @@ use crate::exit::Exit;
 use crate::fabric_source::{self, FabricFlags, Found};
 use crate::failure::Failure;
 use crate::output::{self, Style, styled};
+use fabric::{Fabric, NodeId, PortIndex};
 use protocols::headroom::{self, Cells, Headroom};
 use protocols::reaction::Reaction;
-use running::{Conditions, Fault, Options, PathSet, QueueBinding, Report, SwitchConfig};
+use record::file::write_file;
+use running::{Binding, Conditions, Fault, Options, PathSet, QueueBinding, Report, SwitchConfig};
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use tagger::rules::{Class, GeneratedBy, Rule, RuleTable, SwitchRules};
 use text::numbers::{counted, counted_as};
 use units::Time;
 
@@ -33,11 +37,18 @@ pub struct RunningFlags {
     #[arg(long, requires = "running", value_enum, value_name = "PORT", default_value = "egress")]
     #[arg(help_heading = "Running configuration")]
     queue_map: QueueMap,
-    /// From the arrival of a PAUSE to its effect at the neighbour, for the headroom that cables need: standard, which is
-    /// what IEEE 802.3, 31B.3.7, allows by rate, or a time like 500ns or "60 quanta".
+    /// From the arrival of a PAUSE to its effect at the neighbour, for the headroom that cables need: standard, which
+    /// is what IEEE 802.3, 31B.3.7, allows by rate, or a time like 500ns or "60 quanta".
     #[arg(long, requires = "running", value_name = "TIME", default_value = "standard")]
     #[arg(help_heading = "Running configuration")]
     reaction: Reaction,
+    /// Write the rule table that the switches implement now into this file, for `tidegate tagger verify`: the tag of a
+    /// frame is the priority group that counts it.
+    #[arg(long, requires = "running", value_name = "FILE", help_heading = "Running configuration")]
+    rules_out: Option<PathBuf>,
+    /// Overwrite a rule file that tidegate did not write.
+    #[arg(long, requires = "rules_out", help_heading = "Running configuration")]
+    force: bool,
 }
 
 /// A set of paths, as it was written.
@@ -119,47 +130,93 @@ pub fn failure(folder: &Path, faults: &[Fault]) -> Failure {
     Failure::Input { message, help: None }
 }
 
-/// The fabric of these switches, and what their configuration makes of it.
+/// Writes the rules that the switches implement. Says how many, or why rules cannot express it.
 ///
 /// # Errors
-/// As [`read_configs`]; a topology that is none, or not theirs.
-fn judged(
-    source: Option<&str>,
-    flags: &FabricFlags,
+/// A file that cannot be written.
+fn write_rules(
+    fabric: &Fabric,
     folder: &Path,
-    asked: &RunningFlags,
-) -> Result<(Found, Report), Failure> {
-    let configs = read_configs(folder)?;
-    let source = source.map_or_else(|| folder.display().to_string(), str::to_owned);
-    let found = fabric_source::find(&source, flags, None)?;
-    let binding = match asked.queue_map {
-        QueueMap::Egress => QueueBinding::Egress,
-        QueueMap::Ingress => QueueBinding::Ingress,
+    binding: &Binding<'_>,
+    path: &Path,
+    force: bool,
+) -> Result<Result<u64, String>, Failure> {
+    let found = match binding.rules() {
+        Ok(found) if found.tags.is_empty() => return Ok(Err("no priority group is lossless".to_owned())),
+        Ok(found) => found,
+        Err(why) => return Ok(Err(why)),
     };
-    let headroom = |conditions: &Conditions| needed(conditions, asked.reaction);
-    let options = Options { binding, paths: asked.forwarding.0, headroom: &headroom };
-    let report = running::judge(&found.fabric, &configs, &options).map_err(|faults| failure(folder, &faults))?;
-    Ok((found, report))
+    // One rule for all egress ports of a tag, ingress port and new tag.
+    let mut switches: BTreeMap<NodeId, BTreeMap<(u8, PortIndex, u8), Vec<PortIndex>>> = BTreeMap::new();
+    for rule in found.rules {
+        let of_switch = switches.entry(rule.node).or_default();
+        of_switch.entry((rule.tag, rule.ingress, rule.new_tag)).or_default().push(rule.egress);
+    }
+    let rule = |((tag, ingress, new_tag), egress): ((u8, PortIndex, u8), Vec<PortIndex>)| Rule {
+        tag,
+        in_ports: [ingress].into_iter().collect(),
+        out_ports: egress.into_iter().collect(),
+        new_tag,
+    };
+    let switches = switches.into_iter();
+    let switches = switches.map(|(node, rules)| SwitchRules { node, rules: rules.into_iter().map(rule).collect() });
+    let class = |&first_tag: &u8| Class { name: format!("priority group {first_tag}"), first_tag };
+    let by = GeneratedBy { algorithm: "running".to_owned(), paths: folder.display().to_string() };
+    let classes = found.first.iter().map(class).collect();
+    let table = RuleTable::new(fabric, by, found.tags, classes, switches.collect());
+    write_file(path, table.write(fabric).as_bytes(), force).map_err(Failure::of_output)?;
+    Ok(Ok(table.len() as u64))
 }
 
 /// Runs the check.
 ///
 /// # Errors
-/// Bad input.
+/// As [`read_configs`]; a topology that is none, or not theirs; rules that cannot be written into their file.
 pub fn check(source: Option<&str>, flags: &FabricFlags, asked: &RunningFlags, json: bool) -> Result<Exit, Failure> {
     let Some(folder) = &asked.running else { return Err(Failure::input("no --running", "name a folder")) };
-    let (found, report) = judged(source, flags, folder, asked)?;
-    let name = source.map_or_else(|| folder.display().to_string(), str::to_owned);
-    if json {
-        output::print(&format!("{:#}\n", as_json(&name, folder, asked, &report)))?;
-    } else {
-        output::show(&as_text(&name, folder, &found, &report))?;
+    let configs = read_configs(folder)?;
+    let source = source.map_or_else(|| folder.display().to_string(), str::to_owned);
+    let found = fabric_source::find(&source, flags, None)?;
+    let queues = match asked.queue_map {
+        QueueMap::Egress => QueueBinding::Egress,
+        QueueMap::Ingress => QueueBinding::Ingress,
+    };
+    let headroom = |conditions: &Conditions| needed(conditions, asked.reaction);
+    let options = Options { binding: queues, paths: asked.forwarding.0, headroom: &headroom };
+    let in_folder = |faults: Vec<Fault>| failure(folder, &faults);
+    let report = running::judge(&found.fabric, &configs, &options).map_err(in_folder)?;
+    let mut rules = None;
+    if let Some(path) = &asked.rules_out {
+        let binding = Binding::new(&found.fabric, &configs, queues).map_err(in_folder)?;
+        rules = Some(write_rules(&found.fabric, folder, &binding, path, asked.force)?);
     }
-    Ok(if report.safe() { Exit::Done } else { Exit::CheckFailed })
+    if json {
+        output::print(&format!("{:#}\n", as_json(&source, folder, asked, &report, rules.as_ref())))?;
+    } else {
+        let mut text = as_text(&source, folder, &found, &report);
+        text += &match (&asked.rules_out, &rules) {
+            (Some(path), Some(Ok(count))) => {
+                format!("  {}  {} in {}\n", styled("ok  ", Style::Good), counted(*count, "rule"), path.display())
+            }
+            (_, Some(Err(why))) => format!("  {}  no rules written: {why}\n", styled("FAIL", Style::Bad)),
+            _ => String::new(),
+        };
+        output::show(&text)?;
+    }
+    let written = rules.is_none_or(|rules| rules.is_ok());
+    Ok(if report.safe() && written { Exit::Done } else { Exit::CheckFailed })
 }
 
-fn as_json(source: &str, folder: &Path, asked: &RunningFlags, report: &Report) -> Value {
+fn as_json(
+    source: &str,
+    folder: &Path,
+    asked: &RunningFlags,
+    report: &Report,
+    rules: Option<&Result<u64, String>>,
+) -> Value {
+    let inexpressible = rules.and_then(|rules| rules.as_ref().err());
     json!({
+        "rules": rules.and_then(|rules| rules.as_ref().ok()), "rules_inexpressible": inexpressible,
         "source": source, "running": folder, "forwarding": asked.forwarding.1, "safe": report.safe(),
         "deadlock_free": !report.can_deadlock(), "report": report,
     })

@@ -10,7 +10,7 @@ pub const FEWER_TAGS: &str = "the Clos rule needs bounces + classes tags, so use
     hops or --algorithm fewest";
 
 /// `TAG=DSCP:PRIORITY` or `TAG=DSCP:PRIORITY:HOSTTAG`.
-fn parse_tag(text: &str) -> Result<Mark, String> {
+pub fn parse_tag(text: &str) -> Result<Mark, String> {
     let form = || "write TAG=DSCP:PRIORITY, as in 2=34:4, or TAG=DSCP:PRIORITY:TAG-AT-HOSTS".to_owned();
     let (tag, rest) = text.split_once('=').ok_or_else(form)?;
     let tag = tag.trim().parse::<Tag>().map_err(|_| form())?;

@@ -1,5 +1,6 @@
 //! `tidegate tagger verify`: are these rules safe, and are the expected paths lossless?
 
+use super::device::{DeviceArgs, DeviceVerdict};
 use super::paths::{Expected, parse_paths_or_file};
 use crate::exit::Exit;
 use crate::fabric_source::{self, FabricFlags};
@@ -41,6 +42,8 @@ pub struct VerifyArgs {
     routing: Option<Routing>,
     #[command(flatten)]
     switches: SwitchArgs,
+    #[command(flatten)]
+    device: DeviceArgs,
     /// Draw no progress, and print nothing.
     #[arg(long, short)]
     quiet: bool,
@@ -108,9 +111,15 @@ pub fn command(args: &VerifyArgs) -> Result<Exit, Failure> {
     let fabric = fabric_source::find(&args.source, &args.flags, None)?.fabric;
     let visible = !args.quiet && !args.json;
     let bar = waiting("reading the rules", visible);
-    let read = read(&args.rules, &fabric, args.switches.switches());
+    let read = read(&args.rules, &fabric);
     bar.finish_and_clear();
     let (rules, mut verifier) = read?;
+    let device = args.device.verdict(&fabric, &rules)?;
+    // What the configuration says of shares is a check of its own.
+    let on = device
+        .as_ref()
+        .map_or(args.switches.switches(), |device| Switches { egress: device.egress, ..Switches::default() });
+    verifier = verifier.on(on);
     for paths in &args.paths {
         expect(&mut verifier, &fabric, paths, visible)?;
     }
@@ -123,24 +132,27 @@ pub fn command(args: &VerifyArgs) -> Result<Exit, Failure> {
         expect_routing(&mut verifier, &fabric, mode, "--routing")?;
     }
     let bar = waiting("looking for circles", visible);
-    let verdict = verifier.finish();
+    let mut verdict = verifier.finish();
     bar.finish_and_clear();
+    if let Some(device) = &device {
+        verdict.checks.extend(device.checks.iter().map(|(check, _)| *check));
+    }
     let text = match (args.json, args.quiet) {
-        (true, _) => format!("{:#}\n", as_json(args, &verdict)),
+        (true, _) => format!("{:#}\n", as_json(args, &verdict, device.as_ref())),
         (_, true) => String::new(),
-        _ => as_text(args, &rules, &verdict),
+        _ => as_text(args, &rules, &verdict, device.as_ref()),
     };
     output::show(&text)?;
     Ok(if verdict.pass() { Exit::Done } else { Exit::CheckFailed })
 }
 
-fn read<'f>(path: &Path, fabric: &'f Fabric, on: Switches) -> Result<(RuleFile, Verifier<'f>), Failure> {
+fn read<'f>(path: &Path, fabric: &'f Fabric) -> Result<(RuleFile, Verifier<'f>), Failure> {
     let read = scenario::read_at_most(path, scenario::MAX_TREE_BYTES);
     let bytes = fabric_source::text(path, read.map_err(|error| Failure::unreadable(path, &error))?)?.into_bytes();
     let in_rules = |error| Failure::of_verifier(path, &error);
     let rules = RuleFile::parse(&bytes).map_err(in_rules)?;
     drop(bytes);
-    let verifier = Verifier::new(fabric, &rules).map_err(in_rules)?.on(on);
+    let verifier = Verifier::new(fabric, &rules).map_err(in_rules)?;
     Ok((rules, verifier))
 }
 
@@ -186,14 +198,21 @@ fn trees(verifier: &mut Verifier<'_>, roots: TreeRoots, visible: bool) -> Result
     done
 }
 
-fn as_json(args: &VerifyArgs, verdict: &Verdict) -> Value {
+fn as_json(args: &VerifyArgs, verdict: &Verdict, device: Option<&DeviceVerdict>) -> Value {
     let paths: Vec<String> = args.paths.iter().map(Expected::to_string).collect();
-    json!({
+    let mut object = json!({
         "rules": args.rules, "fabric": args.source, "paths": paths, "pass": verdict.pass(), "verdict": verdict,
-    })
+    });
+    if let Some(device) = device {
+        let refuted =
+            device.checks.iter().filter_map(|(check, why)| Some((check.name.to_owned(), why.clone()?.into())));
+        let refuted: serde_json::Map<String, Value> = refuted.collect();
+        object["device"] = json!({ "running": args.device.running, "hops": device.hops, "refuted": refuted });
+    }
+    object
 }
 
-fn as_text(args: &VerifyArgs, rules: &RuleFile, verdict: &Verdict) -> String {
+fn as_text(args: &VerifyArgs, rules: &RuleFile, verdict: &Verdict, device: Option<&DeviceVerdict>) -> String {
     let counts = &verdict.counts;
     let name = args.rules.display().to_string();
     let mut text = format!(
@@ -207,11 +226,19 @@ fn as_text(args: &VerifyArgs, rules: &RuleFile, verdict: &Verdict) -> String {
     for check in &verdict.checks {
         let mark = if check.pass { styled("ok  ", Style::Good) } else { styled("FAIL", Style::Bad) };
         text += &format!("  {mark}  {}: {}\n", check.name, finding(check, verdict));
-        for line in refutation(check, verdict).lines() {
+        let of_device = device.and_then(|device| device.checks.iter().find(|(other, _)| other.name == check.name));
+        for line in of_device.and_then(|(_, why)| why.clone()).unwrap_or(refutation(check, verdict)).lines() {
             text += &format!("        {line}\n");
         }
     }
-    text += &format!("  {}  {}\n", styled("for ", Style::Caution), switches_text(verdict.switches));
+    let switches = match (&args.device.running, device) {
+        (Some(folder), Some(device)) => {
+            let hops = counted_as(device.hops, "pair of tag and ports", "pairs of tag and ports");
+            format!("switches that run {} ({hops}); their hosts take in what arrives", folder.display())
+        }
+        _ => switches_text(verdict.switches),
+    };
+    text += &format!("  {}  {switches}\n", styled("for ", Style::Caution));
     if args.paths.is_empty() && args.routing.is_none() {
         let hint = styled("hint", Style::Caution);
         text += &format!("  {hint}  no --paths and no --routing: whether anything is lossless was not asked\n");
@@ -253,6 +280,8 @@ fn finding(check: &Check, verdict: &Verdict) -> String {
             1 => "an expected path turns lossy".to_owned(),
             more => format!("{} expected paths turn lossy", grouped(more)),
         },
+        ("switches-carry-out-rules", false) => "a switch does something else than its rule".to_owned(),
+        ("lossless-accounts-drain", false) => "a lossless account can wait for ever".to_owned(),
         ("lossy-queue-drains", false) => {
             "a frame that turns lossy can wait for ever behind classes of higher priority".to_owned()
         }
@@ -272,6 +301,7 @@ fn refutation(check: &Check, verdict: &Verdict) -> String {
         "no-reachable-cycle" if verdict.reachable_cycle == verdict.cycle => "the same circle\n".to_owned(),
         "no-reachable-cycle" => cycle(&verdict.reachable_cycle),
         "lossy-queue-drains" => verdict.stranded.as_ref().map_or(String::new(), ToString::to_string),
-        _ => verdict.lost.iter().map(|lost| format!("{lost}\n")).collect(),
+        "expected-paths-lossless" => verdict.lost.iter().map(|lost| format!("{lost}\n")).collect(),
+        _ => String::new(),
     }
 }

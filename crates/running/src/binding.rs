@@ -1,0 +1,182 @@
+//! The binding of a configuration, hop by hop: to hold rules against it, or to write it as rules.
+
+use crate::device::{CLASSES, DSCPS, Device};
+use crate::error::Fault;
+use crate::options::QueueBinding;
+use crate::read::SwitchConfig;
+use fabric::{Fabric, NodeId, NodeKind, PortIndex};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What the switches of a fabric do with frames.
+#[derive(Debug)]
+pub struct Binding<'a> {
+    device: Device<'a>,
+}
+
+/// What a switch does with a frame between two of its ports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hop {
+    /// The priority group that counts it.
+    pub account: u8,
+    /// Whether that group pauses instead of dropping.
+    pub lossless: bool,
+    /// The queue that it waits in.
+    pub queue: u8,
+    /// Whether that queue has a lossless profile.
+    pub lossless_queue: bool,
+    /// A queue of strict priority without a limit that is served before it, if classes are mapped to one.
+    pub outranked_by: Option<u8>,
+    /// At the next switch; `None`: a host is next.
+    pub next: Option<NextHop>,
+}
+
+/// The same frame at the next switch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NextHop {
+    /// The DSCP that it arrives with.
+    pub dscp: u8,
+    /// The priority group that counts it.
+    pub account: u8,
+    /// Whether that group pauses.
+    pub lossless: bool,
+    /// Lossless groups there, a bit each, whose PAUSE stops the queue that it waits in.
+    pub stopped_by: u8,
+}
+
+/// That frames of a group, from one port to another, leave for another group of the next switch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ImplementedRule {
+    /// The switch.
+    pub node: NodeId,
+    /// Group at this switch, and tag: 1 to 7.
+    pub tag: u8,
+    /// Ingress port.
+    pub ingress: PortIndex,
+    /// Egress port.
+    pub egress: PortIndex,
+    /// Group at the next switch; that of this one if a host is next.
+    pub new_tag: u8,
+}
+
+/// The rule table that a configuration implements.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ImplementedRules {
+    /// In order of switches, groups and ports. What has no rule turns lossy.
+    pub rules: Vec<ImplementedRule>,
+    /// Lossless groups, ascending: the tags.
+    pub tags: Vec<u8>,
+    /// Groups that hosts' frames come to first.
+    pub first: Vec<u8>,
+}
+
+impl<'a> Binding<'a> {
+    /// Binds the configuration of all switches of a fabric.
+    ///
+    /// # Errors
+    /// As [`crate::judge`].
+    pub fn new(
+        fabric: &'a Fabric,
+        configs: &'a [SwitchConfig],
+        queues: QueueBinding,
+    ) -> Result<Binding<'a>, Vec<Fault>> {
+        Device::new(fabric, configs, queues).map(|device| Binding { device })
+    }
+
+    /// What a switch does with a frame of this DSCP, outside of tunnels; `None` if the node is no switch, or has no
+    /// such ports.
+    pub fn hop(&self, node: NodeId, ingress: PortIndex, egress: PortIndex, dscp: u8) -> Option<Hop> {
+        let device = &self.device;
+        let ports = device.fabric.ports(node).len();
+        if usize::from(ingress.max(egress)) >= ports || usize::from(dscp) >= DSCPS {
+            return None;
+        }
+        let number = |port| device.fabric.port_number(node, port) as u32;
+        let (from, to) = (device.port(number(ingress))?, device.port(number(egress))?);
+        let (class, account) = device.classify(from, dscp, None, false);
+        let (queue, dscp) = device.leaves(from, to, class, dscp, false);
+        let fed = |queue: u8| (0..CLASSES).any(|class| to.queue[class] == queue);
+        let strict = |queue: u8| to.strict >> queue & 1 == 1;
+        let mut above = (0..32u8).filter(|&other| strict(other) && other != queue && (!strict(queue) || other > queue));
+        let next = device.peer(number(egress)).map(|(_, peer)| {
+            let (_, account) = device.classify(peer, dscp, None, false);
+            let stops = |group: &u8| {
+                let sent = peer.sends[usize::from(*group)];
+                let mut stops = (0..8usize).filter(|priority| sent >> priority & 1 == 1);
+                peer.lossless >> group & 1 == 1 && stops.any(|priority| to.stops[priority] >> queue & 1 == 1)
+            };
+            let stopped_by = (0..8u8).filter(stops).fold(0, |bits, group| bits | 1 << group);
+            NextHop { dscp, account, lossless: peer.lossless >> account & 1 == 1, stopped_by }
+        });
+        Some(Hop {
+            account,
+            lossless: from.lossless >> account & 1 == 1,
+            queue,
+            lossless_queue: to.lossless_queues >> queue & 1 == 1,
+            outranked_by: above.find(|&other| fed(other)),
+            next,
+        })
+    }
+
+    /// The rules that the switches implement now, whatever the forwarding does: the tag of a frame is the priority
+    /// group that counts it.
+    ///
+    /// # Errors
+    /// Why rules cannot express it: a group whose frames go on in two ways, a queue that the PAUSE of another group
+    /// stops, lossy frames that become lossless, a tunnel, priority group 0.
+    pub fn rules(&self) -> Result<ImplementedRules, String> {
+        let fabric = self.device.fabric;
+        if let Some(node) = self.device.detours.keys().next() {
+            return Err(format!("{}: frames enter a tunnel, whose maps are not those of ports", fabric.name(*node)));
+        }
+        // New tag, or lossy, by (switch, group, ingress, egress).
+        let mut table: BTreeMap<(NodeId, u8, PortIndex, PortIndex), Option<u8>> = BTreeMap::new();
+        let (mut tags, mut first) = (BTreeSet::new(), BTreeSet::new());
+        for node in fabric.switches() {
+            let ports = fabric.ports(node).len() as PortIndex;
+            for (ingress, egress) in (0..ports).flat_map(|ingress| (0..ports).map(move |egress| (ingress, egress))) {
+                for dscp in 0..DSCPS as u8 {
+                    let Some(hop) = self.hop(node, ingress, egress, dscp) else { continue };
+                    let place = || {
+                        let port = |port| fabric.port_name(node, port).map_or_else(|| format!("{port}"), str::to_owned);
+                        format!("{}: DSCP {dscp} from {} to {}", fabric.name(node), port(ingress), port(egress))
+                    };
+                    let new = new_tag(&hop).map_err(|why| format!("{}: {why}", place()))?;
+                    if !hop.lossless {
+                        continue;
+                    }
+                    if hop.account == 0 {
+                        return Err(format!("{}: priority group 0 is lossless, and tag 0 is the lossy one", place()));
+                    }
+                    tags.insert(hop.account);
+                    tags.extend(new);
+                    if fabric.node(fabric.ports(node)[usize::from(ingress)].peer).kind == NodeKind::Host {
+                        first.insert(hop.account);
+                    }
+                    let known = *table.entry((node, hop.account, ingress, egress)).or_insert(new);
+                    if known != new {
+                        let tag = |tag: Option<u8>| tag.map_or("lossy".to_owned(), |tag| format!("in group {tag}"));
+                        let (known, new) = (tag(known), tag(new));
+                        return Err(format!("{}: leaves {new}, and other frames of its group {known}", place()));
+                    }
+                }
+            }
+        }
+        let rule = |((node, tag, ingress, egress), new): ((NodeId, u8, PortIndex, PortIndex), Option<u8>)| {
+            Some(ImplementedRule { node, tag, ingress, egress, new_tag: new? })
+        };
+        let rules = table.into_iter().filter_map(rule).collect();
+        Ok(ImplementedRules { rules, tags: tags.into_iter().collect(), first: first.into_iter().collect() })
+    }
+}
+
+/// The tag that a frame leaves with, if a rule can say it.
+fn new_tag(hop: &Hop) -> Result<Option<u8>, String> {
+    let Some(next) = hop.next else { return Ok(Some(hop.account).filter(|_| hop.lossless_queue)) };
+    match (hop.lossless, next.lossless) {
+        (false, true) => Err("becomes lossless at the next switch, and is not here".to_owned()),
+        (false, false) => Ok(None),
+        (true, true) if next.stopped_by == 1 << next.account => Ok(Some(next.account)),
+        (true, false) if next.stopped_by == 0 => Ok(None),
+        _ => Err(format!("waits in queue {}, which the PAUSE of another group than its own stops", hop.queue)),
+    }
+}
