@@ -130,6 +130,9 @@ pub fn failure(folder: &Path, faults: &[Fault]) -> Failure {
     Failure::Input { message, help: None }
 }
 
+/// Egress ports by tag, ingress port and new tag.
+type Egresses = BTreeMap<(u8, PortIndex, u8), Vec<PortIndex>>;
+
 /// Writes the rules that the switches implement. Says how many, or why rules cannot express it.
 ///
 /// # Errors
@@ -147,7 +150,7 @@ fn write_rules(
         Err(why) => return Ok(Err(why)),
     };
     // One rule for all egress ports of a tag, ingress port and new tag.
-    let mut switches: BTreeMap<NodeId, BTreeMap<(u8, PortIndex, u8), Vec<PortIndex>>> = BTreeMap::new();
+    let mut switches: BTreeMap<NodeId, Egresses> = BTreeMap::new();
     for rule in found.rules {
         let of_switch = switches.entry(rule.node).or_default();
         of_switch.entry((rule.tag, rule.ingress, rule.new_tag)).or_default().push(rule.egress);
