@@ -19,7 +19,7 @@ pub fn check(bytes: &[u8]) {
         }
     };
     let link = LinkSpec::new(Rate::from_gbps(100), Time::from_ns(25));
-    let Ok(fabric) = read_config_db(text, &FileOptions { link, hosts_per_switch: 0 }) else { return };
+    let Ok(fabric) = read_config_db(text, &FileOptions::new(link)) else { return };
     for (binding, paths) in [
         (QueueBinding::Egress, PathSet::Shortest),
         (QueueBinding::Ingress, PathSet::Bounces(1)),

@@ -214,10 +214,10 @@ fn every_one_of_100_seeded_faults_is_reported_at_its_file() {
         make(value, &port, &mut draw);
         let reported = reported(&files);
         assert!(!reported.is_empty(), "seed {seed}: {name} in {file} at {port}: nothing is reported");
-        assert!(
-            reported.iter().any(|line| line.starts_with(file.trim_end_matches(".json"))),
-            "seed {seed}: {name} in {file} at {port}: {reported:#?}"
-        );
+        // The topology's reader refuses two speeds of a cable with the keys of both ends.
+        let stem = file.trim_end_matches(".json");
+        let names = |line: &String| line.starts_with(stem) || (name == "another speed" && line.contains(stem));
+        assert!(reported.iter().any(names), "seed {seed}: {name} in {file} at {port}: {reported:#?}");
         // One fault, a few lines: not one for each port or path.
         assert!(reported.len() <= 6, "seed {seed}: {name} in {file} at {port}: {reported:#?}");
         drawn.insert(name);

@@ -25,13 +25,13 @@ struct Short {
 }
 
 pub(super) fn judge(device: &Device<'_>, needed: &dyn Fn(&Conditions) -> u64, findings: &mut Findings) {
-    // By file and profile: how many accounts use it, and those for which it is too small.
+    // By switch and profile: how many accounts use it, and those for which it is too small.
     let mut users: BTreeMap<(&str, &str), (u64, Vec<Short>)> = BTreeMap::new();
     let mut configs: BTreeMap<&str, &SwitchConfig> = BTreeMap::new();
     let mut known: Vec<(Conditions, u64)> = Vec::new();
     for (number, port) in device.ports() {
         let config = device.config(port);
-        configs.insert(&config.file, config);
+        configs.insert(&config.name, config);
         check_length(config, port, findings);
         let conditions = conditions(device, number, port);
         let needs = match known.iter().find(|(same, _)| *same == conditions) {
@@ -44,7 +44,7 @@ pub(super) fn judge(device: &Device<'_>, needed: &dyn Fn(&Conditions) -> u64, fi
         for group in (0..8u8).filter(|&group| port.lossless >> group & 1 == 1) {
             let Some(bound) = config.groups.get(&(port.name.clone(), group)) else { continue };
             let Some(profile) = config.profiles.get(&bound.name).filter(|_| bound.name != COMPUTED) else { continue };
-            let (uses, short) = users.entry((&config.file, &bound.name)).or_default();
+            let (uses, short) = users.entry((&config.name, &bound.name)).or_default();
             *uses += 1;
             if usable(config, profile) < needs {
                 let metres = conditions.delay.as_ps() / DELAY_PER_METRE.as_ps();
@@ -52,8 +52,8 @@ pub(super) fn judge(device: &Device<'_>, needed: &dyn Fn(&Conditions) -> u64, fi
             }
         }
     }
-    for ((file, name), (uses, short)) in users {
-        let config = configs[file];
+    for ((switch, name), (uses, short)) in users {
+        let config = configs[switch];
         let profile = &config.profiles[name];
         let usable = usable(config, profile);
         let of_profile = short.len() as u64 == uses;

@@ -161,11 +161,13 @@ pub(crate) struct Mux {
 /// Every fault of every file.
 pub fn read(files: &[(String, String)]) -> Result<Vec<SwitchConfig>, Vec<Fault>> {
     let (mut switches, mut faults): (Vec<SwitchConfig>, Vec<Fault>) = (Vec::new(), Vec::new());
-    let mut objects: Vec<(&str, Value)> = Vec::new();
+    let mut objects: Vec<(String, Value)> = Vec::new();
     for (file, text) in files {
         match json::parse(text) {
-            Ok(Value::Array(list)) => objects.extend(list.into_iter().map(|one| (file.as_str(), one))),
-            Ok(one) => objects.push((file, one)),
+            Ok(Value::Array(list)) => {
+                objects.extend(list.into_iter().enumerate().map(|(at, one)| (format!("{file}[{at}]"), one)));
+            }
+            Ok(one) => objects.push((file.clone(), one)),
             Err(error) => {
                 let place = format!(" at line {} column {}", error.line(), error.column());
                 let message = fabric::visible(error.to_string().trim_end_matches(&place));
@@ -182,7 +184,7 @@ pub fn read(files: &[(String, String)]) -> Result<Vec<SwitchConfig>, Vec<Fault>>
         match object.as_object() {
             Some(object) => read_switch(file, object, &mut switches, &mut faults),
             None => faults.push(Fault {
-                file: (*file).to_owned(),
+                file: file.clone(),
                 key: "(file)".to_owned(),
                 message: "is no object".to_owned(),
                 help: "the config_db.json of a switch".to_owned(),
@@ -227,7 +229,7 @@ fn read_switch(file: &str, object: &Object, switches: &mut Vec<SwitchConfig>, fa
 }
 
 /// That no port of a switch is the neighbour of two ports. A server's port may be: that of a dual-ToR cable.
-fn claims(objects: &[(&str, Value)], faults: &mut Vec<Fault>) {
+fn claims(objects: &[(String, Value)], faults: &mut Vec<Fault>) {
     let mut claimed: BTreeMap<(&str, &str), (&str, String)> = BTreeMap::new();
     for (file, object) in objects {
         let Some(neighbours) = object.get("DEVICE_NEIGHBOR").and_then(Value::as_object) else { continue };
@@ -247,7 +249,7 @@ fn claims(objects: &[(&str, Value)], faults: &mut Vec<Fault>) {
             if let Some((other, other_key)) = claimed.insert((name, port), (file, key.clone())) {
                 let (name, port) = (fabric::visible(name), fabric::visible(port));
                 faults.push(Fault {
-                    file: (*file).to_owned(),
+                    file: file.clone(),
                     key,
                     message: format!("{other}: {other_key} claims {name} {port} too"),
                     help: "the port that the cable leads to".to_owned(),

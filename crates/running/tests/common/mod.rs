@@ -170,14 +170,15 @@ pub fn leaf_spine(leaves: usize, spines: usize, hosts: usize) -> Files {
     files
 }
 
-/// Two ToRs, each with a port to every server, two T1s, and a third ToR, whose traffic the T1s spread over the pair;
+/// Two ToRs that share every server port, two T1s, and a third ToR, whose traffic the T1s spread over the pair;
 /// with SONiC's remapping of bounced traffic or without.
 pub fn dual_tor(remapped: bool) -> Files {
     let tor = |name: &str, side: usize| {
         let servers = (0..2).map(|server| Cable {
             port: format!("Ethernet{}", server * 4),
             peer: format!("Servers{server}"),
-            peer_port: format!("eth{side}"),
+            // A Y cable: one port of the server.
+            peer_port: "eth0".into(),
             kind: "Server",
             metres: 5,
         });
@@ -322,7 +323,7 @@ pub fn topology(files: &Files) -> Fabric {
 pub fn try_topology(files: &Files) -> Result<Fabric, String> {
     let text = join_config_db(files.iter().map(|(_, value)| value.to_string()));
     let link = LinkSpec::new(Rate::from_gbps(100), Time::from_ns(25));
-    read_config_db(&text, &Options { link, hosts_per_switch: 0 }).map_err(|error| error.to_string())
+    read_config_db(&text, &Options::new(link)).map_err(|error| error.to_string())
 }
 
 pub fn read(files: &Files) -> Vec<SwitchConfig> {
