@@ -1,7 +1,7 @@
 //! `tidegate fabric check --running`: is the QoS configuration that switches run safe?
 
 use super::heading;
-use super::headroom::sonic::Sonic;
+use crate::commands::tagger::headroom::sonic::Sonic;
 use crate::exit::Exit;
 use crate::fabric_source::{self, FabricFlags, Found};
 use crate::failure::Failure;

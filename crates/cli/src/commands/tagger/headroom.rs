@@ -1,6 +1,6 @@
 //! How much a lossless priority may still receive after its PAUSE.
 
-mod sonic;
+pub mod sonic;
 mod terms;
 
 pub use terms::Terms;
