@@ -423,8 +423,8 @@ fn say_decisions(name: &str, fabric: &Fabric) {
             Subject::AssumedLinks => " (--rate, --delay)",
             Subject::AttachedHosts => " (--hosts-per-switch, --hosts-on)",
             Subject::Roles => " (--host, --switch)",
-            Subject::Tiers => " (--ignore)",
-            Subject::LeftOut | Subject::Unread | Subject::CableEnds => "",
+            Subject::HighHosts => " (--ignore)",
+            Subject::LeftOut | Subject::Tiers | Subject::Unread | Subject::CableEnds => "",
         };
         output::decision(&format!("{name}: {}{option}", decision.line()));
     }

@@ -1,7 +1,10 @@
 //! Decisions of a reader about what a file leaves open.
 
+use serde::Serialize;
+
 /// What a decision is about.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Subject {
     /// Nodes or links that are left out.
     LeftOut,
@@ -11,6 +14,8 @@ pub enum Subject {
     AttachedHosts,
     /// Tiers of switches.
     Tiers,
+    /// Hosts on switches above the first tier.
+    HighHosts,
     /// Rates or delays that the file does not state.
     AssumedLinks,
     /// Keys of the file that say nothing of nodes and links, or are unknown.
@@ -20,7 +25,7 @@ pub enum Subject {
 }
 
 /// One decision, and what it is about.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Decision {
     /// What it is about.
     pub subject: Subject,

@@ -3,7 +3,7 @@
 //! 1. A file states the tier of each switch: nothing is derived.
 //! 2. The labels (`group: leaf`, `role: spine`, `tier-2`) or names (`dc1-leaf3`) of most switches name a layer. Layers
 //!    count from 1 in the order of [`LAYERS`], of those that the fabric has. A switch without such a word is one tier
-//!    above its lowest neighbour; with hosts it is on the first.
+//!    above its lowest neighbour, or one below if it has hosts and all neighbours are above the first tier.
 //! 3. Links: the tier of a switch is its distance to the nearest switch with hosts. A few hosts higher up (a fabric
 //!    manager on a spine) would pull that switch down to tier 1, and make its links to the leaves links inside a tier.
 //!    So other sets of leaves are tried: the switches with most hosts, those whose siblings (switches with the same
@@ -12,16 +12,20 @@
 //!    hosts on the first.
 
 use crate::NodeKind;
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap, VecDeque};
 
 /// Words for a layer, the lowest layer first.
 const LAYERS: [&[&str]; 5] = [
-    &["tor", "access", "edge", "rsw"],
-    &["leaf"],
+    &["tor", "access", EDGE, "rsw"],
+    &["leaf", "border"],
     &["agg", "aggregation", "dist", "distribution", "fsw"],
     &["spine", "ssw"],
     &["superspine", "upperspine", "core"],
 ];
+
+/// The lowest layer of a fabric with aggregation and core; in a fabric of leaves and spines, the way out.
+const EDGE: &str = "edge";
 
 /// A node for this purpose.
 #[derive(Clone, Debug)]
@@ -53,22 +57,41 @@ pub(crate) fn tiers(nodes: &[Layered<'_>], links: &[(u32, u32)]) -> (Vec<u8>, So
         return (nodes.iter().map(tier).collect(), Source::File);
     }
     let graph = SwitchGraph::new(nodes, links);
-    if let Some(tiers) = by_words(nodes, &graph) {
-        return (tiers, Source::Words);
+    let (mut tiers, source) = by_words(nodes, &graph).map_or_else(|| graph.by_links(), |tiers| (tiers, Source::Words));
+    // A tier that the file states holds, beside derived ones too.
+    for (tier, node) in tiers.iter_mut().zip(nodes).filter(|(_, node)| node.kind == NodeKind::Switch) {
+        *tier = node.tier.unwrap_or(*tier);
     }
-    graph.by_links()
+    (tiers, source)
 }
 
 /// The layer that a word of a text names, as its index in [`LAYERS`]: the last such word counts.
-fn layer_of(text: &str) -> Option<usize> {
+fn layer_of(text: &str) -> Option<(usize, bool)> {
     let lower = text.to_ascii_lowercase().replace("super-spine", "superspine").replace("super_spine", "superspine");
     let words = lower.split(|c: char| !c.is_ascii_alphabetic()).filter(|word| !word.is_empty());
     let layer = |word: &str| {
         let exact = LAYERS.iter().position(|layer| layer.contains(&word));
-        let compound = || LAYERS.iter().rposition(|layer| layer.iter().any(|of| of.len() > 3 && word.ends_with(of)));
-        exact.or_else(compound)
+        // As in `borderleaf`.
+        let compound = || {
+            ["leaf", "spine"]
+                .into_iter()
+                .find(|of| word.ends_with(of))
+                .and_then(|of| LAYERS.iter().position(|layer| layer.contains(&of)))
+        };
+        exact.or_else(compound).map(|at| (at, word == EDGE))
     };
     words.filter_map(layer).next_back()
+}
+
+/// The layer that the label or the name of each node names.
+pub(crate) fn layers(nodes: &[Layered<'_>]) -> Vec<Option<usize>> {
+    let of = |node: &Layered<'_>| layer_of(node.label).or_else(|| layer_of(node.name));
+    let found: Vec<Option<(usize, bool)>> = nodes.iter().map(of).collect();
+    let is_switch = |at: usize| nodes[at].kind == NodeKind::Switch;
+    let has_leaves = (0..nodes.len()).any(|at| is_switch(at) && matches!(found[at], Some((0 | 1, false))));
+    // The edge of a fabric of leaves is none of its layers.
+    let layer = |(at, is_edge): (usize, bool)| (!is_edge || !has_leaves).then_some(at);
+    (0..nodes.len()).map(|at| found[at].filter(|_| is_switch(at)).and_then(layer)).collect()
 }
 
 /// Whether a name or label is that of a switch.
@@ -97,38 +120,27 @@ fn number_of(text: &str) -> Option<u8> {
 /// Rule 2.
 fn by_words(nodes: &[Layered<'_>], graph: &SwitchGraph) -> Option<Vec<u8>> {
     let switches = || nodes.iter().enumerate().filter(|(_, node)| node.kind == NodeKind::Switch);
-    let numbers = |node: &Layered<'_>| {
-        node.tier.or_else(|| number_of(node.label)).or_else(|| number_of(node.name)).map(usize::from)
-    };
-    let layers = |node: &Layered<'_>| layer_of(node.label).or_else(|| layer_of(node.name));
     let of_most = |ranks: Vec<Option<usize>>| {
         let known = switches().filter(|(at, _)| ranks[*at].is_some()).count();
         (2 * known > switches().count()).then_some(ranks)
     };
-    let numbered = of_most(nodes.iter().map(numbers).collect());
-    let mut rank = numbered.or_else(|| of_most(nodes.iter().map(layers).collect()))?;
+    let number = |node: &Layered<'_>| {
+        node.tier.or_else(|| number_of(node.label)).or_else(|| number_of(node.name)).map(usize::from)
+    };
+    let numbered = of_most(nodes.iter().map(number).collect());
+    let is_numbered = numbered.is_some();
+    let mut rank = numbered.or_else(|| of_most(layers(nodes)))?;
     let ranks: BTreeSet<usize> = switches().filter_map(|(at, _)| rank[at]).collect();
     let dense: BTreeMap<usize, usize> = ranks.iter().enumerate().map(|(tier, &rank)| (rank, tier + 1)).collect();
     switches().for_each(|(at, _)| rank[at] = rank[at].map(|rank| dense[&rank]));
-    // Some count from the core: most hosts are on the first tier.
+    // Some number from the core: most hosts are on the first tier.
     let hosts_on = |tier: usize| -> u64 {
         switches().filter(|(at, _)| rank[*at] == Some(tier)).map(|(at, _)| u64::from(graph.hosts[at])).sum()
     };
-    if ranks.len() > 1 && hosts_on(ranks.len()) > hosts_on(1) {
+    if is_numbered && ranks.len() > 1 && hosts_on(ranks.len()) > hosts_on(1) {
         switches().for_each(|(at, _)| rank[at] = rank[at].map(|tier| ranks.len() + 1 - tier));
     }
-    // Those without a word, from below.
-    let mut open: Vec<usize> = switches().filter(|(at, _)| rank[*at].is_none()).map(|(at, _)| at).collect();
-    for &at in &open {
-        rank[at] = (graph.hosts[at] > 0).then_some(1);
-    }
-    open.retain(|&at| rank[at].is_none());
-    while !open.is_empty() {
-        let lowest = |&at: &usize| graph.peers[at].iter().filter_map(|&peer| rank[peer as usize]).min();
-        let Some((lowest, at)) = open.iter().filter_map(|at| Some((lowest(at)?, *at))).min() else { break };
-        rank[at] = Some(lowest + 1);
-        open.retain(|&other| other != at);
-    }
+    graph.place_others(&mut rank);
     let tier = |(at, node): (usize, &Layered<'_>)| match node.kind {
         NodeKind::Host => 0,
         NodeKind::Switch => rank[at].unwrap_or(1).min(usize::from(u8::MAX)) as u8,
@@ -169,6 +181,30 @@ impl SwitchGraph {
 
     fn switches(&self) -> impl Iterator<Item = usize> + '_ {
         (0..self.peers.len()).filter(|&at| self.is_switch[at])
+    }
+
+    /// Ranks for switches without one, from those with a rank and outwards: with hosts, and all neighbours above the
+    /// first tier, one below the lowest of these; else one above the lowest. So a management host on a switch above
+    /// the leaves does not lower it.
+    fn place_others(&self, rank: &mut [Option<usize>]) {
+        let lowest =
+            |rank: &[Option<usize>], at: usize| self.peers[at].iter().filter_map(|&peer| rank[peer as usize]).min();
+        let is_open = |rank: &[Option<usize>], at: usize| self.is_switch[at] && rank[at].is_none();
+        let given = rank.to_vec();
+        for at in self.switches().filter(|&at| given[at].is_none() && self.hosts[at] > 0) {
+            rank[at] = lowest(&given, at).filter(|&lowest| lowest > 1).map(|lowest| lowest - 1);
+        }
+        let mut open: BinaryHeap<Reverse<(usize, usize)>> = BinaryHeap::new();
+        for at in self.switches().filter(|&at| is_open(rank, at)) {
+            open.extend(lowest(rank, at).map(|lowest| Reverse((lowest, at))));
+        }
+        while let Some(Reverse((lowest, at))) = open.pop() {
+            if is_open(rank, at) {
+                rank[at] = Some(lowest + 1);
+                let next = self.peers[at].iter().map(|&peer| peer as usize).filter(|&peer| is_open(rank, peer));
+                open.extend(next.map(|peer| Reverse((lowest + 1, peer))));
+            }
+        }
     }
 
     /// Links to the nearest of these switches, plus one; 0 for hosts, 1 where none can be reached.

@@ -159,9 +159,17 @@ pub fn command(args: &FabricArgs) -> Result<Exit, Failure> {
     }
 }
 
-/// What it is made of, and every node by name.
+/// What it is made of, every node by name, and all that was decided about it.
 fn shown(fabric: &Fabric) -> String {
-    format!("{}{}", show::summary(fabric), show::names(fabric))
+    let mut text = format!("{}{}", show::summary(fabric), show::names(fabric));
+    if !fabric.decisions().is_empty() {
+        text.push_str("\ndecisions\n");
+    }
+    for decision in fabric.decisions() {
+        let names = if decision.names.is_empty() { String::new() } else { format!(": {}", decision.names.join(", ")) };
+        text.push_str(&format!("  {}{names}\n", decision.text));
+    }
+    text
 }
 
 fn shown_as_json(fabric: &Fabric) -> Result<String, Failure> {
@@ -171,9 +179,10 @@ fn shown_as_json(fabric: &Fabric) -> Result<String, Failure> {
         facts: show::Summary,
         node_list: Vec<show::ListedNode<'f>>,
         link_list: Vec<show::ListedLink<'f>>,
+        decisions: &'f [fabric::Decision],
     }
     let (node_list, link_list) = (show::node_list(fabric), show::link_list(fabric));
-    let shown = Shown { facts: show::summary(fabric), node_list, link_list };
+    let shown = Shown { facts: show::summary(fabric), node_list, link_list, decisions: fabric.decisions() };
     serde_json::to_string_pretty(&shown).map(|text| text + "\n").map_err(|error| Failure::Output(error.into()))
 }
 

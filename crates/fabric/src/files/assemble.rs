@@ -7,11 +7,12 @@
 //!
 //! 1. what the user says ([`Roles`](super::Roles));
 //! 2. what the file says;
-//! 3. without it, a name like `h7`, `host-3`, `server1`, `srv2`: such a word, then digits. How many links it has does
-//!    not matter: a host with several stays one, and nothing passes through it. Where all nodes are called so, names
-//!    say nothing;
-//! 4. if that finds no host at all, every node with one link is one, unless its name or label is that of a switch;
-//! 5. if there is still none, each leaf gets [`Options::hosts_per_switch`] hosts.
+//! 3. without it, a name whose last word is like `h7`, `host-3`, `server1`, `srv2`: such a word, then digits. How many
+//!    links it has does not matter: a host with several stays one, and nothing passes through it. Where all nodes are
+//!    called so, names say nothing;
+//! 4. where switches have names of layers, a node without such a name all whose links lead to the lowest layer;
+//! 5. a node with one link, unless its name or label is that of a switch;
+//! 6. if there is still none, each switch of the lowest tier gets [`Options::hosts_per_switch`] hosts.
 //!
 //! A node of a kind that both servers and routers have (`linux` of containerlab) is a host, unless its name or label
 //! is that of a switch, or it has several links and hosts reach each other only through such nodes.
@@ -25,8 +26,9 @@ use super::error::FileError;
 use super::plain::{Options, Plain, PlainLink, PlainNode, counted, fail, named_like_a_host};
 use crate::builder::MAX_ELEMENTS;
 use crate::decision::Subject;
-use crate::tiers::{Layered, Source, SwitchGraph, names_a_switch, tiers};
+use crate::tiers::{Layered, Source, SwitchGraph, layers, names_a_switch, tiers};
 use crate::{Fabric, FabricBuilder, FabricError, Node, NodeId, NodeKind};
+use std::collections::{BTreeMap, BTreeSet};
 use units::{Rate, Time};
 
 impl Plain {
@@ -144,26 +146,42 @@ impl Plain {
         self.decide(Subject::LeftOut, |count| format!("{} without a link left out", counted(count, "node")), gone);
     }
 
-    /// Rules 3 and 4.
+    /// Rules 3 to 5.
     fn choose_hosts(&mut self) {
         let degrees = self.degrees();
-        let by_name =
-            |(at, node): (usize, &PlainNode)| node.kind.is_none() && degrees[at] > 0 && named_like_a_host(&node.name);
-        let mut chosen: Vec<bool> = self.nodes.iter().enumerate().map(by_name).collect();
-        if chosen.iter().all(|&is_host| is_host) {
-            chosen.fill(false);
+        let is_open = |at: usize| self.nodes[at].kind.is_none() && degrees[at] > 0;
+        let mut chosen: Vec<Option<&str>> = vec![None; self.nodes.len()];
+        let named: Vec<bool> = self.nodes.iter().map(|node| named_like_a_host(&node.name)).collect();
+        // Where all nodes are called so, names say nothing.
+        if named.contains(&false) {
+            for at in (0..chosen.len()).filter(|&at| is_open(at) && named[at]) {
+                chosen[at] = Some("named like a host");
+            }
         }
-        let mut why = "named like a host";
-        if !chosen.contains(&true) && self.nodes.iter().all(|node| node.kind != Some(NodeKind::Host)) {
-            why = "has one link, and no node is called a host";
-            let lone = |(at, node): (usize, &PlainNode)| {
-                node.kind.is_none() && degrees[at] == 1 && !names_a_switch(&node.name) && !names_a_switch(&node.label)
-            };
-            chosen = self.nodes.iter().enumerate().map(lone).collect();
+        for at in self.below_the_lowest_layer().into_iter().filter(|&at| is_open(at)) {
+            chosen[at] = chosen[at].or(Some("has no name of a switch, and all its links lead to the lowest layer"));
         }
-        for (node, _) in self.nodes.iter_mut().zip(chosen).filter(|(_, chosen)| *chosen) {
-            (node.kind, node.why) = (Some(NodeKind::Host), why.to_owned());
+        let is_switch = |node: &PlainNode| names_a_switch(&node.name) || names_a_switch(&node.label);
+        for at in (0..chosen.len()).filter(|&at| is_open(at) && degrees[at] == 1 && !is_switch(&self.nodes[at])) {
+            chosen[at] = chosen[at].or(Some("has one link, and not the name of a switch"));
         }
+        for (node, why) in self.nodes.iter_mut().zip(chosen) {
+            if let Some(why) = why {
+                (node.kind, node.why) = (Some(NodeKind::Host), why.to_owned());
+            }
+        }
+    }
+
+    /// Nodes without the name of a layer whose links all lead to switches with the name of the lowest of several.
+    fn below_the_lowest_layer(&self) -> Vec<usize> {
+        let layers = layers(&self.layered());
+        let known: BTreeSet<usize> = layers.iter().flatten().copied().collect();
+        let Some(&lowest) = known.first().filter(|_| known.len() > 1) else { return Vec::new() };
+        let mut below: Vec<bool> = layers.iter().map(Option::is_none).collect();
+        for (a, b) in self.ends().into_iter().flat_map(|(a, b)| [(a as usize, b as usize), (b as usize, a as usize)]) {
+            below[a] &= layers[b] == Some(lowest);
+        }
+        (0..below.len()).filter(|&at| below[at]).collect()
     }
 
     /// Routers made of software, which have the kind of servers.
@@ -217,7 +235,7 @@ impl Plain {
         (0..self.nodes.len()).all(|at| reached[at] || !is_host(at))
     }
 
-    /// Rule 5.
+    /// Rule 6.
     fn attach_hosts(&mut self, options: &Options) -> Result<(), FileError> {
         let hosts_on = &options.roles.hosts_on;
         if self.nodes.iter().any(|node| node.kind == Some(NodeKind::Host)) {
@@ -268,12 +286,15 @@ impl Plain {
         Ok(())
     }
 
-    /// The switches of the first tier; all where labels, names and links do not tell.
+    /// The switches of the lowest tier; all where labels, names and links do not tell.
     fn leaves(&self) -> Vec<usize> {
         let layered = self.layered();
         let links = self.ends();
         match tiers(&layered, &links) {
-            (tiers, Source::File | Source::Words) => (0..tiers.len()).filter(|&at| tiers[at] == 1).collect(),
+            (tiers, Source::File | Source::Words) => {
+                let lowest = tiers.iter().min().copied().unwrap_or_default();
+                (0..tiers.len()).filter(|&at| tiers[at] == lowest).collect()
+            }
             _ => SwitchGraph::new(&layered, &links).leaves().unwrap_or_else(|| (0..self.nodes.len()).collect()),
         }
     }
@@ -299,8 +320,20 @@ impl Plain {
         }
         if source != Source::Distance {
             let text = |count| format!("{} on a switch above the first tier", counted(count, "host"));
-            self.decide(Subject::Tiers, text, high);
+            self.decide(Subject::HighHosts, text, high);
         }
+        let how = match source {
+            Source::File => return,
+            Source::Words => "labels and names",
+            Source::Distance => "distance to the nearest host",
+            Source::ProperTiers => "links",
+        };
+        let switches = || self.nodes.iter().filter(|node| node.kind != Some(NodeKind::Host));
+        let mut counts: BTreeMap<u8, u64> = BTreeMap::new();
+        switches().for_each(|node| *counts.entry(node.tier.unwrap_or(1)).or_default() += 1);
+        let counts: Vec<String> = counts.iter().map(|(tier, count)| format!("{count} of tier {tier}")).collect();
+        let text = format!("tiers by {how}: {}", counts.join(", "));
+        self.decisions.push(crate::Decision { subject: Subject::Tiers, text, names: Vec::new() });
     }
 
     fn assume_links(&mut self, options: &Options) {

@@ -3,10 +3,10 @@
 //! what is a host.
 
 use super::error::FileError;
-use super::plain::{Options, Plain, PlainEnd, fail};
-use crate::Fabric;
+use super::plain::{Options, Plain, PlainEnd, counted, fail};
+use crate::{Fabric, Subject};
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Reads a topology.
 ///
@@ -45,5 +45,11 @@ pub fn read_batfish(content: &str, options: &Options) -> Result<Fabric, FileErro
         known.insert(b.clone(), a.clone());
         known.insert(a, b);
     }
+    let keys = document.as_object().into_iter().flatten().map(|(key, _)| key);
+    let of_edges = edges.iter().filter_map(Value::as_object).flatten().map(|(key, _)| key);
+    let known = ["edges", "node1", "node2"];
+    let unread: BTreeSet<&String> = keys.chain(of_edges).filter(|key| !known.contains(&key.as_str())).collect();
+    let unread = unread.into_iter().cloned().collect();
+    plain.decide(Subject::Unread, |count| format!("{} not read", counted(count, "unknown key")), unread);
     plain.assemble(options)
 }

@@ -14,6 +14,7 @@
 //! ASICs (`role` `Int`) are left out.
 
 use super::error::FileError;
+use super::json::parse_json;
 use super::plain::{Options, Plain, PlainEnd, counted, fail, said_by};
 use crate::decision::Subject;
 use crate::names::visible;
@@ -47,13 +48,15 @@ const TABLES: [&str; 8] = [
 
 /// How the names of SONiC's tables begin that do not state who is connected to whom.
 #[rustfmt::skip]
-const OTHER_TABLES: [&str; 87] = [
+const OTHER_TABLES: [&str; 94] = [
     "AAA", "ACL_", "ASIC_", "AUTO_TECHSUPPORT", "BANNER", "BGP", "BMP", "BREAKOUT", "BUFFER_", "CHASSIS", "CONSOLE",
     "COPP_", "CRM", "DASH", "DEBUG_", "DEFAULT_LOSSLESS", "DHCP", "DNS_", "DOT1P_", "DPU", "DSCP_", "EXP_TO_",
     "FABRIC_", "FEATURE", "FG_NHG", "FIPS", "FLEX_COUNTER", "GNMI", "GRPC", "HEARTBEAT", "INTERFACE", "KDUMP",
     "KUBERNETES", "LDAP", "LLDP", "LOGGER", "LOOPBACK", "LOSSLESS_TRAFFIC", "MACSEC", "MAP_PFC", "MCLAG", "MEMORY",
     "MGMT_", "MIRROR_", "MPLS_", "MUX_", "NAT", "NEIGH", "NTP", "NVGRE", "PASSW", "PBH", "PEER", "PFC", "POLICER",
-    "PORT", "PREFIX", "QOS", "QUEUE", "RADIUS", "RESTAPI", "ROUTE", "SCHEDULER", "SERIAL", "SFLOW", "SNMP", "SRV6",
+    "PORTCHANNEL_INTERFACE", "PORT_CABLE", "PORT_DOM", "PORT_MIRROR", "PORT_OPER", "PORT_PHY", "PORT_QOS_MAP",
+    "PORT_STORM_CONTROL", "PREFIX", "QOS", "QUEUE", "RADIUS", "RESTAPI", "ROUTE", "SCHEDULER", "SERIAL", "SFLOW", "SNMP",
+    "SRV6",
     "SSH",
     "STATIC_", "STORM", "STP", "SUBNET", "SUPPRESS", "SWITCH", "SYSLOG", "SYSTEM_", "TACPLUS", "TC_TO", "TELEMETRY",
     "TUNNEL", "VERSIONS", "VLAN", "VNET", "VOQ", "VRF", "VXLAN", "WRED",
@@ -175,7 +178,7 @@ struct Neighbor<'a> {
 /// [`FileError::Element`] with the place of a syntax error or the element (`tor1.DEVICE_NEIGHBOR.Ethernet0`) that is
 /// wrong, two switches that disagree about a cable among them; [`FileError::Fabric`] if it is no network.
 pub fn read_config_db(content: &str, options: &Options) -> Result<Fabric, FileError> {
-    let value: Value = serde_json::from_str(content.trim_start_matches('\u{feff}')).or_else(|error| {
+    let value: Value = parse_json(content).or_else(|error| {
         let place = format!("line {}, column {}", error.line(), error.column());
         fail(place, format!("not valid JSON: {error}"))
     })?;

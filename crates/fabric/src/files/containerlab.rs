@@ -27,8 +27,11 @@ const HOST_KINDS: [&str; 8] =
     ["linux", "host", "generic_vm", "ext-container", "k8s-kind", "ostinato", "keysight_ixia-c-one", "ixia-c-one"];
 
 /// Words in the names of images that forward: routing suites and network operating systems that run as `linux`.
-const ROUTER_IMAGES: [&str; 12] =
-    ["frr", "quagga", "bird", "vyos", "gobgp", "openbgpd", "cumulus", "sonic", "dent", "openwrt", "mikrotik", "holo"];
+#[rustfmt::skip]
+const ROUTER_IMAGES: [&str; 14] = [
+    "frr", "frrouting", "quagga", "bird", "vyos", "gobgp", "openbgpd", "cumulus", "cvx", "sonic", "dent", "openwrt",
+    "mikrotik", "holo",
+];
 
 /// The label by which a node says itself what it is.
 const LABEL: &str = "tidegate-kind";
@@ -55,6 +58,18 @@ const LINK_KEYS: [&str; 14] = [
     "ipv4",
 ];
 
+/// Keys of nodes, kinds, groups and defaults, after containerlab's manual.
+#[rustfmt::skip]
+const NODE_KEYS: [&str; 58] = [
+    "kind", "image", "image-pull-policy", "type", "group", "labels", "startup-config", "startup-delay",
+    "enforce-startup-config", "suppress-startup-config", "auto-remove", "restart-policy", "exec", "binds", "devices",
+    "cap-add", "ports", "env", "env-files", "user", "entrypoint", "cmd", "license", "mgmt-ipv4", "mgmt_ipv4",
+    "mgmt-ipv6", "mgmt_ipv6", "network-mode", "runtime", "cpu", "cpu-set", "memory", "shm-size", "sandbox", "kernel",
+    "extras", "config", "stages", "healthcheck", "aliases", "dns", "certificate", "components", "wait-for", "tmpfs",
+    "sysctls", "credentials", "publish", "position", "pos", "link-apply-timeout", "restart", "version", "mtu", "vars",
+    "privileged", "security-opt", "ulimits",
+];
+
 /// Reads a topology.
 ///
 /// # Errors
@@ -72,7 +87,12 @@ pub fn read_containerlab(content: &str, options: &Options) -> Result<Fabric, Fil
     for (value, known) in [&document, topology].into_iter().zip(KEYS) {
         unread.extend(unknown_keys(value, known));
     }
+    for table in ["kinds", "groups"].map(|key| yaml::get(topology, key)) {
+        unread.extend(yaml::entries(table).into_iter().flat_map(|(_, settings)| unknown_keys(settings, &NODE_KEYS)));
+    }
+    unread.extend(unknown_keys(yaml::get(topology, "defaults"), &NODE_KEYS));
     for (name, node) in nodes {
+        unread.extend(unknown_keys(node, &NODE_KEYS));
         let Some(name) = scalar(name) else { return fail("topology.nodes", "a node's name must be a text") };
         let node = role(topology, &name, node)?;
         if !plain.add(node) {
@@ -123,7 +143,8 @@ fn unknown_keys(value: &Yaml, known: &[&str]) -> Vec<String> {
     let Yaml::Hash(map) = value else { return Vec::new() };
     let keys = map.iter().filter_map(|(key, _)| scalar(key));
     // `x-...` and `.name` hold anchors that other places use, `<<` merges them.
-    keys.filter(|key| !known.contains(&key.as_str()) && !key.starts_with(['x', '.', '<'])).collect()
+    let is_anchor = |key: &str| key.starts_with("x-") || key.starts_with(['.', '<']);
+    keys.filter(|key| !known.contains(&key.as_str()) && !is_anchor(key)).collect()
 }
 
 /// An end of a link: node and interface.
@@ -146,6 +167,15 @@ fn ends(place: &str, link: &Yaml, plain: &Plain) -> Result<Option<(Endpoint, End
     Ok((!is_outside(&a) && !is_outside(&b)).then_some((a, b)))
 }
 
+/// Whether the name of an image has the word of a routing suite, and none of a tool for one.
+fn is_router_image(image: &str) -> bool {
+    let lower = image.to_ascii_lowercase();
+    let repository = lower.rsplit_once(':').map_or(&lower[..], |(name, _)| name);
+    let words: Vec<&str> = repository.split(|c: char| !c.is_ascii_alphanumeric()).collect();
+    let is_tool = words.iter().any(|word| ["mgmt", "exporter", "test", "tests", "client"].contains(word));
+    !is_tool && words.iter().any(|word| ROUTER_IMAGES.contains(word))
+}
+
 /// A node, and why it is a host or a switch.
 fn role(topology: &Yaml, name: &str, node: &Yaml) -> Result<PlainNode, FileError> {
     let (groups, kinds) = (yaml::get(topology, "groups"), yaml::get(topology, "kinds"));
@@ -165,8 +195,7 @@ fn role(topology: &Yaml, name: &str, node: &Yaml) -> Result<PlainNode, FileError
         (Some(label), _) if label == "switch" => with(NodeKind::Switch, said_by(LABEL, &label)),
         (Some(_), _) => fail(format!("topology.nodes.{name}.labels.{LABEL}"), "must be host or switch"),
         (None, Some(kind)) if HOST_KINDS.contains(&kind.as_str()) => {
-            let repository = image.rsplit_once(':').map_or(image.as_str(), |(name, _)| name).to_ascii_lowercase();
-            if ROUTER_IMAGES.iter().any(|word| repository.contains(word)) {
+            if is_router_image(&image) {
                 return with(NodeKind::Switch, said_by("image", &image));
             }
             let (why, may_forward) = (said_by("kind", &kind), kind == "linux");

@@ -112,7 +112,7 @@ fn the_kind_of_a_containerlab_node_decides_however_many_links_it_has() {
     let why = "kind linux, with several links without which hosts cannot reach each other";
     assert_eq!(taken(&fabric, "store"), (NodeKind::Switch, why.to_owned()));
     let lines: Vec<String> = fabric.decisions().iter().map(crate::Decision::line).collect();
-    assert_eq!(lines, ["1 node of a kind that servers have too is a switch: store"]);
+    assert_eq!(lines[..1], ["1 node of a kind that servers have too is a switch: store"]);
     // So do a name, and the image of a routing suite.
     for (to, why) in [
         ("border-router: {kind: linux}", "kind linux, with the name of a switch"),
@@ -186,7 +186,7 @@ fn hosts_with_several_links_stay_hosts_in_every_format() {
     let ring = "StartDevice,StartPort,EndDevice,EndPort\nh1,a,h2,b\nh2,a,h3,b\nh3,a,h1,b\nh3,c,h4,a\n";
     let fabric = read("x", ring, &OPTIONS).unwrap();
     assert_eq!(hosts(&fabric), ["h4"]);
-    assert_eq!(taken(&fabric, "h4").1, "has one link, and no node is called a host");
+    assert_eq!(taken(&fabric, "h4").1, "has one link, and not the name of a switch");
     assert_eq!(taken(&fabric, "h1").1, "nothing says that it is a host");
 }
 

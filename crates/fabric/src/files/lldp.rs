@@ -4,16 +4,18 @@
 //! [`join_lldp`] makes one text of the folder: a JSON list of objects with the name of the switch and its table. The
 //! table of one switch alone is read as that of a switch called `local`.
 //!
-//! A neighbour without a table of its own is a switch if it has the capability of a bridge or router, else a host. A
-//! cable that both ends list counts once. Management ports (`eth0`, `mgmt0`) are left out. The tables state neither
-//! rates nor delays.
+//! A neighbour without a table of its own is a switch if it has the capability of a bridge or router, else a host. Its
+//! name may have a domain behind it. A cable that both ends list counts once: a switch may call a port by its alias
+//! or its MAC address to others, so its own table tells which of the port id and the description is the name.
+//! Management ports (`eth0`, `mgmt0`) are left out. The tables state neither rates nor delays. Attributes beside these
+//! are not read.
 
 use super::error::FileError;
 use super::plain::{Options, Plain, PlainEnd, counted, fail};
 use crate::decision::Subject;
 use crate::{Fabric, NodeKind};
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Ports outside of the fabric.
 const MANAGEMENT: [&str; 4] = ["eth0", "mgmt0", "Management0", "Management1"];
@@ -38,7 +40,8 @@ struct Neighbor {
     place: String,
     port: String,
     peer: String,
-    peer_port: String,
+    /// The port of the neighbour as that calls it to others: its id and its description.
+    peer_ports: [String; 2],
     forwards: bool,
 }
 
@@ -65,32 +68,62 @@ pub fn read_lldp(content: &str, options: &Options) -> Result<Fabric, FileError> 
         let node = plain.node_or_new(switch);
         (node.kind, node.why) = (Some(NodeKind::Switch), "has a table of its own".to_owned());
     }
-    let mut known: BTreeMap<PlainEnd, PlainEnd> = BTreeMap::new();
+    let mut rows: Vec<(String, Neighbor)> = Vec::new();
     let mut management = Vec::new();
     for (switch, table) in &tables {
-        for Neighbor { place, port, peer, peer_port, forwards } in neighbors(switch, table)? {
-            if MANAGEMENT.contains(&port.as_str()) {
-                management.push(format!("{switch} {port}"));
+        for mut neighbor in neighbors(switch, table)? {
+            if MANAGEMENT.contains(&neighbor.port.as_str()) {
+                management.push(format!("{switch} {}", neighbor.port));
                 continue;
             }
-            let node = plain.node_or_new(&peer);
-            if node.kind.is_none() {
-                node.kind = Some(if forwards { NodeKind::Switch } else { NodeKind::Host });
-                node.why = format!("{} the capability of a bridge or router", if forwards { "has" } else { "without" });
+            // `spine1.lab.example` is the neighbour whose table is called `spine1`.
+            let first = neighbor.peer.split('.').next().unwrap_or_default();
+            if !plain.has(&neighbor.peer) && tables.iter().any(|(name, _)| name == first) {
+                neighbor.peer = first.to_owned();
             }
-            let (here, there) = ((switch.clone(), port), (peer, peer_port));
-            if known.get(&here) == Some(&there) {
-                continue;
-            }
-            if let Some((end, other)) = [&here, &there].into_iter().find_map(|end| Some((end, known.get(end)?))) {
-                let message = format!("{} {} is connected to {} {} already", end.0, end.1, other.0, other.1);
-                return fail(place, message);
-            }
-            plain.connect(&here, &there, options.link).or_else(|id| fail(place, format!("no `{id}`")))?;
-            known.insert(there.clone(), here.clone());
-            known.insert(here, there);
+            rows.push((switch.clone(), neighbor));
         }
     }
+    let own: BTreeSet<PlainEnd> = rows.iter().map(|(switch, row)| (switch.clone(), row.port.clone())).collect();
+    let mut known: BTreeMap<PlainEnd, PlainEnd> = BTreeMap::new();
+    // Cables between two switches with tables, whose far end is not in the table there.
+    let mut unmatched: Vec<(String, String, String)> = Vec::new();
+    for (switch, Neighbor { place, port, peer, peer_ports, forwards }) in rows {
+        let node = plain.node_or_new(&peer);
+        if node.kind.is_none() {
+            node.kind = Some(if forwards { NodeKind::Switch } else { NodeKind::Host });
+            node.why = format!("{} the capability of a bridge or router", if forwards { "has" } else { "without" });
+        }
+        let listed = peer_ports.iter().find(|name| own.contains(&(peer.clone(), (*name).clone())));
+        let has_table = tables.iter().any(|(name, _)| *name == peer);
+        if listed.is_none() && has_table {
+            unmatched.push((place.clone(), switch.clone(), peer.clone()));
+        }
+        let peer_port = listed.unwrap_or(&peer_ports[0]).clone();
+        let (here, there) = ((switch, port), (peer, peer_port));
+        if known.get(&here) == Some(&there) {
+            continue;
+        }
+        if let Some((end, other)) = [&here, &there].into_iter().find_map(|end| Some((end, known.get(end)?))) {
+            let message = format!("{} {} is connected to {} {} already", end.0, end.1, other.0, other.1);
+            return fail(place, message);
+        }
+        plain.connect(&here, &there, options.link).or_else(|id| fail(place, format!("no `{id}`")))?;
+        known.insert(there.clone(), here.clone());
+        known.insert(here, there);
+    }
+    // Each end lists a cable that the other does not: one cable by two names, which would count twice.
+    if let Some((place, _, peer)) =
+        unmatched.iter().find(|(_, a, b)| unmatched.iter().any(|(_, c, d)| (a, b) == (d, c)))
+    {
+        return fail(place, format!("names a port that is not in the table of {peer}, and the other way round"));
+    }
+    let names = unmatched.into_iter().map(|(place, ..)| place).collect();
+    plain.decide(
+        Subject::CableEnds,
+        |count| format!("{} in the table of one end only", counted(count, "cable")),
+        names,
+    );
     plain.decide(Subject::LeftOut, |count| format!("{} left out", counted(count, "management port")), management);
     plain.assemble(options)
 }
@@ -131,11 +164,12 @@ fn of_lldpcli(switch: &str, table: &str) -> Result<Vec<Neighbor>, FileError> {
         let port_of = item.get("port");
         let is_mac = |port: &Value| port.get("id").and_then(|id| id.get("type")?.as_str()) == Some("mac");
         let described = |port: &Value| Some(port.get("descr")?.as_str()?.to_owned());
-        let peer_port = port_of.and_then(|port| {
-            let id = id_of(port);
-            if is_mac(port) { described(port).or(id) } else { id }
+        let peer_ports = port_of.and_then(|port| {
+            let (id, description) = (id_of(port)?, described(port).unwrap_or_default());
+            let by_description = is_mac(port) && !description.is_empty();
+            Some(if by_description { [description, id] } else { [id, description] })
         });
-        let (Some(peer), Some(peer_port)) = (peer, peer_port) else {
+        let (Some(peer), Some(peer_ports)) = (peer, peer_ports) else {
             return fail(place, "must name the chassis and the port of the neighbour");
         };
         let one;
@@ -151,7 +185,7 @@ fn of_lldpcli(switch: &str, table: &str) -> Result<Vec<Neighbor>, FileError> {
             let kind = capability.get("type").and_then(Value::as_str);
             matches!(kind, Some("Bridge" | "Router")) && capability.get("enabled") == Some(&Value::Bool(true))
         });
-        found.push(Neighbor { place, port: port.clone(), peer, peer_port, forwards });
+        found.push(Neighbor { place, port: port.clone(), peer, peer_ports, forwards });
     }
     Ok(found)
 }
@@ -183,15 +217,15 @@ fn of_sonic(switch: &str, table: &str) -> Result<Vec<Neighbor>, FileError> {
             text.get(columns[column].min(end)..end).map_or("", str::trim).to_owned()
         };
         let place = format!("{switch}, line {line}");
-        let (port, peer, mut peer_port, capability) = (cell(0), cell(1), cell(2), cell(3));
-        // A port by its MAC address has its name in the description.
-        if peer_port.matches(':').count() == 5 && columns.len() > 4 && !cell(4).is_empty() {
-            peer_port = cell(4);
-        }
-        if port.is_empty() || peer.is_empty() || peer_port.is_empty() {
+        let (port, peer, id, capability) = (cell(0), cell(1), cell(2), cell(3));
+        let description = if columns.len() > 4 { cell(4) } else { String::new() };
+        if port.is_empty() || peer.is_empty() || id.is_empty() {
             return fail(place, "must have a local port, a remote device and its port");
         }
-        found.push(Neighbor { place, port, peer, peer_port, forwards: capability.contains(['B', 'R']) });
+        // A port by its MAC address has its name in the description.
+        let by_description = id.matches(':').count() == 5 && !description.is_empty();
+        let peer_ports = if by_description { [description, id] } else { [id, description] };
+        found.push(Neighbor { place, port, peer, peer_ports, forwards: capability.contains(['B', 'R']) });
     }
     Ok(found)
 }

@@ -31,6 +31,7 @@ mod graphml;
 mod hpcc;
 mod htsim_topo;
 mod ibnetdiscover;
+mod json;
 mod link_csv;
 mod lldp;
 mod netlab;
@@ -51,6 +52,7 @@ pub use graphml::{read_graphml, write_graphml};
 pub use hpcc::{read_hpcc, write_hpcc};
 pub use htsim_topo::read_htsim_topo;
 pub use ibnetdiscover::{read_ibnetdiscover, write_ibnetdiscover};
+pub use json::parse_json;
 pub use link_csv::{read_link_csv, write_link_csv};
 pub use lldp::{is_lldp_table, join_lldp, read_lldp};
 pub use netlab::read_netlab;
@@ -148,7 +150,7 @@ pub fn join(files: Vec<(String, String)>) -> Result<String, String> {
     }
     for (name, content) in &files {
         let content = content.trim_start_matches('\u{feff}');
-        if let Err(error) = serde_json::from_str::<serde::de::IgnoredAny>(content) {
+        if let Err(error) = parse_json(content) {
             return Err(format!("{name}, line {}, column {}: not valid JSON: {error}", error.line(), error.column()));
         }
     }

@@ -12,6 +12,15 @@ use crate::decision::Subject;
 use crate::{Fabric, NodeKind};
 use yaml_rust2::Yaml;
 
+/// Attributes of links, of netlab and its modules.
+#[rustfmt::skip]
+const LINK_KEYS: [&str; 44] = [
+    "interfaces", "prefix", "type", "bandwidth", "mtu", "name", "role", "group", "vlan", "vrf", "bgp", "ospf", "isis",
+    "eigrp", "rip", "ripv2", "babel", "mpls", "ldp", "dhcp", "gateway", "pool", "unnumbered", "ipv4", "ipv6",
+    "linkindex", "shutdown", "stp", "lag", "evpn", "vxlan", "sr", "srv6", "bfd", "disable", "graph", "clab", "libvirt",
+    "bridge", "ra", "routing", "tc", "pim", "firewall",
+];
+
 /// Reads a topology.
 ///
 /// # Errors
@@ -28,9 +37,15 @@ pub fn read_netlab(content: &str, options: &Options) -> Result<Fabric, FileError
         }
     }
     let links = links("links", yaml::get(&document, "links"))?;
-    let mut stubs = Vec::new();
+    let (mut stubs, mut unread) = (Vec::new(), Vec::new());
     for (index, (place, link)) in links.into_iter().enumerate() {
         let ends = ends(link, &plain);
+        if let Yaml::Hash(_) = link {
+            let keys = yaml::entries(link).into_iter().filter_map(|(key, _)| text(key));
+            // `bgp.role` is an attribute of a module.
+            let is_known = |key: &str| plain.has(key) || LINK_KEYS.contains(&key.split('.').next().unwrap_or_default());
+            unread.extend(keys.filter(|key| !is_known(key)).map(|key| format!("{place}.{key}")));
+        }
         if ends.is_empty() {
             return fail(place, "names no node: write `r1-r2`, [r1, r2] or {r1: , r2: }");
         }
@@ -60,6 +75,7 @@ pub fn read_netlab(content: &str, options: &Options) -> Result<Fabric, FileError
         }
     }
     plain.decide(Subject::LeftOut, |count| format!("{} of one node left out", counted(count, "link")), stubs);
+    plain.decide(Subject::Unread, |count| format!("{} not read", counted(count, "unknown key")), unread);
     plain.assemble(options)
 }
 
@@ -118,7 +134,7 @@ fn described(document: &Yaml, name: &str, node: &Yaml, default: Option<&str>) ->
     let group_name = of_group.and_then(|(group, _)| text(group)).or_else(|| text(yaml::get(node, "group")));
     let own_device = device(node).or_else(|| device(of_group?.1));
     let device = own_device.or_else(|| default.map(str::to_owned)).unwrap_or_default();
-    let role = text(yaml::get(node, "role"));
+    let role = text(yaml::get(node, "role")).or_else(|| text(yaml::get(of_group?.1, "role")));
     let (kind, why, may_forward) = match (role.as_deref(), device.as_str()) {
         (Some("host"), _) => (NodeKind::Host, said_by("role", "host"), false),
         (Some(role), _) => (NodeKind::Switch, said_by("role", role), false),

@@ -84,14 +84,25 @@ pub fn read_node_link(content: &str, options: &Options) -> Result<Fabric, FileEr
         };
         let name = identity(node.get("name")).unwrap_or_else(|| id.clone());
         let (kind, why) = kind_in(node);
-        let words = LABELS.iter().filter_map(|&key| node.get(key)?.as_str());
-        let label = words.collect::<Vec<_>>().join(" ");
+        let word = |key: &str| match node.get(key)? {
+            Value::String(text) => Some(text.clone()),
+            // `"layer": 1` numbers layers, `"group": 1` the colours of a picture.
+            Value::Number(number) => Some(format!("{key} {number}")),
+            _ => None,
+        };
+        let label = LABELS.iter().filter_map(|&key| word(key)).collect::<Vec<_>>().join(" ");
         unread.extend(node.keys().filter(|key| !NODE_KEYS.contains(&key.as_str())).map(|key| format!("nodes.{key}")));
         let tier = match node.get("tier") {
-            None | Some(Value::String(_)) => None,
-            Some(value) => Some(value.as_u64().and_then(|tier| u8::try_from(tier).ok()).ok_or_else(|| {
-                FileError::Element { place: format!("{place}.tier"), message: "must be 0..255".to_owned() }
-            })?),
+            None => None,
+            Some(Value::String(text)) if text.parse::<u8>().is_err() => None,
+            Some(value) => {
+                let number = value.as_u64().and_then(|tier| u8::try_from(tier).ok());
+                let number = number.or_else(|| value.as_str()?.parse().ok());
+                Some(number.ok_or_else(|| FileError::Element {
+                    place: format!("{place}.tier"),
+                    message: "must be 0..255".to_owned(),
+                })?)
+            }
         };
         let relay = match node.get("relay") {
             None | Some(Value::Bool(false)) => false,

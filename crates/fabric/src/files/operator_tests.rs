@@ -23,8 +23,10 @@ fn tier(fabric: &Fabric, name: &str) -> u8 {
     fabric.node(fabric.find(name).unwrap()).tier
 }
 
+/// All decisions but how tiers were found.
 fn lines(fabric: &Fabric) -> Vec<String> {
-    fabric.decisions().iter().map(Decision::line).collect()
+    let others = fabric.decisions().iter().filter(|decision| decision.subject != Subject::Tiers);
+    others.map(Decision::line).collect()
 }
 
 /// Links from all of `a` to all of `b`, as a table.
@@ -69,7 +71,7 @@ fn a_management_host_on_a_spine_does_not_lower_the_spine() {
             );
         }
         assert_eq!(lines(&with), ["1 host on a switch above the first tier: h99 on y0"]);
-        assert!(of(&plain).decisions().is_empty());
+        assert!(lines(&of(&plain)).is_empty());
     }
 }
 
@@ -230,7 +232,7 @@ fn rates_and_delays_are_assumed_only_where_that_is_asked_for() {
     assert_eq!(lines(&fabric), ["4 links without a rate: 100Gbps assumed", "4 links without a delay: 500ns assumed"]);
     assert!(read("file", &text, &Options::NONE).unwrap_err().to_string().contains("has no delay"));
     let stated = read("file", &text, &Options { assumed: Some(LINK), ..OPTIONS }).unwrap();
-    assert!(!stated.assumes_links() && stated.decisions().is_empty());
+    assert!(!stated.assumes_links() && lines(&stated).is_empty());
 }
 
 fn switch(name: &str, kind: &str, rest: &str) -> String {
@@ -482,4 +484,154 @@ fn batfish_netlab_and_gns3() {
     let bridge =
         netlab.replace("- leaf1-spine1\n", "- leaf1-spine1-h1\n").replace("- h1:\n  leaf1: {ipv4: 10.0.0.1}\n", "");
     assert_eq!(of(&bridge).find("bridge-1").map(|node| of(&bridge).ports(node).len()), Some(3));
+}
+
+/// Nodes of a table without words of its own: hosts by one link, or by links to the lowest layer alone.
+#[test]
+fn servers_without_the_name_of_a_host() {
+    let header = "StartDevice,StartPort,EndDevice,EndPort\n".to_owned();
+    let web = header.clone() + "h1,e,leaf1,1\nweb1,e,leaf1,2\ndb1,e,leaf2,1\nleaf1,9,spine1,1\nleaf2,9,spine1,2\n";
+    assert_eq!(hosts(&of(&web)), ["h1", "web1", "db1"]);
+    // Every server has a port to each leaf of its rails.
+    let mut rails = header.clone();
+    between(&["dgx00", "dgx01", "dgx02"], &["leaf1", "leaf2", "leaf3", "leaf4"], &mut rails);
+    between(&["leaf1", "leaf2", "leaf3", "leaf4"], &["spine1", "spine2"], &mut rails);
+    let fabric = of(&rails);
+    assert_eq!(hosts(&fabric), ["dgx00", "dgx01", "dgx02"]);
+    assert_eq!(["leaf1", "spine1"].map(|name| tier(&fabric, name)), [1, 2]);
+    let mut words = header;
+    between(&["pod1-host3", "pod1-host4"], &["a", "b"], &mut words);
+    assert_eq!(hosts(&of(&words)), ["pod1-host3", "pod1-host4"]);
+}
+
+#[test]
+fn switches_without_the_name_of_a_layer_beside_others() {
+    // A management host on one of two spines that no name calls so.
+    let mut text = leaf_spine(&["leaf1", "leaf2", "leaf3"], &["sp1", "sp2"], 2) + "h9,e,sp1,99\n";
+    assert_eq!(["leaf1", "sp1", "sp2"].map(|name| tier(&of(&text), name)), [1, 2, 2]);
+    // A leaf with another name has hosts and only links to spines.
+    text = leaf_spine(&["leaf1", "leaf2", "gpu"], &["spine1", "spine2"], 2);
+    assert_eq!(tier(&of(&text), "gpu"), 1);
+    // The way out of a fabric of leaves is none of its layers; beside aggregation and core it is the lowest.
+    text = leaf_spine(&["leaf1", "leaf2"], &["spine1", "spine2"], 1);
+    text += "wan-edge1,a,spine1,w\nwan-edge1,b,spine2,w\n";
+    assert_eq!(["leaf1", "spine1", "wan-edge1"].map(|name| tier(&of(&text), name)), [1, 2, 3]);
+    text = leaf_spine(&["edge1", "edge2"], &["core1", "core2"], 1);
+    assert_eq!(["edge1", "core1"].map(|name| tier(&of(&text), name)), [1, 2]);
+    // More servers on the core do not turn names round.
+    text = leaf_spine(&["access1", "access2"], &["core1"], 1) + "h7,e,core1,7\nh8,e,core1,8\nh9,e,core1,9\n";
+    assert_eq!(["access1", "core1"].map(|name| tier(&of(&text), name)), [1, 2]);
+    assert_eq!(tier(&of(&leaf_spine(&["score1", "score2"], &["x", "y"], 1)), "score1"), 1, "no core");
+}
+
+#[test]
+fn tiers_that_a_file_states_hold() {
+    let nodes = |tiers: [&str; 4]| {
+        let node = |(name, tier): (&str, &str)| format!("{{\"id\":\"{name}\",\"kind\":\"switch\"{tier}}}");
+        let nodes: Vec<String> = ["a", "b", "c", "d"].into_iter().zip(tiers).map(node).collect();
+        let links = "{\"source\":\"h1\",\"target\":\"a\"},{\"source\":\"h2\",\"target\":\"b\"},\
+                     {\"source\":\"a\",\"target\":\"c\"},{\"source\":\"b\",\"target\":\"c\"},\
+                     {\"source\":\"c\",\"target\":\"d\"}";
+        format!("{{\"nodes\":[{},{{\"id\":\"h1\"}},{{\"id\":\"h2\"}}],\"links\":[{links}]}}", nodes.join(","))
+    };
+    let tiers = |stated: [&str; 4]| {
+        let fabric = of(&nodes(stated));
+        ["a", "b", "c", "d"].map(|name| tier(&fabric, name))
+    };
+    assert_eq!(tiers(["", "", "", ""]), [1, 1, 2, 3]);
+    assert_eq!(tiers(["", "", "", ",\"tier\":7"]), [1, 1, 2, 7], "one alone");
+    assert_eq!(tiers([",\"tier\":\"1\"", ",\"tier\":\"1\"", ",\"tier\":\"4\"", ",\"tier\":\"5\""]), [1, 1, 4, 5]);
+    assert_eq!(tiers([",\"layer\":1", ",\"layer\":1", ",\"layer\":2", ",\"layer\":2"]), [1, 1, 2, 2]);
+    assert_eq!(tiers([",\"group\":1", ",\"group\":2", ",\"group\":3", ",\"group\":3"]), [1, 1, 2, 3], "colours");
+    // Hosts are attached to the lowest stated tier, whatever its number.
+    let leaf = |name: &str, peer: &str| {
+        let rest = format!("\"DEVICE_NEIGHBOR\": {{\"Ethernet0\": {{\"name\": \"{peer}\", \"port\": \"Ethernet0\"}}}}");
+        switch(name, "LeafRouter", &rest)
+    };
+    let files =
+        join_config_db([leaf("leaf-1", "spine-1"), switch("spine-1", "SpineRouter", "\"PORT\": {\"Ethernet0\": {}}")]);
+    let fabric = read("file", &files, &Options { hosts_per_switch: 1, ..OPTIONS }).unwrap();
+    assert_eq!(hosts(&fabric), ["leaf-1-h1"]);
+}
+
+#[test]
+fn a_port_by_its_alias_is_the_same_port_in_lldp() {
+    let table = |rows: &[(&str, &str, &str, &str)]| {
+        let mut text =
+            format!("{:12}{:24}{:16}{:12}RemotePortDescr\n", "LocalPort", "RemoteDevice", "RemotePortID", "Capability");
+        text += &format!("{0:-<10}  {0:-<22}  {0:-<14}  {0:-<10}  {0:-<15}\n", "");
+        for (port, peer, id, description) in rows {
+            text += &format!("{port:12}{peer:24}{id:16}{:12}{description}\n", "BR");
+        }
+        text
+    };
+    let files = |leaf: &str, spine: &str| {
+        join(vec![("leaf1.txt".to_owned(), leaf.to_owned()), ("spine1.txt".to_owned(), spine.to_owned())]).unwrap()
+    };
+    let options = Options { hosts_per_switch: 1, ..OPTIONS };
+    let leaf = table(&[
+        ("Ethernet8", "spine1.lab.example", "etp1", "Ethernet0"),
+        ("Ethernet9", "spine1", "etp2", "Ethernet4"),
+    ]);
+    let spine = table(&[("Ethernet0", "leaf1", "etp3", "Ethernet8"), ("Ethernet4", "leaf1", "etp4", "Ethernet9")]);
+    let fabric = read("file", &files(&leaf, &spine), &options).unwrap();
+    assert_eq!(
+        fabric.link_between(fabric.find("leaf1").unwrap(), fabric.find("spine1").unwrap()),
+        Some(crate::LinkId(0))
+    );
+    assert_eq!(fabric.links().len() - fabric.hosts().len(), 2);
+    // Without the name of the port in the description one cable has two names.
+    let blind = spine.replace("Ethernet8", "x").replace("Ethernet9", "x");
+    let leaf_blind = leaf.replace("Ethernet0", "x").replace("Ethernet4", "x");
+    let message = read("file", &files(&leaf_blind, &blind), &options).unwrap_err().to_string();
+    assert!(message.contains("leaf1, line 3: names a port that is not in the table of spine1"), "{message}");
+    let one = table(&[("Ethernet0", "leaf1", "etp3", "Ethernet8")]);
+    let fabric = read("file", &files(&leaf, &one), &options).unwrap();
+    assert!(
+        lines(&fabric).contains(&"1 cable in the table of one end only: leaf1, line 4".to_owned()),
+        "{:?}",
+        lines(&fabric)
+    );
+}
+
+#[test]
+fn unknown_keys_of_labs_are_reported_and_tools_are_no_routers() {
+    let text = "topology:\n  kinds: {linux: {imge: x}}\n  nodes:\n    s: {knd: a, kind: ceos}\n    \
+                h1: {kind: linux, image: acme/student-vm}\n    h2: {kind: linux, \
+                image: docker-sonic-mgmt, xtra: 1}\n    \
+                h3: {kind: linux, image: frr-exporter}\n  links:\n    - endpoints: [\"s:1\", \"h1:1\"]\n    \
+                - endpoints: [\"s:2\", \"h2:1\"]\n    - endpoints: [\"s:3\", \"h3:1\"]\n";
+    let fabric = of(text);
+    assert_eq!(hosts(&fabric), ["h1", "h2", "h3"]);
+    assert_eq!(lines(&fabric), ["3 unknown keys not read: imge, knd, xtra"]);
+    let netlab = "groups: {hosts: {members: [a, b], role: host}}\nnodes: [a, b, leaf1, spine1]\nlinks:\n- a-leaf1\n\
+                  - {leaf1: , spine1: , bandwith: 1, bgp.role: x}\n- {spine1: , b: , spinex: }\n";
+    let fabric = of(netlab);
+    assert_eq!(hosts(&fabric), ["a", "b"]);
+    let expected = "2 unknown keys not read: links[1].bandwith, links[2].spinex";
+    assert!(lines(&fabric).contains(&expected.to_owned()), "{:?}", lines(&fabric));
+    let twice = switch("tor", "ToRRouter", "\"PORT\": {}, \"PORT\": {}");
+    assert!(fails(&twice).contains("the key `PORT` stands twice"), "{}", fails(&twice));
+    let near = switch(
+        "tor",
+        "ToRRouter",
+        "\"PORTT\": {}, \"PORT_QOS_MAP\": {}, \"DEVICE_NEIGHBOR\": {\"Ethernet0\": \
+                       {\"name\": \"h1\", \"port\": \"eth0\"}}",
+    );
+    assert_eq!(lines(&of(&near)), ["1 unknown table not read: PORTT"]);
+}
+
+#[test]
+fn unnamed_switches_are_placed_in_time() {
+    // Half of a long chain has no name of a layer.
+    let mut text = "StartDevice,StartPort,EndDevice,EndPort\nh1,e,leaf0,1\nh2,e,leaf0,2\n".to_owned();
+    for n in 0..20_000 {
+        text += &format!("leaf{n},a{n},leaf{},b{n}\n", n + 1);
+    }
+    for n in 0..15_000 {
+        text += &format!("x{n},a,x{},b\n", n + 1);
+    }
+    text += "leaf7,x,x0,x\nh3,e,x15000,y\nh4,e,x15000,z\n";
+    let fabric = of(&text);
+    assert_eq!(fabric.node(fabric.find("x3").unwrap()).tier, 5);
 }

@@ -163,11 +163,13 @@ pub(crate) fn said_by(key: &str, word: &str) -> String {
     format!("{key} {}", visible(&shown(word)))
 }
 
+/// Whether the last word of a name is that of a host, with a number.
 pub(super) fn named_like_a_host(name: &str) -> bool {
+    const SEPARATORS: [char; 3] = ['-', '_', '.'];
     let letters = name.trim_end_matches(|c: char| c.is_ascii_digit());
-    let word = letters.trim_end_matches(['-', '_', '.']);
-    letters.len() < name.len()
-        && ["h", "host", "server", "servers", "srv", "client"].iter().any(|host| word.eq_ignore_ascii_case(host))
+    let word = letters.trim_end_matches(SEPARATORS).rsplit(SEPARATORS).next().unwrap_or_default();
+    let hosts = ["h", "host", "server", "servers", "srv", "client"];
+    letters.len() < name.len() && hosts.iter().any(|host| word.eq_ignore_ascii_case(host))
 }
 
 /// The name of a port in a format that must have one: the file's own, or one made of its number that no other port

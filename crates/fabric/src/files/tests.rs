@@ -208,7 +208,7 @@ fn node_link_hosts_by_attribute_name_or_degree() {
     let named = r#"{"nodes":[{"id":"h1"},{"id":"tor"},{"id":"Host-2"},{"id":"stub"},{"id":"hub"}],"links":[
         {"source":"h1","target":"tor"},{"source":"Host-2","target":"tor"},{"source":"stub","target":"tor"},
         {"source":"hub","target":"tor"}]}"#;
-    assert_eq!(host_names(named, 0), ["h1", "Host-2"]);
+    assert_eq!(host_names(named, 0), ["h1", "Host-2", "stub", "hub"], "by name, and by one link");
     let plain = r#"{"nodes":[{"id":"a"},{"id":"b"},{"id":"c"}],
         "links":[{"source":"a","target":"b"},{"source":"b","target":"c"}]}"#;
     assert_eq!(host_names(plain, 0), ["a", "c"]);
