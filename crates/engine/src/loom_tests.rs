@@ -5,6 +5,7 @@ use crate::barrier::{Barrier, Breaker};
 use crate::exchange::Exchange;
 use crate::mail::{Parcel, Wire};
 use crate::pool::Pool;
+use crate::sides::Ahead;
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use units::Time;
@@ -64,8 +65,18 @@ fn a_broken_barrier_holds_nobody() {
     });
 }
 
+/// The times that part `index` reports for the two sides in this window: on side 0 part 0 has the earlier event and
+/// part 1 the one that reaches another node earlier; on side 1 only part 1 has an event.
+fn ahead_of(window: u64, index: usize) -> [Ahead; 2] {
+    let at = |first, reaches| Ahead {
+        first: Time::from_ps(100 + window * 10 + first),
+        reaches: Time::from_ps(200 + window * 10 + reaches),
+    };
+    if index == 0 { [at(0, 1), Ahead::NONE] } else { [at(1, 0), at(2, 3)] }
+}
+
 /// As in a stretch: one barrier a window, two sets of cells in turn. Every parcel arrives once, in the window after the
-/// one in which it was sent; both see the same horizon, and both the cut that only one of them knows of.
+/// one in which it was sent. Both parts read the earliest times of both, and the cut that only one of them sets.
 #[test]
 fn two_sets_of_cells_and_one_barrier_a_window_are_enough() {
     model(|| {
@@ -79,7 +90,7 @@ fn two_sets_of_cells_and_one_barrier_a_window_are_enough() {
                 let mut parcels = vec![Parcel { wire, message: Token(window * 10 + index as u64) }];
                 exchange.put(turn, index, 1 - index, &mut parcels);
                 assert!(parcels.is_empty(), "what was taken in exchange is empty");
-                exchange.set_horizon(turn, index, Time::from_ps(100 + window * 10 + index as u64));
+                exchange.set_ahead(turn, index, &ahead_of(window, index));
                 if index == 1 && window == 1 {
                     exchange.cut(turn);
                 }
@@ -87,7 +98,8 @@ fn two_sets_of_cells_and_one_barrier_a_window_are_enough() {
                 let mut got = Vec::new();
                 exchange.collect(turn, index, |parcel| got.push(parcel.message.0));
                 assert_eq!(got, [window * 10 + 1 - index as u64]);
-                assert_eq!(exchange.horizon(turn), Time::from_ps(100 + window * 10));
+                let [one, other] = [ahead_of(window, 0), ahead_of(window, 1)];
+                assert_eq!(exchange.ahead(turn), [one[0].and(other[0]), other[1]]);
                 if exchange.was_cut(turn) {
                     return window;
                 }
