@@ -1,5 +1,6 @@
-//! Looks at every link of the built book: one that leads to a file of the project outside of the book becomes a link to
-//! the repository, and one that leads nowhere is an error. `scripts/book.sh` runs it after mdBook.
+//! Checks every link of the built book: one that leads to a file of the project outside of the book becomes a link to
+//! the repository, and one that leads nowhere is an error. An element whose id breaks scripts of the book is an error,
+//! too. `scripts/book.sh` runs it after mdBook.
 //!
 //! ```text
 //! cargo run -p tidegate --example book -- target/book
@@ -12,6 +13,15 @@ use std::process::ExitCode;
 
 /// Where files of the project are shown that are no page of the book.
 const REPOSITORY: &str = concat!(env!("CARGO_PKG_REPOSITORY"), "/blob/main");
+
+/// An element with such an id is a property of `window`. Scripts of the book (elasticlunr, clipboard, highlight) then
+/// take the browser for a module loader, CommonJS or AMD, and define nothing: the page has no search.
+const GLOBALS_OF_LOADERS: [&str; 4] = ["exports", "module", "define", "require"];
+
+/// The ids of a page that are names of module loaders.
+fn globals_of_loaders(text: &str) -> impl Iterator<Item = &'static str> {
+    GLOBALS_OF_LOADERS.into_iter().filter(|id| text.contains(&format!(" id=\"{id}\"")))
+}
 
 /// All HTML pages below a folder, by their path.
 fn pages(folder: &Path, found: &mut BTreeMap<PathBuf, String>) -> std::io::Result<()> {
@@ -91,11 +101,33 @@ fn main() -> ExitCode {
     for path in all.keys() {
         let (text, links) = linked(&book, &all, path, &mut wrong);
         count += links;
+        let shown = path.strip_prefix(&book).unwrap_or(path).display();
+        wrong.extend(globals_of_loaders(&text).map(|id| {
+            format!("{shown}: id=\"{id}\" breaks scripts of the book (a name of module loaders): rename the heading")
+        }));
         if let Err(error) = fs::write(path, text) {
             wrong.push(format!("{}: {error}", path.display()));
         }
     }
     wrong.iter().for_each(|line| eprintln!("{line}"));
-    println!("{}: {} pages, {count} links, {} of them wrong", book.display(), all.len(), wrong.len());
+    println!("{}: {} pages, {count} links, {} errors", book.display(), all.len(), wrong.len());
     if wrong.is_empty() && all.len() > 50 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::globals_of_loaders;
+
+    #[test]
+    fn ids_that_are_names_of_module_loaders_are_found() {
+        let page = |id: &str| format!("<h2 id=\"{id}\"><a class=\"header\" href=\"#{id}\">A heading</a></h2>");
+        for id in ["exports", "module", "define", "require"] {
+            assert_eq!(globals_of_loaders(&page(id)).collect::<Vec<_>>(), [id]);
+        }
+        // Names of properties are case-sensitive, and a link is no element with an id.
+        for id in ["Exports", "export-formats", "modules", "exports-1"] {
+            assert_eq!(globals_of_loaders(&page(id)).count(), 0, "{id}");
+        }
+        assert_eq!(globals_of_loaders("<a href=\"#exports\">exports</a>").count(), 0);
+    }
 }
