@@ -31,7 +31,8 @@ def side_by_side(parts, command, swept):
 def test_parts_of_the_slurm_array_make_the_table_of_one_machine(command, swept):
     script = ROOT / "examples" / "sweep" / "slurm.sh"
     arguments = [script, swept / "sweep.toml", swept / "out"]
-    env = {"TIDEGATE": command.path, "SLURM_ARRAY_TASK_COUNT": "4"}
+    # Of tasks that were submitted one by one, as `sbatch --array=3` does.
+    env = {"TIDEGATE": command.path, "SLURM_ARRAY_TASK_COUNT": "1"}
     side_by_side([(arguments, {**env, "SLURM_ARRAY_TASK_ID": str(at)}) for at in range(1, 5)], command, swept)
 
 
@@ -41,6 +42,6 @@ def test_pods_of_the_kubernetes_job_make_the_table_of_one_machine(command, swept
     spec, container = job["spec"], job["spec"]["template"]["spec"]["containers"][0]
     parts = {entry["name"]: entry["value"] for entry in container["env"]}
     assert (spec["completionMode"], str(spec["completions"])) == ("Indexed", parts["PARTS"])
-    line = container["args"][0].replace("/sweep/", f"{swept}/").replace("exec tidegate", f"exec {command.path}")
+    line = container["args"][0].replace("/sweep/", f"{swept}/").replace("\ntidegate ", f"\n{command.path} ")
     env = [{**parts, "JOB_COMPLETION_INDEX": str(at)} for at in range(spec["completions"])]
     side_by_side([([*container["command"], line], env) for env in env], command, swept)
