@@ -100,3 +100,14 @@ fn a_signal_to_a_pod_reaches_the_sweep() {
     };
     assert_eq!(status.code(), Some(130));
 }
+
+/// Docker reads `.dockerignore` alone, Podman `.containerignore` first.
+#[test]
+fn docker_and_podman_leave_the_same_out() {
+    let [docker, podman] =
+        [".dockerignore", ".containerignore"].map(|name| fs::read_to_string(root().join(name)).unwrap());
+    assert_eq!(docker, podman);
+    for name in [".git", "target", "python/target"] {
+        assert!(podman.lines().any(|line| line == name), "{name}");
+    }
+}
