@@ -83,8 +83,12 @@ impl Plan {
 
     /// Where the run in this place goes.
     fn folder(&self, at: usize) -> PyResult<PathBuf> {
-        let point = self.points.get(at).ok_or_else(|| PyIndexError::new_err("no such run"))?;
-        Ok(self.store.folder(point))
+        Ok(self.store.folder(self.point(at)?))
+    }
+
+    /// The values and the seed of the run in this place, as `tidegate sweep` writes them.
+    fn title(&self, at: usize) -> PyResult<String> {
+        Ok(self.point(at)?.variant.title(&self.plan.varied))
     }
 
     /// Writes the table of what is there; the runs that are missing, and those whose folders are damaged.
@@ -105,5 +109,11 @@ impl Plan {
             Ok((missing, damaged))
         };
         py.detach(finish).map_err(|error: LabError| exception(py, &error))
+    }
+}
+
+impl Plan {
+    fn point(&self, at: usize) -> PyResult<&Point> {
+        self.points.get(at).ok_or_else(|| PyIndexError::new_err("no such run"))
     }
 }

@@ -1,7 +1,8 @@
 import os
+import pickle
 import signal
 import time
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import BrokenExecutor, ProcessPoolExecutor, ThreadPoolExecutor
 
 import pytest
 import tidegate
@@ -58,17 +59,48 @@ class Fails(ThreadPoolExecutor):
 
 def test_a_sweep_that_broke_keeps_what_is_complete_and_goes_on(incast, of_command, tmp_path):
     arguments = {"axes": AXES, "seeds": SEEDS, "out": tmp_path / "python"}
-    with pytest.raises(LookupError, match="the worker is gone"):
+    with pytest.raises(tidegate.SweepError, match="the worker is gone") as broken:
         tidegate.sweep(incast, executor=Fails(1), **arguments)
+    assert isinstance(broken.value.__cause__, LookupError)
     assert len(list((tmp_path / "python" / "runs").iterdir())) == 3
     with pytest.raises(tidegate.TidegateError, match="holds a sweep already"):
         tidegate.sweep(incast, **arguments)
     counting = Fails(1)
-    with pytest.raises(LookupError):
+    with pytest.raises(tidegate.SweepError):
         tidegate.sweep(incast, resume=True, executor=counting, **arguments)
     assert counting.calls == 15, "what was complete ran again"
     assert len(tidegate.sweep(incast, resume=True, **arguments)) == 18
     assert (tmp_path / "python" / "sweep.parquet").read_bytes() == of_command.read_bytes()
+
+
+def test_each_failed_run_is_named_with_its_values_and_seed(incast, tmp_path):
+    axes = {"traffic.0.fan_in": [2, 4]}
+    with pytest.raises(tidegate.SweepError) as failed:
+        tidegate.sweep(incast, axes, seeds=SEEDS, executor=Fails(1), out=tmp_path / "python")
+    titles = [f"traffic.0.fan_in=4 seed={seed}" for seed in SEEDS]
+    assert [title for title, _ in failed.value.failures] == titles
+    lines = [f"{title}: LookupError: the worker is gone" for title in titles]
+    assert str(failed.value).splitlines() == ["3 of 6 runs failed", *lines]
+    copy = pickle.loads(pickle.dumps(failed.value))
+    assert str(copy) == str(failed.value) and copy.runs == 6
+
+
+class Refuses(ThreadPoolExecutor):
+    """Takes two runs, as a pool whose process has died."""
+
+    calls = 0
+
+    def submit(self, fn, /, *args, **kwargs):
+        self.calls += 1
+        if self.calls > 2:
+            raise BrokenExecutor("a process died")
+        return super().submit(fn, *args, **kwargs)
+
+
+def test_runs_that_an_executor_refuses_are_named_and_the_others_kept(incast, tmp_path):
+    with pytest.raises(tidegate.SweepError, match="1 of 3 runs failed\nseed=3: BrokenExecutor: a process died"):
+        tidegate.sweep(incast, seeds=SEEDS, executor=Refuses(1), out=tmp_path / "python")
+    assert len(list((tmp_path / "python" / "runs").iterdir())) == 2
 
 
 def test_a_wrong_axis_is_told_before_anything_runs(incast, tmp_path):

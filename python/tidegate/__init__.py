@@ -6,7 +6,7 @@
     result["flows"]                 # any reader of Arrow takes it: polars.DataFrame(result["flows"])
 """
 
-from ._errors import ScenarioError, TidegateError
+from ._errors import ScenarioError, SweepError, TidegateError
 from ._native import Table, __version__, read_table
 from ._result import FailedCheck, Result, Unfinished
 from ._scenario import Scenario
@@ -18,6 +18,7 @@ __all__ = [
     "Result",
     "Scenario",
     "ScenarioError",
+    "SweepError",
     "Table",
     "TidegateError",
     "Unfinished",

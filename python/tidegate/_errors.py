@@ -30,6 +30,28 @@ class ScenarioError(TidegateError, ValueError):
         return ScenarioError([_placed(error) for error in self.errors])
 
 
+class SweepError(TidegateError):
+    """Runs of a sweep that failed. What is complete stays in the folder.
+
+    ``failures`` holds each of them: its values and seed, as ``tidegate sweep`` writes them, and the exception.
+    """
+
+    def __init__(self, failures: list[tuple[str, Exception]], runs: int, damaged: list[str] = ()):
+        self.failures, self.runs, self.damaged = list(failures), runs, list(damaged)
+        lines = [f"{title or 'the run'}: {_words(error)}" for title, error in self.failures]
+        super().__init__("\n".join([f"{len(lines)} of {runs} runs failed", *lines, *self.damaged]))
+
+    def __reduce__(self):
+        return (type(self), (self.failures, self.runs, self.damaged))
+
+
+def _words(error: Exception) -> str:
+    # Ray wraps the exception of a task, and its text is the traceback of the worker.
+    cause = getattr(error, "cause", None)
+    error = cause if isinstance(cause, Exception) else error
+    return str(error) if isinstance(error, TidegateError) else f"{type(error).__name__}: {error}"
+
+
 def path_of(key: str) -> str:
     """``traffic.0.load`` as Python writes it."""
     parts = [part.strip('"') for part in re.findall(r'"[^"]*"|[^.]+', key)]

@@ -11,8 +11,8 @@ from contextlib import ExitStack
 from pathlib import Path
 from types import SimpleNamespace
 
-from . import _native
-from ._errors import TidegateError
+from . import _native, _workers
+from ._errors import SweepError, TidegateError
 from ._scenario import _NAME, Scenario, text_of
 
 
@@ -32,7 +32,16 @@ def sweep(
     A run sends back its files, so workers need no disk in common with this process; the file of a scenario that is
     given as a path, and files that a scenario names, must be there under the same path. What is complete in ``out``
     stays whatever happens, and ``resume=True`` goes on from it.
+
+    Workers of Dask and Ray are checked before the first run: each has this package, of this version. A run that fails
+    does not end the others; a :class:`SweepError` lists all that failed.
     """
+    if hasattr(executor, "get_executor"):
+        # A Dask client.
+        executor = executor.get_executor(pure=False)
+    ask = None if executor is None else _workers.ask_of(executor)
+    if ask is not None:
+        _workers.check(ask)
     with ExitStack() as stack:
         temporary = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="tidegate-")))
         target = Path(out) if out is not None else temporary / "sweep"
@@ -51,42 +60,44 @@ def sweep(
         source = read if name else Scenario(plan.scenario)
         if executor is None:
             executor = stack.enter_context(ThreadPoolExecutor(os.cpu_count()))
-        elif hasattr(executor, "get_executor"):
-            # A Dask client.
-            executor = executor.get_executor(pure=False)
         try:
-            failure = _run_all(plan, source, executor)
+            failures, runs = _run_all(plan, source, executor, remote=ask is not None), len(plan)
             missing, damaged = plan.finish()
         finally:
             # As soon as this ends, the folder is free for the next.
             del plan
-        if failure is not None:
-            raise failure
+        if failures:
+            raise SweepError(failures, runs, damaged) from failures[0][1]
         if missing or damaged:
             raise TidegateError("\n".join(damaged + [f"{title}: not run" for title in missing]))
         return _native.read_table(target / "sweep.parquet")
 
 
-def _run_all(plan: _native.Plan, source: Scenario, executor: Executor) -> Exception | None:
-    """Makes the runs that are missing. One that fails does not end the others; the first failure comes back."""
+def _run_all(plan: _native.Plan, source: Scenario, executor: Executor, remote: bool) -> list[tuple[str, Exception]]:
+    """Makes the runs that are missing. One that fails does not end the others; all failures come back with titles."""
     waiting: dict[Future, int] = {}
-    first = None
+    failed: dict[int, Exception] = {}
     try:
         for at, changes, seed in plan.open():
-            waiting[executor.submit(_run_one, source, changes, seed)] = at
+            call = (_run_one, source, changes, seed)
+            try:
+                waiting[executor.submit(*(_workers.call_on_worker(*call) if remote else call))] = at
+            except Exception as error:
+                # As of a pool whose process died.
+                failed[at] = error
         for future in as_completed(waiting):
             try:
                 files = future.result()
             except Exception as error:
-                first = first or error
+                failed[waiting[future]] = error
             else:
                 _place(plan.folder(waiting[future]), files)
+        return [(plan.title(at), failed[at]) for at in sorted(failed)]
     finally:
         for future in waiting:
             future.cancel()
         # A traceback that somebody keeps must not keep the folder's lock.
         del plan
-    return first
 
 
 def _run_one(source: Scenario, changes: list[tuple[str, str]], seed: int | None) -> dict[str, bytes]:
@@ -106,18 +117,36 @@ def _place(folder: Path, files: dict[str, bytes]) -> None:
 
 
 class RayExecutor(Executor):
-    """Ray as an executor of ``concurrent.futures``: a task whose worker dies runs again.
+    """Ray as an executor of ``concurrent.futures``: a task whose worker dies runs again, up to three times.
 
-    ``options`` are those of ``ray.remote``, such as ``num_cpus=1``.
+    ``options`` are those of ``ray.remote``, such as ``num_cpus=1`` or ``max_retries=10``.
     """
 
     def __init__(self, **options: object):
         import ray
 
         self._ray = ray
-        self._options = {"max_retries": -1, **options}
+        # Four tries in all, as on Dask: a run that kills its worker, as by a full memory, must end.
+        self._options = {"max_retries": 3, **options}
 
     def submit(self, fn, /, *args, **kwargs) -> Future:
         """Hands a call to the cluster."""
         remote = self._ray.remote(**self._options)(fn)
         return remote.remote(*args, **kwargs).future()
+
+    def ask_nodes(self, probe: _workers.Probe) -> dict[str, object]:
+        """Calls ``probe`` on every node that has what a task needs; the answers, or exceptions, by node."""
+        from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+        if not self._ray.is_initialized():
+            self._ray.init()
+        needs = {"CPU": self._options.get("num_cpus", 1), "GPU": self._options.get("num_gpus") or 0}
+        needs |= self._options.get("resources") or {}
+        asked = {}
+        for node in self._ray.nodes():
+            if node["Alive"] and all(node["Resources"].get(name, 0) >= amount for name, amount in needs.items()):
+                place = NodeAffinitySchedulingStrategy(node["NodeID"], soft=False)
+                options = {"num_cpus": 0, "runtime_env": self._options.get("runtime_env"), "scheduling_strategy": place}
+                name = f"{node['NodeManagerHostname']} ({node['NodeID'][:8]})"
+                asked[name] = self._ray.remote(**options)(probe).remote().future()
+        return {name: future.exception() or future.result() for name, future in asked.items()}
