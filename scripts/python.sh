@@ -22,7 +22,7 @@ command -v python3 > /dev/null || skip "there is no python3"
 if [ ! -x "$venv/bin/pip" ]; then
     python3 -m venv "$venv" 2> /dev/null || skip "python3 has no venv here"
 fi
-packages=("maturin>=1.9,<2" pytest pyyaml pyarrow polars pandas duckdb "gymnasium>=1")
+packages=("maturin>=1.9,<2" "pytest>=9" pyyaml pyarrow polars pandas duckdb "gymnasium>=1")
 if [ "${1:-}" = --clusters ]; then packages+=("dask[distributed]" ray); fi
 "$venv/bin/pip" install --quiet --disable-pip-version-check "${packages[@]}" ||
     skip "the packages of the tests cannot be installed: there is no registry, or it has none for this python3"

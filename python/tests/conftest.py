@@ -1,5 +1,6 @@
 import os
 import shutil
+import signal
 import subprocess
 from pathlib import Path
 
@@ -17,6 +18,14 @@ def incast() -> dict:
         "fabric": {"kind": "fat-tree", "k": 4, "link": {"rate": "100Gbps", "delay": "500ns"}},
         "traffic": [{"kind": "incast", "fan_in": 8, "size": "100KB"}],
     }
+
+
+@pytest.fixture
+def interruptible():
+    """Has SIGINT raise KeyboardInterrupt. Background jobs of a shell ignore it, and `interrupt_main` then does nothing."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture(scope="session")

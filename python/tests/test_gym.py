@@ -201,7 +201,7 @@ def test_bad_input_is_told(steered, incast):
 LONG = {"duration": "10s", "traffic": [{"kind": "incast", "fan_in": 8, "size": "1GB"}]}
 
 
-def test_interrupt_ends_a_step(steered):
+def test_interrupt_ends_a_step(steered, interruptible):
     env = RateEnv({**steered, **LONG}, step="10s")
     env.reset(seed=1)
     threading.Timer(0.5, _thread.interrupt_main).start()
@@ -211,7 +211,7 @@ def test_interrupt_ends_a_step(steered):
         env.step(numpy.ones(8, numpy.float32))
 
 
-def test_other_threads_go_on_while_a_step_is_under_way(steered):
+def test_other_threads_go_on_while_a_step_is_under_way(steered, interruptible):
     env = RateEnv({**steered, **LONG}, step="10s")
     env.reset(seed=1)
     turns, begins = [], threading.Event()

@@ -126,7 +126,7 @@ def test_progress_is_told_and_what_it_raises_ends_the_run(incast, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_interrupt_ends_the_run_and_leaves_nothing(incast, tmp_path):
+def test_interrupt_ends_the_run_and_leaves_nothing(incast, tmp_path, interruptible):
     threading.Timer(0.5, _thread.interrupt_main).start()
     with pytest.raises(KeyboardInterrupt):
         tidegate.Scenario({**incast, **LONG}).run(out=tmp_path / "out")
