@@ -1,6 +1,6 @@
 //! The binding of a configuration, hop by hop: to hold rules against it, or to write it as rules.
 
-use crate::device::{CLASSES, DSCPS, Device};
+use crate::device::{DSCPS, Device, Port};
 use crate::error::Fault;
 use crate::options::QueueBinding;
 use crate::read::SwitchConfig;
@@ -11,6 +11,8 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Debug)]
 pub struct Binding<'a> {
     device: Device<'a>,
+    /// Queues that the maps of any port choose, by node.
+    fed: Vec<u32>,
 }
 
 /// What a switch does with a frame between two of its ports.
@@ -22,9 +24,12 @@ pub struct Hop {
     pub lossless: bool,
     /// The queue that it waits in.
     pub queue: u8,
-    /// Whether that queue has a lossless profile.
+    /// Whether that queue has a lossless profile, by the names of the profile and its pool.
     pub lossless_queue: bool,
-    /// A queue of strict priority without a limit that is served before it, if classes are mapped to one.
+    /// Whether that queue has a scheduler. Without one nothing says that it drains.
+    pub scheduled: bool,
+    /// A queue of strict priority that is served before it and can keep it waiting for ever, if classes are mapped to
+    /// one: without a limit, or with others whose limits together reach the port's rate.
     pub outranked_by: Option<u8>,
     /// At the next switch; `None`: a host is next.
     pub next: Option<NextHop>,
@@ -79,7 +84,22 @@ impl<'a> Binding<'a> {
         configs: &'a [SwitchConfig],
         queues: QueueBinding,
     ) -> Result<Binding<'a>, Vec<Fault>> {
-        Device::new(fabric, configs, queues).map(|device| Binding { device })
+        let device = Device::new(fabric, configs, queues)?;
+        let mut fed = vec![0; fabric.nodes().len()];
+        device.ports().for_each(|(_, port)| fed[port.node.index()] |= queues_of(port));
+        Ok(Binding { device, fed })
+    }
+
+    /// The priority group that counts a frame of this DSCP, outside of tunnels, and whether it pauses; `None` as
+    /// [`Binding::hop`].
+    pub fn account(&self, node: NodeId, ingress: PortIndex, dscp: u8) -> Option<(u8, bool)> {
+        let device = &self.device;
+        if usize::from(ingress) >= device.fabric.ports(node).len() || usize::from(dscp) >= DSCPS {
+            return None;
+        }
+        let port = device.port(device.fabric.port_number(node, ingress) as u32)?;
+        let (_, account) = device.classify(port, dscp, None, false);
+        Some((account, port.lossless >> account & 1 == 1))
     }
 
     /// What a switch does with a frame of this DSCP, outside of tunnels; `None` if the node is no switch, or has no
@@ -94,9 +114,12 @@ impl<'a> Binding<'a> {
         let (from, to) = (device.port(number(ingress))?, device.port(number(egress))?);
         let (class, account) = device.classify(from, dscp, None, false);
         let (queue, dscp) = device.leaves(from, to, class, dscp, false);
-        let fed = |queue: u8| (0..CLASSES).any(|class| to.queue[class] == queue);
-        let strict = |queue: u8| to.strict >> queue & 1 == 1;
-        let mut above = (0..32u8).filter(|&other| strict(other) && other != queue && (!strict(queue) || other > queue));
+        // Where the map of the ingress port chooses, any port of the switch may feed the queue.
+        let fed = match device.binding {
+            QueueBinding::Egress => queues_of(to),
+            QueueBinding::Ingress => self.fed[node.index()],
+        };
+        let starves = to.starves(queue, fed);
         let next = device.peer(number(egress)).map(|(_, peer)| {
             let (_, account) = device.classify(peer, dscp, None, false);
             let stops = |group: &u8| {
@@ -112,7 +135,8 @@ impl<'a> Binding<'a> {
             lossless: from.lossless >> account & 1 == 1,
             queue,
             lossless_queue: to.lossless_queues >> queue & 1 == 1,
-            outranked_by: above.find(|&other| fed(other)),
+            scheduled: to.scheduled >> queue & 1 == 1,
+            outranked_by: (0..32u8).find(|other| starves >> other & 1 == 1),
             next,
         })
     }
@@ -167,6 +191,11 @@ impl<'a> Binding<'a> {
         let rules = table.into_iter().filter_map(rule).collect();
         Ok(ImplementedRules { rules, tags: tags.into_iter().collect(), first: first.into_iter().collect() })
     }
+}
+
+/// Queues that a port's map chooses.
+fn queues_of(port: &Port) -> u32 {
+    port.queue.iter().fold(0, |bits, queue| bits | 1 << queue)
 }
 
 /// The tag that a frame leaves with, if a rule can say it.

@@ -47,12 +47,40 @@ pub(crate) struct Port {
     pub lossless: u8,
     /// Queues with a lossless profile.
     pub lossless_queues: u32,
-    /// Queues with a scheduler, and those with strict priority and no limit.
+    /// Queues with a profile that neither its name nor its pool's calls lossless or lossy.
+    pub unnamed_queues: u32,
+    /// Queues with a scheduler.
     pub scheduled: u32,
+    /// Queues of strict priority.
     pub strict: u32,
+    /// Those with a limit below the port's rate, in bytes a second.
+    pub limits: BTreeMap<u8, u64>,
+    /// The port's rate in bytes a second; 0: the file states none, and no limit is below it.
+    pub rate: u64,
     /// Whether frames to the host behind may be delivered here, and may have to go by the other ToR.
     pub delivers: bool,
     pub detours: bool,
+}
+
+impl Port {
+    /// Queues of `fed` that are served before `queue` and can keep it waiting for ever: those of strict priority
+    /// without a limit, or, where all have one, all of them if their limits add up to the port's rate.
+    pub fn starves(&self, queue: u8, fed: u32) -> u32 {
+        let is_strict = |queue: u8| self.strict >> queue & 1 == 1;
+        let before = |&other: &u8| {
+            let outranks = is_strict(other) && other != queue && (!is_strict(queue) || other > queue);
+            outranks && fed >> other & 1 == 1
+        };
+        let above: Vec<u8> = (0..32u8).filter(before).collect();
+        let bits = |queues: &mut dyn Iterator<Item = &u8>| queues.fold(0, |bits, queue| bits | 1 << queue);
+        let unlimited = bits(&mut above.iter().filter(|queue| !self.limits.contains_key(queue)));
+        let limits = above.iter().filter_map(|queue| self.limits.get(queue));
+        let together = limits.fold(0u64, |sum, limit| sum.saturating_add(*limit));
+        match unlimited {
+            0 if !above.is_empty() && together >= self.rate => bits(&mut above.iter()),
+            _ => unlimited,
+        }
+    }
 }
 
 /// The tunnel of a switch to the other ToR.
@@ -96,7 +124,7 @@ fn open(map: &QosMap) -> [Option<u8>; CLASSES] {
 
 impl<'a> Device<'a> {
     /// # Errors
-    /// A switch without a file, a file without a switch, a port that has a cable and no maps.
+    /// A switch without a file, a file without a switch, a port that has a cable and no maps, a host that forwards.
     pub fn new(
         fabric: &'a Fabric,
         configs: &'a [SwitchConfig],
@@ -112,6 +140,16 @@ impl<'a> Device<'a> {
             detours: BTreeMap::new(),
         };
         let mut faults = Vec::new();
+        // What such a host counts, queues and pauses is in no file.
+        let forwards = fabric.nodes().iter().find(|node| node.relay && node.kind == NodeKind::Host);
+        if let Some(host) = forwards {
+            faults.push(Fault {
+                file: "(topology)".to_owned(),
+                key: fabric::visible(&host.name),
+                message: "is a host that forwards, and the configuration of hosts is not read".to_owned(),
+                help: "a topology whose hosts forward nothing (without --relay)".to_owned(),
+            });
+        }
         for config in configs {
             match fabric.find(&config.name).filter(|&node| fabric.node(node).kind == NodeKind::Switch) {
                 Some(node) => device.configs[node.index()] = Some(config),
@@ -286,23 +324,24 @@ fn port(fabric: &Fabric, node: NodeId, index: PortIndex, config: &SwitchConfig) 
     };
     let lossless_profiles = (0..8u8).filter(|&group| lossless_profile(group)).fold(0, |bits, group| bits | 1 << group);
     let pausing = (0..8u8).filter(|&group| sends[usize::from(group)] != 0).fold(0u8, |bits, group| bits | 1 << group);
-    let (mut lossless_queues, mut scheduled, mut strict) = (0u32, 0u32, 0u32);
+    let (mut lossless_queues, mut unnamed_queues, mut scheduled, mut strict) = (0u32, 0u32, 0u32, 0u32);
+    let rate = config.ports[name].rate.map_or(0, |rate| rate.as_bps() / 8);
+    let mut limits = BTreeMap::new();
     for queue in 0..32u8 {
         let at = (name.to_owned(), queue);
         if let Some(bound) = config.queues.get(&at) {
-            let lossless =
-                bound.name == COMPUTED || profile(&bound.name).and_then(|it: &Profile| it.lossless_queue) == Some(true);
-            lossless_queues |= u32::from(lossless) << queue;
+            let named = profile(&bound.name).and_then(|it: &Profile| it.lossless_queue);
+            let computed = bound.name == COMPUTED;
+            lossless_queues |= u32::from(computed || named == Some(true)) << queue;
+            unnamed_queues |= u32::from(!computed && named.is_none()) << queue;
         }
         if let Some(scheduling) = config.scheduled.get(&at).and_then(|bound| config.schedulers.get(&bound.name)) {
             scheduled |= 1 << queue;
-            // A limit below the port's rate leaves the others the rest.
-            let rate = config.ports[name].rate.map_or(0, |rate| rate.as_bps() / 8);
-            let unlimited = match scheduling {
-                Scheduling::Strict { limit } => limit.is_none_or(|limit| limit == 0 || limit >= rate),
-                Scheduling::Share => false,
-            };
-            strict |= u32::from(unlimited) << queue;
+            if let Scheduling::Strict { limit } = scheduling {
+                strict |= 1 << queue;
+                // A limit below the port's rate leaves the others the rest.
+                limits.extend(limit.filter(|limit| (1..rate).contains(limit)).map(|limit| (queue, limit)));
+            }
         }
     }
     let mux = config.mux.get(name);
@@ -320,8 +359,11 @@ fn port(fabric: &Fabric, node: NodeId, index: PortIndex, config: &SwitchConfig) 
         lossless_profiles,
         lossless: lossless_profiles & pausing,
         lossless_queues,
+        unnamed_queues,
         scheduled,
         strict,
+        limits,
+        rate,
         delivers: mux.is_none_or(|mux| mux.may_be_active),
         detours: mux.is_some_and(|mux| mux.may_be_standby),
     })

@@ -41,7 +41,7 @@ impl fmt::Display for PathSet {
 /// A cable and what it is used for: what headroom depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Conditions {
-    /// Of the slower end.
+    /// Of the port that receives; of the other end or the cable where its row states no speed.
     pub rate: Rate,
     /// One way, at 5 ns a metre of the longer length that its ends state.
     pub delay: Time,

@@ -42,6 +42,14 @@ fn holes_and_missing_rows_name_file_and_key() {
     assert_eq!(overlap, "leaf-01.json: BUFFER_PG|Ethernet0|3-4: overlaps BUFFER_PG|Ethernet0|3");
     let unknown = fault(|file| file["PFC_WD"]["Ethernet9"] = json!({ "action": "drop" }));
     assert_eq!(unknown, "leaf-01.json: PFC_WD|Ethernet9: PORT has no `Ethernet9`");
+    let twice = fault(|file| file["PFC_WD"]["Ethernet0 "] = file["PFC_WD"]["Ethernet0"].clone());
+    assert_eq!(twice, "leaf-01.json: PFC_WD|Ethernet0 : Ethernet0 has two rows");
+    let all = fault(|file| file["PORT_QOS_MAP"]["global"]["pfc_enable"] = "3,4".into());
+    assert!(all.starts_with("leaf-01.json: PORT_QOS_MAP|global.pfc_enable: stands in the row of the switch"), "{all}");
+    let packets = fault(|file| {
+        file["SCHEDULER"]["scheduler.0"] = json!({ "type": "STRICT", "meter_type": "packets", "pir": "1000" });
+    });
+    assert!(packets.starts_with("leaf-01.json: SCHEDULER|scheduler.0.meter_type: is `packets`"), "{packets}");
     let nothing = fault(|file| remove(file, "PORT_QOS_MAP"));
     assert_eq!(nothing, "leaf-01.json: PORT_QOS_MAP: is missing: the file says nothing of QoS");
     let dot1p = fault(|file| file["PORT_QOS_MAP"]["Ethernet0"]["dot1p_to_tc_map"] = "AZURE".into());
@@ -56,6 +64,37 @@ fn a_port_that_two_files_claim_and_two_switches_of_one_name_are_refused() {
     assert_eq!(claimed, [why]);
     let named = faults(|file| file["DEVICE_METADATA"]["localhost"]["hostname"] = "leaf-00".into());
     assert!(named[0].contains("`leaf-00` is the name of leaf-00.json too"), "{named:?}");
+}
+
+#[test]
+fn a_y_cable_to_a_server_without_a_type_is_none_that_two_files_claim() {
+    let mut files = dual_tor(true);
+    for (_, file) in &mut files {
+        file["DEVICE_NEIGHBOR_METADATA"].as_object_mut().unwrap().retain(|name, _| !name.starts_with("Servers"));
+    }
+    let report = common::judge(&files, PathSet::Shortest);
+    assert!(report.safe(), "{:#?}", report.findings);
+}
+
+#[test]
+fn two_rows_of_a_port_in_mux_cable_are_refused() {
+    let mut files = dual_tor(true);
+    files[2].1["MUX_CABLE"]["Ethernet4,Ethernet0"] = json!({ "state": "active" });
+    let faults: Vec<String> = running::read(&texts(&files)).unwrap_err().iter().map(ToString::to_string).collect();
+    let twice = |port: u8| format!("tor-a.json: MUX_CABLE|Ethernet4,Ethernet0: Ethernet{port} has two rows");
+    assert_eq!(faults, [twice(4), twice(0)]);
+}
+
+#[test]
+fn hosts_that_forward_are_refused() {
+    let files = leaf_spine(2, 2, 1);
+    let (fabric, configs) = (common::topology(&files).with_relaying_hosts(), common::read(&files));
+    let options = Options { binding: QueueBinding::Egress, paths: PathSet::Shortest, headroom: &needed };
+    let faults = running::judge(&fabric, &configs, &options).unwrap_err();
+    let all: Vec<String> = faults.iter().map(ToString::to_string).collect();
+    let why = "is a host that forwards, and the configuration of hosts is not read";
+    assert_eq!(all, [format!("(topology): srv-00-0: {why}")]);
+    assert!(running::Binding::new(&fabric, &configs, QueueBinding::Egress).is_err());
 }
 
 #[test]

@@ -6,6 +6,7 @@
 //! it. Hosts take in what arrives, so nothing waits for them. Without a cycle no account waits for ever (Tagger,
 //! Theorem 5.1).
 
+use super::cycle::shortest;
 use super::findings::{Findings, finding};
 use super::ports::pfc_key;
 use crate::device::Device;
@@ -13,11 +14,8 @@ use crate::error::FindingKind;
 use crate::options::PathSet;
 use crate::paths::{Reached, Wait};
 use serde::Serialize;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::fmt;
-
-/// Vertices of cycles from which the shortest one is looked for.
-const MOST_STARTS: usize = 2_000;
 
 /// A link whose receiver stops its sender.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -125,65 +123,4 @@ fn report(
         _ => (pfc_key(device, port), "another priority after each bounce: tidegate tagger rules"),
     };
     findings.add(finding(FindingKind::Deadlock, config, key, why, instead.to_owned()));
-}
-
-/// A shortest cycle; among those of the first starts, which is all of them but in fabrics of thousands of ports.
-fn shortest(edges: &[BTreeMap<usize, &Wait>]) -> Vec<usize> {
-    let mut best: Vec<usize> = Vec::new();
-    let mut from = vec![usize::MAX; edges.len()];
-    for start in on_cycles(edges).into_iter().take(MOST_STARTS) {
-        from.fill(usize::MAX);
-        let mut queue = VecDeque::from([(start, 1)]);
-        'search: while let Some((vertex, length)) = queue.pop_front() {
-            if !best.is_empty() && length >= best.len() {
-                break;
-            }
-            for &next in edges[vertex].keys() {
-                if next == start {
-                    let mut cycle = vec![vertex];
-                    while cycle[cycle.len() - 1] != start {
-                        cycle.push(from[cycle[cycle.len() - 1]]);
-                    }
-                    cycle.reverse();
-                    best = cycle;
-                    break 'search;
-                }
-                if from[next] == usize::MAX {
-                    from[next] = vertex;
-                    queue.push_back((next, length + 1));
-                }
-            }
-        }
-    }
-    best
-}
-
-/// What is left when vertices without predecessors or successors are taken away, again and again: every cycle is in it.
-fn on_cycles(edges: &[BTreeMap<usize, &Wait>]) -> Vec<usize> {
-    let mut before: Vec<Vec<usize>> = vec![Vec::new(); edges.len()];
-    for (from, to) in edges.iter().enumerate() {
-        to.keys().for_each(|&to| before[to].push(from));
-    }
-    let mut left = vec![true; edges.len()];
-    let (mut ins, mut outs): (Vec<usize>, Vec<usize>) =
-        (before.iter().map(Vec::len).collect(), edges.iter().map(BTreeMap::len).collect());
-    let mut open: Vec<usize> = (0..edges.len()).filter(|&vertex| ins[vertex] == 0 || outs[vertex] == 0).collect();
-    while let Some(vertex) = open.pop() {
-        if !std::mem::replace(&mut left[vertex], false) {
-            continue;
-        }
-        for &next in edges[vertex].keys() {
-            ins[next] -= 1;
-            if ins[next] == 0 {
-                open.push(next);
-            }
-        }
-        for &previous in &before[vertex] {
-            outs[previous] -= 1;
-            if outs[previous] == 0 {
-                open.push(previous);
-            }
-        }
-    }
-    (0..edges.len()).filter(|&vertex| left[vertex]).collect()
 }

@@ -10,7 +10,7 @@ use crate::error::FindingKind;
 use crate::options::Conditions;
 use crate::read::{COMPUTED, Profile, SwitchConfig};
 use std::collections::BTreeMap;
-use text::numbers::grouped;
+use text::numbers::{counted, grouped};
 use units::Time;
 
 /// Light in glass: 5 ns a metre.
@@ -118,4 +118,74 @@ fn conditions(device: &Device<'_>, number: u32, port: &Port) -> Conditions {
     let rate = row.rate.or(other_row.and_then(|row| row.rate)).unwrap_or(link.rate);
     let mtu = row.mtu.max(other_row.map_or(0, |row| row.mtu));
     Conditions { rate, delay, mtu, priorities: port.enabled.count_ones() as u8 }
+}
+
+/// The accounts of a pool.
+#[derive(Default)]
+struct PoolUse {
+    /// Bytes that profiles reserve, of groups and queues.
+    size: u64,
+    /// Bytes of `xoff` of lossless accounts.
+    xoff: u64,
+    accounts: u64,
+}
+
+/// What the groups and queues of connected ports take from each pool, by switch and pool.
+fn uses<'a>(device: &Device<'a>) -> BTreeMap<(&'a str, &'a str), (&'a SwitchConfig, PoolUse)> {
+    let mut uses: BTreeMap<_, (&SwitchConfig, PoolUse)> = BTreeMap::new();
+    for (_, port) in device.ports() {
+        let config = device.config(port);
+        let groups = (0..8u8).map(|group| (config.groups.get(&(port.name.clone(), group)), port.lossless >> group & 1));
+        let queues = (0..32u8).map(|queue| (config.queues.get(&(port.name.clone(), queue)), 0));
+        for (bound, lossless) in groups.chain(queues) {
+            let Some(profile) = bound.and_then(|bound| config.profiles.get(&bound.name)) else { continue };
+            let at = (config.name.as_str(), profile.pool.as_str());
+            let (_, of_pool) = uses.entry(at).or_insert_with(|| (config, PoolUse::default()));
+            of_pool.size = of_pool.size.saturating_add(profile.size);
+            of_pool.xoff = of_pool.xoff.saturating_add(profile.xoff.filter(|_| lossless == 1).unwrap_or(0));
+            of_pool.accounts += u64::from(lossless);
+        }
+    }
+    uses
+}
+
+/// Pools in which profiles reserve more than there is.
+pub(super) fn judge_pools(device: &Device<'_>, findings: &mut Findings) {
+    for ((_, name), (config, of_pool)) in uses(device) {
+        let Some(size) = config.pools.get(name).and_then(|pool| pool.size).filter(|size| of_pool.size > *size) else {
+            continue;
+        };
+        let why = format!(
+            "{} bytes, and the size of all groups and queues of connected ports adds up to {}",
+            grouped(size),
+            grouped(of_pool.size)
+        );
+        let instead = format!("at least {} bytes, or smaller profiles", of_pool.size);
+        findings.add(finding(FindingKind::Headroom, config, format!("BUFFER_POOL|{name}.size"), why, instead));
+    }
+}
+
+/// What is assumed of shared headroom that is less than all accounts together may take; SONiC allows it.
+pub(super) fn shared(device: &Device<'_>) -> Option<String> {
+    let uses = uses(device);
+    let over = uses.iter().filter_map(|((_, name), (config, of_pool))| {
+        let shared = config.pools.get(*name)?.shared_headroom.filter(|shared| of_pool.xoff > *shared)?;
+        Some((shared, *name, config, of_pool))
+    });
+    let over: Vec<_> = over.collect();
+    // The one with the least for its accounts.
+    let part = |shared: u64, of: &PoolUse| u128::from(shared) * 1_000_000 / u128::from(of.xoff.max(1));
+    let (shared, name, config, of_pool) = over.iter().min_by_key(|(shared, .., of)| part(*shared, of))?;
+    let others = match over.len() as u64 - 1 {
+        0 => String::new(),
+        more => format!(" (and {} more)", counted(more, "pool")),
+    };
+    Some(format!(
+        "the accounts of a pool do not all need their headroom at once: {} BUFFER_POOL|{name}.xoff has {} bytes for {} \
+         of {}{others}",
+        config.file,
+        grouped(*shared),
+        grouped(of_pool.xoff),
+        counted(of_pool.accounts, "account")
+    ))
 }

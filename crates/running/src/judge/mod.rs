@@ -1,6 +1,7 @@
 //! What is unsafe in the configuration of all switches together.
 
 mod blame;
+mod cycle;
 mod deadlock;
 mod findings;
 mod headroom;
@@ -78,6 +79,7 @@ pub fn judge(fabric: &Fabric, configs: &[SwitchConfig], options: &Options<'_>) -
     ports::judge(&device, &votes, &mut findings);
     links::judge(&device, &mut findings);
     headroom::judge(&device, options.headroom, &mut findings);
+    headroom::judge_pools(&device, &mut findings);
     waits::judge(&device, &reached, &votes, &mut findings);
     let found = deadlock::judge(&device, &reached, options.paths, &mut findings);
     let counts = Counts {
@@ -124,6 +126,13 @@ fn assumptions(device: &Device<'_>, reached: &Reached, options: &Options<'_>, co
         let groups = counted(computed, "priority group");
         list.push(format!("the headroom of {groups} is computed by the switch (profile NULL)"));
     }
+    let unnamed: Vec<&str> = device.ports().flat_map(|(_, port)| ports::unnamed(device, port)).collect();
+    if let Some(profile) = unnamed.iter().min() {
+        let queues = counted(unnamed.len() as u64, "queue");
+        let profile = fabric::visible(profile);
+        list.push(format!("{queues} do not drop whose profile's name says neither lossless nor lossy, as {profile}"));
+    }
+    list.extend(headroom::shared(device));
     let is_down = |(_, port): &(u32, &crate::device::Port)| !device.config(port).ports[&port.name].up;
     let down = device.ports().filter(is_down).count() as u64;
     if down > 0 {

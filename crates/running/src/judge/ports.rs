@@ -39,6 +39,15 @@ pub(super) fn computed(device: &Device<'_>, port: &Port) -> u64 {
     (0..8u8).filter(is_computed).count() as u64
 }
 
+/// The profile of a queue that PFC stops, for each queue whose profile's name does not say whether it drops.
+pub(super) fn unnamed<'a>(device: &Device<'a>, port: &Port) -> impl Iterator<Item = &'a str> {
+    let config = device.config(port);
+    let queues = port.stops.iter().fold(0, |bits, stops| bits | stops) & port.unnamed_queues;
+    let name = port.name.clone();
+    let bound = move |queue: u8| config.queues.get(&(name.clone(), queue)).map(|bound| bound.name.as_str());
+    (0..32u8).filter(move |queue| queues >> queue & 1 == 1).filter_map(bound)
+}
+
 /// Bits as numbers: "3, 4".
 pub(super) fn list(bits: u32) -> String {
     let numbers: Vec<String> = (0..32).filter(|at| bits >> at & 1 == 1).map(|at: u32| at.to_string()).collect();
@@ -90,7 +99,8 @@ pub(super) fn judge(device: &Device<'_>, votes: &Votes<'_>, findings: &mut Findi
             }
         }
         for queue in (0..32u8).filter(|&queue| stopped >> queue & 1 == 1) {
-            if port.lossless_queues >> queue & 1 == 0 {
+            // What a profile does whose name says neither is an assumption of the report.
+            if (port.lossless_queues | port.unnamed_queues) >> queue & 1 == 0 {
                 let profile = queue_profile(device, port, queue);
                 let why = format!("PFC stops queue {queue} of {}, which has {profile}: it drops when full", port.name);
                 let instead = "an egress profile of a lossless pool".to_owned();

@@ -8,6 +8,7 @@ use crate::error::FindingKind;
 use crate::options::QueueBinding;
 use crate::paths::{Arrival, Reached, Wait};
 use std::collections::BTreeMap;
+use text::numbers::grouped;
 
 /// A wait with the ports that it is at.
 struct Place<'d, 'a> {
@@ -88,6 +89,9 @@ impl<'a> Place<'_, 'a> {
         let Place { device, wait, ingress, egress } = *self;
         let lossless_queue = egress.lossless_queues >> wait.queue & 1 == 1;
         let stopped = egress.stops.iter().any(|stops| stops >> wait.queue & 1 == 1);
+        if egress.unnamed_queues >> wait.queue & 1 == 1 {
+            return;
+        }
         if self.lossless() == lossless_queue || (lossless_queue && !stopped) {
             return;
         }
@@ -183,21 +187,35 @@ impl<'a> Place<'_, 'a> {
         };
         let row = |queue: u8| format!("QUEUE|{}|{queue}.scheduler", egress.name);
         // One row of SCHEDULER serves many ports: it is what to change.
-        let key = |queue: u8| {
+        let row_of = |queue: u8, field: &str| {
             let bound = config.scheduled.get(&(egress.name.clone(), queue));
-            bound.map_or_else(|| row(queue), |bound| format!("SCHEDULER|{}.type", bound.name))
+            bound.map_or_else(|| row(queue), |bound| format!("SCHEDULER|{}.{field}", bound.name))
         };
+        let key = |queue: u8| row_of(queue, "type");
         let account = format!("lossless group {} of {}", wait.group, self.ingress.name);
-        for queue in (0..32u8).filter(|&queue| egress.strict >> queue & 1 == 1 && fed >> queue & 1 == 1) {
-            let own_is_strict = egress.strict >> wait.queue & 1 == 1;
-            if queue != wait.queue && (!own_is_strict || queue > wait.queue) {
-                let why = format!(
-                    "strict priority without a pir below the port's rate: while queue {queue} of {} has frames, queue \
-                     {} waits, and {account} with it",
-                    egress.name, wait.queue
-                );
-                starved(key(queue), why, "a scheduler of type DWRR, or a pir below the rate of the port");
-            }
+        let starves = egress.starves(wait.queue, fed);
+        let unlimited = |queue: &u8| starves >> queue & 1 == 1 && !egress.limits.contains_key(queue);
+        for queue in (0..32u8).filter(unlimited) {
+            let why = format!(
+                "strict priority without a pir below the port's rate: while queue {queue} of {} has frames, queue {} \
+                 waits, and {account} with it",
+                egress.name, wait.queue
+            );
+            starved(key(queue), why, "a scheduler of type DWRR, or a pir below the rate of the port");
+        }
+        let mut limited = (0..32u8).filter(|queue| starves >> queue & 1 == 1 && egress.limits.contains_key(queue));
+        if let Some(first) = limited.next() {
+            let sum = limited.chain([first]).fold(0u64, |sum, queue| sum.saturating_add(egress.limits[&queue]));
+            let why = format!(
+                "queues {} of {} have strict priority, and their pir add up to {} bytes/s of the port's {}: while they \
+                 send, queue {} waits, and {account} with it",
+                list(starves),
+                egress.name,
+                grouped(sum),
+                grouped(egress.rate),
+                wait.queue
+            );
+            starved(row_of(first, "pir"), why, "values of pir that together stay below the rate of the port");
         }
         if egress.scheduled >> wait.queue & 1 == 0 {
             let why = format!("queue {} has no scheduler: nothing says that {account} drains", wait.queue);

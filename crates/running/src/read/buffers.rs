@@ -14,9 +14,9 @@ pub(super) fn read(reader: &mut Reader<'_>, switch: &mut SwitchConfig) {
     let any = 0..=u64::MAX;
     for row in reader.rows("BUFFER_POOL") {
         reader.check_fields(&row, &["size", "xoff"]);
-        reader.number(&row, "size", any.clone());
+        let size = reader.number(&row, "size", any.clone());
         let shared_headroom = reader.number(&row, "xoff", any.clone());
-        switch.pools.insert(row.name.to_owned(), Pool { shared_headroom });
+        switch.pools.insert(row.name.to_owned(), Pool { size, shared_headroom });
     }
     for row in reader.rows("BUFFER_PROFILE") {
         reader.check_fields(&row, &["pool", "size", "xon", "xoff", "xon_offset"]);
@@ -44,8 +44,17 @@ pub(super) fn read(reader: &mut Reader<'_>, switch: &mut SwitchConfig) {
     switch.groups = bound(reader, "BUFFER_PG", MOST_GROUP, "profile", "BUFFER_PROFILE");
     switch.queues = bound(reader, "BUFFER_QUEUE", MOST_QUEUE, "profile", "BUFFER_PROFILE");
     for row in reader.rows("SCHEDULER") {
-        reader.check_fields(&row, &["type", "weight", "pir"]);
+        reader.check_fields(&row, &["type", "weight", "pir", "meter_type"]);
         let limit = reader.number(&row, "pir", any.clone());
+        match reader.text(&row, "meter_type").as_deref() {
+            Some("bytes") | None => {}
+            // Of frames of unknown length.
+            Some("packets") if limit.is_none() => {}
+            Some(other) => {
+                let message = format!("is `{}`: a pir in bytes a second alone is read", fabric::visible(other));
+                reader.fault(format!("{}.meter_type", row.key), message, "bytes");
+            }
+        }
         let scheduling = match reader.text(&row, "type").as_deref() {
             Some("STRICT") => Scheduling::Strict { limit },
             Some("DWRR" | "WRR") => {

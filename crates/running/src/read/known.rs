@@ -52,7 +52,7 @@ pub(super) const OTHER_KEYS: [(&str, &[&str]); 12] = [
     ("BUFFER_PG", &[]),
     ("BUFFER_QUEUE", &[]),
     ("QUEUE", &["wred_profile"]),
-    ("SCHEDULER", &["meter_type", "cir", "cbs", "pbs", "priority"]),
+    ("SCHEDULER", &["cir", "cbs", "pbs", "priority"]),
     (
         "TUNNEL",
         &["tunnel_type", "src_ip", "dst_ip", "encap_ecn_mode", "ecn_mode", "ttl_mode", "encap_tc_color_to_dscp_map"],

@@ -101,6 +101,10 @@ fn read_port_maps(reader: &mut Reader<'_>, switch: &mut SwitchConfig) {
             }
         }
         qos.pfc_enable = reader.priorities(&row, "pfc_enable").unwrap_or(0);
+        if row.name == "global" && qos.pfc_enable != 0 {
+            let message = "stands in the row of the switch, where SONiC does not read it";
+            reader.fault(format!("{}.pfc_enable", row.key), message, "pfc_enable in the row of each port");
+        }
         qos.watched = reader.priorities(&row, "pfcwd_sw_enable").unwrap_or(0);
         let names = if row.name == "global" { vec!["global".to_owned()] } else { reader.ports_of(&row, row.name) };
         for name in names {
@@ -143,7 +147,9 @@ fn read_tunnel(reader: &mut Reader<'_>, switch: &mut SwitchConfig) {
             }
         };
         for port in reader.ports_of(&row, row.name) {
-            switch.mux.insert(port, mux.clone());
+            if switch.mux.insert(port.clone(), mux.clone()).is_some() {
+                reader.fault(row.key.clone(), format!("{port} has two rows"), "one row a port");
+            }
         }
     }
     for row in reader.rows("PEER_SWITCH") {

@@ -105,6 +105,8 @@ pub(crate) struct WatchdogPort {
 /// A row of `BUFFER_POOL`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pool {
+    /// In bytes; a switch that computes it by itself has none.
+    pub size: Option<u64>,
     /// The shared headroom of ingress pools.
     pub shared_headroom: Option<u64>,
 }
@@ -116,7 +118,7 @@ pub(crate) struct Profile {
     pub size: u64,
     /// Only lossless profiles of priority groups have it.
     pub xoff: Option<u64>,
-    /// By the names of profile and pool; `None` if neither tells.
+    /// By the names of profile and pool; `None` if neither has "lossless" or "lossy".
     pub lossless_queue: Option<bool>,
 }
 
@@ -235,7 +237,11 @@ fn claims(objects: &[(String, Value)], faults: &mut Vec<Fault>) {
         let Some(neighbours) = object.get("DEVICE_NEIGHBOR").and_then(Value::as_object) else { continue };
         let is_server = |name: &str| {
             let kind = object.get("DEVICE_NEIGHBOR_METADATA").and_then(|table| table.get(name)?.get("type"));
-            kind.and_then(Value::as_str).is_some_and(|kind| kind.to_ascii_lowercase().ends_with("server"))
+            // As the topology's reader: what has no type is a server by its name.
+            match kind.and_then(Value::as_str) {
+                Some(kind) => kind.to_ascii_lowercase().ends_with("server"),
+                None => name.to_ascii_lowercase().starts_with("server"),
+            }
         };
         for (key, row) in neighbours {
             // Keyed by the local port, or, with `local_port`, by the neighbour's name.

@@ -63,7 +63,9 @@ fn read_watchdog(reader: &mut Reader<'_>, switch: &mut SwitchConfig) {
             action: reader.text(&row, "action"),
         };
         for name in reader.ports_of(&row, row.name) {
-            switch.watchdog.ports.insert(name, port.clone());
+            if switch.watchdog.ports.insert(name.clone(), port.clone()).is_some() {
+                reader.fault(row.key.clone(), format!("{name} has two rows"), "one row a port");
+            }
         }
     }
 }

@@ -1,0 +1,101 @@
+//! What profiles, pools and limits add up to: pools that reserve more than they have, strict queues whose limits together
+//! reach the rate, profiles whose names say nothing.
+
+mod common;
+
+use common::{Files, judge, leaf_spine};
+use running::{FindingKind, PathSet, Report};
+use serde_json::{Value, json};
+
+fn changed(change: impl Fn(&mut Value)) -> Report {
+    let mut files: Files = leaf_spine(2, 2, 1);
+    change(&mut files[1].1);
+    judge(&files, PathSet::Shortest)
+}
+
+/// Findings as file, key and kind.
+fn keys(report: &Report) -> Vec<(&str, &str, FindingKind)> {
+    report.findings.iter().map(|it| (it.file.as_str(), it.key.as_str(), it.kind)).collect()
+}
+
+#[test]
+fn a_pool_smaller_than_what_its_profiles_reserve_is_a_finding() {
+    let small = changed(|file| file["BUFFER_POOL"]["ingress_lossless_pool"]["size"] = "1000".into());
+    let key = "BUFFER_POOL|ingress_lossless_pool.size";
+    assert_eq!(keys(&small), [("leaf-01.json", key, FindingKind::Headroom)]);
+    // Two priorities of a port with 5 m and of two with 40 m.
+    let sum = small.findings[0].instead.split_whitespace().nth(2).unwrap().parse::<u64>().unwrap();
+    let with =
+        |size: u64| changed(|file| file["BUFFER_POOL"]["ingress_lossless_pool"]["size"] = size.to_string().into());
+    assert!(with(sum).safe());
+    assert_eq!(keys(&with(sum - 1)), [("leaf-01.json", key, FindingKind::Headroom)]);
+    let of_profiles: u64 = 2 * (1..=3).map(|port| if port == 1 { size(5) } else { size(40) }).sum::<u64>();
+    assert_eq!(sum, of_profiles);
+}
+
+fn size(metres: u64) -> u64 {
+    let files = leaf_spine(2, 2, 1);
+    let size = &files[1].1["BUFFER_PROFILE"][format!("pg_lossless_100000_{metres}m_profile")]["size"];
+    size.as_str().unwrap().parse().unwrap()
+}
+
+#[test]
+fn shared_headroom_for_a_part_of_the_accounts_is_an_assumption() {
+    let shared = |bytes: &str| changed(|file| file["BUFFER_POOL"]["ingress_lossless_pool"]["xoff"] = bytes.into());
+    let assumed =
+        |report: &Report| report.assumptions.iter().find(|it| it.contains("all need their headroom")).cloned();
+    let one = shared("100000");
+    assert!(one.safe(), "{:#?}", one.findings);
+    let line = assumed(&one).unwrap();
+    let begin = "the accounts of a pool do not all need their headroom at once: leaf-01.json \
+                 BUFFER_POOL|ingress_lossless_pool.xoff has 100,000 bytes for ";
+    assert!(line.starts_with(begin) && line.ends_with(" of 6 accounts"), "{line}");
+    assert_eq!(assumed(&shared("10000000")), None);
+}
+
+/// Queues 5 and 6 of strict priority with these limits, in bytes a second; the ports have 12.5e9.
+fn strict(limits: [&str; 2]) -> Report {
+    changed(|file| {
+        for (queue, limit) in [5, 6].into_iter().zip(limits) {
+            file["SCHEDULER"][format!("strict.{queue}")] =
+                json!({ "type": "STRICT", "meter_type": "bytes", "pir": limit });
+            for port in ["Ethernet0", "Ethernet4", "Ethernet8"] {
+                file["QUEUE"][format!("{port}|{queue}")] = json!({ "scheduler": format!("strict.{queue}") });
+            }
+        }
+    })
+}
+
+#[test]
+fn strict_queues_whose_limits_together_reach_the_rate_starve_the_others() {
+    assert!(strict(["6000000000", "6000000000"]).safe());
+    let both = strict(["7500000000", "7500000000"]);
+    assert_eq!(keys(&both), [("leaf-01.json", "SCHEDULER|strict.5.pir", FindingKind::Starvation)]);
+    let why = &both.findings[0].why;
+    let begin = "queues 5, 6 of Ethernet4 have strict priority, and their pir add up to 15,000,000,000 bytes/s of the \
+                 port's 12,500,000,000: while they send, queue 3 waits";
+    assert!(why.starts_with(begin), "{why}");
+    let one = strict(["7500000000", "12500000000"]);
+    assert_eq!(keys(&one), [("leaf-01.json", "SCHEDULER|strict.6.type", FindingKind::Starvation)]);
+}
+
+#[test]
+fn a_queue_profile_whose_name_says_neither_is_assumed_not_to_drop_and_said() {
+    let renamed = changed(|file| {
+        file["BUFFER_POOL"]["egress_pool"] = json!({ "type": "egress", "mode": "static", "size": "33004032" });
+        file["BUFFER_PROFILE"]["q3"] = json!({ "pool": "egress_pool", "size": "0", "static_th": "33004032" });
+        file["BUFFER_QUEUE"]["Ethernet4|3-4"]["profile"] = "q3".into();
+    });
+    assert!(renamed.safe(), "{:#?}", renamed.findings);
+    let said = "2 queues do not drop whose profile's name says neither lossless nor lossy, as q3";
+    assert!(renamed.assumptions.iter().any(|it| it == said), "{:#?}", renamed.assumptions);
+    // By the pool's name it is lossy.
+    let lossy = changed(|file| {
+        file["BUFFER_PROFILE"]["q3"] = json!({ "pool": "egress_lossy_pool", "size": "0" });
+        file["BUFFER_QUEUE"]["Ethernet4|3-4"]["profile"] = "q3".into();
+    });
+    assert!(
+        keys(&lossy).iter().all(|(file, key, _)| *file == "leaf-01.json" && key.contains("BUFFER_QUEUE|Ethernet4"))
+    );
+    assert!(!lossy.safe());
+}
