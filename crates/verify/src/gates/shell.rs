@@ -21,9 +21,16 @@ struct Reader<'a> {
     commands: Vec<Vec<Word>>,
     command: Vec<Word>,
     word: Option<Word>,
-    /// The word has a quoted or expanded part: it is no assignment, keyword or redirection.
-    quoted: bool,
-    /// Assigned here, but only if some command before went well or not, or in another process.
+    /// Where in the word its first quoted or expanded part begins: with one it is no keyword, and with one before `=` no
+    /// assignment.
+    quoted_from: Option<usize>,
+    /// The words of the command that are assignments to a shell.
+    assigns: Vec<bool>,
+    /// Line and sign of a redirection whose file is the next word.
+    redirects: Option<(usize, char)>,
+    /// Whether the command runs only if the one before it goes well.
+    conditional: bool,
+    /// The line after the last `\` at the end of a line, in the same command.
     line_continued: Option<usize>,
 }
 
@@ -40,7 +47,10 @@ pub fn commands(text: &str) -> Result<Vec<Vec<Word>>, GateFileError> {
         commands: Vec::new(),
         command: Vec::new(),
         word: None,
-        quoted: false,
+        quoted_from: None,
+        assigns: Vec::new(),
+        redirects: None,
+        conditional: false,
         line_continued: None,
     };
     reader.read()?;
@@ -73,7 +83,7 @@ impl Reader<'_> {
                         if blank && rest {
                             return at(self.line, "blanks after `\\`: the line is not continued");
                         }
-                        self.quoted = true;
+                        self.quoted();
                         self.push(c);
                     }
                     None => return at(self.line, "the script ends in `\\`"),
@@ -99,7 +109,12 @@ impl Reader<'_> {
                 '*' | '?' | '[' => {
                     return at(self.line, format!("`{c}` is a pattern of file names to a shell: quote it"));
                 }
-                c if c.is_whitespace() => self.end_word()?,
+                ' ' | '\t' => self.end_word()?,
+                '\r' => return at(self.line, "a carriage return: to a shell it is a part of the word before it"),
+                c if c.is_whitespace() => {
+                    let code = u32::from(c);
+                    return at(self.line, format!("the blank U+{code:04X}: to a shell it is a part of a word"));
+                }
                 c if c.is_control() => return at(self.line, "a control character"),
                 c => self.push(c),
             }
@@ -124,9 +139,15 @@ impl Reader<'_> {
         Ok(())
     }
 
+    /// What comes next in the word is quoted or expanded.
+    fn quoted(&mut self) {
+        let begin = self.word.as_ref().map_or(0, |(_, word)| word.len());
+        self.quoted_from.get_or_insert(begin);
+    }
+
     fn single(&mut self) -> Result<(), GateFileError> {
         let line = self.line;
-        self.quoted = true;
+        self.quoted();
         self.word.get_or_insert_with(|| (line, String::new()));
         loop {
             match self.next() {
@@ -139,7 +160,7 @@ impl Reader<'_> {
 
     fn double(&mut self) -> Result<(), GateFileError> {
         let line = self.line;
-        self.quoted = true;
+        self.quoted();
         self.word.get_or_insert_with(|| (line, String::new()));
         loop {
             match self.next() {
@@ -178,34 +199,43 @@ impl Reader<'_> {
         let Some(value) = self.variables.get(&name).cloned() else {
             return at(line, format!("`${name}` is not assigned before: a shell would put nothing there"));
         };
-        self.quoted = true;
+        self.quoted();
         if inside_quotes {
             value.chars().for_each(|c| self.push(c));
             return Ok(());
+        }
+        let blank = |c: char| c == ' ' || c == '\t';
+        if self.redirects.is_some() && (value.is_empty() || value.contains(blank)) {
+            return at(line, format!("`${name}` is no single word, and a redirection needs one: quote it"));
         }
         for c in value.chars() {
             if matches!(c, '*' | '?' | '[') {
                 return at(line, format!("`${name}` has `{c}`, a pattern of file names to a shell: quote it"));
             }
-            if c.is_whitespace() {
+            if blank(c) {
                 self.end_word()?
             } else {
+                self.quoted();
                 self.push(c)
             }
-            self.quoted = true;
         }
         Ok(())
     }
 
     fn end_word(&mut self) -> Result<(), GateFileError> {
+        let quoted_from = self.quoted_from.take();
         let Some((line, word)) = self.word.take() else { return Ok(()) };
-        let quoted = std::mem::take(&mut self.quoted);
-        if self.command.is_empty() && !quoted && KEYWORDS.contains(&word.as_str()) {
+        if self.redirects.take().is_some() {
+            return Ok(());
+        }
+        if self.command.is_empty() && quoted_from.is_none() && KEYWORDS.contains(&word.as_str()) {
             return at(line, format!("`{word}`: loops, conditions and functions are not followed"));
         }
         if matches!(word.as_str(), "{" | "}") && self.command.is_empty() {
             return at(line, format!("`{word}`: groups of commands are not followed"));
         }
+        let literal = |equals: usize| quoted_from.is_none_or(|quoted| equals < quoted);
+        self.assigns.push(assignment(&word).is_some() && word.find('=').is_some_and(literal));
         self.command.push((line, word));
         Ok(())
     }
@@ -213,23 +243,40 @@ impl Reader<'_> {
     /// Ends a command: an assignment is remembered, others are kept.
     fn end_command(&mut self, line: usize) -> Result<(), GateFileError> {
         self.end_word()?;
-        let command = std::mem::take(&mut self.command);
-        let Some((_, first)) = command.first() else { return Ok(()) };
-        let first = if first == "export" && command.len() == 2 { &command[1].1 } else { first };
-        match assignment(first) {
-            Some((name, value)) if command.len() == 1 || command[0].1 == "export" => {
-                if value.len() > MOST_VALUE_BYTES {
-                    return at(line, format!("the value of `{name}` is longer than {MOST_VALUE_BYTES} bytes"));
-                }
-                self.variables.insert(name.to_owned(), value.to_owned());
+        if let Some((line, sign)) = self.redirects {
+            return at(line, format!("`{sign}` without the name of a file"));
+        }
+        let (command, assigns) = (std::mem::take(&mut self.command), std::mem::take(&mut self.assigns));
+        let Some((first_line, first)) = command.first() else { return Ok(()) };
+        let conditional = std::mem::take(&mut self.conditional);
+        if let Some(what) = CHANGES.iter().find(|(name, _)| name == first).map(|(_, what)| what) {
+            return at(*first_line, format!("`{first}`: {what}"));
+        }
+        let ends = ENDS.contains(&first.as_str()) && (first != "exec" || command.len() > 1);
+        let exports = first == "export";
+        // `export` assigns what its arguments come to, quoted or not.
+        let exported = |(_, word): &Word| exports && assignment(word).is_some();
+        if conditional && (ends || assigns[0] || command.iter().any(exported)) {
+            return at(*first_line, format!("`{first}` after `&&`: whether it runs is not known here"));
+        }
+        let values: &[Word] = match (exports, assigns[0], command.len()) {
+            (true, ..) => &command[1..],
+            (false, true, 1) => &command,
+            (false, true, _) => {
+                let name = assignment(first).map_or("", |(name, _)| name);
+                let why = format!("`{name}=` before a command holds for that command alone: assign it in its own");
+                return at(line, why);
             }
-            Some((name, _)) => {
-                return at(
-                    line,
-                    format!("`{name}=` before a command holds for that command alone: assign it in its own"),
-                );
+            _ => {
+                self.commands.push(command);
+                return Ok(());
             }
-            None => self.commands.push(command),
+        };
+        for (name, value) in values.iter().filter_map(|(_, word)| assignment(word)) {
+            if value.len() > MOST_VALUE_BYTES {
+                return at(line, format!("the value of `{name}` is longer than {MOST_VALUE_BYTES} bytes"));
+            }
+            self.variables.insert(name.to_owned(), value.to_owned());
         }
         Ok(())
     }
@@ -238,7 +285,11 @@ impl Reader<'_> {
         let doubled = self.chars.next_if_eq(&c).is_some();
         self.end_word()?;
         match (c, doubled) {
-            ('&', true) => self.end_command(self.line),
+            ('&', true) => {
+                self.end_command(self.line)?;
+                self.conditional = true;
+                Ok(())
+            }
             // What comes after `||` is for failure: `|| true`, `|| exit 1`.
             ('|', true) => {
                 self.end_command(self.line)?;
@@ -246,7 +297,7 @@ impl Reader<'_> {
                 while let Some(c) = self.chars.next_if(|c| *c != '\n' && *c != ';') {
                     rest.push(c);
                 }
-                let rest = rest.trim();
+                let rest = rest.trim_matches([' ', '\t']);
                 match ["true", ":", "exit 1", "exit"].contains(&rest) {
                     true => Ok(()),
                     false => at(self.line, "`||`: only `|| true` and `|| exit 1` are followed"),
@@ -263,27 +314,53 @@ impl Reader<'_> {
         // A number right before it is the descriptor, and no word.
         let is_descriptor =
             |word: &(usize, String)| word.1.len() == 1 && word.1.starts_with(|c: char| c.is_ascii_digit());
-        if !self.quoted && self.word.as_ref().is_some_and(is_descriptor) {
+        if self.quoted_from.is_none() && self.word.as_ref().is_some_and(is_descriptor) {
             self.word = None;
         }
         self.end_word()?;
         if c == '<' && self.chars.peek() == Some(&'<') {
             return at(line, "`<<`: here documents are not followed");
         }
+        if self.redirects.is_some() {
+            return at(line, format!("`{c}` without the name of a file"));
+        }
         self.chars.next_if_eq(&'>');
         if self.chars.next_if_eq(&'&').is_none() {
             while self.chars.next_if(|c| *c == ' ' || *c == '\t').is_some() {}
         }
-        let mut target = String::new();
-        while let Some(c) = self.chars.next_if(|c| !c.is_whitespace() && !";&|<>()\\`$'\"#".contains(*c)) {
-            target.push(c);
-        }
-        if target.is_empty() {
-            return at(line, format!("`{c}` without the name of a file"));
-        }
+        self.redirects = Some((line, c));
         Ok(())
     }
 }
+
+/// Commands after which a script does nothing more; `exec` only with a command, without one it redirects.
+pub const ENDS: [&str; 2] = ["exit", "exec"];
+
+/// Commands that change what is known here: variables, or what runs.
+const CHANGES: [(&str, &str); 20] = [
+    ("unset", VARIABLES),
+    ("read", VARIABLES),
+    ("readonly", VARIABLES),
+    ("local", VARIABLES),
+    ("declare", VARIABLES),
+    ("typeset", VARIABLES),
+    ("let", VARIABLES),
+    ("getopts", VARIABLES),
+    ("mapfile", VARIABLES),
+    ("readarray", VARIABLES),
+    ("eval", RUNS),
+    ("source", RUNS),
+    (".", RUNS),
+    ("trap", RUNS),
+    ("alias", RUNS),
+    ("builtin", RUNS),
+    ("coproc", RUNS),
+    ("return", "outside of a function some shells go on after it"),
+    ("break", "there is no loop here"),
+    ("continue", "there is no loop here"),
+];
+const VARIABLES: &str = "what it does to variables is not followed";
+const RUNS: &str = "what it runs is not followed";
 
 const KEYWORDS: [&str; 14] =
     ["if", "then", "else", "elif", "fi", "for", "while", "until", "do", "done", "case", "esac", "function", "select"];

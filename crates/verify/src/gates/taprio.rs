@@ -3,7 +3,7 @@
 
 use super::file::{GateFileError, State};
 use super::lists::PortGates;
-use super::shell::{Word, at, commands};
+use super::shell::{ENDS, Word, at, commands};
 use std::collections::BTreeSet;
 
 /// Longest cycle that the kernel takes, in nanoseconds: `INT_MAX`.
@@ -25,8 +25,33 @@ const WORDS: [&str; 12] = [
     "max-sdu",
     "fp",
 ];
-/// Commands after which a script does nothing more.
-const ENDS: [&str; 3] = ["exit", "exec", "return"];
+/// Options of `tc` that say how it prints.
+const PRINTING: [&str; 18] = [
+    "-s",
+    "-stats",
+    "-statistics",
+    "-d",
+    "-details",
+    "-r",
+    "-raw",
+    "-p",
+    "-pretty",
+    "-i",
+    "-iec",
+    "-j",
+    "-json",
+    "-N",
+    "-Numeric",
+    "-g",
+    "-graph",
+    "-force",
+];
+/// Objects of `tc` that are no queue disciplines.
+const OBJECTS: [&str; 6] = ["class", "filter", "action", "actions", "chain", "monitor"];
+/// Actions of `tc qdisc` in the order in which `tc` takes a beginning of them for them.
+const ACTIONS: [&str; 9] = ["add", "change", "replace", "link", "delete", "list", "show", "lst", "help"];
+/// Programs that print their arguments, or where they are.
+const PRINTERS: [&str; 5] = ["echo", "printf", "logger", "which", "type"];
 const CLOCKS: [&str; 4] = ["TAI", "REALTIME", "MONOTONIC", "BOOTTIME"];
 
 /// The gates of every interface that gets a taprio queue discipline. The traffic class of priority i is `map`'s.
@@ -34,14 +59,27 @@ const CLOCKS: [&str; 4] = ["TAI", "REALTIME", "MONOTONIC", "BOOTTIME"];
 /// # Errors
 /// The first thing that the shell, `tc` or the kernel would refuse or run otherwise, with its line.
 pub fn parse(text: &str) -> Result<Vec<PortGates>, GateFileError> {
-    let first = text.lines().next().unwrap_or_default();
+    let first = text.split('\n').next().unwrap_or_default();
+    if first.starts_with("#!") && first.ends_with('\r') {
+        return at(1, "the line ends in a carriage return: there is no such interpreter");
+    }
     if let Some(interpreter) = first.strip_prefix("#!").filter(|interpreter| !interpreter.trim_end().ends_with("sh")) {
         return at(1, format!("`{}` is no shell", fabric::visible(interpreter.trim())));
     }
     let commands = commands(text)?;
-    let run: Vec<&[Word]> = commands.iter().map(|words| without_wrappers(words)).collect();
-    let ends = |words: &&[Word]| words.first().is_some_and(|(_, word)| ENDS.contains(&word.as_str()));
-    let run = &run[..run.iter().position(ends).unwrap_or(run.len())];
+    let mut run: Vec<&[Word]> = Vec::new();
+    for words in &commands {
+        match words.as_slice() {
+            // Its redirections are for what comes after it.
+            [(_, exec)] if exec == "exec" => {}
+            [(_, exec), words @ ..] if exec == "exec" => {
+                run.push(without_wrappers(words));
+                break;
+            }
+            [(_, end), ..] if ENDS.contains(&end.as_str()) => break,
+            words => run.push(without_wrappers(words)),
+        }
+    }
     if let Some((line, word)) = run.iter().filter_map(|words| words.first()).find(|(_, word)| WORDS.contains(&&**word))
     {
         let why = "to a shell this begins a command: does the line before it not end in `\\`, or in a comment, or is \
@@ -49,13 +87,19 @@ pub fn parse(text: &str) -> Result<Vec<PortGates>, GateFileError> {
         return at(*line, format!("`{word}`: {why}"));
     }
     let mut all: Vec<PortGates> = Vec::new();
-    for &words in run {
+    for &words in &run {
         let Some((line, program)) = words.first() else { continue };
-        let says = |word: &str| words.iter().any(|(_, other)| other == word);
-        let is_tc = program == "tc" || program.ends_with("/tc");
-        if is_tc && words.get(1).is_some_and(|(_, object)| object == "qdisc") {
-            all.extend(queue_discipline(&words[2..], *line, &all)?);
-        } else if says("taprio") && (is_tc || words.iter().any(|(_, word)| word == "tc" || word.ends_with("/tc"))) {
+        if is_tc(program) {
+            if let Some(words) = of_qdisc(&words[1..])? {
+                all.extend(queue_discipline(words, *line, &all)?);
+            }
+            continue;
+        }
+        let prints = PRINTERS.contains(&program.as_str())
+            || (program == "command" && words[1..].len() == 2 && { matches!(words[1].1.as_str(), "-v" | "-V") });
+        // In a quoted command of another shell as well.
+        let mut parts = words.iter().flat_map(|(_, word)| word.split([' ', '\t', ';', '&', '|', '(', ')']));
+        if !prints && parts.any(is_tc) {
             return at(*line, format!("`{}`: what it does with `tc` is not followed", fabric::visible(program)));
         }
     }
@@ -65,11 +109,36 @@ pub fn parse(text: &str) -> Result<Vec<PortGates>, GateFileError> {
     }
 }
 
+fn is_tc(program: &str) -> bool {
+    program == "tc" || program.ends_with("/tc")
+}
+
+/// What comes after `qdisc` among the arguments of `tc`; `None` if they concern something else.
+fn of_qdisc(words: &[Word]) -> Result<Option<&[Word]>, GateFileError> {
+    let mut rest = words;
+    while let [(line, word), after @ ..] = rest {
+        match word.as_str() {
+            option if PRINTING.contains(&option) => rest = after,
+            // As `ip netns exec NAME`.
+            "-n" | "-netns" if !after.is_empty() => rest = &after[1..],
+            // `tc` takes a beginning of the word for it.
+            object if !object.is_empty() && "qdisc".starts_with(object) => return Ok(Some(after)),
+            object if OBJECTS.contains(&object) => return Ok(None),
+            other => {
+                let why = "is not followed: it may change the gates that stand here";
+                return at(*line, format!("`tc {}` {why}", fabric::visible(other)));
+            }
+        }
+    }
+    Ok(None)
+}
+
 /// A command without `sudo` and `ip netns exec NAME` before it.
 fn without_wrappers(mut words: &[Word]) -> &[Word] {
     loop {
         let heads: Vec<&str> = words.iter().take(4).map(|(_, word)| word.as_str()).collect();
         let skip = match heads[..] {
+            ["sudo", "-u", _, ..] => 3,
             ["sudo", "-n" | "-E", ..] => 2,
             ["sudo", ..] => 1,
             ["ip", "netns", "exec", _] => 4,
@@ -82,6 +151,10 @@ fn without_wrappers(mut words: &[Word]) -> &[Word] {
 /// What comes after `tc qdisc`: the gates, if it is taprio.
 fn queue_discipline(words: &[Word], line: usize, known: &[PortGates]) -> Result<Option<PortGates>, GateFileError> {
     let Some((_, action)) = words.first() else { return Ok(None) };
+    let action = match ACTIONS.iter().find(|known| !action.is_empty() && known.starts_with(action.as_str())) {
+        Some(&action) => action,
+        None => return at(line, format!("`tc qdisc {}` is no command of tc", fabric::visible(action))),
+    };
     let begin = words.iter().position(|(_, word)| word == "taprio");
     let (mut device, mut root) = (None, false);
     let mut head = words[1..begin.unwrap_or(words.len())].iter();
@@ -100,12 +173,12 @@ fn queue_discipline(words: &[Word], line: usize, known: &[PortGates]) -> Result<
             },
             "handle" => _ = value(),
             // Of another queue discipline.
-            _ if begin.is_none() => break,
+            _ if begin.is_none() => {}
             _ => return at(*line, format!("`{}` is no word of tc qdisc", fabric::visible(word))),
         }
     }
     let Some(begin) = begin else {
-        let changes = root && ["add", "replace", "change", "del", "delete"].contains(&action.as_str());
+        let changes = root && ["add", "replace", "change", "link", "delete"].contains(&action);
         let known = device.and_then(|device| known.iter().find(|list| changes && list.interface == device));
         return match known {
             Some(list) => {
@@ -115,7 +188,7 @@ fn queue_discipline(words: &[Word], line: usize, known: &[PortGates]) -> Result<
             None => Ok(None),
         };
     };
-    if !["add", "replace"].contains(&action.as_str()) {
+    if !["add", "replace"].contains(&action) {
         return at(line, format!("`tc qdisc {} ... taprio`: add or replace gives gates", fabric::visible(action)));
     }
     let Some(device) = device else { return at(line, "no `dev` and interface stand before `taprio`") };
@@ -371,6 +444,19 @@ mod tests {
         };
         same(GOOD.replace("#!/bin/sh\n", "#!/usr/bin/env bash\nset -e\n"));
         same(GOOD.replace("tc qdisc", "sudo -n tc qdisc"));
+        same(GOOD.replace("tc qdisc", "sudo -u root tc -s qdisc"));
+        same(GOOD.replace("tc qdisc replace", "tc -n a q r"));
+        same(GOOD.replace(
+            "ip link",
+            "command -v tc > /dev/null || exit 1\necho tc of eth0\ntc class show dev eth0\nip link",
+        ));
+        same(GOOD.replace("ip link", "exec 2>>log\nip link"));
+        same(GOOD.replace("tc qdisc", "exec tc qdisc") + "tc qdisc del dev eth0 root\n");
+        same(
+            GOOD.replace("ip link", "LOG='my log'\nip link")
+                .replace(" # the rest", " > \"$LOG\" 2>'f' < \"/dev/null\""),
+        );
+        same(GOOD.replace("ip link", "export \"DEV=eth0\" N=3\nip link").replace("dev eth0", "dev $DEV"));
         same(GOOD.replace("tc qdisc", "ip netns exec a /sbin/tc qdisc"));
         same(
             GOOD.replace("#!/bin/sh\n", "DEV=eth0\nexport N='3'; T=\"1000\"\n")
@@ -395,7 +481,7 @@ mod tests {
     }
 
     #[test]
-    fn hostile_commands_are_told_with_their_line() {
+    fn hostile_commands_are_refused_with_their_line() {
         let rows = [
             ("sched-entry S 06", "sched-entry T 06", "line 7: `sched-entry T`: S sets gates, H and R"),
             ("sched-entry S 06", "sched-entry S zz", "line 7: `zz` is no mask"),
@@ -452,6 +538,42 @@ mod tests {
             (" # the rest", " &", "line 7: `&`: commands in the background"),
             (" # the rest", " > ", "line 7: `>` without the name of a file"),
             (" # the rest", "\ntc qdisc del dev eth0 root", "line 8: this takes the gates of line 3 off `eth0`"),
+            (" # the rest", "\ntc -force qdisc del dev eth0 root", "line 8: this takes the gates of line 3 off"),
+            (" # the rest", "\ntc q d dev eth0 root", "line 8: this takes the gates of line 3 off"),
+            (" # the rest", "\ntc qdisc r dev eth0 estimator 1s 1s root pfifo", "line 8: this takes the gates of"),
+            (" # the rest", "\nsudo -u root tc qdisc del dev eth0 root", "line 8: this takes the gates of line 3 off"),
+            (" # the rest", "\nsudo -g 0 tc qdisc del dev eth0 root", "line 8: `-g`: what it does with `tc`"),
+            (" # the rest", "\ntc -batch f", "line 8: `tc -batch` is not followed"),
+            (" # the rest", "\ntc -b f", "line 8: `tc -b` is not followed"),
+            (" # the rest", "\ntc exec bpf", "line 8: `tc exec` is not followed"),
+            (" # the rest", "\ntc qdisc remove dev eth0 root", "line 8: `tc qdisc remove` is no command of tc"),
+            (" # the rest", "\nsh -c 'x; tc qdisc del dev eth0 root'", "line 8: `sh`: what it does with `tc`"),
+            (" # the rest", "\nxargs /sbin/tc qdisc", "line 8: `xargs`: what it does with `tc`"),
+            // What ends the script, and what does not.
+            (" # the rest", "\nexec 2>log\ntc qdisc del dev eth0 root", "line 9: this takes the gates of line 3 off"),
+            (" # the rest", "\nexec tc qdisc del dev eth0 root", "line 8: this takes the gates of line 3 off"),
+            ("ip link set eth0 up", "test -e f && exit 0", "line 2: `exit` after `&&`"),
+            ("ip link set eth0 up", "test -e f &&\nexec true", "line 3: `exec` after `&&`"),
+            ("ip link set eth0 up", "test -e f && DEV=eth1", "line 2: `DEV=eth1` after `&&`"),
+            ("ip link set eth0 up", "return 0", "line 2: `return`: outside of a function"),
+            // Blanks that are none to a shell.
+            ("#!/bin/sh\n", "#!/bin/sh\r\n", "line 1: the line ends in a carriage return"),
+            ("CLOCK_TAI # the rest", "CLOCK_TAI\r", "line 7: a carriage return"),
+            ("num_tc 3", "num_tc\u{a0}3", "line 4: the blank U+00A0"),
+            ("num_tc 3", "num_tc\u{b}3", "line 4: the blank U+000B"),
+            (" # the rest", " || true\r", "line 7: `||`: only"),
+            // What a variable is.
+            ("dev eth0", "dev $DEV", "line 3: `$DEV` is not assigned before"),
+            ("ip link set eth0 up", "\"DEV=eth0\"; echo $DEV", "line 2: `$DEV` is not assigned before"),
+            ("ip link set eth0 up", "DEV\"=\"eth0; echo $DEV", "line 2: `$DEV` is not assigned before"),
+            ("ip link set eth0 up", "DEV=eth0; unset DEV", "line 2: `unset`: what it does to variables"),
+            ("ip link set eth0 up", "read DEV", "line 2: `read`: what it does to variables"),
+            ("ip link set eth0 up", "eval DEV=eth1", "line 2: `eval`: what it runs"),
+            ("ip link set eth0 up", ". ./names.sh", "line 2: `.`: what it runs"),
+            ("ip link set eth0 up", "trap 'ip link' EXIT", "line 2: `trap`: what it runs"),
+            (" # the rest", " > $LOG", "line 7: `$LOG` is not assigned before"),
+            ("ip link set eth0 up", "A='a b'; ip link > $A", "line 2: `$A` is no single word"),
+            ("ip link set eth0 up", "ip link > > f", "line 2: `>` without the name of a file"),
         ];
         for (good, bad, said) in rows {
             let changed = GOOD.replacen(good, bad, 1);
@@ -482,7 +604,14 @@ mod tests {
                 let to = (at + next(4)).min(text.len());
                 text.splice(at..to, put);
             }
-            refused += usize::from(parse(&text.into_iter().collect::<String>()).is_err());
+            let text: String = text.into_iter().collect();
+            let read = parse(&text).is_ok();
+            refused += usize::from(!read);
+            // To a shell a carriage return is a part of a word: of an accepted script only in comments and quotes.
+            for line in text.split('\n').filter(|line| read && line.contains('\r')) {
+                let before = &line[..line.find('\r').unwrap_or(0)];
+                assert!(before.contains(['#', '\'', '"', '\\']), "{text:?}");
+            }
         }
         assert!((5_000..20_000).contains(&refused), "{refused}");
     }
