@@ -82,3 +82,69 @@ fn the_rules_that_a_device_implements_are_written_verified_and_held_against_it()
     assert!(tunnel.code == Some(1) && tunnel.out.contains("no rules written: tor-a: frames enter a tunnel"));
     assert!(!scratch.0.join("tunnel.json").exists());
 }
+
+#[test]
+fn dscps_of_no_tag_queues_without_a_share_and_the_queue_map_of_a_device_are_looked_up() {
+    let scratch = Scratch::new("running-device");
+    let healthy = leaf_spine(3, 2, 1);
+    let (fabric, rules) = (folder(&scratch, "healthy", &healthy), scratch.path("rules.json"));
+    assert_eq!(run(&["fabric", "check", "--running", &fabric, "--rules-out", &rules]).code, Some(0));
+    let verify = |name: &str, change: &dyn Fn(&mut Value), more: &[&str]| {
+        let mut files = healthy.clone();
+        change(&mut files[1].1);
+        let folder = folder(&scratch, name, &files);
+        let arguments = ["tagger", "verify", &rules, "--fabric", &fabric, "--running", &folder];
+        let ran = run(&[&arguments[..], &["--tag", "3=3:3", "--tag", "4=4:4"], more].concat());
+        assert!(matches!(ran.code, Some(0 | 1)), "{}{}", ran.out, ran.err);
+        ran.out
+    };
+    let same = verify("same", &|_| {}, &[]);
+    assert!(
+        same.contains("ok    switches-carry-out-rules") && same.contains("ok    lossless-accounts-drain"),
+        "{same}"
+    );
+    assert!(same.contains("and take TC_TO_QUEUE_MAP from the egress port (--queue-map)"), "{same}");
+    // DSCP 20 counts with tag 3 and waits with tag 4.
+    let other = |file: &mut Value| {
+        file["DSCP_TO_TC_MAP"]["AZURE"]["20"] = "5".into();
+        file["TC_TO_PRIORITY_GROUP_MAP"]["AZURE"]["5"] = "3".into();
+        file["TC_TO_QUEUE_MAP"]["AZURE"]["5"] = "4".into();
+    };
+    let out = verify("dscp", &other, &[]);
+    let why = "leaf-01: DSCP 20, which is no tag's, from Ethernet0 to Ethernet4: it counts in group 0 of the next switch, \
+               which drops, and its new tag 3 has priority 3";
+    assert!(out.contains("FAIL  switches-carry-out-rules") && out.contains(why), "{out}");
+    // A group that no tag has.
+    let sixth = |file: &mut Value| {
+        file["DSCP_TO_TC_MAP"]["AZURE"]["20"] = "6".into();
+        file["TC_TO_PRIORITY_GROUP_MAP"]["AZURE"]["6"] = "6".into();
+        file["PFC_PRIORITY_TO_PRIORITY_GROUP_MAP"]["AZURE"]["6"] = "6".into();
+        file["BUFFER_PG"]["Ethernet0|6"] = file["BUFFER_PG"]["Ethernet0|3-4"].clone();
+        file["PORT_QOS_MAP"]["Ethernet0"]["pfc_enable"] = "3,4,6".into();
+    };
+    let out = verify("group", &sixth, &[]);
+    let why = "leaf-01: DSCP 20, which is no tag's, from Ethernet0 to Ethernet0: it counts in lossless group 6, which no \
+               tag has";
+    assert!(out.contains(why), "{out}");
+    let unscheduled = |file: &mut Value| drop(file["QUEUE"].as_object_mut().unwrap().remove("Ethernet4|3"));
+    let out = verify("scheduler", &unscheduled, &[]);
+    let why = "leaf-01: tag 3 (DSCP 3) from Ethernet0 to Ethernet4: it waits in queue 3, which has no scheduler";
+    assert!(out.contains("FAIL  lossless-accounts-drain") && out.contains(why), "{out}");
+    // Which port's map: Ethernet4 has one of its own.
+    let maps = |file: &mut Value| {
+        let mut swapped = file["TC_TO_QUEUE_MAP"]["AZURE"].clone();
+        (swapped["3"], swapped["4"]) = ("4".into(), "3".into());
+        file["TC_TO_QUEUE_MAP"]["SWAPPED"] = swapped;
+        file["PORT_QOS_MAP"]["Ethernet4"]["tc_to_queue_map"] = "SWAPPED".into();
+    };
+    let place = |out: &str| out.lines().find(|line| line.contains("leaf-01: tag 3")).unwrap_or(out).trim().to_owned();
+    let egress = place(&verify("egress", &maps, &[]));
+    assert!(egress.starts_with("leaf-01: tag 3 (DSCP 3) from Ethernet0 to Ethernet4: it waits in queue 4"), "{egress}");
+    let out = verify("ingress", &maps, &["--queue-map", "ingress"]);
+    let ingress = place(&out);
+    assert!(
+        ingress.starts_with("leaf-01: tag 3 (DSCP 3) from Ethernet4 to Ethernet0: it waits in queue 4"),
+        "{ingress}"
+    );
+    assert!(out.contains("and take TC_TO_QUEUE_MAP from the ingress port (--queue-map)"), "{out}");
+}

@@ -15,13 +15,13 @@ impl Findings {
     }
 
     pub fn finish(self) -> Vec<Finding> {
-        let told = |(mut finding, more): (Finding, u64)| {
+        let counted = |(mut finding, more): (Finding, u64)| {
             if more > 0 {
                 finding.why += &format!(" (and {more} more)");
             }
             finding
         };
-        self.0.into_values().map(told).collect()
+        self.0.into_values().map(counted).collect()
     }
 }
 

@@ -56,9 +56,19 @@ pub struct RunningFlags {
 struct Forwarding(PathSet, String);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum QueueMap {
+pub enum QueueMap {
     Egress,
     Ingress,
+}
+
+impl QueueMap {
+    /// As the library has it.
+    pub fn binding(self) -> QueueBinding {
+        match self {
+            QueueMap::Egress => QueueBinding::Egress,
+            QueueMap::Ingress => QueueBinding::Ingress,
+        }
+    }
 }
 
 fn path_set(text: &str) -> Result<Forwarding, String> {
@@ -118,11 +128,11 @@ pub fn read_configs(folder: &Path) -> Result<Vec<SwitchConfig>, Failure> {
 /// Faults as an error: each with file, key and what to write instead.
 pub fn failure(folder: &Path, faults: &[Fault]) -> Failure {
     let folder = if folder.is_dir() { folder } else { folder.parent().unwrap_or(Path::new("")) };
-    let told = |fault: &Fault| {
+    let shown = |fault: &Fault| {
         let path = folder.join(&fault.file);
         format!("{}: {}: {} (write: {})", path.display(), fault.key, fault.message, fault.help)
     };
-    let lines = faults.iter().take(MOST_SHOWN).map(told);
+    let lines = faults.iter().take(MOST_SHOWN).map(shown);
     let mut message = lines.collect::<Vec<_>>().join("\nerror: ");
     if let Some(more) = faults.len().checked_sub(MOST_SHOWN).filter(|more| *more > 0) {
         message += &format!("\nerror: {more} more");
@@ -180,10 +190,7 @@ pub fn check(source: Option<&str>, flags: &FabricFlags, asked: &RunningFlags, js
     let configs = read_configs(folder)?;
     let source = source.map_or_else(|| folder.display().to_string(), str::to_owned);
     let found = fabric_source::find(&source, flags, None)?;
-    let queues = match asked.queue_map {
-        QueueMap::Egress => QueueBinding::Egress,
-        QueueMap::Ingress => QueueBinding::Ingress,
-    };
+    let queues = asked.queue_map.binding();
     let headroom = |conditions: &Conditions| needed(conditions, asked.reaction);
     let options = Options { binding: queues, paths: asked.forwarding.0, headroom: &headroom };
     let in_folder = |faults: Vec<Fault>| failure(folder, &faults);

@@ -4,16 +4,16 @@
 //! assumed but looked up in the configuration, for every tag and pair of ports.
 
 use super::marks::parse_tag;
-use crate::commands::fabric::running::{failure, read_configs};
+use crate::commands::fabric::running::{QueueMap, failure, read_configs};
 use crate::failure::Failure;
 use fabric::{Fabric, NodeId, PortIndex};
-use running::{Binding, Hop, QueueBinding};
+use running::{Binding, Hop};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use tagger::export::Mark;
 use verify::{Check, EgressQueue, RuleFile};
 
-/// Priorities and DSCPs that exports give tags in order, unless they are told others.
+/// Priorities and DSCPs that exports give tags in order where no option gives others.
 const USUAL_PRIORITIES: [u8; 6] = [3, 4, 5, 6, 2, 1];
 
 /// The configuration to hold the rules against.
@@ -27,6 +27,10 @@ pub struct DeviceArgs {
     /// 6, 2, 1 and the DSCPs 26, 34 ..., as `tagger export` has it.
     #[arg(long = "tag", requires = "running", value_name = "TAG=DSCP:PRIORITY", value_parser = parse_tag)]
     tags: Vec<Mark>,
+    /// With --running: where the ASIC takes TC_TO_QUEUE_MAP from, the port that a frame leaves by or the one that it
+    /// came by.
+    #[arg(long, requires = "running", value_enum, value_name = "PORT", default_value = "egress")]
+    pub queue_map: QueueMap,
 }
 
 /// What the configuration makes of rules.
@@ -35,7 +39,7 @@ pub struct DeviceVerdict {
     pub checks: Vec<(Check, Option<String>)>,
     /// Where frames wait whose tag changes.
     pub egress: EgressQueue,
-    /// Tags, pairs of ports and switches that were looked up.
+    /// Tags, pairs of ports and switches that were looked up, and as many of other DSCPs that lossless accounts count.
     pub hops: u64,
 }
 
@@ -64,13 +68,13 @@ impl DeviceArgs {
     pub fn verdict(&self, fabric: &Fabric, rules: &RuleFile) -> Result<Option<DeviceVerdict>, Failure> {
         let Some(folder) = &self.running else { return Ok(None) };
         let configs = read_configs(folder)?;
-        let binding =
-            Binding::new(fabric, &configs, QueueBinding::Egress).map_err(|faults| failure(folder, &faults))?;
+        let queues = self.queue_map.binding();
+        let binding = Binding::new(fabric, &configs, queues).map_err(|faults| failure(folder, &faults))?;
         let mut tags = rules.lossless_tags.clone();
         tags.sort_unstable();
         let carried = self.carried(&tags)?;
-        let told = Told { fabric, binding: &binding, carried: &carried, table: table(fabric, rules) };
-        Ok(Some(told.judge(&tags)))
+        let lookup = Lookup { fabric, binding: &binding, carried: &carried, table: table(fabric, rules) };
+        Ok(Some(lookup.judge(&tags)))
     }
 }
 
@@ -92,65 +96,123 @@ fn table(fabric: &Fabric, rules: &RuleFile) -> Table {
     table
 }
 
-struct Told<'a> {
+struct Lookup<'a> {
     fabric: &'a Fabric,
     binding: &'a Binding<'a>,
     carried: &'a BTreeMap<u16, (u8, u8)>,
     table: Table,
 }
 
-impl Told<'_> {
+/// Frames between two ports of a switch.
+#[derive(Clone, Copy)]
+struct Frames {
+    node: NodeId,
+    ingress: PortIndex,
+    egress: PortIndex,
+    dscp: u8,
+}
+
+/// What was found.
+struct Found {
+    differs: Option<String>,
+    starved: Option<String>,
+    egress: EgressQueue,
+    hops: u64,
+}
+
+impl Lookup<'_> {
     fn judge(&self, tags: &[u16]) -> DeviceVerdict {
-        let (mut differs, mut starved, mut hops) = (None, None, 0);
-        let mut egress_queue = EgressQueue::NewTag;
+        let mut found = Found { differs: None, starved: None, egress: EgressQueue::NewTag, hops: 0 };
+        let of_tags: u64 = self.carried.values().fold(0, |bits, &(dscp, _)| bits | 1 << dscp);
         for node in self.fabric.switches() {
             let ports = self.fabric.ports(node).len() as PortIndex;
+            let pairs = || (0..ports).flat_map(|ingress| (0..ports).map(move |egress| (ingress, egress)));
             for &tag in tags {
-                for (ingress, egress) in (0..ports).flat_map(|ingress| (0..ports).map(move |egress| (ingress, egress)))
-                {
-                    let Some(hop) = self.binding.hop(node, ingress, egress, self.carried[&tag].0) else { continue };
-                    hops += 1;
-                    let new = self.table.get(&(node, tag, ingress, egress)).copied();
-                    if let Some(why) = self.difference(tag, new, &hop) {
-                        // Frames that wait where the PAUSE of their own arriving tag stops them, and of no other.
-                        let own = 1 << self.carried[&tag].1;
-                        let arriving =
-                            hop.lossless && new != Some(tag) && hop.next.is_some_and(|next| next.stopped_by == own);
-                        if arriving {
-                            egress_queue = EgressQueue::ArrivingTag;
-                        }
-                        differs.get_or_insert_with(|| format!("{}: {why}", self.place(node, tag, ingress, egress)));
-                    }
-                    if let (true, Some(above)) = (hop.lossless, hop.outranked_by) {
-                        starved.get_or_insert_with(|| {
-                            let place = self.place(node, tag, ingress, egress);
-                            format!(
-                                "{place}: it waits in queue {}, which queue {above} of strict priority can keep \
-                                 waiting for ever, and with it priority group {} of that ingress port",
-                                hop.queue, hop.account
-                            )
-                        });
+                let dscp = self.carried[&tag].0;
+                for (ingress, egress) in pairs() {
+                    self.look(&[tag], Frames { node, ingress, egress, dscp }, &mut found);
+                }
+            }
+            // A host may send any DSCP, and what counts in a lossless account waits like the frames of its tag.
+            for ingress in 0..ports {
+                for dscp in (0..64u8).filter(|dscp| of_tags >> dscp & 1 == 0) {
+                    let Some((account, true)) = self.binding.account(node, ingress, dscp) else { continue };
+                    let of_account = |tag: &&u16| self.carried[tag].1 == account;
+                    let tags: Vec<u16> = tags.iter().filter(of_account).copied().collect();
+                    for egress in 0..ports {
+                        self.look(&tags, Frames { node, ingress, egress, dscp }, &mut found);
                     }
                 }
             }
         }
         let carries = Check {
             name: "switches-carry-out-rules",
-            pass: differs.is_none(),
+            pass: found.differs.is_none(),
             meaning: "every frame counts in the account of its arriving tag and waits in the queue of its new one",
         };
         let drains = Check {
             name: "lossless-accounts-drain",
-            pass: starved.is_none(),
+            pass: found.starved.is_none(),
             meaning: "every queue in which frames of a lossless account wait has a share of its link",
         };
-        DeviceVerdict { checks: vec![(carries, differs), (drains, starved)], egress: egress_queue, hops }
+        DeviceVerdict {
+            checks: vec![(carries, found.differs), (drains, found.starved)],
+            egress: found.egress,
+            hops: found.hops,
+        }
     }
 
-    fn place(&self, node: NodeId, tag: u16, ingress: PortIndex, egress: PortIndex) -> String {
+    /// Holds frames against the rule of one of these tags.
+    fn look(&self, tags: &[u16], frames: Frames, found: &mut Found) {
+        let Frames { node, ingress, egress, dscp } = frames;
+        let Some(hop) = self.binding.hop(node, ingress, egress, dscp) else { return };
+        found.hops += 1;
+        let as_tag = |&tag: &u16| {
+            let new = self.table.get(&(node, tag, ingress, egress)).copied();
+            let why = self.difference(tag, new, &hop)?;
+            // Frames that wait where the PAUSE of their own arriving tag stops them, and of no other.
+            let own = 1 << self.carried[&tag].1;
+            let arriving = hop.lossless && new != Some(tag) && hop.next.is_some_and(|next| next.stopped_by == own);
+            Some((tag, why, arriving))
+        };
+        let differences: Vec<_> = tags.iter().map(as_tag).collect();
+        let tag = tags.first().copied();
+        if differences.iter().all(Option::is_some) {
+            let (tag, why, arriving) = match differences.into_iter().flatten().next() {
+                Some((tag, why, arriving)) => (Some(tag), why, arriving),
+                None => (None, format!("it counts in lossless group {}, which no tag has", hop.account), false),
+            };
+            if arriving {
+                found.egress = EgressQueue::ArrivingTag;
+            }
+            found.differs.get_or_insert_with(|| format!("{}: {why}", self.place(tag, frames)));
+        }
+        let account = hop.account;
+        let why = match (hop.outranked_by, hop.scheduled) {
+            _ if !hop.lossless => return,
+            (Some(above), _) => format!(
+                "it waits in queue {}, which queue {above} of strict priority can keep waiting for ever, and with it \
+                 priority group {account} of that ingress port",
+                hop.queue
+            ),
+            (None, false) => format!(
+                "it waits in queue {}, which has no scheduler: nothing says that it drains, and with it priority group \
+                 {account} of that ingress port",
+                hop.queue
+            ),
+            (None, true) => return,
+        };
+        found.starved.get_or_insert_with(|| format!("{}: {why}", self.place(tag, frames)));
+    }
+
+    fn place(&self, tag: Option<u16>, Frames { node, ingress, egress, dscp }: Frames) -> String {
         let port = |port| crate::names::port_shown(self.fabric, node, port);
-        let (dscp, name) = (self.carried[&tag].0, self.fabric.name(node));
-        format!("{name}: tag {tag} (DSCP {dscp}) from {} to {}", port(ingress), port(egress))
+        let name = self.fabric.name(node);
+        let frames = match tag.filter(|tag| self.carried[tag].0 == dscp) {
+            Some(tag) => format!("tag {tag} (DSCP {dscp})"),
+            None => format!("DSCP {dscp}, which is no tag's,"),
+        };
+        format!("{name}: {frames} from {} to {}", port(ingress), port(egress))
     }
 
     /// What the switch does that the rule does not say.
@@ -165,7 +227,7 @@ impl Told<'_> {
         let Some(next) = hop.next else {
             let lossy = new.is_some() && !hop.lossless_queue;
             return lossy
-                .then(|| format!("it waits in queue {}, which drops, and a rule keeps it lossless", hop.queue));
+                .then(|| format!("it waits in queue {}, which is not lossless, and a rule keeps it so", hop.queue));
         };
         let stops = |bits: u8| {
             let groups: Vec<String> = (0..8).filter(|at| bits >> at & 1 == 1).map(|at: u8| at.to_string()).collect();

@@ -49,7 +49,7 @@ fn between(text: &str, least: u64, what: &str) -> Result<Bytes, String> {
 }
 
 impl HeadroomArgs {
-    /// The largest frame where nothing tells.
+    /// The largest frame where nothing states it.
     const MTU: Bytes = Bytes(9_216);
 
     /// The largest frame.

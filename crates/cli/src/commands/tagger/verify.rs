@@ -10,6 +10,7 @@ use crate::progress::{PATIENCE, things_bar, waiting};
 use fabric::Fabric;
 use fabric::routing::{Forwarding, Mode};
 use indicatif::ProgressBar;
+use running::QueueBinding;
 use serde_json::{Value, json};
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
@@ -131,7 +132,7 @@ pub fn command(args: &VerifyArgs) -> Result<Exit, Failure> {
         };
         expect_routing(&mut verifier, &fabric, mode, "--routing")?;
     }
-    let bar = waiting("looking for circles", visible);
+    let bar = waiting("looking for cycles", visible);
     let mut verdict = verifier.finish();
     bar.finish_and_clear();
     if let Some(device) = &device {
@@ -207,7 +208,8 @@ fn as_json(args: &VerifyArgs, verdict: &Verdict, device: Option<&DeviceVerdict>)
         let refuted =
             device.checks.iter().filter_map(|(check, why)| Some((check.name.to_owned(), why.clone()?.into())));
         let refuted: serde_json::Map<String, Value> = refuted.collect();
-        object["device"] = json!({ "running": args.device.running, "hops": device.hops, "refuted": refuted });
+        object["device"] = json!({ "running": args.device.running, "queue_map": args.device.queue_map.binding(),
+            "hops": device.hops, "refuted": refuted });
     }
     object
 }
@@ -234,7 +236,15 @@ fn as_text(args: &VerifyArgs, rules: &RuleFile, verdict: &Verdict, device: Optio
     let switches = match (&args.device.running, device) {
         (Some(folder), Some(device)) => {
             let hops = counted_as(device.hops, "pair of tag and ports", "pairs of tag and ports");
-            format!("switches that run {} ({hops}); their hosts take in what arrives", folder.display())
+            let queues = match args.device.queue_map.binding() {
+                QueueBinding::Egress => "egress",
+                QueueBinding::Ingress => "ingress",
+            };
+            format!(
+                "switches that run {} ({hops}) and take TC_TO_QUEUE_MAP from the {queues} port (--queue-map); their hosts \
+                 take in what arrives",
+                folder.display()
+            )
         }
         _ => switches_text(verdict.switches),
     };

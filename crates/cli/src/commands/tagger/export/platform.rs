@@ -111,7 +111,7 @@ impl Platforms {
         self.own.get(switch).or(self.all.as_ref())
     }
 
-    /// What an exporter is told of a switch.
+    /// What an exporter has to know of a switch.
     pub fn given(&self, switch: &str) -> Given<'_> {
         Given {
             platform: self.platform(switch).map(|(_, platform)| platform),
