@@ -63,6 +63,14 @@ pub(crate) struct Port {
 }
 
 impl Port {
+    /// Whether frames that come or leave by either port of a switch are treated the same.
+    pub fn treats_alike(&self, other: &Port) -> bool {
+        let maps = |port: &Port| (port.class, port.group, port.queue, port.dscp);
+        let pfc = |port: &Port| (port.enabled, port.sends, port.stops, port.lossless);
+        let cable = |port: &Port| (port.node, port.delivers, port.detours);
+        maps(self) == maps(other) && pfc(self) == pfc(other) && cable(self) == cable(other)
+    }
+
     /// Queues of `fed` that are served before `queue` and can keep it waiting for ever: those of strict priority
     /// without a limit, or, where all have one, all of them if their limits add up to the port's rate.
     pub fn starves(&self, queue: u8, fed: u32) -> u32 {
@@ -195,6 +203,15 @@ impl<'a> Device<'a> {
     /// All ports of switches, with their numbers.
     pub fn ports(&self) -> impl Iterator<Item = (u32, &Port)> {
         self.ports.iter().enumerate().filter_map(|(number, port)| Some((number as u32, port.as_ref()?)))
+    }
+    /// The ports of a file's switch.
+    pub fn ports_of(&self, config: &SwitchConfig) -> impl Iterator<Item = &Port> {
+        let fabric = self.fabric;
+        let ports = fabric.find(&config.name).map_or(0..0, |node| {
+            let first = fabric.port_number(node, 0);
+            first..first + fabric.ports(node).len()
+        });
+        ports.filter_map(|number| self.port(number as u32))
     }
     /// The other end, if a switch has it.
     pub fn peer(&self, number: u32) -> Option<(u32, &Port)> {

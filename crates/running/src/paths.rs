@@ -1,7 +1,8 @@
 //! Which accounts frames come to, and in which queues they then wait, over all paths of a set.
 //!
 //! A frame is followed by the port that it came by, its DSCP, and the DSCP inside if it is in a tunnel. Hosts send
-//! every DSCP but those that are reserved for tunnels. DSCPs that all maps treat alike are followed as one.
+//! every DSCP but those that are reserved for tunnels. DSCPs that all maps treat alike are followed as one, and so are
+//! frames of hosts at equally configured ports of a switch.
 
 use crate::device::{DSCPS, Device, Port};
 use crate::options::PathSet;
@@ -93,6 +94,8 @@ struct Group {
 
 struct Search<'d, 'a> {
     device: &'d Device<'a>,
+    /// Host ports of a switch that are configured alike, by the lowest; none that is alone.
+    alike_ports: BTreeMap<u32, Vec<u32>>,
     alike: [u8; DSCPS],
     waits: Set<Wait>,
     accounts: BTreeSet<(u32, u8)>,
@@ -106,9 +109,15 @@ const FAR: u32 = u32::MAX;
 
 /// Follows frames of all hosts along a set of paths.
 pub(crate) fn follow(device: &Device<'_>, paths: PathSet) -> Reached {
+    follow_from(device, paths, alike_ports(device))
+}
+
+/// As [`follow`], with frames of `alike_ports` followed as one.
+fn follow_from(device: &Device<'_>, paths: PathSet, alike_ports: BTreeMap<u32, Vec<u32>>) -> Reached {
     let fabric = device.fabric;
     let mut search = Search {
         device,
+        alike_ports,
         alike: device.alike(),
         waits: Set::default(),
         accounts: BTreeSet::new(),
@@ -137,9 +146,37 @@ pub(crate) fn follow(device: &Device<'_>, paths: PathSet) -> Reached {
             }
         }
     }
-    let mut waits: Vec<Wait> = search.waits.into_iter().collect();
+    // What was followed from one port holds for those like it, but none sends back to itself.
+    let alone: [u32; 0] = [];
+    let alike = |port: u32| search.alike_ports.get(&port).map_or(&alone[..], Vec::as_slice);
+    let mut followed: Vec<Wait> = search.waits.into_iter().collect();
+    followed.sort_unstable();
+    let (mut waits, mut accounts) = (Vec::with_capacity(followed.len()), search.accounts.clone());
+    let returns = |wait: &Wait| wait.ingress == wait.egress && device.peer(wait.ingress).is_none();
+    for wait in followed {
+        let others = alike(wait.ingress).iter().map(|&ingress| Wait { ingress, ..wait });
+        waits.extend([wait].into_iter().chain(others).filter(|wait| !returns(wait)));
+    }
+    for &(port, group) in &search.accounts {
+        accounts.extend(alike(port).iter().map(|&other| (other, group)));
+    }
     waits.sort_unstable();
-    Reached { waits, accounts: search.accounts, reserved_at }
+    Reached { waits, accounts, reserved_at }
+}
+
+/// Host ports of a switch that frames are treated alike at: each with those after it.
+fn alike_ports(device: &Device<'_>) -> BTreeMap<u32, Vec<u32>> {
+    let mut alike: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+    let mut firsts: Vec<(u32, &Port)> = Vec::new();
+    for (number, port) in device.ports().filter(|(number, _)| device.peer(*number).is_none()) {
+        // Ports are in order of their switches.
+        firsts.retain(|(_, first)| first.node == port.node);
+        match firsts.iter().find(|(_, first)| first.treats_alike(port)) {
+            Some((first, _)) => alike.entry(*first).or_default().push(number),
+            None => firsts.push((number, port)),
+        }
+    }
+    alike
 }
 
 /// Hops from every switch to the nearest of `targets`.
@@ -186,11 +223,15 @@ impl Search<'_, '_> {
     fn entries(&self) -> (Vec<State>, u64) {
         let reserved = self.device.reserved();
         let (mut entries, mut reserved_at) = (Vec::new(), 0);
+        let followers: BTreeSet<u32> = self.alike_ports.values().flatten().copied().collect();
         for (ingress, port) in self.device.ports().filter(|(number, _)| self.device.peer(*number).is_none()) {
             let held = |dscp: u8| reserved.contains(&dscp) && port.lossless >> self.account(port, dscp) & 1 == 0;
+            reserved_at += u64::from((0..DSCPS as u8).any(held));
+            if followers.contains(&ingress) {
+                continue;
+            }
             let sent: BTreeSet<u8> =
                 (0..DSCPS as u8).filter(|&dscp| !held(dscp)).map(|dscp| self.alike[usize::from(dscp)]).collect();
-            reserved_at += u64::from((0..DSCPS as u8).any(held));
             entries.extend(sent.into_iter().map(|dscp| State { ingress, dscp, inside: None, bounces: 0 }));
         }
         (entries, reserved_at)
@@ -276,7 +317,9 @@ impl Search<'_, '_> {
         let mut detours = false;
         for out in exits {
             let number = fabric.port_number(node, out) as u32;
-            let Some(exit) = device.port(number).filter(|_| number != state.ingress) else { continue };
+            // Not back to where they came from, but where others follow this way, they go to it.
+            let back = number == state.ingress && !self.alike_ports.contains_key(&number);
+            let Some(exit) = device.port(number).filter(|_| !back) else { continue };
             if exit.delivers || state.inside.is_some() {
                 self.hop(state, out, None);
             }
@@ -344,3 +387,7 @@ impl Search<'_, '_> {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "paths_tests.rs"]
+mod tests;

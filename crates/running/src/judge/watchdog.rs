@@ -55,7 +55,7 @@ pub(super) fn judge(config: &SwitchConfig, device: &Device<'_>, findings: &mut F
             refused(format!("{}.action", port.key), why, "drop, forward or alert".to_owned());
         }
     }
-    for (_, port) in device.ports().filter(|(_, port)| device.config(port).name == config.name) {
+    for port in device.ports_of(config) {
         let watched = config.qos.get(&port.name).map_or(0, |qos| qos.watched);
         let without = watched & !port.enabled;
         if without != 0 {

@@ -230,25 +230,21 @@ fn read_switch(file: &str, object: &Object, switches: &mut Vec<SwitchConfig>, fa
     switches.push(switch);
 }
 
-/// That no port of a switch is the neighbour of two ports. A server's port may be: that of a dual-ToR cable.
+/// That no port of a switch with a file is the neighbour of two ports. A server's port may be, that of a dual-ToR cable:
+/// which nodes are servers is the topology's to decide.
 fn claims(objects: &[(String, Value)], faults: &mut Vec<Fault>) {
     let mut claimed: BTreeMap<(&str, &str), (&str, String)> = BTreeMap::new();
+    let hostname =
+        |object: &Value| Some(object.get("DEVICE_METADATA")?.get("localhost")?.get("hostname")?.as_str()?.to_owned());
+    let switches: BTreeSet<String> = objects.iter().filter_map(|(_, object)| hostname(object)).collect();
     for (file, object) in objects {
         let Some(neighbours) = object.get("DEVICE_NEIGHBOR").and_then(Value::as_object) else { continue };
-        let is_server = |name: &str| {
-            let kind = object.get("DEVICE_NEIGHBOR_METADATA").and_then(|table| table.get(name)?.get("type"));
-            // As the topology's reader: what has no type is a server by its name.
-            match kind.and_then(Value::as_str) {
-                Some(kind) => kind.to_ascii_lowercase().ends_with("server"),
-                None => name.to_ascii_lowercase().starts_with("server"),
-            }
-        };
         for (key, row) in neighbours {
             // Keyed by the local port, or, with `local_port`, by the neighbour's name.
             let by_name = row.get("local_port").is_some().then_some(key.as_str());
             let name = row.get("name").and_then(Value::as_str).or(by_name);
             let (Some(name), Some(port)) = (name, row.get("port").and_then(Value::as_str)) else { continue };
-            if is_server(name) {
+            if !switches.contains(name) {
                 continue;
             }
             let key = format!("DEVICE_NEIGHBOR|{}", fabric::visible(key));
