@@ -111,8 +111,8 @@ fn dscps_of_no_tag_queues_without_a_share_and_the_queue_map_of_a_device_are_look
         file["TC_TO_QUEUE_MAP"]["AZURE"]["5"] = "4".into();
     };
     let out = verify("dscp", &other, &[]);
-    let why = "leaf-01: DSCP 20, which is no tag's, from Ethernet0 to Ethernet4: it counts in group 0 of the next switch, \
-               which drops, and its new tag 3 has priority 3";
+    let why = "leaf-01: DSCP 20, which is no tag's, from Ethernet0 to Ethernet4: it counts in group 0 of the next \
+               switch, which drops, and its new tag 3 has priority 3";
     assert!(out.contains("FAIL  switches-carry-out-rules") && out.contains(why), "{out}");
     // A group that no tag has.
     let sixth = |file: &mut Value| {
@@ -123,8 +123,8 @@ fn dscps_of_no_tag_queues_without_a_share_and_the_queue_map_of_a_device_are_look
         file["PORT_QOS_MAP"]["Ethernet0"]["pfc_enable"] = "3,4,6".into();
     };
     let out = verify("group", &sixth, &[]);
-    let why = "leaf-01: DSCP 20, which is no tag's, from Ethernet0 to Ethernet0: it counts in lossless group 6, which no \
-               tag has";
+    let why = "leaf-01: DSCP 20, which is no tag's, from Ethernet0 to Ethernet0: it counts in lossless group 6, which \
+               no tag has";
     assert!(out.contains(why), "{out}");
     let unscheduled = |file: &mut Value| drop(file["QUEUE"].as_object_mut().unwrap().remove("Ethernet4|3"));
     let out = verify("scheduler", &unscheduled, &[]);

@@ -1,5 +1,5 @@
-//! What profiles, pools and limits add up to: pools that reserve more than they have, strict queues whose limits together
-//! reach the rate, profiles whose names say nothing.
+//! What profiles, pools and limits add up to: pools that reserve more than they have, strict queues whose limits
+//! together reach the rate, profiles whose names say nothing.
 
 mod common;
 

@@ -230,8 +230,8 @@ fn read_switch(file: &str, object: &Object, switches: &mut Vec<SwitchConfig>, fa
     switches.push(switch);
 }
 
-/// That no port of a switch with a file is the neighbour of two ports. A server's port may be, that of a dual-ToR cable:
-/// which nodes are servers is the topology's to decide.
+/// That no port of a switch with a file is the neighbour of two ports. A server's port may be, that of a dual-ToR
+/// cable: which nodes are servers is the topology's to decide.
 fn claims(objects: &[(String, Value)], faults: &mut Vec<Fault>) {
     let mut claimed: BTreeMap<(&str, &str), (&str, String)> = BTreeMap::new();
     let hostname =

@@ -21,8 +21,8 @@ struct Reader<'a> {
     commands: Vec<Vec<Word>>,
     command: Vec<Word>,
     word: Option<Word>,
-    /// Where in the word its first quoted or expanded part begins: with one it is no keyword, and with one before `=` no
-    /// assignment.
+    /// Where in the word its first quoted or expanded part begins: with one it is no keyword, and with one before `=`
+    /// no assignment.
     quoted_from: Option<usize>,
     /// The words of the command that are assignments to a shell.
     assigns: Vec<bool>,

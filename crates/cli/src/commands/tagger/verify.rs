@@ -241,8 +241,8 @@ fn as_text(args: &VerifyArgs, rules: &RuleFile, verdict: &Verdict, device: Optio
                 QueueBinding::Ingress => "ingress",
             };
             format!(
-                "switches that run {} ({hops}) and take TC_TO_QUEUE_MAP from the {queues} port (--queue-map); their hosts \
-                 take in what arrives",
+                "switches that run {} ({hops}) and take TC_TO_QUEUE_MAP from the {queues} port (--queue-map); their \
+                 hosts take in what arrives",
                 folder.display()
             )
         }
