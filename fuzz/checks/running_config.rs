@@ -1,5 +1,5 @@
-//! A list of `config_db.json` objects: any bytes are faults with file and key, or a configuration that is judged without
-//! a panic.
+//! A list of `config_db.json` objects: any bytes are faults with file and key, or a configuration that is judged
+//! without a panic.
 
 use fabric::LinkSpec;
 use fabric::files::{Options as FileOptions, read_config_db};

@@ -85,10 +85,7 @@ impl Platforms {
         match platform.hostname() {
             Some(name) if names != [name] => {
                 let message = format!("{}: this is the configuration of the switch `{name}`", path.display());
-                return Err(Failure::input(
-                    message,
-                    format!("--switch {name}, or a folder with a file for each switch"),
-                ));
+                return Err(Failure::input(message, format!("--only {name}, or a folder with a file for each switch")));
             }
             _ => found.all = Some((path.clone(), platform)),
         }
