@@ -153,6 +153,8 @@ scenarios! {
     IRN = "irn/fat-tree.toml";
     /// CPRI beside data.
     FRONTHAUL = "dtscoe/fronthaul.toml";
+    /// CPRI alone, at phases that make it wait.
+    DTSCOE_WITNESS = "dtscoe/witness.toml";
     /// Slots one behind the other.
     DTSCOE_DRIFT = "dtscoe/drift.toml";
     /// CPRI beside flows.
