@@ -1,6 +1,6 @@
 //! The experiments with packets.
 
-use super::{eccp_demands, eccp_dumbbell, eccp_probes, hetflow_peers, recovery};
+use super::{eccp_demands, eccp_dumbbell, eccp_probes, eccp_readings, hetflow_peers, recovery};
 use crate::registry::{Choice, Experiment};
 
 const NONE: &[Choice] = &[];
@@ -33,6 +33,42 @@ pub static EXPERIMENTS: &[Experiment] = &[
         quick_seconds: 4,
         choices: eccp_dumbbell::CHOICES,
         run: eccp_dumbbell::gains,
+    },
+    Experiment {
+        id: "eccp/start",
+        title: "ECCP in packets: the setting that holds from 2 Gbps, from 10 Gbps",
+        source: "thesis, section 2.7.3 and figures 2.10 to 2.13",
+        seconds: 45,
+        quick_seconds: 3,
+        choices: NONE,
+        run: eccp_readings::start,
+    },
+    Experiment {
+        id: "eccp/one-way",
+        title: "ECCP in packets: Gd = 1/100, tau as the delay of one way",
+        source: "thesis, sections 2.6 and 2.7.4, figures 2.10 to 2.13",
+        seconds: 90,
+        quick_seconds: 12,
+        choices: NONE,
+        run: eccp_readings::one_way,
+    },
+    Experiment {
+        id: "eccp/half-cut",
+        title: "ECCP in packets: Gd = 1/5, which reduces by 1/2 at most, from 10 Gbps, with 300 KB of buffer",
+        source: "thesis, sections 2.4.1.4 and 2.7.3, figures 2.10 to 2.13",
+        seconds: 45,
+        quick_seconds: 2,
+        choices: NONE,
+        run: eccp_readings::half_cut,
+    },
+    Experiment {
+        id: "eccp/buffer",
+        title: "ECCP in packets over the byte counter, with 300 KB of buffer",
+        source: "thesis, section 2.7 and figures 2.14 to 2.17",
+        seconds: 50,
+        quick_seconds: 3,
+        choices: NONE,
+        run: eccp_readings::buffer,
     },
     Experiment {
         id: "eccp/fig2.19",
@@ -92,7 +128,7 @@ pub static EXPERIMENTS: &[Experiment] = &[
         id: "hetflow/fig3.11",
         title: "38 flows at 100 Gbps under HetFlow and its peers",
         source: "thesis, figure 3.11",
-        seconds: 120,
+        seconds: 240,
         quick_seconds: 5,
         choices: hetflow_peers::CHOICES,
         run: hetflow_peers::hundred,

@@ -3,7 +3,9 @@
 mod bench;
 mod eccp_demands;
 mod eccp_dumbbell;
+mod eccp_judge;
 mod eccp_probes;
+mod eccp_readings;
 mod experiments;
 mod hetflow_peers;
 mod peers;

@@ -1,0 +1,118 @@
+//! Readings of the thesis's chapter 2 beside that of `eccp/fig2.10`: sources that begin at 10 Gbps (section 2.7.3), tau
+//! as the delay of one way (sections 2.6, 2.7.4), a gain of 1/5 (section 2.4.1.4), 300 KB of buffer (figure 2.16).
+
+use super::eccp_dumbbell::{DELAYS_US, Effort, Shown, counters, edge_delay, show, shown};
+use super::eccp_judge::{self, mean_cross};
+use crate::check::{Check, Relation};
+use crate::failure::Failure;
+use crate::trial::Trial;
+
+type Changes = Vec<(&'static str, String)>;
+
+/// A gain, and where sources begin.
+fn changes(gain: f64, begins: &str) -> Changes {
+    vec![("host.transport.gain", gain.to_string()), ("host.transport.initial_rate", format!("\"{begins}\""))]
+}
+
+/// 200 frames of 1500 B, all of it for the port to the other switch.
+fn with_buffer(mut changes: Changes) -> Changes {
+    changes.push(("switch.egress", "\"300KB\"".to_owned()));
+    changes
+}
+
+/// Runs the delays of figure 2.10; `edge` has the delay of the link between the switches.
+fn over_delays(
+    trial: &mut Trial,
+    effort: Effort,
+    [name, file]: [&str; 2],
+    changes: &Changes,
+    edge: impl Fn(u64) -> (&'static str, String),
+) -> Result<Vec<Vec<Shown>>, Failure> {
+    let (mut rows, mut all) = (Vec::new(), Vec::new());
+    for (tau_us, _) in DELAYS_US {
+        let tau = tau_us as f64 / 1e3;
+        let mut changes = changes.clone();
+        changes.push(edge(tau_us));
+        let [file, title] = [format!("{file}-{tau}ms"), format!("ECCP, {name}, tau = {tau} ms")];
+        let seeds = shown(trial, effort, [&file, &title], &changes)?;
+        rows.extend(seeds.iter().map(|shown| shown.row(format!("{name}, tau = {tau} ms"))));
+        all.push(seeds);
+    }
+    show(trial, &rows);
+    Ok(all)
+}
+
+/// Runs `eccp/start`: the setting under which figures 2.10, 2.12 and 2.13 hold from 2 Gbps, from 10 Gbps.
+///
+/// # Errors
+/// If a scenario is wrong.
+pub fn start(trial: &mut Trial) -> Result<(), Failure> {
+    let name = "Gd = 1/20, 2 probes a train, from 10 Gbps";
+    let mut changes = changes(0.05, "10Gbps");
+    changes.push(("host.transport.train_frames", "2".to_owned()));
+    let all = over_delays(trial, Effort::THREE, [name, "start"], &changes, edge_delay)?;
+    eccp_judge::delays(trial, name, &all);
+    Ok(())
+}
+
+/// Runs `eccp/one-way`: tau is the delay of one way, so that a cycle takes T + 2 tau.
+///
+/// # Errors
+/// If a scenario is wrong.
+pub fn one_way(trial: &mut Trial) -> Result<(), Failure> {
+    // What begins takes longer to settle at such delays.
+    let effort = Effort { milliseconds: [2000, 1000], ..Effort::THREE };
+    let settled = |mut changes: Changes| {
+        changes.push(("measure.warm_up", "\"500ms\"".to_owned()));
+        changes
+    };
+    // Less the two links beside it.
+    let edge = |tau_us: u64| ("fabric.link.edge.delay", format!("\"{}us\"", tau_us - 2));
+    let name = "Gd = 1/100, tau one way";
+    let all = over_delays(trial, effort, [name, "one-way"], &settled(changes(0.01, "2Gbps")), edge)?;
+    eccp_judge::delays(trial, name, &all);
+    // From 10 Gbps the link carries next to nothing at any delay: claims of a small spread would hold of nothing.
+    let name = "Gd = 1/100, tau one way, from 10 Gbps";
+    let all = over_delays(trial, effort, [name, "one-way-10"], &settled(changes(0.01, "10Gbps")), edge)?;
+    for (seeds, delay) in all.iter().zip(DELAYS_US).filter(|(_, (_, stable))| *stable) {
+        eccp_judge::least(trial, name, seeds, delay);
+    }
+    Ok(())
+}
+
+/// Runs `eccp/half-cut`: Gd = 1/5, with which the greatest reduction, at A_r = 0, is 1/2.
+///
+/// # Errors
+/// If a scenario is wrong.
+pub fn half_cut(trial: &mut Trial) -> Result<(), Failure> {
+    let name = "Gd = 1/5, from 10 Gbps, 300 KB of buffer";
+    let effort = Effort { milliseconds: [3000, 400], ..Effort::THREE };
+    let all = over_delays(trial, effort, [name, "half-cut"], &with_buffer(changes(0.2, "10Gbps")), edge_delay)?;
+    eccp_judge::delays(trial, name, &all);
+    for (seeds, (tau_us, stable)) in all.iter().zip(DELAYS_US) {
+        let relation = if stable { Relation::AtLeast } else { Relation::Below };
+        let claim = format!("{name}, tau = {} ms: mean of the cross traffic", tau_us as f64 / 1e3);
+        trial.check(Check::new(claim, "Gbps", mean_cross(seeds), relation, 9.0, 0.0));
+    }
+    Ok(())
+}
+
+/// Runs `eccp/buffer`: figures 2.14, 2.16 and 2.17 with 300 KB of buffer.
+///
+/// # Errors
+/// If a scenario is wrong.
+pub fn buffer(trial: &mut Trial) -> Result<(), Failure> {
+    let mut short = with_buffer(changes(0.05, "2Gbps"));
+    short.push(("host.transport.train_frames", "2".to_owned()));
+    let settings = [
+        ("Gd = 100/128, 300 KB of buffer", with_buffer(changes(100.0 / 128.0, "2Gbps"))),
+        ("Gd = 1/20, 2 probes a train, 300 KB of buffer", short),
+        ("Gd = 1/5, from 10 Gbps, 300 KB of buffer", with_buffer(changes(0.2, "10Gbps"))),
+    ];
+    let mut rows = Vec::new();
+    for (name, changes) in settings {
+        counters(trial, Effort::THREE, name, &changes, &mut rows)?;
+    }
+    show(trial, &rows);
+    Ok(())
+}
