@@ -39,6 +39,8 @@ pub struct Case {
     pub sampling: &'static str,
     /// Parameters of TIMELY that the thesis leaves open, each behind a comma.
     pub timely: &'static str,
+    /// What each flow wants to send at most; without, all that the link takes.
+    pub desired_mbps: Option<u64>,
     /// Who runs.
     pub peers: &'static [Peer],
     /// What else is changed.
@@ -50,13 +52,14 @@ impl Case {
     pub fn of(flows: u32) -> Case {
         let payload_bytes = vec![538];
         let (sampling, starts, source) = ("100KB", "1ms", &HETFLOW_DUMBBELL);
-        let (timely, peers, changes) = ("", &PEERS[..], Vec::new());
-        Case { source, flows, gbps: 10, payload_bytes, starts, sampling, timely, peers, changes }
+        let (timely, desired_mbps, peers, changes) = ("", None, &PEERS[..], Vec::new());
+        Case { source, flows, gbps: 10, payload_bytes, starts, sampling, timely, desired_mbps, peers, changes }
     }
 
     /// What carries one of its flows under `peer`. Parameters of table 3.1; DCQCN's and DCTCP's are their defaults.
     fn transport(&self, peer: Peer, payload: u16) -> String {
-        let begin = format!("initial_rate = \"{}Mbps\"", 800 * self.gbps / u64::from(self.flows));
+        let desired = self.desired_mbps.map(|mbps| format!(", rate = \"{mbps}Mbps\"")).unwrap_or_default();
+        let begin = format!("initial_rate = \"{}Mbps\"{desired}", 800 * self.gbps / u64::from(self.flows));
         let roce = format!("payload = \"{payload}B\", ack_every = 16");
         match peer {
             Peer::HetFlow => {
