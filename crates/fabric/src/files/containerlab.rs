@@ -2,7 +2,7 @@
 //!
 //! The node's kind decides what it is: a container or virtual machine that runs applications (`linux`, `generic_vm`,
 //! `ext-container` and the like) is a host, any other kind is a switch. A `linux` node is a switch if its image is that
-//! of a router, and else may be one ([`assemble`](super::assemble)). The label `tidegate-kind: switch` (or `host`)
+//! of a router, and else may be one (`assemble`). The label `tidegate-kind: switch` (or `host`)
 //! decides before all others. As in containerlab itself, kind and labels come from the node, its `group`, its kind
 //! (labels only) or the `defaults`, in that order; merge keys (`<<`) are followed. `group` or the label `role` may name
 //! the layer of a switch.

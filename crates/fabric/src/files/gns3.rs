@@ -4,7 +4,7 @@
 //! `source_node_id`, `source_port_id`, `destination_node_id` and `destination_port_id`.
 //!
 //! A `vpcs` or `traceng` node is a host; `docker`, `qemu`, `virtualbox` and `vmware` nodes run servers and routers
-//! ([`assemble`](super::assemble)); clouds and NAT nodes are outside of the project, and left out; any other node is a
+//! (`assemble`); clouds and NAT nodes are outside of the project, and left out; any other node is a
 //! switch. The files state neither rates nor delays.
 
 use super::error::FileError;

@@ -16,7 +16,7 @@
 //! | gns3 | GNS3 projects; read only |
 //!
 //! Every reader checks the fabric it made: what it returns is a network. Formats that are plain graphs leave things
-//! open: what is a host, on which tier a switch is, how fast a link is ([`Options`]). [`assemble`] has the rules.
+//! open: what is a host, on which tier a switch is, how fast a link is ([`Options`]). `assemble.rs` has the rules.
 //! [`Fabric::decisions`] lists what was decided, [`Fabric::reason`] why a node is a host or a switch.
 
 mod assemble;

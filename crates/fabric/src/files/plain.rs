@@ -1,4 +1,4 @@
-//! Nodes and links as a file of a graph has them. [`assemble`](super::assemble) makes the fabric.
+//! Nodes and links as a file of a graph has them. `assemble` makes the fabric.
 
 use super::error::FileError;
 use super::roles::Roles;
