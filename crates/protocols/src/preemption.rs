@@ -75,11 +75,15 @@ impl PreemptionParameters {
         }
     }
 
-    /// No frame that may still be cut arrives sooner than this over a link of this rate and delay.
+    /// How long before its arrival a frame can no longer be cut, over a link of this rate and delay: a lower bound, and
+    /// never the last instant at which it can be.
     pub fn lookahead(&self, rate: Rate, delay: Time) -> Time {
+        let first = Time::from_ps(1);
         match self.fragments {
-            Fragments::Standard => rate.serialise(LEAST_BYTES) + delay,
-            Fragments::Ideal => delay.max(Time::from_ps(1)),
+            // The frame can be cut while the last 64 bytes have not begun, at the instant of their beginning too. One
+            // more picosecond is for the rounding of times.
+            Fragments::Standard => (rate.serialise(LEAST_BYTES) + delay).saturating_sub(first * 2).max(first),
+            Fragments::Ideal => delay.max(first),
         }
     }
 }
@@ -195,6 +199,24 @@ mod tests {
                 let Some((_, left)) = cut else { break };
                 rest = left;
             }
+        }
+    }
+
+    /// A port commits a frame to the link one lookahead before the arrival: then it cannot be cut, and a few
+    /// picoseconds before it can.
+    #[test]
+    fn a_frame_is_committed_as_soon_as_it_cannot_be_cut() {
+        let mut random = Stream::new(10, 0, 0);
+        for round in 0..20_000 {
+            let fragments = if round % 2 == 0 { Fragments::Ideal } else { Fragments::Standard };
+            let parameters = PreemptionParameters { express: 0, fragments };
+            let rate = Rate::from_mbps(1 + random.below(400_000));
+            let delay = Time::from_ps(1 + random.below(2_000_000));
+            let rest = Rest::whole(fragments, 124 + random.below(1395) as u16, rate);
+            let arrival = rest.busy(rate).1 + delay;
+            let committed_at = arrival - parameters.lookahead(rate, delay);
+            assert_eq!(rest.cut(committed_at, rate), None, "{rate} {rest:?}");
+            assert!(rest.cut(committed_at - Time::from_ps(3), rate).is_some(), "{rate} {rest:?}");
         }
     }
 

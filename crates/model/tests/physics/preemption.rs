@@ -53,14 +53,24 @@ fn an_express_frame_interrupts_and_the_rest_follows() {
     assert_eq!((long, short), (alone(1500) + 120 * BYTE, alone(100)));
 }
 
-/// The last 64 bytes cannot be cut: an express frame waits for them.
+/// The last 64 bytes cannot be cut: an express frame waits for them. At the instant at which they would begin the frame
+/// can be cut.
 #[test]
 fn the_end_of_a_frame_is_not_cut() {
     let at_switch = 50_000 + 1508 * BYTE;
-    let start = Time::from_ps(at_switch + (8 + 1450) * BYTE - (50_000 + 108 * BYTE));
+    // An express frame comes so many picoseconds after the beginning of the long one.
+    let start = |after: u64| Time::from_ps(at_switch + after - (50_000 + 108 * BYTE));
     let alone = |bytes: u64| 2 * (50_000 + (bytes + 8) * BYTE);
-    assert_eq!(delays(Some(Fragments::Standard), start), (alone(1500), alone(100) + (50 + 12) * BYTE));
-    assert_eq!(delays(Some(Fragments::Ideal), start), (alone(1500) + 120 * BYTE, alone(100)));
+    let standard = |after: u64| delays(Some(Fragments::Standard), start(after));
+    assert_eq!(standard((8 + 1450) * BYTE), (alone(1500), alone(100) + (50 + 12) * BYTE));
+    let ideal = delays(Some(Fragments::Ideal), start((8 + 1450) * BYTE));
+    assert_eq!(ideal, (alone(1500) + 120 * BYTE, alone(100)));
+    let last = (8 + 1436) * BYTE;
+    for after in [last - 1, last] {
+        let wait = (4 + 12) * BYTE + last - after;
+        assert_eq!(standard(after), (alone(1500) + (24 + 120) * BYTE, alone(100) + wait), "{after}");
+    }
+    assert_eq!(standard(last + 1), (alone(1500), alone(100) + (64 + 12) * BYTE - 1));
 }
 
 /// Random traffic in all classes to one host, links that fail, gates and PFC here and there.
