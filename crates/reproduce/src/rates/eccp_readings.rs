@@ -60,7 +60,7 @@ pub fn start(trial: &mut Trial) -> Result<(), Failure> {
 /// # Errors
 /// If a scenario is wrong.
 pub fn one_way(trial: &mut Trial) -> Result<(), Failure> {
-    // What begins takes longer to settle at such delays.
+    // Flows take longer to settle at such delays.
     let effort = Effort { milliseconds: [2000, 1000], ..Effort::THREE };
     let settled = |mut changes: Changes| {
         changes.push(("measure.warm_up", "\"500ms\"".to_owned()));

@@ -39,7 +39,7 @@ pub struct Case {
     pub sampling: &'static str,
     /// Parameters of TIMELY that the thesis leaves open, each behind a comma.
     pub timely: &'static str,
-    /// What each flow wants to send at most; without, all that the link takes.
+    /// Desired rate of each flow; without, the rate of the link.
     pub desired_mbps: Option<u64>,
     /// Who runs.
     pub peers: &'static [Peer],
