@@ -416,7 +416,7 @@ fn parsed<T: std::str::FromStr<Err: std::fmt::Display>>(
     text.parse().map_err(|error| Failure::Input { message: format!("--{flag}: {error}"), help: None })
 }
 
-/// What a reader decided, one line each.
+/// Prints the decisions of a reader, one line each.
 fn say_decisions(name: &str, fabric: &Fabric) {
     for decision in fabric.decisions() {
         let option = match decision.subject {
@@ -430,7 +430,7 @@ fn say_decisions(name: &str, fabric: &Fabric) {
     }
 }
 
-/// What flags say of what a file leaves open. Rates and delays that neither states are assumed; so is one host on each
+/// Options of a reader from flags. Rates and delays that neither states are assumed; so is one host on each
 /// leaf of a file without hosts.
 fn options(flags: &FabricFlags) -> Result<Options, Failure> {
     let mut link = LinkSpec::new(parsed(flags, "link.rate", Rate::MIN)?, parsed(flags, "link.delay", Time::ZERO)?);

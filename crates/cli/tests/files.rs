@@ -173,7 +173,7 @@ fn report_replaces_its_own_page_and_nobody_else_s() {
     done(&["run", &scenario, "-q", "--out", &out]);
     fs::write(&page, "<html>mine</html>").unwrap();
     let report = ["report", &out, "-q", "--out", &page];
-    refused(&report, &["page.html exists, and nothing in it says that Tidegate wrote it", "--force"]);
+    refused(&report, &["page.html exists with other content, and has no mark of Tidegate", "--force"]);
     assert_eq!(fs::read_to_string(&page).unwrap(), "<html>mine</html>");
     done(&[&report, ["--force"].as_slice()].concat());
     done(&[&report, ["--title", "second"].as_slice()].concat());

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-/// What a decision is about.
+/// The subject of a decision.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Subject {
@@ -27,7 +27,7 @@ pub enum Subject {
 /// One decision, and what it is about.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Decision {
-    /// What it is about.
+    /// The subject.
     pub subject: Subject,
     /// One line with a count.
     pub text: String,

@@ -202,7 +202,7 @@ impl Fabric {
         let reason = self.reasons.get(node.index())?;
         (!reason.is_empty()).then_some(reason)
     }
-    /// What the reader of its file decided where the file leaves it open; empty for a fabric by formula.
+    /// Decisions of the file's reader about unstated properties; empty for a generated fabric.
     pub fn decisions(&self) -> &[Decision] {
         &self.decisions
     }

@@ -113,8 +113,8 @@ fn number_of(text: &str) -> Option<u8> {
     };
     let end = digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len());
     // `t1-4` is the fourth switch of tier 1, `t4` a name.
-    let tells = after.is_some() || (end == 1 && digits[1..].starts_with(['-', '_']));
-    digits[..end].parse().ok().filter(|_| tells)
+    let is_tier = after.is_some() || (end == 1 && digits[1..].starts_with(['-', '_']));
+    digits[..end].parse().ok().filter(|_| is_tier)
 }
 
 /// Rule 2.
@@ -279,5 +279,5 @@ impl SwitchGraph {
     }
 }
 
-/// Thresholds that are tried of each kind, lest a large fabric with many different ones takes long.
+/// Thresholds tried of each kind; bounds the time for a large fabric with many different ones.
 const MAX_STEPS: usize = 16;

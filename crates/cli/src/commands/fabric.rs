@@ -159,7 +159,7 @@ pub fn command(args: &FabricArgs) -> Result<Exit, Failure> {
     }
 }
 
-/// What it is made of, every node by name, and all that was decided about it.
+/// Counts, every node by name, and all decisions of the reader.
 fn shown(fabric: &Fabric) -> String {
     let mut text = format!("{}{}", show::summary(fabric), show::names(fabric));
     if !fabric.decisions().is_empty() {

@@ -3,10 +3,10 @@
 //! Nodes that the user ignores are left out, links of a node with itself too, and nodes without a link where others
 //! have some.
 //!
-//! What is a host, in this order:
+//! Hosts, by the first of these rules that applies:
 //!
-//! 1. what the user says ([`Roles`](super::Roles));
-//! 2. what the file says;
+//! 1. the user's decision ([`Roles`](super::Roles));
+//! 2. the kind that the file states;
 //! 3. without it, a name whose last word is like `h7`, `host-3`, `server1`, `srv2`: such a word, then digits. How many
 //!    links it has does not matter: a host with several stays one, and nothing passes through it. Where all nodes are
 //!    called so, names say nothing;
@@ -67,10 +67,15 @@ impl Plain {
             let id = builder.connect(link.a, link.b, link.spec);
             builder.name_ports(id, &link.a_port, &link.b_port);
         }
+        let unread = self.decisions.iter().find(|decision| decision.subject == Subject::Unread);
+        let unread = unread.map(|decision| decision.line());
         builder.decide(self.decisions);
-        let fabric = builder.build()?;
-        fabric.check()?;
-        Ok(fabric)
+        let built = builder.build().and_then(|fabric| fabric.check().map(|()| fabric));
+        built.map_err(|error| match unread {
+            // A misspelt key may be the cause.
+            Some(keys) => FileError::Unread { error, keys },
+            None => error.into(),
+        })
     }
 
     /// The number of links of each node.
@@ -244,7 +249,9 @@ impl Plain {
                 false => fail("hosts_on", "the file has hosts: no others are attached"),
             };
         }
-        if options.hosts_per_switch == 0 {
+        // Who names switches for hosts wants some.
+        let each = options.hosts_per_switch.max(u16::from(!hosts_on.is_empty()));
+        if each == 0 {
             let help = "say which are (host = \"...\"), or attach hosts to leaves (hosts_per_switch = 1)";
             return fail("nodes", format!("none is a host: {help}"));
         }
@@ -255,14 +262,14 @@ impl Plain {
                 (0..self.nodes.len()).filter(named).collect()
             }
         };
-        if self.nodes.len() as u64 + leaves.len() as u64 * u64::from(options.hosts_per_switch) > MAX_ELEMENTS {
+        if self.nodes.len() as u64 + leaves.len() as u64 * u64::from(each) > MAX_ELEMENTS {
             return Err(FabricError::TooLarge { what: "nodes", limit: MAX_ELEMENTS }.into());
         }
         let where_to = if leaves.len() < self.nodes.len() { "leaf" } else { "switch" };
         let mut names = Vec::new();
         for leaf in leaves {
             let switch = self.nodes[leaf].name.clone();
-            for number in 1..=options.hosts_per_switch {
+            for number in 1..=each {
                 let name = format!("{switch}-h{number}");
                 let host = NodeId(self.nodes.len() as u32);
                 let (kind, why) = (Some(NodeKind::Host), "attached, since the file has no host".to_owned());
@@ -272,7 +279,7 @@ impl Plain {
             }
             names.push(switch);
         }
-        let each = counted(options.hosts_per_switch.into(), "host");
+        let each = counted(each.into(), "host");
         let text = |count| {
             let noun = match (where_to, count) {
                 ("leaf", 1) => "leaf",
@@ -324,7 +331,7 @@ impl Plain {
         }
         let how = match source {
             Source::File => return,
-            Source::Words => "labels and names",
+            Source::Words => "labels, names and neighbours",
             Source::Distance => "distance to the nearest host",
             Source::ProperTiers => "links",
         };

@@ -26,7 +26,8 @@ pub fn read_batfish(content: &str, options: &Options) -> Result<Fabric, FileErro
         let end = |key: &str| {
             let text = |name| edge.get(key)?.get(name)?.as_str().map(str::to_owned);
             let place = || format!("edges[{index}].{key}");
-            text("hostname").zip(text("interfaceName")).map_or_else(
+            // Batfish compares names of hosts without case.
+            text("hostname").map(|name| name.to_lowercase()).zip(text("interfaceName")).map_or_else(
                 || fail(place(), "must be an object with `hostname` and `interfaceName`"),
                 Ok::<PlainEnd, FileError>,
             )

@@ -1,4 +1,4 @@
-//! SONiC `config_db.json`, one object a switch, as far as it tells who is connected to whom.
+//! SONiC `config_db.json`, one object a switch, the tables that state links between devices.
 //!
 //! Read are `DEVICE_METADATA.localhost` (`hostname`, `type`), `PORT` (`speed`, `alias`, `role`), `CABLE_LENGTH`,
 //! `PORTCHANNEL` and `PORTCHANNEL_MEMBER`, `DEVICE_NEIGHBOR_METADATA`, and `DEVICE_NEIGHBOR` in both forms that SONiC
@@ -74,6 +74,8 @@ fn text<'a>(object: &'a Object, key: &str) -> Option<&'a str> {
 /// The files of one switch: one, or one for each of its ASICs and one for itself.
 struct Switch<'a> {
     name: &'a str,
+    /// Its file, or its name where files have none.
+    place: &'a str,
     files: Vec<&'a Object>,
 }
 
@@ -133,14 +135,14 @@ impl<'a> Switch<'a> {
         Some(keys.filter(|(of, _)| *of == channel).map(|(_, member)| member.to_owned()).collect())
     }
 
-    /// What its files state of the cable in a port.
+    /// Rate and length of the cable in a port, as its files state them.
     fn stated(&self, port: &str) -> Result<Stated, FileError> {
         let mut stated = Stated::default();
         if let Some(speed) = self.port(port).and_then(|port| port.get("speed")) {
             let mbps = speed.as_u64().or_else(|| speed.as_str()?.parse().ok());
             stated.rate = mbps.and_then(|mbps| Rate::from_bps(mbps.checked_mul(MBPS)?));
             if stated.rate.is_none() {
-                return fail(format!("{}.PORT.{port}.speed", self.name), "must be a number of Mbps, like \"100000\"");
+                return fail(format!("{}.PORT.{port}.speed", self.place), "must be a number of Mbps, like \"100000\"");
             }
         }
         let lengths = self.tables("CABLE_LENGTH").flat_map(|profiles| profiles.values());
@@ -150,7 +152,7 @@ impl<'a> Switch<'a> {
                 // 0m is SONiC's word for a port without a cable.
                 Some(metres) => stated.metres = Some(metres).filter(|&metres| metres > 0),
                 None => {
-                    return fail(format!("{}.CABLE_LENGTH.{port}", self.name), "must be a length like \"40m\"");
+                    return fail(format!("{}.CABLE_LENGTH.{port}", self.place), "must be a length like \"40m\"");
                 }
             }
         }
@@ -158,7 +160,7 @@ impl<'a> Switch<'a> {
     }
 }
 
-/// What one end states of a cable.
+/// Attributes of a cable as one end states them.
 #[derive(Clone, Copy, Default)]
 struct Stated {
     rate: Option<Rate>,
@@ -245,7 +247,8 @@ fn switches(files: &[Value]) -> Result<Vec<Switch<'_>>, FileError> {
             return fail(format!("{place}.DEVICE_METADATA.localhost"), "has no hostname");
         };
         let Some(known) = switches.iter_mut().find(|switch| switch.name == name) else {
-            switches.push(Switch { name, files: vec![file] });
+            let place = named.map_or(name, |(file, _)| file);
+            switches.push(Switch { name, place, files: vec![file] });
             continue;
         };
         let asic = |file| localhost(file).and_then(|own| text(own, "asic_name").or(text(own, "asic_id")));
@@ -268,7 +271,7 @@ fn switches(files: &[Value]) -> Result<Vec<Switch<'_>>, FileError> {
 fn neighbors<'a>(switch: &Switch<'a>) -> Result<Vec<Neighbor<'a>>, FileError> {
     let mut found = Vec::new();
     for (key, value) in switch.tables("DEVICE_NEIGHBOR").flatten() {
-        let place = format!("{}.DEVICE_NEIGHBOR.{key}", switch.name);
+        let place = format!("{}.DEVICE_NEIGHBOR.{key}", switch.place);
         let Some(neighbor) = value.as_object() else { return fail(place, "must be an object") };
         let peer_port = text(neighbor, "port");
         let by_name = text(neighbor, "local_port").map(|port| (port, text(neighbor, "name").unwrap_or(key)));
@@ -284,7 +287,7 @@ fn neighbors<'a>(switch: &Switch<'a>) -> Result<Vec<Neighbor<'a>>, FileError> {
     Ok(found)
 }
 
-/// What `DEVICE_NEIGHBOR_METADATA`, or the neighbour's own line, says of a neighbour without a file.
+/// Kind and tier of a neighbour without a file, from `DEVICE_NEIGHBOR_METADATA` or its line in `DEVICE_NEIGHBOR`.
 fn describe_peer(plain: &mut Plain, switch: &Switch<'_>, peer: &str) {
     let of_table = |name| switch.tables(name).find_map(|all| text(table(all, peer)?, "type"));
     let kind = of_table("DEVICE_NEIGHBOR_METADATA").or_else(|| of_table("DEVICE_NEIGHBOR"));
@@ -326,7 +329,7 @@ impl Cables {
         };
         let (here, mut there) = ((switch.name.to_owned(), port), ((*peer).to_owned(), peer_port));
         match self.known.get(&here) {
-            Some(known) if *known == there => return Ok(()), // its other end has told already
+            Some(known) if *known == there => return Ok(()), // known from its other end
             Some(known) => {
                 let message =
                     format!("says {} {}, but {} {} says it is connected here", there.0, there.1, known.0, known.1);
@@ -367,8 +370,11 @@ fn spec(
     if let (Some(rate), Some(peer)) = (own.rate, other.rate)
         && rate != peer
     {
-        let message = format!("{rate}, but {}.PORT.{}.speed at the other end of the cable is {peer}", there.0, there.1);
-        return fail(format!("{}.PORT.{}.speed", here.0, here.1), message);
+        let place = |end: &PlainEnd| {
+            let of = switches.get(end.0.as_str()).map_or(end.0.as_str(), |switch| switch.place);
+            format!("{of}.PORT.{}.speed", end.1)
+        };
+        return fail(place(here), format!("{rate}, but {} at the other end of the cable is {peer}", place(there)));
     }
     let two_lengths = match (own.metres, other.metres) {
         (Some(metres), Some(peer)) if metres != peer => {

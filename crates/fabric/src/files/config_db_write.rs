@@ -6,8 +6,8 @@ use super::plain::port_label;
 use crate::{Fabric, Link, NodeId, NodeKind};
 use serde_json::json;
 
-/// One file a switch: its name, and its `config_db.json` as far as it tells the fabric. Ports that have no name are
-/// called `Ethernet<4 * number>`, those of hosts `eth<number>`.
+/// One file a switch: its name, and its `config_db.json` with the tables that state the fabric. Ports without a name
+/// are called `Ethernet<4 * number>`, those of hosts `eth<number>`.
 ///
 /// # Errors
 /// [`FileError::NotExpressible`] for a name with a `|`, which separates the parts of a key in SONiC's database; for a

@@ -76,7 +76,10 @@ const NODE_KEYS: [&str; 58] = [
 /// [`FileError::Element`] with the place of a syntax error or the element (`links[3]`) that is wrong, or of a template
 /// that was not filled in; [`FileError::Fabric`] if it is no network.
 pub fn read_containerlab(content: &str, options: &Options) -> Result<Fabric, FileError> {
-    let document = yaml::read(content).map_err(|error| template(content).unwrap_or(error))?;
+    if let Some(error) = template(content) {
+        return Err(error);
+    }
+    let document = yaml::read(content)?;
     let topology = yaml::get(&document, "topology");
     let nodes = yaml::entries(yaml::get(topology, "nodes"));
     if nodes.is_empty() {
@@ -130,12 +133,17 @@ pub fn read_containerlab(content: &str, options: &Options) -> Result<Fabric, Fil
     plain.assemble(options)
 }
 
-/// Why a file that is no YAML is none: a template, whose values stand in `{{ }}` or are made by `{% %}`.
+/// The error of a template, whose values are written `{{ }}` or made by `{% %}`.
 fn template(content: &str) -> Option<FileError> {
-    let is_one = |line: &str| line.contains("{{") && line.contains("}}") || line.contains("{%") && line.contains("%}");
-    let line = content.lines().position(is_one)?;
+    let code = |line: &str| line.trim_start().starts_with('#');
+    let line = content.lines().position(|line| !code(line) && is_template(line))?;
     let message = "a template: make the topology of it first".to_owned();
     Some(FileError::Element { place: format!("line {}", line + 1), message })
+}
+
+fn is_template(text: &str) -> bool {
+    let has = |open, close| text.find(open).is_some_and(|at| text[at..].contains(close));
+    has("{{", "}}") || has("{%", "%}")
 }
 
 /// Keys of a map that are not among those that are known.
@@ -229,7 +237,10 @@ fn quoted(text: &str) -> String {
 }
 
 /// Writes a topology: Linux containers for all nodes, ready to be given other kinds.
-pub fn write_containerlab(fabric: &Fabric) -> String {
+///
+/// # Errors
+/// [`FileError::NotExpressible`] for a name that a reader takes for a template.
+pub fn write_containerlab(fabric: &Fabric) -> Result<String, FileError> {
     let mut text = String::from("name: tidegate\ntopology:\n  nodes:\n");
     for node in fabric.nodes() {
         let kind = if node.kind == NodeKind::Host { "linux" } else { "bridge" };
@@ -249,5 +260,10 @@ pub fn write_containerlab(fabric: &Fabric) -> String {
         };
         let _ = writeln!(text, "    - endpoints: [{}, {}]", end(link.a), end(link.b));
     }
-    text
+    match text.lines().find(|line| is_template(line)) {
+        None => Ok(text),
+        Some(line) => {
+            Err(FileError::NotExpressible { what: format!("`{}`, which a reader takes for a template", line.trim()) })
+        }
+    }
 }

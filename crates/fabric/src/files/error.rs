@@ -26,6 +26,14 @@ pub enum FileError {
     /// Well-formed, but not a network.
     #[error("the file describes no usable fabric: {0}")]
     Fabric(#[from] FabricError),
+    /// Well-formed, but not a network, with keys that were not read.
+    #[error("the file describes no usable fabric: {error} ({keys})")]
+    Unread {
+        /// The fault.
+        error: FabricError,
+        /// The decision about these keys.
+        keys: String,
+    },
     /// The fabric has something that the format cannot say.
     #[error("this format cannot express {what}")]
     NotExpressible {

@@ -94,11 +94,16 @@ pub fn read_gns3(content: &str, options: &Options) -> Result<Fabric, FileError> 
         let kind_of_node = Some(if is_host { NodeKind::Host } else { NodeKind::Switch });
         let (name, why) = (name.to_owned(), said_by("node_type", &kind));
         if !plain.add(PlainNode { id, name, kind: kind_of_node, why, may_forward, ..PlainNode::default() }) {
-            return fail(format!("topology.nodes[{index}].node_id"), "stands twice");
+            return fail(format!("topology.nodes[{index}].node_id"), "duplicate id");
         }
     }
+    let mut suspended = Vec::new();
     for (index, link) in links.iter().enumerate() {
         let place = format!("topology.links[{index}]");
+        if link.get("suspend") == Some(&Value::Bool(true)) {
+            suspended.push(format!("links[{index}]"));
+            continue;
+        }
         let Some((a, b)) = ends(link, &ports) else {
             return fail(place, "must have `nodes`: two ends, each with a `node_id`");
         };
@@ -112,5 +117,6 @@ pub fn read_gns3(content: &str, options: &Options) -> Result<Fabric, FileError> 
         |count| format!("{} outside of the project left out", counted(count, "node")),
         outside,
     );
+    plain.decide(Subject::LeftOut, |count| format!("{} left out", counted(count, "suspended link")), suspended);
     plain.assemble(options)
 }

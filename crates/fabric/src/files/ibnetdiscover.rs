@@ -12,7 +12,7 @@
 //! Channel adapters are hosts. SHARP aggregation nodes are functions inside a switch that appear as channel adapters:
 //! they are left out, unless the user names them as hosts. A node is called by its description where no other has the
 //! same, else by its id. The rate is the data rate of the link's width and speed. There are no delays. Every cable
-//! stands twice, and counts once.
+//! is listed at both ends, and counts once.
 
 use super::error::FileError;
 use super::plain::{Options, Plain, PlainEnd, PlainNode, counted, fail_line as fail, port_label};

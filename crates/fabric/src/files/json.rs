@@ -50,7 +50,7 @@ impl<'de> Visitor<'de> for StrictVisitor {
         while let Some(key) = access.next_key::<String>()? {
             let Strict(value) = access.next_value()?;
             if object.contains_key(&key) {
-                return Err(A::Error::custom(format!("the key `{}` stands twice", visible(&key))));
+                return Err(A::Error::custom(format!("duplicate key `{}`", visible(&key))));
             }
             object.insert(key, value);
         }
@@ -61,7 +61,7 @@ impl<'de> Visitor<'de> for StrictVisitor {
 /// Reads one JSON value.
 ///
 /// # Errors
-/// A syntax error or a key that stands twice, with line and column.
+/// A syntax error or a duplicate key, with line and column.
 pub fn parse_json(text: &str) -> Result<Value, serde_json::Error> {
     serde_json::from_str::<Strict>(text.trim_start_matches('\u{feff}')).map(|Strict(value)| value)
 }

@@ -6,7 +6,7 @@
 //!
 //! A neighbour without a table of its own is a switch if it has the capability of a bridge or router, else a host. Its
 //! name may have a domain behind it. A cable that both ends list counts once: a switch may call a port by its alias
-//! or its MAC address to others, so its own table tells which of the port id and the description is the name.
+//! or its MAC address to others, so the port id and the description are looked up in its own table.
 //! Management ports (`eth0`, `mgmt0`) are left out. The tables state neither rates nor delays. Attributes beside these
 //! are not read.
 
@@ -20,9 +20,12 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Ports outside of the fabric.
 const MANAGEMENT: [&str; 4] = ["eth0", "mgmt0", "Management0", "Management1"];
 
-/// The text of a folder: names of switches, and the content of their files.
+/// The text of a folder: names of its files, each the name of a switch with an ending, and their content.
 pub fn join_lldp(files: impl IntoIterator<Item = (String, String)>) -> String {
-    let item = |(name, content): (String, String)| json!({ "switch": name, "lldp_table": content });
+    let item = |(file, content): (String, String)| {
+        let switch = file.rsplit_once('.').map_or(file.as_str(), |(stem, _)| stem);
+        json!({ "switch": switch, "file": file, "lldp_table": content })
+    };
     Value::Array(files.into_iter().map(item).collect()).to_string()
 }
 
@@ -51,34 +54,40 @@ struct Neighbor {
 /// [`FileError::Element`] with the switch and the port (`leaf1.Ethernet4`) that is wrong; [`FileError::Fabric`] if it
 /// is no network.
 pub fn read_lldp(content: &str, options: &Options) -> Result<Fabric, FileError> {
-    let mut tables: Vec<(String, String)> = match serde_json::from_str(content) {
+    // Switch, file, content.
+    let mut tables: Vec<(String, String, String)> = match serde_json::from_str(content) {
         Ok(Value::Array(items)) => {
             let text = |item: &Value, key: &str| item.get(key).and_then(Value::as_str).map(str::to_owned);
-            let table = |item| text(item, "switch").zip(text(item, "lldp_table"));
+            let table = |item| Some((text(item, "switch")?, text(item, "file")?, text(item, "lldp_table")?));
             match items.iter().map(table).collect() {
                 Some(tables) => tables,
-                None => return fail("top level", "must be objects with `switch` and `lldp_table`"),
+                None => return fail("top level", "must be objects with `switch`, `file` and `lldp_table`"),
             }
         }
-        _ => vec![("local".to_owned(), content.to_owned())],
+        _ => vec![("local".to_owned(), "local".to_owned(), content.to_owned())],
     };
     tables.sort();
     let mut plain = Plain::default();
-    for (switch, _) in &tables {
+    for (switch, ..) in &tables {
         let node = plain.node_or_new(switch);
         (node.kind, node.why) = (Some(NodeKind::Switch), "has a table of its own".to_owned());
     }
     let mut rows: Vec<(String, Neighbor)> = Vec::new();
-    let mut management = Vec::new();
-    for (switch, table) in &tables {
-        for mut neighbor in neighbors(switch, table)? {
+    let (mut management, mut nameless) = (Vec::new(), Vec::new());
+    for (switch, file, table) in &tables {
+        for mut neighbor in neighbors(file, table)? {
             if MANAGEMENT.contains(&neighbor.port.as_str()) {
                 management.push(format!("{switch} {}", neighbor.port));
                 continue;
             }
+            // A host without an LLDP agent of its own may send frames without a system name.
+            if neighbor.peer.is_empty() {
+                nameless.push(format!("{switch} {}", neighbor.port));
+                continue;
+            }
             // `spine1.lab.example` is the neighbour whose table is called `spine1`.
             let first = neighbor.peer.split('.').next().unwrap_or_default();
-            if !plain.has(&neighbor.peer) && tables.iter().any(|(name, _)| name == first) {
+            if !plain.has(&neighbor.peer) && tables.iter().any(|(name, ..)| name == first) {
                 neighbor.peer = first.to_owned();
             }
             rows.push((switch.clone(), neighbor));
@@ -88,14 +97,18 @@ pub fn read_lldp(content: &str, options: &Options) -> Result<Fabric, FileError> 
     let mut known: BTreeMap<PlainEnd, PlainEnd> = BTreeMap::new();
     // Cables between two switches with tables, whose far end is not in the table there.
     let mut unmatched: Vec<(String, String, String)> = Vec::new();
+    let mut by_capability = Vec::new();
     for (switch, Neighbor { place, port, peer, peer_ports, forwards }) in rows {
         let node = plain.node_or_new(&peer);
         if node.kind.is_none() {
             node.kind = Some(if forwards { NodeKind::Switch } else { NodeKind::Host });
             node.why = format!("{} the capability of a bridge or router", if forwards { "has" } else { "without" });
+            if forwards {
+                by_capability.push(peer.clone());
+            }
         }
         let listed = peer_ports.iter().find(|name| own.contains(&(peer.clone(), (*name).clone())));
-        let has_table = tables.iter().any(|(name, _)| *name == peer);
+        let has_table = tables.iter().any(|(name, ..)| *name == peer);
         if listed.is_none() && has_table {
             unmatched.push((place.clone(), switch.clone(), peer.clone()));
         }
@@ -124,33 +137,46 @@ pub fn read_lldp(content: &str, options: &Options) -> Result<Fabric, FileError> 
         |count| format!("{} in the table of one end only", counted(count, "cable")),
         names,
     );
+    plain.decide(
+        Subject::Roles,
+        |count| match count {
+            1 => "1 neighbour without a table is a switch by its capability".to_owned(),
+            _ => format!("{count} neighbours without a table are switches by their capability"),
+        },
+        by_capability,
+    );
+    plain.decide(
+        Subject::LeftOut,
+        |count| format!("{} without a device name left out", counted(count, "row")),
+        nameless,
+    );
     plain.decide(Subject::LeftOut, |count| format!("{} left out", counted(count, "management port")), management);
     plain.assemble(options)
 }
 
-fn neighbors(switch: &str, table: &str) -> Result<Vec<Neighbor>, FileError> {
+fn neighbors(file: &str, table: &str) -> Result<Vec<Neighbor>, FileError> {
     let table = table.trim_start_matches('\u{feff}');
-    if table.trim_start().starts_with('{') { of_lldpcli(switch, table) } else { of_sonic(switch, table) }
+    if table.trim_start().starts_with('{') { of_lldpcli(file, table) } else { of_sonic(file, table) }
 }
 
 /// `lldpcli show neighbors -f json`.
-fn of_lldpcli(switch: &str, table: &str) -> Result<Vec<Neighbor>, FileError> {
+fn of_lldpcli(file: &str, table: &str) -> Result<Vec<Neighbor>, FileError> {
     let document: Value = serde_json::from_str(table)
-        .or_else(|error| fail(format!("{switch}, line {}", error.line()), format!("not valid JSON: {error}")))?;
+        .or_else(|error| fail(format!("{file}, line {}", error.line()), format!("not valid JSON: {error}")))?;
     let interfaces = match document.get("lldp") {
         Some(Value::Object(lldp)) => lldp.get("interface"),
-        _ => return fail(switch, "must have `lldp.interface`; of lldpcli's formats `-f json` is read, not `json0`"),
+        _ => return fail(file, "must have `lldp.interface`; of lldpcli's formats `-f json` is read, not `json0`"),
     };
     // One neighbour alone is an object, several are a list of objects with one key each.
     let items: Vec<(&String, &Value)> = match interfaces {
         Some(Value::Array(items)) => items.iter().filter_map(Value::as_object).flatten().collect(),
         Some(Value::Object(items)) => items.iter().collect(),
         None => Vec::new(),
-        Some(_) => return fail(format!("{switch}.lldp.interface"), "must be a list of interfaces"),
+        Some(_) => return fail(format!("{file}.lldp.interface"), "must be a list of interfaces"),
     };
     let mut found = Vec::new();
     for (port, item) in items {
-        let place = format!("{switch}.{port}");
+        let place = format!("{file}.{port}");
         let id_of = |value: &Value| Some(value.get("id")?.get("value")?.as_str()?.to_owned());
         let Some(chassis) = item.get("chassis").and_then(Value::as_object) else {
             return fail(place, "has no `chassis`");
@@ -191,13 +217,13 @@ fn of_lldpcli(switch: &str, table: &str) -> Result<Vec<Neighbor>, FileError> {
 }
 
 /// `show lldp table` of SONiC: columns under their titles, as wide as the dashes below these.
-fn of_sonic(switch: &str, table: &str) -> Result<Vec<Neighbor>, FileError> {
+fn of_sonic(file: &str, table: &str) -> Result<Vec<Neighbor>, FileError> {
     let lines: Vec<(usize, &str)> = table.lines().enumerate().map(|(n, line)| (n + 1, line)).collect();
     let Some(header) = lines.iter().position(|(_, line)| line.starts_with("LocalPort")) else {
-        return fail(switch, "has no line that begins with `LocalPort`");
+        return fail(file, "has no line that begins with `LocalPort`");
     };
     let Some((number, dashes)) = lines.get(header + 1).filter(|(_, line)| line.starts_with('-')) else {
-        return fail(format!("{switch}, line {}", header + 2), "expected a line of dashes below the titles");
+        return fail(format!("{file}, line {}", header + 2), "expected a line of dashes below the titles");
     };
     let columns: Vec<usize> = dashes
         .char_indices()
@@ -205,7 +231,7 @@ fn of_sonic(switch: &str, table: &str) -> Result<Vec<Neighbor>, FileError> {
         .map(|(at, _)| at)
         .collect();
     if columns.len() < 4 {
-        return fail(format!("{switch}, line {number}"), "expected at least four columns");
+        return fail(format!("{file}, line {number}"), "expected at least four columns");
     }
     let mut found = Vec::new();
     for (line, text) in lines.iter().skip(header + 2) {
@@ -216,11 +242,11 @@ fn of_sonic(switch: &str, table: &str) -> Result<Vec<Neighbor>, FileError> {
             let end = columns.get(column + 1).copied().unwrap_or(text.len()).min(text.len());
             text.get(columns[column].min(end)..end).map_or("", str::trim).to_owned()
         };
-        let place = format!("{switch}, line {line}");
+        let place = format!("{file}, line {line}");
         let (port, peer, id, capability) = (cell(0), cell(1), cell(2), cell(3));
         let description = if columns.len() > 4 { cell(4) } else { String::new() };
-        if port.is_empty() || peer.is_empty() || id.is_empty() {
-            return fail(place, "must have a local port, a remote device and its port");
+        if port.is_empty() || (id.is_empty() && !peer.is_empty()) {
+            return fail(place, "must have a local port, and the port of a remote device");
         }
         // A port by its MAC address has its name in the description.
         let by_description = id.matches(':').count() == 5 && !description.is_empty();

@@ -104,7 +104,7 @@ impl Format {
             Format::Hpcc => write_hpcc(fabric),
             Format::NodeLink => Ok(write_node_link(fabric)),
             Format::GraphMl => Ok(write_graphml(fabric)),
-            Format::Containerlab => Ok(write_containerlab(fabric)),
+            Format::Containerlab => write_containerlab(fabric),
             Format::ConfigDb => {
                 write_config_db(fabric).map(|files| join_config_db(files.into_iter().map(|(_, file)| file)))
             }
@@ -142,11 +142,7 @@ pub fn join(files: Vec<(String, String)>) -> Result<String, String> {
         if let Some((name, _)) = files.iter().find(|(_, content)| !is_lldp_table(content)) {
             return Err(format!("{name} is no LLDP table, but other files of the folder are"));
         }
-        let named = |(name, content): (String, String)| {
-            let stem = name.rsplit_once('.').map_or(name.as_str(), |(stem, _)| stem);
-            (stem.to_owned(), content)
-        };
-        return Ok(join_lldp(files.into_iter().map(named)));
+        return Ok(join_lldp(files));
     }
     for (name, content) in &files {
         let content = content.trim_start_matches('\u{feff}');

@@ -6,7 +6,7 @@
 //! is a bridge between them. The files state neither rates nor delays.
 
 use super::error::FileError;
-use super::plain::{Options, Plain, PlainNode, counted, fail, said_by};
+use super::plain::{Options, Plain, PlainNode, counted, fail, named_like_a_host, said_by};
 use super::yaml;
 use crate::decision::Subject;
 use crate::{Fabric, NodeKind};
@@ -14,8 +14,8 @@ use yaml_rust2::Yaml;
 
 /// Attributes of links, of netlab and its modules.
 #[rustfmt::skip]
-const LINK_KEYS: [&str; 44] = [
-    "interfaces", "prefix", "type", "bandwidth", "mtu", "name", "role", "group", "vlan", "vrf", "bgp", "ospf", "isis",
+const LINK_KEYS: [&str; 43] = [
+    "interfaces", "prefix", "type", "mtu", "name", "role", "group", "vlan", "vrf", "bgp", "ospf", "isis",
     "eigrp", "rip", "ripv2", "babel", "mpls", "ldp", "dhcp", "gateway", "pool", "unnumbered", "ipv4", "ipv6",
     "linkindex", "shutdown", "stp", "lag", "evpn", "vxlan", "sr", "srv6", "bfd", "disable", "graph", "clab", "libvirt",
     "bridge", "ra", "routing", "tc", "pim", "firewall",
@@ -33,11 +33,11 @@ pub fn read_netlab(content: &str, options: &Options) -> Result<Fabric, FileError
     for (name, node) in nodes(&document)? {
         let node = described(&document, &name, node, default.as_deref());
         if !plain.add(node) {
-            return fail("nodes", format!("`{name}` stands twice"));
+            return fail("nodes", format!("duplicate node `{name}`"));
         }
     }
     let links = links("links", yaml::get(&document, "links"))?;
-    let (mut stubs, mut unread) = (Vec::new(), Vec::new());
+    let (mut stubs, mut unread, mut bridges) = (Vec::new(), Vec::new(), Vec::new());
     for (index, (place, link)) in links.into_iter().enumerate() {
         let ends = ends(link, &plain);
         if let Yaml::Hash(_) = link {
@@ -66,6 +66,7 @@ pub fn read_netlab(content: &str, options: &Options) -> Result<Fabric, FileError
                 if !plain.add(PlainNode { id: name.clone(), name: name.clone(), kind, why, ..PlainNode::default() }) {
                     return fail(place, format!("a node is called `{name}`, the name of the bridge of this link"));
                 }
+                bridges.push(name.clone());
                 for node in several {
                     plain
                         .connect(&(node.clone(), port()), &(name.clone(), port()), options.link)
@@ -74,6 +75,14 @@ pub fn read_netlab(content: &str, options: &Options) -> Result<Fabric, FileError
             }
         }
     }
+    plain.decide(
+        Subject::Roles,
+        |count| match count {
+            1 => "1 link of three or more nodes is a bridge".to_owned(),
+            _ => format!("{count} links of three or more nodes are bridges"),
+        },
+        bridges,
+    );
     plain.decide(Subject::LeftOut, |count| format!("{} of one node left out", counted(count, "link")), stubs);
     plain.decide(Subject::Unread, |count| format!("{} not read", counted(count, "unknown key")), unread);
     plain.assemble(options)
@@ -133,13 +142,17 @@ fn described(document: &Yaml, name: &str, node: &Yaml, default: Option<&str>) ->
     let of_group = groups.iter().find(|(_, group)| is_member(group));
     let group_name = of_group.and_then(|(group, _)| text(group)).or_else(|| text(yaml::get(node, "group")));
     let own_device = device(node).or_else(|| device(of_group?.1));
-    let device = own_device.or_else(|| default.map(str::to_owned)).unwrap_or_default();
+    let device = own_device.clone().or_else(|| default.map(str::to_owned)).unwrap_or_default();
     let role = text(yaml::get(node, "role")).or_else(|| text(yaml::get(of_group?.1, "role")));
     let (kind, why, may_forward) = match (role.as_deref(), device.as_str()) {
         (Some("host"), _) => (NodeKind::Host, said_by("role", "host"), false),
         (Some(role), _) => (NodeKind::Switch, said_by("role", role), false),
         (None, "linux") => (NodeKind::Host, said_by("device", "linux"), true),
         (None, "") => (NodeKind::Switch, "no role of a host".to_owned(), false),
+        // The default device is that of nodes of which the file says nothing.
+        (None, _) if own_device.is_none() && named_like_a_host(name) => {
+            (NodeKind::Host, "named like a host".to_owned(), false)
+        }
         (None, device) => (NodeKind::Switch, said_by("device", device), false),
     };
     let label = [group_name.unwrap_or_default(), role.unwrap_or_default()].join(" ");

@@ -119,7 +119,7 @@ impl Plain {
         self.by_id.contains_key(id)
     }
 
-    /// What the file says of a node so far.
+    /// The kind of a node, as read so far.
     pub fn kind_of(&self, id: &str) -> Option<NodeKind> {
         self.nodes[self.by_id.get(id)?.index()].kind
     }

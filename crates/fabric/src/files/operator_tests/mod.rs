@@ -1,0 +1,60 @@
+//! Files as operators have them: what is left open is decided, and said.
+
+use super::*;
+use crate::{Decision, LinkSpec, NodeKind, Subject};
+use units::{Rate, Time};
+
+pub(super) const LINK: LinkSpec = LinkSpec::new(Rate::from_gbps(100), Time::from_ns(500));
+pub(super) const OPTIONS: Options = Options::new(LINK);
+
+pub(super) fn of(content: &str) -> Fabric {
+    read("file", content, &OPTIONS).unwrap_or_else(|error| panic!("{error}\n{content}"))
+}
+
+pub(super) fn fails(content: &str) -> String {
+    read("file", content, &OPTIONS).unwrap_err().to_string()
+}
+
+pub(super) fn hosts(fabric: &Fabric) -> Vec<&str> {
+    fabric.hosts().iter().map(|&host| fabric.name(host)).collect()
+}
+
+pub(super) fn tier(fabric: &Fabric, name: &str) -> u8 {
+    fabric.node(fabric.find(name).unwrap()).tier
+}
+
+/// All decisions but how tiers were found.
+pub(super) fn lines(fabric: &Fabric) -> Vec<String> {
+    let others = fabric.decisions().iter().filter(|decision| decision.subject != Subject::Tiers);
+    others.map(Decision::line).collect()
+}
+
+/// Links from all of `a` to all of `b`, as a table.
+pub(super) fn between(a: &[&str], b: &[&str], text: &mut String) {
+    for (i, a) in a.iter().enumerate() {
+        for (j, b) in b.iter().enumerate() {
+            text.push_str(&format!("{a},up{j},{b},down{i}\n"));
+        }
+    }
+}
+
+/// Leaves with hosts, spines without: the names say nothing.
+pub(super) fn leaf_spine(leaves: &[&str], spines: &[&str], hosts_each: usize) -> String {
+    let mut text = "StartDevice,StartPort,EndDevice,EndPort\n".to_owned();
+    let mut host = 0;
+    for leaf in leaves {
+        for port in 0..hosts_each {
+            host += 1;
+            text.push_str(&format!("h{host},eth0,{leaf},p{port}\n"));
+        }
+    }
+    between(leaves, spines, &mut text);
+    text
+}
+
+pub(super) fn switch(name: &str, kind: &str, rest: &str) -> String {
+    format!("{{\"DEVICE_METADATA\": {{\"localhost\": {{\"hostname\": \"{name}\", \"type\": \"{kind}\"}}}}, {rest}}}")
+}
+
+mod formats;
+mod roles;
