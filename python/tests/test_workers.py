@@ -158,3 +158,8 @@ def test_ray_names_nodes_with_another_version_before_the_first_run(incast, monke
             tidegate.sweep(incast, AXES, executor=tidegate.RayExecutor(num_cpus=1))
     finally:
         ray.shutdown()
+
+
+def test_a_cluster_without_workers_is_said():
+    with pytest.warns(UserWarning, match="no worker of the cluster answered"):
+        _workers.check(lambda probe: {})

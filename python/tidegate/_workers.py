@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import pickle
+import warnings
 from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
 
 from . import _native
 from ._errors import TidegateError
 
-#: What is wrong with the worker on which this is called; None if nothing is.
+#: Returns the fault of the worker on which it is called; None if there is none.
 Probe = Callable[[], "str | None"]
 
 
 def ask_of(executor: Executor) -> Callable[[Probe], Mapping[str, object]] | None:
-    """What calls a probe on every worker of a cluster, with answers by worker; None for executors on this machine."""
+    """A function that calls a probe on every worker of a cluster and returns answers by worker; None for executors on
+    this machine."""
     if hasattr(executor, "ask_nodes"):
         return executor.ask_nodes
     if type(executor).__module__.partition(".")[0] != "distributed":
@@ -24,9 +26,13 @@ def ask_of(executor: Executor) -> Callable[[Probe], Mapping[str, object]] | None
 
 
 def check(ask: Callable[[Probe], Mapping[str, object]]) -> None:
-    """Raises an error that names each worker on which runs would fail."""
+    """Raises an error that names each worker on which runs would fail. Warns if there is no worker to check: an
+    adaptive cluster may start some later, and each run checks its own worker."""
     version = _native.__version__
-    wrong = {worker: answer for worker, answer in ask(_probe(version)).items() if answer is not None}
+    answers = ask(_probe(version))
+    if not answers:
+        warnings.warn("no worker of the cluster answered: the sweep waits until one joins", stacklevel=3)
+    wrong = {worker: answer for worker, answer in answers.items() if answer is not None}
     if wrong:
         lines = [f"worker {worker}: {answer}" for worker, answer in wrong.items()]
         raise TidegateError("\n".join([*lines, f"install tidegate {version} on every worker"]))
