@@ -1,5 +1,5 @@
 //! Checks every link of the built book: one that leads to a file of the project outside of the book becomes a link to
-//! the repository, and one that leads nowhere is an error. An element whose id breaks scripts of the book is an error,
+//! the repository, and a broken link is an error. An element id that breaks scripts of the book is an error,
 //! too. `scripts/book.sh` runs it after mdBook.
 //!
 //! ```text

@@ -138,7 +138,7 @@ impl WholeFile {
         match seal_holds(&fs::read(&self.target).map_err(RecordError::unreadable(&self.target))?) {
             Some(true) => self.commit(),
             Some(false) => Err(not_ours("was changed since Tidegate wrote it")),
-            None => Err(not_ours("exists, and nothing in it says that Tidegate wrote it")),
+            None => Err(not_ours("exists with other content, and has no mark of Tidegate")),
         }
     }
 }
@@ -307,7 +307,7 @@ pub(crate) mod tests {
             assert!(!error.is_machine_failure());
         };
         fs::write(&path, b"thesis").unwrap();
-        refused(b"new", "nothing in it says that Tidegate wrote it");
+        refused(b"new", "has no mark of Tidegate");
         write_file(&path, b"thesis", false).unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"thesis");
         write_file(&path, sealed("<svg/>".to_owned()).as_bytes(), true).unwrap();
@@ -317,7 +317,7 @@ pub(crate) mod tests {
         fs::write(&path, second.replace("<svg>2", "<svg>3")).unwrap();
         refused(b"new", "was changed since");
         fs::write(&path, second + "<!-- a note -->\n").unwrap();
-        refused(b"new", "nothing in it says");
+        refused(b"new", "has no mark of Tidegate");
         assert_eq!(scratch.names(), ["a.svg"]);
     }
 

@@ -1,4 +1,4 @@
-//! What does the configuration of a switch lack? Here a queue for traffic class 4.
+//! Finds the fault in the configuration of a switch: no queue for traffic class 4.
 //!
 //! ```text
 //!    host --- Ethernet0  leaf-1: traffic classes 0, 1, 2, 3, 5 have a queue

@@ -7,7 +7,7 @@ use crate::read::SwitchConfig;
 use fabric::{Fabric, NodeId, NodeKind, PortIndex};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What the switches of a fabric do with frames.
+/// Treatment of frames by the switches of a fabric.
 #[derive(Debug)]
 pub struct Binding<'a> {
     device: Device<'a>,
@@ -15,7 +15,7 @@ pub struct Binding<'a> {
     fed: Vec<u32>,
 }
 
-/// What a switch does with a frame between two of its ports.
+/// Treatment of a frame between two ports of a switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hop {
     /// The priority group that counts it.
@@ -102,7 +102,7 @@ impl<'a> Binding<'a> {
         Some((account, port.lossless >> account & 1 == 1))
     }
 
-    /// What a switch does with a frame of this DSCP, outside of tunnels; `None` if the node is no switch, or has no
+    /// Treatment of a frame of this DSCP by a switch, outside of tunnels; `None` if the node is no switch, or has no
     /// such ports.
     pub fn hop(&self, node: NodeId, ingress: PortIndex, egress: PortIndex, dscp: u8) -> Option<Hop> {
         let device = &self.device;

@@ -148,7 +148,7 @@ impl<'a> Device<'a> {
             detours: BTreeMap::new(),
         };
         let mut faults = Vec::new();
-        // What such a host counts, queues and pauses is in no file.
+        // No file states the accounts and queues of such a host.
         let forwards = fabric.nodes().iter().find(|node| node.relay && node.kind == NodeKind::Host);
         if let Some(host) = forwards {
             faults.push(Fault {

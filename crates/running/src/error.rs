@@ -1,4 +1,4 @@
-//! What is wrong with the configuration as input, and what is unsafe in it.
+//! Faults of the configuration as input, and findings about its safety.
 
 use serde::Serialize;
 
@@ -10,13 +10,13 @@ pub struct Fault {
     pub file: String,
     /// Where in it, as SONiC writes keys: `PORT_QOS_MAP|Ethernet0.pfc_enable`.
     pub key: String,
-    /// What is wrong.
+    /// The fault.
     pub message: String,
-    /// What to write instead.
+    /// The value to write instead.
     pub help: String,
 }
 
-/// What a finding is about. The name is the same in every run.
+/// Kinds of findings. The name is the same in every run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FindingKind {
@@ -57,7 +57,7 @@ impl FindingKind {
 /// Something unsafe.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Finding {
-    /// What it is about.
+    /// The kind.
     pub kind: FindingKind,
     /// The file to change.
     pub file: String,
@@ -65,6 +65,6 @@ pub struct Finding {
     pub key: String,
     /// Why it is unsafe.
     pub why: String,
-    /// What to write instead.
+    /// The value to write instead.
     pub instead: String,
 }

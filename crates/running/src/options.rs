@@ -56,7 +56,7 @@ pub struct Conditions {
 pub struct Options<'o> {
     /// Where the queue of a class is looked up.
     pub binding: QueueBinding,
-    /// What frames may do.
+    /// Paths that frames may take.
     pub paths: PathSet,
     /// The headroom that a lossless account needs, in bytes.
     pub headroom: &'o dyn Fn(&Conditions) -> u64,

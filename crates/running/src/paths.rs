@@ -64,7 +64,7 @@ pub(crate) struct Wait {
     pub dscp: u8,
 }
 
-/// What a frame is at a switch that it comes to.
+/// State of a frame on arrival at a switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Arrival {
     pub dscp: u8,
@@ -74,7 +74,7 @@ pub(crate) struct Arrival {
     pub ends: bool,
 }
 
-/// What was followed.
+/// States visited.
 #[derive(Debug, Default)]
 pub(crate) struct Reached {
     /// In order, each once.
@@ -146,7 +146,7 @@ fn follow_from(device: &Device<'_>, paths: PathSet, alike_ports: BTreeMap<u32, V
             }
         }
     }
-    // What was followed from one port holds for those like it, but none sends back to itself.
+    // The states from one port hold for ports like it, but no port sends back to itself.
     let alone: [u32; 0] = [];
     let alike = |port: u32| search.alike_ports.get(&port).map_or(&alone[..], Vec::as_slice);
     let mut followed: Vec<Wait> = search.waits.into_iter().collect();
@@ -219,7 +219,7 @@ fn rise(fabric: &Fabric, from: NodeId, to: NodeId) -> i16 {
 }
 
 impl Search<'_, '_> {
-    /// What hosts send, and how many host ports leave reserved DSCPs out.
+    /// Frames of hosts, and the count of host ports that do not send reserved DSCPs.
     fn entries(&self) -> (Vec<State>, u64) {
         let reserved = self.device.reserved();
         let (mut entries, mut reserved_at) = (Vec::new(), 0);
@@ -323,7 +323,7 @@ impl Search<'_, '_> {
             if exit.delivers || state.inside.is_some() {
                 self.hop(state, out, None);
             }
-            // What comes out of the tunnel does not go back into it.
+            // A decapsulated frame does not enter the tunnel again.
             detours |= exit.detours && state.inside.is_none();
         }
         let Some(detour) = device.detours.get(&node).filter(|_| detours) else { return };

@@ -101,7 +101,7 @@ fn hosts_that_forward_are_refused() {
 fn json_with_a_key_twice_is_refused_with_its_place() {
     let text = "{\"PORT\": {},\n \"PORT\": {}}".to_owned();
     let faults = running::read(&[("a.json".to_owned(), text)]).unwrap_err();
-    assert_eq!(faults[0].to_string(), "a.json: line 2, column 12: not valid JSON: the key `PORT` stands twice");
+    assert_eq!(faults[0].to_string(), "a.json: line 2, column 12: not valid JSON: duplicate key `PORT`");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! What profiles, pools and limits add up to: pools that reserve more than they have, strict queues whose limits
+//! Sums of profiles, pools and limits: pools that reserve more than they have, strict queues whose limits
 //! together reach the rate, profiles whose names say nothing.
 
 mod common;

@@ -1,4 +1,4 @@
-//! What fuzzing found worth keeping, through the same checks.
+//! Replays the fuzzing corpus.
 
 #[path = "../../../fuzz/checks/replay.rs"]
 mod replay;

@@ -20,7 +20,7 @@ impl Draw {
     }
 }
 
-/// What is written into a file: a fault's name and how to make it at a port of a switch.
+/// A fault: its name, and a function that makes it at a port of a switch.
 type Make = fn(&mut Value, &str, &mut Draw);
 
 fn remove(value: &mut Value, key: &str) {
@@ -178,7 +178,7 @@ fn uplink(file: &Value, draw: &mut Draw) -> String {
     ports[draw.below(ports.len())].clone()
 }
 
-/// What is reported, each with its file and all that is said.
+/// Reported findings: file and text.
 fn reported(files: &Files) -> Vec<String> {
     let texts = texts(files);
     let configs = match running::read(&texts) {

@@ -37,7 +37,7 @@ impl<'a> Votes<'a> {
         Votes(votes)
     }
 
-    /// What more than half of the files have, if this one has something else.
+    /// The value of more than half of the files, if this one has another.
     pub fn usual(&self, entry: &Entry<'_>) -> Option<u8> {
         let values = self.0.get(&(entry.table, entry.map.as_str(), entry.at))?;
         let own = entry.config.maps[entry.table].get(&entry.map)?.get(&entry.at).copied();

@@ -96,7 +96,7 @@ fn usable(config: &SwitchConfig, profile: &Profile) -> u64 {
     }
 }
 
-/// What bounds it.
+/// The bound on it.
 fn basis(config: &SwitchConfig, profile: &Profile) -> String {
     let xoff = profile.xoff.unwrap_or(0);
     match config.pools.get(&profile.pool).and_then(|pool| pool.shared_headroom) {
@@ -130,7 +130,7 @@ struct PoolUse {
     accounts: u64,
 }
 
-/// What the groups and queues of connected ports take from each pool, by switch and pool.
+/// Bytes that the groups and queues of connected ports reserve in each pool, by switch and pool.
 fn uses<'a>(device: &Device<'a>) -> BTreeMap<(&'a str, &'a str), (&'a SwitchConfig, PoolUse)> {
     let mut uses: BTreeMap<_, (&SwitchConfig, PoolUse)> = BTreeMap::new();
     for (_, port) in device.ports() {
@@ -165,7 +165,7 @@ pub(super) fn judge_pools(device: &Device<'_>, findings: &mut Findings) {
     }
 }
 
-/// What is assumed of shared headroom that is less than all accounts together may take; SONiC allows it.
+/// The assumption about shared headroom smaller than the sum of all accounts, which SONiC allows.
 pub(super) fn shared(device: &Device<'_>) -> Option<String> {
     let uses = uses(device);
     let over = uses.iter().filter_map(|((_, name), (config, of_pool))| {

@@ -1,4 +1,4 @@
-//! What the ends of a link say of it.
+//! Attributes of a link that its ends state differently.
 
 use super::findings::{Findings, finding};
 use super::ports::{list, pfc_key};
@@ -25,7 +25,7 @@ pub(super) fn judge(device: &Device<'_>, findings: &mut Findings) {
                 format!("\"{}\"", list((port.enabled | peer.enabled).into()).replace(' ', "")),
             );
         }
-        // What is the same from both ends is said once, by the end whose value fewer ports of its file have.
+        // A finding that is the same from both ends is reported once, at the end whose value is rarer in its file.
         let (row, peer_row) = (config.ports[&port.name], other.ports[&peer.name]);
         let ours = |here: usize, there: usize| (here, &config.file, &port.name) < (there, &other.file, &peer.name);
         let alike = |config: &SwitchConfig, same: &dyn Fn(&PortConfig) -> bool| {

@@ -1,4 +1,4 @@
-//! What is unsafe in the configuration of all switches together.
+//! Safety of the configuration of all switches together.
 
 mod blame;
 mod cycle;
@@ -42,11 +42,11 @@ pub struct Counts {
 /// The answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Report {
-    /// What is unsafe, by file, key and kind.
+    /// Findings, by file, key and kind.
     pub findings: Vec<Finding>,
     /// A shortest cycle of lossless accounts, each waiting for the next and the last for the first; empty without one.
     pub cycle: Vec<PausedLink>,
-    /// What the verdict rests on.
+    /// Assumptions of the verdict.
     pub assumptions: Vec<String>,
     /// How much was looked at.
     pub counts: Counts,
@@ -99,7 +99,7 @@ pub fn judge(fabric: &Fabric, configs: &[SwitchConfig], options: &Options<'_>) -
     Ok(Report { findings: findings.finish(), cycle: found.cycle, assumptions, counts, unread })
 }
 
-/// What the verdict rests on.
+/// Assumptions of the verdict.
 fn assumptions(device: &Device<'_>, reached: &Reached, options: &Options<'_>, counts: &Counts) -> Vec<String> {
     let binding = match options.binding {
         QueueBinding::Egress => "egress",

@@ -1,4 +1,4 @@
-//! What each port's own rows say of each other.
+//! Consistency of the rows of each port.
 
 use super::blame::{Entry, Votes, entry};
 use super::findings::{Findings, finding};
@@ -25,7 +25,7 @@ pub(super) fn pfc_key(device: &Device<'_>, port: &Port) -> String {
     format!("{key}.pfc_enable")
 }
 
-/// What is said of a queue's profile.
+/// The profile of a queue by its name.
 pub(super) fn queue_profile(device: &Device<'_>, port: &Port, queue: u8) -> String {
     let bound = device.config(port).queues.get(&(port.name.clone(), queue));
     bound.map_or_else(|| "no profile".to_owned(), |bound| format!("profile {}", bound.name))
@@ -99,7 +99,7 @@ pub(super) fn judge(device: &Device<'_>, votes: &Votes<'_>, findings: &mut Findi
             }
         }
         for queue in (0..32u8).filter(|&queue| stopped >> queue & 1 == 1) {
-            // What a profile does whose name says neither is an assumption of the report.
+            // The report has an assumption for profiles whose name says neither.
             if (port.lossless_queues | port.unnamed_queues) >> queue & 1 == 0 {
                 let profile = queue_profile(device, port, queue);
                 let why = format!("PFC stops queue {queue} of {}, which has {profile}: it drops when full", port.name);

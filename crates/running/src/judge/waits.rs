@@ -1,4 +1,4 @@
-//! What becomes of frames: where they lose their guarantee, wait in a queue that does not match, or can be starved.
+//! Frames along their paths: where they lose their guarantee, wait in a queue that does not match, or can be starved.
 
 use super::blame::{Entry, Votes, entry, tunnel_entry};
 use super::findings::{Findings, finding};
@@ -51,7 +51,7 @@ impl<'a> Place<'_, 'a> {
     fn group(&self) -> Option<Entry<'a>> {
         entry(self.device, self.ingress, "tc_to_pg_map", self.wait.class)
     }
-    /// What chooses the queue.
+    /// The key that chooses the queue.
     fn queue(&self) -> Option<Entry<'a>> {
         let tunnel = tunnel_entry(self.device, self.egress, "encap_tc_to_queue_map", self.wait.class);
         let port = match self.device.binding {
@@ -114,7 +114,7 @@ impl<'a> Place<'_, 'a> {
         }
     }
 
-    /// What the next switch makes of these frames.
+    /// Treatment of these frames by the next switch.
     fn next(&self, next: &Port, arrival: Arrival, votes: &Votes<'_>, findings: &mut Findings) {
         let Place { device, wait, egress, .. } = *self;
         let of = |field, tunnel, at| {

@@ -34,7 +34,7 @@ use units::Rate;
 /// A map of a QoS table: value by key. Keys and values are small: DSCPs, traffic classes, priorities, queues.
 pub(crate) type QosMap = BTreeMap<u8, u8>;
 
-/// What a switch's file says.
+/// The tables of a switch's file.
 #[derive(Clone, Debug, Default)]
 pub struct SwitchConfig {
     /// The file.

@@ -151,7 +151,7 @@ pub fn queues(view: &SwitchView, marks: &Marks) -> Result<String, Misfit> {
     Ok(text)
 }
 
-/// What to know before loading the files, and what this kind of forwarding cannot do.
+/// Notes for loading the files, and limits of this kind of forwarding.
 pub fn notes(marks: &Marks, family: Family) -> Vec<String> {
     let dscps: Vec<String> = marks.lossless().iter().map(|mark| mark.dscp.to_string()).collect();
     let mut notes = vec![

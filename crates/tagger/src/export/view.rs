@@ -8,14 +8,14 @@ use fabric::{Fabric, Link, NodeId, NodeKind, PortIndex};
 use std::collections::BTreeMap;
 use units::{Rate, Time};
 
-/// What a port's buffers depend on: the two ends of a link may state different ones.
+/// Cable of a port, on which its buffers depend: the two ends of a link may state different ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cable {
     /// Of the port.
     pub rate: Rate,
     /// One way.
     pub delay: Time,
-    /// What a lossless priority of the port may still receive after its PAUSE.
+    /// Headroom of a lossless priority of the port after its PAUSE, in bytes.
     pub headroom_bytes: u64,
 }
 

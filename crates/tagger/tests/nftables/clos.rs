@@ -17,7 +17,7 @@ use units::{Rate, Time};
 
 const DRIVER: &str = include_str!("drive.py");
 
-/// What stands between the addresses of a frame and its IP header.
+/// Tags between the addresses of a frame and its IP header.
 pub const UNTAGGED: &[(u16, u16)] = &[];
 pub const PRIORITY_TAG: &[(u16, u16)] = &[(0x8100, 0)];
 pub const C_TAG: &[(u16, u16)] = &[(0x8100, 5)];
@@ -32,7 +32,7 @@ pub struct Kind {
     pub dscp: u8,
 }
 
-/// What came out.
+/// Counts of a run.
 #[derive(Debug, Default)]
 pub struct Count {
     pub packets: usize,
@@ -81,7 +81,7 @@ impl Clos {
     /// Makes namespaces, cables and switches with their exported rules.
     ///
     /// # Errors
-    /// What this machine does not permit.
+    /// Parts that this machine does not permit.
     pub fn new(kind: &str, family: Family, hosts_per_tor: u32) -> Result<Clos, String> {
         if let Some(missing) = missing() {
             return Err(missing);

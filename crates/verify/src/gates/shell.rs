@@ -37,8 +37,8 @@ struct Reader<'a> {
 /// The commands of a script, one after the other.
 ///
 /// # Errors
-/// What a shell would read otherwise, or that depends on more than the script: an open quote, a variable that is not
-/// assigned, `$(...)`, loops and conditions, here documents, jobs in the background, a pattern of file names.
+/// Text that a shell would read otherwise, or that depends on more than the script: an open quote, a variable that is
+/// not assigned, `$(...)`, loops and conditions, here documents, jobs in the background, a pattern of file names.
 pub fn commands(text: &str) -> Result<Vec<Vec<Word>>, GateFileError> {
     let mut reader = Reader {
         chars: text.chars().peekable(),
@@ -139,7 +139,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// What comes next in the word is quoted or expanded.
+    /// The next character of the word is quoted or expanded.
     fn quoted(&mut self) {
         let begin = self.word.as_ref().map_or(0, |(_, word)| word.len());
         self.quoted_from.get_or_insert(begin);
@@ -290,7 +290,7 @@ impl Reader<'_> {
                 self.conditional = true;
                 Ok(())
             }
-            // What comes after `||` is for failure: `|| true`, `|| exit 1`.
+            // A command after `||` handles failure: `|| true`, `|| exit 1`.
             ('|', true) => {
                 self.end_command(self.line)?;
                 let mut rest = String::new();

@@ -113,7 +113,7 @@ fn is_tc(program: &str) -> bool {
     program == "tc" || program.ends_with("/tc")
 }
 
-/// What comes after `qdisc` among the arguments of `tc`; `None` if they concern something else.
+/// Arguments of `tc` after `qdisc`; `None` if they concern something else.
 fn of_qdisc(words: &[Word]) -> Result<Option<&[Word]>, GateFileError> {
     let mut rest = words;
     while let [(line, word), after @ ..] = rest {
@@ -148,7 +148,7 @@ fn without_wrappers(mut words: &[Word]) -> &[Word] {
     }
 }
 
-/// What comes after `tc qdisc`: the gates, if it is taprio.
+/// Parses the arguments after `tc qdisc`: the gates, if it is taprio.
 fn queue_discipline(words: &[Word], line: usize, known: &[PortGates]) -> Result<Option<PortGates>, GateFileError> {
     let Some((_, action)) = words.first() else { return Ok(None) };
     let action = match ACTIONS.iter().find(|known| !action.is_empty() && known.starts_with(action.as_str())) {
@@ -212,7 +212,7 @@ fn any_base(text: &str) -> Option<u64> {
     }
 }
 
-/// What stands after `taprio`.
+/// Parses the arguments after `taprio`.
 #[derive(Default)]
 struct Options {
     classes: Option<u64>,
@@ -235,7 +235,7 @@ fn options(words: &[Word], first: usize, device: &str) -> Result<PortGates, Gate
     let mut map_line = first;
     while let Some((line, word)) = rest.next() {
         if word != "sched-entry" && WORDS.contains(&word) && !seen.insert(word) {
-            return at(line, format!("`{word}` stands twice"));
+            return at(line, format!("duplicate `{word}`"));
         }
         let mut value = |what: &str| match rest.next() {
             Some(value) => Ok(value.1),
@@ -342,7 +342,7 @@ fn options(words: &[Word], first: usize, device: &str) -> Result<PortGates, Gate
 }
 
 impl Options {
-    /// What the kernel refuses of a whole command.
+    /// Checks of the kernel on a whole command.
     fn check(&self, first: usize, map_line: usize, device: &str) -> Result<(), GateFileError> {
         let Some(classes) = self.classes.filter(|&classes| classes > 0) else {
             return at(first, "`num_tc` is missing: without classes the kernel refuses taprio");
@@ -492,7 +492,7 @@ mod tests {
             ("06 200000 clockid CLOCK_TAI", "06", "line 7: `sched-entry` lacks an interval"),
             ("num_tc 3", "num_tc 2", "line 4: `map` speaks of class 2, and `num_tc` is 2"),
             ("num_tc 3 ", "", "line 3: `num_tc` is missing"),
-            ("num_tc 3", "num_tc 3 num_tc 3", "line 4: `num_tc` stands twice"),
+            ("num_tc 3", "num_tc 3 num_tc 3", "line 4: duplicate `num_tc`"),
             ("queues 1@0 1@1 2@2", "", "line 3: `queues` is missing"),
             ("queues 1@0 1@1 2@2", "queues 1@0 1@1", "line 3: `queues` has 2 classes, and `num_tc` is 3"),
             ("queues 1@0 1@1 2@2", "queues 1@0 2@1 2@2", "line 3: `queues`: each class needs queues"),
@@ -519,7 +519,7 @@ mod tests {
             ("taprio", "tbf", "line 0: no command `tc qdisc replace dev"),
             ("ip link set eth0 up", "exit 0", "line 0: no command `tc qdisc replace dev"),
             ("#!/bin/sh", "#!/usr/bin/python3", "line 1: `/usr/bin/python3` is no shell"),
-            // What only a shell sees.
+            // Faults that only a shell sees.
             ("base-time 1000 \\\n", "base-time 1000\n", "line 6: `sched-entry`: to a shell this begins a command"),
             ("base-time 1000 \\\n", "base-time 1000 \\ \n", "line 5: blanks after `\\`"),
             ("base-time 1000 \\\n", "base-time 1000 \\\r\n", "line 5: the line ends in a carriage return"),
@@ -549,7 +549,7 @@ mod tests {
             (" # the rest", "\ntc qdisc remove dev eth0 root", "line 8: `tc qdisc remove` is no command of tc"),
             (" # the rest", "\nsh -c 'x; tc qdisc del dev eth0 root'", "line 8: `sh`: what it does with `tc`"),
             (" # the rest", "\nxargs /sbin/tc qdisc", "line 8: `xargs`: what it does with `tc`"),
-            // What ends the script, and what does not.
+            // Ends of the script.
             (" # the rest", "\nexec 2>log\ntc qdisc del dev eth0 root", "line 9: this takes the gates of line 3 off"),
             (" # the rest", "\nexec tc qdisc del dev eth0 root", "line 8: this takes the gates of line 3 off"),
             ("ip link set eth0 up", "test -e f && exit 0", "line 2: `exit` after `&&`"),
@@ -562,7 +562,7 @@ mod tests {
             ("num_tc 3", "num_tc\u{a0}3", "line 4: the blank U+00A0"),
             ("num_tc 3", "num_tc\u{b}3", "line 4: the blank U+000B"),
             (" # the rest", " || true\r", "line 7: `||`: only"),
-            // What a variable is.
+            // Variables.
             ("dev eth0", "dev $DEV", "line 3: `$DEV` is not assigned before"),
             ("ip link set eth0 up", "\"DEV=eth0\"; echo $DEV", "line 2: `$DEV` is not assigned before"),
             ("ip link set eth0 up", "DEV\"=\"eth0; echo $DEV", "line 2: `$DEV` is not assigned before"),

@@ -21,7 +21,7 @@ use units::Time;
 /// More faults than a person reads at once.
 const MOST_SHOWN: usize = 20;
 
-/// What is asked of the running configuration.
+/// Options of the check of a running configuration.
 #[derive(Clone, Debug, clap::Args)]
 pub struct RunningFlags {
     /// Judge the QoS configuration of running SONiC switches: a folder of `config_db.json` files, one a switch. Without
@@ -86,7 +86,7 @@ fn path_set(text: &str) -> Result<Forwarding, String> {
     Ok(Forwarding(paths, text.to_owned()))
 }
 
-/// What SONiC's own buffer manager reserves for such a cable, without the latencies of an ASIC.
+/// Headroom that SONiC's buffer manager reserves for such a cable, in bytes, without the latencies of an ASIC.
 fn needed(conditions: &Conditions, reaction: Reaction) -> u64 {
     let Conditions { rate, delay, mtu, priorities } = *conditions;
     let ours = Headroom::of(rate, delay, &headroom::Conditions::new(mtu, reaction, priorities.into()));

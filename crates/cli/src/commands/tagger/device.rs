@@ -33,11 +33,11 @@ pub struct DeviceArgs {
     pub queue_map: QueueMap,
 }
 
-/// What the configuration makes of rules.
+/// The configuration that carries out the rules.
 pub struct DeviceVerdict {
     /// Checks, each with what refutes it.
     pub checks: Vec<(Check, Option<String>)>,
-    /// Where frames wait whose tag changes.
+    /// The egress queue of frames whose tag changes.
     pub egress: EgressQueue,
     /// Tags, pairs of ports and switches that were looked up, and as many of other DSCPs that lossless accounts count.
     pub hops: u64,
@@ -112,7 +112,7 @@ struct Frames {
     dscp: u8,
 }
 
-/// What was found.
+/// Results of the checks.
 struct Found {
     differs: Option<String>,
     starved: Option<String>,
@@ -215,7 +215,7 @@ impl Lookup<'_> {
         format!("{name}: {frames} from {} to {}", port(ingress), port(egress))
     }
 
-    /// What the switch does that the rule does not say.
+    /// Difference between the switch and the rule.
     fn difference(&self, tag: u16, new: Option<u16>, hop: &Hop) -> Option<String> {
         let group = self.carried[&tag].1;
         if !hop.lossless && new.is_some() {

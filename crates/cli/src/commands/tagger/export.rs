@@ -414,7 +414,7 @@ impl<'a> Job<'a> {
 
 type Files = Vec<(String, String)>;
 
-/// What came of one switch.
+/// The export of one switch.
 #[derive(Default)]
 struct Made {
     files: Files,

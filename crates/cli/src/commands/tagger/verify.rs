@@ -116,7 +116,7 @@ pub fn command(args: &VerifyArgs) -> Result<Exit, Failure> {
     bar.finish_and_clear();
     let (rules, mut verifier) = read?;
     let device = args.device.verdict(&fabric, &rules)?;
-    // What the configuration says of shares is a check of its own.
+    // Shares that the configuration states have a check of their own.
     let on = device
         .as_ref()
         .map_or(args.switches.switches(), |device| Switches { egress: device.egress, ..Switches::default() });

@@ -15,7 +15,7 @@ const EGRESS_LOSSLESS: &str = "egress_lossless_profile";
 /// The pool of lossless groups there.
 const INGRESS_LOSSLESS: &str = "ingress_lossless_pool";
 
-/// What is known of a switch's platform.
+/// Buffers of a switch's platform, as given.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Given<'a> {
     /// The configuration that it has.
@@ -54,7 +54,7 @@ pub struct Buffers {
     pub published: BTreeSet<Published>,
 }
 
-/// What the platform has for a port: the numbers of a profile.
+/// Profile of the platform for a port, in bytes.
 struct Base {
     size: u64,
     xon: u64,
@@ -157,7 +157,7 @@ fn base(port: &PortView, priorities: &[u8], given: &Given<'_>) -> Result<Option<
     let of_pool = given.platform.and_then(|platform| platform.config.get("BUFFER_POOL")?.get(&pool));
     let static_pool = of_pool.and_then(|pool| text(pool, "mode")) == Some("static");
     let of_row = Base::of_row(row, port.rate.as_bps() / 1_000_000, pool, static_pool);
-    // A profile that somebody raised above the row is what the port has.
+    // A profile above the published row counts as it is.
     Ok(Some(own.filter(|own| own.xoff > of_row.xoff).unwrap_or(of_row)))
 }
 
@@ -252,7 +252,7 @@ pub fn buffers(
 }
 
 /// Entries of a platform's table that overlap those of a fragment without being the same: they must go before it comes.
-/// What of their numbers the fragment does not have gets entries of its own in it.
+/// Numbers of a range that the fragment does not set get entries of their own in it.
 pub fn replace_overlaps(platform: &Config, fragment: &mut Config) -> Vec<String> {
     let mut removed = Vec::new();
     for (table, most) in RANGED {
@@ -320,7 +320,7 @@ pub fn check_merged(
     Ok(merged)
 }
 
-/// What the fragment of a switch overrides and removes of its platform's; `merged` is both together.
+/// Entries of the platform that the fragment overrides or removes; `merged` is both together.
 pub fn notes(
     view: &SwitchView,
     fragment: &Config,

@@ -88,14 +88,14 @@ pub enum SonicError {
     Platform(#[from] PlatformError),
 }
 
-/// What is written for a switch.
+/// Output for a switch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fragment {
     /// Tables to load over those of the platform.
     pub config: Value,
     /// A JSON patch (RFC 6902) that removes the platform's entries that overlap; to be applied first.
     pub removal: Option<Value>,
-    /// What a person must know of this switch.
+    /// Notes about this switch.
     pub notes: Vec<String>,
     /// Headroom beside what the platform publishes, by kind of port.
     pub published: Vec<Published>,
@@ -202,7 +202,7 @@ pub fn notes(view: &SwitchView, marks: &Marks, settings: &Settings) -> Result<Ve
     Ok(notes)
 }
 
-/// What holds for all switches of an export, `given` one of them.
+/// Notes about all switches of an export, `given` one of them.
 pub fn general_notes(marks: &Marks, given: &Given<'_>) -> Vec<String> {
     let mut notes = notes_of_maps(marks);
     if given.rows.is_none() && given.platform.is_none() {

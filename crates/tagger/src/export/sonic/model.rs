@@ -15,7 +15,7 @@ pub type Config = Map<String, Value>;
 pub struct Violation {
     /// `TABLE|entry` or `TABLE|entry.field`.
     pub key: String,
-    /// What is wrong there.
+    /// The fault.
     pub rule: String,
 }
 
@@ -59,7 +59,7 @@ pub(super) fn number(fields: &Value, key: &str) -> Option<u64> {
     value.as_u64().or_else(|| value.as_str()?.parse().ok())
 }
 
-/// What a field names: images before 202106 wrote `[TABLE|name]`.
+/// The name in a reference: images before 202106 wrote `[TABLE|name]`.
 pub(super) fn named<'a>(fields: &'a Value, key: &str) -> Option<&'a str> {
     let name = text(fields, key)?;
     let bare = name.strip_prefix('[').and_then(|name| name.strip_suffix(']'));
@@ -298,7 +298,7 @@ pub fn check_lossless(config: &Config) -> Vec<Violation> {
     found
 }
 
-/// What all groups and queues of a pool reserve together.
+/// Sum of the reservations of all groups and queues of a pool, in bytes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PoolUse {
     /// Sum of `size`.

@@ -16,12 +16,12 @@ pub struct PgRow {
     pub line: usize,
     /// As the file has it: `40m`.
     pub cable: String,
-    /// What the group is guaranteed. Where it is less than `xoff` and `xon`, the headroom lies in a pool that groups
-    /// share (Broadcom); where it is their sum, it holds the headroom.
+    /// Guaranteed minimum of the group, in bytes. Where it is less than `xoff` and `xon`, the headroom lies in a pool
+    /// that groups share (Broadcom); where it is their sum, it holds the headroom.
     pub size: u64,
     /// The group sends XON at this much.
     pub xon: u64,
-    /// What may arrive after its XOFF.
+    /// Headroom after XOFF, in bytes.
     pub xoff: u64,
     /// Threshold of the shared pool: an exponent of alpha, or bytes where the pool is static.
     pub threshold: i64,

@@ -3,13 +3,13 @@
 use super::model::{self, Config, check, entries, text};
 use units::{Rate, Time, cable_delay};
 
-/// What is wrong in a file of a platform.
+/// A fault in a file of a platform.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{key}: {what}")]
 pub struct PlatformError {
     /// The line or key.
     pub key: String,
-    /// What is wrong there.
+    /// The fault.
     pub what: String,
 }
 
@@ -52,7 +52,7 @@ impl Platform {
     /// Reads a `config_db.json`, or the part of one that has buffers. Tables of other things are passed over.
     ///
     /// # Errors
-    /// What is no JSON object of tables; the first rule of SONiC's models that it breaks.
+    /// A file that is no JSON object of tables; the first rule of SONiC's models that it breaks.
     pub fn parse(text: &str) -> Result<Platform, PlatformError> {
         let wrong = |key: String, what: &str| PlatformError { key, what: what.to_owned() };
         let parsed: serde_json::Value = serde_json::from_str(text)

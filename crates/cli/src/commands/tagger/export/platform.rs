@@ -1,4 +1,4 @@
-//! What a SONiC export knows of the platforms of its switches: their buffers, their headroom by speed and cable, and
+//! Platforms of the switches of a SONiC export: their buffers, their headroom by speed and cable, and
 //! the cable of each port as its own switch states it.
 
 use super::TargetArgs;
@@ -108,7 +108,7 @@ impl Platforms {
         self.own.get(switch).or(self.all.as_ref())
     }
 
-    /// What an exporter has to know of a switch.
+    /// Input of the exporter for one switch.
     pub fn given(&self, switch: &str) -> Given<'_> {
         Given {
             platform: self.platform(switch).map(|(_, platform)| platform),
@@ -118,7 +118,7 @@ impl Platforms {
         }
     }
 
-    /// What is known of all.
+    /// Input that all switches share.
     pub fn in_general(&self) -> Given<'_> {
         let any = self.all.as_ref().or_else(|| self.own.values().next());
         Given { platform: any.map(|(_, platform)| platform), ..self.given("") }

@@ -158,7 +158,7 @@ impl Terms {
         json!({ "headroom_terms": ours, "sonic_terms": sonic })
     }
 
-    /// What SONiC's formula gives.
+    /// Headroom by SONiC's formula, in bytes.
     pub fn sonic_bytes(&self) -> u64 {
         self.sonic.xoff
     }
