@@ -1,0 +1,72 @@
+//! What a guide shows after `$ tidegate ...` is what the command prints there.
+//! `UPDATE_DOCS=1 cargo test -p tidegate --test cli guide` rewrites it.
+
+use std::path::Path;
+use std::process::Command;
+
+const PAGES: [&str; 7] = [
+    "docs/fluid.md",
+    "docs/guide/fabric.md",
+    "docs/guide/running.md",
+    "docs/guide/schedule.md",
+    "docs/guide/verify.md",
+    "docs/guide/why.md",
+    "docs/mechanisms/bounce.md",
+];
+
+/// Runs one line, from the root of the repository; the end of a line may be escaped.
+fn printed(root: &Path, line: &str) -> String {
+    let arguments: Vec<&str> = line.split_whitespace().collect();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tidegate"));
+    let output = command.args(&arguments).env_remove("COLUMNS").current_dir(root).output().expect("it starts");
+    let text = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).expect("UTF-8")).concat();
+    match output.status.code() {
+        Some(0) => text,
+        code => format!("{text}exit code {}\n", code.expect("a code")),
+    }
+}
+
+/// The page with every `console` block as it is printed now.
+fn current(root: &Path, page: &str) -> (String, usize) {
+    let (mut text, mut blocks) = (String::new(), 0);
+    let mut lines = page.lines();
+    while let Some(line) = lines.next() {
+        text += &format!("{line}\n");
+        if line != "```console" {
+            continue;
+        }
+        blocks += 1;
+        let mut command =
+            lines.next().expect("a command").strip_prefix("$ tidegate ").expect("$ tidegate ...").to_owned();
+        text += &format!("$ tidegate {command}\n");
+        while command.ends_with('\\') {
+            let more = lines.next().expect("the rest of the command");
+            text += &format!("{more}\n");
+            command = format!("{} {more}", command.trim_end_matches('\\'));
+        }
+        text += &printed(root, &command);
+        lines.by_ref().find(|line| *line == "```").expect("the end of a block");
+        text += "```\n";
+    }
+    (text, blocks)
+}
+
+#[test]
+fn guides_show_what_their_commands_print() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    // Where the pages put their results: what another version left there is not replaced.
+    let _ = std::fs::remove_file("/tmp/tidegate-running-rules.json");
+    for folder in ["/tmp/tidegate-why-guide", "/tmp/tidegate-why-pauses", "/tmp/tidegate-bounce-guide"] {
+        let _ = std::fs::remove_dir_all(folder);
+    }
+    for name in PAGES {
+        let page = std::fs::read_to_string(root.join(name)).expect("a page");
+        let (current, blocks) = current(&root, &page);
+        assert!(blocks > 0, "{name} shows no command");
+        if std::env::var_os("UPDATE_DOCS").is_some() {
+            std::fs::write(root.join(name), &current).expect("a writable page");
+        } else {
+            assert!(page == current, "{name}: run this test with UPDATE_DOCS=1");
+        }
+    }
+}

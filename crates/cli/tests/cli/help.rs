@@ -1,0 +1,51 @@
+//! What `--help` prints is kept in `crates/cli/tests/help/`, so that a change of the command line is seen in review.
+//! `UPDATE_HELP=1 cargo test -p tidegate --test cli help` rewrites it.
+
+use crate::common::run;
+use std::path::Path;
+
+#[test]
+fn help_is_what_it_was() {
+    // Those of `fabric` below take their words from the keys of a scenario, which has tests of its own.
+    let commands: [&[&str]; 16] = [
+        &[],
+        &["run"],
+        &["compare"],
+        &["sweep"],
+        &["report"],
+        &["table"],
+        &["why"],
+        &["fluid"],
+        &["fabric"],
+        &["fabric", "convert"],
+        &["mechanisms"],
+        &["new"],
+        &["import", "hpcc"],
+        &["tagger"],
+        &["schedule"],
+        &["schedule", "verify"],
+    ];
+    for command in commands {
+        let ran = run(&[command, &["-h"]].concat());
+        assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""));
+        let name = if command.is_empty() { "tidegate".to_owned() } else { command.join("-") };
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/help").join(format!("{name}.txt"));
+        if std::env::var_os("UPDATE_HELP").is_some() {
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(&path, &ran.out).unwrap();
+        }
+        let kept = std::fs::read_to_string(&path).unwrap_or_default();
+        assert!(kept == ran.out, "{name}: run this test with UPDATE_HELP=1\n{}", ran.out);
+    }
+}
+
+#[test]
+fn wrong_arguments_are_exit_code_2_and_the_version_is_told() {
+    assert_eq!(run(&["--version"]).out, format!("tidegate {}\n", env!("CARGO_PKG_VERSION")));
+    for wrong in [[].as_slice(), &["rum"], &["run"], &["run", "x.toml", "--sed", "1"], &["compare", "x.toml"]] {
+        let ran = run(wrong);
+        assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""), "{wrong:?}");
+        assert!(ran.err.contains("Usage") || ran.err.contains("error"), "{}", ran.err);
+    }
+    assert!(run(&["rum"]).err.contains("run"), "a misspelt command gets a suggestion");
+}

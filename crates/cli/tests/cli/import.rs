@@ -1,0 +1,139 @@
+//! `tidegate import hpcc`: from a configuration of HPCC's simulator to a run, and what stops it.
+
+use crate::common::run;
+use std::fs;
+use std::path::PathBuf;
+
+/// A folder as HPCC's simulator has it: the configuration names files as seen from the folder above its own.
+/// As in its own example the switch is node 0.
+fn folder(name: &str, change: &[(&str, &str)]) -> PathBuf {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("import").join(name);
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(folder.join("mix")).unwrap();
+    let topology = "4 1 3\n0\n0 1 100Gbps 1000ns 0\n0 2 100Gbps 1000ns 0\n0 3 100Gbps 1000ns 0\n";
+    fs::write(folder.join("mix/topology.txt"), topology).unwrap();
+    fs::write(folder.join("mix/flow.txt"), "2\n2 1 3 100 20000 2\n3 1 3 100 20000 2.00001\n").unwrap();
+    let corpus = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz/corpus/import_hpcc/dcqcn");
+    let mut text = fs::read_to_string(corpus).unwrap().replace("SIMULATOR_STOP_TIME 4.00", "SIMULATOR_STOP_TIME 2.001");
+    for (from, to) in change {
+        assert!(text.contains(from), "{from}");
+        text = text.replace(from, to);
+    }
+    fs::write(folder.join("mix/config.txt"), text).unwrap();
+    folder
+}
+
+#[test]
+fn a_configuration_runs_and_its_hosts_keep_their_numbers() {
+    let folder = folder("runs", &[]);
+    let at = |name: &str| folder.join(name).display().to_string();
+    let made = run(&["import", "hpcc", &at("mix/config.txt"), "--out", &at("made.toml")]);
+    assert_eq!(made.code, Some(0), "{}", made.err);
+    assert!(
+        made.err.contains("U_TARGET (line 22): a parameter of controls that do not carry the flows here"),
+        "{}",
+        made.err
+    );
+    assert!(made.err.contains(": VAR_WIN") || !made.err.contains("VAR_WIN"), "{}", made.err);
+    let text = fs::read_to_string(at("made.toml")).unwrap();
+    assert!(text.contains("file = \"mix/topology.txt\"") && text.contains("# - "), "{text}");
+    let ran = run(&["run", &at("made.toml"), "--out", &at("out"), "--quiet"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    // Source and destination are nodes 2 and 1, and 3 and 1, as in the flow file: id << 8 in what the simulator writes.
+    let fct = fs::read_to_string(at("out/fct.txt")).unwrap();
+    let ends: Vec<Vec<&str>> = fct.lines().map(|line| line.split(' ').take(2).collect()).collect();
+    assert_eq!(ends, [["0b000201", "0b000101"], ["0b000301", "0b000101"]], "{fct}");
+    // Nothing is overwritten.
+    let again = run(&["import", "hpcc", &at("mix/config.txt"), "--out", &at("made.toml")]);
+    assert_eq!(again.code, Some(2));
+    assert!(again.err.contains("exists"), "{}", again.err);
+}
+
+#[test]
+fn what_stops_it_has_its_file_and_line_and_leaves_nothing() {
+    for (name, change, told) in [
+        ("mode", [("CC_MODE 1", "CC_MODE 10")], "config.txt:8: CC_MODE 10 is HPCC-PINT, which Tidegate does not have"),
+        ("missing", [("mix/flow.txt", "mix/flows.txt")], "config.txt:5: there is no file `mix/flows.txt`"),
+        (
+            "value",
+            [("RP_TIMER 300", "RP_TIMER fast")],
+            "config.txt:12: RP_TIMER: `fast` is not a number of microseconds",
+        ),
+        ("late", [("TIME 2.001", "TIME 1.5")], "config.txt:7: the simulation ends at 1.5s, before its first flow"),
+    ] {
+        let folder = folder(name, &change);
+        let at = |name: &str| folder.join(name).display().to_string();
+        let ran = run(&["import", "hpcc", &at("mix/config.txt"), "--out", &at("made.toml")]);
+        assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""), "{name}: {}", ran.err);
+        assert!(ran.err.contains(told), "{name}: {}", ran.err);
+        assert!(!folder.join("made.toml").exists());
+    }
+    let folder = folder("switch", &[]);
+    fs::write(folder.join("mix/flow.txt"), "1\n0 1 3 100 20000 2\n").unwrap();
+    let ran = run(&["import", "hpcc", &folder.join("mix/config.txt").display().to_string()]);
+    assert_eq!(ran.code, Some(2));
+    assert!(ran.err.contains("flow.txt:2: node 0 is a switch"), "{}", ran.err);
+}
+
+/// conweave's configuration: PFC off, IRN on, ConWeave, which is refused by name.
+#[test]
+fn every_key_is_in_the_table_and_a_load_balancer_is_refused_by_name() {
+    let folder = folder("conweave", &[("BUFFER_SIZE 32", "BUFFER_SIZE 32\nLB_MODE 9\nENABLE_PFC 0\nENABLE_IRN 1")]);
+    let at = |name: &str| folder.join(name).display().to_string();
+    let refused = run(&["import", "hpcc", &at("mix/config.txt"), "--out", &at("made.toml")]);
+    assert_eq!(refused.code, Some(2), "{}", refused.err);
+    assert!(refused.err.contains("LB_MODE 9 is ConWeave, which Tidegate does not have"), "{}", refused.err);
+    let table = run(&["import", "hpcc", &at("mix/config.txt"), "--verify"]);
+    assert_eq!(table.code, Some(2), "{}", table.err);
+    let keys = fs::read_to_string(at("mix/config.txt")).unwrap().lines().filter(|line| !line.is_empty()).count();
+    assert_eq!(table.out.lines().count(), keys, "{}", table.out);
+    let row = |key: &str| table.out.lines().find(|line| line.contains(key)).unwrap_or_default().to_owned();
+    assert!(row("LB_MODE").contains("refused") && row("ENABLE_IRN").contains("carried"), "{}", table.out);
+    assert!(row("FCT_OUTPUT_FILE").contains("irrelevant"), "{}", table.out);
+    let made = run(&["import", "hpcc", &at("mix/config.txt"), "--ignore", "LB_MODE", "--out", &at("made.toml")]);
+    assert_eq!(made.code, Some(0), "{}", made.err);
+    let text = fs::read_to_string(at("made.toml")).unwrap();
+    assert!(text.contains("flow_control = \"none\"") && text.contains("loss_recovery = \"selective\""), "{text}");
+}
+
+/// The configurations that ASTRA-sim and SimAI ship name no topology and never stop.
+#[test]
+fn files_can_be_named_beside_the_configuration() {
+    let never = ("SIMULATOR_STOP_TIME 2.001", "SIMULATOR_STOP_TIME 40000000000000.00");
+    let folder =
+        folder("nameless", &[never, ("TOPOLOGY_FILE mix/topology.txt\n", ""), ("FLOW_FILE mix/flow.txt\n", "")]);
+    let at = |name: &str| folder.join(name).display().to_string();
+    let nameless = run(&["import", "hpcc", &at("mix/config.txt")]);
+    assert_eq!(nameless.code, Some(2));
+    assert!(nameless.err.contains("there is no TOPOLOGY_FILE"), "{}", nameless.err);
+    let (topology, flows) = (at("mix/topology.txt"), at("mix/flow.txt"));
+    let named = ["import", "hpcc", &at("mix/config.txt"), "--topology", &topology, "--flows", &flows];
+    let made = run(&[&named[..], &["--out", &at("made.toml")]].concat());
+    assert_eq!(made.code, Some(0), "{}", made.err);
+    let ran = run(&["run", &at("made.toml"), "--out", &at("out"), "--quiet"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+}
+
+/// With the paths of that simulator's ECMP a scenario has a path for each pair of hosts and runs; the output folder is
+/// checked before all else.
+#[test]
+fn data_takes_the_paths_of_the_simulator() {
+    let folder = folder("paths", &[]);
+    let at = |name: &str| folder.join(name).display().to_string();
+    let lost = run(&["import", "hpcc", &at("mix/config.txt"), "--paths", "--out", &at("none/made.toml")]);
+    assert!(lost.code == Some(2) && lost.err.contains("there is no folder"), "{}", lost.err);
+    let made = run(&["import", "hpcc", &at("mix/config.txt"), "--paths", "--out", &at("made.toml")]);
+    assert_eq!(made.code, Some(0), "{}", made.err);
+    let text = fs::read_to_string(at("made.toml")).unwrap();
+    assert!(
+        text.contains("paths = [\"path 0\", \"path 1\"]") && text.contains("nodes = [\"h2\", \"s0\", \"h1\"]"),
+        "{text}"
+    );
+    let ran = run(&["run", &at("made.toml"), "--out", &at("out"), "--quiet"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    // Which of its links a host chooses there is not known.
+    let two = "4 1 4\n0\n0 1 100Gbps 1000ns 0\n0 2 100Gbps 1000ns 0\n0 3 100Gbps 1000ns 0\n2 3 100Gbps 1000ns 0\n";
+    fs::write(at("mix/topology.txt"), two).unwrap();
+    let two = run(&["import", "hpcc", &at("mix/config.txt"), "--paths"]);
+    assert!(two.code == Some(2) && two.err.contains("host `h2` has several links"), "{}", two.err);
+}

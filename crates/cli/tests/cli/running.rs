@@ -1,0 +1,147 @@
+//! `tidegate fabric check --running` and `tagger verify --running`: exit codes, rules of the device, counterexamples.
+
+#[path = "../../../running/tests/common/mod.rs"]
+mod config;
+
+use crate::common::{Scratch, run};
+use config::{Files, leaf_spine, texts};
+use serde_json::{Value, json};
+
+fn folder(scratch: &Scratch, name: &str, files: &Files) -> String {
+    std::fs::create_dir_all(scratch.path(name)).unwrap();
+    for (file, text) in texts(files) {
+        std::fs::write(scratch.0.join(name).join(file), text).unwrap();
+    }
+    scratch.path(name)
+}
+
+#[test]
+fn exit_codes_tell_safe_unsafe_and_wrong_input() {
+    let scratch = Scratch::new("running-codes");
+    let safe = run(&["fabric", "check", "--running", &crate::common::example("running/dual-tor"), "--json"]);
+    assert_eq!(safe.code, Some(0), "{}{}", safe.out, safe.err);
+    let value: Value = serde_json::from_str(&safe.out).unwrap();
+    assert!(value["safe"] == true && value["deadlock_free"] == true, "{value:#}");
+    let refuted = run(&["fabric", "check", "--running", &crate::common::example("running/no-remap"), "--json"]);
+    let value: Value = serde_json::from_str(&refuted.out).unwrap();
+    assert_eq!((refuted.code, value["report"]["cycle"].as_array().unwrap().len()), (Some(1), 4));
+    let mut files = leaf_spine(2, 2, 1);
+    files[0].1["CABLE_LENGTH"]["AZURE"]["Ethernet0"] = "40".into();
+    let wrong = run(&["fabric", "check", "--running", &folder(&scratch, "unit", &files)]);
+    assert_eq!(wrong.code, Some(2));
+    assert!(wrong.err.contains("unit/leaf-00.json: CABLE_LENGTH|AZURE.Ethernet0: is \"40\""), "{}", wrong.err);
+    let files = leaf_spine(2, 2, 1)[..3].to_vec();
+    let missing = run(&["fabric", "check", "--running", &folder(&scratch, "missing", &files)]);
+    assert_eq!(missing.code, Some(2));
+    assert!(missing.err.contains("`spine-1` is a switch, and the folder has no file of it"), "{}", missing.err);
+    let empty = run(&["fabric", "check", "--running", &folder(&scratch, "empty", &Files::new())]);
+    assert!(empty.code == Some(2) && empty.err.contains("a folder without .json files"), "{}", empty.err);
+    let neither = run(&["fabric", "check", "--reaction", "500ns"]);
+    assert_eq!(neither.code, Some(2));
+    let any =
+        run(&["fabric", "check", "--running", &crate::common::example("running/dual-tor"), "--forwarding", "any"]);
+    assert_eq!(any.code, Some(1), "one priority and any path: {}", any.out);
+}
+
+#[test]
+fn the_rules_that_a_device_implements_are_written_verified_and_held_against_it() {
+    let scratch = Scratch::new("running-rules");
+    let mut files = leaf_spine(3, 2, 1);
+    let healthy = folder(&scratch, "healthy", &files);
+    let rules = scratch.path("rules.json");
+    let written = run(&["fabric", "check", "--running", &healthy, "--rules-out", &rules]);
+    assert!(written.code == Some(0) && written.out.contains(" rules in "), "{}{}", written.out, written.err);
+    // As they are, these switches keep every path lossless at one priority: any loop of links closes a cycle.
+    let verify = |folder: &str| {
+        let tags = ["--tag", "3=3:3", "--tag", "4=4:4"];
+        let arguments = ["tagger", "verify", &rules, "--fabric", &healthy, "--paths", "shortest", "--running", folder];
+        run(&[&arguments[..], &tags].concat())
+    };
+    let of_healthy = verify(&healthy);
+    assert_eq!(of_healthy.code, Some(1), "{}", of_healthy.out);
+    for line in ["ok    switches-carry-out-rules", "ok    lossless-accounts-drain", "FAIL  no-cycle"] {
+        assert!(of_healthy.out.contains(line), "{line}: {}", of_healthy.out);
+    }
+    files[1].1["TC_TO_QUEUE_MAP"]["AZURE"]["3"] = "4".into();
+    files[2].1["SCHEDULER"]["scheduler.0"] = json!({ "type": "STRICT" });
+    let of_faulty = verify(&folder(&scratch, "faulty", &files)).out;
+    let differs = "leaf-01: tag 3 (DSCP 3) from Ethernet0 to Ethernet4: it waits in queue 4, which the PAUSE of group \
+                   4 stops, and its new tag 3 has priority 3";
+    assert!(of_faulty.contains("FAIL  switches-carry-out-rules") && of_faulty.contains(differs), "{of_faulty}");
+    let starves = "leaf-02: tag 3 (DSCP 3) from Ethernet0 to Ethernet0: it waits in queue 3, which queue 0 of strict \
+                   priority can keep waiting for ever, and with it priority group 3 of that ingress port";
+    assert!(of_faulty.contains("FAIL  lossless-accounts-drain") && of_faulty.contains(starves), "{of_faulty}");
+    let tunnel = run(&[
+        "fabric",
+        "check",
+        "--running",
+        &crate::common::example("running/dual-tor"),
+        "--rules-out",
+        &scratch.path("tunnel.json"),
+    ]);
+    assert!(tunnel.code == Some(1) && tunnel.out.contains("no rules written: tor-a: frames enter a tunnel"));
+    assert!(!scratch.0.join("tunnel.json").exists());
+}
+
+#[test]
+fn dscps_of_no_tag_queues_without_a_share_and_the_queue_map_of_a_device_are_looked_up() {
+    let scratch = Scratch::new("running-device");
+    let healthy = leaf_spine(3, 2, 1);
+    let (fabric, rules) = (folder(&scratch, "healthy", &healthy), scratch.path("rules.json"));
+    assert_eq!(run(&["fabric", "check", "--running", &fabric, "--rules-out", &rules]).code, Some(0));
+    let verify = |name: &str, change: &dyn Fn(&mut Value), more: &[&str]| {
+        let mut files = healthy.clone();
+        change(&mut files[1].1);
+        let folder = folder(&scratch, name, &files);
+        let arguments = ["tagger", "verify", &rules, "--fabric", &fabric, "--running", &folder];
+        let ran = run(&[&arguments[..], &["--tag", "3=3:3", "--tag", "4=4:4"], more].concat());
+        assert!(matches!(ran.code, Some(0 | 1)), "{}{}", ran.out, ran.err);
+        ran.out
+    };
+    let same = verify("same", &|_| {}, &[]);
+    assert!(
+        same.contains("ok    switches-carry-out-rules") && same.contains("ok    lossless-accounts-drain"),
+        "{same}"
+    );
+    assert!(same.contains("and take TC_TO_QUEUE_MAP from the egress port (--queue-map)"), "{same}");
+    // DSCP 20 counts with tag 3 and waits with tag 4.
+    let other = |file: &mut Value| {
+        file["DSCP_TO_TC_MAP"]["AZURE"]["20"] = "5".into();
+        file["TC_TO_PRIORITY_GROUP_MAP"]["AZURE"]["5"] = "3".into();
+        file["TC_TO_QUEUE_MAP"]["AZURE"]["5"] = "4".into();
+    };
+    let out = verify("dscp", &other, &[]);
+    let why = "leaf-01: DSCP 20, which is no tag's, from Ethernet0 to Ethernet4: it counts in group 0 of the next \
+               switch, which drops, and its new tag 3 has priority 3";
+    assert!(out.contains("FAIL  switches-carry-out-rules") && out.contains(why), "{out}");
+    // A group that no tag has.
+    let sixth = |file: &mut Value| {
+        file["DSCP_TO_TC_MAP"]["AZURE"]["20"] = "6".into();
+        file["TC_TO_PRIORITY_GROUP_MAP"]["AZURE"]["6"] = "6".into();
+        file["PFC_PRIORITY_TO_PRIORITY_GROUP_MAP"]["AZURE"]["6"] = "6".into();
+        file["BUFFER_PG"]["Ethernet0|6"] = file["BUFFER_PG"]["Ethernet0|3-4"].clone();
+        file["PORT_QOS_MAP"]["Ethernet0"]["pfc_enable"] = "3,4,6".into();
+    };
+    let out = verify("group", &sixth, &[]);
+    let why = "leaf-01: DSCP 20, which is no tag's, from Ethernet0 to Ethernet0: it counts in lossless group 6, which \
+               no tag has";
+    assert!(out.contains(why), "{out}");
+    let unscheduled = |file: &mut Value| drop(file["QUEUE"].as_object_mut().unwrap().remove("Ethernet4|3"));
+    let out = verify("scheduler", &unscheduled, &[]);
+    let why = "leaf-01: tag 3 (DSCP 3) from Ethernet0 to Ethernet4: it waits in queue 3, which has no scheduler";
+    assert!(out.contains("FAIL  lossless-accounts-drain") && out.contains(why), "{out}");
+    // Which port's map: Ethernet4 has one of its own.
+    let maps = |file: &mut Value| {
+        let mut swapped = file["TC_TO_QUEUE_MAP"]["AZURE"].clone();
+        (swapped["3"], swapped["4"]) = ("4".into(), "3".into());
+        file["TC_TO_QUEUE_MAP"]["SWAPPED"] = swapped;
+        file["PORT_QOS_MAP"]["Ethernet4"]["tc_to_queue_map"] = "SWAPPED".into();
+    };
+    let place = |out: &str| out.lines().find(|line| line.contains("leaf-01: tag 3")).unwrap_or(out).trim().to_owned();
+    let egress = place(&verify("egress", &maps, &[]));
+    assert!(egress.contains(" to Ethernet4: it waits in queue 4"), "{egress}");
+    let out = verify("ingress", &maps, &["--queue-map", "ingress"]);
+    let ingress = place(&out);
+    assert!(ingress.contains("from Ethernet4 to ") && ingress.contains(": it waits in queue 4"), "{ingress}");
+    assert!(out.contains("and take TC_TO_QUEUE_MAP from the ingress port (--queue-map)"), "{out}");
+}

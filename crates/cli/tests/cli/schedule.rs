@@ -1,0 +1,214 @@
+//! `tidegate schedule` from outside: slots, gates, exports, the judge, and what is refused.
+
+use crate::common::{Ran, Scratch, example, run};
+
+const STREAM: &str = "[[stream]]\nname = \"a\"\nfrom = \"rru0\"\nto = \"bbu\"\nperiod = \"1920ns\"\nframe = \"600B\"\n";
+
+fn schedule(words: &[&str]) -> Ran {
+    let fabric = example("schedule/fronthaul.json");
+    run(&[&["schedule"], words, &["--fabric", &fabric]].concat())
+}
+
+#[test]
+fn what_every_scheduler_makes_is_judged_to_hold() {
+    let scratch = Scratch::new("schedule-holds");
+    let streams = example("schedule/cpri.toml");
+    for by in ["central", "dtscoe", "dtscoe-tightest", "per-hop"] {
+        for more in [[].as_slice(), &["--frame-only"], &["--guard-frame", "100B", "--processing", "100ns"]] {
+            let file = scratch.path("schedule.json");
+            let words = [&[streams.as_str(), "--by", by, "--to", "json", "--out", &file, "--force"], more].concat();
+            let made = schedule(&words);
+            assert_eq!(made.code, Some(0), "{by} {more:?}: {}", made.err);
+            let judged = schedule(&["verify", &file]);
+            assert_eq!(judged.code, Some(0), "{by} {more:?}: {}", judged.out);
+            // Where frames wait, they may overtake each other.
+            assert_eq!(judged.out.contains("a queue for each is needed"), by == "per-hop", "{by}: {}", judged.out);
+        }
+    }
+}
+
+#[test]
+fn a_schedule_that_was_tampered_with_is_exit_code_1() {
+    let scratch = Scratch::new("schedule-tampered");
+    let file = scratch.path("schedule.json");
+    let streams = example("schedule/cpri.toml");
+    assert_eq!(schedule(&[&streams, "--to", "json", "--out", &file]).code, Some(0));
+    let text = std::fs::read_to_string(&file).unwrap();
+    let other = scratch.file("other.json", &text.replacen("\"start_ps\": 0", "\"start_ps\": 30000", 1));
+    let judged = schedule(&["verify", &other]);
+    assert_eq!(judged.code, Some(1), "{}", judged.out);
+    assert!(judged.out.contains("FAIL  order") && judged.out.contains("cpri0"), "{}", judged.out);
+}
+
+#[test]
+fn a_stream_that_does_not_fit_is_told_the_link_and_who_holds_it() {
+    let ran = schedule(&[&example("schedule/too-much.toml")]);
+    assert_eq!(ran.code, Some(1));
+    for said in ["no slot for `cpri8`", "port 4 of `sw1`", "`cpri0` at", "every 640ns"] {
+        assert!(ran.out.contains(said), "{said}: {}", ran.out);
+    }
+}
+
+#[test]
+fn a_stream_that_waits_beyond_its_deadline_is_told_so() {
+    let scratch = Scratch::new("schedule-late");
+    let text = std::fs::read_to_string(example("schedule/cpri.toml")).unwrap();
+    let file = scratch.file("streams.toml", &text.replace("deadline = \"2us\"", "deadline = \"500ns\""));
+    assert_eq!(schedule(&[&file]).code, Some(0));
+    let ran = schedule(&[&file, "--by", "per-hop"]);
+    assert_eq!(ran.code, Some(1), "{}", ran.out);
+    assert!(ran.out.contains("no slot for `cpri6`: its frames would wait on their way"), "{}", ran.out);
+}
+
+#[test]
+fn what_we_did_not_write_is_not_overwritten() {
+    let scratch = Scratch::new("schedule-overwrites");
+    let streams = example("schedule/cpri.toml");
+    for to in ["json", "svg"] {
+        let file = scratch.file("mine", "mine");
+        let ran = schedule(&[&streams, "--to", to, "--out", &file]);
+        assert_eq!((ran.code, std::fs::read_to_string(&file).unwrap().as_str()), (Some(2), "mine"), "{to}");
+        assert!(ran.err.contains("--force"), "{}", ran.err);
+    }
+    for to in ["taprio", "qcw"] {
+        let folder = scratch.path(to);
+        assert_eq!(schedule(&[&streams, "--to", to, "--out", &folder]).code, Some(0));
+        // Again over our own, but not over what was changed.
+        assert_eq!(schedule(&[&streams, "--to", to, "--out", &folder]).code, Some(0));
+        let names = scratch.names(to);
+        let changed = names.iter().find(|name| name.starts_with("sw4")).unwrap();
+        std::fs::write(format!("{folder}/{changed}"), "mine").unwrap();
+        assert_eq!(schedule(&[&streams, "--to", to, "--out", &folder]).code, Some(2), "{to}");
+    }
+}
+
+#[test]
+fn wrong_streams_are_refused_with_their_line() {
+    let scratch = Scratch::new("schedule-refused");
+    let twice = format!("{STREAM}{STREAM}");
+    let coprime = format!("{STREAM}{}", STREAM.replace("\"a\"", "\"b\"").replace("1920ns", "1921001ps"));
+    let rows: [(&str, &str, &str); 14] = [
+        ("frame = \"600B\"", "frame = \"60000B\"", ":1: stream `a`: a frame of 60000 bytes keeps port 0 of rru0 busy"),
+        ("period = \"1920ns\"", "period = \"1ns\"", ":1: stream `a`: a frame of 600 bytes"),
+        ("period = \"1920ns\"", "period = \"0ns\"", ":5: a period is above zero"),
+        ("period = \"1920ns\"", "period = \"fast\"", ":5: period: "),
+        ("frame = \"600B\"", "frame = \"63B\"", ":6: a frame has 64 to 65535 bytes"),
+        ("frame = \"600B\"", "frame = 600", ":6: invalid type"),
+        ("to = \"bbu\"", "to = \"pool\"", ":1: stream `a`: the fabric has no node `pool`"),
+        ("to = \"bbu\"", "to = \"sw4\"", ":1: stream `a`: its ends must be hosts"),
+        ("to = \"bbu\"", "to = \"rru0\"", ":1: stream `a` goes from `rru0` to itself"),
+        ("to = \"bbu\"\n", "", ":1: stream `a` needs `from` and `to`, or a `path`"),
+        (
+            "from = \"rru0\"\nto = \"bbu\"",
+            "path = [\"rru0\", \"sw3\", \"bbu\"]",
+            ":1: stream `a` has no path: no link joins `rru0` and `sw3`",
+        ),
+        ("name = \"a\"", "name = \"a\"\ndeadline = \"1ns\"", ":1: stream `a`: a frame takes 394.56ns"),
+        (STREAM, &twice, ":8: stream `a` stands twice"),
+        (STREAM, &coprime, ":7: the periods up to that of stream `b` have no common multiple of at most 100ms"),
+    ];
+    for (good, bad, said) in rows {
+        let file = scratch.file("streams.toml", &STREAM.replace(good, bad));
+        let ran = schedule(&[&file]);
+        assert_eq!(ran.code, Some(2), "{bad}: {}{}", ran.out, ran.err);
+        assert!(ran.err.contains(said), "{bad}: {}", ran.err);
+    }
+    assert_eq!(schedule(&[&scratch.file("streams.toml", STREAM)]).code, Some(0));
+    let ran = schedule(&["verify", &scratch.file("schedule.json", "{\n \"format\": 7}")]);
+    assert_eq!(ran.code, Some(2));
+    assert!(ran.err.contains("schedule.json:2:"), "{}", ran.err);
+}
+
+/// The list of streams with the starts that a schedule gives them.
+fn started(streams: &str, schedule: &str) -> String {
+    let mut text = std::fs::read_to_string(streams).unwrap();
+    let json = std::fs::read_to_string(schedule).unwrap();
+    for part in json.split("\"name\": \"").skip(1) {
+        let name = part.split('"').next().unwrap();
+        let start = part.split("\"start_ps\": ").nth(1).unwrap().split(|c: char| !c.is_ascii_digit()).next().unwrap();
+        let at = format!("name = \"{name}\"\n");
+        assert!(text.contains(&at));
+        text = text.replace(&at, &format!("{at}start = \"{start}ps\"\n"));
+    }
+    text
+}
+
+#[test]
+fn gates_without_slots_are_followed_whoever_wrote_them() {
+    let scratch = Scratch::new("schedule-followed");
+    let streams = example("schedule/cpri.toml");
+    let file = scratch.path("schedule.json");
+    assert_eq!(schedule(&[&streams, "--to", "json", "--out", &file]).code, Some(0));
+    let with_starts = scratch.file("streams.toml", &started(&streams, &file));
+    for to in ["taprio", "qcw"] {
+        let folder = scratch.path(to);
+        assert_eq!(schedule(&[&streams, "--to", to, "--out", &folder]).code, Some(0));
+        let judged = schedule(&["verify", &folder, "--streams", &with_starts]);
+        assert_eq!(judged.code, Some(0), "{to}: {}{}", judged.out, judged.err);
+        assert!(judged.out.contains("8 streams, gates of 12 ports"), "{}", judged.out);
+        assert!(judged.out.contains("the longest wait is 0ps, the longest way 442.56ns"), "{}", judged.out);
+        // Sources that start when they like meet gates that are shut.
+        let judged = schedule(&["verify", &folder, "--streams", &streams, "--class", "6"]);
+        assert_eq!(judged.code, Some(1), "{to}: {}", judged.out);
+        let judged = schedule(&["verify", &folder]);
+        assert_eq!(judged.code, Some(2));
+        assert!(judged.err.contains("name them with --streams"), "{}", judged.err);
+        let name = scratch.names(to).into_iter().find(|name| name.starts_with("sw4")).unwrap();
+        let text = std::fs::read_to_string(format!("{folder}/{name}")).unwrap();
+        let (from, into, said) = match to {
+            "taprio" => ("S 80 ", "S 8x ", format!("{name}:6: `8x` is no mask")),
+            _ => ("\"gate-states-value\": 128", "\"gate-states-value\": 1280", format!("{name}:20:")),
+        };
+        let bad = scratch.file(&name, &text.replacen(from, into, 1));
+        let judged = schedule(&["verify", &bad, "--streams", &with_starts]);
+        assert_eq!(judged.code, Some(2), "{}", judged.out);
+        assert!(judged.err.contains(&said), "{}", judged.err);
+        let nobody = scratch.file(&name.replace("sw4", "sw9"), &text);
+        let judged = schedule(&["verify", &nobody, "--streams", &with_starts]);
+        assert!(judged.err.contains("node `sw9`: the fabric has none of this name"), "{}", judged.err);
+    }
+}
+
+/// Switches 0 and 1 with hosts 2 and 3.
+const NETWORK: &str = "link,q_num,rate,t_proc,t_prop
+\"(0, 1)\",8,1,2000,0
+\"(1, 0)\",8,1,2000,0
+\"(0, 2)\",8,1,2000,0
+\"(2, 0)\",8,1,2000,0
+\"(1, 3)\",8,1,2000,0
+\"(3, 1)\",8,1,2000,0
+";
+
+#[test]
+fn tables_of_tsnkit_are_read_and_written() {
+    let scratch = Scratch::new("schedule-tsnkit");
+    let network = scratch.file("topo.csv", NETWORK);
+    let streams =
+        "stream,src,dst,size,period,deadline,jitter\n0,2,[3],100,100000,100000,0\n1,2,[3],200,200000,200000,0\n";
+    let streams = scratch.file("task.csv", streams);
+    let tables = scratch.path("tables");
+    let words = ["schedule", &streams, "--tsnkit-network", &network, "--grid", "100ns"];
+    let ran = run(&[words.as_slice(), &["--to", "tsnkit", "--out", &tables]].concat());
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    let read = |name: &str| std::fs::read_to_string(format!("{tables}/tidegate-{name}.csv")).unwrap();
+    // 100 bytes take 800 ns at a bit a nanosecond; nodes take 2 us.
+    assert_eq!(read("OFFSET"), "stream,frame,offset\n0,0,0\n1,0,800\n");
+    assert!(read("GCL").contains("\"(0, 1)\",7,2800,3600,200000\n"), "{}", read("GCL"));
+    assert!(read("GCL").contains("\"(0, 1)\",7,102800,103600,200000\n"), "{}", read("GCL"));
+    assert!(read("ROUTE").ends_with("1,\"(2, 0)\"\n1,\"(0, 1)\"\n1,\"(1, 3)\"\n"), "{}", read("ROUTE"));
+    let judged = run(&["schedule", "verify", &tables, "--tsnkit-network", &network, "--streams", &streams]);
+    assert_eq!(judged.code, Some(0), "{}{}", judged.out, judged.err);
+    assert!(judged.out.contains("2 streams, gates of 3 ports"), "{}", judged.out);
+    let gates = format!("{tables}/tidegate-GCL.csv");
+    std::fs::write(&gates, read("GCL").replace(",7,2800,3600,", ",7,2900,3600,")).unwrap();
+    let judged = run(&["schedule", "verify", &tables, "--tsnkit-network", &network, "--streams", &streams]);
+    assert_eq!(judged.code, Some(1), "{}", judged.out);
+    std::fs::write(&gates, read("GCL").replace(",7,2900,3600,", ",9,2900,3600,")).unwrap();
+    let judged = run(&["schedule", "verify", &tables, "--tsnkit-network", &network, "--streams", &streams]);
+    assert_eq!(judged.code, Some(2), "{}", judged.out);
+    assert!(judged.err.contains("GCL.csv:") && judged.err.contains("expected a queue of 0 to 7"), "{}", judged.err);
+    let one_way = scratch.file("one.csv", &NETWORK.replace("\"(3, 1)\",8,1,2000,0\n", ""));
+    let ran = run(&["schedule", &streams, "--tsnkit-network", &one_way]);
+    assert_eq!(ran.code, Some(2));
+    assert!(ran.err.contains("one.csv:6: the link (1, 3) is not the same as (3, 1)"), "{}", ran.err);
+}

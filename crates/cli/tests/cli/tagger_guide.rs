@@ -1,0 +1,14 @@
+//! What the pages for operators show is what their commands print, one after the other in one folder.
+//! `UPDATE_DOCS=1 cargo test -p tidegate --test cli tagger_guide` rewrites it.
+
+use crate::common::pages::PageRunner;
+
+#[test]
+fn the_guide_of_tagger_shows_what_its_commands_print() {
+    PageRunner::with_examples("guide-tagger").holds("guide/tagger.md", 9);
+}
+
+#[test]
+fn the_way_from_a_sonic_fabric_to_rules_shows_what_its_commands_print() {
+    PageRunner::with_examples("guide-sonic").holds("guide/sonic.md", 9);
+}
