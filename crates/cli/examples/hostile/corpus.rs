@@ -1,5 +1,6 @@
 //! Valid inputs of every format: those that come with the project, and those that the command itself writes.
 
+use crate::checks::inputs;
 use crate::process::{self, Ran};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -160,6 +161,9 @@ impl Maker<'_> {
             let files = self.files(folder).into_iter().filter(|path| path.to_string_lossy().ends_with(ending));
             files.map(|path| beside(Sample::of("input", self.read(&path)))).collect()
         };
+        let committed = |target: &str, beside: &dyn Fn(Sample) -> Sample| -> Vec<Sample> {
+            inputs(target).into_values().map(|bytes| beside(Sample::of("input", bytes))).collect()
+        };
         let mut flows = stand("examples/htsim", ".cm", &|sample| sample);
         flows.extend(stand("examples/replay", "flow.txt", &|sample| sample));
         flows.push(Sample::of("input", b"2\n0 1 3 100 10000 0\n1 2 3 100 500 0.000001\n".to_vec()));
@@ -179,15 +183,15 @@ impl Maker<'_> {
             results: self.results(),
             flows,
             sizes: vec![Sample::of("input", SIZES.into())],
-            streams: stand("fuzz/corpus/schedule_streams", "", &|sample| {
-                let network = self.files("fuzz/corpus/schedule_network").into_iter().map(|path| self.read(&path));
+            streams: committed("schedule_streams", &|sample| {
+                let network = inputs("schedule_network").into_values();
                 sample.with("network.csv", &network.max_by_key(Vec::len).unwrap_or_default())
             }),
-            schedules: stand("fuzz/corpus/verify_gates", "", &beside),
+            schedules: committed("verify_gates", &beside),
             configurations: {
                 let [topology, flow] =
                     ["topology", "flow"].map(|name| self.read(&self.root.join(format!("examples/replay/{name}.txt"))));
-                stand("fuzz/corpus/import_hpcc", "", &|sample| {
+                committed("import_hpcc", &|sample| {
                     let mut sample = sample.with("mix/topology.txt", &topology).with("mix/flow.txt", &flow);
                     sample.targets.extend([1, 2]);
                     sample
@@ -230,7 +234,8 @@ impl Maker<'_> {
                 }
             }
         }
-        for folder in ["examples/replay", "examples/htsim", "fuzz/corpus/fabric_formats"] {
+        fabrics.extend(inputs("fabric_formats").into_values().map(|bytes| Sample::of("input", bytes)));
+        for folder in ["examples/replay", "examples/htsim"] {
             let files = self.files(folder).into_iter().filter(|path| !path.to_string_lossy().ends_with("toml"));
             fabrics.extend(files.map(|path| Sample::of("input", self.read(&path))));
         }

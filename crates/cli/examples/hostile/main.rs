@@ -3,6 +3,8 @@
 //! runs it; CONTRIBUTING.md says when.
 
 mod attacks;
+#[path = "../../../../fuzz/checks/mod.rs"]
+mod checks;
 mod corpus;
 mod inputs;
 mod mutate;
@@ -81,7 +83,7 @@ fn main() -> ExitCode {
     std::fs::create_dir_all(&args.folder).unwrap_or_else(|error| panic!("{}: {error}", args.folder.display()));
     let folder = args.folder.canonicalize().expect("a folder that is there");
     if let Some(wanted) = &args.reader {
-        return readers::one(&folder, &root, args.seed, wanted);
+        return readers::one(&folder, args.seed, wanted);
     }
     let jobs = args.jobs.or_else(|| std::thread::available_parallelism().ok().map(Into::into)).unwrap_or(1);
     let against = args.against.map(|path| path.canonicalize().expect("the other build"));

@@ -1,6 +1,7 @@
 //! Mutated inputs through the checks of the fuzz targets: many more than a process each would allow. The targets run in
 //! a process of their own, so that even one that overflows its stack is only a fault among others.
 
+use crate::checks::{TARGETS, inputs};
 use crate::mutate::mutate;
 use crate::process;
 use crate::report::{Fault, Report};
@@ -12,39 +13,6 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Mutex;
 use units::random::{Stream, purpose};
-
-macro_rules! targets {
-    ($($name:ident, $path:literal;)*) => {
-        $(#[path = $path] mod $name;)*
-        /// Each target with its check.
-        const TARGETS: &[(&str, fn(&[u8]))] = &[$((stringify!($name), $name::check)),*];
-    };
-}
-
-targets! {
-    fabric_export, "../../../../fuzz/checks/fabric_export.rs";
-    fabric_formats, "../../../../fuzz/checks/fabric_formats.rs";
-    fabric_hpcc, "../../../../fuzz/checks/fabric_hpcc.rs";
-    fabric_node_link, "../../../../fuzz/checks/fabric_node_link.rs";
-    import_hpcc, "../../../../fuzz/checks/import_hpcc.rs";
-    record_fct, "../../../../fuzz/checks/record_fct.rs";
-    record_tables, "../../../../fuzz/checks/record_tables.rs";
-    scenario_sweep, "../../../../fuzz/checks/scenario_sweep.rs";
-    scenario_toml, "../../../../fuzz/checks/scenario_toml.rs";
-    schedule_network, "../../../../fuzz/checks/schedule_network.rs";
-    schedule_streams, "../../../../fuzz/checks/schedule_streams.rs";
-    tagger_export, "../../../../fuzz/checks/tagger_export.rs";
-    tagger_paths, "../../../../fuzz/checks/tagger_paths.rs";
-    tagger_profile, "../../../../fuzz/checks/tagger_profile.rs";
-    traffic_cdf, "../../../../fuzz/checks/traffic_cdf.rs";
-    traffic_flows, "../../../../fuzz/checks/traffic_flows.rs";
-    traffic_matrix, "../../../../fuzz/checks/traffic_matrix.rs";
-    units_quantity, "../../../../fuzz/checks/units_quantity.rs";
-    verify_gates, "../../../../fuzz/checks/verify_gates.rs";
-    verify_paths, "../../../../fuzz/checks/verify_paths.rs";
-    verify_rules, "../../../../fuzz/checks/verify_rules.rs";
-    wire_frame, "../../../../fuzz/checks/wire_frame.rs";
-}
 
 /// So many inputs a process: one that overflows its stack or hangs costs no more than the rest of them.
 const SHARE: u64 = 1000;
@@ -81,14 +49,13 @@ pub fn attack(field: &Field, count: u64, report: &mut Report) {
 
 /// Runs the inputs `first` to before `last` of a target in this process, up to the first that breaks its check:
 /// `target:7` or `target:0-1000`.
-pub fn one(folder: &Path, root: &Path, seed: u64, wanted: &str) -> ExitCode {
+pub fn one(folder: &Path, seed: u64, wanted: &str) -> ExitCode {
     let (name, numbers) = wanted.split_once(':').expect("target:number");
     let (first, last) = numbers.split_once('-').unwrap_or((numbers, ""));
     let first: u64 = first.parse().expect("a number");
     let last = last.parse().unwrap_or(first + 1);
     let &(name, check) = TARGETS.iter().find(|(known, _)| *known == name).expect("a target");
-    let corpus = process::tree(&root.join("fuzz/corpus").join(name));
-    let corpus: Vec<Vec<u8>> = corpus.into_values().collect();
+    let corpus: Vec<Vec<u8>> = inputs(name).into_values().collect();
     // A panic that a reader catches is none: only what comes out of the check is told.
     std::panic::set_hook(Box::new(|panic| *LAST.lock().expect("a lock") = panic.to_string()));
     for number in first..last {

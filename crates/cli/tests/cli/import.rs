@@ -1,6 +1,7 @@
 //! `tidegate import hpcc`: from a configuration of HPCC's simulator to a run, and what stops it.
 
 use crate::common::run;
+use crate::corpus::checks::inputs;
 use std::fs;
 use std::path::PathBuf;
 
@@ -13,8 +14,8 @@ fn folder(name: &str, change: &[(&str, &str)]) -> PathBuf {
     let topology = "4 1 3\n0\n0 1 100Gbps 1000ns 0\n0 2 100Gbps 1000ns 0\n0 3 100Gbps 1000ns 0\n";
     fs::write(folder.join("mix/topology.txt"), topology).unwrap();
     fs::write(folder.join("mix/flow.txt"), "2\n2 1 3 100 20000 2\n3 1 3 100 20000 2.00001\n").unwrap();
-    let corpus = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz/corpus/import_hpcc/dcqcn");
-    let mut text = fs::read_to_string(corpus).unwrap().replace("SIMULATOR_STOP_TIME 4.00", "SIMULATOR_STOP_TIME 2.001");
+    let dcqcn = inputs("import_hpcc").remove("dcqcn").unwrap();
+    let mut text = String::from_utf8(dcqcn).unwrap().replace("SIMULATOR_STOP_TIME 4.00", "SIMULATOR_STOP_TIME 2.001");
     for (from, to) in change {
         assert!(text.contains(from), "{from}");
         text = text.replace(from, to);

@@ -12,6 +12,7 @@ mod claims;
 mod cluster;
 mod common;
 mod compare;
+mod corpus;
 mod crates;
 mod examples;
 mod fabric;

@@ -212,3 +212,22 @@ fn tables_of_tsnkit_are_read_and_written() {
     assert_eq!(ran.code, Some(2));
     assert!(ran.err.contains("one.csv:6: the link (1, 3) is not the same as (3, 1)"), "{}", ran.err);
 }
+
+/// Every list of streams that the documentation shows can be read.
+#[test]
+fn streams_of_the_documentation() {
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/guide/schedule.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    let mut read = 0;
+    for part in page.split("```toml\n").skip(1) {
+        let snippet = part.split("```").next().unwrap();
+        // The gates of a run belong to a scenario, whose reader is not this crate's.
+        if snippet.starts_with("[[gates]]") {
+            continue;
+        }
+        let streams = schedule::streams::parse(snippet).unwrap_or_else(|error| panic!("{error:?}\n{snippet}"));
+        assert!(!streams.is_empty(), "{snippet}");
+        read += 1;
+    }
+    assert!(read > 0);
+}

@@ -1,0 +1,97 @@
+//! Replays the committed inputs of all fuzz targets through their checks, without a fuzzer.
+
+#[path = "../../../../fuzz/checks/mod.rs"]
+pub mod checks;
+
+use checks::{TARGETS, inputs};
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// Passes each input of the target to its check.
+fn replay(target: &str) {
+    let (_, check) = TARGETS.iter().find(|(name, _)| *name == target).expect("a target");
+    for (name, bytes) in inputs(target) {
+        assert!(std::panic::catch_unwind(|| check(&bytes)).is_ok(), "fuzz/corpus/{target}.tar: {name} fails its check");
+    }
+}
+
+macro_rules! replays {
+    ($($target:ident)*) => {
+        $(#[test]
+        fn $target() {
+            replay(stringify!($target));
+        })*
+
+        /// A check, a fuzz target and an archive without the others would never run.
+        #[test]
+        fn each_target_has_a_check_an_archive_and_a_test() {
+            let names = |folder: &str, extension: &str| -> BTreeSet<String> {
+                let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz").join(folder);
+                let entries = std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path());
+                let files = entries.filter(|path| path.extension().is_some_and(|found| found == extension));
+                let stems = files.map(|path| path.file_stem().expect("a name").to_string_lossy().into_owned());
+                stems.filter(|stem| stem != "mod").collect()
+            };
+            let tested: BTreeSet<String> = [$(stringify!($target).to_owned()),*].into();
+            assert_eq!(names("corpus", "tar"), tested);
+            assert_eq!(names("checks", "rs"), tested);
+            assert_eq!(names("fuzz_targets", "rs"), tested);
+            assert_eq!(TARGETS.iter().map(|(name, _)| (*name).to_owned()).collect::<BTreeSet<_>>(), tested);
+        }
+    };
+}
+
+replays! {
+    fabric_export
+    fabric_formats
+    fabric_hpcc
+    fabric_node_link
+    import_hpcc
+    record_fct
+    record_tables
+    running_config
+    scenario_fluid
+    scenario_sweep
+    scenario_toml
+    schedule_network
+    schedule_streams
+    tagger_export
+    tagger_paths
+    tagger_profile
+    traffic_cdf
+    traffic_flows
+    traffic_matrix
+    units_quantity
+    verify_gates
+    verify_lists
+    verify_paths
+    verify_rules
+    wire_frame
+}
+
+/// Omits, duplicates, cuts and renumbers each line of each list of gates: an error or a result, never a panic.
+#[test]
+fn changed_lines_of_gates_are_errors_or_results() {
+    let mut tried = 0;
+    for bytes in inputs("verify_lists").into_values() {
+        let text = String::from_utf8(bytes).unwrap();
+        let lines: Vec<&str> = text.lines().collect();
+        for at in 0..lines.len() {
+            let line = lines[at];
+            let digits = |with: &str| {
+                let one = |c: char| if c.is_ascii_digit() { with.to_owned() } else { c.to_string() };
+                line.chars().map(one).collect::<String>()
+            };
+            let mut others = vec![String::new(), format!("{line}\n{line}"), "\u{0}\",,,(".to_owned()];
+            others.extend(["0", "9", "-1", "99999999999999999999"].map(digits));
+            others.extend((0..line.len()).filter_map(|end| line.get(..end).map(str::to_owned)));
+            for other in others {
+                let mut with = lines.clone();
+                with[at] = &other;
+                checks::verify_lists::check((with.join("\n") + "\n").as_bytes());
+                tried += 1;
+            }
+        }
+    }
+    assert!(tried > 1000, "{tried}");
+}
