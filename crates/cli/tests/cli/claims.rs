@@ -174,6 +174,20 @@ fn every_experiment_has_its_rows() {
 }
 
 #[test]
+fn the_readme_states_the_sum_of_all_papers() {
+    let _page = PAGE.lock().unwrap_or_else(PoisonError::into_inner);
+    let text = fs::read_to_string(root().join("docs/claims.md")).unwrap();
+    let (mut holding, mut all) = (0, 0);
+    for line in text.lines().filter_map(|line| line.strip_suffix(" checks hold.")) {
+        let (part, of) = line.split_once(" of ").unwrap();
+        holding += part.parse::<u32>().unwrap();
+        all += of.parse::<u32>().unwrap();
+    }
+    let readme = fs::read_to_string(root().join("README.md")).unwrap();
+    assert!(readme.contains(&format!("{holding} of {all} checks")), "README.md: {holding} of {all} checks hold");
+}
+
+#[test]
 fn an_experiment_without_rows_is_found() {
     let text = "| bg/fig1.1 | a | % | 1 | 1 | holds |  |\n| bg/fig1.10 | b | % | 1 | 1 | holds |  |\n";
     assert_eq!(without_rows(text, ["bg/fig1.1", "bg/fig1.9", "bg/fig1.10"].into_iter()), ["bg/fig1.9"]);
