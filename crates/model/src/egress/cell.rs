@@ -1,4 +1,4 @@
-//! What every frame through a port touches, and what only some do.
+//! State of a port: the part that every frame uses, and the rest.
 
 use super::cyclic::PortCycles;
 use super::gates::PortGates;
@@ -16,33 +16,33 @@ use protocols::shaping::CreditShaper;
 use protocols::watchdog::Watchdog;
 use units::Time;
 
-/// What every frame through a port touches: one cache line.
+/// The part of a port's state that every frame uses: one cache line.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 pub(crate) struct Cell {
-    /// The wire is occupied until then.
+    /// End of the current occupation of the wire.
     pub busy_until: Time,
-    /// Picoseconds a byte, or 0 where only the [`Attachment`] knows exactly.
+    /// Picoseconds per byte, or 0 if that is no whole number: then the [`Attachment`] computes times.
     pub(super) per_byte_ps: u64,
-    /// Preamble and gap: what the wire is busy with besides the frame.
+    /// Time of preamble and gap, which occupy the wire in addition to the frame.
     pub(super) overhead: Time,
-    /// Preamble and propagation: what a frame takes to arrive besides its own bytes.
+    /// Time of preamble and propagation, which delay the arrival in addition to the frame's bytes.
     pub(super) lead: Time,
     pub sent_frames: u64,
     pub sent_bytes: u64,
-    /// Classes of which something waits for this port.
+    /// Bitmask of the classes with waiting frames.
     pub waiting: u8,
-    /// Why [`Rules`] must be asked before a frame leaves: see [`hold`].
+    /// Bitmask of reasons that [`Rules`] must be checked before a frame leaves: see [`hold`].
     pub holds: u8,
-    /// Whether credits, a shaper or a class scheduler are charged for what leaves.
+    /// Whether departures are charged to credits, a shaper or a class scheduler.
     pub charges: bool,
-    /// What must be asked of frames that come in by this port; its owner says what the bits mean.
+    /// Bitmask of extra steps for frames that arrive by this port, defined by the node.
     pub ingress: u8,
 }
 
 impl Cell {
-    /// Occupies the free wire with a frame; returns when it will have arrived. Every frame starts here. `rules` are
-    /// those of all ports, for where a byte takes no whole number of picoseconds.
+    /// Occupies the free wire with a frame and returns its arrival time. Every transmission starts here. `rules` are
+    /// those of all ports, used if the byte time is no whole number of picoseconds.
     #[inline(always)] // as Egress::start
     pub fn start(&mut self, now: Time, size_bytes: u16, rules: &[Rules], port: u16) -> Time {
         if self.per_byte_ps == 0 {
@@ -52,7 +52,7 @@ impl Cell {
         self.start_whole(now, size_bytes)
     }
 
-    /// The same where a byte [takes a whole number of picoseconds](Cell::is_whole).
+    /// Like [`Cell::start`], if the [byte time is whole](Cell::is_whole).
     #[inline(always)] // once a packet-hop
     pub fn start_whole(&mut self, now: Time, size_bytes: u16) -> Time {
         debug_assert!(self.is_whole());
@@ -60,12 +60,12 @@ impl Cell {
         self.occupy(now, size_bytes, frame + self.overhead, frame + self.lead)
     }
 
-    /// Whether a byte takes a whole number of picoseconds.
+    /// Returns whether the byte time is a whole number of picoseconds.
     pub fn is_whole(&self) -> bool {
         self.per_byte_ps != 0
     }
 
-    /// Occupies the free wire for `busy`; the frame arrives after `arrives`.
+    /// Occupies the free wire for `busy`; the frame arrives after `arrives`. Returns the arrival time.
     #[inline(always)] // as Egress::start
     fn occupy(&mut self, now: Time, size_bytes: u16, busy: Time, arrives: Time) -> Time {
         debug_assert!(self.busy_until <= now, "two frames on one wire");
@@ -76,7 +76,7 @@ impl Cell {
     }
 }
 
-/// As [`Attachment::occupy`], where a byte takes no whole number of picoseconds.
+/// Like [`Attachment::occupy`], for ports without a whole byte time.
 #[cold]
 fn occupy_exactly(rules: &[Rules], port: u16, size_bytes: u16) -> (Time, Time) {
     rules[usize::from(port)].link.occupy(size_bytes)
@@ -96,7 +96,7 @@ pub(crate) struct PortTotals {
 }
 
 impl PortTotals {
-    /// Of these totals, the part since those of `before`.
+    /// Returns the difference between these totals and those of `before`.
     pub(super) fn since(self, before: PortTotals) -> PortTotals {
         PortTotals {
             frames: self.frames - before.frames,
@@ -109,27 +109,27 @@ impl PortTotals {
 
 /// Bits of [`Cell::holds`].
 pub(crate) mod hold {
-    /// A pause is in force or on its way into effect.
+    /// A pause is in force or will take effect.
     pub const PAUSE: u8 = 1;
     /// MAC control frames wait.
     pub const CONTROL: u8 = 2;
-    /// The link is under credits.
+    /// The link uses credit-based flow control.
     pub const CREDIT: u8 = 4;
     /// A class is in a pause storm.
     pub const STORM: u8 = 8;
     /// The link has failed.
     pub const DOWN: u8 = 16;
-    /// Frames collect telemetry: no reason to wait, but to look.
+    /// Frames collect telemetry. This does not hold frames, but needs a step for each.
     pub const TELEMETRY: u8 = 32;
-    /// The port has gates, or classes that need credit.
+    /// The port has gates or shaped classes.
     pub const TIMED: u8 = 64;
-    /// Frames of the port may be interrupted.
+    /// The port preempts frames.
     pub const PREEMPTS: u8 = 128;
-    /// Reasons for which classes are kept from leaving.
+    /// The reasons that can block classes.
     pub const BLOCKS: u8 = PAUSE | CREDIT | TIMED | PREEMPTS;
 }
 
-/// Frames that wait at few ports, and there for a moment.
+/// A queue that is empty at most ports, most of the time.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Waiting(Option<Box<Ring<Frame>>>);
 
@@ -155,32 +155,32 @@ impl Waiting {
     }
 }
 
-/// What only some frames through a port touch. A large fabric has hundreds of thousands of ports: what few of them need
-/// lies elsewhere.
+/// The part of a port's state that only some frames use, kept apart from the cells. Large fabrics have hundreds of
+/// thousands of ports.
 #[derive(Clone, Debug)]
 pub(crate) struct Rules {
     pub link: Attachment,
     pub pause: PauseState,
     pub watchdog: Watchdog,
-    /// On a link under credits.
+    /// Credits, on a link under credit-based flow control.
     pub credit: Option<Box<CreditPort>>,
-    /// On a port with gates.
+    /// Gates, if the port has any.
     pub(super) gates: Option<Box<PortGates>>,
-    /// On a port of a switch that sends in each cycle what came in the one before.
+    /// Cycles, on a switch port with cyclic queuing.
     pub cycles: Option<Box<PortCycles>>,
-    /// On a port with classes that are shaped.
+    /// Shaper, if the port has shaped classes.
     pub(super) shaper: Option<Box<CreditShaper>>,
-    /// At a port of a switch that interrupts frames.
+    /// Preemption state, on a switch port that preempts frames.
     pub preemption: Option<Box<Preemption>>,
-    /// Totals at the end of the warm-up, where a frame had left or a class was held by then.
+    /// Totals at the end of the warm-up, unless all were zero.
     pub(super) at_warm_up: Option<Box<PortTotals>>,
     pub(super) scheduler: ClassScheduler,
-    /// MAC control frames of our own, ahead of everything.
+    /// Own MAC control frames, which precede all other frames.
     pub(super) control: Waiting,
 }
 
 impl Rules {
-    /// The port `at` towards `peer`, whose link may fail.
+    /// Creates the rules of the port `at` towards `peer`; `fails` if its link may fail.
     pub fn new(network: &Network, at: (NodeId, PortIndex), peer: &PortPeer, fails: bool) -> Rules {
         let link = network.fabric.link(peer.link);
         let preemption = network.preemption_at(at.0);
@@ -203,7 +203,7 @@ impl Rules {
         }
     }
 
-    /// What every frame touches; `collects` says whether frames collect telemetry.
+    /// Creates the cell of this port; `collects` if frames collect telemetry.
     pub fn cell(&self, collects: bool) -> Cell {
         let (per_byte_ps, overhead, lead) = self.link.per_byte_ps();
         Cell {
@@ -223,29 +223,29 @@ impl Rules {
         }
     }
 
-    /// Which class goes next.
+    /// Returns the class scheduler.
     pub fn scheduler(&self) -> &ClassScheduler {
         &self.scheduler
     }
 
-    /// MAC control frames that wait to be sent.
+    /// Returns the number of waiting MAC control frames.
     pub fn control_waiting(&self) -> u64 {
         self.control.len() as u64
     }
 
-    /// Whether a class waits for credits.
+    /// Returns whether a class waits for credits.
     pub fn is_short(&self) -> bool {
         self.credit.as_ref().is_some_and(|credit| credit.short() != 0)
     }
 
-    /// Since when `class` may not leave by this port at `now`, stopped or short of credits; `None` if it may.
+    /// Returns the time since which a pause or lack of credits blocks `class`; `None` if neither blocks it at `now`.
     pub fn blocked_since(&self, now: Time, class: u8) -> Option<Time> {
         let short = self.credit.as_ref().and_then(|credit| credit.waits_since(class));
         let stopped = self.pause.stopped_since_at(now, class);
         stopped.into_iter().chain(short).min()
     }
 
-    /// Time up to `now` in which some class of this port was held. A link is under pauses or under credits, never both.
+    /// Returns the time up to `now` in which some class was blocked. A link has either pauses or credits, never both.
     pub fn blocked_time(&self, now: Time) -> Time {
         let short = self.credit.as_ref().map_or(Time::ZERO, |credit| credit.short_time(now));
         self.pause.port_stopped_time(now).max(short)

@@ -1,4 +1,4 @@
-//! MAC control frames of a node's own: they live for one link, and go ahead of everything that waits.
+//! Own MAC control frames of a node. They live for one link and precede all waiting frames.
 
 use super::{Egress, hold};
 use crate::books::Books;
@@ -8,7 +8,7 @@ use protocols::frame::Frame;
 use units::Time;
 
 impl Egress {
-    /// Sends a MAC control frame by `port`: at once where the wire is free, else as soon as it is.
+    /// Sends a MAC control frame by `port`: at once if the wire is free, otherwise when it is.
     pub fn send_control(
         &mut self,
         now: Time,
@@ -26,7 +26,7 @@ impl Egress {
             self.transmit_control(now, port, frame, books, window);
             let free = self.cell(port).busy_until;
             if self.due.at(port) < free {
-                // Something was about to go at this very instant: it now waits for the control frame.
+                // A frame was due at this instant; it waits for the control frame now.
                 self.due.set(port, free);
             }
         } else {
@@ -37,9 +37,8 @@ impl Egress {
         }
     }
 
-    /// Puts the next control frame on the free wire of `port`, if one waits: those that stand in line, then what is
-    /// owed of credits, of which `held_bytes` tells what is taken of a class's room. Returns the class of a credit
-    /// message.
+    /// Transmits the next control frame of `port` on its free wire, if any: queued frames first, then pending credit
+    /// messages. `held_bytes` returns the used room of a class. Returns the class of a credit message.
     pub fn send_next_control(
         &mut self,
         now: Time,
@@ -49,7 +48,7 @@ impl Egress {
         window: &mut Window<'_, OnWire>,
     ) -> Option<u8> {
         let waiting = self.rules_mut(port).control.pop().map(|frame| (None, frame));
-        // A credit message is sent as it is due, unless the wire is busy then.
+        // A credit message is sent as it becomes due, unless the wire is busy.
         self.judge_control(now, port, waiting.as_ref().map_or(Time::ZERO, |(_, frame)| frame.at), books);
         let next = waiting.or_else(|| {
             let owed = self.next_credit(port, held_bytes, books);
@@ -63,7 +62,7 @@ impl Egress {
         class
     }
 
-    /// Puts a control frame on the free wire of `port`.
+    /// Transmits a control frame on the free wire of `port`.
     pub(super) fn transmit_control(
         &mut self,
         now: Time,
@@ -79,7 +78,7 @@ impl Egress {
         window.send(port, OnWire(frame));
     }
 
-    /// The link of `port` failed, and what waited to be sent by it is lost.
+    /// Drops the waiting control frames of a port with a failed link.
     pub(super) fn lose_control(&mut self, port: u16, books: &mut Books) {
         while self.rules_mut(port).control.pop().is_some() {
             books.ledger.control_lost += 1;
@@ -87,7 +86,7 @@ impl Egress {
         self.cell_mut(port).holds &= !hold::CONTROL;
     }
 
-    /// For tests of the checks: a control frame that waits is gone.
+    /// Removes a waiting control frame without counting it, for tests of the checks.
     #[cfg(test)]
     pub fn lose_control_in_silence(&mut self) -> bool {
         let Some(port) = self.rules.iter().position(|rules| !rules.control.is_empty()) else { return false };

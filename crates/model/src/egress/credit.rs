@@ -1,4 +1,5 @@
-//! Ports under credits (CBFC): what may leave is what the far end has room for, and what leaves makes room.
+//! Ports under credit-based flow control (CBFC): frames leave if the far end has room for them, and departures make
+//! room.
 
 use super::{Egress, Head, hold};
 use crate::books::Books;
@@ -8,7 +9,7 @@ use protocols::frame::{CreditMessage, Frame};
 use units::Time;
 
 impl Egress {
-    /// A frame of `class` leaves by `port`.
+    /// Charges the credits of `class` for a frame that leaves by `port`.
     #[cold]
     pub(super) fn spend_credit(&mut self, port: u16, class: u8, size_bytes: u16) {
         if let Some(credit) = &mut self.rules_mut(port).credit {
@@ -16,7 +17,7 @@ impl Egress {
         }
     }
 
-    /// Whether a frame may leave by `port` as far as credits go; if so it spends them.
+    /// Spends the credits of a frame, if there are enough. Returns whether there were.
     #[cold]
     pub(super) fn take_credit(&mut self, now: Time, port: u16, frame: (u8, u16), books: &mut Books) -> bool {
         let fits = self.has_credit(now, port, frame, books);
@@ -26,7 +27,7 @@ impl Egress {
         fits
     }
 
-    /// Whether a frame of `class` may leave by `port` as far as credits go; if not, the class waits from now on.
+    /// Returns whether the credits cover a frame. If not, the class waits for credits from now on.
     fn has_credit(&mut self, now: Time, port: u16, (class, size_bytes): (u8, u16), books: &mut Books) -> bool {
         let Some(credit) = &mut self.rules_mut(port).credit else { return true };
         let waited = credit.waits_since(class).is_some();
@@ -37,7 +38,7 @@ impl Egress {
         fits
     }
 
-    /// The classes, of those that wait for `port`, whose next frame has not the credits to leave.
+    /// Returns the bitmask of waiting classes with too few credits for their next frame.
     #[cold]
     pub(super) fn short_of_credit(
         &mut self,
@@ -64,7 +65,8 @@ impl Egress {
         short
     }
 
-    /// A credit message came by `port`: its class, and whether that waited for it.
+    /// Handles a credit message that arrived by `port`. Returns its class, and whether that class was waiting for
+    /// credits.
     pub fn on_credit(&mut self, port: u16, frame: &Frame, books: &mut Books) -> (u8, bool) {
         books.ledger.control_received += 1;
         let (now, CreditMessage { class, sent_bytes, limit_bytes }) = (frame.at, frame.credit_message());
@@ -76,21 +78,21 @@ impl Egress {
         (class, goes_on)
     }
 
-    /// Room of `class` behind `port` may have come free, of which `held_bytes` are taken: whether it must be granted
+    /// Records that room of `class` may have become free; `held_bytes` are used. Returns whether it must be granted
     /// now.
     pub fn note_room(&mut self, port: u16, class: u8, held_bytes: u64) -> bool {
         self.rules_mut(port).credit.as_mut().is_some_and(|credit| credit.note_room(class, held_bytes))
     }
 
-    /// All classes of `port` are to be granted what they may have; whether there are any.
+    /// Queues grants for all classes of `port`. Returns whether the link uses credits.
     pub fn owe_all(&mut self, port: u16) -> bool {
         let Some(credit) = &mut self.rules_mut(port).credit else { return false };
         credit.owe_all();
         true
     }
 
-    /// Sends what `port` owes as soon as its wire is free; `held_bytes` tells what is taken of a class's room. Returns
-    /// the class of a message that left at once.
+    /// Sends the pending grants of `port`, at the latest when its wire is free. `held_bytes` returns the used room of a
+    /// class. Returns the class of a message that left at once.
     pub fn send_owed(
         &mut self,
         now: Time,
@@ -102,7 +104,7 @@ impl Egress {
         let idle = self.cell(port).busy_until <= now;
         let rules = self.rules_mut(port);
         if rules.link.down {
-            // The repair grants everything anew.
+            // The repair grants all room again.
             if let Some(credit) = &mut rules.credit {
                 credit.owe_nothing();
             }
@@ -127,12 +129,12 @@ impl Egress {
         sent
     }
 
-    /// Whether `port` owes its neighbour a credit message.
+    /// Returns whether `port` has a pending credit message.
     pub(super) fn owes(&self, port: u16) -> bool {
         self.rules(port).credit.as_ref().is_some_and(|credit| credit.next_owed().is_some())
     }
 
-    /// The next credit message that `port` owes, as of the newest state, and its class.
+    /// Returns the next pending credit message of `port` and its class, computed from the current state.
     pub fn next_credit(&mut self, port: u16, held_bytes: impl Fn(u8) -> u64, books: &mut Books) -> Option<(u8, Frame)> {
         let credit = self.rules_mut(port).credit.as_mut()?;
         let class = credit.next_owed()?;
@@ -141,7 +143,7 @@ impl Egress {
         Some((class, Frame::credit(class, sent_bytes, limit_bytes)))
     }
 
-    /// The link of `port` failed: nothing waits for credits any more, and none can be granted.
+    /// Cancels waits for credits and pending grants of a port with a failed link.
     #[cold]
     pub(super) fn forget_credit(&mut self, now: Time, port: u16, books: &mut Books) {
         let Some(credit) = &mut self.rules_mut(port).credit else { return };

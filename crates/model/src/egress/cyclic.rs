@@ -1,5 +1,6 @@
-//! Ports that send in each cycle what came in the one before (IEEE 802.1Qch), by the clock of their node. When they
-//! send is their gates' business; here is into which queue a frame goes, and whether it left in time.
+//! Cyclic queuing and forwarding (IEEE 802.1Qch), by the clock of the node: each cycle sends the frames that arrived in
+//! the previous one. The gates time the transmissions. This module selects the queue of a frame, and tests whether it
+//! left in its cycle.
 
 use crate::clock::{NodeClock, local};
 use protocols::cyclic::Cycles;
@@ -9,7 +10,7 @@ use units::Time;
 #[derive(Clone, Debug)]
 pub(crate) struct PortCycles {
     cycles: Cycles,
-    /// That of the node; `None` is exact.
+    /// Clock of the node; `None` for an exact one.
     clock: Option<NodeClock>,
 }
 
@@ -18,17 +19,17 @@ impl PortCycles {
         PortCycles { cycles, clock }
     }
 
-    /// The class in whose queue a frame of `class` waits that came `at`.
+    /// Returns the class of the queue for a frame of `class` that arrived `at`.
     pub fn class_at(&self, at: Time, class: u8) -> u8 {
         if self.carries(class) { self.cycles.class_at(local(self.clock.as_ref(), at)) } else { class }
     }
 
-    /// Whether frames of `class` go by these cycles.
+    /// Returns whether frames of `class` use these cycles.
     pub fn carries(&self, class: u8) -> bool {
         self.cycles.mask() & 1 << class != 0
     }
 
-    /// Whether a frame that came at one time and leaves at another missed its cycle.
+    /// Returns whether a frame missed its cycle, from its arrival and departure times.
     pub fn misses(&self, came: Time, leaves: Time) -> bool {
         let clock = self.clock.as_ref();
         self.cycles.misses(local(clock, came), local(clock, leaves))

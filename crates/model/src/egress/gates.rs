@@ -1,7 +1,6 @@
-//! Ports with gates (IEEE 802.1Qbv): a class sends while its gate is open, by the clock of its node. No frame starts
-//! that would not end, gap included, before its gate shuts: that is the guard band of 802.1Q-2022, 8.6.8.4. At a port
-//! that preempts, states of the list hold preemptable frames; one that a hold will cut in time may start though it
-//! does not fit.
+//! Gates (IEEE 802.1Qbv), by the clock of the node: a class sends while its gate is open. No frame starts that would
+//! not end, gap included, before its gate closes: the guard band of 802.1Q-2022, 8.6.8.4. At a port with preemption,
+//! list states can hold preemptable frames; a frame that does not fit may start if the hold will interrupt it in time.
 
 use super::{Egress, Head};
 use crate::clock::{NodeClock, global, local};
@@ -15,14 +14,14 @@ use units::{Rate, Time};
 #[derive(Clone, Debug)]
 pub(crate) struct PortGates {
     list: Arc<GateList>,
-    /// That of the node; `None` is exact.
+    /// Clock of the node; `None` for an exact one.
     clock: Option<NodeClock>,
-    /// Where the list holds preemptable frames.
+    /// Gates with hold states, if the list has any.
     held: Option<HeldGates>,
 }
 
 impl PortGates {
-    /// Of a port whose link has this `rate`, and who interrupts whom there.
+    /// Creates the gates of a port with a link of `rate` and this preemption.
     pub fn new(
         (list, clock): (Arc<GateList>, Option<NodeClock>),
         preemption: Option<PreemptionParameters>,
@@ -30,15 +29,15 @@ impl PortGates {
     ) -> PortGates {
         let held = preemption.and_then(|preemption| {
             let advance = preemption.hold_advance(rate);
-            // What lasts that long by true time may seem to last two picoseconds more on a clock that drifts.
+            // A drifting clock rounds to whole picoseconds, so it may show an interval 2 ps longer than it is.
             let advance = clock.map_or(advance, |it| it.local(advance) - it.local(Time::ZERO) + Time::from_ps(2));
             HeldGates::new(&list, preemption.express, advance)
         });
         PortGates { list, clock, held }
     }
 
-    /// How long a wire that is busy from `now` for `busy` is so by the clock. One that drifts shows whole picoseconds,
-    /// so that it may show two more or less: a frame that just fits its slot fits it on such a clock too.
+    /// Returns the local duration of a busy time. A drifting clock rounds to whole picoseconds and may be off by 2 ps,
+    /// which are subtracted: a frame that exactly fits its slot must fit on such a clock too.
     fn span(&self, now: Time, busy: Time) -> Time {
         match &self.clock {
             None => busy,
@@ -46,7 +45,7 @@ impl PortGates {
         }
     }
 
-    /// Whether a frame of `class` that keeps the wire busy for `busy` may start now.
+    /// Returns whether a frame of `class` that occupies the wire for `busy` may start now.
     pub(super) fn lets_pass(&self, now: Time, class: u8, busy: Time) -> bool {
         let (at, busy) = (local(self.clock.as_ref(), now), self.span(now, busy));
         if let Some(held) = &self.held {
@@ -56,13 +55,13 @@ impl PortGates {
         open > Time::ZERO && open >= busy
     }
 
-    /// When a hold of preemptable frames is requested next: `now` if it is.
+    /// Returns the time of the next hold of preemptable frames; `now` during a hold.
     pub(super) fn holds_at(&self, now: Time) -> Time {
         let clock = self.clock.as_ref();
         self.held.as_ref().map_or(Time::MAX, |held| global(clock, held.holds_at(local(clock, now))).max(now))
     }
 
-    /// How long frames of `class` were available between two times: its gate open, and no hold in the way.
+    /// Returns the time in which `class` was available between two instants: gate open and no hold.
     pub(super) fn available_between(&self, from: Time, to: Time, class: u8) -> Time {
         let clock = self.clock.as_ref();
         match &self.held {
@@ -71,15 +70,16 @@ impl PortGates {
         }
     }
 
-    /// How long the gate of `class` was open between two times.
+    /// Returns the time in which the gate of `class` was open between two instants.
     pub(super) fn open_between(&self, from: Time, to: Time, class: u8) -> Time {
         let clock = self.clock.as_ref();
         self.list.open_between(local(clock, from), local(clock, to), class)
     }
 
-    /// When it may, where it may not now.
+    /// Returns the earliest start of a frame that may not start at `now`.
     pub(super) fn opens_at(&self, now: Time, class: u8, busy: Time) -> Time {
         let clock = self.clock.as_ref();
+        // On a drifting clock, the first picosecond at or after an opening may show 1 ps more.
         let slack = if clock.is_some() { Time::from_ps(1) } else { Time::ZERO };
         let (at, span) = (local(clock, now), self.span(now, busy));
         let opens = match &self.held {
@@ -89,15 +89,15 @@ impl PortGates {
         global(clock, opens).max(now + Time::from_ps(1))
     }
 
-    /// The first time from `from` on at which a frame of `class` that keeps the wire busy for `busy` may start.
+    /// Returns the first time from `from` on at which a frame of `class` that occupies the wire for `busy` may start.
     pub(super) fn passes_at(&self, from: Time, class: u8, busy: Time) -> Time {
         if self.lets_pass(from, class, busy) { from } else { self.opens_at(from, class, busy) }
     }
 }
 
 impl Egress {
-    /// Whether gates and credit of `port`, if it has any, let a frame pass that starts now, and none could interrupt
-    /// it: one that can be is to be kept.
+    /// Returns whether gates and shaper of `port` allow a frame to start now. False for frames that can be interrupted,
+    /// because these must be kept at the port.
     #[cold]
     pub(super) fn lets_pass(&self, now: Time, port: u16, (class, size_bytes): (u8, u16)) -> bool {
         let rules = self.rules(port);
@@ -107,8 +107,8 @@ impl Egress {
         rules.gates.as_ref().is_none_or(|gates| gates.lets_pass(now, class, rules.link.occupy(size_bytes).0))
     }
 
-    /// Which of `classes`, if they wait for `port`, their gate or negative credit keeps from starting their next frame
-    /// now, and when the first of them may.
+    /// Returns the bitmask of waiting classes, among `classes`, blocked by a gate or negative shaper credit, and the
+    /// earliest time at which one of them may start.
     #[cold]
     pub(super) fn shut(&self, now: Time, port: u16, classes: u8, head: impl Fn(u8) -> Option<Head>) -> (u8, Time) {
         let (mut shut, mut opens) = (0, Time::MAX);

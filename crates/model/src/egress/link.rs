@@ -1,4 +1,4 @@
-//! One port's attachment to its link: how long frames take, and which of them the link loses.
+//! Attachment of a port to its link: transmission times, and losses on the link.
 
 use crate::link_kinds::LinkKind;
 use check::conservation::Cause;
@@ -8,13 +8,13 @@ use std::sync::Arc;
 use units::Time;
 use units::random::Stream;
 
-/// A port's end of a link.
+/// The end of a link at a port.
 #[derive(Clone, Debug)]
 pub(crate) struct Attachment {
     kind: Arc<LinkKind>,
-    /// When the link failed last; [`Time::MAX`] if it never did.
+    /// Time of the last failure; [`Time::MAX`] without one.
     failed_at: Time,
-    /// Whether arrivals need a second look: the link can lose frames.
+    /// Whether the link can lose frames, so that arrivals need a check.
     pub fragile: bool,
     pub down: bool,
 }
@@ -41,10 +41,11 @@ impl Attachment {
         self.down = false;
     }
 
-    /// What the link did to a frame that arrives now, if it did not carry it: a link that fails loses the
-    /// frames on it; otherwise loss and bit errors strike at random.
+    /// Returns the loss cause of a frame that arrives now, if the link lost it. A failure loses all frames in flight;
+    /// otherwise loss and bit errors are random.
     #[cold]
     pub fn verdict(&self, frame: &Frame, random: &mut Stream) -> Option<Cause> {
+        // `frame.at` is the arrival; a failure at or after the start of the transmission loses the frame.
         let sent = frame.at.saturating_sub(self.flight(frame.size_bytes));
         if self.down || (self.failed_at != Time::MAX && self.failed_at >= sent) {
             return Some(Cause::LinkDown);

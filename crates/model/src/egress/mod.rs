@@ -1,23 +1,22 @@
-//! The ports by which a node sends, a switch or a host: wires, and the reasons not to start a frame on them now.
+//! Transmission at the ports of a switch or host: wires, and the reasons that delay frames.
 //!
 //! ```text
-//!   something waits, of these classes --> eligible: which classes may start now, or when to ask again
-//!                                          --> pick: whose turn it is --> commit: onto the wire
-//!   a frame comes to an idle port ------> send_at_once: onto the wire, if nothing may go before it
+//!   frames wait, of these classes ------> eligible: classes that may start now, or the time of the next test
+//!                                          --> pick: scheduler --> commit: transmit
+//!   a frame arrives at an idle port ----> send_at_once: transmit, if no other frame has precedence
 //!
-//!   pause.rs     a neighbour stops classes, a watchdog looks at that
+//!   pause.rs     a neighbour pauses classes; watchdog
 //!   credit.rs    the far end has no room
-//!   control.rs   MAC control frames of our own go ahead of everything
+//!   control.rs   own MAC control frames precede all others
 //!   preempt.rs   a frame on the wire is interrupted for another
-//!   shaping.rs   a class has sent more than its share
-//!   gates.rs     a class's gate is shut, or would shut before the frame ends
-//!   cyclic.rs    no reason of its own: which queue a frame joins whose gates open in turn
-//!   work.rs      judges that no frame waited for another reason
+//!   shaping.rs   a class has exceeded its idle slope
+//!   gates.rs     the gate of a class is closed, or would close before the frame ends
+//!   cyclic.rs    queue selection for cyclic gates; delays no frame by itself
+//!   work.rs      check that frames wait for no other reason (work conservation)
 //! ```
 //!
-//! Nobody else knows why a frame must wait, and nobody else starts one. What waits belongs to whoever owns the port:
-//! it says of which classes something waits ([`Cell::waiting`]), and how long the first frame of a class is where that
-//! matters.
+//! Only this module starts frames and evaluates reasons to wait. The queues belong to the owner of the port. It
+//! provides the classes with waiting frames ([`Cell::waiting`]), and the first frame of a class on request.
 
 mod cell;
 mod control;
@@ -44,12 +43,12 @@ use protocols::telemetry::Hop;
 use protocols::watchdog::Action;
 use units::{Time, WIRE_OVERHEAD_BYTES};
 
-/// Which classes may start a frame.
+/// Result of a test for classes that may start a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum When {
-    /// These, now: a bit each.
+    /// Bitmask of classes that may start now.
     Now(u8),
-    /// None of those that wait before then, if nothing more is received; [`Time::MAX`] for never.
+    /// Earliest time at which a waiting class may start, unless more is received; [`Time::MAX`] for never.
     At(Time),
 }
 
@@ -59,24 +58,24 @@ pub(crate) enum When {
 pub(crate) struct Egress {
     pub rules: Box<[Rules]>,
     pub cells: Box<[Cell]>,
-    /// When ports that have something to send next become free; while departures are lazy, what it was before.
+    /// Times at which ports with waiting frames are served next. Outdated while departures are lazy.
     pub due: Due,
-    /// While departures are lazy, the ports for which something may wait: bit b stands for ports b, b + 64, ...
+    /// Superset of the ports with waiting frames, while departures are lazy: bit b for ports b, b + 64, ...
     pub busy_ports: u64,
     /// Whether departures are lazy: see [`crate::switch::lazy`].
     pub lazy: bool,
-    /// Whether they are noted as they are made up for: see [`crate::switch::peak`].
+    /// Whether lazy departures are logged: see [`crate::switch::peak`].
     pub noting: bool,
-    /// Whether every port serves the highest class first.
+    /// Whether all ports use strict priority.
     strict: bool,
-    /// Whether frames of a class in a pause storm are lost instead of held.
+    /// Whether the watchdog drops the frames of a class with a pause storm.
     drops_in_storms: bool,
-    /// Whether frames wait for credits at all: a host may be told to disregard what stops it.
+    /// Whether frames wait for credits. False for hosts that ignore flow control.
     obeys_credits: bool,
 }
 
 impl Egress {
-    /// The ports of `node`; `fails` says of which the link may fail.
+    /// Creates the ports of `node`; `fails` returns whether the link of a port may fail.
     pub fn new(network: &Network, node: NodeId, obeys_credits: bool, fails: impl Fn(u16) -> bool) -> Egress {
         let ports = network.fabric.ports(node).iter().enumerate();
         let rules: Box<[Rules]> =
@@ -99,7 +98,7 @@ impl Egress {
         self.cells.len()
     }
 
-    /// Whether every port serves the highest class first.
+    /// Returns whether all ports use strict priority.
     pub fn is_strict(&self) -> bool {
         self.strict
     }
@@ -124,8 +123,8 @@ impl Egress {
         &mut self.rules[usize::from(port)]
     }
 
-    /// Which of the classes that wait for `port`, whose wire is free, may start a frame.
-    /// `head` gives the first frame of a class.
+    /// Returns the waiting classes of `port` that may start a frame on its free wire. `head` returns the first frame of
+    /// a class.
     #[inline(always)] // as start
     pub fn eligible(&mut self, now: Time, port: u16, head: impl Fn(u8) -> Option<Head>, books: &mut Books) -> When {
         let &Cell { waiting, holds, .. } = self.cell(port);
@@ -136,7 +135,7 @@ impl Egress {
         if ready != 0 { When::Now(ready) } else { When::At(self.opens_at(now, port, u8::MAX, head)) }
     }
 
-    /// When one of these `classes`, if they wait for `port` in vain, may start a frame, if nothing more is received.
+    /// Returns the earliest time at which one of these blocked `classes` may start, unless more is received.
     #[cold]
     pub fn opens_at(&self, now: Time, port: u16, classes: u8, head: impl Fn(u8) -> Option<Head>) -> Time {
         let cell = self.cell(port);
@@ -148,27 +147,27 @@ impl Egress {
         if cell.holds & hold::TIMED == 0 { resumes } else { resumes.min(self.shut(now, port, classes, head).1) }
     }
 
-    /// Whether nothing waits for `port`, nothing may hold up a frame there, and the highest class goes first.
+    /// Returns whether `port` has no waiting frame, no reason to delay one, and strict priority.
     #[inline]
     pub fn is_plain(&self, port: u16) -> bool {
         let cell = self.cell(port);
         cell.waiting == 0 && cell.holds & !hold::TELEMETRY == 0 && self.strict
     }
 
-    /// When to look at `port`, whose wire has just been taken: as it becomes free, if something waits.
+    /// Returns the next service time of `port` after a transmission started: the end of the frame if others wait.
     #[inline]
     pub fn next_turn(&self, port: u16) -> Time {
         let cell = self.cell(port);
         if cell.waiting != 0 { cell.busy_until } else { Time::MAX }
     }
 
-    /// The classes that may not leave by `port`, which is held so, now.
+    /// Returns the bitmask of classes that `holds` blocks at `port` now.
     #[inline(always)] // as start
     fn blocked(&mut self, now: Time, port: u16, holds: u8, head: impl Fn(u8) -> Option<Head>, books: &mut Books) -> u8 {
         if holds & hold::BLOCKS == 0 { 0 } else { self.blocked_by(now, port, holds, head, books) }
     }
 
-    /// The same where there is a reason.
+    /// Slow part of [`Egress::blocked`].
     #[cold]
     fn blocked_by(
         &mut self,
@@ -184,7 +183,7 @@ impl Egress {
         timed | stopped | short
     }
 
-    /// The classes that gates, credit, or a frame that is interrupted, keep from leaving by `port` now.
+    /// Returns the bitmask of classes blocked by gates, shaper or an interrupted frame at `port` now.
     #[cold]
     #[inline(never)]
     fn out_of_time(&mut self, now: Time, port: u16, head: impl Fn(u8) -> Option<Head>) -> u8 {
@@ -193,14 +192,14 @@ impl Egress {
         shut | self.rules(port).preemption.as_ref().map_or(0, |preemption| preemption.blocked())
     }
 
-    /// Whose turn it is at `port`, of the classes that are `ready`, at least one.
+    /// Returns the scheduler's choice among the `ready` classes, of which there must be at least one.
     #[inline(always)] // as start
     pub fn pick(&mut self, port: u16, ready: u8) -> u8 {
         if self.strict { ready.ilog2() as u8 } else { self.rules_mut(port).scheduler.pick(ready).unwrap_or(0) }
     }
 
-    /// Starts the frame of `class` that [`pick`](Self::pick) chose on the free wire of `port`; returns when it will
-    /// have arrived.
+    /// Starts the frame of `class` selected by [`pick`](Self::pick) on the free wire of `port`. Returns its arrival
+    /// time.
     #[inline(always)] // as start
     pub fn commit(&mut self, now: Time, port: u16, class: u8, size_bytes: u16) -> Time {
         let cell = &mut self.cells[usize::from(port)];
@@ -211,7 +210,7 @@ impl Egress {
         cell.start(now, size_bytes, &self.rules, port)
     }
 
-    /// Takes credits of both kinds and the scheduler's turn for a frame of `class`.
+    /// Charges credits, shaper and scheduler for a frame of `class`.
     #[inline(never)]
     fn charge(&mut self, now: Time, port: u16, class: u8, size_bytes: u16) {
         self.spend_credit(port, class, size_bytes);
@@ -219,22 +218,22 @@ impl Egress {
         self.rules_mut(port).scheduler.charge(class, u64::from(size_bytes) + WIRE_OVERHEAD_BYTES);
     }
 
-    /// What `port` says of itself as a frame starts to leave it, behind which `queue_bytes` wait.
+    /// Returns the telemetry of `port` for a frame that starts now, with `queue_bytes` behind it.
     pub fn hop(&self, now: Time, port: u16, queue_bytes: u64) -> Hop {
         Hop { at: now, rate: self.rules(port).link.rate, queue_bytes, sent_bytes: self.cell(port).sent_bytes }
     }
 
-    /// Time up to `now` in which the wire of `port` was occupied; of a frame that is on the wire, the part that has
-    /// passed.
+    /// Returns the time up to `now` in which the wire of `port` was occupied, including the elapsed part of the current
+    /// frame.
     pub fn busy_time(&self, now: Time, port: u16) -> Time {
         let (cell, rules) = (self.cell(port), self.rules(port));
-        // Where a byte takes no whole number of picoseconds, each frame may take one more than its share of the sum.
+        // Not exact if the byte time is no whole number of picoseconds: each frame is rounded up, the sum only once.
         let frames = rules.link.rate.serialise(cell.sent_bytes + cell.sent_frames * WIRE_OVERHEAD_BYTES);
         let (cut, resumed) = rules.preemption.as_ref().map_or((Time::ZERO, Time::ZERO), |it| it.cut_and_resumed());
         (frames + resumed).saturating_sub(cut).saturating_sub(cell.busy_until.saturating_sub(now))
     }
 
-    /// Totals of `port` at `now`, since the run began.
+    /// Returns the totals of `port` at `now` since the start of the run.
     fn totals(&self, now: Time, port: u16) -> PortTotals {
         let cell = self.cell(port);
         PortTotals {
@@ -245,12 +244,12 @@ impl Egress {
         }
     }
 
-    /// Totals of `port` at `now`, since the warm-up.
+    /// Returns the totals of `port` at `now` since the warm-up.
     pub fn measured(&self, now: Time, port: u16) -> PortTotals {
         self.totals(now, port).since(self.before(port))
     }
 
-    /// Whether `port` has started to send a frame since the warm-up.
+    /// Returns whether `port` has started a frame since the warm-up.
     pub fn is_used(&self, port: u16) -> bool {
         self.cell(port).sent_frames > self.before(port).frames
     }
@@ -259,9 +258,9 @@ impl Egress {
         self.rules(port).at_warm_up.as_deref().copied().unwrap_or_default()
     }
 
-    /// Starts a frame of `class` that has just come, if the wire of `port` is free and nothing may go before it;
-    /// returns when it will have arrived. `collect` is told of the port where frames collect telemetry, but for what
-    /// waits. The scheduler had nothing to choose, so it costs its class nothing.
+    /// Starts a frame of `class` that has just arrived, if the wire of `port` is free and no other frame has
+    /// precedence. Returns its arrival time. `collect` receives the telemetry of the port, without the backlog. The
+    /// scheduler had no choice, so the class is not charged.
     #[inline(always)] // as start
     pub fn send_at_once(
         &mut self,
@@ -297,7 +296,7 @@ impl Egress {
         goes.then(|| self.start(now, port, size_bytes))
     }
 
-    /// Whether a frame of `class` that comes for `port` now would be on its wire at once; credits are not looked at.
+    /// Returns whether a frame of `class` would start on `port` at once, regardless of credits.
     pub fn is_open(
         &mut self,
         now: Time,
@@ -316,7 +315,7 @@ impl Egress {
         }
     }
 
-    /// Whether a frame of `class` may go at once although some class is stopped: whatever waits must be.
+    /// Returns whether a frame of `class` may start now. All waiting frames must be blocked.
     #[cold]
     fn overtakes(
         &mut self,
@@ -336,13 +335,13 @@ impl Egress {
         goes
     }
 
-    /// Occupies the free wire of `port` with a frame; returns when it will have arrived.
-    #[inline(always)] // wherever a frame starts its cell is at hand already
+    /// Occupies the free wire of `port` with a frame and returns its arrival time.
+    #[inline(always)] // the cell is already loaded wherever a frame starts
     pub fn start(&mut self, now: Time, port: u16, size_bytes: u16) -> Time {
         self.cells[usize::from(port)].start(now, size_bytes, &self.rules, port)
     }
 
-    /// Something of `class` waits for `port` from `now` on: asks again when it may leave.
+    /// Records that a frame of `class` waits for `port`, and schedules the port.
     #[inline(always)] // as start
     pub fn wait(&mut self, now: Time, port: u16, class: u8) {
         if self.lazy {
@@ -354,7 +353,7 @@ impl Egress {
         }
         let waited = cell.waiting & 1 << class != 0;
         cell.waiting |= 1 << class;
-        // A port that waits for blocked classes alone is due later than its wire is free: too late for this class.
+        // A port with only blocked classes is due later than its wire is free: too late for this class.
         let free_at = cell.busy_until.max(now);
         if free_at < self.due.at(port) {
             if free_at > now {
@@ -365,8 +364,8 @@ impl Egress {
         }
     }
 
-    /// As the end of [`wait`](Self::wait), where the wire is free and no frame of `class` waited: the port is due no
-    /// later than the class may start a frame, if nothing more is received.
+    /// End of [`wait`](Self::wait) for a free wire and a class without earlier frames: schedules the port for the
+    /// earliest start of the class.
     #[cold]
     #[inline(never)]
     fn wait_unblocked(&mut self, now: Time, port: u16, class: u8) {
@@ -381,16 +380,16 @@ impl Egress {
         self.look(port, at);
     }
 
-    /// The same while departures are lazy.
+    /// Like [`wait`](Self::wait), during lazy departures.
     #[inline(always)] // as start
     pub fn wait_lazily(&mut self, port: u16, class: u8) {
         self.cells[usize::from(port)].waiting |= 1 << class;
-        // Mostly it is busy already. To ask first costs more: the answer cannot be predicted.
+        // No test, as the bit is mostly set: a mispredicted branch costs more than the store.
         self.busy_ports |= 1 << (port % 64);
     }
 
-    /// The same where more than pauses decide: a watchdog drops what waits, its gate opens before that for which the
-    /// port waits, or it interrupts the frame on the wire.
+    /// Like [`wait`](Self::wait), for ports with more reasons than pauses: a watchdog may drop the frame, its gate may
+    /// open first, or it may interrupt the frame on the wire.
     #[cold]
     #[inline(never)]
     fn wait_and_look(&mut self, now: Time, port: u16, class: u8) {
@@ -404,7 +403,7 @@ impl Egress {
         self.look_to_cut(now, port, class);
     }
 
-    /// Looks at `port` no later than `at`; in vain does no harm.
+    /// Schedules `port` no later than `at`. Too early does no harm.
     pub fn look(&mut self, port: u16, at: Time) {
         if at < self.due.at(port) {
             self.due.set(port, at);
@@ -412,14 +411,14 @@ impl Egress {
     }
 
     /// Schedules `port` for the first instant from `from` on at which a frame may start: when the wire is free, or at
-    /// once where the frame on it may be interrupted.
+    /// once if its frame may be interrupted.
     pub fn look_when_free(&mut self, from: Time, port: u16) {
         let cell = self.cell(port);
         let at = if cell.holds & hold::PREEMPTS != 0 { from } else { cell.busy_until.max(from) };
         self.look(port, at);
     }
 
-    /// Whether a port is stopped or about to be, or waits for credits.
+    /// Returns whether a port is paused, will be, or waits for credits.
     pub fn has_stopped_port(&self) -> bool {
         let held = |(cell, rules): (&Cell, &Rules)| {
             cell.holds & hold::PAUSE != 0 || (cell.holds & hold::CREDIT != 0 && rules.is_short())
@@ -427,7 +426,7 @@ impl Egress {
         self.cells.iter().zip(&self.rules).any(held)
     }
 
-    /// The link of `port` fails.
+    /// Applies a failure of the link of `port`.
     pub fn fail(&mut self, now: Time, port: u16, books: &mut Books) {
         self.rules_mut(port).link.fail(now);
         self.cell_mut(port).holds |= hold::DOWN;
@@ -435,16 +434,16 @@ impl Egress {
         self.forget_credit(now, port, books);
     }
 
-    /// The link of `port` is back.
+    /// Applies the repair of the link of `port`.
     pub fn repair(&mut self, now: Time, port: u16) {
         self.rules_mut(port).link.repair();
         let cell = self.cell_mut(port);
         cell.holds &= !hold::DOWN;
-        // Until now the wire was not free.
+        // The wire was not usable until now.
         cell.busy_until = cell.busy_until.max(now);
     }
 
-    /// The measured window begins `now`.
+    /// Starts the measurement at `now`.
     pub fn reset(&mut self, now: Time) {
         for port in 0..self.len() as u16 {
             let totals = self.totals(now, port);

@@ -1,4 +1,4 @@
-//! Ports that a neighbour stops: 802.3x PAUSE, 802.1Qbb PFC, and the watchdog that looks at them.
+//! Reaction to pauses of a neighbour: 802.3x PAUSE, 802.1Qbb PFC, and the pause-storm watchdog.
 
 use super::{Egress, hold};
 use crate::books::{Books, PauseEvent};
@@ -9,19 +9,19 @@ use protocols::watchdog::WatchdogParameters;
 use stats::trace::TraceEvent;
 use units::Time;
 
-/// What a PAUSE or PFC frame asked for.
+/// Content of a PAUSE or PFC frame.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Received {
-    /// The classes, a bit each.
+    /// Bitmask of the classes.
     pub classes: u8,
-    /// How long they stop from its reception on; zero resumes.
+    /// Duration of the pause from its reception on; zero resumes.
     pub span: Time,
-    /// When it takes effect.
+    /// Time at which it takes effect.
     pub effect: Time,
 }
 
 impl Egress {
-    /// A PAUSE or PFC frame came by `port`: its classes stop, or go on, after `reaction`.
+    /// Handles a PAUSE or PFC frame that arrived by `port`: its classes stop or resume after `reaction`.
     pub fn on_pause(&mut self, port: u16, frame: &Frame, reaction: Reaction, books: &mut Books) -> Received {
         let now = frame.at;
         let rules = self.rules_mut(port);
@@ -37,14 +37,14 @@ impl Egress {
         Received { classes, span, effect: now + reaction }
     }
 
-    /// Whoever waits for `port` looks again when what was received takes effect, or as soon as the wire is free.
+    /// Schedules `port`, if frames wait, for the time at which the received pause or resume takes effect.
     pub fn look_after(&mut self, port: u16, received: Received) {
         if self.cell(port).waiting != 0 {
             self.look_when_free(received.effect, port);
         }
     }
 
-    /// The classes that a pause keeps from leaving by `port` now.
+    /// Returns the bitmask of classes paused at `port` now.
     #[cold]
     pub(super) fn stopped(&mut self, now: Time, port: u16) -> u8 {
         let rules = &mut self.rules[usize::from(port)];
@@ -55,22 +55,22 @@ impl Egress {
         stopped
     }
 
-    /// Tells the watchdog of `port` what was received; returns when it has to look.
+    /// Passes a received pause to the watchdog of `port`. Returns the time of its next sample.
     pub fn watch(&mut self, now: Time, port: u16, received: Received, watchdog: &WatchdogParameters) -> Time {
         let Received { classes, span, effect } = received;
         self.rules_mut(port).watchdog.on_pause(classes, now.saturating_add(span).max(effect));
         effect.saturating_add(if span > Time::ZERO { watchdog.detect } else { watchdog.restore })
     }
 
-    /// Whether a class of `port` is stopped too long, or no longer told to stop; returns when to look again.
+    /// Takes a watchdog sample of `port`: detects and ends pause storms. Returns the time of the next sample.
     #[cold]
     pub fn look_for_storm(&mut self, now: Time, port: u16, watchdog: &WatchdogParameters, books: &mut Books) -> Time {
         let rules = self.rules_mut(port);
-        rules.pause.blocked(now); // brings it up to date
+        rules.pause.blocked(now); // updates the state to `now`
         let stopped = std::array::from_fn(|class| rules.pause.stopped_since(class as u8));
         let mut look = rules.watchdog.look(now, watchdog, stopped);
         if look.again == Time::MAX && !rules.pause.is_clear() {
-            // A pause that has not taken effect yet.
+            // A pause is pending that has not taken effect yet.
             look.again = now + watchdog.detect;
         }
         let stormed = rules.watchdog.stormed();
@@ -91,7 +91,7 @@ impl Egress {
         look.again
     }
 
-    /// The classes whose frames a watchdog drops at `port`, a bit each.
+    /// Returns the bitmask of classes with frames to drop at `port` by the watchdog.
     pub fn dropped_classes(&self, port: u16) -> u8 {
         let stormed = self.cell(port).holds & hold::STORM != 0;
         if stormed && self.drops_in_storms { self.rules(port).watchdog.stormed() } else { 0 }

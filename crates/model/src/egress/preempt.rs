@@ -1,5 +1,5 @@
-//! Ports that interrupt frames (IEEE 802.1Qbu). A frame that may still be cut stays with its port: its arrival is
-//! certain only when it can no longer be, and only then does it go to the link.
+//! Frame preemption (IEEE 802.1Qbu). A preemptable frame stays at its port until it can no longer be interrupted. Only
+//! then its arrival time is final, and it is passed to the link.
 
 use super::{Egress, Head, When, hold};
 use crate::books::Books;
@@ -7,23 +7,23 @@ use protocols::frame::Frame;
 use protocols::preemption::{PreemptionParameters, Rest};
 use units::Time;
 
-/// A preemptable frame that has begun to leave.
+/// A preemptable frame in transmission.
 #[derive(Clone, Copy, Debug)]
 struct Kept {
     frame: Frame,
     rest: Rest,
-    /// Since when its present fragment is on the wire; `None` while it is interrupted.
+    /// Start of the current fragment on the wire; `None` while interrupted.
     since: Option<Time>,
 }
 
-/// The preemption of one port.
+/// Preemption state of one port.
 #[derive(Clone, Debug)]
 pub(crate) struct Preemption {
     parameters: PreemptionParameters,
     kept: Option<Kept>,
-    /// The fragment that was handed to the link last.
+    /// The fragment that was passed to the link last.
     handed_over: Option<Kept>,
-    /// Time on the wire that cuts have taken back, and that the rests of frames took.
+    /// Wire time saved by interruptions (`cut`), and wire time of resumed fragments.
     cut: Time,
     resumed: Time,
 }
@@ -33,12 +33,12 @@ impl Preemption {
         Preemption { parameters, kept: None, handed_over: None, cut: Time::ZERO, resumed: Time::ZERO }
     }
 
-    /// The classes that cannot start: while a frame is interrupted, all that are not express.
+    /// Returns the bitmask of classes that cannot start: all but express ones while a frame is interrupted.
     pub(super) fn blocked(&self) -> u8 {
         if self.is_interrupted() { !self.parameters.express } else { 0 }
     }
 
-    /// The class of the frame that is interrupted.
+    /// Returns the class of the interrupted frame.
     pub(super) fn interrupted_class(&self) -> Option<u8> {
         self.kept.filter(|kept| kept.since.is_none()).map(|kept| kept.frame.class)
     }
@@ -47,27 +47,27 @@ impl Preemption {
         self.kept.is_some_and(|kept| kept.since.is_none())
     }
 
-    /// Whether a frame must be kept as it starts.
+    /// Returns whether a frame must be kept at the port when it starts.
     pub(super) fn keeps(&self, class: u8, size_bytes: u16) -> bool {
         self.parameters.cuts(class, size_bytes)
     }
 
-    /// The time on the wire of whole frames that cuts have taken back, and that of the rests that went on.
+    /// Returns the wire time saved by interruptions, and that of resumed fragments.
     pub(super) fn cut_and_resumed(&self) -> (Time, Time) {
         (self.cut, self.resumed)
     }
 
-    /// The frame that has begun to leave.
+    /// Returns the frame in transmission.
     pub fn kept(&self) -> Option<&Frame> {
         self.kept.as_ref().map(|kept| &kept.frame)
     }
 }
 
-/// What a port does next whose wire is busy.
+/// The next step of a port with a busy wire.
 pub(crate) enum Busy {
-    /// Nothing before then.
+    /// None before this time.
     Until(Time),
-    /// This frame can no longer be cut: it goes to the link.
+    /// The frame can no longer be interrupted: pass it to the link.
     Goes(Frame),
 }
 
@@ -76,22 +76,23 @@ impl Egress {
         self.rules_mut(port).preemption.as_deref_mut()
     }
 
-    /// The frame that has begun to leave by `port` and may be interrupted.
+    /// Returns the frame in transmission at `port` that may be interrupted.
     pub fn kept(&self, port: u16) -> Option<&Frame> {
         self.rules(port).preemption.as_ref()?.kept()
     }
 
-    /// Whether a frame that starts now by `port` may be interrupted.
+    /// Returns whether a frame that starts now at `port` may be interrupted.
     pub fn keeps(&self, port: u16, class: u8, size_bytes: u16) -> bool {
         self.rules(port).preemption.as_ref().is_some_and(|preemption| preemption.keeps(class, size_bytes))
     }
 
-    /// The classes that interrupt others at `port`.
+    /// Returns the bitmask of express classes at `port`.
     pub fn express(&self, port: u16) -> u8 {
         self.rules(port).preemption.as_ref().map_or(0, |preemption| preemption.parameters.express)
     }
 
-    /// Which express classes may interrupt the frame on the wire of `port` now, or when the first of them may.
+    /// Returns the express classes that may interrupt the frame on the wire of `port` now, or the earliest time for
+    /// one.
     pub fn eligible_express(
         &mut self,
         now: Time,
@@ -106,8 +107,8 @@ impl Egress {
         }
     }
 
-    /// `frame` has just started by `port`; it stays until it can no longer be interrupted. Returns when that is, or
-    /// when a hold interrupts it.
+    /// Keeps `frame`, which has just started by `port`. Returns the time at which it can no longer be interrupted, or
+    /// at which a hold interrupts it.
     pub fn keep(&mut self, now: Time, port: u16, frame: Frame) -> Time {
         let rate = self.rules(port).link.rate;
         if let Some(preemption) = self.preemption(port) {
@@ -117,12 +118,13 @@ impl Egress {
         self.certain_at(port).min(self.holds_at(now, port))
     }
 
-    /// When a hold of preemptable frames is requested next at `port`: `now` if it is.
+    /// Returns the time of the next hold of preemptable frames at `port`; `now` during a hold.
     pub fn holds_at(&self, now: Time, port: u16) -> Time {
         self.rules(port).gates.as_ref().map_or(Time::MAX, |gates| gates.holds_at(now))
     }
 
-    /// When the frame on the wire of `port` can no longer be cut; never if it cannot be, or is none.
+    /// Returns the time from which the frame on the wire of `port` is uninterruptible; [`Time::MAX`] without such a
+    /// frame.
     fn certain_at(&self, port: u16) -> Time {
         let rules = self.rules(port);
         let Some(preemption) = &rules.preemption else { return Time::MAX };
@@ -134,8 +136,8 @@ impl Egress {
         }
     }
 
-    /// The wire of `port` is busy, and somebody looks at it: an express frame has come, a hold is requested, or the
-    /// frame on the wire can no longer be cut.
+    /// Serves `port` while its wire is busy: an express frame waits or a hold is requested (`wants_to_cut`), or the
+    /// frame on the wire can no longer be interrupted.
     pub fn while_busy(&mut self, now: Time, port: u16, wants_to_cut: bool) -> Busy {
         let certain = self.certain_at(port);
         let busy_until = self.cell(port).busy_until;
@@ -158,9 +160,9 @@ impl Egress {
         Busy::Until(certain)
     }
 
-    /// Goes on with the frame that was interrupted at `port`, whose wire is free and where no express frame may start:
-    /// when it can no longer be cut or a hold interrupts it again, or when its gate lets it go on. `None` if there is
-    /// none.
+    /// Resumes the interrupted frame of `port`, with a free wire and no express frame that may start. Returns the time
+    /// of the next step: the frame is uninterruptible, a hold interrupts it again, or its gate opens. `None` without
+    /// such a frame.
     pub fn resume(&mut self, now: Time, port: u16, books: &mut Books) -> Option<Time> {
         self.judge_resumption(now, port, books);
         let link = &self.rules(port).link;
@@ -184,7 +186,7 @@ impl Egress {
         Some(self.certain_at(port).min(self.holds_at(now, port)))
     }
 
-    /// Judges the frame that is interrupted at `port`, if there is one: it could not have gone on before `now`.
+    /// Checks that the interrupted frame of `port`, if any, could not have resumed before `now`.
     pub(super) fn judge_resumption(&self, now: Time, port: u16, books: &mut Books) {
         let rules = self.rules(port);
         let Some(Kept { frame, rest, since: None }) = rules.preemption.as_ref().and_then(|it| it.kept) else { return };
@@ -194,8 +196,8 @@ impl Egress {
         books.note_start(eligible_at, now, port, Some(frame.class));
     }
 
-    /// Judges a frame of `class` that starts by `port` at `now`, as the wire becomes free: if it is express, it could
-    /// not have interrupted the frame before it.
+    /// Checks that an express frame of `class` that starts at `now`, directly after another, could not have interrupted
+    /// it.
     pub fn judge_interruption(&mut self, now: Time, port: u16, class: u8, head: Head, books: &mut Books) {
         let rate = self.rules(port).link.rate;
         let Some(preemption) = self.preemption(port) else { return };
@@ -213,12 +215,12 @@ impl Egress {
         }
     }
 
-    /// The link of `port` failed: the frame that had begun to leave is lost.
+    /// Removes the kept frame of a port with a failed link.
     pub fn lose_kept(&mut self, port: u16) -> Option<Frame> {
         self.preemption(port)?.kept.take().map(|kept| kept.frame)
     }
 
-    /// Something express waits for `port`: it may have to interrupt.
+    /// Schedules `port` for a possible interruption if `class` is express.
     #[cold]
     pub(super) fn look_to_cut(&mut self, now: Time, port: u16, class: u8) {
         if self.cell(port).holds & hold::PREEMPTS != 0 && self.express(port) & 1 << class != 0 {

@@ -1,16 +1,16 @@
-//! Ports whose classes need credit to send (IEEE 802.1Qav): what is on the wire costs it, what waits earns it. At a
-//! switch a frame begins to wait as it comes; at a host, as its port looks at it.
+//! Credit-based shaper (IEEE 802.1Qav): transmission costs credit, waiting earns it. At a switch a frame waits from its
+//! arrival on; at a host, from the service of its port on.
 
 use super::{Egress, Rules};
 use units::Time;
 
 impl Rules {
-    /// Whether `class` has the credit to start a frame.
+    /// Returns whether `class` has enough credit to start a frame.
     pub(super) fn has_shaping_credit(&self, class: u8) -> bool {
         self.shaper.as_ref().is_none_or(|shaper| shaper.may_start(class))
     }
 
-    /// Brings the credit up to `now`, where something of the classes `waiting` waits.
+    /// Updates the credit to `now`, with `waiting` classes since the last update.
     pub(super) fn settle_shaper(&mut self, now: Time, waiting: u8) {
         let Some(shaper) = &mut self.shaper else { return };
         let interrupted = self.preemption.as_ref().and_then(|preemption| preemption.interrupted_class());
@@ -21,21 +21,21 @@ impl Rules {
         });
     }
 
-    /// When it has, if its gate stays open.
+    /// Returns the time at which `class` has enough credit, if its gate stays open.
     pub(super) fn shaping_credit_at(&self, class: u8) -> Time {
         self.shaper.as_ref().map_or(Time::ZERO, |shaper| shaper.starts_at(class))
     }
 }
 
 impl Egress {
-    /// Brings the credit of `port` up to `now`. Whenever a class begins to wait, before and after.
+    /// Updates the credit of `port` to `now`. Required before and after each change of the waiting classes.
     #[cold]
     pub(super) fn settle(&mut self, now: Time, port: u16) {
         let waiting = self.cell(port).waiting;
         self.rules_mut(port).settle_shaper(now, waiting);
     }
 
-    /// A frame of `class` starts by `port`.
+    /// Charges the shaper for a frame of `class` that starts at `port`.
     #[cold]
     pub fn shape(&mut self, now: Time, port: u16, class: u8, size_bytes: u16) {
         let rules = self.rules_mut(port);

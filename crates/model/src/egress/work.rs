@@ -1,29 +1,29 @@
-//! The check [`check::work`] at the ports of a node: when could a frame that waits have started?
+//! Work conservation check ([`check::work`]) at ports: the earliest start of each waiting frame.
 //!
 //! ```text
-//!   at the latest of
+//!   the latest of
 //!     its arrival                                 Head::since
-//!     the end of the frame before it              Cell::busy_until, as late as the repair of its link
+//!     the end of the frame before it              Cell::busy_until, at least the repair of its link
 //!     the end of the last pause of its class      PauseState::free_at
-//!     the arrival of credits for it               CreditPort::has_credits_at
+//!     the arrival of its credits                  CreditPort::has_credits_at
 //!     the end of negative credit of its class     CreditShaper::sufficient_at
-//!   and from then on when its gate is open long enough, or until a hold interrupts it
+//!   and then the first time at which its gate is open long enough, or until a hold interrupts it
 //! ```
 //!
-//! None of this depends on [`Egress::due`], the schedule that is checked. A frame that starts as its wire becomes free
-//! is on time, so only wires that were free for a while are judged: the common case costs one comparison.
+//! This is independent of [`Egress::due`], the schedule under test. A frame that starts as its wire becomes free is on
+//! time, so only wires that were free for a while are checked: the common case costs one comparison.
 
 use super::{Cell, Egress, Head, Rules};
 use crate::books::Books;
 use units::Time;
 
 impl Rules {
-    /// The earliest instant from `from` on at which a frame of `class` could start on a free wire, as of the time up to
-    /// which pauses and the shaper are settled; [`Time::MAX`] for never.
+    /// Returns the earliest time from `from` on at which a frame of `class` could start on a free wire; [`Time::MAX`]
+    /// for never. Pauses and the shaper must be up to date.
     pub(super) fn could_start_at(&self, from: Time, class: u8, size_bytes: u16, obeys_credits: bool) -> Time {
         let mut at = from;
         loop {
-            // Each reason may last into the time of another.
+            // Reasons can overlap: repeat until none delays the frame further.
             let next = self.unblocked_at(at, class, size_bytes, obeys_credits);
             if next == at || next == Time::MAX {
                 return next;
@@ -32,9 +32,9 @@ impl Rules {
         }
     }
 
-    /// The end of the reasons that keep a frame of `class` from starting at `from`, one after the other.
+    /// Returns the end of all reasons that block a frame of `class` at `from`, evaluated one after the other.
     fn unblocked_at(&self, from: Time, class: u8, size_bytes: u16, obeys_credits: bool) -> Time {
-        // A watchdog that forwards disregards the pause.
+        // A watchdog that forwards frames ignores the pause.
         let stormed_at = self.watchdog.stormed_since(class).map_or(Time::MAX, |at| from.max(at));
         let mut at = self.pause.free_at(class, from).min(stormed_at);
         if let Some(credit) = self.credit.as_ref().filter(|_| obeys_credits) {
@@ -51,15 +51,15 @@ impl Rules {
 }
 
 impl Egress {
-    /// Judges the frames that wait for `port`, whose wire is free at `now`: none could have started before. `head`
-    /// gives the first frame of a class. Pauses and the shaper are settled up to `now`.
+    /// Checks that the frames waiting for `port` could not have started before `now`. Its wire must be free, pauses and
+    /// the shaper up to date. `head` returns the first frame of a class.
     #[cold]
     #[inline(never)]
     pub fn judge_waiting(&self, now: Time, port: u16, head: impl Fn(u8) -> Option<Head>, books: &mut Books) {
         self.judge_by(now, port, self.rules(port), head, books);
     }
 
-    /// Judges what waits for `port` before it sends a MAC control frame at once: the wire is not free afterwards.
+    /// Checks waiting frames before `port` sends a MAC control frame at once, which occupies the wire.
     #[inline]
     pub fn judge_before_control(&mut self, now: Time, port: u16, head: impl Fn(u8) -> Option<Head>, books: &mut Books) {
         let cell = self.cell(port);
@@ -70,7 +70,7 @@ impl Egress {
         }
     }
 
-    /// As [`judge_waiting`](Self::judge_waiting), of a port with these `rules`.
+    /// Like [`judge_waiting`](Self::judge_waiting), for a port with these `rules`.
     fn judge_by(&self, now: Time, port: u16, rules: &Rules, head: impl Fn(u8) -> Option<Head>, books: &mut Books) {
         let &Cell { waiting, busy_until, .. } = self.cell(port);
         let interrupted = rules.preemption.as_ref().map_or(0, |preemption| preemption.blocked());
@@ -83,7 +83,7 @@ impl Egress {
         }
     }
 
-    /// Judges one frame of `class` that waits for `port` at `now`.
+    /// Checks one frame of `class` that waits for `port` at `now`.
     pub fn judge_frame(&mut self, now: Time, port: u16, class: u8, head: Head, books: &mut Books) {
         let obeys_credits = self.obeys_credits;
         let busy_until = self.cell(port).busy_until;
@@ -95,7 +95,7 @@ impl Egress {
         }
     }
 
-    /// Judges all that waits for `port` as the run ends at `now`.
+    /// Checks all frames that wait for `port` when the run ends at `now`.
     pub fn judge_at_end(&self, now: Time, port: u16, head: impl Fn(u8) -> Option<Head>, books: &mut Books) {
         let &Cell { waiting, busy_until, .. } = self.cell(port);
         if busy_until >= now {
@@ -113,9 +113,9 @@ impl Egress {
         self.judge_resumption(now, port, books);
     }
 
-    /// The frame `head` of `class` is the next at `port`, which sends others: since when, from `from` on, neither a
-    /// pause, credits nor a shaper kept it back, and for how long of the time up to `now` it was available. The former
-    /// is [`Time::MAX`] if its gate never is for as long as it takes.
+    /// Returns the time, from `from` on, since which neither pause, credits nor shaper block `head`, the next frame of
+    /// `class` at `port`, and how long up to `now` its gate was available. The former is [`Time::MAX`] if no gate
+    /// opening is long enough.
     pub fn blocked_since(&self, now: Time, port: u16, (class, head): (u8, Head), from: Time) -> (Time, Time) {
         let mut rules = self.rules(port).clone();
         rules.pause.settle(now);
@@ -130,7 +130,7 @@ impl Egress {
         (since, open)
     }
 
-    /// Judges a MAC control frame that waits since `since`, at `now`.
+    /// Checks at `now` a MAC control frame that has waited since `since`.
     #[inline]
     pub(super) fn judge_control(&self, now: Time, port: u16, since: Time, books: &mut Books) {
         let busy_until = self.cell(port).busy_until;

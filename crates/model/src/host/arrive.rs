@@ -1,4 +1,4 @@
-//! What a host does with a frame.
+//! Reception of frames at a host.
 
 use super::flows::{Completed, Delivery, FlowReport, FlowState, Incoming, Outlet, with_ctx};
 use super::messages::Inbox;
@@ -20,17 +20,17 @@ use protocols::transport::{ReceiverState, TransportParameters};
 use traffic::{FrameLengths, Lengths, Load, When};
 use units::Time;
 
-/// How long a receiver remembers a flow that is complete beyond its sender's longest silence: what a frame may
-/// spend in the network.
+/// Time, after twice the longest timeout of the transport, for which a complete flow is remembered: the maximum time of
+/// a frame in the network.
 const LINGER: Time = Time::from_ms(10);
 
-/// Where replies go, and by which port.
+/// Destination of replies, and the port by which they leave.
 #[derive(Clone, Copy)]
 pub(super) struct ReplyTo {
     port: u16,
     dst: u32,
     flow: u32,
-    /// Of the data.
+    /// Class of the data.
     class: u8,
     traffic: u8,
 }
@@ -89,7 +89,7 @@ impl Host {
         self.egress.look_after(in_port, received);
     }
 
-    /// A host with several links carries frames of others on (BCube).
+    /// Forwards a frame of another host, at hosts with several links (BCube).
     fn relay(&mut self, mut frame: Frame, in_port: u16, window: &mut Window<'_, OnWire>) {
         if frame.src == self.index {
             return self.take_back(frame, in_port, window);
@@ -172,7 +172,7 @@ impl Host {
         }
     }
 
-    /// Measures more of a data frame than its delay.
+    /// Measures jitter and bounces of a data frame.
     #[cold]
     fn note_arrived(&mut self, frame: &Frame, delay: Time) {
         self.note_travel(frame);
@@ -183,7 +183,7 @@ impl Host {
         }
     }
 
-    /// A probe or control frame of a flow's sender arrived.
+    /// Handles a probe or control frame of a flow's sender.
     #[cold]
     fn on_control(&mut self, in_port: u16, frame: &Frame, window: &mut Window<'_, OnWire>) {
         self.books.ledger.packets.consumed.count(u64::from(frame.size_bytes));
@@ -192,7 +192,7 @@ impl Host {
         }
         self.take_telemetry(frame);
         let key = (frame.src, frame.flow);
-        // Nobody is left to hear what comes for a flow that is complete.
+        // A complete flow has no receiver.
         if !self.receivers.completed.contains_key(&key) {
             let slot = match self.receivers.by_source.get(&key) {
                 Some(&slot) => slot,
@@ -214,7 +214,7 @@ impl Host {
         self.hops.clear();
     }
 
-    /// Takes out what a frame that arrived has collected on its way.
+    /// Removes the telemetry that an arrived frame has collected.
     #[cold]
     pub(super) fn take_telemetry(&mut self, frame: &Frame) {
         if let (Some(telemetry), Some(record)) = (&self.network.telemetry, frame.record()) {
@@ -222,18 +222,18 @@ impl Host {
         }
     }
 
-    /// A duplicate of data of a flow that is complete: its sender missed the last acknowledgement. It is answered as
-    /// the flow's receiver would have, which hosts do not keep.
+    /// Handles a duplicate of data of a complete flow: its sender missed the last acknowledgement. The answer is that
+    /// of a receiver in the complete state, created on demand.
     #[cold]
     pub(super) fn on_late_data(&mut self, in_port: u16, frame: &Frame, window: &mut Window<'_, OnWire>) {
         let now = frame.at;
         self.measured.order_late += u64::from(frame.kind == Kind::Data);
         if frame.has(flags::COLLECTS) {
             self.take_telemetry(frame);
-            self.hops.clear(); // an acknowledgement of the whole flow brings none back
+            self.hops.clear(); // an acknowledgement of the whole flow carries no telemetry
         }
         if self.network.is_datagram(frame.flow, frame.traffic) {
-            // Datagrams complete with their last frame; one that it overtook is still new.
+            // A flow of datagrams is complete with its last frame; frames that it overtook are still new.
             if frame.kind == Kind::Data {
                 self.measured.goodput_bytes[usize::from(frame.traffic)] += u64::from(frame.payload_bytes);
             }
@@ -253,7 +253,7 @@ impl Host {
         self.send_replies(now, to, window);
     }
 
-    /// The first frame of a flow that this host sees.
+    /// Creates the receiver of a flow for its first frame.
     pub(super) fn open_incoming(&mut self, frame: &Frame) -> u32 {
         let incoming = Incoming {
             receiver: self.receiver_for(frame.flow, frame.traffic),
@@ -278,7 +278,7 @@ impl Host {
             }
             None => {
                 if self.receivers.flows.is_empty() {
-                    self.receivers.flows.reserve_exact(1); // many a host has one flow, and never another
+                    self.receivers.flows.reserve_exact(1); // many hosts receive one flow only
                 }
                 self.receivers.flows.push(incoming);
                 self.receivers.flows.len() as u32 - 1
@@ -295,15 +295,14 @@ impl Host {
         }
     }
 
-    /// Every byte of the flow has arrived: what is left of it is that it was here, for as long as its sender
-    /// may repeat itself.
+    /// Completes a flow, of which every byte has arrived. It is remembered for as long as its sender may retransmit.
     fn complete(&mut self, now: Time, slot: u32, frame: &Frame, window: &mut Window<'_, OnWire>) {
         let silence = self.network.transport(frame.traffic).max_rto();
         let forget_at = now.saturating_add(silence * 2 + LINGER);
         let incoming = &mut self.receivers.flows[slot as usize];
         incoming.active = false;
         if std::mem::take(&mut incoming.in_round) {
-            // The next flow in this slot must not inherit its place, nor be taken for one of this port.
+            // The next flow in this slot must not inherit the place in the pull queue of this port.
             self.receivers.pulls[usize::from(incoming.port)].pacer.leave(slot);
         }
         if let (Some(state), Some(density)) = (&mut incoming.reorder, &mut self.measured.reordering) {
@@ -338,6 +337,7 @@ impl Host {
 
     pub(super) fn on_receiver_timer(&mut self, now: Time, slot: u32, window: &mut Window<'_, OnWire>) {
         let incoming = &mut self.receivers.flows[slot as usize];
+        // Stale: the flow is complete, or an earlier entry replaced this one.
         if !incoming.active || incoming.timer != now {
             return;
         }
@@ -394,6 +394,7 @@ impl Host {
                 ..Frame::default()
             };
             self.books.ledger.packets.injected.count(u64::from(size_bytes));
+            // A single reply can skip the queue if the wire is free and no other frame waits.
             if lone && self.books.tracer.is_none() && self.needs_no_turn(now, 0) {
                 self.send_made(now, 0, (class, size_bytes), frame, window);
                 continue;
@@ -416,8 +417,8 @@ impl Host {
         }
     }
 
-    /// The word and flags of a reply that shall bring back what the frame in hand has collected: without telemetry
-    /// where that is nothing, or where the reply says that the flow is complete.
+    /// Returns detail word and flags of a reply that carries the collected telemetry. Without telemetry if there is
+    /// none, or if the reply completes the flow.
     #[cold]
     fn bring_telemetry(&self, detail: Detail, flags: u8) -> (Detail, u8) {
         match &self.network.telemetry {
@@ -428,13 +429,13 @@ impl Host {
         }
     }
 
-    /// Replies of a host with several ports leave by a port of the route back.
+    /// Returns the egress port of a reply at a host with several ports: a port of the route back.
     fn reply_port(&self, arrived: u16, dst: u32, entropy: u32) -> u16 {
         let choice = self.network.forwarding.lookup(self.node, dst);
         choice.get(select(entropy, self.salt, choice.len())).copied().unwrap_or(arrived)
     }
 
-    /// An acknowledgement or notification for one of this host's flows.
+    /// Handles an acknowledgement or notification for a flow of this host.
     fn on_reply(&mut self, frame: &Frame, window: &mut Window<'_, OnWire>) {
         let now = frame.at;
         self.books.ledger.packets.consumed.count(u64::from(frame.size_bytes));
@@ -464,7 +465,7 @@ impl Host {
         self.after_sender(now, slot, window);
     }
 
-    /// The watch over a flow that arrives, where reordering is measured.
+    /// Returns the reordering state of an arriving flow, if reordering is measured.
     pub(super) fn reorder_state(&self, flow: u32, traffic: u8) -> Option<Box<ReorderState>> {
         self.measured.reordering.as_ref()?;
         let piece_bytes = match self.network.traffic.flows.get(flow as usize).map(|flow| &flow.load) {
@@ -481,7 +482,7 @@ impl Host {
         Some(Box::new(ReorderState::new(piece_bytes)))
     }
 
-    /// Adds what came to `total`, as if nothing more came.
+    /// Adds the reordering so far to `total`, as if no more frames arrived.
     pub(crate) fn add_reordering(&self, total: &mut ReorderDensity) {
         let Some(density) = &self.measured.reordering else { return };
         total.merge(density);

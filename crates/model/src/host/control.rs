@@ -1,4 +1,4 @@
-//! What the congestion controls of a host's flows hold.
+//! Congestion control state of a host's flows.
 
 use super::Host;
 use super::flows::Outlet;
@@ -8,8 +8,8 @@ use stats::control::ControlSample;
 use units::{Rate, Time};
 
 impl Host {
-    /// A look at `at`, when nothing earlier is left to do, at each flow that it sends and that has a control, with its
-    /// destination; what only the receiving end knows is left open.
+    /// Returns flow, destination and a sample of the congestion control for each flow that sends and has one. All
+    /// events before `at` must have happened. Values of the receiving end are left open.
     pub fn controls(&self, at: Time) -> impl Iterator<Item = (u32, u32, ControlSample)> + '_ {
         let now = local(self.clock.as_ref(), at);
         self.senders.flows.iter().filter(|flow| flow.active).filter_map(move |flow| {
@@ -33,7 +33,7 @@ impl Host {
         })
     }
 
-    /// The mean delay that the receiver of `flow` of host `src` goes by, if it measures one.
+    /// Returns the mean delay in ps that the receiver of `flow` of host `src` uses, if it measures one.
     pub fn delay_ps(&self, src: u32, flow: u32) -> Option<i64> {
         let &slot = self.receivers.by_source.get(&(src, flow))?;
         self.receivers.flows[slot as usize].receiver.delay_ps()

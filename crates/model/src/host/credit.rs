@@ -1,4 +1,4 @@
-//! Credits as a host lives them: it keeps nothing of what comes, and sends what the switch has room for.
+//! Credit-based flow control at a host: arriving frames are consumed at once, and frames leave if the switch has room.
 
 use super::Host;
 use super::timers::Event;
@@ -8,7 +8,7 @@ use protocols::frame::Frame;
 use units::Time;
 
 impl Host {
-    /// A frame came by a port under credits. The host takes it out of the port's buffer at once.
+    /// Charges a frame that arrived by a port under credits, and frees its room at once.
     pub(super) fn take_room(&mut self, in_port: u16, frame: &Frame, window: &mut Window<'_, OnWire>) {
         let Some(credit) = &mut self.egress.rules_mut(in_port).credit else { return };
         credit.receive(frame.class, u64::from(frame.size_bytes));
@@ -17,13 +17,13 @@ impl Host {
         }
     }
 
-    /// Sends the credits that `port` owes as soon as its wire is free.
+    /// Sends the pending grants of `port`, at the latest when its wire is free.
     pub(super) fn send_owed(&mut self, now: Time, port: u16, window: &mut Window<'_, OnWire>) {
         self.judge_before_control(now, port);
         self.egress.send_owed(now, port, |_| 0, &mut self.books, window);
     }
 
-    /// A credit message came by `in_port`.
+    /// Handles a credit message that arrived by `in_port`.
     pub(super) fn on_credit(&mut self, in_port: u16, frame: &Frame, window: &mut Window<'_, OnWire>) {
         let now = frame.at;
         let (class, goes_on) = self.egress.on_credit(in_port, frame, &mut self.books);
@@ -35,7 +35,7 @@ impl Host {
         }
     }
 
-    /// Every port repeats its credits.
+    /// Repeats the grants of all ports.
     pub(super) fn regrant(&mut self, now: Time, window: &mut Window<'_, OnWire>) {
         let Some(parameters) = self.network.switch.flow_control.credit().copied() else { return };
         self.schedule(now + parameters.regrant, Event::Regrant);

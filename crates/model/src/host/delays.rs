@@ -1,20 +1,20 @@
-//! One-way delays of what a host received.
+//! One-way delays of frames received by a host.
 
 use crate::all_delays::AllDelays;
 use stats::histogram::Histogram;
 use units::Time;
 
-/// How many delays wait before they are sorted into a histogram.
+/// Delays collected before they are added to a histogram.
 const BATCH: usize = 16;
 
-/// The delays that a host has seen last.
+/// The last delays of a host, not in a histogram yet.
 #[derive(Debug, Default)]
 pub(crate) struct Delays {
     recent: Vec<u64>,
 }
 
 impl Delays {
-    /// Counts one delay of what came to `host`.
+    /// Records the delay of a frame received by `host`.
     #[inline]
     pub fn record(&mut self, delay: Time, host: u32, all: &AllDelays) {
         self.recent.push(delay.as_ps());
@@ -23,7 +23,7 @@ impl Delays {
         }
     }
 
-    // Apart: once for a batch.
+    // Not inlined: called once per batch.
     #[inline(never)]
     fn sort_in(&mut self, histogram: &mut Histogram) {
         for delay_ps in self.recent.drain(..) {
@@ -31,7 +31,7 @@ impl Delays {
         }
     }
 
-    /// Adds the delays that are not among [`AllDelays`] yet, in ps, to `total`.
+    /// Adds the delays that are not in [`AllDelays`] yet, in ps, to `total`.
     pub fn add_to(&self, total: &mut Histogram) {
         self.recent.iter().for_each(|&delay_ps| total.record(delay_ps));
     }

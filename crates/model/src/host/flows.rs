@@ -1,4 +1,4 @@
-//! The two ends of a flow as a host keeps them.
+//! The sending and receiving ends of flows at a host.
 
 use super::messages::{Inbox, Outbox};
 use super::paths::Paths;
@@ -18,20 +18,20 @@ use std::collections::{BTreeMap, VecDeque};
 use traffic::{DatagramSource, Departures, FrameLengths};
 use units::Time;
 
-/// What a flow waits for.
+/// Scheduling state of a sending flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum FlowState {
-    /// In the port's round.
+    /// In the ready ring of its port and class.
     Ready,
-    /// In the port's heap of paced flows.
+    /// In the heap of paced flows of its port.
     Paced,
-    /// In that heap too, because its flow is held: an XON ends it early.
+    /// In that heap because its flow is held: an XON ends this early.
     Held,
-    /// Until a frame or timer.
+    /// Waits for a frame or timer.
     Idle,
 }
 
-/// What sends.
+/// The origin of a flow's frames.
 #[derive(Debug)]
 pub(super) enum Outlet {
     /// A transport.
@@ -40,21 +40,21 @@ pub(super) enum Outlet {
     Source(Box<SourceState>),
 }
 
-/// A source of datagrams: its next frame, and those after it.
+/// A source of datagrams with its next frame.
 #[derive(Debug)]
 pub(super) struct SourceState {
     departures: Departures,
     lengths: FrameLengths,
-    /// Where it goes by its host's clock, and that is not exact.
+    /// Clock of the departures, if the source follows its host's clock and that is not exact.
     clock: Option<NodeClock>,
-    /// When its next frame is due, and how long that is.
+    /// Due time of the next frame, in true time, and its length in bytes.
     next: Option<Time>,
     next_bytes: u16,
     seq: u64,
 }
 
 impl SourceState {
-    /// Of `flow`, whose frames begin at the true time `start`; `seed` is the run's.
+    /// Creates the source of `flow`, with departures from the true time `start` on; `seed` is that of the run.
     pub fn new(
         source: DatagramSource,
         (flow, size_bytes): (u32, u64),
@@ -94,44 +94,44 @@ impl SourceState {
 #[derive(Debug)]
 pub(super) struct Outgoing {
     pub active: bool,
-    /// Advances whenever the slot is reused, so that old events do not hit the new flow.
+    /// Incremented when the slot is reused, so that events of the old flow are ignored.
     pub generation: u32,
     pub state: FlowState,
-    /// When it entered its port's round; not updated where it does so as its frame starts.
+    /// Time at which the flow last became ready.
     pub ready_since: Time,
     pub outlet: Outlet,
     pub flow: u32,
     pub dst: u32,
     pub class: u8,
     pub traffic: u8,
-    /// The port it leaves by.
+    /// Egress port.
     pub port: u16,
     pub dst_port: u16,
     pub path: bool,
-    /// Where it chooses a path for every frame.
+    /// Path selection per frame, if senders select paths.
     pub paths: Option<Box<Paths>>,
     pub entropy: u32,
-    /// Where it is a connection with several messages, of which it has the number of the first.
+    /// Messages, if this is a connection with several; `flow` is the number of the first.
     pub outbox: Option<Box<Outbox>>,
     pub start: Time,
     pub size_bytes: u64,
-    /// Time of its entry among the host's timers.
+    /// Time of its entry in the host's timers.
     pub timer: Time,
 }
 
-/// How far a host is with its flows.
+/// Progress of the flows of a host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
-    /// Planned flows with an end that have sent everything and, where the transport promises it, know it delivered.
+    /// Planned flows with an end that have ended: all sent and, if the transport promises it, acknowledged.
     pub finished: u64,
-    /// Flows without end are under way.
+    /// Whether flows without end are active.
     pub endless: bool,
 }
 
-/// A flow as its sender knows it: ended, or under way when the run ends.
+/// The record of a flow at its sender, after its end or at the end of the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FlowEnd {
-    /// Its number at its source: below 2^31 that of the plan.
+    /// Number at its source; below 2^31 for planned flows.
     pub flow: u32,
     /// Source host.
     pub src: u32,
@@ -143,64 +143,64 @@ pub struct FlowEnd {
     pub class: u8,
     /// Its destination port.
     pub dst_port: u16,
-    /// Payload to carry.
+    /// Payload in bytes.
     pub size_bytes: u64,
-    /// When it started.
+    /// Start time.
     pub start: Time,
-    /// When its last byte arrived, if it did and that is known: to the sender, or by the report of its receiver.
+    /// Arrival of the last byte, if reported by acknowledgements or by the receiver.
     pub delivered: Option<Time>,
-    /// When its sender knew.
+    /// Time at which the sender received the final acknowledgement.
     pub acked: Option<Time>,
-    /// Whether its sender had not ended when the run did.
+    /// Whether the sender was still active at the end of the run.
     pub open: bool,
-    /// Payload sent again.
+    /// Retransmitted payload in bytes.
     pub retransmitted_bytes: u64,
-    /// Retransmission timeouts.
+    /// Number of retransmission timeouts.
     pub timeouts: u32,
 }
 
 impl FlowEnd {
-    /// Whether the flow was drawn during the run, rather than planned.
+    /// Returns whether the flow was drawn during the run, not planned.
     pub fn is_drawn(&self) -> bool {
         self.flow & DRAWN != 0
     }
 
-    /// Source and number, which no two flows share.
+    /// Returns source and number, which identify a flow.
     pub fn key(&self) -> (u32, u32) {
         (self.src, self.flow)
     }
 }
 
-/// The last byte of a flow has arrived, as its receiver knows.
+/// The delivery of a flow, recorded by its receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Delivery {
     /// Source host.
     pub src: u32,
-    /// The flow's number there.
+    /// Number of the flow at its source.
     pub flow: u32,
-    /// When.
+    /// Arrival of the last byte.
     pub at: Time,
-    /// Payload that the flow carried. Receivers that count packets round it up to whole ones.
+    /// Payload of the flow in bytes. Receivers that count packets round it up to whole ones.
     pub size_bytes: u64,
 }
 
-/// What a host reports of a flow when one of its ends has ended there.
+/// Report of a host on a flow that has ended at one of its ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FlowReport {
-    /// Its sender ended. Where that never hears of deliveries, the flow's receiver reports too.
+    /// Its sender ended. If senders receive no acknowledgements, the receiver reports too.
     Sender(FlowEnd),
-    /// Its receiver has every byte, and its sender will never know.
+    /// Its receiver has every byte, and its sender receives no acknowledgement of that.
     Receiver(Delivery),
 }
 
 impl Outgoing {
-    /// Whether it is still the flow of that `generation`, which waits for its instant.
+    /// Returns whether this is still the flow of `generation`, and waits for its due time.
     #[inline]
     pub fn is_paced(&self, generation: u32) -> bool {
         self.active && self.generation == generation && matches!(self.state, FlowState::Paced | FlowState::Held)
     }
 
-    /// When its sender wants to be called next, if that is earlier than it will be.
+    /// Returns the next timer of the sender, if it is earlier than the entry in the host's timers.
     #[inline]
     pub fn earlier_timer(&self, clock: Option<&NodeClock>) -> Option<Time> {
         let Outlet::Transport(sender) = &self.outlet else { return None };
@@ -208,19 +208,19 @@ impl Outgoing {
         (at < self.timer).then_some(at)
     }
 
-    /// How long its next frame is, where a source of datagrams makes it.
+    /// Returns the length in bytes of the next frame, for sources of datagrams.
     pub fn next_frame_bytes(&self) -> Option<u16> {
         if let Outlet::Source(source) = &self.outlet { Some(source.next_bytes) } else { None }
     }
 
-    /// Asks the processor for what the flow points at.
+    /// Prefetches the state of a source of datagrams.
     pub fn prefetch(&self) {
         if let Outlet::Source(source) = &self.outlet {
             engine::prefetch(&**source);
         }
     }
 
-    /// The flow's record, without what only its end tells; `clock` is that of its destination.
+    /// Returns the record of the flow, without the final acknowledgement; `clock` is that of its destination.
     pub fn end(&self, src: u32, clock: Option<&NodeClock>) -> FlowEnd {
         let statistics = match &self.outlet {
             Outlet::Transport(sender) => sender.statistics(),
@@ -252,18 +252,18 @@ pub(super) struct Incoming {
     pub flow: u32,
     pub class: u8,
     pub traffic: u8,
-    /// The port by which its frames last came: replies leave there.
+    /// Ingress port of its last frame; replies leave by it.
     pub port: u16,
     pub order: OrderWatch,
-    /// Where it is a connection with several messages, some of which have not arrived.
+    /// Messages, if this is a connection with several, some of them incomplete.
     pub inbox: Option<Box<Inbox>>,
-    /// Where reordering is measured.
+    /// Reordering state, if measured.
     pub reorder: Option<Box<ReorderState>>,
     pub timer: Time,
     pub active: bool,
-    /// Whether no data has come yet, only probes and control frames, which may be of another class.
+    /// Whether only probes and control frames have arrived so far, which may be of another class than the data.
     pub awaits_data: bool,
-    /// Whether it has a place in its port's round of those that ask for more.
+    /// Whether the flow is in the pull queue of its port.
     pub in_round: bool,
 }
 
@@ -272,31 +272,31 @@ pub(super) struct Incoming {
 pub(super) struct Senders {
     /// By slot.
     pub flows: Vec<Outgoing>,
-    /// Slots without a flow.
+    /// Free slots.
     pub free: Vec<u32>,
-    /// Slot of each own flow that is under way.
+    /// Slot of each active flow of this host.
     pub by_flow: FxHashMap<u32, u32>,
-    /// That of the one that was asked for last.
+    /// Slot found by the last lookup.
     pub last: u32,
-    /// Messages that may start and wait for their turn on their connection, and since when.
+    /// Messages that may start, but wait for an earlier one of their connection; with the time since which they may.
     pub early: BTreeMap<u32, Time>,
-    /// Where they choose paths: numbers that lead by different ones, by row of the destination.
+    /// Entropies of distinct paths by forwarding row of the destination, if senders select paths.
     pub known_paths: FxHashMap<u32, Box<[u32]>>,
-    /// Planned flows with an end that are finished.
+    /// Planned flows with an end that have ended.
     pub finished: u64,
-    /// What came back of own flows, by flow, where senders slow down for it.
+    /// Bounced frames that returned, by flow, if senders react to them.
     pub returns: BTreeMap<u32, Returns>,
-    /// Who sets their rates from outside, where somebody does.
+    /// External agents that set rates, if any.
     pub steering: Option<Box<Steering>>,
     pub rest: Rest,
 }
 
-/// A flow whose bytes have all arrived.
+/// A flow with all bytes delivered.
 #[derive(Debug)]
 pub(super) struct Completed {
     pub delivery: Delivery,
     pub class: u8,
-    /// Made when the first duplicate comes, which it answers.
+    /// Created for the first duplicate, to answer it.
     pub receiver: Option<Box<ReceiverState>>,
 }
 
@@ -305,25 +305,25 @@ pub(super) struct Completed {
 pub(super) struct Receivers {
     /// By slot.
     pub flows: Vec<Incoming>,
-    /// Slots without a flow.
+    /// Free slots.
     pub free: Vec<u32>,
-    /// Slot of each flow that arrives, by source and flow.
+    /// Slot of each active flow, by source and flow.
     pub by_source: FxHashMap<(u32, u32), u32>,
-    /// That of the one that was asked for last.
+    /// Slot found by the last lookup.
     pub last: u32,
-    /// Flows that are complete, by source and flow.
+    /// Complete flows, by source and flow.
     pub completed: FxHashMap<(u32, u32), Completed>,
-    /// When each of them is forgotten: time, source, flow.
+    /// Times at which complete flows are forgotten: time, source, flow.
     pub retired: VecDeque<(Time, u32, u32)>,
-    /// The deliveries of those that are forgotten, as long as their senders may be unaware of them.
+    /// Deliveries of forgotten flows, for as long as their senders may be active.
     pub forgotten: BTreeMap<(u32, u32), Delivery>,
-    /// Where they ask for more: who does so when, by port.
+    /// Pull queues by port, if receivers drive senders.
     pub pulls: Vec<Pulls>,
 }
 
 impl Senders {
-    /// The slot of own flow `flow`, if it is under way. The last one that was asked for is known without looking: one
-    /// flow at a time is what most hosts send.
+    /// Returns the slot of the active flow `flow` of this host. The last result is cached, because most hosts send one
+    /// flow at a time.
     #[inline]
     pub fn slot_of(&mut self, flow: u32) -> Option<u32> {
         let known = self.flows.get(self.last as usize).is_some_and(|it| it.active && it.flow == flow);
@@ -335,8 +335,8 @@ impl Senders {
 }
 
 impl Receivers {
-    /// The flow whose last byte arrived `now` is complete: its receiver gives way to `completed`. Of flows that
-    /// completed so long ago that no duplicate comes any more, only the delivery is kept.
+    /// Replaces the receiver of a flow by `completed`. Of earlier complete flows with an elapsed memory time, only the
+    /// delivery is kept.
     pub fn complete(&mut self, now: Time, completed: Completed, forget_at: Time) {
         while let Some(&(_, src, flow)) = self.retired.front().filter(|(until, ..)| *until <= now) {
             self.retired.pop_front();
@@ -350,13 +350,13 @@ impl Receivers {
         self.by_source.remove(&(src, flow));
     }
 
-    /// When and with how much payload the flow `key` was delivered, if it was.
+    /// Returns the delivery of the flow `key`, if it is complete.
     pub fn delivery(&self, key: (u32, u32)) -> Option<Delivery> {
         let completed = || self.completed.get(&key).map(|completed| completed.delivery);
         self.forgotten.get(&key).copied().or_else(completed)
     }
 
-    /// The slot of `flow` of host `src`, if it is arriving; as [`Senders::slot_of`].
+    /// Returns the slot of the active `flow` of host `src`; cached like [`Senders::slot_of`].
     #[inline]
     pub fn slot_of(&mut self, src: u32, flow: u32) -> Option<u32> {
         let is_it = |it: &Incoming| it.active && it.src == src && it.flow == flow;

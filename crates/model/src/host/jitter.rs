@@ -1,4 +1,4 @@
-//! How the delays of flows vary, at the host that receives them.
+//! Delay variation of flows at the receiving host.
 
 use crate::network::Network;
 use protocols::frame::Frame;
@@ -13,12 +13,12 @@ pub(crate) struct Jitter {
 }
 
 impl Jitter {
-    /// If it is measured of any entry.
+    /// Creates the measurement, if any traffic entry requires it.
     pub fn new(network: &Network) -> Option<Box<Jitter>> {
         network.jitter.contains(&true).then(Box::default)
     }
 
-    /// A frame of an entry that is measured arrived.
+    /// Records the delay of a frame of a measured traffic entry.
     pub fn record(&mut self, frame: &Frame, delay: Time) {
         let key = (frame.traffic, frame.src, frame.flow);
         let delay_ps = delay.as_ps();
@@ -28,7 +28,7 @@ impl Jitter {
             .or_insert_with(|| FlowDelays::first(delay_ps));
     }
 
-    /// The flows, by traffic entry, source and number.
+    /// Returns the flows, ordered by traffic entry, source and number.
     pub fn flows(&self) -> impl Iterator<Item = (u8, FlowDelays)> + '_ {
         self.flows.iter().map(|(key, delays)| (key.0, *delays))
     }

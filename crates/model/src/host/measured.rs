@@ -1,4 +1,4 @@
-//! What is measured at a host.
+//! Measurements at a host.
 
 use super::delays::Delays;
 use super::jitter::Jitter;
@@ -7,27 +7,27 @@ use super::travel::Travel;
 use crate::network::Network;
 use check::ReorderDensity;
 
-/// Counts of one host.
+/// Measurements of one host.
 #[derive(Debug)]
 pub(crate) struct Measured {
     pub flows_started: u64,
-    /// Payload that arrived for the first time, by traffic entry, since the start.
+    /// Payload bytes that arrived for the first time, by traffic entry, since the start of the run.
     pub goodput_bytes: Vec<u64>,
-    /// One-way delay of data frames, from their making to their arrival, since the last reset: those that
-    /// [`Network::delays`] does not hold yet.
+    /// One-way delays of data frames, from creation to arrival, since the last reset: those that [`Network::delays`]
+    /// does not contain yet.
     pub delays: Delays,
-    /// How frames that arrived since the last reset had travelled, where switches turn frames around.
+    /// Hops and bounces of frames that arrived since the last reset, if switches bounce frames.
     pub travel: Option<Box<Travel>>,
-    /// Delays by flow since the last reset, where jitter is measured.
+    /// Delays by flow since the last reset, if jitter is measured.
     pub jitter: Option<Box<Jitter>>,
-    /// Whether anything is asked of a data frame that arrives besides its delay.
+    /// Whether arrivals of data frames need more measurements than the delay.
     pub looks: bool,
-    /// Data frames since the last reset of flows that were complete, whose order is judged no more; and frames before
-    /// it whose order was not judged yet.
+    /// Data frames of complete flows since the last reset, excluded from reordering; `order_carried` are frames before
+    /// the reset with a displacement not yet determined.
     pub order_late: u64,
     /// See `order_late`.
     pub order_carried: u64,
-    /// How far frames came out of order since the last reset, where it is measured.
+    /// Reordering density since the last reset, if measured.
     pub(super) reordering: Option<Box<ReorderDensity>>,
 }
 
@@ -46,7 +46,7 @@ impl Measured {
         }
     }
 
-    /// Forgets what was measured before now, when the order of `carried` frames has not been judged yet.
+    /// Restarts all measurements; for `carried` frames the displacement is not yet determined.
     pub fn reset(&mut self, network: &Network, carried: u64) {
         self.delays = Delays::default();
         self.travel = network.turns().then(Box::default);

@@ -1,13 +1,13 @@
-//! Connections that carry several messages: one sender and one receiver, whose byte stream has the messages one after
-//! the other, so that window, rate, order and path are those of the connection.
+//! Connections that carry several messages. One sender and one receiver share a byte stream with all messages in
+//! sequence, so that window, rate, order and path are those of the connection.
 //!
 //! ```text
-//!  message may start -> early -> in the connection's order -> Outbox -> Sender::extend once the one before is sent
-//!  frames carry the number of the connection, its first message, and positions in its stream
-//!  data in order up to the end of a message -> Inbox -> it is delivered; acknowledged up to there -> it is sent
+//!  message may start -> early -> in order of the connection -> Outbox -> Sender::extend after the previous one is sent
+//!  frames carry the number of the connection (its first message) and positions in its stream
+//!  data in order up to the end of a message -> Inbox -> delivered; acknowledged up to there -> sent
 //! ```
 //!
-//! Both ends know the order and the sizes by the plan.
+//! Both ends take order and sizes of the messages from the plan.
 
 use super::Host;
 use super::flows::{Delivery, FlowEnd, FlowReport, FlowState, Outgoing, Outlet};
@@ -25,23 +25,23 @@ use units::Time;
 /// The messages of a connection at its sender.
 #[derive(Debug)]
 pub(super) struct Outbox {
-    /// The first message that is not acknowledged, and where it ends in the stream.
+    /// The first message not fully acknowledged, and its end in the stream in bytes.
     current: u32,
     end: u64,
-    /// When each message from `current` to `last` could start.
+    /// Start times of the messages from `current` to `last`.
     starts: VecDeque<Time>,
     last: u32,
-    /// The message that the sender was given last, and how many of `starts` it was given.
+    /// The message passed to the sender last, and the number of `starts` passed to it.
     sending: u32,
     given: usize,
-    /// Whether all that it was given has been sent at least once.
+    /// Whether all bytes passed to the sender have been sent at least once.
     is_sent: bool,
-    /// What messages before `current` account for.
+    /// Statistics of the messages before `current`.
     before: SenderStatistics,
 }
 
 impl Outbox {
-    /// Of a connection that its first message opens, at `now`.
+    /// Creates the outbox of a connection opened at `now` by its first message.
     pub fn new(network: &Network, first: u32, now: Time) -> Outbox {
         Outbox {
             current: first,
@@ -55,19 +55,19 @@ impl Outbox {
         }
     }
 
-    /// The message that is being carried; `None` between messages.
+    /// Returns the message in transfer; `None` between messages.
     pub fn carried(&self) -> Option<u32> {
         (!self.starts.is_empty()).then_some(self.current)
     }
 
-    /// The messages that have started and are not acknowledged, with their starts.
+    /// Returns the messages that have started and are not acknowledged, with their start times.
     pub fn messages<'a>(&'a self, network: &'a Network) -> impl Iterator<Item = (u32, Time)> + 'a {
         let numbers = std::iter::successors(Some(self.current), |&flow| network.traffic.connections.next(flow));
         numbers.zip(self.starts.iter().copied())
     }
 }
 
-/// The messages of a connection at its receiver: the one that arrives, and where it ends in the stream.
+/// The messages of a connection at its receiver: the one in transfer, and its end in the stream in bytes.
 #[derive(Debug)]
 pub(super) struct Inbox {
     current: u32,
@@ -84,7 +84,7 @@ fn bytes_of(network: &Network, flow: u32) -> u64 {
     network.traffic.flows[flow as usize].size_bytes.max(1)
 }
 
-/// What is known of `message`, which started at `start` and is under way; `statistics` are its own.
+/// Returns the record of an active `message` that started at `start`, with its own `statistics`.
 fn message_end(network: &Network, (message, start): (u32, Time), statistics: SenderStatistics) -> FlowEnd {
     let flow = &network.traffic.flows[message as usize];
     FlowEnd {
@@ -105,7 +105,7 @@ fn message_end(network: &Network, (message, start): (u32, Time), statistics: Sen
 }
 
 impl Outgoing {
-    /// What is known of each flow that has started and not ended, where it is a connection's.
+    /// Returns the records of the started and not acknowledged messages, if this is a connection.
     pub fn open_messages(&self, network: &Network) -> Vec<FlowEnd> {
         let (Some(outbox), Outlet::Transport(sender)) = (&self.outbox, &self.outlet) else { return Vec::new() };
         let mut own = since(sender.statistics(), &outbox.before);
@@ -123,8 +123,8 @@ fn since(now: SenderStatistics, before: &SenderStatistics) -> SenderStatistics {
 }
 
 impl Host {
-    /// The message `number` may start at `now`, and goes behind those before it on its connection. False where it is
-    /// the first: the connection is to be opened.
+    /// Queues the message `number`, which may start at `now`, on its connection. Returns false if it is the first
+    /// message: then the connection must be opened.
     pub(super) fn post(&mut self, now: Time, number: u32, window: &mut Window<'_, OnWire>) -> bool {
         let connection = self.network.traffic.connections.of(number);
         if connection == number {
@@ -137,13 +137,13 @@ impl Host {
         true
     }
 
-    /// Messages that have started and wait for one before them that has not.
+    /// Returns the messages that may start, but wait for an earlier one that may not.
     pub(super) fn early_messages(&self) -> impl Iterator<Item = FlowEnd> + '_ {
         let early = self.senders.early.iter().map(|(&flow, &start)| (flow, start));
         early.map(|message| message_end(&self.network, message, SenderStatistics::default()))
     }
 
-    /// Messages that may start, and whose turn it is, go to the connection in `slot`.
+    /// Moves messages from `early` to the connection in `slot`, in order, up to the first that may not start.
     pub(super) fn take_early(&mut self, now: Time, slot: u32, window: &mut Window<'_, OnWire>) {
         let Host { senders, network, .. } = self;
         let Some(outbox) = &mut senders.flows[slot as usize].outbox else { return };
@@ -158,7 +158,7 @@ impl Host {
         }
     }
 
-    /// The sender in `slot` has sent all that it was given: it is given the next message, if there is one.
+    /// Passes the next message to the sender in `slot`, which has sent all previous ones.
     pub(super) fn give_next(&mut self, now: Time, slot: u32, window: &mut Window<'_, OnWire>) {
         let Host { senders, network, clock, .. } = self;
         let flow = &mut senders.flows[slot as usize];
@@ -177,8 +177,8 @@ impl Host {
         }
     }
 
-    /// `segment` is the last that the sender in `slot` was given: its message ends, and the flow only with the last
-    /// message of the connection.
+    /// Handles `segment`, the last one passed to the sender in `slot`: its message ends. The flow ends with the last
+    /// message of the connection only.
     #[cold]
     pub(super) fn end_message(&mut self, slot: u32, segment: &mut Segment) {
         let Some(outbox) = &mut self.senders.flows[slot as usize].outbox else { return };
@@ -188,7 +188,7 @@ impl Host {
         }
     }
 
-    /// Ends the messages of the connection in `slot` that are acknowledged, and after the last one the connection.
+    /// Ends the acknowledged messages of the connection in `slot`, and the connection after its last one.
     pub(super) fn finish_messages(&mut self, now: Time, slot: u32, window: &mut Window<'_, OnWire>) {
         let network = Arc::clone(&self.network);
         let connections = &network.traffic.connections;
@@ -223,7 +223,7 @@ impl Host {
         }
     }
 
-    /// Data of a connection arrived in `slot`: messages that are whole now are delivered.
+    /// Delivers the messages that are complete after an arrival of data in `slot`.
     #[cold]
     pub(super) fn deliver_messages(&mut self, now: Time, slot: u32, window: &mut Window<'_, OnWire>) {
         let network = Arc::clone(&self.network);

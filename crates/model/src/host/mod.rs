@@ -1,9 +1,9 @@
-//! A host: flows, their two ends, and the ports by which they reach the fabric.
+//! A host: flows with their two ends, and the ports to the fabric.
 //!
 //! ```text
-//!  start (planned, drawn, or notified) -> Outgoing --ready--> port: class whose turn it is -> wire
-//!                                            ^  paced, blocked or done as its sender offers
-//!  data arrives -> Incoming -> replies queue of the port, ahead of data of the same class
+//!  start (planned, drawn, or after others) -> Outgoing --ready--> port: class scheduler -> wire
+//!                                                ^  paced, blocked or done, as its sender offers
+//!  data arrives -> Incoming -> reply queue of the port, ahead of data of its class
 //!  acknowledgement or notification arrives -> Outgoing
 //! ```
 
@@ -63,11 +63,11 @@ use timers::{Event, Timers};
 use units::Time;
 use units::random::{Stream, purpose};
 
-/// Bits of [`crate::egress::Cell::ingress`] at a host: what must be asked of frames that come by a port.
+/// Bits of [`crate::egress::Cell::ingress`] at a host: extra steps for frames that arrive at a port.
 mod ingress {
     /// The link can lose frames.
     pub const FRAGILE: u8 = 1;
-    /// The link is under credits.
+    /// The link uses credit-based flow control.
     pub const CREDITED: u8 = 2;
 }
 
@@ -80,25 +80,25 @@ pub(crate) struct Host {
     network: Arc<Network>,
     salt: u32,
     pub(crate) egress: Egress,
-    /// What waits for each port.
+    /// Queues by port.
     nics: Vec<Nic>,
     timers: Timers,
     senders: Senders,
     receivers: Receivers,
     starts: Starts,
-    /// Instants with arrivals so far.
+    /// Instants with at least one arrival so far.
     instants: u32,
     random: Stream,
     replies: Vec<Reply>,
-    /// What the frame in hand has collected on its way.
+    /// Telemetry of the frame in process.
     hops: Vec<Hop>,
-    /// What it takes for the time; `None` is exact.
+    /// Clock of the host; `None` for an exact one.
     clock: Option<NodeClock>,
     pub(crate) books: Books,
     /// Reports of flow ends since the last collection.
     pub(crate) ends: Vec<FlowReport>,
     pub(crate) measured: Measured,
-    /// Flows that it was told to hold.
+    /// Flows on hold.
     pub(crate) holds: Option<Box<HostHolds>>,
 }
 
@@ -142,14 +142,14 @@ impl Host {
         host
     }
 
-    /// Whether the host `node`, which starts nothing, does nothing until something reaches it, and nobody looks at it.
+    /// Returns whether the host `node`, if it starts nothing, has no event before its first arrival and is not traced.
     pub fn may_sleep(node: NodeId, network: &Network) -> bool {
         let storms = network.host.pause_storm.is_some_and(|storm| storm.node == node);
         let watched = network.selection.as_ref().is_some_and(|selection| selection.watches(node));
         !storms && !watched && network.switch.flow_control.credit().is_none()
     }
 
-    /// Lets port `port` fail or come back at `at`.
+    /// Schedules a failure or repair of the link of `port` at `at`.
     pub fn schedule_change(&mut self, at: Time, port: u16, fails: bool) {
         self.egress.rules_mut(port).link.fragile = true;
         self.egress.cell_mut(port).ingress |= ingress::FRAGILE;
@@ -160,7 +160,7 @@ impl Host {
         self.timers.schedule(at, event);
     }
 
-    /// Asks the processor for what the next run will touch.
+    /// Prefetches the memory that the next run uses; `turns` is the distance, 2 or 1 nodes ahead.
     pub fn prefetch(&self, turns: usize) {
         if turns == 2 {
             engine::prefetch::<[Cell]>(&self.egress.cells);
@@ -173,7 +173,8 @@ impl Host {
         }
     }
 
-    /// Departures, then arrivals, then timers, at each instant before the window's end.
+    /// Handles departures, arrivals and timers of each instant in this order, up to the window's end. Returns the time
+    /// of the next departure or timer.
     pub fn run(&mut self, window: &mut Window<'_, OnWire>) -> Time {
         loop {
             let due = self.egress.due.earliest();
@@ -230,18 +231,18 @@ impl Host {
         }
     }
 
-    /// Frames that wait in this host: replies, and what it relays.
+    /// Returns the frames that wait in this host: replies, relayed and held frames.
     pub fn waiting_frames(&self) -> impl Iterator<Item = &Frame> {
         let held = self.holds.iter().flat_map(|holds| holds.held.frames());
         self.nics.iter().flat_map(Nic::waiting_frames).chain(held)
     }
 
-    /// When and with how much payload the flow `key` arrived here, if all of it did.
+    /// Returns the delivery of the flow `key`, if all of it arrived here.
     pub fn delivery(&self, key: (u32, u32)) -> Option<Delivery> {
         self.receivers.delivery(key)
     }
 
-    /// Whether the sender of its own flow `flow` is under way.
+    /// Returns whether the sender of the own flow `flow` is active.
     pub fn sends(&self, flow: u32) -> bool {
         let slot_of = |flow: u32| self.senders.by_flow.get(&flow);
         let slot = slot_of(flow).or_else(|| slot_of(self.network.traffic.connections.of(flow)));
@@ -259,12 +260,12 @@ impl Host {
         !self.receivers.forgotten.is_empty()
     }
 
-    /// Deliveries of complete flows whose duplicates are not expected any more.
+    /// Returns the deliveries of complete flows for which no duplicates are expected.
     pub fn forgotten(&mut self) -> &mut BTreeMap<(u32, u32), Delivery> {
         &mut self.receivers.forgotten
     }
 
-    /// Flows that have started here and not ended: with their start and what is known of them.
+    /// Returns the records of flows that have started here and not ended.
     pub fn unfinished(&self) -> impl Iterator<Item = FlowEnd> + '_ {
         let active = self.senders.flows.iter().filter(|flow| flow.active);
         let under_way = active.flat_map(|flow| {
@@ -274,7 +275,7 @@ impl Host {
         under_way.chain(self.early_messages())
     }
 
-    /// How far it is with its flows; `None` while one that has an end is under way or still to be drawn.
+    /// Returns the progress of the flows; `None` while one with an end is active or yet to be drawn.
     pub fn progress(&self) -> Option<Progress> {
         let mut flows = self.senders.flows.iter().filter(|flow| flow.active);
         let draws = self.starts.arrivals.iter().any(|(_, next)| next.is_some());
@@ -283,13 +284,13 @@ impl Host {
         (!draws && !flows.any(under_way)).then_some(Progress { finished: self.senders.finished, endless })
     }
 
-    /// For tests of the checks: how frames came until now was not judged.
+    /// Discards the reordering measured so far, for tests of the checks.
     #[cfg(test)]
     pub(crate) fn forget_order(&mut self) {
         self.measured.reordering = reorder::density(&self.network);
     }
 
-    /// Forgets what was measured before now.
+    /// Restarts all measurements at `now`.
     pub fn reset(&mut self, now: Time) {
         let active = self.receivers.flows.iter().filter(|flow| flow.active);
         let carried = active.flat_map(|flow| &flow.reorder).map(|it| it.pending()).sum();

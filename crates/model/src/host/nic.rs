@@ -1,4 +1,4 @@
-//! A host's port: whose frame goes next.
+//! The queues of a host's port.
 
 use engine::Ring;
 use protocols::florax::Pair;
@@ -7,8 +7,8 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use units::Time;
 
-/// Flows that wait for their next instant: time, slot, generation; ascending. The first stands apart: most ports have
-/// one flow that is paced, and a heap of one costs as much as any.
+/// Flows that wait for their due time: time, slot, generation; ascending. The first is kept outside the heap, because
+/// most ports have one paced flow, and the heap would cost more.
 #[derive(Debug, Default)]
 pub(super) struct Paced {
     first: Option<(Time, u32, u32)>,
@@ -33,7 +33,7 @@ impl Paced {
         }
     }
 
-    /// Takes out the flow that is due `now`, if no other waits.
+    /// Removes the first flow if it is due at `now` and no other flow is paced.
     #[inline]
     pub fn pop_only(&mut self, now: Time) -> Option<(Time, u32, u32)> {
         match self.first {
@@ -55,40 +55,40 @@ impl Paced {
     }
 }
 
-/// What waits to leave by one port in one class.
+/// The queues of one class at a port.
 #[derive(Clone, Debug)]
 pub(super) struct Lane {
-    /// Frames that are made already: replies, and what this host relays.
+    /// Complete frames: replies and relayed frames.
     pub frames: Ring<Frame>,
-    /// Flows that may have something to send, as (slot, generation), in round-robin order.
+    /// Flows that may have a frame to send, as (slot, generation), in round-robin order.
     pub ready: Ring<(u32, u32)>,
 }
 
 impl Lane {
-    /// Whether nothing waits.
+    /// Returns whether no frame and no flow waits.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.frames.is_empty() && self.ready.is_empty()
     }
 }
 
-/// What waits to leave by one port: frames that are made already, and flows that make them when it is their turn.
+/// The queues of one port: complete frames, and flows that create a frame when they are served.
 #[derive(Debug)]
 pub(crate) struct Nic {
     /// By slot of the class.
     pub(super) lanes: Vec<Lane>,
-    /// Flows that wait for their next instant: time, slot, generation.
+    /// Flows that wait for their due time.
     pub paced: Paced,
 }
 
 impl Nic {
-    /// For `slots` classes.
+    /// Creates the queues for `slots` classes.
     pub fn new(slots: usize) -> Self {
         let lane = Lane { frames: Ring::new(), ready: Ring::new() };
         Nic { lanes: vec![lane; slots], paced: Paced::default() }
     }
 
-    /// Asks the processor for what the port will look at first.
+    /// Prefetches the queues.
     pub fn prefetch(&self) {
         engine::prefetch(&self.lanes[..]);
         if let Some(second) = self.paced.rest.peek() {
@@ -96,10 +96,11 @@ impl Nic {
         }
     }
 
-    /// Takes out the made frames of `pair`, in order.
+    /// Removes the complete frames of `pair`, in order.
     #[cold]
     pub fn take_frames(&mut self, pair: Pair, mut to: impl FnMut(Frame)) {
         for ring in self.lanes.iter_mut().map(|lane| &mut lane.frames) {
+            // One full rotation keeps the order of the frames that stay.
             for _ in 0..ring.len() {
                 match ring.pop() {
                     Some(frame) if pair.covers(frame.src, frame.dst) => to(frame),
@@ -110,7 +111,7 @@ impl Nic {
         }
     }
 
-    /// The frames that wait in a class, the oldest first.
+    /// Returns the complete frames of a class, oldest first.
     pub fn queued(&self, class_slot: usize) -> impl Iterator<Item = &Frame> {
         self.lanes[class_slot].frames.iter()
     }

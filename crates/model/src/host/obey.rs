@@ -1,4 +1,4 @@
-//! What a host does when a switch tells it to stop, by 802.3x, PFC or XOFF.
+//! Reaction of a host to 802.3x, PFC and XOFF of its switch.
 
 use super::Host;
 use super::flows::{FlowState, Outlet, with_ctx};
@@ -12,13 +12,13 @@ use protocols::frame::{Frame, Kind, XoffCall};
 use units::{Time, WIRE_OVERHEAD_BYTES};
 
 impl Host {
-    /// Whether this host does what PAUSE and its kin tell it.
+    /// Returns whether this host obeys PAUSE, PFC and XOFF.
     pub(super) fn obeys(&self) -> bool {
         let stopping = &self.network.host.stopping;
         self.network.host.obeys_pause && stopping.disobedient.binary_search(&self.index).is_err()
     }
 
-    /// An XOFF or XON came in by `in_port`.
+    /// Handles an XOFF or XON that arrived by `in_port`.
     #[cold]
     pub(super) fn on_xoff(&mut self, in_port: u16, frame: &Frame, window: &mut Window<'_, OnWire>) {
         self.books.ledger.control_received += 1;
@@ -50,7 +50,7 @@ impl Host {
         self.serve(now, in_port, window);
     }
 
-    /// Flows that wait for a hold under which nothing may pass: port, since when, class.
+    /// Returns the flows that wait for a hold that stops all frames: port, start of the hold, class.
     pub(crate) fn held_flows(&self) -> impl Iterator<Item = (u16, Time, u8)> {
         let stopped = self.holds.iter().flat_map(|holds| holds.stopped());
         let waiting = stopped.filter_map(|(port, _, since, slot)| Some((port, since, slot? as usize)));
@@ -60,7 +60,7 @@ impl Host {
         })
     }
 
-    /// Senders whose flows leave by `port` are told that these were stopped.
+    /// Reports a stop to the senders of flows by `port` that it concerns, if senders reduce their rate for that.
     pub(super) fn slow_down(&mut self, now: Time, port: u16, concerns: impl Fn(u32, u8) -> bool) {
         if !self.network.host.stopping.halves {
             return;
@@ -81,7 +81,7 @@ impl Host {
         }
     }
 
-    /// Until when the flow in `slot`, to `dst`, has to wait, as it then does; `None` if it may send.
+    /// Returns the time until which the flow in `slot`, to `dst`, must wait, and registers it; `None` if it may send.
     #[cold]
     pub(super) fn held_until(&mut self, now: Time, port: u16, slot: u32, dst: u32) -> Option<Time> {
         let holds = self.holds.as_mut()?;
@@ -90,7 +90,7 @@ impl Host {
         Some(until)
     }
 
-    /// A frame of `size_bytes` to `dst` leaves by `port`.
+    /// Charges a frame of `size_bytes` to `dst`, sent by `port`, to the hold of its flow.
     #[cold]
     pub(super) fn note_sent(&mut self, now: Time, port: u16, dst: u32, size_bytes: u16) {
         if let Some(holds) = &mut self.holds {
@@ -98,7 +98,7 @@ impl Host {
         }
     }
 
-    /// Whether a frame that is made already must wait with its flow, and then does.
+    /// Moves a complete frame to the queue of its flow, if that is held. Returns whether it did.
     #[cold]
     pub(super) fn hold_back(&mut self, now: Time, port: u16, frame: &Frame) -> bool {
         let Some(holds) = &mut self.holds else { return false };
@@ -119,7 +119,7 @@ impl Host {
         }
     }
 
-    /// Senders to whom a hold applied look again.
+    /// Makes the flows ready that waited for the hold of `pair`.
     fn wake_held(&mut self, now: Time, port: u16, pair: Pair) {
         let waiting = self.holds.as_mut().and_then(|holds| holds.waiting.remove(&(port, pair)));
         for slot in waiting.unwrap_or_default() {
@@ -130,7 +130,7 @@ impl Host {
         }
     }
 
-    /// Frames whose turn or end of waiting has come.
+    /// Sends the frames of held flows that are due by rate or expiry.
     pub(super) fn serve_held(&mut self, now: Time, window: &mut Window<'_, OnWire>) {
         let Some(mut holds) = self.holds.take() else { return };
         holds.due = Time::MAX;

@@ -1,24 +1,24 @@
-//! Senders that choose the entropies of their packets, by which switches choose paths.
+//! Senders that select the path of each packet by its entropy, which switches hash.
 //!
-//! With `spread = "path"` a sender knows one entropy for each path, and takes all of them in random order, then all
-//! again in a new order (NDP, sec. 3.1.1). With `spread = "entropy"` it takes all its entropy values in turn without
-//! knowing where they lead, as Ultra Ethernet's oblivious spraying does: some paths get more of them than others.
+//! With `spread = "path"` a sender has one entropy for each path. It uses all of them in random order, then again in a
+//! new order (NDP, sec. 3.1.1). With `spread = "entropy"` it uses all its entropy values in turn, as Ultra Ethernet's
+//! oblivious spraying does. Their paths are not determined: some paths get more packets than others.
 
 use crate::network::Network;
 use fabric::routing::{Hop, mix32};
 use rustc_hash::FxHashMap;
 use units::random::Stream;
 
-/// The most paths that a sender keeps.
+/// Maximum number of paths of a sender.
 const MOST: usize = 256;
 
 /// The entropies of a flow's data frames.
 #[derive(Debug)]
 pub(super) enum Paths {
-    /// One for each path.
+    /// One entropy for each path.
     Known {
         entropies: Box<[u32]>,
-        /// Those before this one have been taken in this round.
+        /// Index of the first entropy not yet used in this round.
         next: usize,
     },
     /// Entropy values that switches hash.
@@ -27,25 +27,25 @@ pub(super) enum Paths {
         flow_hash: u32,
         /// Number of values, a power of two.
         values: u32,
-        /// Values taken in this round.
+        /// Values used in this round.
         next: u32,
-        /// Exclusive-or of the values of this round.
+        /// Number combined with the index by exclusive or, new in each round.
         order: u32,
     },
 }
 
 impl Paths {
-    /// The entropies of [`find`].
+    /// Creates the selection from the entropies of [`find`].
     pub fn known(entropies: Box<[u32]>) -> Paths {
         Paths::Known { entropies, next: 0 }
     }
 
-    /// `values` entropy values, a power of two, of the flow of this hash.
+    /// Creates the selection from `values` entropy values, a power of two, for a flow with this hash.
     pub fn hashed(flow_hash: u32, values: u32) -> Paths {
         Paths::Hashed { flow_hash, values, next: values, order: 0 }
     }
 
-    /// The entropy of the next data frame.
+    /// Returns the entropy of the next data frame.
     pub fn take(&mut self, random: &mut Stream) -> u32 {
         match self {
             Paths::Known { entropies, next } => {
@@ -70,14 +70,14 @@ impl Paths {
     }
 }
 
-/// A number for each path from host `src` to host `dst`, at least one and at most [`MOST`].
+/// Returns an entropy for each path from host `src` to host `dst`, at least one and at most [`MOST`].
 pub(super) fn find(network: &Network, src: u32, dst: u32) -> Box<[u32]> {
     let (fabric, forwarding) = (&network.fabric, &network.forwarding);
     let mut known: FxHashMap<Vec<Hop>, u32> = FxHashMap::default();
     let mut entropies = Vec::new();
     let mut paths = 1;
     let mut tries = 0;
-    // Of n paths the last is found after n ln n tries or so.
+    // To find all of n paths takes about n ln n tries (coupon collector).
     while entropies.len() < paths && tries < 32 * paths as u32 {
         let entropy = mix32(tries.wrapping_mul(0x9e37_79b9));
         tries += 1;

@@ -1,5 +1,5 @@
-//! Receivers that drive their senders share the link by which packets come: each port has one clock for all that its
-//! flows ask for.
+//! Pull queues of receiver-driven transports: one pacer for each port, because all flows that arrive by a port share
+//! its link.
 
 use crate::network::Network;
 use fabric::NodeId;
@@ -12,11 +12,11 @@ use units::{PREAMBLE_BYTES, Rate, Time, WIRE_OVERHEAD_BYTES};
 #[derive(Debug)]
 pub(super) struct Pulls {
     pub pacer: PullPacer,
-    /// Time of its entry among the host's timers.
+    /// Time of its entry in the host's timers.
     pub armed: Time,
 }
 
-/// A pull queue for each port of `node`, where receivers pull.
+/// Creates a pull queue for each port of `node`; empty without a receiver-driven transport.
 pub(super) fn queues(network: &Network, node: NodeId) -> Vec<Pulls> {
     let Some(transport) = network.receiver_driven() else { return Vec::new() };
     let ports = network.fabric.ports(node).iter();
@@ -29,8 +29,8 @@ fn full_bytes(transport: &TransportParameters) -> u64 {
     u64::from(transport.payload_bytes()) + u64::from(transport.header_bytes())
 }
 
-/// What a full packet of a flow takes to its destination, and what answers it back, behind a frame of that length;
-/// zero where senders do not want to know.
+/// Returns the time of a full packet to the destination of a flow and of the answer back, which waits for one frame of
+/// its length. Zero if the transport does not need it.
 #[cold]
 pub(super) fn round_trip(network: &Network, flow: &traffic::Flow, src: u32, number: u32) -> Time {
     let transport = network.transport(flow.traffic);

@@ -1,4 +1,4 @@
-//! Pull slots: who may ask for more and when, which all flows that come by a port share.
+//! Pull slots: the times at which receivers may send pulls, shared by all flows that arrive by a port.
 
 use super::Host;
 use super::flows::with_ctx;
@@ -9,8 +9,7 @@ use protocols::endpoint::Receiver;
 use units::Time;
 
 impl Host {
-    /// Something arrived for the flow in `slot` of those that come: sends what the receiver answers, which may ask for
-    /// more where the port's slot is due.
+    /// Sends the replies of the receiver in `slot` after an arrival, with a pull if the port's slot is due.
     pub(super) fn answer_and_pull(&mut self, now: Time, slot: u32, window: &mut Window<'_, OnWire>) {
         if !self.replies.is_empty() && self.asks_with_acks(slot) {
             self.ask_along(now, slot);
@@ -25,7 +24,7 @@ impl Host {
         self.network.transport(self.receivers.flows[slot as usize].traffic).asks_with_acks()
     }
 
-    /// Lets the answer that is about to leave ask for more, if the slot is its flow's.
+    /// Adds a pull to the reply in preparation, if the next pull slot is due and belongs to its flow.
     fn ask_along(&mut self, now: Time, slot: u32) {
         let incoming = &mut self.receivers.flows[slot as usize];
         let port = usize::from(incoming.port);
@@ -40,10 +39,10 @@ impl Host {
         self.receivers.pulls[port].pacer.asked(now, packets);
     }
 
-    /// Something arrived for the flow in `slot` of those that come: it may want to ask for more.
+    /// Enters the flow in `slot` into the pull queue after an arrival, if it needs packets.
     fn after_receiver(&mut self, now: Time, slot: u32, window: &mut Window<'_, OnWire>) {
         if self.receivers.pulls.is_empty() {
-            return; // headers come to hosts of other transports, too
+            return; // trimmed headers also arrive at hosts of other transports
         }
         let incoming = &mut self.receivers.flows[slot as usize];
         let port = incoming.port;
@@ -54,7 +53,7 @@ impl Host {
         self.pull(now, port, window);
     }
 
-    /// Gives the flows of a port the slots that are due.
+    /// Sends the pulls of `port` for all slots that are due.
     pub(super) fn pull(&mut self, now: Time, port: u16, window: &mut Window<'_, OnWire>) {
         let index = usize::from(port);
         while let Some(slot) = self.receivers.pulls[index].pacer.take_slot(now) {
@@ -103,8 +102,8 @@ mod tests {
     use units::Time;
     use units::random::Stream;
 
-    /// Flows begin while others end, so that receivers take the slots of completed ones: each flow that wants packets
-    /// is in the round of its own port, once, and no other flow is.
+    /// Flows start while others end, so that receivers reuse the slots of complete ones. Each flow that needs packets
+    /// must be in the pull queue of its own port, once, and no other flow may be.
     #[test]
     fn rounds_hold_the_flows_that_want_packets() {
         let (mut seen, mut random) = (0, Stream::new(9, 0, 0));

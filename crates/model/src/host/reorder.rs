@@ -1,32 +1,32 @@
-//! How far the data frames of each flow come out of order.
+//! Reordering of the data frames of each flow.
 
 use crate::network::Network;
 use check::{ReorderDensity, ReorderWatch};
 use traffic::FrameLengths;
 
-/// The watch over one flow. Each piece of a flow is sent for the first time in order, so that its offset tells its
-/// place in the order of sending, however often it is sent again.
+/// Reordering state of one flow. The pieces of a flow are first sent in order, so the offset of a piece determines its
+/// place in that order, also for retransmissions.
 #[derive(Clone, Debug)]
 pub(super) struct ReorderState {
     watch: ReorderWatch,
     pieces: Pieces,
 }
 
-/// Where the pieces of a flow begin.
+/// Boundaries of the pieces of a flow.
 #[derive(Clone, Debug)]
 enum Pieces {
-    /// Pieces of one size, as every transport makes them.
+    /// Pieces of equal size, as transports send them.
     Equal { bytes: u64 },
-    /// Datagrams whose lengths the source draws.
+    /// Datagrams with lengths drawn by the source.
     Drawn(Box<DrawnPieces>),
 }
 
-/// Pieces whose lengths are drawn once more, from the same stream as at their source.
+/// Pieces with drawn lengths, drawn again from the random stream of their source.
 #[derive(Clone, Debug)]
 struct DrawnPieces {
     lengths: FrameLengths,
     header_bytes: u16,
-    /// Offsets of the pieces so far, and of the next.
+    /// Offsets of the pieces drawn so far; `end` is that of the next one.
     starts: Vec<u64>,
     end: u64,
 }
@@ -41,40 +41,40 @@ impl DrawnPieces {
     }
 }
 
-/// What a datagram of a source carries.
+/// Returns the payload of a datagram in bytes.
 pub(super) fn payload_bytes(frame_bytes: u16, header_bytes: u16) -> u16 {
     frame_bytes.saturating_sub(header_bytes).max(1)
 }
 
 impl ReorderState {
-    /// For a flow in pieces of `piece_bytes`.
+    /// Creates the state of a flow in pieces of `piece_bytes`.
     pub fn new(piece_bytes: u16) -> ReorderState {
         let bytes = u64::from(piece_bytes.max(1));
         ReorderState { watch: ReorderWatch::default(), pieces: Pieces::Equal { bytes } }
     }
 
-    /// For datagrams of these `lengths`, which are at their first, with `header_bytes` each.
+    /// Creates the state of a flow of datagrams; `lengths` must be at their start, with `header_bytes` per frame.
     pub fn drawn(lengths: FrameLengths, header_bytes: u16) -> ReorderState {
         let pieces = DrawnPieces { lengths, header_bytes, starts: Vec::new(), end: 0 };
         ReorderState { watch: ReorderWatch::default(), pieces: Pieces::Drawn(Box::new(pieces)) }
     }
 
-    /// Adds what came to `total`, as if nothing more came.
+    /// Adds the results so far to `total`, as if no more frames arrived.
     pub fn add_to(&self, total: &mut ReorderDensity) {
         self.watch.clone().finish(total);
     }
 
-    /// How many arrivals were not judged yet.
+    /// Returns the number of arrivals with a displacement not yet determined.
     pub fn pending(&self) -> u64 {
         self.watch.pending()
     }
 
-    /// Nothing more of the flow is judged.
+    /// Ends the measurement of the flow.
     pub fn finish(&mut self, density: &mut ReorderDensity) {
         self.watch.finish(density);
     }
 
-    /// The piece at this offset has arrived.
+    /// Records the arrival of the piece at this offset.
     pub fn observe(&mut self, offset: u64, density: &mut ReorderDensity) {
         let place = match &mut self.pieces {
             Pieces::Equal { bytes } => offset / *bytes,
@@ -84,7 +84,7 @@ impl ReorderState {
     }
 }
 
-/// An empty density, where reordering is measured.
+/// Creates an empty density, if reordering is measured.
 pub(super) fn density(network: &Network) -> Option<Box<ReorderDensity>> {
     network.reordering.map(|threshold| Box::new(ReorderDensity::new(threshold)))
 }

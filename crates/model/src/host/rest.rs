@@ -1,28 +1,28 @@
-//! Turns that bring nothing.
+//! Skipped polls of blocked senders.
 //!
-//! A flow that has just sent gets a turn again: until then it may hear that it may send more. Where nothing else waits
-//! for the wire, and the flow knows that it may not send, that turn changes nothing but what the host remembers of the
-//! flow. So the host does not wake for it:
+//! A flow that has just sent stays in the ready ring and is polled when the wire becomes free, since it may be
+//! unblocked until then. If no other frame waits for the wire, and the flow is blocked, that poll only makes the flow
+//! idle. So the host does not wake up for it:
 //!
 //! ```text
-//!   a flow sends all that it may     it stays in the round, but nobody looks as the wire becomes free
-//!   something happens before that    somebody looks, as ever
-//!   something happens later          the turn is made up for: the flow has left the round
+//!   a flow becomes blocked              it stays in the ready ring, and the port is not scheduled
+//!   next event, before wire is free     the port is scheduled as usual
+//!   next event, when wire is free       the poll is applied: the flow leaves the ready ring
 //! ```
 //!
-//! All is as if each turn had come.
+//! The results equal those of a run with all polls.
 
 use super::Host;
 use super::flows::{FlowState, Outlet};
 use protocols::endpoint::Sender;
 use units::Time;
 
-/// A turn that is left out.
+/// A skipped poll.
 #[derive(Debug)]
 pub(super) struct Rest {
-    /// When it would come; [`Time::MAX`] if none is left out.
+    /// Time of the poll; [`Time::MAX`] if none is skipped.
     turn: Time,
-    /// For tests: none ever is.
+    /// Disables skipping, for tests.
     #[cfg(test)]
     never: bool,
 }
@@ -38,7 +38,7 @@ impl Default for Rest {
 }
 
 impl Host {
-    /// A flow has just sent by `port` all that it may. Leaves out its next turn, if nobody else wants one.
+    /// Skips the next poll of `port`, on which a flow has just become blocked, if no other frame or flow waits.
     #[inline(never)]
     pub(super) fn rest(&mut self, port: u16) {
         #[cfg(test)]
@@ -51,21 +51,21 @@ impl Host {
             return;
         }
         let lane = &nic.lanes[usize::from(network.class_slot[cell.waiting.trailing_zeros() as usize])];
-        // Of the flow that has just sent.
+        // The only entry is the flow that has just sent.
         if lane.ready.len() == 1 && lane.frames.is_empty() && nic.paced.first().is_none() {
             senders.rest.turn = egress.next_turn(port);
         }
     }
 
-    /// When to look at `port`, whose wire has just been taken: as it becomes free, if something waits that may have
-    /// something to send then.
+    /// Returns the next service time of `port` after a transmission started: the end of the frame, if others wait and
+    /// the poll is not skipped.
     #[inline]
     pub(super) fn next_turn(&self, port: u16) -> Time {
         if self.senders.rest.turn == Time::MAX { self.egress.next_turn(port) } else { Time::MAX }
     }
 
-    /// Call before anything happens, at `now`.
-    #[inline(always)] // several times for every run of a host
+    /// Ends a skipped poll. Must be called before any event is handled, at `now`.
+    #[inline(always)] // several times in every run of a host
     pub(super) fn stir(&mut self, now: Time) {
         if self.senders.rest.turn != Time::MAX {
             self.end_rest(now);
@@ -78,7 +78,7 @@ impl Host {
         let turn = std::mem::replace(&mut senders.rest.turn, Time::MAX);
         let (cell, nic) = (egress.cell_mut(0), &mut nics[0]);
         let lane = &mut nic.lanes[usize::from(network.class_slot[cell.waiting.trailing_zeros() as usize & 7])];
-        // What happened together with that sending may want the turn as well; then somebody looks for its sake.
+        // Later events of the instant of the transmission may need the poll too: then the port is scheduled.
         let alone = cell.waiting.is_power_of_two() && lane.ready.len() == 1 && lane.frames.is_empty();
         if now < turn || !alone || nic.paced.first().is_some() {
             debug_assert!(now <= turn, "a turn was left out that somebody wanted");
@@ -92,7 +92,7 @@ impl Host {
         }
     }
 
-    /// Whether a turn of the idle flow in `slot` would come now and bring nothing.
+    /// Returns whether the idle flow in `slot` would be polled now without sending a frame.
     #[inline]
     pub(super) fn stays_idle(&self, now: Time, slot: u32) -> bool {
         let flow = &self.senders.flows[slot as usize];
@@ -119,7 +119,7 @@ mod tests {
     use units::Time;
     use units::random::Stream;
 
-    /// All that a run tells, and how often nodes ran.
+    /// Returns the complete output of a run, and the number of node runs.
     fn run(setup: Setup, restless: bool) -> (Told, u64) {
         let mut simulation = Simulation::new(setup).unwrap();
         for index in 0..simulation.engine.len() {
@@ -136,7 +136,7 @@ mod tests {
         (told, runs)
     }
 
-    /// Flows that start together and later, of one class or of several, from one host or any, to one or any.
+    /// Flows with starts close together or far apart, in one class or several, from one host or any, to one or any.
     fn flows(random: &mut Stream) -> Vec<Flow> {
         let (count, spread_us) = (1 + random.below(14), [1, 60][random.below(2) as usize]);
         let (classes, to_one, from_one) = (1 + random.below(3), random.below(3) == 0, random.below(3) == 0);
@@ -151,7 +151,7 @@ mod tests {
         (0..count).map(some).collect()
     }
 
-    /// Two leaves and two spines, whose transport a receiver drives.
+    /// A leaf-spine fabric with two of each, and a receiver-driven transport.
     fn some(round: u64) -> Setup {
         let mut random = Stream::new(17, round, 0);
         let flows = flows(&mut random);

@@ -1,4 +1,4 @@
-//! Flows that a host sends: how they start, are asked, and end.
+//! Sending flows of a host: start, poll, timers and end.
 
 use super::Host;
 use super::flows::{FlowEnd, FlowReport, FlowState, Outgoing, Outlet, SourceState, with_ctx};
@@ -19,7 +19,7 @@ use traffic::{Load, When};
 use units::Time;
 
 impl Host {
-    /// Starts a flow: a slot, a sender, a place in the port's round.
+    /// Opens a flow: slot, sender, and entry in the ready ring.
     pub(super) fn open(&mut self, now: Time, number: u32, flow: &traffic::Flow, window: &mut Window<'_, OnWire>) {
         self.measured.flows_started += 1;
         let is_connection = self.network.carries_messages(number, flow.traffic);
@@ -103,14 +103,14 @@ impl Host {
         }
     }
 
-    /// The flow in `slot` has sent everything and, where its transport promises it, knows it delivered.
+    /// Ends the flow in `slot`, which has sent all bytes and, if its transport promises it, is acknowledged.
     pub(super) fn finish(&mut self, now: Time, slot: u32, window: &mut Window<'_, OnWire>) {
         let flow = &mut self.senders.flows[slot as usize];
         if !flow.active {
             return;
         }
         if flow.outbox.is_some() {
-            // Until its next message.
+            // Idle until its next message.
             flow.state = FlowState::Idle;
             return self.finish_messages(now, slot, window);
         }
@@ -123,7 +123,7 @@ impl Host {
         self.notify(now, number, When::Sent, window);
     }
 
-    /// The sender in `slot` has ended: gives its slot away and says its number.
+    /// Releases the slot of a sender that has ended, and returns the number of its flow.
     pub(super) fn close(&mut self, slot: u32) -> u32 {
         self.senders.flows[slot as usize].active = false;
         if self.senders.steering.is_some() {
@@ -138,7 +138,7 @@ impl Host {
         number
     }
 
-    /// Asks the flow in `slot` what to send.
+    /// Polls the flow in `slot` for its next frame.
     #[inline(always)] // as enter_round
     pub(super) fn poll(&mut self, now: Time, slot: u32) -> Offer {
         if self.clock.is_none()
@@ -149,7 +149,7 @@ impl Host {
         self.poll_further(now, slot)
     }
 
-    /// The same of a transport, or by a clock.
+    /// Like [`Host::poll`], for transports, and for sources under a clock.
     #[inline(never)]
     fn poll_further(&mut self, now: Time, slot: u32) -> Offer {
         let flow = &mut self.senders.flows[slot as usize];
@@ -176,7 +176,7 @@ impl Host {
         }
     }
 
-    /// Keeps one entry among the timers no later than the sender's next timer.
+    /// Keeps the timer entry of the sender no later than its next timer.
     #[inline(always)] // as enter_round
     pub(super) fn update_sender_timer(&mut self, slot: u32) {
         if let Some(at) = self.senders.flows[slot as usize].earlier_timer(self.clock.as_ref()) {
@@ -194,7 +194,7 @@ impl Host {
     pub(super) fn on_sender_timer(&mut self, now: Time, slot: u32, generation: u32, window: &mut Window<'_, OnWire>) {
         let flow = &mut self.senders.flows[slot as usize];
         if !flow.active || flow.generation != generation || flow.timer != now {
-            return; // of a flow that ended, or replaced by an earlier entry
+            return; // stale: the flow has ended, or an earlier entry replaced this one
         }
         flow.timer = Time::MAX;
         let Outlet::Transport(sender) = &mut flow.outlet else { return };
@@ -206,7 +206,7 @@ impl Host {
         }
     }
 
-    /// After any call of a sender: its timer may have moved, and it may want to send.
+    /// Follows up a call of a sender: updates its timer, and lets it send if it may.
     pub(super) fn after_sender(&mut self, now: Time, slot: u32, window: &mut Window<'_, OnWire>) {
         if !self.replies.is_empty() {
             self.queue_controls(now, slot);
@@ -224,15 +224,15 @@ impl Host {
         }
     }
 
-    /// What the sender knows of `flow`.
+    /// Returns the record of `flow` at its sender.
     pub(super) fn end_of(&self, flow: &Outgoing) -> FlowEnd {
         flow.end(self.index, self.network.clock(flow.dst))
     }
 
-    /// Queues the control frames of the sender in `slot`, under its flow's own name.
+    /// Queues the control frames of the sender in `slot`, addressed as frames of its flow.
     ///
     /// # Panics
-    /// If they are of a kind that goes the other way.
+    /// Panics if a frame is no control frame.
     #[cold]
     pub(super) fn queue_controls(&mut self, now: Time, slot: u32) {
         let flow = &self.senders.flows[slot as usize];
@@ -262,9 +262,9 @@ impl Host {
         self.egress.look_when_free(now, port);
     }
 
-    /// The paths of a new flow to `dst`.
+    /// Returns the paths of a new flow to `dst`.
     pub(super) fn paths_to(&mut self, dst: u32) -> Box<Paths> {
-        // Destinations behind one switch are reached alike.
+        // Destinations behind one switch have equal path choices.
         let (network, src) = (&self.network, self.index);
         let row = network.forwarding.row(dst);
         let entropies =

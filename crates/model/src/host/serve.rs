@@ -1,4 +1,4 @@
-//! A host's ports at work: whose frame goes next.
+//! Transmission at a host's ports.
 
 use super::Host;
 use super::flows::{FlowState, Outgoing, Senders};
@@ -18,7 +18,7 @@ impl Host {
         usize::from(self.network.class_slot[usize::from(class)])
     }
 
-    /// The flow in `slot` gets a turn again, which it could have since `since`.
+    /// Appends the flow in `slot` to its ready ring; it has been ready since `since`.
     #[inline(always)] // for every packet of a paced flow
     pub(super) fn enter_round(&mut self, since: Time, slot: u32) {
         let Host { senders, nics, egress, network, .. } = self;
@@ -27,14 +27,14 @@ impl Host {
         enter_round(flow, slot, nics, egress, network);
     }
 
-    /// Queues a frame that is made already.
+    /// Queues a complete frame, with its flow if that is held.
     pub(super) fn queue_frame(&mut self, now: Time, port: u16, frame: Frame) {
         if self.holds.is_none() || !self.hold_back(now, port, &frame) {
             self.queue_now(now, port, frame);
         }
     }
 
-    /// Queues a frame, whether or not its flow is held.
+    /// Queues a complete frame, even if its flow is held.
     pub(super) fn queue_now(&mut self, now: Time, port: u16, mut frame: Frame) {
         frame.at = now;
         if self.books.tracer.is_some() {
@@ -45,7 +45,7 @@ impl Host {
         self.egress.cell_mut(port).waiting |= 1 << frame.class;
     }
 
-    /// If the wire is free, puts the next frame on it; then notes when to look again.
+    /// Transmits the next frame of `port` if its wire is free, and schedules the port.
     pub(super) fn serve(&mut self, now: Time, port: u16, window: &mut Window<'_, OnWire>) {
         let &Cell { busy_until, waiting, holds, .. } = self.egress.cell(port);
         if busy_until > now {
@@ -59,12 +59,12 @@ impl Host {
         }
     }
 
-    /// As [`Host::serve`], of a port whose wire is free and that more than one flow or frame may want.
+    /// Like [`Host::serve`], for a free wire and several flows or frames that may use it.
     #[inline(never)]
     fn serve_by_turn(&mut self, now: Time, port: u16, window: &mut Window<'_, OnWire>) {
         let &Cell { holds, busy_until, .. } = self.egress.cell(port);
         if holds & hold::DOWN != 0 {
-            return self.egress.due.set(port, Time::MAX); // its repair looks again
+            return self.egress.due.set(port, Time::MAX); // the repair schedules the port
         }
         self.release_paced(now, port);
         if holds & hold::CONTROL != 0 {
@@ -90,7 +90,7 @@ impl Host {
         self.look_again(port, again);
     }
 
-    /// Which classes may send now by `port`, whose wire is free, where more than who waits decides.
+    /// Returns the waiting classes of `port` that may send on its free wire, after checking pauses, credits and gates.
     #[inline(never)]
     fn whose_turn(&mut self, now: Time, port: u16) -> When {
         let Host { egress, nics, network, books, senders, .. } = self;
@@ -98,7 +98,7 @@ impl Host {
         egress.eligible(now, port, head, books)
     }
 
-    /// Judges what waits for `port`, whose wire is free: none of it could have started before `now`.
+    /// Checks that the frames waiting for the free wire of `port` could not have started before `now`.
     #[cold]
     #[inline(never)]
     fn judge_waiting(&mut self, now: Time, port: u16) {
@@ -107,14 +107,14 @@ impl Host {
         egress.judge_waiting(now, port, head, books);
     }
 
-    /// Judges what waits for `port` before it sends a MAC control frame at once.
+    /// Checks the waiting frames before `port` sends a MAC control frame at once.
     pub(super) fn judge_before_control(&mut self, now: Time, port: u16) {
         let Host { egress, nics, network, books, senders, .. } = self;
         let head = head_of(&nics[usize::from(port)], egress.cell(port).holds, senders, network);
         egress.judge_before_control(now, port, head, books);
     }
 
-    /// Judges the flow in `slot` that was paced until `at`, before `now`.
+    /// Checks that the flow in `slot`, paced until `at`, could not have sent before `now`.
     #[cold]
     #[inline(never)]
     fn judge_paced(&mut self, now: Time, port: u16, slot: u32, at: Time) {
@@ -123,17 +123,17 @@ impl Host {
         self.egress.judge_frame(now, port, flow.class, Head { size_bytes, since: at }, &mut self.books);
     }
 
-    /// The first frame of each class that waits for `port`.
+    /// Returns the first frame of each class that waits for `port`.
     pub(crate) fn head_of(&self, port: u16) -> impl Fn(u8) -> Option<Head> {
         head_of(&self.nics[usize::from(port)], self.egress.cell(port).holds, &self.senders, &self.network)
     }
 
-    /// The frames and flows that wait for `port`.
+    /// Returns the number of frames and ready flows that wait for `port`.
     pub(crate) fn waiting_turns(&self, port: u16) -> u64 {
         self.nics[usize::from(port)].lanes.iter().map(|lane| (lane.frames.len() + lane.ready.len()) as u64).sum()
     }
 
-    /// Judges all that waits for a port as the run ends at `now`.
+    /// Checks all frames that wait for a port when the run ends at `now`.
     pub(crate) fn judge_at_end(&mut self, now: Time) {
         self.stir(now);
         for port in 0..self.egress.len() as u16 {
@@ -149,7 +149,7 @@ impl Host {
         }
     }
 
-    /// Looks at `port` at `again`, or as soon as a paced flow may go on.
+    /// Schedules `port` for `again`, or earlier for its first paced flow.
     #[inline(always)] // as enter_round
     fn look_again(&mut self, port: u16, mut again: Time) {
         if let Some((at, ..)) = self.nics[usize::from(port)].paced.first() {
@@ -158,7 +158,8 @@ impl Host {
         self.egress.due.set(port, again);
     }
 
-    /// Whether what wants the wire of `port` may have it `now`, without a turn: it is free, and nothing else wants it.
+    /// Returns whether a frame may use the wire of `port` at `now` without queuing: it is free, and no other frame
+    /// waits.
     #[inline]
     pub(super) fn needs_no_turn(&self, now: Time, port: u16) -> bool {
         let paced = self.nics[usize::from(port)].paced.first().is_some_and(|(at, ..)| at <= now);
@@ -166,8 +167,8 @@ impl Host {
         free && !paced && self.holds.is_none()
     }
 
-    /// Sends a frame of this class and length by `port`, where it [needs no turn](Self::needs_no_turn). `make` makes it
-    /// and is told when it arrives. All is as if it had had its turn.
+    /// Sends a frame of this class and length by `port`, which [must be free](Self::needs_no_turn). `make` creates the
+    /// frame from its arrival time. The result equals that of queuing the frame.
     #[inline]
     pub(super) fn send_made(
         &mut self,
@@ -178,13 +179,13 @@ impl Host {
         window: &mut Window<'_, OnWire>,
     ) {
         let at = self.egress.commit(now, port, class, size_bytes);
-        // What the frame is made of is written where it lies: a copy of it would wait for what was just written.
+        // The frame is built in place: a copy would stall on the stores just made.
         *window.slot(port, at) = OnWire(make(at));
         self.look_again(port, Time::MAX);
     }
 
-    /// Sends a frame of the only flow of `port` that waits for its instant, if there is one and it is due: it needs no
-    /// turn, since nothing else waits. Whether a frame was sent; if not, all is as if the flow had had its turn.
+    /// Sends a frame of the only paced flow of `port`, if it is due. Returns whether a frame was sent; if not, the flow
+    /// is in the state after an ordinary poll.
     #[inline(always)] // as enter_round
     fn send_lone(&mut self, now: Time, port: u16, window: &mut Window<'_, OnWire>) -> bool {
         if self.holds.is_some() {
@@ -208,8 +209,8 @@ impl Host {
         sent
     }
 
-    /// The flow in `slot`, which was idle, wants to send. Where nothing else does, and its wire is free, it needs no
-    /// turn; all is as if it had had one.
+    /// Lets the flow in `slot`, which was idle, send. It is polled directly if the wire is free and no other frame
+    /// waits; the result equals that of a poll by the ready ring.
     pub(super) fn go_on(&mut self, now: Time, slot: u32, window: &mut Window<'_, OnWire>) {
         let flow = &self.senders.flows[slot as usize];
         let (port, class) = (flow.port, flow.class);
@@ -242,10 +243,11 @@ impl Host {
         }
     }
 
-    /// Sends one frame of `class`; false if the flow whose turn it was had nothing to send.
+    /// Sends one frame of `class`. Returns false if the selected flow had none.
     fn send_one(&mut self, now: Time, port: u16, class: u8, window: &mut Window<'_, OnWire>) -> bool {
         let class_slot = self.slot_of(class);
         let lane = &mut self.nics[usize::from(port)].lanes[class_slot];
+        // Complete frames precede the flows of their class.
         if let Some(frame) = lane.frames.front() {
             let at = self.egress.commit(now, port, class, frame.size_bytes);
             let OnWire(slot) = window.slot(port, at);
@@ -268,7 +270,7 @@ impl Host {
         let Some((slot, generation)) = next else { return false };
         let flow = &self.senders.flows[slot as usize];
         if !flow.active || flow.generation != generation {
-            return false; // the flow ended while it waited for its turn
+            return false; // the flow ended while it was in the ready ring
         }
         if self.holds.is_some()
             && let Some(until) = self.held_until(now, port, slot, flow.dst)
@@ -280,7 +282,7 @@ impl Host {
         self.send_flow(now, port, class, slot, window)
     }
 
-    /// Sends a frame of the flow in `slot`, whose turn it is in its `class`; false if it has nothing to send.
+    /// Polls the flow in `slot`, selected in its `class`, and sends its frame. Returns false if it has none.
     #[inline(always)] // as enter_round
     fn send_flow(&mut self, now: Time, port: u16, class: u8, slot: u32, window: &mut Window<'_, OnWire>) -> bool {
         match self.poll(now, slot) {
@@ -297,6 +299,7 @@ impl Host {
                 true
             }
             Offer::At(at) => {
+                // At least 1 ps later: a second poll at this instant would repeat the answer.
                 self.pace(slot, at.max(now + Time::from_ps(1)));
                 self.update_sender_timer(slot);
                 false
@@ -323,8 +326,8 @@ impl Host {
         }
     }
 
-    /// Sends the frame of `segment` of the flow in `slot`. Not inlined: what the frame is made of stays where it lies
-    /// until the frame is written.
+    /// Sends the frame of `segment` of the flow in `slot`. Not inlined: the segment need not be copied before the frame
+    /// is written.
     #[inline(never)]
     fn send_segment(&mut self, now: Time, port: u16, slot: u32, segment: &Segment, window: &mut Window<'_, OnWire>) {
         if self.holds.is_some() {
@@ -338,7 +341,7 @@ impl Host {
         if let Some(paths) = &mut flow.paths {
             entropy = paths.take(random);
         } else if network.spread == Spread::PerPacket && path == 0 {
-            // A Weyl sequence: every frame another number; the switches mix it.
+            // A Weyl sequence gives every frame a new number, which the switches hash.
             flow.entropy = entropy.wrapping_add(0x9e37_79b9);
         }
         if let Some(chosen) = segment.entropy
@@ -392,9 +395,8 @@ impl Host {
         }
     }
 
-    /// Sends a segment of the flow in `slot` in a class that is not the flow's: it waits in the queue of its class, and
-    /// the flow for the time that it needs on the wire, so that no flow fills that queue faster than its port could
-    /// send.
+    /// Queues a segment of the flow in `slot` in another class than the flow's. The flow then waits for the
+    /// transmission time of the frame, so that no flow fills that queue faster than the line rate.
     #[cold]
     fn send_apart(&mut self, now: Time, slot: u32, segment: &Segment) {
         let flow = &self.senders.flows[slot as usize];
@@ -427,16 +429,15 @@ impl Host {
         self.pace(slot, segment.next.max(sent));
     }
 
-    /// The flow in `slot` waits until `at`.
+    /// Paces the flow in `slot` until `at`.
     #[inline(always)] // as enter_round
     fn pace(&mut self, slot: u32, at: Time) {
         pace(&mut self.senders.flows[slot as usize], slot, at, &mut self.nics);
     }
 }
 
-/// The first frame of a class that waits for a port with these `holds`. The next frame of a flow is known only when its
-/// sender is asked: it needs room for the largest frame. Gates have no room for more than is needed, and sources know
-/// the length of their next frame.
+/// Returns the first frame of each class at a port with these `holds`. The next frame of a transport is created by a
+/// poll, so its length is assumed to be the maximum. Gates need the exact length, which sources of datagrams provide.
 fn head_of(nic: &Nic, holds: u8, senders: &Senders, network: &Network) -> impl Fn(u8) -> Option<Head> {
     move |class| {
         let lane = &nic.lanes[usize::from(network.class_slot[usize::from(class)])];
@@ -450,14 +451,14 @@ fn head_of(nic: &Nic, holds: u8, senders: &Senders, network: &Network) -> impl F
     }
 }
 
-/// `flow`, which is in `slot`, waits until `at`.
+/// Paces `flow`, which is in `slot`, until `at`.
 #[inline(always)] // as Host::enter_round
 fn pace(flow: &mut Outgoing, slot: u32, at: Time, nics: &mut [Nic]) {
     flow.state = FlowState::Paced;
     nics[usize::from(flow.port)].paced.push((at, slot, flow.generation));
 }
 
-/// `flow`, which is in `slot`, gets a turn again.
+/// Appends `flow`, which is in `slot`, to its ready ring.
 #[inline(always)] // as Host::enter_round
 fn enter_round(flow: &mut Outgoing, slot: u32, nics: &mut [Nic], egress: &mut Egress, network: &Network) {
     flow.state = FlowState::Ready;
@@ -466,7 +467,7 @@ fn enter_round(flow: &mut Outgoing, slot: u32, nics: &mut [Nic], egress: &mut Eg
     egress.cell_mut(flow.port).waiting |= 1 << flow.class;
 }
 
-/// What the frame of `segment` of host `index`, of a flow that started then, says beside its payload.
+/// Returns the detail word for `segment` of host `index`; `start` is the start of its flow.
 #[inline]
 fn detail_of(network: &Network, index: u32, segment: &Segment, start: Time) -> Detail {
     if segment.flags & flags::COLLECTS != 0

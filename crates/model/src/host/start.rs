@@ -1,4 +1,4 @@
-//! How flows come to start: planned, drawn, or when another one tells.
+//! Start of flows: planned, drawn, or after other flows.
 
 use super::Host;
 use super::timers::Event;
@@ -34,6 +34,7 @@ impl Host {
     }
 
     pub(super) fn start_planned(&mut self, now: Time, flow: u32, window: &mut Window<'_, OnWire>) {
+        // Planned starts form a chain, in which each schedules the next; others are not part of it.
         if matches!(self.network.traffic.flows[flow as usize].start, Start::At(_)) {
             self.schedule_next_planned();
         }
@@ -67,7 +68,7 @@ impl Host {
         self.open(now, number, &network.traffic.flows[number as usize], window);
     }
 
-    /// An event of `flow` happened here: whoever waits for it learns of it.
+    /// Notifies the flows and joins that wait for this event of `flow`.
     pub(super) fn notify(&mut self, now: Time, flow: u32, when: When, window: &mut Window<'_, OnWire>) {
         if flow & DRAWN != 0 {
             return;
@@ -91,7 +92,7 @@ impl Host {
         }
     }
 
-    /// One of the events that `target`, a flow or a join, waits for has happened.
+    /// Counts an event for which `target`, a flow or a join, waits. The last one starts its delay.
     pub(super) fn notified(&mut self, now: Time, target: u32) {
         let Some(left) = self.starts.waits.get_mut(&target) else { return };
         *left -= 1;
@@ -107,7 +108,7 @@ impl Host {
         }
     }
 
-    /// Counts a join towards its flows, which are all of this host.
+    /// Counts a complete join for its flows, all of this host.
     pub(super) fn joined(&mut self, now: Time, join: u32) {
         let network = std::sync::Arc::clone(&self.network);
         for &flow in &network.traffic.joins[join as usize].flows {

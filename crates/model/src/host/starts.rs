@@ -1,26 +1,26 @@
-//! When flows start: planned, drawn as the run goes on, or when others are done.
+//! Flows that a host will start: planned, drawn during the run, or after other flows.
 
 use rustc_hash::FxHashMap;
 use traffic::Arrivals;
 use units::Time;
 
-/// What this host will start.
+/// Flows that a host will start.
 #[derive(Debug, Default)]
 pub(crate) struct Starts {
     /// Planned flows with a fixed start, by time.
     pub planned: Vec<(Time, u32)>,
     pub next_planned: usize,
-    /// Sources of drawn flows, each with the flow that comes next.
+    /// Sources of drawn flows, each with its next flow.
     pub arrivals: Vec<(Arrivals, Option<traffic::Arrival>)>,
     pub drawn: u32,
-    /// Notifications that waiting flows of this host still need.
+    /// Number of notifications still missing, by waiting flow or join of this host.
     pub waits: FxHashMap<u32, u32>,
     /// Hosts that this one notifies, ascending, with the egress port of the wire to each.
     pub notify: Vec<(u32, u16)>,
 }
 
 impl Starts {
-    /// Whether it starts nothing, and waits for nothing to start.
+    /// Returns whether the host has no flow to start and no notification to send or wait for.
     pub fn is_empty(&self) -> bool {
         self.planned.is_empty() && self.arrivals.is_empty() && self.waits.is_empty() && self.notify.is_empty()
     }

@@ -1,22 +1,22 @@
-//! The agents of a host: what each set, and what its flows saw that have ended.
+//! External agents of a host: their settings, and measurements of flows that have ended.
 
 use crate::look::Look;
 use protocols::endpoint::Sender;
 use protocols::transport::SenderState;
 use rustc_hash::FxHashMap;
 
-/// One agent at its host.
+/// An external agent that sets rates at its host.
 #[derive(Debug)]
 pub(crate) struct Steered {
-    /// Its flow; `None` for all of the host.
+    /// Its flow; `None` for all flows of the host.
     pub flow: Option<u32>,
-    /// A sender that sends nothing: it says which rate a flow of this agent starts with.
+    /// A sender without data, for the initial rate of this agent's flows.
     pub model: SenderState,
-    /// What was set, if anything was.
+    /// Share of the line rate, if set.
     pub share: Option<f64>,
     /// Planned flows of this agent that have not ended.
     pub left: u64,
-    /// What its flows saw that have ended since it was last asked.
+    /// Measurements of its flows that have ended since the last read.
     pub seen: Look,
 }
 
@@ -24,12 +24,12 @@ pub(crate) struct Steered {
 #[derive(Debug)]
 pub(crate) struct Steering {
     pub agents: Vec<Steered>,
-    /// The agent of each flow; `None` where the first has all.
+    /// Index of the agent of each flow; `None` if the first agent has all flows.
     pub of_flow: Option<FxHashMap<u32, u32>>,
 }
 
 impl Steering {
-    /// Who sets the rate of `flow`.
+    /// Returns the index of the agent of `flow`.
     pub fn agent_of(&self, flow: u32) -> Option<usize> {
         match &self.of_flow {
             None => Some(0),
@@ -37,7 +37,7 @@ impl Steering {
         }
     }
 
-    /// A flow starts.
+    /// Applies the share of its agent to a flow that starts.
     #[cold]
     pub fn begin(&self, flow: u32, sender: &mut SenderState) {
         if let Some(share) = self.agent_of(flow).and_then(|agent| self.agents[agent].share) {

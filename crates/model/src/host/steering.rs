@@ -1,5 +1,5 @@
-//! What agents outside decide and see of the flows of a host. Between two steps of the simulation they set rates; a
-//! flow that starts later finds what was set for it.
+//! Control of flows by external agents, which set rates and read measurements between two steps of the simulation. A
+//! flow that starts later uses the last setting.
 
 use super::Host;
 use super::flows::{FlowState, Outlet, Senders};
@@ -9,22 +9,22 @@ use protocols::endpoint::Sender;
 use units::Time;
 
 impl Host {
-    /// From now on its flows have agents.
+    /// Installs the agents of this host's flows.
     pub(crate) fn steer_by(&mut self, steering: Steering) {
         self.senders.steering = Some(Box::new(steering));
     }
 
-    /// The rate of its first port, by which agents measure.
+    /// Returns the rate of the first port, the reference of the agents.
     pub(crate) fn line_rate(&self) -> units::Rate {
         self.egress.rules(0).link.rate
     }
 
-    /// Traffic entries whose flows it draws as time goes on.
+    /// Returns the traffic entries with flows that are drawn during the run.
     pub(crate) fn drawn_entries(&self) -> impl Iterator<Item = u8> + '_ {
         self.starts.arrivals.iter().map(|(arrivals, _)| arrivals.traffic)
     }
 
-    /// The flows of `agent` that are under way, by slot.
+    /// Returns the slots of the active flows of `agent`.
     fn steered(&self, agent: usize) -> Vec<u32> {
         let Some(steering) = &self.senders.steering else { return Vec::new() };
         if let Some(flow) = steering.agents[agent].flow {
@@ -34,12 +34,12 @@ impl Host {
         flows.filter(|(_, flow)| self.network.transport(flow.traffic).is_external()).map(|(slot, _)| slot).collect()
     }
 
-    /// `agent` sets the rate of its flows at `now`: every event before has happened, and none at it.
+    /// Sets the rate of the flows of `agent` at `now`, after all earlier events and before those at `now`.
     pub(crate) fn set_share(&mut self, now: Time, agent: usize, share: f64) {
         for slot in self.steered(agent) {
             let flow = &mut self.senders.flows[slot as usize];
             let Outlet::Transport(sender) = &mut flow.outlet else { continue };
-            // A flow that waits for its instant is asked anew; what it said before it will say again, to no effect.
+            // A paced flow is polled anew. Its earlier entry polls it once more, without effect.
             if sender.set_share(share) && flow.state == FlowState::Paced {
                 let (port, generation) = (flow.port, flow.generation);
                 self.nics[usize::from(port)].paced.push((now, slot, generation));
@@ -53,7 +53,7 @@ impl Host {
         }
     }
 
-    /// What the flows of `agent` have seen since the last look.
+    /// Returns the measurements of the flows of `agent` since the last call.
     pub(crate) fn look(&mut self, agent: usize) -> Look {
         let slots = self.steered(agent);
         let line_rate = self.line_rate();
@@ -74,7 +74,7 @@ impl Host {
         look
     }
 
-    /// The flow in `slot` has ended: what it saw is its agent's still.
+    /// Adds the measurements of the ended flow in `slot` to its agent.
     #[cold]
     pub(super) fn steered_flow_ends(&mut self, slot: u32) {
         let Senders { steering: Some(steering), flows, .. } = &mut self.senders else { return };

@@ -1,4 +1,4 @@
-//! The pause-storm fault: a network card that pauses its switch and never stops doing so.
+//! Pause-storm fault: a network card that pauses its switch without end.
 
 use super::Host;
 use super::timers::Event;
@@ -10,7 +10,7 @@ use protocols::pause::quanta_time;
 use units::Time;
 
 impl Host {
-    /// Tells the switch at every port to stop for as long as a frame can, and again before that is over.
+    /// Sends a pause of maximum duration by every port, and schedules its renewal.
     pub(super) fn storm(&mut self, now: Time, window: &mut Window<'_, OnWire>) {
         let Some(storm) = self.network.host.pause_storm else { return };
         if storm.until.is_some_and(|until| until <= now) {

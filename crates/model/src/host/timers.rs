@@ -1,15 +1,15 @@
-//! What a host does at times of its own.
+//! Timers of a host.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use units::Time;
 
-/// What a host does at a time of its own, beside departures.
+/// A timer event of a host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Event {
     /// A planned flow starts.
     Start(u32),
-    /// What a host waited for together has come, and the time of it has passed: the number of the join.
+    /// All events of a join have happened, and its delay has passed: number of the join.
     Joined(u32),
     /// The next flow of a source of arrivals starts.
     Arrival(u32),
@@ -17,28 +17,28 @@ pub(super) enum Event {
     Sender(u32, u32),
     /// A receiver's timer: slot.
     Receiver(u32),
-    /// Some flow's turn to ask for more: port.
+    /// A pull slot is due: port.
     Pull(u16),
-    /// A link fails or comes back: port, and whether it fails.
+    /// A link fails (`true`) or is repaired: port.
     Change(u16, bool),
-    /// All ports repeat their credits.
+    /// All ports repeat their grants.
     Regrant,
-    /// A flow that is held may send, or is held no more.
+    /// A held flow is due, or its hold ends.
     Held,
-    /// The pause-storm fault: the network card tells its switch to stop once more.
+    /// Pause-storm fault: the network card renews its pause.
     Storm,
 }
 
-/// An event, when it happens, and which it is of all that were created: that orders events of one instant.
+/// Time, creation number and event. The creation number orders the events of one instant.
 type Entry = (Time, u64, Event);
 
-/// When it does what.
+/// The timer queue.
 ///
-/// One event stands apart from the heap: an earlier one takes its place, so it is mostly the earliest. A receiver's
-/// next pull comes and goes there, and the heap holds what is far away, time-outs for one.
+/// One event is kept outside the heap. An earlier one replaces it, so it is usually the earliest. Pulls of receivers
+/// mostly use this place, and the heap holds distant events such as timeouts.
 #[derive(Debug)]
 pub(super) struct Timers {
-    /// When the next event happens.
+    /// Time of the next event.
     next: Time,
     apart: Option<Entry>,
     heap: BinaryHeap<Reverse<Entry>>,
@@ -52,7 +52,7 @@ impl Default for Timers {
 }
 
 impl Timers {
-    /// `event` happens at `at`; [`Time::MAX`] is never.
+    /// Schedules `event` at `at`; [`Time::MAX`] for never.
     pub fn schedule(&mut self, at: Time, event: Event) {
         if at == Time::MAX {
             return;
@@ -67,13 +67,13 @@ impl Timers {
         }
     }
 
-    /// When the next event happens.
+    /// Returns the time of the next event.
     #[inline]
     pub fn next(&self) -> Time {
         self.next
     }
 
-    /// Takes the next event.
+    /// Removes and returns the next event.
     pub fn pop(&mut self) -> Option<(Time, Event)> {
         let waiting = self.heap.peek().map(|Reverse(entry)| *entry);
         let first = match (self.apart, waiting) {
@@ -91,7 +91,7 @@ mod tests {
     use super::*;
     use units::random::Stream;
 
-    /// Against a list that is sorted by time, in which what was created first stands first.
+    /// Compares with a list sorted by time, then by creation.
     // [M25]
     #[test]
     fn events_come_by_time_and_then_as_they_were_created() {
@@ -99,7 +99,7 @@ mod tests {
         let (mut timers, mut known) = (Timers::default(), Vec::<(Time, Event)>::new());
         for number in 0..20_000 {
             if random.below(2) == 0 {
-                // Few instants, so that many events share one, and some never come.
+                // Few instants, so that many events share one; some are scheduled for never.
                 let at = if random.below(20) == 0 { Time::MAX } else { Time::from_ps(random.below(30)) };
                 timers.schedule(at, Event::Start(number));
                 if at < Time::MAX {

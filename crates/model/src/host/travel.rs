@@ -1,18 +1,18 @@
-//! How frames that arrive had travelled, where switches turn frames around.
+//! Hops and bounces of received frames, if switches bounce frames.
 
-/// What frames carry up to, each count apart: their counters stay at 255.
+/// Number of counters per field: the fields of frames saturate at 255.
 const VALUES: usize = 256;
 
-/// How frames that arrived had travelled.
+/// Hops and bounces of received frames.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Travel {
-    /// Data frames by the switches that they crossed, in either direction.
+    /// Data frames by number of switches crossed, in either direction.
     pub hops: Vec<u64>,
-    /// Data frames by their greatest distance from the furthest switch that they had reached.
+    /// Data frames by their greatest distance, in hops, from the furthest switch reached.
     pub max_distance: Vec<u64>,
-    /// Data frames by how often they were turned around or sent another way.
+    /// Data frames by number of bounces and detours.
     pub turns: Vec<u64>,
-    /// Acknowledgements and notifications, by the same.
+    /// Acknowledgements and notifications by number of bounces and detours.
     pub reply_turns: Vec<u64>,
 }
 
@@ -24,7 +24,7 @@ impl Default for Travel {
 }
 
 impl Travel {
-    /// Adds another host's counts.
+    /// Adds the counts of another host.
     pub fn merge(&mut self, other: &Travel) {
         let add = |mine: &mut Vec<u64>, other: &[u64]| mine.iter_mut().zip(other).for_each(|(mine, n)| *mine += n);
         add(&mut self.hops, &other.hops);

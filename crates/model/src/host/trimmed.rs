@@ -1,4 +1,4 @@
-//! Headers of frames that switches trimmed, as hosts meet them.
+//! Trimmed and returned headers at a host.
 
 use super::Host;
 use super::flows::{Outlet, with_ctx};
@@ -9,7 +9,7 @@ use protocols::endpoint::{Receiver, Sender};
 use protocols::frame::Frame;
 
 impl Host {
-    /// What is left of a data frame arrived.
+    /// Handles the header of a trimmed data frame.
     #[cold]
     pub(super) fn on_trimmed(&mut self, in_port: u16, frame: &Frame, window: &mut Window<'_, OnWire>) {
         self.books.ledger.packets.delivered_trimmed.count(u64::from(frame.size_bytes));
@@ -43,7 +43,7 @@ impl Host {
         self.answer_and_pull(frame.at, slot, window);
     }
 
-    /// The header of a data frame of this host came back.
+    /// Handles the returned header of a data frame of this host.
     #[cold]
     pub(super) fn on_returned_header(&mut self, frame: &Frame, window: &mut Window<'_, OnWire>) {
         self.books.ledger.packets.returned_to_source.count(u64::from(frame.size_bytes));

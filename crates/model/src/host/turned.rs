@@ -1,5 +1,4 @@
-//! Frames that switches turned around, as hosts meet them: those that come back are sent again, and of those that
-//! arrive it is written down how far they were bounced.
+//! Bounced frames at a host: returned frames are sent again, and bounces of received frames are counted.
 
 use super::Host;
 use super::flows::{Outlet, with_ctx};
@@ -12,7 +11,7 @@ use protocols::frame::{Frame, Kind};
 use protocols::pabo;
 
 impl Host {
-    /// A frame has arrived at its destination.
+    /// Counts hops and bounces of a frame at its destination.
     pub(super) fn note_travel(&mut self, frame: &Frame) {
         self.books.ledger.turns.end(frame.bounces, frame.max_distance, frame.distance);
         let Some(travel) = &mut self.measured.travel else { return };
@@ -25,8 +24,8 @@ impl Host {
         }
     }
 
-    /// The sender of a data frame that came back may slow down for it. What it offers then is asked for when the wire
-    /// is free, as ever.
+    /// Reports a returned data frame to its sender, which may slow down. Further offers are polled as usual, when the
+    /// wire is free.
     fn hear_of_return(&mut self, frame: &Frame, every: u32) {
         let Some(&slot) = self.senders.by_flow.get(&frame.flow) else { return };
         let Outlet::Transport(sender) = &mut self.senders.flows[slot as usize].outlet else { return };
@@ -38,11 +37,11 @@ impl Host {
         }
     }
 
-    /// A frame of this host has come back: it is sent again, ahead of all new data, and never lost here.
+    /// Sends a returned frame of this host again, ahead of all new data. It is never dropped here.
     #[cold]
     pub(super) fn take_back(&mut self, mut frame: Frame, in_port: u16, window: &mut Window<'_, OnWire>) {
         if self.measured.travel.is_none() {
-            // Nobody bounces: a route leads back to where it begins.
+            // Without bouncing, only a route that leads back to its source does this.
             self.note_loss(&frame, Some(in_port), Cause::NoRoute);
             return self.books.lose_here(&frame, Cause::NoRoute);
         }

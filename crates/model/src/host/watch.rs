@@ -1,4 +1,4 @@
-//! What a watched host notes of its frames.
+//! Tracing at a host.
 
 use super::Host;
 use crate::trace::Tracer;
@@ -8,7 +8,8 @@ use stats::trace::{Load, TraceEvent};
 use units::Time;
 
 impl Tracer {
-    /// A host made a data frame at `since`, and its first bit leaves `now`; `frame.at` is when the last one arrives.
+    /// Traces a data frame created at `since`, with its first bit sent at `now` and its last bit received at
+    /// `frame.at`.
     #[cold]
     pub fn note_segment(&mut self, now: Time, since: Time, port: u16, frame: &Frame) {
         self.sees_out(now, port, frame);
@@ -20,7 +21,7 @@ impl Tracer {
 }
 
 impl Host {
-    /// A frame arrived whole: here its way ends, unless it is somebody else's.
+    /// Traces the arrival of a frame, and its end if this host is the destination.
     #[cold]
     pub(super) fn note_arrival(&mut self, in_port: u16, frame: &Frame) {
         let (now, mine) = (frame.at, frame.dst == self.index);
@@ -38,7 +39,7 @@ impl Host {
         }
     }
 
-    /// A reply, or a frame that this host carries on, joins the queue of `port`.
+    /// Traces a reply or relayed frame that joins the queue of `port`.
     #[cold]
     pub(super) fn note_queued(&mut self, now: Time, port: u16, frame: &Frame) {
         let class_slot = self.slot_of(frame.class);
@@ -59,7 +60,7 @@ impl Host {
         }
     }
 
-    /// The first frame of a queue of `port` begins to leave; its last bit arrives at `until`.
+    /// Traces the start of the first frame of a queue of `port`; its last bit arrives at `until`.
     #[cold]
     pub(super) fn note_queue_sent(&mut self, now: Time, port: u16, class_slot: usize, until: Time) {
         let Some(&frame) = self.nics[usize::from(port)].queued(class_slot).next() else { return };
@@ -70,7 +71,7 @@ impl Host {
         }
     }
 
-    /// A frame was lost on its way into this host, or found none out of it.
+    /// Traces a frame lost on the link to this host or for lack of a route.
     #[cold]
     pub(super) fn note_loss(&mut self, frame: &Frame, in_port: Option<u16>, cause: Cause) {
         if let Some(tracer) = &mut self.books.tracer {

@@ -1,38 +1,37 @@
-//! What some switches do otherwise.
+//! Parameters of individual switches.
 
 use super::{Buffer, FlowControl, Marking, QueueLimit, Scheduler, SwitchParameters, Threshold};
 use fabric::{NodeId, PortIndex};
 use std::collections::BTreeMap;
 
-/// What some switches do otherwise than [`Setup::switch`](super::Setup::switch) says; `None`: as all. Their buffer and
-/// their flow control stay of the same kind.
+/// Deviations of some switches from [`Setup::switch`](super::Setup::switch); `None` keeps the common value. The kinds
+/// of buffer and flow control cannot differ.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SwitchOverride {
-    /// Which, ascending.
+    /// The switches, ascending.
     pub switches: Vec<NodeId>,
-    /// Ports of switches, ascending: there marking by ECN and the scheduler are otherwise, and nothing else.
+    /// Switch ports, ascending. Only ECN marking and the scheduler can differ per port.
     pub ports: Vec<(NodeId, PortIndex)>,
-    /// All the memory of a switch, where it is shared.
+    /// Size of a shared buffer in bytes.
     pub buffer_bytes: Option<u64>,
-    /// What of a shared buffer a lossy egress queue may hold.
+    /// Threshold of a lossy egress queue in a shared buffer.
     pub egress: Option<Threshold>,
-    /// Room of each egress queue, where each has its own.
+    /// Limit of each egress queue, if queues have limits of their own.
     pub queue: Option<QueueLimit>,
-    /// Under PAUSE or PFC: above this an ingress account stops the neighbour.
+    /// XOFF threshold of an ingress account, under PAUSE or PFC.
     pub xoff: Option<Threshold>,
-    /// Under PAUSE or PFC: how far below XOFF an account must fall.
+    /// Bytes below XOFF at which an account resumes, under PAUSE or PFC.
     pub xon_offset_bytes: Option<u64>,
-    /// Under PAUSE or PFC: room of each account beyond XOFF; `Some(None)` computes it.
+    /// Headroom of each account in bytes, under PAUSE or PFC; `Some(None)` computes it.
     pub headroom_bytes: Option<Option<u64>>,
-    /// How they mark.
+    /// Marking of frames.
     pub marking: Option<Marking>,
-    /// How their ports choose among classes.
+    /// Class scheduler of the ports.
     pub scheduler: Option<Scheduler>,
 }
 
 impl SwitchOverride {
-    /// `switch`, but for what is otherwise here. What does not go with the kind of its buffer or flow control changes
-    /// nothing.
+    /// Applies these deviations to `switch`. Values for another kind of buffer or flow control have no effect.
     pub fn apply(&self, switch: &mut SwitchParameters) {
         match &mut switch.buffer {
             Buffer::Shared { bytes, egress } => {
@@ -50,7 +49,7 @@ impl SwitchOverride {
         switch.scheduler = self.scheduler.unwrap_or(switch.scheduler);
     }
 
-    /// What each switch that one of `overrides` names does after all of them, by switch.
+    /// Returns the parameters of each switch that `overrides` name; later ones replace earlier ones.
     pub fn resolve(overrides: &[SwitchOverride], switch: &SwitchParameters) -> BTreeMap<NodeId, SwitchParameters> {
         let mut own = BTreeMap::new();
         for it in overrides {
@@ -61,7 +60,8 @@ impl SwitchOverride {
         own
     }
 
-    /// The same of each port that one of `overrides` names: of what concerns its switch and itself, the last decides.
+    /// Like [`SwitchOverride::resolve`], for each named port. Overrides of the port and of its switch apply in list
+    /// order.
     pub fn resolve_ports(
         overrides: &[SwitchOverride],
         switch: &SwitchParameters,

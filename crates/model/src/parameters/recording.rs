@@ -1,17 +1,17 @@
-//! What of a run is watched and written down.
+//! Parameters of measurements and records.
 
 use fabric::{NodeId, PortIndex};
 use units::Time;
 
-/// What a bounce storm is: this many looks in a row, between each two of which switches turned more than `ratio`
-/// times as many frames around as hosts received.
+/// Definition of a bounce storm: this many samples in a row at which switches have bounced, since the sample before,
+/// more than `ratio` times as many frames as hosts received.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StormParameters {
-    /// Looks in a row, at least 1.
+    /// Samples in a row, at least 1.
     pub looks: u32,
-    /// Time between two looks; `None` for a thousandth of the run, at least 20 us.
+    /// Time between samples; `None` for a thousandth of the run, at least 20 us.
     pub every: Option<Time>,
-    /// Frames turned for each one received, finite, at least 0.
+    /// Bounced frames per received frame, finite, at least 0.
     pub ratio: f64,
 }
 
@@ -21,67 +21,67 @@ impl Default for StormParameters {
     }
 }
 
-/// What a run writes down beside its summary, and what of the summary costs a look at every frame.
+/// Records beside the summary, and parts of the summary with a cost per frame.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RecordParameters {
-    /// Queue lengths, this often.
+    /// Sampling interval of queue lengths.
     pub queues_every: Option<Time>,
-    /// Bytes sent per link, this often.
+    /// Sampling interval of bytes sent per link.
     pub links_every: Option<Time>,
-    /// Bytes delivered per traffic entry, this often.
+    /// Sampling interval of bytes delivered per traffic entry.
     pub throughput_every: Option<Time>,
-    /// What the congestion controls of flows under way hold, this often.
+    /// Sampling interval of the congestion control state of active flows.
     pub control_every: Option<Time>,
-    /// Every pause and resume that is received.
+    /// Whether received pauses and resumes are recorded.
     pub pauses: bool,
-    /// Whether the jitter of every traffic entry is measured, not only that of periodic sources.
+    /// Whether jitter is measured for all traffic entries, not only for periodic sources.
     pub jitter: bool,
-    /// How far data frames come out of order, up to this displacement in frames (RFC 5236: `D_T`).
+    /// Maximum displacement, in frames, of the reordering density (RFC 5236: `D_T`) of data frames.
     pub reordering: Option<u32>,
-    /// How full queues of switches are, and for what share of time above this share, 0 to 1. Takes a
-    /// [`Buffer::PerQueue`](super::Buffer::PerQueue); a shared buffer has no queue of a size of its own.
+    /// Threshold, 0 to 1, for the utilisation of switch queues and the share of time above it. Requires
+    /// [`Buffer::PerQueue`](super::Buffer::PerQueue), since queues of a shared buffer have no capacity of their own.
     pub utilisation: Option<f64>,
-    /// How long the queues of switches are, looked at this often.
+    /// Sampling interval of the length distributions of switch queues.
     pub queue_lengths_every: Option<Time>,
-    /// What happens to chosen frames.
+    /// Selection of traced frames.
     pub trace: Option<TraceParameters>,
-    /// Ports whose frames are written down as bytes, each at most once.
+    /// Ports with captured frames, each at most once.
     pub capture: Vec<CaptureParameters>,
 }
 
-/// Which frames are traced: those of `flows`, those at `ports`, or, with neither, all.
+/// Selection of traced frames: those of `flows`, those at `ports`, or all if both are empty.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TraceParameters {
-    /// Flows, by their number in results.
+    /// Flows, by their numbers in results.
     pub flows: Vec<u64>,
-    /// Ports, of switches or hosts.
+    /// Ports of switches or hosts.
     pub ports: Vec<(NodeId, PortIndex)>,
-    /// What happens to frames before this is not traced; pauses are, for they may last.
+    /// Start of the trace. Pauses are traced from the start of the run, because they may last.
     pub from: Time,
-    /// What happens from here on is not traced.
+    /// End of the trace, exclusive.
     pub until: Time,
 }
 
 impl TraceParameters {
-    /// All frames, always.
+    /// Returns a selection of all frames at all times.
     pub fn everything() -> Self {
         TraceParameters { flows: Vec::new(), ports: Vec::new(), from: Time::ZERO, until: Time::MAX }
     }
 }
 
-/// A port whose frames are captured.
+/// A port with captured frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CaptureParameters {
     /// The node.
     pub node: NodeId,
     /// Its port.
     pub port: PortIndex,
-    /// Frames that come in.
+    /// Whether received frames are captured.
     pub inbound: bool,
-    /// Frames that go out.
+    /// Whether sent frames are captured.
     pub outbound: bool,
-    /// From this instant on.
+    /// Start of the capture.
     pub from: Time,
-    /// To before this one.
+    /// End of the capture, exclusive.
     pub until: Time,
 }

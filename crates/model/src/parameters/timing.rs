@@ -1,4 +1,4 @@
-//! When ports may send what: gates, by the clocks of their nodes, credit, and frames that interrupt others.
+//! Time-dependent transmission: gates, cycles, shapers, preemption, and clocks.
 
 use crate::clock::NodeClocks;
 use fabric::{NodeId, PortIndex};
@@ -9,17 +9,17 @@ use protocols::shaping::IdleSlopes;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// What makes ports wait by the clock.
+/// Parameters of time-dependent transmission.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Timing {
-    /// The gates of ports, of hosts and switches. A list begins when the clock of its node shows zero.
+    /// Gates of host and switch ports. A list begins at time zero of the node's clock.
     pub gates: BTreeMap<(NodeId, PortIndex), Arc<GateList>>,
-    /// Ports of switches that send in each cycle what came in the one before. They have no other gates.
+    /// Switch ports with cyclic queuing. They have no other gates.
     pub cycles: BTreeMap<(NodeId, PortIndex), Cycles>,
-    /// Classes of ports, of hosts and switches, that need credit to send.
+    /// Shaped classes of host and switch ports.
     pub shaping: BTreeMap<(NodeId, PortIndex), IdleSlopes>,
-    /// Which frames the ports of switches interrupt, if any.
+    /// Frame preemption at switch ports, if any.
     pub preemption: Option<PreemptionParameters>,
-    /// What switches take for the time, by node number.
+    /// Clocks of the switches, by node number.
     pub clocks: NodeClocks,
 }

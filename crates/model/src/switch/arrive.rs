@@ -1,15 +1,15 @@
-//! What happens to a frame whose last bit has come.
+//! Reception of frames at a switch, after their last bit.
 //!
 //! ```text
-//!   link verdict -> MAC control? -> credits -> TTL -> route -> tags -> cycle
+//!   link faults -> MAC control? -> credits -> TTL -> route -> tags -> cycle
 //!     -> pipeline | backpressure -> forward (core.rs)
 //! ```
 //!
-//! This order decides which mechanism sees a frame first. Most ports ask nothing of what comes by them: their frames go
-//! from the wire to their route at once.
+//! The order decides which mechanism handles a frame first. Most ports need none of these steps: their frames are
+//! routed directly.
 //!
-//! A frame lies on its wire until it is copied to where it goes, and is changed only there: between a change of a few
-//! bytes and a copy of the whole the processor would wait for its own stores.
+//! A frame stays in the ring of its wire until it is copied to its destination, and only the copy is changed. Changing
+//! a few bytes and then copying the whole frame would stall on store forwarding.
 
 use super::Switch;
 use super::core::ingress;
@@ -26,11 +26,11 @@ impl Switch {
         window.take_with(|in_port, OnWire(frame), window| self.handle(in_port, frame, window));
     }
 
-    /// What happens to a frame whose last bit came by `in_port`.
-    #[inline(always)] // also called by the watched switch, which must not cost the others the inlining
+    /// Handles a frame whose last bit arrived by `in_port`.
+    #[inline(always)] // the traced switch calls it too, which must not prevent inlining for the others
     pub(super) fn handle(&mut self, in_port: u16, frame: &Frame, window: &mut Window<'_, OnWire>) -> Outcome {
         self.core.books.ledger.hops += 1;
-        // MAC control frames have no time to live either.
+        // MAC control frames have a TTL of zero, too.
         if self.core.egress.cell(in_port).ingress != 0 || frame.ttl == 0 {
             return self.handle_specially(in_port, frame, window);
         }
@@ -41,7 +41,7 @@ impl Switch {
         self.core.forward(&mut self.overload, &crossing, frame, window)
     }
 
-    /// The same, by all stages.
+    /// Like [`Switch::handle`], with all steps.
     #[inline(never)]
     fn handle_specially(&mut self, in_port: u16, frame: &Frame, window: &mut Window<'_, OnWire>) -> Outcome {
         let core = &mut self.core;
@@ -58,14 +58,14 @@ impl Switch {
         if asked & ingress::CREDITED == 0 {
             return self.forward_by_stages(asked, in_port, frame, window);
         }
-        // It takes room, and whatever it does not keep is granted again.
+        // The frame takes room; the part that it does not keep is granted again.
         core.take_room(in_port, frame);
         let outcome = self.forward_by_stages(asked, in_port, frame, window);
         self.core.grant_what_is_left(in_port, frame, window);
         outcome
     }
 
-    /// The stages from the time to live on.
+    /// The steps from TTL on.
     fn forward_by_stages(
         &mut self,
         asked: u8,
@@ -100,7 +100,7 @@ impl Switch {
         }
     }
 
-    /// A MAC control frame: it ends here.
+    /// Handles a MAC control frame, which ends at this switch.
     #[cold]
     fn on_control(&mut self, in_port: u16, frame: &Frame, window: &mut Window<'_, OnWire>) {
         match (frame.kind, &mut self.backpressure) {

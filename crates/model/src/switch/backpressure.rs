@@ -1,10 +1,10 @@
-//! Outputs that decide whom to stop: FLORAX, backpressure by destination, and 802.3x decided at the output.
+//! Flow control decided at the output: FLORAX, backpressure by destination, and 802.3x from the output.
 //!
 //! ```text
-//!  arrive -> route -> flow counted at its output -> in excess of an XOFF? -> lost
-//!                                                -> held by the next switch? -> a queue of its own (held.rs)
-//!                                                -> onward as ever -> above a threshold? XOFF back by the flow's port
-//!  depart -> below the lower threshold? -> XON back
+//!  arrive -> route -> count the flow at its output -> violates an XOFF? -> drop
+//!                                                  -> held by the next switch? -> own queue (held.rs)
+//!                                                  -> forward -> above a threshold? -> XOFF by the flow's ingress port
+//!  depart -> below the lower threshold? -> XON
 //! ```
 
 use super::core::Core;
@@ -26,34 +26,34 @@ use protocols::frame::{Frame, MIN_FRAME_BYTES};
 use protocols::pause::quanta_time;
 use units::{Rate, Time, WIRE_OVERHEAD_BYTES};
 
-/// A pause in 802.3x, in quanta: what lasts this long on the link, at most what the field can say.
+/// Returns the quanta of an 802.3x pause that lasts `expiry` on a link of `rate`, capped by the 16-bit field.
 fn quanta(expiry: Time, rate: Rate) -> u16 {
     let quantum = quanta_time(1, rate).as_ps().max(1);
     u16::try_from(expiry.as_ps().div_ceil(quantum)).unwrap_or(u16::MAX)
 }
 
-/// What a switch needs whose outputs press back.
+/// State of a switch with flow control decided at outputs.
 #[derive(Debug)]
 pub(crate) struct Backpressure {
     pub parameters: BackpressureParameters,
     pub limit: QueueLimit,
-    /// The most that ever waited at each port, held flows too, in the unit of the limit.
+    /// Maximum backlog of each port, with held flows, in the unit of `limit`.
     pub most: Vec<HighWater>,
-    /// The largest frame, on the wire.
+    /// Bytes of the largest frame on the wire, with preamble and gap.
     mtu_bytes: u64,
     /// By output port.
     pub outputs: Vec<OutputBackpressure>,
-    /// What neighbours told this switch to hold.
+    /// Flows that neighbours have put on hold here.
     pub held: Held,
     requests: Vec<PauseRequest>,
 }
 
 impl Backpressure {
-    /// For the switch `node` of `ports` ports; `None` where flow control is of another kind.
+    /// Creates the state of `node` with `ports` ports; `None` under other flow controls.
     pub fn new(node: NodeId, network: &Network, ports: usize) -> Option<Box<Backpressure>> {
         let mut parameters = *network.flow_control_of(node).backpressure()?;
         if parameters.renewed {
-            // No more than the field of a pause can say on any of its links.
+            // The pause field limits the time on each link; the fastest link has the shortest.
             let links = network.fabric.ports(node).iter().map(|peer| network.fabric.link(peer.link).rate);
             let longest = links.map(|rate| quanta_time(u16::MAX, rate)).min().unwrap_or(Time::MAX);
             parameters.expiry = parameters.expiry.min(longest);
@@ -73,18 +73,18 @@ impl Backpressure {
         }))
     }
 
-    /// Whether the output `egress` holds back what comes by `in_port`.
+    /// Returns whether the output `egress` stops traffic that arrives by `in_port`.
     pub fn stops(&self, egress: u16, in_port: u16, now: Time) -> bool {
         self.outputs[usize::from(egress)].stops(in_port, now)
     }
 
-    /// What all outputs did, and the flows that are stopped at `now`.
+    /// Returns the statistics of each output, and its number of flows that are stopped at `now`.
     pub fn statistics(&self, now: Time) -> impl Iterator<Item = (BackpressureStatistics, u64)> + '_ {
         self.outputs.iter().map(move |output| output.statistics(now))
     }
 }
 
-/// What output backpressure may ask.
+/// The view of the switch that output backpressure needs.
 struct Around<'a> {
     network: &'a Network,
     rules: &'a [Rules],
@@ -117,8 +117,8 @@ impl Neighbours for Around<'_> {
     fn grace(&self, port: u16, ahead: usize) -> Time {
         let rules = &self.rules[usize::from(port)];
         let (rate, delay) = (rules.link.rate, rules.link.delay);
-        // A frame of ours holds the call back, the neighbour finishes one of its own, and the next may be on its way
-        // into the wire: as with PFC's headroom. Other calls go first.
+        // As for PFC headroom: the XOFF waits for one of our frames, the neighbour finishes one of its own, and the
+        // next may have been committed. Earlier control frames go first.
         let requests = (1 + ahead + rules.control_waiting() as usize) as u64;
         let call = u64::from(MIN_FRAME_BYTES) + WIRE_OVERHEAD_BYTES;
         delay * 2 + rate.serialise(3 * self.mtu_bytes + requests * call)
@@ -126,7 +126,7 @@ impl Neighbours for Around<'_> {
 }
 
 impl Core {
-    /// What waits at a port in queues, in the unit of `limit`.
+    /// Returns the backlog in the queues of a port, in the unit of `limit`.
     fn queued_at(&self, egress: u16, limit: QueueLimit) -> u64 {
         if self.egress.cell(egress).waiting == 0 {
             return 0;
@@ -141,7 +141,7 @@ impl Core {
 }
 
 impl Backpressure {
-    /// What waits at a port, held frames too, in the unit of its limit.
+    /// Returns the backlog of a port with held frames, in the unit of its limit.
     #[inline(always)] // twice a packet-hop
     fn occupancy(&self, core: &Core, egress: u16) -> u64 {
         let held = self.held.load(egress);
@@ -149,7 +149,7 @@ impl Backpressure {
         core.queued_at(egress, self.limit) + held
     }
 
-    /// Sends on a frame for an output that decides whom to stop.
+    /// Forwards a frame under flow control at the output.
     #[inline(never)]
     pub(super) fn forward(
         &mut self,
@@ -167,6 +167,7 @@ impl Backpressure {
         let bytes = (u64::from(frame.size_bytes) + WIRE_OVERHEAD_BYTES, self.mtu_bytes);
         let output = &mut self.outputs[usize::from(egress)];
         output.count_sender(&self.parameters, (now, in_port, Pair { src: frame.src, dst: frame.dst }), bytes.0, rate);
+        // Counted before admission: a frame that violates an XOFF is dropped even if there is room.
         let outcome = if output.count(&self.parameters, at, bytes, rate, &mut requests) {
             let outcome = self.take_in(core, overload, crossing, frame, window);
             if let Some((back, message)) = core.take_notification() {
@@ -188,7 +189,7 @@ impl Backpressure {
         outcome
     }
 
-    /// Sends a frame on, or lets it wait: with the flow that is held, else in its class.
+    /// Transmits a frame, or queues it: with its flow if that is held, otherwise in its class.
     fn take_in(
         &mut self,
         core: &mut Core,
@@ -220,7 +221,7 @@ impl Backpressure {
         }
     }
 
-    /// A frame left the buffer of `egress`: those who were stopped for it may go on.
+    /// After a departure by `egress`: resumes the flows that it stopped, if possible.
     pub(super) fn on_departure(&mut self, core: &mut Core, now: Time, egress: u16, window: &mut Window<'_, OnWire>) {
         let mut requests = std::mem::take(&mut self.requests);
         let occupancy = self.occupancy(core, egress);
@@ -230,7 +231,7 @@ impl Backpressure {
         self.tell(core, now, egress, requests, window);
     }
 
-    /// Tells the neighbours what the output `egress` decided: mostly nothing.
+    /// Sends the requests of the output `egress` to the neighbours, if there are any.
     #[inline]
     fn tell(
         &mut self,
@@ -264,7 +265,7 @@ impl Backpressure {
                 && rate_bps.is_none()
                 && (0..self.outputs.len()).any(still_stopped)
             {
-                // A pause stops the whole port: another output, that is long too, lets it go on when it can.
+                // A PAUSE stops the whole port: another output still needs it, and will resume the port later.
                 continue;
             }
             let frame = match (self.parameters.whom, rate_bps) {
@@ -288,7 +289,7 @@ impl Backpressure {
         self.requests = requests;
     }
 
-    /// Outputs whose stops are at half their time tell them again while they must last.
+    /// Renews the XOFFs of outputs that are at half of their time, if still needed.
     #[cold]
     pub(super) fn renew(&mut self, core: &mut Core, now: Time, window: &mut Window<'_, OnWire>) {
         while let Some(index) = core.renewals.iter().position(|renewal| renewal.0 <= now) {

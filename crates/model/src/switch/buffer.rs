@@ -1,5 +1,4 @@
-//! The packet buffer: queues, who finds room in them, thresholds, and the accounts of ingress ports with their
-//! headroom.
+//! The packet buffer: queues, admission, thresholds, and ingress accounts with their headroom.
 
 use super::load::Loads;
 use super::outcome::Crossing;
@@ -14,14 +13,14 @@ use protocols::frame::Frame;
 use protocols::pause::IngressAccount;
 use units::Time;
 
-/// A [`Threshold`] made ready for use with every frame: `(free * factor) >> shift`, but no more than
-/// `most`; a division only where alpha's denominator is no power of two.
+/// A [`Threshold`] prepared for the hot path: `(free * factor) >> shift`, with a division only if the denominator of
+/// alpha is no power of two.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limit {
     factor: u64,
     divisor: u64,
     shift: u32,
-    /// A static threshold, whatever is free.
+    /// A static threshold in bytes, independent of the free bytes.
     fixed: Option<u64>,
 }
 
@@ -40,16 +39,16 @@ impl Limit {
         }
     }
 
-    /// One that is no number, but a rule's: see [`Limit::bytes_or`].
+    /// Placeholder for a threshold from a custom rule: see [`Limit::bytes_or`].
     pub const RULE: Limit = Limit { factor: 0, divisor: 0, shift: u32::MAX, fixed: None };
 
-    /// The threshold in bytes while `free` bytes of the shared buffer are unused.
+    /// Returns the threshold in bytes while `free` bytes of the shared buffer are unused.
     #[inline]
     pub fn bytes(&self, free: u64) -> u64 {
         self.bytes_or(free, || u64::MAX)
     }
 
-    /// The same, where a rule may decide.
+    /// Like [`Limit::bytes`], with `rule` for [`Limit::RULE`].
     #[inline]
     fn bytes_or(&self, free: u64, rule: impl FnOnce() -> u64) -> u64 {
         match self.fixed {
@@ -60,55 +59,55 @@ impl Limit {
     }
 }
 
-/// A rule that a library user brought along, and whose accounts it is asked about.
+/// A custom stop rule of a library user, with the data that its calls need.
 #[derive(Debug)]
 pub(super) struct RuleOfAccounts {
     node: NodeId,
-    /// By slot of an account.
+    /// Class of each account slot.
     classes: Vec<u8>,
     rule: CustomStop,
 }
 
-/// What waits in a switch, and what room there is for more.
+/// All frames that wait in a switch, and the limits for more.
 #[derive(Debug)]
 pub(crate) struct PacketBuffer {
-    /// By port, then slot of the class; after all of them the bounce queues in the same order.
+    /// By port, then slot of the class. The bounce queues follow, in this order.
     pub queues: Queues,
-    /// The most frames that each queue ever held, where a limit counts frames.
+    /// Maximum length of each queue in frames, if a limit counts frames.
     pub most_frames: Option<Box<[u32]>>,
-    /// From a queue to the bounce queue of its pair in `queues`; 0 where there are no pairs.
+    /// Offset from a queue to its bounce queue in `queues`; 0 without bounce queues.
     pub pairs: usize,
-    /// The slot of each class.
+    /// Slot of each class.
     class_slot: [u8; 8],
     pub(super) slots: usize,
     /// By ingress port, then slot of the class (one slot for 802.3x).
     pub accounts: Vec<IngressAccount>,
     pub(super) account_slots: usize,
-    /// Room of each account beyond XOFF.
+    /// Headroom of each account in bytes; under credits, its whole room.
     pub(super) headroom: Vec<u64>,
-    /// Lossless classes, a bit each.
+    /// Bitmask of the lossless classes.
     pub(super) lossless: u8,
-    /// The limit of each queue, where there is no shared buffer.
+    /// Limit of each queue, without a shared buffer.
     pub(super) queue_limit: Option<QueueLimit>,
     pub(super) egress_limit: Limit,
     pub(super) xoff_limit: Limit,
-    /// How far below XOFF an account must fall to let its neighbour go on.
+    /// Bytes below XOFF at which an account resumes its neighbour.
     pub(super) xon_offset_bytes: u64,
-    /// Shared buffer without headroom, and what of it is used.
+    /// Bytes of the shared pool without headroom; `shared_used` is its used part.
     shared_bytes: u64,
     pub shared_used: u64,
     pub used: u64,
-    /// The most that was ever used; of a window in which `peaks` are noted, when it has ended.
+    /// Maximum of `used`. While `peaks` logs a window, updated at its end.
     pub max: u64,
     pub(super) peaks: Peaks,
-    /// When accounts stop their neighbours, where a library user says it.
+    /// Custom rule that replaces XOFF and XON, if a library user supplies one.
     pub(super) stop_rule: Option<Box<RuleOfAccounts>>,
-    /// Where utilisation or lengths are measured.
+    /// Utilisation and queue length measurements, if enabled.
     pub(super) loads: Option<Box<Loads>>,
 }
 
 impl PacketBuffer {
-    /// The buffer of `node`, with ports of these `rules`.
+    /// Creates the buffer of `node`, for ports with these `rules`.
     pub fn new(network: &Network, node: NodeId, rules: &[Rules]) -> PacketBuffer {
         let parameters = network.switch_of(node);
         let control = network.flow_control_of(node);
@@ -133,7 +132,7 @@ impl PacketBuffer {
             | FlowControl::PauseAtOutput(..) => Limit::NONE,
             FlowControl::Pause(_) | FlowControl::Pfc(_) if network.stop_rule.is_some() => Limit::RULE,
             FlowControl::Pause(pause) | FlowControl::Pfc(pause) => Limit::new(pause.xoff),
-            // What is under credits has its own room: nothing of it counts against the shared buffer.
+            // Frames under credits have reserved room; none of their bytes count against the shared pool.
             FlowControl::Credit(_) => Limit::new(Threshold::Static { bytes: 0 }),
         };
         let normal = rules.len() * slots;
@@ -165,7 +164,7 @@ impl PacketBuffer {
         }
     }
 
-    /// Bytes of the frames that wait for `port`, of all classes.
+    /// Returns the bytes that wait for `port`, over all classes.
     #[cold]
     pub fn waiting_bytes(&self, port: u16) -> u64 {
         let first = usize::from(port) * self.slots;
@@ -185,35 +184,34 @@ impl PacketBuffer {
         usize::from(port) * self.account_slots + slot
     }
 
-    /// The bytes of the account of (`port`, `class`).
+    /// Returns the bytes of the account of (`port`, `class`).
     pub fn account_bytes(&self, port: u16, class: u8) -> u64 {
         self.accounts[self.account_index(port, class)].bytes.into()
     }
 
-    /// The queue of `class` at `port` from which the next frame of that class leaves: of a pair, that of bounced
-    /// frames.
+    /// Returns the queue that the next frame of `class` leaves by `port`. Bounced frames go first.
     #[inline]
     pub fn next_queue(&self, port: u16, class: u8) -> usize {
         let index = self.queue_index(port, class);
         if self.pairs != 0 && !self.queues[index + self.pairs].is_empty() { index + self.pairs } else { index }
     }
 
-    /// The frame of `class` that leaves `port` next.
+    /// Returns the next frame of `class` to leave by `port`.
     #[inline]
     pub fn head(&self, port: u16, class: u8) -> Option<Head> {
         self.queues[self.next_queue(port, class)].front().map(Head::of)
     }
 
-    /// The queues of `port`, those of bounced frames last.
+    /// Returns the queue indices of `port`; bounce queues last.
     pub fn queues_of(&self, port: u16) -> impl Iterator<Item = usize> + use<> {
         let first = usize::from(port) * self.slots;
-        // Bounce queues, where there are any, stand behind all others.
+        // Bounce queues follow all other queues.
         let pair = if self.pairs == 0 { 0..0 } else { first + self.pairs..first + self.pairs + self.slots };
         (first..first + self.slots).chain(pair)
     }
 
-    /// Whether nothing of its class waits any more at the port of the queue at `index`, which is empty: where queues
-    /// are pairs, the other one is, too.
+    /// Returns whether no frame of this class waits at the port, after the queue at `index` became empty. With
+    /// bounce queues, the other queue of the pair must be empty, too.
     #[inline]
     pub fn pair_has_drained(&self, index: usize) -> bool {
         if self.pairs == 0 {
@@ -223,7 +221,7 @@ impl PacketBuffer {
         self.queues[other].is_empty()
     }
 
-    /// Adds a copy of `frame`, which crosses the switch so, to the queue at `index`, as `change` leaves it.
+    /// Appends a copy of `frame`, with `mark` added to its flags, to the queue at `index`.
     #[inline(always)] // as Core::forward
     pub fn push(&mut self, index: usize, crossing: Crossing, frame: &Frame, mark: u8) {
         let mut queue = self.queues.at(index);
@@ -238,7 +236,7 @@ impl PacketBuffer {
         self.note_load(frame.at, index);
     }
 
-    /// Takes the first frame out of the queue at `index`, and gives its room back.
+    /// Removes the head of the queue at `index` and releases its room.
     pub fn drop_front(&mut self, now: Time, index: usize) -> Option<Frame> {
         let mut queue = self.queues.at(index);
         let frame = *queue.front()?;
@@ -253,7 +251,7 @@ impl PacketBuffer {
         self.shared_bytes - self.shared_used
     }
 
-    /// Whether a frame of `size_bytes` finds no room in the queue at `index`, where queues are lossy.
+    /// Returns whether a frame of `size_bytes` does not fit the lossy queue at `index`.
     pub fn is_full(&self, index: usize, size_bytes: u16) -> bool {
         let queue = &self.queues[index];
         match self.queue_limit {
@@ -266,20 +264,20 @@ impl PacketBuffer {
         }
     }
 
-    /// Forgets what was measured before `now`.
+    /// Restarts all measurements at `now`.
     pub fn reset(&mut self, now: Time) {
         self.queues.reset(now);
         self.max = self.used;
         self.reset_loads(now);
     }
 
-    /// Above this the account at `index` sends XOFF.
+    /// Returns the bytes above which the account at `index` sends XOFF.
     #[inline]
     pub fn xoff_bytes(&self, index: usize) -> u64 {
         self.xoff_limit.bytes_or(self.free_bytes(), || self.by_rule(index, |rule, account| rule.xoff_bytes(account)))
     }
 
-    /// Down to this the account at `index`, which is paused, must fall.
+    /// Returns the bytes at or below which the paused account at `index` sends XON.
     pub fn xon_bytes(&self, index: usize) -> u64 {
         let offset = || self.xoff_bytes(index).saturating_sub(self.xon_offset_bytes);
         match self.stop_rule {
@@ -288,7 +286,7 @@ impl PacketBuffer {
         }
     }
 
-    /// What the rule of a library user says of an account.
+    /// Returns the result of the custom rule for an account.
     #[cold]
     #[inline(never)]
     fn by_rule(&self, index: usize, ask: impl Fn(&dyn StopRule, &Account) -> u64) -> u64 {
@@ -304,8 +302,8 @@ impl PacketBuffer {
         ask(&*of.rule.0, &account)
     }
 
-    /// Takes room in the queue at `index` for a frame that crosses the switch so; false if there is none. Whether it
-    /// may be dropped depends on where it waits, whom it stops on how it came.
+    /// Reserves room for a frame in the queue at `index`. Returns false if there is none. The egress class decides
+    /// between lossless and lossy limits; the bytes are charged to the ingress account.
     #[inline(always)]
     pub fn admit(&mut self, index: usize, crossing: Crossing, size_bytes: u16) -> bool {
         let Crossing { in_port, in_class, class, .. } = crossing;
@@ -318,7 +316,7 @@ impl PacketBuffer {
                     let account_index = self.account_index(in_port, in_class);
                     let xoff = self.xoff_bytes(account_index);
                     let account = &mut self.accounts[account_index];
-                    // What exceeds XOFF, or the pool, is headroom's business.
+                    // Bytes above XOFF, or beyond the shared pool, go to headroom.
                     if u64::from(account.bytes) + bytes > xoff || bytes > free {
                         if u64::from(account.headroom_bytes) + bytes > self.headroom[account_index] {
                             return false;
@@ -349,9 +347,8 @@ impl PacketBuffer {
         true
     }
 
-    /// As [`PacketBuffer::admit`] while departures are lazy, so that more is counted than waits: false where that
-    /// could matter, and then nothing has changed. If true, no neighbour has to be stopped for it. What is the most
-    /// that was ever used, the caller sees to.
+    /// Like [`PacketBuffer::admit`] during lazy departures, when counters include frames that have left. Returns false,
+    /// without a change, if the exact count could matter. If true, no account crosses XOFF. The caller updates `max`.
     #[inline(always)]
     pub fn admit_surely(&mut self, index: usize, crossing: Crossing, size_bytes: u16) -> bool {
         let bytes = u64::from(size_bytes);
@@ -364,6 +361,7 @@ impl PacketBuffer {
                 }
                 if self.lossless & (1 << crossing.class) != 0 {
                     let account = &self.accounts[self.account_index(crossing.in_port, crossing.in_class)];
+                    // `free - bytes`: XOFF is tested after admission, when a dynamic threshold is lower.
                     if u64::from(account.bytes) + bytes > self.xoff_limit.bytes(free - bytes) {
                         return false;
                     }
@@ -386,30 +384,30 @@ impl PacketBuffer {
         true
     }
 
-    /// Whether no more than the most is used after a frame of `size_bytes` has joined, though more is counted than
-    /// waits.
+    /// Returns whether the maximum stays unchanged after a frame of `size_bytes`. The counters may include frames that
+    /// have left, so false is not exact.
     #[inline(always)]
     pub fn stays_below_peak(&self, size_bytes: u16) -> bool {
         self.used + u64::from(size_bytes) <= self.max
     }
 
-    /// As much is used as is counted.
+    /// Updates the maximum; the counters must be exact.
     pub fn see_peak(&mut self) {
         self.peaks.seen += u32::from(self.used > self.max);
         self.max = self.max.max(self.used);
     }
 
-    /// From now on, when as much is used as is counted, all that comes and leaves is noted.
+    /// Starts the log of enqueues and dequeues; the counters must be exact.
     pub fn begin_peaks(&mut self) {
         self.peaks.begin(self.used);
     }
 
-    /// As much is used as is counted: what was noted is put in order.
+    /// Ends the log and updates the maximum from it; the counters must be exact.
     pub fn settle_peaks(&mut self) {
         self.max = self.peaks.end(self.max);
     }
 
-    /// Counts a frame that has found room.
+    /// Charges an admitted frame to its account and the buffer.
     #[inline]
     pub fn charge(&mut self, in_port: u16, class: u8, size_bytes: u16) {
         if self.lossless != 0 {
@@ -420,7 +418,7 @@ impl PacketBuffer {
         self.max = self.max.max(self.used);
     }
 
-    /// Gives back the room of a frame whose transmission starts, headroom first.
+    /// Releases the room of a frame whose transmission starts, headroom first.
     #[inline]
     pub fn release(&mut self, in_port: u16, in_class: u8, size_bytes: u16) {
         let bytes = u32::from(size_bytes);

@@ -1,8 +1,8 @@
-//! Queues that are congestion points (QCN): frames that wait in them are sampled, and their sources notified.
+//! QCN congestion points: queued frames are sampled, and their sources are notified.
 //!
-//! It stands where overload is asked about a class before admission, so that switches without it pay nothing: a frame
-//! of a class that is watched is admitted as ever, and looked at if it waits. A notification asks for room as a frame
-//! that arrives does: where outputs decide whom to stop, that is room of its port.
+//! The sampling uses the branch for early overload decisions, so that other switches pay nothing: a frame of a sampled
+//! class is admitted as usual and then sampled if it waits. A notification needs room like an arriving frame; if flow
+//! control decides at the output, that is room of its port.
 
 use super::core::Core;
 use super::outcome::{Crossing, Outcome};
@@ -21,29 +21,30 @@ use units::random::{Stream, purpose};
 #[derive(Debug)]
 pub(crate) struct CongestionPoints {
     parameters: PointParameters,
-    /// Classes about whose frames overload decides before admission, a bit each.
+    /// Bitmask of the classes with an overload decision before admission.
     early: u8,
-    /// By queue, as in the buffer.
+    /// By queue, indexed as in the buffer.
     points: Vec<Watched>,
-    /// By port and class, bytes that have waited, where other classes may share a port with a watched one.
+    /// By port and class, bytes that have waited. Empty if only one class is in use.
     waited_bytes: Vec<[u64; 8]>,
     random: Stream,
-    /// Where outputs decide whom to stop, the notification that the frame caused which is being admitted.
+    /// The notification caused by the frame in admission, if flow control decides at the output.
     made: Option<(Crossing, Frame)>,
 }
 
-/// One of them.
+/// The congestion point of one queue.
 #[derive(Clone, Copy, Debug, Default)]
 struct Watched {
     point: CongestionPoint,
-    /// Bytes that had come to its port when it was last looked at, and of these, bytes that waited in other classes.
+    /// Bytes offered to the port at the last sample, and the part of them that waited in other classes.
     seen_bytes: u64,
     other_bytes: u64,
 }
 
 impl Watched {
-    /// Bytes that came to its port since it was last looked at and did not wait in other classes: `came_bytes` and
-    /// `other_bytes` of them since the run began. What other classes sent over the idle wire is still among them.
+    /// Returns the bytes offered to the port since the last sample, without those that waited in other classes. Both
+    /// arguments are totals since the start of the run. Frames of other classes that found the wire idle are still
+    /// included.
     fn passed_bytes(&mut self, came_bytes: u64, other_bytes: u64) -> u64 {
         let came = came_bytes.saturating_sub(self.seen_bytes);
         let others = other_bytes.saturating_sub(self.other_bytes);
@@ -53,7 +54,7 @@ impl Watched {
 }
 
 impl CongestionPoints {
-    /// Those of `node`, if it has any.
+    /// Creates the congestion points of `node`; `None` if it has none.
     pub fn new(node: NodeId, network: &Network) -> Option<Box<CongestionPoints>> {
         let marking = network.switch_of(node).marking;
         let parameters = *marking.congestion_point()?;
@@ -64,7 +65,7 @@ impl CongestionPoints {
     }
 }
 
-/// Which queue it is, for whoever reads a notification: the address of the port, and the class.
+/// Returns the congestion point identifier (CPID) for notifications: port address and class.
 fn identifier(node: NodeId, port: u16, class: u8) -> u64 {
     let [_, a, b, c] = node.0.to_be_bytes();
     let [d, e] = port.to_be_bytes();
@@ -72,18 +73,18 @@ fn identifier(node: NodeId, port: u16, class: u8) -> u64 {
 }
 
 impl Core {
-    /// The classes whose queues are watched, a bit each; overload decides about those of `early` before admission.
+    /// Returns the bitmask of the classes to sample. `early` are those with an overload decision before admission.
     pub(super) fn watched_classes(&mut self, early: u8) -> u8 {
         let queues = self.buffer.queues.len();
         self.points.as_mut().map_or(0, |points| {
             points.early = early;
             points.points.resize(queues, Watched::default());
-            // Of frames of other classes it must be known that they waited.
+            // With several classes, the bytes that wait in the others must be counted too.
             if points.waited_bytes.is_empty() { points.parameters.classes } else { u8::MAX }
         })
     }
 
-    /// A frame of a class of [`Core::early`] found its wire occupied.
+    /// Handles a frame of a class in [`Core::early`] that found its wire occupied.
     #[inline(never)]
     pub(super) fn decide_early(
         &mut self,
@@ -106,7 +107,7 @@ impl Core {
         outcome
     }
 
-    /// `frame` waits in the queue at `index` of `egress`: what its source shall be told, if anything.
+    /// Samples `frame`, which waits in the queue at `index` of `egress`. Returns the message to its source, if any.
     fn sample(&mut self, egress: u16, index: usize, frame: &Frame) -> Option<CongestionMessage> {
         let points = self.points.as_mut()?;
         let mut others_bytes = 0;
@@ -119,20 +120,21 @@ impl Core {
         }
         let size_bytes = u64::from(frame.size_bytes);
         let queue_bytes = u64::from(self.buffer.queues[index].bytes);
-        // What found the wire idle never came here: it shows in what the port has carried, without what waited in other
-        // classes, which passed other queues.
+        // Frames that found the wire idle were not sampled. They are in the bytes that the port has sent, which must
+        // exclude bytes of other classes that waited in other queues.
         let hop = self.egress.hop(frame.at, egress, self.buffer.waiting_bytes(egress));
         let came_bytes = hop.sent_bytes + hop.queue_bytes;
         let CongestionPoints { parameters, points, random, .. } = &mut **points;
         let watched = points.get_mut(index)?;
         let passed_bytes = watched.passed_bytes(came_bytes, others_bytes).saturating_sub(size_bytes);
+        // The queue was empty before this frame.
         if queue_bytes == size_bytes {
             watched.point.on_idle(parameters, passed_bytes, random);
         }
         watched.point.on_arrival(parameters, size_bytes, queue_bytes, random)
     }
 
-    /// Sends the source of a frame that was sampled on its way a notification.
+    /// Sends a notification to the source of a sampled frame.
     #[cold]
     fn notify_source(
         &mut self,
@@ -161,7 +163,7 @@ impl Core {
             ..Frame::default()
         };
         self.books.ledger.packets.injected.count(u64::from(frame.size_bytes));
-        // A way of its own begins here.
+        // The notification starts its own path: no ingress port to avoid.
         let Some(egress) = self.route(&frame, u16::MAX) else {
             self.lose(crossing, &frame, Cause::NoRoute);
             return;
@@ -178,7 +180,7 @@ impl Core {
         self.record(back, &frame, outcome);
     }
 
-    /// Takes the notification that is still to be admitted.
+    /// Takes the notification that has yet to be admitted.
     pub(super) fn take_notification(&mut self) -> Option<(Crossing, Frame)> {
         self.points.as_mut()?.made.take()
     }
@@ -188,7 +190,7 @@ impl Core {
 mod tests {
     use super::*;
 
-    /// A busy second class of the port does not count as frames that found the queue empty.
+    /// Bytes of a busy second class do not count as frames that found the queue empty.
     #[test]
     fn what_waits_in_other_classes_does_not_pass_the_queue() {
         let mut watched = Watched::default();

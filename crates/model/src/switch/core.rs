@@ -1,5 +1,5 @@
-//! What every frame through a switch touches: ports, buffer, routes, marks. Mechanisms stand beside it, own what they
-//! remember, and are handed this.
+//! The switch state that every frame uses: ports, buffer, routes, marking. Mechanisms own their state and receive a
+//! `&mut Core`.
 
 use super::buffer::PacketBuffer;
 use super::congestion_point::CongestionPoints;
@@ -24,69 +24,70 @@ use std::sync::Arc;
 use units::random::{Stream, purpose};
 use units::{Rate, Time};
 
-/// Bits of [`crate::egress::Cell::ingress`]: what must be asked of frames that come by a port.
+/// Bits of [`crate::egress::Cell::ingress`]: extra steps for frames that arrive at a port.
 pub(super) mod ingress {
     /// The link can lose frames.
     pub const FRAGILE: u8 = 1;
-    /// The link is under credits.
+    /// The link uses credit-based flow control.
     pub const CREDITED: u8 = 2;
     /// Frames carry tags, which the switch rewrites.
     pub const TAGGED: u8 = 4;
-    /// Frames enter a pipeline of the switch.
+    /// Frames enter a pipeline of the switch model.
     pub const PIPELINE: u8 = 8;
-    /// Outputs decide whom to stop.
+    /// Flow control decides at the output port.
     pub const BACKPRESSURE: u8 = 16;
-    /// The switch has phantom queues, which look at frames that find their wire idle.
+    /// The switch has phantom queues, which also count frames that find their wire idle.
     pub const PHANTOM: u8 = 32;
-    /// Some port of the switch sends in cycles.
+    /// Some port of the switch uses cyclic queuing (802.1Qch).
     pub const CYCLIC: u8 = 64;
 }
 
 /// The core of a switch.
 ///
-/// Where few frames are under way, each comes to a switch that the first-level cache no longer holds. So what every
-/// frame touches beside its port and its queue lies in two cache lines: the fields from [`Egress::cells`] to
+/// With few frames in flight, the switch has left the first-level cache before the next frame arrives. Therefore the
+/// fields that every frame uses, besides its port and queue, share two cache lines: [`Egress::cells`] to
 /// [`Ledger::hops`].
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Core {
-    /// Accounts that are paused and when each pause must be renewed; under credits, when they are all granted again;
-    /// marked by [`super::pause::LOOK`], ports at which a watchdog looks.
+    /// Pending renewals: time and key. The key is a paused account whose pause must be renewed, or
+    /// [`super::pause::LOOK`] plus a port for the next watchdog sample. Under credits: one entry for the next
+    /// repetition of all grants. With flow control at outputs: an output with XOFFs to renew.
     pub(super) renewals: Vec<(Time, u32)>,
-    /// Mark what joins a queue; by port, and none where nothing is marked then.
+    /// ECN markers at enqueue, by port. Empty if the switch does not mark at enqueue.
     pub(super) markers: Box<[Marker]>,
-    /// Counters of what slower links would have waiting, where there are any.
+    /// Phantom queues, if configured.
     pub(super) phantoms: Option<Box<PhantomQueues>>,
     pub egress: Egress,
-    /// The next thing that happens by itself happens no earlier.
+    /// Lower bound of the next timer: link change, held flow, pipeline event or renewal.
     pub(super) wakes_at: Time,
     pub network: Arc<Network>,
-    /// Instants with arrivals so far.
+    /// Instants with at least one arrival so far.
     pub(super) instants: u32,
-    /// Classes of whose frames somebody must be asked beside admission, a bit each: overload decides before it, or
-    /// congestion points look after it.
+    /// Bitmask of the classes whose frames need a step besides admission: an overload decision before it or a
+    /// congestion point after it.
     pub(super) early: u8,
-    /// Whether somebody must be asked when a frame leaves the buffer: an account is paused, or outputs decide whom to
-    /// stop.
+    /// Whether a departure from the buffer needs a further step: there are `renewals`, or flow control decides at the
+    /// output.
     pub(super) attends: bool,
-    /// Windows until the switch sees again whether departures can be lazy; `None` where they never can.
+    /// Windows until the next test for lazy departures. `None` if this switch never allows them.
     pub(super) lazy_in: Option<u8>,
     pub routing: Routing,
     pub books: Books,
     pub buffer: PacketBuffer,
     pub node: NodeId,
-    /// Lossless classes whose accounts stop neighbours.
+    /// Bitmask of the lossless classes with accounts that send PAUSE or PFC.
     pub(super) stopping: u8,
-    /// Whether links are under credits.
+    /// Whether links use credit-based flow control.
     pub(super) credited: bool,
-    /// Whether outputs decide whom to stop.
+    /// Whether flow control decides at the output.
     pub(super) has_backpressure: bool,
-    /// Whether anything is done to a frame as it leaves its queue: a mark, telemetry, or a look at its cycle.
+    /// Whether a frame needs a step when it leaves its queue: mark, telemetry or cycle check.
     pub(super) looks_at_leaving: bool,
-    /// Mark what leaves a queue, as `markers`.
+    /// ECN markers at dequeue, by port, like `markers`.
     pub(super) leaving_markers: Box<[Marker]>,
     pub failures: Failures,
-    /// Queues that notify sources of congestion, where there are any.
+    /// QCN congestion points, if configured.
     pub(super) points: Option<Box<CongestionPoints>>,
     pub(super) random: Stream,
 }
@@ -94,7 +95,7 @@ pub(crate) struct Core {
 /// Bytes of a cache line.
 const LINE: usize = 64;
 
-// The two lines.
+// Keeps the hot fields within two cache lines.
 const _: () = {
     let first = offset_of!(Core, egress) + offset_of!(Egress, cells);
     let last = offset_of!(Core, books) + offset_of!(Books, ledger) + offset_of!(Ledger, hops);
@@ -102,7 +103,7 @@ const _: () = {
 };
 
 impl Core {
-    /// The core of `node`; `fails` says of which port the link may fail.
+    /// Creates the core of `node`; `fails` returns whether the link of a port may fail.
     pub fn new(node: NodeId, network: &Arc<Network>, fails: impl Fn(u16) -> bool) -> Core {
         let parameters = &network.switch;
         let control = network.flow_control_of(node);
@@ -151,7 +152,7 @@ impl Core {
         }
     }
 
-    /// The port by which `frame`, which came by `in_port`, goes on.
+    /// Returns the egress port of `frame`, which arrived by `in_port`. `None` without a live route.
     #[inline(always)] // as Switch::handle
     pub fn route(&mut self, frame: &Frame, in_port: u16) -> Option<u16> {
         let port = self.routing.port(&self.network, frame, in_port);
@@ -163,26 +164,25 @@ impl Core {
         self.egress.rules(port).link.rate
     }
 
-    /// Something happens by itself at `at`.
+    /// Makes sure that the timer fires no later than `at`.
     pub fn wake_at(&mut self, at: Time) {
         self.wakes_at = self.wakes_at.min(at);
     }
 
-    /// There are other renewals than before.
+    /// Updates the timer and `attends` after a change of `renewals`.
     pub(super) fn note_renewals(&mut self) {
         let next = self.renewals.iter().map(|renewal| renewal.0).min().unwrap_or(Time::MAX);
         self.wake_at(next);
         self.attends = !self.renewals.is_empty() || self.has_backpressure;
     }
 
-    /// Whether a frame of this class and length that comes for `port` now would be on its wire at once.
+    /// Returns whether a frame of this class and length would start on the wire of `port` at `now`.
     pub fn is_open(&mut self, now: Time, port: u16, frame: (u8, u16)) -> bool {
         let Core { egress, buffer, books, .. } = self;
         egress.is_open(now, port, frame, |class| buffer.head(port, class), books)
     }
 
-    /// Sends a frame on: at once where the wire is free and nothing may go before it, else through the queue, as far as
-    /// there is room, and as overload has it where there is none.
+    /// Forwards a frame: directly onto an idle wire, or into the queue if there is room, or to the overload action.
     #[inline(always)] // as Switch::handle
     pub fn forward(
         &mut self,
@@ -197,7 +197,7 @@ impl Core {
         self.wait_or_refuse(overload, crossing, frame, window)
     }
 
-    /// Sends a frame on if the wire is free and nothing may go before it.
+    /// Transmits a frame if the wire is free and no other frame has precedence. Returns whether it did.
     #[inline(always)] // as forward
     pub(super) fn send_at_once(&mut self, crossing: &Crossing, frame: &Frame, window: &mut Window<'_, OnWire>) -> bool {
         let (now, &Crossing { egress, class, .. }) = (frame.at, crossing);
@@ -211,7 +211,7 @@ impl Core {
         true
     }
 
-    /// What happens to a frame that cannot go on at once.
+    /// Queues a frame that cannot start at once, or refuses it.
     #[inline(always)] // as forward
     pub(super) fn wait_or_refuse(
         &mut self,
@@ -226,7 +226,7 @@ impl Core {
         self.admit_or_refuse(overload, crossing, frame, window)
     }
 
-    /// Lets a frame wait, if it finds room.
+    /// Admits a frame to its queue, or passes it to the overload action.
     #[inline(always)] // as forward
     pub fn admit_or_refuse(
         &mut self,
@@ -246,7 +246,7 @@ impl Core {
         outcome
     }
 
-    /// Puts a frame that has found room into the queue at `index`.
+    /// Enqueues a frame, for which the caller has reserved room, at `index`.
     #[inline(always)] // as forward
     pub fn enqueue(&mut self, index: usize, crossing: Crossing, frame: &Frame) -> Outcome {
         let marked = self.put_in_queue(index, crossing, frame);
@@ -254,13 +254,14 @@ impl Core {
         Outcome::Queued { egress: crossing.egress, index: index as u32, marked }
     }
 
-    /// The same, of which the port is still to be told. Whether the frame was marked.
+    /// Like [`Core::enqueue`], without notifying the port. Returns whether the frame was ECN-marked.
     #[inline(always)] // as forward
     pub(super) fn put_in_queue(&mut self, index: usize, crossing: Crossing, frame: &Frame) -> bool {
         let mut mark = false;
         if frame.flags & (flags::ECT | flags::CE) == flags::ECT
             && let Some(marker) = self.markers.get(usize::from(crossing.egress))
         {
+            // The queue length excludes the arriving frame.
             mark = marker.marks(u64::from(self.buffer.queues[index].bytes), &mut self.random);
             self.books.ledger.marks += u64::from(mark);
         }
@@ -268,7 +269,7 @@ impl Core {
         mark
     }
 
-    /// Puts a frame on the wire of `port`, which is open.
+    /// Transmits a frame by `port`; its wire must be free.
     pub fn send_on(&mut self, port: u16, mut frame: Frame, window: &mut Window<'_, OnWire>) {
         (frame.ttl, frame.hops) = (frame.ttl - 1, frame.hops.saturating_add(1));
         self.pass_phantom(frame.at, port, &mut frame);
@@ -281,28 +282,29 @@ impl Core {
         window.send(port, OnWire(frame));
     }
 
-    /// Sends a MAC control frame of our own, ahead of every queue.
+    /// Sends a MAC control frame of this switch, ahead of all queues.
     pub fn send_control(&mut self, now: Time, port: u16, frame: Frame, window: &mut Window<'_, OnWire>) {
         let Core { egress, buffer, books, .. } = self;
         egress.judge_before_control(now, port, |class| buffer.head(port, class), books);
         egress.send_control(now, port, frame, books, window);
     }
 
-    /// A frame on its way to `crossing.egress` is gone; the ledger says why.
+    /// Counts a frame as lost on its path to `crossing.egress`, for `cause`.
     #[cold]
     pub fn lose(&mut self, crossing: Crossing, frame: &Frame, cause: Cause) -> Outcome {
         self.books.lose(crossing.in_port, crossing.in_class, frame, cause);
         Outcome::Dropped { egress: Some(crossing.egress), cause }
     }
 
-    /// A frame is gone before it was known where it goes.
+    /// Counts a frame as lost before its egress port was determined.
     #[cold]
     pub fn lose_early(&mut self, in_port: u16, frame: &Frame, cause: Cause) -> Outcome {
         self.books.lose(in_port, frame.class, frame, cause);
         Outcome::Dropped { egress: None, cause }
     }
 
-    /// Why a frame is lost that finds no room: what flow control promises, it promises among those who take part.
+    /// Returns the loss cause of a frame without room. A lossless loss is a violation only if both ends of the ingress
+    /// link use the flow control.
     #[cold]
     pub fn cause_without_room(&self, crossing: Crossing, frame: &Frame) -> Cause {
         let network = &self.network;
@@ -314,7 +316,7 @@ impl Core {
         if reached { Cause::LosslessNoRoom } else { Cause::OutsideFlowControl }
     }
 
-    /// A frame finds no room, and nobody does anything about it.
+    /// Drops a frame for which there is no room and no overload action.
     #[cold]
     pub fn lose_without_room(&mut self, crossing: Crossing, frame: &Frame) -> Outcome {
         let cause = self.cause_without_room(crossing, frame);
@@ -322,10 +324,10 @@ impl Core {
     }
 }
 
-/// Sends on a copy of `frame`, which arrives `at` by the wire of `port`, at once.
+/// Writes a copy of `frame`, which arrives at `at`, onto the wire of `port`.
 #[inline(always)] // as Core::forward
 pub(super) fn put_on_wire(frame: &Frame, port: u16, at: Time, window: &mut Window<'_, OnWire>) {
-    // An idle port is empty: whatever theta is, nothing bounces there.
+    // An idle port has empty queues, so no bounce threshold can apply and `distance` just counts down.
     let distance = frame.distance.saturating_sub(1);
     let OnWire(slot) = window.slot(port, at);
     *slot = *frame;
@@ -333,12 +335,12 @@ pub(super) fn put_on_wire(frame: &Frame, port: u16, at: Time, window: &mut Windo
     slot.distance = distance;
 }
 
-/// Why a frame is lost that finds no room in a lossy queue.
+/// Returns the loss cause of a frame without room in a lossy queue.
 pub(super) fn no_room(frame: &Frame) -> Cause {
     if matches!(frame.kind, Kind::Trimmed | Kind::Returned) { Cause::HeaderNoRoom } else { Cause::NoRoom }
 }
 
-/// What marks frames at `at`, by port; none where no port of `node` marks then.
+/// Returns the ECN markers of `node` that act at `at`, by port. Empty if no port marks then.
 fn markers(network: &Network, node: NodeId, at: MarkAt) -> Box<[Marker]> {
     let ports = 0..network.fabric.ports(node).len();
     let marker = |port: usize| match network.port_of(node, port as u16).marking {

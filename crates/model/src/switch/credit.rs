@@ -1,4 +1,4 @@
-//! Credits as a switch lives them: what leaves its buffer makes room, and the neighbour is told of it.
+//! Credit-based flow control at a switch: a departure from the buffer makes room, which is granted to the neighbour.
 
 use super::core::Core;
 use crate::egress::Rules;
@@ -8,20 +8,20 @@ use protocols::frame::Frame;
 use units::Time;
 
 impl Core {
-    /// A frame came by a port under credits: it takes room.
+    /// Charges the room of a frame that arrived by a port under credits.
     pub(super) fn take_room(&mut self, in_port: u16, frame: &Frame) {
         if let Some(credit) = &mut self.egress.rules_mut(in_port).credit {
             credit.receive(frame.class, u64::from(frame.size_bytes));
         }
     }
 
-    /// What room `frame` did not keep is granted again.
+    /// Grants the room that `frame` did not keep.
     pub(super) fn grant_what_is_left(&mut self, in_port: u16, frame: &Frame, window: &mut Window<'_, OnWire>) {
         self.grant_if_due(frame.at, in_port, frame.class, window);
         self.note_withheld(frame.at, in_port, frame.class);
     }
 
-    /// Room of (`in_port`, `class`) may have come free: grants it when it is enough.
+    /// Grants the room of (`in_port`, `class`) that has become free, if it is enough for a message.
     pub(super) fn grant_if_due(&mut self, now: Time, in_port: u16, class: u8, window: &mut Window<'_, OnWire>) {
         let held_bytes = self.buffer.account_bytes(in_port, class);
         if self.egress.note_room(in_port, class, held_bytes) {
@@ -29,7 +29,7 @@ impl Core {
         }
     }
 
-    /// Sends what `port` owes as soon as its wire is free.
+    /// Sends the pending grants of `port`, at the latest when its wire is free.
     fn send_owed(&mut self, now: Time, port: u16, window: &mut Window<'_, OnWire>) {
         let Core { egress, buffer, books, .. } = self;
         egress.judge_before_control(now, port, |class| buffer.head(port, class), books);
@@ -38,25 +38,25 @@ impl Core {
         self.note_granted(now, port, granted);
     }
 
-    /// A credit message for the class left by `port`, if one did.
+    /// Traces the effect of a grant for `class` that left by `port`, if one did.
     pub(super) fn note_granted(&mut self, now: Time, port: u16, class: Option<u8>) {
         if let Some(class) = class {
             self.note_withheld(now, port, class);
         }
     }
 
-    /// A credit message came by `in_port`.
+    /// Handles a credit message that arrived by `in_port`.
     pub(super) fn on_credit(&mut self, in_port: u16, frame: &Frame, window: &mut Window<'_, OnWire>) {
         let now = frame.at;
         let (class, goes_on) = self.egress.on_credit(in_port, frame, &mut self.books);
         if goes_on && self.egress.cell(in_port).waiting & 1 << class != 0 {
             self.egress.look_when_free(now, in_port);
         }
-        // It may have told of frames that were lost on their way.
+        // The message may also report frames that were lost on the link: their room is free again.
         self.grant_if_due(now, in_port, class, window);
     }
 
-    /// Every port repeats its credits; those that have just sent some do no harm.
+    /// Repeats the grants of all ports. Those that have just been sent do no harm.
     #[cold]
     pub(super) fn regrant(&mut self, now: Time, window: &mut Window<'_, OnWire>) {
         let Some(parameters) = self.network.switch.flow_control.credit().copied() else { return };
@@ -67,7 +67,7 @@ impl Core {
         }
     }
 
-    /// `port` grants all classes what they may have.
+    /// Sends grants for all classes of `port`.
     #[cold]
     pub(super) fn grant_all(&mut self, now: Time, port: u16, window: &mut Window<'_, OnWire>) {
         if self.egress.owe_all(port) {
@@ -75,8 +75,8 @@ impl Core {
         }
     }
 
-    /// What came by `port` and waits here begins, or ceases, to keep its sender from using the link: under credits that
-    /// is what telling to stop, and to go on, are under pauses.
+    /// Traces the start or end of a period in which waiting frames of (`port`, `class`) keep the sender from using its
+    /// link. These correspond to XOFF and XON under PFC.
     fn note_withheld(&mut self, now: Time, port: u16, class: u8) {
         if self.books.tracer.is_none() {
             return;
@@ -86,7 +86,8 @@ impl Core {
         let Rules { link, credit, .. } = self.egress.rules(port);
         let Some(credit) = credit else { return };
         let (lacks, credits_bytes) = (credit.holds_back(class, link.rate, link.delay), credit.credits_bytes());
-        // Where it goes on for long it is told anew, once all that waits may be other frames.
+        // Traced again after a round trip plus the time of the whole buffer: by then all waiting frames may be other
+        // ones.
         let again = link.delay * 2 + link.rate.serialise(credits_bytes);
         let Some(tracer) = &mut self.books.tracer else { return };
         let noted = tracer.withheld.get(&(port, class)).copied();

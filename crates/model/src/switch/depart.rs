@@ -1,4 +1,4 @@
-//! What leaves a port, and when.
+//! Departures from the ports of a switch.
 
 use super::Switch;
 use super::core::Core;
@@ -11,8 +11,8 @@ use stats::trace::Load;
 use units::Time;
 
 impl Switch {
-    /// The port may be free and something may wait: control frames first, then the class whose turn it is.
-    #[inline(always)] // also called by the watched switch, which must not cost the others the inlining
+    /// Serves a due port: control frames first, then the class that the scheduler picks.
+    #[inline(always)] // the traced switch calls it too, which must not prevent inlining for the others
     pub(super) fn depart<const WATCHED: bool>(&mut self, now: Time, port: u16, window: &mut Window<'_, OnWire>) {
         let first = if WATCHED { self.core.events_noted() } else { 0 };
         let cell = self.core.egress.cell(port);
@@ -21,11 +21,11 @@ impl Switch {
             return self.depart_preempting(now, port, window);
         }
         if busy_until > now {
-            // Due because a pause ended; meanwhile a frame of another class went ahead.
+            // A pause ended before the wire was free: a frame of another class had started.
             return self.core.egress.due.set(port, busy_until);
         }
         if holds & (hold::CONTROL | hold::STORM) != 0 && self.core.depart_specially(now, port, window) {
-            // A control frame has gone.
+            // A control frame was sent.
         } else {
             let Core { egress, buffer, books, .. } = &mut self.core;
             let ready = match egress.eligible(now, port, |class| buffer.head(port, class), books) {
@@ -52,7 +52,7 @@ impl Switch {
         egress.due.set(port, if more { cell.busy_until } else { Time::MAX });
     }
 
-    /// A frame that had come by `in_port` in `in_class` left the buffer by `egress`: who may go on?
+    /// After a frame of (`in_port`, `in_class`) left the buffer by `egress`: sends the resumes or grants that are due.
     pub(super) fn attend(
         &mut self,
         now: Time,
@@ -68,8 +68,8 @@ impl Switch {
 }
 
 impl Core {
-    /// The first frame of `class` leaves `port`, from the queue at `index`, at `now`: by which port and in which class
-    /// it had come; `None` if there is none.
+    /// Transmits the first frame of `class` from the queue at `index` by `port`. Returns its ingress port and class;
+    /// `None` if the queue is empty.
     #[inline(always)] // as Switch::depart
     pub(super) fn leave(
         &mut self,
@@ -96,7 +96,7 @@ impl Core {
         Some((in_port, in_class))
     }
 
-    /// Drops what a watchdog drops, and sends a control frame if one waits; whether it did.
+    /// Drops frames if a watchdog requires it, and sends the next control frame. Returns whether one was sent.
     #[cold]
     pub(super) fn depart_specially(&mut self, now: Time, port: u16, window: &mut Window<'_, OnWire>) -> bool {
         if self.egress.cell(port).holds & hold::STORM != 0 {
@@ -113,7 +113,7 @@ impl Core {
         control
     }
 
-    /// Drops what waits at `port` in a storm, if that is what a watchdog does.
+    /// Drops the frames of `port` in classes with a pause storm, if the watchdog's action is to drop.
     #[cold]
     fn drop_stormed(&mut self, now: Time, port: u16, window: &mut Window<'_, OnWire>) {
         let dropped = self.egress.dropped_classes(port) & self.egress.cell(port).waiting;
@@ -127,7 +127,7 @@ impl Core {
         }
     }
 
-    /// Loses all that waits in a queue of `port`; whoever was stopped by that may go on.
+    /// Drops all frames of a queue of `port`, and sends the resumes or grants that this permits.
     #[cold]
     pub(super) fn drop_queue(
         &mut self,
@@ -138,7 +138,7 @@ impl Core {
     ) {
         while let Some(frame) = self.buffer.drop_front(now, index) {
             self.books.lose_here(&frame, cause);
-            // What is left behind tells something only where the rest goes the same way.
+            // Only a link failure reports the backlog that is left in the queue.
             let left = if cause == Cause::LinkDown { self.load_of_class(port, frame.class) } else { Load::default() };
             if let Some(tracer) = &mut self.books.tracer {
                 tracer.note_loss(&frame, now, cause, (Some(frame.in_port), Some(port)), left, None);
@@ -147,8 +147,8 @@ impl Core {
         }
     }
 
-    /// The frame that leaves next by `port` from the queue at `index` is marked, and collects telemetry, if it wants
-    /// to. Whether it was marked.
+    /// Marks the head of the queue at `index`, which leaves next by `port`, and adds telemetry. Returns whether it was
+    /// marked.
     #[cold]
     pub(super) fn on_leaving(&mut self, now: Time, port: u16, index: usize) -> bool {
         self.note_cycle(now, port, index);
@@ -162,8 +162,8 @@ impl Core {
         marked
     }
 
-    /// Marks the frame that leaves `port` next from the queue at `index`, by what stays behind it: under `dequeue`.
-    /// Whether it did.
+    /// Marks the head of the queue at `index` by the bytes behind it, for marking at dequeue. Returns whether it was
+    /// marked.
     fn mark_leaving(&mut self, port: u16, index: usize) -> bool {
         let Some(marker) = self.leaving_markers.get(usize::from(port)) else { return false };
         let mut queue = self.buffer.queues.at(index);

@@ -1,4 +1,4 @@
-//! Links that fail and come back.
+//! Link failures and repairs at a switch.
 
 use super::Switch;
 use crate::on_wire::OnWire;
@@ -8,7 +8,7 @@ use stats::trace::TraceEvent;
 use units::Time;
 
 impl Switch {
-    /// The next failure or repair of one of this switch's links takes place.
+    /// Applies the next failure or repair of a link.
     pub(super) fn change(&mut self, now: Time, window: &mut Window<'_, OnWire>) {
         let Some((_, port, fails)) = self.changes.pop() else { return };
         let core = &mut self.core;
@@ -20,7 +20,7 @@ impl Switch {
             core.egress.repair(now, port);
             return core.grant_all(now, port, window);
         }
-        // What waits for the dead link is lost with it; whoever was paused by that may go on.
+        // Frames that wait for the failed link are lost. Their accounts shrink, so neighbours may resume.
         core.egress.fail(now, port, &mut core.books);
         core.egress.cell_mut(port).waiting = 0;
         core.lose_kept(now, port);

@@ -1,5 +1,5 @@
-//! What a switch can do wrong, or believe that is not so: for the tests of the checks (`crate::faults`). Each returns
-//! whether there was an occasion.
+//! Fault injection into a switch, for the tests of the checks (`crate::faults`). Each function returns whether the
+//! fault could be applied.
 
 use super::Switch;
 use super::buffer::Limit;
@@ -14,7 +14,7 @@ use units::Time;
 const ANY: Option<QueueLimit> = Some(QueueLimit::Packets(u32::MAX));
 
 impl Switch {
-    /// A queue in which several frames wait.
+    /// Returns a queue with more than three frames.
     fn crowded(&self) -> Option<usize> {
         self.core.buffer.queues.iter().position(|queue| queue.len() > 3)
     }
@@ -24,12 +24,12 @@ impl Switch {
         self.core.buffer.drop_front(now, index)
     }
 
-    /// A frame is gone, and nobody counts it.
+    /// Removes a frame without counting the loss.
     pub(crate) fn lose_in_silence(&mut self, now: Time) -> bool {
         self.take(now).is_some()
     }
 
-    /// A frame is there twice.
+    /// Duplicates a frame.
     pub(crate) fn double(&mut self, now: Time) -> bool {
         let Some((index, frame)) = self.crowded().and_then(|at| Some((at, *self.core.buffer.queues[at].front()?)))
         else {
@@ -42,14 +42,14 @@ impl Switch {
         true
     }
 
-    /// A frame is dropped as if it were of a class that may lose some.
+    /// Drops a frame with the cause of a lossy class.
     pub(crate) fn drop_as_lossy(&mut self, now: Time) -> bool {
         let Some(frame) = self.take(now) else { return false };
         self.core.books.lose_here(&frame, Cause::NoRoom);
         true
     }
 
-    /// Lossless frames have no room.
+    /// Takes all room from lossless frames.
     pub(crate) fn forget_headroom(&mut self, _: Time) -> bool {
         self.core.buffer.headroom.fill(0);
         self.core.buffer.xoff_limit = Limit::new(Threshold::Static { bytes: 0 });
@@ -59,7 +59,7 @@ impl Switch {
         true
     }
 
-    /// Neighbours may send whatever they have.
+    /// Grants neighbours unlimited credits.
     pub(crate) fn forge_credits(&mut self, now: Time) -> bool {
         let class = self.core.buffer.lossless.trailing_zeros() as u8;
         self.core.egress.rules.iter_mut().flat_map(|rules| &mut rules.credit).for_each(|credit| {
@@ -68,7 +68,7 @@ impl Switch {
         true
     }
 
-    /// Credits come, and the ports that wait for them are not due.
+    /// Delivers credits without waking a port that waits for them.
     pub(crate) fn wake_no_port_for_credits(&mut self, now: Time) -> bool {
         let egress = &self.core.egress;
         let waits = |port: &u16| {
@@ -81,7 +81,7 @@ impl Switch {
         true
     }
 
-    /// Queues take what comes, however much.
+    /// Removes all limits of queues.
     pub(crate) fn forget_limits(&mut self, _: Time) -> bool {
         self.core.buffer.queue_limit = self.core.buffer.queue_limit.and(ANY);
         self.core.buffer.egress_limit = Limit::NONE;
@@ -94,7 +94,7 @@ impl Switch {
         true
     }
 
-    /// Outputs that decide stop nobody, and take what comes.
+    /// Disables flow control at outputs, and their limits.
     pub(crate) fn forget_guards(&mut self, now: Time) -> bool {
         let Some(backpressure) = &mut self.backpressure else { return false };
         let never =
@@ -104,7 +104,7 @@ impl Switch {
         self.forget_limits(now)
     }
 
-    /// Recirculation ports take what comes, however much.
+    /// Removes the limits of recirculation queues.
     pub(crate) fn forget_deflect_limits(&mut self, _: Time) -> bool {
         self.overload.trimming_mut().and_then(|trimming| trimming.inside.as_mut()).is_some_and(|inside| {
             inside.forget_limits();
@@ -112,32 +112,32 @@ impl Switch {
         })
     }
 
-    /// Neighbours are not told to stop, and there is room for all they send.
+    /// Disables PAUSE and PFC, with headroom for all frames that follow.
     pub(crate) fn forget_to_stop(&mut self, _: Time) -> bool {
         self.core.stopping = 0;
         self.core.buffer.headroom.iter_mut().for_each(|room| *room *= 100);
         true
     }
 
-    /// Room of the buffer that was taken is never given back.
+    /// Leaks bytes of the buffer.
     pub(crate) fn leak_buffer(&mut self, _: Time) -> bool {
         self.core.buffer.used += 64;
         true
     }
 
-    /// Room of the shared part is never given back.
+    /// Leaks bytes of the shared pool.
     pub(crate) fn leak_shared(&mut self, _: Time) -> bool {
         self.core.buffer.shared_used += 64;
         true
     }
 
-    /// Room of an account is never given back.
+    /// Leaks bytes of an account.
     pub(crate) fn leak_account(&mut self, _: Time) -> bool {
         self.core.buffer.accounts[0].bytes += 64;
         true
     }
 
-    /// A frame is overtaken by one of its own flow.
+    /// Lets a frame be overtaken by a later one of its flow.
     pub(crate) fn overtake(&mut self, now: Time) -> bool {
         let own_flow = |index: &usize| {
             let queues = &self.core.buffer.queues;
@@ -152,19 +152,19 @@ impl Switch {
         true
     }
 
-    /// A frame has come earlier than it did.
+    /// Sets the arrival time of a frame to an earlier one.
     pub(crate) fn misdate(&mut self, _: Time) -> bool {
         self.tamper(|frames| frames[1].at = frames[1].at.saturating_sub(Time::from_ps(1)))
     }
 
-    /// A frame is gone from its queue, which does not know.
+    /// Removes a frame from a queue without updating the counters of the queue.
     pub(crate) fn tear(&mut self, _: Time) -> bool {
         self.tamper(|frames| {
             frames.remove(1);
         })
     }
 
-    /// A frame was turned once more than anybody turned it.
+    /// Increments the bounce count of a frame that did not bounce.
     pub(crate) fn turn_in_silence(&mut self, _: Time) -> bool {
         self.tamper(|frames| frames[1].bounces += 1)
     }
@@ -175,12 +175,12 @@ impl Switch {
         true
     }
 
-    /// A frame that is held is gone.
+    /// Removes a frame of a held flow.
     pub(crate) fn lose_held_in_silence(&mut self, _: Time) -> bool {
         self.backpressure.as_mut().is_some_and(|backpressure| backpressure.held.lose_in_silence())
     }
 
-    /// A frame before a recirculation port is gone.
+    /// Removes a frame that waits for a recirculation port.
     pub(crate) fn lose_inside(&mut self, _: Time) -> bool {
         self.overload
             .trimming_mut()
@@ -188,7 +188,7 @@ impl Switch {
             .is_some_and(|inside| inside.lose_in_silence())
     }
 
-    /// Somebody is not told what was said that he is told.
+    /// Discards a control frame that has been counted as sent.
     pub(crate) fn forget_to_tell(&mut self, _: Time) -> bool {
         let credited = self.core.credited;
         let Core { egress, books, .. } = &mut self.core;
@@ -198,16 +198,16 @@ impl Switch {
         egress.lose_control_in_silence()
     }
 
-    /// A neighbour is stopped, and will never be told to go on.
+    /// Marks a paused account as not paused, so that its neighbour is never resumed.
     pub(crate) fn forget_a_stop(&mut self, _: Time) -> bool {
         let Some(account) = self.core.buffer.accounts.iter_mut().find(|account| account.paused) else { return false };
         account.paused = false;
         true
     }
 
-    /// A neighbour is stopped for nothing.
+    /// Marks an empty account as paused.
     pub(crate) fn stop_for_nothing(&mut self, _: Time) -> bool {
-        // Of the last ports the hosts do not send: nothing that leaves makes them resume.
+        // Use the last accounts: the hosts at these ports do not send, so no departure makes them resume.
         let silent = |account: &&mut protocols::pause::IngressAccount| account.bytes == 0 && !account.paused;
         let Some(account) = self.core.buffer.accounts.iter_mut().rev().find(silent) else { return false };
         account.paused = true;
@@ -215,7 +215,7 @@ impl Switch {
         true
     }
 
-    /// Ports at which something waits are due later than they should be.
+    /// Postpones the wake-up of ports with waiting frames.
     pub(crate) fn forget_wake_ups(&mut self, _: Time) -> bool {
         let egress = &mut self.core.egress;
         if egress.lazy {
@@ -232,7 +232,7 @@ impl Switch {
         made
     }
 
-    /// The wire of a port at which frames wait is never free again.
+    /// Occupies the wire of a port with waiting frames for ever.
     pub(crate) fn seize_wire(&mut self, _: Time) -> bool {
         let Some(index) = self.crowded() else { return false };
         let port = (index / self.core.buffer.slots % self.core.egress.len()) as u16;
@@ -241,7 +241,7 @@ impl Switch {
         true
     }
 
-    /// A queue is taken for longer than it is.
+    /// Records a queue as longer than it is.
     pub(crate) fn overrate_load(&mut self, now: Time) -> bool {
         self.core.buffer.believe_longer(now, 0)
     }

@@ -1,4 +1,4 @@
-//! By which port a frame goes on: the regular routes, routes set by hand, and ways around links that failed.
+//! Choice of the egress port: regular routes, pinned routes, and reroutes after link failures.
 
 use crate::network::Network;
 use crate::parameters::Reroute;
@@ -14,15 +14,15 @@ use std::collections::BTreeMap;
 pub(crate) struct Routing {
     pub routes: Routes,
     pub salt: u32,
-    /// Whether every frame without an explicit path goes by the ordinary routes: no port is dead, and none pinned.
+    /// Whether all frames without an explicit path use the regular routes: no link has failed, and no route is pinned.
     regular: bool,
 }
 
-/// The links of one switch that have failed, and the ways around them.
+/// The failed links of one switch, and the reroutes that avoid them.
 #[derive(Debug, Default)]
 pub(crate) struct Failures {
     dead: PortSet,
-    /// Where frames go whose every regular port is dead, by destination host.
+    /// Fallback ports by destination host, for destinations without a live regular port.
     detours: BTreeMap<u32, Vec<u16>>,
 }
 
@@ -31,7 +31,7 @@ impl Routing {
         Routing { routes: Routes::new(network, node), salt: network.salt(node), regular: !network.has_pins(node) }
     }
 
-    /// The port by which `frame` goes on, which came by `in_port`; `None` if it goes by no ordinary route.
+    /// Returns the egress port of `frame`, which arrived by `in_port`; `None` if it does not use the regular routes.
     #[inline(always)] // as Switch::handle
     pub fn port(&self, network: &Network, frame: &Frame, in_port: u16) -> Option<u16> {
         let ordinary = self.regular && frame.flags & flags::EXPLICIT_PATH == 0;
@@ -40,12 +40,12 @@ impl Routing {
 }
 
 impl Failures {
-    /// Whether the link of `port` has failed.
+    /// Returns whether the link of `port` has failed.
     pub fn is_dead(&self, port: u16) -> bool {
         self.dead.contains(port)
     }
 
-    /// The link of `port` fails, or comes back; `routing` is that of the switch `node`.
+    /// Applies a failure or repair of the link of `port`; `routing` is that of the switch `node`.
     pub fn change(&mut self, routing: &mut Routing, network: &Network, node: NodeId, port: u16, fails: bool) {
         self.detours.clear();
         if fails {
@@ -56,11 +56,11 @@ impl Failures {
         routing.regular = self.dead.is_empty() && !network.has_pins(node);
     }
 
-    /// The port by which `frame` goes on that came to `node` by `in_port` and goes by no ordinary route; `salt` is that
-    /// of the node's choices.
+    /// Returns the egress port of a frame that does not use the regular routes. It arrived at `node` by `in_port`;
+    /// `salt` is the hash salt of the node.
     #[cold]
     pub fn port(&mut self, network: &Network, (node, salt): (NodeId, u32), frame: &Frame, in_port: u16) -> Option<u16> {
-        // Explicit paths count the switch that the frame is at.
+        // The index into an explicit path counts this switch too.
         let frame = Frame { hops: frame.hops.saturating_add(1), ..*frame };
         if let Some(port) = self.pinned(network, (node, salt), &frame) {
             return Some(port);
@@ -72,7 +72,7 @@ impl Failures {
         }
     }
 
-    /// The port that somebody pinned this frame to.
+    /// Returns the live port of the pinned route of this frame, if one is in force.
     fn pinned(&self, network: &Network, (node, salt): (NodeId, u32), frame: &Frame) -> Option<u16> {
         if frame.flags & flags::EXPLICIT_PATH != 0 {
             return None;
@@ -91,8 +91,8 @@ impl Failures {
         (!self.dead.contains(port)).then_some(port)
     }
 
-    /// The egress port of `frame` while some ports are dead: the live ones of its route, else, with local
-    /// rerouting, the live neighbours nearest to its destination.
+    /// Returns the egress port of `frame` after failures: a live port of its route. Without one, under local rerouting,
+    /// a live neighbour nearest to its destination.
     fn route_around(
         &mut self,
         network: &Network,
@@ -117,7 +117,7 @@ impl Failures {
             .detours
             .entry(frame.dst)
             .or_insert_with(|| network.forwarding.fallback(&network.fabric, node, frame.dst, dead));
-        // Back where it came from only if there is no other way.
+        // The ingress port is the last resort.
         let onward: Vec<u16> = ports.iter().copied().filter(|&port| port != in_port).collect();
         let choice = if onward.is_empty() { ports.as_slice() } else { &onward };
         if choice.is_empty() { None } else { Some(choice[select(frame.entropy, salt, choice.len())]) }

@@ -1,9 +1,9 @@
-//! Flows that a neighbour told this switch to hold: each waits in a queue of its own, before that of its class.
+//! Flows that a neighbour has put on hold: each waits in a queue of its own, before the queue of its class.
 //!
 //! ```text
-//!  frame of a held flow --> [ own queue ] --at its rate, or not at all--> [ queue of its class ] --> wire
-//!  XOFF: what waits in the queue of its class already moves to its own, in order
-//!  XON, expiry: what is left goes behind the queue of its class, in order
+//!  frame of a held flow --> [ own queue ] --at its rate, or stopped--> [ queue of its class ] --> wire
+//!  XOFF: frames of the flow in the class queue move to its own queue, in order
+//!  XON, expiry: the rest is appended to the class queue, in order
 //! ```
 
 use super::backpressure::Backpressure;
@@ -17,7 +17,7 @@ use protocols::frame::{Frame, Kind, XoffCall};
 use units::Time;
 
 impl Backpressure {
-    /// A neighbour tells this switch to hold a flow, or to let it go.
+    /// Handles an XOFF or XON of a neighbour for a flow.
     pub(super) fn on_xoff(&mut self, core: &mut Core, in_port: u16, frame: &Frame) {
         core.books.ledger.control_received += 1;
         let (now, pair) = (frame.at, Pair { src: frame.src, dst: frame.dst });
@@ -37,14 +37,14 @@ impl Backpressure {
         core.wake_at(self.held.next_event());
     }
 
-    /// Frames of `pair` that wait for `port` in their class move to the flow's own queue.
+    /// Moves the frames of `pair` from the class queues of `port` to the flow's own queue.
     fn set_apart(&mut self, core: &mut Core, now: Time, port: u16, pair: Pair) {
         let slots = core.buffer.slots;
         for slot in 0..slots {
             let index = usize::from(port) * slots + slot;
             let covered = |frame: &Frame| pair.covers(frame.src, frame.dst);
             core.buffer.queues.at(index).take_matching(now, covered, |frame| {
-                // Counted again when it joins the queue of its class.
+                // TTL and hops are counted again when the frame joins the queue of its class.
                 self.held.push(now, port, &Frame { ttl: frame.ttl + 1, hops: frame.hops.saturating_sub(1), ..frame });
             });
             core.buffer.note_load(now, index);
@@ -54,7 +54,7 @@ impl Backpressure {
         }
     }
 
-    /// Flows whose turn or end has come.
+    /// Releases frames of held flows that are due by rate or expiry.
     pub(super) fn serve_held(&mut self, core: &mut Core, now: Time) {
         let mut freed = Vec::new();
         while let Some((port, frame)) = self.held.next_due(now, &mut freed) {
@@ -65,7 +65,7 @@ impl Backpressure {
         }
     }
 
-    /// What is held for a link that failed is lost with it.
+    /// Drops the held frames of a failed link.
     pub(super) fn lose_held(&mut self, core: &mut Core, now: Time, port: u16, window: &mut Window<'_, OnWire>) {
         for pair in self.held.pairs_at(port) {
             for frame in self.held.go(now, port, pair, false) {
@@ -82,13 +82,13 @@ impl Backpressure {
 }
 
 impl Core {
-    /// A frame that was held joins the queue of its class.
+    /// Moves a held frame to the queue of its class.
     fn join_class(&mut self, now: Time, port: u16, frame: Frame) {
         let frame = Frame { at: now, ..frame };
         let index = self.buffer.queue_index(port, frame.class);
         let Frame { in_port, in_class, class, .. } = frame;
         self.enqueue(index, Crossing { in_port, egress: port, in_class, class }, &frame);
-        // The wire may be free: then the port is due now, unless its class is stopped.
+        // If the wire is free, the port is due now, unless its class is paused.
         self.egress.look_when_free(now, port);
     }
 }

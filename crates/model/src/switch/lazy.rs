@@ -1,19 +1,19 @@
-//! Departures that are made up for when somebody looks.
+//! Lazy departures: departures are applied in batches, not as one event each.
 //!
-//! Where no port is held and no neighbour stopped, a port's next departure depends on that port alone: a frame leaves
-//! as soon as the wire is free. What leaves one port, and when, changes nothing at another but how much of the buffer
-//! is in use, and that only becomes less. So nothing is done at the instant of a departure:
+//! If no port is held and no neighbour is paused, the next departure of a port depends on that port alone: a frame
+//! leaves as soon as the wire is free. The only effect on other ports is less buffer in use. So no event is handled at
+//! the instant of a departure:
 //!
 //! ```text
-//!   a frame comes for a port     what has left that port by then leaves now, in order; the frame goes on or waits
-//!   room is close                what has left any port by then leaves now; then the buffer is exact
-//!   the window ends              what has left any port by then leaves now
-//!   anything else happens        the same, and from then on the switch does each thing at its time
+//!   a frame arrives for a port   the frames that left that port by then are dequeued, in order
+//!   buffer nearly full           the frames that left any port by then are dequeued; then the counters are exact
+//!   the window ends              the frames that left any port by then are dequeued
+//!   any other event              as at the window's end; from then on every departure is an event
 //! ```
 //!
-//! Until then the buffer counts more than there is. A frame that finds room all the same, and that stops nobody, finds
-//! it in truth; so every result is as if each departure had happened at its time. That saves looking for the port whose
-//! turn it is.
+//! Until then the counters include frames that have left. A frame that is admitted by these counters, without XOFF, is
+//! admitted by exact ones too. So every result equals that of exact departures. This saves the search for the port that
+//! is due next.
 
 use super::Switch;
 use super::buffer::PacketBuffer;
@@ -28,18 +28,18 @@ use fabric::routing::mix32;
 use protocols::frame::Frame;
 use units::Time;
 
-/// With fewer arrivals in a window, to look for what has left costs more than it saves.
+/// Up to this number of arrivals in a window, the catch-up costs more than it saves.
 const FEW: usize = 3;
 
-/// How many windows a switch does each thing at its time before it sees again whether it has to.
+/// Windows with exact departures before the next test for lazy ones.
 const PATIENCE: u8 = 32;
 
-/// With so many new maxima of a buffer in a window it costs less to note all that comes and leaves in the next one than
-/// to look at each.
+/// From this many new buffer maxima in a window on, logging all enqueues and dequeues of the next window costs less
+/// than an exact count at each maximum.
 const MANY: u32 = 3;
 
 impl Switch {
-    /// Whether there is nothing about this switch for which departures can never be lazy.
+    /// Returns whether no feature of this switch rules out lazy departures.
     pub(super) fn can_be_lazy(&self) -> bool {
         let Switch { core, overload, backpressure, .. } = self;
         let asks_nothing = core.egress.cells.iter().all(|cell| cell.ingress == 0 && !cell.charges && cell.is_whole());
@@ -59,28 +59,28 @@ impl Switch {
             )
     }
 
-    /// As [`Switch::run`], while departures are lazy; then, if they no longer are, each thing at its time.
+    /// Like [`Switch::run`] with lazy departures, and exact ones from the point at which they end.
     #[inline]
     pub(super) fn run_lazily(&mut self, window: &mut Window<'_, OnWire>) -> Time {
         if self.core.egress.noting { self.run_lazily_as::<true>(window) } else { self.run_lazily_as::<false>(window) }
     }
 
-    /// Whether all that comes and leaves is noted, as peaks are near, is decided once a window, as in `run_as`.
+    /// Logging is selected once per window, as tracing is in `run_as`.
     #[inline(never)]
     fn run_lazily_as<const NOTING: bool>(&mut self, window: &mut Window<'_, OnWire>) -> Time {
-        // Arrivals lie before the end, and behind the last comes nothing.
+        // Arrivals lie before the window's end; without one, `next_arrival` is `Time::MAX`.
         let mut last = self.core.wakes_at.min(window.end());
         loop {
             let arrival = window.next_arrival();
             if arrival > last {
                 let Core { egress, wakes_at, .. } = &self.core;
-                // Through most switches frames pass without a wait.
+                // Short cut for switches without backlog.
                 if egress.busy_ports == 0 && !egress.noting && *wakes_at >= window.end() {
                     return *wakes_at;
                 }
                 return self.end_lazily(window);
             }
-            // As in `run_as`.
+            // See `run_as`.
             window.rotate_ties(|| mix32(self.core.instants));
             self.core.instants = self.core.instants.wrapping_add(1);
             loop {
@@ -101,7 +101,7 @@ impl Switch {
         }
     }
 
-    /// No arrival is left, or something happens by itself before the next one.
+    /// Ends the window, or lazy departures if the timer of the switch is due before.
     #[inline(never)]
     fn end_lazily(&mut self, window: &mut Window<'_, OnWire>) -> Time {
         let timer = self.core.wakes_at;
@@ -112,8 +112,8 @@ impl Switch {
         self.core.catch_up_to_end(window).min(timer)
     }
 
-    /// As [`Switch::handle`], while departures are lazy. False if perhaps they no longer are afterwards, or the switch
-    /// wakes at another time.
+    /// Like [`Switch::handle`] with lazy departures. Returns false if they may have ended, or if the switch timer has
+    /// changed.
     #[inline(always)] // once a packet-hop
     fn handle_lazily<const NOTING: bool>(
         &mut self,
@@ -122,7 +122,7 @@ impl Switch {
         window: &mut Window<'_, OnWire>,
     ) -> bool {
         let core = &mut self.core;
-        // MAC control frames have no time to live either.
+        // MAC control frames have a TTL of zero, too.
         if frame.ttl == 0 {
             self.handle_at_its_time(in_port, frame, window);
             return false;
@@ -137,8 +137,7 @@ impl Switch {
         if cell.busy_until <= frame.at {
             if cell.waiting != 0 {
                 leave::<NOTING>(cell, &mut core.buffer, egress, window);
-                // Mostly that was all: more than one frame leaves a port between two that come for it as rarely as none
-                // does.
+                // Separate loop: usually one frame leaves a port between two arrivals for it.
                 if cell.busy_until <= frame.at && cell.waiting != 0 {
                     leave_further::<NOTING>(cell, &mut core.buffer, (egress, frame.at), window);
                 }
@@ -151,7 +150,7 @@ impl Switch {
         }
         let crossing = Crossing { in_port, egress, in_class: frame.class, class: frame.class };
         let index = core.buffer.queue_index(egress, frame.class);
-        // The most that was ever used is measured to the byte.
+        // The maximum of the buffer must be exact to the byte, so a possible new maximum takes the slow path.
         let below = NOTING || core.buffer.stays_below_peak(frame.size_bytes);
         if core.early & (1 << frame.class) == 0 && below && core.buffer.admit_surely(index, crossing, frame.size_bytes)
         {
@@ -166,7 +165,7 @@ impl Switch {
         false
     }
 
-    /// As the end of [`Switch::handle_lazily`], where it matters how much waits by now.
+    /// Slow end of [`Switch::handle_lazily`], for decisions that depend on the exact backlog.
     #[cold]
     #[inline(never)]
     fn look_closer(&mut self, crossing: Crossing, frame: &Frame, window: &mut Window<'_, OnWire>) {
@@ -178,17 +177,19 @@ impl Switch {
             core.buffer.see_peak();
             core.enqueue(index, crossing, frame);
         } else {
+            // An XOFF may follow: departures must be exact from now on.
             if core.stopping != 0 {
                 core.end_laziness(frame.at, window);
             }
             core.wait_or_refuse(overload, &crossing, frame, window);
         }
+        // `catch_up_all` has ended the log.
         if noting && core.egress.lazy {
             core.begin_peaks();
         }
     }
 
-    /// Handles what else comes at `arrival` as ever.
+    /// Handles the remaining arrivals of the instant `arrival` with exact departures.
     #[cold]
     #[inline(never)]
     fn handle_rest(&mut self, arrival: Time, window: &mut Window<'_, OnWire>) {
@@ -198,7 +199,7 @@ impl Switch {
         }
     }
 
-    /// Ends laziness, and handles the frame as ever.
+    /// Ends lazy departures, then handles the frame.
     #[cold]
     #[inline(never)]
     fn handle_at_its_time(&mut self, in_port: u16, frame: &Frame, window: &mut Window<'_, OnWire>) {
@@ -208,13 +209,13 @@ impl Switch {
 }
 
 impl Core {
-    /// Whether departures are lazy in the window that begins.
+    /// Returns whether departures are lazy in the window that begins.
     #[inline]
     pub(super) fn is_lazy(&mut self, window: &Window<'_, OnWire>) -> bool {
         self.egress.lazy || self.lazy_in.is_some() && window.arrivals() > FEW && self.becomes_lazy()
     }
 
-    /// Sees, every few windows, whether they can be from now on.
+    /// Tests, every few windows, whether departures can be lazy from now on.
     fn becomes_lazy(&mut self) -> bool {
         match &mut self.lazy_in {
             None => return false,
@@ -226,7 +227,7 @@ impl Core {
         }
         let egress = &mut self.egress;
         let mut ports = (0u16..).zip(&egress.cells);
-        // A port that waits for more than its wire knows better when it is due.
+        // A due time other than the end of the current frame means that the port waits for another reason.
         let due = |port, waiting, busy_until| if waiting == 0 { true } else { egress.due.at(port) == busy_until };
         if self.attends || ports.any(|(port, cell)| cell.holds != 0 || !due(port, cell.waiting, cell.busy_until)) {
             return false;
@@ -237,7 +238,7 @@ impl Core {
         true
     }
 
-    /// What has left any port by `now` leaves; what follows happens at its time.
+    /// Ends lazy departures: dequeues all frames that left by `now`, and schedules the ports.
     #[cold]
     #[inline(never)]
     fn end_laziness(&mut self, now: Time, window: &mut Window<'_, OnWire>) {
@@ -257,31 +258,32 @@ impl Core {
         self.lazy_in = Some(PATIENCE);
     }
 
-    /// What has left any port by `now` leaves.
+    /// Dequeues the frames that left any port by `now`. Afterwards the counters are exact.
     #[cold]
     fn catch_up_all(&mut self, now: Time, window: &mut Window<'_, OnWire>) {
         self.catch_up_everywhere(now, window);
         self.settle_peaks();
     }
 
-    /// From now on, when as much is used of the buffer as is counted, all that comes and leaves is noted.
+    /// Starts the log of enqueues and dequeues. The counters must be exact.
     fn begin_peaks(&mut self) {
         self.egress.noting = true;
         self.buffer.begin_peaks();
     }
 
-    /// As much is used of the buffer as is counted: what was noted, if it was, is put in order.
+    /// Ends the log, if there is one, and updates the maximum. The counters must be exact.
     fn settle_peaks(&mut self) {
         if std::mem::take(&mut self.egress.noting) {
             self.buffer.settle_peaks();
         }
     }
 
-    /// What has left any port before the window's end leaves. When the next frame will.
+    /// Dequeues the frames that left any port before the window's end. Returns the time of the next departure.
     #[inline]
     fn catch_up_to_end(&mut self, window: &mut Window<'_, OnWire>) -> Time {
+        // A departure at the window's end belongs to the next window.
         let next = self.catch_up_everywhere(window.end() - Time::from_ps(1), window);
-        // Where one window raised the maximum again and again, the next one may.
+        // Several new maxima in one window make more in the next one likely.
         if self.buffer.peaks.seen != 0 || self.egress.noting {
             self.settle_peaks();
             if std::mem::take(&mut self.buffer.peaks.seen) >= MANY {
@@ -291,13 +293,13 @@ impl Core {
         next
     }
 
-    /// What has left any port by `now` leaves. When the next frame will.
+    /// Dequeues the frames that left any port by `now`. Returns the time of the next departure.
     #[inline]
     fn catch_up_everywhere(&mut self, now: Time, window: &mut Window<'_, OnWire>) -> Time {
         if self.egress.noting { self.catch_up_as::<true>(now, window) } else { self.catch_up_as::<false>(now, window) }
     }
 
-    /// The same, where all that leaves is noted or not.
+    /// Like [`Core::catch_up_everywhere`], with logging as a constant.
     #[inline(never)]
     fn catch_up_as<const NOTING: bool>(&mut self, now: Time, window: &mut Window<'_, OnWire>) -> Time {
         let (mut next, ports) = (Time::MAX, self.egress.len());
@@ -321,8 +323,8 @@ impl Core {
     }
 }
 
-/// The first frame of those that wait for `port`, which has this `cell`, leaves as its wire becomes free. As
-/// [`Core::leave`], without what is asked only where departures are never lazy.
+/// Dequeues the head of `port`, whose state is `cell`, at the time at which the wire becomes free. Like
+/// [`Core::leave`], without the steps that rule out lazy departures.
 #[inline(always)] // once a packet-hop
 fn leave<const NOTING: bool>(cell: &mut Cell, buffer: &mut PacketBuffer, port: u16, window: &mut Window<'_, OnWire>) {
     debug_assert!(!cell.charges && buffer.pairs == 0 && buffer.loads.is_none(), "see Switch::can_be_lazy");
@@ -347,8 +349,8 @@ fn leave<const NOTING: bool>(cell: &mut Cell, buffer: &mut PacketBuffer, port: u
     }
 }
 
-/// What else has left by `now` leaves. Not inlined: what its loop keeps at hand would be gathered for every frame that
-/// comes.
+/// Dequeues the further frames that left by `now`. Not inlined, because the setup of its loop would burden every
+/// arrival.
 #[inline(never)]
 fn leave_further<const NOTING: bool>(
     cell: &mut Cell,
@@ -377,7 +379,7 @@ mod tests {
     use units::Rate;
     use units::random::Stream;
 
-    /// All that a run tells.
+    /// The complete output of a run.
     #[derive(Default)]
     struct Log(Vec<String>);
 
@@ -401,7 +403,7 @@ mod tests {
 
     type Kind = (&'static str, fn() -> Setup);
 
-    /// Links so long that a window holds many frames.
+    /// Uses links with a delay of 10 us, so that a window holds many frames.
     fn long(buffer: Buffer, flow_control: FlowControl) -> Setup {
         congested_over(10_000, buffer, flow_control)
     }
@@ -425,7 +427,7 @@ mod tests {
         ("short links", || congested_over(500, shared(), FlowControl::None)),
     ];
 
-    /// Everything a run tells and sums up, and whether some switch was lazy when somebody looked.
+    /// Returns the output and the summary of a run, and whether some switch was lazy at a sample.
     fn run(setup: Setup, lazy: bool) -> (Vec<String>, String, bool) {
         let mut simulation = Simulation::new(setup).unwrap();
         if !lazy {
@@ -452,7 +454,7 @@ mod tests {
         for (name, kind) in KINDS {
             let mut lazy_runs = 0;
             for round in 0..24 {
-                // From a calm network to a crowded one, in several classes, with frames of several lengths.
+                // From light to heavy load, in several classes, with several frame lengths.
                 let most_mbps = [500, 2_000, 5_000, 9_000][round % 4];
                 let flows: Vec<_> = (0..12)
                     .map(|_| {

@@ -1,4 +1,4 @@
-//! How full the queues of a switch are over time, where it is measured.
+//! Utilisation of the queues of a switch over time, if enabled.
 
 use super::buffer::PacketBuffer;
 use crate::network::Network;
@@ -8,11 +8,11 @@ use check::load::{QueueLoad, watched_length};
 use fabric::NodeId;
 use units::Time;
 
-/// What a queue is measured against.
+/// The unit and threshold of a queue's load.
 #[derive(Clone, Copy, Debug)]
 struct Scale {
     limit: QueueLimit,
-    /// The least length that counts as above the threshold.
+    /// The least length that counts as above the threshold, in the unit of `limit`.
     watched: u64,
 }
 
@@ -23,7 +23,7 @@ impl Scale {
         scale
     }
 
-    /// In frames or bytes, as the limit.
+    /// Capacity in frames or bytes, as the limit.
     fn capacity(&self) -> u64 {
         match self.limit {
             QueueLimit::Packets(most) => u64::from(most),
@@ -40,39 +40,39 @@ impl Scale {
     }
 }
 
-/// The watch over all queues of a switch.
+/// Load measurements of all queues of a switch.
 #[derive(Clone, Debug)]
 pub(super) struct Loads {
-    /// Where utilisation is measured and queues have a size of their own.
+    /// Present if utilisation is measured and queues have limits of their own.
     utilisation: Option<Utilisations>,
-    /// By port, where lengths are measured.
+    /// By port; empty if lengths are not measured.
     lengths: Vec<PortLength>,
 }
 
-/// How full each queue is over time.
+/// The utilisation of each queue over time.
 #[derive(Clone, Debug)]
 struct Utilisations {
-    /// As [`PacketBuffer::queues`].
+    /// Indexed like [`PacketBuffer::queues`].
     queues: Vec<QueueLoad>,
     normal: Scale,
     bounce: Scale,
-    /// Queues that are not for frames which were bounced before.
+    /// Number of queues that are no bounce queues.
     normals: usize,
 }
 
-/// The queues of a port together, over time.
+/// Total length of the queues of a port over time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct PortLength {
     bytes: u64,
     last_change: Time,
-    /// The integral of the length since the last reset.
+    /// Integral of the length since the last reset.
     pub area_byte_ps: u128,
-    /// The greatest length since the last reset.
+    /// Maximum length since the last reset.
     pub max_bytes: u64,
 }
 
 impl PortLength {
-    /// The queues hold `bytes` from `now` on.
+    /// Records a length of `bytes` from `now` on.
     fn on_change(&mut self, now: Time, bytes: u64) {
         let span = now.saturating_sub(self.last_change);
         self.area_byte_ps += u128::from(span.as_ps()) * u128::from(self.bytes);
@@ -84,7 +84,8 @@ impl PortLength {
 units::pack_fields!(PortLength { bytes, last_change, area_byte_ps, max_bytes });
 
 impl Loads {
-    /// For `ports` ports with `normals` queues and then `pairs` for bounced frames, where something is measured.
+    /// Creates the measurements for `ports` ports with `normals` queues and `pairs` bounce queues; `None` if none is
+    /// enabled.
     pub fn new(network: &Network, node: NodeId, ports: usize, normals: usize, pairs: usize) -> Option<Box<Loads>> {
         let utilisation = Utilisations::new(network, node, normals, pairs);
         let lengths = vec![PortLength::default(); if network.queue_lengths { ports } else { 0 }];
@@ -111,7 +112,7 @@ impl Utilisations {
 }
 
 impl PacketBuffer {
-    /// The queue at `index` has changed its length.
+    /// Records a change of the length of the queue at `index`.
     #[inline]
     pub fn note_load(&mut self, now: Time, index: usize) {
         if self.loads.is_some() {
@@ -123,7 +124,7 @@ impl PacketBuffer {
     fn watch_load(&mut self, now: Time, index: usize) {
         let waiting_bytes = |port: usize| self.waiting_bytes(port as u16);
         let Some(loads) = &self.loads else { return };
-        // All queues of a switch, then those of bounced frames: ports repeat.
+        // All normal queues, then all bounce queues: the port index repeats.
         let port = index / self.slots % loads.lengths.len().max(1);
         let bytes = if loads.lengths.is_empty() { 0 } else { waiting_bytes(port) };
         let Some(loads) = &mut self.loads else { return };
@@ -136,7 +137,7 @@ impl PacketBuffer {
         }
     }
 
-    /// A frame that was bounced before was routed to the bounce queue at `index`.
+    /// Counts a bounced frame that was routed to the bounce queue at `index`.
     #[inline]
     pub fn note_offer(&mut self, index: usize) {
         if let Some(loads) = self.loads.as_mut().and_then(|loads| loads.utilisation.as_mut()) {
@@ -144,7 +145,7 @@ impl PacketBuffer {
         }
     }
 
-    /// For tests of the checks: a queue is believed to be longer than it ever is.
+    /// Corrupts the recorded length of a queue, for tests of the checks.
     #[cfg(test)]
     pub(super) fn believe_longer(&mut self, now: Time, index: usize) -> bool {
         self.loads.as_mut().and_then(|loads| loads.utilisation.as_mut()).is_some_and(|loads| {
@@ -157,7 +158,7 @@ impl PacketBuffer {
         self.loads.as_ref()?.utilisation.as_ref()
     }
 
-    /// The queues of each port up to `now`, where lengths are measured.
+    /// Returns the lengths of each port up to `now`, if measured.
     pub(crate) fn port_lengths(&self, now: Time) -> impl Iterator<Item = PortLength> {
         self.loads.iter().flat_map(|loads| &loads.lengths).map(move |length| {
             let mut length = *length;
@@ -166,12 +167,12 @@ impl PacketBuffer {
         })
     }
 
-    /// Whether the load of the queue at `index` is measured in frames.
+    /// Returns whether the load of the queue at `index` is measured in frames.
     pub(crate) fn load_counts_frames(&self, index: usize) -> bool {
         self.utilisations().is_some_and(|loads| matches!(loads.scale(index).limit, QueueLimit::Packets(_)))
     }
 
-    /// Forgets what was measured before `now`.
+    /// Restarts the load measurements at `now`.
     pub(super) fn reset_loads(&mut self, now: Time) {
         let lengths = (0..self.loads.as_ref().map_or(0, |loads| loads.lengths.len())).map(|port| {
             let bytes = self.waiting_bytes(port as u16);
@@ -186,14 +187,14 @@ impl PacketBuffer {
         }
     }
 
-    /// Every queue's load with its capacity and watched length; `is_used` tells of which ports frames left.
+    /// Returns load, capacity and watched length of each queue; `is_used` returns whether frames left a port.
     pub fn loads(&self, is_used: impl Fn(usize) -> bool) -> impl Iterator<Item = (QueueLoad, u64, u64)> {
         self.utilisations()
             .into_iter()
             .flat_map(|loads| loads.queues.iter().enumerate().map(move |at| (loads, at)))
             .map(move |(loads, (index, load))| {
                 let (mut load, scale) = (*load, loads.scale(index));
-                // Through an idle port nothing is queued, but its queues were there to be considered.
+                // The queues of a used port count, even if no frame waited in them.
                 if is_used(index / self.slots) {
                     load.offer();
                 }

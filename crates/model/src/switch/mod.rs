@@ -1,14 +1,15 @@
-//! A switch: combined input and output queued, one shared buffer.
+//! A switch: combined input and output queued, one shared packet buffer.
 //!
 //! ```text
-//!   arrive   link verdict, MAC control, TTL, route, tags ...      arrive.rs, forwarding.rs, tags.rs
-//!   forward  idle port: onto the wire at once; else admit, mark, queue                    core.rs, buffer.rs
-//!   overload what finds no room is lost, or bounces, takes a detour, is trimmed           overload/, one file each
-//!   depart   control frame first, else the class whose turn it is among those not held    depart.rs, ../egress/
+//!   arrive   link faults, MAC control, TTL, route, tags ...           arrive.rs, forwarding.rs, tags.rs
+//!   forward  idle port: transmit at once; otherwise admit, mark, enqueue           core.rs, buffer.rs
+//!   overload no room: drop, bounce, detour or trim the frame                       overload/, one file each
+//!   depart   control frames first, then the scheduler's choice of classes          depart.rs, ../egress/
 //! ```
 //!
-//! [`Core`] is what every frame touches. A mechanism stands beside it, owns what it remembers, and is handed the core;
-//! no mechanism sees another, but for the overload action that backpressure sends frames on by.
+//! [`Core`] holds the state that every frame uses. Each mechanism is a struct beside it that owns its own state and
+//! receives `&mut Core`. Mechanisms do not see each other, with one exception: backpressure forwards frames through the
+//! overload action.
 
 mod arrive;
 mod backpressure;
@@ -59,9 +60,9 @@ pub(crate) use self::load::PortLength;
 pub(crate) struct Switch {
     pub(crate) core: Core,
     pub(crate) overload: Overload,
-    /// Where outputs decide whom to stop.
+    /// State of flow control that is decided at output ports.
     pub(crate) backpressure: Option<Box<Backpressure>>,
-    /// Coming failures and repairs: time, port, whether it fails; the earliest last.
+    /// Future failures (`true`) and repairs of links: time, port. Sorted descending, so that the earliest is last.
     changes: Vec<(Time, u16, bool)>,
 }
 
@@ -78,7 +79,8 @@ impl Switch {
         switch
     }
 
-    /// Asks the processor for what the next run will touch.
+    /// Prefetches the memory that the next run uses. `turns` is the distance, 2 or 1 nodes ahead: first the arrays,
+    /// then the frames in waiting queues.
     pub fn prefetch(&self, turns: usize) {
         let Core { egress, buffer, routing, .. } = &self.core;
         if turns == 2 {
@@ -100,21 +102,22 @@ impl Switch {
         }
     }
 
-    /// Departures, then arrivals, then timers, at each instant before the window's end.
+    /// Handles departures, arrivals and timers of each instant in this order, up to the window's end. Returns the time
+    /// of the next departure or timer.
     #[inline]
     pub fn run(&mut self, window: &mut Window<'_, OnWire>) -> Time {
-        // Two functions, and none of them in here, where both would pay for what the other one needs.
+        // Neither function is inlined here: each would pay for the registers that the other one saves.
         if self.core.is_lazy(window) { self.run_lazily(window) } else { self.run_timely(window) }
     }
 
-    /// As [`Switch::run`], each thing at its time.
+    /// Like [`Switch::run`], with every departure at its exact time.
     #[inline(never)]
     fn run_timely(&mut self, window: &mut Window<'_, OnWire>) -> Time {
         if self.core.books.tracer.is_none() { self.run_as::<false>(window) } else { self.run_as::<true>(window) }
     }
 
-    /// Whether it is watched is decided once a window: nothing on a frame's way asks. Inlined by force: left to itself
-    /// the compiler calls it once a window, which costs three instructions of a hundred where windows are short.
+    /// Tracing is selected once per window, so that no frame tests for it. `inline(always)`, because a call per window
+    /// costs 3 % of the instructions when windows are short.
     #[inline(always)]
     fn run_as<const WATCHED: bool>(&mut self, window: &mut Window<'_, OnWire>) -> Time {
         loop {
@@ -141,7 +144,7 @@ impl Switch {
                 self.on_timer(self.core.wakes_at, window);
                 continue;
             }
-            // Mixed, so that no period of the traffic can favour a port.
+            // Rotate the order of simultaneous arrivals pseudo-randomly, so that no traffic period favours a port.
             window.rotate_ties(|| mix32(self.core.instants));
             self.core.instants = self.core.instants.wrapping_add(1);
             loop {
@@ -157,7 +160,7 @@ impl Switch {
         }
     }
 
-    /// Sets when something happens by itself.
+    /// Sets the switch timer to the earliest link change, held flow, pipeline event or renewal.
     fn set_timer(&mut self) {
         let change = self.changes.last().map_or(Time::MAX, |change| change.0);
         let hold = self.backpressure.as_ref().map_or(Time::MAX, |backpressure| backpressure.held.next_event());
@@ -168,6 +171,7 @@ impl Switch {
 
     #[cold]
     fn on_timer(&mut self, now: Time, window: &mut Window<'_, OnWire>) {
+        // Fixed order within an instant: link changes, pipeline events, renewals, held flows.
         while self.changes.last().is_some_and(|change| change.0 == now) {
             self.change(now, window);
         }
@@ -187,7 +191,7 @@ impl Switch {
         self.set_timer();
     }
 
-    /// Judges all that waits for a port as the run ends at `now`.
+    /// Checks the frames that still wait when the run ends at `now` for work conservation.
     pub fn judge_at_end(&mut self, now: Time) {
         let Core { egress, buffer, books, .. } = &mut self.core;
         for port in 0..egress.len() as u16 {
@@ -199,53 +203,53 @@ impl Switch {
         self.core.node
     }
 
-    /// Its pipelines, where they are modelled.
+    /// The pipeline model, if the scenario has one.
     pub fn inside(&self) -> Option<&Pipelines> {
         self.overload.trimming()?.inside.as_deref()
     }
 
-    /// The queue of a class at `port`, by its slot.
+    /// The queue of (`port`, slot of the class).
     pub fn queue(&self, port: usize, slot: usize) -> &Queue {
         let buffer = &self.core.buffer;
         &buffer.queues[port * buffer.slots + slot]
     }
 
-    /// The frames in that queue, the oldest first.
+    /// The frames of that queue, oldest first.
     pub fn frames(&self, port: usize, slot: usize) -> impl Iterator<Item = &Frame> {
         let buffer = &self.core.buffer;
         buffer.queues.frames(port * buffer.slots + slot)
     }
 
-    /// The queue of bounced frames of a class at `port`, where queues are pairs.
+    /// The queue of bounced frames of (`port`, slot of the class), if every queue has one.
     pub fn bounce_queue(&self, port: usize, slot: usize) -> Option<&Queue> {
         let buffer = &self.core.buffer;
         (buffer.pairs != 0).then(|| &buffer.queues[port * buffer.slots + slot + buffer.pairs])
     }
 
-    /// Every queue's load with its capacity and watched length.
+    /// Load, capacity and watched length of every queue, the latter two in the unit of the queue limit.
     pub fn loads(&self) -> impl Iterator<Item = (QueueLoad, u64, u64)> {
         let egress = &self.core.egress;
         self.core.buffer.loads(|port| port < egress.len() && egress.is_used(port as u16))
     }
 
-    /// Whether it counts what came by whom.
+    /// Whether bytes are counted per ingress account.
     pub fn keeps_accounts(&self) -> bool {
         self.core.buffer.lossless != 0
     }
 
-    /// Accounts that stop their neighbours, and those of them that hold nothing for which they would have to.
+    /// Number of paused ingress accounts, and of those that hold no byte although they are paused.
     pub fn standing_stops(&self) -> (u64, u64) {
         let stopping = || self.core.buffer.accounts.iter().filter(|account| account.paused);
         (stopping().count() as u64, stopping().filter(|account| account.bytes == 0).count() as u64)
     }
 
-    /// Room of the account of (`port`, `class`) beyond XOFF, or all of it under credits.
+    /// Headroom of the account of (`port`, `class`) in bytes; under credits, its whole room.
     pub fn room_bytes(&self, port: u16, class: u8) -> u64 {
         let buffer = &self.core.buffer;
         buffer.headroom[buffer.account_index(port, class)]
     }
 
-    /// Forgets what was measured before `now`.
+    /// Restarts all measurements at `now`.
     pub fn reset(&mut self, now: Time) {
         self.core.buffer.reset(now);
         self.core.egress.reset(now);

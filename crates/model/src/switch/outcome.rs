@@ -1,9 +1,9 @@
-//! What became of a frame that came to a switch.
+//! Results of handling a frame at a switch.
 
 use check::conservation::Cause;
 
-/// How a frame crosses a switch: by which port it came and which class's account holds it there, by which port it
-/// leaves and in which class's queue it waits for that. The classes differ where tags are rewritten.
+/// Path of a frame across a switch: ingress port and class of the account that holds it, egress port and class of the
+/// queue. The classes differ if tags are rewritten.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Crossing {
     pub in_port: u16,
@@ -12,28 +12,28 @@ pub(crate) struct Crossing {
     pub class: u8,
 }
 
-/// What became of a frame.
+/// The result of handling a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
-    /// It was for this switch: a MAC control frame.
+    /// A MAC control frame, which ends here.
     Consumed,
-    /// On the wire of `egress` at once.
+    /// On the wire of `egress` without a wait.
     Sent { egress: u16 },
-    /// In the queue at `index` of `egress`, and whether it was marked there.
+    /// In the queue at `index` of `egress`; `marked` if ECN-marked there.
     Queued { egress: u16, index: u32, marked: bool },
-    /// With others of its flow, which is held.
+    /// In the queue of its flow, which is held.
     Held { egress: u16 },
-    /// Its way is `egress`, which was too full: it went back, or by another port.
+    /// The queue of `egress` had no room: the frame was bounced or detoured.
     Turned { egress: u16, turned: Turned },
-    /// It lost its payload, or made another frame do so, or is still inside the switch: several frames may have moved,
-    /// and each step was written down as it was taken.
+    /// The frame was trimmed, caused a trim, or is still in a pipeline. Several frames may have moved; each step was
+    /// traced when it happened.
     Recorded { egress: u16 },
-    /// Lost; on its way to `egress`, if it had come so far.
+    /// Lost for `cause`; `egress` is `None` if it was lost before routing.
     Dropped { egress: Option<u16>, cause: Cause },
 }
 
 impl Outcome {
-    /// The port that the route led to, if there was one.
+    /// Returns the egress port of the route, if there is one.
     pub fn egress(&self) -> Option<u16> {
         match *self {
             Outcome::Consumed => None,
@@ -47,15 +47,15 @@ impl Outcome {
     }
 }
 
-/// How a frame left its route.
+/// A departure from the route: a bounce or a detour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Turned {
-    /// The port by which it goes.
+    /// The port by which the frame leaves instead.
     pub port: u16,
-    /// The queue there that it joined; `None` if it went at once.
+    /// The queue that it joined there; `None` if it was transmitted without a wait.
     pub queue: Option<u32>,
-    /// How often it turned so far.
+    /// Bounces of the frame so far.
     pub bounces: u8,
-    /// Whether it was sent by another port instead of back.
+    /// Whether it was detoured, not bounced.
     pub detour: bool,
 }

@@ -1,4 +1,4 @@
-//! Accounts that stop neighbours, and ports that obey them.
+//! PAUSE and PFC at a switch: accounts that stop neighbours, and ports that obey them.
 
 use super::core::Core;
 use crate::on_wire::OnWire;
@@ -8,11 +8,11 @@ use protocols::frame::Frame;
 use protocols::pause::quanta_time;
 use units::Time;
 
-/// In [`Core::renewals`]: a look of the watchdog at a port, whose number is the rest.
+/// Flag of a key in [`Core::renewals`]: a watchdog sample of the port in the low bits.
 pub(super) const LOOK: u32 = 1 << 31;
 
 impl Core {
-    /// After a frame was queued: its account may have to stop the neighbour.
+    /// After an enqueue: sends XOFF if the account is above its threshold.
     #[inline]
     pub(super) fn pause_if_needed(&mut self, now: Time, in_port: u16, class: u8, window: &mut Window<'_, OnWire>) {
         let index = self.buffer.account_index(in_port, class);
@@ -29,7 +29,7 @@ impl Core {
         self.send_pause(now, account, &parameters, false, window);
     }
 
-    /// After a frame left the buffer: the neighbour may be told of the room.
+    /// After a frame left the buffer: sends the grant or XON that its room permits.
     pub(super) fn after_release(&mut self, now: Time, in_port: u16, in_class: u8, window: &mut Window<'_, OnWire>) {
         if self.credited {
             self.grant_if_due(now, in_port, in_class, window);
@@ -38,7 +38,7 @@ impl Core {
         }
     }
 
-    /// After a frame left the buffer: its account may let the neighbour go on.
+    /// After a frame left the buffer: sends XON if its account permits it.
     fn resume_if_possible(&mut self, now: Time, in_port: u16, in_class: u8, window: &mut Window<'_, OnWire>) {
         let index = self.buffer.account_index(in_port, in_class);
         let xon = self.buffer.xon_bytes(index);
@@ -52,8 +52,8 @@ impl Core {
         }
     }
 
-    /// The bytes at or below which the account of (`port`, `class`) resumes: no byte may occupy headroom, and
-    /// those leave first.
+    /// Returns the bytes at or below which the account of (`port`, `class`) resumes. Headroom must be empty, and its
+    /// bytes are released first.
     pub(crate) fn resumes_at_bytes(&self, port: u16, class: u8) -> u64 {
         let index = self.buffer.account_index(port, class);
         let account = self.buffer.accounts[index];
@@ -80,17 +80,18 @@ impl Core {
     ) {
         self.note_stop(now, account, self.buffer.xoff_bytes(account), renewal);
         let (port, control) = self.control_frame(account, parameters.quanta);
-        // Renewed at half time: a pause frame that waits behind one frame still comes in time.
+        // Renewal at half the pause time: even behind one frame on the wire the new pause arrives before the old one
+        // ends.
         let half = quanta_time(parameters.quanta, self.link_rate(port)) / 2;
         self.renewals.push((now + half.max(Time::from_ps(1)), account as u32));
         self.note_renewals();
         self.send_control(now, port, control, window);
     }
 
-    /// Renews the pauses that are at half time, and looks for pause storms.
+    /// Renews the pauses that are due, and takes the watchdog samples that are due.
     pub(super) fn renew_pauses(&mut self, now: Time, window: &mut Window<'_, OnWire>) {
         let Some(parameters) = self.network.switch.flow_control.pause().copied() else { return };
-        // Each renewed pause comes back at the end, later than now.
+        // Each renewed pause is appended with a later time, so the loop ends.
         while let Some(index) = self.renewals.iter().position(|renewal| renewal.0 <= now) {
             let (_, account) = self.renewals.remove(index);
             if account & LOOK == 0 {
@@ -101,11 +102,11 @@ impl Core {
         }
     }
 
-    /// A neighbour wants this switch to stop, or lets it go on.
+    /// Handles a PAUSE or PFC frame of a neighbour.
     pub(super) fn on_pause(&mut self, in_port: u16, frame: &Frame) {
         self.books.ledger.control_received += 1;
         let Some(reaction) = self.network.flow_control_of(self.node).reaction() else {
-            // It ends here all the same: no bridge forwards the address that it goes to (802.1Q, 8.6.3).
+            // Consumed nevertheless: bridges do not forward its destination address (802.1Q, 8.6.3).
             self.books.ledger.control_ignored += 1;
             return;
         };
@@ -117,7 +118,7 @@ impl Core {
         self.egress.look_after(in_port, received);
     }
 
-    /// The watchdog looks at `port`.
+    /// Takes a watchdog sample of `port`.
     #[cold]
     fn look_for_storm(&mut self, now: Time, port: u16) {
         let Some(watchdog) = self.network.switch.flow_control.pause().and_then(|pause| pause.watchdog) else { return };
@@ -127,7 +128,7 @@ impl Core {
         }
     }
 
-    /// The watchdog looks at `port` no later than `at`.
+    /// Schedules the next watchdog sample of `port` no later than `at`.
     fn look_again(&mut self, at: Time, port: u16) {
         let look = LOOK | u32::from(port);
         match self.renewals.iter_mut().find(|renewal| renewal.1 == look) {

@@ -1,54 +1,54 @@
-//! The most that a buffer ever held, to the byte, while departures are made up for later.
+//! The exact maximum of a buffer during lazy departures.
 //!
-//! Then the buffer counts more than there is, and a frame that seems to raise the maximum may not. So what comes and
-//! what leaves is noted with its time, and put in order when all that has left is known:
+//! The counters then include frames that have left, so a frame that seems to set a new maximum may not do so. Therefore
+//! enqueues and dequeues are logged with their times, and merged when all dequeues of the window are complete:
 //!
 //! ```text
-//!   counted:   what came by then, less what was looked at of what left by then
-//!   held:      what came by then, less what left by then; at one instant, what leaves goes first
+//!   counted:  bytes enqueued so far, less the dequeues applied so far
+//!   held:     bytes enqueued so far, less those dequeued so far; at one instant dequeues go first
 //! ```
 
 use units::Time;
 
-/// From the place that is guessed so many steps are taken, and then the place is searched for.
+/// Linear search steps from the estimated index, before a binary search.
 const STEPS: usize = 8;
 
-/// What came and left since a time at which the buffer was exact, each with its bytes.
+/// Enqueues and dequeues, with their bytes, since a time at which the counters were exact.
 #[derive(Debug, Default)]
 pub(super) struct Peaks {
-    /// How often more was held than ever before, since it was asked last.
+    /// Number of new maxima since the last read.
     pub seen: u32,
-    /// What was held then.
+    /// Bytes held at that time.
     held: u64,
-    /// In order of time.
+    /// Enqueues, in order of time.
     came: Vec<(Time, u16)>,
-    /// In any order.
+    /// Dequeues, in any order.
     left: Vec<(Time, u16)>,
-    /// Scratch: what left between each that came and the one before.
+    /// Scratch: bytes dequeued between an enqueue and the previous one.
     between: Vec<u64>,
 }
 
 impl Peaks {
-    /// From now on all is noted; the buffer holds `held`.
+    /// Starts the log; the buffer holds `held` bytes.
     pub fn begin(&mut self, held: u64) {
         self.held = held;
         self.came.clear();
         self.left.clear();
     }
 
-    /// A frame joined those that wait, no earlier than the one before.
+    /// Logs an enqueue, no earlier than the previous one.
     #[inline]
     pub fn note_coming(&mut self, at: Time, size_bytes: u16) {
         self.came.push((at, size_bytes));
     }
 
-    /// A frame left.
+    /// Logs a dequeue.
     #[inline]
     pub fn note_leaving(&mut self, at: Time, size_bytes: u16) {
         self.left.push((at, size_bytes));
     }
 
-    /// Ends, when everything that has left by now is noted: the most that was ever held, if it was `most` before.
+    /// Ends the log, which must have all dequeues so far. Returns the maximum, given the previous maximum `most`.
     #[cold]
     #[inline(never)]
     pub fn end(&mut self, mut most: u64) -> u64 {
@@ -56,10 +56,11 @@ impl Peaks {
         let (Some(&(first, _)), Some(&(last, _))) = (came.first(), came.last()) else { return most };
         between.clear();
         between.resize(came.len(), 0);
-        // What comes is spread over the window, so the time at which something left tells almost what came next. To
-        // go by that is cheaper than to put in order what left. In 2^-24 of a place for each picosecond:
+        // Enqueues are spread over the window, so interpolation by time gives almost the right index. That is cheaper
+        // than to sort the dequeues. `places` is in units of 2^-24 indices per picosecond.
         let places = ((came.len() as u64) << 24) / (last.as_ps() - first.as_ps() + 1);
         for &(at, size_bytes) in &*left {
+            // Only an enqueue can set a maximum, so dequeues after the last one do not matter.
             if at <= last {
                 let guess = ((at.as_ps().saturating_sub(first.as_ps()) * places) >> 24) as usize;
                 between[place(came, at, guess)] += u64::from(size_bytes);
@@ -75,8 +76,8 @@ impl Peaks {
     }
 }
 
-/// The place in `came`, which is in order of time, of the first that came at `at` or later: there is one. It is perhaps
-/// near `guess`.
+/// Returns the index in `came`, which is sorted by time, of the first enqueue at or after `at`. There must be one.
+/// `guess` is an estimate of the index.
 #[inline]
 fn place(came: &[(Time, u16)], at: Time, guess: usize) -> usize {
     let mut place = guess.min(came.len() - 1);
@@ -97,14 +98,14 @@ mod tests {
     use super::*;
     use units::random::Stream;
 
-    /// Against the same in one list, in order of time.
+    /// Compares with a single list of all events in order of time.
     #[test]
     fn the_most_is_that_of_all_events_in_order() {
         let mut random = Stream::new(5, 0, 0);
         let mut peaks = Peaks::default();
         for round in 0..500 {
             let base = 1_000_000;
-            // Few instants, so that many events share one; or many, of which most are close together.
+            // Either few instants shared by many events, or many instants, most of them close together.
             let crowded = round % 3 == 0;
             let mut some = || -> Vec<(Time, u16)> {
                 let instant = |random: &mut Stream| match random.below(8) {

@@ -1,7 +1,8 @@
-//! Phantom queues: frames are counted and marked as they start to leave, by what would wait before a slower link.
+//! Phantom queues at a switch: frames are counted and marked as their transmission starts, by the backlog that a slower
+//! link would have.
 //!
-//! A frame that waits is looked at where marks at dequeue are made. One that finds its wire idle is looked at as it
-//! comes, while it may still be changed: all ports of such a switch ask for that, and no other switch pays for it.
+//! A queued frame is counted at dequeue. A frame that finds its wire idle is counted on arrival, while it can still be
+//! changed. Only switches with phantom queues have this step, through [`super::core::ingress::PHANTOM`].
 
 use super::core::Core;
 use crate::network::Network;
@@ -16,7 +17,7 @@ use units::{Time, WIRE_OVERHEAD_BYTES};
 pub(crate) struct PhantomQueues(Box<[Option<PhantomQueue>]>);
 
 impl PhantomQueues {
-    /// Those of `node`, if it has any.
+    /// Creates the phantom queues of `node`; `None` if it has none.
     pub fn new(node: NodeId, network: &Network) -> Option<Box<PhantomQueues>> {
         let ports = network.fabric.ports(node).iter().enumerate();
         let queue = |(port, peer): (usize, &fabric::PortPeer)| match &network.port_of(node, port as u16).marking {
@@ -29,7 +30,8 @@ impl PhantomQueues {
 }
 
 impl Core {
-    /// `frame` starts to leave by `port` at `now`: counts it, and marks it if it is to be. Whether it was marked.
+    /// Counts `frame`, whose transmission by `port` starts at `now`, and marks it if needed. Returns whether it was
+    /// marked.
     pub(super) fn pass_phantom(&mut self, now: Time, port: u16, frame: &mut Frame) -> bool {
         let Some(queues) = &mut self.phantoms else { return false };
         let Some(Some(queue)) = queues.0.get_mut(usize::from(port)) else { return false };
@@ -42,7 +44,7 @@ impl Core {
         marked
     }
 
-    /// The same for a frame that has just come, if the wire is idle and it goes at once.
+    /// Like [`Core::pass_phantom`], for a frame that has just arrived, if it will start without a wait.
     #[cold]
     pub(super) fn pass_phantom_at_once(&mut self, port: u16, class: u8, frame: &mut Frame) {
         if self.is_open(frame.at, port, (class, frame.size_bytes)) {
@@ -50,7 +52,7 @@ impl Core {
         }
     }
 
-    /// The same for the frame that leaves next from the queue at `index`.
+    /// Like [`Core::pass_phantom`], for the head of the queue at `index`.
     pub(super) fn pass_phantom_leaving(&mut self, now: Time, port: u16, index: usize) -> bool {
         if self.phantoms.is_none() {
             return false;

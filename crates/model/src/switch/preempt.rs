@@ -1,5 +1,5 @@
-//! Departures by ports that interrupt frames: those of [`super::depart`], with frames that stay with their port until
-//! nothing can interrupt them any more.
+//! Departures from ports with frame preemption. Like [`super::depart`], but a frame stays with its port until it can no
+//! longer be interrupted.
 
 use super::Switch;
 use super::core::Core;
@@ -11,14 +11,14 @@ use stats::trace::Load;
 use units::Time;
 
 impl Switch {
-    /// As [`Switch::depart`].
+    /// Like [`Switch::depart`], for ports with preemption.
     #[cold]
     #[inline(never)]
     pub(super) fn depart_preempting(&mut self, now: Time, port: u16, window: &mut Window<'_, OnWire>) {
         if self.core.egress.cell(port).busy_until > now {
             return self.core.look_while_busy(now, port, window);
         }
-        // It went in full, and nobody looked since it could no longer be cut.
+        // The last frame was sent in full, with no event since it became uninterruptible.
         if let Busy::Goes(frame) = self.core.egress.while_busy(now, port, false) {
             window.send(port, OnWire(frame));
         }
@@ -31,12 +31,12 @@ impl Switch {
         let ready = match egress.eligible(now, port, |class| buffer.head(port, class), books) {
             When::Now(ready) => ready,
             When::At(at) => {
-                // Whatever may start before the rest is sent may interrupt it.
+                // A frame that may start before the rest is sent may interrupt it.
                 let again = egress.resume(now, port, books).unwrap_or(Time::MAX);
                 return egress.due.set(port, again.min(at));
             }
         };
-        // Express frames go before all that can be interrupted (802.3-2018, clause 99.4).
+        // Express frames precede all preemptable ones (802.3-2018, clause 99.4).
         let express = ready & egress.express(port);
         let class = egress.pick(port, if express != 0 { express } else { ready });
         let index = buffer.next_queue(port, class);
@@ -76,7 +76,8 @@ impl Switch {
 }
 
 impl Core {
-    /// The wire is busy: an express frame or a hold may interrupt, or the frame on the wire can no longer be.
+    /// Serves a port with a busy wire: interrupts the frame for an express frame or a hold, or passes it to the link if
+    /// it can no longer be interrupted.
     fn look_while_busy(&mut self, now: Time, port: u16, window: &mut Window<'_, OnWire>) {
         let Core { egress, buffer, books, .. } = self;
         let (wants, later) = if egress.kept(port).is_some() {
@@ -98,7 +99,7 @@ impl Core {
         }
     }
 
-    /// Looks at `port` as its wire becomes free, if anything waits for that.
+    /// Schedules `port` for the end of the frame on its wire, if anything waits.
     fn look_after_start(&mut self, port: u16) {
         let cell = self.egress.cell(port);
         let more = cell.waiting != 0 || cell.holds & hold::CONTROL != 0 || self.egress.kept(port).is_some();
@@ -106,7 +107,7 @@ impl Core {
         self.egress.due.set(port, at);
     }
 
-    /// The link of `port` failed under a frame that had begun to leave.
+    /// Counts the loss of the frame in transmission on the failed link of `port`.
     pub(super) fn lose_kept(&mut self, now: Time, port: u16) {
         let Some(frame) = self.egress.lose_kept(port) else { return };
         self.books.lose_here(&frame, Cause::LinkDown);

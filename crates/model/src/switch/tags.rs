@@ -1,16 +1,16 @@
 //! Tagger at a switch, in three steps (Hu et al., CoNEXT 2017, section 7).
 //!
 //! ```text
-//!   1. the ingress account of the tag that the frame came with   (PFC of that class stops the neighbour)
-//!   2. (tag, ingress port, egress port) -> new tag               (right after the route is known)
-//!   3. the egress queue of the new tag                           (PFC of the new class from the next switch stops it)
+//!   1. the ingress account of the arriving tag                  (PFC of that class stops the upstream neighbour)
+//!   2. (tag, ingress port, egress port) -> new tag              (directly after routing)
+//!   3. the egress queue of the new tag                          (stopped by PFC of the new class from the next switch)
 //! ```
 
 use super::core::Core;
 
 impl Core {
-    /// The class in whose queue a frame waits that comes by `in_port` in `in_class` and leaves by `egress`, and the
-    /// class with which it leaves.
+    /// Returns the class of the queue of a frame that arrived by `in_port` in `in_class` and leaves by `egress`, and
+    /// its class on the next link.
     pub(super) fn rewritten(&self, in_port: u16, egress: u16, in_class: u8) -> (u8, u8) {
         let Some(tags) = &self.network.tags else { return (in_class, in_class) };
         let class = tags.new_class(self.node, in_class, in_port, egress);

@@ -1,4 +1,4 @@
-//! A switch that is watched: the same steps as ever, and what became of each frame is written down.
+//! Tracing of a switch: the steps of an untraced switch, with the result of each frame recorded.
 
 use super::Switch;
 use super::core::Core;
@@ -11,16 +11,16 @@ use protocols::frame::Frame;
 use stats::trace::{Load, TraceEvent};
 use units::Time;
 
-/// A frame that is about to leave its queue.
+/// A frame about to leave its queue.
 pub(super) struct Leaving {
     frame: Frame,
     marked: bool,
-    /// How many events were noted before.
+    /// Number of trace events before.
     first: usize,
 }
 
 impl Switch {
-    /// [`Switch::arrive`], written down.
+    /// Like [`Switch::arrive`], with tracing.
     #[cold]
     #[inline(never)]
     pub(super) fn arrive_watched(&mut self, window: &mut Window<'_, OnWire>) {
@@ -33,7 +33,7 @@ impl Switch {
         }
     }
 
-    /// What became of a frame that came by `in_port`; `first` events were noted before.
+    /// Traces the result of a frame that arrived by `in_port`; `first` is the number of events before it.
     fn note_arrival(&self, tracer: &mut Tracer, in_port: u16, frame: &Frame, outcome: Outcome, first: usize) {
         let now = frame.at;
         let Some(egress) = outcome.egress() else {
@@ -51,7 +51,7 @@ impl Switch {
         };
         tracer.sees_in(now, in_port, frame);
         let wanted = tracer.wants(now, frame, Some(in_port), Some(egress));
-        // What the frame set off, such as a pause, comes after it.
+        // Events that the frame caused, such as a pause, follow its own events.
         let caused = if wanted { tracer.events.split_off(first) } else { Vec::new() };
         if wanted {
             tracer.note(now, frame, TraceEvent::Arrived { in_port });
@@ -75,7 +75,7 @@ impl Switch {
         tracer.events.extend(caused);
     }
 
-    /// [`Switch::depart`], written down.
+    /// Like [`Switch::depart`], with tracing.
     #[cold]
     #[inline(never)]
     pub(super) fn depart_watched(&mut self, now: Time, egress: u16, window: &mut Window<'_, OnWire>) {
@@ -84,18 +84,18 @@ impl Switch {
 }
 
 impl Core {
-    /// What waits in the queue at `index`.
+    /// Returns the backlog of the queue at `index`.
     fn load(&self, index: usize) -> Load {
         let queue = &self.buffer.queues[index];
         Load { frames: queue.len() as u64, bytes: u64::from(queue.bytes) }
     }
 
-    /// What waits in the queue of `class` at `port`.
+    /// Returns the backlog of the queue of (`port`, `class`).
     pub(super) fn load_of_class(&self, port: u16, class: u8) -> Load {
         self.load(self.buffer.queue_index(port, class))
     }
 
-    /// Notes what happened to a frame on its way, where that is wanted.
+    /// Traces an event of a frame, if the frame is selected.
     #[inline]
     pub(super) fn note(&mut self, crossing: Crossing, frame: &Frame, event: TraceEvent) {
         if let Some(tracer) = &mut self.books.tracer
@@ -105,7 +105,7 @@ impl Core {
         }
     }
 
-    /// Notes what became of a frame that was sent on by the switch itself, as a header or for one.
+    /// Traces the result of a frame that the switch itself forwarded, such as a header.
     #[inline]
     pub(super) fn record(&mut self, crossing: Crossing, frame: &Frame, outcome: Outcome) -> Outcome {
         if let Some(mut tracer) = self.books.tracer.take() {
@@ -122,7 +122,7 @@ impl Core {
         Outcome::Recorded { egress: crossing.egress }
     }
 
-    /// What became of a frame that goes on, in `class`.
+    /// Traces the result of a frame that continues in `class`.
     fn note_outcome(&self, tracer: &mut Tracer, (frame, class): (&Frame, u8), outcome: Outcome, wanted: bool) {
         match outcome {
             Outcome::Sent { egress } => {
@@ -141,7 +141,7 @@ impl Core {
         }
     }
 
-    /// The frame has just joined the queue at `index` of `port`.
+    /// Traces a frame that has just joined the queue at `index` of `port`.
     fn note_queued(&self, tracer: &mut Tracer, frame: &Frame, port: u16, index: usize) {
         let now = frame.at;
         let Load { frames, bytes } = self.load(index);
@@ -151,7 +151,7 @@ impl Core {
         tracer.note_ahead(now, frame, port, self.buffer.queues.frames(index).take(ahead.frames as usize));
     }
 
-    /// The frame found no room for `full`, and went back or by another port.
+    /// Traces a bounce or detour of a frame that found no room at port `full`.
     fn note_turned(&self, tracer: &mut Tracer, frame: &Frame, full: u16, turned: Turned) {
         let (now, Turned { port, queue, bounces, detour }) = (frame.at, turned);
         let wanted = tracer.wants(now, frame, Some(full), Some(port));
@@ -167,7 +167,7 @@ impl Core {
         }
     }
 
-    /// The frame has just begun to leave by `egress`.
+    /// Traces the start of a transmission by `egress`.
     fn note_sent(&self, tracer: &mut Tracer, now: Time, egress: u16, frame: &Frame, since: Time, wanted: bool) {
         tracer.sees_out(now, egress, frame);
         if wanted {
@@ -176,24 +176,24 @@ impl Core {
         }
     }
 
-    /// The first frame of the queue at `index` is about to leave, marked just now or not; `first` events were
-    /// noted before.
+    /// Captures the head of the queue at `index` before it leaves; `marked` if it was ECN-marked at dequeue, `first` is
+    /// the number of trace events before.
     pub(super) fn note_leaving(&self, index: usize, marked: bool, first: usize) -> Option<Leaving> {
         let frame = *self.buffer.queues[index].front()?;
         Some(Leaving { frame, marked, first })
     }
 
-    /// How many events were noted so far.
+    /// Returns the number of trace events so far.
     pub(super) fn events_noted(&self) -> usize {
         self.books.tracer.as_ref().map_or(0, |tracer| tracer.events.len())
     }
 
-    /// It has left by `egress`.
+    /// Traces the departure of a frame by `egress`.
     pub(super) fn note_left(&mut self, now: Time, egress: u16, leaving: Option<Leaving>) {
         let Some(Leaving { frame, marked, first }) = leaving else { return };
         let Some(mut tracer) = self.books.tracer.take() else { return };
         let wanted = tracer.wants(now, &frame, Some(frame.in_port), Some(egress));
-        // What it set off comes after it.
+        // Events that the departure caused follow it.
         let caused = if wanted { tracer.events.split_off(first) } else { Vec::new() };
         if wanted && marked {
             tracer.note(now, &frame, TraceEvent::Marked { port: egress });
@@ -203,15 +203,15 @@ impl Core {
         self.books.tracer = Some(tracer);
     }
 
-    /// An account told its neighbour to stop, or to stop longer, for it holds more than `limit_bytes`; under credits,
-    /// so many of the `limit_bytes` that there are that the link cannot be used.
+    /// Traces an XOFF or renewal of an account that holds more than `limit_bytes`. Under credits: the account holds so
+    /// many of the `limit_bytes` that the sender cannot use its link in full.
     #[cold]
     pub(super) fn note_stop(&mut self, now: Time, account: usize, limit_bytes: u64, renewal: bool) {
         let Some(mut tracer) = self.books.tracer.take() else { return };
         let (port, class) = self.account_name(account);
         let account_bytes = u64::from(self.buffer.accounts[account].bytes);
         tracer.note_port(now, TraceEvent::Stop { port, class, account_bytes, limit_bytes, renewal });
-        // Where its bytes wait: the congested ports behind this pause.
+        // The queues that hold the bytes of the account: the congested ports that cause this pause.
         let mut behind: Vec<(u16, u8, Load)> = Vec::new();
         for index in 0..self.buffer.queues.len() {
             let mut load = Load::default();
@@ -240,7 +240,7 @@ impl Core {
         self.books.tracer = Some(tracer);
     }
 
-    /// An account told its neighbour to go on.
+    /// Traces an XON of an account.
     #[cold]
     pub(super) fn note_go(&mut self, now: Time, account: usize) {
         let (port, class) = self.account_name(account);
@@ -250,7 +250,7 @@ impl Core {
         }
     }
 
-    /// Port and class of an account; those of 802.3x are of all classes.
+    /// Returns port and class of an account. An 802.3x account has no single class.
     fn account_name(&self, account: usize) -> (u16, Option<u8>) {
         let all = matches!(self.network.switch.flow_control, crate::parameters::FlowControl::Pause(_));
         let class = (!all).then(|| self.network.classes[account % self.buffer.account_slots]);

@@ -1,4 +1,4 @@
-//! What a watched switch notes of flows that are stopped and held.
+//! Tracing of stopped and held flows.
 
 use super::Switch;
 use super::core::Core;
@@ -9,7 +9,7 @@ use stats::trace::TraceEvent;
 use units::Time;
 
 impl Core {
-    /// The output `egress`, where `waiting` waits, calls a neighbour.
+    /// Traces an XOFF or XON of the output `egress` at a backlog of `waiting`.
     #[cold]
     pub(super) fn note_call(&mut self, now: Time, egress: u16, waiting: u64, call: PauseRequest) {
         let (port, of) = (call.port, traffic(&self.network.fabric, call.pair));
@@ -24,7 +24,7 @@ impl Core {
 }
 
 impl Switch {
-    /// The frame waits behind others of its flow, which is held.
+    /// Traces a frame that joins the queue of its held flow.
     #[cold]
     pub(super) fn note_held(&self, tracer: &mut Tracer, frame: &Frame, port: u16, wanted: bool) {
         let Some(held) = self.backpressure.as_ref().map(|backpressure| &backpressure.held).filter(|_| wanted) else {

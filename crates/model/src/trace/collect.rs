@@ -1,4 +1,4 @@
-//! From the notes of the nodes to the rows of a trace: one order, one number per packet.
+//! Merges the trace events of the nodes into rows: one order, one number per packet.
 
 use super::selection::{CapturedFrame, Selection, packet_kind};
 use super::tracer::Noted;
@@ -10,19 +10,19 @@ use stats::trace::{PacketKind, TraceRow, TracedPacket};
 use std::sync::Arc;
 use units::Time;
 
-/// How many packets are remembered at least while nobody saw their end: as many as a large network holds.
+/// Capacity of one generation of packet numbers: as many packets as a large network holds.
 const REMEMBERED: usize = 1 << 19;
 
-/// What tells one packet from all others: flow, kind, place in the flow, and when it was made.
+/// Key of a packet: flow, kind, position in the flow, creation time, and details.
 type Identity = (u64, PacketKind, u64, Time, Detail);
 
-/// Gathers what watched nodes noted.
+/// Collector of the trace events of all nodes.
 #[derive(Debug)]
 pub(crate) struct Collector {
     selection: Arc<Selection>,
     next: u64,
-    /// Numbers of packets that are under way; two generations, so that those whose end is not in the trace are
-    /// forgotten in time.
+    /// Numbers of packets in flight, in two generations. Packets without an end in the trace are thus forgotten after a
+    /// while.
     young: FxHashMap<Identity, u64>,
     old: FxHashMap<Identity, u64>,
     notes: Vec<(NodeId, Noted)>,
@@ -35,13 +35,13 @@ impl Collector {
         Collector { selection, next: 0, young, old, notes: Vec::new(), captured: Vec::new() }
     }
 
-    /// Takes the notes of `node`; nodes come in their order.
+    /// Takes the events of `node`. Nodes must be taken in order, because the sort by time is stable.
     pub fn take(&mut self, node: NodeId, notes: &mut Vec<Noted>, captured: &mut Vec<CapturedFrame>) {
         self.notes.extend(notes.drain(..).map(|noted| (node, noted)));
         self.captured.append(captured);
     }
 
-    /// Hands everything taken since the last call to `watcher`, by time.
+    /// Passes all events since the last call to `watcher`, in order of time.
     pub fn tell(&mut self, watcher: &mut dyn Watcher) {
         let mut notes = std::mem::take(&mut self.notes);
         notes.sort_by_key(|(_, noted)| noted.at);
@@ -59,7 +59,7 @@ impl Collector {
     fn packet(&mut self, frame: &Frame, ends: bool) -> Option<TracedPacket> {
         let kind = packet_kind(frame)?;
         let flow = self.selection.numbering().of_frame(frame);
-        // A data frame is told by its stamp; of acknowledgements several may have that of one frame.
+        // The time stamp identifies a data frame; several acknowledgements may carry the stamp of one frame.
         let more = if kind == PacketKind::Data || frame.record().is_some() { Detail::NONE } else { frame.detail };
         let identity = (flow, kind, frame.seq, frame.stamp, more);
         let known = self.young.get(&identity).or_else(|| self.old.get(&identity)).copied();
@@ -122,7 +122,7 @@ mod tests {
         collector.take(NodeId(1), &mut vec![noted(3, 7, started()), noted(5, 0, TraceEvent::Delivered)], &mut vec![]);
         collector.tell(&mut rows);
         assert_eq!(rows.0, [(3, 1, Some(0)), (5, 0, Some(1)), (5, 1, Some(1)), (9, 0, Some(0))]);
-        // A packet that ended is forgotten, one that did not is known at the next look.
+        // A packet that ended is forgotten, the other keeps its number.
         rows.0.clear();
         collector.take(NodeId(0), &mut vec![noted(10, 0, started()), noted(11, 7, started())], &mut Vec::new());
         collector.tell(&mut rows);

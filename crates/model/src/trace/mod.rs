@@ -1,9 +1,8 @@
-//! What happens to chosen frames, and frames at chosen ports: noted by the nodes, numbered and put in order by the
-//! simulation, written down by whoever watches.
+//! Tracing of selected frames and ports, and capture. Nodes record events; the simulation merges and numbers them; a
+//! [`crate::watcher::Watcher`] writes them.
 //!
-//! A node that is watched has a [`Tracer`]; all others have none, and run as if there were no such thing. A
-//! switch says what became of each frame (`switch/outcome.rs`), and where it is watched that is written down
-//! (`switch/watch.rs`): its own path has no trace of it.
+//! Only a traced node has a [`Tracer`]. The forwarding path of a switch contains no trace calls: it returns an outcome
+//! per frame (`switch/outcome.rs`), and a traced switch records it (`switch/watch.rs`).
 
 mod collect;
 mod ports;

@@ -1,4 +1,4 @@
-//! What a watched node notes of pauses, credits and calls that come by its ports.
+//! Trace events of pauses, credits, XOFF and XON received at a node's ports.
 
 use super::tracer::Tracer;
 use fabric::Fabric;
@@ -7,14 +7,14 @@ use protocols::frame::{ANY_SOURCE, Frame, Kind, XoffCall};
 use stats::trace::{TraceEvent, Traffic};
 use units::Time;
 
-/// The traffic that a call names, as results name it.
+/// Returns the traffic selected by an XOFF or XON, with node numbers as in results.
 pub(crate) fn traffic(fabric: &Fabric, pair: Pair) -> Traffic {
     let named = |host: u32| (host != ANY_SOURCE).then(|| fabric.host_node(host).0);
     Traffic { src: named(pair.src), dst: named(pair.dst) }
 }
 
 impl Tracer {
-    /// A class begins, or ceases, to wait for credits at `port`.
+    /// Traces the start or end of a wait for credits of a class at `port`.
     #[cold]
     pub fn note_wait(&mut self, now: Time, port: u16, class: u8, waits: bool) {
         let (class, from) = (Some(class), now);
@@ -22,7 +22,7 @@ impl Tracer {
         self.note_port(now, if waits { begins } else { TraceEvent::Resumed { port, class, from } });
     }
 
-    /// A neighbour's pause or resume came in by `port`.
+    /// Traces a pause or resume received by `port`.
     #[cold]
     pub fn note_pause(&mut self, now: Time, port: u16, frame: &Frame, reaction: Time, span: Time) {
         let from = now + reaction;
@@ -40,7 +40,7 @@ impl Tracer {
         }
     }
 
-    /// An XOFF or XON came in by `port`.
+    /// Traces an XOFF or XON received by `port`.
     #[cold]
     pub fn note_call_heard(&mut self, fabric: &Fabric, port: u16, frame: &Frame) {
         let of = traffic(fabric, Pair { src: frame.src, dst: frame.dst });

@@ -1,4 +1,4 @@
-//! What is traced and captured in a run.
+//! Selection of frames to trace and capture.
 
 use crate::numbering::Numbering;
 use crate::parameters::{CaptureParameters, RecordParameters, TraceParameters};
@@ -11,17 +11,17 @@ use units::Time;
 /// A frame that passed a captured port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CapturedFrame {
-    /// Which of [`RecordParameters::capture`], by index.
+    /// Index into [`RecordParameters::capture`].
     pub capture: usize,
-    /// When its first bit left, or its last bit had come.
+    /// Time of the first bit if sent, of the last bit if received.
     pub at: Time,
-    /// Whether it left.
+    /// Whether the frame was sent.
     pub outbound: bool,
-    /// The frame as it was there.
+    /// The frame as it was at the port.
     pub frame: Frame,
 }
 
-/// What is traced and captured in a run.
+/// Selection of frames to trace and capture in a run.
 #[derive(Debug)]
 pub(crate) struct Selection {
     trace: Option<TraceParameters>,
@@ -29,10 +29,10 @@ pub(crate) struct Selection {
     numbering: Numbering,
 }
 
-/// What results call a frame; MAC control frames live for one link and are no packets.
+/// Returns the kind of packet of a frame. `None` for MAC control frames: they live for one link and are no packets.
 pub(crate) fn packet_kind(frame: &Frame) -> Option<PacketKind> {
     match frame.kind {
-        // A header is still the packet that it was.
+        // A trimmed or returned header remains the packet of its data frame.
         Kind::Data | Kind::Trimmed | Kind::Returned => Some(PacketKind::Data),
         Kind::Ack if frame.has(flags::NAK) => Some(PacketKind::Nak),
         Kind::Ack => Some(PacketKind::Ack),
@@ -43,7 +43,8 @@ pub(crate) fn packet_kind(frame: &Frame) -> Option<PacketKind> {
 }
 
 impl Selection {
-    /// What `record` chooses; `None` if nothing. A message chooses its connection, whose number its frames carry.
+    /// Returns the selection of `record`; `None` if empty. A selected message also selects its connection, because
+    /// frames carry the number of the connection.
     pub fn new(record: &RecordParameters, numbering: Numbering, connections: &Connections) -> Option<Selection> {
         if record.trace.is_none() && record.capture.is_empty() {
             return None;
@@ -59,12 +60,13 @@ impl Selection {
         Some(Selection { trace, captures: record.capture.clone(), numbering })
     }
 
-    /// Whether `node` notes anything: with a trace every node does, for pauses are followed from node to node.
+    /// Returns whether `node` records events. With a trace every node does, because pauses are followed from node to
+    /// node.
     pub fn watches(&self, node: NodeId) -> bool {
         self.trace.is_some() || self.captures.iter().any(|capture| capture.node == node)
     }
 
-    /// For each port of `node`: whether it is traced for itself.
+    /// Returns for each port of `node` whether it is selected by itself.
     pub(super) fn traced_ports(&self, fabric: &Fabric, node: NodeId) -> Vec<bool> {
         let mut ports = vec![false; fabric.ports(node).len()];
         for &(_, port) in self.trace.iter().flat_map(|trace| &trace.ports).filter(|chosen| chosen.0 == node) {
@@ -75,13 +77,13 @@ impl Selection {
         ports
     }
 
-    /// The captures at ports of `node`: port, index, which directions.
+    /// Returns the captures at ports of `node`: port, index, parameters.
     pub(super) fn captures_at(&self, node: NodeId) -> Vec<(u16, usize, CaptureParameters)> {
         let captures = self.captures.iter().enumerate().filter(|(_, capture)| capture.node == node);
         captures.map(|(index, &capture)| (capture.port, index, capture)).collect()
     }
 
-    /// Whether something that happens to `frame` at `now` is noted, wherever it happens.
+    /// Returns whether events of `frame` at `now` are traced at every node.
     pub(super) fn chooses(&self, now: Time, frame: &Frame) -> bool {
         let Some(trace) = &self.trace else { return false };
         if now < trace.from || now >= trace.until {
@@ -91,17 +93,17 @@ impl Selection {
         all || (!trace.flows.is_empty() && trace.flows.binary_search(&self.numbering.of_frame(frame)).is_ok())
     }
 
-    /// Whether something that happens at `now` to a frame at a port that is traced for itself is noted.
+    /// Returns whether events at selected ports are traced at `now`.
     pub(super) fn chooses_ports(&self, now: Time) -> bool {
         self.trace.as_ref().is_some_and(|trace| now >= trace.from && now < trace.until)
     }
 
-    /// Whether a pause at `now` is noted: from the beginning, for it may last into the chosen time.
+    /// Returns whether a pause at `now` is traced. There is no start time, because pauses last.
     pub(super) fn chooses_pauses(&self, now: Time) -> bool {
         self.trace.as_ref().is_some_and(|trace| now < trace.until)
     }
 
-    /// See [`Numbering`].
+    /// Returns the [`Numbering`] of flows.
     pub fn numbering(&self) -> Numbering {
         self.numbering
     }

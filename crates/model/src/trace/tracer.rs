@@ -1,4 +1,4 @@
-//! One node's notes.
+//! Trace recorder of one node.
 
 use super::selection::{CapturedFrame, Selection};
 use crate::network::Network;
@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use units::Time;
 
-/// An event as a node notes it: the frame is numbered later.
+/// A trace event of a node; packets are numbered later.
 #[derive(Clone, Debug)]
 pub(crate) struct Noted {
     pub at: Time,
@@ -20,21 +20,21 @@ pub(crate) struct Noted {
     pub event: TraceEvent,
 }
 
-/// What a watched node notes.
+/// Events and captures recorded by a traced node.
 #[derive(Debug)]
 pub(crate) struct Tracer {
     selection: Arc<Selection>,
-    /// By port: whether it is traced for itself.
+    /// By port: whether it is selected by itself.
     ports: Vec<bool>,
     captures: Vec<(u16, usize, CaptureParameters)>,
     pub events: Vec<Noted>,
     pub captured: Vec<CapturedFrame>,
-    /// The ports and classes whose neighbour this node keeps short of credits, and when that was noted last.
+    /// Ports and classes with a neighbour short of this node's credits, and the time of the last event for it.
     pub withheld: BTreeMap<(u16, u8), Time>,
 }
 
 impl Tracer {
-    /// For `node`, if it is watched.
+    /// Creates the tracer of `node`; `None` if it is not traced.
     pub fn new(network: &Network, node: NodeId) -> Option<Box<Tracer>> {
         let selection = network.selection.as_ref().filter(|selection| selection.watches(node))?;
         Some(Box::new(Tracer {
@@ -47,7 +47,7 @@ impl Tracer {
         }))
     }
 
-    /// Whether what happens to `frame` between these ports is noted.
+    /// Returns whether events of `frame` between these ports are traced.
     pub fn wants(&self, now: Time, frame: &Frame, in_port: Option<u16>, out_port: Option<u16>) -> bool {
         let at = |port: Option<u16>| port.is_some_and(|port| self.ports[usize::from(port)]);
         !frame.is_mac_control()
@@ -55,19 +55,19 @@ impl Tracer {
                 || ((at(in_port) || at(out_port)) && self.selection.chooses_ports(now)))
     }
 
-    /// Notes what happened to a frame that is [wanted](Self::wants).
+    /// Traces an event of a [selected](Self::wants) frame.
     pub fn note(&mut self, at: Time, frame: &Frame, event: TraceEvent) {
         self.events.push(Noted { at, frame: Some(*frame), event });
     }
 
-    /// Notes what happened to a port.
+    /// Traces an event of a port.
     pub fn note_port(&mut self, at: Time, event: TraceEvent) {
         if self.selection.chooses_pauses(at) {
             self.events.push(Noted { at, frame: None, event });
         }
     }
 
-    /// Notes a lost frame, which wanted to leave by `out_port` and found `queue` there.
+    /// Traces the loss of a frame towards `out_port` with the backlog `queue`, if the frame is selected.
     pub fn note_loss(
         &mut self,
         frame: &Frame,
@@ -83,9 +83,9 @@ impl Tracer {
         }
     }
 
-    /// Which flows' frames stand in `queue` ahead of `frame`: the most bytes first, a few of them.
+    /// Traces the flows ahead of `frame` in `queue`, those with most bytes first.
     pub fn note_ahead<'f>(&mut self, at: Time, frame: &Frame, port: u16, queue: impl Iterator<Item = &'f Frame>) {
-        /// More names would not help anybody.
+        /// Maximum number of flows.
         const NAMED: usize = 4;
         let mut flows: BTreeMap<u64, Load> = BTreeMap::new();
         for other in queue {
@@ -100,12 +100,12 @@ impl Tracer {
         }
     }
 
-    /// A frame leaves by `port`, its first bit `at`.
+    /// Captures a frame that is sent by `port`, its first bit `at`.
     pub fn sees_out(&mut self, at: Time, port: u16, frame: &Frame) {
         self.sees(at, port, frame, true);
     }
 
-    /// The last bit of a frame came in by `port`.
+    /// Captures a frame that was received by `port`, its last bit `at`.
     pub fn sees_in(&mut self, at: Time, port: u16, frame: &Frame) {
         self.sees(at, port, frame, false);
     }

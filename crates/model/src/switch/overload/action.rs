@@ -1,4 +1,4 @@
-//! What an action on overload is.
+//! The interface of overload actions.
 
 use crate::on_wire::OnWire;
 use crate::switch::core::Core;
@@ -6,9 +6,9 @@ use crate::switch::outcome::{Crossing, Outcome};
 use engine::Window;
 use protocols::frame::Frame;
 
-/// An action on overload: what it remembers is its own, and of the switch it is handed the core.
+/// An overload action. It owns its state and receives the core of the switch.
 pub(crate) trait Action {
-    /// A frame of one of the classes [`Core::early`] found its wire occupied, and was not admitted yet.
+    /// Handles a frame of a class in [`Core::early`] that found its wire occupied, before admission.
     fn decide(
         &mut self,
         core: &mut Core,
@@ -17,7 +17,7 @@ pub(crate) trait Action {
         window: &mut Window<'_, OnWire>,
     ) -> Outcome;
 
-    /// A frame found no room in its queue.
+    /// Handles a frame that was not admitted to its queue.
     fn refuse(
         &mut self,
         core: &mut Core,

@@ -1,15 +1,13 @@
-//! Frames that turn around where their queue is too full (PABO).
+//! Bouncing of frames at full queues (PABO).
 //!
 //! ```text
-//!  route -> idle port: onto the wire at once
-//!        -> how full is the sub-queue that the frame would enter? -> draw -> queue there
-//!                                                                    -> turn around: bounce queue of the port that it
-//!                                                                       came by
+//!  route -> idle port: transmit at once
+//!        -> utilisation of the sub-queue for the frame -> random draw -> enqueue there
+//!                                                                     -> bounce: bounce queue of the ingress port
 //! ```
 //!
-//! Every queue is then a pair, the bounce queue ahead of the normal one within its class; the bounce queues stand
-//! behind all normal ones in [`PacketBuffer::queues`](crate::switch::buffer::PacketBuffer::queues), `pairs` places
-//! further.
+//! Every queue is a pair. Within a class the bounce queue has priority over the normal one. Bounce queues follow all
+//! normal ones in [`PacketBuffer::queues`](crate::switch::buffer::PacketBuffer::queues), at an offset of `pairs`.
 
 use crate::network::Network;
 use crate::on_wire::OnWire;
@@ -24,7 +22,7 @@ use protocols::frame::Frame;
 use protocols::pabo::{self, BounceFunction, BounceParameters, Return, Utilisation};
 use units::random::{Stream, purpose};
 
-/// What a switch needs for frames that turn around.
+/// State of a switch that bounces frames.
 #[derive(Debug)]
 pub(crate) struct Bounce {
     function: BounceFunction,
@@ -32,15 +30,15 @@ pub(crate) struct Bounce {
     bounce: QueueLimit,
     back: Return,
     utilisation: Utilisation,
-    /// Bounces of a frame after which it bounces no more; 0 for no limit.
+    /// Maximum number of bounces of a frame; 0 for no limit.
     limit: u8,
     random: Stream,
-    /// Frames that turned because of the queue at each port.
+    /// Frames bounced because of the queue at each port.
     pub turned: Vec<u64>,
 }
 
 impl Bounce {
-    /// What `node` needs, and the classes that turn, a bit each.
+    /// Creates the state of `node`. Returns it with the bitmask of classes that bounce.
     pub fn new(node: NodeId, network: &Network, pabo: &BounceParameters, bounce: QueueLimit) -> (Bounce, u8) {
         let normal = match network.switch_of(node).buffer {
             Buffer::PerQueue { limit } => limit,
@@ -52,7 +50,7 @@ impl Bounce {
             bounce,
             back: pabo.back,
             utilisation: pabo.utilisation,
-            // A frame counts up to 255: without a limit, it never gets there and stops.
+            // Frames count up to 255 bounces. An absent limit must not become a limit of 255.
             limit: pabo.limit.unwrap_or(0),
             random: Stream::new(network.seed, u64::from(node.0), purpose("turns")),
             turned: vec![0; network.fabric.ports(node).len()],
@@ -60,13 +58,13 @@ impl Bounce {
         (state, pabo.classes & !network.switch.flow_control.lossless())
     }
 
-    /// For tests of the checks: queues have any room.
+    /// Removes the limits of all queues, for tests of the checks.
     #[cfg(test)]
     pub fn forget_limits(&mut self) {
         (self.normal, self.bounce) = (QueueLimit::Packets(u32::MAX), QueueLimit::Packets(u32::MAX));
     }
 
-    /// A frame found its wire occupied: it joins its queue, or turns around.
+    /// Enqueues or bounces a frame that found its wire occupied.
     pub fn decide(
         &mut self,
         core: &mut Core,
@@ -75,7 +73,7 @@ impl Bounce {
         window: &mut Window<'_, OnWire>,
     ) -> Outcome {
         let again = frame.bounces > 0;
-        // The account is that of the class in which the frame waits.
+        // The bytes are charged to the class of the queue.
         let crossing = Crossing { in_class: frame.class, class: frame.class, ..crossing };
         let pairs = core.buffer.pairs;
         let first = core.buffer.queue_index(crossing.egress, frame.class);
@@ -91,6 +89,7 @@ impl Bounce {
             Utilisation::Fuller => fuller((held, capacity), fill(&core.buffer.queues[other], other_limit, 0)),
         };
         let spent = self.limit != 0 && frame.bounces >= self.limit;
+        // At the limit of bounces a frame waits like any other, and is lost only if the queue is full.
         if spent && full {
             return core.lose(crossing, frame, Cause::BounceLimit);
         }
@@ -103,7 +102,7 @@ impl Bounce {
         core.enqueue(index, crossing, &frame)
     }
 
-    /// Turns `frame` around.
+    /// Bounces `frame`.
     fn turn_around(
         &mut self,
         core: &mut Core,
@@ -133,8 +132,8 @@ impl Bounce {
         ledger.turns.made += u64::from(frame.bounces < u8::MAX);
         let mut frame = *frame;
         pabo::turn_back(&mut frame);
-        // What the step forwards took, and what the step back is about to take: TTL ends loops of routes, and a
-        // frame that was bounced is on none.
+        // Restores the TTL of the step forward and of the step back. TTL ends routing loops, and a bounced frame is in
+        // none.
         frame.ttl = frame.ttl.saturating_add(2);
         let queue = (!at_once).then_some(index as u32);
         if at_once {
@@ -147,10 +146,10 @@ impl Bounce {
         Outcome::Turned { egress, turned }
     }
 
-    /// The port towards where `frame` came from.
+    /// Returns the port towards the previous node of `frame`.
     fn way_back(&self, core: &Core, egress: u16, in_port: u16, frame: &Frame) -> Option<u16> {
         if self.back == Return::ArrivalPort {
-            // A frame that leaves again by the port that it came by was bounced into this switch.
+            // A frame with a route back by its ingress port was bounced into this switch.
             if in_port != egress {
                 return Some(in_port);
             }
@@ -165,7 +164,7 @@ impl Bounce {
     }
 }
 
-/// What a queue holds and may hold, in the unit of its limit; full if a frame of `size_bytes` does not fit.
+/// Returns the length and capacity of a queue in the unit of its limit. It is full if `size_bytes` more do not fit.
 #[inline]
 fn fill(queue: &Queue, limit: QueueLimit, size_bytes: u16) -> (u64, u64) {
     match limit {
@@ -175,7 +174,7 @@ fn fill(queue: &Queue, limit: QueueLimit, size_bytes: u16) -> (u64, u64) {
     }
 }
 
-/// The one of two fills (held, capacity) with the greater share.
+/// Returns the fill (length, capacity) with the higher utilisation.
 fn fuller(one: (u64, u64), other: (u64, u64)) -> (u64, u64) {
     let product = |held: u64, capacity: u64| u128::from(held) * u128::from(capacity);
     if product(one.0, other.1) >= product(other.0, one.1) { one } else { other }

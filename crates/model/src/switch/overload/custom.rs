@@ -1,4 +1,4 @@
-//! An action on overload that a library user brought along: it judges, and the switch does.
+//! An overload action of a library user: the custom rule decides, the switch executes.
 
 use crate::custom::{CustomOverload, OverloadState, Verdict, Waiting};
 use crate::network::Network;
@@ -11,22 +11,22 @@ use fabric::NodeId;
 use protocols::frame::Frame;
 use units::random::{Stream, purpose};
 
-/// What one switch needs for it.
+/// State of the custom action at one switch.
 #[derive(Debug)]
 pub(crate) struct Custom {
     state: Box<dyn OverloadState>,
     random: Stream,
     /// Ports towards switches.
     onward: Vec<u16>,
-    /// What is told of: kept, so that no frame allocates.
+    /// Arguments of the rule, kept so that no frame allocates.
     others: Vec<u16>,
     waiting_bytes: Vec<u64>,
-    /// Frames that went by another port because of the queue at each port.
+    /// Frames sent by another port because of the queue at each port.
     pub turned: Vec<u64>,
 }
 
 impl Custom {
-    /// What `node` needs, and the classes that are asked about, a bit each.
+    /// Creates the state of `node`. Returns it with the bitmask of classes that the rule decides.
     pub fn new(node: NodeId, network: &Network, custom: &CustomOverload) -> (Custom, u8) {
         let ports = network.fabric.ports(node);
         let towards_switch = |port: &u16| network.fabric.node(ports[usize::from(*port)].peer).forwards();
@@ -41,7 +41,7 @@ impl Custom {
         (state, custom.0.classes() & !network.switch.flow_control.lossless())
     }
 
-    /// A frame found its wire occupied.
+    /// Applies the rule to a frame that found its wire occupied.
     pub fn decide(
         &mut self,
         core: &mut Core,
@@ -69,6 +69,7 @@ impl Custom {
                 self.send_by(port, core, crossing, frame, window)
             }
             Verdict::Drop => core.lose_without_room(crossing, frame),
+            // Wait; also the answer to an invalid port.
             _ if core.buffer.admit(queue, crossing, frame.size_bytes) => core.enqueue(queue, crossing, frame),
             _ => core.lose_without_room(crossing, frame),
         }

@@ -1,9 +1,9 @@
-//! Frames that go by another port where their queue is full (DIBS).
+//! Detours by another port around a full queue (DIBS).
 //!
 //! ```text
-//!  route -> idle port -> room in its queue -> else the first of the other ports towards switches, in random order,
-//! that
-//!                                             has room
+//!  route -> idle port: transmit at once
+//!        -> room in the queue: enqueue
+//!        -> no room: try the other live ports towards switches in random order, take the first with room
 //! ```
 
 use crate::network::Network;
@@ -16,20 +16,20 @@ use fabric::NodeId;
 use protocols::frame::Frame;
 use units::random::{Stream, purpose};
 
-/// What a switch needs for frames that take detours.
+/// State of a switch that detours frames.
 #[derive(Debug)]
 pub(crate) struct Detour {
     random: Stream,
-    /// Ports towards switches: those that a detour may take.
+    /// Ports towards switches, which detours may use.
     onward: Vec<u16>,
-    /// The same, as a detour tries them.
+    /// Scratch: candidates of the detour in progress.
     tried: Vec<u16>,
-    /// Frames that took one because of the queue at each port.
+    /// Frames detoured because of the queue at each port.
     pub turned: Vec<u64>,
 }
 
 impl Detour {
-    /// What `node` needs, and the classes that take detours, a bit each.
+    /// Creates the state of `node`. Returns it with the bitmask of classes that detour.
     pub fn new(node: NodeId, network: &Network) -> (Detour, u8) {
         let ports = network.fabric.ports(node);
         let towards_switch = |port: &u16| network.fabric.node(ports[usize::from(*port)].peer).forwards();
@@ -42,7 +42,7 @@ impl Detour {
         (state, !network.switch.flow_control.lossless())
     }
 
-    /// A frame found its wire occupied: into the queue while that has room, else by another port.
+    /// Enqueues a frame that found its wire occupied, or detours it if the queue has no room.
     pub fn decide(
         &mut self,
         core: &mut Core,

@@ -1,4 +1,4 @@
-//! What a switch does with frames that its queues are too full for.
+//! Overload actions: handling of frames for which a queue has no room.
 
 pub(crate) mod action;
 mod bounce;
@@ -22,23 +22,23 @@ use fabric::NodeId;
 use protocols::frame::Frame;
 use trim::Trimming;
 
-/// The action of one switch.
+/// The overload action of one switch.
 #[derive(Debug)]
 pub(crate) enum Overload {
-    /// The frame is lost.
+    /// Drop the frame.
     Drop,
-    /// It turns around (PABO).
+    /// Bounce it (PABO).
     Bounce(Box<Bounce>),
-    /// It goes by another port (DIBS).
+    /// Send it by another port (DIBS).
     Detour(Box<Detour>),
-    /// It loses its payload (NDP, trimming switches).
+    /// Cut its payload (NDP, trimming switches).
     Trim(Box<Trimming>),
-    /// As a library user has it.
+    /// Apply the rule of a library user.
     Custom(Box<Custom>),
 }
 
 impl Overload {
-    /// What `node` does, and the classes about whose frames it decides before admission, a bit each.
+    /// Returns the overload action of `node` and the bitmask of classes that it handles before admission.
     pub fn new(node: NodeId, network: &Network) -> (Overload, u8) {
         if let Some(custom) = &network.overload_rule {
             let (custom, early) = Custom::new(node, network, custom);
@@ -61,7 +61,7 @@ impl Overload {
         }
     }
 
-    /// Frames that turned because of the queue at each port, where frames turn.
+    /// Returns the number of frames bounced or detoured because of the queue at each port, if the action does so.
     pub fn turned(&self) -> Option<&[u64]> {
         match self {
             Overload::Bounce(bounce) => Some(&bounce.turned),
@@ -71,7 +71,7 @@ impl Overload {
         }
     }
 
-    /// What trims, if anything does.
+    /// Returns the trimming state, if the switch trims.
     pub fn trimming(&self) -> Option<&Trimming> {
         if let Overload::Trim(trimming) = self { Some(trimming) } else { None }
     }

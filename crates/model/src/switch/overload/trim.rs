@@ -1,13 +1,13 @@
-//! Frames that find no room and lose their payload (NDP, trimming switches).
+//! Packet trimming of frames that find no room (NDP, trimming switches).
 //!
 //! ```text
-//!  route -> admission finds no room -> whose payload? arriving or youngest -> header
-//!                                                                               |
-//!                               header queue of the same port has room? -> there, ahead of data by the scheduler
-//!                                                                 not?  -> back towards its source, or lost
+//!  route -> no room -> cut the arriving or the youngest frame -> header
+//!                                                                  |
+//!                          room in the header queue of the port? --+-> yes: enqueue (scheduled ahead of data)
+//!                                                                  +-> no: return it to its source, or drop it
 //! ```
 //!
-//! All of it stands where admission refuses a frame: a switch that trims forwards what finds room as any other.
+//! Frames that find room are forwarded as in any other switch.
 
 use super::action::Action;
 use super::pipeline::Pipelines;
@@ -25,24 +25,24 @@ use stats::trace::TraceEvent;
 use units::Time;
 use units::random::{Stream, purpose};
 
-/// What a switch needs to trim.
+/// State of a switch that trims.
 #[derive(Debug)]
 pub(crate) struct Trimming {
     pub(super) trim: TrimParameters,
-    /// Room of the queue of headers, where queues have limits of their own.
+    /// Limit of the header queue, if queues have limits of their own.
     header_queue: QueueLimit,
     random: Stream,
-    /// Frames that lost their payload because of the queue at each port, and the bytes cut.
+    /// Frames trimmed because of the queue at each port, and the bytes cut.
     pub trimmed: Vec<Tally>,
-    /// Headers that went back because of the header queue at each port.
+    /// Headers returned because of the header queue at each port.
     pub returned: Vec<u64>,
-    /// Its pipelines, where they are modelled.
+    /// The pipeline model, if the scenario has one.
     pub(crate) inside: Option<Box<Pipelines>>,
 }
 
 impl Trimming {
-    /// What `node` needs, and the classes whose frames are looked at before they find no room, a bit each; `None` where
-    /// it does not trim.
+    /// Creates the state of `node`. Returns it with the bitmask of classes handled before admission, or `None` if the
+    /// node does not trim.
     pub fn new(node: NodeId, network: &Network) -> Option<(Trimming, u8)> {
         let Overload::Trim { trim, header_queue, .. } = network.switch.overload else { return None };
         if trim.tiers >> network.fabric.node(node).tier.min(7) & 1 == 0 {
@@ -60,7 +60,7 @@ impl Trimming {
         Some((state, if trim.watermark.is_some() { trim.classes } else { 0 }))
     }
 
-    /// Cuts `frame`, which found no room on its way, and sends its header on.
+    /// Trims `frame`, which found no room, and forwards its header.
     pub(super) fn cut(
         &mut self,
         core: &mut Core,
@@ -76,7 +76,7 @@ impl Trimming {
         }
     }
 
-    /// What is left of `frame`, which loses its payload on its way.
+    /// Cuts the payload of `frame` and returns the header.
     pub(super) fn header_of(&mut self, core: &mut Core, crossing: Crossing, frame: &Frame) -> Frame {
         let egress = crossing.egress;
         let index = core.buffer.queue_index(egress, frame.class);
@@ -84,7 +84,7 @@ impl Trimming {
         let cut_bytes = frame.size_bytes - header.size_bytes;
         self.trimmed[usize::from(egress)].count(cut_bytes.into());
         core.books.ledger.packets.cut.count(cut_bytes.into());
-        // A header that overtakes the queue tells of it as the frame would have, had it waited there.
+        // The header bypasses the queue, so it carries the ECN mark that the frame would have received there.
         if let Some(marker) = core.markers.get(usize::from(egress))
             && header.flags & (flags::ECT | flags::CE) == flags::ECT
             && marker.marks(u64::from(core.buffer.queues[index].bytes), &mut core.random)
@@ -96,7 +96,7 @@ impl Trimming {
         header
     }
 
-    /// Sends a header on, and writes down what becomes of it.
+    /// Forwards a header and traces the result.
     pub(super) fn place(
         &mut self,
         core: &mut Core,
@@ -116,8 +116,7 @@ impl Trimming {
         }
     }
 
-    /// Takes the youngest frame out of the queue for which another found no room, and sends its header on; false if it
-    /// has nothing to cut.
+    /// Trims the youngest frame of a full queue and forwards its header. Returns false if it has no payload to cut.
     fn cut_tail(&mut self, core: &mut Core, now: Time, full: Crossing, window: &mut Window<'_, OnWire>) -> bool {
         let (egress, class) = (full.egress, full.class);
         let index = core.buffer.queue_index(egress, class);
@@ -128,14 +127,14 @@ impl Trimming {
             core.egress.cell_mut(egress).waiting &= !(1 << class);
         }
         core.buffer.release(tail.in_port, tail.in_class, tail.size_bytes);
-        // It is as if it came now: what its step into the queue took, the next one takes again.
+        // Restore TTL and hops: the header is forwarded as if it arrived now.
         let arriving = Frame { at: now, ttl: tail.ttl.saturating_add(1), hops: tail.hops.saturating_sub(1), ..tail };
         let crossing = Crossing { in_port: tail.in_port, egress, in_class: tail.in_class, class };
         self.cut(core, crossing, &arriving, window);
         true
     }
 
-    /// A frame of the class of headers found no room within the limits of data.
+    /// Handles a frame of the header class for which the limits of data have no room.
     fn queue_header(
         &mut self,
         core: &mut Core,
@@ -157,7 +156,7 @@ impl Trimming {
         core.lose(crossing, frame, no_room(frame))
     }
 
-    /// Sends the header `frame`, which may not go on, back to its source.
+    /// Returns the header `frame`, which cannot be queued, to its source.
     fn send_back(
         &mut self,
         core: &mut Core,
@@ -168,7 +167,7 @@ impl Trimming {
         let frame = give_back(frame);
         let full_port = crossing.egress;
         self.returned[usize::from(full_port)] += 1;
-        // A new way begins here, not the rest of the old one.
+        // The header starts a new path: no ingress port to avoid.
         let Some(egress) = core.route(&frame, u16::MAX) else { return core.lose(crossing, &frame, Cause::NoRoute) };
         let back = Crossing { egress, class: frame.class, ..crossing };
         core.note(back, &frame, TraceEvent::Returned { port: egress, full_port });
@@ -177,7 +176,7 @@ impl Trimming {
 }
 
 impl Action for Trimming {
-    /// A frame of a class with a watermark found its wire occupied.
+    /// Handles a frame of a class with a watermark that found its wire occupied.
     fn decide(
         &mut self,
         core: &mut Core,
@@ -204,6 +203,7 @@ impl Action for Trimming {
         frame: &Frame,
         window: &mut Window<'_, OnWire>,
     ) -> Outcome {
+        // Only lossy classes are trimmed.
         if core.network.switch.flow_control.lossless() & (1 << crossing.class) != 0 {
             return core.lose_without_room(crossing, frame);
         }

@@ -1,4 +1,4 @@
-//! What happens inside a switch with time: stations pass frames on, and signals reach pipelines.
+//! Timed events in the pipeline model: frames move from station to station, and signals reach pipelines.
 
 use super::{ENTERING, Passing, Pipelines, ROUND, SIGNALS, STAGED, STATIONS, Signal, WAITING, wire_bytes};
 use crate::on_wire::OnWire;
@@ -11,7 +11,7 @@ use stats::trace::TraceEvent;
 use units::{GAP_BYTES, Time};
 
 impl Trimming {
-    /// Everything inside that is due `now`.
+    /// Handles all pipeline events that are due at `now`.
     #[cold]
     #[inline(never)]
     pub(crate) fn run_inside(&mut self, core: &mut Core, now: Time, window: &mut Window<'_, OnWire>) {
@@ -31,7 +31,7 @@ impl Trimming {
         }
     }
 
-    /// A signal reaches the pipelines that it is for.
+    /// Delivers a congestion signal to the pipelines that are notified.
     fn on_signal(&mut self, core: &mut Core, now: Time) {
         let Some(inside) = self.inside.as_deref_mut() else { return };
         let Some(signal) = inside.signals.pop() else { return };
@@ -48,7 +48,7 @@ impl Trimming {
         }
     }
 
-    /// A frame came round the recirculation port: what was not cut is cut now, and the header goes to its queue.
+    /// Handles a frame after recirculation: cuts it if that has not happened, and sends the header to its queue.
     fn come_round(&mut self, core: &mut Core, pipeline: usize, now: Time, window: &mut Window<'_, OnWire>) {
         let Some(inside) = self.inside.as_deref_mut() else { return };
         let passing = inside.pipelines[pipeline].round.pop();
@@ -63,7 +63,7 @@ impl Trimming {
         }
     }
 
-    /// A frame's clock cycle: it looks at its queue, and is cut if that is full.
+    /// Handles the clock cycle of a frame: reads the depth of its queue, and cuts the frame if that is full.
     fn read_depth(&mut self, core: &mut Core, pipeline: usize, now: Time) {
         let Some(inside) = self.inside.as_deref_mut() else { return };
         let passing = inside.pipelines[pipeline].entering.pop();
@@ -85,7 +85,7 @@ impl Trimming {
         inside.plan(pipeline, STAGED);
     }
 
-    /// A frame, or its header, leaves the stages for the traffic manager.
+    /// Passes a frame or its header from the stages to the traffic manager.
     fn leave_stages(&mut self, core: &mut Core, pipeline: usize, now: Time, window: &mut Window<'_, OnWire>) {
         let Some(inside) = self.inside.as_deref_mut() else { return };
         let passing = inside.pipelines[pipeline].staged.pop();
@@ -98,7 +98,7 @@ impl Trimming {
 }
 
 impl Pipelines {
-    /// The recirculation port of `pipeline` is free: its oldest frame goes, and the pipelines are told of it.
+    /// Transmits the oldest frame of the idle recirculation port of `pipeline`, and signals the congestion.
     pub(super) fn serve(&mut self, pipeline: usize, now: Time) {
         let parameters = self.parameters;
         let line = &mut self.pipelines[pipeline];
@@ -109,7 +109,7 @@ impl Pipelines {
             line.waiting_bytes -= u64::from(first.frame.size_bytes);
             let (rate, bytes) = (parameters.recirculation_rate, u64::from(wire_bytes(&first.frame)));
             line.busy_until = now + rate.serialise(bytes);
-            // The gap keeps the port, not the frame.
+            // The gap occupies the port, but does not delay the frame.
             let last_bit = now + rate.serialise(bytes - GAP_BYTES);
             line.round.push(Passing { at: last_bit + parameters.recirculation_latency, ..first });
             if parameters.listens() {

@@ -1,4 +1,4 @@
-//! The inside of a switch that trims with what its pipelines offer (Tofino, and switches that mirror on drop).
+//! Pipeline model of trimming switches (Tofino, and switches that mirror on drop).
 //!
 //! ```text
 //!            ingress pipeline p                  traffic manager            egress
@@ -8,12 +8,11 @@
 //!             NOTIFY: every pipeline, or p  |                   | full: deflect the frame, or mirror its header
 //!                                           |                   v
 //!                                           +------ <--- recirculation port of p: FIFO, a rate, a latency
-//!                                                         comes round: cut, header to the queue of e
+//!                                                         after it: cut, header to the queue of e
 //! ```
 //!
-//! Nothing here has a link: what waits inside has one time a station in times of its own, and acts as the switch's
-//! timers do, after departures and arrivals of the same instant. Frames that no queue refuses and no meter trims pass
-//! as in any switch; a switch without pipelines never asks for them.
+//! Each station has one pending time. Its events are timers of the switch, after departures and arrivals of that
+//! instant. Frames that no queue refuses and no meter trims pass as in any switch.
 
 mod inside;
 mod tell;
@@ -34,7 +33,7 @@ use protocols::pipeline_trim::TrimMeter;
 use stats::trace::{Load, TraceEvent};
 use units::{Time, WIRE_OVERHEAD_BYTES};
 
-/// A frame somewhere inside: when it goes on, and to which egress port.
+/// A frame in a pipeline: the time at which it continues, and its egress port.
 #[derive(Clone, Copy, Debug, Default)]
 struct Passing {
     at: Time,
@@ -42,7 +41,7 @@ struct Passing {
     frame: Frame,
 }
 
-/// A signal on its way to pipelines.
+/// A congestion signal in flight to pipelines.
 #[derive(Clone, Copy, Debug, Default)]
 struct Signal {
     at: Time,
@@ -50,24 +49,24 @@ struct Signal {
     egress: u16,
 }
 
-/// One pipeline's stations. Every station passes frames on in the order in which they came.
+/// The stations of one pipeline, each first in, first out.
 #[derive(Debug)]
 struct Pipeline {
-    /// Frames that wait for their clock cycle, to read the depth of their queue.
+    /// Frames that wait for their clock cycle, in which the depth of their queue is read.
     entering: Ring<Passing>,
-    /// Frames between that and the traffic manager.
+    /// Frames between that cycle and the traffic manager.
     staged: Ring<Passing>,
-    /// The next free cycle.
+    /// Time of the next free cycle.
     next_cycle: Time,
-    /// Frames that wait for the recirculation port, and until when it is busy.
+    /// Frames that wait for the recirculation port, which is occupied until `busy_until`.
     waiting: Ring<Passing>,
     waiting_bytes: u64,
-    /// The most that ever waited there; length over time, and the waits that make it up.
+    /// Maximum backlog there; `area` is its length over time, with the waits of frames.
     most_frames: HighWater,
     most_bytes: HighWater,
     area: QueueArea,
     busy_until: Time,
-    /// Frames on its wire and on their way round.
+    /// Frames on the recirculation link.
     round: Ring<Passing>,
     told: PipelineCounts,
 }
@@ -90,33 +89,33 @@ impl Pipeline {
     }
 }
 
-/// What one pipeline counted since the start of the run.
+/// Counters of one pipeline since the start of the run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct PipelineCounts {
-    /// Frames that its meters, or its look at the queue, trimmed.
+    /// Frames trimmed by its meters or by its read of the queue depth.
     pub ingress_trims: u64,
-    /// Frames, or headers, that went to its recirculation port.
+    /// Frames or headers sent to its recirculation port.
     pub recirculated: u64,
     pub recirculated_bytes: u64,
-    /// The most that waited there at once, and when first.
+    /// Maximum number of frames waiting there, and the time at which it was first reached.
     pub most_waiting: u64,
     pub most_waiting_at: Time,
-    /// When the first frame had to go there.
+    /// Time of the first recirculation.
     pub first: Option<Time>,
-    /// Congestion signals that it heard.
+    /// Congestion signals received.
     pub notified: u64,
 }
 
-/// Stations with a time of their own in each pipeline.
+/// Stations with pending times in each pipeline.
 const STATIONS: usize = 4;
 const ENTERING: usize = 0;
 const STAGED: usize = 1;
 const WAITING: usize = 2;
 const ROUND: usize = 3;
-/// The place of signals among them; pipelines stand behind it.
+/// Index of the signals in `due`; the stations of the pipelines follow.
 const SIGNALS: u16 = 0;
 
-/// Everything inside one switch.
+/// The pipeline model of one switch.
 #[derive(Debug)]
 pub(crate) struct Pipelines {
     parameters: PipelineParameters,
@@ -130,7 +129,7 @@ pub(crate) struct Pipelines {
 }
 
 impl Pipelines {
-    /// What `node` needs; `None` where its switches have no inside.
+    /// Creates the pipelines of `node`; `None` without a pipeline model.
     pub fn new(node: NodeId, network: &Network) -> Option<Box<Pipelines>> {
         let parameters = *network.switch.overload.inside()?;
         let fabric = &network.fabric;
@@ -152,20 +151,20 @@ impl Pipelines {
         }))
     }
 
-    /// The pipeline of a port. Ports beyond the last pipeline begin again with the first: a scenario can give the
-    /// sending and the receiving side of a port each its own host.
+    /// Returns the pipeline of a port. Ports beyond the last pipeline wrap around: a scenario can give the sending and
+    /// the receiving side of a port a host each.
     #[inline]
     fn of(&self, port: u16) -> usize {
         usize::from(port / self.ports_per_pipeline) % self.pipelines.len()
     }
 
-    /// The time of the next event inside.
+    /// Returns the time of the next pipeline event.
     #[inline]
     pub fn next(&self) -> Time {
         self.due.earliest()
     }
 
-    /// Sets the time of a station from what stands first there.
+    /// Updates the pending time of a station from its first frame.
     fn plan(&mut self, pipeline: usize, station: usize) {
         let line = &self.pipelines[pipeline];
         let at = match station {
@@ -177,14 +176,14 @@ impl Pipelines {
         self.due.set((1 + pipeline * STATIONS + station) as u16, at.unwrap_or(Time::MAX));
     }
 
-    /// Whether the recirculation port of `pipeline` has room for `frame`.
+    /// Returns whether the recirculation port of `pipeline` has room for `frame`.
     fn has_room(&self, pipeline: usize, frame: &Frame) -> bool {
         let line = &self.pipelines[pipeline];
         let fits = |limit: QueueLimit| limit.fits(line.waiting.len(), line.waiting_bytes, frame.size_bytes);
         self.parameters.deflect_queue.is_none_or(fits)
     }
 
-    /// The queue before each recirculation port: length over time, how many frames wait, and since when each does.
+    /// Returns, for each recirculation queue: its length over time, its frames, and the arrival time of each frame.
     pub fn areas(&self) -> impl Iterator<Item = (&QueueArea, u64, impl Iterator<Item = Time>)> {
         self.pipelines.iter().map(|line| {
             let inside = line.waiting.iter().map(|passing| passing.at);
@@ -192,7 +191,7 @@ impl Pipelines {
         })
     }
 
-    /// The most that ever waited before each recirculation port, in the unit of `limit`.
+    /// Returns the maximum backlog of each recirculation port, in the unit of `limit`.
     pub fn most_waiting(&self, limit: QueueLimit) -> impl Iterator<Item = u64> {
         self.pipelines.iter().map(move |line| match limit {
             QueueLimit::Packets(_) => line.most_frames.peak(),
@@ -200,19 +199,19 @@ impl Pipelines {
         })
     }
 
-    /// For tests of the checks: a frame that waits for a recirculation port is gone, and nobody counts it.
+    /// Removes a frame of a recirculation queue without counting it, for tests of the checks.
     #[cfg(test)]
     pub fn lose_in_silence(&mut self) -> bool {
         self.pipelines.iter_mut().any(|line| line.waiting.len() > 3 && line.waiting.pop().is_some())
     }
 
-    /// For tests of the checks: recirculation ports have any room.
+    /// Removes the limits of recirculation queues, for tests of the checks.
     #[cfg(test)]
     pub fn forget_limits(&mut self) {
         self.parameters.deflect_queue = None;
     }
 
-    /// Every frame that is inside now.
+    /// Returns all frames in the pipelines.
     pub fn frames(&self) -> impl Iterator<Item = &Frame> {
         self.pipelines.iter().flat_map(|line| {
             [&line.entering, &line.staged, &line.waiting, &line.round]
@@ -222,14 +221,14 @@ impl Pipelines {
     }
 }
 
-/// Bytes of `frame` on a wire.
+/// Returns the bytes of `frame` on the wire, with preamble and gap.
 #[inline]
 fn wire_bytes(frame: &Frame) -> u32 {
     u32::from(frame.size_bytes) + WIRE_OVERHEAD_BYTES as u32
 }
 
 impl Trimming {
-    /// A frame enters the pipeline of its port.
+    /// Handles a frame at the entry of the pipeline of its port.
     #[inline(never)]
     pub(crate) fn enter_pipeline(
         &mut self,
@@ -252,7 +251,7 @@ impl Trimming {
             line.entering.push(Passing { at, egress, frame });
             inside.plan(pipeline, ENTERING);
             core.wake_at(inside.next());
-            // Where it goes from there is written down when it does.
+            // Traced when it leaves the stages.
             return Outcome::Recorded { egress };
         }
         let PipelineParameters { control, .. } = inside.parameters;
@@ -266,8 +265,7 @@ impl Trimming {
         }
     }
 
-    /// A frame that can be cut found no room: it, or its header, goes to the recirculation port of the pipeline by
-    /// which it came.
+    /// Sends a frame without room, or its header, to the recirculation port of its ingress pipeline.
     pub(super) fn recirculate(&mut self, core: &mut Core, crossing: Crossing, frame: &Frame) -> Outcome {
         let now = frame.at;
         let Crossing { in_port, egress, in_class, .. } = crossing;
@@ -281,7 +279,7 @@ impl Trimming {
         let pipeline = inside.of(in_port);
         if !inside.has_room(pipeline, &frame) {
             let lost = core.lose(crossing, &frame, Cause::DeflectQueueFull);
-            // Of a frame that was cut it is written down that its header is lost.
+            // The loss of a header is traced separately from the cut.
             return if is_cut { core.record(crossing, &frame, lost) } else { lost };
         }
         let line = &mut inside.pipelines[pipeline];
@@ -312,7 +310,7 @@ impl Trimming {
 }
 
 impl Notified {
-    /// Whether a signal from `origin` goes to `pipeline`.
+    /// Returns whether a signal from pipeline `origin` is delivered to `pipeline`.
     #[inline]
     fn includes(self, origin: usize, pipeline: usize) -> bool {
         self == Notified::All || origin == pipeline

@@ -1,4 +1,4 @@
-//! What is told of a switch's inside: in its trace, and in the summary.
+//! Trace and summary of the pipeline model.
 
 use super::{PipelineCounts, Pipelines};
 use crate::switch::core::Core;
@@ -9,7 +9,7 @@ use stats::trace::TraceEvent;
 use units::Time;
 
 impl Core {
-    /// The meters of `pipeline`, or its look at the queue, are about to trim `frame`.
+    /// Traces that the meters of `pipeline`, or its read of the queue depth, will trim `frame`.
     pub(super) fn note_metered(&mut self, crossing: Crossing, pipeline: u16, frame: &Frame) {
         self.note(crossing, frame, TraceEvent::Metered { port: crossing.egress, pipeline });
     }
@@ -32,7 +32,7 @@ impl Pipelines {
         })
     }
 
-    /// Of the ports that a signal was about: the mean over the pipelines.
+    /// Returns the modes of the ports with signals, as means over the pipelines.
     pub(crate) fn modes(&self, now: Time, peer: impl Fn(usize) -> String) -> Vec<PortMode> {
         let count = self.pipelines.len();
         let mut modes = Vec::new();
