@@ -1,5 +1,5 @@
-//! A frame as the simulation carries it: one cache line by value, with what switches and hosts decide
-//! by. Its bytes on the wire are made only where somebody looks at them.
+//! A frame in the simulation: one cache line by value, with the fields that switches and hosts need. Its wire bytes are
+//! encoded only for captures and other readers.
 
 mod detail;
 
@@ -7,16 +7,16 @@ pub use detail::{CongestionMessage, CreditMessage, Detail, PauseCall, XoffCall};
 
 use units::Time;
 
-/// What a frame is.
+/// The type of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[repr(u8)]
 pub enum Kind {
     /// Payload of a flow.
     #[default]
     Data,
-    /// A probe of the path by a flow's sender: no payload of the flow, a class and a path of its own if it likes.
+    /// A probe of the path by a flow's sender: no payload of the flow; may have its own class and path.
     Probe,
-    /// What a flow's sender tells its receiver beside data and probes, under the flow's own name.
+    /// A control frame from a flow's sender to its receiver, with the flow's number.
     Control,
     /// A receiver's acknowledgement ([`flags::NAK`] makes it a negative one).
     Ack,
@@ -30,126 +30,125 @@ pub enum Kind {
     Pfc,
     /// Credits of one class: see [`Frame::credit_message`].
     Credit,
-    /// Backpressure by flow or destination: the neighbour shall slow or stop frames from `src` ([`ANY_SOURCE`]: from
-    /// everybody) to `dst`, see [`Frame::xoff`].
+    /// Backpressure by flow or destination: the neighbour must limit frames from `src` ([`ANY_SOURCE`]: any source) to
+    /// `dst`, see [`Frame::xoff`].
     Xoff,
-    /// The neighbour shall send what an XOFF held, see [`Frame::xon`].
+    /// Ends an XOFF, see [`Frame::xon`].
     Xon,
-    /// No frame at all: the message by which one host tells another that a flow may start.
+    /// Not a frame: a message between hosts that starts a dependent flow.
     Trigger,
-    /// A data frame whose payload a switch cut: `payload_bytes` still says what was in it, so that its receiver
-    /// knows which bytes are missing; `size_bytes` is the header's.
+    /// A data frame whose payload a switch trimmed. `payload_bytes` keeps the original length, so that the receiver can
+    /// identify the missing bytes; `size_bytes` is that of the header.
     Trimmed,
-    /// A [`Kind::Trimmed`] frame on its way back to its source: `src` and `dst` are swapped, so that ordinary routes
-    /// lead it there; `flow` stays the flow's number at its source.
+    /// A [`Kind::Trimmed`] frame on its return to its source. `src` and `dst` are swapped for ordinary routing; `flow`
+    /// is still the flow's number at its source.
     Returned,
-    /// A receiver asks a sender for more: a pull (NDP) or a credit (EQDS).
+    /// A receiver's permission to send more: a pull (NDP) or a credit (EQDS).
     Pull,
 }
 
 /// Bits of [`Frame::flags`].
 pub mod flags {
-    /// The sender takes part in ECN (ECT codepoint, RFC 3168).
+    /// The sender is ECN-capable (ECT codepoint, RFC 3168).
     pub const ECT: u8 = 1;
     /// Congestion experienced: set by a switch.
     pub const CE: u8 = 2;
     /// The last payload bytes of the flow.
     pub const LAST: u8 = 4;
-    /// On data: the last payload bytes of a message whose connection carries more. It is acknowledged at once.
+    /// On data: the last payload bytes of a message of a connection with more messages. It is acknowledged at once.
     pub const PUSH: u8 = 128;
     /// On an acknowledgement: the receiver saw CE (ECN-Echo, RFC 3168; per packet for DCTCP).
     pub const ECE: u8 = 8;
     /// These bytes have been sent before.
     pub const RETRANSMISSION: u8 = 16;
-    /// A negative acknowledgement: `seq` is the byte the receiver waits for.
+    /// A negative acknowledgement: `seq` is the next byte that the receiver expects.
     pub const NAK: u8 = 32;
     /// `entropy` is the number of an explicit path.
     pub const EXPLICIT_PATH: u8 = 64;
-    /// On an acknowledgement: every byte of the flow has arrived; [`super::Frame::arrival`] says when the last one did.
+    /// On an acknowledgement: every byte of the flow has arrived, the last one at [`super::Frame::arrival`].
     pub const COMPLETE: u8 = 128;
-    /// On data and probes: each egress port on the way adds to the frame's telemetry, see [`crate::telemetry`]. Such a
-    /// frame says nothing else in its [`super::Detail`].
+    /// On data and probes: each egress port on the path adds to the frame's telemetry, see [`crate::telemetry`]. The
+    /// [`super::Detail`] of such a frame holds nothing else.
     pub const COLLECTS: u8 = 32;
-    /// On a reply: it brings back what the frame that caused it has collected. One that says [`COMPLETE`] cannot.
+    /// On a reply: it returns the telemetry of the frame that caused it. Excludes [`COMPLETE`].
     pub const TELEMETRY: u8 = 16;
 }
 
-/// A frame at one place of its way. Sizes are in bytes, times in picoseconds.
+/// A frame at one node of its path. Sizes are in bytes, times in picoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[repr(C, align(64))]
 pub struct Frame {
     /// When its last bit arrived at the node that holds it.
     pub at: Time,
-    /// Data and probes: when its sender created it, on the sender's clock. Acknowledgement: the stamp of the frame that
-    /// caused it.
+    /// Data and probes: creation time on the sender's clock. Acknowledgement: the stamp of the frame that caused it.
     pub stamp: Time,
     /// Data: offset of its first payload byte in the flow. Acknowledgement: the next byte expected.
     pub seq: u64,
-    /// What only its kind can say: see [`Detail`].
+    /// A value that depends on the kind: see [`Detail`].
     pub detail: Detail,
-    /// The flow's number at its source host; with that host it names the flow.
+    /// The flow's number at its source host, unique together with that host.
     pub flow: u32,
-    /// Host index of the frame's origin; PAUSE and PFC have none. XOFF and XON: whose frames they are about.
+    /// Host index of the frame's origin; PAUSE and PFC have none. XOFF and XON: the source of the affected frames.
     pub src: u32,
     /// Host index of the frame's destination.
     pub dst: u32,
-    /// What routes are chosen by: the flow's hash, a number per frame when spraying or where its sender chooses, the
-    /// path's number with [`flags::EXPLICIT_PATH`]. An acknowledgement may bring that of the data back.
+    /// The key of route selection: the flow's hash, a number per frame when spraying or if its sender sets one, the
+    /// path's number with [`flags::EXPLICIT_PATH`]. An acknowledgement may return that of the data.
     pub entropy: u32,
     /// Length from the destination address to the FCS.
     pub size_bytes: u16,
     /// Payload of the transport.
     pub payload_bytes: u16,
-    /// The port by which it entered the node that holds it.
+    /// The input port at the node that holds it.
     pub in_port: u16,
-    /// What it is.
+    /// The type of the frame.
     pub kind: Kind,
-    /// Traffic class on the wire, 0 to 7: the arriving tag. After a switch's rewrite the new tag.
+    /// Traffic class on the wire, 0 to 7: the arriving tag, or the new tag after a switch's rewrite.
     pub class: u8,
-    /// The class under which the ingress account holds it: the tag it arrived with.
+    /// The class of its ingress account: the tag at its arrival.
     pub in_class: u8,
     /// See [`flags`].
     pub flags: u8,
-    /// How many more switches it may cross; none if it is a MAC control frame.
+    /// Switches that it may still cross; 0 for a MAC control frame.
     pub ttl: u8,
-    /// How many switches it has crossed, on its way back too (PABO's totalHop); stays at 255.
+    /// Switches that it has crossed, in both directions (PABO's totalHop); saturates at 255.
     pub hops: u8,
-    /// How often it was turned around (PABO's bouncedHop), or sent another way than its route's (DIBS); stays at 255.
+    /// Bounces (PABO's bouncedHop) or detours (DIBS); saturates at 255.
     pub bounces: u8,
-    /// Its distance from the furthest switch it reached forwards (PABO's bouncedDistance).
+    /// Its distance in hops from the furthest switch that it reached (PABO's bouncedDistance).
     pub distance: u8,
     /// The largest `distance` so far (PABO's maxBouncedDistance).
     pub max_distance: u8,
-    /// The scenario's traffic entry that made it, for accounts by kind of traffic.
+    /// The scenario's traffic entry that made it, for statistics per entry.
     pub traffic: u8,
 }
 
 /// In an XOFF or XON: frames of every source.
 pub const ANY_SOURCE: u32 = u32::MAX;
 
-/// The length of a MAC control frame, and the least of any frame.
+/// The length of a MAC control frame in bytes, and the minimum of any frame.
 pub const MIN_FRAME_BYTES: u16 = 64;
 
 impl Frame {
-    /// Whether a switch may forward it: MAC control ends at the next node.
+    /// Returns whether it is a MAC control frame, which ends at the next node.
     #[inline]
     pub fn is_mac_control(&self) -> bool {
         matches!(self.kind, Kind::Pause | Kind::Pfc | Kind::Credit | Kind::Xoff | Kind::Xon)
     }
 
-    /// Whether it goes from a flow's source to its destination, as data does; everything else comes back.
+    /// Returns whether it travels from a flow's source to its destination; all other kinds travel back.
     #[inline]
     pub fn goes_forward(&self) -> bool {
         matches!(self.kind, Kind::Data | Kind::Trimmed | Kind::Probe | Kind::Control)
     }
 
-    /// Whether the given bit of [`flags`] is set.
+    /// Returns whether the given bit of [`flags`] is set.
     #[inline]
     pub fn has(&self, flag: u8) -> bool {
         self.flags & flag != 0
     }
 
-    /// Whether a data frame is the last of its message: its receiver acknowledges it at once.
+    /// Returns whether a data frame is the last of its message: its receiver acknowledges it at once.
     #[inline]
     pub fn ends_message(&self) -> bool {
         self.flags & (flags::LAST | flags::PUSH) != 0
@@ -179,7 +178,7 @@ impl units::pack::Fixed for Kind {
         (*self as u8).write(to)
     }
 }
-// Millions of frames cross from rank to rank.
+// A fixed-size encoding, since millions of frames cross between ranks.
 units::pack_fixed!(Frame, 64 {
     at,
     stamp,
@@ -216,7 +215,7 @@ mod tests {
 
     #[test]
     fn a_frame_is_read_as_it_was_written() {
-        // Of any bytes whose kind is one, and of no others.
+        // Any bytes with a valid kind decode, others do not.
         let mut random = units::random::Stream::new(1, 0, 0);
         for kind in 0..=255 {
             let mut bytes = [0u8; 64];

@@ -1,4 +1,4 @@
-//! A PFC frame as bytes, and back: class 3 shall stop for 65535 quanta.
+//! A round trip of a PFC frame: class 3 pauses for 65535 quanta.
 //!
 //! ```text
 //!  01:80:c2:00:00:01 | source | 88 08 | 01 01 | class enables | quanta of class 0 ... 7 | padding | FCS

@@ -1,4 +1,4 @@
-//! Fields narrower than their Rust type: a value that does not fit cannot be built.
+//! Fields narrower than their Rust type: out-of-range values cannot be constructed.
 
 /// Defines a public unsigned field of a given number of bits.
 macro_rules! bit_field {
@@ -11,7 +11,7 @@ macro_rules! bit_field {
             /// The largest value.
             pub const MAX: $name = $name((1 << $bits) - 1);
 
-            /// `value`, or `None` if it exceeds [`Self::MAX`].
+            /// Returns `value`, or `None` if it exceeds [`Self::MAX`].
             pub const fn new(value: $repr) -> Option<Self> {
                 if value <= Self::MAX.0 { Some($name(value)) } else { None }
             }
@@ -19,7 +19,7 @@ macro_rules! bit_field {
             pub const fn low_bits(value: $repr) -> Self {
                 $name(value & Self::MAX.0)
             }
-            /// The number.
+            /// Returns the number.
             pub const fn get(self) -> $repr {
                 self.0
             }

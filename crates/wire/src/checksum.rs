@@ -3,13 +3,13 @@
 use crate::ipv4::Protocol;
 use std::net::Ipv4Addr;
 
-/// The checksum of the concatenated `parts`: the complement of the one's complement sum of their 16-bit
-/// words. Every part but the last must have an even length, so that words do not straddle parts.
+/// Returns the checksum of the concatenated `parts`: the complement of the one's complement sum of their 16-bit words.
+/// Every part but the last must have an even length, so that words do not span two parts.
 pub fn internet(parts: &[&[u8]]) -> u16 {
     !ones_sum(parts)
 }
 
-/// Whether `parts`, the checksum itself among them, are undamaged.
+/// Returns whether `parts`, which include the checksum, are undamaged.
 pub(crate) fn holds(parts: &[&[u8]]) -> bool {
     ones_sum(parts) == 0xFFFF
 }
@@ -29,7 +29,7 @@ fn ones_sum(parts: &[&[u8]]) -> u16 {
     sum as u16
 }
 
-/// What TCP and UDP check besides their own bytes (RFC 9293 section 3.1, RFC 768).
+/// The pseudo header that the checksums of TCP and UDP cover (RFC 9293 section 3.1, RFC 768).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PseudoHeader {
     /// The IPv4 source.
@@ -39,7 +39,7 @@ pub struct PseudoHeader {
 }
 
 impl PseudoHeader {
-    /// The twelve bytes in front of a `protocol` segment of `length_bytes` with its header.
+    /// Returns the twelve bytes before a `protocol` segment of `length_bytes` with its header.
     pub(crate) fn to_bytes(self, protocol: Protocol, length_bytes: u16) -> [u8; 12] {
         let mut bytes = [0; 12];
         bytes[..4].copy_from_slice(&self.source.octets());

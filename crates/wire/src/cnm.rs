@@ -1,15 +1,16 @@
-//! Congestion notification message (IEEE 802.1Q clause 33, QCN): what a congestion point tells the source of a frame.
+//! Congestion notification message (IEEE 802.1Q clause 33, QCN): from a congestion point to the source of a sampled
+//! frame.
 //!
 //! | bytes | field |
 //! |---|---|
 //! | 2 | version in 4 bits, 6 reserved bits, quantized feedback in 6 bits |
 //! | 8 | identifier of the congestion point |
-//! | 2 | its queue less the set point, signed, in units of 64 bytes |
-//! | 2 | its queue less that at the sample before, signed, in units of 64 bytes |
-//! | 2 | priority of the frame that was sampled in 3 bits, 13 reserved bits |
+//! | 2 | its queue length minus the set point, signed, in units of 64 bytes |
+//! | 2 | its queue length minus that at the previous sample, signed, in units of 64 bytes |
+//! | 2 | priority of the sampled frame in 3 bits, 13 reserved bits |
 //! | 6 | destination address of that frame |
-//! | 2 | how many bytes of its content follow, up to 64 |
-//! | n | they |
+//! | 2 | number of copied bytes of its content, up to 64 |
+//! | n | the copied bytes |
 
 use crate::error::Error;
 use crate::ethernet::MacAddress;
@@ -17,18 +18,18 @@ use crate::reader::Reader;
 use crate::vlan::Pcp;
 use std::fmt;
 
-/// The message, without the content of the frame that was sampled.
+/// The message, without the copied content of the sampled frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cnm {
-    /// Quantized feedback, 0 to 63: how strong the congestion is.
+    /// Quantized feedback, 0 to 63: the strength of the congestion.
     pub feedback: u8,
-    /// Which queue of the network, for people and programs that look for it.
+    /// Identifier of the congested queue.
     pub congestion_point: u64,
-    /// The queue's length less the set point, in units of 64 bytes.
+    /// Queue length minus the set point, in units of 64 bytes.
     pub offset: i16,
-    /// The queue's length less that at the sample before, in units of 64 bytes.
+    /// Queue length minus that at the previous sample, in units of 64 bytes.
     pub delta: i16,
-    /// Priority of the frame that was sampled.
+    /// Priority of the sampled frame.
     pub priority: Pcp,
     /// Its destination.
     pub destination: MacAddress,
@@ -37,15 +38,15 @@ pub struct Cnm {
 impl Cnm {
     /// The largest feedback.
     pub const MAX_FEEDBACK: u8 = 63;
-    /// Length of the message before the content that it repeats.
+    /// Length of the message without the copied content.
     pub const BYTES: usize = 24;
-    /// The most of the content that it repeats.
+    /// Maximum copied content.
     pub const MAX_CONTENT_BYTES: usize = 64;
 
-    /// Reads the message and the content that it repeats; what follows that is padding.
+    /// Reads the message and the copied content; further bytes are padding.
     ///
     /// # Errors
-    /// If the bytes end early, the version is not 0, or more than 64 bytes are repeated.
+    /// If the bytes end early, the version is not 0, or more than 64 bytes are copied.
     pub fn parse(bytes: &[u8]) -> Result<(Cnm, &[u8]), Error> {
         let mut reader = Reader::new(bytes);
         let word = reader.u16("CNM version and feedback")?;
@@ -65,7 +66,7 @@ impl Cnm {
         Ok((Cnm { feedback, congestion_point, offset, delta, priority, destination }, content))
     }
 
-    /// Appends the message and as much of `content` as it may repeat.
+    /// Appends the message and at most 64 bytes of `content`.
     ///
     /// # Errors
     /// If the feedback is more than [`Cnm::MAX_FEEDBACK`]; nothing is appended then.

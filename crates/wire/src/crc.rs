@@ -1,6 +1,6 @@
-//! CRC-32 of IEEE 802.3 clause 3.2.9: polynomial 0x04C11DB7, bits in wire order (reflected), all ones
-//! before and a complement after. The frame check sequence and the InfiniBand ICRC both use it and both
-//! stand on the wire least significant byte first.
+//! CRC-32 of IEEE 802.3 clause 3.2.9: polynomial 0x04C11DB7, bits in wire order (reflected), initial value of all ones,
+//! final complement. The frame check sequence and the InfiniBand ICRC both use it, least significant byte first on the
+//! wire.
 
 const TABLE: [u32; 256] = {
     let mut table = [0; 256];
@@ -9,6 +9,7 @@ const TABLE: [u32; 256] = {
         let mut value = byte as u32;
         let mut bit = 0;
         while bit < 8 {
+            // The polynomial with its bits reversed.
             value = if value & 1 == 1 { (value >> 1) ^ 0xEDB8_8320 } else { value >> 1 };
             bit += 1;
         }
@@ -18,22 +19,22 @@ const TABLE: [u32; 256] = {
     table
 };
 
-/// A CRC-32 in progress, for bytes that lie in several places.
+/// A CRC-32 in progress, for bytes in several slices.
 #[derive(Clone, Copy, Debug)]
 pub struct Crc32(u32);
 
 impl Crc32 {
-    /// Of no bytes yet.
+    /// Creates the CRC of no bytes.
     pub const fn new() -> Self {
         Crc32(u32::MAX)
     }
-    /// Takes in further bytes.
+    /// Adds bytes.
     #[must_use]
     pub fn update(self, bytes: &[u8]) -> Self {
         let step = |crc: u32, &byte: &u8| (crc >> 8) ^ TABLE[usize::from(crc as u8 ^ byte)];
         Crc32(bytes.iter().fold(self.0, step))
     }
-    /// The CRC of all bytes taken in; on the wire `to_le_bytes`.
+    /// Returns the CRC of all added bytes; `to_le_bytes` is the wire order.
     pub const fn finish(self) -> u32 {
         !self.0
     }
@@ -45,7 +46,7 @@ impl Default for Crc32 {
     }
 }
 
-/// The CRC-32 of `bytes`; on the wire `to_le_bytes`.
+/// Returns the CRC-32 of `bytes`; `to_le_bytes` is the wire order.
 pub fn crc32(bytes: &[u8]) -> u32 {
     Crc32::new().update(bytes).finish()
 }
@@ -54,7 +55,7 @@ pub fn crc32(bytes: &[u8]) -> u32 {
 mod tests {
     use super::*;
 
-    /// The check value that catalogues of CRCs list for CRC-32/ISO-HDLC, and simple ends.
+    /// The published check value of CRC-32/ISO-HDLC, and simple cases.
     #[test]
     fn known_answers() {
         assert_eq!(crc32(b"123456789"), 0xCBF4_3926);
@@ -63,7 +64,7 @@ mod tests {
         assert_eq!(Crc32::new().update(b"1234").update(b"").update(b"56789").finish(), 0xCBF4_3926);
     }
 
-    /// A message followed by its own CRC leaves a constant, whatever the message.
+    /// A message followed by its own CRC has a constant CRC.
     #[test]
     fn residue_is_constant() {
         let mut stream = units::random::Stream::new(1, 0, 0);

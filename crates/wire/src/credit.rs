@@ -1,5 +1,4 @@
-//! Credit (a MAC control frame of this project's own): what a port has sent in a class, and up to where the other end
-//! may send.
+//! Credit (a MAC control frame of this project): bytes sent in a class, and the limit of the other end.
 //!
 //! | bytes | field |
 //! |---|---|
@@ -7,10 +6,10 @@
 //! | 1 | class, 0 to 7 |
 //! | 1 | reserved: zero, ignored |
 //! | 8 | bytes that the sender of this frame has sent in the class since the link first came up |
-//! | 8 | up to how many bytes in all, counted the same way, the receiver of this frame may send |
+//! | 8 | limit of the bytes that the receiver of this frame may send, also counted since then |
 //!
 //! Both counts are of frames from destination address to FCS, big-endian, and never fall. No standard defines credits
-//! for Ethernet; two absolute counts are what InfiniBand's link layer exchanges.
+//! for Ethernet; InfiniBand's link layer also exchanges two absolute counts.
 
 use crate::error::Error;
 use crate::opcode::read_opcode;
@@ -23,20 +22,20 @@ use std::fmt;
 pub struct Credit {
     /// The class.
     pub class: Pcp,
-    /// What its sender has sent so far.
+    /// Bytes that the sender of this frame has sent so far.
     pub sent_bytes: u64,
-    /// Up to where its receiver may send.
+    /// Limit of the bytes that its receiver may send.
     pub limit_bytes: u64,
 }
 
 impl Credit {
-    /// The MAC control opcode: no standard has assigned it.
+    /// The MAC control opcode, which no standard has assigned.
     pub const OPCODE: u16 = 0xCBFC;
 
     /// Reads opcode, class and counts; returns the padding after them.
     ///
     /// # Errors
-    /// If the bytes end early, the opcode is another, or there is no such class.
+    /// If the bytes end early, the opcode differs, or the class does not exist.
     pub fn parse(bytes: &[u8]) -> Result<(Credit, &[u8]), Error> {
         let mut reader = Reader::new(bytes);
         read_opcode(&mut reader, Self::OPCODE, "0xcbfc (credit)")?;

@@ -1,69 +1,69 @@
-//! What can be wrong with bytes, or with a repr that no bytes can express.
+//! Errors of parsing, and of emitting a repr that has no encoding.
 
-/// Why bytes are no frame, or a repr cannot become bytes. Offsets count from the start of the slice that
-/// was given to the parser: from the start of the frame for [`crate::Packet`], of the header otherwise.
+/// An error of a parser or emitter. Offsets count from the start of the slice passed to the parser: from the start of
+/// the frame for [`crate::Packet`], of the header otherwise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
     /// The bytes end before the field does.
     #[error("byte {offset_bytes}: {field} needs {needed_bytes} bytes, but only {available_bytes} are left")]
     Truncated {
-        /// What was to be read.
+        /// The field.
         field: &'static str,
-        /// Where the field starts.
+        /// Start of the field.
         offset_bytes: usize,
-        /// How long the field is.
+        /// Length of the field.
         needed_bytes: usize,
-        /// How many bytes there are from `offset_bytes` on.
+        /// Bytes available from `offset_bytes` on.
         available_bytes: usize,
     },
-    /// A field holds a value that it must not hold.
+    /// A field has an invalid value.
     #[error("byte {offset_bytes}: {field} is {found:#x}, expected {expected}")]
     Value {
         /// The field.
         field: &'static str,
-        /// Where the field starts.
+        /// Start of the field.
         offset_bytes: usize,
-        /// What it holds.
+        /// Its value.
         found: u64,
-        /// What would be right.
+        /// The valid values.
         expected: &'static str,
     },
-    /// A checksum or CRC does not match what it covers: the frame was damaged.
+    /// A checksum or CRC does not match the bytes that it covers: the frame is damaged.
     #[error("byte {offset_bytes}: {field} is {found:#x}, but the bytes it covers give {computed:#x}")]
     Checksum {
-        /// Which checksum.
+        /// The field of the checksum.
         field: &'static str,
-        /// Where it stands.
+        /// Start of the field.
         offset_bytes: usize,
-        /// What it holds.
+        /// Its value.
         found: u32,
-        /// What it would have to hold.
+        /// The value computed from the covered bytes.
         computed: u32,
     },
-    /// Emitting: more bytes than the field that counts them can say.
+    /// Emitting: the length exceeds the range of its length field.
     #[error("{field} of {found_bytes} bytes cannot be sent, at most {limit_bytes} fit")]
     TooLong {
-        /// What is too long.
+        /// The field.
         field: &'static str,
-        /// How long it is.
+        /// Its length.
         found_bytes: usize,
-        /// How long it may be.
+        /// Maximum length.
         limit_bytes: usize,
     },
-    /// Emitting: two layers contradict each other, so that a receiver would read something else.
+    /// Emitting: two layers contradict each other, so that a receiver would read another packet.
     #[error("{field} is {found:#x}, expected {expected}")]
     Inconsistent {
         /// The field.
         field: &'static str,
-        /// What it holds.
+        /// Its value.
         found: u64,
-        /// What would be right.
+        /// The valid values.
         expected: &'static str,
     },
 }
 
 impl Error {
-    /// The same error seen from `start_bytes` further out.
+    /// Returns the error with its offset moved by `start_bytes`, for an enclosing layer.
     #[must_use]
     pub fn shifted(mut self, start_bytes: usize) -> Error {
         match &mut self {

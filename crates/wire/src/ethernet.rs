@@ -15,20 +15,20 @@ pub const MIN_FRAME_BYTES: usize = 64;
 pub struct MacAddress([u8; 6]);
 
 impl MacAddress {
-    /// Every station.
+    /// The address of all stations.
     pub const BROADCAST: MacAddress = MacAddress([0xFF; 6]);
     /// The group address of MAC control, which no bridge forwards (802.3 annex 31B.1, 802.1Q table 8-1).
     pub const MAC_CONTROL: MacAddress = MacAddress([0x01, 0x80, 0xC2, 0x00, 0x00, 0x01]);
 
-    /// The address of these six bytes.
+    /// Creates the address of these six bytes.
     pub const fn new(bytes: [u8; 6]) -> Self {
         MacAddress(bytes)
     }
-    /// The six bytes.
+    /// Returns the six bytes.
     pub const fn octets(self) -> [u8; 6] {
         self.0
     }
-    /// Whether this names a group of stations rather than one.
+    /// Returns whether this is a group address.
     pub const fn is_group(self) -> bool {
         self.0[0] & 1 == 1
     }
@@ -47,7 +47,7 @@ impl fmt::Debug for MacAddress {
     }
 }
 
-/// What a frame carries; at least [`EtherType::MIN`].
+/// The protocol of a frame's payload; at least [`EtherType::MIN`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EtherType(pub u16);
 
@@ -63,7 +63,7 @@ impl EtherType {
     /// MAC control: PAUSE and PFC (802.3 clause 31.4.1.3).
     pub const MAC_CONTROL: EtherType = EtherType(0x8808);
 
-    /// Reads an EtherType; a length in its place is an error.
+    /// Reads an EtherType; an 802.2 length is an error.
     pub(crate) fn read(reader: &mut Reader<'_>) -> Result<EtherType, Error> {
         let value = reader.u16("EtherType")?;
         if value < Self::MIN.0 {
@@ -83,11 +83,11 @@ impl fmt::Display for EtherType {
 /// The header of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ethernet {
-    /// Where to.
+    /// Destination address.
     pub destination: MacAddress,
-    /// Where from.
+    /// Source address.
     pub source: MacAddress,
-    /// What follows.
+    /// Type of the payload.
     pub ethertype: EtherType,
 }
 
@@ -95,10 +95,10 @@ impl Ethernet {
     /// Length of the header.
     pub const HEADER_BYTES: usize = 14;
 
-    /// Reads the header; returns it and what follows.
+    /// Reads the header. Returns it and the bytes after it.
     ///
     /// # Errors
-    /// If the bytes end early or hold a length instead of an EtherType.
+    /// If the bytes end early or contain a length instead of an EtherType.
     pub fn parse(bytes: &[u8]) -> Result<(Ethernet, &[u8]), Error> {
         let mut reader = Reader::new(bytes);
         let destination = MacAddress(reader.octets("destination address")?);
@@ -115,10 +115,10 @@ impl Ethernet {
     }
 }
 
-/// Checks length and frame check sequence of a whole frame; returns the frame without the sequence.
+/// Checks length and frame check sequence of a complete frame. Returns the frame without the sequence.
 ///
 /// # Errors
-/// If the frame is shorter than [`MIN_FRAME_BYTES`] or its bits were damaged.
+/// If the frame is shorter than [`MIN_FRAME_BYTES`] or damaged.
 pub fn check_fcs(frame: &[u8]) -> Result<&[u8], Error> {
     if frame.len() < MIN_FRAME_BYTES {
         return Err(Error::Truncated {
@@ -138,8 +138,8 @@ pub fn check_fcs(frame: &[u8]) -> Result<&[u8], Error> {
     }
 }
 
-/// Completes the frame that starts at `start_bytes` of `out` and ends where `out` does: pads it with
-/// zeros to the minimum and appends its frame check sequence. A start beyond the end is an empty frame.
+/// Completes the frame from `start_bytes` of `out` to its end: pads it with zeros to the minimum and appends its frame
+/// check sequence. A start beyond the end is an empty frame.
 pub fn finish_frame(out: &mut Vec<u8>, start_bytes: usize) {
     let start_bytes = start_bytes.min(out.len());
     let unpadded_bytes = out.len() - start_bytes;
@@ -186,7 +186,7 @@ mod tests {
         // CRC-32 of 60 zero bytes, least significant byte first.
         assert_eq!(out[63..], crc32(&[0; 60]).to_le_bytes());
         assert_eq!(check_fcs(&out[3..]), Ok(&[0u8; 60][..]));
-        // One byte short of the minimum is a fragment of a frame, even with the right sequence.
+        // One byte below the minimum is a fragment, even with a valid sequence.
         let mut runt = vec![0; 59];
         runt.extend_from_slice(&crc32(&[0; 59]).to_le_bytes());
         let error = check_fcs(&runt).unwrap_err().to_string();
@@ -212,7 +212,7 @@ mod tests {
             prop_assert_eq!(Ethernet::parse(&bytes), Ok((header, &rest[..])));
         }
 
-        /// CRC-32 finds every burst of at most 32 bits.
+        /// CRC-32 detects every burst of at most 32 bits.
         #[test]
         fn fcs_detects_bursts(
             payload in prop::collection::vec(any::<u8>(), 60..200), at: prop::sample::Index, burst in 1u32..

@@ -1,6 +1,6 @@
-//! XOFF and XON for one flow or one destination: what backpressure by flow (FLORAX) and by destination tell a
-//! neighbour. No standard numbers such frames, so they stand where 802.3 annex 31C has room for what others define:
-//! opcode 0xFFFE (EXTENSION), then an organisation, then what that organisation likes.
+//! XOFF and XON for one flow or one destination: frames of backpressure by flow (FLORAX) and by destination. No
+//! standard defines such frames. They use the extension of 802.3 annex 31C: opcode 0xFFFE (EXTENSION), an organisation,
+//! then bytes that this organisation defines.
 //!
 //! ```text
 //!  0        2            5     6                12                 18                 26               34
@@ -8,8 +8,8 @@
 //!             organisation 1 XOFF, 2 XON          all zero source: any           (both 0 in an XON)
 //! ```
 //!
-//! The organisation is a company identifier by its form (low bits 1010, so that it can be no vendor's MAC prefix),
-//! which nobody has registered: two networks that both use these frames are two Tidegates.
+//! The organisation has the form of a company identifier (low bits 1010, so that it is no vendor's MAC prefix). It is
+//! not registered.
 
 use crate::error::Error;
 use crate::ethernet::MacAddress;
@@ -17,26 +17,26 @@ use crate::opcode::read_opcode;
 use crate::reader::Reader;
 use std::fmt;
 
-/// What the neighbour shall do with the flow.
+/// The requested action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Call {
-    /// Send no more than this, for so long.
+    /// Limit the flow to this rate for this time.
     Xoff {
-        /// The fair rate in bits a second, preambles and gaps counted; 0 blocks the flow.
+        /// The fair rate in bits per second, preambles and gaps included; 0 blocks the flow.
         rate_bps: u64,
-        /// When it ends by itself, in nanoseconds from the frame's arrival.
+        /// Time until it ends without an XON, in nanoseconds from the frame's arrival.
         expiry_ns: u64,
     },
-    /// Send as ever.
+    /// End the limit.
     Xon,
 }
 
-/// A call about one flow.
+/// An XOFF or XON for one flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FlowControl {
-    /// What to do.
+    /// The requested action.
     pub call: Call,
-    /// The flow's source; `None`: every source.
+    /// The flow's source; `None`: any source.
     pub source: Option<MacAddress>,
     /// The flow's destination.
     pub destination: MacAddress,
@@ -49,13 +49,13 @@ const XON: u8 = 2;
 impl FlowControl {
     /// The MAC control opcode: EXTENSION, 802.3 annex 31C.
     pub const OPCODE: u16 = 0xFFFE;
-    /// Whose extension it is.
+    /// The organisation of the extension.
     pub const ORGANISATION: u32 = 0x7A_54_47;
 
-    /// Reads opcode, organisation and call; returns the padding after them. Rate and expiry of an XON are ignored.
+    /// Reads opcode, organisation and call. Returns the padding after them. Ignores rate and expiry of an XON.
     ///
     /// # Errors
-    /// If the bytes end early, or opcode, organisation or operation are others.
+    /// If the bytes end early, or opcode, organisation or operation differ.
     pub fn parse(bytes: &[u8]) -> Result<(FlowControl, &[u8]), Error> {
         let mut reader = Reader::new(bytes);
         read_opcode(&mut reader, Self::OPCODE, "0xfffe (EXTENSION)")?;

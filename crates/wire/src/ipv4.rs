@@ -12,14 +12,14 @@ bit_field! {
     Dscp: u8, 6 bits
 }
 bit_field! {
-    /// Where a fragment belongs, in units of 8 bytes.
+    /// Offset of a fragment, in units of 8 bytes.
     FragmentOffset: u16, 13 bits
 }
 
 /// Explicit congestion notification (RFC 3168 section 5).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Ecn {
-    /// The transport does not understand marks: a switch may only drop.
+    /// The transport does not support marks: a switch can only drop.
     #[default]
     NotCapable = 0b00,
     /// Capable, ECT(1).
@@ -53,7 +53,7 @@ impl fmt::Display for Ecn {
     }
 }
 
-/// What an IPv4 packet carries (the IANA protocol number).
+/// The protocol of the payload (the IANA protocol number).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Protocol(pub u8);
 
@@ -67,35 +67,35 @@ impl Protocol {
 /// The header without options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ipv4 {
-    /// Where from.
+    /// Source address.
     pub source: Ipv4Addr,
-    /// Where to.
+    /// Destination address.
     pub destination: Ipv4Addr,
     /// Class of service.
     pub dscp: Dscp,
     /// Congestion mark.
     pub ecn: Ecn,
-    /// Which fragments belong together.
+    /// Identifier common to the fragments of one packet.
     pub identification: u16,
     /// No router may fragment the packet.
     pub dont_fragment: bool,
     /// Further fragments follow.
     pub more_fragments: bool,
-    /// Place of this fragment.
+    /// Offset of this fragment.
     pub fragment_offset: FragmentOffset,
     /// Hops left.
     pub time_to_live: u8,
-    /// What follows.
+    /// Protocol of the payload.
     pub protocol: Protocol,
 }
 
 impl Ipv4 {
     /// Length of the header without options.
     pub const HEADER_BYTES: usize = 20;
-    /// The most that one packet can carry.
+    /// Maximum payload of one packet.
     pub const MAX_PAYLOAD_BYTES: usize = 0xFFFF - Self::HEADER_BYTES;
 
-    /// An unfragmented packet that must stay so, with 64 hops, DSCP 0 and no ECN.
+    /// Returns an unfragmented packet with DF set, 64 hops, DSCP 0 and no ECN.
     pub fn new(source: Ipv4Addr, destination: Ipv4Addr, protocol: Protocol) -> Ipv4 {
         Ipv4 {
             source,
@@ -111,22 +111,21 @@ impl Ipv4 {
         }
     }
 
-    /// Whether this is only a part of a packet, which no transport parser can read.
+    /// Returns whether this is a fragment, which no transport parser can read.
     pub fn is_fragment(&self) -> bool {
         self.more_fragments || self.fragment_offset.get() != 0
     }
 
-    /// What TCP and UDP check besides their own bytes.
+    /// Returns the pseudo header for the checksums of TCP and UDP.
     pub fn pseudo_header(&self) -> checksum::PseudoHeader {
         checksum::PseudoHeader { source: self.source, destination: self.destination }
     }
 
-    /// Reads the header, skips options and checks the checksum; returns the payload, without what may
-    /// follow the packet (Ethernet padding).
+    /// Reads the header, skips options and checks the checksum. Returns the payload without bytes after the packet
+    /// (Ethernet padding).
     ///
     /// # Errors
-    /// If the bytes end before the packet does, version or lengths are impossible, or the header was
-    /// damaged.
+    /// If the bytes end before the packet, version or lengths are impossible, or the header is damaged.
     pub fn parse(bytes: &[u8]) -> Result<(Ipv4, &[u8]), Error> {
         let mut reader = Reader::new(bytes);
         let version_and_length = reader.u8("IPv4 version")?;
@@ -176,7 +175,7 @@ impl Ipv4 {
         Ok((header, payload))
     }
 
-    /// The header of a packet that carries `payload_bytes`.
+    /// Returns the header of a packet with `payload_bytes` bytes of payload.
     ///
     /// # Errors
     /// If that is more than [`Ipv4::MAX_PAYLOAD_BYTES`].
@@ -206,17 +205,17 @@ impl Ipv4 {
         Ok(header)
     }
 
-    /// Appends the header of a packet that will carry `payload_bytes`.
+    /// Appends the header of a packet with `payload_bytes` bytes of payload.
     ///
     /// # Errors
-    /// As [`Ipv4::to_bytes`]; nothing is appended then.
+    /// For the reasons of [`Ipv4::to_bytes`]; nothing is appended then.
     pub fn emit(&self, payload_bytes: usize, out: &mut Vec<u8>) -> Result<(), Error> {
         out.extend_from_slice(&self.to_bytes(payload_bytes)?);
         Ok(())
     }
 }
 
-/// `10.0.0.1 > 10.0.0.2 dscp 26 CE`; the service only where it is not the default.
+/// `10.0.0.1 > 10.0.0.2 dscp 26 CE`; DSCP and ECN only if not the default.
 impl fmt::Display for Ipv4 {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} > {}", self.source, self.destination)?;
@@ -239,7 +238,7 @@ pub(crate) mod tests {
     use crate::testing::{assert_detects_bit_flips, assert_refuses_prefixes, hex};
     use proptest::prelude::*;
 
-    /// The header that textbooks compute by hand: its checksum is 0xb861.
+    /// A textbook example; its checksum is 0xb861.
     const EXAMPLE: &str = "4500 0073 0000 4000 4011 b861 c0a8 0001 c0a8 00c7";
 
     #[test]

@@ -1,8 +1,8 @@
 //! Frames as bytes: parse and emit.
 //!
-//! Each protocol is one file with a plain description of its header (a *repr*): `parse` turns bytes into
-//! the repr and what follows it, `emit` appends the bytes of a repr to a `Vec`. [`Packet`] puts the
-//! layers together into whole frames, from the destination address to the frame check sequence:
+//! Each protocol is one file with a plain description of its header (a *repr*). `parse` returns the repr and the bytes
+//! after it, `emit` appends the bytes of a repr to a `Vec`. [`Packet`] combines the layers into complete frames, from
+//! the destination address to the frame check sequence:
 //!
 //! ```text
 //! Ethernet [- 802.1Q] -+- MAC control: PAUSE | PFC | credit | XOFF, XON of a flow
@@ -31,9 +31,9 @@
 //! # Ok::<(), wire::Error>(())
 //! ```
 //!
-//! No input makes a parser panic: what is wrong comes back as an [`Error`] that names the field and the
-//! byte where it stands. Parsers accept what a standard tells a receiver to ignore (reserved bits, IPv4
-//! and TCP options); emitters write what it tells a sender to write.
+//! Parsers never panic: they return an [`Error`] with the field and its byte offset. They accept fields that a standard
+//! requires receivers to ignore (reserved bits, IPv4 and TCP options). Emitters write the values that it requires of
+//! senders.
 
 mod bits;
 mod error;

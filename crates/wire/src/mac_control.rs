@@ -1,4 +1,4 @@
-//! MAC control frames (IEEE 802.3 clause 31): an opcode says which of them follows.
+//! MAC control frames (IEEE 802.3 clause 31): an opcode selects the type.
 
 use crate::credit::Credit;
 use crate::error::Error;
@@ -12,29 +12,29 @@ use units::{Rate, Time};
 /// Bits of one pause quantum (802.3 annex 31B.2).
 pub const QUANTUM_BITS: u64 = 512;
 
-/// How long `quanta` last on a link of this rate: 512 bit times each.
+/// Returns the duration of `quanta` units of 512 bit times on a link of `rate`.
 pub fn pause_duration(quanta: u16, rate: Rate) -> Time {
     rate.serialise(u64::from(quanta) * (QUANTUM_BITS / 8))
 }
 
-/// What follows the EtherType 0x8808.
+/// The bytes after the EtherType 0x8808.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MacControl {
     /// Stop the whole port (annex 31B).
     Pause(Pause),
     /// Stop single priorities (annex 31D, 802.1Q clause 36).
     Pfc(Pfc),
-    /// Stop one flow, or let it go on (annex 31C, see [`crate::flow_control`]).
+    /// Limit or resume one flow (annex 31C, see [`crate::flow_control`]).
     Flow(FlowControl),
-    /// What has been sent, and may be sent, in a class: of this project's own.
+    /// Bytes sent and permitted in a class: a format of this project.
     Credit(Credit),
 }
 
 impl MacControl {
-    /// Reads opcode and parameters; returns them and the padding that follows.
+    /// Reads opcode and parameters. Returns them and the padding after them.
     ///
     /// # Errors
-    /// If the bytes end early or what the opcode says is not known.
+    /// If the bytes end early or the opcode is unsupported.
     pub fn parse(bytes: &[u8]) -> Result<(MacControl, &[u8]), Error> {
         let opcode = Reader::new(bytes).u16("MAC control opcode")?;
         match opcode {

@@ -1,4 +1,4 @@
-//! The header of NDP and EQDS behind UDP. Their papers fix no bytes; these are this project's.
+//! The header of NDP and EQDS after UDP. Their papers define no bytes; the format is this project's.
 //!
 //! ```text
 //!  0                   1                   2                   3
@@ -9,31 +9,31 @@
 //! |                               |
 //! ```
 //!
-//! 18 bytes, so that with Ethernet, IPv4 and UDP a header without payload is a whole frame of 64 bytes, and what a
-//! switch that trims leaves of a data packet is this header with another type. The UDP checksum is not used, since a
-//! switch that cuts could not know it.
+//! It has 18 bytes, so that with Ethernet, IPv4 and UDP a header without payload is a minimum frame of 64 bytes. A
+//! trimmed data packet keeps this header with another type. The UDP checksum is unused, since a switch that trims
+//! cannot update it.
 
 use crate::error::Error;
 use crate::reader::Reader;
 
-/// The UDP port of both ends' destination; assigned by nobody.
+/// The UDP destination port of both ends; not assigned by IANA.
 pub const UDP_PORT: u16 = 4799;
 
-/// What a packet is.
+/// The type of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum NdpType {
     /// Payload of a flow.
     Data = 0,
-    /// What a switch left of it.
+    /// A data packet that a switch trimmed.
     Trimmed = 1,
-    /// What a switch left of it, on its way back to its sender.
+    /// A trimmed packet on its return to its sender.
     Returned = 2,
-    /// A packet arrived whole.
+    /// A complete packet arrived.
     Ack = 3,
     /// A packet arrived without its payload.
     Nack = 4,
-    /// The receiver asks for more.
+    /// Permission to send more.
     Pull = 5,
 }
 
@@ -45,22 +45,22 @@ impl NdpType {
 /// The header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ndp {
-    /// What it is.
+    /// Type of the packet.
     pub kind: NdpType,
-    /// Data and what is left of it: the flow's last packet.
+    /// Data, trimmed, returned: the flow's last packet.
     pub last: bool,
-    /// Data and what is left of it: sent before.
+    /// Data, trimmed, returned: a retransmission.
     pub again: bool,
     /// ACK: every byte of the flow has arrived.
     pub complete: bool,
-    /// Data and what is left of it: packets that the sender sends unasked. Else 0.
+    /// Data, trimmed, returned: packets that the sender sends without a pull. Else 0.
     pub window: u16,
-    /// Data and what is left of it: payload of the packet before any switch cut it. Else 0.
+    /// Data, trimmed, returned: payload length before trimming. Else 0.
     pub payload_bytes: u16,
-    /// PULL: packets asked for since the flow began. EQDS data: packets of the flow. Both modulo 2^32. Else 0.
+    /// PULL: packets pulled since the start of the flow. EQDS data: packets of the flow. Both modulo 2^32. Else 0.
     pub count: u32,
-    /// Data, what is left of it, and answers to it: offset of its payload in the flow. PULL: what has arrived of the
-    /// flow without a gap. Modulo 2^48.
+    /// Data, trimmed, returned, ACK and NACK: offset of the payload in the flow. PULL: the first missing byte. Modulo
+    /// 2^48.
     pub offset_bytes: u64,
 }
 
@@ -72,10 +72,10 @@ impl Ndp {
     /// Length of the header.
     pub const BYTES: usize = 18;
 
-    /// Reads the header; returns what follows it.
+    /// Reads the header. Returns the bytes after it too.
     ///
     /// # Errors
-    /// If the bytes end before it does, or it is of another version or an unknown type.
+    /// If the bytes end early, or version or type are unsupported.
     pub fn parse(bytes: &[u8]) -> Result<(Ndp, &[u8]), Error> {
         let mut reader = Reader::new(bytes);
         let version = reader.u8("NDP version")?;

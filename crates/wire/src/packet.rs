@@ -1,4 +1,4 @@
-//! Whole frames: every layer from the destination address to the frame check sequence.
+//! Complete frames: every layer from the destination address to the frame check sequence.
 
 use crate::cnm::Cnm;
 use crate::error::Error;
@@ -12,20 +12,20 @@ use crate::udp::Udp;
 use crate::vlan::VlanTag;
 use std::fmt;
 
-/// One frame, its payload borrowed from the bytes it was parsed from.
+/// One frame; its payload is borrowed from the parsed bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Packet<'a> {
-    /// Where to.
+    /// Destination address.
     pub destination: MacAddress,
-    /// Where from.
+    /// Source address.
     pub source: MacAddress,
-    /// The outermost VLAN tag; further tags count as [`Content::Other`].
+    /// The outermost VLAN tag; further tags are part of [`Content::Other`].
     pub vlan: Option<VlanTag>,
-    /// What the frame carries.
+    /// Payload of the frame.
     pub content: Content<'a>,
 }
 
-/// What a frame carries.
+/// The payload of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Content<'a> {
     /// PAUSE or PFC.
@@ -34,47 +34,47 @@ pub enum Content<'a> {
     CongestionNotification {
         /// The message.
         message: Cnm,
-        /// What it repeats of the frame that was sampled, at most 64 bytes.
+        /// The copied part of the sampled frame, at most 64 bytes.
         content: &'a [u8],
     },
     /// An IPv4 packet.
     Ipv4 {
         /// Its header.
         header: Ipv4,
-        /// What the packet carries.
+        /// Payload of the packet.
         transport: Transport<'a>,
     },
-    /// Anything else.
+    /// Any other payload.
     Other {
-        /// What it is.
+        /// Its type.
         ethertype: EtherType,
-        /// Everything up to the frame check sequence, with padding, whose length only that protocol knows.
+        /// All bytes up to the frame check sequence, with padding: only that protocol defines its length.
         payload: &'a [u8],
     },
 }
 
-/// What an IPv4 packet carries.
+/// The payload of an IPv4 packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Transport<'a> {
     /// A UDP datagram to a port other than that of RoCEv2.
     Udp {
         /// Its header.
         header: Udp,
-        /// Its content.
+        /// Its payload.
         payload: &'a [u8],
     },
     /// A UDP datagram to the port of RoCEv2.
     Roce {
         /// The UDP header.
         udp: Udp,
-        /// Its content.
+        /// The RoCEv2 headers and payload.
         roce: Roce<'a>,
     },
     /// A TCP segment.
     Tcp {
         /// Its header.
         header: Tcp,
-        /// Its content.
+        /// Its payload.
         payload: &'a [u8],
     },
     /// Another protocol, or a fragment of a packet.
@@ -82,18 +82,18 @@ pub enum Transport<'a> {
 }
 
 impl<'a> Packet<'a> {
-    /// Reads a frame as it is on the wire: at least 64 bytes, the frame check sequence at the end.
+    /// Reads a frame from the wire: at least 64 bytes, with the frame check sequence at the end.
     ///
     /// # Errors
-    /// If the frame is short or damaged, or as [`Packet::parse_without_fcs`].
+    /// If the frame is short or damaged, or for the reasons of [`Packet::parse_without_fcs`].
     pub fn parse(frame: &'a [u8]) -> Result<Packet<'a>, Error> {
         Packet::parse_without_fcs(ethernet::check_fcs(frame)?)
     }
 
-    /// Reads a frame as captures hold it: of any length, without frame check sequence.
+    /// Reads a frame from a capture: of any length, without frame check sequence.
     ///
     /// # Errors
-    /// The first field that is cut off, impossible, or contradicts its checksum.
+    /// Reports the first field that is cut off, impossible, or contradicts its checksum.
     pub fn parse_without_fcs(frame: &'a [u8]) -> Result<Packet<'a>, Error> {
         let (Ethernet { destination, source, mut ethertype }, mut rest) = Ethernet::parse(frame)?;
         let mut vlan = None;
@@ -101,7 +101,7 @@ impl<'a> Packet<'a> {
             let (tag, inner, after) = VlanTag::parse(rest).map_err(|error| error.shifted(Ethernet::HEADER_BYTES))?;
             (vlan, ethertype, rest) = (Some(tag), inner, after);
         }
-        // Nothing has been cut off the end so far.
+        // The parsers above cut nothing off the end.
         let offset_bytes = frame.len() - rest.len();
         let content = Content::parse(ethertype, rest).map_err(|error| error.shifted(offset_bytes))?;
         Ok(Packet { destination, source, vlan, content })
@@ -110,8 +110,8 @@ impl<'a> Packet<'a> {
     /// Appends the frame with padding and frame check sequence.
     ///
     /// # Errors
-    /// If a payload is too long or two layers contradict each other, so that [`Packet::parse`] would not
-    /// give the same packet; nothing is appended then.
+    /// If a payload is too long or two layers contradict each other, so that [`Packet::parse`] would return another
+    /// packet; nothing is appended then.
     pub fn emit(&self, out: &mut Vec<u8>) -> Result<(), Error> {
         let start = out.len();
         self.emit_unfinished(out).inspect_err(|_| out.truncate(start))?;
@@ -175,7 +175,7 @@ impl<'a> Content<'a> {
 }
 
 impl<'a> Transport<'a> {
-    /// Reads what `header`, of which `header_bytes` are the bytes, announces.
+    /// Reads the payload of `header`, whose bytes are `header_bytes`.
     fn parse(header: &Ipv4, header_bytes: &[u8], bytes: &'a [u8]) -> Result<Transport<'a>, Error> {
         if header.is_fragment() {
             return Ok(Transport::Other(bytes));
@@ -200,7 +200,7 @@ impl<'a> Transport<'a> {
         }
     }
 
-    /// Appends the IPv4 header and this.
+    /// Appends the IPv4 header and this payload.
     fn emit(&self, header: &Ipv4, out: &mut Vec<u8>) -> Result<(), Error> {
         self.check(header)?;
         let pseudo_header = header.pseudo_header();
@@ -214,7 +214,7 @@ impl<'a> Transport<'a> {
                 roce.emit(&mut datagram)?;
                 let payload_bytes = datagram.len() + roce::ICRC_BYTES;
                 let header_bytes = header.to_bytes(Udp::HEADER_BYTES + payload_bytes)?;
-                // The UDP checksum covers the ICRC, and the ICRC does not look at the UDP checksum.
+                // The UDP checksum covers the ICRC, but the ICRC masks the UDP checksum. So the ICRC is computed first.
                 let udp_header = udp.to_bytes_unchecked(payload_bytes)?;
                 let icrc = roce::icrc(&header_bytes, udp_header, &datagram);
                 datagram.extend_from_slice(&icrc.to_le_bytes());
@@ -233,7 +233,7 @@ impl<'a> Transport<'a> {
         }
     }
 
-    /// Whether `header` announces this.
+    /// Checks that `header` announces this payload.
     fn check(&self, header: &Ipv4) -> Result<(), Error> {
         let wrong_protocol =
             |expected| Err(Error::Inconsistent { field: "IPv4 protocol", found: header.protocol.0.into(), expected });
@@ -265,7 +265,7 @@ impl<'a> Transport<'a> {
     }
 }
 
-/// Checks the ICRC at the end of a RoCEv2 datagram; returns the datagram without it.
+/// Checks the ICRC at the end of a RoCEv2 datagram. Returns the datagram without it.
 fn check_icrc<'a>(ipv4_header: &[u8], udp_header: [u8; 8], datagram: &'a [u8]) -> Result<&'a [u8], Error> {
     let mut reader = Reader::new(datagram);
     let covered_bytes = datagram.len().saturating_sub(roce::ICRC_BYTES);

@@ -5,10 +5,10 @@ use crate::opcode::read_opcode;
 use crate::reader::Reader;
 use std::fmt;
 
-/// Stop sending, or go on.
+/// Pause or resume a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pause {
-    /// How long, in units of 512 bit times; 0 ends a pause at once.
+    /// Duration in units of 512 bit times; 0 resumes.
     pub quanta: u16,
 }
 
@@ -19,7 +19,7 @@ impl Pause {
     /// Reads opcode and quanta; returns the padding after them.
     ///
     /// # Errors
-    /// If the bytes end early or the opcode is another.
+    /// If the bytes end early or the opcode differs.
     pub fn parse(bytes: &[u8]) -> Result<(Pause, &[u8]), Error> {
         let mut reader = Reader::new(bytes);
         read_opcode(&mut reader, Self::OPCODE, "0x0001 (PAUSE)")?;

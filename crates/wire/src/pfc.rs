@@ -1,5 +1,4 @@
-//! Priority-based flow control (IEEE 802.1Qbb, now 802.1Q clause 36 and 802.3 annex 31D): PAUSE for each
-//! of eight priorities.
+//! Priority-based flow control (IEEE 802.1Qbb, now 802.1Q clause 36 and 802.3 annex 31D): PAUSE per priority.
 
 use crate::error::Error;
 use crate::opcode::read_opcode;
@@ -7,11 +6,11 @@ use crate::reader::Reader;
 use crate::vlan::Pcp;
 use std::fmt;
 
-/// What to do with each priority: leave it as it is (`None`), stop it for some quanta, or let it go on
-/// (0 quanta). The class-enable vector on the wire is which entries are `Some`.
+/// Action per priority: no change (`None`), pause for some quanta, or resume (0 quanta). The class-enable vector on the
+/// wire marks the entries that are `Some`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Pfc {
-    /// By priority; in units of 512 bit times.
+    /// Quanta by priority, in units of 512 bit times.
     pub quanta: [Option<u16>; 8],
 }
 
@@ -19,18 +18,18 @@ impl Pfc {
     /// The MAC control opcode.
     pub const OPCODE: u16 = 0x0101;
 
-    /// For one priority only.
+    /// Creates a frame for one priority.
     pub fn single(priority: Pcp, quanta: u16) -> Pfc {
         let mut pfc = Pfc::default();
         pfc.quanta[usize::from(priority.get())] = Some(quanta);
         pfc
     }
 
-    /// Reads opcode, class-enable vector and times; returns the padding after them. The times of classes
-    /// that are not enabled and the reserved upper byte of the vector are ignored.
+    /// Reads opcode, class-enable vector and times. Returns the padding after them. Ignores the times of classes that
+    /// are not enabled and the reserved upper byte of the vector.
     ///
     /// # Errors
-    /// If the bytes end early or the opcode is another.
+    /// If the bytes end early or the opcode differs.
     pub fn parse(bytes: &[u8]) -> Result<(Pfc, &[u8]), Error> {
         let mut reader = Reader::new(bytes);
         read_opcode(&mut reader, Self::OPCODE, "0x0101 (PFC)")?;

@@ -1,32 +1,32 @@
-//! What a transport sends beside the data of a flow, behind UDP: probes of the path, and words of a sender to its
-//! receiver. Their papers fix no bytes; these are this project's.
+//! Frames of a transport other than data, after UDP: probes of the path, and control messages from a sender to its
+//! receiver. Their papers define no bytes; the format is this project's.
 //!
 //! | bytes | field |
 //! |---|---|
-//! | 2 | 0x7467, which tells it from other datagrams |
+//! | 2 | 0x7467, the mark of this format |
 //! | 1 | version, 1 |
 //! | 1 | kind: 1 probe, 2 control |
-//! | 8 | number, big-endian: what it means is the transport's |
+//! | 8 | number, big-endian, defined by the transport |
 
 use crate::error::Error;
 use crate::reader::Reader;
 
-/// What it is.
+/// The type of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum ProbeKind {
     /// A probe of the path.
     Probe = 1,
-    /// What a sender tells its receiver beside data and probes.
+    /// A control message from a sender to its receiver.
     Control = 2,
 }
 
-/// The header, behind which nothing follows.
+/// The header; no payload follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Probe {
-    /// What it is.
+    /// Its type.
     pub kind: ProbeKind,
-    /// What it says; to its transport alone.
+    /// Its value, defined by the transport.
     pub number: u64,
 }
 
@@ -36,10 +36,10 @@ impl Probe {
     /// The first two bytes.
     pub const MAGIC: u16 = 0x7467;
 
-    /// Reads the header; returns what follows it.
+    /// Reads the header. Returns the bytes after it too.
     ///
     /// # Errors
-    /// If the bytes end before it does, or are of something else, another version or an unknown kind.
+    /// If the bytes end early, or mark, version or kind are unsupported.
     pub fn parse(bytes: &[u8]) -> Result<(Probe, &[u8]), Error> {
         let mut reader = Reader::new(bytes);
         let magic = reader.u16("probe's first bytes")?;

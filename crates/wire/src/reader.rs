@@ -1,4 +1,4 @@
-//! A cursor over bytes whose every read can fail and says what it wanted and where.
+//! A cursor over bytes. A failed read returns an error with the field and its offset.
 
 use crate::error::Error;
 
@@ -13,7 +13,7 @@ impl<'a> Reader<'a> {
         Reader { bytes, offset_bytes: 0 }
     }
 
-    /// The next `count` bytes.
+    /// Returns the next `count` bytes.
     pub(crate) fn take(&mut self, field: &'static str, count: usize) -> Result<&'a [u8], Error> {
         let rest = self.rest();
         let Some(taken) = rest.get(..count) else {
@@ -55,7 +55,7 @@ impl<'a> Reader<'a> {
         self.array(field).map(u64::from_be_bytes)
     }
 
-    /// A number of seven bits a byte, the lowest first, below 2^56.
+    /// Reads a varint: seven bits per byte, the lowest first, below 2^56.
     pub(crate) fn varint(&mut self, field: &'static str) -> Result<u64, Error> {
         let mut value = 0;
         for at in 0..8 {
@@ -68,12 +68,12 @@ impl<'a> Reader<'a> {
         Err(self.unexpected(field, 8, value, "a number of at most 8 bytes"))
     }
 
-    /// What has not been read.
+    /// Returns the unread bytes.
     pub(crate) fn rest(&self) -> &'a [u8] {
         &self.bytes[self.offset_bytes..]
     }
 
-    /// The error that the field of `width_bytes` just read holds `found`.
+    /// Returns the error that the field of `width_bytes` just read has the value `found`.
     pub(crate) fn unexpected(
         &self,
         field: &'static str,
@@ -90,7 +90,7 @@ pub(crate) fn put_u24(out: &mut Vec<u8>, value: u32) {
     out.extend_from_slice(&value.to_be_bytes()[1..]);
 }
 
-/// Appends `value`, below 2^56, as [`Reader::varint`] reads it.
+/// Appends `value`, below 2^56, in the format of [`Reader::varint`].
 pub(crate) fn put_varint(out: &mut Vec<u8>, mut value: u64) {
     while value >= 0x80 {
         out.push(value as u8 | 0x80);

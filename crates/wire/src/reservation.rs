@@ -1,5 +1,5 @@
-//! Messages that reserve time slots hop by hop (DTSCoE; thesis, section 4.5). No standard has bytes for them, so these
-//! are a format of this project's own, behind an EtherType for local experiments (IEEE 802, clause 9.2.3).
+//! Messages that reserve time slots hop by hop (DTSCoE; thesis, section 4.5). No standard defines their bytes. The
+//! format is this project's, with an EtherType for local experiments (IEEE 802, clause 9.2.3).
 //!
 //! | bytes | field |
 //! |---|---|
@@ -7,28 +7,28 @@
 //! | 1 | kind: 1 request, 2 update, 3 ready, 4 fail, 5 withdraw, 6 release |
 //! | 2 | L: the longest frame of the stream, from destination address to FCS |
 //! | 8 | stream |
-//! | 4 | sequence: which request of the stream this is about |
-//! | 4 | the sequence whose slots the stream uses meanwhile, 0 for none |
+//! | 4 | sequence: the request of the stream to which this message belongs |
+//! | 4 | the sequence whose slots are in use meanwhile, 0 for none |
 //! | 8 | TW: the window, in picoseconds |
 //! | 8 | Ts: from the departure of this request to the slot, modulo TW, in picoseconds |
-//! | 8 | by how much nodes have moved the slot since the source asked, the sum of all ΔTs, in picoseconds |
+//! | 8 | shift of the slot by nodes since the source's request, the sum of all ΔTs, in picoseconds |
 //! | 2 | number of divisors of TW that follow, each greater than the one before |
 //! | 2 | a divisor |
-//! | 2 | how many intervals it has |
+//! | 2 | number of its intervals |
 //! | 2 to 14 each | from the first shift of the last interval to that of this one, and its length, in picoseconds |
 //!
-//! The two numbers of an interval have seven bits in each byte, the lowest first; a byte that is not the last has its
-//! highest bit set. Intervals of a few microseconds take some 7 bytes. What has no room in a message is left out: then
-//! a node downstream may choose a place that is taken upstream, and the request fails.
+//! The two numbers of an interval are varints: seven bits per byte, the lowest first, with the highest bit set in all
+//! bytes but the last. An interval of a few microseconds takes about 7 bytes. Intervals without room are left out: then
+//! a node downstream may select a slot that is occupied upstream, and the request fails.
 //!
-//! A request is padded to L, so that it takes as long on every wire as the frames that follow it. One that has more to
-//! tell may be longer: whoever receives it knows both lengths, and so how much later it comes than such a frame.
+//! A request is padded to L, so that its transmission takes as long on every link as the stream's frames. A request
+//! with many intervals may be longer. Its receiver can compute the extra delay from L and the frame's length.
 
 use crate::error::Error;
 use crate::ethernet::{EtherType, Ethernet, FCS_BYTES, MacAddress, check_fcs, finish_frame};
 use crate::reader::{Reader, put_varint};
 
-/// What a message says.
+/// The type of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ReservationKind {
     /// From source to receiver: reserve a slot.
@@ -39,7 +39,7 @@ pub enum ReservationKind {
     Ready,
     /// Backwards: a node has no room.
     Fail,
-    /// From a node that had to give up a slot towards the receiver: forget this sequence.
+    /// Towards the receiver, from a node that had to give up a slot: forget this sequence.
     Withdraw,
     /// From source to receiver: forget this sequence and all before it.
     Release,
@@ -47,33 +47,33 @@ pub enum ReservationKind {
 
 use ReservationKind::{Fail, Ready, Release, Request, Update, Withdraw};
 
-/// All kinds, by their number less one.
+/// All kinds; index plus one is the number on the wire.
 const KINDS: [ReservationKind; 6] = [Request, Update, Ready, Fail, Withdraw, Release];
 
-/// Shifts of a slot that would hit another's: those which, modulo the window / `divisor`, are at least `first_ps` and
-/// less than `first_ps + length_ps`. Shifts count from where the message has the slot, so no clock is in them.
+/// Shifts of a slot that would collide with another slot: modulo the window / `divisor` they are at least `first_ps`
+/// and less than `first_ps + length_ps`. Shifts are relative to the message's slot, so they need no common clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct OccupiedShifts {
-    /// The first; below 2^48.
+    /// The first shift; below 2^48.
     pub first_ps: u64,
-    /// How many; below 2^48.
+    /// The number of shifts; below 2^48.
     pub length_ps: u64,
-    /// The window over this is the modulus; at least 1.
+    /// The modulus is the window divided by this; at least 1.
     pub divisor: u16,
 }
 
 /// One message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reservation {
-    /// What it says.
+    /// Its type.
     pub kind: ReservationKind,
-    /// Which stream.
+    /// Identifier of the stream.
     pub stream: u64,
-    /// Which request of the stream; from 1.
+    /// Number of the request of the stream, from 1.
     pub sequence: u32,
     /// The sequence whose slots are in use meanwhile; 0 for none.
     pub active: u32,
-    /// The longest frame of the stream, 64 and more.
+    /// The longest frame of the stream, at least 64.
     pub frame_bytes: u16,
     /// The window; above zero.
     pub window_ps: u64,
@@ -81,7 +81,7 @@ pub struct Reservation {
     pub start_ps: u64,
     /// The sum of all ΔTs.
     pub shift_ps: u64,
-    /// Shifts that upstream nodes (of a fail, the node that failed) have no room for.
+    /// Shifts that upstream nodes cannot accept (in a fail: those of the node that failed).
     pub occupied: Vec<OccupiedShifts>,
 }
 
@@ -90,13 +90,13 @@ const VERSION: u8 = 2;
 impl Reservation {
     /// The first EtherType for local experiments.
     pub const ETHERTYPE: EtherType = EtherType(0x88B5);
-    /// The longest window that the format's intervals can speak of, 281 s.
+    /// The longest window that intervals can represent, 281 s.
     pub const MAX_WINDOW_PS: u64 = (1 << 48) - 1;
 
-    /// Reads a whole frame: addresses, message, FCS.
+    /// Reads a complete frame: addresses, message, FCS.
     ///
     /// # Errors
-    /// If the bytes are no such frame, were damaged, or hold values that no message may have.
+    /// If the bytes are no such frame, are damaged, or contain invalid values.
     pub fn parse(frame: &[u8]) -> Result<(MacAddress, MacAddress, Reservation), Error> {
         let (ethernet, bytes) = Ethernet::parse(check_fcs(frame)?)?;
         let at = Ethernet::HEADER_BYTES;
@@ -165,8 +165,8 @@ impl Reservation {
         Ok(occupied)
     }
 
-    /// Appends the whole frame. A request is as long as the stream's frames, or up to `most_bytes` if its intervals
-    /// need that; those that have no room then are left out. Other messages carry as many as a request would.
+    /// Appends the complete frame. A request is as long as the stream's frames, or up to `most_bytes` if its intervals
+    /// need that; intervals beyond are left out. Other messages carry as many intervals as a request would.
     pub fn emit(&self, destination: MacAddress, source: MacAddress, most_bytes: u16, out: &mut Vec<u8>) {
         let start = out.len();
         Ethernet { destination, source, ethertype: Self::ETHERTYPE }.emit(out);
@@ -188,12 +188,13 @@ impl Reservation {
     }
 }
 
-/// As many of these intervals, from the first on, as have room in so many bytes; without room, that there are none.
+/// Encodes as many intervals, from the first on, as fit `room_bytes`; if none fits, an empty list.
 fn intervals(occupied: &[OccupiedShifts], room_bytes: usize) -> Vec<u8> {
     let all = encoded(occupied);
     if all.len() <= room_bytes {
         return all;
     }
+    // Binary search for the longest prefix that fits.
     let (mut fit, mut too_many) = (0, occupied.len());
     while too_many - fit > 1 {
         let some = fit.midpoint(too_many);
@@ -203,7 +204,7 @@ fn intervals(occupied: &[OccupiedShifts], room_bytes: usize) -> Vec<u8> {
     encoded(&occupied[..fit])
 }
 
-/// The order in which a message has them.
+/// The sort key of intervals in a message.
 fn in_order(one: &OccupiedShifts) -> (u16, u64, u64) {
     (one.divisor, one.first_ps, one.length_ps)
 }
@@ -261,7 +262,7 @@ mod tests {
 
     #[test]
     fn intervals_without_room_are_left_out() {
-        // A divisor and how many it has take 4 bytes, each of these intervals 3: 200 needs two bytes.
+        // A divisor and its count take 4 bytes, each of these intervals 3: 200 needs two bytes.
         for (frame_bytes, room) in [(64, 0), (68, 0), (71, 1), (73, 1), (74, 2), (600, 50)] {
             let occupied = vec![OccupiedShifts { first_ps: 0, length_ps: 200, divisor: 1 }; 50];
             let mut frame = Vec::new();
@@ -269,7 +270,7 @@ mod tests {
             message.emit(A, B, 0, &mut frame);
             assert_eq!(frame.len(), usize::from(frame_bytes));
             assert_eq!(Reservation::parse(&frame).unwrap().2.occupied.len(), room, "{frame_bytes}");
-            // As long as they need, and no longer than it may be.
+            // With more room the frame has the length that its intervals need.
             frame.clear();
             message.emit(A, B, 1518, &mut frame);
             assert_eq!(frame.len(), usize::from(frame_bytes).max(64 + 4 + 50 * 3));
@@ -313,7 +314,7 @@ mod tests {
         refused(34, &[1; 8], "window");
         refused(42, &[1; 8], "Ts");
         refused(50, &[0xFF; 8], "shift");
-        // More divisors than there are: the padding is none.
+        // More divisors than present: the padding is no valid divisor.
         refused(58, &[0xFF; 2], "divisor");
         refused(60, &[0, 0], "divisor");
         refused(60, &[0, 7], "divisor");

@@ -1,10 +1,10 @@
-//! RoCE version 2: InfiniBand transport over UDP (InfiniBand annex A17). One datagram is
+//! RoCE version 2: InfiniBand transport over UDP (InfiniBand annex A17). The format of a datagram:
 //!
 //! ```text
-//! BTH 12 B | AETH 4 B if the opcode says so | payload | padding to 4 B | ICRC 4 B
+//! BTH 12 B | AETH 4 B with some opcodes | payload | padding to 4 B | ICRC 4 B
 //! ```
 //!
-//! Further extended headers (RETH of an RDMA WRITE, for example) count as payload.
+//! Further extended headers (for example the RETH of an RDMA WRITE) are part of the payload.
 
 mod aeth;
 mod bth;
@@ -29,7 +29,7 @@ pub const ICRC_BYTES: usize = 4;
 /// The content of one datagram, without the ICRC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Roce<'a> {
-    /// Slow down.
+    /// A congestion notification.
     CongestionNotification(Cnp),
     /// An opcode with an acknowledge header; only responses to reads and atomics carry a payload.
     Acknowledge {
@@ -50,10 +50,10 @@ pub enum Roce<'a> {
 }
 
 impl<'a> Roce<'a> {
-    /// Reads all of `bytes`, the datagram without its ICRC.
+    /// Reads `bytes`, a complete datagram without its ICRC.
     ///
     /// # Errors
-    /// If the bytes end early, a header is not valid, or the payload does not fill whole words.
+    /// If the bytes end early, a header is invalid, or the payload is no multiple of 4 bytes.
     pub fn parse(bytes: &'a [u8]) -> Result<Roce<'a>, Error> {
         let (header, rest) = Bth::parse(bytes)?;
         if header.opcode == Opcode::CONGESTION_NOTIFICATION {
@@ -70,8 +70,8 @@ impl<'a> Roce<'a> {
     /// Appends headers, payload and padding, but not the ICRC, which covers the IPv4 header too.
     ///
     /// # Errors
-    /// If the opcode belongs to another kind of packet or the pad count does not fit the payload; nothing
-    /// is appended then.
+    /// If the opcode belongs to another kind of packet or the pad count does not match the payload; nothing is appended
+    /// then.
     pub fn emit(&self, out: &mut Vec<u8>) -> Result<(), Error> {
         let (header, payload) = match self {
             Roce::CongestionNotification(cnp) => {
@@ -112,7 +112,7 @@ fn wrong_opcode(header: &Bth, expected: &'static str) -> Error {
     Error::Inconsistent { field: "BTH opcode", found: header.opcode.0.into(), expected }
 }
 
-/// Cuts the padding off what starts at `offset_bytes`.
+/// Removes the padding from `bytes`, which start at `offset_bytes`.
 fn unpad(bytes: &[u8], padding: PadCount, offset_bytes: usize) -> Result<&[u8], Error> {
     if !bytes.len().is_multiple_of(4) {
         return Err(Error::Value {

@@ -19,11 +19,11 @@ impl TcpFlags {
     pub const SYN: TcpFlags = TcpFlags(0x002);
     /// Aborts the connection.
     pub const RST: TcpFlags = TcpFlags(0x004);
-    /// Deliver at once.
+    /// Deliver the data at once.
     pub const PSH: TcpFlags = TcpFlags(0x008);
-    /// The acknowledgement number counts.
+    /// The acknowledgement number is valid.
     pub const ACK: TcpFlags = TcpFlags(0x010);
-    /// The urgent pointer counts.
+    /// The urgent pointer is valid.
     pub const URG: TcpFlags = TcpFlags(0x020);
     /// Echoes a congestion mark to the sender.
     pub const ECE: TcpFlags = TcpFlags(0x040);
@@ -44,15 +44,15 @@ impl TcpFlags {
         (Self::NS, "NS"),
     ];
 
-    /// The low nine bits of `bits`, FIN lowest.
+    /// Returns the flags of the low nine bits of `bits`, FIN lowest.
     pub const fn from_bits(bits: u16) -> TcpFlags {
         TcpFlags(bits & 0x1FF)
     }
-    /// The bits, FIN lowest.
+    /// Returns the bits, FIN lowest.
     pub const fn bits(self) -> u16 {
         self.0
     }
-    /// Whether every flag of `other` is set.
+    /// Returns whether every flag of `other` is set.
     pub const fn contains(self, other: TcpFlags) -> bool {
         self.0 & other.0 == other.0
     }
@@ -79,7 +79,7 @@ impl fmt::Display for TcpFlags {
     }
 }
 
-/// What a selective acknowledgement reports (RFC 2018, 3): up to four blocks.
+/// The selective acknowledgement option (RFC 2018, 3): up to four blocks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sack {
     blocks: [(u32, u32); Sack::MOST_BLOCKS],
@@ -87,11 +87,11 @@ pub struct Sack {
 }
 
 impl Sack {
-    /// As many as the room for options holds.
+    /// Maximum number of blocks: the room for options limits it.
     pub const MOST_BLOCKS: usize = 4;
 
-    /// Of `blocks`, each the sequence number of its first byte and of the one behind its last; those beyond the fourth
-    /// are left out.
+    /// Creates the option from `blocks`, each the sequence number of its first byte and of the one after its last.
+    /// Blocks beyond the fourth are left out.
     pub fn new(blocks: impl IntoIterator<Item = (u32, u32)>) -> Sack {
         let mut sack = Sack::default();
         for block in blocks.into_iter().take(Sack::MOST_BLOCKS) {
@@ -101,37 +101,37 @@ impl Sack {
         sack
     }
 
-    /// The blocks, in their order.
+    /// Returns the blocks, in order.
     pub fn blocks(&self) -> &[(u32, u32)] {
         &self.blocks[..usize::from(self.count)]
     }
 
-    /// Length of the option with two bytes of padding before it; 0 without blocks.
+    /// Returns the length of the option with two bytes of padding before it; 0 without blocks.
     const fn bytes(&self) -> usize {
         if self.count == 0 { 0 } else { 4 + 8 * self.count as usize }
     }
 }
 
-/// The header. Of the options the maximum segment size and selective acknowledgements are kept; others are skipped.
+/// The header. Options other than maximum segment size and selective acknowledgement are skipped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tcp {
-    /// Where from.
+    /// Source port.
     pub source_port: u16,
-    /// Where to.
+    /// Destination port.
     pub destination_port: u16,
-    /// Number of the first payload byte (of the SYN itself on a SYN).
+    /// Sequence number of the first payload byte (of the SYN itself on a SYN).
     pub sequence: u32,
-    /// The next byte expected from the other side.
+    /// Next byte expected from the other side.
     pub acknowledgement: u32,
     /// Control bits.
     pub flags: TcpFlags,
-    /// Bytes the sender is ready to receive, before window scaling.
+    /// Bytes that the sender can receive, before window scaling.
     pub window: u16,
     /// Urgent pointer.
     pub urgent: u16,
     /// Maximum segment size option, in bytes without headers.
     pub max_segment_bytes: Option<u16>,
-    /// Selective acknowledgement option; empty where there is none.
+    /// Selective acknowledgement option; empty if absent.
     pub sack: Sack,
 }
 
@@ -147,7 +147,7 @@ impl Tcp {
     /// Length of the header without options.
     pub const HEADER_BYTES: usize = 20;
 
-    /// Length of the header that [`Tcp::emit`] writes.
+    /// Returns the length of the header that [`Tcp::emit`] writes.
     pub const fn header_bytes(&self) -> usize {
         let mss_bytes = if self.max_segment_bytes.is_some() { OPTION_MSS_BYTES as usize } else { 0 };
         Self::HEADER_BYTES + mss_bytes + self.sack.bytes()
@@ -156,8 +156,7 @@ impl Tcp {
     /// Reads the header of the segment `bytes`, its options and its checksum; returns the payload.
     ///
     /// # Errors
-    /// If the bytes end early, the header or an option has an impossible length, or the segment was
-    /// damaged.
+    /// If the bytes end early, the header or an option has an impossible length, or the segment is damaged.
     pub fn parse(bytes: &[u8], pseudo_header: PseudoHeader) -> Result<(Tcp, &[u8]), Error> {
         let mut reader = Reader::new(bytes);
         let source_port = reader.u16("TCP source port")?;
@@ -203,7 +202,7 @@ impl Tcp {
     /// Appends header and payload.
     ///
     /// # Errors
-    /// If they do not fit into one IPv4 packet; nothing is appended then.
+    /// If they do not fit one IPv4 packet; nothing is appended then.
     pub fn emit(&self, pseudo_header: PseudoHeader, payload: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
         let limit_bytes = Ipv4::MAX_PAYLOAD_BYTES - self.header_bytes();
         if payload.len() > limit_bytes {
@@ -239,8 +238,7 @@ impl Tcp {
     }
 }
 
-/// The maximum segment size among the options, if it is there, and the blocks of a selective acknowledgement; the last
-/// of each counts.
+/// Reads the maximum segment size and the selective acknowledgement from the options. The last one of each kind counts.
 fn parse_options(options: &[u8]) -> Result<(Option<u16>, Sack), Error> {
     let mut reader = Reader::new(options);
     let (mut max_segment_bytes, mut sack) = (None, Sack::default());
@@ -260,6 +258,7 @@ fn parse_options(options: &[u8]) -> Result<(Option<u16>, Sack), Error> {
                         return Err(reader.unexpected("TCP SACK length", 1, length_bytes, "10, 18, 26 or 34"));
                     }
                     let mut blocks = [(0, 0); Sack::MOST_BLOCKS];
+                    // The length is 2 + 8 n bytes.
                     let count = usize::from(length_bytes / 8);
                     for block in &mut blocks[..count] {
                         *block = (reader.u32("TCP SACK block")?, reader.u32("TCP SACK block")?);
@@ -305,8 +304,8 @@ pub(crate) mod tests {
     const PSEUDO: PseudoHeader =
         PseudoHeader { source: Ipv4Addr::new(10, 0, 0, 1), destination: Ipv4Addr::new(10, 0, 0, 2) };
 
-    /// By hand: pseudo header 0a00+0001+0a00+0002+0006+0018 and segment 0400+0050+0001+6002+ffff+0204+05b4
-    /// sum to 0x1802b (0x802c folded), and 0x7fd3 is the complement.
+    /// By hand: the pseudo header 0a00+0001+0a00+0002+0006+0018 and the segment 0400+0050+0001+6002+ffff+0204+05b4 sum
+    /// to 0x1802b (0x802c folded), and 0x7fd3 is the complement.
     #[test]
     fn checksum_by_hand() {
         let words: [u32; 13] =
@@ -354,8 +353,8 @@ pub(crate) mod tests {
         assert!(matches!(parse_options(&hex("02 03 05")), Err(Error::Value { found: 3, .. })));
     }
 
-    /// RFC 2018, 3: kind 5, length 2 + 8 n, and each edge as a sequence number; two bytes of padding before, as its
-    /// appendix has them.
+    /// RFC 2018, 3: kind 5, length 2 + 8 n, and each edge as a sequence number; two bytes of padding before, as in its
+    /// appendix.
     #[test]
     fn selective_acknowledgements_by_hand() {
         let option = hex("0101 0512 000007d1 00000bb9 00001389 00001771");

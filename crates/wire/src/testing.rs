@@ -1,15 +1,15 @@
-//! What the tests of all protocols share.
+//! Helpers for the tests of all protocols.
 
 use crate::error::Error;
 
-/// Bytes from hexadecimal text; spaces and line ends are free.
+/// Decodes hexadecimal text; ignores spaces and line ends.
 pub(crate) fn hex(text: &str) -> Vec<u8> {
     let digits: Vec<u8> = text.chars().filter_map(|c| c.to_digit(16)).map(|digit| digit as u8).collect();
     assert!(digits.len().is_multiple_of(2), "half a byte in {text}");
     digits.chunks(2).map(|pair| pair[0] << 4 | pair[1]).collect()
 }
 
-/// Every proper prefix of `bytes` is refused, and no offset an error names lies outside of the prefix.
+/// Requires `parse` to refuse every proper prefix of `bytes`, with an offset inside the prefix.
 pub(crate) fn assert_refuses_prefixes<'a, T: std::fmt::Debug>(
     bytes: &'a [u8],
     parse: impl Fn(&'a [u8]) -> Result<T, Error>,

@@ -9,24 +9,24 @@ use std::fmt;
 /// The header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Udp {
-    /// Where from; RoCEv2 senders use it as entropy for ECMP.
+    /// Source port; RoCEv2 senders use it as entropy for ECMP.
     pub source_port: u16,
-    /// Where to.
+    /// Destination port.
     pub destination_port: u16,
-    /// Whether a checksum is sent; RoCEv2 usually sends none (0), its ICRC protects more.
+    /// A checksum is sent; RoCEv2 usually sends none (0), since its ICRC covers more.
     pub checksummed: bool,
 }
 
 impl Udp {
     /// Length of the header.
     pub const HEADER_BYTES: usize = 8;
-    /// The most that fits into one IPv4 packet.
+    /// Maximum payload in one IPv4 packet.
     pub const MAX_PAYLOAD_BYTES: usize = Ipv4::MAX_PAYLOAD_BYTES - Self::HEADER_BYTES;
 
     /// Reads the header and checks the checksum if one was sent; returns the payload.
     ///
     /// # Errors
-    /// If the bytes end before the datagram does, its length is impossible, or it was damaged.
+    /// If the bytes end before the datagram, its length is impossible, or it is damaged.
     pub fn parse(bytes: &[u8], pseudo_header: PseudoHeader) -> Result<(Udp, &[u8]), Error> {
         let mut reader = Reader::new(bytes);
         let source_port = reader.u16("UDP source port")?;
@@ -53,7 +53,7 @@ impl Udp {
         Ok((Udp { source_port, destination_port, checksummed: found != 0 }, payload))
     }
 
-    /// The header in front of `payload`.
+    /// Returns the header for `payload`.
     ///
     /// # Errors
     /// If the payload is longer than [`Udp::MAX_PAYLOAD_BYTES`].
@@ -67,7 +67,7 @@ impl Udp {
         Ok(header)
     }
 
-    /// The header without its checksum, which the ICRC that the checksum covers does not look at.
+    /// Returns the header without its checksum, for the ICRC, which masks the checksum.
     pub(crate) fn to_bytes_unchecked(self, payload_bytes: usize) -> Result<[u8; Udp::HEADER_BYTES], Error> {
         if payload_bytes > Self::MAX_PAYLOAD_BYTES {
             return Err(Error::TooLong {
@@ -87,7 +87,7 @@ impl Udp {
     /// Appends header and payload.
     ///
     /// # Errors
-    /// As [`Udp::to_bytes`]; nothing is appended then.
+    /// For the reasons of [`Udp::to_bytes`]; nothing is appended then.
     pub fn emit(&self, pseudo_header: PseudoHeader, payload: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
         out.extend_from_slice(&self.to_bytes(pseudo_header, payload)?);
         out.extend_from_slice(payload);
@@ -95,7 +95,7 @@ impl Udp {
     }
 }
 
-/// A checksum of zero would mean "none", so its other representation is sent (RFC 768).
+/// Replaces a checksum of zero, which would mean "none", by its other representation (RFC 768).
 fn never_zero(sum: u16) -> u16 {
     if sum == 0 { 0xFFFF } else { sum }
 }
@@ -117,8 +117,8 @@ mod tests {
     const PSEUDO: PseudoHeader =
         PseudoHeader { source: Ipv4Addr::new(192, 168, 0, 31), destination: Ipv4Addr::new(192, 168, 0, 30) };
 
-    /// By hand: the words of pseudo header, header and the payload "Hi" sum to 0x1ca39; the carry comes
-    /// back in, and 0x35c5 is the complement of 0xca3a.
+    /// By hand: the words of pseudo header, header and the payload "Hi" sum to 0x1ca39; with the carry added, 0x35c5 is
+    /// the complement of 0xca3a.
     #[test]
     fn checksum_by_hand() {
         let words: [u32; 10] = [0xc0a8, 0x001f, 0xc0a8, 0x001e, 0x0011, 0x000a, 0x0014, 0x000a, 0x000a, 0x4869];

@@ -7,7 +7,7 @@ use crate::reader::Reader;
 use std::fmt;
 
 bit_field! {
-    /// Priority code point, 0 to 7: the class that PFC pauses and a switch queues by.
+    /// Priority code point, 0 to 7: the class for PFC and for the queues of a switch.
     Pcp: u8, 3 bits
 }
 
@@ -21,11 +21,11 @@ impl Vid {
     /// The largest identifier; 4095 is reserved (802.1Q table 9-2).
     pub const MAX: Vid = Vid(0xFFE);
 
-    /// `value`, or `None` above [`Vid::MAX`].
+    /// Returns `value`, or `None` above [`Vid::MAX`].
     pub const fn new(value: u16) -> Option<Self> {
         if value <= Self::MAX.0 { Some(Vid(value)) } else { None }
     }
-    /// The number.
+    /// Returns the number.
     pub const fn get(self) -> u16 {
         self.0
     }
@@ -36,8 +36,7 @@ impl fmt::Display for Vid {
     }
 }
 
-/// The tag control information and the EtherType after it; the tag's own type, 0x8100, stands in the
-/// header in front.
+/// The tag control information and the EtherType after it. The tag's own type, 0x8100, is in the header before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct VlanTag {
     /// Priority code point.
@@ -52,10 +51,10 @@ impl VlanTag {
     /// Length of the tag control information and the following EtherType.
     pub const BYTES: usize = 4;
 
-    /// Reads the tag; returns it, the type of what follows, and what follows.
+    /// Reads the tag. Returns it, the EtherType after it, and the remaining bytes.
     ///
     /// # Errors
-    /// If the bytes end early, the VLAN is the reserved 4095, or a length stands for the EtherType.
+    /// If the bytes end early, the VLAN is the reserved 4095, or a length replaces the EtherType.
     pub fn parse(bytes: &[u8]) -> Result<(VlanTag, EtherType, &[u8]), Error> {
         let mut reader = Reader::new(bytes);
         let control = reader.u16("VLAN tag")?;
@@ -67,7 +66,7 @@ impl VlanTag {
         Ok((tag, ethertype, reader.rest()))
     }
 
-    /// Appends the tag and the type of what will follow.
+    /// Appends the tag and the EtherType of the payload.
     pub fn emit(&self, ethertype: EtherType, out: &mut Vec<u8>) {
         let control = u16::from(self.priority.get()) << 13 | u16::from(self.drop_eligible) << 12 | self.vid.get();
         out.extend_from_slice(&control.to_be_bytes());

@@ -1,5 +1,5 @@
-//! Datagrams: frames at a given spacing that nobody acknowledges, the load of PABO's hop-by-hop study and
-//! of queueing oracles.
+//! Datagrams: frames at a given spacing without acknowledgement, for the load of PABO's hop-by-hop study and of
+//! queueing oracles.
 
 mod parameters;
 
@@ -16,34 +16,34 @@ use units::{Time, WIRE_OVERHEAD_BYTES};
 #[derive(Clone, Debug)]
 pub struct DatagramSender {
     parameters: Arc<DatagramParameters>,
-    /// Bytes left to send; `u64::MAX` never ends.
+    /// Bytes left to send; `u64::MAX` for an endless flow.
     left_bytes: u64,
     sent_bytes: u64,
-    /// When the next frame comes into being.
+    /// Creation time of the next frame.
     due: Time,
-    /// The rate frames come at, where it is not a gap.
+    /// The rate of frames on the wire, if no gap is set.
     bps: u64,
-    /// Parts of a picosecond, in 1/bps, by which `due` lags behind its exact value.
+    /// Remainder of a picosecond, in 1/bps, by which `due` is early.
     remainder: u64,
     /// End of the current on period.
     on_end: Time,
     stop: Time,
 }
 
-/// An exponential time with the given mean, by inversion.
+/// Draws an exponential time with the given mean, by inversion.
 fn exponential(random: &mut Stream, mean_ps: f64) -> Time {
     // A conversion from float to integer saturates, so no mean can overflow it.
     Time::from_ps((-libm::log(1.0 - random.unit()) * mean_ps) as u64)
 }
 
 impl DatagramSender {
-    /// The sender of `flow`.
+    /// Creates the sender of `flow`.
     pub fn new(parameters: &Arc<DatagramParameters>, flow: &FlowStart) -> Self {
         DatagramSender {
             parameters: Arc::clone(parameters),
             left_bytes: flow.size_bytes.max(1),
             sent_bytes: 0,
-            // Random sources draw their first frame when they are first asked.
+            // Random sources draw their first frame at the first poll.
             due: if parameters.arrival == Arrival::Constant { flow.start } else { Time::MAX },
             bps: parameters.rate.unwrap_or(flow.line_rate).as_bps(),
             remainder: 0,
@@ -52,7 +52,7 @@ impl DatagramSender {
         }
     }
 
-    /// The first frame of a random source.
+    /// Draws the first frame of a random source.
     fn begin(&mut self, random: &mut Stream) {
         let start = self.on_end;
         match self.parameters.arrival {
@@ -78,8 +78,8 @@ impl DatagramSender {
         exponential(random, mean_ps)
     }
 
-    /// The gap after a frame of `wire` bytes; what is cut off now is added to a later one, so that the
-    /// mean over many frames is exact even where a byte is no whole number of picoseconds.
+    /// Returns the gap after a frame of `wire` bytes. The remainder is added to a later gap, so that the mean is exact
+    /// even if a byte takes no whole number of picoseconds.
     fn constant_gap(&mut self, wire: u64) -> Time {
         if let Some(gap) = self.parameters.gap {
             return gap;
@@ -96,7 +96,7 @@ impl DatagramSender {
         Time::from_ps(gap)
     }
 
-    /// Plans the frame after one of `size_bytes`.
+    /// Schedules the frame after one of `size_bytes`.
     fn advance(&mut self, random: &mut Stream, size_bytes: u16) {
         let wire = u64::from(size_bytes) + WIRE_OVERHEAD_BYTES;
         let gap = match self.parameters.arrival {
@@ -152,12 +152,12 @@ impl Sender for DatagramSender {
     }
 }
 
-/// The receiving end of one flow of datagrams: counts, answers nothing, and believes the network that no
-/// frame arrives twice.
+/// The receiving end of one flow of datagrams: it counts bytes, sends no replies, and relies on the network to deliver
+/// no frame twice.
 #[derive(Clone, Debug, Default)]
 pub struct DatagramReceiver {
     received_bytes: u64,
-    /// The flow's size, once the last frame told it.
+    /// The flow's size in bytes, once its last frame has arrived.
     size_bytes: Option<u64>,
     completed: bool,
 }
@@ -173,13 +173,13 @@ impl Receiver for DatagramReceiver {
     #[inline]
     fn on_frame(&mut self, _ctx: &mut Ctx<'_>, frame: &Frame) -> Receipt {
         if frame.kind == Kind::Trimmed {
-            return Receipt::default(); // nobody sends it again
+            return Receipt::default(); // never retransmitted
         }
         self.received_bytes += u64::from(frame.payload_bytes);
         if frame.has(flags::LAST) {
             self.size_bytes = Some(frame.seq.saturating_add(u64::from(frame.payload_bytes)));
         }
-        // Frames that overtook the last one count when they arrive; with a lost one it never completes.
+        // Frames that overtook the last one count at their arrival. With a lost frame the flow never completes.
         let whole = !self.completed && self.size_bytes.is_some_and(|size| self.received_bytes >= size);
         self.completed |= whole;
         Receipt { new_bytes: u32::from(frame.payload_bytes), completed: whole }
@@ -208,7 +208,7 @@ mod tests {
         }
     }
 
-    /// Every stamp of a flow whose wire is always free.
+    /// Returns the stamps of a flow whose wire is always free.
     fn stamps(parameters: DatagramParameters, flow: &FlowStart, most: usize) -> Vec<Time> {
         let mut random = Stream::new(1, 2, 3);
         let mut sender = DatagramSender::new(&Arc::new(parameters), flow);
@@ -243,7 +243,7 @@ mod tests {
         let stamps = stamps(parameters, &flow(u64::MAX), 100_001);
         let exact = u128::from(1538u64) * 100_000 * 8_000_000_000_000 / 3_333_333_333;
         assert_eq!(u128::from((stamps[100_000] - stamps[0]).as_ps()), exact);
-        // At the line's rate the gap is a frame with its overhead.
+        // At the line rate the gap is a frame with its overhead.
         let line = self::stamps(DatagramParameters::default(), &flow(u64::MAX), 2);
         assert_eq!(line[1] - line[0], Time::from_ns(12_304));
     }
@@ -272,7 +272,7 @@ mod tests {
         let count = 200_000;
         let stamps = stamps(parameters, &flow(u64::MAX), count);
         let load = count as f64 * 12.304e-6 / (stamps[count - 1] - stamps[0]).as_secs_f64();
-        // A period's frames are a whole number: the mean on period grows by half a gap.
+        // A period has a whole number of frames: the mean on period grows by half a gap.
         assert!((load - 0.25).abs() < 0.01, "{load}");
     }
 

@@ -6,30 +6,30 @@ use crate::frame::MIN_FRAME_BYTES;
 use crate::settings::{self, ParameterError, require};
 use units::{Rate, Time};
 
-/// How frames follow each other.
+/// The arrival process of frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arrival {
-    /// At equal distances.
+    /// Equal gaps.
     Constant,
-    /// With exponential gaps of the same mean.
+    /// Exponential gaps with that mean.
     Poisson,
-    /// At equal distances during exponential on periods, nothing during exponential off periods; every
-    /// on period begins with a frame.
+    /// Equal gaps during exponential on periods, no frames during exponential off periods; every on period begins with
+    /// a frame.
     OnOff,
 }
 
-/// The parameters of [`MECHANISM`], which says what each is for.
+/// The parameters of [`MECHANISM`], which describes each of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DatagramParameters {
     /// Frame length from destination address to FCS.
     pub frame_bytes: u16,
-    /// What of it is no payload.
+    /// Bytes of it that are no payload.
     pub header_bytes: u16,
-    /// How frames follow each other.
+    /// The arrival process of frames.
     pub arrival: Arrival,
     /// Time from one frame's start to the next; `None`: from `rate`.
     pub gap: Option<Time>,
-    /// Load on the wire, preamble and gap included; `None`: the line's rate.
+    /// Load on the wire, preamble and gap included; `None`: the line rate.
     pub rate: Option<Rate>,
     /// Mean of an on period.
     pub mean_on: Time,
@@ -54,7 +54,7 @@ impl Default for DatagramParameters {
     }
 }
 
-/// Datagrams as users meet them.
+/// Description of datagrams.
 pub const MECHANISM: Mechanism = Mechanism {
     kind: "datagram",
     family: Family::Transport,
@@ -117,10 +117,10 @@ pub const MECHANISM: Mechanism = Mechanism {
 };
 
 impl DatagramParameters {
-    /// Sets the parameter `key` from a scenario's text.
+    /// Sets the parameter `key` from its text in a scenario.
     ///
     /// # Errors
-    /// If there is no such parameter or the text is none of its values.
+    /// If the parameter does not exist or cannot have this value.
     pub fn set(&mut self, key: &str, text: &str) -> Result<(), ParameterError> {
         match key {
             "frame" => self.frame_bytes = settings::frame_bytes(key, text)?,
@@ -140,17 +140,17 @@ impl DatagramParameters {
         Ok(())
     }
 
-    /// Whether the values go together.
+    /// Checks that the values are consistent.
     ///
     /// # Errors
-    /// If a frame would hold no payload or be no frame, or frames would follow without any gap.
+    /// If a frame would have no payload or be shorter than Ethernet allows, or frames would have no gap.
     pub fn check(&self) -> Result<(), ParameterError> {
         require(self.frame_bytes >= MIN_FRAME_BYTES, "frame", "an Ethernet frame has at least 64B")?;
         require(self.header_bytes < self.frame_bytes, "header", "leave at least one byte of payload in `frame`")?;
         require(self.gap != Some(Time::ZERO), "gap", "frames follow at least 1ps apart")
     }
 
-    /// Payload of a full frame, at least one byte.
+    /// Returns the payload of a full frame, at least one byte.
     pub(crate) fn payload_bytes(&self) -> u16 {
         self.frame_bytes.saturating_sub(self.header_bytes).max(1)
     }

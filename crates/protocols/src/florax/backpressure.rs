@@ -1,4 +1,4 @@
-//! The congested port: whom to stop, at what rate, and when to let everybody go on.
+//! The congested output port: selects the flows to stop, their rates, and the time to resume them.
 
 use super::destination::Senders;
 use super::fair::{Demand, fair_rates};
@@ -9,39 +9,39 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 use units::{Rate, Time};
 
-/// Entries that a new flow looks at for one that is no longer active: the table shrinks as fast as it grows, and at its
-/// bound a new flow waits no longer than this for a place.
+/// Entries that are checked for an inactive flow before a new one is added. More than one, so that inactive entries
+/// leave faster than new ones arrive; bounded, so that a new flow costs constant time.
 const LOOKS: usize = 8;
-/// After a decision that stopped nobody, as many frames pass without another as it looked at flows, over this: however
-/// many flows there are, a frame costs no more than so many looks on average.
+/// After a decision without a stop, (checked flows / this) frames pass before the next one. So a frame checks at most
+/// this many flows on average, for any number of flows.
 const LOOKS_PER_FRAME: usize = 16;
 
 /// Backpressure of one output port.
 #[derive(Clone, Debug)]
 pub struct OutputBackpressure {
     pub(super) flows: BTreeMap<Pair, Flow>,
-    /// Those of them with an entry in the XOFF table.
+    /// Flows of `flows` with an entry in the XOFF table.
     pub(super) stopped: BTreeSet<Pair>,
-    /// The upper threshold as it stands.
+    /// The current upper threshold.
     upper: u64,
-    /// Nobody but `fresh` is left to be stopped until then.
+    /// Until then all active flows are stopped, except those in `fresh`.
     all_stopped_until: Time,
-    /// Flows that came while everybody was stopped already: were all looked at for each of them, many flows that begin
-    /// together would cost the square of their number.
+    /// Flows that became active while all others were stopped. A check of the whole table for each of them would cost
+    /// the square of their number.
     fresh: Vec<Pair>,
     /// Frames that pass before the next decision.
     patience: usize,
-    /// Where the next look for a flow that is no longer active begins.
+    /// Start of the next search for an inactive flow.
     cursor: Pair,
     demands: Vec<Demand>,
     rates: Vec<u64>,
     pub(super) statistics: BackpressureStatistics,
-    /// Where destinations are stopped.
+    /// Rates of flows, for backpressure by destination.
     pub(super) senders: Senders,
 }
 
 impl Flow {
-    /// Counts a frame of the flow, as [`OutputBackpressure::count`].
+    /// Counts a frame of the flow, see [`OutputBackpressure::count`].
     #[inline]
     fn passes(
         &mut self,
@@ -59,6 +59,7 @@ impl Flow {
                     requests.push(PauseRequest { port, pair, rate_bps: Some(stop.rate_bps / ports) });
                     return true;
                 }
+                // The ports share the rate and pace on their own, so that each may be one frame early.
                 parameters.whom != Whom::Flows || stop.conforms(now, bytes, slack_bytes * (ports + 1))
             }
             _ => true,
@@ -67,7 +68,7 @@ impl Flow {
 }
 
 impl OutputBackpressure {
-    /// With nothing in its tables.
+    /// Creates it with empty tables.
     pub fn new(parameters: &BackpressureParameters) -> OutputBackpressure {
         OutputBackpressure {
             flows: BTreeMap::new(),
@@ -84,7 +85,7 @@ impl OutputBackpressure {
         }
     }
 
-    /// The entry that a frame from `src` to `dst` belongs to.
+    /// Returns the table entry of a frame from `src` to `dst`.
     #[inline]
     pub fn pair(parameters: &BackpressureParameters, src: u32, dst: u32) -> Pair {
         match parameters.whom {
@@ -94,7 +95,7 @@ impl OutputBackpressure {
         }
     }
 
-    /// Beside [`OutputBackpressure::count`] where destinations are stopped: who sends to them, and how much.
+    /// Counts a frame of `flow` for backpressure by destination, in addition to [`OutputBackpressure::count`].
     #[inline]
     pub fn count_sender(
         &mut self,
@@ -108,9 +109,9 @@ impl OutputBackpressure {
         }
     }
 
-    /// A frame of `bytes` on the wire has come by `port` for this output of `rate`: its flow's rate is estimated. False
-    /// if the flow was told to slow down and this is in excess: the frame must be dropped. `slack_bytes` is the largest
-    /// frame on the wire. What a port must hear that a stopped flow comes by now too is added to `requests`.
+    /// Counts a frame of `bytes` wire bytes from `port` to this output of `rate`, and updates the flow's rate estimate.
+    /// Returns false if the flow exceeds the rate of its XOFF: the frame must be dropped. `slack_bytes` is the largest
+    /// frame in wire bytes. If a stopped flow uses a new port, an XOFF for that port is added to `requests`.
     pub fn count(
         &mut self,
         parameters: &BackpressureParameters,
@@ -119,10 +120,10 @@ impl OutputBackpressure {
         rate: Rate,
         requests: &mut Vec<PauseRequest>,
     ) -> bool {
-        // One look in the table for a flow that it holds.
+        // The common case needs one table lookup.
         if let Some(flow) = self.flows.get_mut(&pair) {
             if now < self.all_stopped_until && !flow.is_active(now, parameters.burst_gap) {
-                // It was silent when everybody was stopped.
+                // It was inactive when all others were stopped.
                 self.fresh.push(pair);
             }
             return flow.passes(parameters, (now, port, pair), (bytes, slack_bytes), rate, requests);
@@ -135,7 +136,7 @@ impl OutputBackpressure {
         flow.passes(parameters, (now, port, pair), (bytes, slack_bytes), rate, requests)
     }
 
-    /// Finds a place for a new flow, in the place of one that is no longer active where the table is full.
+    /// Adds an entry for a new flow, after removal of some inactive ones. Returns false if the table is full.
     fn make_room(&mut self, parameters: &BackpressureParameters, now: Time, pair: Pair) -> bool {
         let mut silent = Vec::new();
         let behind = (Bound::Excluded(self.cursor), Bound::Unbounded);
@@ -168,7 +169,7 @@ impl OutputBackpressure {
         }
     }
 
-    /// A frame of `pair` has joined the buffer, which now holds `occupancy`: adds to `requests` whom to stop.
+    /// Decides after a frame of `pair` joined the buffer, which now holds `occupancy`. Adds XOFFs to `requests`.
     pub fn decide(
         &mut self,
         parameters: &BackpressureParameters,
@@ -181,7 +182,7 @@ impl OutputBackpressure {
         if parameters.whom == Whom::Destinations {
             if occupancy > parameters.upper {
                 if !self.flows.contains_key(&pair) {
-                    // Not told apart: stopped without being remembered, until its XOFF expires.
+                    // No table entry: send an XOFF without a record; it ends by expiry.
                     requests.push(PauseRequest { port, pair, rate_bps: Some(0) });
                 }
                 self.stop_destination(parameters, now, occupancy, switch, requests);
@@ -192,7 +193,7 @@ impl OutputBackpressure {
         let everybody = occupancy > if flows { parameters.max_upper } else { parameters.upper };
         if everybody {
             if !self.flows.contains_key(&pair) {
-                // Not told apart: stopped without being remembered, until its XOFF expires.
+                // No table entry: send an XOFF without a record; it ends by expiry.
                 requests.push(PauseRequest { port, pair, rate_bps: Some(0) });
             }
             if now >= self.all_stopped_until {
@@ -234,7 +235,7 @@ impl OutputBackpressure {
         self.fresh.clear();
     }
 
-    /// As [`OutputBackpressure::stop_everybody`], when only those who came since then are left.
+    /// Like [`OutputBackpressure::stop_everybody`], for the flows that became active since then.
     fn stop_fresh(
         &mut self,
         parameters: &BackpressureParameters,
@@ -245,7 +246,7 @@ impl OutputBackpressure {
         let mut fresh = std::mem::take(&mut self.fresh);
         fresh.sort_unstable();
         for pair in fresh.drain(..) {
-            // It may have been forgotten meanwhile, or stopped.
+            // Its entry may have been removed or stopped since.
             let Some(flow) = self.flows.get_mut(&pair) else { continue };
             if flow.is_active(now, parameters.burst_gap) && flow.blocked_until(now).is_none() {
                 flow.tell(parameters, now, (pair, 0), switch, requests, &mut self.statistics);
@@ -260,7 +261,8 @@ impl OutputBackpressure {
         self.statistics.stopped_max = self.statistics.stopped_max.max(self.stopped.len() as u64);
     }
 
-    /// Stops the flows that send more than their share, or than the next switch lets pass; whether there was one.
+    /// Stops the flows that exceed their fair share or the rate that the next switch admits. Returns whether it stopped
+    /// any.
     fn stop_congesting(
         &mut self,
         parameters: &BackpressureParameters,
@@ -272,7 +274,7 @@ impl OutputBackpressure {
         let (mut demands, mut rates) = (std::mem::take(&mut self.demands), std::mem::take(&mut self.rates));
         demands.clear();
         for (&pair, flow) in self.flows.iter().filter(|(_, flow)| flow.is_active(now, parameters.burst_gap)) {
-            // Of a flow that the next switch holds, no more than that can use this link.
+            // A flow that the next switch holds can use no more of this link than its held rate.
             let useful = switch.held_bps(pair).unwrap_or(u64::MAX);
             let agreed_bps = switch.agreed_bps(pair);
             demands.push(Demand { pair, rate_bps: flow.rate_bps(now).min(useful), agreed_bps });
@@ -292,7 +294,8 @@ impl OutputBackpressure {
         requests.len() > before
     }
 
-    /// A frame has left the buffer, which now holds `occupancy`: adds to `requests` who may go on.
+    /// Handles a frame that left the buffer, which now holds `occupancy`. Adds XONs to `requests` below the lower
+    /// threshold.
     pub fn on_departure(
         &mut self,
         parameters: &BackpressureParameters,
@@ -316,7 +319,7 @@ impl OutputBackpressure {
         }
     }
 
-    /// Lets these go on, unless their time is over.
+    /// Resumes these flows, unless their XOFF has expired.
     pub(super) fn resume(&mut self, now: Time, stopped: BTreeSet<Pair>, requests: &mut Vec<PauseRequest>) {
         for pair in stopped {
             let Some(flow) = self.flows.get_mut(&pair) else { continue };
@@ -330,8 +333,8 @@ impl OutputBackpressure {
         }
     }
 
-    /// Tells those who are stopped at `now` to stay so for another expiry, by every port that they come by: adds to
-    /// `requests`. False if there are none.
+    /// Renews the XOFFs in force at `now` for another expiry: adds them to `requests` for every port of each flow.
+    /// Returns false if there are none.
     pub fn renew(&mut self, parameters: &BackpressureParameters, now: Time, requests: &mut Vec<PauseRequest>) -> bool {
         let until = now.saturating_add(parameters.expiry);
         let before = requests.len();
@@ -348,13 +351,13 @@ impl OutputBackpressure {
         requests.len() > before
     }
 
-    /// Whether somebody who comes by `port` is stopped at `now`.
+    /// Returns whether a flow from `port` is stopped at `now`.
     pub fn stops(&self, port: u16, now: Time) -> bool {
         let flows = self.stopped.iter().filter_map(|pair| self.flows.get(pair));
         flows.filter(|flow| flow.stop.is_some_and(|stop| stop.is_live(now))).any(|flow| flow.ports.contains(&port))
     }
 
-    /// What it has done so far, and how many flows are stopped at `now`.
+    /// Returns the counters, and the number of flows that are stopped at `now`.
     pub fn statistics(&self, now: Time) -> (BackpressureStatistics, u64) {
         let over = |pair: &&Pair| {
             let stop = self.flows.get(pair).and_then(|flow| flow.stop);
@@ -365,12 +368,12 @@ impl OutputBackpressure {
         (statistics, self.stopped.len() as u64 - expired)
     }
 
-    /// The upper threshold as it stands.
+    /// Returns the current upper threshold.
     pub fn upper(&self) -> u64 {
         self.upper
     }
 
-    /// How many flows the table holds.
+    /// Returns the number of table entries.
     pub fn flows(&self) -> usize {
         self.flows.len()
     }

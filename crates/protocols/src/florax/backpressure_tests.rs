@@ -39,7 +39,7 @@ const fn pair(src: u32) -> Pair {
     Pair { src, dst: 9 }
 }
 
-/// Flows 1 and 2 send at 80 and 20 Mbps for 6 ms; returns the output and when that was.
+/// Flows 1 and 2 send at 80 and 20 Mbps for 6 ms. Returns the output and the end time.
 fn two_flows(parameters: &BackpressureParameters) -> (OutputBackpressure, Time) {
     let mut output = OutputBackpressure::new(parameters);
     let mut requests = Vec::new();
@@ -73,7 +73,7 @@ fn only_the_flow_above_its_share_is_stopped() {
     let parameters = parameters(Whom::Flows);
     let (mut output, now) = two_flows(&parameters);
     assert_eq!(decide(&mut output, &parameters, now, 50), []);
-    // 90 Mbps for 80 and 20: 70 are left for the greater.
+    // 90 Mbps for demands of 80 and 20: 70 remain for the larger.
     assert_eq!(
         decide(&mut output, &parameters, now, 51),
         [PauseRequest { port: 1, pair: pair(1), rate_bps: Some(70_000_000) }]
@@ -93,7 +93,7 @@ fn above_the_last_threshold_everybody_is_blocked_once() {
         decide(&mut output, &parameters, now, 91).iter().map(|call| (call.port, call.rate_bps)).collect();
     assert_eq!(blocked, [(1, Some(0)), (2, Some(0))]);
     assert_eq!(decide(&mut output, &parameters, now, 95), []);
-    // Below the lower threshold both go on, and the upper one falls back.
+    // Below the lower threshold both resume, and the upper threshold returns to its initial value.
     let mut requests = Vec::new();
     output.on_departure(&parameters, now, 25, &Alone, &mut requests);
     assert_eq!(requests, []);
@@ -127,7 +127,7 @@ fn what_comes_despite_an_xoff_is_dropped_after_its_grace() {
     };
     assert!((0..20).all(|at| passes(at * 20)), "on its way when it was told");
     assert_eq!((25..45).filter(|at| passes(at * 20)).count(), 2, "two frames of slack");
-    // Its time is over, though nobody told it to go on.
+    // Its XOFF has expired without an XON.
     assert!(passes(5_000));
 }
 
@@ -152,7 +152,7 @@ fn a_flow_that_is_held_further_on_is_stopped_at_that_rate() {
     let (mut output, now) = two_flows(&parameters);
     let mut requests = Vec::new();
     output.decide(&parameters, (now, 1, pair(1)), 51, Rate::from_mbps(90), &Held, &mut requests);
-    // 80 of the 85 that the other cannot use.
+    // 85 remain beside the other, so 80 is no excess.
     assert_eq!(requests, [PauseRequest { port: 2, pair: pair(2), rate_bps: Some(5_000_000) }]);
 }
 
@@ -169,14 +169,14 @@ fn a_full_table_tells_no_more_flows_apart_but_stops_them_all_the_same() {
     output.decide(&parameters, third, 91, LINK, &Alone, &mut requests);
     assert_eq!(requests[0], PauseRequest { port: 3, pair: pair(3), rate_bps: Some(0) });
     assert_eq!((output.flows(), output.statistics(now).0.untold), (2, 1));
-    // Who is silent for long makes place.
+    // An inactive flow's entry is reused.
     let later = (now + Time::from_ms(16), 3, pair(3));
     assert!(output.count(&parameters, later, (FRAME, FRAME), LINK, &mut requests));
     assert_eq!((output.flows(), output.statistics(later.0).0.untold), (1, 1));
 }
 
-/// Whatever happens: tables stay in their bounds, what was stopped goes on or expires, calls go only to ports by which
-/// a flow came, and an upper threshold stays between its limits.
+/// Under any operations: tables keep their bounds, stopped flows resume or expire, requests use only ports of the flow,
+/// and the upper threshold keeps its limits.
 #[test]
 fn random_operations() {
     for seed in 0..60 {
@@ -211,8 +211,8 @@ fn random_operations() {
     }
 }
 
-/// Whoever comes while everybody is stopped is stopped as well, with one call and not another round of them: a flow
-/// that is new, and one that was silent when the others were stopped.
+/// A flow that becomes active while all others are stopped is stopped by one request, without new requests for the
+/// others: a new flow, and one that was inactive at the stop.
 #[test]
 fn who_comes_while_everybody_is_stopped_is_stopped_alone() {
     let parameters = parameters(Whom::Flows);
@@ -228,18 +228,19 @@ fn who_comes_while_everybody_is_stopped_is_stopped_alone() {
     let mut counted = Vec::new();
     output.count(&parameters, (Time::ZERO, 3, pair(3)), (FRAME, FRAME), LINK, &mut counted);
     output.count(&parameters, (Time::from_us(11_000), 2, pair(2)), (FRAME, FRAME), LINK, &mut counted);
-    // 3 has been silent for longer than a burst's gap.
+    // 3 has been silent for longer than `burst_gap`.
     assert_eq!(come(&mut output, 11_000, 1), [(1, Some(0)), (2, Some(0))]);
     assert_eq!(come(&mut output, 11_001, 1), []);
     assert_eq!(come(&mut output, 11_002, 3), [(3, Some(0))]);
     assert_eq!(come(&mut output, 11_003, 4), [(4, Some(0))]);
     assert_eq!(come(&mut output, 11_004, 4), []);
-    // Their stops end one after the other, at which everybody is looked at again.
+    // The stops end one after the other; then all flows are checked again.
     assert_eq!(come(&mut output, 16_001, 4), [(1, Some(0)), (2, Some(0))]);
     assert_eq!(come(&mut output, 16_003, 4), [(3, Some(0)), (4, Some(0))]);
 }
 
-/// One flow of 80 Mbps to host 9, by port 1, and five of 20 to host 8, by ports 2 to 6: together those are more.
+/// One flow of 80 Mbps to host 9 through port 1, and five of 20 Mbps to host 8 through ports 2 to 6: the five have more
+/// in total.
 fn one_aggressor(parameters: &BackpressureParameters) -> (OutputBackpressure, Time) {
     let mut output = OutputBackpressure::new(parameters);
     for at in 0..40u64 {
@@ -253,7 +254,7 @@ fn one_aggressor(parameters: &BackpressureParameters) -> (OutputBackpressure, Ti
     (output, Time::from_us(150 * 40))
 }
 
-/// A next switch that holds so many frames to 9 here.
+/// A next switch that holds this many frames to host 9 here.
 struct Holds(u64);
 impl Neighbours for Holds {
     fn held_bps(&self, to: Pair) -> Option<u64> {
@@ -270,7 +271,7 @@ impl Neighbours for Holds {
     }
 }
 
-/// The ports that are told to stop, and the destination that is meant, after a frame to 8 found `occupancy`.
+/// Returns the stopped ports and destinations after a frame to host 8 found `occupancy`.
 fn told(
     output: &mut OutputBackpressure,
     parameters: &BackpressureParameters,
@@ -284,7 +285,7 @@ fn told(
     requests.iter().map(|call| (call.port, call.pair.dst)).collect()
 }
 
-/// It is the flow that counts, not what its destination gets in all; and a stop has its effect before there is another.
+/// The rate of single flows counts, not the total of a destination. A stop takes effect before the next one.
 #[test]
 fn the_destination_of_the_most_aggressive_flow_is_stopped_and_no_other() {
     let parameters = parameters(Whom::Destinations);
@@ -292,7 +293,7 @@ fn the_destination_of_the_most_aggressive_flow_is_stopped_and_no_other() {
     assert_eq!(told(&mut output, &parameters, now, 50, 0), []);
     assert_eq!(told(&mut output, &parameters, now, 51, 0), [(1, 9)]);
     assert_eq!(told(&mut output, &parameters, now + Time::from_us(499), 70, 0), [], "what was on its way still comes");
-    // It was not enough: the next one.
+    // The first stop was not enough: stop the next destination.
     let all = (2..=6).map(|port| (port, 8)).collect::<Vec<_>>();
     assert_eq!(told(&mut output, &parameters, now + Time::from_us(500), 51, 0), all);
     assert_eq!(told(&mut output, &parameters, now + Time::from_us(2_000), 99, 0), [], "nobody is left");
@@ -303,8 +304,8 @@ fn the_destination_of_the_most_aggressive_flow_is_stopped_and_no_other() {
     assert!(requests.len() == 6 && requests.iter().all(|call| call.rate_bps.is_none()));
 }
 
-/// What a switch holds because the next one told it to is no sign that its own port is congested: it counts against its
-/// destination, which is stopped in turn, and against nobody else.
+/// Frames held because of the next switch do not indicate congestion of the port itself. They count against their own
+/// destination only, which is stopped in turn.
 #[test]
 fn frames_that_the_next_switch_holds_stop_their_own_destination_alone() {
     let parameters = parameters(Whom::Destinations);
@@ -313,7 +314,7 @@ fn frames_that_the_next_switch_holds_stop_their_own_destination_alone() {
     let later = now + Time::from_us(600);
     assert_eq!(told(&mut output, &parameters, later, 60 + 50, 60), [], "60 are held, 50 wait");
     assert_eq!(told(&mut output, &parameters, later, 60 + 51, 60).len(), 5, "51 wait: the port is congested itself");
-    // 8 may go on when little waits, 9 not before little of it is held.
+    // Destination 8 resumes when few frames are queued, 9 when few of its frames are held too.
     let mut resumed = |occupancy, holds| {
         let mut requests = Vec::new();
         output.on_departure(&parameters, later, occupancy, &Holds(holds), &mut requests);
@@ -324,7 +325,7 @@ fn frames_that_the_next_switch_holds_stop_their_own_destination_alone() {
     assert_eq!(resumed(20 + 4, 20), BTreeSet::from([9]));
 }
 
-/// What must last is told again, by every port, and lasts as long again; what may go on is not.
+/// XOFFs in force are renewed through every port, for another expiry. Resumed flows are not.
 #[test]
 fn a_renewal_extends_what_is_in_force() {
     let parameters = BackpressureParameters { renewed: true, ..parameters(Whom::Everybody) };

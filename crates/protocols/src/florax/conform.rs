@@ -1,22 +1,22 @@
-//! Whether a flow that was told to slow down does.
+//! Conformance of a flow to the rate of its XOFF.
 
 use units::Time;
 
 /// An entry of the XOFF table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Stop {
-    /// What it may send, in bits a second on the wire.
+    /// Permitted rate, in bits per second on the wire.
     pub rate_bps: u64,
-    /// Until then, unless it is told otherwise.
+    /// Expiry.
     pub until: Time,
-    /// What arrives from here on is judged.
+    /// Frames that arrive from here on are policed.
     from: Time,
-    /// Wire bytes since then.
+    /// Wire bytes of conforming frames since `from`.
     bytes: u64,
 }
 
 impl Stop {
-    /// Stopped at `now`; what was on its way has arrived `grace` later.
+    /// Stops a flow at `now`; frames that were in flight have arrived `grace` later.
     pub fn new(now: Time, rate_bps: u64, expiry: Time, grace: Time) -> Stop {
         Stop { rate_bps, until: now.saturating_add(expiry), from: now.saturating_add(grace), bytes: 0 }
     }
@@ -25,9 +25,9 @@ impl Stop {
         now < self.until
     }
 
-    /// Whether another `bytes` are within what the rate allows since the grace ended, with `slack_bytes` more: a token
-    /// bucket of that depth whose credit is not capped, for an XOFF does not last. A sender that obeys is never late
-    /// with what it may send, only with its frames: those wait, after they were paced, in queues that others share.
+    /// Returns whether another `bytes` conform to the rate since `from`, plus `slack_bytes`. It is a token bucket of
+    /// that depth without a cap on credit, since an XOFF is short: a sender paces its frames, but shared queues may
+    /// delay them and release them in a burst.
     pub fn conforms(&mut self, now: Time, bytes: u64, slack_bytes: u64) -> bool {
         if now < self.from {
             return true;
@@ -45,14 +45,14 @@ mod tests {
 
     #[test]
     fn the_excess_over_the_rate_is_what_does_not_conform() {
-        // 10 Mbps: 1250 bytes a millisecond. Two frames of slack.
+        // 10 Mbps: 1250 bytes per millisecond. Two frames of slack.
         let mut stop = Stop::new(Time::ZERO, 10_000_000, Time::from_ms(100), Time::from_ms(1));
         assert!((0..50).all(|_| stop.conforms(Time::from_us(900), 1250, 2500)), "the grace");
         let mut passed = 0;
         for tenth in 10..=990u64 {
             passed += u64::from(stop.conforms(Time::from_us(100 * tenth), 1250, 2500));
         }
-        // 98 ms at the rate, and the slack.
+        // 98 ms at the rate, plus the slack.
         assert_eq!(passed, 98 + 2);
         assert!(stop.is_live(Time::from_us(99_999)) && !stop.is_live(Time::from_ms(100)));
     }

@@ -1,4 +1,4 @@
-//! Backpressure by destination: whoever sends most decides whose destination is stopped.
+//! Backpressure by destination: stops the destination of the flow with the highest rate.
 
 use super::pause_request::{Neighbours, PauseRequest};
 use super::table::{Flow, Pair};
@@ -6,19 +6,19 @@ use super::{BackpressureParameters, OutputBackpressure};
 use std::collections::BTreeMap;
 use units::{Rate, Time};
 
-/// What a port knows of flows where it stops destinations.
+/// Flow rates at a port that stops destinations.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Senders {
-    /// Flows with their rates: which of them is the most aggressive.
+    /// Rate estimates, to find the most aggressive flow.
     flows: BTreeMap<Pair, Flow>,
-    /// When those that are no longer active were taken out last.
+    /// Time of the last removal of inactive flows.
     swept_at: Time,
-    /// The last stop has had its effect by then: before, a longer queue asks for no other.
+    /// The last stop has taken effect by then; before, a longer queue causes no further stop.
     settled_at: Time,
 }
 
 impl Senders {
-    /// A frame of `bytes` on the wire from `src` to `dst` came by `port`.
+    /// Counts a frame of `bytes` wire bytes of the flow `pair` from `port`.
     pub fn count(
         &mut self,
         parameters: &BackpressureParameters,
@@ -27,7 +27,7 @@ impl Senders {
         rate: Rate,
     ) {
         if self.flows.len() >= parameters.flows as usize && !self.flows.contains_key(&pair) {
-            // One sweep in the time after which a flow counts as silent: another would find no more.
+            // One sweep per `burst_gap` suffices: flows become inactive after that time only.
             if now < self.swept_at.saturating_add(parameters.burst_gap) {
                 return;
             }
@@ -41,7 +41,7 @@ impl Senders {
         flow.count(now, port, bytes, rate.serialise(bytes), parameters.burst_gap);
     }
 
-    /// The destination of the flow that sends most, of those whose destination `may` be stopped.
+    /// Returns the destination of the flow with the highest rate, among the destinations for which `may` holds.
     fn most_aggressive(
         &self,
         now: Time,
@@ -55,16 +55,16 @@ impl Senders {
 }
 
 impl OutputBackpressure {
-    /// What waits in the buffer of `occupancy` and is a sign that this port is congested: all but the frames of
-    /// destinations that it has stopped already, which are here because the next switch stopped them too.
+    /// Returns the part of `occupancy` that indicates congestion of this port: all but frames to destinations that it
+    /// has stopped already, which are queued because the next switch stopped them too.
     fn congestion(&self, now: Time, occupancy: u64, switch: &impl Neighbours) -> u64 {
         let live = |to: &&Pair| self.flows.get(to).is_some_and(|flow| flow.blocked_until(now).is_some());
         occupancy.saturating_sub(self.stopped.iter().filter(live).map(|&to| switch.held(to)).sum())
     }
 
-    /// Stops the destination of the most aggressive flow, and no other before that has had its effect. Where it is not
-    /// the port's own queue that is long but frames that the next switch made this one hold, it is one of their
-    /// destinations.
+    /// Stops the destination of the most aggressive flow. No further stop follows before this one has taken effect. If
+    /// the port's own queue is short and frames that the next switch holds fill the buffer, the destination is one of
+    /// theirs.
     pub(super) fn stop_destination(
         &mut self,
         parameters: &BackpressureParameters,
@@ -88,7 +88,7 @@ impl OutputBackpressure {
         self.note_stopped();
     }
 
-    /// A frame has left the buffer, which now holds `occupancy`: destinations of which little is left may go on.
+    /// Handles a frame that left the buffer, which now holds `occupancy`: resumes destinations with few frames left.
     pub(super) fn resume_destinations(
         &mut self,
         parameters: &BackpressureParameters,

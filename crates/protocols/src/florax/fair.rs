@@ -2,27 +2,27 @@
 
 use super::table::Pair;
 
-/// What one flow asks of the link.
+/// The demand of one flow on the link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Demand {
-    /// Who.
+    /// The flow.
     pub pair: Pair,
-    /// What it sends, in bits a second.
+    /// Its current rate, in bits per second.
     pub rate_bps: u64,
-    /// Its agreed rate in bits a second; 0 without an agreement.
+    /// Its agreed rate in bits per second; 0 without an agreement.
     pub agreed_bps: u64,
 }
 
-/// Sorts `demands` and gives each its share of `link_bps`, in that order: what it asks for where the link allows, else
-/// its weight's part of what is left. Weights are the agreed rates; a flow without one weighs as an equal part of the
-/// link.
+/// Sorts `demands` and returns in `rates`, in that order, the share of each in `link_bps`: its demand if possible, else
+/// its weighted part of the remaining capacity. Weights are the agreed rates; a flow without one has an equal part of
+/// the link as weight.
 ///
 /// An example of the paper's section 4.1.2: 90 and 30 Mbps on 110 give 80 and 30; with agreements over 100 and 10,
 /// 90 and 20.
 pub fn fair_rates(link_bps: u64, demands: &mut [Demand], rates: &mut Vec<u64>) {
     let ordinary = (link_bps / demands.len().max(1) as u64).max(1);
     let weight = |demand: &Demand| if demand.agreed_bps > 0 { demand.agreed_bps } else { ordinary };
-    // Who asks least for its weight is satisfied first; compared without division.
+    // The smallest demand per weight is satisfied first; compared without division.
     demands.sort_by(|a, b| {
         let (left, right) =
             (u128::from(a.rate_bps) * u128::from(weight(b)), u128::from(b.rate_bps) * u128::from(weight(a)));
@@ -61,14 +61,14 @@ mod tests {
     fn the_papers_example() {
         assert_eq!(rates(110, &[demand(1, 90, 0), demand(2, 30, 0)]), [(1, 80), (2, 30)]);
         assert_eq!(rates(110, &[demand(1, 90, 100), demand(2, 30, 10)]), [(1, 90), (2, 20)]);
-        // More than the agreement as long as nobody else asks for it.
+        // More than the agreed rate while no other flow demands it.
         assert_eq!(rates(110, &[demand(1, 20, 100), demand(2, 200, 10)]), [(1, 20), (2, 90)]);
         // Over-subscribed: by weight.
         assert_eq!(rates(110, &[demand(1, 200, 100), demand(2, 200, 10)]), [(1, 100), (2, 10)]);
     }
 
-    /// Max-min: nobody gets more than it asks, the link is full or everybody satisfied, and who gets less than it asks
-    /// has no less for its weight than anybody else.
+    /// Max-min: no rate exceeds its demand, the link is full or all are satisfied, and an unsatisfied flow has per
+    /// weight at least as much as any other.
     #[test]
     fn random_demands_are_shared_max_min() {
         let mut random = Stream::new(1, 0, 0);

@@ -1,4 +1,4 @@
-//! A flow that is held: what an upstream switch or host does about an XOFF.
+//! The reaction of an upstream switch or host to an XOFF: a held flow.
 
 use units::Time;
 
@@ -8,42 +8,42 @@ pub struct Hold {
     rate_bps: u64,
     since: Time,
     until: Time,
-    /// At a rate: nothing before this.
+    /// Earliest start of the next frame at the held rate.
     next: Time,
 }
 
 impl Hold {
-    /// An XOFF is heard: no more than `rate_bps` on the wire, 0 for nothing, for `expiry`.
+    /// Holds a flow to `rate_bps` on the wire, 0 for a full stop, for `expiry` from `now`.
     pub fn new(now: Time, rate_bps: u64, expiry: Time) -> Hold {
         Hold { rate_bps, since: now, until: now.saturating_add(expiry), next: now }
     }
 
-    /// Another XOFF for the same flow takes the place of the one before.
+    /// Replaces the XOFF by a newer one for this flow.
     pub fn on_request(&mut self, now: Time, rate_bps: u64, expiry: Time) {
         (self.rate_bps, self.until, self.next) = (rate_bps, now.saturating_add(expiry), self.next.max(now));
     }
 
-    /// Since when it is held.
+    /// Returns the arrival of the first XOFF.
     pub fn since(&self) -> Time {
         self.since
     }
 
-    /// When it ends by itself.
+    /// Returns the expiry.
     pub fn until(&self) -> Time {
         self.until
     }
 
-    /// What may be sent meanwhile, in bits a second.
+    /// Returns the permitted rate, in bits per second on the wire.
     pub fn rate_bps(&self) -> u64 {
         self.rate_bps
     }
 
-    /// Whether a frame may go now.
+    /// Returns whether a frame may start now.
     pub fn may_send(&self, now: Time) -> bool {
         now >= self.until || (self.rate_bps > 0 && now >= self.next)
     }
 
-    /// A frame of `bytes` on the wire goes.
+    /// Records a frame of `bytes` wire bytes that starts.
     pub fn sent(&mut self, now: Time, bytes: u64) {
         if self.rate_bps > 0 {
             let span = u128::from(bytes) * 8 * 1_000_000_000_000 / u128::from(self.rate_bps);
@@ -52,7 +52,7 @@ impl Hold {
         }
     }
 
-    /// When to ask again whether a frame that waits may go, if nothing more is heard.
+    /// Returns the time of the next check, unless a request arrives before.
     pub fn ask_again_at(&self) -> Time {
         if self.rate_bps > 0 { self.next.min(self.until) } else { self.until }
     }
@@ -62,10 +62,10 @@ impl Hold {
 mod tests {
     use super::*;
 
-    /// What goes over any span is what the rate allows, and a frame.
+    /// Over any interval at most the rate plus one frame passes.
     #[test]
     fn a_hold_paces() {
-        // 10 Mbps: 1250 bytes a millisecond.
+        // 10 Mbps: 1250 bytes per millisecond.
         let mut hold = Hold::new(Time::ZERO, 10_000_000, Time::from_ms(50));
         let mut sent = Vec::new();
         for tenth in 0..500u64 {
@@ -87,7 +87,7 @@ mod tests {
         hold.on_request(Time::from_ms(3), 0, Time::from_ms(5));
         assert!(!hold.may_send(Time::from_ms(7)) && hold.may_send(Time::from_ms(8)));
         assert_eq!((hold.since(), hold.ask_again_at()), (Time::ZERO, Time::from_ms(8)));
-        // A rate in place of nothing: from now on, and not from when it was blocked.
+        // A rate replaces the stop from its arrival on, not from the start of the stop.
         hold.on_request(Time::from_ms(4), 1_000_000, Time::from_ms(5));
         assert_eq!(hold.ask_again_at(), Time::from_ms(4));
     }

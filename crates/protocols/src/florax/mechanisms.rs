@@ -1,4 +1,4 @@
-//! The three schemes as users meet them.
+//! Descriptions of the three schemes.
 
 use crate::describe::Default::Value;
 use crate::describe::{Family, Mechanism, Parameter};
@@ -85,7 +85,7 @@ pub const DESTINATION: Mechanism = Mechanism {
     parameters: &[UPPER, LOWER, BURST_GAP, EXPIRY, FLOWS, EXCEPT, TIERS],
 };
 
-/// Plain 802.3x, decided at the output.
+/// 802.3x PAUSE with a decision at the output.
 pub const PAUSE_AT_OUTPUT: Mechanism = Mechanism {
     kind: "pause-at-output",
     family: Family::FlowControl,

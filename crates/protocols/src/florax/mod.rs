@@ -1,8 +1,8 @@
 //! Backpressure by flow: FLORAX, and the two schemes that its paper measures it against.
 //!
-//! An output buffer that grows too long asks *whom* to stop. FLORAX (Lee, Coleri, Dong and Ergen) answers: the pairs of
-//! source and destination that send more than their fair share; selective backpressure by destination (Noureddine and
-//! Tobagi) answers: everybody who sends this way to those destinations; plain 802.3x: everybody who sends this way.
+//! A congested output buffer must select the traffic to stop. FLORAX (Lee, Coleri, Dong and Ergen) stops the pairs of
+//! source and destination above their fair share. Selective backpressure by destination (Noureddine and Tobagi) stops
+//! all traffic through this port to some destinations. Plain 802.3x stops all traffic through this port.
 //!
 //! ```text
 //!                     frame in                                             frame out
@@ -11,12 +11,12 @@
 //!   conforming? --no--> lost     [ | | | |lower| | | |upper -> ... |max| ]   below lower?
 //!        | yes                                                                 | yes
 //!        v                                                                     v
-//!   above max: XOFF everybody, 0      above upper: XOFF who is over            XON to all, upper falls back
-//!                                     its max-min share, upper rises
+//!   above max: XOFF to all, 0         above upper: XOFF to flows over          XON to all, upper falls back
+//!                                     their max-min share, upper rises
 //! ```
 //!
-//! [`OutputBackpressure`] decides at the congested port, [`Hold`] obeys upstream. A switch that holds a flow has a
-//! longer buffer for it, which may pass its own thresholds: so the call travels on, hop by hop, as far as the host.
+//! [`OutputBackpressure`] decides at the congested port, [`Hold`] is the reaction upstream. A switch that holds a flow
+//! buffers more of it and may pass its own thresholds. So XOFFs propagate hop by hop, up to the host.
 
 mod backpressure;
 mod conform;
@@ -36,7 +36,7 @@ pub use table::{FLOW_BYTES, Pair};
 
 use units::Time;
 
-/// Whom a congested output stops.
+/// The traffic that a congested output stops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Whom {
     /// The pairs of source and destination above their fair share (FLORAX).
@@ -47,27 +47,27 @@ pub enum Whom {
     Everybody,
 }
 
-/// How an output port keeps room in its buffer. Thresholds count what its limit counts, packets or bytes.
+/// Buffer control of an output port. Thresholds count packets or bytes, like the port's limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BackpressureParameters {
-    /// Whom it stops.
+    /// The traffic to stop.
     pub whom: Whom,
-    /// Below this, everybody may go on.
+    /// Below this all traffic resumes.
     pub lower: u64,
-    /// Above this, those over their share are stopped; above `lower`.
+    /// Above this the traffic selected by `whom` is stopped; above `lower`.
     pub upper: u64,
-    /// Above this, everybody is; at least `upper`. Without meaning but for [`Whom::Flows`].
+    /// Above this all flows are stopped; at least `upper`. For [`Whom::Flows`] only.
     pub max_upper: u64,
-    /// By how much `upper` rises, up to `max_upper`, whenever somebody was stopped, until everybody may go on.
+    /// Increase of `upper`, up to `max_upper`, after each decision with a stop, until all traffic resumes.
     pub raise: u64,
-    /// Silence after which a burst is over and a flow no longer active; positive.
+    /// Silence that ends a burst and makes a flow inactive; positive.
     pub burst_gap: Time,
-    /// How long an XOFF lasts by itself; positive.
+    /// Duration of an XOFF without an XON; positive.
     pub expiry: Time,
-    /// Whether an XOFF is told again at half of that while it must last.
+    /// An XOFF is renewed at half its duration while it must last.
     pub renewed: bool,
-    /// How long after an XOFF more than its rate may still come; `None`: what link and frames take.
+    /// Time after an XOFF in which excess frames pass; `None`: computed from the link and the frame size.
     pub grace: Option<Time>,
-    /// Flows that a port tells apart, at least 1.
+    /// Maximum entries in a port's flow table, at least 1.
     pub flows: u32,
 }

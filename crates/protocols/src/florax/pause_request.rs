@@ -1,55 +1,56 @@
-//! What a congested port tells its neighbours about a flow, and what it counts of that.
+//! Requests of a congested port to its neighbours, and counters of them.
 
 use super::BackpressureParameters;
 use super::conform::Stop;
 use super::table::{Flow, Pair};
 use units::Time;
 
-/// What a port tells the neighbour by which a flow comes.
+/// A request to the neighbour from which a flow arrives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PauseRequest {
-    /// By this port.
+    /// The port to that neighbour.
     pub port: u16,
-    /// About this flow.
+    /// The flow.
     pub pair: Pair,
-    /// XOFF with this rate in bits a second on the wire, 0 for nothing at all; `None` is XON.
+    /// XOFF with this rate in bits per second on the wire, 0 for a full stop; `None` is XON.
     pub rate_bps: Option<u64>,
 }
 
-/// What output backpressure asks its switch.
+/// The state of the switch that output backpressure reads.
 pub trait Neighbours {
-    /// What the next switch lets pass of a flow now, in bits a second; `None` where it does not hold it.
+    /// Returns the rate in bits per second to which the next switch holds a flow; `None` if it does not hold it.
     fn held_bps(&self, pair: Pair) -> Option<u64>;
-    /// The agreed rate of a flow; 0 without an agreement.
+    /// Returns the agreed rate of a flow in bits per second; 0 without an agreement.
     fn agreed_bps(&self, pair: Pair) -> u64;
-    /// What waits here of the frames to a destination, because the next switch holds it, in the unit of the thresholds.
+    /// Returns the frames queued here because the next switch holds their destination, in the unit of the thresholds.
     fn held(&self, to: Pair) -> u64;
-    /// How long after a call by `port`, before which `ahead` others wait, what its neighbour sent before may arrive.
+    /// Returns the time after a request through `port`, behind `ahead` queued ones, until all earlier frames have
+    /// arrived.
     fn grace(&self, port: u16, ahead: usize) -> Time;
 }
 
-/// What output backpressure has done.
+/// Counters of output backpressure.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BackpressureStatistics {
-    /// Flows that were told to stop or slow down, a new rate for one that was stopped already not counted.
+    /// Flows that were stopped or slowed down; a change of the rate does not count.
     pub xoffs: u64,
     /// New rates for flows that were stopped already.
     pub changes: u64,
-    /// Flows that were told to go on.
+    /// Flows that were resumed by an XON.
     pub xons: u64,
-    /// Stops whose time ran out.
+    /// Stops that expired.
     pub expiries: u64,
-    /// The most flows that the table held.
+    /// Maximum number of flows in the table.
     pub flows_max: u64,
-    /// The most of them that were stopped at a time.
+    /// Maximum number of flows stopped at one time.
     pub stopped_max: u64,
-    /// Frames of flows for which the table had no place.
+    /// Frames of flows that did not fit the table.
     pub untold: u64,
 }
 
 impl Flow {
-    /// Tells `pair`, by every port that it comes by, to send no more than `rate_bps`; returns how long it may take
-    /// until nothing more comes.
+    /// Requests `rate_bps` for `pair` through every port of the flow. Returns the longest time until excess frames must
+    /// have ceased.
     pub fn tell(
         &mut self,
         parameters: &BackpressureParameters,

@@ -1,34 +1,34 @@
-//! What a port remembers of a flow: FLORAX's flow table and XOFF table in one entry.
+//! The state of a flow at a port: FLORAX's flow table and XOFF table in one entry.
 
 use super::conform::Stop;
 use crate::frame::ANY_SOURCE;
 use units::Time;
 
-/// A flow: frames from one host to another, by host index. [`ANY_SOURCE`] stands for every source.
+/// A flow: frames between two hosts, by host index. [`ANY_SOURCE`] is a wildcard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Pair {
-    /// From.
+    /// Source.
     pub src: u32,
-    /// To.
+    /// Destination.
     pub dst: u32,
 }
 
 impl Pair {
-    /// All frames to `dst`.
+    /// Returns the entry of all frames to `dst`.
     pub const fn to(dst: u32) -> Pair {
         Pair { src: ANY_SOURCE, dst }
     }
 
-    /// All frames.
+    /// The entry of all frames.
     pub const EVERYBODY: Pair = Pair { src: ANY_SOURCE, dst: ANY_SOURCE };
 
-    /// Whether a frame from `src` to `dst` belongs to it.
+    /// Returns whether a frame from `src` to `dst` belongs to it.
     pub fn covers(self, src: u32, dst: u32) -> bool {
         (self.src == ANY_SOURCE || self.src == src) && (self.dst == ANY_SOURCE || self.dst == dst)
     }
 }
 
-/// Memory of one entry of a flow table: what FLORAX's state costs for each active flow.
+/// Memory of one entry of a flow table in bytes: FLORAX's cost per active flow.
 pub const FLOW_BYTES: usize = size_of::<Pair>() + size_of::<Flow>();
 
 /// One flow at one output port.
@@ -36,15 +36,15 @@ pub const FLOW_BYTES: usize = size_of::<Pair>() + size_of::<Flow>();
 pub(super) struct Flow {
     /// Start of the current burst (SB in the paper).
     burst_start: Time,
-    /// Bytes on the wire since then (TB).
+    /// Wire bytes since then (TB).
     burst_bytes: u64,
-    /// When its last frame came.
+    /// Arrival of its last frame.
     last: Time,
-    /// Serialisation of that frame at the output: the least time over which a rate is taken.
+    /// Serialisation time of that frame at the output: the minimum interval of a rate estimate.
     least: Time,
-    /// The ports by which frames of the burst came: whom to tell.
+    /// Input ports of the burst: the targets of requests.
     pub ports: Vec<u16>,
-    /// The entry in the XOFF table, if it has one.
+    /// The entry in the XOFF table.
     pub stop: Option<Stop>,
 }
 
@@ -53,8 +53,8 @@ impl Flow {
         Flow { burst_start: now, burst_bytes: 0, last: now, least: Time::ZERO, ports: Vec::new(), stop: None }
     }
 
-    /// A frame of `bytes` on the wire, which takes `span` at the output's rate, came by `port`; whether that port is
-    /// new.
+    /// Counts a frame of `bytes` wire bytes from `port`, which takes `span` at the output's rate. Returns whether the
+    /// port is new.
     pub fn count(&mut self, now: Time, port: u16, bytes: u64, span: Time, gap: Time) -> bool {
         if now.saturating_sub(self.last) > gap {
             (self.burst_start, self.burst_bytes) = (now, 0);
@@ -64,7 +64,7 @@ impl Flow {
         }
         self.burst_bytes += bytes;
         (self.last, self.least) = (now, span);
-        // Mostly all frames of a flow come by the same port.
+        // Almost all flows use one port.
         let new = self.ports.first() != Some(&port) && !self.ports.contains(&port);
         if new {
             self.ports.push(port);
@@ -72,19 +72,20 @@ impl Flow {
         new
     }
 
-    /// Whether a frame of it came within `gap`.
+    /// Returns whether a frame arrived within `gap`.
     pub fn is_active(&self, now: Time, gap: Time) -> bool {
         now.saturating_sub(self.last) <= gap
     }
 
-    /// ER = TB / (CT - SB), in bits a second; a burst that has only begun lasts as long as a frame.
+    /// Returns the estimated rate in bits per second: ER = TB / (CT - SB). A new burst lasts at least one serialisation
+    /// time.
     pub fn rate_bps(&self, now: Time) -> u64 {
         let span = now.saturating_sub(self.burst_start).max(self.least).max(Time::from_ps(1));
         let bits = u128::from(self.burst_bytes) * 8 * 1_000_000_000_000;
         u64::try_from(bits / u128::from(span.as_ps())).unwrap_or(u64::MAX)
     }
 
-    /// Until when it is told to send nothing at all; `None` if it may send.
+    /// Returns the end of a full stop; `None` if it may send.
     pub fn blocked_until(&self, now: Time) -> Option<Time> {
         self.stop.filter(|stop| stop.is_live(now) && stop.rate_bps == 0).map(|stop| stop.until)
     }
@@ -99,15 +100,15 @@ mod tests {
     #[test]
     fn a_rate_is_that_of_the_burst() {
         let (mut flow, span) = (Flow::new(Time::ZERO), Time::from_us(120));
-        // 1500 bytes each 240 us: 50 Mbps, and one frame more at the start.
+        // 1500 bytes every 240 us: 50 Mbps, and one more frame at the start.
         for frame in 0..=100u64 {
             flow.count(Time::from_us(240 * frame), 3, 1500, span, GAP);
         }
         assert_eq!(flow.rate_bps(Time::from_us(24_000)), 101 * 1500 * 8 * 1_000_000 / 24_000);
-        // Silence counts as long as the burst may go on ...
+        // Silence counts while the burst may continue ...
         assert_eq!(flow.rate_bps(Time::from_us(33_600)), 101 * 1500 * 8 * 1_000_000 / 33_600);
         assert!(flow.is_active(Time::from_ms(34), GAP) && !flow.is_active(Time::from_us(34_001), GAP));
-        // ... and a gap starts another, of one frame at the line rate.
+        // ... and a gap starts a new burst of one frame at the line rate.
         flow.count(Time::from_ms(40), 3, 1500, span, GAP);
         assert_eq!(flow.rate_bps(Time::from_ms(40)), 100_000_000);
     }

@@ -1,17 +1,17 @@
-//! The word of a frame whose meaning depends on the frame's kind, and the views by which it is read.
+//! The detail word of a frame, whose meaning depends on the frame's kind, and its accessors.
 //!
-//! | kind | the word says | read by |
+//! | kind | value | accessor |
 //! |---|---|---|
-//! | data, trimmed, returned | its start, or an announcement | [`Frame::flow_start`], [`Frame::announcement`] |
-//! | probe, control | a number of the transport's own | [`Frame::number`] |
-//! | acknowledgement, notification | when the data arrived | [`Frame::arrival`] |
-//! | negative acknowledgement of one packet | which packet arrived, or was cut | [`Frame::packet`] |
-//! | acknowledgement | what came out of order | [`Frame::sack_blocks`] |
-//! | acknowledgement | the end of the window, or the packets asked for | [`Frame::window_edge`], [`Frame::pulls`] |
-//! | congestion notification message | how strong the congestion is | [`Frame::congestion_message`] |
-//! | notification of what is available | how much | [`Frame::available_bps`] |
+//! | data, trimmed, returned | start of the flow, or an announcement | [`Frame::flow_start`], [`Frame::announcement`] |
+//! | probe, control | a number of the transport | [`Frame::number`] |
+//! | acknowledgement, notification | arrival time of the data | [`Frame::arrival`] |
+//! | negative acknowledgement of one packet | the packet that arrived or was trimmed | [`Frame::packet`] |
+//! | acknowledgement | out-of-order blocks | [`Frame::sack_blocks`] |
+//! | acknowledgement | edge of the window, or pulled packets | [`Frame::window_edge`], [`Frame::pulls`] |
+//! | congestion notification message | strength of the congestion | [`Frame::congestion_message`] |
+//! | notification of available bandwidth | bits per second | [`Frame::available_bps`] |
 //! | pull | the next byte expected | [`Frame::next_expected`] |
-//! | frames with telemetry | where it is kept | [`Frame::record`] |
+//! | frames with telemetry | index of the record | [`Frame::record`] |
 //! | PAUSE, PFC | classes and quanta | [`Frame::pause_call`] |
 //! | credit | the limit granted | [`Frame::credit_message`] |
 //! | XOFF | the rate | [`Frame::xoff_call`] |
@@ -22,72 +22,73 @@ use crate::tcp::blocks::SackBlocks;
 use crate::telemetry::RecordId;
 use units::Time;
 
-/// A word of 64 bits that a frame carries beside the fields that all kinds share. Only the constructors here make
-/// one, and only the views of [`Frame`] read it, so that no kind is taken for another.
+/// A word of 64 bits in addition to the fields that all kinds share. Only these constructors write it and only the
+/// accessors of [`Frame`] read it, so that a value is never read as that of another kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 #[repr(transparent)]
 pub struct Detail(u64);
 
 impl Detail {
-    /// Nothing to say.
+    /// No value.
     pub const NONE: Detail = Detail(0);
 
-    /// Data: when the flow started.
+    /// Data: the start of the flow.
     #[inline]
     pub fn flow_start(at: Time) -> Detail {
         Detail(at.as_ps())
     }
 
-    /// Data: what the sender announces.
+    /// Data: the sender's announcement.
     #[inline]
     pub fn announcement(announcement: Announcement) -> Detail {
         Detail(announcement.pack())
     }
 
-    /// Probe or control frame: a number that means something to its transport alone.
+    /// Probe or control frame: a number defined by its transport.
     #[inline]
     pub fn number(number: u64) -> Detail {
         Detail(number)
     }
 
-    /// Acknowledgement or notification: when the data arrived; with [`super::flags::COMPLETE`] the last of it.
+    /// Acknowledgement or notification: arrival time of the data; with [`super::flags::COMPLETE`] that of the last
+    /// byte.
     #[inline]
     pub fn arrival(at: Time) -> Detail {
         Detail(at.as_ps())
     }
 
-    /// Acknowledgement of a receiver whose window what waits behind a gap takes room from: the first byte beyond it.
+    /// Acknowledgement with a window reduced by out-of-order bytes: the first byte beyond the window.
     #[inline]
     pub fn window_edge(seq: u64) -> Detail {
         Detail(seq)
     }
 
-    /// Negative acknowledgement of a receiver that keeps what comes out of order: the packet from `seq`, below 2^48, of
-    /// which `bytes` arrived; 0 if its payload was cut.
+    /// Negative acknowledgement of a receiver that keeps out-of-order packets: the packet from `seq`, below 2^48, of
+    /// which `bytes` arrived; 0 if its payload was trimmed.
     #[inline]
     pub fn packet(seq: u64, bytes: u16) -> Detail {
         Detail(seq << 16 | u64::from(bytes))
     }
 
-    /// Selective acknowledgement: what came out of order.
+    /// Selective acknowledgement: out-of-order blocks.
     #[inline]
     pub fn sack_blocks(blocks: SackBlocks) -> Detail {
         Detail(blocks.pack())
     }
 
-    /// Acknowledgement of a receiver that drives its sender: how many packets it has asked for so far.
+    /// Acknowledgement of a receiver-driven transport: the packets pulled so far.
     #[inline]
     pub fn pulls(packets: u64) -> Detail {
         Detail(packets)
     }
 
-    /// Notification of a receiver that estimates the bandwidth available: how much, in bits a second.
+    /// Notification of available bandwidth, in bits per second.
     #[inline]
     pub fn available(bps: u64) -> Detail {
         Detail(bps)
     }
 
-    /// Congestion notification message: what it says.
+    /// Congestion notification message: its contents.
     #[inline]
     pub fn congestion_message(message: CongestionMessage) -> Detail {
         let CongestionMessage { feedback, offset, delta } = message;
@@ -101,87 +102,87 @@ impl Detail {
         Detail(seq)
     }
 
-    /// Data, probe or reply with telemetry: where that is kept.
+    /// Data, probe or reply with telemetry: the index of its record.
     #[inline]
     pub fn record(record: RecordId) -> Detail {
         Detail(u64::from(record.host) << 32 | u64::from(record.place))
     }
 
-    /// This word, or `other` where it says nothing.
+    /// Returns this word, or `other` if this one is [`Detail::NONE`].
     #[inline]
     pub fn or(self, other: Detail) -> Detail {
         if self == Detail::NONE { other } else { self }
     }
 }
 
-/// What a PAUSE or PFC frame asks for.
+/// The contents of a PAUSE or PFC frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PauseCall {
-    /// A bit for each class that is meant; all of them in a PAUSE frame.
+    /// The affected classes, a bit each; all of them in a PAUSE frame.
     pub classes: u8,
     /// Units of 512 bit times; 0 resumes.
     pub quanta: u16,
 }
 
-/// What a credit frame says of one class.
+/// The contents of a credit frame, for one class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CreditMessage {
     /// The class, 0 to 7.
     pub class: u8,
-    /// Bytes that its sender has sent in the class.
+    /// Bytes that the sender of this frame has sent in the class since the start.
     pub sent_bytes: u64,
-    /// Bytes that its receiver may send in the class, counted from the start as well.
+    /// Limit of the bytes that the receiver of this frame may send in the class, counted from the start.
     pub limit_bytes: u64,
 }
 
-/// What a congestion notification message says.
+/// The contents of a congestion notification message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct CongestionMessage {
-    /// Quantized feedback, up to 64: how strong the congestion is.
+    /// Quantized feedback, up to 64: the strength of the congestion.
     pub feedback: u8,
-    /// Of a switch: its queue less the set point, in units of 64 bytes.
+    /// From a switch: queue length minus the set point, in units of 64 bytes.
     pub offset: i16,
-    /// Of a switch: its queue less that at the sample before, in units of 64 bytes.
+    /// From a switch: queue length minus that at the previous sample, in units of 64 bytes.
     pub delta: i16,
 }
 
-/// What an XOFF asks for.
+/// The contents of an XOFF.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct XoffCall {
-    /// The rate on the wire in bits a second that remains; 0 for none.
+    /// Permitted rate on the wire in bits per second; 0 for a full stop.
     pub rate_bps: u64,
-    /// How long it lasts from its arrival on.
+    /// Duration from its arrival.
     pub expiry: Time,
 }
 
 const QUANTA_BITS: u32 = 16;
 
 impl Frame {
-    /// A PFC frame that gives the classes whose bits are set in `enabled` the same `quanta` (units of 512
+    /// Returns a PFC frame that gives the classes whose bits are set in `enabled` one value of `quanta` (units of 512
     /// bit times; 0 resumes). 802.1Qbb allows a value per class; a switch here sends one frame per change.
     pub fn pfc(enabled: u8, quanta: u16) -> Frame {
         let detail = Detail(u64::from(enabled) << QUANTA_BITS | u64::from(quanta));
         Frame { kind: Kind::Pfc, detail, ..Frame::mac_control() }
     }
 
-    /// An 802.3x PAUSE frame of `quanta` units of 512 bit times.
+    /// Returns an 802.3x PAUSE frame of `quanta` units of 512 bit times.
     pub fn pause(quanta: u16) -> Frame {
         Frame { kind: Kind::Pause, ..Frame::pfc(0xff, quanta) }
     }
 
-    /// A credit message of `class`: its sender has sent `sent_bytes`, its receiver may send up to `limit_bytes`.
+    /// Returns a credit frame of `class`: its sender has sent `sent_bytes`, its receiver may send up to `limit_bytes`.
     pub fn credit(class: u8, sent_bytes: u64, limit_bytes: u64) -> Frame {
         let detail = Detail(limit_bytes);
         Frame { kind: Kind::Credit, in_class: class & 7, seq: sent_bytes, detail, ..Frame::mac_control() }
     }
 
-    /// An XOFF for frames from host `src` ([`super::ANY_SOURCE`]: all) to host `dst`: `rate_bps` on the wire, 0 for
-    /// none at all, until `expiry` after its arrival.
+    /// Returns an XOFF for frames from host `src` ([`super::ANY_SOURCE`]: all) to host `dst`: at most `rate_bps` on the
+    /// wire, 0 for a full stop, for `expiry` from its arrival.
     pub fn xoff(src: u32, dst: u32, rate_bps: u64, expiry: Time) -> Frame {
         Frame { kind: Kind::Xoff, detail: Detail(rate_bps), stamp: expiry, ..Frame::xon(src, dst) }
     }
 
-    /// The XON that ends an XOFF for the same `src` and `dst`.
+    /// Returns the XON that ends an XOFF for this `src` and `dst`.
     pub fn xon(src: u32, dst: u32) -> Frame {
         Frame { kind: Kind::Xon, src, dst, ..Frame::mac_control() }
     }
@@ -190,93 +191,93 @@ impl Frame {
         Frame { size_bytes: MIN_FRAME_BYTES, class: 7, ttl: 0, ..Frame::default() }
     }
 
-    /// Of a PAUSE or PFC frame: whom it stops, and for how long.
+    /// Returns the classes and the duration of a PAUSE or PFC frame.
     #[inline]
     pub fn pause_call(&self) -> PauseCall {
         debug_assert!(matches!(self.kind, Kind::Pause | Kind::Pfc), "{:?} pauses nobody", self.kind);
         PauseCall { classes: (self.detail.0 >> QUANTA_BITS) as u8, quanta: self.detail.0 as u16 }
     }
 
-    /// Of a credit frame: what it grants.
+    /// Returns the grant of a credit frame.
     #[inline]
     pub fn credit_message(&self) -> CreditMessage {
         debug_assert!(self.kind == Kind::Credit, "{:?} grants nothing", self.kind);
         CreditMessage { class: self.in_class, sent_bytes: self.seq, limit_bytes: self.detail.0 }
     }
 
-    /// Of an XOFF: the rate that remains, and until when.
+    /// Returns the permitted rate and the duration of an XOFF.
     #[inline]
     pub fn xoff_call(&self) -> XoffCall {
         debug_assert!(self.kind == Kind::Xoff, "{:?} holds nobody", self.kind);
         XoffCall { rate_bps: self.detail.0, expiry: self.stamp }
     }
 
-    /// Of a data frame whose sender announces nothing, whole or cut: when its flow started, on the driver's clock.
+    /// Returns the start of the flow, on the driver's clock, from a complete or trimmed data frame without an
+    /// announcement.
     #[inline]
     pub fn flow_start(&self) -> Time {
         debug_assert!(self.carries_data(), "{:?} belongs to no flow's data", self.kind);
         Time::from_ps(self.detail.0)
     }
 
-    /// Of a data frame whose sender announces something, whole or cut: what.
+    /// Returns the announcement of a complete or trimmed data frame.
     #[inline]
     pub fn announcement(&self) -> Announcement {
         debug_assert!(self.carries_data(), "{:?} announces nothing", self.kind);
         Announcement::unpack(self.detail.0)
     }
 
-    /// Of a probe or control frame: the number that its transport gave it.
+    /// Returns the transport's number in a probe or control frame.
     #[inline]
     pub fn number(&self) -> u64 {
         debug_assert!(matches!(self.kind, Kind::Probe | Kind::Control), "{:?} has no number", self.kind);
         self.detail.0
     }
 
-    /// Of an acknowledgement or notification: when the data arrived.
+    /// Returns the arrival time of the data from an acknowledgement or notification.
     #[inline]
     pub fn arrival(&self) -> Time {
         debug_assert!(matches!(self.kind, Kind::Ack | Kind::Cnp), "{:?} tells of no arrival", self.kind);
         Time::from_ps(self.detail.0)
     }
 
-    /// Of an acknowledgement by a receiver whose window what waits behind a gap takes room from: the first byte beyond
-    /// it.
+    /// Returns the first byte beyond the window from an acknowledgement with a window reduced by out-of-order bytes.
     #[inline]
     pub fn window_edge(&self) -> u64 {
         debug_assert!(self.kind == Kind::Ack, "{:?} has no window", self.kind);
         self.detail.0
     }
 
-    /// Of a negative acknowledgement by a receiver that keeps what comes out of order: the first byte of the packet
-    /// that caused it, and how many of its bytes arrived.
+    /// Returns, from a negative acknowledgement under selective repeat, the first byte of the packet that caused it,
+    /// and how many of its bytes arrived.
     #[inline]
     pub fn packet(&self) -> (u64, u16) {
         debug_assert!(self.kind == Kind::Ack, "{:?} tells of no packet", self.kind);
         (self.detail.0 >> 16, self.detail.0 as u16)
     }
 
-    /// Of a selective acknowledgement: what came out of order.
+    /// Returns the out-of-order blocks of a selective acknowledgement.
     #[inline]
     pub fn sack_blocks(&self) -> SackBlocks {
         debug_assert!(self.kind == Kind::Ack, "{:?} reports nothing", self.kind);
         SackBlocks::unpack(self.detail.0)
     }
 
-    /// Of an acknowledgement by a receiver that drives its sender: how many packets it has asked for so far.
+    /// Returns the packets pulled so far from an acknowledgement of a receiver-driven transport.
     #[inline]
     pub fn pulls(&self) -> u64 {
         debug_assert!(self.kind == Kind::Ack, "{:?} counts no pulls", self.kind);
         self.detail.0
     }
 
-    /// Of a notification by a receiver that estimates the bandwidth available: how much, in bits a second.
+    /// Returns the available bandwidth, in bits per second, from a notification.
     #[inline]
     pub fn available_bps(&self) -> u64 {
         debug_assert!(self.kind == Kind::Cnp, "{:?} tells of no bandwidth", self.kind);
         self.detail.0
     }
 
-    /// Of a congestion notification message: what it says.
+    /// Returns the contents of a congestion notification message.
     #[inline]
     pub fn congestion_message(&self) -> CongestionMessage {
         debug_assert!(self.kind == Kind::Cnm, "{:?} tells of no congestion", self.kind);
@@ -284,14 +285,14 @@ impl Frame {
         CongestionMessage { feedback: (word >> 32) as u8, offset: (word >> 16) as i16, delta: word as i16 }
     }
 
-    /// Of a pull: the next byte expected.
+    /// Returns the next byte expected from a pull.
     #[inline]
     pub fn next_expected(&self) -> u64 {
         debug_assert!(self.kind == Kind::Pull, "{:?} expects nothing", self.kind);
         self.detail.0
     }
 
-    /// Where the telemetry is kept that it collects or brings back, if it does.
+    /// Returns the index of the telemetry record that the frame collects or returns, if any.
     #[inline]
     pub fn record(&self) -> Option<RecordId> {
         let flag = if self.goes_forward() || self.kind == Kind::Returned { flags::COLLECTS } else { flags::TELEMETRY };
@@ -327,7 +328,7 @@ mod tests {
     use super::*;
     use units::random::Stream;
 
-    /// Whatever a control frame was made of is what its view reads.
+    /// Accessors return the values that constructors wrote.
     #[test]
     fn views_read_what_constructors_wrote() {
         let mut random = Stream::new(1, 0, 0);
@@ -366,7 +367,7 @@ mod tests {
             let collects = Frame { flags: flags::COLLECTS, ..frame(Kind::Data, detail) };
             let brings = Frame { flags: flags::TELEMETRY, ..frame(Kind::Ack, detail) };
             assert_eq!((collects.record(), brings.record()), (Some(record), Some(record)));
-            // The same bits mean something else the other way.
+            // The bits have another meaning in the opposite direction.
             let (nak, again) = (Frame { kind: Kind::Ack, ..collects }, Frame { kind: Kind::Data, ..brings });
             assert_eq!((nak.record(), again.record(), frame(Kind::Data, detail).record()), (None, None, None));
         }

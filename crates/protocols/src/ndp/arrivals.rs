@@ -1,44 +1,44 @@
-//! What a receiver remembers of a flow's packets: a bit each, for as many as may come before a missing one.
+//! The receiver's bitmap of packets, for the range that may arrive while one is missing.
 
 use super::bits::run;
 
-/// Packets by number: below `base` all have arrived whole.
+/// Packets by number: all below `base` have arrived complete.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Arrivals {
-    /// A ring; a bit is set if the packet has arrived whole and is not below `base`.
+    /// A ring; a bit is set if the packet has arrived complete and is not below `base`.
     words: Box<[u64]>,
     base: u64,
 }
 
-/// What an arrival is.
+/// The classification of an arrival.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Arrival {
-    /// Payload that had not arrived.
+    /// New payload.
     New,
-    /// Payload that had arrived.
+    /// Payload that had arrived before.
     Copy,
-    /// No sender of the announced window would send it.
+    /// A packet beyond the announced window.
     Impossible,
 }
 
 impl Arrivals {
-    /// For packets that are at most `span` apart, a power of two and at least 64.
+    /// Creates the bitmap for packets at most `span` apart, a power of two and at least 64.
     pub fn new(span: u64) -> Self {
         debug_assert!(span.is_power_of_two() && span >= 64);
         Arrivals { words: vec![0; (span / 64) as usize].into_boxed_slice(), base: 0 }
     }
 
-    /// Of a flow of `packets` that have all arrived.
+    /// Creates the bitmap of a complete flow of `packets`.
     pub fn of_all(packets: u64) -> Self {
         Arrivals { base: packets, ..Arrivals::new(64) }
     }
 
-    /// Whether it was made for no packet at all.
+    /// Returns whether it has no room for packets yet.
     pub fn is_unset(&self) -> bool {
         self.words.is_empty()
     }
 
-    /// The lowest packet that has not arrived.
+    /// Returns the lowest packet that has not arrived.
     pub fn base(&self) -> u64 {
         self.base
     }
@@ -48,14 +48,14 @@ impl Arrivals {
         (((packet / 64) & (self.words.len() as u64 - 1)) as usize, 1 << (packet % 64))
     }
 
-    /// Whether `packet` has arrived whole.
+    /// Returns whether `packet` has arrived complete.
     #[inline]
     pub fn contains(&self, packet: u64) -> bool {
         let (word, bit) = self.place(packet);
         packet < self.base || packet - self.base < self.words.len() as u64 * 64 && self.words[word] & bit != 0
     }
 
-    /// `packet` has arrived whole.
+    /// Records the complete `packet`.
     #[inline]
     pub fn insert(&mut self, packet: u64) -> Arrival {
         if self.contains(packet) {
@@ -72,7 +72,7 @@ impl Arrivals {
         Arrival::New
     }
 
-    /// Moves the base over what has arrived.
+    /// Moves the base to the first missing packet.
     fn advance(&mut self) {
         loop {
             let (word, _) = self.place(self.base);
@@ -92,7 +92,7 @@ mod tests {
     use std::collections::BTreeSet;
     use units::random::Stream;
 
-    /// Any order of arrivals, against a set.
+    /// Compares any order of arrivals with a set.
     #[test]
     fn agrees_with_a_set() {
         let mut stream = Stream::new(6, 0, 0);

@@ -1,4 +1,4 @@
-//! What a sender remembers of its packets: three bits each, for as many as its window may span.
+//! The sender's packet states: three bits per packet, for the range that its window may span.
 
 use super::bits::run;
 
@@ -7,56 +7,56 @@ use super::bits::run;
 struct Block {
     /// Acknowledged.
     settled: u64,
-    /// To be sent again.
+    /// To be retransmitted.
     queued: u64,
-    /// Was under way at the last look, and has not been sent again since.
+    /// In flight at the last timer tick and not sent since.
     stale: u64,
 }
 
-/// Packets by number: below `base` all are acknowledged, from `next` on none was sent. Between them each is settled,
-/// queued to be sent again, or under way.
+/// Packets by number: all below `base` are acknowledged, from `next` on none was sent. Each one between is settled,
+/// queued for retransmission, or in flight.
 #[derive(Clone, Debug)]
 pub(super) struct Flight {
     /// A ring.
     blocks: Box<[Block]>,
     base: u64,
     next: u64,
-    /// No queued packet is below this.
+    /// Lower bound of the queued packets.
     queued_from: u64,
     under_way: u32,
     queued: u32,
 }
 
 impl Flight {
-    /// For packets that are at most `span` apart, a power of two and at least 64.
+    /// Creates the states for packets at most `span` apart, a power of two and at least 64.
     pub fn new(span: u64) -> Self {
         debug_assert!(span.is_power_of_two() && span >= 64);
         let blocks = vec![Block::default(); (span / 64) as usize].into_boxed_slice();
         Flight { blocks, base: 0, next: 0, queued_from: 0, under_way: 0, queued: 0 }
     }
 
-    /// The lowest packet that is not acknowledged.
+    /// Returns the lowest unacknowledged packet.
     pub fn base(&self) -> u64 {
         self.base
     }
 
-    /// The packet that was never sent.
+    /// Returns the lowest packet that was never sent.
     pub fn next(&self) -> u64 {
         self.next
     }
 
-    /// Packets sent of which nothing has been heard since.
+    /// Returns the packets in flight.
     pub fn under_way(&self) -> u32 {
         self.under_way
     }
 
-    /// Packets to be sent again.
+    /// Returns the packets to be retransmitted.
     #[cfg(test)]
     pub fn queued(&self) -> u32 {
         self.queued
     }
 
-    /// Whether a packet that was never sent may be.
+    /// Returns whether a new packet fits the range.
     pub fn has_room(&self) -> bool {
         self.next - self.base < self.blocks.len() as u64 * 64
     }
@@ -71,7 +71,7 @@ impl Flight {
         (self.base..self.next).contains(&packet)
     }
 
-    /// The next packet that was never sent, sent now. There must be room.
+    /// Sends the next new packet and returns it. The range must have room.
     pub fn send_fresh(&mut self) -> u64 {
         debug_assert!(self.has_room());
         self.next += 1;
@@ -79,7 +79,7 @@ impl Flight {
         self.next - 1
     }
 
-    /// The lowest packet that is to be sent again, sent now.
+    /// Retransmits the lowest queued packet and returns it.
     pub fn send_queued(&mut self) -> Option<u64> {
         if self.queued == 0 {
             return None;
@@ -101,7 +101,7 @@ impl Flight {
         }
     }
 
-    /// `packet` has arrived. Whether that is news.
+    /// Records the arrival of `packet`. Returns whether it is new.
     #[inline]
     pub fn settle(&mut self, packet: u64) -> bool {
         if !self.knows(packet) {
@@ -126,7 +126,7 @@ impl Flight {
         true
     }
 
-    /// Every packet below `packet` has arrived. How many of these are news.
+    /// Records the arrival of all packets below `packet`. Returns how many are new.
     pub fn settle_below(&mut self, packet: u64) -> u64 {
         let (end, mut news) = (packet.min(self.next), 0);
         while self.base < end {
@@ -135,7 +135,7 @@ impl Flight {
         news
     }
 
-    /// Moves the base over what has arrived.
+    /// Moves the base to the first unacknowledged packet.
     fn advance(&mut self) {
         loop {
             let from = self.base % 64;
@@ -149,7 +149,7 @@ impl Flight {
         }
     }
 
-    /// `packet` did not arrive whole: it is to be sent again. Whether that is news.
+    /// Queues `packet`, which did not arrive complete, for retransmission. Returns whether it was in flight.
     #[inline]
     pub fn queue(&mut self, packet: u64) -> bool {
         if !self.knows(packet) {
@@ -167,7 +167,7 @@ impl Flight {
         true
     }
 
-    /// Queues every packet that was under way at the last look and still is; how many.
+    /// Queues every packet in flight since before the last timer tick. Returns their number.
     pub fn look(&mut self) -> u32 {
         let before = self.queued;
         let mut at = self.base;
@@ -204,7 +204,7 @@ mod tests {
         Settled,
     }
 
-    /// Any order of calls, against a list of states.
+    /// Compares any order of calls with a list of states.
     #[test]
     fn agrees_with_a_list() {
         let mut stream = Stream::new(5, 0, 0);

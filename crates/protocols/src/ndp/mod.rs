@@ -1,14 +1,14 @@
-//! NDP: a transport that its receiver drives, for switches that trim (Handley et al., SIGCOMM 2017).
+//! NDP: a receiver-driven transport for switches that trim (Handley et al., SIGCOMM 2017).
 //!
 //! ```text
 //!  sender                                    receiver
-//!    initial window, at line rate ──────────▶  whole: ACK.  Header of a trimmed packet: NACK
-//!    ◀──────────────── ACK or NACK, at once     each arrival asks for one packet more ...
-//!    ◀──────────────── PULL ── pull pacer ◀──   ... when it is its flow's turn: one per packet time of the port,
-//!    a NACKed packet, else a new one ───────▶       whatever number of flows there is
+//!    initial window, at line rate ──────────▶  complete: ACK.  Trimmed header: NACK
+//!    ◀──────────────── ACK or NACK, at once     each arrival permits one more pull ...
+//!    ◀──────────────── PULL ── pull pacer ◀──   ... in the flow's slot: one per packet time of the port,
+//!    a NACKed packet, else a new one ───────▶       for any number of flows
 //! ```
 //!
-//! [`crate::eqds`] is the same machine with another idea of how much is asked for. The pull pacer belongs to the
+//! [`crate::eqds`] is the same protocol with another rule for the number of pulls. The pull pacer belongs to the
 //! receiver's port, not to a flow: [`PullPacer`].
 
 pub(crate) mod announcement;

@@ -1,4 +1,4 @@
-//! The parameters of receiver-driven transports, each described once for NDP and EQDS.
+//! The parameters of receiver-driven transports, shared by NDP and EQDS.
 
 use crate::describe::Default::Value;
 use crate::describe::{Family, Mechanism, Parameter};
@@ -57,7 +57,7 @@ pub(crate) const TIMEOUT: Parameter = Parameter {
              queues of few packets",
 };
 
-/// NDP as users meet it.
+/// Description of NDP.
 pub const MECHANISM: Mechanism = Mechanism {
     kind: "ndp",
     family: Family::Transport,
@@ -67,38 +67,39 @@ pub const MECHANISM: Mechanism = Mechanism {
     parameters: &[PAYLOAD, HEADER, CONTROL, INITIAL_WINDOW, EARLY_PULLS, PULLS, TIMEOUT],
 };
 
-/// How much a flow sends unasked.
+/// The initial window of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Window {
-    /// What keeps the port busy for a round trip.
+    /// The bandwidth-delay product: the port stays busy for a round trip.
     BandwidthDelay,
-    /// This many packets.
+    /// A number of packets.
     Packets(u16),
 }
 
-/// What a pull does that comes while the first window is still leaving.
+/// The effect of a pull that arrives before the initial window has left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EarlyPulls {
-    /// Another packet may leave, after the window.
+    /// Another packet may leave after the window.
     Count,
-    /// None.
+    /// No effect.
     Lapse,
 }
 
-/// How a receiver asks for more.
+/// The frames that carry pulls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pulls {
-    /// By frames of their own.
+    /// Separate pull frames.
     Apart,
-    /// By an acknowledgement, where the port's turn is due when it is sent.
+    /// An acknowledgement, if the port's pull slot is due when it is sent.
     Acks,
 }
 
-/// The most packets of a window: half of what the wire's header counts.
+/// Maximum window in packets: half the range of the wire header's counter.
 pub(crate) const MOST_PACKETS: u64 = 32_768;
 
 impl Window {
-    /// In packets, on a port of `line_rate` for a path of `round_trip`, if a full packet occupies `wire_bytes`.
+    /// Returns the window in packets, on a port of `line_rate` for a path of `round_trip`, if a full packet takes
+    /// `wire_bytes`.
     pub(super) fn packets(self, line_rate: Rate, round_trip: Time, wire_bytes: u64) -> u16 {
         match self {
             Window::Packets(packets) => packets,
@@ -115,19 +116,19 @@ impl Window {
 pub struct NdpParameters {
     /// Payload of a full packet.
     pub payload_bytes: u16,
-    /// What of a data frame is no payload.
+    /// Bytes of a data frame that are no payload.
     pub header_bytes: u16,
-    /// Length of everything else.
+    /// Length of all other frames.
     pub control_bytes: u16,
-    /// What a flow sends unasked.
+    /// Packets that a flow sends without a pull.
     pub initial_window: Window,
-    /// What pulls do while that leaves; in EQDS they count.
+    /// Effect of pulls before the initial window has left; they count in EQDS.
     pub early_pulls: EarlyPulls,
-    /// How more is asked for; in EQDS apart.
+    /// The frames that carry pulls; separate ones in EQDS.
     pub pulls: Pulls,
-    /// Time between two looks for what is lost; `None`: nobody looks.
+    /// Period of the retransmission timer; `None`: no timer.
     pub timeout: Option<Time>,
-    /// Credit for an announced backlog rather than a pull per arrival.
+    /// Credit for an announced backlog instead of a pull per arrival.
     pub eqds: Option<EqdsParameters>,
 }
 
@@ -147,15 +148,15 @@ impl Default for NdpParameters {
 }
 
 impl NdpParameters {
-    /// The defaults of EQDS.
+    /// Returns the defaults of EQDS.
     pub fn eqds() -> Self {
         NdpParameters { eqds: Some(EqdsParameters::default()), ..NdpParameters::default() }
     }
 
-    /// Sets the parameter `key` from a scenario's text.
+    /// Sets the parameter `key` from its text in a scenario.
     ///
     /// # Errors
-    /// If there is no such parameter or the text is none of its values.
+    /// If the parameter does not exist or cannot have this value.
     pub fn set(&mut self, key: &str, text: &str) -> Result<(), ParameterError> {
         match key {
             "payload" => self.payload_bytes = settings::frame_bytes(key, text)?,
@@ -183,10 +184,10 @@ impl NdpParameters {
         Ok(())
     }
 
-    /// Whether the values go together.
+    /// Checks that the values are consistent.
     ///
     /// # Errors
-    /// If packets would be empty or longer than a frame can be, or looks would follow each other without end.
+    /// If packets would be empty or longer than a frame can be, or the timer had no period.
     pub fn check(&self) -> Result<(), ParameterError> {
         require(self.payload_bytes > 0, "payload", "a packet carries at least 1B")?;
         let fits = self.payload_bytes.checked_add(self.header_bytes).is_some();
@@ -199,22 +200,22 @@ impl NdpParameters {
         Ok(())
     }
 
-    /// What a full packet occupies of a link, preamble and gap included.
+    /// Returns the wire bytes of a full packet, preamble and gap included.
     pub fn wire_bytes(&self) -> u64 {
         u64::from(self.frame_bytes(self.payload_bytes)) + WIRE_OVERHEAD_BYTES
     }
 
-    /// The frame of a packet with so much payload.
+    /// Returns the frame length of a packet with `payload_bytes` bytes of payload.
     pub(super) fn frame_bytes(&self, payload_bytes: u16) -> u16 {
         payload_bytes.saturating_add(self.header_bytes).max(MIN_FRAME_BYTES)
     }
 
-    /// Packets that a receiver may have asked for beyond those that have come, in a flow with this window.
+    /// Returns the packets that a receiver may pull beyond its arrivals, in a flow with this window.
     pub(super) fn ahead(&self, window: u16) -> u64 {
         self.eqds.map_or(0, |eqds| eqds.ahead(window))
     }
 
-    /// The table that describes these parameters.
+    /// Returns the table that describes these parameters.
     pub fn mechanism(&self) -> &'static Mechanism {
         if self.eqds.is_some() { &eqds::MECHANISM } else { &MECHANISM }
     }

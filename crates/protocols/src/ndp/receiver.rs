@@ -1,4 +1,4 @@
-//! The receiving end: answers each packet, and knows how many more to ask for.
+//! The receiving end: acknowledges each packet and computes the number of pulls.
 
 use super::announcement::Announcement;
 use super::arrivals::{Arrival, Arrivals};
@@ -14,25 +14,25 @@ use units::Time;
 pub struct NdpReceiver {
     parameters: Arc<NdpParameters>,
     seen: Arrivals,
-    /// Packets of the flow; the greatest number while nobody has told.
+    /// Packets of the flow; `u64::MAX` until announced or the last one has arrived.
     total: u64,
-    /// Packets that came, whole or cut, copies left out.
+    /// Packets that arrived, complete or trimmed, without duplicates.
     arrivals: u64,
-    /// Packets that came cut and are still to come whole.
+    /// Trimmed arrivals, each of which needs a retransmission.
     cut: u64,
-    /// Packets asked for so far.
+    /// Packets pulled so far.
     pulled: u64,
-    /// When to look whether anything came; [`Time::MAX`] before the first packet and after the last.
+    /// Next timer tick; [`Time::MAX`] before the first packet and after the last.
     look: Time,
-    /// When the last byte arrived; [`Time::MAX`] before.
+    /// Arrival of the last byte; [`Time::MAX`] before.
     completed: Time,
     window: u16,
-    /// Whether anything came or was asked for since the last look.
+    /// A packet arrived or was pulled since the last timer tick.
     busy: bool,
 }
 
 impl NdpReceiver {
-    /// The receiver of one flow.
+    /// Creates the receiver of one flow.
     pub fn new(parameters: &Arc<NdpParameters>) -> Self {
         NdpReceiver {
             parameters: Arc::clone(parameters),
@@ -48,7 +48,7 @@ impl NdpReceiver {
         }
     }
 
-    /// The receiver of a flow of `size_bytes` that have all arrived, the last one at `completed`.
+    /// Creates the receiver of a flow whose `size_bytes` have all arrived, the last one at `completed`.
     pub fn complete(parameters: &Arc<NdpParameters>, size_bytes: u64, completed: Time) -> Self {
         let total = size_bytes.div_ceil(u64::from(parameters.payload_bytes));
         NdpReceiver { seen: Arrivals::of_all(total), total, completed, ..NdpReceiver::new(parameters) }
@@ -65,7 +65,7 @@ impl NdpReceiver {
         self.look = self.parameters.timeout.map_or(Time::MAX, |timeout| now.saturating_add(timeout));
     }
 
-    /// Says that `frame` came, and whether it came cut.
+    /// Acknowledges `frame`; `nak` is set if it was trimmed.
     fn answer(&self, ctx: &mut Ctx<'_>, frame: &Frame, nak: u8) {
         let complete = self.completed < Time::MAX;
         ctx.replies.push(Reply {
@@ -83,8 +83,8 @@ impl NdpReceiver {
         });
     }
 
-    /// Tells the sender how many packets have been asked for, and what has arrived without a gap. An acknowledgement
-    /// that is still to leave may say the first.
+    /// Sends the count of pulled packets and the first missing byte. An acknowledgement that has not left can carry the
+    /// count.
     fn send_pull(&mut self, ctx: &mut Ctx<'_>) {
         self.busy = true;
         if self.parameters.pulls == Pulls::Acks
@@ -121,7 +121,7 @@ impl Receiver for NdpReceiver {
         }
         self.busy = true;
         if frame.kind == Kind::Trimmed {
-            // A header of what has arrived in another copy: nothing to send again.
+            // A complete copy has arrived: no retransmission is needed.
             let spurious = self.seen.contains(packet);
             self.arrivals += 1;
             self.cut += u64::from(!spurious);
@@ -173,8 +173,8 @@ impl Receiver for NdpReceiver {
         if self.completed < Time::MAX {
             return 0;
         }
-        // What may leave: the window unasked, and what was asked for. No more than leads to the end, which nobody here
-        // knows if pulls lapse; no more than arrivals make room for.
+        // The sender may send `allowed` packets: the initial window plus pulls. Pull no more than the flow still needs.
+        // That number is unknown if early pulls lapse. And no more than arrivals, window and `ahead` permit.
         let allowed = u64::from(self.window) + self.pulled;
         let needed = match self.parameters.early_pulls {
             EarlyPulls::Count => self.total.saturating_add(self.cut).saturating_sub(allowed),

@@ -1,4 +1,4 @@
-//! The sending end: what may leave, and what goes first.
+//! The sending end: permission to send, and the order of packets.
 
 use super::announcement::Announcement;
 use super::bits::span;
@@ -19,34 +19,34 @@ pub struct NdpSender {
     /// Packets of the flow.
     packets: u64,
     flight: Flight,
-    /// Pulls heard of: the receiver counts them.
+    /// Packets pulled, by the receiver's count.
     pulled: u64,
-    /// Packets that the receiver has told to have come, whole or cut.
+    /// Packets whose arrival was reported, complete or trimmed.
     answers: u64,
-    /// Those of them that came cut.
+    /// Those of `answers` that arrived trimmed.
     nacks: u64,
     retransmitted_bytes: u64,
-    /// When the last byte arrived.
+    /// Arrival of the last byte.
     delivered: Time,
-    /// When to look for what is lost.
+    /// Next timer tick.
     look: Time,
-    /// Packets that may leave because they were asked for.
+    /// Packets that may leave because of pulls.
     credit: u32,
-    /// Packets that came back, for each of which the receiver pulls one less.
+    /// Returned packets: the receiver sends no pull for them.
     returns: u32,
     timeouts: u32,
     window: u16,
-    /// Packets of the first window that are still to leave.
+    /// Packets of the initial window that have not left.
     unasked: u16,
 }
 
 impl NdpSender {
-    /// The sender of `flow`.
+    /// Creates the sender of `flow`.
     pub fn new(parameters: &Arc<NdpParameters>, flow: &FlowStart) -> Self {
         let size_bytes = flow.size_bytes.max(1);
         let packets = size_bytes.div_ceil(u64::from(parameters.payload_bytes));
-        // A window is what leaves unasked the first time. What of it a short flow leaves over is no permission to
-        // send again unasked: many such flows to one receiver would fill its port over and over.
+        // A short flow cannot use the rest of its window for retransmissions: many short flows to one receiver would
+        // overload its port repeatedly.
         let window = parameters.initial_window.packets(flow.line_rate, flow.round_trip, parameters.wire_bytes());
         let window = u64::from(window).min(packets) as u16;
         NdpSender {
@@ -68,12 +68,12 @@ impl NdpSender {
         }
     }
 
-    /// Packets that a flow sends before its receiver has asked for any: no more than it has.
+    /// Returns the packets that a flow sends without a pull: at most its size.
     pub fn window(&self) -> u16 {
         self.window
     }
 
-    /// Packets under way, of which nothing has been heard.
+    /// Returns the packets in flight.
     pub fn under_way(&self) -> u32 {
         self.flight.under_way()
     }
@@ -100,9 +100,8 @@ impl NdpSender {
         self.nacks += u64::from(news && cut);
     }
 
-    /// A pull says how often its receiver has pulled so far, so that the next makes a lost one good, and what has
-    /// arrived without a gap, so that it makes lost acknowledgements good. While the first window is still leaving it
-    /// may count for nothing.
+    /// Handles a pull. It carries the receiver's total count, so that the next pull replaces a lost one, and the first
+    /// missing byte, which replaces lost acknowledgements. It may have no effect before the initial window has left.
     fn on_pull(&mut self, frame: &Frame) {
         self.on_pulls(frame.seq);
         if let Some(packet) = self.packet_at(frame.next_expected()) {
@@ -110,7 +109,7 @@ impl NdpSender {
         }
     }
 
-    /// The receiver has asked for so many packets up to now, by a pull or by an acknowledgement.
+    /// Adds pulls up to a total of `pulled`, from a pull frame or an acknowledgement.
     fn on_pulls(&mut self, pulled: u64) {
         let more = pulled.saturating_sub(self.pulled);
         self.pulled += more;
@@ -119,7 +118,7 @@ impl NdpSender {
         }
     }
 
-    /// Whether pulls are still to come: for what has arrived, unless the receiver knows that enough may leave.
+    /// Returns whether pulls are due: one per arrival, unless the receiver has pulled enough for the whole flow.
     fn expects_pulls(&self) -> bool {
         let told = self.parameters.eqds.is_some() || self.flight.next() == self.packets;
         let told = told && self.parameters.early_pulls == EarlyPulls::Count;
@@ -127,8 +126,8 @@ impl NdpSender {
         self.pulled < enough.min(self.answers + self.parameters.ahead(self.window))
     }
 
-    /// A packet that came back is sent again on a pull, as any other. Only where none is to come and nothing is under
-    /// way, so that the receiver may not even know of the flow, one leaves unasked (NDP, sec. 3.2.4).
+    /// A returned packet is retransmitted on a pull, like any other. If no pull is due and nothing is in flight, the
+    /// receiver may have seen no packet of the flow: then one leaves without a pull (NDP, sec. 3.2.4).
     fn go_on_alone(&mut self) {
         let may_send = self.credit > 0 || self.unasked > 0;
         if self.returns > 0 && !may_send && self.flight.under_way() == 0 && !self.expects_pulls() {
@@ -219,7 +218,7 @@ impl Sender for NdpSender {
         self.credit == 0 && self.unasked == 0 && self.flight.base() != self.packets
     }
 
-    /// A receiver drives it: it has neither rate nor window after the first, only what is under way.
+    /// The receiver controls it: after the initial window it has no rate and no window, only bytes in flight.
     fn control_state(&self, _now: Time) -> ControlState {
         let flight_bytes = u64::from(self.flight.under_way()) * u64::from(self.parameters.payload_bytes);
         ControlState { flight_bytes: Some(flight_bytes), ..ControlState::default() }

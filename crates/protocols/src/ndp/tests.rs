@@ -1,4 +1,4 @@
-//! Both ends of NDP and EQDS together: closed forms without and with trimming, and what sets a flow going again.
+//! Both ends of NDP and EQDS together: closed forms with and without trimming, and recovery from lost frames.
 
 use super::*;
 use crate::endpoint::{Ctx, Offer, Receiver, Segment, Sender};
@@ -13,7 +13,7 @@ fn build(kind: &str, settings: &[(&str, &str)]) -> TransportParameters {
     TransportParameters::build(kind, settings.iter().copied()).unwrap()
 }
 
-/// 1436 B of payload occupy 1520 B of wire.
+/// 1436 bytes of payload take 1520 bytes on the wire.
 const PAYLOAD: u64 = 1436;
 const PACKET: Time = Time::from_ps(1_216_000);
 
@@ -55,19 +55,20 @@ fn packets(sent: &[Segment]) -> Vec<u64> {
     sent.iter().map(|segment| segment.seq / PAYLOAD).collect()
 }
 
-/// The first packet through two links, the others behind it, and the delay: the link never rests. One packet of
-/// window less, and it does.
+/// The first packet through two links, the others behind it, and the delay: the link is always busy. With a window one
+/// packet smaller it is not.
 #[test]
 fn a_lone_flow_takes_what_its_bytes_take() {
     for kind in ["ndp", "eqds"] {
         let outcome = Pipe::default().run(&build(kind, &[]), 1000 * PAYLOAD - 400, |_, _| {});
         let last = Rate::from_gbps(10).serialise(1520 - 400);
-        // The last packet waits at the second link for the one before it.
+        // The last packet waits at the second link for the previous one.
         let expected = PACKET + PACKET * 999 + last + Time::from_us(10);
         assert_eq!(outcome.completed_at, Some(expected), "{kind}");
         assert_eq!((outcome.completions, outcome.sent, outcome.replies), (1, 1000, 1000));
         assert_eq!(outcome.statistics.timeouts, 0);
-        // Round trip: a packet through both links and 20 us. Who was told the end pulls no more than leads there.
+        // Round trip: a packet through both links and 20 us. A receiver with the announced size pulls no more than it
+        // needs.
         let window = (PACKET * 2 + Time::from_us(20)).as_ps().div_ceil(PACKET.as_ps());
         let pulls = if kind == "ndp" { 999 } else { 1000 - 19 };
         assert_eq!((window, outcome.pulls), (19, pulls), "{kind}");
@@ -76,8 +77,8 @@ fn a_lone_flow_takes_what_its_bytes_take() {
     }
 }
 
-/// A window of a thousand packets into a port a quarter as fast, which holds eight and trims: the port never rests,
-/// every packet that was cut is sent once more, and nobody times out.
+/// A window of a thousand packets into a port of a quarter of the rate, with eight packets of buffer and trimming: the
+/// port is always busy, every trimmed packet is sent once more, and no timeout occurs.
 #[test]
 fn trimmed_packets_are_pulled_again_and_the_port_never_rests() {
     let pipe = Pipe { line: Rate::from_gbps(40), buffer_bytes: 8 * 1520, trims: true, ..Pipe::default() };
@@ -91,20 +92,20 @@ fn trimmed_packets_are_pulled_again_and_the_port_never_rests() {
         assert_eq!(outcome.statistics.retransmitted_bytes, outcome.cut * PAYLOAD);
         let pulled = 4000 + outcome.cut - 1000;
         let quantum_packets = quantum.parse().unwrap_or(1);
-        // NDP's receiver learns of the end with the last packet, and has pulled for what came before.
+        // NDP's receiver learns the end from the last packet, and has pulled for earlier ones.
         let most = if kind == "ndp" { outcome.sent } else { pulled };
         let pulls = pulled.div_ceil(quantum_packets)..=most;
         assert!(pulls.contains(&outcome.pulls), "{kind} {quantum}: {} of {pulls:?}", outcome.pulls);
-        // Line rate of the slow port from the first packet to the last: no more than the way there and two packets.
+        // Line rate of the slow port from the first packet to the last: at most the path delay and two packets more.
         let least = Time::from_us(10) + PACKET * 4000;
         let took = outcome.completed_at.unwrap();
         assert!(took >= least && took < least + PACKET * 3, "{kind} {quantum}: {took}, at least {least}");
     }
 }
 
-/// A port a quarter as fast as the line cuts three of four packets of what comes at line rate. That is the window where
-/// early pulls lapse, and a third more where they count: 4 t = 1000 + t. Either way the flow ends, without a timeout,
-/// and only the pulls that lapsed are missing from what was asked for.
+/// A port of a quarter of the line rate trims three of four packets at line rate: those of the window if early pulls
+/// lapse, a third more if they count, since 4 t = 1000 + t. In both cases the flow ends without a timeout, and only the
+/// lapsed pulls are missing.
 // [NDP4]
 #[test]
 fn pulls_that_lapse_leave_line_rate_to_the_window() {
@@ -118,11 +119,11 @@ fn pulls_that_lapse_leave_line_rate_to_the_window() {
         assert_eq!(outcome.statistics.timeouts, 0);
         cut[at] = outcome.cut;
     }
-    // Eight packets wait at the port, and headers take a twentieth of it.
+    // Eight packets are queued at the port, and headers take a twentieth of it.
     assert!(cut[0].abs_diff(1000) <= 60 && cut[1].abs_diff(750) <= 45, "{cut:?}");
 }
 
-/// Headers that come back to their sender are sent again, too: without a timer, and without a loss.
+/// Returned headers cause a retransmission, without a timer and without a loss.
 // [NDP10]
 #[test]
 fn what_comes_back_is_sent_again() {
@@ -157,17 +158,17 @@ fn a_pull_lets_the_lowest_refused_packet_go_first() {
     assert_eq!(packets(&hear(heard(Kind::Ack, 0, 0))), [] as [u64; 0]);
     let sent = hear(pull(1));
     assert_eq!((packets(&sent), sent[0].flags), (vec![1], flags::RETRANSMISSION));
-    // The second pull was lost: the third stands for both. An old one asks for nothing.
+    // The second pull was lost: the third covers both. An old pull has no effect.
     let sent = hear(pull(3));
     assert_eq!((packets(&sent), sent[1].flags), (vec![3, 5], 0));
     assert_eq!(packets(&hear(pull(2))), [] as [u64; 0]);
-    // An acknowledgement makes the refusal before it void.
+    // An acknowledgement cancels the NACK before it.
     assert_eq!(packets(&hear(heard(Kind::Ack, 2, flags::NAK))), [] as [u64; 0]);
     assert_eq!(packets(&hear(heard(Kind::Ack, 2, 0))), [] as [u64; 0]);
     assert_eq!(packets(&hear(pull(4))), [6]);
 }
 
-/// The window is for what goes out first: what a flow of few packets leaves of it sends nothing again.
+/// The window covers new packets only: a short flow does not use its rest for retransmissions.
 #[test]
 fn a_flow_shorter_than_its_window_waits_for_pulls_too() {
     let mut sender = sender("10", 4);
@@ -185,7 +186,7 @@ fn a_flow_shorter_than_its_window_waits_for_pulls_too() {
     assert_eq!(packets(&hear(pull(2))), [2]);
 }
 
-/// NDP, sec. 3.2.4: returned headers wait for pulls, as long as any are to come; the very last one does not.
+/// NDP, sec. 3.2.4: returned headers wait for pulls while any are due; the last packet does not.
 // [NDP10]
 #[test]
 fn the_only_packet_left_is_sent_again_unasked() {
@@ -194,9 +195,9 @@ fn the_only_packet_left_is_sent_again_unasked() {
     assert_eq!(packets(&hear(None)), [0, 1, 2]);
     assert_eq!(packets(&hear(heard(Kind::Returned, 0, 0))), [] as [u64; 0]);
     assert_eq!(packets(&hear(heard(Kind::Returned, 1, 0))), [] as [u64; 0]);
-    // Nothing is under way now, and the receiver knows of nothing.
+    // Nothing is in flight now, and the receiver has seen nothing.
     assert_eq!(packets(&hear(heard(Kind::Returned, 2, 0))), [0]);
-    // It came, so a pull will.
+    // It arrived, so a pull will follow.
     assert_eq!(packets(&hear(heard(Kind::Ack, 0, 0))), [] as [u64; 0]);
     assert_eq!(packets(&hear(pull(1))), [1]);
 }
@@ -217,11 +218,11 @@ fn what_both_looks_find_under_way_is_lost() {
     assert_eq!(packets(&bench(&mut sender)(heard(Kind::Ack, 1, 0))), [] as [u64; 0]);
     assert_eq!(packets(&bench(&mut sender)(pull(1))), [2]);
     assert_eq!(look(&mut sender, 2), (Time::from_us(3001), 1));
-    // Packet 0 alone: 2 has been under way at one look.
+    // Packet 0 alone: 2 has been in flight for one tick only.
     assert_eq!(packets(&bench(&mut sender)(None)), [0]);
 }
 
-/// A last pull that was lost is repeated, and asks for nothing new.
+/// A lost last pull is repeated, without a request for new packets.
 // [NDP9]
 #[test]
 fn a_receiver_that_hears_nothing_repeats_its_last_pull() {
@@ -247,7 +248,7 @@ fn a_receiver_that_hears_nothing_repeats_its_last_pull() {
     );
 }
 
-/// A header of a packet that has arrived whole asks for nothing.
+/// A header of a packet that has arrived complete causes no retransmission.
 #[test]
 fn a_needless_header_is_acknowledged() {
     let mut receiver = NdpReceiver::new(&Arc::new(NdpParameters::default()));
@@ -266,7 +267,7 @@ fn a_needless_header_is_acknowledged() {
     assert_eq!(ctx.replies.iter().map(|reply| reply.flags).collect::<Vec<_>>(), [flags::NAK, 0, 0, 0]);
 }
 
-/// Flows take turns, and a turn of two packets lasts two packet times.
+/// Flows use slots in turn, and a slot of two packets lasts two packet times.
 // [NDP7] [NDP8]
 #[test]
 fn the_pacer_gives_turns_one_packet_time_apart() {

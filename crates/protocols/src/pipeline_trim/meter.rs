@@ -1,15 +1,15 @@
-//! Meters: token buckets in whole numbers, one rate or two.
+//! Token-bucket meters in integer arithmetic, with one rate or two.
 
 use units::{Rate, Time};
 
-/// Picoseconds in a second times bits in a byte: what a byte is in the unit of a bucket's level.
+/// Picoseconds per second times bits per byte: one byte in the unit of a bucket's level.
 const PER_BYTE: u64 = 8_000_000_000_000;
 
 /// The largest burst that a bucket can hold, in bytes: its level is a `u64` of bit x ps/s.
 pub const MAX_BURST_BYTES: u32 = 2_000_000;
 
-/// A token bucket: full at first, fills with its rate, never holds more than its burst. Its level is kept in units of
-/// which a byte has 8 x 10^12 and a picosecond adds `rate` in bit/s: no rounding anywhere.
+/// A token bucket, full at first. It fills at its rate, up to its burst. In the unit of its level a byte has 8 x 10^12
+/// and a picosecond adds `rate` in bit/s, so that no rounding occurs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bucket {
     bps: u64,
@@ -19,13 +19,13 @@ pub struct Bucket {
 }
 
 impl Bucket {
-    /// A full bucket of `burst_bytes`, at most [`MAX_BURST_BYTES`].
+    /// Creates a full bucket of `burst_bytes`, at most [`MAX_BURST_BYTES`].
     pub fn new(rate: Rate, burst_bytes: u32) -> Self {
         let capacity = u64::from(burst_bytes.min(MAX_BURST_BYTES)) * PER_BYTE;
         Bucket { bps: rate.as_bps(), capacity, level: capacity, at: Time::ZERO }
     }
 
-    /// Adds the tokens of the time since the last call. A time before that adds none.
+    /// Adds the tokens since the last call. An earlier time adds none.
     #[inline]
     fn fill(&mut self, now: Time) {
         let span = now.saturating_sub(self.at).as_ps();
@@ -45,7 +45,7 @@ impl Bucket {
         self.level -= u64::from(bytes) * PER_BYTE;
     }
 
-    /// Takes `bytes` if there are as many; else takes none and says no.
+    /// Takes `bytes` tokens and returns true if there are enough; else takes none.
     #[inline]
     pub fn take(&mut self, now: Time, bytes: u32) -> bool {
         self.fill(now);
@@ -57,7 +57,7 @@ impl Bucket {
     }
 }
 
-/// What a meter says of a packet.
+/// The result of a meter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Color {
     /// Within the committed rate.
@@ -68,7 +68,7 @@ pub enum Color {
     Red,
 }
 
-/// A two-rate three-colour meter that does not look at earlier colours (RFC 2698, section 3).
+/// A two-rate three-colour meter in colour-blind mode (RFC 2698, section 3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TwoRateMeter {
     peak: Bucket,
@@ -76,12 +76,13 @@ pub struct TwoRateMeter {
 }
 
 impl TwoRateMeter {
-    /// Both buckets hold `burst_bytes`.
+    /// Creates a meter whose buckets both hold `burst_bytes`.
     pub fn new(peak: Rate, committed: Rate, burst_bytes: u32) -> Self {
         TwoRateMeter { peak: Bucket::new(peak, burst_bytes), committed: Bucket::new(committed, burst_bytes) }
     }
 
-    /// The colour of a packet of `bytes`; a red one takes no tokens, a yellow one those of the peak rate.
+    /// Returns the colour of a packet of `bytes`. A red one takes no tokens, a yellow one takes tokens of the peak rate
+    /// only.
     #[inline]
     pub fn color(&mut self, now: Time, bytes: u32) -> Color {
         if !self.peak.take(now, bytes) {
@@ -98,7 +99,7 @@ mod tests {
 
     const FRAME: u32 = 1520;
 
-    /// Frames that pass of those that come every `gap` until `end`.
+    /// Returns the frames that pass of those that arrive every `gap` until `end`.
     fn passed(mut bucket: Bucket, gap: Time, end: Time) -> u64 {
         let (mut now, mut count) = (Time::ZERO, 0);
         while now < end {
@@ -108,7 +109,7 @@ mod tests {
         count
     }
 
-    /// Back to back at the line's rate C, a meter of C/d and burst B passes `B + C t / d` bytes, in whole frames.
+    /// Back to back at the line rate C, a meter of C/d and burst B passes `B + C t / d` bytes, in whole frames.
     #[test]
     fn passes_its_share_of_a_line_and_its_burst() {
         let line = Rate::from_gbps(100);
@@ -117,15 +118,15 @@ mod tests {
             let bucket = Bucket::new(line.scale(1, divisor), burst_frames * FRAME);
             let frames = 100_000u64;
             let ours = passed(bucket, gap, gap * frames);
-            // The last frame comes at (frames - 1) gaps; what passes is a whole number of frames.
+            // The last frame arrives at (frames - 1) gaps; a whole number of frames passes.
             let tokens = u64::from(burst_frames) + (frames - 1) / divisor;
             let expected = tokens.min(frames);
             assert_eq!(ours, expected, "1/{divisor}, burst of {burst_frames}");
         }
     }
 
-    /// Random sizes and gaps: what passed in any interval is at most burst + rate x length; and a packet is refused
-    /// only if that bound, from the last moment when the bucket was full, would be broken by it.
+    /// Random sizes and gaps: at most burst + rate x length passes in any interval. A packet is refused only if it
+    /// would exceed that bound, counted from the last time at which the bucket was full.
     #[test]
     fn refuses_only_what_breaks_the_bound_and_all_of_that() {
         for seed in 0..20 {
@@ -133,14 +134,14 @@ mod tests {
             let rate = Rate::from_bps(1_000_000_007 * (1 + stream.below(20))).unwrap();
             let burst = 1_600 + stream.below(20_000) as u32;
             let mut bucket = Bucket::new(rate, burst);
-            // Exact arrival curve: the most that the past leaves over, as of a model that keeps every packet.
+            // Exact arrival curve by a model that keeps every packet.
             let mut taken: Vec<(u64, u64)> = Vec::new();
             let mut now = 0u64;
             for _ in 0..2_000 {
                 now += stream.below(300_000);
                 let bytes = 64 + stream.below(1_500) as u32;
                 let fits = (0..=taken.len()).all(|from| {
-                    // From packet `from` on to this one; the empty past is the full bucket.
+                    // From packet `from` to this one; no past means a full bucket.
                     let start = taken.get(from).map_or(now, |taken| taken.0);
                     let sum: u64 = taken[from..].iter().map(|taken| taken.1).sum::<u64>() + u64::from(bytes);
                     let allowed =
@@ -170,10 +171,10 @@ mod tests {
         let mut meter = TwoRateMeter::new(Rate::from_gbps(100), Rate::from_gbps(50), 2 * FRAME);
         let colours: Vec<Color> = (0..3).map(|_| meter.color(Time::ZERO, FRAME)).collect();
         assert_eq!(colours, [Color::Green, Color::Green, Color::Red]);
-        // A frame's time at 100 Gbps later: one token frame at peak, half of one committed.
+        // One frame time at 100 Gbps later: one frame of peak tokens, half a frame of committed ones.
         let gap = Rate::from_gbps(100).serialise(u64::from(FRAME));
         assert_eq!(meter.color(gap, FRAME), Color::Yellow);
-        // At the line's rate every other frame is green, all others are yellow.
+        // At the line rate every other frame is green, all others are yellow.
         let mut counts = [0; 3];
         for step in 2..10_002 {
             counts[meter.color(gap * step, FRAME) as usize] += 1;

@@ -1,12 +1,11 @@
-//! Packet trimming inside a programmable switch (Popa et al., Implementing packet trimming support in hardware): what
-//! an ingress pipeline can know and do, as plain state machines.
+//! Packet trimming inside a programmable switch (Popa et al., Implementing packet trimming support in hardware): the
+//! state of an ingress pipeline as plain state machines.
 //!
 //! ```text
-//!  packet -> [ trim meter of (pipeline, egress port): meters, mode ] -- pass --> traffic manager: queue, deflect or
-//! mirror
+//!  packet -> [ trim meter of (pipeline, egress port): meters, mode ] -- pass --> queue, deflect or mirror
 //!                                  ^                               -- trim --> header queue
 //!                                  |
-//!                 congestion signal: a deflected packet for that port came round
+//!                 congestion signal: a deflected packet for that port was recirculated
 //! ```
 
 mod meter;

@@ -1,10 +1,10 @@
-//! Trimming in pipelines as users meet it.
+//! Description of trimming in pipelines.
 
 use crate::describe::Default::{Absent, Value};
 use crate::describe::{Family, Mechanism, Parameter};
 use crate::trim::{HEADER_CLASS, HEADER_FULL, HEADER_QUEUE, PRIORITIES, SIZE};
 
-/// The inside of a switch that trims.
+/// A switch that trims in its pipelines.
 pub const MECHANISM: Mechanism = Mechanism {
     kind: "pipeline-trim",
     family: Family::Overload,

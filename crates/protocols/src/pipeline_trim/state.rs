@@ -1,41 +1,42 @@
-//! How long a congestion signal is remembered, and what a port's mode is meanwhile.
+//! Expiry of congestion signals, and the resulting mode of a port.
 
 use units::Time;
 
-/// How much an ingress pipeline lets through to an egress port.
+/// The share of an egress port's rate that an ingress pipeline passes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// The whole line: it takes itself for the only one that sends there.
+    /// The full line rate: it assumes to be the only pipeline that sends there.
     Optimistic,
-    /// Half the line.
+    /// Half the line rate.
     Half,
-    /// The line's share of one pipeline among all.
+    /// The share of one pipeline among all.
     Pessimistic,
 }
 
-/// The two expiry times of a port's state (packet trimming, section 5: `t0_reg`, `t1_reg`), and how long it was in
-/// which mode.
+/// The two expiry times of a port's state (packet trimming, section 5: `t0_reg`, `t1_reg`), and the time spent in each
+/// mode.
 ///
 /// ```text
 ///   signal ----- T0 -----> .                 pessimistic while now <= t0
 ///   signal ----------------- T1 -----------> half while now <= t1
-///                                            optimistic after it; every signal starts both anew
+///                                            optimistic after it; every signal restarts both
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SignalState {
-    /// When the present pessimistic span began, and when it and the half one end; all zero before the first signal.
+    /// Start of the current pessimistic interval, its end, and the end of the half one; all zero before the first
+    /// signal.
     since: Time,
     t0: Time,
     t1: Time,
     signals: u64,
-    /// Of spans before the present one.
+    /// Time of intervals before the current one.
     pessimistic: Time,
     half: Time,
 }
 
 impl SignalState {
-    /// A congestion signal arrives: pessimistic for `pessimistic`, half until `until_optimistic` from now, at least as
-    /// long. With both zero nothing happens.
+    /// Handles a congestion signal: pessimistic for `pessimistic`, half until `until_optimistic` from now, at least as
+    /// long. No effect if both are zero.
     pub fn signal(&mut self, now: Time, pessimistic: Time, until_optimistic: Time) {
         if pessimistic == Time::ZERO && until_optimistic == Time::ZERO {
             return;
@@ -49,7 +50,7 @@ impl SignalState {
         self.t1 = now.saturating_add(until_optimistic).max(self.t0);
     }
 
-    /// The mode at `now`; at the very instant of an expiry still the old one.
+    /// Returns the mode at `now`; at the instant of an expiry still the old one.
     #[inline]
     pub fn mode(&self, now: Time) -> Mode {
         if self.signals == 0 || now > self.t1 {
@@ -61,12 +62,12 @@ impl SignalState {
         }
     }
 
-    /// Signals so far.
+    /// Returns the signals so far.
     pub fn signals(&self) -> u64 {
         self.signals
     }
 
-    /// How long the port was pessimistic, and half, until `now`.
+    /// Returns the time that the port was pessimistic, and half, until `now`.
     pub fn times(&self, now: Time) -> (Time, Time) {
         if self.signals == 0 {
             return (Time::ZERO, Time::ZERO);
@@ -77,33 +78,33 @@ impl SignalState {
     }
 }
 
-/// How the timestamp register of 32 bits is compared.
+/// The comparison of the 32-bit timestamp register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Wrap {
-    /// By the difference modulo 2^32, which a wrap of the clock leaves right.
+    /// By the difference modulo 2^32, which is correct across a wrap of the clock.
     #[default]
     Handled,
-    /// By sums, as the paper's listing has it: where one of them wraps a signal is forgotten at once, and every wrap of
-    /// the clock makes all ports pessimistic for T0 and half until T1.
+    /// By sums, as in the paper's listing. If a sum wraps, the signal is forgotten at once. Every wrap of the clock
+    /// makes all ports pessimistic for T0 and half until T1.
     AsListed,
 }
 
-/// The state of a port in `switch.p4` (packet trimming, section 5): the low 32 bits of a clock of 1 ns at the last
-/// signal, and nothing else. 0 stands for no signal.
+/// The state of a port in `switch.p4` (packet trimming, section 5): the low 32 bits of a 1 ns clock at the last signal.
+/// 0 means no signal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StampState {
     last: u32,
 }
 
 impl StampState {
-    /// A congestion signal arrives when the clock shows `clock`.
+    /// Handles a congestion signal at clock value `clock`.
     pub fn signal(&mut self, clock: u32) {
-        // 0 means none: at clock 0 the signal is taken for a nanosecond older.
+        // 0 means no signal: at clock 0 the signal counts as a nanosecond older.
         self.last = if clock == 0 { u32::MAX } else { clock };
     }
 
-    /// The mode; forgets a signal that is older than `t1_ns`. A port that sees no packet for 2^32 ns (4.3 s) can take
-    /// an old signal for a new one: the register has no bits more.
+    /// Returns the mode, and forgets a signal older than `t1_ns`. If a port has no packet for 2^32 ns (4.3 s), an old
+    /// signal can count as new: the register has only 32 bits.
     pub fn mode(&mut self, clock: u32, t0_ns: u32, t1_ns: u32, wrap: Wrap) -> Mode {
         let (past_t0, past_t1) = match wrap {
             Wrap::Handled if self.last == 0 => return Mode::Optimistic,
@@ -157,8 +158,7 @@ mod tests {
         assert_eq!((state.mode(Time::from_us(1)), state.signals()), (Mode::Optimistic, 0));
     }
 
-    /// Random signals: the mode follows from the last one alone, and the times are what a look at every nanosecond
-    /// counts.
+    /// Random signals: the mode follows from the last signal alone, and the times equal a count over every nanosecond.
     #[test]
     fn agrees_with_a_look_at_every_nanosecond() {
         for seed in 0..30 {
@@ -167,7 +167,7 @@ mod tests {
             let (mut state, mut last) = (SignalState::default(), None);
             let (mut pessimistic, mut half) = (0u64, 0u64);
             for now in 0..5_000u64 {
-                // The span from the nanosecond before to this one.
+                // The interval from the previous nanosecond to this one.
                 if let Some(last) = last {
                     let age = now - last;
                     pessimistic += u64::from(age >= 1 && age <= t0);
@@ -189,7 +189,7 @@ mod tests {
         }
     }
 
-    /// Both stores say the same while the clock does not wrap.
+    /// Both stores agree while the clock does not wrap.
     #[test]
     fn a_stamp_of_32_bits_says_the_same_as_two_registers() {
         let mut stream = Stream::new(7, 0, 0);
@@ -222,8 +222,8 @@ mod tests {
         }
     }
 
-    /// What the paper's listing does when the clock wraps: a signal just before it is forgotten at once, and just after
-    /// it a port without any signal trims to a quarter, then to half.
+    /// The paper's listing around a wrap of the clock: a signal just before it is forgotten at once, and just after it
+    /// a port without a signal trims to a quarter, then to half.
     #[test]
     fn the_listing_fails_around_a_wrap() {
         let before = u32::MAX - 2_000;

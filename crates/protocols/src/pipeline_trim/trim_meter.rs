@@ -1,30 +1,30 @@
-//! What an ingress pipeline decides about the packets that go to one egress port: pass or trim.
+//! The decision of an ingress pipeline to pass or trim the packets to one egress port.
 
 use super::meter::{Bucket, Color, TwoRateMeter};
 use super::state::{Mode, SignalState, StampState, Wrap};
 use units::{Rate, Time};
 
-/// By what an ingress pipeline trims.
+/// The trimming rule of an ingress pipeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Control {
-    /// It does not: all is left to the queue and what deflects or mirrors there.
+    /// No trimming: the queue decides, and its deflection or mirroring.
     None,
-    /// One meter at the rate of the line, deaf to signals.
+    /// One meter at the line rate; signals have no effect.
     Meter,
-    /// Meters at the line's rate, half of it and a pipeline's share, chosen by the mode (`ndp.p4`).
+    /// Meters at the line rate, half of it and a pipeline's share, selected by the mode (`ndp.p4`).
     ThreeMeters,
-    /// Two meters of two rates, and a timestamp of 32 bits (`switch.p4`).
+    /// Two two-rate meters and a 32-bit timestamp (`switch.p4`).
     TwoMeters {
-        /// How timestamps are compared.
+        /// Comparison of timestamps.
         wrap: Wrap,
-        /// What the clock of 1 ns shows at time zero.
+        /// Value of the 1 ns clock at time zero.
         clock_ns: u32,
     },
-    /// As three meters, but a pessimistic port trims every packet.
+    /// Like [`Control::ThreeMeters`], but a pessimistic port trims every packet.
     TrimAll,
-    /// Every signal makes the pipeline trim this many packets more; the meter at the line's rate otherwise.
+    /// Every signal trims this many more packets; otherwise one meter at the line rate.
     TrimNext {
-        /// Packets a signal.
+        /// Packets per signal.
         packets: u32,
     },
 }
@@ -32,18 +32,17 @@ pub enum Control {
 /// The parameters of a [`TrimMeter`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ControlParameters {
-    /// By what it trims.
+    /// The trimming rule.
     pub control: Control,
-    /// T0: how long a port stays pessimistic after a signal.
+    /// T0: duration of the pessimistic mode after a signal.
     pub pessimistic: Time,
-    /// T1: how long after a signal it becomes optimistic again; half from T0 to here. At least T0.
+    /// T1: time from a signal to the optimistic mode; half from T0 to here. At least T0.
     pub until_optimistic: Time,
-    /// What the bucket of each meter holds, in bytes on the wire: at least a packet, else all are trimmed.
+    /// Bucket size of each meter in wire bytes: at least a packet, else all packets are trimmed.
     pub burst_bytes: u32,
-    /// What part of the line a half port lets through, as numerator and denominator, both positive.
+    /// Share of the line rate that a half port passes, as numerator and denominator, both positive.
     pub half: (u32, u32),
-    /// What part a pessimistic port lets through; with n pipelines the n-th, so that all of them together fill the
-    /// line.
+    /// Share that a pessimistic port passes; 1/n for n pipelines, so that all of them together fill the line.
     pub share: (u32, u32),
 }
 
@@ -66,7 +65,7 @@ pub struct TrimMeter {
 }
 
 impl TrimMeter {
-    /// For an egress port of rate `line`.
+    /// Creates the meter for an egress port of rate `line`.
     pub fn new(parameters: &ControlParameters, line: Rate) -> Self {
         let burst = parameters.burst_bytes;
         let part = |(numerator, denominator): (u32, u32)| line.scale(u64::from(numerator), u64::from(denominator));
@@ -87,7 +86,7 @@ impl TrimMeter {
         TrimMeter { meters, signals: SignalState::default(), stamp: StampState::default(), owed: 0 }
     }
 
-    /// A congestion signal for this port arrives in this pipeline.
+    /// Handles a congestion signal for this port.
     pub fn signal(&mut self, parameters: &ControlParameters, now: Time) {
         match parameters.control {
             Control::None | Control::Meter => {}
@@ -103,7 +102,8 @@ impl TrimMeter {
         }
     }
 
-    /// Whether a packet of `bytes` on the wire is trimmed. Every meter sees every packet, whichever decides.
+    /// Returns whether a packet of `bytes` wire bytes is trimmed. Every meter counts every packet, whichever one
+    /// decides.
     #[inline]
     pub fn trims(&mut self, parameters: &ControlParameters, now: Time, bytes: u32) -> bool {
         match &mut self.meters {
@@ -136,13 +136,13 @@ impl TrimMeter {
         }
     }
 
-    /// What signals did so far: how many, and for how long the port was pessimistic and half until `now`.
+    /// Returns the number of signals, and the times in the pessimistic and half modes.
     pub fn signals(&self) -> &SignalState {
         &self.signals
     }
 }
 
-/// The low 32 bits of a clock of 1 ns.
+/// Returns the low 32 bits of a 1 ns clock.
 fn clock(now: Time, start_ns: u32) -> u32 {
     ((now.as_ps() / 1_000) as u32).wrapping_add(start_ns)
 }
@@ -170,7 +170,7 @@ mod tests {
         LINE.serialise(u64::from(FRAME))
     }
 
-    /// Packets trimmed of those that come back to back from `from` to `until`.
+    /// Returns the trimmed packets and all packets, back to back from `from` to `until`.
     fn trimmed(trim_meter: &mut TrimMeter, parameters: &ControlParameters, from: Time, until: Time) -> (u64, u64) {
         let (mut now, mut all, mut trims) = (from, 0, 0);
         while now < until {
@@ -184,8 +184,8 @@ mod tests {
     const METERED: [Control; 2] =
         [Control::ThreeMeters, Control::TwoMeters { wrap: Wrap::Handled, clock_ns: 4_294_900_000 }];
 
-    /// One signal, a sender at the line's rate: three of four trimmed for 6 us, every other for 18 us, none before and
-    /// after. Buckets that were drained at the line's rate have no burst left.
+    /// One signal, a sender at the line rate: three of four packets are trimmed for 6 us, every other for 18 us, none
+    /// before and after. Buckets drained at the line rate have no burst left.
     #[test]
     fn a_signal_trims_three_quarters_then_half_then_nothing() {
         for control in METERED {
@@ -205,7 +205,7 @@ mod tests {
 
     #[test]
     fn the_line_itself_is_never_exceeded() {
-        // Sixteen senders at the line's rate: the meter passes one's worth, whatever listens to signals.
+        // Sixteen senders at the line rate: the meter passes one line rate, with and without signals.
         for control in [Control::Meter, Control::ThreeMeters, Control::TrimNext { packets: 12 }] {
             let parameters = parameters(control);
             let mut trim_meter = TrimMeter::new(&parameters, LINE);
@@ -224,7 +224,7 @@ mod tests {
         for _ in 0..3 {
             trim_meter.signal(&parameters, Time::ZERO);
         }
-        // A second later, of packets that hurt nobody.
+        // A second later, with packets that cause no congestion.
         let later = Time::from_s(1);
         let trims = (0..100).filter(|&step| trim_meter.trims(&parameters, later + gap() * step, FRAME)).count();
         assert_eq!(trims, 36);
@@ -239,8 +239,8 @@ mod tests {
         assert_eq!(trims, all);
     }
 
-    /// The timestamp as the listing compares it: around a wrap of the clock signals are ignored, and ports trim that
-    /// nobody asked to.
+    /// The timestamp comparison of the listing: around a wrap of the clock signals are ignored, and ports trim without
+    /// a signal.
     #[test]
     fn an_unhandled_wrap_is_seen_in_what_is_trimmed() {
         let run = |wrap| {
@@ -262,8 +262,8 @@ mod tests {
         assert!(before == 0 && unasked > 80, "{before} and {unasked}");
     }
 
-    /// Random packets and signals: no control trims what a full bucket could pass without any signal, none lets more
-    /// than the line and its burst through, and late or spurious calls are harmless.
+    /// Random packets and signals: no rule passes more than the line rate and its burst, and late or spurious calls are
+    /// harmless.
     #[test]
     fn random_operations_keep_the_bounds() {
         let controls = [

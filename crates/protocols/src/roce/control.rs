@@ -1,5 +1,5 @@
-//! What sets a RoCE sender's rate. A rate control is a [`RateController`] in a file of its own and one line in the list
-//! at the end of this one.
+//! The rate control of a RoCE sender. Each one is a [`RateController`] in its own file, plus one line in the list at
+//! the end of this file.
 
 use crate::control_state::ControlState;
 use crate::dcqcn::Dcqcn;
@@ -17,19 +17,19 @@ use crate::swift::Swift;
 use crate::timely::Timely;
 use units::{Rate, Time};
 
-/// The two enums over all rate controls, and the calls that go to whichever it is.
+/// Defines the two enums over all rate controls, and the calls that dispatch to the selected one.
 macro_rules! controls {
     ($($(#[$doc:meta])* $name:ident($state:ty)),+ $(,)?) => {
-        /// Which rate control, with its parameters.
+        /// The selected rate control with its parameters.
         #[derive(Clone, Debug, PartialEq)]
         pub enum ControlParameters {
-            /// Always the same rate.
+            /// A constant rate.
             Fixed,
             $($(#[$doc])* $name(<$state as RateController>::Parameters),)+
         }
 
         impl ControlParameters {
-            /// The control that scenarios call `kind`, with its defaults.
+            /// Returns the control that scenarios call `kind`, with its defaults.
             pub(crate) fn of_kind(kind: &str) -> Option<ControlParameters> {
                 $(if kind == <$state as RateController>::Parameters::MECHANISM.kind {
                     return Some(ControlParameters::$name(Default::default()));
@@ -37,7 +37,7 @@ macro_rules! controls {
                 None
             }
 
-            /// The table that describes it, unless the rate is fixed.
+            /// Returns the table that describes it; `None` if the rate is fixed.
             pub(crate) fn mechanism(&self) -> Option<&'static Mechanism> {
                 match self {
                     ControlParameters::Fixed => None,
@@ -45,7 +45,7 @@ macro_rules! controls {
                 }
             }
 
-            /// What switches must do for it.
+            /// Returns the switch feature that it needs.
             pub fn needs(&self) -> Needs {
                 match self {
                     ControlParameters::Fixed => Needs::Nothing,
@@ -145,13 +145,13 @@ macro_rules! controls {
         /// The rate control of one flow.
         #[derive(Clone, Debug)]
         pub enum RateControl {
-            /// This rate.
+            /// A constant rate.
             Fixed(Rate),
             $($(#[$doc])* $name($state),)+
         }
 
         impl RateControl {
-            /// The control of a flow within `limits`.
+            /// Creates the control of a flow within `limits`.
             pub fn new(parameters: &ControlParameters, limits: FlowLimits) -> Self {
                 match parameters {
                     ControlParameters::Fixed => RateControl::Fixed(limits.most),
@@ -161,7 +161,7 @@ macro_rules! controls {
                 }
             }
 
-            /// The rate at `now`.
+            /// Returns the rate at `now`.
             #[inline]
             pub fn rate(&mut self, parameters: &ControlParameters, now: Time) -> Rate {
                 match (self, parameters) {
@@ -190,7 +190,8 @@ macro_rules! controls {
                 }
             }
 
-            /// See [`RateController::on_sent`]; returns [`RateController::next_change`], which every packet asks.
+            /// See [`RateController::on_sent`]. Returns [`RateController::next_change`], which the sender needs for
+            /// every packet.
             #[inline]
             pub fn on_sent(&mut self, parameters: &ControlParameters, now: Time, bytes: u64) -> Time {
                 match (self, parameters) {

@@ -1,4 +1,4 @@
-//! Parameters of RoCE, each described once for every mechanism that builds on it.
+//! Descriptions of the parameters of RoCE, shared by all mechanisms on top of it.
 
 use crate::describe::Default::Value;
 use crate::describe::Parameter;

@@ -1,6 +1,6 @@
-//! A responder whose rate control measures more than marks: each data frame is shown to the control's measurement,
-//! which may notify the sender, and then received as ever; probes are for the measurement alone. A wrapper, so that
-//! other flows' frames pay nothing for it.
+//! A responder with a measurement for the sender's rate control. It passes data frames to the measurement, which may
+//! notify the sender, and then to the responder. Probes go to the measurement only. It is a wrapper, so that other
+//! flows have no cost.
 
 use crate::eccp::{self, EccpParameters};
 use crate::endpoint::{Ctx, Receipt, Receiver};
@@ -11,16 +11,16 @@ use crate::roce::parameters::RoceParameters;
 use std::sync::Arc;
 use units::{Time, WIRE_OVERHEAD_BYTES};
 
-/// What a receiver measures for its sender's control.
+/// The measurement of a receiver.
 #[derive(Clone, Debug)]
 enum Measurement {
-    /// How one-way delays change.
+    /// Changes of the one-way delay.
     Delay(hetflow::Sampler),
-    /// What of the way's bandwidth is available.
+    /// Available bandwidth of the path.
     Bandwidth(Box<eccp::Estimator>),
 }
 
-/// The receiving end of one flow under such a control.
+/// The receiving end of one flow with a measurement.
 #[derive(Clone, Debug)]
 pub struct MeasuringReceiver<R> {
     parameters: Arc<RoceParameters>,
@@ -29,7 +29,7 @@ pub struct MeasuringReceiver<R> {
 }
 
 impl<R: Receiver> MeasuringReceiver<R> {
-    /// The receiver of one flow, whose data `roce` takes; `None` where its control measures nothing here.
+    /// Creates the receiver of one flow around `roce`; `None` if the control needs no measurement.
     pub fn new(parameters: &Arc<RoceParameters>, roce: R) -> Option<Self> {
         let measurement = match parameters.control {
             ControlParameters::HetFlow(HetFlowParameters { .. }) => Measurement::Delay(hetflow::Sampler::default()),

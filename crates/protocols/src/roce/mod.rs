@@ -1,6 +1,5 @@
-//! RoCEv2 reliable connections: packets at a set rate, go-back-N when one is missing (InfiniBand
-//! specification, 9.7; the model follows the ns-3 fork of HPCC), or [`selective`] repeat. What sets the rate is a
-//! [`control`].
+//! RoCEv2 reliable connections: paced packets with go-back-N (InfiniBand specification, 9.7; the model follows the ns-3
+//! fork of HPCC) or [`selective`] repeat. A [`control`] sets the rate.
 
 pub mod control;
 pub(crate) mod described;

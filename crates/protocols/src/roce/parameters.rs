@@ -1,4 +1,4 @@
-//! The parameters of RoCE, with those of the rate control on top of it.
+//! The parameters of RoCE, including those of its rate control.
 
 use crate::dcqcn::DcqcnParameters;
 use crate::describe::{Family, Mechanism};
@@ -10,7 +10,7 @@ use crate::roce::selective::parameters::{FlightCap, SelectiveParameters};
 use crate::settings::{self, ParameterError, require};
 use units::{Rate, Time, WIRE_OVERHEAD_BYTES};
 
-/// RoCE at a fixed rate as users meet it.
+/// Description of RoCE at a fixed rate.
 pub const MECHANISM: Mechanism = Mechanism {
     kind: "roce",
     family: Family::Transport,
@@ -34,16 +34,16 @@ pub const MECHANISM: Mechanism = Mechanism {
     ],
 };
 
-/// What is sent again when a packet is missing.
+/// The packets to retransmit after a loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LossRecovery {
-    /// Everything from the missing packet on (InfiniBand specification, 9.7).
+    /// All packets from the missing one on (InfiniBand specification, 9.7).
     GoBackN,
-    /// What is missing (IRN, sec. 3.1), see [`crate::roce::selective`].
+    /// Missing packets only (IRN, sec. 3.1), see [`crate::roce::selective`].
     Selective,
 }
 
-/// By how much a negative acknowledgement is longer that names the packet which caused it (IRN, sec. 5).
+/// Extra bytes of a NAK that identifies the packet that caused it (IRN, sec. 5).
 const SELECTIVE_NAK_BYTES: u16 = 4;
 
 /// The parameters of [`MECHANISM`] and of the rate controls on top of it.
@@ -51,29 +51,29 @@ const SELECTIVE_NAK_BYTES: u16 = 4;
 pub struct RoceParameters {
     /// Payload of a full packet.
     pub payload_bytes: u16,
-    /// What of a data frame is no payload.
+    /// Bytes of a data frame that are no payload.
     pub header_bytes: u16,
     /// Length of an acknowledgement.
     pub ack_bytes: u16,
     /// Packets per acknowledgement.
     pub ack_every: u32,
-    /// Bound on what is unacknowledged.
+    /// Maximum unacknowledged bytes.
     pub window_bytes: Option<u64>,
-    /// Whether that bound shrinks with the rate.
+    /// The window shrinks with the rate.
     pub variable_window: bool,
-    /// Bound on the rate; `None`: the line's.
+    /// Maximum rate; `None`: the line rate.
     pub rate: Option<Rate>,
     /// Retransmission timeout; `None`: no timer.
     pub timeout: Option<Time>,
-    /// Least time between two requests for the same packet.
+    /// Minimum time between two NAKs for one packet.
     pub nak_interval: Time,
-    /// What is sent again when a packet is missing.
+    /// The packets to retransmit after a loss.
     pub loss_recovery: LossRecovery,
-    /// How, where that is [`LossRecovery::Selective`].
+    /// Parameters of [`LossRecovery::Selective`].
     pub selective: SelectiveParameters,
-    /// Whether packets carry the ECT codepoint.
+    /// Packets carry the ECT codepoint.
     pub ecn: bool,
-    /// What sets the rate.
+    /// The rate control.
     pub control: ControlParameters,
 }
 
@@ -99,7 +99,7 @@ impl Default for RoceParameters {
 }
 
 impl RoceParameters {
-    /// The defaults of the rate control that scenarios call `kind`.
+    /// Returns the defaults of the rate control that scenarios call `kind`.
     pub(crate) fn of_kind(kind: &str) -> Option<Self> {
         if kind == MECHANISM.kind {
             return Some(RoceParameters::default());
@@ -109,16 +109,16 @@ impl RoceParameters {
         Some(RoceParameters { ecn, control, ..RoceParameters::default() })
     }
 
-    /// The defaults of DCQCN.
+    /// Returns the defaults of DCQCN.
     pub fn dcqcn() -> Self {
         let control = ControlParameters::Dcqcn(DcqcnParameters::default());
         RoceParameters { ecn: true, control, ..RoceParameters::default() }
     }
 
-    /// Sets the parameter `key`, of RoCE or of its rate control, from a scenario's text.
+    /// Sets the parameter `key`, of RoCE or of its rate control, from its text in a scenario.
     ///
     /// # Errors
-    /// If there is no such parameter or the text is none of its values.
+    /// If the parameter does not exist or cannot have this value.
     pub fn set(&mut self, key: &str, text: &str) -> Result<(), ParameterError> {
         match key {
             "payload" => self.payload_bytes = settings::frame_bytes(key, text)?,
@@ -143,10 +143,10 @@ impl RoceParameters {
         Ok(())
     }
 
-    /// Whether the values go together.
+    /// Checks that the values are consistent.
     ///
     /// # Errors
-    /// If packets would be empty or longer than a frame can be, acknowledgements never come, or a rate
+    /// If packets would be empty or longer than a frame can be, no acknowledgement would ever be sent, or a rate
     /// control cannot work.
     pub fn check(&self) -> Result<(), ParameterError> {
         require(self.payload_bytes > 0, "payload", "a packet carries at least 1B")?;
@@ -165,10 +165,10 @@ impl RoceParameters {
         self.control.check(self.payload_bytes)
     }
 
-    /// Packets per acknowledgement that keep a window moving: half a window at most.
+    /// Returns the packets per acknowledgement: at most half a window, so that the window keeps moving.
     pub(crate) fn effective_ack_every(&self) -> u32 {
         if self.moves_window() || self.is_selective() {
-            // The window may shrink to a packet; and selective repeat wants to know of each.
+            // The window may shrink to one packet, and selective repeat needs a reply per packet.
             return 1;
         }
         let payload_bytes = u64::from(self.payload_bytes.max(1));
@@ -177,53 +177,53 @@ impl RoceParameters {
         u32::try_from(asked.min(window)).unwrap_or(u32::MAX).max(1)
     }
 
-    /// What a full data packet takes on the wire, preamble and gap included.
+    /// Returns the wire bytes of a full data packet, preamble and gap included.
     pub(crate) fn full_wire_bytes(&self) -> u64 {
         let frame_bytes = self.payload_bytes.saturating_add(self.data_header_bytes()).max(MIN_FRAME_BYTES);
         u64::from(frame_bytes) + WIRE_OVERHEAD_BYTES
     }
 
-    /// What of a data frame is no payload: the header, and the telemetry of its rate control.
+    /// Returns the bytes of a data frame that are no payload: the header, and the telemetry of its rate control.
     pub fn data_header_bytes(&self) -> u16 {
         self.header_bytes.saturating_add(self.control.telemetry_bytes().unwrap_or(0))
     }
 
-    /// Frame length of an acknowledgement.
+    /// Returns the frame length of an acknowledgement.
     pub fn ack_frame_bytes(&self) -> u16 {
         self.ack_bytes.saturating_add(self.control.telemetry_bytes().unwrap_or(0)).max(MIN_FRAME_BYTES)
     }
 
-    /// Frame length of a negative acknowledgement under selective repeat: it names one packet more.
+    /// Returns the frame length of a NAK under selective repeat, which identifies one more packet.
     pub(crate) fn selective_nak_bytes(&self) -> u16 {
         self.ack_bytes.saturating_add(SELECTIVE_NAK_BYTES).max(MIN_FRAME_BYTES)
     }
 
-    /// The longest frame that answers data.
+    /// Returns the length of the longest reply to data.
     pub fn largest_ack_bytes(&self) -> u16 {
         self.ack_frame_bytes().max(if self.is_selective() { self.selective_nak_bytes() } else { 0 })
     }
 
-    /// Whether only what is missing is sent again.
+    /// Returns whether only missing packets are retransmitted.
     pub fn is_selective(&self) -> bool {
         self.loss_recovery == LossRecovery::Selective
     }
 
-    /// Whether senders want to know the round trip of their flow's path.
+    /// Returns whether senders need the round trip of their flow's path.
     pub(crate) fn wants_round_trip(&self) -> bool {
         self.control.wants_round_trip() || self.is_selective() && self.selective.flight_cap == FlightCap::Path
     }
 
-    /// The longest time after which a sender that hears nothing repeats itself; zero if it never does.
+    /// Returns the longest retransmission timeout; zero without a timer.
     pub(crate) fn max_rto(&self) -> Time {
         if self.is_selective() { self.selective.rto_high } else { self.timeout.unwrap_or(Time::ZERO) }
     }
 
-    /// Whether the window is another one from one acknowledgement to the next.
+    /// Returns whether the window changes between acknowledgements.
     pub(crate) fn moves_window(&self) -> bool {
         self.variable_window || self.control.has_window()
     }
 
-    /// The table that describes these parameters.
+    /// Returns the table that describes these parameters.
     pub fn mechanism(&self) -> &'static Mechanism {
         self.control.mechanism().unwrap_or(&MECHANISM)
     }

@@ -1,5 +1,5 @@
-//! A requester whose rate control probes the way: probes leave when they are due, ahead of data and not paced by its
-//! rate. A wrapper, so that other flows pay nothing for it.
+//! A requester whose rate control probes the path: due probes leave ahead of data and are not paced by its rate. It is
+//! a wrapper, so that other flows have no cost.
 
 use crate::bounce_reaction::Returns;
 use crate::control_state::ControlState;
@@ -11,15 +11,15 @@ use crate::roce::parameters::RoceParameters;
 use std::sync::Arc;
 use units::{Rate, Time};
 
-/// A requester, whatever it does about loss, to which probes can be added.
+/// A requester, with any loss recovery, to which probes can be added.
 pub trait Paced: Sender {
-    /// Whether any byte is still to be sent, or to be sent again.
+    /// Returns whether bytes remain to be sent or retransmitted.
     fn has_more(&self) -> bool;
-    /// The rate at `now`, preamble and gap included.
+    /// Returns the rate at `now`, preamble and gap included.
     fn pace_rate(&mut self, now: Time) -> Rate;
 }
 
-/// The sending end of one flow under such a control.
+/// The sending end of one flow with probes.
 #[derive(Clone, Debug)]
 pub struct ProbingSender<S> {
     parameters: Arc<RoceParameters>,
@@ -28,7 +28,7 @@ pub struct ProbingSender<S> {
 }
 
 impl<S: Paced> ProbingSender<S> {
-    /// The sender of `flow`, whose data `roce` sends; `None` where its control does not probe.
+    /// Creates the sender of `flow` around `roce`; `None` if the control does not probe.
     pub fn new(parameters: &Arc<RoceParameters>, flow: &FlowStart, roce: S) -> Option<Self> {
         let ControlParameters::Eccp(eccp) = &parameters.control else { return None };
         let probes = ProbeSender::new(eccp, flow.line_rate, flow.start);
@@ -50,7 +50,7 @@ impl<S: Paced> Sender for ProbingSender<S> {
     }
 
     fn poll(&mut self, ctx: &mut Ctx<'_>) -> Offer {
-        // Who has nothing more to send has nothing more to ask.
+        // Without data to send, an estimate of the bandwidth has no use.
         if self.roce.has_more()
             && let ControlParameters::Eccp(parameters) = &self.parameters.control
         {

@@ -1,4 +1,4 @@
-//! The responder: accepts packets in order only, acknowledges them, asks for a missing one, and tells of
+//! The responder: accepts packets in order only, acknowledges them, reports a missing one, and notifies the sender of
 //! marks.
 
 use crate::endpoint::{Ctx, Receipt, Receiver, Reply};
@@ -14,26 +14,25 @@ pub struct RoceReceiver {
     parameters: Arc<RoceParameters>,
     /// The next byte expected.
     pub(super) expected: u64,
-    /// When the packet at `expected` may be asked for again; zero while nobody asked.
+    /// Earliest repetition of the NAK for `expected`; zero if none was sent.
     next_nak: Time,
-    /// The first packet behind `expected` whose payload was cut, as its header told that overtook what waits;
-    /// `u64::MAX` for none.
+    /// The first trimmed packet beyond `expected`, whose header overtook queued packets; `u64::MAX` for none.
     cut: u64,
-    /// When the next notification may leave.
+    /// Earliest departure of the next CNP.
     next_cnp: Time,
-    /// When the last byte arrived.
+    /// Arrival of the last byte.
     pub(super) completed: Option<Time>,
-    /// Packets since the last acknowledgement, and how many bring the next.
+    /// Packets since the last acknowledgement, and packets per acknowledgement.
     unacknowledged: u32,
     ack_every: u32,
     /// Length of an acknowledgement.
     ack_bytes: u16,
-    /// What it will say: whether one of them was marked, and that it brings telemetry back.
+    /// Flags of the next acknowledgement: ECE if a packet was marked, and TELEMETRY.
     pub(super) ack_flags: u8,
 }
 
 impl RoceReceiver {
-    /// The receiver of one flow.
+    /// Creates the receiver of one flow.
     pub fn new(parameters: &Arc<RoceParameters>) -> Self {
         RoceReceiver {
             parameters: Arc::clone(parameters),
@@ -49,21 +48,21 @@ impl RoceReceiver {
         }
     }
 
-    /// The receiver of a flow of `size_bytes` that have all arrived, the last one at `completed`.
+    /// Creates the receiver of a flow whose `size_bytes` have all arrived, the last one at `completed`.
     pub fn complete(parameters: &Arc<RoceParameters>, size_bytes: u64, completed: Time) -> Self {
         let mut receiver = RoceReceiver { expected: size_bytes, ..RoceReceiver::new(parameters) };
         receiver.complete_at(completed);
         receiver
     }
 
-    /// Every byte has arrived. From now on a sender that retransmits has missed the last acknowledgement: the first
-    /// duplicate is answered, however many packets an acknowledgement covers.
+    /// Completes the flow. A later retransmission means that the last acknowledgement was lost. So every duplicate is
+    /// acknowledged from now on, for any `ack_every`.
     fn complete_at(&mut self, now: Time) {
         self.completed = Some(now);
         self.ack_every = 1;
     }
 
-    /// Answers `frame` with the next byte expected; `kind_flags` may make it a negative acknowledgement.
+    /// Acknowledges with the next expected byte; `kind_flags` can make it a NAK.
     pub(super) fn reply(&mut self, ctx: &mut Ctx<'_>, frame: &Frame, kind_flags: u8) {
         let mut flags = kind_flags | self.ack_flags;
         if self.completed.is_some() {
@@ -82,8 +81,8 @@ impl RoceReceiver {
         self.ack_flags &= !flags::ECE;
     }
 
-    /// A marked frame arrived: at most one notification per flow and interval (DCQCN, sec. 3.1). None for a duplicate
-    /// of a complete flow, whose sender ends with the next acknowledgement.
+    /// Handles a marked frame: at most one CNP per flow and interval (DCQCN, sec. 3.1). None for a duplicate of a
+    /// complete flow, whose sender ends with the next acknowledgement.
     pub(super) fn notify(&mut self, ctx: &mut Ctx<'_>, frame: &Frame) {
         if self.completed.is_some() {
             return;
@@ -105,15 +104,15 @@ impl RoceReceiver {
         });
     }
 
-    /// The payload of `frame` was cut on its way. Each copy of the packet that is expected is asked for at once: the
-    /// sender made that copy after it had heard of the one before.
+    /// Handles a trimmed `frame`. Each copy of the expected packet causes a NAK at once: the sender made that copy
+    /// after the previous NAK.
     #[cold]
     fn miss(&mut self, ctx: &mut Ctx<'_>, frame: &Frame) -> Receipt {
         if self.completed.is_some() {
-            // A header of a duplicate: its sender has missed the last acknowledgement.
+            // A duplicate: the last acknowledgement was lost.
             self.reply(ctx, frame, 0);
         } else if frame.seq > self.expected {
-            // What it overtook may be on its way: to ask for that would be to ask too early.
+            // The packets that the header overtook may be in flight: a NAK would be premature.
             self.cut = self.cut.min(frame.seq);
         } else if frame.seq == self.expected {
             self.ask(ctx, frame);
@@ -121,7 +120,7 @@ impl RoceReceiver {
         Receipt::default()
     }
 
-    /// Asks for the packet that is expected.
+    /// Sends a NAK for the expected packet.
     fn ask(&mut self, ctx: &mut Ctx<'_>, frame: &Frame) {
         self.next_nak = ctx.now.saturating_add(self.parameters.nak_interval).max(Time::from_ps(1));
         self.cut = u64::MAX;
@@ -139,8 +138,7 @@ impl Receiver for RoceReceiver {
             return self.miss(ctx, frame);
         }
         if frame.seq > self.expected {
-            // InfiniBand, 9.7.5: a packet is missing. Packets behind it are dropped, and it is asked for
-            // once until it comes or the interval has passed.
+            // InfiniBand, 9.7.5: a packet is missing. Drop the packets behind it. One NAK, repeated after the interval.
             if ctx.now >= self.next_nak {
                 self.ask(ctx, frame);
             }
@@ -157,7 +155,7 @@ impl Receiver for RoceReceiver {
             }
         }
         if self.expected >= self.cut {
-            // The header came first; now its packet is the one that is missing.
+            // The trimmed header arrived early; its packet is now the next expected one.
             let missing = self.expected == self.cut;
             self.cut = u64::MAX;
             if missing {
@@ -165,8 +163,7 @@ impl Receiver for RoceReceiver {
                 return receipt;
             }
         }
-        // Duplicates are acknowledged like new packets (InfiniBand, 9.7.5): the acknowledgement for
-        // them may have been lost.
+        // InfiniBand, 9.7.5: acknowledge duplicates too, since their acknowledgement may have been lost.
         self.unacknowledged += 1;
         if self.unacknowledged >= self.ack_every || frame.ends_message() {
             self.reply(ctx, frame, 0);
@@ -195,7 +192,7 @@ mod tests {
     use crate::roce::control::ControlParameters;
     use units::random::Stream;
 
-    /// Feeds (microsecond, packet, flags) and lists the answers as (kind, packet expected, flags).
+    /// Feeds (microsecond, packet, flags). Returns the answers as (kind, packet expected, flags).
     fn answers(parameters: RoceParameters, packets: &[(u64, u64, u8)]) -> Vec<(Kind, u64, u8)> {
         let mut receiver = RoceReceiver::new(&Arc::new(parameters));
         let (mut random, mut replies) = (Stream::new(1, 1, 1), Vec::new());

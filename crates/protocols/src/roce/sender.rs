@@ -1,4 +1,4 @@
-//! The requester: paces packets, goes back to what is missing.
+//! The requester: paces packets and goes back to the first missing one.
 
 use crate::bounce_reaction::Returns;
 use crate::control_state::ControlState;
@@ -17,35 +17,35 @@ use units::{Rate, Time, WIRE_OVERHEAD_BYTES};
 pub struct RoceSender {
     pub(super) parameters: Arc<RoceParameters>,
     pub(super) size_bytes: u64,
-    /// Everything below is acknowledged.
+    /// All bytes below this are acknowledged.
     pub(super) snd_una: u64,
     /// The next byte to send.
     pub(super) snd_nxt: u64,
-    /// Everything from here on has never been sent.
+    /// The end of all bytes that were sent at least once.
     pub(super) snd_max: u64,
-    /// What the last packet costs on the wire: it started that long, at `paced_at`, before `ready`.
+    /// Wire bytes of the last packet: it started their duration at `paced_at` before `ready`.
     last_wire_bytes: u32,
     pub(super) timeouts: u32,
-    /// What of a data frame is no payload, and flags of all.
+    /// Bytes of a data frame that are no payload, and the flags of every data frame.
     header_bytes: u16,
     data_flags: u8,
-    /// Whether the window is asked for packet by packet.
+    /// The window changes over time and is computed for every packet.
     pub(super) moves_window: bool,
-    /// When the next packet may start, at `paced_at`.
+    /// Earliest start of the next packet, at the rate `paced_at`.
     ready: Time,
     paced_at: Rate,
     pub(super) control: RateControl,
-    /// When the flow will have made no progress for the timeout.
+    /// Expiry of the retransmission timer.
     pub(super) deadline: Time,
-    /// What the host was told as the next timer. It follows `deadline` only when it fires: acknowledgements
-    /// come every few nanoseconds, and none of them shall move a timer.
+    /// Setting of the host's timer. It follows a later `deadline` only when it fires: acknowledgements arrive every few
+    /// nanoseconds and must not move a timer.
     pub(super) armed: Time,
     retransmitted_bytes: u64,
     pub(super) delivered: Time,
 }
 
 impl RoceSender {
-    /// The sender of `flow`.
+    /// Creates the sender of `flow`.
     pub fn new(parameters: &Arc<RoceParameters>, flow: &FlowStart) -> Self {
         let limit = parameters.rate.unwrap_or(flow.line_rate).min(flow.line_rate);
         RoceSender {
@@ -79,12 +79,12 @@ impl RoceSender {
         }
     }
 
-    /// The rate at `now`, preamble and gap included.
+    /// Returns the rate at `now`, preamble and gap included.
     pub fn rate(&mut self, now: Time) -> Rate {
         self.control.rate(&self.parameters.control, now)
     }
 
-    /// Progress at `now`: the timeout starts anew, or rests when nothing is on its way.
+    /// Restarts the timeout after progress at `now`, or stops it if nothing is in flight.
     fn restart_timeout(&mut self, now: Time) {
         self.deadline = match self.parameters.timeout {
             Some(timeout) if self.snd_max > self.snd_una => now.saturating_add(timeout),
@@ -93,7 +93,7 @@ impl RoceSender {
         self.armed = self.armed.min(self.deadline);
     }
 
-    /// A switch cut the payload of the packet at `seq` and told the sender so: nobody will acknowledge it.
+    /// Goes back to the packet at `seq`, whose trimmed header a switch returned: no acknowledgement will arrive for it.
     #[cold]
     fn miss(&mut self, now: Time, seq: u64) {
         if seq >= self.snd_una && seq < self.snd_nxt {
@@ -102,8 +102,8 @@ impl RoceSender {
         }
     }
 
-    /// The window at `now`, where it is another one from time to time.
-    #[inline(never)] // flows whose window stays have no use for it
+    /// Returns the window at `now` if it changes over time.
+    #[inline(never)] // a constant window needs no call
     pub(super) fn moving_window_bytes(&mut self, now: Time) -> u64 {
         let parameters = &*self.parameters;
         let mut window_bytes = parameters.window_bytes.unwrap_or(u64::MAX);
@@ -116,26 +116,26 @@ impl RoceSender {
         window_bytes.min(self.control.window_bytes())
     }
 
-    /// The rate at which a packet may start `now`, or when that may be.
-    #[inline(always)] // asked for every packet
+    /// Returns the rate of a packet that starts `now`, or the earliest start if it may not.
+    #[inline(always)] // called for every packet
     pub(super) fn pace(&mut self, now: Time) -> Result<Rate, Time> {
         let rate = self.control.rate(&self.parameters.control, now);
         if rate != self.paced_at {
-            // The distance to the last packet follows the rate as it is now, not as it was then.
+            // The gap after the last packet follows the current rate, not the rate at its start.
             let wire_bytes = u64::from(self.last_wire_bytes);
             let last_start = self.ready.saturating_sub(self.paced_at.serialise(wire_bytes));
             self.ready = last_start.saturating_add(rate.serialise(wire_bytes));
             self.paced_at = rate;
         }
         if now < self.ready {
-            // A rate that is about to rise may bring the packet forward.
+            // The next rate change may bring the start forward.
             return Err(self.ready.min(self.control.next_change()));
         }
         Ok(rate)
     }
 
-    /// The packet from `seq`, which starts `now` at `rate`.
-    #[inline(always)] // as pace
+    /// Makes the packet from `seq`, which starts `now` at `rate`, and records it as sent.
+    #[inline(always)] // called for every packet
     pub(super) fn packet(&mut self, now: Time, rate: Rate, seq: u64, payload_bytes: u16) -> Segment {
         let size_bytes = payload_bytes.saturating_add(self.header_bytes).max(MIN_FRAME_BYTES);
         let end = seq + u64::from(payload_bytes);
@@ -160,7 +160,7 @@ impl RoceSender {
         Segment { seq, payload_bytes, size_bytes, flags, stamp: now, next, ..Segment::default() }
     }
 
-    /// Sends everything unacknowledged again.
+    /// Resumes at the first unacknowledged byte.
     fn go_back(&mut self) {
         self.snd_nxt = self.snd_una;
     }
@@ -186,11 +186,12 @@ impl Sender for RoceSender {
             Kind::Returned => return self.miss(ctx.now, frame.seq),
             _ => return,
         }
-        // That all has arrived stays true however late it is said: the answer to a late copy names that copy.
+        // Before the check of the sequence number: the host ends the flow on COMPLETE, also if this answer to a late
+        // copy overtakes the last acknowledgement.
         if frame.has(flags::COMPLETE) && self.delivered == Time::MAX {
             self.delivered = frame.arrival();
         }
-        // Nobody has received what was never sent; an older acknowledgement has been overtaken.
+        // Ignore an acknowledgement of bytes that were never sent, and one that a later one overtook.
         if frame.seq > self.snd_max || frame.seq < self.snd_una {
             return;
         }
@@ -340,7 +341,7 @@ mod tests {
         assert_eq!(sender.statistics().retransmitted_bytes, 1000);
     }
 
-    /// A packet that waits at a low rate leaves earlier when the rate rises meanwhile.
+    /// A packet that waits at a low rate leaves earlier if the rate rises meanwhile.
     #[test]
     fn pacing_follows_a_rising_rate() {
         let mut parameters = RoceParameters::dcqcn();
@@ -350,7 +351,7 @@ mod tests {
         (0..20).for_each(|_| tell(&mut sender, Time::ZERO, Kind::Cnp, 0, 0));
         assert_eq!(sender.rate(Time::ZERO), Rate::from_mbps(10));
         assert!(matches!(ask(&mut sender, Time::ZERO), Offer::Send(_)));
-        // 1082 bytes at 10 Mbps last 865.6 us; the rate rises each 55 us.
+        // 1082 bytes at 10 Mbps last 865.6 us; the rate rises every 55 us.
         let mut now = Time::ZERO;
         let mut waits = 0;
         while let Offer::At(at) = ask(&mut sender, now) {

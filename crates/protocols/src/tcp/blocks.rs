@@ -1,21 +1,20 @@
-//! What a selective acknowledgement reports (RFC 2018), as a frame carries it.
+//! The blocks of a selective acknowledgement (RFC 2018), packed into one word of a frame.
 
-/// Up to three blocks of bytes behind what is acknowledged, the latest first: as many as an option has room for beside
-/// that for timestamps (RFC 2018, 3). They are kept as segments counted from the first missing byte. Three blocks are
-/// told if all begin and end within 1023 segments of it, else two if these do within 32767, else one.
+/// Up to three blocks of bytes beyond the acknowledged ones, the latest first: an option with timestamps has room for
+/// three (RFC 2018, 3). Offsets and lengths are in segments from the first missing byte. The word holds three blocks if
+/// all offsets and lengths are at most 1023 segments, else two if they are at most 32767, else one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SackBlocks(u64);
 
-/// The most blocks.
+/// Maximum number of blocks.
 pub(crate) const MOST_BLOCKS: usize = 3;
 
-/// Bits of an offset or a length, by the number of blocks, which stands in the two highest bits.
+/// Bits of an offset or a length, by the number of blocks, which the two highest bits hold.
 const BITS: [u32; MOST_BLOCKS + 1] = [0, 31, 15, 10];
 
 impl SackBlocks {
-    /// Of `blocks`, each from its first byte to before its end, the latest first; `expected` is the first missing byte
-    /// and a segment has `mss` bytes. Only whole segments are told, and the last of a flow of `size_bytes`, which may
-    /// be shorter.
+    /// Packs `blocks`, each from its first byte to before its end, the latest first; `expected` is the first missing
+    /// byte, a segment has `mss` bytes. Partial segments are left out, except the last one of a flow of `size_bytes`.
     pub(crate) fn new(blocks: &[(u64, u64)], expected: u64, mss: u64, size_bytes: u64) -> SackBlocks {
         let mut segments = [(0, 0); MOST_BLOCKS];
         let mut count = 0;
@@ -39,12 +38,13 @@ impl SackBlocks {
         SackBlocks::default()
     }
 
-    /// How many.
+    /// Returns the number of blocks.
     pub fn count(self) -> usize {
         (self.0 >> 62) as usize
     }
 
-    /// The blocks, latest first. The last one of a flow may end behind it, if its last segment is shorter than others.
+    /// Returns the blocks in bytes, the latest first. The last block of a flow may extend beyond its end if the last
+    /// segment is short.
     pub fn iter(self, expected: u64, mss: u64) -> impl Iterator<Item = (u64, u64)> {
         let count = self.count();
         let bits = BITS[count];
@@ -55,12 +55,12 @@ impl SackBlocks {
         })
     }
 
-    /// As the word of a frame.
+    /// Returns the word of a frame.
     pub(crate) fn pack(self) -> u64 {
         self.0
     }
 
-    /// From the word of a frame.
+    /// Reads the word of a frame.
     pub(crate) fn unpack(word: u64) -> SackBlocks {
         SackBlocks(word)
     }
@@ -71,7 +71,7 @@ mod tests {
     use super::*;
     use units::random::Stream;
 
-    /// Whatever is told is true, and near the first missing byte all of it is told.
+    /// Reported blocks are exact, and near the first missing byte all of them are reported.
     #[test]
     fn blocks_are_told_as_they_are() {
         let mut random = Stream::new(3, 0, 0);

@@ -1,13 +1,13 @@
-//! How CUBIC's window grows (RFC 9438): by the time since the last loss, not by round trips.
+//! Growth of CUBIC's window (RFC 9438): by the time since the last loss, not by round trips.
 
 use units::Time;
 
-/// Its constants.
+/// The constants of CUBIC.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CubicParameters {
-    /// C, in segments over seconds cubed, above 0.
+    /// C, in segments per second cubed, above 0.
     pub scale: f64,
-    /// What is left of a window after a loss, above 0 and below 1.
+    /// The fraction of the window that remains after a loss, above 0 and below 1.
     pub beta: f64,
 }
 
@@ -17,19 +17,19 @@ impl Default for CubicParameters {
     }
 }
 
-/// What it remembers; windows in segments, as the RFC has them.
+/// The state of CUBIC, with windows in segments as in the RFC.
 #[derive(Clone, Debug)]
 pub(crate) struct Cubic {
     parameters: CubicParameters,
-    /// The window just before the last loss, less where others came (W_max).
+    /// The window just before the last loss, reduced by fast convergence (W_max).
     w_max: f64,
-    /// The window before the last loss, as it was (cwnd_prior).
+    /// The window just before the last loss (cwnd_prior).
     prior: f64,
-    /// When congestion avoidance began, and the time from there to the plateau (K).
+    /// Start of congestion avoidance, and the seconds from it to the plateau (K).
     epoch: Option<(Time, f64)>,
-    /// What Reno would have by now (W_est).
+    /// The estimate of Reno's window (W_est).
     reno: f64,
-    /// What the window is beyond whole bytes.
+    /// The part of the window beyond whole bytes.
     rest: f64,
     after_timeout: bool,
 }
@@ -39,22 +39,22 @@ impl Cubic {
         Cubic { parameters, w_max: 0.0, prior: 0.0, epoch: None, reno: 0.0, rest: 0.0, after_timeout: false }
     }
 
-    /// What is left of `bytes` after a loss.
+    /// Returns the window of `bytes` bytes after a loss.
     pub fn cut(&self, bytes: u64) -> u64 {
         (bytes as f64 * self.parameters.beta).round() as u64
     }
 
-    /// A window of `cwnd` bytes is about to fall (sections 4.6 to 4.8).
+    /// Records a reduction of a window of `cwnd` bytes (sections 4.6 to 4.8).
     pub fn on_loss(&mut self, cwnd: u64, mss: u64, timeout: bool) {
         let cwnd = cwnd as f64 / mss as f64;
-        // Fast convergence: who had less than before leaves more to others.
+        // Fast convergence: a flow whose window shrinks releases bandwidth to new flows.
         let converging = cwnd < self.w_max;
         self.w_max = if converging { cwnd * (1.0 + self.parameters.beta) / 2.0 } else { cwnd };
         (self.prior, self.epoch, self.rest, self.after_timeout) = (cwnd, None, 0.0, timeout);
     }
 
-    /// The connection sends again after an idle time, which is no part of the time since the epoch (RFC 9438, 4.2 and
-    /// 5.8). Where the window `restarts` from the initial one, congestion avoidance begins anew after slow start.
+    /// Resumes after an idle time, which the time since the epoch excludes (RFC 9438, 4.2 and 5.8). If the window
+    /// `restarts` from the initial one, a new epoch begins after slow start.
     pub fn on_idle_end(&mut self, idle: Time, restarts: bool) {
         if restarts {
             (self.epoch, self.rest) = (None, 0.0);
@@ -63,12 +63,13 @@ impl Cubic {
         }
     }
 
-    /// The window after an acknowledgement of `acked` bytes at `now`, in congestion avoidance; `rtt` is smoothed.
+    /// Returns the window in bytes after an acknowledgement of `acked` bytes at `now`, in congestion avoidance; `rtt`
+    /// is smoothed.
     pub fn grown(&mut self, now: Time, rtt: Time, acked: u64, cwnd: u64, mss: u64) -> u64 {
         let CubicParameters { scale, beta } = self.parameters;
         let window = cwnd as f64 / mss as f64 + self.rest;
         let (epoch, plateau) = *self.epoch.get_or_insert_with(|| {
-            // Section 4.8: after a timeout the curve begins at its plateau, and so it does without a loss.
+            // Section 4.8: after a timeout, and without any loss, the curve begins at its plateau.
             if std::mem::take(&mut self.after_timeout) || self.w_max < window {
                 self.w_max = window;
             }
@@ -80,7 +81,7 @@ impl Cubic {
             scale * seconds * seconds * seconds + self.w_max
         };
         let since = now.saturating_sub(epoch);
-        // Section 4.3: as much as Reno with this beta would have, up to the last window, then as Reno itself.
+        // Section 4.3: Reno's growth with this beta up to the last window, then standard Reno.
         let alpha = if self.reno < self.prior { 3.0 * (1.0 - beta) / (1.0 + beta) } else { 1.0 };
         self.reno += alpha * (acked as f64 / mss as f64) / window;
         let next = if curve(since) < self.reno {
@@ -101,7 +102,7 @@ mod tests {
 
     const MSS: u64 = 1000;
 
-    /// Windows in segments after each round trip, from a loss at `from` segments.
+    /// Returns the windows in segments after each round trip, from a loss at `from` segments.
     fn rounds(from: u64, rtt: Time, count: u32) -> Vec<f64> {
         let mut cubic = Cubic::new(CubicParameters::default());
         cubic.on_loss(from * MSS, MSS, false);
@@ -132,8 +133,8 @@ mod tests {
         }
     }
 
-    /// Over short round trips Reno with this beta grows faster: 3 (1 - beta) / (1 + beta) = 9 / 17 segments a round up
-    /// to the last window, and one a round from there on.
+    /// With short round trips Reno with this beta grows faster: 3 (1 - beta) / (1 + beta) = 9 / 17 segments per round
+    /// up to the last window, then one per round.
     #[test]
     fn over_short_round_trips_it_grows_as_reno_would() {
         let seen = rounds(100, Time::from_us(100), 100);
@@ -155,8 +156,8 @@ mod tests {
         assert_eq!(cubic.cut(90 * MSS), 63 * MSS);
     }
 
-    /// RFC 9438, 4.2 and 5.8: the window follows the same curve with and without an idle time, and does not jump where
-    /// slow start brings a restarted one back.
+    /// RFC 9438, 4.2 and 5.8: the window follows one curve with and without an idle time, and does not jump after the
+    /// slow start of a restart.
     #[test]
     fn idle_time_is_no_part_of_the_curve() {
         let rtt = Time::from_ms(1);

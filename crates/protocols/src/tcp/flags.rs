@@ -1,5 +1,4 @@
-//! Bits of a frame that only TCP reads so.
+//! Frame flags with a meaning in TCP only.
 
-/// Congestion Window Reduced (RFC 3168, 6.1): on a data frame, the bit that on an acknowledgement is
-/// ECN-Echo.
+/// Congestion Window Reduced (RFC 3168, 6.1), on data frames. The bit is ECN-Echo on acknowledgements.
 pub const CWR: u8 = crate::frame::flags::ECE;

@@ -1,10 +1,9 @@
-//! TCP as RFC 5681 (congestion control), 6582 (NewReno), 6298 (retransmission timer), 3168 (ECN), 2018 and
-//! 6675 (selective acknowledgements) have it, between hosts that never wait for an application: a flow's bytes are
-//! there when it starts.
+//! TCP by RFC 5681 (congestion control), 6582 (NewReno), 6298 (retransmission timer), 3168 (ECN), 2018 and 6675
+//! (selective acknowledgements). Hosts never wait for an application: all bytes of a flow are available at its start.
 //!
-//! Not modelled, since no paper here needs it: connection set-up and tear-down, limited
-//! transmit without selective acknowledgements, window scaling (the window is a number of bytes), sequence numbers
-//! that wrap (they are 64-bit offsets in the flow). DCTCP is an arm of [`Ecn`], see [`crate::dctcp`].
+//! Not modelled, since no paper here needs it: connection set-up and tear-down, limited transmit without selective
+//! acknowledgements, window scaling (the window is a number of bytes), wrapping sequence numbers (they are 64-bit
+//! offsets in the flow). DCTCP is a variant of [`Ecn`], see [`crate::dctcp`].
 
 pub(crate) mod blocks;
 mod cubic;

@@ -1,4 +1,4 @@
-//! The parameters of TCP, each described once for TCP and DCTCP.
+//! The parameters of TCP and DCTCP.
 
 use crate::dctcp::{self, DctcpParameters};
 use crate::describe::Default::Value;
@@ -10,22 +10,23 @@ use crate::tcp::cubic::CubicParameters;
 use crate::tcp::vegas::VegasParameters;
 use units::Time;
 
-/// What the window does about loss.
+/// Growth of the window and reaction to loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CongestionControl {
     /// RFC 5681: the first new acknowledgement ends fast recovery.
     Reno,
     /// RFC 6582: fast recovery lasts until everything sent before the loss is acknowledged.
     NewReno,
-    /// RFC 9438: the window grows with the time since the last loss; loss recovery as NewReno.
+    /// RFC 9438: the window grows with the time since the last loss. Loss recovery of NewReno.
     Cubic,
-    /// Brakmo et al., SIGCOMM 1994: by how many segments wait in the network; loss recovery as NewReno.
+    /// Brakmo et al., SIGCOMM 1994: the window follows the number of the flow's queued segments. Loss recovery of
+    /// NewReno.
     Vegas,
     /// No reaction to loss or marks: slow start up to the advertised window.
     Fixed,
 }
 
-/// Where slow start begins.
+/// The initial window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InitialWindow {
     /// Two to four segments (RFC 5681, 3.1).
@@ -37,7 +38,7 @@ pub enum InitialWindow {
 }
 
 impl InitialWindow {
-    /// In bytes, for segments of `mss` bytes.
+    /// Returns the initial window in bytes for segments of `mss` bytes.
     pub fn bytes(self, mss: u64) -> u64 {
         match self {
             // RFC 5681, 3.1: the three cases of IW.
@@ -51,63 +52,63 @@ impl InitialWindow {
     }
 }
 
-/// How marks are echoed and obeyed.
+/// Reaction to ECN marks.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Ecn {
-    /// Not at all.
+    /// No ECN.
     Off,
-    /// RFC 3168: one mark a round trip counts as a loss.
+    /// RFC 3168: a mark counts as a loss, at most once per round trip.
     Classic,
-    /// RFC 8257: the share of marked bytes counts.
+    /// RFC 8257: the window follows the fraction of marked bytes.
     Dctcp(DctcpParameters),
 }
 
-/// The parameters of [`MECHANISM`], which says what each is for.
+/// The parameters of [`MECHANISM`], which describes each of them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TcpParameters {
     /// Payload of a full segment (SMSS).
     pub mss_bytes: u16,
-    /// What of a data frame is no payload.
+    /// Bytes of a data frame that are no payload.
     pub header_bytes: u16,
-    /// Length of an acknowledgement, before the least of Ethernet.
+    /// Length of an acknowledgement, before padding to the Ethernet minimum.
     pub ack_bytes: u16,
-    /// Where slow start begins.
+    /// Window at the start.
     pub initial_window: InitialWindow,
-    /// Where slow start ends; `None`: at the first loss.
+    /// End of slow start; `None`: the first loss.
     pub initial_ssthresh_bytes: Option<u64>,
     /// The receiver's window.
     pub advertised_window_bytes: u64,
-    /// Whether bytes that wait behind a gap take room from the receiver's window.
+    /// Out-of-order bytes reduce the receiver's window.
     pub out_of_order_takes_window: bool,
-    /// What the window does about loss.
+    /// Growth of the window and reaction to loss.
     pub congestion_control: CongestionControl,
     /// The constants of [`CongestionControl::Cubic`].
     pub cubic: CubicParameters,
     /// The thresholds of [`CongestionControl::Vegas`].
     pub vegas: VegasParameters,
-    /// Whether anything is ever sent again.
+    /// Lost segments are retransmitted.
     pub retransmissions: bool,
-    /// Whether duplicate acknowledgements cause retransmission.
+    /// Duplicate acknowledgements cause a retransmission.
     pub fast_retransmit: bool,
-    /// How many do.
+    /// Duplicate acknowledgements that indicate a loss.
     pub dupack_threshold: u32,
-    /// Whether receivers report what came out of order, and senders repair by that.
+    /// Receivers report out-of-order blocks, and senders repair losses by them.
     pub sack: bool,
     /// RTO before the first sample.
     pub initial_rto: Time,
-    /// The least RTO.
+    /// Lower bound of the RTO.
     pub min_rto: Time,
-    /// The largest RTO, backed off.
+    /// Upper bound of the RTO with back-off.
     pub max_rto: Time,
-    /// This RTO always, never backed off.
+    /// Constant RTO without back-off; `None`: measured.
     pub fixed_rto: Option<Time>,
     /// Granularity G of the clock.
     pub clock_granularity: Time,
-    /// Whether the receiver acknowledges every second segment only.
+    /// The receiver acknowledges every second segment only.
     pub delayed_ack: bool,
-    /// How long an acknowledgement waits for a second segment.
+    /// Longest wait of an acknowledgement for a second segment.
     pub delayed_ack_timeout: Time,
-    /// How marks are echoed and obeyed.
+    /// Reaction to ECN marks.
     pub ecn: Ecn,
 }
 
@@ -293,7 +294,7 @@ const ECN: Parameter = Parameter {
     source: "RFC 3168, 6.1",
 };
 
-/// TCP as users meet it.
+/// Description of TCP.
 pub const MECHANISM: Mechanism = Mechanism {
     kind: "tcp",
     family: Family::Transport,
@@ -329,7 +330,7 @@ pub const MECHANISM: Mechanism = Mechanism {
 };
 
 impl TcpParameters {
-    /// The defaults of DCTCP.
+    /// Returns the defaults of DCTCP.
     pub fn dctcp() -> Self {
         TcpParameters {
             min_rto: Time::from_ms(10),
@@ -338,10 +339,10 @@ impl TcpParameters {
         }
     }
 
-    /// Sets the parameter `key` from a scenario's text.
+    /// Sets the parameter `key` from its text in a scenario.
     ///
     /// # Errors
-    /// If there is no such parameter or the text is none of its values.
+    /// If the parameter does not exist or cannot have this value.
     pub fn set(&mut self, key: &str, text: &str) -> Result<(), ParameterError> {
         match key {
             "mss" => self.mss_bytes = settings::frame_bytes(key, text)?,
@@ -392,10 +393,10 @@ impl TcpParameters {
         Ok(())
     }
 
-    /// Whether the values go together.
+    /// Checks that the values are consistent.
     ///
     /// # Errors
-    /// If segments would be empty or too long for a frame, the window holds none, or a timer cannot work.
+    /// If segments would be empty or too long for a frame, the window holds no segment, or a timer cannot work.
     pub fn check(&self) -> Result<(), ParameterError> {
         require(self.mss_bytes > 0, "mss", "a segment carries at least 1B")?;
         let fits = self.mss_bytes.checked_add(self.header_bytes).is_some();
@@ -432,19 +433,19 @@ impl TcpParameters {
         matches!(self.ecn, Ecn::Dctcp(_))
     }
 
-    /// Frame length of an acknowledgement with so many SACK blocks: two bytes of padding, two of the option's kind and
-    /// length, and eight a block (RFC 2018, 3).
+    /// Returns the frame length of an acknowledgement with `blocks` SACK blocks: two bytes of padding, two of the
+    /// option's kind and length, and eight per block (RFC 2018, 3).
     pub(crate) fn ack_frame_bytes(&self, blocks: usize) -> u16 {
         let option_bytes = if blocks > 0 { 4 + 8 * blocks as u16 } else { 0 };
         self.ack_bytes.saturating_add(option_bytes).max(MIN_FRAME_BYTES)
     }
 
-    /// Length of the longest acknowledgement.
+    /// Returns the length of the longest acknowledgement.
     pub fn largest_ack_bytes(&self) -> u16 {
         self.ack_frame_bytes(if self.sack { MOST_BLOCKS } else { 0 })
     }
 
-    /// The table that describes these parameters.
+    /// Returns the table that describes these parameters.
     pub fn mechanism(&self) -> &'static Mechanism {
         match self.ecn {
             Ecn::Dctcp(_) => &dctcp::MECHANISM,

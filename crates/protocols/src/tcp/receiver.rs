@@ -1,4 +1,4 @@
-//! The receiving end: puts segments in order and decides when to acknowledge.
+//! The receiving end: reorders segments and schedules acknowledgements.
 
 use crate::dctcp::CeEcho;
 use crate::endpoint::{Ctx, Receipt, Receiver, Reply};
@@ -15,31 +15,31 @@ use units::Time;
 pub struct TcpReceiver {
     parameters: Arc<TcpParameters>,
     ranges: Ranges,
-    /// The flow's size, once its last segment told it.
+    /// The flow's size in bytes, once its last segment has arrived.
     size_bytes: u64,
     completed: Option<Time>,
-    /// A byte of each of the last ranges that came out of order, the latest first; none without SACK.
+    /// One byte of each of the last ranges that arrived out of order, the latest first; empty without SACK.
     recent: Vec<u64>,
-    /// Segments in order that no acknowledgement has covered.
+    /// In-order segments that no acknowledgement covers yet.
     pending: u32,
-    /// The first segment behind what is expected whose payload was cut; `u64::MAX` for none.
+    /// The first trimmed segment beyond the next expected byte; `u64::MAX` for none.
     cut: u64,
-    /// The right edge of the window that was advertised, where waiting bytes take room from it; it never moves back.
+    /// The advertised right edge of the window, if out-of-order bytes reduce it. It never moves back.
     edge: u64,
     /// The stamp of the latest segment.
     stamp: Time,
     /// Whether acknowledgements carry ECN-Echo (RFC 3168, 6.1.3).
     echo: bool,
-    /// The same for DCTCP.
+    /// The CE state of DCTCP.
     ce: CeEcho,
-    /// When a pending acknowledgement must leave.
+    /// Latest departure of a pending acknowledgement.
     deadline: Time,
-    /// What the host was told; follows `deadline` only when it fires.
+    /// Setting of the host's timer; it follows a later `deadline` only when it fires.
     armed: Time,
 }
 
 impl TcpReceiver {
-    /// The receiver of one flow.
+    /// Creates the receiver of one flow.
     pub fn new(parameters: &Arc<TcpParameters>) -> Self {
         TcpReceiver {
             parameters: Arc::clone(parameters),
@@ -58,7 +58,7 @@ impl TcpReceiver {
         }
     }
 
-    /// The receiver of a flow of `size_bytes` that have all arrived, the last one at `completed`.
+    /// Creates the receiver of a flow whose `size_bytes` have all arrived, the last one at `completed`.
     pub fn complete(parameters: &Arc<TcpParameters>, size_bytes: u64, completed: Time) -> Self {
         let completed = Some(completed);
         let mut receiver = TcpReceiver { size_bytes, completed, ..TcpReceiver::new(parameters) };
@@ -70,8 +70,8 @@ impl TcpReceiver {
         self.acknowledge_with(ctx, 0);
     }
 
-    /// The payload of `frame` was cut on its way: a duplicate at once if that is what is expected, and it says so. A
-    /// header that overtook what waits tells of no gap yet.
+    /// Handles a trimmed `frame`. If it holds the next expected byte, a duplicate with [`flags::NAK`] reports it at
+    /// once. A header that overtook queued segments indicates no gap yet.
     #[cold]
     fn miss(&mut self, ctx: &mut Ctx<'_>, frame: &Frame) -> Receipt {
         let expected = self.ranges.expected();
@@ -83,7 +83,7 @@ impl TcpReceiver {
         Receipt::default()
     }
 
-    /// Acknowledges what has arrived; [`flags::NAK`]: the next segment was cut.
+    /// Sends a cumulative acknowledgement; `more` adds flags. [`flags::NAK`]: the next expected segment was trimmed.
     fn acknowledge_with(&mut self, ctx: &mut Ctx<'_>, more: u8) {
         let mut flags = more | if self.echo { flags::ECE } else { 0 };
         if self.completed.is_some() {
@@ -108,7 +108,7 @@ impl TcpReceiver {
         self.deadline = Time::MAX;
     }
 
-    /// A segment from `seq` came out of order: its range is the one to be reported first (RFC 2018, 4).
+    /// Records the range of the out-of-order segment `seq` as the first one to report (RFC 2018, 4).
     #[cold]
     fn note_recent(&mut self, seq: u64) {
         let (ranges, expected) = (&self.ranges, self.ranges.expected());
@@ -118,13 +118,13 @@ impl TcpReceiver {
         self.recent.truncate(MOST_BLOCKS);
     }
 
-    /// What came out of order, the latest first.
+    /// Returns the out-of-order blocks, the latest first.
     #[cold]
     fn report(&mut self) -> SackBlocks {
         let mut blocks = [(0, 0); MOST_BLOCKS];
         let mut count = 0;
         for block in self.recent.iter().filter_map(|&at| self.ranges.range(at)) {
-            // Ranges may have grown together since.
+            // Two ranges may have merged since.
             if !blocks[..count].contains(&block) {
                 blocks[count] = block;
                 count += 1;
@@ -134,7 +134,7 @@ impl TcpReceiver {
         SackBlocks::new(&blocks[..count], self.ranges.expected(), mss, self.size_bytes)
     }
 
-    /// The right edge of the window: the room that waiting bytes leave, from the first missing byte on.
+    /// Returns the right edge of the window: the first missing byte plus the free room. The edge never moves back.
     #[cold]
     fn advertise(&mut self) -> u64 {
         let free = self.parameters.advertised_window_bytes.saturating_sub(self.ranges.waiting_bytes());
@@ -142,22 +142,21 @@ impl TcpReceiver {
         self.edge
     }
 
-    /// What acknowledgements say about marks, from this frame on.
+    /// Updates the ECN echo by the CE bit of this frame.
     fn echo_marks(&mut self, ctx: &mut Ctx<'_>, frame: &Frame) {
         let marked = frame.has(flags::CE);
         match self.parameters.ecn {
             Ecn::Off => {}
             Ecn::Classic => {
-                // RFC 3168, 6.1.3: echo until the sender says that it has reduced its window; a mark on
-                // that very segment starts anew.
+                // RFC 3168, 6.1.3: echo until CWR arrives. A mark on the segment with CWR restarts the echo.
                 if frame.has(CWR) {
                     self.echo = false;
                 }
                 self.echo |= marked;
             }
             Ecn::Dctcp(_) => {
-                // RFC 8257, 3.2: when the mark changes, what is pending is acknowledged at once with the
-                // old state, so that the sender can tell how many bytes were marked.
+                // RFC 8257, 3.2: if the CE state changes, acknowledge pending segments at once with the old state, so
+                // that the sender can count the marked bytes.
                 if self.ce.changes(marked) && self.pending > 0 {
                     self.acknowledge(ctx);
                 }
@@ -189,12 +188,11 @@ impl Receiver for TcpReceiver {
             self.completed = Some(ctx.now);
         }
         self.pending += 1;
-        // RFC 5681, 4.2: at once for a segment out of order, for one that fills (part of) a gap, and for
-        // every second one. Also for a duplicate, whose acknowledgement may have been lost, and for the
-        // last one, as a FIN or PSH would make it.
+        // RFC 5681, 4.2: acknowledge at once an out-of-order segment, one that fills (part of) a gap, and every second
+        // one. Also a duplicate, whose acknowledgement may have been lost, and the last segment, like a FIN or PSH.
         let out_of_order = frame.seq > expected || new_bytes == 0;
         if self.ranges.expected() >= self.cut {
-            // The header came first; now its segment is the one that is missing.
+            // The trimmed header arrived early; its segment is now the next expected one.
             let missing = self.ranges.expected() == self.cut;
             self.cut = u64::MAX;
             if missing {
@@ -243,8 +241,8 @@ mod tests {
 
     const MSS: u64 = 1000;
 
-    /// Feeds segments by number (marked with `!`), one each microsecond, and lists the acknowledgements as
-    /// segment numbers (`e` for ECN-Echo).
+    /// Feeds segments by number (`!`: marked, `c`: CWR), one per microsecond. Returns the acknowledgements as segment
+    /// numbers (`e`: ECN-Echo).
     fn answers(parameters: TcpParameters, segments: &[&str]) -> Vec<String> {
         let mut receiver = TcpReceiver::new(&Arc::new(parameters));
         let (mut random, mut replies) = (Stream::new(1, 1, 1), Vec::new());
@@ -276,12 +274,12 @@ mod tests {
     #[test]
     fn disorder_is_answered_at_once() {
         let tcp = TcpParameters::default();
-        // 1 is late: duplicates for 2 and 3, at once for 1 and for the repeated 0.
+        // Segment 1 is late: duplicates for 2 and 3; 1 and the repeated 0 are acknowledged at once.
         assert_eq!(answers(tcp, &["0", "2", "3", "1", "0", "4"]), ["1", "1", "4", "4", "5"]);
     }
 
-    /// With a window of ten segments: what waits is taken from it twice, once as it lies within, once as room; but the
-    /// edge stays where it was.
+    /// Window of ten segments. Out-of-order bytes reduce it twice: they lie within it and they take room. The edge does
+    /// not move back.
     #[test]
     fn what_waits_takes_room_from_the_window_and_its_edge_never_moves_back() {
         let edges = |takes: bool| {
@@ -310,8 +308,8 @@ mod tests {
         );
     }
 
-    /// RFC 2018, 4: the block of the segment that has just come first, then the others by when they grew last; and
-    /// each makes the acknowledgement longer.
+    /// RFC 2018, 4: the block of the latest segment is first, the others follow by their last growth. Each block makes
+    /// the acknowledgement longer.
     #[test]
     fn blocks_are_reported_latest_first() {
         let parameters =
@@ -365,8 +363,7 @@ mod tests {
         assert_eq!(answers(tcp, &["0", "1!", "2", "3c", "4", "5!c", "6"]), ["1", "2e", "3e", "4", "5", "6e", "7e"]);
     }
 
-    /// RFC 8257, 3.2: runs of marked and unmarked segments are told apart although every second segment is
-    /// acknowledged.
+    /// RFC 8257, 3.2: delayed acknowledgements distinguish runs of marked and unmarked segments.
     #[test]
     fn dctcp_echoes_each_run_of_marks() {
         let answers = answers(TcpParameters::dctcp(), &["0", "1", "2", "3!", "4!", "5!", "6", "7"]);

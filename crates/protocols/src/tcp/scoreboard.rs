@@ -1,30 +1,30 @@
-//! What a sender knows from selective acknowledgements, and what it sends next (RFC 6675).
+//! The scoreboard of a sender with selective acknowledgements (RFC 6675): lost bytes, pipe and next segment.
 
 use crate::ranges::Ranges;
 
-/// A piece of the flow, from its first byte to before its end.
+/// A range of bytes, from its first byte to before its end.
 type Piece = (u64, u64);
 
-/// What to send next (RFC 6675, 4, NextSeg).
+/// The next transmission (RFC 6675, 4, NextSeg).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Next {
-    /// This again: it is lost, or nothing else is left to send.
+    /// Retransmit this piece: it is lost, or nothing else is left to send.
     Again(Piece),
-    /// What was never sent, if there is any and the receiver has room.
+    /// Send new bytes.
     New,
 }
 
-/// The scoreboard of one flow, its counts in bytes.
+/// The scoreboard of one flow.
 #[derive(Clone, Debug)]
 pub(crate) struct Scoreboard {
-    /// What the receiver has.
+    /// Bytes that have arrived at the receiver.
     arrived: Ranges,
     mss: u64,
-    /// DupThresh.
+    /// DupThresh, in segments.
     threshold: u64,
-    /// The end of the highest byte that was sent again in this recovery (HighRxt, plus one).
+    /// The end of the highest byte that was retransmitted in this recovery (HighRxt, plus one).
     high_rxt: u64,
-    /// Whether the rescue retransmission of this recovery has left.
+    /// The rescue retransmission of this recovery was sent.
     rescued: bool,
 }
 
@@ -33,64 +33,65 @@ impl Scoreboard {
         Scoreboard { arrived: Ranges::default(), mss, threshold: threshold.into(), high_rxt: 0, rescued: false }
     }
 
-    /// Everything below `acknowledged` has arrived, and these blocks, as far as they were `sent`. How many bytes behind
-    /// `acknowledged` are news.
+    /// Adds all bytes below `acknowledged` and these blocks, as far as they were `sent`. Returns how many bytes of the
+    /// blocks are new.
     pub(crate) fn update(&mut self, acknowledged: u64, blocks: impl Iterator<Item = Piece>, sent: u64) -> u64 {
         let expected = self.arrived.expected();
         self.arrived.insert(expected, acknowledged.max(expected));
         blocks.map(|(start, end)| self.arrived.insert(start, end.min(sent))).sum()
     }
 
-    /// The timer fired: the receiver may have thrown away what it reported (RFC 2018, 8).
+    /// Forgets the reports after a timeout: the receiver may have discarded the bytes (RFC 2018, 8).
     pub(crate) fn forget(&mut self, acknowledged: u64) {
         self.arrived = Ranges::default();
         self.arrived.insert(0, acknowledged);
         self.high_rxt = acknowledged;
     }
 
-    /// Recovery begins; `acknowledged` is the first missing byte.
+    /// Begins a recovery; `acknowledged` is the first missing byte.
     pub(crate) fn begin(&mut self, acknowledged: u64) {
         (self.high_rxt, self.rescued) = (acknowledged, false);
     }
 
-    /// The segment from the first missing byte, which is below `sent` and goes now, whatever the pipe.
+    /// Returns the segment from the first missing byte, which is below `sent`, for retransmission regardless of the
+    /// pipe.
     pub(crate) fn first(&mut self, sent: u64) -> Piece {
         let piece = self.missing(self.arrived.expected(), sent);
         self.high_rxt = self.high_rxt.max(piece.1);
         piece
     }
 
-    /// Bytes below `below` that arrived behind a gap.
+    /// Returns the out-of-order bytes below `below`.
     pub(crate) fn reported_bytes(&self, below: u64) -> u64 {
         self.arrived.above().iter().map(|&(start, end)| end.min(below).saturating_sub(start)).sum()
     }
 
-    /// The segment from the first missing byte at or after `from`, and before `sent`.
+    /// Returns the segment from the first missing byte at or after `from`, cut at `sent`.
     pub(crate) fn missing(&self, from: u64, sent: u64) -> Piece {
         let (start, end) = self.arrived.gap(from).unwrap_or((from.max(self.arrived.highest()), sent));
         (start, end.min(start + self.mss).min(sent).max(start))
     }
 
-    /// Whether a byte is lost behind which ranges lie from this one on (RFC 6675, 4, IsLost): as many separate ones as
-    /// duplicates tell a loss, or more bytes than one segment less than that.
+    /// Returns whether a byte followed by `ranges` is lost (RFC 6675, 4, IsLost): DupThresh separate ranges, or more
+    /// than DupThresh - 1 segments of bytes.
     fn is_lost(&self, ranges: &[Piece]) -> bool {
         let bytes: u64 = ranges.iter().map(|&(start, end)| end - start).sum();
         ranges.len() as u64 >= self.threshold || bytes > (self.threshold - 1) * self.mss
     }
 
-    /// The ranges above `at`.
+    /// Returns the ranges above `at`.
     fn behind(&self, at: u64) -> &[Piece] {
         let ranges = self.arrived.above();
         &ranges[ranges.partition_point(|&(start, _)| start <= at)..]
     }
 
-    /// Whether the first missing byte is lost.
+    /// Returns whether the first missing byte is lost.
     pub(crate) fn first_is_lost(&self) -> bool {
         self.is_lost(self.arrived.above())
     }
 
-    /// What is on its way of what was `sent`: each byte that was not reported and is not lost, and once more what was
-    /// sent again (RFC 6675, 4, SetPipe).
+    /// Returns the bytes in flight of those `sent`: each byte that is neither reported nor lost, plus each
+    /// retransmitted byte (RFC 6675, 4, SetPipe).
     pub(crate) fn pipe(&self, sent: u64) -> u64 {
         let ranges = self.arrived.above();
         let mut pipe = sent.saturating_sub(self.arrived.highest());
@@ -103,12 +104,12 @@ impl Scoreboard {
             bytes -= end - start;
             gap_start = end;
         }
-        // The tail, of which the first segment may have been sent again.
+        // The tail, whose first segment may have been retransmitted.
         pipe + self.high_rxt.min(sent).saturating_sub(gap_start)
     }
 
-    /// What comes next in recovery, and goes now, where everything below `sent` has been sent and `has_new` tells
-    /// whether more may be.
+    /// Returns the next transmission in recovery and records it. All bytes below `sent` have been sent; `has_new`: new
+    /// bytes may be sent.
     pub(crate) fn next(&mut self, sent: u64, has_new: bool) -> Option<Next> {
         let from = self.high_rxt.max(self.arrived.expected());
         let gap = self.arrived.gap(from).map(|(start, end)| (start, end.min(start + self.mss)));
@@ -120,8 +121,8 @@ impl Scoreboard {
             self.high_rxt = piece.1;
             return Some(Next::Again(piece));
         }
-        // The last segment that is not reported, once, lest only the timer could tell of its loss. It leaves HighRxt as
-        // it is.
+        // Rescue retransmission: the last unreported segment, once per recovery. Otherwise only the timer could detect
+        // its loss. HighRxt does not change.
         let ranges = self.arrived.above();
         let (start, end) = match ranges.last() {
             Some(&(start, end)) if end >= sent => {
@@ -149,7 +150,7 @@ mod tests {
         board
     }
 
-    /// RFC 6675, 4: lost with three separate ranges behind it, or with more than two segments' bytes.
+    /// RFC 6675, 4: lost if three separate ranges follow, or more than two segments' bytes.
     #[test]
     fn three_ranges_or_more_than_two_segments_tell_a_loss() {
         for (reported, lost) in [
@@ -165,10 +166,10 @@ mod tests {
         assert!(!board(&[]).first_is_lost());
     }
 
-    /// NextSeg by its four rules, in their order.
+    /// The four rules of NextSeg, in order.
     #[test]
     fn lost_then_new_then_doubtful_then_the_rescue() {
-        // 0 and 20 are lost, 60 is not yet known to be; 80 and 90 are on their way.
+        // 0 and 20 are lost, 60 is not yet lost by the rules; 80 and 90 are in flight.
         let mut board = board(&[(10, 20), (30, 60), (70, 80)]);
         assert_eq!(board.pipe(100), 10 + 20, "60 and the tail");
         assert_eq!(board.next(100, true), Some(Next::Again((0, 10))));
@@ -198,7 +199,7 @@ mod tests {
         assert_eq!((board.reported_bytes(1000), board.pipe(100), board.missing(0, 100)), (0, 100, (0, 10)));
     }
 
-    /// The pipe against its definition, byte by byte.
+    /// Compares the pipe with its definition, byte by byte.
     #[test]
     fn the_pipe_is_counted_as_the_standard_defines_it() {
         let mut random = Stream::new(6, 0, 0);

@@ -1,4 +1,4 @@
-//! The sending end: segments, timers and what acknowledgements mean.
+//! The sending end: segments, timers and the processing of acknowledgements.
 
 use crate::bounce_reaction::Returns;
 use crate::control_state::ControlState;
@@ -21,30 +21,30 @@ pub struct TcpSender {
     parameters: Arc<TcpParameters>,
     window: Window,
     timeout: Timeout,
-    /// DCTCP's estimate.
+    /// DCTCP's estimate of the marked fraction.
     alpha: Option<Alpha>,
     start: Time,
     size_bytes: u64,
-    /// Everything below is acknowledged (SND.UNA).
+    /// All bytes below this are acknowledged (SND.UNA).
     snd_una: u64,
-    /// The next byte to send (SND.NXT): after a timeout, one that was sent before.
+    /// The next byte to send (SND.NXT). After a timeout it is below `snd_max`.
     snd_nxt: u64,
-    /// The right edge of the receiver's window, where what waits there takes room from it; else there is none.
+    /// Right edge of the receiver's window if out-of-order bytes shrink it; else `u64::MAX`.
     edge: u64,
-    /// Everything from here on has never been sent.
+    /// The end of all bytes that were sent at least once.
     snd_max: u64,
-    /// What selective acknowledgements tell, where there are any.
+    /// Selective acknowledgements, if SACK is on.
     scoreboard: Option<Box<Scoreboard>>,
-    /// The first unacknowledged segment is to be sent again at once.
+    /// Retransmit the first unacknowledged segment at the next poll.
     retransmit: bool,
     /// The next new segment carries CWR.
     announce_reduction: bool,
-    /// The segment whose round trip is being measured: its end, and when it left.
+    /// End and departure time of the segment whose round trip is measured.
     timed: Option<(u64, Time)>,
-    /// When the retransmission timer fires.
+    /// Expiry of the retransmission timer.
     deadline: Time,
-    /// What the host was told; it follows a later `deadline` only when it fires, so that an acknowledgement
-    /// moves no timer.
+    /// Setting of the host's timer. It follows a later `deadline` only when it fires, so that an acknowledgement moves
+    /// no timer.
     armed: Time,
     retransmitted_bytes: u64,
     timeouts: u32,
@@ -52,7 +52,7 @@ pub struct TcpSender {
 }
 
 impl TcpSender {
-    /// The sender of `flow`.
+    /// Creates the sender of `flow`.
     pub fn new(parameters: &Arc<TcpParameters>, flow: &FlowStart) -> Self {
         let alpha = match &parameters.ecn {
             Ecn::Dctcp(dctcp) => Some(Alpha::new(dctcp)),
@@ -83,12 +83,12 @@ impl TcpSender {
         }
     }
 
-    /// The congestion window in bytes.
+    /// Returns the congestion window in bytes.
     pub fn congestion_window_bytes(&self) -> u64 {
         self.window.cwnd
     }
 
-    /// RFC 5681, 2: what is sent and not acknowledged.
+    /// Returns the bytes in flight: sent and not acknowledged (RFC 5681, 2).
     fn flight(&self) -> u64 {
         self.snd_max - self.snd_una
     }
@@ -136,14 +136,14 @@ impl TcpSender {
         self.obey(verdict, now);
     }
 
-    /// A duplicate acknowledgement; `cut`: it says that the payload of the first unacknowledged segment was cut.
+    /// Handles a duplicate acknowledgement. `cut`: it reports that a switch trimmed the first unacknowledged segment.
     fn on_duplicate(&mut self, now: Time, cut: bool) {
         let (acknowledged, flight) = (self.snd_una, self.flight());
         let recovering = self.window.is_recovering();
         let verdict = if cut {
             self.window.on_cut(acknowledged, flight, self.snd_max)
         } else if let Some(scoreboard) = &self.scoreboard {
-            // RFC 5681, 3.2: not what was sent beyond the window for the duplicates.
+            // RFC 5681, 3.2: FlightSize excludes the segments that limited transmit sent beyond the window.
             let flight = flight.min(self.window.cwnd);
             if !recovering && scoreboard.first_is_lost() {
                 self.window.on_lost(acknowledged, flight, self.snd_max)
@@ -164,17 +164,18 @@ impl TcpSender {
         }
     }
 
-    /// What `frame` reports, entered on the scoreboard: how many bytes are news.
+    /// Enters the SACK blocks of `frame` on the scoreboard. Returns the number of newly reported bytes.
     #[cold]
     fn enter_blocks(&mut self, frame: &Frame) -> u64 {
         let Some(scoreboard) = &mut self.scoreboard else { return 0 };
+        // With COMPLETE the detail word is an arrival time.
         let told = if frame.has(flags::COMPLETE) { SackBlocks::default() } else { frame.sack_blocks() };
         let blocks = told.iter(frame.seq, u64::from(self.parameters.mss_bytes.max(1)));
         scoreboard.update(frame.seq.max(self.snd_una), blocks, self.snd_max)
     }
 
-    /// What comes next where a scoreboard repairs losses: from where to before where, within what the receiver's window
-    /// allows.
+    /// Returns the next piece to send with a scoreboard, from its first byte to before its end, within the receiver's
+    /// window.
     #[cold]
     fn next_piece(&mut self) -> Option<(u64, u64)> {
         let mss = u64::from(self.parameters.mss_bytes.max(1));
@@ -195,7 +196,8 @@ impl TcpSender {
                 Next::New => Some((sent, new_end)),
             };
         }
-        // Everything in order; after a timeout from the first missing byte again, but for what has been reported since.
+        // Not in recovery: send in order. After a timeout that begins at the first missing byte and skips bytes
+        // reported since.
         let (start, end) = if self.snd_nxt < sent { scoreboard.missing(self.snd_nxt, sent) } else { (sent, sent) };
         let (start, end) = if start < sent { (start, end) } else { (sent, new_end) };
         let room = start < sent || has_room;
@@ -203,7 +205,7 @@ impl TcpSender {
         (room && end > start && outstanding + (end - start) <= cwnd.max(end - start)).then_some((start, end))
     }
 
-    /// An acknowledgement echoed a mark.
+    /// Handles an acknowledgement that echoes a mark.
     fn on_echo(&mut self) {
         if !self.window.may_reduce(self.snd_una) {
             return;
@@ -218,7 +220,7 @@ impl TcpSender {
         self.announce_reduction = matches!(self.parameters.ecn, Ecn::Classic);
     }
 
-    /// The segment from `seq`, `payload_bytes` long.
+    /// Makes the segment of `payload_bytes` bytes from `seq` and records it as sent.
     fn segment(&mut self, now: Time, seq: u64, payload_bytes: u16) -> Segment {
         let end = seq + u64::from(payload_bytes);
         let again = seq < self.snd_max;
@@ -229,15 +231,15 @@ impl TcpSender {
         if again {
             flags |= flags::RETRANSMISSION;
             self.retransmitted_bytes += end.min(self.snd_max) - seq;
-            // RFC 6298, 3 (Karn's algorithm): no sample from what may be either of two segments.
+            // RFC 6298, 3 (Karn's algorithm): no sample, since the acknowledgement may belong to either transmission.
             self.timed = None;
         } else if self.timed.is_none() {
             self.timed = Some((end, now));
         }
         match self.parameters.ecn {
             Ecn::Off => {}
-            // RFC 3168, 6.1.5: retransmitted segments are not ECN-capable; 6.1.2: the first new one after a
-            // reduction says so.
+            // RFC 3168, 6.1.5: retransmitted segments are not ECN-capable. 6.1.2: the first new segment after a
+            // reduction carries CWR.
             Ecn::Classic if again => {}
             Ecn::Classic => {
                 flags |= flags::ECT;
@@ -245,7 +247,7 @@ impl TcpSender {
                     flags |= CWR;
                 }
             }
-            // Every segment of DCTCP, lest a queue that marks early drops the retransmission.
+            // DCTCP sets ECT on retransmissions too: a queue with a low threshold would drop them otherwise.
             Ecn::Dctcp(_) => flags |= flags::ECT,
         }
         self.snd_max = self.snd_max.max(end);
@@ -261,10 +263,10 @@ impl TcpSender {
 impl Sender for TcpSender {
     fn on_frame(&mut self, ctx: &mut Ctx<'_>, frame: &Frame) {
         if frame.kind == Kind::Returned && frame.seq >= self.snd_una && self.flight() > 0 {
-            // As what its receiver would have said of it.
+            // The returned header replaces the duplicate acknowledgement that the receiver would have sent.
             return self.on_duplicate(ctx.now, frame.seq == self.snd_una);
         }
-        // RFC 9293, 3.10.7.4: an acknowledgement of what was never sent is ignored.
+        // RFC 9293, 3.10.7.4: ignore an acknowledgement of bytes that were never sent.
         if frame.kind != Kind::Ack || frame.seq > self.snd_max {
             return;
         }
@@ -275,6 +277,7 @@ impl Sender for TcpSender {
             self.edge = self.edge.max(frame.window_edge());
         }
         let echo = frame.has(flags::ECE) && self.parameters.ecn != Ecn::Off;
+        // Without SACK every duplicate counts.
         let news = if self.scoreboard.is_some() { self.enter_blocks(frame) } else { 1 };
         if frame.seq > self.snd_una {
             self.on_new_ack(ctx.now, frame.seq, echo);
@@ -282,12 +285,12 @@ impl Sender for TcpSender {
                 self.on_duplicate(ctx.now, true);
             }
         } else if news == 0 && !frame.has(flags::NAK) {
-            // RFC 6675, 2: with selective acknowledgements a duplicate is one that reports something new.
+            // RFC 6675, 2: with SACK a duplicate acknowledgement reports new bytes.
             if frame.seq == self.snd_una && echo {
                 self.on_echo();
             }
         } else if frame.seq == self.snd_una && self.flight() > 0 {
-            // RFC 5681, 2: a duplicate.
+            // RFC 5681, 2: a duplicate acknowledgement.
             if echo {
                 self.on_echo();
             }
@@ -302,7 +305,7 @@ impl Sender for TcpSender {
         if ctx.now >= self.deadline {
             self.timeouts += 1;
             self.window.on_timeout(self.flight(), self.snd_max);
-            // RFC 6298, 5.4 to 5.6; everything behind the first segment follows as the window opens.
+            // RFC 6298, 5.4 to 5.6. The segments behind the first one follow as the window opens.
             self.timeout.back_off();
             self.snd_nxt = self.snd_una;
             self.retransmit = false;
@@ -349,7 +352,7 @@ impl Sender for TcpSender {
     }
 
     fn on_returned(&mut self, _ctx: &mut Ctx<'_>, returns: &mut Returns, every: u32) -> bool {
-        // One reduction a window, whatever asks for it: a loss, a mark, or what came back.
+        // One reduction per window, whether the cause is a loss, a mark or a bounce.
         if !returns.is_due(every, self.snd_una) || !self.window.may_reduce(self.snd_una) {
             return false;
         }
@@ -399,7 +402,7 @@ mod tests {
     use units::Rate;
     use units::random::Stream;
 
-    /// A sender with 1000-byte segments that has sent its first window at time zero.
+    /// A sender with 1000-byte segments, after it has sent its first window at time zero.
     struct Bench {
         sender: TcpSender,
         random: Stream,
@@ -422,7 +425,7 @@ mod tests {
             bench
         }
 
-        /// Sends what may be sent: the segments' numbers.
+        /// Sends all that the window allows. Returns the segments' numbers and flags.
         fn send(&mut self, ms: u64) -> Vec<(u64, u8)> {
             let mut sent = Vec::new();
             let mut ctx = Ctx::new(Time::from_ms(ms), &mut self.random, &mut self.replies);
@@ -444,8 +447,8 @@ mod tests {
         }
     }
 
-    /// Nothing beyond the edge that the receiver told last, although the window has room; an acknowledgement that is
-    /// older moves nothing back.
+    /// The sender never passes the latest advertised edge, even if the window has room. An older acknowledgement does
+    /// not move the edge back.
     #[test]
     fn what_waits_at_the_receiver_holds_the_sender_back() {
         let sent = |takes: bool| {
@@ -494,8 +497,8 @@ mod tests {
         assert_eq!(late.sender.deadline, Time::from_ms(3000));
         late.ack(1001, 1, 0);
         assert_eq!(late.sender.deadline, Time::from_ms(3001), "the back-off stays without a sample");
-        // The window has grown to two segments; those are the old 1 and 2. Everything old acknowledged, new
-        // segments leave and are timed: 5 ms of round trip make 15 ms of timeout.
+        // The window has grown to two segments: retransmissions of 1 and 2. With all old segments acknowledged, new
+        // segments are timed: a round trip of 5 ms makes a timeout of 15 ms.
         late.ack(1002, 10, 0);
         late.send(1002);
         late.ack(1007, 11, 0);
@@ -517,7 +520,7 @@ mod tests {
         assert_eq!(bench.sender.statistics().timeouts, 1);
     }
 
-    /// RFC 3168, 6.1.2: one reduction a window however many echoes, announced once; retransmissions are not
+    /// RFC 3168, 6.1.2: one reduction per window for any number of echoes, announced once. Retransmissions are not
     /// ECN-capable.
     #[test]
     fn classic_ecn_halves_once_a_window() {
@@ -536,8 +539,8 @@ mod tests {
         assert_eq!(bench.send(12)[0], (10, flags::RETRANSMISSION));
     }
 
-    /// RFC 5681, 4.1: a connection that was silent for a timeout begins again with the initial window, but knows
-    /// where the path was full; one that was not goes on as it was. Positions go on: nothing is sent or counted anew.
+    /// RFC 5681, 4.1: after an idle time longer than the timeout a connection restarts from the initial window and
+    /// keeps ssthresh. After a shorter one it keeps its window. Sequence numbers continue.
     #[test]
     fn a_connection_goes_on_with_what_it_has_learnt() {
         let after = |ms: u64| {
@@ -560,7 +563,7 @@ mod tests {
         assert_eq!(late, initial.min(before));
     }
 
-    /// RFC 8257, 3.3: one update of alpha for each window of data, also in the second message of a connection.
+    /// RFC 8257, 3.3: one update of alpha per window of data, also in the second message of a connection.
     #[test]
     fn alpha_is_updated_each_window_in_every_message() {
         let mut parameters = TcpParameters::dctcp();
@@ -586,7 +589,7 @@ mod tests {
         assert!(rounds[1] > 20, "{rounds:?}");
     }
 
-    /// After a timeout what was reported is forgotten, and what is reported from then on is not sent again.
+    /// After a timeout the sender forgets the reported blocks. Blocks reported later are not retransmitted.
     #[test]
     fn after_a_timeout_only_what_is_missing_goes_again() {
         let sack = TcpParameters { sack: true, initial_window: InitialWindow::Bytes(10_000), ..Default::default() };
@@ -599,7 +602,7 @@ mod tests {
             let mut ctx = Ctx::new(Time::from_ms(ms), &mut bench.random, &mut bench.replies);
             bench.sender.on_frame(&mut ctx, &frame);
         };
-        // A duplicate that reports nothing is none.
+        // With SACK an acknowledgement without new bytes is no duplicate.
         (0..5).for_each(|_| report(&mut bench, 10, 0, &[]));
         assert_eq!(bench.send(10), []);
         report(&mut bench, 20, 0, &[(2, 4)]);
@@ -607,13 +610,13 @@ mod tests {
         bench.timer(2000);
         assert_eq!(bench.send(2000), [(0, flags::RETRANSMISSION)]);
         report(&mut bench, 2010, 1, &[(4, 6), (2, 4)]);
-        // The window is two segments: 1 and 6, as 2 to 5 are there.
+        // The window is two segments: 1 and 6, since 2 to 5 have arrived.
         let again = flags::RETRANSMISSION;
         assert_eq!(bench.send(2010), [(1, again), (6, again)]);
         assert_eq!(bench.sender.statistics().timeouts, 1);
     }
 
-    /// The same marks cost a DCTCP flow less, once alpha has fallen.
+    /// The cost of a mark falls with alpha.
     #[test]
     fn dctcp_cuts_by_half_of_alpha() {
         let mut parameters = TcpParameters::dctcp();

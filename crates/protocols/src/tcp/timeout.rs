@@ -6,9 +6,9 @@ use units::Time;
 /// Smoothed round trip, its variation and the back-off.
 #[derive(Clone, Debug)]
 pub(crate) struct Timeout {
-    /// SRTT and RTTVAR, once there is a sample.
+    /// SRTT and RTTVAR, after the first sample.
     measured: Option<(Time, Time)>,
-    /// How often the timeout is doubled.
+    /// Doublings of the timeout by back-off.
     doublings: u32,
 }
 
@@ -17,12 +17,12 @@ impl Timeout {
         Timeout { measured: None, doublings: 0 }
     }
 
-    /// A round trip was measured on a segment that was sent once (Karn's rule is the caller's).
+    /// Adds a round-trip sample of a segment that was sent once: the caller applies Karn's rule.
     pub(crate) fn sample(&mut self, rtt: Time) {
         self.measured = Some(match self.measured {
             // RFC 6298, 2.2.
             None => (rtt, rtt / 2),
-            // RFC 6298, 2.3, with alpha = 1/8 and beta = 1/4: RTTVAR first, by the old SRTT.
+            // RFC 6298, 2.3, with alpha = 1/8 and beta = 1/4: RTTVAR first, with the old SRTT.
             Some((smoothed, variation)) => {
                 let difference = smoothed.max(rtt) - smoothed.min(rtt);
                 let variation = (variation * 3).saturating_add(difference) / 4;
@@ -33,24 +33,24 @@ impl Timeout {
         self.doublings = 0;
     }
 
-    /// SRTT, once there is a sample.
+    /// Returns SRTT, after the first sample.
     pub(crate) fn smoothed(&self) -> Option<Time> {
         self.measured.map(|(smoothed, _)| smoothed)
     }
 
-    /// RFC 6298, 5.5.
+    /// Doubles the timeout (RFC 6298, 5.5).
     pub(crate) fn back_off(&mut self) {
         self.doublings = (self.doublings + 1).min(63);
     }
 
-    /// The timeout now.
+    /// Returns the current timeout.
     pub(crate) fn rto(&self, parameters: &TcpParameters) -> Time {
         if let Some(fixed) = parameters.fixed_rto {
             return fixed;
         }
         let base = match self.measured {
             None => parameters.initial_rto,
-            // RFC 6298, 2.3: SRTT + max(G, K * RTTVAR) with K = 4, and 2.4: not below the least.
+            // RFC 6298, 2.3: SRTT + max(G, K * RTTVAR) with K = 4; 2.4: at least `min_rto`.
             Some((smoothed, variation)) => {
                 let margin = variation.saturating_add(variation * 3).max(parameters.clock_granularity);
                 smoothed.saturating_add(margin).max(parameters.min_rto)

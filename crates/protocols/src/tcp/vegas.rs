@@ -1,16 +1,15 @@
-//! How the window of TCP Vegas grows: by how many segments of its own wait in the network (Brakmo, O'Malley and
-//! Peterson, SIGCOMM 1994).
+//! Growth of the window of TCP Vegas: by the flow's own queued segments (Brakmo, O'Malley and Peterson, SIGCOMM 1994).
 
 use units::Time;
 
-/// Its thresholds, in segments that wait.
+/// The thresholds of Vegas, in queued segments.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct VegasParameters {
-    /// With fewer the window grows by a segment a round trip.
+    /// Below this the window grows by a segment per round trip.
     pub alpha: f64,
-    /// With more it falls by one; at least `alpha`.
+    /// Above this it shrinks by a segment per round trip; at least `alpha`.
     pub beta: f64,
-    /// With more slow start ends.
+    /// Above this slow start ends.
     pub gamma: f64,
 }
 
@@ -20,26 +19,26 @@ impl Default for VegasParameters {
     }
 }
 
-/// What a round trip says of the window.
+/// The change of the window after a round trip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Round {
-    /// It grows by a segment.
+    /// Grow by a segment.
     Grow,
-    /// It stays.
+    /// No change.
     Hold,
-    /// It falls by a segment.
+    /// Shrink by a segment.
     Fall,
-    /// Slow start is over.
+    /// End slow start.
     EndSlowStart,
 }
 
-/// What it remembers.
+/// The state of Vegas.
 #[derive(Clone, Debug)]
 pub(crate) struct Vegas {
     parameters: VegasParameters,
-    /// The shortest round trip so far.
+    /// The shortest round trip so far (BaseRTT).
     base: Time,
-    /// Whether slow start doubles in this round: it does in every other one, so that the rounds between can measure.
+    /// Slow start doubles in this round. It does so in every other round, so that the rounds between can measure.
     pub doubles: bool,
 }
 
@@ -48,7 +47,7 @@ impl Vegas {
         Vegas { parameters, base: Time::MAX, doubles: true }
     }
 
-    /// A round trip was measured, with a window of `cwnd` segments.
+    /// Handles a round-trip sample with a window of `cwnd` segments.
     pub fn on_round(&mut self, rtt: Time, cwnd: f64, slow_start: bool) -> Round {
         self.base = self.base.min(rtt);
         let (base, rtt) = (self.base.as_ps() as f64, rtt.as_ps().max(1) as f64);
@@ -71,7 +70,7 @@ impl Vegas {
 mod tests {
     use super::*;
 
-    /// Base 100 us: a window of 20 sees 20 (rtt - 100) / rtt segments wait.
+    /// Base 100 us: with a window of 20, 20 (rtt - 100) / rtt segments are queued.
     #[test]
     fn the_window_moves_by_what_waits() {
         let mut vegas = Vegas::new(VegasParameters::default());
@@ -83,7 +82,7 @@ mod tests {
         assert_eq!(vegas.on_round(rtt(126), 20.0, false), Round::Fall, "4.13 wait");
         assert_eq!(vegas.on_round(rtt(105), 20.0, true), Round::Hold, "0.95 wait");
         assert_eq!(vegas.on_round(rtt(106), 20.0, true), Round::EndSlowStart, "1.13 wait");
-        // A shorter round trip is the base from then on.
+        // A shorter round trip becomes the base.
         assert_eq!(vegas.on_round(rtt(80), 20.0, false), Round::Grow);
         assert_eq!(vegas.on_round(rtt(101), 20.0, false), Round::Fall, "4.16 wait");
     }

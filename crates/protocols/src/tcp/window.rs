@@ -1,21 +1,21 @@
-//! The congestion window (RFC 5681, RFC 6582): pure arithmetic, no clock and no segments.
+//! The congestion window (RFC 5681, RFC 6582): pure arithmetic, without a clock or segments.
 
 use crate::tcp::cubic::Cubic;
 use crate::tcp::parameters::{CongestionControl, TcpParameters};
 use crate::tcp::vegas::{Round, Vegas};
 use units::Time;
 
-/// What an acknowledgement asks the sender to do.
+/// The sender's action after an acknowledgement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Verdict {
-    /// Send the first unacknowledged segment again, whatever the window says.
+    /// Retransmit the first unacknowledged segment, even if the window is full.
     pub(crate) retransmit: bool,
-    /// Leave the retransmission timer alone (RFC 6582, 3.2: only the first partial acknowledgement of a
-    /// recovery restarts it).
+    /// Leave the retransmission timer unchanged (RFC 6582, 3.2: only the first partial acknowledgement of a recovery
+    /// restarts it).
     pub(crate) keep_timer: bool,
 }
 
-/// What congestion avoidance grows by, where it is not Reno's segment a window.
+/// The growth rule of congestion avoidance.
 #[derive(Clone, Debug)]
 enum Growth {
     Reno,
@@ -29,28 +29,28 @@ pub(crate) struct Window {
     pub(crate) cwnd: u64,
     pub(crate) ssthresh: u64,
     mss: u64,
-    /// No growth from here on: the receiver allows no more.
+    /// The receiver's window in bytes: no growth beyond it.
     limit: u64,
-    /// Bytes acknowledged since congestion avoidance last grew.
+    /// Bytes acknowledged since congestion avoidance last grew the window.
     counted: u64,
     duplicates: u32,
     threshold: u32,
     control: CongestionControl,
     growth: Growth,
-    /// The time of the last acknowledgement, and the round trip as it is known.
+    /// Time of the last acknowledgement and the smoothed round trip.
     now: Time,
     rtt: Time,
     fast_retransmit: bool,
-    /// Whether a scoreboard repairs losses (RFC 6675): then duplicates do not inflate the window.
+    /// A scoreboard repairs losses (RFC 6675). Duplicates then do not inflate the window.
     selective: bool,
-    /// Whether fast recovery is on, and whether it has seen a partial acknowledgement.
+    /// In fast recovery, and a partial acknowledgement has arrived in it.
     recovering: bool,
     partial: bool,
-    /// Whether the last thing was a timeout: the next one is a repetition.
+    /// No new acknowledgement since the last timeout: the next timeout is a repetition.
     timed_out: bool,
-    /// The end of what was sent before the last loss or reduction ("recover" of RFC 6582, plus one).
+    /// The end of the bytes sent before the last loss or timeout ("recover" of RFC 6582, plus one).
     recover: u64,
-    /// The same for reductions by marks.
+    /// Like `recover`, for every reduction: one reduction per window.
     reduced: u64,
 }
 
@@ -83,9 +83,8 @@ impl Window {
         }
     }
 
-    /// The connection sends again at `now`, after everything was acknowledged. After an idle time of more than `rto`
-    /// the window is no larger than the initial one (RFC 5681, 4.1). The idle time is no part of CUBIC's time (RFC
-    /// 9438, 4.2 and 5.8).
+    /// Resumes at `now`, after all bytes were acknowledged. After an idle time longer than `rto` the window is at most
+    /// the initial one (RFC 5681, 4.1). CUBIC's clock excludes the idle time (RFC 9438, 4.2 and 5.8).
     pub(crate) fn on_idle_end(&mut self, now: Time, rto: Time, parameters: &TcpParameters) {
         let idle = now.saturating_sub(self.now);
         let restarts = idle > rto;
@@ -97,12 +96,12 @@ impl Window {
         }
     }
 
-    /// An acknowledgement comes at `now`, with the round trip as it is known.
+    /// Sets the time and the smoothed round trip of an acknowledgement.
     pub(crate) fn at(&mut self, now: Time, rtt: Option<Time>) {
         (self.now, self.rtt) = (now, rtt.unwrap_or(Time::ZERO));
     }
 
-    /// A round trip was measured.
+    /// Adds a round-trip sample; only Vegas uses it.
     pub(crate) fn on_round_trip(&mut self, rtt: Time) {
         let Growth::Vegas(vegas) = &mut self.growth else { return };
         let slow_start = self.cwnd < self.ssthresh;
@@ -114,7 +113,7 @@ impl Window {
             Round::Grow if self.cwnd < self.limit => self.cwnd += self.mss,
             Round::Fall => {
                 self.cwnd = self.cwnd.saturating_sub(self.mss).max(2 * self.mss);
-                // Or this would be slow start.
+                // A window below ssthresh would be in slow start.
                 self.ssthresh = self.ssthresh.min(self.cwnd);
             }
             Round::EndSlowStart => self.ssthresh = self.cwnd,
@@ -122,27 +121,27 @@ impl Window {
         }
     }
 
-    /// What slow start ends at after a loss: RFC 5681, equation 4, or with CUBIC's beta.
+    /// Returns ssthresh after a loss: RFC 5681, equation 4, or with CUBIC's beta.
     fn half(&self, flight: u64) -> u64 {
         let left = if let Growth::Cubic(cubic) = &self.growth { cubic.cut(flight) } else { flight / 2 };
         left.max(2 * self.mss)
     }
 
-    /// What is left of the window for a mark that counts as a loss.
+    /// Returns the window after a mark that counts as a loss.
     pub(crate) fn after_mark(&self) -> u64 {
         if let Growth::Cubic(cubic) = &self.growth { cubic.cut(self.cwnd) } else { self.cwnd / 2 }
     }
 
-    /// The window is about to fall. Every reduction passes here: CUBIC would set the window back to its own estimate at
-    /// the next acknowledgement.
+    /// Notifies CUBIC of a reduction. Every reduction must pass here, or CUBIC would return to its own estimate at the
+    /// next acknowledgement.
     fn note_loss(&mut self, timeout: bool) {
         if let Growth::Cubic(cubic) = &mut self.growth {
             cubic.on_loss(self.cwnd, self.mss, timeout);
         }
     }
 
-    /// `acked` bytes up to `acknowledged` are newly acknowledged, `flight` are still out; `grow` unless the
-    /// acknowledgement echoes a mark.
+    /// Handles `acked` newly acknowledged bytes up to `acknowledged`, with `flight` bytes still out. `grow` is false if
+    /// the acknowledgement echoes a mark.
     pub(crate) fn on_new_ack(&mut self, acked: u64, acknowledged: u64, flight: u64, grow: bool) -> Verdict {
         self.duplicates = 0;
         self.timed_out = false;
@@ -153,12 +152,12 @@ impl Window {
             return Verdict::default();
         }
         if self.selective && acknowledged < self.recover {
-            // RFC 6675, 5, step B: the scoreboard knows what is next.
+            // RFC 6675, 5, step B: the scoreboard selects the next segment.
             return Verdict::default();
         }
         if self.repairs_holes() && acknowledged < self.recover {
-            // RFC 6582, 3.2, step 3, partial acknowledgement: the next hole, and the window deflates by what
-            // left the network.
+            // RFC 6582, 3.2, step 3, partial acknowledgement: retransmit the next hole and deflate the window by the
+            // acknowledged bytes.
             let verdict = Verdict { retransmit: true, keep_timer: self.partial };
             self.partial = true;
             self.cwnd = self.cwnd.saturating_sub(acked);
@@ -173,7 +172,7 @@ impl Window {
         self.cwnd = match self.control {
             // RFC 6675, 5, step A.
             _ if self.selective => self.ssthresh,
-            // RFC 6582, 3.2, step 3, full acknowledgement, first way: no burst when little is in flight.
+            // RFC 6582, 3.2, step 3, full acknowledgement, option 1: no burst if few bytes are in flight.
             _ if self.repairs_holes() => self.ssthresh.min(flight.max(self.mss) + self.mss),
             // RFC 5681, 3.2, step 6.
             _ => self.ssthresh,
@@ -181,19 +180,19 @@ impl Window {
         Verdict::default()
     }
 
-    /// Whether fast recovery lasts until everything sent before the loss is acknowledged (RFC 6582).
+    /// Returns whether recovery lasts until all bytes sent before the loss are acknowledged (RFC 6582).
     fn repairs_holes(&self) -> bool {
         !matches!(self.control, CongestionControl::Reno | CongestionControl::Fixed)
     }
 
-    /// RFC 5681, 3.1.
+    /// Grows the window (RFC 5681, 3.1).
     fn grow(&mut self, acked: u64) {
-        // A window that the receiver does not let it use would only delay the reaction to a loss.
+        // Growth beyond the receiver's window has no use and would delay the reaction to a loss.
         if self.cwnd >= self.limit {
             return;
         }
         if self.cwnd < self.ssthresh {
-            // Equation 2; Vegas waits every other round.
+            // Equation 2. Vegas grows in every other round only.
             if !matches!(&self.growth, Growth::Vegas(vegas) if !vegas.doubles) {
                 self.cwnd += acked.min(self.mss);
             }
@@ -207,7 +206,7 @@ impl Window {
             }
             Growth::Vegas(_) => return,
         }
-        // The recommended way: one segment for each window of bytes acknowledged.
+        // The recommended method: one segment per window of acknowledged bytes.
         self.counted += acked;
         if self.counted >= self.cwnd {
             self.counted -= self.cwnd;
@@ -215,20 +214,20 @@ impl Window {
         }
     }
 
-    /// A duplicate acknowledgement of `acknowledged` with `flight` bytes out, up to `sent`.
+    /// Handles a duplicate acknowledgement of `acknowledged`, with `flight` bytes out, up to `sent`.
     pub(crate) fn on_duplicate_ack(&mut self, acknowledged: u64, flight: u64, sent: u64) -> Verdict {
         if !self.fast_retransmit {
             return Verdict::default();
         }
         if self.recovering {
-            // RFC 5681, 3.2, step 4. More than the receiver's window has no use.
+            // RFC 5681, 3.2, step 4, without inflation beyond the receiver's window.
             if !self.selective && self.cwnd < self.ssthresh.max(self.limit) {
                 self.cwnd += self.mss;
             }
             return Verdict::default();
         }
         self.duplicates = self.duplicates.saturating_add(1);
-        // RFC 6582, 3.2, step 2: duplicates of what was sent before the last loss tell of no new one.
+        // RFC 6582, 3.2, step 2: duplicates for bytes sent before the last loss indicate no new loss.
         let old_news = self.repairs_holes() && acknowledged < self.recover;
         if self.duplicates != self.threshold || old_news {
             return Verdict::default();
@@ -238,7 +237,7 @@ impl Window {
             // RFC 5681, 3.2, steps 2 and 3.
             self.note_loss(false);
             self.ssthresh = self.half(flight);
-            // RFC 6675, 5, step 4.2, does not inflate it.
+            // RFC 6675, 5, step 4.2: no inflation with SACK.
             let inflation = if self.selective { 0 } else { u64::from(self.threshold) * self.mss };
             self.cwnd = self.ssthresh + inflation;
             (self.recovering, self.partial) = (true, false);
@@ -247,19 +246,20 @@ impl Window {
         Verdict { retransmit: true, keep_timer: false }
     }
 
-    /// Whether fast recovery is on.
+    /// Returns whether fast recovery is active.
     pub(crate) fn is_recovering(&self) -> bool {
         self.recovering
     }
 
-    /// The scoreboard tells that the first unacknowledged segment is lost (RFC 6675, 5, step 2); as a duplicate.
+    /// Handles the loss of the first unacknowledged segment by the scoreboard's verdict (RFC 6675, 5, step 2), as a
+    /// duplicate that reaches the threshold.
     pub(crate) fn on_lost(&mut self, acknowledged: u64, flight: u64, sent: u64) -> Verdict {
         self.duplicates = self.threshold - 1;
         self.on_duplicate_ack(acknowledged, flight, sent)
     }
 
-    /// The first unacknowledged segment was cut on its way: it is sent again at once, each time, and the first time
-    /// that counts as the loss that it is.
+    /// Handles a trimmed first unacknowledged segment: it is retransmitted at once, each time. Outside fast recovery it
+    /// also counts as a loss.
     pub(crate) fn on_cut(&mut self, acknowledged: u64, flight: u64, sent: u64) -> Verdict {
         if !self.fast_retransmit {
             return Verdict::default();
@@ -272,7 +272,7 @@ impl Window {
         Verdict { retransmit: true, ..verdict }
     }
 
-    /// The retransmission timer fired with `flight` bytes out, up to `sent`.
+    /// Handles an expiry of the retransmission timer with `flight` bytes out, up to `sent`.
     pub(crate) fn on_timeout(&mut self, flight: u64, sent: u64) {
         self.duplicates = 0;
         self.recovering = false;
@@ -283,23 +283,24 @@ impl Window {
         if self.control == CongestionControl::Fixed {
             return;
         }
-        // RFC 5681, 3.1: a repeated timeout of the same segment holds ssthresh.
+        // RFC 5681, 3.1: a repeated timeout of one segment keeps ssthresh.
         if !self.timed_out {
             self.note_loss(true);
             self.ssthresh = self.half(flight);
         }
         self.timed_out = true;
-        // The loss window.
+        // The loss window (RFC 5681, 3.1).
         self.cwnd = self.mss;
     }
 
-    /// Whether a mark echoed with `acknowledged` may reduce the window: once for what was sent before the
-    /// last reduction (RFC 3168, 6.1.2; RFC 8257, 3.3), and not during fast recovery.
+    /// Returns whether a mark echoed with `acknowledged` may reduce the window: once for the bytes sent before the last
+    /// reduction (RFC 3168, 6.1.2; RFC 8257, 3.3), and not in fast recovery.
     pub(crate) fn may_reduce(&self, acknowledged: u64) -> bool {
         self.control != CongestionControl::Fixed && !self.recovering && acknowledged >= self.reduced
     }
 
-    /// Halves the window, two segments at least; `sent` bytes have been sent. Whether it was larger than that.
+    /// Halves the window, to two segments at least; `sent` bytes have been sent. Returns whether it was larger than
+    /// that.
     pub(crate) fn halve(&mut self, sent: u64) -> bool {
         let larger = self.cwnd > 2 * self.mss;
         if larger {
@@ -308,8 +309,8 @@ impl Window {
         larger
     }
 
-    /// Reduces the window to `cwnd`, two segments at least, for marks or because frames are paused or bounced; `sent`
-    /// bytes have been sent.
+    /// Reduces the window to `cwnd`, two segments at least, because of marks, pauses or bounces; `sent` bytes have been
+    /// sent.
     pub(crate) fn reduce(&mut self, cwnd: u64, sent: u64) {
         self.note_loss(false);
         self.cwnd = cwnd.max(2 * self.mss);
@@ -347,7 +348,7 @@ mod tests {
             assert_eq!(w.cwnd, (16 + round) * MSS);
             (0..w.cwnd / MSS).for_each(|_| _ = w.on_new_ack(MSS, 0, 0, true));
         }
-        // Acknowledgements of two segments: the same in congestion avoidance.
+        // Acknowledgements of two segments: equal growth in congestion avoidance.
         w.cwnd = 20 * MSS;
         w.counted = 0;
         (0..10).for_each(|_| _ = w.on_new_ack(2 * MSS, 0, 0, true));
@@ -411,7 +412,7 @@ mod tests {
         assert_eq!(w.ssthresh, 2 * MSS);
     }
 
-    /// RFC 6582, 4: duplicates caused by what a timeout sent again tell of no loss.
+    /// RFC 6582, 4: duplicates that the retransmissions of a timeout cause indicate no loss.
     #[test]
     fn newreno_ignores_duplicates_from_before_a_timeout() {
         for (control, retransmits) in [(CongestionControl::NewReno, false), (CongestionControl::Reno, true)] {
@@ -423,8 +424,8 @@ mod tests {
         }
     }
 
-    /// Whatever reduces the window, CUBIC grows from the reduced one: a halving (`on_stop`, `on_bounce`), a mark, and
-    /// DCTCP's cut, which all come by [`Window::reduce`].
+    /// CUBIC grows from the reduced window after every kind of reduction: a halving (`on_stop`, `on_bounce`), a mark,
+    /// and DCTCP's cut, which all call [`Window::reduce`].
     #[test]
     fn cubic_does_not_undo_a_reduction() {
         let reductions: [fn(&mut Window); 3] = [

@@ -6,28 +6,28 @@ use crate::reader::{Reader, put_u24};
 use std::fmt;
 
 bit_field! {
-    /// Message sequence number: how many messages the responder has completed; wraps after 2^24.
+    /// Message sequence number: messages that the responder has completed, modulo 2^24.
     Msn: u32, 24 bits
 }
 bit_field! {
-    /// The lower half of a syndrome: a credit count, a timer or an error code by the upper half.
+    /// The lower half of a syndrome: a credit count, a timer or an error code, selected by the upper half.
     SyndromeValue: u8, 5 bits
 }
 
-/// What the responder says: the kind in the upper three bits, a value in the lower five.
+/// The kind in the upper three bits, a value in the lower five.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Syndrome {
-    /// Everything up to the sequence number has arrived; the value encodes the credits, 31 that credits
-    /// are not used.
+    /// Everything up to the sequence number has arrived. The value encodes the credits; 31 means that credits are
+    /// unused.
     Acknowledge(SyndromeValue),
-    /// The receiver had no buffer: try again after the encoded delay.
+    /// The receiver had no buffer: retry after the encoded delay.
     ReceiverNotReady(SyndromeValue),
-    /// Refused; [`Syndrome::SEQUENCE_ERROR`] asks for everything from the sequence number on again.
+    /// Refused; [`Syndrome::SEQUENCE_ERROR`] requests everything from the sequence number on.
     Negative(SyndromeValue),
 }
 
 impl Syndrome {
-    /// An acknowledgement that does not use credits.
+    /// An acknowledgement without credits.
     pub const ACKNOWLEDGE: Syndrome = Syndrome::Acknowledge(SyndromeValue::MAX);
     /// A packet is missing: go back to the sequence number (code 0, the NAK of go-back-N).
     pub const SEQUENCE_ERROR: Syndrome = Syndrome::Negative(SyndromeValue::low_bits(0));
@@ -56,7 +56,7 @@ impl fmt::Display for Syndrome {
 /// The header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Aeth {
-    /// Positive or negative, and details.
+    /// Positive or negative acknowledgement, and its value.
     pub syndrome: Syndrome,
     /// Messages completed.
     pub message_sequence: Msn,
@@ -66,10 +66,10 @@ impl Aeth {
     /// Length of the header.
     pub const BYTES: usize = 4;
 
-    /// Reads the header; returns it and what follows.
+    /// Reads the header. Returns it and the bytes after it.
     ///
     /// # Errors
-    /// If the bytes end early or the syndrome is of a reserved kind.
+    /// If the bytes end early or the kind of the syndrome is reserved.
     pub fn parse(bytes: &[u8]) -> Result<(Aeth, &[u8]), Error> {
         let mut reader = Reader::new(bytes);
         let byte = reader.u8("AETH syndrome")?;
@@ -124,7 +124,7 @@ mod tests {
         assert_eq!(not_ready.to_string(), "RNR NAK timer 14 msn 16777215");
     }
 
-    /// All 256 syndromes: each is either refused or emitted as it was read.
+    /// All 256 syndromes: each is refused or round-trips.
     #[test]
     fn round_trip() {
         let mut refused = 0;
@@ -142,7 +142,7 @@ mod tests {
                 }
             }
         }
-        // Kind 0b010 and everything with the top bit set.
+        // Kind 0b010 and all values with the top bit set.
         assert_eq!(refused, 32 + 128);
     }
 }

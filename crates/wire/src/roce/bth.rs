@@ -14,13 +14,14 @@ bit_field! {
     QueuePair: u32, 24 bits
 }
 bit_field! {
-    /// Zero bytes behind the payload that bring it to a multiple of four.
+    /// Zero bytes after the payload, up to a multiple of four.
     PadCount: u8, 2 bits
 }
 
 impl PadCount {
-    /// What a payload of this length needs.
+    /// Returns the padding of a payload of this length.
     pub const fn of_payload(payload_bytes: usize) -> PadCount {
+        // -n modulo 4, to which only the low two bits contribute.
         PadCount::low_bits((payload_bytes as u8).wrapping_neg())
     }
 }
@@ -53,7 +54,7 @@ impl Opcode {
     /// RoCEv2 congestion notification packet (annex A17.9).
     pub const CONGESTION_NOTIFICATION: Opcode = Opcode(0x81);
 
-    /// Whether an [`Aeth`](super::Aeth) follows: acknowledgements and the first, last and only responses
+    /// Returns whether an [`Aeth`](super::Aeth) follows: in acknowledgements and in the first, last and only responses
     /// to RDMA READ and to atomics, of the reliable connection and the reliable datagram service.
     pub const fn has_aeth(self) -> bool {
         let reliable = matches!(self.0 >> 5, 0b000 | 0b010);
@@ -61,7 +62,7 @@ impl Opcode {
     }
 }
 
-/// `RC WRITE only`; a number where the operation has no name here.
+/// `RC WRITE only`; a number if the operation has no name here.
 impl fmt::Display for Opcode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match *self {
@@ -86,21 +87,21 @@ impl fmt::Display for Opcode {
 pub struct Bth {
     /// Service and operation.
     pub opcode: Opcode,
-    /// The receiver shall raise an event.
+    /// The receiver must raise an event.
     pub solicited_event: bool,
     /// Path migration state (MigReq).
     pub migration_request: bool,
-    /// Padding behind the payload.
+    /// Padding after the payload.
     pub padding: PadCount,
-    /// Partition; 0xFFFF is the default one.
+    /// Partition; 0xFFFF is the default.
     pub partition_key: u16,
     /// A switch has marked the packet (FECN; RoCEv2 uses the ECN of IP instead).
     pub forward_congestion: bool,
-    /// Tells the sender of a marked packet (BECN; set in a CNP).
+    /// Notifies the sender of a marked packet (BECN; set in a CNP).
     pub backward_congestion: bool,
     /// Queue pair at the receiver.
     pub destination_queue_pair: QueuePair,
-    /// The receiver shall acknowledge.
+    /// The receiver must acknowledge.
     pub acknowledge_request: bool,
     /// Sequence number.
     pub sequence: Psn,
@@ -109,10 +110,10 @@ pub struct Bth {
 impl Bth {
     /// Length of the header.
     pub const BYTES: usize = 12;
-    /// The partition that every port is a full member of.
+    /// The default partition: every port is a full member.
     pub const DEFAULT_PARTITION: u16 = 0xFFFF;
 
-    /// A packet in the default partition without any flag, for a payload of `payload_bytes`.
+    /// Creates a header in the default partition without flags, for a payload of `payload_bytes`.
     pub fn new(opcode: Opcode, destination_queue_pair: QueuePair, sequence: Psn, payload_bytes: usize) -> Bth {
         Bth {
             opcode,
@@ -128,7 +129,7 @@ impl Bth {
         }
     }
 
-    /// Reads the header; returns it and what follows (with padding).
+    /// Reads the header. Returns it and the bytes after it (with padding).
     ///
     /// # Errors
     /// If the bytes end early or the version is not 0.
@@ -219,7 +220,7 @@ pub(crate) mod tests {
     }
 
     prop_compose! {
-        /// For a payload of `payload_bytes`.
+        /// Any header, for a payload of `payload_bytes`.
         pub(crate) fn any_header(payload_bytes: usize)(
             (opcode, partition_key, queue_pair, sequence) in any::<(u8, u16, u32, u32)>(),
             flags in any::<[bool; 5]>(),

@@ -1,18 +1,17 @@
-//! The congestion notification packet of RoCEv2 (InfiniBand annex A17.9), by which a receiver tells the
-//! sender of marked packets to slow down: a base transport header with a fixed content and 16 reserved
-//! bytes.
+//! The congestion notification packet of RoCEv2 (InfiniBand annex A17.9), from the receiver of marked packets to their
+//! sender: a base transport header with a fixed content and 16 reserved bytes.
 
 use super::bth::{Bth, Opcode, Psn, QueuePair};
 use crate::error::Error;
 use crate::reader::Reader;
 use std::fmt;
 
-/// What a congestion notification says: which queue pair shall slow down.
+/// The contents of a congestion notification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cnp {
-    /// The queue pair that receives the notification and sent the marked packets.
+    /// The queue pair that sent the marked packets and must slow down.
     pub destination_queue_pair: QueuePair,
-    /// Partition; 0xFFFF is the default one.
+    /// Partition; 0xFFFF is the default.
     pub partition_key: u16,
 }
 
@@ -21,10 +20,10 @@ impl Cnp {
     pub const BYTES: usize = Bth::BYTES + Self::RESERVED_BYTES;
     const RESERVED_BYTES: usize = 16;
 
-    /// Reads header and reserved bytes, whose content does not matter; returns what follows.
+    /// Reads header and reserved bytes, whose content is ignored. Returns the bytes after them too.
     ///
     /// # Errors
-    /// If the bytes end early or the opcode is another.
+    /// If the bytes end early or the opcode differs.
     pub fn parse(bytes: &[u8]) -> Result<(Cnp, &[u8]), Error> {
         let (header, rest) = Bth::parse(bytes)?;
         if header.opcode != Opcode::CONGESTION_NOTIFICATION {

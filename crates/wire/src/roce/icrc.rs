@@ -1,14 +1,13 @@
-//! The invariant CRC (InfiniBand volume 1, clause 7.8.1; annex A17 for IPv4): a CRC-32 from the IPv4
-//! header to the end of the padding that a router need not compute anew, because every field that may
-//! change on the way counts as all ones.
+//! The invariant CRC (InfiniBand volume 1, clause 7.8.1; annex A17 for IPv4): a CRC-32 from the IPv4 header to the end
+//! of the padding. Fields that may change on the path count as all ones, so that a router need not recompute it.
 
 use crate::crc::Crc32;
 
-/// The ICRC over an IPv4 header (20 bytes and options), its UDP header, and `transport`: base transport
-/// header, payload and padding. On the wire it follows least significant byte first.
+/// Returns the ICRC of an IPv4 header (20 bytes and options), its UDP header, and `transport`: base transport header,
+/// payload and padding. On the wire its least significant byte is first.
 ///
-/// Type of service, time to live, both checksums and the congestion byte of the base transport header
-/// count as ones; eight bytes of ones stand for the local route header that RoCEv2 does not have.
+/// Type of service, time to live, both checksums and the congestion byte of the base transport header count as ones.
+/// Eight bytes of ones replace the local route header, which RoCEv2 lacks.
 pub fn icrc(ipv4_header: &[u8], udp_header: [u8; 8], transport: &[u8]) -> u32 {
     let mut header = ipv4_header.to_vec();
     set_ones(&mut header, [1, 8, 10, 11]);
@@ -44,8 +43,8 @@ mod tests {
         icrc(&packet[..20], packet[20..28].try_into().unwrap(), &packet[28..]).to_le_bytes()
     }
 
-    /// Two packets with known ICRC, from the values that scapy's tests of RoCE list: a CNP captured from a
-    /// ConnectX-4 Lx, and an unreliable SEND with two bytes of padding and a UDP checksum.
+    /// Two packets with published ICRC, from scapy's tests of RoCE: a CNP captured from a ConnectX-4 Lx, and an
+    /// unreliable SEND with two bytes of padding and a UDP checksum.
     #[test]
     fn known_packets() {
         let cnp = hex("45c2 003c 718c 4000 4011 9161 0a001101 0a001201 0000 12b7 0028 0000
@@ -56,7 +55,7 @@ mod tests {
         assert_eq!(of_packet(&send), [0x78, 0xF3, 0x53, 0xF3]);
     }
 
-    /// What routers and switches rewrite leaves the ICRC alone; every other bit changes it.
+    /// Rewrites by routers and switches leave the ICRC unchanged; a change of any other byte changes it.
     #[test]
     fn exactly_the_variant_fields_are_masked() {
         let packet = hex("4502 0030 0000 4000 4011 0000 0a000001 0a000002 c000 12b7 001c 0000

@@ -1,7 +1,7 @@
-//! Selective repeat for RoCE (IRN; Mittal et al., Revisiting Network Support for RDMA, SIGCOMM 2018): the receiver
-//! keeps what comes out of order and names each such packet in a negative acknowledgement, the sender sends again what
-//! is missing and nothing else, and holds what is on its way to the bandwidth-delay product of the path. It pairs with
-//! every rate control, and needs no lossless network.
+//! Selective repeat for RoCE (IRN; Mittal et al., Revisiting Network Support for RDMA, SIGCOMM 2018). The receiver
+//! keeps out-of-order packets and reports each one in a NAK. The sender retransmits missing packets only, and bounds
+//! the bytes in flight by the bandwidth-delay product of the path. It works with every rate control and needs no
+//! lossless network.
 
 pub(super) mod parameters;
 mod receiver;

@@ -1,30 +1,30 @@
-//! The parameters of selective repeat, which [`crate::roce::described`] describes.
+//! The parameters of selective repeat, described in [`crate::roce::described`].
 
 use crate::endpoint::FlowStart;
 use crate::settings::{self, ParameterError, require};
 use units::Time;
 
-/// The most that may lie between the oldest missing byte and the newest sent (IRN, sec. 3.2: BDP-FC).
+/// Maximum distance from the oldest missing byte to the newest sent (IRN, sec. 3.2: BDP-FC).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FlightCap {
     /// The bandwidth-delay product of the flow's path.
     Path,
-    /// This many bytes.
+    /// A number of bytes.
     Bytes(u64),
     /// No bound.
     Unlimited,
 }
 
-/// What selective repeat adds to the parameters of RoCE.
+/// The parameters that selective repeat adds to those of RoCE.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SelectiveParameters {
     /// Bound on new packets.
     pub flight_cap: FlightCap,
-    /// Timeout with few packets on their way.
+    /// Timeout with few packets in flight.
     pub rto_low: Time,
-    /// Timeout with more.
+    /// Timeout with more packets in flight.
     pub rto_high: Time,
-    /// How many are more.
+    /// Packets in flight from which `rto_high` applies.
     pub rto_low_packets: u32,
 }
 
@@ -40,7 +40,7 @@ impl Default for SelectiveParameters {
 }
 
 impl SelectiveParameters {
-    /// Sets the parameter `key` from a scenario's text; `None` if there is no such parameter.
+    /// Sets the parameter `key` from its text in a scenario; `None` if the parameter does not exist.
     pub(crate) fn set(&mut self, key: &str, text: &str) -> Option<Result<(), ParameterError>> {
         Some(match key {
             "flight_cap" => match text {
@@ -56,7 +56,7 @@ impl SelectiveParameters {
         })
     }
 
-    /// Whether the values go together.
+    /// Checks that the values are consistent.
     ///
     /// # Errors
     /// If no packet could start, or a timeout cannot work.
@@ -67,8 +67,8 @@ impl SelectiveParameters {
         require(self.rto_high >= self.rto_low, "rto_high", "at least `rto_low`")
     }
 
-    /// The bound on new packets of `flow`, whose full packets carry `payload_bytes` and take `wire_bytes` of a link: a
-    /// new packet may start while less is on its way. A flow without a path has none.
+    /// Returns the bound in bytes on new packets of `flow`: a new packet may start while fewer bytes are in flight. A
+    /// full packet carries `payload_bytes` and takes `wire_bytes` of a link. A flow without a path has no bound.
     pub(crate) fn cap_bytes(&self, flow: &FlowStart, payload_bytes: u16, wire_bytes: u64) -> u64 {
         match self.flight_cap {
             FlightCap::Path if flow.round_trip > Time::ZERO => {

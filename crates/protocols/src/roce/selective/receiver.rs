@@ -1,4 +1,4 @@
-//! The responder that keeps what comes out of order.
+//! The responder that keeps out-of-order packets.
 
 use crate::endpoint::{Ctx, Receipt, Receiver, Reply};
 use crate::frame::{Detail, Frame, Kind, flags};
@@ -15,12 +15,12 @@ pub struct SelectiveReceiver {
     /// Length of a negative acknowledgement.
     nak_bytes: u16,
     arrived: Ranges,
-    /// The flow's size, once its last packet told it.
+    /// The flow's size in bytes, once its last packet has arrived.
     size_bytes: u64,
 }
 
 impl SelectiveReceiver {
-    /// The receiver of one flow.
+    /// Creates the receiver of one flow.
     pub fn new(parameters: &Arc<RoceParameters>) -> Self {
         SelectiveReceiver {
             roce: RoceReceiver::new(parameters),
@@ -30,7 +30,7 @@ impl SelectiveReceiver {
         }
     }
 
-    /// The receiver of a flow of `size_bytes` that have all arrived, the last one at `completed`.
+    /// Creates the receiver of a flow whose `size_bytes` have all arrived, the last one at `completed`.
     pub fn complete(parameters: &Arc<RoceParameters>, size_bytes: u64, completed: Time) -> Self {
         let roce = RoceReceiver::complete(parameters, size_bytes, completed);
         let mut receiver = SelectiveReceiver { roce, size_bytes, ..SelectiveReceiver::new(parameters) };
@@ -38,8 +38,8 @@ impl SelectiveReceiver {
         receiver
     }
 
-    /// Tells which byte is missing first, and that `bytes` of the packet of `frame` arrived, 0 if it was cut (IRN, sec.
-    /// 3.1). What the frame collected on its way does not come back with it: its word says something else.
+    /// Sends a NAK with the first missing byte and the packet of `frame`, of which `bytes` arrived, 0 if it was trimmed
+    /// (IRN, sec. 3.1). It returns no telemetry: the packet uses the detail word.
     fn refuse(&mut self, ctx: &mut Ctx<'_>, frame: &Frame, bytes: u16) {
         ctx.replies.push(Reply {
             kind: Kind::Ack,
@@ -62,7 +62,7 @@ impl Receiver for SelectiveReceiver {
         let end = frame.seq + u64::from(frame.payload_bytes);
         if frame.kind == Kind::Trimmed {
             if self.roce.completed.is_some() {
-                self.roce.reply(ctx, frame, 0); // of a duplicate, as in go-back-N
+                self.roce.reply(ctx, frame, 0); // a duplicate, as in go-back-N
             } else if !self.holds(frame) {
                 self.refuse(ctx, frame, 0);
             }
@@ -78,9 +78,10 @@ impl Receiver for SelectiveReceiver {
             receipt.completed = true;
         }
         if frame.seq <= self.roce.expected {
-            // In order, or a copy of what was: its acknowledgement may have been lost.
+            // In order, or a duplicate whose acknowledgement may have been lost.
             self.roce.reply(ctx, frame, 0);
         } else if self.holds(frame) {
+            // A packet that did not fit the range list is not held and gets no reply.
             self.refuse(ctx, frame, frame.payload_bytes);
         }
         receipt

@@ -1,4 +1,4 @@
-//! The requester that sends again what is missing.
+//! The requester that retransmits missing packets only.
 
 use crate::bounce_reaction::Returns;
 use crate::control_state::ControlState;
@@ -15,31 +15,31 @@ use units::{Rate, Time};
 /// The sending end of one flow under selective repeat.
 #[derive(Clone, Debug)]
 pub struct SelectiveSender {
-    /// Rate, pacing and counters. Its next byte is always one that has never been sent.
+    /// Rate, pacing and counters. `snd_nxt` always equals `snd_max`.
     roce: RoceSender,
-    /// What the receiver is known to have (the bitmap of IRN, sec. 3.1), and how many bytes those are.
+    /// Ranges that the receiver has (the bitmap of IRN, sec. 3.1), and their bytes.
     arrived: Ranges,
     arrived_bytes: u64,
-    /// Missing bytes below this have been sent again since the last timeout.
+    /// Missing bytes below this have been retransmitted since the last timeout.
     repaired: u64,
-    /// Packets that are known to be lost although nothing behind them has arrived: the first missing one after a
-    /// timeout, and those that a switch cut. In order.
+    /// Packets that are lost although nothing behind them has arrived: the first missing one after a timeout, and
+    /// trimmed ones. Sorted.
     lost: Vec<u64>,
-    /// Of those, what has been sent again beyond `repaired`.
+    /// Those of `lost` that were retransmitted beyond `repaired`.
     resent: Ranges,
-    /// What had been sent when recovery began; it lasts until all of that is acknowledged.
+    /// `snd_max` at the start of recovery, which lasts until all bytes below are acknowledged.
     recovery: u64,
-    /// What may be on its way.
+    /// Maximum bytes in flight.
     cap_bytes: u64,
-    /// Since when the timeout runs.
+    /// Start of the timeout.
     started: Time,
-    /// Bytes that a rate control has not been told of, which wants to hear of whole segments; whether one was marked.
+    /// Acknowledged bytes not yet passed to a rate control that needs whole segments, and whether one was marked.
     untold_bytes: u64,
     untold_mark: bool,
 }
 
 impl SelectiveSender {
-    /// The sender of `flow`.
+    /// Creates the sender of `flow`.
     pub fn new(parameters: &Arc<RoceParameters>, flow: &FlowStart) -> Self {
         let (payload_bytes, wire_bytes) = (parameters.payload_bytes, parameters.full_wire_bytes());
         SelectiveSender {
@@ -57,8 +57,8 @@ impl SelectiveSender {
         }
     }
 
-    /// The timeout starts anew at `now`, or rests when nothing is on its way. Whether the longer one counts is asked
-    /// when the shorter is over, as more may have been sent by then (IRN, sec. 5).
+    /// Restarts the timeout at `now`, or stops it if nothing is in flight. It runs for the low timeout first. At its
+    /// end the timeout that applies is decided, since more packets may be in flight by then (IRN, sec. 5).
     fn restart_timeout(&mut self, now: Time) {
         self.started = now;
         let runs = self.roce.snd_max > self.roce.snd_una;
@@ -67,14 +67,14 @@ impl SelectiveSender {
         self.roce.armed = self.roce.armed.min(self.roce.deadline);
     }
 
-    /// The timeout that counts now.
+    /// Returns the timeout that applies now.
     fn rto(&self) -> Time {
         let RoceParameters { payload_bytes, selective, .. } = &*self.roce.parameters;
         let packets = (self.roce.snd_max - self.roce.snd_una).div_ceil(u64::from(*payload_bytes));
         if packets < u64::from(selective.rto_low_packets) { selective.rto_low } else { selective.rto_high }
     }
 
-    /// The packet from `seq` is known to be lost.
+    /// Records the packet from `seq` as lost.
     fn note_lost(&mut self, seq: u64) {
         if seq >= self.arrived.expected()
             && seq < self.roce.snd_max
@@ -84,7 +84,8 @@ impl SelectiveSender {
         }
     }
 
-    /// The next piece of the flow that is to be sent again: from where to where, and whether it was known by name.
+    /// Returns the next piece to retransmit, from its first byte to before its end, and whether it is the first of
+    /// `lost`.
     fn missing(&mut self) -> Option<(u64, u64, bool)> {
         let payload_bytes = u64::from(self.roce.parameters.payload_bytes);
         while let Some(&seq) = self.lost.first() {
@@ -106,7 +107,7 @@ impl SelectiveSender {
         None
     }
 
-    /// Whether a packet that has never been sent may start at `now`.
+    /// Returns whether a new packet may start at `now`.
     fn may_send_new(&mut self, now: Time) -> bool {
         let RoceSender { snd_una, snd_max, size_bytes, .. } = self.roce;
         if snd_max >= size_bytes || snd_max - snd_una >= self.cap_bytes {
@@ -117,11 +118,11 @@ impl SelectiveSender {
         } else {
             self.roce.parameters.window_bytes.unwrap_or(u64::MAX)
         };
-        // What is known to have arrived is no longer on its way.
+        // Bytes that have arrived are no longer in flight.
         snd_max - self.arrived_bytes.min(snd_max) < window_bytes
     }
 
-    /// `new_bytes` are known to have arrived, as `frame` tells.
+    /// Passes `new_bytes` that arrived by the report of `frame` to the rate control.
     fn tell_control(&mut self, ctx: &Ctx<'_>, frame: &Frame, new_bytes: u64) {
         self.untold_bytes += new_bytes;
         self.untold_mark |= frame.has(flags::ECE);
@@ -165,7 +166,7 @@ impl Sender for SelectiveSender {
             Kind::Returned => return self.note_lost(frame.seq),
             _ => return self.roce.on_frame(ctx, frame),
         }
-        // Nobody has received what was never sent.
+        // Ignore an acknowledgement of bytes that were never sent.
         if frame.seq > self.roce.snd_max {
             return;
         }
@@ -190,7 +191,7 @@ impl Sender for SelectiveSender {
         if frame.has(flags::COMPLETE) && self.roce.delivered == Time::MAX {
             self.roce.delivered = frame.arrival();
         }
-        // One recovery for all that was sent before it began; an old negative acknowledgement tells of nothing new.
+        // One recovery for all packets sent before its start: an old NAK reports no new loss.
         let missing = !self.lost.is_empty() || self.arrived.highest() > self.roce.snd_una;
         if frame.has(flags::NAK) && missing && self.roce.snd_una >= self.recovery {
             self.recovery = self.roce.snd_max;
@@ -207,10 +208,11 @@ impl Sender for SelectiveSender {
             if ctx.now < due {
                 self.roce.deadline = due;
             } else if self.missing().is_some() {
-                // What waits for its turn here is not late.
+                // A retransmission that waits for its pacing slot is not late.
                 self.restart_timeout(ctx.now);
             } else {
                 self.roce.timeouts += 1;
+                // Retransmit the first missing packet only: the receiver has reported nothing about those after it.
                 self.repaired = self.arrived.expected();
                 self.resent = Ranges::default();
                 self.note_lost(self.repaired);
@@ -242,6 +244,7 @@ impl Sender for SelectiveSender {
         let payload_bytes = u64::from(self.roce.parameters.payload_bytes);
         let (start, end, named) =
             missing.unwrap_or((snd_max, self.roce.size_bytes.min(snd_max.saturating_add(payload_bytes)), false));
+        // Read before `packet`, which starts the timeout of go-back-N.
         let idle = self.roce.deadline == Time::MAX;
         let segment = self.roce.packet(ctx.now, rate, start, (end - start) as u16);
         self.roce.snd_nxt = self.roce.snd_max;
