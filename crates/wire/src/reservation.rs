@@ -112,7 +112,7 @@ impl Reservation {
         let mut reader = Reader::new(bytes);
         let version = reader.u8("version")?;
         if version != VERSION {
-            return Err(reader.unexpected("version", 1, version, "1"));
+            return Err(reader.unexpected("version", 1, version, "2"));
         }
         let number = reader.u8("kind")?;
         let kind = usize::from(number).checked_sub(1).and_then(|at| KINDS.get(at));
@@ -248,6 +248,12 @@ mod tests {
 
     const A: MacAddress = MacAddress::new([2, 0, 0, 0, 0, 1]);
     const B: MacAddress = MacAddress::new([2, 0, 0, 0, 0, 2]);
+
+    #[test]
+    fn the_error_of_another_version_names_the_version_of_this_format() {
+        let error = Reservation::parse_message(&[1, 1]).unwrap_err().to_string();
+        assert!(error.contains("version") && error.contains(&VERSION.to_string()), "{error}");
+    }
 
     #[test]
     fn comes_back_as_it_was_and_a_request_is_as_long_as_the_frames() {
