@@ -1,9 +1,9 @@
-//! Every frame that came into being must have ended in exactly one way; one is missing here.
+//! Every frame must end in exactly one way; one is missing here.
 //!
 //! ```text
 //!  10 injected ---> [ network ] ---> 7 delivered
 //!                    |       \-----> 1 dropped: queue full
-//!                    1 in flight      1 nobody knows where
+//!                    1 in flight      1 missing
 //! ```
 use check::{Cause, PacketLedger};
 

@@ -1,12 +1,12 @@
-//! Nothing holds more than it may: buffers, queues and accounts, by their high-water marks. And what a node has
-//! counted as taken is what its queues hold: room that is given back twice, or never, shows.
+//! Checks that buffers, queues and accounts stay within their limits, by high-water marks, and that each node's
+//! occupancy counter equals the contents of its queues: bytes freed twice, or never, are detected.
 
 use std::fmt;
 
 use crate::place::Place;
 use crate::verdict::Verdict;
 
-/// What a limit counts: queues are limited in either.
+/// Unit of a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     /// Bytes of frames.
@@ -24,63 +24,63 @@ impl fmt::Display for Unit {
     }
 }
 
-/// The most that something held in the run.
+/// High-water mark of a level.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HighWater(u64);
 
 impl HighWater {
-    /// Notes that it holds `level` now.
+    /// Records the current level.
     #[inline]
     pub fn raise(&mut self, level: u64) {
         self.0 = self.0.max(level);
     }
 
-    /// The most it ever held.
+    /// Returns the highest level.
     #[inline]
     pub fn peak(self) -> u64 {
         self.0
     }
 }
 
-/// A high-water mark beside its limit.
+/// A high-water mark and its limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mark {
-    /// What held it.
+    /// Place that it belongs to.
     pub place: Place,
-    /// The most it held, in `unit`.
+    /// The highest level, in `unit`.
     pub peak: u64,
-    /// The most it may hold, in `unit`; reaching it is allowed.
+    /// Highest allowed level, inclusive, in `unit`.
     pub limit: u64,
-    /// What `peak` and `limit` count.
+    /// Unit of `peak` and `limit`.
     pub unit: Unit,
 }
 
-/// What a node has counted, beside what is found when it is counted again.
+/// Occupancy counter of a node, and the recounted value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Book {
-    /// Whose room it is.
+    /// Place that it belongs to.
     pub place: Place,
-    /// Bytes that the node believes to be taken.
+    /// Bytes according to the node's counter.
     pub counted_bytes: u64,
-    /// Bytes that are there.
+    /// Bytes found by a recount.
     pub found_bytes: u64,
 }
 
-/// What marks and books show: few numbers of many, and of several ranks those of all.
+/// Aggregated marks and books, of one part of the network or of all ranks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Findings {
-    /// How many marks there are, and how many are above their limit.
+    /// Number of marks, and of marks above their limit.
     places: u64,
     over: u64,
-    /// The lowest of those that exceed theirs most.
+    /// The mark that exceeds its limit most; of equal ones the lowest place.
     worst: Option<Mark>,
-    /// How many books are wrong, and the lowest.
+    /// Number of wrong books, and the lowest of them.
     wrong: u64,
     first_wrong: Option<Book>,
 }
 
 impl Findings {
-    /// Of these, which may come in any order.
+    /// Aggregates marks and books; their order does not matter.
     pub fn of(marks: impl IntoIterator<Item = Mark>, books: impl IntoIterator<Item = Book>) -> Findings {
         let mut found = Findings::default();
         for mark in marks {
@@ -97,7 +97,7 @@ impl Findings {
         found
     }
 
-    /// With those of another part of the network.
+    /// Merges the findings of another part of the network.
     pub fn beside(self, other: Findings) -> Findings {
         Findings {
             places: self.places + other.places,
@@ -108,8 +108,8 @@ impl Findings {
         }
     }
 
-    /// The check "buffer": no mark is above its limit, and every book agrees with what is there. A failure names the
-    /// lowest place of those that exceed theirs most, and the lowest book that is wrong; `name` names a node.
+    /// Returns the verdict "buffer": no mark is above its limit, and every book equals the recount. A failure names the
+    /// mark with the largest excess and the lowest wrong book; `name` returns the name of a node.
     pub fn verdict(&self, name: impl Fn(u32) -> String) -> Verdict {
         let Findings { places, over, wrong, .. } = *self;
         let mut faults = Vec::new();
@@ -170,7 +170,7 @@ mod tests {
         Place::Queue(QueueId { node: 3, port, class: 0 })
     }
 
-    /// Queues that respect their limit pass; letting a single one go a single byte over it fails.
+    /// Queues within their limits pass; a single byte above a single limit fails.
     #[test]
     fn one_byte_over_one_limit_is_noticed() {
         let mut random = Stream::new(1, 0, purpose("buffer"));
@@ -193,7 +193,7 @@ mod tests {
             assert!(!before.pass);
             assert!(before.detail.contains(&format!("S3 egress port {port} class 0")), "{before}");
             random.shuffle(&mut marks);
-            // Of two parts as of one.
+            // The findings of two parts equal those of the whole.
             let (some, others) = marks.split_at(random.below(marks.len() as u64) as usize);
             let [some, others] = [some, others].map(|part| Findings::of(part.iter().copied(), []));
             assert_eq!(some.beside(others).verdict(name), before);
@@ -213,7 +213,7 @@ mod tests {
         assert_eq!(verdict(marks, []).detail, expected);
     }
 
-    /// It said "ok" of no buffers at all.
+    /// Without buffers the check must not report "ok".
     #[test]
     fn over_nothing_there_is_nothing_to_say() {
         let none = verdict([], []);
@@ -224,7 +224,7 @@ mod tests {
         assert!(verdict([one], []).judged);
     }
 
-    /// Room that is given back twice, or never.
+    /// Bytes freed twice, or never.
     #[test]
     fn a_book_that_is_wrong_by_a_byte_is_noticed() {
         let book = |node, counted_bytes| Book { place: Place::Buffer { node }, counted_bytes, found_bytes: 9_000 };

@@ -1,23 +1,24 @@
-//! No collective operation is faster than the links that it must use: a sum of bytes over a rate, from the plan and the
-//! routes alone.
+//! Checks that no collective operation is faster than its links allow: a sum of bytes over a rate, computed from plan
+//! and routes only.
 
 use crate::verdict::Verdict;
 use units::Time;
 
-/// An iteration that is through.
+/// A completed iteration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Iteration {
     /// From the start of its first flow to the arrival of its last byte.
     pub took: Time,
-    /// What it needs at least: the bytes that its connections bring to any one port, over the rate of that port.
+    /// Lower bound: the largest over all ports of the bytes that its connections send by the port, over the port's
+    /// rate.
     pub least: Time,
 }
 
-/// Whether each took as long as it must.
+/// Returns the verdict "collectives": no iteration is faster than its lower bound.
 pub fn verdict(iterations: impl IntoIterator<Item = Iteration>) -> Verdict {
     const NAME: &str = "collectives";
     let (mut count, mut faster) = (0u64, 0u64);
-    // The one that is nearest to its bound, or the furthest below.
+    // The iteration with the lowest ratio of time to bound.
     let mut tightest: Option<Iteration> = None;
     for one in iterations {
         count += 1;

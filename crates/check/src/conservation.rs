@@ -1,34 +1,34 @@
-//! The closed account of frames and bytes.
+//! Conservation of frames and bytes.
 //!
 //! ```text
 //! injected + created_in_network = delivered_whole + delivered_trimmed + returned_to_source
 //!                               + consumed + dropped (by cause) + in_flight
 //! ```
 //!
-//! In frames as it stands; in bytes the payload that was cut from trimmed frames stands on the right as
-//! well. What is in flight must be *counted* at the end, in queues, on links and in hosts: computed as
-//! a difference it would make the account close always.
+//! This holds in frames; in bytes, the payload cut from trimmed frames is added on the right. Frames in flight must be
+//! *counted* at the end, in queues, on links and in hosts: computed as a difference, they would always balance the
+//! account.
 
 use std::fmt;
 use std::ops::AddAssign;
 
 use crate::verdict::Verdict;
 
-/// Why a frame was lost.
+/// Cause of a frame loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum Cause {
     /// No room in a lossy queue or the shared buffer: tail drop.
     NoRoom,
-    /// No room for a frame of a lossless class: an error of the run, see [`crate::lossless`].
+    /// No room for a frame of a lossless class: a failure of the run, see [`crate::lossless`].
     LosslessNoRoom,
-    /// No room for what trimming left of a frame.
+    /// No room for a trimmed header.
     HeaderNoRoom,
-    /// A watchdog dropped what a pause storm held.
+    /// A watchdog dropped frames held by a pause storm.
     PauseStorm,
     /// The link was down, or failed with the frame on it.
     LinkDown,
-    /// The link's configured loss.
+    /// Configured loss of the link.
     LinkLoss,
     /// A bit error: the frame check sequence was wrong.
     BitError,
@@ -38,24 +38,24 @@ pub enum Cause {
     NoRoute,
     /// No room in the host.
     HostBuffer,
-    /// No room on the way back for a frame that was turned around (PABO).
+    /// No room in the bounce queue (PABO).
     BounceQueueFull,
-    /// Bounced as often as a frame may be, and no room (PABO with a limit).
+    /// No room, and the frame has reached its bounce limit (PABO).
     BounceLimit,
-    /// More of a flow than the rate to which it had been told to slow down: its sender did not (FLORAX).
+    /// A flow exceeded the rate that FLORAX assigned to it: its sender did not slow down.
     Nonconforming,
-    /// No room before the recirculation port of a pipeline.
+    /// No room in the recirculation queue of a pipeline.
     DeflectQueueFull,
-    /// No room for a frame of a lossless class where its flow control does not reach: at a switch that takes no part,
-    /// or from a neighbour that takes none and so goes on whatever it is told.
+    /// No room for a frame of a lossless class beyond the reach of flow control: at a switch without flow control, or
+    /// from a neighbour without it.
     OutsideFlowControl,
 }
 
 impl Cause {
-    /// How many causes there are.
+    /// Number of causes.
     pub const COUNT: usize = Cause::ALL.len();
 
-    /// All causes, in the order of their indices.
+    /// All causes, by index.
     pub const ALL: [Cause; 15] = [
         Cause::NoRoom,
         Cause::LosslessNoRoom,
@@ -74,13 +74,13 @@ impl Cause {
         Cause::OutsideFlowControl,
     ];
 
-    /// The cause's place in arrays, below [`Cause::COUNT`].
+    /// Returns the array index of the cause, below [`Cause::COUNT`].
     #[inline]
     pub const fn index(self) -> usize {
         self as usize
     }
 
-    /// The name in results. Stable: results of different versions are compared by it.
+    /// Returns the name in results. It is stable: results of different versions are compared by it.
     pub const fn name(self) -> &'static str {
         match self {
             Cause::NoRoom => "queue full",
@@ -108,7 +108,7 @@ impl fmt::Display for Cause {
     }
 }
 
-/// How many frames, and how many bytes they had (without preamble and gap).
+/// Number of frames and their bytes (without preamble and gap).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
     /// Frames.
@@ -134,27 +134,26 @@ impl AddAssign for Tally {
     }
 }
 
-/// What came into being and what became of it. One for each node or thread; [`PacketLedger::merge`]
-/// makes the network's, in any order.
+/// Origins and fates of frames. One per node or thread; [`PacketLedger::merge`] combines them, in any order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PacketLedger {
     /// Sent by hosts, retransmissions included.
     pub injected: Tally,
-    /// Made by switches: notifications, copies.
+    /// Created by switches: notifications, copies.
     pub created_in_network: Tally,
-    /// Reached their host whole.
+    /// Delivered complete.
     pub delivered_whole: Tally,
-    /// Reached their host as a header; the bytes are those that arrived.
+    /// Delivered as a trimmed header; the bytes are those that arrived.
     pub delivered_trimmed: Tally,
-    /// Came back to their sender.
+    /// Returned to the sender.
     pub returned_to_source: Tally,
-    /// Ended in a switch on purpose: notifications that were acted upon.
+    /// Consumed by a switch: notifications that it acted upon.
     pub consumed: Tally,
     /// Lost, by [`Cause::index`].
     pub dropped: [Tally; Cause::COUNT],
     /// Trimmed frames and the bytes cut from them. A frame is trimmed at most once.
     pub cut: Tally,
-    /// Still on the way, counted where they are at the end.
+    /// In flight, counted at the end of the run.
     pub in_flight: Tally,
 }
 
@@ -165,12 +164,12 @@ impl PacketLedger {
         self.dropped[cause.index()].count(bytes);
     }
 
-    /// What was lost by `cause`.
+    /// Returns the losses by `cause`.
     pub fn dropped_by(&self, cause: Cause) -> Tally {
         self.dropped[cause.index()]
     }
 
-    /// What was lost by any cause.
+    /// Returns the losses by any cause.
     pub fn dropped_total(&self) -> Tally {
         let mut total = Tally::default();
         for &dropped in &self.dropped {
@@ -194,8 +193,8 @@ impl PacketLedger {
         self.in_flight += other.in_flight;
     }
 
-    /// The check "conservation": both sides of the account agree in frames and in bytes, and no more
-    /// frames arrived as headers than were trimmed.
+    /// Returns the verdict "conservation": both sides of the account agree in frames and in bytes, and at most the
+    /// trimmed frames arrived as headers.
     pub fn verdict(&self) -> Verdict {
         let came = [self.injected, self.created_in_network];
         let kept = [self.delivered_whole, self.delivered_trimmed, self.returned_to_source, self.consumed];
@@ -250,7 +249,7 @@ mod tests {
 
     use super::*;
 
-    /// A frame comes and ends in a random way, at a random node.
+    /// Counts a frame with a random origin, fate and nodes.
     fn random_life(random: &mut Stream, nodes: &mut [PacketLedger]) {
         let count = nodes.len() as u64;
         let at = |random: &mut Stream| random.below(count) as usize;
@@ -288,7 +287,7 @@ mod tests {
         whole
     }
 
-    /// All counts of frames and bytes on either side.
+    /// Returns all tallies of both sides.
     fn tallies(ledger: &mut PacketLedger) -> Vec<&mut Tally> {
         let mut all = vec![
             &mut ledger.injected,

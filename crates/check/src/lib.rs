@@ -1,28 +1,27 @@
-//! What must hold in every run, watched from outside the model. The model feeds this crate plain
-//! numbers; the crate sees nothing of the model, so a fault in the one does not hide in the other.
+//! Invariants of every run, checked outside the model. The model supplies plain numbers; the crate does not depend on
+//! the model, so that a fault in one does not hide in the other.
 //!
-//! | check | what must hold |
+//! | check | invariant |
 //! |---|---|
-//! | [`conservation`] | every frame that came into being ended in exactly one way or is still on its way |
+//! | [`conservation`] | every frame ended in exactly one way or is still in flight |
 //! | [`lossless`] | a lossless class lost no frame for want of room; other losses are listed |
-//! | [`order`] | a flow that is promised order gets it |
-//! | [`buffer`] | nothing held more than it may |
-//! | [`collectives`] | no collective operation is faster than the links that it must use |
-//! | [`pauses`] | every pause was answered by a resume or an expiry, or still holds |
+//! | [`order`] | flows with guaranteed order are delivered in order |
+//! | [`buffer`] | no buffer, queue or account exceeded its limit |
+//! | [`collectives`] | no collective operation is faster than its links allow |
+//! | [`pauses`] | every pause ended by a resume or an expiry, or still holds |
 //! | [`little`] | queue length integrated over time equals the sum of the waits, to the picosecond |
-//! | [`load`] | utilisation was measured of what was there |
-//! | [`mod@reorder`] | the order of every frame that arrived was judged once |
-//! | [`work`] | no wire stays free while a frame may start on it |
-//! | [`turns`] | every time that a frame was turned around stands in the frame's own counters, and they agree |
+//! | [`load`] | measured utilisation agrees with queue lengths |
+//! | [`mod@reorder`] | the order of every arriving frame was measured once |
+//! | [`work`] | no link is idle while a frame may start on it |
+//! | [`turns`] | bounces counted by switches equal those in the frames' counters |
 //! | [`stall`] | every stopped lossless queue waits for a queue that drains |
-//! | [`mod@deadlock`] | no set of paused queues that hold each other for ever |
+//! | [`mod@deadlock`] | no set of paused queues blocks itself forever |
 //!
-//! Two measure where a run asks for it, [`mod@reorder`] how far packets come out of order, [`load`] how full queues
-//! are; what they measured is checked.
+//! Two modules also measure, if a run requests it: [`mod@reorder`] the displacement of packets, [`load`] the
+//! utilisation of queues. The checks verify these measurements.
 //!
-//! Every check ends in a [`Verdict`], which may be that the check does not apply. What is called once a frame
-//! ([`PacketLedger`], [`OrderWatch`], [`QueueArea`], [`HighWater::raise`]) is a few integer operations, without hashing
-//! or allocation.
+//! Every check ends in a [`Verdict`], possibly "not applicable". Functions called per frame ([`PacketLedger`],
+//! [`OrderWatch`], [`QueueArea`], [`HighWater::raise`]) are a few integer operations, without hashing or allocation.
 
 pub mod buffer;
 pub mod collectives;

@@ -1,6 +1,6 @@
-//! Little's law as an identity: over any span, the integral of a queue's length equals the sum of the
-//! times that frames spent in it, those that left and those still inside. Exact in integers, in frames
-//! times picoseconds; a frame that is lost, doubled or stamped wrongly inside the queue breaks it.
+//! Little's law as an identity: over any interval, the integral of a queue's length equals the sum of the times that
+//! frames spent in it, both of departed frames and of those still inside. Exact in integers, in frames times
+//! picoseconds; a frame that is lost, doubled or stamped wrongly inside the queue violates it.
 //!
 //! ```text
 //! integral of length dt  =  sum over departed (departure - arrival)  +  sum over inside (now - arrival)
@@ -11,38 +11,37 @@ use units::Time;
 use crate::place::Place;
 use crate::verdict::Verdict;
 
-/// The watch over one queue. The left side of the identity is fed by the queue's length, the right
-/// side by the frames' own stamps, so that the two are independent.
+/// State of the check for one queue. The left side of the identity is computed from the queue's length, the right side
+/// from the frames' timestamps, so that the two are independent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QueueArea {
-    /// [`Time::MAX`] once an event came before its predecessor, or a frame left before it came.
+    /// [`Time::MAX`] after an event earlier than its predecessor, or a departure before its arrival.
     since: Time,
     last_change: Time,
-    /// Both sums wrap around: they are compared, and agree modulo 2^64 if they agree. One of them in
-    /// frames and seconds overflows after 18 million.
+    /// Both sums wrap around: equal sums are equal modulo 2^64. In frames times seconds, the range is 18 million.
     area_frame_ps: u64,
     departed_wait_ps: u64,
 }
 
 impl QueueArea {
-    /// Begins to watch at `since`; frames that are inside already count from then on.
+    /// Starts the interval at `since`; for frames already inside, waiting counts from then on.
     pub fn starting(since: Time) -> Self {
         QueueArea { since, last_change: since, area_frame_ps: 0, departed_wait_ps: 0 }
     }
 
-    /// The queue's length changes at `now`; it was `len_before` frames since the previous change.
+    /// Records a change of length at `now`; it was `len_before` frames since the previous change.
     #[inline]
     pub fn on_change(&mut self, now: Time, len_before: u64) {
         if now < self.last_change {
             self.since = Time::MAX;
         }
-        // Where time ran backwards, neither sum is asked for.
+        // After a decrease of time, the sums are not used.
         let span_ps = now.as_ps().wrapping_sub(self.last_change.as_ps());
         self.area_frame_ps = self.area_frame_ps.wrapping_add(span_ps.wrapping_mul(len_before));
         self.last_change = now;
     }
 
-    /// A frame that came at `arrived` leaves at `now`. Call [`QueueArea::on_change`] as well.
+    /// Records the departure at `now` of a frame that arrived at `arrived`. Call [`QueueArea::on_change`] as well.
     #[inline]
     pub fn on_departure(&mut self, arrived: Time, now: Time) {
         if now < arrived {
@@ -51,24 +50,23 @@ impl QueueArea {
         self.departed_wait_ps = self.departed_wait_ps.wrapping_add(self.wait_ps(arrived, now));
     }
 
-    /// The part of arrived..now that falls into the watch.
+    /// Returns the part of arrived..now within the interval, in picoseconds.
     #[inline]
     fn wait_ps(&self, arrived: Time, now: Time) -> u64 {
         now.as_ps().wrapping_sub(arrived.max(self.since).as_ps())
     }
 
-    /// When the length changed last, or the watch began.
+    /// Returns the time of the last change, or start of the interval.
     pub fn last_change(&self) -> Time {
         self.last_change
     }
 
-    /// The integral of the length up to the last change, in frames times picoseconds, modulo 2^64.
+    /// Returns the integral of the length up to the last change, in frames times picoseconds, modulo 2^64.
     pub fn area_frame_ps(&self) -> u64 {
         self.area_frame_ps
     }
 
-    /// The fault at `now`, if the identity does not hold: `inside` are the times at which the frames
-    /// came that are still in the queue.
+    /// Returns the violation at `now`, if any; `inside` are the arrival times of the frames still in the queue.
     fn fault(&self, now: Time, len: u64, inside: impl IntoIterator<Item = Time>) -> Option<String> {
         let mut end = *self;
         end.on_change(now, len);
@@ -88,10 +86,10 @@ impl QueueArea {
     }
 }
 
-/// What the identity says of many queues, over one span or several.
+/// Findings of many queues, over one interval or several.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Findings {
-    /// Queues in which something waited, in the span in which most did.
+    /// Number of queues with waiting frames; the maximum over intervals.
     used: u64,
     watched: u64,
     faults: u64,
@@ -99,7 +97,8 @@ pub struct Findings {
 }
 
 impl Findings {
-    /// Of one span of some queues, which ends `now`: each with its length and the arrival times of the frames inside.
+    /// Checks one interval of some queues that ends at `now`: each with its length and the arrival times of the frames
+    /// inside.
     pub fn of<'a, I>(now: Time, queues: impl IntoIterator<Item = (Place, &'a QueueArea, u64, I)>) -> Findings
     where
         I: IntoIterator<Item = Time>,
@@ -120,7 +119,7 @@ impl Findings {
         self.first = self.first.take().into_iter().chain(first).min();
     }
 
-    /// Adds what was found of other queues in the same span.
+    /// Merges the findings of other queues in this interval.
     pub fn beside(mut self, other: Findings) -> Findings {
         self.used += other.used;
         self.watched += other.watched;
@@ -128,15 +127,15 @@ impl Findings {
         self
     }
 
-    /// Adds what was found of the same queues in another span.
+    /// Merges the findings of these queues in another interval.
     pub fn and_then(mut self, other: Findings) -> Findings {
         (self.used, self.watched) = (self.used.max(other.used), self.watched.max(other.watched));
         self.add_faults(other.faults, other.first);
         self
     }
 
-    /// The check "little's law". A failure names the lowest queue; the order of queues does not matter. `name`
-    /// names a node.
+    /// Returns the verdict "little's law". A failure names the lowest queue; the order of queues does not matter.
+    /// `name` returns the name of a node.
     pub fn verdict(&self, name: impl Fn(u32) -> String) -> Verdict {
         let Findings { used, watched, faults, .. } = *self;
         let detail = match &self.first {
@@ -175,23 +174,23 @@ mod tests {
         format!("S{node}")
     }
 
-    /// A fault to build into the queue, once.
+    /// A fault to inject once.
     #[derive(Clone, Copy, PartialEq)]
     enum Fault {
         None,
         /// A departure is not reported as a change of length.
         MissedChange,
-        /// A frame leaves without its wait being counted.
+        /// The wait of a departing frame is not counted.
         MissedDeparture,
-        /// A frame's arrival is stamped one picosecond late.
+        /// The arrival timestamp of a frame is one picosecond late.
         WrongStamp,
         /// The length is one too high for a while.
         WrongLength,
-        /// A frame vanishes from the queue, and its length with it.
+        /// A frame vanishes from the queue and from its length.
         Vanished,
     }
 
-    /// A random queue from time 0; watched from `since` on, with a `fault` after that.
+    /// Runs a random queue from time 0, checked from `since` on, with a `fault` after that.
     fn run(random: &mut Stream, since: Time, fault: Fault) -> (Verdict, bool) {
         let mut queue: VecDeque<Time> = VecDeque::new();
         let mut area: Option<QueueArea> = None;
@@ -246,7 +245,7 @@ mod tests {
             [Fault::MissedChange, Fault::MissedDeparture, Fault::WrongStamp, Fault::WrongLength, Fault::Vanished];
         let mut injected = [0; 5];
         for round in 0..300 {
-            // From the start, and from a moment at which frames are inside already.
+            // From the start, and from a time with frames already inside.
             let since = Time::from_ns([0, 30][round % 2]);
             let (honest, _) = run(&mut random, since, Fault::None);
             assert!(honest.pass, "{honest}");
@@ -259,7 +258,7 @@ mod tests {
         assert!(injected.iter().all(|&count| count > 200), "{injected:?}");
     }
 
-    /// Two frames: one stays 0..30 ns, the other 10..; at 50 ns the area is 30 + 40 frame ns.
+    /// Two frames: one inside from 0 to 30 ns, the other from 10 ns; at 50 ns the area is 30 + 40 frame ns.
     #[test]
     fn a_sum_by_hand() {
         let at = Time::from_ns;

@@ -1,5 +1,4 @@
-//! How full queues are over time: mean and variance of their utilisation, and the share of time above a
-//! threshold. Sums are exact in integers.
+//! Utilisation of queues over time: mean, variance, and share of time above a threshold. Sums are exact in integers.
 
 use units::Time;
 
@@ -7,13 +6,13 @@ use crate::little::QueueArea;
 use crate::place::Place;
 use crate::verdict::Verdict;
 
-/// One queue's length over time, against its capacity; both in frames, or both in bytes.
+/// Length of one queue over time, relative to its capacity; both in frames, or both in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QueueLoad {
     since: Time,
     last_change: Time,
     length: u64,
-    /// Integrals of length and of its square, and the time at or above the watched length.
+    /// Integrals of length and of its square, and time at or above the threshold length.
     area: u128,
     square: u128,
     above: Time,
@@ -21,12 +20,12 @@ pub struct QueueLoad {
 }
 
 impl QueueLoad {
-    /// Begins to watch at `since` a queue of `length`.
+    /// Starts at `since` with a queue of `length`.
     pub fn starting(since: Time, length: u64) -> Self {
         QueueLoad { since, last_change: since, length, area: 0, square: 0, above: Time::ZERO, offered: false }
     }
 
-    /// The queue is `length` long from `now` on; `watched` is the least length that counts as above.
+    /// Records that the queue has `length` from `now` on; `watched` is the smallest length above the threshold.
     #[inline]
     pub fn on_change(&mut self, now: Time, length: u64, watched: u64) {
         let span = now.saturating_sub(self.last_change);
@@ -39,23 +38,23 @@ impl QueueLoad {
         (self.last_change, self.length) = (now, length);
     }
 
-    /// A frame was routed to this queue, whether it entered or not.
+    /// Records that a frame was routed to this queue, even if it was dropped.
     #[inline]
     pub fn offer(&mut self) {
         self.offered = true;
     }
 
-    /// Whether a frame was routed to this queue.
+    /// Returns `true` if a frame was routed to this queue.
     pub fn was_offered(&self) -> bool {
         self.offered
     }
 }
 
-/// The least length whose utilisation of `capacity` is above the share `threshold`.
+/// Returns the smallest length whose utilisation of `capacity` exceeds `threshold`.
 pub fn watched_length(threshold: f64, capacity: u64) -> u64 {
     let share = |length: u64| length as f64 / capacity as f64;
     let mut length = (threshold.clamp(0.0, 1.0) * capacity as f64) as u64;
-    // The product rounds; the quotient is what is compared.
+    // The product is rounded; the quotient decides.
     while length > 0 && share(length - 1) > threshold {
         length -= 1;
     }
@@ -65,10 +64,10 @@ pub fn watched_length(threshold: f64, capacity: u64) -> u64 {
     length
 }
 
-/// What the queues of all switches say together.
+/// Aggregate over the queues of all switches.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct LoadSummary {
-    /// Queues that were watched, and those of them to which a frame was routed.
+    /// Number of measured queues, and of those to which a frame was routed.
     pub queues: u64,
     /// See `queues`.
     pub offered: u64,
@@ -82,8 +81,7 @@ pub struct LoadSummary {
     pub time_ratio: f64,
 }
 
-/// Sums up queues at `now`, each with its capacity and the least length that counts as above, in the order
-/// given.
+/// Aggregates queues at `now`, in the given order, each with its capacity and the smallest length above the threshold.
 pub fn summary<'a>(now: Time, queues: impl IntoIterator<Item = (&'a QueueLoad, u64, u64)>) -> LoadSummary {
     let (mut count, mut offered) = (0u64, 0u64);
     let (mut means, mut squares, mut mean_squares, mut ratios) = (0.0, 0.0, 0.0, 0.0);
@@ -114,9 +112,9 @@ pub fn summary<'a>(now: Time, queues: impl IntoIterator<Item = (&'a QueueLoad, u
     }
 }
 
-/// The check "load" at `now`, of queues with their capacity and, where lengths are in frames, the watch of Little's law
-/// that began at the same instant: utilisation was measured of what was there. No mean is above the capacity, and both
-/// watches have seen the same length over time. A failure names the lowest place; `name` names a node.
+/// Returns the verdict "load" at `now`. No queue's mean length exceeds its capacity; if lengths are in frames, the
+/// integral equals that of Little's law, whose interval began with this one. A failure names the lowest place; `name`
+/// returns the name of a node.
 pub fn verdict<'a>(
     now: Time,
     queues: impl IntoIterator<Item = (Place, &'a QueueLoad, u64, Option<(&'a QueueArea, u64)>)>,
@@ -136,7 +134,7 @@ pub fn verdict<'a>(
             area.and_then(|(area, len)| {
                 let mut area = *area;
                 area.on_change(now, len);
-                // The other sum wraps around.
+                // The other integral wraps around.
                 let (ours, theirs) = (load.area as u64, area.area_frame_ps());
                 (ours != theirs)
                     .then(|| format!("length over time is {ours} frame ps here and {theirs} by Little's law"))
@@ -169,7 +167,7 @@ mod tests {
 
     use super::*;
 
-    /// A queue that is full a quarter of the time, one that is half full always, and one that nobody uses.
+    /// A queue that is full a quarter of the time, one that is always half full, and an unused one.
     #[test]
     fn closed_forms() {
         let at = Time::from_us;
@@ -221,7 +219,7 @@ mod tests {
         assert_eq!(watched_length(1.0, 100), 101, "never: no queue is fuller than full");
     }
 
-    /// Against looks at every nanosecond.
+    /// Compared with samples at every nanosecond.
     #[test]
     fn integrals_agree_with_looking_all_the_time() {
         let mut random = Stream::new(1, 0, purpose("load"));

@@ -1,20 +1,20 @@
-//! A lossless class loses no frame for want of room. A frame that a broken or lossy link, a watchdog or a missing
-//! route takes is not the fault of flow control and fails no run, but the check lists it by class and cause: only a run
-//! that lost no frame of a lossless class for any cause is called lossless.
+//! Checks that a lossless class loses no frame for want of room. Losses by a broken or lossy link, a watchdog or a
+//! missing route are not failures of flow control and fail no run, but they are listed by class and cause. A run is
+//! called lossless only without any loss in a lossless class.
 
 use std::collections::BTreeMap;
 
 use crate::conservation::{Cause, PacketLedger, Tally};
 use crate::verdict::Verdict;
 
-/// How much of a run's traffic must not be lost.
+/// Lossless classes of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Promise {
-    /// No class in use is lossless, or no switch takes part.
+    /// No class in use is lossless, or no switch uses flow control.
     Nothing,
-    /// Some classes are: a full queue may cost frames of the others.
+    /// Some classes: a full queue may drop frames of the others.
     SomeClasses,
-    /// All classes are: no full queue may cost any frame.
+    /// All classes: no full queue may drop any frame.
     AllClasses,
 }
 
@@ -36,19 +36,19 @@ impl LosslessLosses {
         other.tallies.iter().for_each(|(&key, &tally)| *self.tallies.entry(key).or_default() += tally);
     }
 
-    /// Cause, class and what was lost; in the order of causes, then classes.
+    /// Returns cause, class and losses, ordered by cause, then class.
     pub fn iter(&self) -> impl Iterator<Item = (Cause, u8, Tally)> + '_ {
         self.tallies.iter().map(|(&(cause, class), &tally)| (Cause::ALL[usize::from(cause)], class, tally))
     }
 
-    /// What all lossless classes lost by `cause`.
+    /// Returns the losses of all lossless classes by `cause`.
     pub fn by(&self, cause: Cause) -> Tally {
         let mut sum = Tally::default();
         self.iter().filter(|loss| loss.0 == cause).for_each(|loss| sum += loss.2);
         sum
     }
 
-    /// The losses for which `includes` holds, as "3 of lossless classes lost otherwise: link down 3 (class 4)"; `None`
+    /// Formats the losses selected by `includes`: "3 of lossless classes lost otherwise: link down 3 (class 4)"; `None`
     /// if there are none.
     fn otherwise(&self, includes: impl Fn(Cause) -> bool) -> Option<String> {
         let mut frames = 0;
@@ -72,13 +72,13 @@ impl LosslessLosses {
     }
 }
 
-/// The check "lossless": no frame of a lossless class found its queue or buffer full. `losses` are those of lossless
-/// classes for any cause; `first` says where the first frame was lost for want of room.
+/// Returns the verdict "lossless": no frame of a lossless class met a full queue or buffer. `losses` are those of
+/// lossless classes for any cause; `first` describes the first frame lost for want of room.
 pub fn verdict(ledger: &PacketLedger, losses: &LosslessLosses, promise: Promise, first: Option<&str>) -> Verdict {
     let all = promise == Promise::AllClasses;
     let mut lost = ledger.dropped_by(Cause::LosslessNoRoom);
     lost += if all { ledger.dropped_by(Cause::NoRoom) } else { losses.by(Cause::NoRoom) };
-    // Bytes without a frame cannot be, so they are a fault as well.
+    // Bytes without a frame are impossible, so they count as a violation too.
     let pass = lost.frames == 0 && lost.bytes == 0;
     let otherwise = losses.otherwise(|cause| !matches!(cause, Cause::LosslessNoRoom | Cause::NoRoom));
     if pass && promise == Promise::Nothing {
@@ -132,7 +132,7 @@ mod tests {
         assert_eq!((verdict.pass, verdict.judged), (true, false));
     }
 
-    /// "No lossless frame dropped" was printed over runs that lost three frames of four to a watchdog.
+    /// The sentence must not appear for a run whose watchdog dropped frames of a lossless class.
     #[test]
     fn a_run_is_called_lossless_only_if_no_cause_took_a_frame_of_a_lossless_class() {
         const SENTENCE: &str = "no lossless frame dropped";

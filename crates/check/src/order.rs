@@ -1,32 +1,32 @@
-//! A flow that is promised order gets it.
+//! Checks that flows with guaranteed order are delivered in order.
 
 use units::Time;
 
 use crate::verdict::Verdict;
 
-/// The watch over one flow, at its receiver: eight bytes.
+/// State of the check for one flow, at its receiver: eight bytes.
 ///
-/// Sequence numbers rise with every new frame (frame numbers or byte offsets alike). A gap is not a
-/// violation: losses are counted elsewhere. A frame that was sent once and comes after one with a
-/// higher or the same number was overtaken or doubled. A retransmission may carry any number, and what
-/// was first sent before it must not come after it.
+/// Sequence numbers (frame numbers or byte offsets) rise with every new frame. A gap is not a violation: losses are
+/// counted elsewhere. A frame sent once that arrives after a frame with a higher or equal number was overtaken or
+/// duplicated. A retransmission may have any number; frames with lower numbers that were first sent before it must not
+/// arrive after it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OrderWatch {
-    /// The least number that a frame sent for the first time may carry now.
+    /// Smallest number allowed for a frame that is sent for the first time.
     pub next: u64,
 }
 
-/// A frame that came too late.
+/// A frame that arrived too late.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct OrderViolation {
-    /// The least number that was in order.
+    /// Smallest number in order.
     pub expected: u64,
-    /// The number that came.
+    /// Number of the frame.
     pub seq: u64,
 }
 
 impl OrderWatch {
-    /// Looks at a frame that arrives; says if it is out of order. `seq` is below `u64::MAX`.
+    /// Checks an arriving frame; returns the violation if it is out of order. `seq` is below `u64::MAX`.
     #[inline]
     pub fn observe(&mut self, seq: u64, is_retransmission: bool) -> Option<OrderViolation> {
         if seq >= self.next {
@@ -40,29 +40,29 @@ impl OrderWatch {
     }
 }
 
-/// What the watches of a node or network have found: how much, and the first of it.
+/// Violations of a node or network: their number and the first one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OrderLog {
     /// Frames out of order.
     pub violations: u64,
-    /// The earliest, with its time and flow number; of several at one instant that of the lowest flow.
+    /// The earliest, with its time and flow number; of several at one instant, that of the lowest flow.
     pub first: Option<(Time, u64, OrderViolation)>,
 }
 
 impl OrderLog {
-    /// Notes a violation in `flow` at `now`.
+    /// Records a violation in `flow` at `now`.
     #[cold]
     pub fn note(&mut self, now: Time, flow: u64, violation: OrderViolation) {
         self.merge(&OrderLog { violations: 1, first: Some((now, flow, violation)) });
     }
 
-    /// Adds what was found elsewhere; the order of merging does not matter.
+    /// Merges other violations; the order of merging does not matter.
     pub fn merge(&mut self, other: &OrderLog) {
         self.violations += other.violations;
         self.first = self.first.into_iter().chain(other.first).min();
     }
 
-    /// The check "order": none of the `frames` that arrived came out of order in a flow that is promised order.
+    /// Returns the verdict "order": none of the `frames` that arrived was out of order in a flow with guaranteed order.
     pub fn verdict(&self, frames: u64) -> Verdict {
         let detail = match self.first {
             None if frames == 0 && self.violations == 0 => {
@@ -94,8 +94,8 @@ mod tests {
         assert_eq!(size_of::<OrderWatch>(), 8);
     }
 
-    /// Go-back-N over a channel that loses but does not reorder never offends; swapping two neighbours
-    /// or doubling one always does, unless a retransmission is involved.
+    /// Go-back-N over a channel that loses but does not reorder passes; a swap of two neighbours or a duplicate fails,
+    /// unless a retransmission is involved.
     #[test]
     fn losses_and_retransmissions_pass_and_every_swap_is_seen() {
         let mut random = Stream::new(1, 0, purpose("order"));

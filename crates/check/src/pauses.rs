@@ -1,12 +1,12 @@
-//! A pause is answered by a resume or an expiry; who tells others to stop tells them to go on; and what is told
-//! arrives.
+//! Checks pauses: each ends by a resume or an expiry, each stop decision is ended by its node, and control frames
+//! arrive.
 
 use crate::verdict::Verdict;
 
-/// What happened to the senders that were paused; counted at the sender, where a pause takes effect.
+/// Pauses of senders, counted at the sender when a pause takes effect.
 ///
-/// A pause is the step from sending to paused: a frame that renews a pause is not counted again, and a
-/// resume that finds nothing paused is not counted at all.
+/// A pause is the transition from sending to paused: a renewal is not counted again, and a resume of a queue that is
+/// not paused is not counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PauseLedger {
     /// Pauses that took effect.
@@ -15,33 +15,33 @@ pub struct PauseLedger {
     pub resumes: u64,
     /// Pauses ended because their time ran out (802.3 annex 31B, 802.1Qbb).
     pub expiries: u64,
-    /// Pauses in effect at the end, counted where they are.
+    /// Pauses in effect at the end, counted there.
     pub still_paused: u64,
 }
 
-/// What happened to MAC control frames, which live for one link each.
+/// MAC control frames, which traverse one link each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ControlLedger {
-    /// Sent, or waiting to be.
+    /// Sent, or waiting to be sent.
     pub sent: u64,
-    /// Arrived.
+    /// Received.
     pub received: u64,
     /// Lost with their link.
     pub lost: u64,
-    /// Waiting to be sent or on a link at the end, counted where they are.
+    /// Waiting to be sent or on a link at the end, counted there.
     pub on_the_way: u64,
 }
 
-/// What those decided who stop others.
+/// Stop decisions of nodes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StopLedger {
-    /// Decisions to stop somebody who was not stopped.
+    /// Decisions to stop a sender that was not stopped.
     pub stops: u64,
-    /// Decisions to let somebody go on, and stops that ran out at the one who had told them.
+    /// Decisions to resume, and stops that expired at the deciding node.
     pub ended: u64,
-    /// Stops that are kept up at the end, counted where they are.
+    /// Stops in effect at the end, counted there.
     pub standing: u64,
-    /// Those of them that nothing justifies: nothing waits for which anybody would have to be stopped.
+    /// Stops in effect without a backlog that justifies them.
     pub idle: u64,
 }
 
@@ -54,8 +54,9 @@ impl PauseLedger {
         self.still_paused += other.still_paused;
     }
 
-    /// The check "pauses": pauses = resumes + expiries + still paused; every control frame arrived, was lost with its
-    /// link or is on its way; every stop was ended by the one who told it or stands, and none stands for nothing.
+    /// Returns the verdict "pauses". Pauses = resumes + expiries + still paused; every control frame was received, was
+    /// lost with its link or is in flight; every stop was ended by its node or is in effect, and has a backlog that
+    /// justifies it.
     pub fn verdict(&self, control: &ControlLedger, told: &StopLedger) -> Verdict {
         let PauseLedger { pauses, resumes, expiries, still_paused } = *self;
         let sum = |parts: &[u64]| parts.iter().copied().map(u128::from).sum::<u128>();
@@ -98,7 +99,7 @@ mod tests {
 
     use super::*;
 
-    /// Random pauses, renewals, resumes and expiries on some queues of two nodes.
+    /// Makes random pauses, renewals, resumes and expiries on some queues of two nodes.
     fn random_ledger(random: &mut Stream) -> PauseLedger {
         let mut whole = PauseLedger::default();
         for _ in 0..2 {

@@ -1,8 +1,8 @@
-//! Where in a network a number was taken.
+//! Places in a network that a number refers to.
 
 use std::fmt;
 
-/// An egress queue: what waits at `node` to leave through `port` in `class`.
+/// An egress queue: frames of `class` at `node` that wait to leave through `port`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct QueueId {
     /// Switch or host.
@@ -13,8 +13,7 @@ pub struct QueueId {
     pub class: u8,
 }
 
-/// An ingress account: what `node` holds of the frames that came in through `port` in `class`,
-/// whatever queue they wait in. PAUSE and PFC are decided by it.
+/// An ingress account: frames at `node` that arrived through `port` in `class`, in any queue. It decides PAUSE and PFC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct AccountId {
     /// Switch or host.
@@ -25,7 +24,7 @@ pub struct AccountId {
     pub class: u8,
 }
 
-/// Something that holds frames and has a limit.
+/// A place that holds frames and has a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Place {
     /// The shared buffer of a node.
@@ -37,21 +36,21 @@ pub enum Place {
     Queue(QueueId),
     /// One ingress account.
     Account(AccountId),
-    /// All that waits to leave through an egress port.
+    /// All queues of an egress port.
     Port {
         /// Switch or host.
         node: u32,
         /// Egress port of the node.
         port: u16,
     },
-    /// The flows that a neighbour told the node to hold, before an egress port.
+    /// Flows stopped by a neighbour, held before an egress port.
     Held {
         /// Switch or host.
         node: u32,
         /// Egress port of the node.
         port: u16,
     },
-    /// What waits for the recirculation port of a pipeline.
+    /// The queue of a pipeline's recirculation port.
     Recirculation {
         /// The switch.
         node: u32,
@@ -73,7 +72,7 @@ impl fmt::Display for AccountId {
 }
 
 impl Place {
-    /// In words; `name` names a node.
+    /// Describes the place; `name` returns the name of a node.
     pub(crate) fn words(&self, name: impl Fn(u32) -> String) -> String {
         match *self {
             Place::Buffer { node } => format!("{} buffer", name(node)),

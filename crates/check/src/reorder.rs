@@ -1,39 +1,36 @@
-//! How far packets come out of the order in which they were sent: displacement, reorder density and
-//! reorder entropy (RFC 5236; PABO, eq. 5 to 7).
+//! Reordering of packets: displacement, reorder density and reorder entropy (RFC 5236; PABO, eq. 5 to 7).
 //!
-//! A packet that was sent as the `s`-th of its flow and received as the `r`-th has the displacement
-//! `d = r - s`: late if positive, early if negative. The density is the share of packets at each
-//! displacement up to a threshold `D_T`; what is displaced further counts as lost. Duplicates have no place
-//! in the order of reception, and a lost packet leaves its place empty, so that one loss does not make all
-//! that follows early.
+//! A packet that is the `s`-th sent and the `r`-th received of its flow has the displacement `d = r - s`: late if
+//! positive, early if negative. The density is the share of packets at each displacement up to a threshold `D_T`;
+//! packets displaced further count as lost. Duplicates are not counted in the order of reception, and a lost packet
+//! leaves its index unused, so that one loss does not make all later packets early.
 //!
 //! ```text
-//!  arrivals --> [ window: up to D_T + 1 not yet judged ] --> RD[d]
-//!                  is the packet whose turn it is here, or did it come early? then the oldest of the
-//!                  window is received in its turn; else, with the window full, that packet is lost
+//!  arrivals --> [ window: up to D_T + 1 pending packets ] --> RD[d]
+//!                  if the packet of the current receive index is here, or was early, then the oldest of
+//!                  the window gets this index; else, if the window is full, that packet is lost
 //! ```
 
 use crate::verdict::Verdict;
 use std::collections::VecDeque;
 
-/// How many displacements a density has room for on either side, at most.
+/// Largest threshold: displacements on either side of a density.
 pub const MAX_THRESHOLD: u32 = 1 << 20;
 
-/// The watch over one flow, at its receiver: empty, without memory of its own, as long as packets come in
-/// order; never more than `2 * D_T + 1` packets.
+/// State of the measurement for one flow, at its receiver: no heap memory while packets arrive in order; never more
+/// than `2 * D_T + 1` packets.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReorderWatch {
-    /// The place in the order of reception that is given next (RFC 5236: receive index).
+    /// Next index in the order of reception (RFC 5236: receive index).
     turn: u64,
-    /// Arrived and not judged, in the order of arrival.
+    /// Pending packets, in the order of arrival.
     window: VecDeque<u64>,
-    /// Received before their turn, ascending.
+    /// Packets received before their index, ascending.
     early: Vec<u64>,
 }
 
 impl ReorderWatch {
-    /// A packet arrives that was sent as number `index` of its flow, counting from 0 and each packet once,
-    /// however often it is sent again.
+    /// Records an arriving packet. `index` is its number in the flow, from 0; retransmissions keep it.
     #[inline]
     pub fn observe(&mut self, index: u64, density: &mut ReorderDensity) {
         if index == self.turn && self.window.is_empty() && self.early.is_empty() {
@@ -45,7 +42,7 @@ impl ReorderWatch {
     }
 
     fn observe_unordered(&mut self, index: u64, density: &mut ReorderDensity) {
-        // What was before the turn has been received, or given up: then it is later than the threshold.
+        // A packet before the current index was received, or counted as lost: then it is later than the threshold.
         if index < self.turn || self.window.contains(&index) || self.early.binary_search(&index).is_ok() {
             density.ignored += 1;
             return;
@@ -59,12 +56,12 @@ impl ReorderWatch {
         }
     }
 
-    /// How many packets arrived that were not judged yet.
+    /// Returns the number of pending packets.
     pub fn pending(&self) -> u64 {
         self.window.len() as u64
     }
 
-    /// Judges the oldest of the window as long as the packet whose turn it is has arrived.
+    /// Assigns indices to the oldest of the window while the packet of the current index has arrived.
     fn judge(&mut self, density: &mut ReorderDensity) {
         while let Some(&oldest) = self.window.front() {
             let held = self.early.binary_search(&self.turn);
@@ -74,13 +71,16 @@ impl ReorderWatch {
             self.window.pop_front();
             let displacement = self.turn.wrapping_sub(oldest) as i64;
             if displacement.unsigned_abs() > u64::from(density.threshold) {
+                // Too early: discarded, and the index stays free.
                 density.beyond += 1;
                 continue;
             }
             density.count(displacement);
+            // The packet of this index was received before: its entry is no longer needed.
             if let Ok(at) = held {
                 self.early.remove(at);
             }
+            // Received early: kept until its own index is reached.
             if displacement < 0 {
                 let at = self.early.binary_search(&oldest).unwrap_or_else(|at| at);
                 self.early.insert(at, oldest);
@@ -89,14 +89,14 @@ impl ReorderWatch {
         }
     }
 
-    /// The packet whose turn it is counts as lost.
+    /// Counts the packet of the current index as lost.
     fn give_up(&mut self, density: &mut ReorderDensity) {
         density.lost += 1;
         self.turn += 1;
         self.judge(density);
     }
 
-    /// Nothing more will come: judges what is left. Packets sent after all that arrived do not count as lost.
+    /// Processes the pending packets at the end. Packets sent after the last arrival do not count as lost.
     pub fn finish(&mut self, density: &mut ReorderDensity) {
         while !self.window.is_empty() {
             self.give_up(density);
@@ -104,7 +104,7 @@ impl ReorderWatch {
     }
 }
 
-/// How many packets came at each displacement, over any number of flows.
+/// Number of packets at each displacement, over any number of flows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReorderDensity {
     threshold: u32,
@@ -116,7 +116,7 @@ pub struct ReorderDensity {
 }
 
 impl ReorderDensity {
-    /// Empty, with the threshold `D_T` in packets, 1 to [`MAX_THRESHOLD`] (others are brought into it).
+    /// Makes an empty density with the threshold `D_T` in packets, clamped to 1..=[`MAX_THRESHOLD`].
     pub fn new(threshold: u32) -> Self {
         let threshold = threshold.clamp(1, MAX_THRESHOLD);
         ReorderDensity { threshold, counts: vec![0; 2 * threshold as usize + 1], lost: 0, beyond: 0, ignored: 0 }
@@ -127,10 +127,10 @@ impl ReorderDensity {
         self.counts[(displacement + i64::from(self.threshold)) as usize] += 1;
     }
 
-    /// Adds what was counted elsewhere with the same threshold.
+    /// Adds the counts of a density with an equal threshold.
     ///
     /// # Panics
-    /// With another threshold: densities over different ranges have no sum.
+    /// If the thresholds differ: densities over different ranges have no sum.
     pub fn merge(&mut self, other: &ReorderDensity) {
         assert_eq!(self.threshold, other.threshold, "densities with different thresholds");
         self.counts.iter_mut().zip(&other.counts).for_each(|(count, more)| *count += more);
@@ -139,32 +139,32 @@ impl ReorderDensity {
         self.ignored += other.ignored;
     }
 
-    /// Displacements further than this count as lost (RFC 5236: `D_T`).
+    /// Returns the largest counted displacement (RFC 5236: `D_T`).
     pub fn threshold(&self) -> u32 {
         self.threshold
     }
 
-    /// Packets that were given a displacement (PABO, eq. 6: N).
+    /// Returns the number of packets with a displacement (PABO, eq. 6: N).
     pub fn packets(&self) -> u64 {
         self.counts.iter().sum()
     }
 
-    /// Packets that came too late for the threshold or never, while others of their flow came after them.
+    /// Returns the number of packets later than the threshold, or missing, while later packets of their flow arrived.
     pub fn lost(&self) -> u64 {
         self.lost
     }
 
-    /// Packets that came earlier than the threshold allows.
+    /// Returns the number of packets earlier than the threshold.
     pub fn beyond(&self) -> u64 {
         self.beyond
     }
 
-    /// Arrivals that were duplicates, or later than the threshold allows.
+    /// Arrivals that were duplicates, or later than the threshold.
     pub fn ignored(&self) -> u64 {
         self.ignored
     }
 
-    /// Each displacement in packets with how many came at it; those without any are left out.
+    /// Displacements in packets with their non-zero counts.
     pub fn iter(&self) -> impl Iterator<Item = (i64, u64)> + '_ {
         let least = -i64::from(self.threshold);
         self.counts
@@ -174,7 +174,7 @@ impl ReorderDensity {
             .map(move |(at, &count)| (least + at as i64, count))
     }
 
-    /// The check "reorder": each of the `arrivals` was judged once.
+    /// Returns the verdict "reorder": each of the `arrivals` was counted once.
     pub fn verdict(&self, arrivals: u64) -> Verdict {
         let judged = self.packets() + self.beyond + self.ignored;
         if judged != arrivals {
@@ -187,23 +187,23 @@ impl ReorderDensity {
         Verdict::new("reorder", true, format!("the order of {arrivals} frames was judged, each once"))
     }
 
-    /// Packets that came out of their turn.
+    /// Returns the number of packets out of order.
     pub fn displaced(&self) -> u64 {
         self.iter().filter(|(displacement, _)| *displacement != 0).map(|(_, count)| count).sum()
     }
 
-    /// The earliest and the latest displacement, neither beyond 0.
+    /// Returns the smallest and the largest displacement; the range includes 0.
     pub fn extent(&self) -> (i64, i64) {
         self.iter().fold((0, 0), |(least, most), (displacement, _)| (least.min(displacement), most.max(displacement)))
     }
 
-    /// Mean of the absolute displacement in packets; 0 without packets.
+    /// Returns the mean of the absolute displacement in packets; 0 without packets.
     pub fn mean_displacement(&self) -> f64 {
         let sum: u128 = self.iter().map(|(d, count)| u128::from(d.unsigned_abs()) * u128::from(count)).sum();
         sum as f64 / (self.packets().max(1)) as f64
     }
 
-    /// Reorder entropy in nats, `-sum RD[k] ln RD[k]` (PABO, eq. 7): 0 where everything comes in order.
+    /// Returns the reorder entropy in nats, `-sum RD[k] ln RD[k]` (PABO, eq. 7): 0 if all packets are in order.
     pub fn entropy(&self) -> f64 {
         let packets = self.packets() as f64;
         let term = |(_, count): (i64, u64)| {
@@ -236,8 +236,8 @@ mod tests {
         density.iter().collect()
     }
 
-    /// The procedure of RFC 5236 with all arrivals at hand; what comes after it was given up takes no room in
-    /// the window.
+    /// Runs the procedure of RFC 5236 with all arrivals available; packets that arrive after they were counted as lost
+    /// take no room in the window.
     fn oracle(threshold: u64, arrivals: &[u64]) -> Vec<(i64, u64)> {
         let mut seen = BTreeSet::new();
         let unique: Vec<u64> = arrivals.iter().copied().filter(|&index| seen.insert(index)).collect();
@@ -278,7 +278,7 @@ mod tests {
             let (lose, double, delay) = (random.below(3), random.below(3), 1 + random.below(30));
             let mut sent: Vec<(u64, u64)> = Vec::new();
             for index in 0..random.below(80) {
-                // The RFC remembers what it discarded as too early, for its copies; the watch does not.
+                // For copies, the RFC remembers packets discarded as too early; this implementation does not.
                 for _ in 0..1 + u64::from(delay <= threshold && random.below(10) < double) {
                     if random.below(10) >= lose {
                         sent.push((index + random.below(delay), index));
@@ -296,7 +296,7 @@ mod tests {
         }
     }
 
-    /// Without loss and within the threshold, the displacement is where it came less where it was sent.
+    /// Without loss and within the threshold, the displacement is position received minus position sent.
     #[test]
     fn a_permutation_is_judged_by_its_definition() {
         let mut random = Stream::new(2, 0, purpose("permutation"));
@@ -324,7 +324,7 @@ mod tests {
         assert_eq!(counts(&swapped), [(-1, 500), (1, 500)]);
         assert!((swapped.entropy() - std::f64::consts::LN_2).abs() < 1e-15);
         assert_eq!((swapped.displaced(), swapped.extent(), swapped.mean_displacement()), (1000, (-1, 1), 1.0));
-        // One of n packets k places late, k others each one early.
+        // One of n packets is k positions late, k others are each one early.
         let late = density(100, &[1, 2, 3, 4, 0, 5, 6, 7, 8, 9]);
         assert_eq!(counts(&late), [(-1, 4), (0, 5), (4, 1)]);
         let nats = -(0.4 * f64::ln(0.4) + 0.5 * f64::ln(0.5) + 0.1 * f64::ln(0.1));
@@ -337,10 +337,10 @@ mod tests {
     fn a_lost_packet_leaves_its_place_and_a_duplicate_has_none() {
         let lost = density(3, &[0, 1, 3, 4, 5, 6, 7]);
         assert_eq!((counts(&lost), lost.lost()), (vec![(0, 7)], 1));
-        // Sent again, within the threshold: late, and those before it are early.
+        // A retransmission within the threshold: it is late, and those before it are early.
         let again = density(5, &[0, 2, 3, 1, 4, 5]);
         assert_eq!(counts(&again), [(-1, 2), (0, 3), (2, 1)]);
-        // And beyond the threshold: it was lost by then.
+        // Beyond the threshold, it was already counted as lost.
         let late = density(2, &[0, 2, 3, 4, 5, 1, 6]);
         assert_eq!((counts(&late), late.lost(), late.ignored()), (vec![(0, 6)], 1, 1));
         let doubled = density(3, &[0, 1, 1, 2, 2, 0, 3]);

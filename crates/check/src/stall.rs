@@ -1,10 +1,10 @@
-//! Every lossless queue that is stopped at the end of a run waits for a queue that drains.
+//! Checks that every lossless queue that is stopped at the end of a run waits for a queue that drains.
 //!
 //! A queue is *blocked* in three cases. It holds a frame of a lossless class, no pause, credit or gate stops it, and
-//! its port has not sent from it for the time in which the port sends the whole buffer of its switch. Or a host with a
-//! fault pauses it permanently. Or an output downstream stops it, and hosts that ignore the XOFF of that output have
-//! kept it full for the time in which it sends everything that it can hold. The model lists these queues. For every
-//! other stopped queue, the check follows the accounts that stop it to the queues that hold their bytes:
+//! its port has not sent from it for the time in which the port sends the whole buffer of its switch. Or a faulty host
+//! pauses it permanently. Or a downstream output stops it, and hosts that ignore the XOFF of that output have kept it
+//! full for the time in which it sends its whole capacity. The model lists these queues. For every other stopped queue,
+//! the check follows the accounts that stop it to the queues that hold their bytes:
 //!
 //! ```text
 //!   stopped queue --> account downstream, above XON --> queues that hold its bytes --+--> drains: will be resumed
@@ -12,7 +12,7 @@
 //!        +---------------------------------- is stopped itself <---------------------+
 //! ```
 //!
-//! The fixpoint is that of [`mod@crate::deadlock`], where a blocked queue counts as stopped by itself. A run that ends
+//! The fixpoint is that of [`mod@crate::deadlock`], with a blocked queue counted as stopped by itself. A run that ends
 //! while queues drain has no stall. A cycle of stopped queues without a blocked one is a deadlock and is left to that
 //! check; if the detector was off or did not find it, it is a stall.
 
@@ -25,21 +25,21 @@ use units::Time;
 
 const NAME: &str = "stall";
 
-/// How many queues of each kind a failure names.
+/// Most queues of each kind named in a failure.
 const NAMED: usize = 4;
 
-/// Why a queue is blocked.
+/// Cause of a blocked queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum BlockCause {
-    /// Higher classes take the link, under strict priority.
+    /// Higher classes occupy the link, under strict priority.
     StrictPriority,
     /// Its gate is never open for as long as its first frame takes.
     Gate,
     /// The host at the other end pauses it permanently.
     PausingHost,
-    /// The output downstream that stops it holds frames of hosts that ignore its XOFF.
+    /// The downstream output that stops it holds frames of hosts that ignore its XOFF.
     NonconformingHost,
-    /// No cause is known.
+    /// No cause was found.
     Unknown,
 }
 
@@ -64,7 +64,7 @@ pub struct BlockedQueue {
     pub since: Time,
     /// The queue.
     pub queue: QueueId,
-    /// Bytes that wait in it; 0 for a flow that waits at its host.
+    /// Backlog in bytes; 0 for a flow that waits at its host.
     pub bytes: u64,
     /// The cause.
     pub cause: BlockCause,
@@ -73,8 +73,8 @@ pub struct BlockedQueue {
 units::pack_fields!(BlockedQueue { since, queue, bytes, cause });
 
 impl BlockedQueue {
-    /// The account that stops a blocked queue in the graph of deadlocks: its own, which holds its bytes.
-    /// No port has accounts of such a class.
+    /// Returns an artificial account that stops a blocked queue in the deadlock graph and holds its bytes. No port has
+    /// accounts of such a class.
     pub fn account(&self) -> AccountId {
         let QueueId { node, port, class } = self.queue;
         AccountId { node, port, class: 8 | class }
@@ -87,16 +87,16 @@ pub struct Stalls {
     /// Number of stopped queues.
     stopped: u64,
     blocked: Vec<BlockedQueue>,
-    /// Stopped for these, and since when.
+    /// Queues stopped because of blocked queues, with the start of the stop.
     behind: Vec<(Time, QueueId)>,
-    /// Stopped in a cycle, or for one.
+    /// Queues stopped in a cycle, or because of one.
     deadlocked: Vec<(Time, QueueId)>,
 }
 
 impl Stalls {
-    /// Judges a network in which so many queues are `stopped`: those of them that are `paused` by an account and may be
-    /// stalled, and the `accounts` that hold bytes of these and of blocked queues. Each of the latter is paused by
-    /// its [own account](BlockedQueue::account).
+    /// Finds the stalls of a network with this number of `stopped` queues. `paused` are those that an account pauses
+    /// and that may be stalled, with each blocked queue paused by its [own account](BlockedQueue::account); `accounts`
+    /// are those with bytes in paused or blocked queues.
     pub fn find(
         stopped: u64,
         paused: &[PausedQueue],
@@ -106,6 +106,7 @@ impl Stalls {
         blocked.sort_unstable();
         let roots: BTreeSet<QueueId> = blocked.iter().map(|root| root.queue).collect();
         let others: Vec<PausedQueue> = paused.iter().filter(|it| !roots.contains(&it.queue)).copied().collect();
+        // Without the blocked queues, only cycles and their waiters are stuck.
         let deadlocked = stuck(&others, &accounts);
         accounts.extend(blocked.iter().map(|root| Account {
             id: root.account(),
@@ -125,7 +126,8 @@ impl Stalls {
         Stalls { stopped, blocked, behind: since(stalled), deadlocked: since(deadlocked) }
     }
 
-    /// The check "stall". `looked` says that another check judges deadlocks; `name` names a node.
+    /// Returns the verdict "stall". `looked` is set if another check covers deadlocks; `name` returns the name of a
+    /// node.
     pub fn verdict(&self, looked: bool, name: impl Fn(u32) -> String) -> Verdict {
         let Stalls { stopped, blocked, behind, deadlocked } = self;
         let place = |queue: &QueueId| format!("{} port {} class {}", name(queue.node), queue.port, queue.class);
@@ -166,7 +168,7 @@ impl Stalls {
         Verdict::new(NAME, faults.is_empty(), detail)
     }
 
-    /// The check "stall" of a run without traffic in a lossless class.
+    /// Returns the verdict "stall" of a run without traffic in a lossless class.
     pub fn nothing() -> Verdict {
         Verdict::not_applicable(NAME, "no traffic in a lossless class")
     }
@@ -180,13 +182,13 @@ mod tests {
         QueueId { node, port: 1, class: 3 }
     }
 
-    /// `node` is stopped by the account of the next one.
+    /// Returns the queue of `node`, stopped by the account of the next node.
     fn stopped(node: u32) -> PausedQueue {
         let paused_by = AccountId { node: node + 1, port: 0, class: 3 };
         PausedQueue { queue: queue(node), paused_by, paused_since: Time::from_us(100 - u64::from(node)), bytes: 500 }
     }
 
-    /// The account of `node` keeps bytes in its queue, more than XON.
+    /// Returns the account of `node` with `bytes` in its queue, with an XON of 300 bytes.
     fn account(node: u32, bytes: u64) -> Account {
         Account { id: AccountId { node, port: 0, class: 3 }, xon_bytes: 300, waiting: vec![(queue(node), bytes)] }
     }
@@ -214,7 +216,7 @@ mod tests {
         assert_eq!((verdict.pass, verdict.detail.as_str()), (false, expected));
     }
 
-    /// The blocked queue keeps no more of the account than XON: the rest drains, and the stop ends.
+    /// The blocked queue holds only XON bytes of the account: the rest drains, and the stop ends.
     #[test]
     fn a_stop_whose_account_falls_to_xon_ends() {
         let (root, paused) = root(3, BlockCause::Unknown);

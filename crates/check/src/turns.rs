@@ -1,36 +1,36 @@
-//! Frames that switches turn around (PABO) or send another way than their route's (DIBS): what switches did
-//! agrees with what frames carry, and nothing is lost in silence.
+//! Checks bounced (PABO) and detoured (DIBS) frames: counts of switches equal the counters in frames, and no such frame
+//! is lost uncounted.
 //!
 //! ```text
-//! turns made by switches = turns of frames that ended + turns of frames still under way
+//! turns made by switches = turns of frames that ended + turns of frames in flight
 //! distance <= greatest distance <= turns
 //! ```
 
 use crate::verdict::Verdict;
 
-/// Turns as switches make them and as frames carry them. One for each node; [`TurnLedger::merge`] makes the
-/// network's, in any order.
+/// Bounces and detours, as counted by switches and as stored in frames. One per node; [`TurnLedger::merge`] combines
+/// them, in any order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TurnLedger {
-    /// Turns that raised a frame's counter, counted where they were made.
+    /// Bounces and detours that raised a frame's counter, counted at the switch.
     pub made: u64,
     /// Counters of frames that ended: delivered, consumed or lost.
     pub ended: u64,
-    /// Counters of frames still under way, counted where they are at the end.
+    /// Counters of frames in flight, counted at the end.
     pub in_flight: u64,
-    /// Frames whose counters cannot be true.
+    /// Frames with inconsistent counters.
     pub impossible: u64,
 }
 
 impl TurnLedger {
-    /// A frame ended with `turns`, of which it carries the greatest distance and the present one.
+    /// Records the end of a frame with `turns`, its greatest and its current distance.
     #[inline]
     pub fn end(&mut self, turns: u8, max_distance: u8, distance: u8) {
         self.ended += u64::from(turns);
         self.impossible += u64::from(distance > max_distance || max_distance > turns);
     }
 
-    /// A frame is under way.
+    /// Records a frame in flight.
     #[inline]
     pub fn under_way(&mut self, turns: u8, max_distance: u8, distance: u8) {
         self.in_flight += u64::from(turns);
@@ -45,7 +45,7 @@ impl TurnLedger {
         self.impossible += other.impossible;
     }
 
-    /// The check "turns". `tail_drops` are frames lost to a full queue in classes that must turn around instead.
+    /// Returns the verdict "turns". `tail_drops` are frames lost to a full queue in classes that must bounce instead.
     pub fn verdict(&self, tail_drops: u64) -> Verdict {
         let mut faults = Vec::new();
         let carried = self.ended + self.in_flight;

@@ -1,27 +1,27 @@
-//! The outcome of a check.
+//! Result of a check.
 
 use std::fmt;
 
-/// Whether one invariant held, and what there is to say about it.
+/// Result of one check, with its details.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verdict {
-    /// The check's name; stable, so that results of different versions can be compared.
+    /// Name of the check; stable, so that results of different versions can be compared.
     pub name: String,
-    /// Whether the invariant held; true if the check does not apply to the run.
+    /// The invariant held; `true` if the check does not apply to the run.
     pub pass: bool,
-    /// Whether the check applies to the run.
+    /// The check applies to the run.
     pub judged: bool,
-    /// The numbers behind it; for a failure also where and by how much.
+    /// Underlying numbers; for a failure also place and extent.
     pub detail: String,
 }
 
 impl Verdict {
-    /// The verdict `pass` on the check `name`.
+    /// Makes the verdict `pass` on the check `name`.
     pub fn new(name: &str, pass: bool, detail: impl Into<String>) -> Self {
         Verdict { name: name.to_owned(), pass, judged: true, detail: detail.into() }
     }
 
-    /// The check `name` does not apply to this run, for the reason `why`. It is shown as such and not as a pass.
+    /// Makes the verdict on a check that does not apply to the run, for the reason `why`. It is not shown as a pass.
     pub fn not_applicable(name: &str, why: &str) -> Self {
         Verdict { name: name.to_owned(), pass: true, judged: false, detail: format!("not applicable: {why}") }
     }

@@ -1,38 +1,38 @@
-//! Work conservation: no wire stays free while a frame may start on it.
+//! Work conservation: no link is idle while a frame may start on it.
 //!
-//! A frame that waits may start once it has come, the wire is free, and no pause, credit, gate or shaper holds its
-//! class back. The model reports for each wire that was free for a while the earliest instant at which the frame could
-//! have started, computed from these reasons and not from its own schedule of departures.
+//! A waiting frame may start once the link is idle and no pause, credit, gate or shaper blocks its class. For each link
+//! that was idle for a while, the model reports the earliest instant at which the frame could have started, computed
+//! from these conditions and not from its own schedule of departures.
 
 use crate::verdict::Verdict;
 use units::Time;
 
-/// A frame that started later than it could, or has not started.
+/// A frame that started later than possible, or has not started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct LateStart {
-    /// When it could have started.
+    /// Earliest possible start.
     pub eligible_at: Time,
-    /// When it started, or when the run ended.
+    /// Start, or end of the run.
     pub at: Time,
     /// Switch or host.
     pub node: u32,
     /// Egress port of the node.
     pub port: u16,
-    /// Its class; `None` for a MAC control frame.
+    /// Class of the frame; `None` for a MAC control frame.
     pub class: Option<u8>,
 }
 
-/// The starts on wires that had been free for a while: those of one node, or of a network.
+/// Late starts of one node, or of a network.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WorkLog {
-    /// Frames that waited behind a free wire.
+    /// Frames that waited for an idle link.
     pub late: u64,
-    /// The earliest of them by the time at which it could have started.
+    /// The frame with the earliest possible start.
     pub first: Option<LateStart>,
 }
 
 impl WorkLog {
-    /// A frame could start at one time, and has started at another, or has not started when the run ends then.
+    /// Records a possible and an actual start; for a frame that has not started, the latter is the end of the run.
     #[inline]
     pub fn observe(&mut self, start: LateStart) {
         if start.eligible_at < start.at {
@@ -40,15 +40,15 @@ impl WorkLog {
         }
     }
 
-    /// Adds the starts of another node; the order of merging does not matter.
+    /// Adds the late starts of another node; the order of merging does not matter.
     #[cold]
     pub fn merge(&mut self, other: &WorkLog) {
         self.late += other.late;
         self.first = self.first.into_iter().chain(other.first).min();
     }
 
-    /// The check "work conservation", of a network of which `ports` ports sent at least one frame; `name` names a node.
-    /// `has_end` says whether the frames that wait at the end were judged, too.
+    /// Returns the verdict "work conservation" of a network in which `ports` ports sent at least one frame; `name`
+    /// returns the name of a node. `has_end` is set if frames that wait at the end were checked too.
     pub fn verdict(&self, ports: u64, has_end: bool, name: impl Fn(u32) -> String) -> Verdict {
         const NAME: &str = "work conservation";
         let Some(LateStart { eligible_at, at, node, port, class }) = self.first else {

@@ -1,4 +1,4 @@
-//! What congestion controls hold over time, streamed to Parquet.
+//! State of congestion controls over time, streamed to Parquet.
 
 use crate::error::RecordError;
 use crate::identity::ScenarioIdentity;
@@ -7,12 +7,12 @@ use crate::table::{TableWriter, Value};
 pub use stats::control::ControlSample;
 use std::path::Path;
 
-/// The custom name of the table in a result.
+/// Usual name of the table in a result.
 pub const CONTROL_FILE: &str = "control.parquet";
 
-/// A row a flow and look: `time_ps, flow, traffic, label`, and what the flow's control holds, null for what it has
-/// not: `rate_bps, target_bps, window_bytes, flight_bytes, rtt_ps, delay_ps, alpha, available_bps`. Units stand in the
-/// names and, by column, in the metadata of the file (`unit.rate_bps`).
+/// One row per flow and sample: `time_ps, flow, traffic, label`, and the state of the flow's congestion control, null
+/// for fields that it lacks: `rate_bps, target_bps, window_bytes, flight_bytes, rtt_ps, delay_ps, alpha,
+/// available_bps`. Units are in the names and, by column, in the metadata of the file (`unit.rate_bps`).
 pub struct ControlSeries(TableWriter);
 
 impl ControlSeries {
@@ -41,7 +41,7 @@ impl ControlSeries {
         Ok(ControlSeries(TableWriter::create(path, &columns)?.about(run)))
     }
 
-    /// Appends one look at a flow of the traffic entry that results call `label`.
+    /// Appends one sample of a flow; `label` names its traffic entry in results.
     ///
     /// # Errors
     /// [`RecordError::Unwritable`].
@@ -63,7 +63,7 @@ impl ControlSeries {
         self.0.push(&row)
     }
 
-    /// Makes the file appear.
+    /// Completes the file, which then appears.
     ///
     /// # Errors
     /// [`RecordError::Unwritable`].

@@ -1,71 +1,71 @@
-//! What can go wrong between a result and the disk.
+//! Errors of writing and reading results.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::table::column::Kind;
 
-/// Why results could not be written or read.
+/// Error of writing or reading results.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RecordError {
-    /// The machine refused to write: full disk, missing permission, a file where a folder should be.
+    /// A write failed: full disk, missing permission, a file in place of a directory.
     #[error("cannot {action} {}: {source}", .path.display())]
     Unwritable {
-        /// What was attempted, as a verb: "create", "rename".
+        /// The attempted action, as a verb: "create", "rename".
         action: &'static str,
-        /// The file or folder.
+        /// The file or directory.
         path: PathBuf,
-        /// The operating system's reason.
+        /// Error of the operating system.
         source: io::Error,
     },
-    /// The machine refused to read.
+    /// A read failed.
     #[error("cannot read {}: {source}", .path.display())]
     Unreadable {
-        /// The file or folder.
+        /// The file or directory.
         path: PathBuf,
-        /// The operating system's reason.
+        /// Error of the operating system.
         source: io::Error,
     },
-    /// The target exists and holds something that Tidegate did not write.
+    /// The target exists and has content that Tidegate did not write.
     #[error(
         "{} exists and is not a Tidegate result (a folder with a tidegate.sha256, the list of what Tidegate wrote \
          there); name a new or an empty folder", .path.display()
     )]
     Occupied {
-        /// The folder or file in the way.
+        /// The existing directory or file.
         path: PathBuf,
     },
-    /// Something stands where a file is to be written that Tidegate did not write, or that was changed since.
+    /// The target file was not written by Tidegate, or was changed since.
     #[error("{} {why}", .path.display())]
     NotOurs {
-        /// What stands in the way.
+        /// The existing file.
         path: PathBuf,
-        /// Why it is not ours, as a predicate: "was changed since Tidegate wrote it".
+        /// The reason, as a predicate: "was changed since Tidegate wrote it".
         why: &'static str,
     },
-    /// A folder holds files of Tidegate, but of another kind than those to be written.
+    /// A directory with files of Tidegate, of another kind than those to be written.
     #[error("{} holds what Tidegate wrote as {found:?}, and {wanted:?} is another kind of folder", .path.display())]
     OtherKind {
-        /// The folder.
+        /// The directory.
         path: PathBuf,
-        /// What its list says.
+        /// Its kind according to the list.
         found: String,
-        /// What was to be written.
+        /// The kind to be written.
         wanted: String,
     },
-    /// A result that is done could not take its place.
+    /// A finished result could not be moved to its target.
     #[error("{error}; the finished result stays in {}", .path.display())]
     Kept {
-        /// Where the result is.
+        /// Path of the result.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         error: Box<RecordError>,
     },
-    /// Another process is writing the same result right now.
+    /// Another process is writing the result.
     #[error("another process is writing {}; wait for it or name another folder", .path.display())]
     Busy {
-        /// The result folder both want.
+        /// The result folder.
         path: PathBuf,
     },
     /// A path that cannot be a result folder: it ends in `..`, or is a root.
@@ -74,29 +74,29 @@ pub enum RecordError {
         /// The path.
         path: PathBuf,
     },
-    /// A name that no file directly in a folder can have: with control characters, or of several parts.
+    /// An invalid file name: with control characters, or of several components.
     #[error("{:?} cannot be the name of a file here", .path)]
     BadName {
-        /// The path that it would make.
+        /// The resulting path.
         path: PathBuf,
     },
-    /// A folder that is not the whole of a result.
+    /// An incomplete or changed result.
     #[error("{} is no whole result: {what}; remove it, or copy it again", .path.display())]
     Damaged {
-        /// The folder.
+        /// The directory.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The error.
         what: String,
     },
-    /// The Parquet library rejected a table: a damaged file, or a type this crate does not write.
+    /// The Parquet library rejected a table: a damaged file, or a type that this crate does not write.
     #[error("table {}: {what}", .path.display())]
     Table {
         /// The table's file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The error.
         what: String,
     },
-    /// A row does not have one value for each column.
+    /// The number of values in a row differs from the number of columns.
     #[error("a row of {found} values for the {expected} columns of {}", .path.display())]
     RowLength {
         /// The table's file.
@@ -106,17 +106,17 @@ pub enum RecordError {
         /// Values of the row.
         found: usize,
     },
-    /// A value's kind is not its column's, or it is null where the column is not optional.
+    /// A value's kind differs from its column's, or it is null in a column that is not optional.
     #[error("column {column} holds {expected:?} values, not {found}")]
     ColumnKind {
         /// The column's name.
         column: String,
-        /// What the column holds.
+        /// Kind of the column.
         expected: Kind,
-        /// What the row brought, or the reader asked for.
+        /// Kind of the value, or the kind that the reader requested.
         found: &'static str,
     },
-    /// A number is too large for a column of times and counts.
+    /// A number out of range for a column of times or counts.
     #[error("column {column} cannot hold {value}: times and counts are less than 2^63 - 1")]
     TooLarge {
         /// The column's name.
@@ -124,46 +124,46 @@ pub enum RecordError {
         /// The number.
         value: u64,
     },
-    /// A table lacks a column that was asked for.
+    /// A requested column is missing.
     #[error("no column {column}; the table has {present}")]
     NoColumn {
-        /// The name asked for.
+        /// The requested name.
         column: String,
-        /// The names there are.
+        /// The existing names.
         present: String,
     },
-    /// A text file breaks its format.
+    /// A line that violates a text format.
     #[error("{}line {line}: {what}", .path.as_ref().map(|path| format!("{}, ", path.display())).unwrap_or_default())]
     Line {
-        /// The file, where the text came from one.
+        /// The file; `None` if the text is not from a file.
         path: Option<PathBuf>,
-        /// The line, counted from 1.
+        /// Line, from 1.
         line: usize,
-        /// What is wrong and what would be right.
+        /// The error and a correct value.
         what: String,
     },
-    /// A host number that the HPCC `fct.txt` cannot hold: it has 16 bits for it.
+    /// A host number that does not fit the 16 bits of the HPCC `fct.txt`.
     #[error("host {host} does not fit the HPCC fct.txt (65,536 hosts); write the conweave format")]
     HostNumber {
         /// The host's number.
         host: u32,
     },
-    /// A JSON file that is not what it should be.
+    /// Invalid JSON.
     #[error("{}: {source}", .path.display())]
     Json {
         /// The file.
         path: PathBuf,
-        /// Where it breaks.
+        /// Position and error.
         source: serde_json::Error,
     },
 }
 
-/// ELOOP of Linux.
+/// ELOOP on Linux.
 const LINKS_IN_A_LOOP: i32 = 40;
 
 impl RecordError {
-    /// True where the machine failed (a full disk, a broken one, too many files), false where the input or the place
-    /// that was named is wrong: a folder that is not there, is no folder, or may not be written.
+    /// Returns `true` for failures of the machine (full or broken disk, too many open files), `false` for an invalid
+    /// input or path: a missing directory, a path that is no directory, missing write permission.
     pub fn is_machine_failure(&self) -> bool {
         use io::ErrorKind::{
             AlreadyExists, InvalidFilename, InvalidInput, IsADirectory, NotADirectory, NotFound, PermissionDenied,
@@ -174,7 +174,7 @@ impl RecordError {
             RecordError::Kept { error, .. } => return error.is_machine_failure(),
             _ => return false,
         };
-        // Too many links on the way: the kind for it is not stable yet.
+        // Symbolic links in a loop: the error kind for it is not stable yet.
         let looped = cfg!(unix) && source.raw_os_error() == Some(LINKS_IN_A_LOOP);
         let place = matches!(
             source.kind(),

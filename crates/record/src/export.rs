@@ -1,4 +1,4 @@
-//! Every table of a folder of results as CSV: Parquet tables, `pfc.txt`, and the numbers of `summary.json`.
+//! Exports every table of a result folder as CSV: Parquet tables, `pfc.txt`, and the numbers of `summary.json`.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -13,31 +13,31 @@ use crate::table::column::{Column, Kind};
 use crate::table::csv::{push_text, push_value};
 use crate::table::{TableReader, Value, print_csv};
 
-/// The file of pauses and resumes, and the table that is made of it.
+/// File of pauses and resumes, and name of its table.
 const PAUSES: (&str, &str) = ("pfc.txt", "pauses");
-/// What the table of the summary's numbers is called.
+/// Name of the table of the summary's numbers.
 const SUMMARY: &str = "summary";
-/// Text that is handed on at a time.
+/// Text in bytes that is printed at a time.
 const CHUNK_BYTES: usize = 1 << 16;
 
-/// A table of a folder of results.
+/// A table of a result folder.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Exported {
-    /// What it is called: the file without its ending, `pauses` for `pfc.txt`, `summary` for `summary.json`.
+    /// Name of the table: the file name without extension, `pauses` for `pfc.txt`, `summary` for `summary.json`.
     pub name: String,
     /// Its columns.
     pub columns: Vec<Column>,
-    /// How many rows it has; `None` where nobody has counted them.
+    /// Number of rows; `None` if not counted.
     pub rows: Option<u64>,
-    /// The run that it is of, as [`TableReader::about`].
+    /// The run of the table, like [`TableReader::about`].
     pub about: Vec<(String, String)>,
     path: PathBuf,
 }
 
-/// The tables in `folder`, a result or a sweep, by name.
+/// Returns the tables in `folder`, a result or a sweep, by name.
 ///
 /// # Errors
-/// [`RecordError::Unreadable`]; [`RecordError::Table`] for a table that is damaged, or a folder without any.
+/// [`RecordError::Unreadable`]; [`RecordError::Table`] for a damaged table, or a folder without tables.
 pub fn tables(folder: &Path) -> Result<Vec<Exported>, RecordError> {
     let mut found = Vec::new();
     let unreadable = || RecordError::unreadable(folder);
@@ -86,8 +86,8 @@ fn summary_columns() -> Vec<Column> {
 }
 
 impl Exported {
-    /// Prints the table as CSV (RFC 4180 with bare line feeds): a header, then a line a row. `print` gets whole lines,
-    /// many at a time.
+    /// Prints the table as CSV (RFC 4180 with bare line feeds): a header, then one line per row. `print` receives whole
+    /// lines, many at a time.
     ///
     /// # Errors
     /// [`RecordError::Unreadable`], [`RecordError::Table`], [`RecordError::Json`], and those of `print`.
@@ -112,8 +112,8 @@ impl Exported {
         print(&waiting)
     }
 
-    /// Writes the table as CSV to the file `path` that a user named: where nothing stands, where the same bytes stand,
-    /// or over any file with `force`.
+    /// Writes the table as CSV to the user's file `path`, if it does not exist or has equal content; with `force`, over
+    /// any file.
     ///
     /// # Errors
     /// Those of [`Exported::csv`], [`RecordError::NotOurs`], [`RecordError::Unwritable`].
@@ -173,7 +173,7 @@ impl Exported {
     }
 }
 
-/// Every value that is no object and no list, with its place: `flows.fct_ns.mean`, `links.busiest.0.node`.
+/// Collects every value that is no object and no list, with its path: `flows.fct_ns.mean`, `links.busiest.0.node`.
 fn leaves(json: &Json, place: &str, found: &mut Vec<(String, Option<String>)>) {
     let below = |key: &str| if place.is_empty() { key.to_owned() } else { format!("{place}.{key}") };
     match json {

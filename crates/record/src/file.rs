@@ -1,4 +1,4 @@
-//! A file that appears whole or not at all, and never in the place of somebody else's.
+//! Files that appear complete or not at all, and that never replace files of others.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -9,22 +9,22 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use crate::error::RecordError;
 use crate::manifest::{found, hash_bytes, hash_file};
 
-/// `path` with `suffix` after its last component: `out/run` and `.partial` give `out/run.partial`.
+/// Appends `suffix` to the last component of `path`: `out/run` and `.partial` give `out/run.partial`.
 pub(crate) fn sibling(path: &Path, suffix: &str) -> PathBuf {
     let mut name = OsString::from(path.as_os_str());
     name.push(suffix);
     PathBuf::from(name)
 }
 
-/// Whether `name` is one under which a [`WholeFile`] grows.
+/// Returns `true` for names of temporary files of a [`WholeFile`].
 pub fn is_temporary(name: &str) -> bool {
     let number = name.strip_prefix(".tidegate-").and_then(|rest| rest.strip_suffix(".tmp"));
     number.is_some_and(|number| !number.is_empty() && number.bytes().all(|digit| digit.is_ascii_digit()))
 }
 
-/// Makes a file in `folder` under a name that nothing had.
+/// Creates a file in `folder` under an unused name.
 fn temporary(folder: &Path) -> io::Result<(PathBuf, File)> {
-    // Counted on, so that who writes thousands of files at once does not ask for the same names again and again.
+    // The counter is global, so that a writer of thousands of files does not probe used names again.
     static NEXT: AtomicU32 = AtomicU32::new(0);
     unused(folder, &NEXT)
 }
@@ -42,24 +42,24 @@ fn unused(folder: &Path, next: &AtomicU32) -> io::Result<(PathBuf, File)> {
     Err(io::ErrorKind::AlreadyExists.into())
 }
 
-/// Buffered writing to a temporary file beside `path`, renamed to `path` at the end. Dropped before, it leaves
-/// nothing behind; killed, it leaves at most the temporary file. A device or a pipe is written to as it is.
+/// Buffered writing to a temporary file beside `path`, renamed to `path` at the end. If it is dropped before, no file
+/// remains; if the process is killed, at most the temporary file. A device or a pipe is written to directly.
 #[derive(Debug)]
 pub struct WholeFile {
     target: PathBuf,
-    /// The target was named by a link that leads to it.
+    /// The given path is a symbolic link to the target.
     linked: bool,
-    // `None` once renamed, and for what is written to directly.
+    // `None` once renamed, and for devices and pipes.
     temporary: Option<PathBuf>,
-    // `None` once all is written.
+    // `None` once closed.
     writer: Option<BufWriter<File>>,
 }
 
 impl WholeFile {
-    /// Starts a file that will stand at `path`, or where a link at `path` leads.
+    /// Starts a file at `path`, or at the target of a link.
     ///
     /// # Errors
-    /// [`RecordError::Unwritable`], also for a folder.
+    /// [`RecordError::Unwritable`], also for a directory.
     pub fn create(path: &Path) -> Result<Self, RecordError> {
         let unwritable = || RecordError::unwritable("create", path);
         let linked = found(path)?.is_some_and(|found| found.is_symlink());
@@ -78,12 +78,12 @@ impl WholeFile {
         Ok(WholeFile { target, linked, temporary, writer: Some(BufWriter::with_capacity(1 << 16, file)) })
     }
 
-    /// Where the file will stand.
+    /// Returns the final path of the file.
     pub fn target(&self) -> &Path {
         &self.target
     }
 
-    /// Writes a formatted piece of text, with the error typed.
+    /// Writes formatted text, with a typed error.
     ///
     /// # Errors
     /// [`RecordError::Unwritable`].
@@ -92,7 +92,7 @@ impl WholeFile {
         result.map_err(RecordError::unwritable("write", &self.target))
     }
 
-    /// Brings all that was written to the disk and lets go of the file handle, of which there are few.
+    /// Flushes the buffer and closes the file handle, since handles are limited.
     ///
     /// # Errors
     /// [`RecordError::Unwritable`].
@@ -103,10 +103,10 @@ impl WholeFile {
         }
     }
 
-    /// From here on the file exists, in the place of any other: for files in folders of our own.
+    /// Moves the file to its target, replacing any other: only for files in folders of Tidegate.
     ///
     /// # Errors
-    /// [`RecordError::Unwritable`]; the target is then untouched.
+    /// [`RecordError::Unwritable`]; the target is then unchanged.
     pub fn commit(mut self) -> Result<(), RecordError> {
         self.close()?;
         if let Some(temporary) = &self.temporary {
@@ -116,11 +116,12 @@ impl WholeFile {
         Ok(())
     }
 
-    /// From here on the file exists, in the place of one that Tidegate wrote, or of any with `force`. What Tidegate
-    /// wrote is what has the same bytes, or a [seal](sealed) that holds.
+    /// Moves the file to its target if that does not exist or was written by Tidegate: it has equal bytes, or a valid
+    /// [seal](sealed). With `force` it replaces any file.
     ///
     /// # Errors
-    /// [`RecordError::NotOurs`] where something else stands; [`RecordError::Unwritable`]. The target is then untouched.
+    /// [`RecordError::NotOurs`] for another file at the target; [`RecordError::Unwritable`]. The target is then
+    /// unchanged.
     pub fn commit_over(mut self, force: bool) -> Result<(), RecordError> {
         self.close()?;
         let Some(temporary) = &self.temporary else { return Ok(()) };
@@ -128,7 +129,7 @@ impl WholeFile {
             return self.commit();
         }
         if hash_file(temporary)? == hash_file(&self.target)? {
-            // Nothing to do: dropping takes the temporary file away.
+            // Equal content: `drop` removes the temporary file.
             return Ok(());
         }
         let not_ours = |why| RecordError::NotOurs { path: self.target.clone(), why };
@@ -158,17 +159,17 @@ impl Write for WholeFile {
 impl Drop for WholeFile {
     fn drop(&mut self) {
         if let Some(writer) = self.writer.take() {
-            // Taken apart without a flush: what is buffered goes with the file.
+            // Taken apart without a flush: the buffered bytes are discarded with the file.
             drop(writer.into_parts());
         }
         if let Some(temporary) = &self.temporary {
-            // Nobody is left to hear of a failure, and a stray temporary file harms no reader.
+            // A failure cannot be reported here, and a stray temporary file does no harm.
             let _ = fs::remove_file(temporary);
         }
     }
 }
 
-/// Writes `bytes` to `path`, whole or not at all, in the place of any other file: for folders of our own.
+/// Writes `bytes` to `path`, atomically, replacing any other file: only for folders of Tidegate.
 ///
 /// # Errors
 /// [`RecordError::Unwritable`].
@@ -176,8 +177,8 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), RecordError> {
     written(path, bytes)?.commit()
 }
 
-/// Writes `bytes` to the file `path` that a user named, whole or not at all: where nothing stands, in the place of what
-/// Tidegate wrote ([`WholeFile::commit_over`]), or of any file with `force`.
+/// Writes `bytes` to the user's file `path`, atomically: if it does not exist, or over a file that Tidegate wrote
+/// ([`WholeFile::commit_over`]); with `force`, over any file.
 ///
 /// # Errors
 /// [`RecordError::NotOurs`], [`RecordError::Unwritable`].
@@ -185,7 +186,7 @@ pub fn write_file(path: &Path, bytes: &[u8], force: bool) -> Result<(), RecordEr
     written(path, bytes)?.commit_over(force)
 }
 
-/// A file that holds `bytes` and does not stand at `path` yet.
+/// Writes and closes a file with `bytes`, not yet moved to `path`.
 pub(crate) fn written(path: &Path, bytes: &[u8]) -> Result<WholeFile, RecordError> {
     let mut file = WholeFile::create(path)?;
     file.write_all(bytes).map_err(RecordError::unwritable("write", path))?;
@@ -196,8 +197,8 @@ pub(crate) fn written(path: &Path, bytes: &[u8]) -> Result<WholeFile, RecordErro
 const SEAL: &str = "<!-- tidegate sha256 ";
 const SEAL_END: &str = " -->\n";
 
-/// HTML or SVG with a last line by which Tidegate knows it again, as long as nobody changes it: a comment with the
-/// SHA-256 of what stands before.
+/// Adds a seal to HTML or SVG: a comment in the last line with the SHA-256 of the text before it. It identifies files
+/// of Tidegate that were not changed.
 pub fn sealed(mut markup: String) -> String {
     if !markup.ends_with('\n') {
         markup.push('\n');
@@ -206,7 +207,7 @@ pub fn sealed(mut markup: String) -> String {
     markup + SEAL + &hash + SEAL_END
 }
 
-/// Whether what stands before the seal is as it was; `None` where there is no seal.
+/// Returns `true` if the text before the seal is unchanged; `None` without a seal.
 fn seal_holds(bytes: &[u8]) -> Option<bool> {
     let hash_at = bytes.len().checked_sub(SEAL_END.len() + 64)?;
     let before = bytes[..hash_at].strip_suffix(SEAL.as_bytes())?;
@@ -219,7 +220,7 @@ pub(crate) mod tests {
     use super::*;
     use std::sync::atomic::{AtomicU32, Ordering};
 
-    /// An empty folder of the test's own, removed when dropped.
+    /// An empty directory for one test, removed when dropped.
     pub(crate) struct Scratch(pub(crate) PathBuf);
 
     impl Scratch {

@@ -1,4 +1,4 @@
-//! Files that a command writes into a folder of the user's choice.
+//! Files that a command writes into a folder chosen by the user.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -11,38 +11,38 @@ use crate::file::{WholeFile, write_whole};
 use crate::folder::{Claim, RESULT};
 use crate::manifest::{MANIFEST_FILE, Manifest, Standing, found, hash_bytes, hash_file, is_plain};
 
-/// In a folder that exists, files grow in a folder of this name with `.partial` behind it.
+/// Base name of the temporary folder, with suffix `.partial`, inside an existing folder.
 const GROWING: &str = ".tidegate";
 
-/// What becomes of files that an earlier command of the same kind left in the folder and this one does not write.
+/// Treatment of files that an earlier command of this kind wrote and this one does not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Earlier {
-    /// They stay: the folder collects.
+    /// Keep them: the folder collects files.
     Kept,
-    /// They go, unless somebody changed them: the files of the folder are one thing together.
+    /// Remove them, unless they were changed: the files of the folder belong together.
     Removed,
 }
 
-/// Files that grow in a folder of their own until all are there: for more than fits into memory, and for many threads.
-/// Dropped before [`NewFiles::commit`], it leaves nothing behind; killed, it leaves that folder, which the next one
-/// that claims the same place removes.
+/// Files that are collected in a temporary folder until all are complete: for more data than fits into memory, and for
+/// several threads. If it is dropped before [`NewFiles::commit`], no file remains; if the process is killed, the
+/// temporary folder remains, and the next writer with this target removes it.
 ///
-/// Only files that Tidegate wrote as a folder of this kind are replaced; with `force` any file of these names.
+/// It replaces only files that Tidegate wrote in a folder of this kind; with `force`, any file of these names.
 #[derive(Debug)]
 pub struct NewFiles<'a> {
     folder: &'a Path,
     force: bool,
     known: Manifest,
-    /// The names of the files and the SHA-256 of what they hold.
+    /// Names of the files and the SHA-256 of their contents.
     ready: Mutex<Vec<(String, String)>>,
-    /// Where they grow: beside a folder that is not there yet, else in it.
+    /// The temporary folder: beside a folder that does not exist yet, else in it.
     growing: Claim,
-    /// After the files: a folder goes when it is empty.
+    /// Declared after `growing`, to be dropped after it: a directory can be removed only when it is empty.
     made: Made,
 }
 
 impl<'a> NewFiles<'a> {
-    /// Claims a place beside `folder`, or in it where it exists.
+    /// Claims a temporary folder beside `folder`, or in it if it exists.
     ///
     /// # Errors
     /// [`RecordError::OtherKind`], [`RecordError::Busy`] while another process writes there,
@@ -64,21 +64,21 @@ impl<'a> NewFiles<'a> {
         Ok(NewFiles { folder, force, known, ready: Mutex::default(), growing, made })
     }
 
-    /// Writes a file of this name, which nothing sees before [`NewFiles::commit`]. Each name is for one file.
+    /// Writes a file, which becomes visible at [`NewFiles::commit`]. Each name must be used once.
     ///
     /// # Errors
-    /// [`RecordError::NotOurs`] for a file that somebody else wrote or changed, [`RecordError::BadName`] for a name
-    /// that is no plain one, [`RecordError::Unwritable`].
+    /// [`RecordError::NotOurs`] for a file that Tidegate did not write or that was changed, [`RecordError::BadName`]
+    /// for an invalid name, [`RecordError::Unwritable`].
     pub fn add(&self, name: &str, content: &[u8]) -> Result<(), RecordError> {
         write_whole(&self.place(name)?, content)?;
         self.grown(name, hash_bytes(content));
         Ok(())
     }
 
-    /// As [`NewFiles::add`], for a file that `write` writes piece by piece.
+    /// Like [`NewFiles::add`], for a file that `write` writes piece by piece.
     ///
     /// # Errors
-    /// As [`NewFiles::add`], and those of `write`.
+    /// Those of [`NewFiles::add`] and of `write`.
     pub fn add_with(
         &self,
         name: &str,
@@ -92,7 +92,7 @@ impl<'a> NewFiles<'a> {
         Ok(())
     }
 
-    /// Where the file of this name grows.
+    /// Returns the temporary path of a file.
     fn place(&self, name: &str) -> Result<PathBuf, RecordError> {
         check_file(self.folder, &self.known, name, self.force)?;
         let path = self.folder.join(name);
@@ -106,12 +106,12 @@ impl<'a> NewFiles<'a> {
         self.ready.lock().unwrap_or_else(PoisonError::into_inner).push((name.to_owned(), hash));
     }
 
-    /// Gives all files their names, and the folder the list of them.
+    /// Moves all files to their names and writes the list.
     ///
     /// # Errors
     /// [`RecordError::Unwritable`].
     pub fn commit(self, earlier: Earlier) -> Result<(), RecordError> {
-        // Dropped in reverse: the claimed folder before its parents.
+        // Dropped in reverse order: the claimed folder before its parents.
         let NewFiles { folder, force, known, ready, mut made, growing } = self;
         let ready = ready.into_inner().unwrap_or_else(PoisonError::into_inner);
         let mut new = Manifest::new(known.kind());
@@ -125,9 +125,10 @@ impl<'a> NewFiles<'a> {
             made.0.clear();
             return Ok(());
         }
-        // Somebody may have put files there since they were added.
+        // Check again: files may have been created there since `add`.
         ready.iter().try_for_each(|(name, _)| check_file(folder, &known, name, force))?;
-        // Killed among the renames below, old and new files stand side by side, and both are known as ours.
+        // The list has old and new hashes before the renames: if the process is killed between them, both are
+        // recognised.
         list(folder, &new.clone().joined(&known))?;
         made.0.clear();
         for (name, _) in &ready {
@@ -154,26 +155,25 @@ impl<'a> NewFiles<'a> {
     }
 }
 
-/// Folders that were made for files that may not come about; the innermost first.
+/// Directories made for files that may not be completed; the innermost first.
 #[derive(Debug)]
 struct Made(Vec<PathBuf>);
 
 impl Drop for Made {
     fn drop(&mut self) {
-        // Where somebody put something of theirs, it stays.
+        // Directories with files of others are not empty and stay.
         self.0.iter().for_each(|folder| drop(fs::remove_dir(folder)));
     }
 }
 
-/// Writes `files`, each by its name and content, into `folder`, which is made where it is missing, together with the
-/// list of them. Every file is on the disk before the first takes its name.
+/// Writes `files`, by name and content, and their list into `folder`, which is created if it is missing. Every file is
+/// on the disk before the first is renamed.
 ///
-/// Only files that Tidegate wrote as a folder of this `kind` are replaced; with `force` any file of these names.
+/// It replaces only files that Tidegate wrote in a folder of this `kind`; with `force`, any file of these names.
 ///
 /// # Errors
-/// [`RecordError::NotOurs`] for a file that somebody else wrote or changed, [`RecordError::OtherKind`],
-/// [`RecordError::BadName`] for a name that is no plain one, [`RecordError::Unwritable`]. The files are then as they
-/// were.
+/// [`RecordError::NotOurs`] for a file that Tidegate did not write or that was changed, [`RecordError::OtherKind`],
+/// [`RecordError::BadName`] for an invalid name, [`RecordError::Unwritable`]. The files are then unchanged.
 pub fn write_files(
     folder: &Path,
     kind: &str,
@@ -186,11 +186,11 @@ pub fn write_files(
     new.commit(earlier)
 }
 
-/// Whether [`write_files`] may write files of these names: a question to ask before hours of work. Gives the list of
-/// what Tidegate wrote there as this kind.
+/// Checks that [`write_files`] may write files of these names, before hours of work. Returns the list of the files that
+/// Tidegate wrote there as this kind.
 ///
 /// # Errors
-/// As [`write_files`].
+/// Those of [`write_files`].
 pub fn check_files<'a>(
     folder: &Path,
     kind: &str,
@@ -199,7 +199,7 @@ pub fn check_files<'a>(
 ) -> Result<Manifest, RecordError> {
     let known = match Manifest::read(folder) {
         Ok(Some(known)) if known.kind() == kind => known,
-        // The list of a result's files is never replaced: without it the result would not be known as one.
+        // The list of a result is never replaced: without it the result would not be recognised.
         Ok(Some(known)) if !force || known.kind() == RESULT => {
             let (found, wanted) = (known.kind().to_owned(), kind.to_owned());
             return Err(RecordError::OtherKind { path: folder.to_owned(), found, wanted });
@@ -212,7 +212,7 @@ pub fn check_files<'a>(
     Ok(known)
 }
 
-/// Whether a file of this name may be written where these are known as ours.
+/// Checks that the file `name` may be written, given the list `known`.
 fn check_file(folder: &Path, known: &Manifest, name: &str, force: bool) -> Result<(), RecordError> {
     let path = folder.join(name);
     if !is_plain(name) {
@@ -256,7 +256,7 @@ mod tests {
         let known = Manifest::read(&scratch.0).unwrap().unwrap();
         assert_eq!(known.names().into_iter().collect::<Vec<_>>(), ["a", "c", "d"]);
 
-        // Changed by hand, it stays even where the folder is written anew without it.
+        // A changed file stays, even if the folder is rewritten without it.
         fs::write(scratch.0.join("c"), "by hand").unwrap();
         let error = write(&scratch, "export", &[("c", "4")], Earlier::Removed, false).unwrap_err();
         assert!(matches!(error, RecordError::NotOurs { .. }) && error.to_string().contains("changed"), "{error}");
@@ -312,7 +312,7 @@ mod tests {
         assert!(matches!(new.add("S7", b"1"), Err(RecordError::NotOurs { .. })));
     }
 
-    /// What a killed writer leaves: its folder and marker, whose lock went with the process.
+    /// Makes the state after a killed writer: its folder and marker; the lock ended with the process.
     fn killed(partial: &Path) {
         fs::create_dir_all(partial).unwrap();
         fs::write(partial.join(".tidegate-partial"), "S1\nS2\n").unwrap();
@@ -340,7 +340,7 @@ mod tests {
         fs::remove_dir_all(folder.join(".tidegate.partial")).unwrap();
         assert_eq!(names(), expected);
 
-        // Killed just after the folder took its name, and while another was to take its place.
+        // Killed just after the folder was renamed, while another writer was to replace it.
         fs::write(folder.join(".tidegate-partial"), "S1\n").unwrap();
         killed(&scratch.0.join("out.partial"));
         write().unwrap();

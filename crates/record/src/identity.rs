@@ -1,13 +1,13 @@
-//! Which run something is of.
+//! Identity of a run.
 
 use serde::{Deserialize, Serialize};
 
-/// What was run: equal identities give equal results.
+/// Scenario, seed and version: equal identities give equal results.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ScenarioIdentity {
     /// The scenario's name.
     pub name: String,
-    /// Hash of the scenario as lowered, in hex.
+    /// Hash of the lowered scenario, in hex.
     pub hash: String,
     /// Seed of all random streams.
     pub seed: u64,

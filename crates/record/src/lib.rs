@@ -1,10 +1,9 @@
-//! Results on disk: a [`folder`] that appears whole or not at all, with a [`manifest`] that tells its files from those
-//! of the user, streamed Parquet tables ([`table`]) and the same as CSV ([`export`]), [`flows`] and the field's
-//! `fct.txt`, [`pfc`] logs, time [`series`], [`trace`]s of single frames, and the [`summary`] of a run. The numbers
-//! themselves are of [`stats`].
+//! Results on disk: a [`folder`] that appears complete or not at all, with a [`manifest`] of the files that Tidegate
+//! wrote, streamed Parquet tables ([`table`]) and their CSV form ([`export`]), [`flows`] and `fct.txt`, [`pfc`] logs,
+//! time [`series`], [`trace`]s of single frames, and the [`summary`] of a run. The values are those of [`stats`].
 //!
-//! Everything but `timing.json` is the same bytes for the same rows: no time of day, no host, no
-//! hash-map order reaches a file. [`results_hash::results_hash`] states that in one number.
+//! Equal rows give equal bytes in every file except `timing.json`: no time of day, host name or hash-map order is
+//! written. [`results_hash::results_hash`] is one hash over them.
 
 pub mod control;
 pub mod error;

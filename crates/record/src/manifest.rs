@@ -1,7 +1,7 @@
-//! Which files of a folder Tidegate wrote, and whether they still are as it wrote them.
+//! The files of a folder that Tidegate wrote, with hashes that show changes.
 //!
-//! The list is a file of the folder, in the form that `sha256sum -c` reads. Nothing that is not in it is ever
-//! replaced or removed, and nothing that was changed since.
+//! The list is a file of the folder, in the format of `sha256sum -c`. Only listed and unchanged files are ever replaced
+//! or removed.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File, Metadata};
@@ -12,9 +12,9 @@ use sha2::{Digest, Sha256};
 
 use crate::error::RecordError;
 
-/// The list's name in its folder.
+/// Name of the list in its folder.
 pub const MANIFEST_FILE: &str = "tidegate.sha256";
-/// Begins the list; what follows is the kind of the folder.
+/// Start of the list, followed by the kind of the folder.
 const HEADER: &str = "# tidegate: ";
 const EXPLANATION: &str =
     "# Tidegate wrote these files and may replace them; sha256sum -c tidegate.sha256 checks them.";
@@ -25,33 +25,33 @@ const HASH_DIGITS: usize = 64;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Manifest {
     kind: String,
-    // A name stands twice while its file is being replaced: both contents are ours then.
+    // During a replacement a name has two entries, with its old and its new hash.
     files: BTreeSet<(String, String)>,
 }
 
-/// What stands where a file is to be written.
+/// State of a path before a file is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
-    /// Nothing.
+    /// The file does not exist.
     Free,
     /// A file as Tidegate wrote it.
     Ours,
-    /// A file that Tidegate wrote and somebody changed since.
+    /// A file that Tidegate wrote and that was changed since.
     Changed,
-    /// Something that Tidegate did not write.
+    /// A file that Tidegate did not write.
     Foreign,
 }
 
 impl Manifest {
-    /// An empty list for a folder of this kind, such as `result`.
+    /// Makes an empty list for a folder of this kind, such as `result`.
     pub fn new(kind: &str) -> Manifest {
         Manifest { kind: kind.to_owned(), files: BTreeSet::new() }
     }
 
-    /// The list of `folder`; `None` where it has none.
+    /// Reads the list of `folder`; `None` if it has none.
     ///
     /// # Errors
-    /// [`RecordError::Unreadable`]; [`RecordError::Line`] for a file of that name that is no such list.
+    /// [`RecordError::Unreadable`]; [`RecordError::Line`] for a file of that name in another format.
     pub fn read(folder: &Path) -> Result<Option<Manifest>, RecordError> {
         let path = folder.join(MANIFEST_FILE);
         match fs::read(&path) {
@@ -80,17 +80,17 @@ impl Manifest {
         Ok(manifest)
     }
 
-    /// What the folder holds, such as `result`.
+    /// Returns the kind of the folder, such as `result`.
     pub fn kind(&self) -> &str {
         &self.kind
     }
 
-    /// Names of the files, each once, in order.
+    /// Returns the names of the files, each once, in order.
     pub fn names(&self) -> BTreeSet<&str> {
         self.files.iter().map(|(name, _)| name.as_str()).collect()
     }
 
-    /// Whether the file `name` is listed.
+    /// Returns `true` if the file `name` is listed.
     pub fn lists(&self, name: &str) -> bool {
         self.hashes(name).next().is_some()
     }
@@ -100,7 +100,7 @@ impl Manifest {
         self.files.insert((name.to_owned(), hash.to_owned()));
     }
 
-    /// Whether a file of this name and SHA-256 is listed.
+    /// Returns `true` if a file of this name and SHA-256 is listed.
     pub(crate) fn lists_content(&self, name: &str, hash: &str) -> bool {
         self.hashes(name).any(|known| known == hash)
     }
@@ -110,19 +110,19 @@ impl Manifest {
         listed.take_while(move |(known, _)| known == name).map(|(_, hash)| hash.as_str())
     }
 
-    /// All of both lists, as one of this kind.
+    /// Returns the union of both lists, with the kind of the first.
     pub(crate) fn joined(mut self, other: &Manifest) -> Manifest {
         self.files.extend(other.files.iter().cloned());
         self
     }
 
-    /// The list without the files of these names.
+    /// Returns the list without these names.
     pub(crate) fn without(mut self, names: &BTreeSet<&str>) -> Manifest {
         self.files.retain(|(name, _)| !names.contains(name.as_str()));
         self
     }
 
-    /// What stands in `folder` where the file `name` would be written.
+    /// Returns the state of the file `name` in `folder`.
     ///
     /// # Errors
     /// [`RecordError::Unreadable`].
@@ -132,27 +132,27 @@ impl Manifest {
         if !self.lists(name) {
             return Ok(Standing::Foreign);
         }
-        // A link or a folder has come to stand in the place of our file.
+        // A link or a directory may have replaced the file.
         let as_written = found.is_file() && self.lists_content(name, &hash_file(&path)?);
         Ok(if as_written { Standing::Ours } else { Standing::Changed })
     }
 
-    /// The text of the list.
+    /// Returns the text of the list.
     pub fn to_text(&self) -> String {
         let lines: String = self.files.iter().map(|(name, hash)| format!("{hash}  {name}\n")).collect();
         format!("{HEADER}{}\n{EXPLANATION}\n{lines}", self.kind)
     }
 }
 
-/// Whether `name` is that of a file directly in a folder. A list comes from anywhere: a name that leads out of the
-/// folder would let it name any file of the user's.
+/// Returns `true` for the name of a file directly in a folder. Lists may come from others: a path out of the folder
+/// would let a list claim any file of the user.
 pub(crate) fn is_plain(name: &str) -> bool {
     let mut parts = Path::new(name).components();
     let one = matches!((parts.next(), parts.next()), (Some(Component::Normal(part)), None) if part == name);
     one && !name.chars().any(char::is_control) && name != MANIFEST_FILE
 }
 
-/// What stands at `path`, itself and not what a link leads to.
+/// Returns the metadata of `path` itself, without following a link; `None` if it does not exist.
 pub(crate) fn found(path: &Path) -> Result<Option<Metadata>, RecordError> {
     match path.symlink_metadata() {
         Ok(found) => Ok(Some(found)),
@@ -161,7 +161,7 @@ pub(crate) fn found(path: &Path) -> Result<Option<Metadata>, RecordError> {
     }
 }
 
-/// Hands the content of a file to `each`, in parts; gives its length at the beginning.
+/// Passes the content of a file to `each` in parts, after a first call with the length and no bytes.
 pub(crate) fn for_parts(path: &Path, mut each: impl FnMut(u64, &[u8])) -> Result<(), RecordError> {
     let mut file = File::open(path).map_err(RecordError::unreadable(path))?;
     let length = file.metadata().map_err(RecordError::unreadable(path))?.len();
@@ -175,14 +175,14 @@ pub(crate) fn for_parts(path: &Path, mut each: impl FnMut(u64, &[u8])) -> Result
     }
 }
 
-/// The SHA-256 of a file, in hexadecimal digits.
+/// Returns the SHA-256 of a file, in hexadecimal digits.
 pub(crate) fn hash_file(path: &Path) -> Result<String, RecordError> {
     let mut hasher = Sha256::new();
     for_parts(path, |_, part| hasher.update(part))?;
     Ok(hex(hasher))
 }
 
-/// The SHA-256 of `bytes`, in hexadecimal digits.
+/// Returns the SHA-256 of `bytes`, in hexadecimal digits.
 pub(crate) fn hash_bytes(bytes: &[u8]) -> String {
     hex(Sha256::new_with_prefix(bytes))
 }

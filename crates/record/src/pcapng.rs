@@ -1,4 +1,4 @@
-//! Captures: pcapng (draft-ietf-opsawg-pcapng), streamed, with stamps in nanoseconds.
+//! Captures in pcapng (draft-ietf-opsawg-pcapng), streamed, with timestamps in nanoseconds.
 
 use crate::error::RecordError;
 use crate::file::WholeFile;
@@ -6,10 +6,10 @@ use std::io::Write;
 use std::path::Path;
 use units::Time;
 
-/// A dissector in Lua for what captures hold beyond what Wireshark knows.
+/// A Lua dissector for contents of captures that Wireshark does not decode.
 pub const DISSECTOR: &str = include_str!("../assets/tidegate.lua");
 
-/// The file of a capture in a result folder.
+/// File of a capture in a result folder.
 pub const CAPTURE_FILE: &str = "capture.pcapng";
 
 const SECTION_HEADER: u32 = 0x0a0d_0d0a;
@@ -17,27 +17,27 @@ const INTERFACE_DESCRIPTION: u32 = 1;
 const ENHANCED_PACKET: u32 = 6;
 const BYTE_ORDER: u32 = 0x1a2b_3c4d;
 const LINKTYPE_ETHERNET: u16 = 1;
-/// Options of blocks: code by block.
+/// Codes of block options.
 const APPLICATION: u16 = 4;
 const IF_NAME: u16 = 2;
 const IF_SPEED: u16 = 8;
 const IF_RESOLUTION: u16 = 9;
 const IF_FCS_LENGTH: u16 = 13;
 const PACKET_FLAGS: u16 = 2;
-/// Ten to the minus this many seconds.
+/// Timestamp resolution: 10^-9 s.
 const NANOSECONDS: u8 = 9;
 const FCS_BYTES: u8 = 4;
 
-/// A port whose frames a capture holds.
+/// A captured port.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Interface {
-    /// As readers show it: "S1:3 to H2".
+    /// Name shown by readers: "S1:3 to H2".
     pub name: String,
-    /// Rate of its link.
+    /// Rate of its link in bit/s.
     pub rate_bps: u64,
 }
 
-/// Writes a capture. Like every file of a result it appears whole, when it is closed.
+/// Writes a capture. Like every file of a result, it appears complete, when it is closed.
 pub struct CaptureWriter {
     file: WholeFile,
     block: Vec<u8>,
@@ -70,7 +70,7 @@ impl CaptureWriter {
         Ok(writer)
     }
 
-    /// Appends a frame, from destination address to FCS, that passed `interface`; `at` is cut to nanoseconds.
+    /// Appends a frame, from destination address to FCS, that passed `interface`; `at` is truncated to nanoseconds.
     ///
     /// # Errors
     /// [`RecordError::Unwritable`].
@@ -78,8 +78,8 @@ impl CaptureWriter {
         self.push_cut((interface, at), outbound, frame, frame.len())
     }
 
-    /// As [`CaptureWriter::push`], for a frame that was `whole_bytes` long before a switch cut it: readers take it for
-    /// one of which not all was captured, and not for a malformed one.
+    /// Like [`CaptureWriter::push`], for a trimmed frame of originally `whole_bytes`: readers treat it as partly
+    /// captured, not as malformed.
     ///
     /// # Errors
     /// [`RecordError::Unwritable`].
@@ -105,7 +105,7 @@ impl CaptureWriter {
         self.end(ENHANCED_PACKET)
     }
 
-    /// Makes the file appear.
+    /// Completes the file, which then appears.
     ///
     /// # Errors
     /// [`RecordError::Unwritable`].
@@ -149,8 +149,8 @@ mod tests {
     use super::*;
     use crate::file::tests::Scratch;
 
-    /// The blocks of a file: type and content. Fails where both lengths of a block differ or the file does not end
-    /// with a block.
+    /// Returns the blocks of a file: type and content. Panics if both lengths of a block differ or the file does not
+    /// end with a block.
     fn blocks(bytes: &[u8]) -> Vec<(u32, Vec<u8>)> {
         let word = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap());
         let (mut at, mut found) = (0, Vec::new());

@@ -1,5 +1,4 @@
-//! `pfc.txt` as the HPCC fork of ns-3 writes it: one pause or resume a line, logged where it is
-//! received.
+//! `pfc.txt` as the HPCC fork of ns-3 writes it: one received pause or resume per line.
 
 use std::path::Path;
 
@@ -8,7 +7,7 @@ use units::Time;
 use crate::error::RecordError;
 use crate::file::WholeFile;
 
-/// What stands at a node that received a pause.
+/// Kind of the receiving node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NodeKind {
     /// Written 0.
@@ -31,8 +30,8 @@ impl PfcWriter {
         Ok(PfcWriter { file: WholeFile::create(path)? })
     }
 
-    /// Appends a pause (`paused`) or a resume that `node` received at `port`. The format counts ports
-    /// from 1 and rounds times down to ns; it has no place for the priority.
+    /// Appends a pause (`paused`) or a resume that `node` received at `port`. The format counts ports from 1 and rounds
+    /// times down to ns; it has no field for the priority.
     ///
     /// # Errors
     /// [`RecordError::Unwritable`].
@@ -45,7 +44,7 @@ impl PfcWriter {
         self.file.print(format_args!("{time_ns} {node} {kind} {port} {}\n", u8::from(paused)))
     }
 
-    /// Makes the file appear.
+    /// Completes the file, which then appears.
     ///
     /// # Errors
     /// [`RecordError::Unwritable`].

@@ -1,4 +1,4 @@
-//! One number for all results of a folder: two runs agree byte for byte exactly when it is equal.
+//! One hash of all results in a folder: equal for two runs if and only if their results are equal byte by byte.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -10,9 +10,9 @@ use crate::error::RecordError;
 use crate::folder::{RESULT, SUMMARY_FILE, TIMING_FILE};
 use crate::manifest::{Manifest, for_parts, hash_bytes, hex};
 
-/// The SHA-256, in 64 hex digits, over the names and contents of the files that the folder's list names, in order of
-/// their name, except `timing.json`, which is the machine's. `summary.json` itself holds the result, so it counts with
-/// an empty `results_hash`: computing again over a finished folder gives the number in it.
+/// Returns the SHA-256, in 64 hex digits, of the names and contents of the listed files, by name, except `timing.json`,
+/// which depends on the machine. `summary.json` has the hash itself, so it counts with an empty `results_hash`: over a
+/// finished folder, the computed hash equals the one in it.
 ///
 /// # Errors
 /// [`RecordError::Damaged`] for a folder without a list; [`RecordError::Unreadable`].
@@ -23,8 +23,8 @@ pub fn results_hash(folder: &Path) -> Result<String, RecordError> {
     Ok(hashes(folder, &manifest.names())?.0)
 }
 
-/// The hash of all results among the files `names` of `folder`, and the list of these files: `timing.json` is in
-/// neither.
+/// Returns the hash of all results among the files `names` of `folder`, and the list of these files, both without
+/// `timing.json`.
 pub(crate) fn hashes(folder: &Path, names: &BTreeSet<&str>) -> Result<(String, Manifest), RecordError> {
     let mut all = Sha256::new();
     let mut manifest = Manifest::new(RESULT);
@@ -33,7 +33,7 @@ pub(crate) fn hashes(folder: &Path, names: &BTreeSet<&str>) -> Result<(String, M
         if name == TIMING_FILE {
             continue;
         }
-        // Lengths stand before names and contents, so that no two folders make the same stream.
+        // Names and contents are preceded by their lengths, so that no two folders give one byte stream.
         all.update((name.len() as u64).to_le_bytes());
         all.update(name.as_bytes());
         if name == SUMMARY_FILE {
@@ -46,6 +46,7 @@ pub(crate) fn hashes(folder: &Path, names: &BTreeSet<&str>) -> Result<(String, M
         }
         let mut own = Sha256::new();
         for_parts(&path, |length, part| {
+            // The first call has the length and no bytes.
             if part.is_empty() {
                 all.update(length.to_le_bytes());
             }
@@ -57,8 +58,8 @@ pub(crate) fn hashes(folder: &Path, names: &BTreeSet<&str>) -> Result<(String, M
     Ok((hex(all), manifest))
 }
 
-/// Empties the value of the key `results_hash`. Inside a JSON string the quotes of a key would be
-/// escaped, so the pattern cannot stand anywhere else.
+/// Empties the value of the key `results_hash`. Inside a JSON string the quotes of a key would be escaped, so the
+/// pattern cannot occur anywhere else.
 fn without_results_hash(summary: &[u8]) -> Vec<u8> {
     const KEY: &[u8] = b"\"results_hash\": \"";
     let Some(at) = summary.windows(KEY.len()).position(|window| window == KEY) else {

@@ -1,5 +1,5 @@
-//! Time series, streamed to Parquet: queues, links and the progress of traffic. Nodes, ports, classes,
-//! traffic entries and flows are numbers.
+//! Time series, streamed to Parquet: queues, links and the progress of traffic. Nodes, ports, classes, traffic entries
+//! and flows are numbers.
 
 use std::path::Path;
 
@@ -15,7 +15,7 @@ fn number(name: &str, meaning: &'static str) -> Column {
     Column::new(name, Kind::U64).means(meaning)
 }
 
-/// Where and when a look at a port was.
+/// Returns the columns for time and port of a sample.
 fn look_columns() -> [Column; 3] {
     [
         number("time_ps", "when it was looked at"),
@@ -24,10 +24,10 @@ fn look_columns() -> [Column; 3] {
     ]
 }
 
-/// One look at a queue.
+/// One sample of a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QueueLook {
-    /// When.
+    /// Time of the sample.
     pub at: Time,
     /// The switch.
     pub node: u32,
@@ -35,20 +35,20 @@ pub struct QueueLook {
     pub port: u32,
     /// The class.
     pub class: u8,
-    /// Whether it is the queue of frames that were bounced before, of a pair.
+    /// The queue is that of bounced frames, in a pair of queues.
     pub bounced: bool,
-    /// Bytes that wait.
+    /// Backlog in bytes.
     pub queue_bytes: u64,
-    /// Whether the class is stopped at this port.
+    /// The class is paused at this port.
     pub paused: bool,
 }
 
-/// Queue lengths over time: `time_ps, node, port, class, queue_bytes, paused, bounced`; `bounced` tells the queue of
-/// frames that were bounced before from the other of its pair.
+/// Queue lengths over time: `time_ps, node, port, class, queue_bytes, paused, bounced`; `bounced` is set for the queue
+/// of bounced frames in a pair.
 pub struct QueueSeries(TableWriter);
 
 impl QueueSeries {
-    /// Starts the series of `run` at `path`, by custom `queues.parquet`.
+    /// Starts the series of `run` at `path`, usually `queues.parquet`.
     ///
     /// # Errors
     /// [`RecordError::Unwritable`].
@@ -63,7 +63,7 @@ impl QueueSeries {
         Ok(QueueSeries(TableWriter::create(path, &columns)?.about(run)))
     }
 
-    /// Appends one look.
+    /// Appends one sample.
     ///
     /// # Errors
     /// [`RecordError::Unwritable`].
@@ -73,7 +73,7 @@ impl QueueSeries {
         self.0.push(&[time_ps, node, port, class, queue_bytes, look.paused.into(), look.bounced.into()])
     }
 
-    /// Makes the file appear.
+    /// Completes the file, which then appears.
     ///
     /// # Errors
     /// [`RecordError::Unwritable`].
@@ -82,11 +82,11 @@ impl QueueSeries {
     }
 }
 
-/// The reorder density: `displacement_packets, packets, share`, a row for each displacement that occurred.
+/// Reorder density: `displacement_packets, packets, share`, one row per displacement that occurred.
 pub struct ReorderTable(TableWriter);
 
 impl ReorderTable {
-    /// Starts the table of `run` at `path`, by custom `reordering.parquet`.
+    /// Starts the table of `run` at `path`, usually `reordering.parquet`.
     ///
     /// # Errors
     /// [`RecordError::Unwritable`].
@@ -100,7 +100,7 @@ impl ReorderTable {
         Ok(ReorderTable(TableWriter::create(path, &columns)?.about(run)))
     }
 
-    /// Appends how many of `of` packets had this displacement.
+    /// Appends the number of packets, out of `of`, with this displacement.
     ///
     /// # Errors
     /// [`RecordError::Unwritable`].
@@ -109,7 +109,7 @@ impl ReorderTable {
         self.0.push(&[displacement.into(), packets.into(), share.into()])
     }
 
-    /// Makes the file appear.
+    /// Completes the file, which then appears.
     ///
     /// # Errors
     /// [`RecordError::Unwritable`].
@@ -122,7 +122,7 @@ impl ReorderTable {
 pub struct LinkSeries(TableWriter);
 
 impl LinkSeries {
-    /// Starts the series of `run` at `path`, by custom `links.parquet`.
+    /// Starts the series of `run` at `path`, usually `links.parquet`.
     ///
     /// # Errors
     /// [`RecordError::Unwritable`].
@@ -135,8 +135,8 @@ impl LinkSeries {
         Ok(LinkSeries(TableWriter::create(path, &columns)?.about(run)))
     }
 
-    /// Appends what `port` sent since the sample before: bytes, and the share of the time it was sending
-    /// (0..=1, preamble and gap included).
+    /// Appends the bytes that `port` sent since the previous sample, and the share of that time in which it was sending
+    /// (0..=1), both with preamble and gap.
     ///
     /// # Errors
     /// [`RecordError::Unwritable`].
@@ -151,7 +151,7 @@ impl LinkSeries {
         self.0.push(&[time.as_ps().into(), node.into(), port.into(), tx_bytes.into(), utilisation.into()])
     }
 
-    /// Makes the file appear.
+    /// Completes the file, which then appears.
     ///
     /// # Errors
     /// [`RecordError::Unwritable`].
@@ -160,12 +160,11 @@ impl LinkSeries {
     }
 }
 
-/// Payload delivered over time, by traffic entry or by flow: `time_ps, traffic, label, flow,
-/// delivered_bytes`.
+/// Payload delivered over time, by traffic entry or by flow: `time_ps, traffic, label, flow, delivered_bytes`.
 pub struct ThroughputSeries(TableWriter);
 
 impl ThroughputSeries {
-    /// Starts the series of `run` at `path`, by custom `throughput.parquet`.
+    /// Starts the series of `run` at `path`, usually `throughput.parquet`.
     ///
     /// # Errors
     /// [`RecordError::Unwritable`].
@@ -180,8 +179,8 @@ impl ThroughputSeries {
         Ok(ThroughputSeries(TableWriter::create(path, &columns)?.about(run)))
     }
 
-    /// Appends the payload that reached its receivers since the sample before, of one flow or, with
-    /// `None`, of all flows of the traffic entry, which results call `label`.
+    /// Appends the payload bytes delivered since the previous sample, of one flow or, with `None`, of all flows of the
+    /// traffic entry; `label` names the entry in results.
     ///
     /// # Errors
     /// [`RecordError::Unwritable`].
@@ -195,7 +194,7 @@ impl ThroughputSeries {
         self.0.push(&[time.as_ps().into(), traffic.into(), label.into(), flow.into(), delivered_bytes.into()])
     }
 
-    /// Makes the file appear.
+    /// Completes the file, which then appears.
     ///
     /// # Errors
     /// [`RecordError::Unwritable`].
@@ -204,8 +203,8 @@ impl ThroughputSeries {
     }
 }
 
-/// Writes histograms of ps as the table `name, low_ps, high_ps, count`, a row for each bucket that
-/// holds something: the whole distribution of a delay, for a curve.
+/// Writes histograms in ps as the table `name, low_ps, high_ps, count`, one row per non-empty bucket: the complete
+/// distribution of a delay, for a curve.
 ///
 /// # Errors
 /// [`RecordError::Unwritable`].

@@ -1,8 +1,7 @@
-//! `summary.json`: what a run says about itself.
+//! `summary.json`: aggregated results of a run.
 //!
-//! Keys stand in the order of the fields here, maps are sorted, and floats print as the shortest text
-//! that reads back as the same number: the same run gives the same bytes. Whatever depends on the
-//! machine is in [`crate::timing`] alone.
+//! Keys are in the order of these fields, maps are sorted, and floats are written as the shortest text that parses to
+//! an equal number: equal runs give equal bytes. All values that depend on the machine are in [`crate::timing`].
 
 use std::path::Path;
 
@@ -23,11 +22,11 @@ use stats::turns::TurnSummary;
 /// All of `summary.json`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
-    /// What was run.
+    /// Identity of the run.
     pub scenario: ScenarioIdentity,
-    /// True if the run was interrupted: everything then holds up to `simulated_ps`.
+    /// The run was interrupted: all values hold up to `simulated_ps`.
     pub partial: bool,
-    /// What the measured statistics cover; accounts of packets and bytes cover the whole run.
+    /// Interval of the measured statistics; accounts of packets and bytes cover the whole run.
     pub window: Window,
     /// Simulated time, in ps.
     pub simulated_ps: u64,
@@ -35,66 +34,66 @@ pub struct Summary {
     pub events: u64,
     /// Packets forwarded over one link, summed over links.
     pub packet_hops: u64,
-    /// Where every packet went.
+    /// Fate of every packet.
     pub packets: PacketAccount,
-    /// Where packets were lost: node by node and cause by cause, the most first, at most [`MAX_LOSS_PLACES`].
+    /// Losses by node and cause, in descending order, at most [`MAX_LOSS_PLACES`].
     pub losses: Vec<LossAt>,
-    /// What lossless classes lost for any cause; left out where they lost nothing.
+    /// Losses of lossless classes for any cause; left out if there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lossless_losses: Vec<LosslessLoss>,
-    /// What happened to packets on the way.
+    /// Events of packets in the network.
     pub happened: Happened,
-    /// Where the bytes went.
+    /// Fate of all bytes.
     pub bytes: ByteAccount,
     /// Flows, their completion times and slowdowns.
     pub flows: FlowSummary,
-    /// Requests and their replies, by traffic entry; left out where nobody asks.
+    /// Requests and their replies, by traffic entry; left out without request-reply traffic.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub requests: Vec<RequestSummary>,
-    /// Collective operations, by traffic entry; left out where there are none.
+    /// Collective operations, by traffic entry; left out if there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub collectives: Vec<CollectiveSummary>,
     /// Payload that arrived in the window, each byte once.
     pub goodput: Goodput,
-    /// Delay of packets from the sending to the receiving host, in ns; null if none was delivered.
+    /// One-way delay of packets between hosts, in ns; null if none was delivered.
     pub delay_ns: Option<Distribution>,
-    /// How much one-way delays varied, by traffic entry; left out where it is not measured.
+    /// Variation of one-way delays, by traffic entry; left out if it is not measured.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub jitter: Vec<JitterSummary>,
-    /// How far data frames came out of order; left out where it is not measured.
+    /// Reordering of data frames; left out if it is not measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reordering: Option<Reordering>,
-    /// How full the queues of switches were; left out where it is not measured.
+    /// Occupancy of switch queues; left out if it is not measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub utilisation: Option<Utilisation>,
-    /// How long the queues of switches were; left out where it is not measured.
+    /// Lengths of switch queues; left out if they are not measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queue_lengths: Option<QueueLengths>,
     /// Pauses, over all ports and classes.
     pub pauses: PauseSummary,
-    /// What watchdogs found; left out where there are none.
+    /// Pause storms that watchdogs detected; left out without watchdogs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pause_storms: Option<PauseStorms>,
-    /// What outputs that decide whom to stop did (FLORAX and its kin); left out where flow control is of another kind.
+    /// Counters of flow control decided at outputs (FLORAX and related kinds); left out for other kinds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub backpressure: Option<Backpressure>,
-    /// How loaded the links were.
+    /// Loads of the links.
     pub links: LinkSummary,
     /// The deadlock found, or null.
     pub deadlock: Option<Deadlock>,
-    /// Frames that switches turned around or sent another way; null where none do that.
+    /// Bounced and detoured frames; null without such an overload action.
     pub turns: Option<TurnSummary>,
-    /// What happened inside switches whose pipelines are modelled; null elsewhere.
+    /// Counters of switches whose pipelines are modelled; null for others.
     pub pipelines: Option<PipelineSummary>,
-    /// Frames that switches trimmed; left out where none does.
+    /// Frames that switches trimmed; left out without trimming.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trims: Option<TrimSummary>,
-    /// Frames of ports that send in cycles; left out where none does.
+    /// Frames of ports that send in cycles; left out without such ports.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cycles: Option<CycleSummary>,
-    /// What was checked.
+    /// Results of the checks.
     pub checks: Vec<Check>,
-    /// What the reader should know before trusting the numbers.
+    /// Warnings about the validity of the numbers.
     pub warnings: Vec<String>,
     /// SHA-256 over all results, see [`crate::results_hash::results_hash`]; set by
     /// [`crate::folder::ResultFolder::finish`].
@@ -102,8 +101,8 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// What the run of `scenario` has shown, without a hash yet. `labels` are the names of the traffic's entries, empty
-    /// where they say nothing.
+    /// Makes the summary of a run, without a hash yet. `labels` are the names of traffic entries, empty if they are not
+    /// informative.
     pub fn of(scenario: ScenarioIdentity, outcome: Outcome, labels: &[String]) -> Summary {
         let Outcome {
             partial,
@@ -175,12 +174,12 @@ impl Summary {
         }
     }
 
-    /// The text of `summary.json`.
+    /// Returns the text of `summary.json`.
     pub fn to_json(&self) -> String {
         pretty(self)
     }
 
-    /// Whether every check held.
+    /// Returns `true` if every check passed.
     pub fn passes(&self) -> bool {
         self.checks.iter().all(|check| check.pass)
     }
@@ -190,7 +189,7 @@ impl Summary {
     /// # Errors
     /// [`RecordError::Unreadable`], [`RecordError::Json`] with the line.
     pub fn read(path: &Path) -> Result<Self, RecordError> {
-        // Bytes, not text: what is no UTF-8 is a broken file, and not a disk that cannot be read.
+        // Read as bytes: invalid UTF-8 is then a damaged file, not a read failure.
         let bytes = std::fs::read(path).map_err(RecordError::unreadable(path))?;
         serde_json::from_slice(&bytes).map_err(|source| RecordError::Json { path: path.to_owned(), source })
     }

@@ -1,4 +1,4 @@
-//! `timing.json`: what depends on the machine, apart from the reproducible files.
+//! `timing.json`: measurements of the machine, separate from the reproducible files.
 
 use std::time::Duration;
 
@@ -6,54 +6,54 @@ use serde::{Deserialize, Serialize};
 
 use crate::summary::pretty;
 
-/// All of `timing.json`. What the operating system does not tell is null.
+/// All of `timing.json`. Values that the operating system does not provide are null.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Timing {
-    /// Seconds on the clock on the wall.
+    /// Wall-clock time, in seconds.
     pub wall_s: f64,
-    /// Seconds of all threads on their cores since the process started.
+    /// CPU time of all threads since the process started, in seconds.
     pub cpu_s: Option<f64>,
-    /// Greatest resident memory of the process, in bytes.
+    /// Largest resident memory of the process, in bytes.
     pub max_rss_bytes: Option<u64>,
-    /// Threads that were asked for.
+    /// Requested threads.
     pub threads: u32,
-    /// Most threads that ran the network at the same time: fewer than were asked for where there are fewer cores, or
-    /// where they would have been in each other's way.
+    /// Most threads that ran the network at one time: fewer than requested if there are fewer cores, or if more would
+    /// have been slower.
     #[serde(default)]
     pub most_threads: u32,
-    /// Share of the work that several threads had in common, 0 to 1.
+    /// Share of the work that several threads did in parallel, 0 to 1.
     #[serde(default)]
     pub shared_work: f64,
-    /// The machine's name.
+    /// Host name of the machine.
     pub host: Option<String>,
     /// Packets forwarded over a link per CPU second.
     pub packet_hops_per_cpu_s: Option<f64>,
     /// Events executed per CPU second.
     pub events_per_cpu_s: Option<f64>,
-    /// What each of several ranks cost; empty for a run in one process.
+    /// Cost of each of several ranks; empty for a run in one process.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ranks: Vec<RankTiming>,
 }
 
-/// One of the ranks that made a run together.
+/// Cost of one rank of a distributed run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RankTiming {
-    /// Greatest resident memory of its process before it summed up, in bytes; 0 if unknown.
+    /// Largest resident memory of its process before the results were merged, in bytes; 0 if unknown.
     pub max_rss_bytes: u64,
-    /// Seconds of all its threads on their cores, waiting for others included.
+    /// CPU time of all its threads, busy waiting included, in seconds.
     pub cpu_s: f64,
-    /// How often the ranks met.
+    /// Number of barriers between the ranks.
     pub meetings: u64,
-    /// Letters that it sent where they met.
+    /// Batches that it sent at barriers.
     pub letters: u64,
-    /// Their bytes.
+    /// Bytes of these batches.
     pub letter_bytes: u64,
-    /// Frames in them.
+    /// Frames in these batches.
     pub messages: u64,
 }
 
 impl Timing {
-    /// Asks the operating system (Linux: `/proc`) about this process after a run that took `wall`.
+    /// Reads statistics of this process from the operating system (Linux: `/proc`) after a run that took `wall`.
     pub fn measure(wall: Duration, threads: u32) -> Self {
         let read = |path: &str| std::fs::read_to_string(path).ok();
         Timing {
@@ -67,7 +67,7 @@ impl Timing {
         }
     }
 
-    /// Sets the rates per CPU second from the counts of a run; null for a run too short to tell.
+    /// Sets the rates per CPU second from the counts of a run; null if the CPU time is 0 or unavailable.
     pub fn with_rates(mut self, packet_hops: u64, events: u64) -> Self {
         let cpu_s = self.cpu_s.filter(|&cpu_s| cpu_s > 0.0);
         let rate = |count: u64| cpu_s.map(|cpu_s| count as f64 / cpu_s);
@@ -75,15 +75,14 @@ impl Timing {
         self
     }
 
-    /// The text of `timing.json`.
+    /// Returns the text of `timing.json`.
     pub fn to_json(&self) -> String {
         pretty(self)
     }
 }
 
-/// User and system time of a `/proc/<pid>/stat`, fields 14 and 15 (proc_pid_stat(5)), in ticks of 10 ms:
-/// Linux pins USER_HZ to 100 for programs. The name, field 2, may hold spaces, so fields count from its
-/// closing parenthesis.
+/// Returns user and system time of a `/proc/<pid>/stat`, fields 14 and 15 (proc_pid_stat(5)), in ticks of 10 ms: Linux
+/// fixes USER_HZ to 100 for programs. The name, field 2, may have spaces, so fields count from its closing parenthesis.
 fn cpu_seconds(stat: &str) -> Option<f64> {
     let (_, fields) = stat.rsplit_once(')')?;
     let mut fields = fields.split_whitespace().skip(11);
@@ -91,7 +90,7 @@ fn cpu_seconds(stat: &str) -> Option<f64> {
     Some((ticks()? + ticks()?) as f64 / 100.0)
 }
 
-/// `VmHWM` of a `/proc/<pid>/status`, which is in KiB.
+/// Returns `VmHWM` of a `/proc/<pid>/status`, which is in KiB.
 fn max_rss_bytes(status: &str) -> Option<u64> {
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
     let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;

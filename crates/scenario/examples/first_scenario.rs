@@ -1,7 +1,7 @@
-//! A scenario, and everything that it does not say with where that comes from.
+//! Lowers a scenario and prints every value with its origin.
 //!
 //! ```text
-//!  text --parse--> every value right by itself --lower--> all of them right together
+//! text --parse--> each value checked by itself --lower--> all values checked together
 //! ```
 const TEXT: &str = r#"
 duration = "1ms"

@@ -1,7 +1,7 @@
-//! Prints what a scenario means: `cargo run --example lower -- scenario.toml [key.path=value]...`
+//! Prints the effective values of a scenario: `cargo run --example lower -- scenario.toml [key.path=value]...`
 //!
 //! ```text
-//!   key                     value      where from
+//!   key                     value      origin
 //!   switch.buffer           16MB       default: ...
 //! ```
 

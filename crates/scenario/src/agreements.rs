@@ -1,4 +1,4 @@
-//! `[[agreement]]`: the service levels that FLORAX knows.
+//! `[[agreement]]`: agreed rates between hosts, for FLORAX.
 
 use crate::names::{HostName, host};
 use crate::section::Section;
@@ -7,7 +7,7 @@ use model::parameters::{Agreement, FlowControl};
 use std::collections::BTreeSet;
 use units::Rate;
 
-/// An agreed rate, hosts by name.
+/// An agreed rate; hosts by name.
 #[derive(Clone, Debug)]
 pub(crate) struct NamedAgreement {
     from: HostName,
@@ -15,7 +15,7 @@ pub(crate) struct NamedAgreement {
     rate: Rate,
 }
 
-/// `[[agreement]]`: service-level rates.
+/// Reads `[[agreement]]`.
 pub(crate) fn read(root: &Section<'_, '_>) -> Vec<NamedAgreement> {
     let mut agreements = Vec::new();
     for section in root.tables("agreement", "agreement") {
@@ -29,7 +29,7 @@ pub(crate) fn read(root: &Section<'_, '_>) -> Vec<NamedAgreement> {
     agreements
 }
 
-/// Names become hosts.
+/// Resolves host names and refuses duplicates.
 pub(crate) fn lower(
     ground: &Ground<'_, '_>,
     named: &[NamedAgreement],

@@ -1,4 +1,4 @@
-//! Flow control that the output decides: FLORAX, backpressure by destination, 802.3x by output.
+//! Flow control decided at the output: FLORAX, backpressure by destination, 802.3x by output.
 
 use crate::partial_part::Reach;
 use crate::parts::Parts;
@@ -11,12 +11,12 @@ use protocols::pause::quanta_time;
 use protocols::reaction::Reaction;
 use units::{Bytes, Rate, Time, WIRE_OVERHEAD_BYTES};
 
-/// A share of a port's buffer in whole packets or bytes.
+/// Returns the share of a port's buffer in whole packets or bytes, rounded to nearest.
 fn part(share: f64, limit: u64) -> u64 {
     (share * limit as f64 + 0.5) as u64
 }
 
-/// The parameters of `kind`, one of those where the output decides.
+/// Reads the parameters of `kind`: `florax`, `destination` or `pause-at-output`.
 pub(crate) fn read(kind: &str, table: &Section<'_, '_>, buffer: Option<&Buffer>) -> Option<FlowControl> {
     let florax = kind == "florax";
     let (upper, lower) = (table.probability("upper"), table.probability("lower"));
@@ -74,7 +74,7 @@ pub(crate) fn read(kind: &str, table: &Section<'_, '_>, buffer: Option<&Buffer>)
         max_upper: part(max_upper, limit),
         raise: part(raise?, part(upper, limit)),
         burst_gap: burst_gap?,
-        // Without a time the longest that a switch can say, told again while it must last.
+        // `auto`: the longest pause that a frame can carry, renewed for as long as it is needed.
         expiry: expiry?.unwrap_or(Time::MAX),
         renewed: expiry?.is_none(),
         grace: grace?,
@@ -87,7 +87,7 @@ pub(crate) fn read(kind: &str, table: &Section<'_, '_>, buffer: Option<&Buffer>)
     })
 }
 
-/// What only the other parts together tell.
+/// Checks flow control against the fabric, the other parameters and the largest frame.
 pub(crate) fn check(context: &Context<'_>, parts: &Parts, reach: Reach<'_>, mtu_bytes: u16, used: u8) {
     let fabric = reach.fabric;
     let control = &parts.switch.flow_control;
@@ -108,18 +108,18 @@ pub(crate) fn check(context: &Context<'_>, parts: &Parts, reach: Reach<'_>, mtu_
     room_above_upper(context, parts, reach, mtu_bytes, used);
 }
 
-/// Whether what neighbours may send before they stop finds room above the threshold of every output.
+/// Warns if a queue cannot hold, above `upper`, the bytes that neighbours send before they stop.
 fn room_above_upper(context: &Context<'_>, parts: &Parts, reach: Reach<'_>, mtu_bytes: u16, used: u8) {
     let (control, fabric) = (&parts.switch.flow_control, reach.fabric);
     let (Some(backpressure), Buffer::PerQueue { limit }) = (control.backpressure(), &parts.switch.buffer) else {
         return;
     };
-    // FLORAX lets flows within their share go on up to `max_upper`, but those bring no more than leaves.
+    // FLORAX admits conforming flows up to `max_upper`, but at no more than the drain rate: they need no room.
     let (room, in_unit): (u64, fn(u64, u64) -> u64) = match *limit {
         QueueLimit::Packets(most) => (u64::from(most) - backpressure.upper, |bytes, mtu| bytes.div_ceil(mtu)),
         QueueLimit::Bytes(most) => (most - backpressure.upper, |bytes, _| bytes),
     };
-    // What stops flows, and not the port, takes effect when it arrives.
+    // A message that stops flows, not the port, takes effect on arrival: there is no computed headroom.
     let on_its_way = |link: &fabric::Link| {
         let computed = control.computed_headroom(link.rate, link.delay, mtu_bytes, used);
         computed.map_or_else(
@@ -130,7 +130,7 @@ fn room_above_upper(context: &Context<'_>, parts: &Parts, reach: Reach<'_>, mtu_
     let needs = |switch: NodeId| {
         let links = fabric.ports(switch).iter().map(|port| fabric.link(port.link));
         let each: Vec<u64> = links.map(|link| in_unit(on_its_way(link), mtu_bytes.into())).collect();
-        // All but the port itself feed an output; the one that feeds least says what that is at most.
+        // A frame never returns by its ingress port: all other ports feed an output, most if that port needs least.
         (each.iter().sum::<u64>() - each.iter().min().copied().unwrap_or(0), switch)
     };
     let most = reach.switches().map(needs).reduce(|most, next| if next.0 > most.0 { next } else { most });

@@ -1,5 +1,5 @@
-//! Warnings before the run: load beyond a link, a window below the bandwidth-delay product, a timer below the round
-//! trip.
+//! Warnings before the run: load above a link's rate, a window below the bandwidth-delay product, a timer below the
+//! round trip.
 
 use crate::parts::Parts;
 use crate::section::Context;
@@ -11,37 +11,37 @@ use std::collections::{BTreeMap, BTreeSet};
 use traffic::{ENDLESS, Flow, Load, Plan, Start};
 use units::{Bytes, Rate, Time, WIRE_OVERHEAD_BYTES};
 
-/// Pairs of switches whose routes are followed at most: some tens of milliseconds.
+/// Most (switch, destination group) pairs whose routes are followed: some tens of milliseconds.
 const MOST_STEPS: usize = 2_000_000;
-/// Flows whose paths are followed at most.
+/// Most flows whose paths are followed.
 const MOST_FLOWS: usize = 10_000;
-/// What rounding and a finite draw may add to a load of 100 %.
+/// Tolerance for rounding and for a finite draw at a load of 100 %.
 const TOLERANCE: f64 = 1.005;
 
-/// What a warning of this page needs.
+/// Inputs of all warnings of this module.
 pub(crate) struct Bounds<'a> {
     pub context: &'a Context<'a>,
     pub parts: &'a Parts,
     pub fabric: &'a Fabric,
     pub forwarding: &'a Forwarding,
     pub plan: &'a Plan,
-    /// The largest frame.
+    /// Largest frame in bytes.
     pub mtu_bytes: u16,
 }
 
-/// Payload that the hosts of each switch send to each host of a list, of one traffic entry.
+/// Payload of one traffic entry that the hosts of each switch send to each host of a list.
 #[derive(Default)]
 struct Drawn {
-    /// By switch: bits a second towards each destination.
+    /// By switch: bit/s towards each destination.
     from: BTreeMap<NodeId, f64>,
-    /// The destinations.
+    /// Destinations, by host index.
     hosts: BTreeSet<u32>,
-    /// By switch: how many destinations are there.
+    /// By switch: number of attached destinations.
     to: BTreeMap<NodeId, usize>,
 }
 
 impl Bounds<'_> {
-    /// Warns of them all.
+    /// Emits all warnings of this module.
     pub fn warn(&self) {
         self.warn_of_duration();
         self.warn_of_load();
@@ -49,7 +49,7 @@ impl Bounds<'_> {
         self.warn_of_timers();
     }
 
-    /// A run that ends before the links of any flow's ends could have carried it measures no completion time.
+    /// Warns if the run ends before the access links could have carried any flow: no completion time is measured.
     fn warn_of_duration(&self) {
         let flows = &self.plan.flows;
         let all_can_end = flows.iter().all(|flow| flow.load == Load::Transport) && self.plan.arrivals.is_empty();
@@ -77,8 +77,8 @@ impl Bounds<'_> {
         }
     }
 
-    /// Expected load of links between switches, of flows that are drawn by rate: those of transfers and of frames may
-    /// be meant to congest a link for a while.
+    /// Warns of overload on links between switches, by flows drawn at a rate. Fixed transfers and datagram sources may
+    /// congest a link for a while on purpose.
     fn warn_of_load(&self) {
         let fabric = self.fabric;
         let mut entries = BTreeMap::<u8, Drawn>::new();
@@ -96,6 +96,7 @@ impl Bounds<'_> {
                 *drawn.from.entry(at).or_default() += bps / others as f64;
             }
         }
+        // Hosts of one switch share their routes: one host represents all.
         let mut groups = BTreeMap::<NodeId, u32>::new();
         for host in 0..fabric.hosts().len() as u32 {
             if let Some(at) = edge(host) {
@@ -106,7 +107,7 @@ impl Bounds<'_> {
         if entries.is_empty() || groups.len() * routers.len() > MOST_STEPS {
             return;
         }
-        // Bits a second by switch and egress port.
+        // bit/s by switch and egress port.
         let mut loads = BTreeMap::<(NodeId, u16), f64>::new();
         for (&group, &host) in &groups {
             let mut at = BTreeMap::<NodeId, f64>::new();
@@ -118,6 +119,7 @@ impl Bounds<'_> {
             }
             let distance = |node: NodeId| self.forwarding.distance(fabric, node, host).unwrap_or(u16::MAX);
             let mut order: Vec<(u16, NodeId)> = routers.iter().map(|&node| (distance(node), node)).collect();
+            // From far to near, so that the load of a switch is complete before it is split over its ports.
             order.sort_unstable_by_key(|&(distance, node)| (std::cmp::Reverse(distance), node));
             for (_, node) in order.into_iter().filter(|(_, node)| *node != group) {
                 let (Some(bps), ports) = (at.remove(&node), self.forwarding.lookup(node, host)) else { continue };
@@ -134,7 +136,7 @@ impl Bounds<'_> {
     /// Names the tier whose busiest link has the largest load.
     fn warn_of_tiers(&self, loads: &BTreeMap<(NodeId, u16), f64>, mut entries: impl Iterator<Item = u8>) {
         let fabric = self.fabric;
-        // By tiers of both ends: the load and the rate of all links, and the busiest link.
+        // By tiers of both ends: load and rate of all links (bit/s), and the busiest link.
         let mut tiers = BTreeMap::<(u8, u8), (f64, f64, (f64, NodeId, NodeId))>::new();
         for node in fabric.node_ids().filter(|&node| fabric.node(node).forwards()) {
             for (port, peer) in (0..).zip(fabric.ports(node)).filter(|(_, peer)| fabric.node(peer.peer).forwards()) {
@@ -169,7 +171,8 @@ impl Bounds<'_> {
         self.context.warn(&key, message);
     }
 
-    /// A window below what the path holds decides how much a flow gets, and not the congestion control.
+    /// Warns of windows below the path's bandwidth-delay product: then the window limits the flow, not the congestion
+    /// control.
     fn warn_of_windows(&self) {
         let flows = || self.plan.flows.iter().filter(|flow| flow.load == Load::Transport);
         let (mut of_src, mut of_dst) = (BTreeMap::<u32, u64>::new(), BTreeMap::<u32, u64>::new());
@@ -177,7 +180,7 @@ impl Bounds<'_> {
             *of_src.entry(flow.src).or_default() += 1;
             *of_dst.entry(flow.dst).or_default() += 1;
         }
-        // By key: the window, what the path holds for each flow of its ends, and the path.
+        // By key: window, bandwidth-delay product for each flow of its ends (bytes), and the path.
         let mut short = BTreeMap::<String, (u64, u64, Path, &Flow)>::new();
         for flow in flows().take(MOST_FLOWS) {
             let TransportParameters::Tcp(tcp) = self.parts.transport_of(flow.traffic) else { continue };
@@ -186,7 +189,7 @@ impl Bounds<'_> {
                 continue;
             }
             let Some(path) = self.path(flow.src, flow.dst) else { continue };
-            // Flows with an end in common share a link: each needs its part only.
+            // Flows with a common end share its link: each needs only its share.
             let sharing = of_src[&flow.src].max(of_dst[&flow.dst]);
             let holds = path.holds_bytes() / sharing;
             if window_bytes < holds {
@@ -216,7 +219,7 @@ impl Bounds<'_> {
         }
     }
 
-    /// A timer that ends before an acknowledgement can be back sends everything again.
+    /// Warns of retransmit timers below the round trip: each expiry resends data that is not lost.
     fn warn_of_timers(&self) {
         let flows = self.plan.flows.iter().filter(|flow| flow.load == Load::Transport).take(MOST_FLOWS);
         let of_flows = flows.map(|flow| (flow.traffic, flow.src, flow.dst));
@@ -224,7 +227,7 @@ impl Bounds<'_> {
             |arrivals: &traffic::Arrivals| arrivals.destinations().iter().copied().find(|&to| to != arrivals.src);
         let of_arrivals = self.plan.arrivals.iter().take(MOST_FLOWS);
         let of_arrivals = of_arrivals.filter_map(|one| Some((one.traffic, one.src, first(one)?)));
-        // By key: the timer, and the path with the longest round trip.
+        // By key: the timer, and the longest round trip with its hosts.
         let mut short = BTreeMap::<String, (Time, Time, u32, u32)>::new();
         for (traffic, src, dst) in of_flows.chain(of_arrivals) {
             let TransportParameters::Roce(roce) = self.parts.transport_of(traffic) else { continue };
@@ -258,7 +261,7 @@ impl Bounds<'_> {
         if own { format!("traffic.{entry}.transport") } else { "host.transport".to_owned() }
     }
 
-    /// The first of the equal paths, idle; `None` if there is none.
+    /// Returns the first of the equal-cost paths, idle; `None` if there is none.
     fn path(&self, src: u32, dst: u32) -> Option<Path> {
         let fabric = self.fabric;
         let (mut node, end) = (fabric.host_node(src), fabric.host_node(dst));
@@ -279,17 +282,17 @@ impl Bounds<'_> {
     }
 }
 
-/// A path as an idle fabric has it.
+/// Properties of a path in an idle fabric.
 #[derive(Clone, Copy)]
 struct Path {
-    /// That of its slowest link.
+    /// Rate of the slowest link.
     rate: Rate,
-    /// Cables both ways, and a full frame on each link; acknowledgements take no time.
+    /// Propagation both ways plus one full frame per link; acknowledgements take no time to serialise.
     round_trip: Time,
 }
 
 impl Path {
-    /// Bytes that are on their way at full rate.
+    /// Returns the bandwidth-delay product in bytes.
     fn holds_bytes(&self) -> u64 {
         let bits = u128::from(self.rate.as_bps()) * u128::from(self.round_trip.as_ps()) / 1_000_000_000_000;
         u64::try_from(bits / 8).unwrap_or(u64::MAX)

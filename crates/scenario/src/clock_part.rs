@@ -1,4 +1,4 @@
-//! `host.clock` and `[[host.clocks]]`, `switch.clock` and `[[switch.clocks]]`: what nodes take for the time.
+//! `host.clock` and `[[host.clocks]]`, `switch.clock` and `[[switch.clocks]]`: clock offsets and drifts of nodes.
 
 use crate::document::Value;
 use crate::names::{HostName, hosts_list, names};
@@ -7,7 +7,7 @@ use crate::section::{Context, Read, Section, show};
 use fabric::Fabric;
 use model::parameters::{MAX_DRIFT_PPB, NodeClock, NodeClocks};
 
-/// Clocks as they are written.
+/// Host clocks as written.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ClocksPlan {
     drawn: Option<NodeClock>,
@@ -15,7 +15,7 @@ pub(crate) struct ClocksPlan {
 }
 
 impl ClocksPlan {
-    /// With hosts by index, of which `find` knows those that a key names.
+    /// Resolves hosts to indices with `find`.
     pub fn lower(&self, find: impl Fn(&[HostName], &str) -> Option<Vec<u32>>) -> Option<NodeClocks> {
         let mut clocks = NodeClocks { drawn: self.drawn, ..NodeClocks::default() };
         for (at, (hosts, clock)) in self.stated.iter().enumerate() {
@@ -26,7 +26,7 @@ impl ClocksPlan {
     }
 }
 
-/// The clocks of switches, as they are written.
+/// Switch clocks as written.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SwitchClocksPlan {
     drawn: Option<NodeClock>,
@@ -34,7 +34,7 @@ pub(crate) struct SwitchClocksPlan {
 }
 
 impl SwitchClocksPlan {
-    /// With switches by node number; `None` if one is named that the fabric does not have.
+    /// Resolves switches to node numbers; `None` if the fabric lacks one of them.
     pub fn lower(&self, context: &Context<'_>, fabric: &Fabric) -> Option<NodeClocks> {
         let mut clocks = NodeClocks { drawn: self.drawn, ..NodeClocks::default() };
         for (at, (names, clock)) in self.stated.iter().enumerate() {
@@ -47,7 +47,7 @@ impl SwitchClocksPlan {
     }
 }
 
-/// The clocks of switches; `None` if something is wrong with them.
+/// Reads the clocks of switches; `None` after an error.
 pub(crate) fn of_switches(section: &Section<'_, '_>) -> Option<SwitchClocksPlan> {
     let table = section.table("clock", "switch.clock", false);
     let drawn = section.has("clock").then(|| clock(&table, 0));
@@ -56,7 +56,7 @@ pub(crate) fn of_switches(section: &Section<'_, '_>) -> Option<SwitchClocksPlan>
         let clock = clock(&section, -i64::from(MAX_DRIFT_PPB));
         Some((switches?, clock?))
     });
-    // Every mistake is told before one of them ends this.
+    // Read every entry before the first error returns, so that all errors are reported.
     let stated: Vec<Option<_>> = stated.collect();
     let drawn = match drawn {
         Some(drawn) => Some(drawn?),
@@ -65,7 +65,7 @@ pub(crate) fn of_switches(section: &Section<'_, '_>) -> Option<SwitchClocksPlan>
     Some(SwitchClocksPlan { drawn, stated: stated.into_iter().collect::<Option<_>>()? })
 }
 
-/// The clocks of `host`; `None` if something is wrong with them.
+/// Reads the clocks of hosts; `None` after an error.
 pub(crate) fn read(host: &Section<'_, '_>) -> Option<ClocksPlan> {
     let table = host.table("clock", "host.clock", false);
     let drawn = host.has("clock").then(|| clock(&table, 0));
@@ -74,7 +74,7 @@ pub(crate) fn read(host: &Section<'_, '_>) -> Option<ClocksPlan> {
         let clock = clock(&section, -i64::from(MAX_DRIFT_PPB));
         Some((hosts?, clock?))
     });
-    // Every mistake is told before one of them ends this.
+    // Read every entry before the first error returns, so that all errors are reported.
     let stated: Vec<Option<_>> = stated.collect();
     let drawn = match drawn {
         Some(drawn) => Some(drawn?),
@@ -90,7 +90,7 @@ fn clock(table: &Section<'_, '_>, least_ppb: i64) -> Option<NodeClock> {
     Some(NodeClock { offset: offset?, drift_ppb: drift_ppb? })
 }
 
-/// Parts per million with up to three decimals, as whole parts per billion.
+/// Converts parts per million with up to three decimals to whole parts per billion.
 fn drift_ppb(value: &Value, least_ppb: i64) -> Read<i32> {
     let most_ppb = i64::from(MAX_DRIFT_PPB);
     let help = || Some(format!("write a number from {} to {}, such as 0.5 or 50", least_ppb / 1000, most_ppb / 1000));

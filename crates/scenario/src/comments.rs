@@ -1,4 +1,4 @@
-//! Comments from the table of keys: what each key of a scenario is for, and which others its tables take.
+//! Annotates a scenario from the key tables: the meaning of each key, and the keys that a table leaves out.
 
 use crate::keys::{Default, Key, keys};
 
@@ -7,12 +7,11 @@ const WIDTH: usize = 110;
 /// Tables that a scenario may leave out.
 const TABLES: [&str; 5] = ["routing", "host", "measure", "record", "check"];
 
-/// `text`, a scenario, with what each of its keys is for above it, and below each table the keys that it leaves
-/// out.
+/// Returns the scenario `text` with the meaning of each key above it, and below each table the omitted keys.
 pub fn commented(text: &str) -> String {
     let mut page = Page::default();
     let mut section = Section::default();
-    // Comments and gaps may belong to the table that follows.
+    // Comments and blank lines may belong to the next table: hold them until its first line.
     let mut held: Vec<&str> = Vec::new();
     for line in text.lines() {
         let is_header = line.starts_with('[');
@@ -47,7 +46,7 @@ struct Section {
     name: String,
     kind: Vec<String>,
     written: Vec<String>,
-    /// Tables in braces below it: name, kind, keys.
+    /// Inline tables in it: name, kind, keys.
     inner: Vec<(String, Vec<String>, Vec<String>)>,
 }
 
@@ -83,7 +82,7 @@ impl Section {
     }
 }
 
-/// A comment of words stands for itself; only keys of every variant, or of one that is there, belong to a table.
+/// Returns `true` if a key fits. Keys of all variants fit; others fit only if their variant is present.
 fn fits(key: &Key, kind: &[String]) -> bool {
     key.variants.is_empty() || kind.iter().any(|kind| key.variants.contains(&kind.as_str()))
 }
@@ -97,7 +96,7 @@ impl Page {
         self.0.push('\n');
     }
 
-    /// Words behind `first`, and behind `next` on the lines that follow.
+    /// Writes wrapped words, prefixed by `first`, and by `next` on the following lines.
     fn comment(&mut self, text: &str, first: &str, next: &str) {
         let mut margin = first;
         let mut line = margin.trim_end().to_owned();
@@ -119,7 +118,7 @@ impl Page {
 
     fn close(&mut self, section: &Section) {
         if section.name.is_empty() {
-            // What else stands at the top are tables.
+            // The remaining keys of the top level are tables.
             return;
         }
         self.others(&section.name, &section.kind, &section.written);
@@ -156,7 +155,7 @@ fn others(section: &str, kind: &[String], written: &[String]) -> impl Iterator<I
     })
 }
 
-/// A default as TOML writes it.
+/// Writes a default as TOML.
 fn literal(value: &str) -> String {
     let bare = matches!(value, "true" | "false") || value.parse::<f64>().is_ok();
     if bare { value.to_owned() } else { format!("\"{value}\"") }

@@ -1,4 +1,4 @@
-//! Whether credits suffice: for a frame at all, for the links' rates, and the buffer for them.
+//! Checks of credits: enough for one frame, enough for the link rate, and a buffer that holds them.
 
 use crate::partial_part::Reach;
 use crate::section::Context;
@@ -7,7 +7,7 @@ use model::parameters::{Buffer, SwitchParameters};
 use protocols::cbfc::sufficient_credits;
 use units::{Bytes, Rate, WIRE_OVERHEAD_BYTES};
 
-/// Credits of each link for the classes in `used`, and whether the buffer holds them.
+/// Computes the credits of each link for the classes in `used` (bit mask) and checks them against the buffer.
 pub(crate) fn check(
     context: &Context<'_>,
     reach: Reach<'_>,
@@ -50,7 +50,7 @@ pub(crate) fn check(
         let sum = ports.map(|port| credits(fabric.link(port.link))).fold(0, u64::saturating_add);
         (sum.saturating_mul(classes), switch)
     };
-    // The first of the neediest.
+    // `reduce` keeps the first switch among equals.
     let neediest = reach.switches().map(total).reduce(|most, next| if next.0 > most.0 { next } else { most });
     let Some((needed, neediest)) = neediest else { return };
     derived.push((format!("credits of all ports of {}", fabric.name(neediest)), Bytes(needed).to_string()));
@@ -69,22 +69,22 @@ pub(crate) fn check(
     }
 }
 
-/// Rate x round trip of full frames in whole frames, granted one by one, nothing in the messages' way.
+/// Credits in bytes for full rate, in whole frames: rate x round trip, granted frame by frame without interference.
 fn least(link: &Link, mtu: u64) -> u64 {
     round_trip_bytes(link, mtu).div_ceil(mtu + WIRE_OVERHEAD_BYTES) * mtu
 }
 
-/// Bytes of the wire from the start of a full frame to the arrival of the message that gives its room back.
+/// Returns the wire bytes from the start of a full frame to the arrival of the message that returns its credit.
 fn round_trip_bytes(link: &Link, mtu: u64) -> u64 {
-    // What `sufficient_credits` has beyond it: a frame in the message's way, and one for the remainder.
+    // `sufficient_credits` adds one frame that delays the message, and one for the remainder.
     sufficient_credits(link.rate, link.delay, mtu, 0) - 1 - 2 * (mtu + WIRE_OVERHEAD_BYTES)
 }
 
-/// Rate on the wire with fewer: whole frames a round trip.
+/// Returns the throughput on the wire with `credits` bytes: whole frames per round trip.
 fn throughput(link: &Link, credits: u64, mtu: u64) -> Rate {
     let wire = u128::from(credits / mtu * (mtu + WIRE_OVERHEAD_BYTES));
     let share = wire * u128::from(link.rate.as_bps()) / u128::from(round_trip_bytes(link, mtu));
-    // To four digits: it is about that.
+    // Four digits: the value is approximate.
     let digits = 10u128.pow(share.max(1).ilog10().saturating_sub(3));
     Rate::from_bps(u64::try_from(share / digits * digits).unwrap_or(u64::MAX)).unwrap_or(Rate::MIN)
 }

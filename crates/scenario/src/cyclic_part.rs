@@ -1,4 +1,4 @@
-//! `[[cyclic]]`: which ports of switches send in each cycle what came in the one before.
+//! `[[cyclic]]`: ports that forward in each cycle the frames received in the cycle before.
 
 use crate::gates_part::{Gates, neighbours, ports_of};
 use crate::section::{Context, Section, list, show, whole};
@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use units::{Time, WIRE_OVERHEAD_BYTES};
 
-/// One entry, as it is written.
+/// One entry as written.
 #[derive(Clone, Debug)]
 pub(crate) struct CyclicPlan {
     /// Absent: every switch.
@@ -21,7 +21,7 @@ pub(crate) struct CyclicPlan {
     guard: Option<Time>,
 }
 
-/// Every entry; `None` if one is wrong.
+/// Reads every entry; `None` if one is wrong.
 pub(crate) fn read(root: &Section<'_, '_>) -> Option<Vec<CyclicPlan>> {
     let entries: Vec<Option<CyclicPlan>> = root.tables("cyclic", "cyclic").iter().map(entry).collect();
     entries.into_iter().collect()
@@ -51,10 +51,10 @@ fn entry(section: &Section<'_, '_>) -> Option<CyclicPlan> {
     if wrong { None } else { Some(CyclicPlan { node, to, cycle: cycle?, classes: classes?, guard }) }
 }
 
-/// The cycles of ports of this fabric.
+/// Cycles of ports, by node and port.
 pub(crate) type Cyclic = BTreeMap<(NodeId, PortIndex), Cycles>;
 
-/// Those of all ports; `None` if something is wrong.
+/// Resolves the cycles of all ports; `None` after an error.
 pub(crate) fn lower(
     plans: &[CyclicPlan],
     context: &Context<'_>,
@@ -92,7 +92,7 @@ pub(crate) fn lower(
     right.then_some(all)
 }
 
-/// The ports that an entry is about.
+/// Returns the ports that an entry applies to.
 fn ports(context: &Context<'_>, fabric: &Fabric, key: &str, plan: &CyclicPlan) -> Option<Vec<(NodeId, PortIndex)>> {
     let Some(name) = &plan.node else {
         let of = |node| (0..fabric.ports(node).len() as PortIndex).map(move |port| (node, port));
@@ -106,7 +106,7 @@ fn ports(context: &Context<'_>, fabric: &Fabric, key: &str, plan: &CyclicPlan) -
     ports_of(context, fabric, key, name, plan.to.as_deref())
 }
 
-/// The cycles of one port; `None` if something is wrong.
+/// Cycles of one port; `None` after an error.
 fn at_port(
     context: &Context<'_>,
     fabric: &Fabric,
@@ -144,7 +144,7 @@ fn at_port(
     Some(cycles)
 }
 
-/// All gates: those of ports with a list, and those of cycles.
+/// Merges the gate lists of ports with the gates that cycles imply.
 pub(crate) fn with_gates(cyclic: &Cyclic, gates: &Gates) -> Gates {
     let of_cycles = cyclic.iter().filter_map(|(&place, cycles)| Some((place, Arc::new(cycles.gates().ok()?))));
     gates.iter().map(|(&place, list)| (place, Arc::clone(list))).chain(of_cycles).collect()

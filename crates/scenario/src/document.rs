@@ -1,4 +1,4 @@
-//! The text of a scenario as a tree of values, each with its place; command-line overrides merged in.
+//! The scenario's text as a tree of values with their source positions; command-line overrides merged in.
 
 use crate::error::ScenarioError;
 use crate::suggest;
@@ -6,18 +6,18 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// More syntax errors than this help nobody.
+/// Most syntax errors reported.
 const MAX_SYNTAX_ERRORS: usize = 20;
 
-/// No key has more parts.
+/// Most parts of a dotted key.
 const MAX_DEPTH: usize = 16;
 
-/// Where something was written.
+/// Source position of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
-    /// Bytes of the file.
+    /// Byte range in the file.
     File(Range<usize>),
-    /// This override.
+    /// Index of an override.
     Override(usize),
 }
 
@@ -45,7 +45,7 @@ pub(crate) struct Entry {
     pub item: Item,
 }
 
-/// In the order of the file.
+/// Entries in file order.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Table {
     pub entries: Vec<Entry>,
@@ -58,7 +58,7 @@ impl Table {
 }
 
 impl Value {
-    /// What it is, for errors.
+    /// Names the type of the value, for errors.
     pub fn what(&self) -> &'static str {
         match self {
             Value::Text(_) => "a text",
@@ -71,7 +71,7 @@ impl Value {
         }
     }
 
-    /// A single value as it could be given to a parser of texts.
+    /// Returns a scalar as text that a parser can read.
     pub fn text(&self) -> Option<String> {
         match self {
             Value::Text(text) | Value::Integer(text) | Value::Float(text) => Some(text.clone()),
@@ -80,7 +80,7 @@ impl Value {
         }
     }
 
-    /// A value that is written without quotes where it is no text: a default, or one of the command line.
+    /// Parses a bare value, without quotes around texts: a default or a command-line override.
     pub fn bare(text: &str) -> Value {
         match text {
             "true" | "false" => Value::Boolean(text == "true"),
@@ -93,16 +93,16 @@ impl Value {
     }
 }
 
-/// A scenario as it was written.
+/// A parsed scenario file.
 #[derive(Clone, Debug)]
 pub(crate) struct Document {
-    /// What errors call it.
+    /// Name in error messages.
     pub name: String,
     pub text: String,
     pub root: Table,
-    /// Where each line of the text begins: every value is asked for its line.
+    /// Byte offset of the start of each line: the line of every value is looked up.
     line_starts: Vec<usize>,
-    /// As given: `key.path=value`.
+    /// Overrides as given: `key.path=value`.
     pub overrides: Vec<String>,
 }
 
@@ -132,15 +132,16 @@ fn convert_table(table: DeTable<'_>, override_index: Option<usize>) -> Table {
             (start, Entry { key: key.into_inner().into_owned(), key_place, item: convert(item, override_index) })
         })
         .collect();
+    // The parser orders by key: restore file order.
     entries.sort_by_key(|(start, _)| *start);
     Table { entries: entries.into_iter().map(|(_, entry)| entry).collect() }
 }
 
 impl Document {
-    /// Reads TOML and applies overrides in their order.
+    /// Reads TOML and applies the overrides in order.
     ///
     /// # Errors
-    /// What is no TOML, and overrides that lead nowhere.
+    /// Invalid TOML, and overrides with an invalid key path.
     pub fn parse(text: &str, name: &str, overrides: &[(String, String)]) -> Result<Document, Vec<ScenarioError>> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let (root, syntax) = DeTable::parse_recoverable(text);
@@ -175,6 +176,7 @@ impl Document {
         let place = Place::Override(index);
         let item = match DeValue::parse(text) {
             Ok(value) => convert(value, Some(index)),
+            // Not a TOML value: a text without quotes.
             Err(_) => Item { value: Value::Text(text.to_owned()), place: place.clone() },
         };
         let segments: Vec<&str> = path.split('.').map(str::trim).collect();
@@ -188,6 +190,7 @@ impl Document {
         let mut table = &mut self.root;
         let mut segments = before.iter();
         while let Some(&segment) = segments.next() {
+            // Missing tables are created: an override may add keys.
             let at = table.entries.iter().position(|entry| entry.key == segment).unwrap_or_else(|| {
                 let item = Item { value: Value::Table(Table::default()), place: place.clone() };
                 table.entries.push(Entry { key: segment.to_owned(), key_place: place.clone(), item });
@@ -206,7 +209,7 @@ impl Document {
                     return Err((format!("`{segment}` has no entry `{which}`"), Some(help)));
                 };
                 if next.is_none() {
-                    // The key ends here: the whole entry is meant, not a key `0` in it.
+                    // The key ends at an array index: replace the whole entry instead of a key `0` in it.
                     *found = item;
                     return Ok(());
                 }
@@ -230,7 +233,7 @@ impl Document {
         Ok(())
     }
 
-    /// The value at `traffic.0.load`, or what of the way there exists.
+    /// Returns the position of the value at a key path such as `traffic.0.load`, or of its longest prefix that exists.
     pub fn locate(&self, path: &str) -> Place {
         let mut place = Place::File(0..0);
         let mut table = Some(&self.root);
@@ -251,7 +254,7 @@ impl Document {
         place
     }
 
-    /// Line and column of a byte, both from 1.
+    /// Returns line and column of a byte offset, both from 1; columns count characters.
     pub fn position(&self, byte: usize) -> (u64, u64) {
         let mut byte = byte.min(self.text.len());
         while !self.text.is_char_boundary(byte) {
@@ -262,7 +265,7 @@ impl Document {
         (line, self.text[line_start..byte].chars().count() as u64 + 1)
     }
 
-    /// Line of a byte, from 1; quicker than its [`Document::position`] where lines are long.
+    /// Returns the line of a byte offset, from 1. Faster than [`Document::position`] for long lines.
     pub fn line(&self, byte: usize) -> u64 {
         self.line_starts.partition_point(|&start| start <= byte) as u64
     }
@@ -282,7 +285,7 @@ impl Document {
     }
 }
 
-/// The message and help for a word that is none of `known`.
+/// Returns message and help for a word that is not in `known`.
 pub(crate) fn unknown_word(word: &str, what: &str, known: &[&str]) -> (String, Option<String>) {
     (format!("`{word}` is no {what}"), suggest::help(word, known.iter().copied()))
 }

@@ -1,24 +1,24 @@
-//! What is wrong with a scenario, and where.
+//! Errors, warnings and origins of values.
 
 use std::fmt;
 use std::ops::Range;
 
-/// One mistake, with its place. Prints as `file:line:column: message`, then what would help.
+/// An error with its position. Prints as `file:line:column: message`, then the help.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub struct ScenarioError {
-    /// The scenario, a file that it names, or the override that is wrong.
+    /// The scenario, a file that it names, or the override.
     pub path: String,
-    /// Line, from 1; 0 where there is none (an override).
+    /// Line, from 1; 0 if there is none (an override).
     pub line: u64,
-    /// Column in characters, from 1; 0 where only the line is known.
+    /// Column in characters, from 1; 0 if only the line is set.
     pub column: u64,
-    /// Bytes of the scenario's text, for drawing; empty where there are none.
+    /// Byte range in the scenario's text, for rendering; empty if there is none.
     pub span: Range<usize>,
-    /// The key, as `--set` would name it: `traffic.0.load`; empty for the whole file.
+    /// The key, as in `--set`: `traffic.0.load`; empty for the whole file.
     pub key: String,
-    /// What is wrong.
+    /// Description of the error.
     pub message: String,
-    /// What would be right.
+    /// A correct value or another fix.
     pub help: Option<String>,
 }
 
@@ -39,10 +39,10 @@ impl fmt::Display for ScenarioError {
     }
 }
 
-/// Every mistake of a scenario, in the order of the file; never empty.
+/// All errors of a scenario, in file order; never empty.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub struct ScenarioErrors {
-    /// The mistakes.
+    /// The errors.
     pub errors: Vec<ScenarioError>,
 }
 
@@ -58,7 +58,7 @@ impl fmt::Display for ScenarioErrors {
     }
 }
 
-/// What is no text, and in which line.
+/// Makes the error for a file that is not UTF-8, with the line of the first invalid byte.
 pub(crate) fn not_text(path: &str, line: usize) -> ScenarioErrors {
     let (path, key, message) = (path.to_owned(), String::new(), "not UTF-8 text".to_owned());
     ScenarioErrors {
@@ -66,12 +66,12 @@ pub(crate) fn not_text(path: &str, line: usize) -> ScenarioErrors {
     }
 }
 
-/// Something that was accepted but should be known.
+/// A warning about a valid value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Warning {
-    /// The key that it is about, as `--set` would name it.
+    /// The key, as in `--set`.
     pub key: String,
-    /// What should be known.
+    /// Text of the warning.
     pub message: String,
 }
 
@@ -81,30 +81,30 @@ impl fmt::Display for Warning {
     }
 }
 
-/// Where a value comes from.
+/// Origin of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// The scenario says so.
+    /// Written in the scenario.
     File {
-        /// In this line, from 1.
+        /// Line, from 1.
         line: u64,
     },
-    /// Nobody said anything.
+    /// Not written: the default.
     Default {
-        /// Why this default.
+        /// Source of this default.
         source: &'static str,
     },
-    /// The command line.
+    /// Set on the command line.
     Override,
 }
 
-/// One value that a run goes by, written or not.
+/// One effective value of a run, written or default.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Explained {
-    /// The key, as `--set` would name it.
+    /// The key, as in `--set`.
     pub key: String,
-    /// Its value in canonical units.
+    /// Value in canonical units.
     pub value: String,
-    /// Who said so.
+    /// Origin of the value.
     pub origin: Origin,
 }

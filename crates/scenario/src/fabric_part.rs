@@ -1,4 +1,4 @@
-//! `[fabric]`: read, then built.
+//! `[fabric]`: reading and building.
 
 use crate::error::ScenarioError;
 use crate::files::Files;
@@ -11,10 +11,10 @@ use fabric::generate::{self, TierLinks};
 use fabric::{Fabric, FabricError, LinkSpec};
 use units::{Rate, Time};
 
-/// A longer cable is a typing error, and would make sums of times overflow.
+/// Largest link delay: a longer one is a typing error, and sums of times would overflow.
 const MAX_DELAY: Time = Time::from_s(10);
 
-/// What `[fabric]` says.
+/// Contents of `[fabric]`.
 #[derive(Clone, Debug)]
 pub(crate) enum FabricPlan {
     FatTree { k: u32, hosts_per_edge: Option<u32>, links: TierLinks },
@@ -31,7 +31,7 @@ pub(crate) enum FabricPlan {
     File(FilePlan),
 }
 
-/// A topology file, and what it leaves open.
+/// A topology file and the parameters that it leaves open.
 #[derive(Clone, Debug)]
 pub(crate) struct FilePlan {
     file: String,
@@ -59,7 +59,7 @@ const KINDS: [&str; 13] = [
     "file",
 ];
 
-/// Keys by which the user decides about nodes of a file.
+/// Keys that assign roles to nodes of a file.
 const ROLES: [&str; 4] = ["ignore", "host", "switch", "hosts_on"];
 
 impl FabricPlan {
@@ -80,7 +80,7 @@ impl FabricPlan {
 
     fn read_kind(kind: &'static str, section: &Section<'_, '_>) -> Option<FabricPlan> {
         let count = |key| section.count(key);
-        // Every key is read before `?` gives up, so that all that is wrong is told.
+        // Every key is read before `?` returns, so that all errors are reported.
         Some(match kind {
             "fat-tree" => {
                 let (k, hosts_per_edge, links) = (count("k"), count("hosts_per_edge"), tiers(section, kind));
@@ -174,7 +174,7 @@ impl FabricPlan {
         })
     }
 
-    /// The fabric, checked; mistakes go to the context.
+    /// Builds and checks the fabric; errors go to the context.
     pub fn build(&self, context: &Context<'_>, files: &Files<'_>) -> Option<Fabric> {
         let built = match self {
             FabricPlan::FatTree { k, hosts_per_edge: None, links } => generate::fat_tree(*k, *links),
@@ -214,7 +214,7 @@ impl FabricPlan {
         match built.and_then(|fabric| fabric.check().map(|()| fabric)) {
             Ok(fabric) => Some(fabric),
             Err(FabricError::Parameter { parameter, value, expected, .. }) => {
-                // Generators and scenarios call these two differently.
+                // These parameter names of generators differ from the scenario keys.
                 let key = match parameter {
                     "k" if matches!(self, FabricPlan::BCube { .. }) => "levels",
                     "hosts_each" => "hosts_per_switch",
@@ -231,7 +231,7 @@ impl FabricPlan {
     }
 }
 
-/// Names of nodes, in which `*` stands for any text: a list, or a text with commas between them.
+/// Reads node names, with `*` for any text: a list, or one text with commas.
 fn patterns(section: &Section<'_, '_>, key: &'static str) -> Vec<NamePattern> {
     let read = section.read(key, |value| {
         if let Ok(text) = text(value, "names of nodes") {
@@ -242,7 +242,7 @@ fn patterns(section: &Section<'_, '_>, key: &'static str) -> Vec<NamePattern> {
     read.unwrap_or_default().into_iter().map(NamePattern::new).collect()
 }
 
-/// Warns of keys that say what the file says itself: read with other values it is the same fabric.
+/// Warns of keys that the file overrides: read with other values, it gives an equal fabric.
 fn warn_of_idle(context: &Context<'_>, plan: &FilePlan, fabric: &Fabric, read: impl Fn(&Options) -> Option<Fabric>) {
     if plan.link.is_none() && plan.hosts_per_switch == 0 || fabric.links().is_empty() {
         return;
@@ -297,7 +297,7 @@ fn read_file(context: &Context<'_>, file: &str, content: &[u8], plan: &FilePlan)
         in_file(1, format!("this is {known}, not a topology"));
         return None;
     }
-    // Where neither the file nor the scenario states a link, the zero delay is refused below.
+    // If neither the file nor the scenario states a link, its zero delay is refused below.
     let options = Options { link: link.unwrap_or(Options::NONE.link), hosts_per_switch, roles, ..Options::NONE };
     let read = match format {
         None => formats::read(file, content, &options),
@@ -350,14 +350,14 @@ fn read_file(context: &Context<'_>, file: &str, content: &[u8], plan: &FilePlan)
     }
 }
 
-/// What a table says of links; nothing is required of it alone.
+/// Link properties of one table; none is required here.
 #[derive(Clone, Copy, Default)]
 struct Partial {
     rate: Option<Rate>,
     delay: Option<Time>,
     loss: Option<f64>,
     bit_error_rate: Option<f64>,
-    /// Something was wrong and has been told.
+    /// An error was already reported.
     wrong: bool,
 }
 
@@ -378,7 +378,7 @@ fn partial(section: &Section<'_, '_>) -> Partial {
     Partial { rate, delay, loss, bit_error_rate, wrong }
 }
 
-/// A link from what the tier says, or else what all links have in common.
+/// Builds a link from the tier's own values, or else from those of all links.
 fn complete(section: &Section<'_, '_>, tier: &str, base: &Partial, own: &Partial) -> Option<LinkSpec> {
     let (rate, delay) = (own.rate.or(base.rate), own.delay.or(base.delay));
     for (name, missing, example) in [("rate", rate.is_none(), "100Gbps"), ("delay", delay.is_none(), "500ns")] {
@@ -425,7 +425,7 @@ fn tiers(section: &Section<'_, '_>, kind: &'static str) -> Option<TierLinks> {
     Some(TierLinks { host: host?, edge: edge?, core: core? })
 }
 
-/// The links of a file that states none.
+/// Reads the links for a file that states none.
 fn one_link(section: &Section<'_, '_>) -> Option<LinkSpec> {
     let table = section.table("link", "fabric.link", false);
     table.tag("file");

@@ -1,4 +1,4 @@
-//! Files that a scenario names: read once, their contents remembered for its hash.
+//! Files that a scenario names: each read once, its digest kept for the scenario's hash.
 
 use crate::section::Context;
 use sha2::{Digest, Sha256};
@@ -7,28 +7,28 @@ use std::fs::{File, Metadata};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-/// How a file is read.
+/// Reads a file.
 pub type Load = dyn Fn(&Path) -> io::Result<Vec<u8>> + Send + Sync;
 
-/// Larger files would not fit the memory of most machines twice.
+/// Largest file: most machines cannot hold a larger one twice in memory.
 const MAX_BYTES: u64 = 1 << 32;
 
-/// A pipe does not say how long it is, so that all of this may be read before it is found to be endless.
+/// Largest pipe: its length is only found by reading, so that an endless one is read up to this bound.
 const MAX_PIPE_BYTES: u64 = 1 << 28;
 
-/// The most that a person's file has (a scenario, a sweep, a profile): 16 MiB.
+/// Largest hand-written file (a scenario, a sweep, a profile): 16 MiB.
 pub const MAX_WRITTEN_BYTES: u64 = 1 << 24;
 
-/// The most that a file of another tool has which is read as a whole into a tree many times its size (a topology,
-/// rules, tables): 512 MiB, ten times that of a fabric of 65,536 hosts.
+/// Largest file of another tool that is read into a tree many times its size (a topology, rules, tables): 512 MiB, ten
+/// times that of a fabric of 65,536 hosts.
 pub const MAX_TREE_BYTES: u64 = 1 << 29;
 
 /// Opens a file or a pipe for reading.
 ///
 /// # Errors
-/// What the file system says; a folder, a device.
+/// Errors of the file system; a directory, a device.
 pub fn open(path: &Path) -> io::Result<File> {
-    // Before it is opened, which may wait for ever, or wind a tape.
+    // Before opening: `open` of a device may block, or rewind a tape.
     let before = std::fs::metadata(path)?;
     if before.is_dir() {
         return Err(io::Error::other("it is a folder, not a file"));
@@ -39,10 +39,10 @@ pub fn open(path: &Path) -> io::Result<File> {
     File::open(path)
 }
 
-/// Reads a file of at most `most` bytes, and no more of it if it is longer, or grows while it is read.
+/// Reads a file of at most `most` bytes. It reads at most one byte beyond the limit, also if the file grows meanwhile.
 ///
 /// # Errors
-/// What the file system says; a folder, a device, a file that is longer, a pipe beyond 256 MiB.
+/// Errors of the file system; a directory, a device, a longer file, a pipe above 256 MiB.
 pub fn read_at_most(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     let file = open(path)?;
     let metadata = file.metadata()?;
@@ -56,7 +56,7 @@ pub fn read_at_most(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     if content.len() as u64 > most { Err(longer()) } else { Ok(content) }
 }
 
-/// `/dev/zero` has no end, and a terminal none that anybody sees.
+/// Returns `true` for devices: `/dev/zero` and terminals have no end.
 #[cfg(unix)]
 fn is_device(file: &Metadata) -> bool {
     use std::os::unix::fs::FileTypeExt;
@@ -67,12 +67,12 @@ fn is_device(_: &Metadata) -> bool {
     false
 }
 
-/// Reads a file; of a folder, its files as one text ([`fabric::files::join`]): `config_db.json` files, one a switch or,
-/// in a folder of its own, one an ASIC of it; or LLDP tables, one a switch.
+/// Reads a file. From a directory, it reads all files as one text ([`fabric::files::join`]): `config_db.json` files,
+/// one per switch or, in a subdirectory, one per ASIC; or LLDP tables, one per switch.
 ///
 /// # Errors
-/// What the file system says; files above 4 GiB, devices; a folder without such files, or one of them that is not text
-/// or not of the format of the others.
+/// Errors of the file system; files above 4 GiB, devices; a directory without such files; a file that is not text or
+/// whose format differs from the others.
 pub fn from_disk(path: &Path) -> io::Result<Vec<u8>> {
     if std::fs::metadata(path)?.is_dir() {
         let mut files = Vec::new();
@@ -90,7 +90,7 @@ pub fn from_disk(path: &Path) -> io::Result<Vec<u8>> {
     read_at_most(path, MAX_BYTES)
 }
 
-/// The `.json` and `.txt` files of a folder and of the folders in it, by name.
+/// Returns the `.json` and `.txt` files of a directory and its direct subdirectories, sorted by name.
 fn files_of_folder(path: &Path) -> io::Result<Vec<PathBuf>> {
     let entries = |path: &Path| std::fs::read_dir(path)?.map(|entry| entry.map(|of| of.path())).collect();
     let mut names: Vec<PathBuf> = Vec::new();
@@ -106,7 +106,7 @@ fn files_of_folder(path: &Path) -> io::Result<Vec<PathBuf>> {
     }
     names.retain(|name| name.extension().is_some_and(|extension| extension == "json" || extension == "txt"));
     names.sort();
-    // Notes lie beside configurations.
+    // Text files beside configurations are notes, unless they are LLDP tables.
     if names.iter().any(|name| name.extension().is_some_and(|extension| extension == "json")) {
         let is_text = |name: &PathBuf| name.extension().is_some_and(|extension| extension == "txt");
         let is_table = |name: &PathBuf| {
@@ -122,23 +122,23 @@ fn files_of_folder(path: &Path) -> io::Result<Vec<PathBuf>> {
 }
 
 pub(crate) struct Files<'a> {
-    /// What names are relative to.
+    /// Directory that names are relative to.
     pub directory: PathBuf,
     pub load: &'a Load,
-    /// Key and SHA-256 of every file, in the order of reading.
+    /// Key and SHA-256 of every file, in reading order.
     pub digests: RefCell<Vec<(String, String)>>,
 }
 
 impl Files<'_> {
-    /// The file's name as errors show it.
+    /// Returns the path of the file for error messages.
     pub fn shown(&self, file: &str) -> String {
         self.directory.join(file).display().to_string()
     }
 
-    /// Its content; a failure is reported at `key`.
+    /// Returns the content; reports a failure at `key`.
     pub fn load(&self, context: &Context<'_>, file: &str, key: &str) -> Option<Vec<u8>> {
         let path = self.directory.join(file);
-        // Only a fabric may be a folder, of which the files are read as one.
+        // Only a fabric may be a directory: its files are read as one.
         let folder = !key.starts_with("fabric.") && path.is_dir();
         let read = if folder { Err(io::Error::other("it is a folder, not a file")) } else { (self.load)(&path) };
         match read {
@@ -155,7 +155,7 @@ impl Files<'_> {
     }
 }
 
-/// Lower-case hexadecimal.
+/// Formats bytes in lower-case hexadecimal.
 pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
@@ -177,7 +177,7 @@ mod tests {
         assert!(from_disk(Path::new("/dev/zero")).unwrap_err().to_string().contains("device"));
     }
 
-    /// The bound holds while reading: what a file says of its length beforehand is not enough.
+    /// The bound holds while reading: the length in the metadata is not trusted.
     #[test]
     fn a_file_is_read_up_to_its_bound_and_no_further() {
         let path = std::env::temp_dir().join(format!("tidegate-bound-{}", std::process::id()));
@@ -185,7 +185,7 @@ mod tests {
         assert_eq!(read_at_most(&path, 100).unwrap().len(), 100);
         assert_eq!(said(&path, 99), "it is longer than 99B");
         std::fs::remove_file(&path).unwrap();
-        // A file that says it is empty, and is not.
+        // A file whose metadata reports length 0 although it has content.
         if let Ok(content) = read_at_most(Path::new("/proc/self/maps"), MAX_BYTES) {
             assert!(content.len() > 100);
             assert_eq!(said(Path::new("/proc/self/maps"), 100), "it is longer than 100B");

@@ -1,23 +1,23 @@
-//! `[model]` of a fluid model's file: the control and its parameters.
+//! `[model]` of a fluid model's file: the congestion control and its parameters.
 
 use crate::section::Section;
 use fluid::models::{Control, dcqcn, eccp, hetflow, timely};
 use units::{Rate, Time};
 
-/// What a fluid model may be of.
+/// Congestion controls that have a fluid model.
 pub(crate) const KINDS: [&str; 5] = ["dcqcn", "timely", "patched-timely", "hetflow", "eccp"];
 
-/// In s.
+/// Converts to s.
 pub(crate) fn seconds(time: Time) -> f64 {
     time.as_ps() as f64 / 1e12
 }
 
-/// In bit/s.
+/// Converts to bit/s.
 pub(crate) fn bps(rate: Rate) -> f64 {
     rate.as_bps() as f64
 }
 
-/// The control that `[model]` describes, and its kind.
+/// Reads the control of `[model]`, and its kind.
 pub(crate) fn control(section: &Section<'_, '_>) -> Option<(&'static str, Control)> {
     let kind = section.kind("a fluid model", &KINDS);
     let control = match kind {
@@ -32,21 +32,21 @@ pub(crate) fn control(section: &Section<'_, '_>) -> Option<(&'static str, Contro
     kind.zip(control)
 }
 
-/// Reports `key` where its value does not hold.
+/// Reports an error at `key` unless `holds`.
 fn require(section: &Section<'_, '_>, holds: bool, key: &str, message: &str, right: &str) {
     if !holds {
         section.fail(key, message, Some(format!("write {right}")));
     }
 }
 
-/// A size above 0, in bits.
+/// Reads a size above 0, in bits.
 fn bits(section: &Section<'_, '_>, key: &'static str) -> Option<f64> {
     let size = section.size(key)?;
     require(section, size > 0, key, &format!("`{key}` is 0"), "a size above 0");
     Some(size as f64 * 8.0)
 }
 
-/// A rate in bit/s.
+/// Reads a rate, in bit/s.
 fn rate(section: &Section<'_, '_>, key: &'static str) -> Option<f64> {
     section.rate(key).map(bps)
 }

@@ -1,4 +1,4 @@
-//! The file of a fluid model: read like a scenario, with keys of its own.
+//! The file of a fluid model: read like a scenario, with its own keys.
 
 use crate::document::Document;
 use crate::error::{Explained, ScenarioError, ScenarioErrors, not_text};
@@ -9,33 +9,33 @@ use fluid::models::{Bottleneck, Control, Flows, Model};
 use std::path::Path;
 use units::{Rate, Time};
 
-/// More rows than this are no series.
+/// Most rows of the series.
 const MOST_SAMPLES: u64 = 1_000_000;
-/// More kinds of flows than this are a simulation's.
+/// Most groups of flows: more are a task for packet simulation.
 const MOST_KINDS: usize = 256;
 
 /// A fluid model as its file describes it.
 #[derive(Clone, Debug)]
 pub struct FluidFile {
-    /// What results call it.
+    /// Name in results.
     pub name: String,
-    /// What it is for.
+    /// Purpose of the model.
     pub description: Option<String>,
-    /// How long it is solved.
+    /// Duration of the solution.
     pub duration: Time,
-    /// From when on means are taken.
+    /// Start of the interval over which means are taken.
     pub warm_up: Time,
-    /// How often the series has a row.
+    /// Interval between rows of the series.
     pub sample: Time,
-    /// Error of a step, of a variable's size.
+    /// Error per step, relative to the size of a variable.
     pub tolerance: f64,
-    /// The control.
+    /// The congestion control.
     pub control: Control,
-    /// Its kind, as the file says it.
+    /// Kind of the control, as in the file.
     pub kind: &'static str,
-    /// The link.
+    /// The bottleneck link.
     pub bottleneck: Bottleneck,
-    /// The flows.
+    /// The groups of flows.
     pub flows: Vec<Flows>,
     /// Every value with its origin.
     pub explained: Vec<Explained>,
@@ -45,7 +45,7 @@ impl FluidFile {
     /// Reads the file at `path`; `overrides` are (`key.path`, value as TOML or bare text), applied in order.
     ///
     /// # Errors
-    /// A file that cannot be read, and everything that is wrong with it.
+    /// An unreadable file, and all errors in it.
     pub fn read(path: &Path, overrides: &[(String, String)]) -> Result<FluidFile, ScenarioErrors> {
         let name = path.display().to_string();
         let whole = |message: String| {
@@ -59,10 +59,10 @@ impl FluidFile {
         Self::parse(text, &name, overrides)
     }
 
-    /// As [`FluidFile::read`], from a text that errors call `name`.
+    /// Like [`FluidFile::read`], from a text that errors call `name`.
     ///
     /// # Errors
-    /// Everything that is wrong with it.
+    /// All errors in the text.
     pub fn parse(text: &str, name: &str, overrides: &[(String, String)]) -> Result<FluidFile, ScenarioErrors> {
         let document = Document::parse(text, name, overrides).map_err(|errors| ScenarioErrors { errors })?;
         let context = Context::new(&document);
@@ -78,7 +78,7 @@ impl FluidFile {
         }
     }
 
-    /// The model, at its start.
+    /// Returns the model in its initial state.
     pub fn model(&self) -> Box<dyn Model> {
         self.control.model(self.bottleneck, self.flows.clone())
     }

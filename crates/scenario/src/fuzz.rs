@@ -1,4 +1,4 @@
-//! The entry for fuzzing: any text at all, in bounded time and memory.
+//! Entry point for fuzzing: any text, in bounded time and memory.
 
 use crate::fabric_part::FabricPlan;
 use crate::parts::Parts;
@@ -7,12 +7,12 @@ use crate::traffic_part::{PatternPlan, ServersPlan, What};
 use std::io;
 use std::path::Path;
 
-/// Fabrics and traffic beyond this are read but not built: fuzzing looks for mistakes, not for speed.
+/// Larger fabrics and traffic are read but not built: fuzzing searches for errors, not for slow inputs.
 const MAX_NODES: u64 = 300;
 const MAX_FLOWS: u64 = 10_000;
 
-/// Reads a scenario and, if it is small, lowers it; files are none of its business. Whatever the text, this must
-/// return. With `over` a key of the scenario is set as `--set` does.
+/// Reads a scenario and, if it is small, lowers it; it loads no files. It must return for every text. `over` sets a key
+/// as `--set` does.
 pub fn read_any(text: &str, over: Option<(&str, &str)>) {
     let overrides: Vec<(String, String)> = over.into_iter().map(|(key, value)| (key.into(), value.into())).collect();
     let no_files = |_: &Path| Err(io::Error::new(io::ErrorKind::NotFound, "no files here"));

@@ -1,4 +1,4 @@
-//! `[[gates]]`: when ports may send which class, from a schedule or as they are written.
+//! `[[gates]]`: times at which ports may send each class, from a schedule or as written.
 
 use crate::document::{Value, unknown_word};
 use crate::files::Files;
@@ -11,16 +11,16 @@ use schedule::read::{SlotFile, WireKind};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// One entry, as it is written.
+/// One entry as written.
 #[derive(Clone, Debug)]
 pub(crate) enum GatesPlan {
-    /// The gates of all ports of a file.
+    /// Gates of all ports in a schedule file.
     Schedule(String),
-    /// Those of some ports of a node.
+    /// Gates of some ports of a node.
     Node { node: String, to: Option<Vec<String>>, list: Arc<GateList> },
 }
 
-/// Every entry; `None` if one is wrong.
+/// Reads every entry; `None` if one is wrong.
 pub(crate) fn read(root: &Section<'_, '_>) -> Option<Vec<GatesPlan>> {
     let entries: Vec<Option<GatesPlan>> = root.tables("gates", "gates").iter().map(entry).collect();
     entries.into_iter().collect()
@@ -51,7 +51,7 @@ fn entry(section: &Section<'_, '_>) -> Option<GatesPlan> {
     Some(GatesPlan::Node { node: node?, to, list })
 }
 
-/// The neighbours of `to`.
+/// Neighbours named by `to`.
 pub(crate) fn neighbours(section: &Section<'_, '_>) -> Option<Vec<String>> {
     section.read("to", |value| match names(value, "[\"S2\"]")? {
         (names, _) if names.is_empty() => {
@@ -77,7 +77,7 @@ fn operation(value: &Value) -> Result<GateOperation, Wrong> {
     found.map(|known| known.1).ok_or_else(|| unknown_word(&name, WHAT, &OPERATIONS.map(|known| known.0)))
 }
 
-/// `[{ open = [7], time = "10us" }, ...]`.
+/// Reads `[{ open = [7], time = "10us" }, ...]`.
 fn states(value: &Value) -> Read<Vec<GateState>> {
     let help = || Some(format!("write states = {EXAMPLE}"));
     let state = |value: &Value| -> Result<GateState, Wrong> {
@@ -108,10 +108,10 @@ fn states(value: &Value) -> Read<Vec<GateState>> {
     Ok((states, shown))
 }
 
-/// The gates of the ports of this fabric.
+/// Gates of ports, by node and port.
 pub(crate) type Gates = BTreeMap<(NodeId, PortIndex), Arc<GateList>>;
 
-/// The gates of all ports; `None` if something is wrong.
+/// Resolves the gates of all ports; `None` after an error.
 pub(crate) fn lower(
     plans: &[GatesPlan],
     context: &Context<'_>,
@@ -141,7 +141,7 @@ pub(crate) fn lower(
     right.then_some(all)
 }
 
-/// Whether the ports of `node` preempt, if states of `list` hold or release preemptable frames.
+/// Reports an error if `list` holds or releases preemptable frames and the ports of `node` do not preempt.
 fn can_operate(
     context: &Context<'_>,
     fabric: &Fabric,
@@ -168,7 +168,7 @@ fn can_operate(
 
 type Ports = Vec<((NodeId, PortIndex), Arc<GateList>)>;
 
-/// The port of a node, both of which a file names.
+/// Returns the port of a node; a file names both.
 pub(crate) fn port_of(
     context: &Context<'_>,
     fabric: &Fabric,
@@ -188,7 +188,7 @@ pub(crate) fn port_of(
     Some((node, port))
 }
 
-/// A schedule that a scenario names.
+/// Loads a schedule that a scenario names.
 pub(crate) fn schedule(context: &Context<'_>, files: &Files<'_>, key: &str, file: &str) -> Option<SlotFile> {
     let content = files.load(context, file, key)?;
     let text = String::from_utf8(content).map_err(|_| "not UTF-8 text".to_owned());
@@ -227,7 +227,7 @@ fn of_schedule(context: &Context<'_>, fabric: &Fabric, files: &Files<'_>, key: &
     slots.gates.iter().map(one).collect()
 }
 
-/// The ports of a node, all or those to some neighbours.
+/// Returns the ports of a node: all, or those to some neighbours.
 pub(crate) fn ports_of(
     context: &Context<'_>,
     fabric: &Fabric,

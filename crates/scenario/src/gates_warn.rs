@@ -1,4 +1,4 @@
-//! Which frames must pass which gates, and the warnings of those that never can.
+//! Finds the gates that each class of frames must pass, and warns if they never let a frame pass.
 
 use crate::gates_part::Gates;
 use crate::section::Context;
@@ -10,10 +10,10 @@ use std::collections::BTreeMap;
 use traffic::{Load, Plan};
 use units::{Time, WIRE_OVERHEAD_BYTES};
 
-/// The longest frame of each class that may leave by each port.
+/// Longest frame in bytes, by class and egress port.
 type Longest = BTreeMap<(u8, NodeId, PortIndex), u16>;
 
-/// Ways of frames: as the tables have them before anything fails and without routes set by hand, and paths of flows.
+/// Paths of frames: routing tables before any failure and without manual routes, and explicit paths of flows.
 pub(crate) struct Ways<'a> {
     pub fabric: &'a Fabric,
     pub forwarding: &'a Forwarding,
@@ -21,10 +21,10 @@ pub(crate) struct Ways<'a> {
 }
 
 impl Ways<'_> {
-    /// What may leave by which port.
+    /// Returns the longest frame per class and egress port.
     fn longest(&self, plan: &Plan, transport_mtu_bytes: u16) -> Longest {
         let mut longest = Longest::new();
-        // By destination and class, the longest of each source: each way is walked once.
+        // By destination and class: the longest frame of each source, so that each path is walked once.
         let mut routed = BTreeMap::<(u32, u8), BTreeMap<u32, u16>>::new();
         let mut add = |src: u32, dst: u32, class: u8, frame: u16| {
             let known = routed.entry((dst, class)).or_default().entry(src).or_default();
@@ -51,7 +51,7 @@ impl Ways<'_> {
         longest
     }
 
-    /// A flow that names its path.
+    /// Adds the ports of a flow with an explicit path.
     fn along(&self, src: u32, path: PathId, (class, frame): (u8, u16), longest: &mut Longest) {
         let mut node = self.fabric.host_node(src);
         for &port in self.paths.ports(path) {
@@ -60,7 +60,7 @@ impl Ways<'_> {
         }
     }
 
-    /// All ways to a host from these others, each with the longest frame that it sends there.
+    /// Adds the ports on all paths to a host from `sources`, each with the longest frame in bytes that it sends there.
     fn towards(&self, dst: u32, class: u8, sources: &BTreeMap<u32, u16>, longest: &mut Longest) {
         let end = self.fabric.host_node(dst);
         let mut seen = BTreeMap::<(NodeId, Option<PortIndex>), u16>::new();
@@ -90,7 +90,7 @@ fn raise(longest: &mut Longest, key: (u8, NodeId, PortIndex), frame: u16) {
     *known = frame.max(*known);
 }
 
-/// Warns of classes whose frames some gate on their way never lets pass, or never for as long as they take.
+/// Warns of classes whose gates on a path never open, or never for as long as a frame takes.
 pub(crate) fn warn(
     context: &Context<'_>,
     ways: &Ways<'_>,

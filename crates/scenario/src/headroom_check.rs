@@ -1,4 +1,4 @@
-//! Whether the buffer of each switch holds its headroom, and whether thresholds can work.
+//! Checks that the buffer of each switch holds its headroom, and that XOFF and XON thresholds can work.
 
 use crate::partial_part::Reach;
 use crate::section::Context;
@@ -8,25 +8,26 @@ use protocols::pause::quanta_time;
 use std::collections::{BTreeMap, BTreeSet};
 use units::{Bytes, Rate};
 
-/// What room switches have.
+/// Buffer parameters of the switches that use flow control.
 pub(crate) struct Room<'r> {
     pub reach: Reach<'r>,
-    /// What all switches do.
+    /// Parameters of all switches.
     pub switch: &'r SwitchParameters,
-    /// What some do otherwise.
+    /// Overrides of some switches.
     pub overrides: &'r [SwitchOverride],
 }
 
 impl Room<'_> {
-    /// The key that decides for `node`: that of the last override that `says` it, or that of all.
+    /// Returns the key that sets the value of `node`: that of the last override for which `says` holds, or the general
+    /// one.
     fn place(&self, node: NodeId, key: &str, says: impl Fn(&SwitchOverride) -> bool) -> String {
         let mut entries = self.overrides.iter().enumerate().rev();
         let own = entries.find(|(_, it)| says(it) && it.switches.binary_search(&node).is_ok());
         own.map_or_else(|| format!("switch.{key}"), |(at, _)| format!("switch.override.{at}.{key}"))
     }
 
-    /// Tells of headroom that is too small for its links, pauses that end too early, XOFF beyond the buffer and buffers
-    /// below their headroom. `used` has a bit for each class in use.
+    /// Warns of headroom that is too small for its links and of pauses that end too early; checks XOFF, queues and
+    /// buffers. `used` is a bit mask of the classes in use.
     pub fn check(&self, context: &Context<'_>, mtu_bytes: u16, used: u8, derived: &mut Vec<(String, String)>) {
         let Room { reach, switch, .. } = *self;
         let control = &switch.flow_control;
@@ -40,7 +41,7 @@ impl Room<'_> {
         let largest = reach.links().map(needed).max().unwrap_or(0);
         derived.push(("headroom of the longest link".to_owned(), Bytes(largest).to_string()));
         let given = |node: NodeId| of(node).flow_control.pause().and_then(|pause| pause.headroom_bytes);
-        // By the key that says it.
+        // By the key that sets the headroom: given and needed bytes.
         let mut short: BTreeMap<String, (u64, u64)> = BTreeMap::new();
         for node in reach.switches() {
             let most = fabric.ports(node).iter().map(|port| needed(fabric.link(port.link))).max().unwrap_or(0);
@@ -55,8 +56,8 @@ impl Room<'_> {
                 format!("{} is less than the {} that a link needs: frames may be lost", Bytes(given), Bytes(needed));
             context.warn(&key, message);
         }
-        // A pause is renewed at half its time. Then a frame of our own may be in the way, and the neighbour reacts once
-        // more.
+        // A pause is renewed at half its time. Then an own frame may delay it, and the neighbour needs its reaction
+        // time once more.
         let renewal = |rate: Rate| pause.reaction.on(rate).saturating_add(rate.serialise(u64::from(mtu_bytes) + 104));
         let ends_early = |rate: &Rate| quanta_time(pause.quanta, *rate) / 2 < renewal(*rate);
         if let Some(rate) = reach.links().map(|link| link.rate).filter(ends_early).max() {
@@ -75,7 +76,7 @@ impl Room<'_> {
         self.check_buffers(context, mtu_bytes, used, of, derived);
     }
 
-    /// Tells of room that does not hold the largest frame: each such frame is lost wherever it must wait.
+    /// Warns of room that cannot hold the largest frame: each such frame is lost when it must wait.
     pub fn check_frame(&self, context: &Context<'_>, mtu_bytes: u16) {
         let own = SwitchOverride::resolve(self.overrides, self.switch);
         let mut told = BTreeSet::new();
@@ -98,7 +99,7 @@ impl Room<'_> {
         }
     }
 
-    /// Whether XOFF can be reached, and XON lies below it.
+    /// Checks that XOFF can be reached and that XON lies below it.
     fn check_xoff<'p>(&self, context: &Context<'_>, of: impl Fn(NodeId) -> &'p SwitchParameters) {
         let mut told = BTreeSet::new();
         for node in self.reach.switches() {
@@ -130,9 +131,8 @@ impl Room<'_> {
         }
     }
 
-    /// Whether a queue of its own holds what other ports may bring to it before they have stopped. Where a switch has
-    /// no shared buffer, that is what the lossless class is promised: an account stops its neighbour by what came by
-    /// one port, whatever else waits in the queue.
+    /// Checks that a queue holds all that other ports may add before their neighbours stop. Without a shared buffer,
+    /// losslessness depends on this: an account counts the bytes of one ingress port, not those of the queue.
     fn check_queues<'p>(
         &self,
         context: &Context<'_>,
@@ -141,7 +141,8 @@ impl Room<'_> {
         of: impl Fn(NodeId) -> &'p SwitchParameters,
     ) {
         let fabric = self.reach.fabric;
-        // By the key of the queue that is too small: what it holds, how many ports bring more, and the most.
+        // By the key of the queue that is too small: its limit, the number of other ports, and the bytes that they may
+        // add.
         let mut short: BTreeMap<String, (QueueLimit, usize, u64)> = BTreeMap::new();
         for node in self.reach.switches() {
             let SwitchParameters { buffer: Buffer::PerQueue { limit }, flow_control, .. } = *of(node) else { continue };
@@ -152,7 +153,7 @@ impl Room<'_> {
                 xoff.saturating_add(headroom)
             };
             let accounts: Vec<u64> = fabric.ports(node).iter().map(account).collect();
-            // What the port itself brought does not go back by it.
+            // A frame never returns by its ingress port: leave out the port that adds least.
             let own = accounts.iter().min().copied().unwrap_or(0);
             let most = accounts.iter().copied().fold(0, u64::saturating_add).saturating_sub(own);
             let holds = match limit {
@@ -181,7 +182,7 @@ impl Room<'_> {
         }
     }
 
-    /// Whether each shared buffer holds the headroom of all ports of its switch.
+    /// Checks that each shared buffer holds the headroom of all ports of its switch.
     fn check_buffers<'p>(
         &self,
         context: &Context<'_>,
@@ -192,7 +193,7 @@ impl Room<'_> {
     ) {
         let Room { reach, switch, .. } = *self;
         let (fabric, control) = (reach.fabric, &switch.flow_control);
-        // A switch keeps accounts for the lossless classes that are in use, or for whole ports.
+        // A switch has accounts for the lossless classes in use, or for whole ports.
         let accounts = control.pausing_accounts(used);
         let headroom_of = |node: NodeId| {
             let given = of(node).flow_control.pause().and_then(|pause| pause.headroom_bytes);
@@ -205,7 +206,7 @@ impl Room<'_> {
         };
         let shared = |node: NodeId| if let Buffer::Shared { bytes, .. } = of(node).buffer { Some(bytes) } else { None };
         let all = reach.switches().filter_map(|node| Some((headroom_of(node), shared(node)?, node)));
-        // The first of the neediest, in all and by the key of the buffer that is too small.
+        // First switch with the largest headroom, overall and per key of a buffer that is too small.
         let mut neediest: Option<(u64, NodeId)> = None;
         let mut short: BTreeMap<String, (u64, u64, NodeId)> = BTreeMap::new();
         for (headroom, bytes, node) in all {

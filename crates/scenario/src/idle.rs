@@ -1,5 +1,5 @@
-//! Keys of one table that the mechanisms of other tables leave without effect: warned of, not refused, since a
-//! comparison of such mechanisms keeps them.
+//! Warns of keys that have no effect with the mechanisms chosen in other tables. They are not refused, since a
+//! comparison of mechanisms keeps them.
 
 use crate::parts::Parts;
 use crate::section::Context;
@@ -7,7 +7,7 @@ use model::parameters::{FlowControl, Overload};
 use protocols::rate_control::Needs;
 use traffic::{Plan, Start};
 
-/// Warns of each that is written, and of flags that are not at their default.
+/// Warns of each such key that is written, and of flags that are not at their default.
 pub(crate) fn warn(context: &Context<'_>, parts: &Parts, plan: &Plan) {
     let (host, switch) = (&parts.host, &parts.switch);
     let section = context.root();
@@ -42,7 +42,7 @@ pub(crate) fn warn(context: &Context<'_>, parts: &Parts, plan: &Plan) {
         host.reply_class.is_none() || replies,
         "only datagrams are sent, and they have no replies",
     );
-    // Transports that react to marks have a warning of their own.
+    // Transports that react to marks have their own warning.
     for (key, _, transport) in parts.transports() {
         let waits = transport.is_ecn_capable() && transport.needs() != Needs::Marks;
         warn_unless(&format!("{key}.ecn"), !waits || parts.marks(), "no switch marks");

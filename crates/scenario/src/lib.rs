@@ -1,13 +1,13 @@
-//! A scenario file, lowered once into a validated plan.
+//! Reads a scenario file and lowers it once into a validated setup.
 //!
 //! ```text
 //!   text + overrides ── Document ── Section ──> Scenario ── lower() ──> Lowered { setup, hash, explain, .. }
 //!     (TOML, spans)     (values)    (keys::*)   (each value               (fabric, routes, flows:
-//!                                               right by itself)           everything right together)
+//!                                               checked by itself)         all checked together)
 //! ```
 //!
-//! Everything unknown is an error with its place, every mistake of a file is told at once, and every value that
-//! was not written is in [`Lowered::explain`] with its source.
+//! Every unknown key is an error with its position, and all errors of a file are reported at once. [`Lowered::explain`]
+//! has every value with its source, defaults included.
 //!
 //! ```
 //! let text = r#"

@@ -1,4 +1,4 @@
-//! From a checked scenario to everything that a run needs.
+//! Lowers a checked scenario to the setup of a run.
 
 use crate::agreements;
 use crate::backpressure_part;
@@ -37,45 +37,45 @@ use units::{Bytes, Rate, Time};
 /// A scenario that can run.
 #[derive(Debug)]
 pub struct Lowered {
-    /// Everything about the run.
+    /// Setup of the run.
     pub setup: Setup,
-    /// What results call it.
+    /// Name in results.
     pub name: String,
-    /// What it is for.
+    /// Purpose of the scenario.
     pub description: Option<String>,
-    /// SHA-256 of everything that results depend on but the seed: all keys with their defaults and the
-    /// contents of files. Names, descriptions and the number of threads do not count.
+    /// SHA-256 of all that results depend on except the seed: all keys with their defaults, and the contents of files.
+    /// Names, descriptions and the number of threads are left out.
     pub hash: String,
     /// Every value with its origin.
     pub explain: Vec<Explained>,
-    /// What follows from them: the largest frame, headroom.
+    /// Derived values: largest frame, headroom.
     pub derived: Vec<(String, String)>,
-    /// What should be known.
+    /// Warnings about valid settings.
     pub warnings: Vec<Warning>,
-    /// The fabric in a line.
+    /// The fabric in one line.
     pub fabric_text: String,
-    /// A line per traffic entry.
+    /// One line per traffic entry.
     pub traffic_text: Vec<String>,
-    /// What results call each traffic entry, by index; unique.
+    /// Names of traffic entries in results, by index; unique.
     pub traffic_names: Vec<String>,
-    /// Whether these names say something: there are several, or the scenario gives one.
+    /// These names are informative: there are several, or the scenario gives one.
     pub labelled: bool,
-    /// What counts in statistics: from the first instant to before the second.
+    /// Measurement interval: from the first instant up to, not including, the second.
     pub window: (Time, Time),
-    /// Whether a row is written for every flow.
+    /// Write a row for every flow.
     pub record_flows: bool,
-    /// Whether the run fails unless it deadlocks.
+    /// The run fails unless it deadlocks.
     pub expect_deadlock: bool,
 }
 
 impl Lowered {
-    /// What results call each traffic entry, where that says something; else empty.
+    /// Returns the names of traffic entries if they are informative; else empty.
     pub fn labels(&self) -> &[String] {
         if self.labelled { &self.traffic_names } else { &[] }
     }
 }
 
-/// The largest frame that flows of these entries make: data, acknowledgements, notifications.
+/// Returns the largest frame in bytes of these entries: data, acknowledgements, notifications.
 fn mtu_bytes(parts: &Parts) -> u16 {
     let frames = |entry: &TrafficPlan| match &entry.what {
         What::Pairs { load: LoadPlan::Frames { frame_bytes, lengths, .. }, .. } => Some(match lengths {
@@ -86,11 +86,12 @@ fn mtu_bytes(parts: &Parts) -> u16 {
     };
     let of_transports = parts.transports().into_iter().map(|(.., transport)| largest_frame_bytes(transport));
     let largest = parts.traffic.iter().filter_map(frames).chain(of_transports).max();
-    // Without traffic, a transport makes what it would make.
+    // Without traffic, the largest frame that the transport could make.
     largest.unwrap_or_else(|| largest_frame_bytes(&parts.host.transport)).max(protocols::frame::MIN_FRAME_BYTES)
 }
 
-/// Receivers that ask for what is sent share their port's link by one clock, which counts packets of one transport.
+/// Refuses different receiver-driven transports. Receivers pace their requests at the rate of their link with one
+/// clock, which counts packets of one transport.
 fn check_receiver_driven(context: &Context<'_>, parts: &Parts) {
     let driven: Vec<_> =
         parts.transports().into_iter().filter(|(.., transport)| transport.receiver_driven().is_some()).collect();
@@ -104,7 +105,7 @@ fn check_receiver_driven(context: &Context<'_>, parts: &Parts) {
     }
 }
 
-/// A session needs a transport whose connections outlast a message.
+/// Refuses sessions over transports whose connections end with a message.
 fn check_sessions(context: &Context<'_>, parts: &Parts) {
     for (at, entry) in parts.traffic.iter().enumerate() {
         let (kind, transport) = match &entry.transport {
@@ -120,13 +121,13 @@ fn check_sessions(context: &Context<'_>, parts: &Parts) {
     }
 }
 
-/// Transports of traffic entries that are not the hosts'.
+/// Returns the transports of traffic entries that have their own.
 fn own_transports(parts: &Parts) -> BTreeMap<u8, TransportParameters> {
     let own = (0..).zip(&parts.traffic).filter_map(|(at, entry)| Some((at, entry.transport.as_ref()?.1.clone())));
     own.collect()
 }
 
-/// The host with the pause-storm fault, and whether anybody would listen to it.
+/// Resolves the host with the pause-storm fault; warns if no switch obeys its pauses.
 fn pause_storm(context: &Context<'_>, reach: Reach<'_>, parts: &Parts) -> Option<PauseStorm> {
     const KEY: &str = "host.pause_storm.host";
     let fabric = reach.fabric;
@@ -204,7 +205,7 @@ fn failures(context: &Context<'_>, fabric: &Fabric, named: &[NamedFailure]) -> O
     found.into_iter().collect()
 }
 
-/// Links that never work must leave every host reachable.
+/// Refuses links that never work if they leave a host unreachable.
 fn check_reachable(context: &Context<'_>, fabric: &Fabric, forwarding: &Forwarding, failures: &[Failure]) {
     let dead = failures.iter().filter(|failure| failure.down_at == Time::ZERO && failure.up_at.is_none());
     let dead: Vec<_> = dead.map(|failure| failure.link).collect();
@@ -235,7 +236,7 @@ fn fabric_text(fabric: &Fabric) -> String {
     format!("{}: {hosts}, {}, {}", fabric.kind(), plural(switches, "switch"), links.join(", "))
 }
 
-/// A line per entry: how many flows, how much.
+/// Returns one line per entry: number of flows, bytes.
 fn traffic_text(names: &[String], plan: &Plan) -> Vec<String> {
     let mut totals = vec![(0usize, 0u128, false, 0usize); names.len()];
     for flow in &plan.flows {
@@ -266,7 +267,7 @@ fn traffic_text(names: &[String], plan: &Plan) -> Vec<String> {
     names.iter().zip(&totals).map(line).collect()
 }
 
-/// Labels, made unique by a number.
+/// Returns the labels, made unique by a number.
 fn unique_names(entries: &[TrafficPlan]) -> Vec<String> {
     let count = |label: &str| entries.iter().filter(|entry| entry.label == label).count();
     let name = |(at, entry): (usize, &TrafficPlan)| {
@@ -275,7 +276,7 @@ fn unique_names(entries: &[TrafficPlan]) -> Vec<String> {
     entries.iter().enumerate().map(name).collect()
 }
 
-/// Ascending, each once.
+/// Sorts and removes duplicates.
 fn sorted(mut hosts: Vec<u32>) -> Vec<u32> {
     hosts.sort_unstable();
     hosts.dedup();
@@ -283,10 +284,10 @@ fn sorted(mut hosts: Vec<u32>) -> Vec<u32> {
 }
 
 impl Scenario {
-    /// Builds the fabric and nothing else: routes of a large one take more time and memory than itself.
+    /// Builds only the fabric: routes of a large fabric take more time and memory than the fabric itself.
     ///
     /// # Errors
-    /// Numbers of the fabric that make none, files that are none.
+    /// Fabric parameters out of range, invalid files.
     pub fn fabric(&self) -> Result<Fabric, ScenarioErrors> {
         let files = Files {
             directory: self.directory.clone(),
@@ -302,8 +303,8 @@ impl Scenario {
     /// Builds fabric, routes and traffic.
     ///
     /// # Errors
-    /// Everything that does not fit together: names that the fabric does not have, hosts out of range, a
-    /// buffer smaller than its headroom, files that are none.
+    /// All inconsistencies: names that the fabric does not have, hosts out of range, a buffer smaller than its
+    /// headroom, invalid files.
     pub fn lower(&self) -> Result<Lowered, ScenarioErrors> {
         let files = Files {
             directory: self.directory.clone(),
@@ -320,7 +321,7 @@ impl Scenario {
                 Ok(lowered)
             }
             _ if errors.is_empty() => {
-                // A part gave up without a word, which is a mistake of ours that must not look like success.
+                // A part returned `None` without an error: this is a bug, and must not pass as success.
                 let message = "this scenario cannot be lowered".to_owned();
                 Err(ScenarioErrors { errors: vec![self.document.error(&self.document.locate(""), "", message, None)] })
             }
@@ -374,10 +375,11 @@ impl Scenario {
         let clocks = parts.host.clocks.lower(|hosts, key| ground.hosts(hosts, key));
         let disobedient = ground.hosts(&parts.host.disobedient, "host.disobedient");
         let plan = ground.lower(&parts.traffic);
-        // Without a plan, what the entries say: other mistakes should not hide a buffer that is too small.
+        // Without a plan, take the classes of the entries: other errors should not hide a buffer that is too small.
         let entries = || parts.traffic.iter().fold(0, |used, entry| used | 1 << entry.class);
         let used = plan.as_ref().map_or_else(entries, Plan::classes);
         let used = used | parts.host.reply_class.map_or(0, |class| 1 << class);
+        // Tags are classes: frames use every lossless tag, and class 0 when they become lossy.
         let used = used | tags.as_ref().and_then(|tags| tags.as_ref()).map_or(0, |tags| tags.lossless() | 1);
         override_part::check(context, &parts.switch, &parts.overrides);
         let room = Room { reach, switch: &parts.switch, overrides: overrides.as_deref().unwrap_or_default() };

@@ -1,4 +1,4 @@
-//! Settings that each make sense and together give results that fool whoever reads them.
+//! Warns of combinations of valid settings whose results mislead.
 
 use crate::parts::Parts;
 use crate::section::Context;
@@ -11,10 +11,10 @@ use std::collections::BTreeMap;
 use traffic::{Flow, Load, Plan, Process, Start};
 use units::{Rate, Time, WIRE_OVERHEAD_BYTES};
 
-/// From this many frames on a source goes on long enough for its phase to decide what it gets.
+/// Number of frames from which a source runs long enough for its phase to decide its share.
 const MANY_FRAMES: u64 = 100;
 
-/// Warns of them.
+/// Emits all warnings of this module.
 pub(crate) fn warn(context: &Context<'_>, parts: &Parts, fabric: &Fabric, plan: &Plan) {
     let sends = plan.flows.iter().any(|flow| flow.load == Load::Transport) || !plan.arrivals.is_empty();
     let (transports, overload) = (parts.transports(), &parts.switch.overload);
@@ -63,7 +63,8 @@ pub(crate) fn warn(context: &Context<'_>, parts: &Parts, fabric: &Fabric, plan: 
     }
 }
 
-/// Whether spreading has anything to choose: some switch has at least two ports towards switches above or beside it.
+/// Returns `true` if spreading has a choice: some switch has at least two ports towards switches of its own or a higher
+/// tier.
 fn has_equal_ways(fabric: &Fabric) -> bool {
     fabric.switches().any(|node| {
         let tier = fabric.node(node).tier;
@@ -73,14 +74,15 @@ fn has_equal_ways(fabric: &Fabric) -> bool {
     })
 }
 
-/// When a constant source sends: its phase at its host, its period and its rate on the wire.
+/// Timing of a constant source: its phase at its host, its period, and its rate on the wire.
 struct Source {
     phase_ps: u64,
     period_ps: u64,
     bps: u64,
 }
 
-/// The first host whose link constant sources of one period overload out of step, and how many they are.
+/// Returns the first host whose link is overloaded by constant sources of one period and different phases, and their
+/// number.
 fn locked(parts: &Parts, fabric: &Fabric, plan: &Plan, lossy: impl Fn(&Flow) -> bool) -> Option<(String, usize)> {
     let mut by_host: BTreeMap<u32, Vec<Source>> = BTreeMap::new();
     for flow in plan.flows.iter().filter(|flow| lossy(flow)) {
@@ -98,7 +100,7 @@ fn locked(parts: &Parts, fabric: &Fabric, plan: &Plan, lossy: impl Fn(&Flow) -> 
     None
 }
 
-/// `flow` as a source with constant gaps, a fixed start and many frames; `None` if it is none.
+/// Returns `flow` as a source with constant gaps, a fixed start and many frames; else `None`.
 fn constant(parts: &Parts, fabric: &Fabric, flow: &Flow) -> Option<Source> {
     let Start::At(start) = flow.start else { return None };
     if parts.traffic.get(usize::from(flow.traffic)).is_some_and(|entry| entry.jitter > Time::ZERO) {

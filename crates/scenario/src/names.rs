@@ -1,16 +1,16 @@
-//! Hosts and nodes as a scenario names them.
+//! Names of hosts and nodes in a scenario.
 
 use crate::document::Value;
 use crate::section::{Read, Wrong, list, show, text, whole};
 use crate::suggest;
 use fabric::Fabric;
 
-/// A host named in a scenario.
+/// A host as named in a scenario.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum HostName {
     Number(u64),
     Name(String),
-    /// Both included.
+    /// Both ends inclusive.
     Range(u64, u64),
 }
 
@@ -40,7 +40,7 @@ impl std::fmt::Display for HostName {
     }
 }
 
-/// One host.
+/// Reads one host.
 pub(crate) fn host(value: &Value) -> Read<HostName> {
     let host = HostName::parse(value)?;
     let text = host.to_string();
@@ -50,7 +50,7 @@ pub(crate) fn host(value: &Value) -> Read<HostName> {
     }
 }
 
-/// A list of hosts.
+/// Reads a list of hosts.
 pub(crate) fn hosts_list(value: &Value) -> Read<Vec<HostName>> {
     let hosts = list(value, "[\"H1\", \"H2\"]")?.iter().map(|item| HostName::parse(&item.value));
     let hosts = hosts.collect::<Result<Vec<_>, _>>()?;
@@ -58,14 +58,14 @@ pub(crate) fn hosts_list(value: &Value) -> Read<Vec<HostName>> {
     Ok((hosts, text))
 }
 
-/// A list of nodes; `example` is what would be right.
+/// Reads a list of node names; `example` shows the syntax in errors.
 pub(crate) fn names(value: &Value, example: &str) -> Read<Vec<String>> {
     let names = list(value, example)?.iter().map(|item| text(&item.value, "the name of a node"));
     let names = names.collect::<Result<Vec<String>, _>>()?;
     Ok((names.clone(), names.join(" ")))
 }
 
-/// A node whose name is like this.
+/// Suggests a node with a similar name.
 pub(crate) fn near_node(fabric: &Fabric, name: &str) -> Option<String> {
     let known = fabric.nodes().iter().take(10_000).map(|node| node.name.as_str());
     suggest::nearest(name, known).map(|near| format!("did you mean `{near}`?"))

@@ -1,4 +1,4 @@
-//! `switch.overload`: what becomes of a frame that finds no room, and what must be true elsewhere for it to work.
+//! `switch.overload`: the action for a frame that finds no room, and its requirements on other tables.
 
 use crate::parts::Parts;
 use crate::run_part::RoutingMode;
@@ -86,7 +86,7 @@ fn bounce(
     Some(Overload::Bounce { pabo, queue: queue? })
 }
 
-/// What senders that slow down for returned frames cannot hear of.
+/// Warns if senders slow down for returned frames but never receive any.
 pub(crate) fn warn(context: &Context<'_>, parts: &Parts, plan: &traffic::Plan) {
     if parts.host.on_bounce == OnBounce::None {
         return;
@@ -100,7 +100,7 @@ pub(crate) fn warn(context: &Context<'_>, parts: &Parts, plan: &traffic::Plan) {
     }
 }
 
-/// What only fabric, hosts and traffic together tell. `used` are the classes of the traffic, a bit each.
+/// Checks the action against fabric, hosts and traffic. `used` is a bit mask of the traffic's classes.
 pub(crate) fn check(context: &Context<'_>, parts: &Parts, fabric: &Fabric, used: u8) {
     let (what, classes) = match parts.switch.overload {
         Overload::Drop | Overload::Trim { .. } => return,

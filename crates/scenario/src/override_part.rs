@@ -1,4 +1,4 @@
-//! `[[switch.override]]`: what some switches do otherwise, by name or tier.
+//! `[[switch.override]]`: parameters of some switches, by name or tier.
 
 use crate::override_plan::OverridePlan;
 use crate::partial_part::{names, switch};
@@ -10,12 +10,12 @@ use fabric::{Fabric, NodeId, PortIndex};
 use model::parameters::{Buffer, Marking, SwitchOverride, SwitchParameters, Threshold};
 use std::collections::BTreeSet;
 
-/// What an entry may say, beside whom it concerns.
+/// Parameters that an entry may set.
 const WHAT: [&str; 6] = ["buffer", "egress", "queue", "flow_control", "marking", "scheduler"];
 
-/// Every entry; `None` if one is wrong.
+/// Reads every entry; `None` if one is wrong.
 pub(crate) fn read(section: &Section<'_, '_>) -> Option<Vec<OverridePlan>> {
-    // Every mistake is told before one of them ends this.
+    // Read every entry before the first error returns, so that all errors are reported.
     let entries: Vec<Option<OverridePlan>> = section.tables("override", "switch.override").iter().map(entry).collect();
     entries.into_iter().collect()
 }
@@ -64,7 +64,7 @@ fn entry(section: &Section<'_, '_>) -> Option<OverridePlan> {
         section.fail("", format!("`{}` does not say what its switches do otherwise", section.name), Some(help));
         return None;
     }
-    // What is written and could not be read was told.
+    // Values that were written and could not be read were already reported.
     let wrong = |key: &str, read: bool| section.has(key) && !read;
     let wrong_here = wrong("switches", named.is_some())
         || wrong("tiers", of_tiers.is_some())
@@ -92,7 +92,7 @@ fn entry(section: &Section<'_, '_>) -> Option<OverridePlan> {
     })
 }
 
-/// Whether what entries say goes with the buffer and the flow control that all switches have.
+/// Checks that each entry fits the common buffer and flow control.
 pub(crate) fn check(context: &Context<'_>, switch: &SwitchParameters, plans: &[OverridePlan]) {
     for (at, OverridePlan { what, .. }) in plans.iter().enumerate() {
         let fail = |key: &str, message: &str, help: &str| {
@@ -138,7 +138,7 @@ pub(crate) fn check(context: &Context<'_>, switch: &SwitchParameters, plans: &[O
     }
 }
 
-/// What stands at `key`, if anything does; the outer `None` is for what is wrong.
+/// Reads `key` if it is written; the outer `None` means an error.
 fn optional<T>(
     section: &Section<'_, '_>,
     key: &str,
@@ -152,7 +152,7 @@ fn optional<T>(
     Some(None)
 }
 
-/// The entries with the switches of this fabric; `None` if one names a switch that it does not have.
+/// Resolves the switches of all entries; `None` if one is not in the fabric.
 pub(crate) fn lower(plans: &[OverridePlan], context: &Context<'_>, fabric: &Fabric) -> Option<Vec<SwitchOverride>> {
     let lowered: Vec<Option<SwitchOverride>> = plans
         .iter()
@@ -181,7 +181,7 @@ pub(crate) fn lower(plans: &[OverridePlan], context: &Context<'_>, fabric: &Fabr
     lowered.into_iter().collect()
 }
 
-/// The ports that an entry names, ascending.
+/// Returns the ports that an entry names, ascending.
 fn lower_ports(
     plan: &OverridePlan,
     context: &Context<'_>,

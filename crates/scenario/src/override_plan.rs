@@ -1,15 +1,15 @@
-//! What some switches do otherwise, as it is written.
+//! Overrides of switch parameters as written.
 
 use model::parameters::SwitchOverride;
 
-/// One entry, as it is written.
+/// One entry as written.
 #[derive(Clone, Debug)]
 pub(crate) struct OverridePlan {
     pub switches: Vec<String>,
-    /// A bit each.
+    /// Bit mask of tiers.
     pub tiers: u8,
-    /// Ports of switches, as they are named; then neither switches nor tiers are.
+    /// Ports of switches as named; excludes `switches` and `tiers`.
     pub ports: Vec<String>,
-    /// What they do, without switches and ports.
+    /// The overriding parameters, without switches and ports.
     pub what: SwitchOverride,
 }

@@ -1,4 +1,4 @@
-//! Fabrics where only some switches take part in flow control: `switch.flow_control.except` and `tiers`.
+//! Fabrics with flow control at some switches only: `switch.flow_control.except` and `tiers`.
 
 use crate::document::Value;
 use crate::section::{Context, Read, Section, list, text};
@@ -10,37 +10,37 @@ use std::collections::BTreeSet;
 const EXCEPT: &str = "switch.flow_control.except";
 const TIERS: &str = "switch.flow_control.tiers";
 
-/// The most names in a line.
+/// Most names shown in a line.
 const NAMED: usize = 8;
 
-/// What follows the names of the first of so many.
+/// Ellipsis if there are more names than shown.
 fn more(count: usize) -> &'static str {
     if count > NAMED { ", ..." } else { "" }
 }
 
-/// Who takes part, as written.
+/// Switches with flow control, as written.
 #[derive(Clone, Debug)]
 pub(crate) struct PartialPlan {
-    /// Names of switches that do not.
+    /// Names of switches without flow control.
     except: Vec<String>,
-    /// Tiers whose switches do, a bit each.
+    /// Bit mask of tiers with flow control.
     tiers: u8,
 }
 
 impl PartialPlan {
-    /// All do.
+    /// Makes a plan with flow control at all switches.
     pub fn whole() -> Self {
         PartialPlan { except: Vec::new(), tiers: 0xff }
     }
 
-    /// From a table of flow control that is not `none`.
+    /// Reads a flow-control table whose kind is not `none`.
     pub fn read(table: &Section<'_, '_>) -> Option<PartialPlan> {
         let except = table.read("except", names);
         let tiers = table.read("tiers", |value| tiers(value, "the list of tiers that take part is empty"));
         Some(PartialPlan { except: except?, tiers: tiers? })
     }
 
-    /// The switches that take no part, ascending; `None` if that was wrong, and reported.
+    /// Returns the switches without flow control, ascending; `None` after a reported error.
     pub fn lower(
         &self,
         context: &Context<'_>,
@@ -59,7 +59,7 @@ impl PartialPlan {
         }
         let named =
             self.except.iter().enumerate().map(|(at, name)| switch(context, fabric, &format!("{EXCEPT}.{at}"), name));
-        // Every name is looked up before one that is wrong ends this.
+        // Look up every name before the first error returns, so that all errors are reported.
         let named: Vec<Option<NodeId>> = named.collect();
         let named: BTreeSet<NodeId> = named.into_iter().collect::<Option<_>>()?;
         let outside: Vec<NodeId> = fabric.switches().filter(|node| !in_tiers(node) || named.contains(node)).collect();
@@ -78,11 +78,11 @@ impl PartialPlan {
     }
 }
 
-/// A fabric as far as flow control reaches.
+/// A fabric and its switches without flow control.
 #[derive(Clone, Copy)]
 pub(crate) struct Reach<'f> {
     pub fabric: &'f Fabric,
-    /// Switches that take no part, ascending.
+    /// Switches without flow control, ascending.
     pub outside: &'f [NodeId],
 }
 
@@ -91,18 +91,18 @@ impl<'f> Reach<'f> {
         self.outside.binary_search(&node).is_err()
     }
 
-    /// The switches that take part.
+    /// Returns the switches with flow control.
     pub fn switches(self) -> impl Iterator<Item = NodeId> + 'f {
         self.fabric.switches().filter(move |&node| self.takes_part(node))
     }
 
-    /// The links of which an end sets room aside: all but those between two who take no part.
+    /// Returns the links with headroom at an end: all except those between two switches without flow control.
     pub fn links(self) -> impl Iterator<Item = &'f Link> {
         self.fabric.links().iter().filter(move |link| self.takes_part(link.a.node) || self.takes_part(link.b.node))
     }
 }
 
-/// The switch of this name.
+/// Looks up a switch by name.
 pub(crate) fn switch(context: &Context<'_>, fabric: &Fabric, key: &str, name: &str) -> Option<NodeId> {
     let Some(node) = fabric.find(name) else {
         let known = || fabric.switches().map(|node| fabric.name(node));
@@ -119,9 +119,9 @@ pub(crate) fn switch(context: &Context<'_>, fabric: &Fabric, key: &str, name: &s
     Some(node)
 }
 
-/// A list of names, which may be empty.
+/// Reads a list of names, which may be empty.
 pub(crate) fn names(value: &Value) -> Read<Vec<String>> {
-    // What the table of keys writes for it.
+    // Default in the key table for an empty list.
     if value.text().as_deref() == Some("none") {
         return Ok((Vec::new(), "none".to_owned()));
     }

@@ -1,4 +1,4 @@
-//! What a scenario says, as its parts were read and before they are put together.
+//! The parts of a scenario as read, before they are combined.
 
 use crate::agreements::NamedAgreement;
 use crate::clock_part::SwitchClocksPlan;
@@ -16,7 +16,7 @@ use model::parameters::{Marking, SwitchParameters};
 use protocols::preemption::PreemptionParameters;
 use protocols::transport::TransportParameters;
 
-/// What a scenario says, part by part.
+/// A scenario, part by part.
 #[derive(Clone, Debug)]
 pub(crate) struct Parts {
     pub top: Top,
@@ -42,8 +42,8 @@ pub(crate) struct Parts {
 }
 
 impl Parts {
-    /// What carries flows, each by the key that says so and its name in scenarios: that of the hosts, where some entry
-    /// of the traffic uses it, and those of entries.
+    /// Returns the transports in use, each with its key and its name in scenarios: that of the hosts if some traffic
+    /// entry uses it, and those of entries.
     pub fn transports(&self) -> Vec<(String, &'static str, &TransportParameters)> {
         let usual = ("host.transport".to_owned(), self.host.transport_kind, &self.host.transport);
         let uses_it = |entry: &TrafficPlan| entry.transport.is_none() && !entry.makes_frames();
@@ -54,17 +54,17 @@ impl Parts {
         self.traffic.iter().any(uses_it).then_some(usual).into_iter().chain(own).collect()
     }
 
-    /// Whether any switch marks.
+    /// Returns `true` if any switch marks.
     pub fn marks(&self) -> bool {
         self.any_marking(|marking| matches!(marking, Marking::Ecn { .. } | Marking::Phantom(_)))
     }
 
-    /// Whether the queues of any switch are congestion points.
+    /// Returns `true` if any switch has congestion points.
     pub fn has_congestion_points(&self) -> bool {
         self.any_marking(|marking| matches!(marking, Marking::CongestionPoint(_)))
     }
 
-    /// Whether any port has a phantom queue.
+    /// Returns `true` if any port has a phantom queue.
     pub fn has_phantom_queues(&self) -> bool {
         self.any_marking(|marking| matches!(marking, Marking::Phantom(_)))
     }
@@ -73,12 +73,12 @@ impl Parts {
         is(&self.switch.marking) || self.overrides.iter().flat_map(|it| &it.what.marking).any(is)
     }
 
-    /// Whether any data is acknowledged.
+    /// Returns `true` if any data is acknowledged.
     pub fn acknowledges(&self) -> bool {
         self.transports().iter().any(|(_, kind, _)| *kind != "datagram")
     }
 
-    /// What carries the flows of a traffic entry.
+    /// Returns the transport of a traffic entry's flows.
     pub fn transport_of(&self, entry: u8) -> &TransportParameters {
         let own = self.traffic.get(usize::from(entry)).and_then(|entry| entry.transport.as_ref());
         own.map_or(&self.host.transport, |own| &own.1)

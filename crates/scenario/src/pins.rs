@@ -1,4 +1,4 @@
-//! `[[route]]`: routes set by hand, good or bad.
+//! `[[route]]`: manual routes, valid or not.
 
 use crate::names::{HostName, host, names, near_node};
 use crate::section::Section;
@@ -6,7 +6,7 @@ use crate::traffic_lower::Ground;
 use model::parameters::Pin;
 use units::Time;
 
-/// A route set by hand.
+/// A manual route.
 #[derive(Clone, Debug)]
 pub(crate) struct NamedPin {
     pub node: String,
@@ -43,7 +43,7 @@ pub(crate) fn read(root: &Section<'_, '_>) -> Vec<NamedPin> {
     pins
 }
 
-/// Routes set by hand: names become ports.
+/// Resolves names in manual routes to ports.
 pub(crate) fn lower(ground: &Ground<'_, '_>, named: &[NamedPin]) -> Option<Vec<Pin>> {
     let (context, fabric) = (ground.context, ground.fabric);
     let node = |name: &String, key: &str| {

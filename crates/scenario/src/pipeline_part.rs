@@ -1,4 +1,4 @@
-//! `switch.overload` of kind `pipeline-trim`: the inside of a switch.
+//! `switch.overload` of kind `pipeline-trim`: the pipelines of a switch.
 
 use crate::document::Value;
 use crate::section::{Read, Section, quantity, show};
@@ -25,7 +25,7 @@ const ONLY: [(&str, &[&str]); 13] = [
     ("cycle", &["tofino2"]),
 ];
 
-/// Reads what `table` says of the inside.
+/// Reads the pipeline parameters of `table`.
 pub(crate) fn read(table: &Section<'_, '_>) -> Option<PipelineParameters> {
     let model = table.word("model", "model of a switch", &["tofino", "switch-p4", "dod", "mod", "tofino2"]);
     let pipelines = table.whole("pipelines", 1..=64).map(|count| count as u16);
@@ -107,7 +107,7 @@ pub(crate) fn read(table: &Section<'_, '_>) -> Option<PipelineParameters> {
     })
 }
 
-/// The part of a line that a meter lets through.
+/// Reads the share of the line rate that a meter passes.
 fn part(value: &Value) -> Read<(u32, u32)> {
     let right = || Some("write a part of the line, like \"1/4\" or 0.5".to_owned());
     match value.text().and_then(|text| fraction(&text)) {
@@ -128,8 +128,7 @@ fn burst(value: &Value) -> Read<u32> {
     }
 }
 
-/// What only fabric, hosts and this together tell; `Err` has the key's name within the table, what is wrong, and what
-/// would be right.
+/// Checks the parameters against fabric and largest frame. `Err` has the key within the table, the error and the help.
 pub(crate) fn check(
     inside: &PipelineParameters,
     fabric: &Fabric,

@@ -1,9 +1,9 @@
-//! What a file is by its content, so that one that was given where another belongs is refused by name.
+//! Recognises the format of a file by its content, so that errors can name a file of the wrong kind.
 
 use fabric::files::{Format, detect};
 use std::fmt;
 
-/// A format of the field.
+/// A file format used in the field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KnownFormat {
     /// A flow file of HPCC, conweave or ns3-rdma.
@@ -16,7 +16,7 @@ pub enum KnownFormat {
     Topology(Format),
     /// A configuration of HPCC's simulator.
     Configuration,
-    /// Something else, in words.
+    /// Another format, in words.
     Other(&'static str),
 }
 
@@ -33,10 +33,10 @@ impl fmt::Display for KnownFormat {
     }
 }
 
-/// No more of a file is looked at for its first lines.
+/// Most bytes of a file that are searched for its first lines.
 const MOST_BYTES: usize = 1 << 16;
 
-/// The format of a file; `None` where nothing is certain.
+/// Returns the format of a file; `None` if it is uncertain.
 pub fn known_format(content: &[u8]) -> Option<KnownFormat> {
     if content.starts_with(b"PAR1") {
         return Some(KnownFormat::Other("a Parquet table"));
@@ -87,7 +87,7 @@ fn is_whole(word: &str) -> bool {
 }
 
 fn json(text: &str) -> Option<KnownFormat> {
-    // A table of TOML begins so, too.
+    // A TOML table begins with the same character.
     if text.starts_with("[fabric") || text.starts_with("[[") && text.contains("]]\n") {
         return None;
     }

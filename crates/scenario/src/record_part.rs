@@ -1,4 +1,4 @@
-//! `[record]`: what a run writes down beside its summary.
+//! `[record]`: output of a run beside its summary.
 
 use crate::document::Value;
 use crate::names::near_node;
@@ -7,7 +7,7 @@ use fabric::{Fabric, NodeId, PortIndex};
 use model::parameters::{CaptureParameters, RecordParameters, TraceParameters};
 use units::Time;
 
-/// `[record]`, with ports as they were named.
+/// `[record]`, with ports as named.
 #[derive(Clone, Debug)]
 pub(crate) struct RecordPart {
     pub every: RecordParameters,
@@ -24,7 +24,7 @@ struct TracePlan {
     until: Option<Time>,
 }
 
-/// From the first to the last number.
+/// First and last flow number, inclusive.
 type FlowRange = (u64, u64);
 
 #[derive(Clone, Debug)]
@@ -36,10 +36,10 @@ struct CapturePlan {
     until: Option<Time>,
 }
 
-/// A series may grow to this many rows: tens of gigabytes.
+/// Most rows of a series: tens of gigabytes.
 const MOST_ROWS: u64 = 10_000_000_000;
 
-/// As many as a list of ranges may name: each takes a number in memory.
+/// Most flows in a list of ranges: each takes a number in memory.
 const MOST_FLOWS: u64 = 1 << 20;
 
 fn flows(value: &Value) -> Read<Vec<FlowRange>> {
@@ -77,7 +77,7 @@ pub(crate) fn ports(value: &Value) -> Read<Vec<String>> {
     Ok((ports.clone(), ports.join(" ")))
 }
 
-/// `from` and `until` of a table, in their order.
+/// Reads `from` and `until`; refuses an empty interval.
 fn span(section: &Section<'_, '_>) -> (Time, Option<Time>) {
     let (from, until) = (section.time("from").unwrap_or_default(), section.time("until"));
     if let Some(until) = until.filter(|&until| until <= from) {
@@ -136,8 +136,8 @@ pub(crate) fn read(root: &Section<'_, '_>) -> Option<RecordPart> {
 }
 
 impl RecordPart {
-    /// Refuses intervals at which a series would hold more rows in `duration` than a disk; `entries` is how many
-    /// traffic entries there are, and `flows` how many are planned.
+    /// Refuses intervals at which a series would exceed [`MOST_ROWS`] in `duration`; `entries` is the number of traffic
+    /// entries, `flows` that of planned flows.
     pub fn check_rows(&self, context: &Context<'_>, fabric: &Fabric, duration: Time, [entries, flows]: [usize; 2]) {
         let ports = |nodes: &mut dyn Iterator<Item = NodeId>| nodes.map(|node| fabric.ports(node).len()).sum::<usize>();
         let every = &self.every;
@@ -159,7 +159,7 @@ impl RecordPart {
         }
     }
 
-    /// Names become ports; `flows` is how many are planned, `drawn` whether more arrive at random.
+    /// Resolves port names. `flows` is the number of planned flows; `drawn` is set if more arrive at random.
     pub fn lower(&self, context: &Context<'_>, fabric: &Fabric, flows: u64, drawn: bool) -> Option<RecordParameters> {
         let trace = self.trace.as_ref().map(|trace| trace.lower(context, fabric, flows, drawn));
         let captures: Vec<Option<CaptureParameters>> =
@@ -247,7 +247,7 @@ fn port_help(fabric: &Fabric, node: NodeId) -> Option<String> {
     Some(format!("its ports are {}{more}", peers.join(", ")))
 }
 
-/// `S1:3` is port 3 of S1, `S1:H2` its port towards H2, `S1` the whole node.
+/// Finds a port: `S1:3` is port 3 of S1, `S1:H2` its port towards H2, `S1` the whole node.
 pub(crate) fn find_port(fabric: &Fabric, name: &str) -> Result<(NodeId, Option<PortIndex>), (String, Option<String>)> {
     if let Some(node) = fabric.find(name) {
         return Ok((node, None));

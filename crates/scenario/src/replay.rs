@@ -1,4 +1,4 @@
-//! Traffic of `kind = "replay"`: a file of flows that another simulator runs.
+//! Traffic of `kind = "replay"`: a flow file of another simulator.
 
 use crate::error::ScenarioError;
 use crate::recognise::{KnownFormat, known_format};
@@ -11,20 +11,20 @@ use traffic::{
 };
 use units::{Bytes, Time};
 
-/// A file of flows, and what of it is said rather than found.
+/// A flow file, and explicit parameters for reading it.
 #[derive(Clone, Debug)]
 pub(crate) struct ReplayPlan {
     file: String,
     time_origin: Time,
     format: Option<ReplayFormat>,
     start_unit: Option<StartUnit>,
-    /// Payload of a packet of ns3-rdma.
+    /// Payload in bytes of an ns3-rdma packet.
     packet_bytes: Option<u64>,
     /// Names of [[path]] entries, one for each flow of the file.
     paths: Option<Vec<String>>,
 }
 
-/// What is in the file.
+/// Format of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ReplayFormat {
     Flows(FlowColumns),
@@ -38,7 +38,7 @@ const FORMATS: [(&str, ReplayFormat); 4] = [
     ("htsim", ReplayFormat::Htsim),
 ];
 
-/// The keys of an entry.
+/// Reads the keys of an entry.
 pub(crate) fn read(section: &Section<'_, '_>) -> Option<ReplayPlan> {
     let (file, time_origin) = (section.text("file"), section.time("time_origin"));
     let format = section.word("format", "format", &["auto", "hpcc", "conweave", "ns3-rdma", "htsim"]);
@@ -70,23 +70,23 @@ pub(crate) fn read(section: &Section<'_, '_>) -> Option<ReplayPlan> {
     })
 }
 
-/// What a file of flows holds.
+/// Content of a flow file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Replayed {
     Flows(FlowFile),
     Matrix(ConnectionMatrix),
 }
 
-/// Why a file is not replayed.
+/// Reason for refusing a file.
 #[derive(Debug)]
 pub(crate) enum Refused {
-    /// It is something else.
+    /// A file of another kind.
     Known(KnownFormat),
-    /// It is wrong.
+    /// An invalid file.
     File(FileError),
 }
 
-/// Reads a file as what it is, or as what `format` says.
+/// Reads a file in `format`, or in the format recognised from its content.
 pub(crate) fn read_replayed(
     content: &[u8],
     shown: &str,
@@ -162,7 +162,7 @@ impl Ground<'_, '_> {
             Replayed::Flows(file) => &file.warnings,
             Replayed::Matrix(matrix) => &matrix.warnings,
         };
-        // Otherwise messages share a connection.
+        // With connections, messages share one.
         let alone = !plan.transport.as_ref().map_or(self.transport, |own| &own.1).has_connections();
         let warns = |warning: &&FlowWarning| alone || !matches!(warning, FlowWarning::Messages { .. });
         warnings.iter().filter(warns).for_each(|warning| self.context.warn(&key, format!("{shown}: {warning}")));
@@ -189,7 +189,7 @@ impl Ground<'_, '_> {
         }
     }
 
-    /// The path of each flow, by start; empty if flows are routed.
+    /// Returns the path of each flow, by start; empty if flows are routed.
     fn paths_of(&self, at: usize, replay: &ReplayPlan, replayed: &Replayed, shown: &str) -> Option<Vec<u32>> {
         let Some(names) = &replay.paths else { return Some(Vec::new()) };
         let key = format!("traffic.{at}.paths");
@@ -207,7 +207,7 @@ impl Ground<'_, '_> {
         paths.collect::<Vec<_>>().into_iter().collect()
     }
 
-    /// A file that is of another kind than the one that belongs there.
+    /// Reports a file of another kind than expected.
     pub(crate) fn refuse_known(&self, path: String, key: &str, known: KnownFormat, wanted: &str) {
         let (key, message) = (key.to_owned(), format!("this is {known}, not {wanted}"));
         self.context.push(ScenarioError { path, line: 1, column: 0, span: 0..0, key, message, help: None });

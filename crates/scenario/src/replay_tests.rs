@@ -6,7 +6,7 @@ use traffic::Cdf;
 use units::Rate;
 use units::random::Stream;
 
-/// A file of each format that somebody may name where another belongs, and who reads it.
+/// A file of each format that may be named by mistake, and its reader.
 const FILES: [(&str, Reader, &str); 18] = [
     ("hpcc", Reader::Flows, "3\n0 2 3 100 20000 2.0\n1 2 3 100 30000 2.00001\n2 3 3 200 5000 2.1\n"),
     ("conweave", Reader::Flows, "3\n0 2 3 20000 2.0\n1 2 3 30000 2.00001\n2 3 3 5000 2.1\n"),
@@ -73,7 +73,7 @@ enum Reader {
     Sizes,
     Topology,
     Config,
-    /// No reader here takes it.
+    /// No reader accepts it.
     None,
 }
 
@@ -84,7 +84,7 @@ fn shape(fabric: &Fabric) -> String {
     format!("{hosts:?} {:?}", fabric.links())
 }
 
-/// What a reader makes of a file, without its warnings.
+/// Returns the reader's result for a file, without warnings.
 fn outcome(reader: Reader, content: &str) -> Result<String, String> {
     match reader {
         Reader::Flows => {
@@ -146,8 +146,8 @@ fn joined(lines: &[String]) -> String {
     lines.iter().map(|line| format!("{line}\n")).collect()
 }
 
-/// A file that is broken as files are: cut off, put together of two, with a column or a line too many or too few. What
-/// a reader takes must be what one of its originals says.
+/// Damaged files: truncated, joined from two files, a column or a line too many or missing. A reader may accept only a
+/// result that one of its originals has.
 #[test]
 fn ten_thousand_broken_files_are_read_as_what_they_were_or_refused() {
     let mut stream = Stream::new(30, 7, 0);
@@ -160,13 +160,13 @@ fn ten_thousand_broken_files_are_read_as_what_they_were_or_refused() {
         let at = pick(lines.len());
         let what = pick(7);
         let text = match what {
-            // As they were: another system's line ends, a byte order mark, blank lines.
+            // Undamaged: CRLF line ends, a byte order mark, blank lines.
             0 => format!("\u{feff}{}", content.replace('\n', "\r\n")),
             1 => {
                 lines.insert(lines.len(), String::new());
                 joined(&lines)
             }
-            // Cut off.
+            // Truncated.
             2 => joined(&lines[..at]),
             3 => {
                 lines.remove(at);
@@ -189,7 +189,7 @@ fn ten_thousand_broken_files_are_read_as_what_they_were_or_refused() {
                 joined(&lines)
             }
         };
-        // Nothing in these says how many lines there are, or what a line must hold.
+        // Formats without a count of lines or fixed columns.
         let uncounted = ["percent", "share", "config", "htsim topo", "node-link"];
         let loose = uncounted.contains(&name) || (what == 4 && uncounted.contains(&other_name));
         for reader in READERS {

@@ -1,4 +1,4 @@
-//! The top of a scenario, `[routing]`, `[[path]]`, `[[fail]]`, `[host]`, `[measure]`, `[record]` and `[check]`.
+//! The top level of a scenario, `[routing]`, `[[path]]`, `[[fail]]`, `[host]`, `[measure]`, `[record]` and `[check]`.
 
 use crate::clock_part::{self, ClocksPlan};
 use crate::error::Origin;
@@ -13,10 +13,10 @@ use protocols::bounce_reaction::OnBounce;
 use protocols::transport::{MECHANISMS, TransportParameters};
 use units::Time;
 
-/// Longer runs would bring sums of times near their limit of 213 days.
+/// Longest run: sums of times must stay below their limit of 213 days.
 const MAX_DURATION: Time = Time::from_s(20 * 86_400);
 
-/// Keys that stand at the top.
+/// Top-level keys.
 #[derive(Clone, Debug)]
 pub(crate) struct Top {
     pub name: Option<String>,
@@ -55,7 +55,7 @@ pub(crate) struct Routing {
     pub root: Option<String>,
     pub spread: Spread,
     pub reroute: Reroute,
-    /// The run's seed without.
+    /// `None`: derived from the run's seed.
     pub hash_seed: Option<u64>,
 }
 
@@ -150,14 +150,14 @@ pub(crate) fn failures(root: &Section<'_, '_>) -> Vec<NamedFailure> {
 #[derive(Clone, Debug)]
 pub(crate) struct HostPart {
     pub transport: TransportParameters,
-    /// Its name in scenarios.
+    /// Name of the transport in scenarios.
     pub transport_kind: &'static str,
     pub reply_class: Option<u8>,
     pub obeys_pause: bool,
-    /// The host with the pause-storm fault by name, from when, until when.
+    /// Name of the host with the pause-storm fault, its start and end.
     pub pause_storm: Option<(String, Time, Option<Time>)>,
     pub disobedient: Vec<HostName>,
-    /// Whether senders slow down when their host is stopped.
+    /// Senders slow down when their host is paused.
     pub halves: bool,
     pub takes_back: bool,
     pub hears_trims: bool,
@@ -209,7 +209,7 @@ pub(crate) fn host(root: &Section<'_, '_>) -> Option<HostPart> {
     })
 }
 
-/// `host.pause_storm`: the host with the fault by name, from when, until when.
+/// Reads `host.pause_storm`: name of the faulty host, start and end of the storm.
 fn pause_storm(table: &Section<'_, '_>) -> Option<(String, Time, Option<Time>)> {
     let (name, at, until) = (table.text("host"), table.time("at"), table.time("until"));
     table.finish();
@@ -221,7 +221,7 @@ fn pause_storm(table: &Section<'_, '_>) -> Option<(String, Time, Option<Time>)> 
     Some((name, at, until))
 }
 
-/// `host.on_bounce`, which takes a transport that can slow down.
+/// Reads `host.on_bounce`, which requires a transport that can slow down.
 fn on_bounce(host: &Section<'_, '_>, transport: Option<&TransportParameters>) -> Option<OnBounce> {
     let table = host.table("on_bounce", "host.on_bounce", true);
     let kind = table.kind("reaction to returned frames", &["none", "halve"]);
@@ -238,7 +238,7 @@ fn on_bounce(host: &Section<'_, '_>, transport: Option<&TransportParameters>) ->
     Some(OnBounce::Halve { every: every? as u32 })
 }
 
-/// Parameters come from the tables of the mechanisms, each with its default and source.
+/// Reads a transport; its parameters come from the mechanism's table, with defaults and sources.
 pub(crate) fn transport(section: &Section<'_, '_>) -> Option<(&'static str, TransportParameters)> {
     let table = section.table("transport", "host.transport", true);
     let kind = table.kind("transport", &MECHANISMS.map(|mechanism| mechanism.kind));
@@ -261,13 +261,14 @@ pub(crate) fn transport(section: &Section<'_, '_>) -> Option<(&'static str, Tran
             continue;
         };
         match TransportParameters::build(mechanism.kind, [(key, value.as_str())]) {
-            // Values that do not fit the defaults may fit each other: judged together below.
+            // A value out of range beside the defaults may be valid beside other values: they are checked together
+            // below.
             Ok(_) | Err(ParameterError::Range { .. }) => {
                 table.context.explain(full, value.clone(), table.context.origin(&item.place));
                 settings.push((key, value));
             }
             Err(ParameterError::Value { value, wanted, .. }) => {
-                // Some of these repeat the value, others only say what would be right.
+                // Some of these texts repeat the value; others only state what is valid.
                 let message = if wanted.contains('`') { wanted } else { format!("`{value}`: {wanted}") };
                 fail(&item.place, message, None);
             }
@@ -350,7 +351,7 @@ pub(crate) fn watch(root: &Section<'_, '_>, duration: Option<Time>) -> Option<Wa
     Some(Watch { warm_up: warm_up?, measure_end, record, deadlock_every, storm, expect_deadlock: expect.is_some() })
 }
 
-/// `check.storm`: a table, or whether to look at all.
+/// Reads `check.storm`: a table, or a flag that turns the check on.
 fn storm(check: &Section<'_, '_>) -> Option<Option<StormParameters>> {
     if check.is_flag("storm") {
         return check.flag("storm").map(|looks| looks.then(StormParameters::default));

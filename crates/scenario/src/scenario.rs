@@ -1,4 +1,4 @@
-//! A scenario that was read: every key is known and every value makes sense by itself.
+//! A parsed scenario: all keys exist, and every value is valid by itself.
 
 use crate::document::Document;
 use crate::error::{Explained, Origin, ScenarioError, ScenarioErrors, Warning, not_text};
@@ -11,15 +11,15 @@ use sha2::{Digest, Sha256};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// A scenario that was read; [`Scenario::lower`] builds what runs.
+/// A parsed scenario; [`Scenario::lower`] builds the setup of a run.
 pub struct Scenario {
     pub(crate) document: Document,
-    /// Names of files are relative to this.
+    /// Directory that file names are relative to.
     pub(crate) directory: PathBuf,
     pub(crate) load: Box<Load>,
     pub(crate) parts: Parts,
     pub(crate) explained: Vec<Explained>,
-    /// What was said of single keys.
+    /// Warnings about single keys.
     pub(crate) warnings: Vec<Warning>,
 }
 
@@ -29,15 +29,15 @@ impl fmt::Debug for Scenario {
     }
 }
 
-/// Keys that results do not depend on, and the seed, which stands beside the hash.
+/// Keys without effect on results, and the seed, which is recorded beside the hash.
 const NOT_HASHED: [&str; 5] = ["name", "description", "seed", "threads", "fabric.file"];
 
 impl Scenario {
-    /// Reads a scenario's file; names in it are relative to its folder. `overrides` are (`key.path`, value as
-    /// TOML or bare text), applied in order; `seed` goes before the scenario's.
+    /// Reads a scenario file; file names in it are relative to its directory. `overrides` are (`key.path`, value as
+    /// TOML or bare text), applied in order; `seed` takes precedence over the scenario's.
     ///
     /// # Errors
-    /// A file that cannot be read, and everything that is wrong with it.
+    /// An unreadable file, and all errors in it.
     pub fn read(path: &Path, overrides: &[(String, String)], seed: Option<u64>) -> Result<Scenario, ScenarioErrors> {
         let name = path.display().to_string();
         let whole = |message: String| {
@@ -52,10 +52,10 @@ impl Scenario {
         Self::parse(text, &name, directory, overrides, seed)
     }
 
-    /// As [`Scenario::read`], from a text that errors call `name` and whose files stand in `directory`.
+    /// Like [`Scenario::read`], from a text that errors call `name` and whose files are in `directory`.
     ///
     /// # Errors
-    /// Everything that is wrong with it.
+    /// All errors in the text.
     pub fn parse(
         text: &str,
         name: &str,
@@ -66,10 +66,10 @@ impl Scenario {
         Self::parse_with(text, name, directory, overrides, seed, Box::new(files::from_disk))
     }
 
-    /// As [`Scenario::parse`], reading files by `load`.
+    /// Like [`Scenario::parse`], with files read by `load`.
     ///
     /// # Errors
-    /// Everything that is wrong with it.
+    /// All errors in the text.
     pub fn parse_with(
         text: &str,
         name: &str,
@@ -90,7 +90,7 @@ impl Scenario {
                 Ok(Scenario { directory: directory.to_owned(), load, parts, explained, warnings, document })
             }
             _ if errors.is_empty() => {
-                // A part gave up without a word, which is a mistake of ours that must not look like success.
+                // A part returned `None` without an error: this is a bug, and must not pass as success.
                 let message = "this scenario cannot be read".to_owned();
                 Err(ScenarioErrors { errors: vec![document.error(&document.locate(""), "", message, None)] })
             }
@@ -98,18 +98,18 @@ impl Scenario {
         }
     }
 
-    /// What results call it: its `name`, or that of its file.
+    /// Returns the name in results: `name`, or the stem of the file name.
     pub fn name(&self) -> String {
         let file = || Path::new(&self.document.name).file_stem().map(|stem| stem.to_string_lossy().into_owned());
         self.parts.top.name.clone().or_else(file).unwrap_or_else(|| "scenario".to_owned())
     }
 
-    /// The text that was read, for drawing errors.
+    /// Returns the text, for rendering errors.
     pub fn text(&self) -> &str {
         &self.document.text
     }
 
-    /// Every value with its origin.
+    /// Returns every value with its origin.
     pub fn explain(&self) -> &[Explained] {
         &self.explained
     }
@@ -123,18 +123,18 @@ impl Scenario {
             .map(|entry| format!("{}={:?}\n", entry.key, entry.value))
             .chain(digests.iter().map(|(key, digest)| format!("{key} contains {digest}\n")))
             .collect();
-        // Where a key stands in its file does not matter.
+        // The order of keys in the file does not matter.
         lines.sort_unstable();
         hex(&Sha256::digest(lines.concat()))
     }
 }
 
-/// The content of such a file counts, not its name.
+/// Returns `true` for keys of replay files, which count by content, not by name.
 fn is_replay_file(key: &str) -> bool {
     key.starts_with("traffic.") && key.ends_with(".file")
 }
 
-/// Every part is read, so that every mistake is told, before the first that failed decides.
+/// Reads every part before the first error returns, so that all errors are reported.
 fn read_parts(context: &Context<'_>, seed: Option<u64>) -> Option<Parts> {
     let root = context.root();
     let top = run_part::top(&root);
@@ -177,7 +177,7 @@ fn read_parts(context: &Context<'_>, seed: Option<u64>) -> Option<Parts> {
 mod tests {
     use super::*;
 
-    /// A comparison lowers one scenario's variants on several threads.
+    /// A comparison lowers variants of one scenario on several threads.
     #[test]
     fn scenarios_cross_threads() {
         fn check<T: Send + Sync>() {}

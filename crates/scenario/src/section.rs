@@ -1,5 +1,4 @@
-//! Reading one table of a scenario: each key once, with its default from the table of keys; what was not asked
-//! for is unknown.
+//! Reads one table of a scenario. Defaults are in the key table; keys that no reader requests are unknown.
 
 use crate::document::{Document, Item, Place, Table, Value, unknown_word};
 use crate::error::{Explained, Origin, ScenarioError, Warning};
@@ -10,19 +9,19 @@ use std::fmt::Display;
 use std::str::FromStr;
 use units::{Bytes, Rate, Time, parse_percent};
 
-/// What is wrong with a value, and what would help.
+/// Error message and help.
 pub(crate) type Wrong = (String, Option<String>);
 
-/// A value and how it is written canonically.
+/// A value and its canonical text.
 pub(crate) type Read<T> = Result<(T, String), Wrong>;
 
-/// More mistakes than this are one mistake, and nobody reads them.
+/// Most errors reported.
 const MAX_ERRORS: usize = 500;
 
-/// So many are told with a guess at what was meant.
+/// Most errors with a suggestion.
 const MAX_HELPED: usize = 20;
 
-/// What reading and lowering collect.
+/// Errors, warnings and explained values collected while reading and lowering.
 pub(crate) struct Context<'d> {
     pub document: &'d Document,
     errors: RefCell<Vec<ScenarioError>>,
@@ -38,7 +37,7 @@ impl<'d> Context<'d> {
         Context { document, errors, explained, warnings }
     }
 
-    /// Reports a mistake at the value of `key` (as `--set` names it), or the nearest table that exists.
+    /// Reports an error at the value of `key` (as in `--set`), or at the nearest table that exists.
     pub fn fail(&self, key: &str, message: impl Into<String>, help: Option<String>) {
         self.fail_at(&self.document.locate(key), key, message, help);
     }
@@ -54,7 +53,7 @@ impl<'d> Context<'d> {
         }
     }
 
-    /// What would be right, which takes a look at everything that there is: not for the thousandth mistake.
+    /// Computes a suggestion, which searches all candidates: only for the first errors.
     pub fn help<T>(&self, look: impl FnOnce() -> Option<T>) -> Option<T> {
         if self.errors.borrow().len() < MAX_HELPED { look() } else { None }
     }
@@ -74,7 +73,7 @@ impl<'d> Context<'d> {
         }
     }
 
-    /// Errors in the order of the file, then those of overrides and of other files.
+    /// Returns errors in file order, followed by those of overrides and of other files.
     pub fn finish(self) -> (Vec<ScenarioError>, Vec<Explained>, Vec<Warning>) {
         let mut errors = self.errors.into_inner();
         errors.sort_by_key(|error| (error.path != self.document.name, error.span.start));
@@ -86,7 +85,7 @@ impl<'d> Context<'d> {
         Section::new(self, "", String::new(), &self.document.root)
     }
 
-    /// As [`Context::root`], of a file with keys of its own.
+    /// Like [`Context::root`], for a file with its own keys.
     pub fn root_of(&self, schema: &'static str) -> Section<'_, 'd> {
         Section::new(self, schema, String::new(), &self.document.root)
     }
@@ -96,19 +95,19 @@ impl<'d> Context<'d> {
 pub(crate) struct Section<'c, 'd> {
     pub context: &'c Context<'d>,
     schema: &'static str,
-    /// As `--set` names it: `traffic.0`.
+    /// Key path as in `--set`: `traffic.0`.
     pub name: String,
     table: &'d Table,
     /// A text in place of the table: its `kind`.
     short: Option<&'d Item>,
-    /// Which variant of the table this is; keys that it has not are unknown.
+    /// Variants of this table; keys of other variants are unknown.
     tags: RefCell<Vec<&'static str>>,
-    /// A wrong `kind` would make every other key unknown.
+    /// Set if the variant is undetermined, as after a wrong `kind`: then keys of all variants are accepted.
     undecided: RefCell<bool>,
     asked: RefCell<Vec<&'static str>>,
 }
 
-/// Whether two texts are one value: `0.2s` is `200ms`.
+/// Returns `true` if two texts have one value: `0.2s` is `200ms`.
 fn is_same(one: &str, other: &str) -> bool {
     fn parsed<T: FromStr + PartialEq>(one: &str, other: &str) -> bool {
         matches!((one.parse::<T>(), other.parse::<T>()), (Ok(one), Ok(other)) if one == other)
@@ -126,18 +125,18 @@ impl<'c, 'd> Section<'c, 'd> {
         Section { context, schema, name, table, short: None, tags, undecided, asked }
     }
 
-    /// The full name of a key.
+    /// Returns the full path of a key.
     pub fn key(&self, key: &str) -> String {
         if self.name.is_empty() { key.to_owned() } else { format!("{}.{key}", self.name) }
     }
 
-    /// Reports a mistake at a key.
+    /// Reports an error at a key.
     pub fn fail(&self, key: &str, message: impl Into<String>, help: Option<String>) {
         self.context.fail(&self.key(key), message, help);
     }
 
-    /// Refuses `key` if another value than its default is written although it could change nothing: it acts only where
-    /// `needs`.
+    /// Refuses `key` if it has no effect and a value other than its default is written; `needs` states the condition
+    /// for an effect.
     pub fn refuse_idle(&self, key: &str, acts: bool, needs: &str) {
         if !acts && self.has(key) && !self.is_default(key) {
             let message = format!("`{key}` has no effect here: it needs {needs}");
@@ -145,7 +144,7 @@ impl<'c, 'd> Section<'c, 'd> {
         }
     }
 
-    /// Whether what is written is the default.
+    /// Returns `true` if the written value is the default.
     fn is_default(&self, key: &str) -> bool {
         let default = match self.schema {
             "host.transport" => {
@@ -157,20 +156,20 @@ impl<'c, 'd> Section<'c, 'd> {
         matches!((default, written), (Some(Default::Value(words)), Some(text)) if is_same(words, &text))
     }
 
-    /// As [`Section::refuse_idle`] for what a number of another key leaves idle, such as one piece or one round: a
-    /// warning, since a sweep over that number begins there.
+    /// Like [`Section::refuse_idle`], as a warning: for keys that have no effect at some value of another key, such as
+    /// one piece or one round, since a sweep over that value begins there.
     pub fn warn_idle(&self, key: &str, acts: bool, needs: &str) {
         if !acts && self.has(key) && !self.is_default(key) {
             self.context.warn(&self.key(key), format!("`{key}` has no effect here: it needs {needs}"));
         }
     }
 
-    /// From here on the table is of this variant too.
+    /// Adds a variant to this table.
     pub fn tag(&self, tag: &'static str) {
         self.tags.borrow_mut().push(tag);
     }
 
-    /// It cannot be told which keys this table has: those of every variant pass.
+    /// Marks the variant as undetermined: keys of every variant pass.
     pub fn undecide(&self) {
         *self.undecided.borrow_mut() = true;
     }
@@ -179,12 +178,12 @@ impl<'c, 'd> Section<'c, 'd> {
         self.table.get(key).is_some()
     }
 
-    /// Whether true or false stands there.
+    /// Returns `true` if the value is a boolean.
     pub fn is_flag(&self, key: &str) -> bool {
         self.table.get(key).is_some_and(|item| matches!(item.value, Value::Boolean(_)))
     }
 
-    /// The table at `key`, or an empty one. With `short` a text may stand for the table's `kind`.
+    /// Returns the table at `key`, or an empty one. With `short`, a text is accepted as the table's `kind`.
     pub fn table(&self, key: &'static str, schema: &'static str, short: bool) -> Section<'c, 'd> {
         self.asked.borrow_mut().push(key);
         let section = |table| Section::new(self.context, schema, self.key(key), table);
@@ -210,7 +209,7 @@ impl<'c, 'd> Section<'c, 'd> {
         }
     }
 
-    /// The tables of `[[key]]`.
+    /// Returns the tables of `[[key]]`.
     pub fn tables(&self, key: &'static str, schema: &'static str) -> Vec<Section<'c, 'd>> {
         self.asked.borrow_mut().push(key);
         let Some(item) = self.table.get(key) else { return Vec::new() };
@@ -243,7 +242,7 @@ impl<'c, 'd> Section<'c, 'd> {
         sections
     }
 
-    /// The value of `key`, or its default; `None` if it is absent or was wrong (and reported).
+    /// Reads the value of `key`, or its default; `None` if it is absent, or wrong (and reported).
     pub fn read<T>(&self, key: &'static str, parse: impl Fn(&Value) -> Read<T>) -> Option<T> {
         self.asked.borrow_mut().push(key);
         let description = keys::find(self.schema, key, &self.tags.borrow());
@@ -286,12 +285,12 @@ impl<'c, 'd> Section<'c, 'd> {
         Some(value)
     }
 
-    /// `kind`, and which keys the table therefore has.
+    /// Reads `kind`, which selects the keys of the table.
     pub fn kind(&self, what: &str, kinds: &[&'static str]) -> Option<&'static str> {
         self.kind_or(what, kinds, &[])
     }
 
-    /// As [`Section::kind`], with the former names of some kinds.
+    /// Like [`Section::kind`], with former names of some kinds.
     pub fn kind_or(&self, what: &str, kinds: &[&'static str], former: &[(&str, &'static str)]) -> Option<&'static str> {
         let kind = self.read("kind", |value| {
             let text = text(value, what)?;
@@ -326,7 +325,7 @@ impl<'c, 'd> Section<'c, 'd> {
         self.quantity::<Bytes>(key, "a size").map(Bytes::get)
     }
 
-    /// Up to 1 Pbps: beyond, bytes would follow each other within a picosecond.
+    /// Reads a rate of at most 1 Pbps: at higher rates a byte takes less than 8 fs, far below the resolution of time.
     pub fn rate(&self, key: &'static str) -> Option<Rate> {
         self.read(key, rate)
     }
@@ -350,7 +349,7 @@ impl<'c, 'd> Section<'c, 'd> {
         })
     }
 
-    /// A number within limits, both included.
+    /// Reads a number within limits, both inclusive.
     pub fn number(&self, key: &'static str, range: std::ops::RangeInclusive<f64>) -> Option<f64> {
         self.read(key, |value| {
             let right = || Some(format!("write a number from {} to {}", range.start(), range.end()));
@@ -365,12 +364,12 @@ impl<'c, 'd> Section<'c, 'd> {
         })
     }
 
-    /// A time above 0.
+    /// Reads a time above 0.
     pub fn positive_time(&self, key: &'static str) -> Option<Time> {
         self.read(key, positive)
     }
 
-    /// A probability, 0 to 1.
+    /// Reads a probability, 0 to 1.
     pub fn probability(&self, key: &'static str) -> Option<f64> {
         self.read(key, |value| share(value, 1.0))
     }
@@ -379,7 +378,7 @@ impl<'c, 'd> Section<'c, 'd> {
         self.read(key, |value| text(value, "a text").map(|text| (text.clone(), text)))
     }
 
-    /// `false`, or a table with `every`.
+    /// Reads `false`, or a table with `every`.
     pub fn every(&self, key: &'static str) -> Option<Time> {
         self.read(key, |value| match value {
             Value::Boolean(false) => Ok((None, "false".to_owned())),
@@ -403,7 +402,7 @@ impl<'c, 'd> Section<'c, 'd> {
         .flatten()
     }
 
-    /// What the file is whose root this is.
+    /// Returns the kind of file that this root belongs to.
     fn file(&self) -> &'static str {
         if self.schema.is_empty() { "a scenario" } else { "a fluid model" }
     }
@@ -411,6 +410,7 @@ impl<'c, 'd> Section<'c, 'd> {
     /// Reports keys that the table does not have.
     pub fn finish(&self) {
         let (asked, tags) = (self.asked.borrow(), self.tags.borrow());
+        // A listed key that no reader requests would silently have no effect.
         debug_assert!(
             *self.undecided.borrow()
                 || keys::of_section(self.schema).all(|key| !key.fits(&tags) || asked.contains(&key.name)),
@@ -444,13 +444,13 @@ impl<'c, 'd> Section<'c, 'd> {
         }
     }
 
-    /// Entries that are read elsewhere: parameters of transports.
+    /// Returns all entries, for tables with their own reader: parameters of transports.
     pub fn entries(&self) -> impl Iterator<Item = (&'d str, &'d Item, &'d Place)> + use<'d> {
         self.table.entries.iter().map(|entry| (entry.key.as_str(), &entry.item, &entry.key_place))
     }
 }
 
-/// A value as an error repeats it, cut.
+/// Formats a value for an error message, at most 40 characters.
 pub(crate) fn show(value: &Value) -> String {
     match value.text() {
         Some(text) if text.chars().count() <= 40 => format!("`{text}`"),
@@ -463,7 +463,7 @@ pub(crate) fn text(value: &Value, what: &str) -> Result<String, Wrong> {
     match value {
         Value::Text(text) => match text.chars().find(|&c| c.is_control() && !"\n\r\t".contains(c)) {
             None => Ok(text.clone()),
-            // Names and descriptions go to terminals, where an escape would act.
+            // Names and descriptions are printed to terminals, which would interpret escape sequences.
             Some(c) => Err((format!("the text has the control character U+{:04X}", u32::from(c)), None)),
         },
         other => Err((format!("{} is not {what}", show(other)), Some("write it in quotes".to_owned()))),
@@ -481,7 +481,7 @@ pub(crate) fn quantity<T: FromStr<Err: Display> + Display>(value: &Value, what: 
     }
 }
 
-/// Up to 1 Pbps.
+/// Reads a rate of at most 1 Pbps.
 pub(crate) fn rate(value: &Value) -> Read<Rate> {
     let (rate, text) = quantity::<Rate>(value, "a rate")?;
     if rate.as_bps() > 1_000_000_000_000_000 {
@@ -516,7 +516,7 @@ pub(crate) fn whole(value: &Value, range: std::ops::RangeInclusive<u64>) -> Read
     }
 }
 
-/// From 0 to `most`, as a number or a percentage.
+/// Reads a share from 0 to `most`, as a number or a percentage.
 pub(crate) fn share(value: &Value, most: f64) -> Read<f64> {
     let right = || Some(format!("write a number from 0 to {most}, like 0.8 or \"80%\""));
     let Some(text) = value.text() else { return Err((format!("{} is not a share", value.what()), right())) };
@@ -527,7 +527,7 @@ pub(crate) fn share(value: &Value, most: f64) -> Read<f64> {
     }
 }
 
-/// The items of a list.
+/// Items of a list.
 pub(crate) fn list<'v>(value: &'v Value, example: &str) -> Result<&'v [Item], Wrong> {
     match value {
         Value::Array(items) => Ok(items),

@@ -1,4 +1,4 @@
-//! `[[shaping]]`: which classes of which ports need credit to send.
+//! `[[shaping]]`: credit-based shaping of classes, per port.
 
 use crate::document::Value;
 use crate::gates_part::{neighbours, ports_of};
@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use traffic::Plan;
 use units::Rate;
 
-/// One entry, as it is written.
+/// One entry as written.
 #[derive(Clone, Debug)]
 pub(crate) struct ShapingPlan {
     /// Absent: every switch.
@@ -19,7 +19,7 @@ pub(crate) struct ShapingPlan {
     slopes: IdleSlopes,
 }
 
-/// Every entry; `None` if one is wrong.
+/// Reads every entry; `None` if one is wrong.
 pub(crate) fn read(root: &Section<'_, '_>) -> Option<Vec<ShapingPlan>> {
     let entries: Vec<Option<ShapingPlan>> = root.tables("shaping", "shaping").iter().map(entry).collect();
     entries.into_iter().collect()
@@ -46,10 +46,10 @@ fn entry(section: &Section<'_, '_>) -> Option<ShapingPlan> {
     (!wrong).then_some(ShapingPlan { node, to, slopes: slopes? })
 }
 
-/// The idle slopes of ports of this fabric.
+/// Idle slopes of ports, by node and port.
 pub(crate) type Shaping = BTreeMap<(NodeId, PortIndex), IdleSlopes>;
 
-/// Those of all ports; `None` if something is wrong.
+/// Resolves the idle slopes of all ports; `None` after an error.
 pub(crate) fn lower(plans: &[ShapingPlan], context: &Context<'_>, fabric: &Fabric) -> Option<Shaping> {
     let mut all = Shaping::new();
     let mut right = true;
@@ -89,7 +89,7 @@ pub(crate) fn lower(plans: &[ShapingPlan], context: &Context<'_>, fabric: &Fabri
     right.then_some(all)
 }
 
-/// Warns of classes that are shaped and have no traffic.
+/// Warns of shaped classes without traffic.
 pub(crate) fn warn(context: &Context<'_>, shaping: &Shaping, plan: &Plan, replies: Option<u8>) {
     let classes = shaping.values().fold(0, |all, slopes| all | slopes.classes());
     let idle = classes & !(plan.classes() | replies.map_or(0, |class| 1 << class));

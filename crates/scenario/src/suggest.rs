@@ -1,7 +1,7 @@
-//! What somebody who misspelt a word may have meant.
+//! Suggestions for misspelt words.
 
-/// How many letters must be inserted, left out, replaced or swapped with their neighbour to turn one word into
-/// the other (optimal string alignment).
+/// Returns the number of letters to insert, delete, replace or swap with their neighbour to turn one word into the
+/// other (optimal string alignment).
 fn distance(a: &str, b: &str) -> usize {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     let mut rows = vec![vec![0usize; b.len() + 1]; a.len() + 1];
@@ -23,10 +23,10 @@ fn distance(a: &str, b: &str) -> usize {
     rows[a.len()][b.len()]
 }
 
-/// The word of `known` that is nearest to `word`, if it is near: a third of its letters may differ, and hyphens
-/// and underscores are the same.
+/// Returns the word of `known` that is nearest to `word`, if at most a third of its letters differ; hyphens and
+/// underscores are equal.
 pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    // Longer words are no misspelling, and would take long to compare.
+    // Longer words are no misspelling, and take long to compare.
     if word.chars().count() > 40 {
         return None;
     }
@@ -40,7 +40,7 @@ pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) 
     (least <= (letters / 3).max(1) && least < letters).then_some(found)
 }
 
-/// The help for a word that is none of `known`.
+/// Returns the help text for a word that is not in `known`.
 pub fn help<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
     let known: Vec<&str> = known.into_iter().collect();
     match nearest(word, known.iter().copied()) {

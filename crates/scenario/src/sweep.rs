@@ -1,4 +1,4 @@
-//! The file of a sweep: which scenario, what is varied, which seeds.
+//! The file of a sweep: scenario, varied keys, seeds.
 
 use crate::document::{Document, Item, Place, Table, Value};
 use crate::error::{ScenarioError, ScenarioErrors, not_text};
@@ -6,48 +6,48 @@ use crate::{files, suggest};
 use std::path::{Path, PathBuf};
 use toml::de::DeValue;
 
-/// What the top of the file may hold.
+/// Keys at the top level of the file.
 const KEYS: [&str; 6] = ["scenario", "seeds", "set", "vary", "axis", "run"];
-/// More seeds than this are a slip.
+/// Most seeds.
 const MAX_SEEDS: u64 = 1_000_000;
-/// A scenario has not so many keys.
+/// Most keys of a table.
 const MAX_KEYS: usize = 1_000;
 
-/// A key of the scenario and the values that it takes, as `--set` would write them.
+/// A key of the scenario and its values, as in `--set`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Choice {
-    /// As in a scenario: `traffic.0.load`.
+    /// Key path in the scenario: `traffic.0.load`.
     pub key: String,
-    /// At least one.
+    /// At least one value.
     pub values: Vec<String>,
-    /// File, line and column where it is written.
+    /// File, line and column of the key.
     pub place: (String, u64, u64),
-    /// Where `key` is an axis of the sweep and no key of the scenario, what each value stands for: keys of the
-    /// scenario, with one value each. Empty otherwise.
+    /// If `key` is an axis of the sweep instead of a scenario key: the keys that each value sets, with one value each.
+    /// Empty otherwise.
     pub changes: Vec<Vec<Choice>>,
 }
 
 /// A sweep as its file describes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SweepFile {
-    /// The scenario, relative to where the process stands.
+    /// The scenario's path, relative to the working directory.
     pub scenario: PathBuf,
-    /// Every combination runs under each of them; empty for the scenario's own.
+    /// Seeds of every combination; empty for the scenario's own.
     pub seeds: Vec<u64>,
-    /// What changes for all runs: one value each.
+    /// Changes for all runs: one value each.
     pub set: Vec<Choice>,
     /// A list of runs: the first has the first value of each key, and so on.
     pub runs: Vec<Choice>,
-    /// Axes with named values: every value with every other, of the list and of the grid.
+    /// Axes with named values, combined with each other, with the list and with the grid.
     pub axes: Vec<Choice>,
-    /// A grid: every value with every other, and with every run of the list.
+    /// A grid: all combinations of values, each with every run of the list.
     pub vary: Vec<Choice>,
 }
 
-/// Reads seeds: `7`, `1..10` (both ends included), and such with commas between them.
+/// Reads seeds: `7`, `1..10` (both ends inclusive), or several, separated by commas.
 ///
 /// # Errors
-/// A sentence.
+/// A message.
 pub fn parse_seeds(text: &str) -> Result<Vec<u64>, String> {
     let wrong = || format!("`{text}` names no seeds; write them like 1..10 (ten seeds) or 1,2,5");
     let mut seeds = Vec::new();
@@ -72,15 +72,15 @@ pub fn parse_seeds(text: &str) -> Result<Vec<u64>, String> {
 }
 
 impl SweepFile {
-    /// Whether `text` is a sweep and not a scenario: only a sweep names a `scenario`.
+    /// Returns `true` if `text` is a sweep: only a sweep has a key `scenario`.
     pub fn recognise(text: &str) -> bool {
         Document::parse(text, "", &[]).is_ok_and(|document| document.root.get("scenario").is_some())
     }
 
-    /// Reads the file at `path`; the scenario's name is relative to its folder.
+    /// Reads the file at `path`; the scenario's path is relative to its directory.
     ///
     /// # Errors
-    /// A file that cannot be read, and everything that is wrong with it.
+    /// An unreadable file, and all errors in it.
     pub fn read(path: &Path) -> Result<SweepFile, ScenarioErrors> {
         let name = path.display().to_string();
         let whole = |message: String| {
@@ -95,10 +95,10 @@ impl SweepFile {
         Self::parse(text, &name, path.parent().unwrap_or(Path::new("")))
     }
 
-    /// As [`SweepFile::read`], from a text that errors call `name`, in the folder `directory`.
+    /// Like [`SweepFile::read`], from a text that errors call `name`, in `directory`.
     ///
     /// # Errors
-    /// Everything that is wrong with it.
+    /// All errors in the text.
     pub fn parse(text: &str, name: &str, directory: &Path) -> Result<SweepFile, ScenarioErrors> {
         let document = Document::parse(text, name, &[]).map_err(|errors| ScenarioErrors { errors })?;
         let mut reader = Reader { document: &document, errors: Vec::new() };
@@ -185,7 +185,7 @@ impl Reader<'_> {
         })
     }
 
-    /// Calls `leaf` for every key of the table `name`, however deep: `a.b = 1` and `"a.b" = 1` are the same.
+    /// Calls `leaf` for every key of the table `name` at any depth: `a.b = 1` and `"a.b" = 1` are equal.
     fn table(&mut self, name: &str, leaf: &mut dyn FnMut(&mut Self, String, &Item)) {
         match self.document.root.get(name) {
             None => {}
@@ -207,12 +207,13 @@ impl Reader<'_> {
         }
     }
 
-    /// Whether it is a value, `{ kind = "pfc" }`, and not the way to a key, `switch.flow_control.xoff = ...`.
+    /// Returns `true` for a value in braces, `{ kind = "pfc" }`; a dotted key such as `switch.flow_control.xoff = ...`
+    /// also parses as a table.
     fn in_braces(&self, item: &Item) -> bool {
         matches!(&item.place, Place::File(span) if self.document.text[span.start..].starts_with('{'))
     }
 
-    /// The columns of `[[run]]`: every entry must name the same keys.
+    /// Reads the columns of `[[run]]`: every entry must have the same keys.
     fn runs(&mut self) -> Vec<Choice> {
         let entries = match self.document.root.get("run") {
             None => return Vec::new(),
@@ -264,7 +265,7 @@ impl Reader<'_> {
         columns
     }
 
-    /// The axes of `[[axis.NAME]]`, the values of which have names.
+    /// Reads the axes of `[[axis.NAME]]`, whose values have names.
     fn axes(&mut self) -> Vec<Choice> {
         const HELP: &str = "write [[axis.control]] before each value, with its `name` and what it changes";
         let axes = match self.document.root.get("axis") {
@@ -337,7 +338,7 @@ impl Reader<'_> {
         Choice { key, values, place: (self.document.name.clone(), line, column), changes: Vec::new() }
     }
 
-    /// A value as `--set` takes it: a text without quotes unless it would read as something else.
+    /// Returns a value in the syntax of `--set`: a text without quotes unless it would parse as another type.
     fn value(&mut self, key: &str, item: &Item) -> Option<String> {
         let Place::File(span) = &item.place else { return None };
         let raw = self.document.text.get(span.clone()).unwrap_or_default().to_owned();
@@ -395,7 +396,7 @@ host.transport.kind = "4"
         assert_eq!(short(&sweep.set), ["fabric.k=4"]);
         let pfc = "switch.flow_control=none|{ kind = \"pfc\", priorities = [3] }";
         assert_eq!(short(&sweep.vary), ["traffic.0.size=64KB|1MB", pfc]);
-        // A text that would read as a number keeps its quotes.
+        // A text that would parse as a number keeps its quotes.
         let marking = "switch.marking=none|{ kind = \"ecn\", k_min = \"10KB\" }";
         assert_eq!(short(&sweep.runs), ["host.transport.kind=roce|\"4\"", marking]);
         assert_eq!(sweep.vary[0].place, ("dir/sweep.toml".to_owned(), 6, 18));
@@ -458,7 +459,7 @@ traffic.0.load = 0.5
         }
     }
 
-    /// Each key is looked for among those before it: their number is bounded, not the time.
+    /// Each key is searched among those before it: the bound on their number bounds the time.
     #[test]
     fn a_sweep_has_not_hundreds_of_thousands_of_keys() {
         let keys: String = (0..200_000).map(|n| format!("k{n} = [1]\n")).collect();

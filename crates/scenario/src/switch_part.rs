@@ -20,12 +20,12 @@ use protocols::preemption::{Fragments, PreemptionParameters};
 use protocols::watchdog::{Action, WatchdogParameters};
 use units::{Bytes, Time};
 
-/// The alpha of `xoff = "auto"`.
+/// Threshold of `xoff = "auto"`.
 const AUTO_XOFF: Threshold = Threshold::Dynamic { alpha: (1, 8) };
-/// What a deficit round robin gives a class that a table does not name: a full frame.
+/// Default quantum of deficit round robin: a full frame.
 const DRR_QUANTUM_BYTES: u32 = 1518;
 
-/// What all switches do, what some do otherwise, who takes part in flow control, tags, clocks, and preemption.
+/// Common parameters, overrides, switches with flow control, tags, clocks, and preemption.
 pub(crate) type SwitchPart = (
     SwitchParameters,
     Vec<OverridePlan>,
@@ -61,7 +61,7 @@ pub(crate) fn read(root: &Section<'_, '_>) -> Option<SwitchPart> {
     Some((parameters, overrides?, partial?, tags?, clocks?, preemption?))
 }
 
-/// `{ express = [7] }`: `None` if it is wrong, `Some(None)` where nothing is interrupted.
+/// Reads `{ express = [7] }`: `None` after an error, `Some(None)` without preemption.
 #[expect(clippy::option_option, reason = "wrong, absent, or there, as every part is read")]
 fn preemption(section: &Section<'_, '_>) -> Option<Option<PreemptionParameters>> {
     let table = section.table("preemption", "switch.preemption", false);
@@ -75,7 +75,7 @@ fn preemption(section: &Section<'_, '_>) -> Option<Option<PreemptionParameters>>
     Some(Some(PreemptionParameters { express: express?, fragments }))
 }
 
-/// The watchdog, which goes with pauses.
+/// Reads the watchdog, which requires PAUSE or PFC.
 fn watchdog(section: &Section<'_, '_>, flow_control: Option<FlowControl>) -> Option<FlowControl> {
     let table = section.table("watchdog", "switch.watchdog", false);
     if !section.has("watchdog") {
@@ -98,7 +98,7 @@ fn watchdog(section: &Section<'_, '_>, flow_control: Option<FlowControl>) -> Opt
     }
 }
 
-/// The buffer, and the room of bounce queues where queues are limited one by one.
+/// Reads the buffer, and the limit of bounce queues if queues are limited one by one.
 fn buffer(section: &Section<'_, '_>) -> Option<(Buffer, Option<QueueLimit>)> {
     if section.has("queue") {
         section.tag("per queue");
@@ -118,7 +118,7 @@ fn buffer(section: &Section<'_, '_>) -> Option<(Buffer, Option<QueueLimit>)> {
     Some((Buffer::Shared { bytes: bytes?, egress: egress? }, None))
 }
 
-/// `{ normal = "500 packets", bounce = "500 packets" }`.
+/// Reads `{ normal = "500 packets", bounce = "500 packets" }`.
 fn queue_pair(table: &Table) -> Read<(QueueLimit, QueueLimit)> {
     let right = || Some("write { normal = \"500 packets\", bounce = \"500 packets\" }".to_owned());
     if let Some(other) = table.entries.iter().find(|entry| !matches!(entry.key.as_str(), "normal" | "bounce")) {
@@ -133,7 +133,7 @@ fn queue_pair(table: &Table) -> Read<(QueueLimit, QueueLimit)> {
     Ok(((normal, bounce), format!("normal {normal_text}, bounce {bounce_text}")))
 }
 
-/// `"1/8"`, `0.125` or `1` is alpha; `"1MB"` is fixed.
+/// Reads a threshold: `"1/8"`, `0.125` or `1` is alpha; `"1MB"` is fixed.
 pub(crate) fn threshold(value: &Value) -> Read<Threshold> {
     let right = || Some("write a size like \"100KB\", or a share of the free buffer like \"1/8\"".to_owned());
     let Some(text) = value.text() else { return Err((format!("{} is no threshold", value.what()), right())) };
@@ -153,7 +153,7 @@ pub(crate) fn threshold(value: &Value) -> Read<Threshold> {
     }
 }
 
-/// Flow control, and which switches take part in it.
+/// Reads flow control and the switches that use it.
 fn flow_control(
     section: &Section<'_, '_>,
     shared: bool,
@@ -187,7 +187,7 @@ fn flow_control(
     (guarded.unwrap_or(parameters), partial)
 }
 
-/// Credits. Whether they are enough is known when the links are.
+/// Reads credit parameters; whether they suffice is checked when the links are available.
 fn credit(table: &Section<'_, '_>, classes: Option<u8>, shared: bool) -> Option<CreditParameters> {
     let positive = |value: &Value, what: &str| match value.text().as_deref() {
         Some("auto") => Ok((None, "auto".to_owned())),
@@ -216,7 +216,7 @@ fn credit(table: &Section<'_, '_>, classes: Option<u8>, shared: bool) -> Option<
     })
 }
 
-/// `"auto"`, a size, or a share of the free buffer.
+/// Reads `"auto"`, a size, or a share of the free buffer.
 pub(crate) fn xoff(value: &Value) -> Read<Threshold> {
     match value.text().as_deref() {
         Some("auto") => Ok((AUTO_XOFF, "auto: 1/8".to_owned())),
@@ -224,7 +224,7 @@ pub(crate) fn xoff(value: &Value) -> Read<Threshold> {
     }
 }
 
-/// `"auto"`, which is `None`, or a size.
+/// Reads `"auto"`, which is `None`, or a size.
 pub(crate) fn headroom(value: &Value) -> Read<Option<u64>> {
     match value.text().as_deref() {
         Some("auto") => Ok((None, "auto".to_owned())),
@@ -239,8 +239,8 @@ fn pause(table: &Section<'_, '_>, classes: Option<u8>, shared: bool) -> Option<P
         table.fail("xoff", message, Some("write a size: xoff = \"100KB\", less than `switch.queue`".to_owned()));
     }
     let xon = table.size("xon");
-    // The default of 3 KB below a lower XOFF means an empty account, as it always has; one that was written is a
-    // mistake.
+    // The default of 3 KB is accepted with a lower XOFF: the account must then be empty. A written `xon` above XOFF is
+    // an error.
     if let (Some(Threshold::Static { bytes: xoff }), Some(xon)) = (xoff, xon)
         && table.has("xon")
         && xon > xoff

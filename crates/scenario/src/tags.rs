@@ -1,4 +1,4 @@
-//! `[switch.tags]`: rules that rewrite tags, from a file or made for the fabric at hand.
+//! `[switch.tags]`: tag-rewriting rules, from a file or generated for the fabric.
 
 use crate::files::Files;
 use crate::parts::Parts;
@@ -11,7 +11,7 @@ use tagger::{Algorithm, Request, clos_rule, generate};
 
 const KEY: &str = "switch.tags";
 
-/// Where rules come from.
+/// Source of the rules.
 #[derive(Clone, Debug)]
 enum Rules {
     File(String),
@@ -19,16 +19,16 @@ enum Rules {
     Paths { algorithm: Algorithm, paths: PathSource, classes: u8 },
 }
 
-/// What `[switch.tags]` says.
+/// Contents of `[switch.tags]`.
 #[derive(Clone, Debug)]
 pub(crate) struct TagsPlan {
     rules: Rules,
-    /// Whether a frame waits by its new tag.
+    /// Egress queue by the new tag instead of the arriving one.
     by_new_tag: bool,
 }
 
 impl TagsPlan {
-    /// `None` if it is wrong, `Some(None)` without tags.
+    /// Reads the tags; `None` after an error, `Some(None)` without tags.
     #[expect(clippy::option_option, reason = "wrong, absent, or there, as every part is read")]
     pub fn read(switch: &Section<'_, '_>) -> Option<Option<TagsPlan>> {
         let table = switch.table("tags", KEY, true);
@@ -92,7 +92,7 @@ fn read_tagger(table: &Section<'_, '_>) -> Option<TagsPlan> {
     Some(TagsPlan { rules, by_new_tag: egress? == "new-tag" })
 }
 
-/// The rules of the fabric at hand; `None` if they are wrong, `Some(None)` without tags.
+/// Rules for the fabric; `None` after an error, `Some(None)` without tags.
 #[expect(clippy::option_option, reason = "wrong, absent, or there, as every part is lowered")]
 pub(crate) fn lower(
     context: &Context<'_>,
@@ -146,7 +146,7 @@ pub(crate) fn lower(
     Some(Some(rules))
 }
 
-/// PFC must stop what is lossless, and traffic must begin with a tag that a class begins with.
+/// Checks that PFC covers the lossless tags, and that traffic starts with the initial tag of a class.
 fn check_classes(context: &Context<'_>, parts: &Parts, table: &RuleTable, lossless: u8) -> Option<()> {
     let tags = &table.lossless_tags;
     let FlowControl::Pfc(pfc) = &parts.switch.flow_control else {
@@ -190,7 +190,7 @@ fn check_classes(context: &Context<'_>, parts: &Parts, table: &RuleTable, lossle
     Some(())
 }
 
-/// Warns of switches on which the proof of the rules does not hold.
+/// Warns of switches for which the proof of the rules does not hold.
 pub(crate) fn warn(context: &Context<'_>, parts: &Parts, fabric: &Fabric, overrides: &[SwitchOverride]) {
     let Some(plan) = &parts.tags else { return };
     let links_switches = |link: &fabric::Link| [link.a, link.b].into_iter().all(|end| fabric.node(end.node).forwards());
@@ -213,7 +213,7 @@ pub(crate) fn warn(context: &Context<'_>, parts: &Parts, fabric: &Fabric, overri
     }
 }
 
-/// Classes that nobody named.
+/// Returns default names of classes.
 fn names(classes: u8) -> Vec<String> {
     (1..=classes).map(|class| format!("class {class}")).collect()
 }

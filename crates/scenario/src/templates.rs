@@ -1,23 +1,23 @@
-//! Scenarios to start from, which are examples of the project.
+//! Template scenarios, taken from the project's examples.
 
-/// A scenario that runs as it is.
+/// A template that runs unchanged.
 #[derive(Clone, Copy, Debug)]
 pub struct Template {
-    /// What one asks for it by: `incast`.
+    /// Name on the command line: `incast`.
     pub name: &'static str,
-    /// What it shows, in a line.
+    /// Subject in one line.
     pub about: &'static str,
-    /// Its file among the project's examples.
+    /// File name among the project's examples.
     pub origin: &'static str,
-    /// As its example has it.
+    /// Text of the example.
     text: &'static str,
-    /// Files that it names, to be written beside it, with what is in them.
+    /// Names and contents of files that must be written beside it.
     pub beside: &'static [(&'static str, &'static str)],
 }
 
 impl Template {
-    /// The scenario, with comments on every key that it has and every key that it leaves out. They call its file by
-    /// the name of the template.
+    /// Returns the scenario with comments on every key, including keys that it leaves out. The comments name its file
+    /// after the template.
     pub fn text(&self) -> String {
         let (origin, here) = (format!("examples/{}", self.origin), format!("{}.toml", self.name));
         crate::commented(&self.text.replace(&origin, &here))
@@ -37,7 +37,7 @@ macro_rules! template {
     };
 }
 
-/// All of them, in the order in which somebody new might look at them.
+/// All templates, in a suggested reading order.
 pub const TEMPLATES: [Template; 14] = [
     template!("incast", "incast-pfc.toml", "many hosts send to one, under PFC, ECN and DCQCN"),
     template!("permutation", "permutation.toml", "every host sends to another, over flow-hash routes"),

@@ -1,4 +1,4 @@
-//! From entries to flows: names become hosts, shares of a link become rates.
+//! Lowers traffic entries to flows: resolves host names, and converts shares of a link to rates.
 
 use crate::error::ScenarioError;
 use crate::files::Files;
@@ -26,7 +26,7 @@ pub(crate) struct KnownPath {
     pub to: NodeId,
 }
 
-/// What entries are lowered against.
+/// Inputs for lowering traffic entries.
 pub(crate) struct Ground<'a, 'd> {
     pub context: &'a Context<'d>,
     pub fabric: &'a Fabric,
@@ -35,36 +35,36 @@ pub(crate) struct Ground<'a, 'd> {
     pub files: &'a Files<'a>,
     pub seed: u64,
     pub duration: Time,
-    /// Of the slowest and the fastest host.
+    /// Rates of the slowest and the fastest host link.
     pub host_rates: (Rate, Rate),
-    /// What carries flows of entries without a transport of their own.
+    /// Transport of entries without their own.
     pub transport: &'a TransportParameters,
 }
 
-/// What an entry's flows get once they exist.
+/// Properties that an entry's flows get after they are made.
 #[derive(Default)]
 pub(crate) struct After {
     /// Paths of its flows in order, or one for all.
     pub paths: Vec<u32>,
     pub one_path: bool,
-    /// A share of the host's link.
+    /// Share of the host's link rate.
     pub share: Option<f64>,
 }
 
-/// The rate of the link by which a host sends (its first, where it has several).
+/// Returns the rate of the first link of a host.
 pub(crate) fn host_rate(fabric: &Fabric, host: u32) -> Rate {
     let port = fabric.ports(fabric.host_node(host)).first();
     port.map_or(Rate::MIN, |port| fabric.link(port.link).rate)
 }
 
-/// A share of a rate in integers: shares have nine decimals.
+/// Computes a share of a rate in integer arithmetic: shares have nine decimals.
 fn share_of(rate: Rate, share: f64) -> Rate {
     let parts = nearest(share * 1e9);
     let bps = u128::from(rate.as_bps()) * parts / 1_000_000_000;
     Rate::from_bps(u64::try_from(bps).unwrap_or(u64::MAX)).unwrap_or(Rate::MIN)
 }
 
-/// To the nearest whole number; `value` is positive and below 2^50.
+/// Rounds to the nearest whole number; `value` is positive and below 2^50.
 fn nearest(value: f64) -> u128 {
     (value + 0.5) as u128
 }
@@ -123,7 +123,7 @@ impl Ground<'_, '_> {
         right.then_some(hosts)
     }
 
-    /// All hosts, or those of the entry.
+    /// Returns all hosts, or those of the entry.
     fn entry_hosts(&self, plan: &TrafficPlan, key: &str) -> Option<Vec<u32>> {
         match &plan.hosts {
             None => Some((0..self.fabric.hosts().len() as u32).collect()),
@@ -191,7 +191,7 @@ impl Ground<'_, '_> {
             RatePlan::Rate(rate) => *rate,
             RatePlan::Share(share) => {
                 after.share = Some(*share);
-                // Judged at the slowest link, where a frame takes longest; each flow gets its own below.
+                // Checked at the slowest link, on which a frame takes longest; each flow gets its own rate below.
                 share_of(self.host_rates.0, *share)
             }
         };
@@ -251,7 +251,8 @@ impl Ground<'_, '_> {
         })
     }
 
-    /// More than a link carries is sent for as long as it is made: nothing that is measured then has a steady value.
+    /// Warns of loads above 1: the backlog of the senders grows as long as they send, and no measurement has a steady
+    /// value.
     fn warn_of_load(&self, load: f64, key: &str) {
         if load > 1.0 {
             let message = format!(
@@ -262,7 +263,7 @@ impl Ground<'_, '_> {
         }
     }
 
-    /// The hosts at both ends of a path.
+    /// Returns the hosts at both ends of a path.
     fn ends(&self, path: u32, key: &str) -> Option<(u32, u32)> {
         let path = &self.paths[path as usize];
         let ends = self.fabric.host_index(path.from).zip(self.fabric.host_index(path.to));
@@ -334,7 +335,7 @@ impl Ground<'_, '_> {
                 } else {
                     Ok(())
                 };
-                // Hosts with links of the same rate share their lists; their order stays.
+                // Consecutive hosts with equal link rates share the lists; the order of hosts is kept.
                 for group in hosts.chunk_by(|a, b| host_rate(self.fabric, *a) == host_rate(self.fabric, *b)) {
                     let rate = host_rate(self.fabric, group[0]);
                     let intensity = match how {
@@ -403,7 +404,7 @@ impl Ground<'_, '_> {
         }
     }
 
-    /// All entries; `None` if any was wrong.
+    /// Lowers all entries; `None` if any was wrong.
     pub fn lower(&self, plans: &[TrafficPlan]) -> Option<Plan> {
         let mut builder = PlanBuilder::new();
         let afters = plans.iter().enumerate().map(|(at, plan)| self.entry(at, plan, &mut builder));
@@ -457,7 +458,7 @@ impl Ground<'_, '_> {
     }
 }
 
-/// Compiles named paths; mistakes name the path and the node.
+/// Compiles named paths; errors give the path and the node.
 pub(crate) fn paths(
     context: &Context<'_>,
     fabric: &Fabric,
@@ -486,7 +487,7 @@ pub(crate) fn paths(
     right.then_some((table, known))
 }
 
-/// The ids in flow files of this fabric that are switches: see [`traffic::FlowFileOptions::switches`].
+/// Numbers that flow files use for switches of this fabric: see [`traffic::FlowFileOptions::switches`].
 pub fn flow_ids_of_switches(fabric: &Fabric) -> Vec<u32> {
     if fabric.numbers_nodes() { fabric.switches().map(|switch| switch.0).collect() } else { Vec::new() }
 }

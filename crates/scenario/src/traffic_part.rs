@@ -1,4 +1,4 @@
-//! `[[traffic]]` as it is written; [`crate::traffic_lower`] turns it into flows.
+//! `[[traffic]]` as written; [`crate::traffic_lower`] turns it into flows.
 
 use crate::document::{Item, Value};
 use crate::names::{HostName, host, hosts_list};
@@ -9,27 +9,27 @@ use protocols::transport::TransportParameters;
 use traffic::{Algorithm, BuiltIn, Collective, Lengths, Operation, Rounds, Service};
 use units::{Bytes, Rate, Time};
 
-/// As many entries as a flow's index of its entry can count.
+/// Most entries: the range of a flow's entry index.
 const MAX_ENTRIES: usize = 256;
 
 /// One entry.
 #[derive(Clone, Debug)]
 pub(crate) struct TrafficPlan {
     pub label: String,
-    /// Whether the scenario names it so.
+    /// The label is written in the scenario.
     pub labelled: bool,
     pub class: u8,
     pub dst_port: u16,
     pub start: Time,
     pub jitter: Time,
     pub hosts: Option<Vec<HostName>>,
-    /// By its name in scenarios, where it is not that of the hosts.
+    /// Transport with its name, if it differs from the hosts'.
     pub transport: Option<(&'static str, TransportParameters)>,
     pub what: What,
 }
 
 impl TrafficPlan {
-    /// Whether it sends frames of its own, which no transport carries.
+    /// Returns `true` for datagram sources, which use no transport.
     pub fn makes_frames(&self) -> bool {
         matches!(self.what, What::Pairs { load: LoadPlan::Frames { .. }, .. })
     }
@@ -59,19 +59,19 @@ pub(crate) enum What {
         think: Time,
         service: Service,
         rounds: Rounds,
-        /// Unwritten: where the transport has connections.
+        /// Absent: `true` if the transport has connections.
         session: Option<bool>,
     },
     Collective {
         what: Collective,
-        /// The host at the root of a broadcast or a reduce.
+        /// Root host of a broadcast or a reduce.
         root: Option<HostName>,
     },
     Replay(ReplayPlan),
 }
 
 impl What {
-    /// What an entry is called that has no label, where that says more than its kind.
+    /// Returns the default label of an entry, if it says more than its kind.
     fn own_name(&self) -> Option<&'static str> {
         match self {
             What::Collective { what, .. } => Some(what.operation.name()),
@@ -109,7 +109,7 @@ pub(crate) enum ProcessPlan {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum RatePlan {
     Rate(Rate),
-    /// Of the sending host's link.
+    /// Share of the sending host's link rate.
     Share(f64),
 }
 
@@ -146,7 +146,7 @@ const KINDS: [&str; 10] = [
     "replay",
 ];
 
-/// Every entry; `None` for one that was wrong.
+/// Reads every entry; `None` for a wrong one.
 pub(crate) fn read(root: &Section<'_, '_>) -> Vec<Option<TrafficPlan>> {
     let sections = root.tables("traffic", "traffic");
     let listed = |entry: &Item| !matches!(&entry.value, Value::Array(items) if items.is_empty());
@@ -199,7 +199,7 @@ fn known_entry(section: &Section<'_, '_>, kind: &'static str) -> Option<TrafficP
     })
 }
 
-/// The entry's own transport, if it has one; the outer `None` is for one that was wrong.
+/// Reads the entry's own transport; the outer `None` means an error.
 fn transport(section: &Section<'_, '_>) -> Option<Option<(&'static str, TransportParameters)>> {
     if !section.has("transport") {
         _ = section.table("transport", "host.transport", true);
@@ -225,7 +225,7 @@ fn pairs(section: &Section<'_, '_>, kind: &'static str) -> Option<What> {
         "stride" => section.count("stride").map(|stride| PatternPlan::Stride { stride }),
         _ => listed(section),
     };
-    // Pairs of other kinds lead both ways or to many hosts, which no one path does.
+    // Other kinds of pairs need several directions or destinations: one path does not suffice.
     let path = if matches!(kind, "incast" | "random" | "pairs") { section.text("path") } else { None };
     if path.is_some() && section.has("paths") {
         section.fail("path", "`path` and `paths` exclude each other", None);
@@ -245,7 +245,7 @@ fn listed(section: &Section<'_, '_>) -> Option<PatternPlan> {
         Ok((pairs, text))
     });
     let paths = path_names(section);
-    // What was written and wrong has been told.
+    // Wrong values were already reported.
     if !section.has("pairs") && !section.has("paths") && !section.has("path") {
         let help = "write pairs = [[\"H1\", \"H2\"]], or paths = [...] with names of [[path]] entries".to_owned();
         section.fail("", format!("`{}` needs `pairs` or `paths`", section.name), Some(help));
@@ -266,7 +266,7 @@ fn listed(section: &Section<'_, '_>) -> Option<PatternPlan> {
 fn load(section: &Section<'_, '_>) -> Option<LoadPlan> {
     let process = section.word("process", "process", &["constant", "poisson", "on-off", "bursts", "periodic"]);
     if process.is_none() && section.has("process") {
-        // Whose keys the entry has is not known: the transfer's would only add confusion.
+        // The variant is undetermined: errors about keys of a transfer would mislead.
         section.undecide();
         return None;
     }
@@ -341,7 +341,7 @@ fn frame_length(value: &Value) -> Read<u16> {
     }
 }
 
-/// How the lengths of frames vary around `frame_bytes`.
+/// Reads the distribution of frame lengths around `frame_bytes`.
 fn lengths(section: &Section<'_, '_>, frame_bytes: Option<u16>) -> Option<Lengths> {
     let deviation = section.read("frame_deviation", |value| {
         let (Bytes(bytes), text) = quantity::<Bytes>(value, "a size")?;
@@ -355,7 +355,7 @@ fn lengths(section: &Section<'_, '_>, frame_bytes: Option<u16>) -> Option<Length
     }
     let (deviation_bytes, mean) = (deviation?, frame_bytes?);
     section.refuse_idle("frame_longest", deviation_bytes > 0, "a frame_deviation");
-    // As far above the mean as the shortest frame is below it, at least.
+    // Default: at least as far above the mean as the shortest frame is below it.
     let least = protocols::frame::MIN_FRAME_BYTES;
     let longest_bytes = longest.unwrap_or(mean.saturating_add(mean.saturating_sub(least)).max(1518));
     if longest_bytes < mean {
@@ -374,7 +374,7 @@ fn lengths(section: &Section<'_, '_>, frame_bytes: Option<u16>) -> Option<Length
     Some(if deviation_bytes == 0 { Lengths::Equal } else { Lengths::Normal { deviation_bytes, longest_bytes } })
 }
 
-/// One frame in each period, of a stated length or of what a signal comes to.
+/// Reads a source of one frame per period, of a stated length or of the bytes that a signal's rate yields per period.
 fn periodic(section: &Section<'_, '_>) -> Option<LoadPlan> {
     let (period, phase) = (section.read("period", positive), section.time("phase"));
     let frame = section.read("frame", frame_length);
@@ -413,7 +413,7 @@ fn rate_plan(section: &Section<'_, '_>) -> Option<RatePlan> {
     one_of(section, [("load", load.map(RatePlan::Share)), ("rate", rate.map(RatePlan::Rate))])
 }
 
-/// Exactly one of two keys.
+/// Reads exactly one of two keys.
 fn one_of<T>(section: &Section<'_, '_>, keys: [(&'static str, Option<T>); 2]) -> Option<T> {
     let [(first, a), (second, b)] = keys;
     match (section.has(first), section.has(second)) {
@@ -494,7 +494,7 @@ fn collective(section: &Section<'_, '_>) -> Option<What> {
     let absent = if operation == Some(Operation::AllToAll) { "direct" } else { "ring" };
     let algorithm = if section.has("algorithm") { written } else { Some(absent) };
     if operation.is_none() || algorithm.is_none() {
-        // Whose keys the entry has is not known: complaints of them would only add confusion.
+        // The variant is undetermined: errors about its keys would mislead.
         section.undecide();
     }
     let mut root = None;
@@ -588,7 +588,7 @@ fn service(value: &Value) -> Read<Service> {
     }
 }
 
-/// The names of `paths`.
+/// Reads the names in `paths`.
 pub(crate) fn path_names(section: &Section<'_, '_>) -> Option<Vec<String>> {
     section.read("paths", |value| {
         let names = list(value, "[\"a\", \"b\"]")?.iter().map(|item| text(&item.value, "the name of a path"));

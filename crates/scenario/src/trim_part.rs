@@ -1,4 +1,4 @@
-//! `switch.overload` of the kinds that trim: what is cut, and what must be true elsewhere for it to work.
+//! `switch.overload` of the kinds that trim: parameters, and requirements on other tables.
 
 use crate::document::Value;
 use crate::parts::Parts;
@@ -15,10 +15,10 @@ const KIND: &str = "switch.overload.kind";
 const SIZE: &str = "switch.overload.size";
 const HEADER_CLASS: &str = "switch.overload.header_class";
 
-/// Room of header queues that nobody told.
+/// Default limit of header queues.
 const HEADER_QUEUE: QueueLimit = QueueLimit::Bytes(1_000_000);
 
-/// `kind` is trim, cut-payload, sfc or pipeline-trim.
+/// Reads trimming; `kind` is trim, cut-payload, sfc or pipeline-trim.
 pub(crate) fn read(
     kind: &str,
     switch: &Section<'_, '_>,
@@ -30,7 +30,7 @@ pub(crate) fn read(
     let lossless = flow_control.map_or(0, FlowControl::lossless);
     let size = table.read("size", size);
     let header_queue = table.read("header_queue", room);
-    // Every switch whose inside is modelled trims.
+    // With modelled pipelines, every switch trims.
     let tiers = if inside.is_none() {
         table.read("tiers", |value| tiers(value, "the list of tiers that trim is empty"))
     } else {
@@ -51,9 +51,9 @@ pub(crate) fn read(
         let help = "name classes that are not in switch.flow_control.priorities".to_owned();
         table.fail("priorities", message, Some(help));
     }
-    // Every key is read before any that is wrong ends this.
+    // Every key is read before `?` returns, so that all errors are reported.
     let own_queue = matches!(kind, "trim" | "pipeline-trim");
-    // Pipelines cut what arrives: a queue's own frames are behind them.
+    // Pipelines trim the arriving frame: they cannot access queued frames.
     let victim = (kind == "trim").then(|| table.word("victim", "victim", &["arriving", "tail", "coin"]));
     let full = own_queue.then(|| table.word("header_full", "answer to a full header queue", &["return", "drop"]));
     let header_class = (kind != "cut-payload").then(|| table.class("header_class"));
@@ -101,7 +101,7 @@ pub(crate) fn read(
     Some(Overload::Trim { trim, header_queue: header_queue.unwrap_or(HEADER_QUEUE), inside })
 }
 
-/// At least the least of Ethernet.
+/// Reads the trimmed size, at least the minimum frame of Ethernet.
 fn size(value: &Value) -> Read<u16> {
     let (Bytes(bytes), text) = quantity::<Bytes>(value, "a size")?;
     match u16::try_from(bytes) {
@@ -114,7 +114,7 @@ fn size(value: &Value) -> Read<u16> {
     }
 }
 
-/// Above nothing, and no more than a queue may hold.
+/// Reads a watermark above zero and at most the queue's limit.
 fn watermark(switch: &Section<'_, '_>, table: &Section<'_, '_>, limit: Option<QueueLimit>) -> Option<Watermark> {
     let watermark = table.read("watermark", room)?;
     let beyond = match (watermark, limit) {
@@ -133,8 +133,8 @@ fn watermark(switch: &Section<'_, '_>, table: &Section<'_, '_>, limit: Option<Qu
     })
 }
 
-/// What only hosts and traffic together tell. `data` are the classes of the traffic, a bit each, and `mtu_bytes` is
-/// its largest frame.
+/// Checks trimming against fabric, hosts and traffic. `data` is a bit mask of the traffic's classes, `mtu_bytes` the
+/// largest frame.
 pub(crate) fn check(context: &Context<'_>, parts: &Parts, fabric: &Fabric, data: u8, mtu_bytes: u16) {
     let Overload::Trim { trim, inside, .. } = parts.switch.overload else { return };
     let fail = |key: &str, message: String, help: &str| context.fail(key, message, Some(help.to_owned()));
@@ -159,7 +159,7 @@ pub(crate) fn check(context: &Context<'_>, parts: &Parts, fabric: &Fabric, data:
         );
         fail(SIZE, message, &format!("write size = \"{header_bytes}B\" or more"));
     }
-    // Headers that share the queue of the data have no class of their own to get wrong.
+    // With a shared queue for headers and data there is no header class to check.
     let own_queue = trim.scheme != Scheme::SameQueue;
     if own_queue && data & (1 << trim.header_class) != 0 {
         let message =

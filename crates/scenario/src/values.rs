@@ -1,4 +1,4 @@
-//! Values that several parts of a scenario read alike.
+//! Readers of values that several parts share.
 
 use crate::document::Value;
 use crate::section::{Read, Wrong, list, quantity, show, whole};
@@ -6,13 +6,13 @@ use model::parameters::{CLASSES, MOST_BUFFER_BYTES, QueueLimit};
 use protocols::reaction::Reaction;
 use units::Bytes;
 
-/// How soon a neighbour stops: `"standard"` or a time, also in bit times or quanta.
+/// Reads the reaction time to a pause: `"standard"` or a time, also in bit times or quanta.
 pub(crate) fn reaction(value: &Value) -> Read<Reaction> {
     let right = "write \"standard\", a time like \"500ns\", or \"3840 bit times\"";
     quantity(value, "a reaction time").map_err(|(message, _)| (message, Some(right.to_owned())))
 }
 
-/// A queue's own room: `"500 packets"` or a size.
+/// Reads the limit of a single queue: `"500 packets"` or a size.
 pub(crate) fn room(value: &Value) -> Read<QueueLimit> {
     let Some(text) = value.text() else {
         return Err((format!("{} is no room for a queue", value.what()), None));
@@ -34,7 +34,7 @@ pub(crate) fn room(value: &Value) -> Read<QueueLimit> {
     }
 }
 
-/// A buffer or a queue's room, which counters can count.
+/// Reads a size of a buffer within the range of its counters.
 pub(crate) fn buffer_size(value: &Value) -> Read<u64> {
     let (bytes, text) = quantity::<Bytes>(value, "a size")?;
     Ok((countable(bytes, &text)?, text))
@@ -48,7 +48,7 @@ fn countable(bytes: Bytes, text: &str) -> Result<u64, Wrong> {
     Err((format!("{text} is more than a switch can count: at most {most}"), Some("write \"4GB\" or less".to_owned())))
 }
 
-/// A list of classes, a bit each.
+/// Reads a list of classes, as a bit mask.
 pub(crate) fn classes(value: &Value, empty: &str) -> Read<u8> {
     let mut classes = 0u8;
     for item in list(value, "[3]")? {
@@ -61,7 +61,7 @@ pub(crate) fn classes(value: &Value, empty: &str) -> Read<u8> {
     Ok((classes, format!("{shown:?}")))
 }
 
-/// `all`, or a list of tiers: a bit each.
+/// Reads `all`, or a list of tiers, as a bit mask.
 pub(crate) fn tiers(value: &Value, empty: &str) -> Read<u8> {
     if value.text().as_deref() == Some("all") {
         return Ok((0xff, "all".to_owned()));
@@ -78,14 +78,14 @@ pub(crate) fn tiers(value: &Value, empty: &str) -> Read<u8> {
     Ok((tiers, format!("{shown:?}")))
 }
 
-/// A fraction or a decimal, exactly, in lowest terms.
+/// Parses a fraction or a decimal, exact, in lowest terms.
 pub(crate) fn fraction(text: &str) -> Option<(u32, u32)> {
     let (numerator, denominator) = alpha(text)?;
     let divisor = greatest_common_divisor(numerator, denominator).max(1);
     Some((numerator / divisor, denominator / divisor))
 }
 
-/// A fraction or a decimal, exactly.
+/// Parses a fraction or a decimal, exact.
 pub(crate) fn alpha(text: &str) -> Option<(u32, u32)> {
     if let Some((numerator, denominator)) = text.split_once('/') {
         return Some((numerator.trim().parse().ok()?, denominator.trim().parse().ok()?));
@@ -100,7 +100,7 @@ pub(crate) fn greatest_common_divisor(a: u32, b: u32) -> u32 {
     if b == 0 { a } else { greatest_common_divisor(b, a % b) }
 }
 
-/// Eight values, or a table of class and value.
+/// Reads eight values, or a table from class to value.
 pub(crate) fn per_class<T: Copy + std::fmt::Debug>(
     value: &Value,
     rest: T,

@@ -1,4 +1,4 @@
-//! Bouncing where it makes no sense is refused, with a sentence that says why.
+//! Invalid uses of bouncing are refused with a reason.
 
 use scenario::Scenario;
 

@@ -1,4 +1,4 @@
-//! Inputs that would take hours, all memory or the stack if their size were taken at its word.
+//! Inputs whose stated sizes would take hours, all memory or the stack.
 
 use scenario::{Scenario, ScenarioErrors};
 use std::path::Path;
@@ -26,17 +26,17 @@ fn failures(count: usize, spine: &str) -> String {
     format!("{BASE}{}", (0..count).map(one).collect::<String>())
 }
 
-/// Each value is asked for its line: one pass over the text for all, not one for each.
+/// The line lookup of all values takes one pass over the text, not one per value.
 #[test]
 fn twenty_thousand_failures_are_read_in_linear_time() {
     assert_eq!(lower(&failures(20_000, "S1"), &[]).unwrap(), 20_000);
-    // The same in one line.
+    // All in one line.
     let one = |at: usize| format!("{{ link = [\"L1\", \"S1\"], at = \"{}ps\", until = \"{}ps\" }}", at + 1, at + 2);
     let list: Vec<String> = (0..20_000).map(one).collect();
     assert_eq!(lower(&format!("fail = [{}]\n{BASE}", list.join(", ")), &[]).unwrap(), 20_000);
 }
 
-/// Mistakes beyond the first hundreds are not looked into.
+/// Errors after the first 500 are dropped.
 #[test]
 fn twenty_thousand_mistakes_are_told_by_the_first_hundreds() {
     let errors = lower(&failures(20_000, "S11"), &[]).unwrap_err().errors;
@@ -85,7 +85,7 @@ fn set_takes_tables_and_lists_but_none_without_end() {
     }
 }
 
-/// A number in a file must not become memory before it is judged.
+/// A count in a file must be checked before memory is allocated for it.
 #[test]
 fn numbers_of_four_billion_are_errors() {
     let most = "4294967295";

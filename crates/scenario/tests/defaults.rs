@@ -1,4 +1,4 @@
-//! The defaults that mechanisms print are those in force.
+//! The defaults that mechanisms print are in force.
 
 use model::parameters::{Overload, QueueLimit, Scheduler, SwitchParameters, Threshold};
 use protocols::describe::{Default, Family, Mechanism};
@@ -22,7 +22,7 @@ fn switch(text: &str) -> SwitchParameters {
     parse(&format!("[switch]\n{text}"), &[]).lower().unwrap_or_else(|errors| panic!("{text}: {errors}")).setup.switch
 }
 
-/// A scenario of `mechanism` that says only what it must.
+/// Makes a scenario of `mechanism` with required keys only.
 fn least(mechanism: &Mechanism) -> String {
     let kind = mechanism.kind;
     let required = match kind {
@@ -85,7 +85,7 @@ fn the_codes_own_defaults_are_the_tables() {
     assert_eq!(trim, Overload::Trim { trim: TrimParameters::default(), header_queue, inside: None });
 }
 
-/// What the tables say in words.
+/// Numbers in the texts of the tables.
 // [PFC11]
 #[test]
 fn numbers_in_meanings_are_those_in_force() {

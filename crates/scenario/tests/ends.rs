@@ -1,5 +1,4 @@
-//! What a scenario says of the parts of a network one by one: the transport of each entry of the traffic, hosts'
-//! clocks, and what some switches do otherwise.
+//! Parameters of single parts of a network: transports of traffic entries, clocks of hosts, overrides of switches.
 
 use model::parameters::{NodeClock, QueueLimit, Threshold};
 use protocols::transport::TransportParameters;
@@ -35,7 +34,7 @@ fn an_entry_of_the_traffic_has_a_transport_of_its_own() {
     let told = |key: &str| mixed.explain.iter().find(|entry| entry.key == key).map(|entry| entry.value.as_str());
     assert_eq!((told("traffic.1.transport.kind"), told("traffic.1.transport.mss")), (Some("dctcp"), Some("8960B")));
     assert_eq!(told("traffic.0.transport.kind"), None);
-    // A transport that nobody uses sets no bounds.
+    // An unused transport sets no bounds.
     let both = lower(PLAIN, &[("traffic.0.transport", "tcp"), ("traffic.1.transport", "tcp")]).unwrap();
     assert!(both.setup.host.mtu_bytes < 2000);
 }
@@ -133,7 +132,7 @@ fn some_switches_have_another_buffer_and_other_thresholds() {
     assert!(error("[{ tiers = [1], buffer = \"0B\" }]").contains("forwards nothing"));
     assert!(error("[{ tiers = [1], queue = \"9 packets\" }]").contains("share one buffer"));
     assert!(error("[{ tiers = [1], flow_control = { xoff = \"soon\" } }]").contains("xoff"));
-    // Its headroom, its XOFF and its XON are judged by its own buffer and thresholds.
+    // Headroom, XOFF and XON are checked against the switch's own buffer and thresholds.
     let small = error("[{ switches = [\"L2\"], buffer = \"20KB\" }]");
     assert!(small.contains("switch `L2` needs") && small.contains("buffer of 20KB"), "{small}");
     let never = error("[{ switches = [\"L2\"], flow_control = { xoff = \"90MB\" } }]");
@@ -142,7 +141,7 @@ fn some_switches_have_another_buffer_and_other_thresholds() {
     assert!(never.contains("no account falls so far"), "{never}");
     let warned = with("[{ tiers = [1], flow_control = { headroom = \"1KB\" } }]", &[pfc]).unwrap().warnings;
     assert!(warned.iter().any(|it| it.key == "switch.override.0.flow_control.headroom"), "{warned:?}");
-    // What has no place in this kind of switch.
+    // Keys that do not apply to this kind of switch.
     let error = |value: &str, more: &[(&str, &str)]| with(value, more).unwrap_err();
     let queues: &[(&str, &str)] = &[("switch.queue", "100 packets")];
     assert!(error("[{ tiers = [1], buffer = \"1MB\" }]", queues).contains("no shared buffer"));

@@ -1,4 +1,4 @@
-//! Every example lowers, and says what its comment says.
+//! Every example lowers, and matches its comment.
 
 use scenario::{FluidFile, Lowered, Scenario, SweepFile};
 use std::path::{Path, PathBuf};
@@ -32,12 +32,12 @@ fn lower(path: &Path) -> Lowered {
 fn every_example_lowers_without_warnings() {
     let mut found = Vec::new();
     scenarios(&examples(), &mut found);
-    // A sweep names a scenario of its own folder or another; the command's tests run it.
+    // A sweep whose scenario is in this folder is run by the command's tests.
     found.retain(|path| match SweepFile::recognise(&std::fs::read_to_string(path).unwrap()) {
         true => !SweepFile::read(path).unwrap_or_else(|errors| panic!("{errors}")).scenario.is_file(),
         false => true,
     });
-    // Fluid models are read by a reader of their own.
+    // Fluid models have their own reader.
     let fluids = found.extract_if(.., |path| {
         path.parent().is_some_and(|folder| folder.ends_with("fluid")) && FluidFile::read(path, &[]).is_ok()
     });

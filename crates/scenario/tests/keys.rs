@@ -1,4 +1,4 @@
-//! The table of keys is the truth: every key of it is read, wherever it applies.
+//! Every key of the key table is read in every variant that has it.
 
 use proptest::prelude::*;
 use scenario::Scenario;
@@ -10,8 +10,8 @@ const LINK: &str = "link = { rate = \"100Gbps\", delay = \"500ns\" }\n";
 const FABRIC: &str = "[fabric]\nkind = \"fat-tree\"\nk = 4\nlink = { rate = \"100Gbps\", delay = \"500ns\" }\n";
 const TRAFFIC: &str = "[[traffic]]\nkind = \"permutation\"\nsize = \"1MB\"\n";
 
-/// A scenario that says only what is needed for a table of this variant, without its own keys, and the path of
-/// the table for overrides.
+/// Makes a scenario with only the required keys for a table of this variant, without its own keys, and the path of the
+/// table for overrides.
 fn base(key: &Key, variant: Option<&str>) -> (String, String) {
     let plain = format!("{TOP}{FABRIC}{TRAFFIC}");
     match key.section {
@@ -74,7 +74,7 @@ fn complaints(text: &str, path: &str, value: &str) -> Vec<String> {
     }
 }
 
-/// Each is accepted in every variant that it belongs to, and with its example as value.
+/// Each key is accepted in every variant that has it, with its example as value.
 #[test]
 fn every_key_of_the_table_is_accepted() {
     let mut tried = 0;
@@ -82,13 +82,13 @@ fn every_key_of_the_table_is_accepted() {
         let variants: Vec<Option<&str>> =
             if key.variants.is_empty() { vec![None] } else { key.variants.iter().copied().map(Some).collect() };
         for variant in variants {
-            // Tables and kinds are what the other keys are tried in.
+            // Tables and kinds are the context for the other keys.
             if key.example == "{}" || key.example == "[]" || key.name == "kind" {
                 continue;
             }
             let (text, section) = base(key, variant);
             let path = if section.is_empty() { key.name.to_owned() } else { format!("{section}.{}", key.name) };
-            // The value of the word that this example shows may be refused beside others, but not as unknown.
+            // The example may conflict with other keys, but must not be unknown.
             let told = complaints(&text, &path, key.example);
             let allowed = |told: &String| {
                 told.contains("exclude each other")
@@ -99,7 +99,7 @@ fn every_key_of_the_table_is_accepted() {
         }
     }
     assert!(tried > 200, "{tried}");
-    // And the other way round: a key that is in no table is refused.
+    // The converse: a key that is in no table is refused.
     assert!(!complaints(&format!("{TOP}{FABRIC}{TRAFFIC}"), "switch.colour", "1").is_empty());
 }
 
@@ -122,7 +122,7 @@ fn everything_that_counts_is_explained_and_hashed() {
         Scenario::parse(&text, "a.toml", Path::new(""), &overrides, seed).unwrap().lower().unwrap()
     };
     let plain = lower(&[], None);
-    // The same, written otherwise.
+    // Equal values in other units.
     assert_eq!(plain.hash, lower(&[("duration", "1000us"), ("switch.buffer", "16000KB"), ("threads", "2")], None).hash);
     assert_eq!(plain.hash, lower(&[("seed", "7"), ("name", "other")], None).hash);
     for (key, value) in [
@@ -179,7 +179,7 @@ proptest! {
         scenario::fuzz::read_any(&example(which), Some((&path, &value)));
     }
 
-    /// A piece of an example cut out, and another put in.
+    /// A piece of an example replaced by another text.
     #[test]
     fn no_text_panics(
         which in 0usize..6, from in 0usize..3000, length in 0usize..40, piece in "[\\[\\]{}=\",.a-z0-9\n é-]{0,8}"

@@ -1,4 +1,4 @@
-//! Settings that fool whoever reads their results are told of, and only they.
+//! Misleading combinations of settings give a warning; other settings do not.
 
 use scenario::Scenario;
 
@@ -20,7 +20,7 @@ kind = "permutation"
 size = "1MB"
 "#;
 
-/// The keys that are warned of.
+/// Returns keys and messages of the warnings.
 fn warned(text: &str) -> Vec<(String, String)> {
     let scenario = Scenario::parse(text, "test.toml", "".as_ref(), &[], None);
     let lowered = scenario.and_then(|scenario| scenario.lower()).unwrap_or_else(|errors| panic!("{errors}"));
@@ -46,7 +46,8 @@ fn a_run_that_ends_with_flows_of_which_some_never_end() {
     assert!(error.contains("no flow of this run ends"), "{error}");
 }
 
-/// A megabyte takes 0.8 ms at 10 Gbps. Of two flows one is enough, and of drawn flows nothing is known before the run.
+/// A megabyte takes 0.8 ms at 10 Gbps. One of two flows that can complete suffices; drawn flows are undetermined before
+/// the run.
 #[test]
 fn runs_in_which_no_flow_can_complete() {
     let short = GOOD.replace("\"1ms\"", "\"790us\"");
@@ -59,7 +60,7 @@ fn runs_in_which_no_flow_can_complete() {
     assert_eq!(keys(&format!("{short}{drawn}")), [""; 0]);
 }
 
-/// Where queues have room of their own, an account of PFC knows nothing of how full the queue is that others fill too.
+/// Without a shared buffer, a PFC account does not see the bytes of other ports in the queue.
 #[test]
 fn queues_that_are_smaller_than_what_other_ports_may_bring_to_them() {
     let with = |queue: &str, control: &str| {
@@ -75,8 +76,7 @@ fn queues_that_are_smaller_than_what_other_ports_may_bring_to_them() {
     for said in ["149KB", "150KB", "5 other ports", "may be lost"] {
         assert!(warnings[0].1.contains(said), "{said}: {warnings:?}");
     }
-    // Counted in frames of full length, which have 1,000 bytes of payload and headers, and with the headroom that links
-    // need.
+    // Packet limits count full frames of 1,000 bytes of payload plus headers; headroom is the computed one.
     assert_eq!(with("130 packets", pfc).len(), 1);
     assert_eq!(with("150 packets", pfc), []);
     assert_eq!(with("150 packets", "{ kind = \"pfc\", priorities = [0], xoff = \"28KB\" }").len(), 1);
@@ -94,7 +94,7 @@ fn ndp_without_trimming() {
     assert!(!keys(&with).contains(&"host.transport".to_owned()), "{:?}", keys(&with));
 }
 
-/// A lone key of a table that the rest of the scenario leaves without effect.
+/// A key or table that has no effect in the rest of the scenario.
 #[test]
 fn tables_and_keys_that_nothing_meets() {
     let with = |part: &str| keys(&format!("{GOOD}{part}"));
@@ -126,16 +126,16 @@ fn go_back_n_with_packets_sprayed() {
     }
     let bears = format!("{GOOD}\n[routing]\nspread = \"packet\"\n[host]\ntransport = \"ndp\"\n");
     assert!(!keys(&bears).contains(&"routing.spread".to_owned()));
-    // Selective repeat bears reordering, the rate control of HPCC does not.
+    // Selective repeat tolerates reordering; the rate control of HPCC does not.
     let hpcc = "transport = { kind = \"hpcc\", loss_recovery = \"selective\" }";
     let told = warned(&format!("{GOOD}\n[routing]\nspread = \"packet\"\n[host]\n{hpcc}\n"));
     assert!(told.iter().any(|(key, text)| key == "routing.spread" && text.starts_with("hpcc takes")), "{told:?}");
-    // One way only: nothing can come out of order.
+    // A single path: no reordering is possible.
     let one_way = format!("{}\n[routing]\nspread = \"packet\"\n", GOOD.replace("spines = 2", "spines = 1"));
     assert!(keys(&format!("{one_way}[host]\ntransport = \"roce\"\n")).is_empty());
 }
 
-/// Two constant sources to one host, the second so much later, at this share of the line each.
+/// Makes two constant sources to one host, the second delayed by `later`, each at this rate.
 fn sources(later: &str, rate: &str, more: &str) -> String {
     let entry = |from: &str, start: &str| {
         format!(
@@ -155,7 +155,7 @@ fn constant_sources_out_of_step_on_one_link() {
     assert_eq!(key, "traffic");
     assert!(message.starts_with("2 constant sources of one period overload the link to H8"), "{message}");
     assert!(message.contains("jitter") && message.contains("seeds"), "{message}");
-    // In step, with room for both, or with phases drawn: nothing to tell.
+    // In phase, with capacity for both, or with random phases: no warning.
     for fine in [
         sources("0s", "8Gbps", ""),
         sources("100ns", "4Gbps", ""),
@@ -170,7 +170,7 @@ fn constant_sources_out_of_step_on_one_link() {
     assert_eq!(keys(&paused), [""; 0], "who is stopped loses nothing");
 }
 
-/// Tagger's rules on switches for which they are not proved.
+/// Tagger's rules on switches that its proof does not cover.
 #[test]
 fn tags_without_the_third_step_or_a_share_for_class_0() {
     let tags = |egress: &str, scheduler: &str| {
@@ -210,7 +210,7 @@ sizes = "web-search"
 load = 0.5
 "#;
 
-/// 48 of 63 destinations are beyond the uplinks, which carry a quarter of what hosts send.
+/// 48 of 63 destinations are beyond the uplinks, which carry a quarter of the hosts' rate.
 #[test]
 fn load_beyond_the_links_between_switches() {
     let found = warned(SURVIVORS);
@@ -255,7 +255,7 @@ fn a_window_below_what_the_path_holds() {
     }
     let wide = "transport = { kind = \"dctcp\", advertised_window = \"2.504MB\" }";
     assert_eq!(keys(&WINDOW.replace("transport = \"dctcp\"", wide)), [""; 0]);
-    // Shorter than the window, or three that share a link: it limits none.
+    // A flow shorter than the window, or three flows on one link: the window limits none.
     assert_eq!(keys(&WINDOW.replace("endless", "1MB")), [""; 0]);
     assert_eq!(
         keys(&WINDOW.replace("[[\"H1\", \"H2\"]]", "[[\"H1\", \"H2\"], [\"H3\", \"H2\"], [\"H1\", \"H2\"]]")),

@@ -1,4 +1,4 @@
-//! The inside of switches in a scenario: what is wrong, what is warned of, and what follows from what is left out.
+//! Switch pipelines in a scenario: errors, warnings and defaults.
 
 use model::parameters::{Notified, Overflow, Overload, PipelineParameters};
 use protocols::pipeline_trim::{Control, Wrap};
@@ -21,7 +21,7 @@ fn inside(keys: &str) -> PipelineParameters {
     inside
 }
 
-/// The key of the only mistake, its line, and what is said.
+/// Returns key and message of the only error.
 fn mistake(keys: &str) -> (String, String) {
     let errors = lowered(keys).err().unwrap_or_else(|| panic!("{keys} is taken"));
     assert_eq!(errors.errors.len(), 1, "{errors}");

@@ -1,6 +1,5 @@
-//! The documentation says what the code does: the table of keys in `docs/scenario.md` is the one of the code, and
-//! every scenario in `docs` lowers. `UPDATE_DOCS=1 cargo test -p tidegate-scenario --test reference` rewrites the
-//! table.
+//! The documentation matches the code: the key table in `docs/scenario.md` equals that of the code, and every scenario
+//! in `docs` lowers. `UPDATE_DOCS=1 cargo test -p tidegate-scenario --test reference` rewrites the table.
 
 use scenario::keys::{self, Default, Key};
 use scenario::{Scenario, SweepFile};
@@ -9,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 const BEGIN: &str = "<!-- keys: begin (generated, see crates/scenario/tests/reference.rs) -->\n";
 const END: &str = "<!-- keys: end -->\n";
-/// How each table is written in a scenario.
+/// Syntax of each table in a scenario.
 const SECTIONS: [(&str, &str); 37] = [
     ("", "Top level"),
     ("fabric", "`[fabric]`"),
@@ -50,7 +49,7 @@ const SECTIONS: [(&str, &str); 37] = [
     ("check.storm", "`[check.storm]`"),
 ];
 
-/// The same of a fluid model's file.
+/// Syntax of each table in a fluid model's file.
 const FLUID_SECTIONS: [(&str, &str); 4] = [
     ("fluid", "Top level"),
     ("fluid.model", "`[model]`"),
@@ -110,7 +109,7 @@ fn the_tables_of_keys_are_current() {
     is_current("fluid.md", &tables(&FLUID_SECTIONS, &keys::of_fluid().collect::<Vec<_>>()));
 }
 
-/// What a snippet leaves out.
+/// Completes a snippet by the tables that it omits.
 fn completed(snippet: &str) -> String {
     let has = |table: &str| snippet.lines().any(|line| line.trim_start().starts_with(table));
     let mut text = String::new();
@@ -138,7 +137,7 @@ fn pages(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// What is measured must be what is meant, like the examples.
+/// Benchmark scenarios lower without unexpected warnings.
 #[test]
 fn every_measured_scenario_lowers() {
     let folder = docs().join("../benches");
@@ -150,7 +149,7 @@ fn every_measured_scenario_lowers() {
         }
         let scenario = Scenario::read(&path, &[], None).unwrap_or_else(|errors| panic!("{errors}"));
         let lowered = scenario.lower().unwrap_or_else(|errors| panic!("{errors}"));
-        // The paths of sprayed packets cost the engine most, whoever sends them.
+        // Sprayed packets are the most expensive load of the engine, whatever the transport.
         let sprayed = path.ends_with("permutation-k64.toml");
         let known: &[&str] = if sprayed { &["routing.spread"] } else { &[] };
         let warned: Vec<&str> = lowered.warnings.iter().map(|warning| warning.key.as_str()).collect();
@@ -170,11 +169,11 @@ fn every_scenario_in_the_documentation_lowers() {
         let text = std::fs::read_to_string(&page).expect("a readable page");
         for (number, part) in text.split("```toml\n").skip(1).enumerate() {
             let snippet = part.split("```").next().unwrap_or_default();
-            // A snippet that names files is tried where they are.
+            // Snippets may name files of `examples/replay`.
             let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/replay");
             let place = format!("{} snippet {}", page.display(), number + 1);
-            // Streams have a reader of their own, which reads this page in its tests.
-            // The chapters of the book are run as they are written, with the files that they make on the way.
+            // Streams have their own reader, whose tests cover this page. The chapters of the book are run as written,
+            // with the files that they make.
             if page.ends_with("guide/schedule.md") || page.parent().is_some_and(|folder| folder.ends_with("start")) {
                 continue;
             }
@@ -198,7 +197,7 @@ fn every_scenario_in_the_documentation_lowers() {
     assert!(tried >= 12, "{tried}");
 }
 
-/// Where a Markdown heading can be linked to.
+/// Anchors of Markdown headings.
 fn anchors(text: &str) -> Vec<String> {
     let heading = |line: &str| -> String {
         let kept = line.trim_start_matches('#').trim().to_lowercase();

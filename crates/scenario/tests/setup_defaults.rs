@@ -1,4 +1,4 @@
-//! What a scenario does not say is what a program gets that does not say it.
+//! Defaults of a scenario equal those of a setup made in code.
 
 use model::parameters::Setup;
 use scenario::Scenario;

@@ -1,4 +1,4 @@
-//! Gates, clocks of switches and periodic sources: what is read, and what is wrong told at its line.
+//! Gates, switch clocks and periodic sources: values, and errors with their lines.
 
 use model::parameters::NodeClock;
 use protocols::gates::{GateOperation, GateState};
@@ -131,7 +131,7 @@ fn a_class_that_no_gate_lets_pass_is_a_warning() {
     // 1020 bytes take 816 ns.
     assert_eq!(told(&GATES.replace("10us", "816ns")), "");
     assert!(told(&GATES.replace("10us", "815ns")).contains("up to 1000 bytes, which take 816ns"));
-    // A hold interrupts a frame in time, 143 bytes, 114.4 ns, ahead; without one the whole frame must fit.
+    // A hold interrupts a frame early enough, 143 bytes, 114.4 ns, ahead; without a hold the whole frame must fit.
     let held = GATES.replace("10us", "115ns").replace("[0, 1]", "[7]");
     assert_eq!(told(&format!("{held}{PREEMPTION}")), "");
     let short = told(&format!("{}{PREEMPTION}", held.replace("115ns", "114ns")));
@@ -143,7 +143,7 @@ fn a_class_that_no_gate_lets_pass_is_a_warning() {
     assert!(never.contains("its gate at port") && never.contains("never opens"), "{never}");
     let whole = format!("{}{PREEMPTION}", held.replace("[7]", "[0, 1]"));
     assert!(told(&whole).contains("up to 1000 bytes, which take 816ns"));
-    // A host's own port is judged by its own frames alone: the longer ones of another do not pass there.
+    // A host's port is checked against its own frames only: longer frames of other hosts do not pass it.
     let of_host = |host: &str| {
         let pairs = format!("kind = \"pairs\"\npairs = [[\"{host}\", \"H4\"]]");
         let text = PLAIN.replace("kind = \"permutation\"", &pairs);
@@ -248,7 +248,7 @@ fn what_is_wrong_with_cycles_is_told_at_its_line() {
     assert!(warnings.iter().any(|warning| warning.message.contains("they wait there for ever")), "{warnings:?}");
 }
 
-/// A gate at a switch is judged by the longest frame that must pass it, not by others of its class.
+/// A gate of a switch is checked against the longest frame that must pass it, not against others of its class.
 #[test]
 fn gates_of_a_switch_are_judged_by_the_frames_that_pass_them() {
     let warnings = |gate_to: &str, host: &str| {
@@ -292,7 +292,7 @@ const SOURCE: &str = "duration = \"1ms\"\n\
     [fabric]\nkind = \"single-switch\"\nhosts = 4\nlink = { rate = \"10Gbps\", delay = \"500ns\" }\n\
     [[traffic]]\nkind = \"permutation\"\nprocess = \"periodic\"\nperiod = \"640ns\"\nrate = \"7.5Gbps\"\n";
 
-/// A frame carries what comes in a period, and 26 bytes of headers.
+/// A frame carries the bytes of one period, and 26 bytes of headers.
 #[test]
 fn periodic_frames_carry_what_comes_in_a_period() {
     let source = |text: &str| match lower(text).unwrap().setup.traffic.flows.remove(0).load {

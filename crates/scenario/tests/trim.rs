@@ -1,4 +1,4 @@
-//! Trimming where it makes no sense is refused, with a sentence that says why.
+//! Invalid uses of trimming are refused with a reason.
 
 use model::parameters::{Overload, QueueLimit};
 use protocols::trim::{HeaderFull, Scheme, Victim, Watermark};
@@ -33,7 +33,7 @@ fn lower(text: &str) -> Result<scenario::Lowered, String> {
         .map_err(|errors| errors.to_string())
 }
 
-/// With this table in place of `overload`.
+/// Lowers `GOOD` with this table in place of `overload`.
 fn with(overload: &str) -> Result<scenario::Lowered, String> {
     lower(&GOOD.replace("{ kind = \"trim\" }", overload))
 }

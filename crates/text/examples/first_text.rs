@@ -1,7 +1,7 @@
-//! A table for a person: words left, numbers right, units shown.
+//! A readable table: text left, numbers right, with units.
 //!
 //! ```text
-//!  name, bytes, ps --numbers--> "32MB", "1.5us" --table--> columns as wide as they must be
+//!  name, bytes, ps --numbers--> "32MB", "1.5us" --table--> columns of minimal width
 //! ```
 use text::numbers::{grouped, size, span_ps};
 use text::{Layout, table};

@@ -1,7 +1,7 @@
-//! Cells of tables that spreadsheets open.
+//! CSV cells.
 
-/// A cell of a CSV table (RFC 4180): in quotes where it must be, and with `'` before what a spreadsheet takes for a
-/// formula.
+/// Formats a CSV cell (RFC 4180): quoted if necessary, with prefix `'` before a text that a spreadsheet would evaluate
+/// as a formula.
 pub fn csv_cell(text: &str) -> String {
     let formula = if text.starts_with(['=', '+', '-', '@']) { "'" } else { "" };
     if text.contains([',', '"', '\n', '\r']) {

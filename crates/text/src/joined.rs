@@ -1,13 +1,13 @@
-//! Several files in one stream, piece by piece.
+//! Concatenates several files in one stream, piece by piece.
 
-/// How files follow each other.
+/// Format of the concatenation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Joint {
-    /// As they are.
+    /// Unchanged.
     Plain,
     /// Each after a line `# NAME`.
     Named,
-    /// Tables with one header, that of the first.
+    /// Tables with the header of the first only.
     Table,
     /// JSON values, as the members of one object.
     Members,
@@ -21,13 +21,13 @@ pub struct Joined {
 }
 
 impl Joined {
-    /// An empty one.
+    /// Makes an empty stream.
     pub fn new(joint: Joint) -> Joined {
         Joined { joint, pieces: 0 }
     }
 
-    /// What the stream goes on with for the next file. A name of a JSON value is in quotes already, and the value
-    /// begins no line within a string, as JSON never does.
+    /// Returns the piece of the stream for the next file. The name of a JSON value must be quoted, and its strings must
+    /// have no line breaks, as in all JSON.
     pub fn next(&mut self, name: &str, text: &str) -> String {
         let first = self.pieces == 0;
         self.pieces += 1;
@@ -42,7 +42,7 @@ impl Joined {
         }
     }
 
-    /// What the stream ends with.
+    /// Returns the end of the stream.
     pub fn end(&self) -> &'static str {
         match (self.joint, self.pieces) {
             (Joint::Members, 0) => "{}\n",

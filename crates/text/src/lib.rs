@@ -1,5 +1,5 @@
-//! What a person reads: [`numbers`] with their units, [`table`]s, curves as pictures ([`lines`]), words in colour, and
-//! words that survive a shell or a spreadsheet.
+//! Human-readable output: [`numbers`] with units, [`table`]s, plots of curves ([`lines`]), coloured text, and quoting
+//! for shells and spreadsheets.
 
 mod csv;
 mod joined;

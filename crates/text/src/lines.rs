@@ -1,15 +1,15 @@
-//! Pictures of curves: panels side by side, each with a line for each series.
+//! SVG plots: panels side by side, each with one line per series.
 
 use std::fmt::Write as _;
 
-/// Widths of a panel that stands alone, and of one among several.
+/// Plot width in pixels of a single panel, and of one of several.
 const WIDTHS: [f64; 2] = [560.0, 300.0];
 const HEIGHT: f64 = 240.0;
 const LEFT: f64 = 78.0;
 const TOP: f64 = 30.0;
 const BOTTOM: f64 = 44.0;
 const RIGHT: f64 = 16.0;
-/// A row of the legend.
+/// Height of a row of the legend.
 const ROW: f64 = 16.0;
 
 const STYLE: &str = "\
@@ -27,78 +27,78 @@ const STYLE: &str = "\
 .lines .s3{stroke:#c79ae6}.lines circle.s0{fill:#7fa8ea}.lines circle.s1{fill:#f0965f}\
 .lines circle.s2{fill:#7cc77f}.lines circle.s3{fill:#c79ae6}}";
 
-/// How the points of a series are drawn.
+/// Style of a series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mark {
-    /// Joined.
+    /// Connected.
     Curve,
-    /// Joined, with a dot at each: few points, measured.
+    /// Connected, with a dot at each: few measured points.
     Points,
-    /// A dot each.
+    /// Dots only.
     Dots,
-    /// Two by two, from the first to the second: periods.
+    /// Pairs of points, connected: intervals.
     Spans,
 }
 
 /// A series.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Line {
-    /// Its name in the legend.
+    /// Name in the legend.
     pub name: String,
-    /// Its points, in the order in which they are joined.
+    /// Points, in the order in which they are connected.
     pub points: Vec<(f64, f64)>,
-    /// How they are drawn.
+    /// Style of the points.
     pub mark: Mark,
 }
 
 impl Line {
-    /// A curve.
+    /// Makes a curve.
     pub fn curve(name: impl Into<String>, points: Vec<(f64, f64)>) -> Line {
         Line { name: name.into(), points, mark: Mark::Curve }
     }
 }
 
-/// How values become heights.
+/// Scale of the vertical axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scale {
-    /// From 0, or from below where a value is.
+    /// From 0, or from below if there is a negative value.
     Linear,
-    /// From a power of ten to another; what is not above 0 is left out.
+    /// Between powers of ten; values not above 0 are left out.
     Logarithmic,
 }
 
-/// Two axes and what is drawn between them.
+/// Two axes and the series between them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Panel<'a> {
-    /// What goes to the right, with its unit.
+    /// Label of the horizontal axis, with its unit.
     pub x: &'a str,
-    /// What goes up, with its unit.
+    /// Label of the vertical axis, with its unit.
     pub y: &'a str,
-    /// How it goes up.
+    /// Scale of the vertical axis.
     pub scale: Scale,
-    /// The series, at most four to be told apart.
+    /// The series, at most four distinguishable.
     pub lines: Vec<Line>,
 }
 
-/// A round number at or above `most`: 1, 2 or 5 times a power of ten.
+/// Returns the smallest round number that is at least `most`: 1, 2 or 5 times a power of ten.
 fn round_up(most: f64) -> f64 {
     let power = libm::pow(10.0, libm::floor(libm::log10(most.max(1e-9))));
     [1.0, 2.0, 5.0, 10.0].map(|step| step * power).into_iter().find(|&round| round >= most).unwrap_or(most)
 }
 
-/// Values along so many pixels.
+/// Mapping from values to pixels.
 struct Axis {
     scale: Scale,
-    /// For a logarithmic axis the power of ten.
+    /// First value; for a logarithmic axis its exponent.
     first: f64,
     last: f64,
-    /// From tick to tick; on a logarithmic axis in powers of ten.
+    /// Distance between ticks; for a logarithmic axis in powers of ten.
     step: f64,
     length: f64,
 }
 
 impl Axis {
-    /// Over these values; a linear axis ends with its greatest value or, `rounded`, with a tick.
+    /// Makes an axis over these values; a linear axis ends with the largest value or, if `rounded`, with a tick.
     fn over(values: impl Iterator<Item = f64>, scale: Scale, rounded: bool, length: f64) -> Axis {
         let values = values.filter(|value| value.is_finite());
         if scale == Scale::Logarithmic {
@@ -111,18 +111,18 @@ impl Axis {
         let (least, most) = values.fold((0.0f64, 0.0f64), |(a, b), value| (a.min(value), b.max(value)));
         let most = if most > least { most } else { 1.0 };
         let step = round_up((most - least) / 6.0);
-        // A greatest value that is a tick but for its last bit stays one, and so does a least.
+        // The tolerance of 1e-9 keeps an extreme value on its tick despite rounding errors.
         let last = if rounded { libm::ceil(most / step - 1e-9) * step } else { most };
         Axis { scale, first: libm::floor(least / step + 1e-9) * step, last, step, length }
     }
 
-    /// Over rows that are counted from 1, each of which stands within the frame.
+    /// Makes an axis over rows counted from 1, with a margin at both ends.
     fn over_rows(values: impl Iterator<Item = f64>, length: f64) -> Axis {
         let most = values.fold(1.0, f64::max);
         Axis { scale: Scale::Linear, first: 0.0, last: most + 1.0, step: round_up(most / 6.0).max(1.0), length }
     }
 
-    /// How far along; `None` for what a logarithmic axis has not.
+    /// Returns the position of a value in pixels; `None` if a logarithmic axis cannot show it.
     fn at(&self, value: f64) -> Option<f64> {
         let value = match self.scale {
             Scale::Linear => value,
@@ -132,13 +132,13 @@ impl Axis {
         Some((value - self.first) / (self.last - self.first) * self.length)
     }
 
-    /// How far along each tick is, and its label.
+    /// Returns the position and label of each tick.
     fn ticks(&self) -> impl Iterator<Item = (f64, String)> + '_ {
         let count = libm::floor((self.last - self.first) / self.step + 1e-9) as u32;
         let digits = libm::ceil(-libm::log10(self.step)).max(0.0) as usize;
         (0..=count).map(move |tick| {
             let value = self.first + f64::from(tick) * self.step;
-            // What is 0 but for its last bit has no sign.
+            // Rounding errors must not give 0 a sign.
             let value = if value.abs() < 1e-9 * self.step { 0.0 } else { value };
             let label = match self.scale {
                 Scale::Linear => format!("{value:.digits$}"),
@@ -149,7 +149,7 @@ impl Axis {
     }
 }
 
-/// Where the entries of the legend stand: how far right, and in which row; none for a single series.
+/// Positions of the legend's entries: offset and row; empty for a single series.
 fn legend(lines: &[Line], width: f64) -> Vec<(f64, u32)> {
     let mut at = (0.0, 0);
     let place = |line: &Line| {
@@ -164,7 +164,7 @@ fn legend(lines: &[Line], width: f64) -> Vec<(f64, u32)> {
     if lines.len() > 1 { lines.iter().map(place).collect() } else { Vec::new() }
 }
 
-/// A text within an element.
+/// Escapes a text for XML.
 fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
@@ -274,7 +274,7 @@ mod tests {
                 assert!((TOP + ROW..=TOP + ROW + HEIGHT).contains(&y), "{point}");
             }
         }
-        // A value of 0 has no place on a logarithmic axis.
+        // A value of 0 is not shown on a logarithmic axis.
         assert_eq!(text.matches("<circle").count(), 7);
     }
 

@@ -1,8 +1,8 @@
-//! Numbers as a person reads them.
+//! Numbers in readable form.
 
 use units::{Bytes, Time};
 
-/// 1234567 as `1,234,567`.
+/// Formats 1234567 as `1,234,567`.
 pub fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::with_capacity(digits.len() * 4 / 3);
@@ -15,22 +15,22 @@ pub fn grouped(number: u64) -> String {
     text
 }
 
-/// `1 flow`, `2 flows`, `1,000 flows`.
+/// Formats `1 flow`, `2 flows`, `1,000 flows`.
 pub fn counted(number: u64, what: &str) -> String {
     format!("{} {what}{}", grouped(number), if number == 1 { "" } else { "s" })
 }
 
-/// A number and what is counted, where the plural is a word of its own.
+/// Formats a number and a noun with an irregular plural.
 pub fn counted_as(number: u64, one: &str, many: &str) -> String {
     format!("{} {}", grouped(number), if number == 1 { one } else { many })
 }
 
-/// A span in ns, to two decimals of its unit.
+/// Formats a span in ns, to two decimals of its unit.
 pub fn span(ns: f64) -> String {
     format!("{:.2}", rounded(ns))
 }
 
-/// Rounded to what is shown: a precision alone would cut.
+/// Rounds to the displayed digits: format precision alone would truncate.
 fn rounded(ns: f64) -> Time {
     let ps = (ns * 1000.0).round().max(0.0) as u64;
     let unit = [1_000_000_000_000, 1_000_000_000, 1_000_000, 1_000].into_iter().find(|&unit| ps >= unit);
@@ -39,19 +39,19 @@ fn rounded(ns: f64) -> Time {
     Time::from_ps((ps.saturating_add(step / 2)) / step * step)
 }
 
-/// A span in ps.
+/// Formats a span in ps.
 pub fn span_ps(ps: u64) -> String {
     span(ps as f64 / 1000.0)
 }
 
-/// An instant, to whole ns: what comes one after the other stays apart.
+/// Formats an instant, to whole ns, so that consecutive instants stay distinct.
 pub fn instant(at: Time) -> String {
     let ps = at.as_ps();
     if ps < 1000 { at.to_string() } else { Time::from_ps(ps.saturating_add(500) / 1000 * 1000).to_string() }
 }
 
-/// `text` with every time in it rounded: spans as [`span`] does, and behind "at", "from", "to", "until" and "first" as
-/// an [`instant`].
+/// Rounds every time in `text`: spans as in [`span`], and after "at", "from", "to", "until" and "first" as an
+/// [`instant`].
 pub fn rounded_times(text: &str) -> String {
     let (mut shown, mut before) = (String::with_capacity(text.len()), "");
     for word in text.split_inclusive(' ') {
@@ -68,17 +68,17 @@ pub fn rounded_times(text: &str) -> String {
     shown
 }
 
-/// Bytes, to two decimals of their unit.
+/// Formats bytes, to two decimals of their unit.
 pub fn size(bytes: u64) -> String {
     format!("{:.2}", Bytes(bytes))
 }
 
-/// A share, 0 to 1, in percent.
+/// Formats a share, 0 to 1, in percent.
 pub fn percent(share: f64) -> String {
     format!("{:.1} %", share * 100.0)
 }
 
-/// A rate in bit/s to two decimals.
+/// Formats a rate in bit/s, to two decimals.
 pub fn rate(bits_per_second: f64) -> String {
     let units = [(1e12, "Tbps"), (1e9, "Gbps"), (1e6, "Mbps"), (1e3, "Kbps")];
     match units.into_iter().find(|(unit, _)| bits_per_second >= *unit) {

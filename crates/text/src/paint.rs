@@ -1,24 +1,24 @@
-//! Some weight and colour for eyes.
+//! Terminal colours.
 
-/// How a piece of text stands out.
+/// Style of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Style {
     /// A heading.
     Strong,
-    /// Beside the point.
+    /// Secondary.
     Faint,
-    /// As it should be.
+    /// Success.
     Good,
-    /// Worth a look.
+    /// Warning.
     Caution,
-    /// Wrong.
+    /// Error.
     Bad,
 }
 
-/// Whether a text takes colours: on a terminal it may, in a pipe or a file it does not.
+/// Use of colours: on a terminal, not in a pipe or a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Paint {
-    /// Text as it is.
+    /// Plain text.
     #[default]
     Plain,
     /// With the terminal's colours (ECMA-48, select graphic rendition).
@@ -26,7 +26,7 @@ pub enum Paint {
 }
 
 impl Paint {
-    /// `text` in `style`, as far as it takes any.
+    /// Returns `text` in `style`, or unchanged without colours.
     pub fn styled(self, text: &str, style: Style) -> String {
         if self == Paint::Plain {
             return text.to_owned();

@@ -1,19 +1,19 @@
-//! How wide the screen is, and text that stays within.
+//! Terminal width, and line wrapping.
 
-/// Narrower than this is no screen for tables.
+/// Smallest width for tables, in columns.
 const LEAST: usize = 20;
 
-/// Columns of the screen: what the environment's COLUMNS says, else those of the terminal that standard output is;
-/// `None` for a file or a pipe.
+/// Returns the width of the terminal in columns: COLUMNS of the environment, else the width of the terminal at standard
+/// output; `None` for a file or a pipe.
 pub fn columns() -> Option<usize> {
     let told = std::env::var("COLUMNS").ok().and_then(|told| told.trim().parse().ok());
     let found = || comfy_table::Table::new().width().map(usize::from);
     told.filter(|&columns| columns >= LEAST).or_else(found).map(|columns| columns.max(LEAST))
 }
 
-/// `text` in which every line has at most `columns` columns, where words allow it; as it is without a number. What is
-/// too long goes on below its own beginning: behind the first gap of two spaces, as below what a label says, or else a
-/// little further in than the line. Colours take no room.
+/// Wraps lines of `text` at word boundaries to at most `columns` columns; unchanged for `None`. Continuation lines are
+/// indented to the text after the first gap of two spaces, as after a label, or else a little further than the line.
+/// Colour sequences have no width.
 pub fn fitted(text: &str, columns: Option<usize>) -> String {
     let Some(columns) = columns else { return text.to_owned() };
     let mut out = String::with_capacity(text.len());
@@ -25,7 +25,7 @@ pub fn fitted(text: &str, columns: Option<usize>) -> String {
     out
 }
 
-/// Characters with the column before each; escape sequences of colours have none.
+/// Returns the characters with the column before each; colour sequences have no width.
 fn placed(text: &str) -> impl Iterator<Item = (usize, char, usize)> + '_ {
     let (mut column, mut escaped) = (0, false);
     text.char_indices().map(move |(at, character)| {
@@ -40,13 +40,13 @@ fn placed(text: &str) -> impl Iterator<Item = (usize, char, usize)> + '_ {
     })
 }
 
-/// How many columns a line takes.
+/// Returns the width of a line in columns.
 pub(crate) fn width(line: &str) -> usize {
-    // A column further, to count the last character.
+    // One character more, to count the last one.
     placed(&format!("{line}.")).last().map_or(0, |(_, _, column)| column)
 }
 
-/// Where what is too long goes on.
+/// Returns the indentation of continuation lines.
 fn hang(line: &str, columns: usize) -> usize {
     let (mut spaces, mut margin, mut words) = (0, 0, false);
     for (_, character, column) in placed(line) {

@@ -1,6 +1,6 @@
-//! Commands to be typed again.
+//! Quoting for shells.
 
-/// `text` as one word of a POSIX shell.
+/// Quotes `text` as one word of a POSIX shell.
 pub fn quoted(text: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "_-./=:,+@%".contains(c);
     if !text.is_empty() && text.chars().all(plain) {

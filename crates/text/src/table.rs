@@ -1,27 +1,27 @@
-//! Tables of text, as wide as the terminal allows.
+//! Text tables, as wide as the terminal allows.
 
 use crate::screen::{self, width};
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table, Width, presets};
 
-/// How a table is laid out.
+/// Layout of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Layout {
-    /// Every line as long as it must be: what goes into files.
+    /// Lines of any length: for files.
     Fixed,
-    /// Figures for the terminal: where it is too narrow, headings wrap, and columns that find no room stand below the
-    /// others, beside the first ones once more.
+    /// Numbers on a terminal: if it is too narrow, headings wrap, and the table is split; each part repeats the first
+    /// columns.
     Fitting,
-    /// Long cells wrap where a terminal is too narrow: prose.
+    /// Text on a terminal: if it is too narrow, long cells wrap.
     Wrapping,
 }
 
-/// Columns of names are not made narrower than this.
+/// Smallest width of a name column.
 const LEAST_NAME: usize = 8;
 /// Spaces between two columns.
 const GAP: usize = 2;
 
-/// Rows under a header; the first `left` columns are words and stand left, the others numbers. Every line
-/// is indented by `indent` spaces and ends in a newline.
+/// Draws rows below a header; the first `left` columns are text, aligned left, the others numbers, aligned right. Every
+/// line is indented by `indent` spaces and ends in a newline.
 pub fn table(header: &[&str], rows: &[Vec<String>], left: usize, layout: Layout, indent: usize) -> String {
     match (layout, screen::columns()) {
         (Layout::Fixed, _) | (_, None) => drawn(header, rows, left, &[], indent),
@@ -42,7 +42,7 @@ fn plain(header: &[&str], rows: &[Vec<String>], left: usize) -> Table {
         if index >= left {
             column.set_cell_alignment(CellAlignment::Right);
         }
-        // None before the first.
+        // No space before the first column.
         column.set_padding((0, GAP as u16));
     }
     table
@@ -58,7 +58,7 @@ fn text(table: &Table, indent: usize) -> String {
     text
 }
 
-/// With columns of these widths, or as wide as they must be.
+/// Draws with columns of these widths, or of minimal width.
 fn drawn(header: &[&str], rows: &[Vec<String>], left: usize, widths: &[usize], indent: usize) -> String {
     let mut table = plain(header, rows, left);
     if !widths.is_empty() {
@@ -75,7 +75,7 @@ fn drawn(header: &[&str], rows: &[Vec<String>], left: usize, widths: &[usize], i
 fn wrapping(header: &[&str], rows: &[Vec<String>], left: usize, indent: usize, columns: usize) -> String {
     let mut table = plain(header, rows, left);
     table.set_content_arrangement(ContentArrangement::Dynamic);
-    // Nothing stands behind the last gap.
+    // The width includes a gap after the last column, which is trimmed.
     table.set_width(u16::try_from(columns.saturating_sub(indent) + GAP).unwrap_or(u16::MAX));
     text(&table, indent)
 }
@@ -93,7 +93,7 @@ fn fitting(header: &[&str], rows: &[Vec<String>], left: usize, indent: usize, co
     let cell = |at: usize| rows.iter().filter_map(|row| row.get(at)).map(|cell| width(cell)).max().unwrap_or(0);
     let mut widths: Vec<usize> = (0..count).map(|at| word(at).max(cell(at))).collect();
     let needed = |widths: &[usize]| widths.iter().sum::<usize>() + GAP * widths.len().saturating_sub(1);
-    // Beside a table that finds no room a margin is a waste.
+    // A table that is too wide gets at most two columns of indentation.
     let indent = if indent + needed(&widths) <= columns { indent } else { indent.min(2) };
     let room = columns.saturating_sub(indent);
     let names = left.max(1);

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!  h0  h1  h2  ...  h15
-//!    \/  \ |   ...  /        nobody sends to itself, nobody hears twice
+//!    \/  \ |   ...  /        no host sends to itself, each receives from one
 //!    /\   \|   ... /
 //!  h7  h0  h4  ...  h2
 //! ```

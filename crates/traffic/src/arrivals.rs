@@ -1,4 +1,4 @@
-//! Flow arrivals that are drawn while the run goes on: memory independent of its length.
+//! Flow arrivals drawn during the run: memory does not depend on its length.
 
 use crate::error::PlanError;
 use crate::random::{component, exponential};
@@ -7,8 +7,8 @@ use std::sync::Arc;
 use units::random::{Stream, purpose};
 use units::{Rate, Time};
 
-/// A Poisson process of flows at one host: exponential gaps, destinations uniform among the others, sizes from
-/// a distribution (the convention of HPCC's generator). Sources of one entry share their lists.
+/// A Poisson process of flows at one host: exponential gaps, destinations uniform among the others, sizes from a
+/// distribution (the convention of HPCC's generator). Sources of one entry share their lists.
 #[derive(Clone, Debug)]
 pub struct Arrivals {
     /// The sending host.
@@ -20,9 +20,9 @@ pub struct Arrivals {
     /// Destination port of the flows.
     pub dst_port: u16,
     destinations: Arc<[u32]>,
-    /// Known from the start, so that checking every host's source does not walk the list each time.
+    /// Computed once, so that the check of every source does not walk the list.
     largest_destination: u32,
-    /// Where `src` stands among the destinations.
+    /// Index of `src` among the destinations.
     own_position: Option<u32>,
     sizes: Sizes,
     mean_gap: Time,
@@ -32,10 +32,10 @@ pub struct Arrivals {
     stream: Stream,
 }
 
-/// A flow that arrives.
+/// An arriving flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arrival {
-    /// When it starts; never before the previous one.
+    /// Start; never before the previous one.
     pub at: Time,
     /// The receiving host.
     pub dst: u32,
@@ -55,7 +55,7 @@ pub(crate) struct Shared<'a> {
 }
 
 impl Arrivals {
-    /// The source at `src`.
+    /// Makes the source at `src`.
     pub(crate) fn new(shared: &Shared<'_>, src: u32, own_position: Option<u32>) -> Self {
         let entry = shared.entry;
         let component = component(entry.traffic, src);
@@ -77,8 +77,7 @@ impl Arrivals {
         }
     }
 
-    /// The next flow, or `None` for good once the stop time or the count is reached. Flows that would start at
-    /// or after the stop time do not exist.
+    /// Returns the next flow; `None` from the stop time or the count on. No flow starts at or after the stop time.
     #[allow(clippy::should_implement_trait, reason = "an `Iterator` would promise adaptors that clone the stream")]
     pub fn next(&mut self) -> Option<Arrival> {
         if self.left == 0 {
@@ -92,6 +91,7 @@ impl Arrivals {
         self.last = at;
         self.left -= u64::from(self.left != u64::MAX);
         let others = self.destinations.len() as u64 - u64::from(self.own_position.is_some());
+        // Skip the own position, so that the other destinations stay equally likely.
         let mut at_list = self.stream.below(others);
         if self.own_position.is_some_and(|own| at_list >= u64::from(own)) {
             at_list += 1;
@@ -100,22 +100,22 @@ impl Arrivals {
         Some(Arrival { at, dst, size_bytes: self.sizes.draw(&mut self.stream) })
     }
 
-    /// Whether the number of flows is limited, or the last one starts before `time`.
+    /// Returns `true` if the number of flows is limited, or the last flow starts before `time`.
     pub fn ends_before(&self, time: Time) -> bool {
         self.left != u64::MAX || self.stop < time
     }
 
-    /// The hosts that may receive, the sender perhaps among them: never drawn.
+    /// Returns the possible receivers. The sender may be among them; it is never drawn.
     pub fn destinations(&self) -> &[u32] {
         &self.destinations
     }
 
-    /// Mean gap between two flows of this host.
+    /// Returns the mean gap between two flows of this host.
     pub fn mean_gap(&self) -> Time {
         self.mean_gap
     }
 
-    /// Mean size of a flow of this host.
+    /// Returns the mean flow size of this host in bytes.
     pub fn mean_bytes(&self) -> f64 {
         self.sizes.mean().as_f64()
     }
@@ -133,17 +133,18 @@ impl Arrivals {
     }
 }
 
-/// The mean gap at which flows of this mean size load a link of this rate: mean size * 8 / (rate * load),
+/// Returns the mean gap at which flows of this mean size load a link of this rate: mean size * 8 / (rate * load),
 /// counting payload only (HPCC's convention), to a picosecond. `load` is a share of the rate, 1e-9 or more.
 pub fn mean_gap(mean: Mean, rate: Rate, load: f64) -> Option<Time> {
     if !(1e-9..=1e6).contains(&load) {
         return None;
     }
-    // The load in units of 1e-9, the nearest that arithmetic in integers can hold.
+    // The load in units of 1e-9, rounded: the rest is integer arithmetic.
     let load = libm::round(load * 1e9) as u128;
     let bits_ps = mean.numerator.checked_mul(8_000_000_000_000)?;
     let per = mean.denominator.checked_mul(u128::from(rate.as_bps()))?;
-    // bits_ps / per picoseconds at load 1; split so that the factor 1e9 cannot overflow early.
+    // bits_ps / per is the gap in picoseconds at load 1. Quotient and remainder are scaled by 1e9 separately, to avoid
+    // an early overflow.
     let (whole, rest) = (bits_ps / per, bits_ps % per);
     let scaled = whole.checked_mul(1_000_000_000)?.checked_add(rest.checked_mul(1_000_000_000)? / per)?;
     u64::try_from(scaled.checked_add(load / 2)? / load).ok().map(|ps| Time::from_ps(ps.max(1)))

@@ -1,4 +1,4 @@
-//! Size distributions from files, and those that everybody uses.
+//! Size distributions: from files, and built in.
 
 use crate::decimal;
 use crate::lines::{FileError, Lines, Problem, not_number};
@@ -6,15 +6,15 @@ use crate::sizes::{Cdf, CdfPoint};
 use std::io::BufRead;
 use std::sync::Arc;
 
-/// Beyond this many points a file is no distribution.
+/// Most points of a distribution.
 const MAX_POINTS: usize = 1 << 20;
 
 impl Cdf {
-    /// Reads a distribution: two columns, size in bytes and cumulative share, linear between the lines. Shares
-    /// run to 100 (HPCC) or to 1 (conweave): the last line tells which. `file` names it in errors.
+    /// Reads a distribution: two columns, size in bytes and cumulative share, linear between the lines. Shares end at
+    /// 100 (HPCC) or at 1 (conweave): the last line decides. `file` is the name in errors.
     ///
     /// # Errors
-    /// The line that is malformed, decreases, or does not end at the whole.
+    /// A line that is malformed, that decreases, or a last line that does not end at 100 or 1.
     pub fn read(reader: impl BufRead, file: &str) -> Result<Cdf, FileError> {
         let mut lines = Lines::new(reader, file, "size distribution");
         let (mut points, mut numbers) = (Vec::new(), Vec::new());
@@ -48,21 +48,21 @@ fn parse_point(columns: &[&str]) -> Result<CdfPoint, Problem> {
     Ok(CdfPoint { bytes, share })
 }
 
-/// A distribution that needs no file.
+/// A built-in distribution.
 #[derive(Clone, Copy, Debug)]
 pub struct BuiltIn {
-    /// Its name in a scenario.
+    /// Name in a scenario.
     pub name: &'static str,
-    /// What was measured, and where the points come from.
+    /// Measurement, and source of the points.
     pub source: &'static str,
     /// Size in bytes and cumulative share in hundredths of a percent.
     points: &'static [(u64, u64)],
 }
 
-/// Bytes a packet of the data-mining distribution, which is published in packets.
+/// Bytes per packet of the data-mining distribution, which is published in packets.
 const MINED_PACKET_BYTES: u64 = 1460;
 
-/// The distributions that need no file, by name.
+/// The built-in distributions.
 pub const BUILT_IN: [BuiltIn; 4] = [
     BuiltIn {
         name: "ali-storage",
@@ -143,12 +143,12 @@ pub const BUILT_IN: [BuiltIn; 4] = [
 ];
 
 impl BuiltIn {
-    /// The one with this name.
+    /// Returns the distribution of this name.
     pub fn named(name: &str) -> Option<BuiltIn> {
         BUILT_IN.into_iter().find(|built_in| built_in.name == name)
     }
 
-    /// The distribution.
+    /// Returns the points as a [`Cdf`].
     pub fn cdf(&self) -> Arc<Cdf> {
         let point = |&(bytes, share)| CdfPoint { bytes, share: share * (Cdf::WHOLE / 10_000) };
         Arc::new(Cdf::new(self.points.iter().map(point).collect()).expect("tested"))
@@ -208,8 +208,7 @@ mod tests {
         assert!(Cdf::read(&b"0 0\n\xff\xfe 1\n"[..], "x").unwrap_err().to_string().starts_with("x:2: not UTF-8"));
     }
 
-    /// Kolmogorov-Smirnov at each point, where the distribution is exact, and the mean within four standard
-    /// errors.
+    /// Kolmogorov-Smirnov at each point, at which the distribution is exact, and the mean within four standard errors.
     #[test]
     fn samples_follow_their_distribution() {
         const DRAWS: usize = 100_000;
@@ -223,7 +222,7 @@ mod tests {
             for at in (0..DRAWS).step_by(97) {
                 let below = drawn.partition_point(|size| *size <= drawn[at]) as f64 / DRAWS as f64;
                 let expected = cdf.share_at_most(drawn[at]) as f64 / Cdf::WHOLE as f64;
-                // A size rounds to whole bytes, which matters where a step of one byte holds a share of its own.
+                // Sizes are rounded to whole bytes: this matters if one byte has a share of its own.
                 let next = cdf.share_at_most(drawn[at] + 1) as f64 / Cdf::WHOLE as f64;
                 assert!(below >= expected - allowed && below <= next + allowed, "{} at {}", built_in.name, drawn[at]);
             }

@@ -1,4 +1,4 @@
-//! htsim's connection matrices (`.cm`): flows, and triggers by which the end of some starts others.
+//! htsim's connection matrices (`.cm`): flows, and triggers by which the end of some flows starts others.
 //!
 //! ```text
 //! Nodes 16                     hosts, 0 to 15
@@ -10,15 +10,16 @@
 //! trigger id 1 barrier count 2                             oneshot, multishot, barrier
 //! ```
 //!
-//! What a trigger does when a flow activates it: `oneshot` starts all its flows at the first activation; `multishot`
-//! starts one more at each, in the order of the file; `barrier` starts all at the `count`-th (without a count, when all
-//! have activated it). A flow without `size`, or of size 0, has no end, as in htsim. `prio` is the class of its frames.
-//! `msg` numbers the messages of one connection, which share its `id`: they go one after the other in this order;
-//! without a number it is the next. A `failure` is refused: which links fail is said in the scenario.
+//! Kinds of triggers: `oneshot` starts all its flows at the first activation; `multishot` starts one more at each, in
+//! file order; `barrier` starts all at the `count`-th (without a count, when all have activated it). A flow without
+//! `size`, or of size 0, has no end, as in htsim. `prio` is the class of its frames. `msg` numbers the messages of one
+//! connection, which share its `id` and are sent in this order; without a number it is the next. A `failure` is
+//! refused: failing links are part of the scenario.
 //!
-//! A start counts picoseconds in csg-htsim, where it may have decimals (rounded to the picosecond), and whole
-//! microseconds in uet-htsim. Where nobody says which, all starts of a file are microseconds if all are whole numbers
-//! below a million: in picoseconds all flows would start within a microsecond. A warning says so if any start is not 0.
+//! A start is in picoseconds in csg-htsim, possibly with decimals (rounded to the picosecond), and in whole
+//! microseconds in uet-htsim. Without an explicit unit, starts are microseconds if all are whole numbers below a
+//! million, since as picoseconds all flows would start within a microsecond. A warning reports this unless all starts
+//! are 0.
 
 use crate::decimal;
 use crate::error::TrafficError;
@@ -30,20 +31,20 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::BufRead;
 use units::Time;
 
-/// What a connection matrix says.
+/// Contents of a connection matrix.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConnectionMatrix {
-    /// The flows in the order of the file; those that wait know how many notifications they need.
+    /// The flows in file order; waiting flows have their number of notifications.
     pub flows: Vec<Flow>,
-    /// Who counts towards whose start: flow, its event, the flow that waits.
+    /// Notifications: flow, its event, the waiting flow.
     pub edges: Vec<(u32, When, u32)>,
-    /// Messages of the same connection: a flow and the one that goes behind it.
+    /// Pairs of consecutive messages of one connection.
     pub follows: Vec<(u32, u32)>,
-    /// What was accepted but should be known.
+    /// Warnings about valid input.
     pub warnings: Vec<FlowWarning>,
 }
 
-/// Whether a file begins like a connection matrix: `Nodes` and a number.
+/// Returns `true` if a file begins like a connection matrix: `Nodes` and a number.
 pub fn is_connection_matrix(content: &[u8]) -> bool {
     let text = String::from_utf8_lossy(&content[..content.len().min(4096)]);
     let mut lines = text.trim_start_matches('\u{feff}').lines().map(str::trim);
@@ -59,29 +60,29 @@ enum Kind {
     Barrier(Option<u64>),
 }
 
-/// What else a flow says of itself.
+/// Identifiers of a flow.
 #[derive(Clone, Copy, Debug, Default)]
 struct Names {
     id: Option<u64>,
     message: Option<Message>,
 }
 
-/// Which message of its connection a flow is.
+/// Number of a flow's message on its connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Message {
     Number(u64),
-    /// The next that is free: never one that stands twice.
+    /// The next free number, so that it never collides.
     Next,
 }
 
-/// Starts in their file's unit, of which nothing is known before all are read.
+/// Starts in the unit of their file, which is only decided when all are read.
 #[derive(Debug, Default)]
 struct WrittenStarts {
-    /// Flow, line and text, in the order of the file.
+    /// Flow, line and text, in file order.
     starts: Vec<(u32, u64, String)>,
 }
 
-/// From this on starts are not microseconds: no run of htsim begins a flow after a second.
+/// Starts from this value on are not microseconds: no run of htsim begins a flow after a second.
 const FIRST_IN_PICOSECONDS: u64 = 1_000_000;
 
 impl WrittenStarts {
@@ -122,7 +123,7 @@ impl WrittenStarts {
     }
 }
 
-/// The parts of a flow that refer to triggers.
+/// References of a flow to triggers.
 #[derive(Clone, Copy, Debug)]
 struct Refers {
     line: u64,
@@ -131,30 +132,29 @@ struct Refers {
     delivered: Option<u64>,
 }
 
-/// One trigger with the flows on both of its sides.
+/// One trigger with its sources and targets.
 #[derive(Clone, Debug, Default)]
 struct Trigger {
-    /// Where it is defined.
+    /// Line and kind of the definition.
     defined: Option<(u64, Kind)>,
     sources: Vec<(u32, When)>,
     targets: Vec<u32>,
-    /// Where it is named first.
+    /// Line of the first reference.
     line: u64,
 }
 
-/// Of all triggers of a file together: a gigabyte of them.
+/// Most notifications of all triggers of a file: a gigabyte.
 const MAX_NOTIFICATIONS: u64 = 1 << 26;
 
 const CONNECTION: &str = "<src>-><dst> [id <i>] [start <ps or us>] [trigger <t>] [size <bytes>] \
                           [send_done_trigger <t>] [recv_done_trigger <t>] [prio <p>] [msg [<m>]]";
 const TRIGGER: &str = "trigger id <t> oneshot | multishot | barrier [count <n>]";
 
-/// Reads a connection matrix. `file` names it in errors; of the options, `default_class` holds where a flow has no
-/// `prio`.
+/// Reads a connection matrix. `file` is the name in errors; `default_class` holds for flows without `prio`.
 ///
 /// # Errors
-/// The line that is malformed or names a host or trigger that does not exist, sends to itself, waits for a trigger that
-/// nothing fires or that fires too seldom, or stands twice; a file with fewer flows than promised.
+/// A line that is malformed, names a missing host or trigger, sends to itself, waits for a trigger that never fires or
+/// fires too few times, or is a duplicate; a file with fewer flows than announced.
 pub fn read_connection_matrix(
     reader: impl BufRead,
     file: &str,
@@ -172,7 +172,7 @@ pub fn read_connection_matrix(
     // Connection, number of the message, flow.
     let mut messages: Vec<(u64, u64, u32)> = Vec::new();
     let mut next_messages: BTreeMap<u64, u64> = BTreeMap::new();
-    // Owned: what is wrong with a line is said by the reader that it would otherwise borrow.
+    // Owned copies: the words would borrow `lines`, which reports the errors.
     let owned = |words: Vec<&str>| words.into_iter().map(str::to_owned).collect::<Vec<String>>();
     while let Some(words) = lines.next()?.map(owned) {
         let number = lines.number();
@@ -248,7 +248,7 @@ pub fn read_connection_matrix(
             }
         }
     }
-    // Every flow behind a trigger listens to every flow before it.
+    // Every target of a trigger waits for every source of it.
     let pairs = triggers.values().map(|trigger| trigger.sources.len() as u64 * trigger.targets.len() as u64);
     let (pairs, limit) = (pairs.fold(0, u64::saturating_add), MAX_NOTIFICATIONS);
     if pairs > limit {
@@ -265,7 +265,7 @@ pub fn read_connection_matrix(
     Ok(ConnectionMatrix { flows, edges, follows, warnings })
 }
 
-/// Messages of the same connection in their order; what is wrong, with the flow.
+/// Returns the consecutive messages of each connection; or the flow and the error.
 fn follow(mut messages: Vec<(u64, u64, u32)>, flows: &[Flow]) -> Result<Vec<(u32, u32)>, (u32, String)> {
     messages.sort_unstable();
     let mut follows = Vec::new();
@@ -292,7 +292,7 @@ fn follow(mut messages: Vec<(u64, u64, u32)>, flows: &[Flow]) -> Result<Vec<(u32
     Ok(follows)
 }
 
-/// Connects both sides of a trigger; what is wrong, with its line.
+/// Connects both sides of a trigger; or the line and the error.
 fn wire(
     id: u64,
     trigger: &Trigger,
@@ -306,6 +306,7 @@ fn wire(
     };
     let fires = trigger.sources.len() as u64;
     for (place, &target) in trigger.targets.iter().enumerate() {
+        // All targets count all sources: the n-th target of a multishot starts at its n-th notification.
         let needed = match kind {
             Kind::Oneshot => 1,
             Kind::Multishot => place as u64 + 1,
@@ -370,7 +371,7 @@ fn trigger(words: &[&str]) -> Result<(u64, Kind), Problem> {
     Ok((number_of(id, "the number of a trigger")?, kind))
 }
 
-/// The flow, starting at 0 or behind its trigger, and its start as it is written.
+/// Parses a flow, starting at 0 or after its trigger, and returns its start as text.
 fn connection<'a>(
     pair: &str,
     mut words: &[&'a str],
@@ -429,9 +430,9 @@ fn connection<'a>(
         (Some(_), Some(_)) => {
             return Err(Problem::Trigger("a flow has a start or a trigger, not both".to_owned()));
         }
-        // Replaced when the trigger is known.
+        // Placeholder until the trigger is defined.
         (None, Some(_)) => Start::After { waits_for: 1, delay: Time::ZERO },
-        // Replaced when the unit is known.
+        // Placeholder until the unit is decided.
         (_, None) => Start::At(Time::ZERO),
     };
     let (traffic, dst_port) = (options.traffic, options.default_dst_port);
@@ -486,7 +487,7 @@ mod tests {
         assert_eq!(builder.build(16).unwrap().notifications.len(), 5);
     }
 
-    /// htsim reads starts as floats, and writes them so.
+    /// htsim reads and writes starts as floats.
     #[test]
     fn starts_may_have_decimals() {
         let text =
@@ -497,7 +498,7 @@ mod tests {
         assert_eq!(matrix.warnings, [FlowWarning::Rounded { line: 5 }]);
     }
 
-    /// uet-htsim means 100 us by `start 100`, csg-htsim 100 ps.
+    /// `start 100` means 100 us in uet-htsim, 100 ps in csg-htsim.
     #[test]
     fn the_unit_of_starts_is_said_or_guessed_aloud() {
         let file = |start: &str| {
@@ -519,7 +520,7 @@ mod tests {
         assert!(guessed(us)[0].to_string().contains("start_unit"));
     }
 
-    /// uet-htsim's own files have `msg` alone: the next free number.
+    /// Files of uet-htsim have `msg` without a number: the next free one.
     #[test]
     fn a_message_without_a_number_is_the_next() {
         let line = "0->1 id 1 msg start 0 size 40860\n";
@@ -546,7 +547,7 @@ mod tests {
         assert!(error.contains("x.cm:4: the flow id 1 with message 1 stands twice"), "{error}");
     }
 
-    /// A hundred thousand flows behind one trigger and as many before it: ten billion notifications of 3 MB of text.
+    /// A hundred thousand sources and as many targets of one trigger: ten billion notifications from 3 MB of text.
     #[test]
     fn triggers_that_multiply_are_refused_before_they_do() {
         let mut text = String::from("Nodes 16\nConnections 200000\ntrigger id 1 oneshot\n");

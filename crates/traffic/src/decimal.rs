@@ -1,8 +1,8 @@
-//! Decimal numbers as integers, without a float on the way.
+//! Decimal numbers as integers, without floats.
 
-/// A non-negative decimal number, perhaps with an exponent ("2.000000807", "1e-05"), in units of
-/// 10^-`decimals`, and whether that is exact; otherwise rounded to the nearest, half up. `None` for what is no
-/// number, is negative or does not fit.
+/// Parses a non-negative decimal number, possibly with an exponent ("2.000000807", "1e-05"), in units of
+/// 10^-`decimals`; returns also `true` if that is exact, else it is rounded to the nearest, half up. `None` for no
+/// number, a negative one, or overflow.
 pub(crate) fn parse(text: &str, decimals: i32) -> Option<(u64, bool)> {
     let (mantissa, exponent) = match text.split_once(['e', 'E']) {
         Some((mantissa, exponent)) => (mantissa, exponent.parse::<i16>().ok()?),
@@ -14,7 +14,7 @@ pub(crate) fn parse(text: &str, decimals: i32) -> Option<(u64, bool)> {
     if digits().next().is_none() || !digits().all(|digit| digit.is_ascii_digit()) {
         return None;
     }
-    // Zeros at the end of the fraction say nothing; with them, long but harmless numbers would not fit.
+    // Trailing zeros are dropped, so that long numbers with few significant digits do not overflow.
     let fraction = fraction.trim_end_matches('0');
     let mut value: u128 = 0;
     for digit in whole.bytes().chain(fraction.bytes()) {
@@ -27,9 +27,10 @@ pub(crate) fn parse(text: &str, decimals: i32) -> Option<(u64, bool)> {
     let power = 10u128.checked_pow(u32::try_from(shift.unsigned_abs()).ok()?);
     let (value, exact) = match (shift >= 0, power) {
         (true, power) => (value.checked_mul(power?)?, true),
-        // Smaller than any unit, by far.
+        // Far smaller than any unit.
         (false, None) => (0, false),
         (false, Some(power)) => {
+            // Half up; `2 * rest` could overflow.
             (value / power + u128::from(value % power >= power - power / 2), value.is_multiple_of(power))
         }
     };

@@ -1,8 +1,8 @@
-//! What can be wrong with a plan or with the parameters of a generator.
+//! Errors of plans and generator parameters.
 
 use thiserror::Error;
 
-/// Why a [`Plan`](crate::Plan) cannot run. Flows are named by their index in the plan.
+/// Error of a [`Plan`](crate::Plan). Flows are named by their index in the plan.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum PlanError {
     /// A host index that the fabric does not have.
@@ -10,9 +10,9 @@ pub enum PlanError {
     HostOutOfRange {
         /// The flow.
         flow: u32,
-        /// The host it names.
+        /// The missing host.
         host: u32,
-        /// How many hosts there are.
+        /// Number of hosts.
         hosts: u32,
     },
     /// A flow from a host to itself crosses no link.
@@ -34,65 +34,65 @@ pub enum PlanError {
     BadSource {
         /// The flow.
         flow: u32,
-        /// What is wrong and what would be right.
+        /// The error and a correct value.
         why: &'static str,
     },
     /// A notification to a flow that is not in the plan.
     #[error("flow {flow} notifies flow {target}, but there are {flows} flows")]
     UnknownTarget {
-        /// The flow that notifies.
+        /// The notifying flow.
         flow: u32,
-        /// The flow it would notify.
+        /// The missing flow.
         target: u32,
-        /// How many flows there are.
+        /// Number of flows.
         flows: u32,
     },
     /// A notification to a flow that starts at a fixed time.
     #[error("flow {flow} notifies flow {target}, which starts at a fixed time and waits for nothing")]
     NotWaiting {
-        /// The flow that notifies.
+        /// The notifying flow.
         flow: u32,
-        /// The flow it would notify.
+        /// The flow with the fixed start.
         target: u32,
     },
-    /// A host's wait for several things cannot start a flow of another host.
+    /// A join at one host cannot start a flow of another host.
     #[error("what host {host} waits for would start flow {target}, which is none of its own")]
     ElsewhereJoined {
-        /// The host that waits.
+        /// The host of the join.
         host: u32,
-        /// The flow it would start.
+        /// The flow of another host.
         target: u32,
     },
-    /// A flow that waits for more notifications than can be sent to it, or for none at all.
+    /// A flow that waits for no notification, or for more than are sent to it.
     #[error("flow {flow} waits for {waits_for} notifications, but {sent} flows notify it")]
     WrongCount {
         /// The flow.
         flow: u32,
-        /// What it waits for.
+        /// Notifications that it waits for.
         waits_for: u32,
-        /// How many would arrive.
+        /// Notifications that are sent.
         sent: u32,
     },
     /// A flow that waits for the end of one that has no end.
     #[error("flow {flow} waits for flow {endless}, which never ends")]
     WaitsForEndless {
-        /// The flow that waits.
+        /// The waiting flow.
         flow: u32,
         /// The flow without end.
         endless: u32,
     },
-    /// Flows that wait for each other: each entry waits for the next, the last for the first.
+    /// A dependency cycle: each flow waits for the next, the last for the first.
     #[error("{}", say_cycle(cycle))]
     Cycle {
         /// The flows of the cycle, each once.
         cycle: Vec<u32>,
     },
-    /// An arrival process that names a host that the fabric does not have, or only its own.
+    /// An arrival process with invalid parameters, such as a host that the fabric does not have.
     #[error("arrivals at host {src}: {why}")]
     BadArrivals {
-        /// The host where flows would arrive.
+        /// The sending host.
         src: u32,
-        /// What is wrong and what would be right.
+        /// The error and a correct value.
         why: String,
     },
 }
@@ -102,7 +102,7 @@ fn say_cycle(cycle: &[u32]) -> String {
     if cycle.len() == 1 {
         return format!("flow {first} waits for itself and can never start");
     }
-    // A cycle through a thousand flows is no more readable in full.
+    // A longer cycle is no more readable in full.
     const SHOWN: usize = 8;
     let mut text = format!("flow {first} waits for");
     for flow in cycle.iter().skip(1).take(SHOWN) {
@@ -114,7 +114,7 @@ fn say_cycle(cycle: &[u32]) -> String {
     text + &format!(" flow {first}: none of them can ever start")
 }
 
-/// Why a generator cannot produce what its parameters ask for.
+/// Error of a generator's parameters.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum TrafficError {
     /// Fewer hosts than the pattern needs.
@@ -123,12 +123,12 @@ pub enum TrafficError {
     TooFewHosts {
         /// The pattern.
         what: &'static str,
-        /// How many hosts it needs.
+        /// Number of hosts that it needs.
         needed: u64,
-        /// How many there are.
+        /// Number of hosts.
         hosts: u64,
     },
-    /// A host appears twice where each may appear once.
+    /// A duplicate host.
     #[error("{what}: host {host} appears twice")]
     HostTwice {
         /// The pattern.
@@ -136,12 +136,12 @@ pub enum TrafficError {
         /// The host.
         host: u32,
     },
-    /// A parameter outside of its range.
+    /// A parameter out of range.
     #[error("{key}: {why}")]
     BadParameter {
-        /// The parameter, as a scenario names it.
+        /// The parameter, as in a scenario.
         key: &'static str,
-        /// What is wrong and what would be right.
+        /// The error and a correct value.
         why: String,
     },
     /// More flows or notifications than a plan holds.
@@ -149,7 +149,7 @@ pub enum TrafficError {
     TooMany {
         /// The pattern.
         what: &'static str,
-        /// How many it would make.
+        /// Number that it would make.
         count: u128,
         /// Flows or notifications.
         kind: &'static str,

@@ -1,14 +1,14 @@
 //! `flow.txt` of the HPCC and conweave simulators, and of their ancestor ns3-rdma: read, replay and write.
 //!
 //! ```text
-//! 2                            flows; what follows the last of them is comment
+//! 2                            number of flows; all after the last flow is comment
 //! 0 2 3 100 20000 2.0          HPCC: source, destination, priority group, destination port, bytes, start in s
-//! 0 2 3 20000 2.0              conweave: the same without the port
+//! 0 2 3 20000 2.0              conweave: like HPCC, without the port
 //! 0 2 3 20 2.0 9.5             ns3-rdma: source, destination, priority group, packets, start and end in s
 //! ```
 //!
-//! Six columns are of ns3-rdma where the fifth is less than the sixth, a start before its end, in every line. Where
-//! each line could be of HPCC, too (a flow of 2 bytes at 9 s), nothing is guessed: the caller says which format it is.
+//! Six columns are of ns3-rdma if in every line the fifth is less than the sixth: a start before its end. If each line
+//! could also be of HPCC (a flow of 2 bytes at 9 s), the caller must state the format.
 
 use crate::decimal;
 use crate::error::TrafficError;
@@ -19,30 +19,31 @@ use std::fmt;
 use std::io::{self, BufRead, Write};
 use units::Time;
 
-/// How to read a flow file.
+/// Options for reading a flow file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FlowFileOptions {
-    /// How many hosts there are.
+    /// Number of hosts.
     pub hosts: u32,
-    /// Ids count nodes, and these, ascending, are switches. Empty: ids count hosts, which is the same where hosts come
-    /// before all switches.
+    /// Switches, ascending, if ids count nodes. Empty: ids count hosts, which is equal if all hosts are numbered before
+    /// the switches.
     pub switches: Vec<u32>,
-    /// What becomes instant 0. The simulators start traffic at 2 s by convention; zero keeps the times.
+    /// Instant that becomes 0. The simulators start traffic at 2 s by convention; zero keeps the times.
     pub time_origin: Time,
-    /// Index of the traffic entry, for the flows.
+    /// Index of the flows' traffic entry.
     pub traffic: u8,
-    /// Destination port where the file has none (conweave, ns3-rdma); HPCC writes 100.
+    /// Destination port for files without one (conweave, ns3-rdma); HPCC writes 100.
     pub default_dst_port: u16,
-    /// Which format a flow file is; `None`: its content decides.
+    /// Format of a flow file; `None`: detected from the content.
     pub columns: Option<FlowColumns>,
-    /// Payload of a packet, in bytes, where a file counts packets (ns3-rdma: `PACKET_PAYLOAD_SIZE`).
+    /// Payload in bytes of a packet, for files that count packets (ns3-rdma: `PACKET_PAYLOAD_SIZE`).
     pub packet_bytes: u64,
-    /// What a start of a connection matrix counts; `None`: guessed from the starts, with a warning.
+    /// Unit of starts in a connection matrix; `None`: guessed from the starts, with a warning.
     pub start_unit: Option<StartUnit>,
 }
 
 impl Default for FlowFileOptions {
-    /// No host, times as in the file, port 100, packets of 1000 bytes, formats and units told by the content.
+    /// Returns options without hosts: times as in the file, port 100, packets of 1000 bytes, formats and units
+    /// detected.
     fn default() -> Self {
         FlowFileOptions {
             hosts: 0,
@@ -57,19 +58,19 @@ impl Default for FlowFileOptions {
     }
 }
 
-/// Which of the formats.
+/// Format of a flow file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FlowColumns {
     /// HPCC: source, destination, priority group, destination port, bytes, start.
     Six,
-    /// conweave: the same without the port.
+    /// conweave: like HPCC, without the port.
     Five,
     /// ns3-rdma: source, destination, priority group, packets, start, end; read only.
     Packets,
 }
 
 impl FlowColumns {
-    /// Its name in a scenario.
+    /// Returns the name in a scenario.
     pub fn name(self) -> &'static str {
         match self {
             FlowColumns::Six => "hpcc",
@@ -78,7 +79,7 @@ impl FlowColumns {
         }
     }
 
-    /// What errors call a file of it.
+    /// Returns the name in error messages.
     fn title(self) -> &'static str {
         match self {
             FlowColumns::Six => "hpcc flow file",
@@ -92,7 +93,7 @@ impl FlowColumns {
     }
 }
 
-/// What a start of a connection matrix counts.
+/// Unit of starts in a connection matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StartUnit {
     /// csg-htsim and older.
@@ -102,7 +103,7 @@ pub enum StartUnit {
 }
 
 impl StartUnit {
-    /// Its name in a scenario.
+    /// Returns the name in a scenario.
     pub fn name(self) -> &'static str {
         match self {
             StartUnit::Picoseconds => "ps",
@@ -111,42 +112,42 @@ impl StartUnit {
     }
 }
 
-/// What a flow file says.
+/// Contents of a flow file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FlowFile {
-    /// The flows, sorted by start; in the order of the file where starts are equal.
+    /// The flows, sorted by start; in file order for equal starts.
     pub flows: Vec<Flow>,
     /// How the file was written; `None` if it has no flow.
     pub columns: Option<FlowColumns>,
-    /// What was accepted but should be known.
+    /// Warnings about valid input.
     pub warnings: Vec<FlowWarning>,
 }
 
-/// Something unusual in a flow file that was read nevertheless.
+/// A warning about a flow file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FlowWarning {
-    /// Starts decrease; the flows were sorted, stably. The simulators need them sorted.
+    /// Starts decrease; the flows were sorted, stably. The simulators require sorted files.
     Unsorted {
-        /// The first line that starts before its predecessor.
+        /// First line that starts before its predecessor.
         line: u64,
     },
-    /// Six columns were found to be those of ns3-rdma.
+    /// Six columns were detected as those of ns3-rdma.
     Packets {
         /// The first flow.
         line: u64,
-        /// Payload of a packet.
+        /// Payload of a packet in bytes.
         packet_bytes: u64,
     },
-    /// A flow of ns3-rdma has an end, at which nothing stops it here.
+    /// A flow of ns3-rdma has an end time, which is ignored.
     Ends {
         /// The first flow.
         line: u64,
     },
-    /// What starts count was guessed, and it matters.
+    /// The unit of starts was guessed, and the result depends on it.
     StartUnit {
-        /// The first flow that starts later than 0.
+        /// First flow that starts later than 0.
         line: u64,
-        /// What was guessed.
+        /// The guessed unit.
         unit: StartUnit,
     },
     /// A connection matrix numbers the messages of its connections.
@@ -159,9 +160,9 @@ pub enum FlowWarning {
         /// The first such line.
         line: u64,
     },
-    /// Lines beyond the number that the first line promises were not read, as in the simulators.
+    /// Lines beyond the announced number were ignored, as in the simulators.
     Surplus {
-        /// The first of them.
+        /// The first such line.
         line: u64,
     },
 }
@@ -213,15 +214,15 @@ const EXPECTED: &str = "<src> <dst> <priority group> <destination port> <bytes> 
                         or <src> <dst> <priority group> <packets> <start s> <end s>";
 const HEADER: &str = "the number of flows";
 
-/// What is allocated on the word of a header alone; more only as flows are read.
+/// Most flows to allocate for on the announced number alone.
 const TRUSTED_FLOWS: u64 = 1 << 16;
 
-/// Reads a flow file; its columns are told by the content, unless the options say them. `file` names it in errors.
+/// Reads a flow file; its columns are detected from the content, unless the options state them. `file` is the name in
+/// errors.
 ///
 /// # Errors
-/// The line that is malformed or names a host that does not exist, sends to itself, has no bytes or a
-/// priority group above 7, or starts before the time origin; a file with fewer flows than promised, or whose lines are
-/// right in two formats.
+/// A line that is malformed, names a missing host, sends to itself, has no bytes or a priority group above 7, or starts
+/// before the time origin; a file with fewer flows than announced, or whose lines are valid in two formats.
 pub fn read_flow_file(reader: impl BufRead, file: &str, options: &FlowFileOptions) -> Result<FlowFile, FileError> {
     let mut lines = Lines::new(reader, file, options.columns.map_or("flow file", FlowColumns::title));
     let header = lines.next()?.map(|columns| parse_header(&columns));
@@ -231,7 +232,7 @@ pub fn read_flow_file(reader: impl BufRead, file: &str, options: &FlowFileOption
     };
     let mut read =
         ReadFlows { flows: Vec::with_capacity(promised.min(TRUSTED_FLOWS) as usize), ..ReadFlows::default() };
-    // Lines before the first that decides what the columns are.
+    // Lines before the first one that decides the format.
     let mut undecided: Vec<(u64, Vec<String>)> = Vec::new();
     let mut columns = options.columns;
     for found in 0..promised {
@@ -263,7 +264,7 @@ pub fn read_flow_file(reader: impl BufRead, file: &str, options: &FlowFileOption
     }
     let expected = columns.map_or(6, FlowColumns::count);
     let mut surplus = None;
-    // Words are comment; what looks like one more flow may have been meant as one.
+    // Text is comment; a line of numbers like a flow may be one more flow.
     while let Ok(Some(texts)) = lines.next() {
         if promised == 0 && texts[0].parse::<f64>().is_ok() {
             let expected = "no flow, as the first line promises";
@@ -293,7 +294,7 @@ pub fn read_flow_file(reader: impl BufRead, file: &str, options: &FlowFileOption
     Ok(FlowFile { flows, columns, warnings })
 }
 
-/// The flows of the lines so far.
+/// Flows of the lines so far.
 #[derive(Default)]
 struct ReadFlows {
     flows: Vec<Flow>,
@@ -417,7 +418,7 @@ fn parse_flow(
     Ok(ParsedFlow { flow, start, exact })
 }
 
-/// The format of a line, `None` where it is right in two.
+/// Returns the format of a line; `None` if it is valid in two formats.
 fn columns_of(texts: &[String]) -> Result<Option<FlowColumns>, Problem> {
     match texts {
         [_, _, _, _, _] => Ok(Some(FlowColumns::Five)),
@@ -443,8 +444,8 @@ fn number<T: std::str::FromStr>(text: &str, expected: &'static str) -> Result<T,
 /// Writes flows for the simulators, exact to the picosecond; `time_origin` is added to every start.
 ///
 /// # Errors
-/// [`io::ErrorKind::InvalidInput`] for what the format cannot say, before anything is written: the columns of ns3-rdma,
-/// a flow that waits for others, has no end or is a datagram source, or starts that decrease. Any error of the writer.
+/// [`io::ErrorKind::InvalidInput`], before any output, for flows outside the format: the columns of ns3-rdma, a flow
+/// that waits for others, has no end or is a datagram source, or decreasing starts. Any error of the writer.
 pub fn write_flow_file(
     flows: &[Flow],
     mut writer: impl Write,
@@ -472,7 +473,7 @@ pub fn write_flow_file(
         let Start::At(at) = *start else { continue };
         let at = (at + time_origin).as_ps();
         let seconds = format!("{}.{:012}", at / 1_000_000_000_000, at % 1_000_000_000_000);
-        // Nine decimals, as the simulators write, wherever that is exact.
+        // Nine decimals, as the simulators write, if that is exact.
         let seconds = seconds.strip_suffix("000").unwrap_or(&seconds);
         match columns {
             FlowColumns::Six => writeln!(writer, "{src} {dst} {class} {dst_port} {size_bytes} {seconds}")?,

@@ -1,8 +1,7 @@
-//! Who sends what to whom, and when.
+//! Traffic of a run: sources, destinations, sizes and start times.
 //!
-//! A [`Plan`] is what a simulation runs: [`Flow`]s with fixed starts or starts that wait for others, and
-//! [`Arrivals`], flows drawn while the run goes on. Generators append to a [`PlanBuilder`]; hosts are dense
-//! indices, so that a plan knows nothing of the fabric it will run on.
+//! A [`Plan`] has [`Flow`]s with fixed starts or starts that wait for others, and [`Arrivals`], flows drawn during the
+//! run. Generators append to a [`PlanBuilder`]. Hosts are dense indices: a plan does not depend on the fabric.
 //!
 //! ```
 //! use traffic::{Entry, Pairs, Pattern, PlanBuilder, Sizes, Workload};

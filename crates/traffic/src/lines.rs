@@ -1,59 +1,59 @@
-//! Text files of whitespace-separated columns, read line by line; errors name the file and the line.
+//! Text files of whitespace-separated columns, read line by line; errors have the file and the line.
 
 use std::io::{BufRead, Read};
 use thiserror::Error;
 
-/// Longer lines are no data; reading them whole would let a file without line ends fill the memory.
+/// Longest line: without a limit, a file without line ends would fill the memory.
 const MAX_LINE_BYTES: u64 = 4096;
 
-/// Why a file could not be read.
+/// Error of reading a file.
 #[derive(Debug, Error)]
 pub enum FileError {
-    /// A line that is not what the format wants.
+    /// A line that violates the format.
     #[error("{file}:{line}: {problem} ({format})")]
     Line {
         /// Name of the file as given.
         file: String,
         /// Line, from 1.
         line: u64,
-        /// The format that the file was read as.
+        /// Format that the file was read as.
         format: &'static str,
-        /// What is wrong and what would be right.
+        /// The error and a correct value.
         problem: Problem,
     },
-    /// The file could not be read at all.
+    /// The file could not be read.
     #[error("{file}: {source}")]
     Read {
         /// Name of the file as given.
         file: String,
-        /// What the system says.
+        /// Error of the system.
         source: std::io::Error,
     },
 }
 
-/// What is wrong with a line.
+/// Error in a line.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum Problem {
     /// Not text.
     #[error("not UTF-8 text")]
     NotText,
-    /// A line that no writer of the format makes.
+    /// A line longer than any of the format.
     #[error("longer than {MAX_LINE_BYTES} bytes")]
     TooLong,
     /// The wrong number of columns.
     #[error("{found} columns: expected {expected}")]
     Columns {
-        /// What there is.
+        /// Number of columns in the line.
         found: usize,
-        /// What the format has.
+        /// Columns of the format.
         expected: &'static str,
     },
-    /// A column that is no number, or one that does not fit.
+    /// A column that is no number, or one out of range.
     #[error("`{text}` is not {expected}")]
     NotNumber {
         /// The column, cut after 40 characters.
         text: String,
-        /// What it should be.
+        /// Description of a valid value.
         expected: &'static str,
     },
     /// A host that does not exist.
@@ -61,21 +61,21 @@ pub enum Problem {
     HostOutOfRange {
         /// The id.
         id: u64,
-        /// How many hosts there are.
+        /// Number of hosts.
         hosts: u32,
-        /// How many other nodes ids count, too.
+        /// Number of other nodes that ids count.
         nodes: u32,
     },
-    /// A node that neither sends nor receives.
+    /// A switch as source or destination.
     #[error("node {0} is a switch: flows go from host to host")]
     Switch(u64),
     /// A flow to its own source.
     #[error("host {0} sends to itself: source and destination must differ")]
     ToItself(u32),
-    /// A flow before the instant that is to become 0.
+    /// A flow before the time origin.
     #[error("the flow starts before the time origin {0}: use an earlier origin, or none")]
     BeforeOrigin(units::Time),
-    /// A line that is right in two formats, and no line decides.
+    /// Lines that are valid in two formats, in all of the file.
     #[error(
         "reads as a flow of {size} bytes at {end} s (hpcc), or as {packets} packets from {size} s to {end} s \
          (ns3-rdma), and no other line of the file decides: write format = \"hpcc\" or format = \"ns3-rdma\""
@@ -88,18 +88,18 @@ pub enum Problem {
         /// The sixth: a start, or an end.
         end: String,
     },
-    /// Fewer flows than the first line promises.
+    /// Fewer flows than announced.
     #[error("the file ends after {found} flows, but its first line promises {promised}")]
     Truncated {
-        /// What the first line says.
+        /// The announced number.
         promised: u64,
-        /// What there is.
+        /// Number of flows in the file.
         found: u64,
     },
     /// More flows than a plan holds.
     #[error("{promised} flows are more than the {limit} a plan holds")]
     TooMany {
-        /// What the first line says.
+        /// The announced number.
         promised: u64,
         /// The limit.
         limit: u64,
@@ -107,16 +107,16 @@ pub enum Problem {
     /// A file without a line of data.
     #[error("the file is empty: expected {0}")]
     Empty(&'static str),
-    /// A link that fails, in a file of flows.
+    /// A link failure in a connection matrix.
     #[error(
         "a link that fails: a file of flows does not say so here; take the line out and write [[fail]] in the \
          scenario, with link = [\"tor0\", \"agg1\"] and at = \"0ps\""
     )]
     Failure,
-    /// Something about flows that wait for each other, in words.
+    /// An error in triggers or messages, in words.
     #[error("{0}")]
     Trigger(String),
-    /// A distribution that is none.
+    /// An invalid distribution.
     #[error("{0}")]
     Distribution(&'static str),
 }
@@ -128,7 +128,7 @@ fn out_of_range(id: u64, hosts: u32, nodes: u32) -> String {
     }
 }
 
-/// The lines of a file that hold data: blank ones and comments (`#`) are skipped.
+/// The lines of a file that hold data: blank lines and comments (`#`) are skipped.
 pub(crate) struct Lines<'a, R> {
     reader: R,
     file: &'a str,
@@ -137,21 +137,21 @@ pub(crate) struct Lines<'a, R> {
     buffer: Vec<u8>,
 }
 
-/// What some editors write before the first line.
+/// Byte order mark, which some editors write before the first line.
 const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
 impl<'a, R: BufRead> Lines<'a, R> {
-    /// `format` is what errors call the file.
+    /// Makes a reader; `format` is the name of the format in errors.
     pub(crate) fn new(reader: R, file: &'a str, format: &'static str) -> Self {
         Lines { reader, file, format, number: 0, buffer: Vec::new() }
     }
 
-    /// Which of several formats the file is.
+    /// Sets the format after it was detected.
     pub(crate) fn set_format(&mut self, format: &'static str) {
         self.format = format;
     }
 
-    /// The columns of the next line with data, or `None` at the end.
+    /// Returns the columns of the next line with data, or `None` at the end.
     pub(crate) fn next(&mut self) -> Result<Option<Vec<&str>>, FileError> {
         loop {
             self.buffer.clear();
@@ -173,22 +173,22 @@ impl<'a, R: BufRead> Lines<'a, R> {
                 break;
             }
         }
-        // Again, since a borrow of the buffer cannot leave the loop.
+        // Converted again, since a borrow of the buffer cannot leave the loop.
         let text = std::str::from_utf8(&self.buffer).unwrap_or_default();
         Ok(Some(text.split('#').next().unwrap_or_default().split_whitespace().collect()))
     }
 
-    /// Line number of the last line read, from 1.
+    /// Returns the line number of the last line read, from 1.
     pub(crate) fn number(&self) -> u64 {
         self.number
     }
 
-    /// An error at the last line read.
+    /// Makes an error at the last line read.
     pub(crate) fn error(&self, problem: Problem) -> FileError {
         self.error_at(self.number.max(1), problem)
     }
 
-    /// An error at a line read before.
+    /// Makes an error at an earlier line.
     pub(crate) fn error_at(&self, line: u64, problem: Problem) -> FileError {
         FileError::Line { file: self.file.into(), line, format: self.format, problem }
     }

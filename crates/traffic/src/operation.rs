@@ -1,30 +1,30 @@
-//! What hosts do together, and how.
+//! Collective operations and their algorithms.
 
-/// What hosts do together. Sizes and factors are those that nccl-tests prints.
+/// A collective operation. Sizes and factors are those of nccl-tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation {
-    /// Everybody ends with the sum of what all hold.
+    /// Every host ends with the sum of all hosts' data.
     AllReduce,
-    /// Everybody ends with its part of that sum.
+    /// Every host ends with its part of that sum.
     ReduceScatter,
-    /// Everybody ends with the parts of all.
+    /// Every host ends with the parts of all hosts.
     AllGather,
-    /// Everybody ends with what a host, by its index, holds.
+    /// Every host ends with the data of the root.
     Broadcast {
-        /// That host; `None` for the first.
+        /// The root, by host index; `None` for the first.
         root: Option<u32>,
     },
-    /// A host, by its index, ends with the sum of what all hold.
+    /// The root ends with the sum of all hosts' data.
     Reduce {
-        /// That host; `None` for the first.
+        /// The root, by host index; `None` for the first.
         root: Option<u32>,
     },
-    /// Everybody ends with the part that each other has for it.
+    /// Every host ends with the parts that the others have for it.
     AllToAll,
 }
 
 impl Operation {
-    /// Its name in scenarios.
+    /// Returns the name in scenarios.
     pub fn name(self) -> &'static str {
         match self {
             Operation::AllReduce => "all-reduce",
@@ -36,8 +36,8 @@ impl Operation {
         }
     }
 
-    /// Bus bandwidth over algorithm bandwidth among `ranks` hosts: what the busiest direction of a host's link must
-    /// carry at least, over the bytes that the operation is about.
+    /// Bus bandwidth over algorithm bandwidth among `ranks` hosts: the least bytes on the busiest direction of a host's
+    /// link, over the operation's bytes.
     pub fn bus_factor(self, ranks: u32) -> f64 {
         let others = f64::from(ranks.saturating_sub(1)) / f64::from(ranks.max(1));
         match self {
@@ -48,32 +48,32 @@ impl Operation {
     }
 }
 
-/// How they do it.
+/// Algorithm of a collective operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Algorithm {
-    /// Each sends to the next, the last to the first (Patarasuk and Yuan, 2009). One root: a chain that begins or ends
-    /// there.
+    /// Each host sends to the next, the last to the first (Patarasuk and Yuan, 2009). With a root: a chain that begins
+    /// or ends there.
     Ring,
-    /// Two binary trees with half of the data each; whoever is inside the one is a leaf of the other (Sanders, Speck
-    /// and Träff, 2009).
+    /// Two binary trees with half of the data each; an inner node of one is a leaf of the other (Sanders, Speck and
+    /// Träff, 2009).
     Tree,
-    /// Exchange with a partner half, a quarter, an eighth of all hosts away, and back (Thakur, Rabenseifner and Gropp,
-    /// 2005); the hosts are a power of two.
+    /// Exchanges with a partner half, a quarter, an eighth of all hosts away, and back (Thakur, Rabenseifner and Gropp,
+    /// 2005); the number of hosts is a power of two.
     HalvingDoubling,
-    /// Rings within groups of neighbours in the list, and rings of those that have the same place in their groups.
+    /// Rings within groups of neighbours in the list, and rings of the hosts with equal index in their groups.
     Hierarchical {
-        /// Hosts of each group: more than one, and a divisor of all.
+        /// Hosts per group: more than one, and a divisor of all.
         group: u32,
     },
-    /// Each sends to each other, in rounds of shifts: in round r to the host r places further.
+    /// Each host sends to each other, in rounds: in round r to the host r positions further.
     Direct {
-        /// How many rounds a host has under way at a time, at least 1.
+        /// Rounds that a host has in flight, at least 1.
         window: u32,
     },
 }
 
 impl Algorithm {
-    /// Its name in scenarios.
+    /// Returns the name in scenarios.
     pub fn name(self) -> &'static str {
         match self {
             Algorithm::Ring => "ring",

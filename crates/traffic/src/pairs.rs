@@ -1,4 +1,4 @@
-//! Who sends to whom, once: permutation, all-to-all, incast, random and listed pairs.
+//! Pairs of hosts: permutation, all-to-all, incast, random and listed pairs.
 
 use crate::entry::Entry;
 use crate::error::TrafficError;
@@ -7,32 +7,32 @@ use crate::process::DatagramSource;
 use crate::sizes::{ENDLESS, Sizes};
 use units::random::Stream;
 
-/// Pairs of hosts and what flows between each.
+/// Pairs of hosts and the flows between them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pairs {
-    /// Who sends to whom.
+    /// Choice of sources and destinations.
     pub pattern: Pattern,
-    /// What each pair carries.
+    /// Flow of each pair.
     pub workload: Workload,
 }
 
-/// Who sends to whom.
+/// Choice of sources and destinations.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Pattern {
     /// Every host sends to one other and receives from one other: a random derangement.
     Permutation,
     /// Every host to every other.
     AllToAll,
-    /// Some to one.
+    /// Several senders, one receiver.
     Incast {
-        /// How many send: distinct, drawn at random among the others.
+        /// Number of senders: distinct, drawn at random among the others.
         fan_in: u32,
-        /// Who receives; `None` draws one of the hosts.
+        /// The receiver; `None` draws one of the hosts.
         receiver: Option<u32>,
     },
-    /// Pairs drawn independently; a pair may come twice.
+    /// Pairs drawn independently, possibly more than once.
     Random {
-        /// How many.
+        /// Number of pairs.
         pairs: u32,
     },
     /// Host `i` of the list to host `i + stride`, modulo the number of hosts.
@@ -40,11 +40,11 @@ pub enum Pattern {
         /// Not a multiple of the number of hosts.
         stride: u32,
     },
-    /// These (source, destination).
+    /// Explicit (source, destination) pairs.
     List(Vec<(u32, u32)>),
 }
 
-/// What a pair carries.
+/// Flow of a pair.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Workload {
     /// One transfer.
@@ -53,19 +53,18 @@ pub enum Workload {
     Endless,
     /// Frames without a transport, until `size_bytes` are sent or the source stops.
     Datagrams {
-        /// When frames leave.
+        /// The datagram source.
         source: DatagramSource,
-        /// Total of the frame lengths; `None` for no limit.
+        /// Total of the frame lengths in bytes; `None` for no limit.
         size_bytes: Option<u64>,
     },
 }
 
-/// Appends one flow per pair. Random choices come from the entry's own streams: pattern, sizes and jitter do
-/// not disturb each other.
+/// Appends one flow per pair. Pattern, sizes and jitter have separate random streams of the entry.
 ///
 /// # Errors
-/// Too few hosts for the pattern, a stride that leads back, hosts that appear twice, an impossible size or
-/// source, more flows than a plan holds.
+/// Too few hosts for the pattern, a stride that leads back to its source, duplicate hosts, an invalid size or source,
+/// more flows than a plan holds.
 pub fn pairs(parameters: &Pairs, hosts: &[u32], entry: &Entry, builder: &mut PlanBuilder) -> Result<(), TrafficError> {
     let what = parameters.pattern.name();
     let (mut sizes, mut jitter) = (entry.stream("flow sizes"), entry.jitter_stream());
@@ -104,7 +103,7 @@ impl Pattern {
         }
     }
 
-    /// How many pairs among this many hosts.
+    /// Returns the number of pairs among this many hosts.
     fn count(&self, hosts: usize) -> u128 {
         let hosts = hosts as u128;
         match self {
@@ -128,7 +127,7 @@ impl Pattern {
             }
             Pattern::AllToAll => {
                 need(2)?;
-                // By shift, not by source: flows that start together then meet at different receivers.
+                // By shift, not by source: simultaneous flows then have different receivers.
                 for shift in 1..hosts.len() {
                     (0..hosts.len()).for_each(|at| pair(hosts[at], hosts[(at + shift) % hosts.len()]));
                 }
@@ -140,7 +139,7 @@ impl Pattern {
                 }
                 let receiver = receiver.unwrap_or_else(|| hosts[stream.below(hosts.len() as u64) as usize]);
                 let mut others: Vec<u32> = hosts.iter().copied().filter(|host| *host != receiver).collect();
-                // The first places of a Fisher-Yates shuffle.
+                // The first positions of a Fisher-Yates shuffle.
                 for at in 0..*fan_in as usize {
                     let from = at + stream.below((others.len() - at) as u64) as usize;
                     others.swap(at, from);
@@ -152,6 +151,7 @@ impl Pattern {
                 for _ in 0..*pairs {
                     let src = stream.below(hosts.len() as u64);
                     let dst = stream.below(hosts.len() as u64 - 1);
+                    // Skip the source, so that the other hosts stay equally likely.
                     let dst = dst + u64::from(dst >= src);
                     pair(hosts[src as usize], hosts[dst as usize]);
                 }
@@ -171,7 +171,7 @@ impl Pattern {
     }
 }
 
-/// That the list has enough hosts, each once.
+/// Requires enough hosts, each once.
 pub(crate) fn require_hosts(what: &'static str, hosts: &[u32], needed: u64) -> Result<(), TrafficError> {
     if (hosts.len() as u64) < needed {
         return Err(TrafficError::TooFewHosts { what, needed, hosts: hosts.len() as u64 });
@@ -184,8 +184,8 @@ pub(crate) fn require_hosts(what: &'static str, hosts: &[u32], needed: u64) -> R
     }
 }
 
-/// A uniformly random order of `0..len` that leaves nothing in its place; `len` is at least 2. Shuffles until
-/// one fits: 2.7 times on average, since nearly one order in e does.
+/// Returns a uniformly random permutation of `0..len` without fixed points; `len` is at least 2. It shuffles until one
+/// fits: 2.7 times on average, since nearly one permutation in e does.
 fn derangement(stream: &mut Stream, len: usize) -> Vec<u32> {
     let mut order: Vec<u32> = (0..len as u32).collect();
     loop {
@@ -252,7 +252,7 @@ mod tests {
         }
     }
 
-    /// Nine derangements of four, all as likely: chi-square with 8 degrees of freedom, 26.1 at 0.1 %.
+    /// All nine derangements of four are equally likely: chi-square with 8 degrees of freedom, 26.1 at 0.1 %.
     #[test]
     fn derangements_are_uniform() {
         let mut counts = std::collections::BTreeMap::new();
@@ -272,7 +272,7 @@ mod tests {
         assert_eq!(all, [(5, 6), (6, 7), (7, 5), (5, 7), (6, 5), (7, 6)]);
         assert_eq!(ends(&plan(Pattern::Stride { stride: 4 }, &[5, 6, 7], 1).unwrap()), [(5, 6), (6, 7), (7, 5)]);
         assert_eq!(ends(&plan(Pattern::List(vec![(9, 2), (2, 9)]), &[], 1).unwrap()), [(9, 2), (2, 9)]);
-        // A receiver that is none of the sending hosts.
+        // A receiver outside the list of senders.
         let outside = Pattern::Incast { fan_in: 2, receiver: Some(9) };
         assert!(ends(&plan(outside, &[5, 6, 7], 1).unwrap()).iter().all(|(_, dst)| *dst == 9));
     }

@@ -1,4 +1,4 @@
-//! The plan: flows, who starts whom, and flow arrivals yet to be drawn.
+//! The plan: flows, their notifications, and arrivals drawn during the run.
 
 use crate::arrivals::Arrivals;
 use crate::error::{PlanError, TrafficError};
@@ -6,88 +6,89 @@ use crate::operation::{Algorithm, Operation};
 use crate::process::DatagramSource;
 use units::Time;
 
-/// Everything that will be sent in a run.
+/// All traffic of a run.
 #[derive(Clone, Debug, Default)]
 pub struct Plan {
     /// Flows by index; the index is the flow's identity in notifications and results.
     pub flows: Vec<Flow>,
-    /// Which flows an event of a flow helps to start.
+    /// Notifications: flows that wait for an event of a flow.
     pub notifications: Notifications,
-    /// Flow sources that are drawn while the run goes on, at most one per host and traffic entry, ordered by
-    /// (traffic entry, position of the host in the entry's list).
+    /// Flow sources drawn during the run, at most one per host and traffic entry, ordered by (traffic entry, index of
+    /// the host in the entry's list).
     pub arrivals: Vec<Arrivals>,
-    /// Which flows are messages of one connection.
+    /// Flows that are messages of one connection.
     pub connections: Connections,
-    /// Which flows are requests and replies, in their order; at most one a traffic entry.
+    /// Flows that are requests and replies, in order; at most one exchange per traffic entry.
     pub exchanges: Vec<Exchange>,
-    /// What hosts wait for before several of their flows may start, by number.
+    /// Joins, by number.
     pub joins: Vec<Join>,
-    /// Which flows are those of collective operations, in their order; at most one a traffic entry.
+    /// Flows of collective operations, in order; at most one collection per traffic entry.
     pub collectives: Vec<Collection>,
 }
 
 impl Plan {
-    /// The classes of its flows, planned and drawn, a bit each.
+    /// Returns the classes of all flows, planned and drawn, as a bit mask.
     pub fn classes(&self) -> u8 {
         let of_flows = self.flows.iter().map(|flow| flow.class);
         of_flows.chain(self.arrivals.iter().map(|arrivals| arrivals.class)).fold(0, |used, class| used | 1 << class)
     }
 }
 
-/// Something that a host waits for before several of its flows may start: all that came before, and a time of its own.
-/// It starts none by itself: to each of them it counts as one notification.
+/// A join: a host waits for notifications and a delay before several of its flows may start. The join counts as one
+/// notification to each of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Join {
     /// The host.
     pub host: u32,
-    /// How many notifications must arrive, at least 1.
+    /// Number of notifications that must arrive, at least 1.
     pub waits_for: u32,
-    /// From the last of them to the instant at which it counts: what the host computes.
+    /// Delay from the last of them until the join counts: compute time of the host.
     pub delay: Time,
-    /// The flows to which it counts.
+    /// Flows that the join notifies.
     pub flows: Vec<u32>,
 }
 
-/// Flows of one traffic entry that are iterations of a collective operation, one after the other.
+/// Flows of one traffic entry that are consecutive iterations of a collective operation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Collection {
     /// The traffic entry.
     pub traffic: u8,
-    /// What is done.
+    /// The operation.
     pub operation: Operation,
-    /// How.
+    /// The algorithm.
     pub algorithm: Algorithm,
-    /// How many hosts take part.
+    /// Number of hosts in the operation.
     pub ranks: u32,
-    /// What the operation is about: [`Operation::total_bytes`](crate::Operation) says of what.
+    /// Size in bytes, as in [`Collective::total_bytes`](crate::Collective).
     pub total_bytes: u64,
-    /// The first flow of the first iteration.
+    /// First flow of the first iteration.
     pub first_flow: u32,
-    /// Flows of each iteration, at least 1.
+    /// Flows per iteration, at least 1.
     pub flows: u32,
-    /// How many iterations there are.
+    /// Number of iterations.
     pub iterations: u32,
-    /// How many connections carry the messages from one host to another; `None`: each message has its own.
+    /// Connections that carry the messages from one host to another; `None`: one per message.
     pub qps_per_connection: Option<u32>,
 }
 
-/// Flows of one traffic entry that ask and answer: round by round the requests of all connections, then their replies.
+/// Flows of one traffic entry that are requests and replies: in each round the requests of all connections, then their
+/// replies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Exchange {
     /// The traffic entry.
     pub traffic: u8,
-    /// The first request of the first connection.
+    /// First request of the first connection.
     pub first_flow: u32,
-    /// How many requests a round has, at least 1.
+    /// Requests per round, at least 1.
     pub connections: u32,
-    /// Requests of each connection.
+    /// Requests per connection.
     pub requests: u32,
-    /// Whether all requests of a connection share one of the transport's, and all replies another.
+    /// All requests of a connection share one transport connection, and all replies another.
     pub session: bool,
 }
 
 impl Exchange {
-    /// The request that `flow` belongs to: itself, or the one that it answers; `None` if it is of neither kind.
+    /// Returns the request of `flow`: itself, or the one that it replies to; `None` if it is not part of the exchange.
     pub fn request_of(&self, flow: u32) -> Option<u32> {
         let connections = u64::from(self.connections);
         let at = u64::from(flow.checked_sub(self.first_flow)?);
@@ -103,38 +104,38 @@ pub struct Flow {
     pub src: u32,
     /// The receiving host, never `src`.
     pub dst: u32,
-    /// What the transport delivers, or the total of the frame lengths of a datagram source (rounded up to
-    /// whole frames); at least 1; [`ENDLESS`](crate::ENDLESS) for a flow without end.
+    /// Bytes that the transport delivers, or total of a datagram source's frame lengths (rounded up to whole frames);
+    /// at least 1; [`ENDLESS`](crate::ENDLESS) for a flow without end.
     pub size_bytes: u64,
-    /// When it starts.
+    /// Start of the flow.
     pub start: Start,
     /// Priority class (PFC priority, priority group), 0 to 7.
     pub class: u8,
-    /// Index of the `[[traffic]]` entry that made it.
+    /// Index of the flow's `[[traffic]]` entry.
     pub traffic: u8,
-    /// Destination port in flow tables and captures (HPCC: 100, 200 for incast); no part of the hash.
+    /// Destination port in flow tables and captures (HPCC: 100, 200 for incast); not part of the hash.
     pub dst_port: u16,
     /// A path of the fabric chosen in the plan; `None` leaves it to routing.
     pub path: Option<u32>,
-    /// What sends.
+    /// Source of the frames.
     pub load: Load,
 }
 
-/// When a flow starts.
+/// Start of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Start {
     /// At a fixed time.
     At(Time),
-    /// After others.
+    /// After other flows.
     After {
-        /// How many notifications must arrive; [`PlanBuilder::notify`] counts them.
+        /// Notifications that must arrive; [`PlanBuilder::notify`] counts them.
         waits_for: u32,
         /// Think time after the last of them.
         delay: Time,
     },
 }
 
-/// Which event of a flow notifies another.
+/// Event of a flow that sends notifications.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum When {
     /// The sender is done: the last byte is acknowledged or, for datagrams, sent. Happens at `src`.
@@ -143,37 +144,37 @@ pub enum When {
     Delivered,
 }
 
-/// What a flow sends through.
+/// Source of a flow's frames.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Load {
     /// The host's transport sends `size_bytes`.
     Transport,
-    /// Frames at times of their own, without a transport. Boxed: plans with a million flows have none of these.
+    /// Frames at scheduled times, without a transport. Boxed, to keep flows of other kinds small.
     Datagrams(Box<DatagramSource>),
 }
 
-/// That an event of a flow counts towards the start of another.
+/// A notification: an event of a flow counts towards the start of another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Notification {
     /// The event.
     pub when: When,
-    /// The flow that waits, or [`JOIN`] and the number of a join.
+    /// The waiting flow, or [`JOIN`] and the number of a join.
     pub target: u32,
 }
 
-/// Marks the target of a notification as one of [`Plan::joins`]: the other bits are its number.
+/// Flag of a notification's target: the other bits are the number of one of [`Plan::joins`].
 pub const JOIN: u32 = 1 << 31;
 
-/// Notifications by flow, in compressed rows. A plan without any holds nothing.
+/// Notifications by flow, in compressed rows. Empty for a plan without notifications.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Notifications {
-    /// Where the row of each flow starts, and the end of the last; empty without notifications.
+    /// Start of each flow's row, and end of the last; empty without notifications.
     offsets: Vec<u32>,
     entries: Vec<Notification>,
 }
 
 impl Notifications {
-    /// Whom events of `flow` notify, in the order in which they were added.
+    /// Notifications of `flow`, in the order in which they were added.
     pub fn of(&self, flow: u32) -> &[Notification] {
         let at = flow as usize;
         match self.offsets.get(at..at + 2) {
@@ -181,16 +182,16 @@ impl Notifications {
             _ => &[],
         }
     }
-    /// How many there are.
+    /// Returns the number of notifications.
     pub fn len(&self) -> usize {
         self.entries.len()
     }
-    /// Whether no flow waits for another.
+    /// Returns `true` if no flow waits for another.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
-    /// Sorts edges (flow, notification) into rows; stable. Edges of flows at or beyond `flows` are impossible.
+    /// Sorts edges (flow, notification) into rows; stable. Edges of flows at or beyond `flows` must not occur.
     pub(crate) fn new(flows: usize, edges: &[(u32, Notification)]) -> Self {
         if edges.is_empty() {
             return Notifications::default();
@@ -213,37 +214,36 @@ impl Notifications {
     }
 }
 
-/// Connections that carry several flows, as their messages: one after the other in this order, from one source to one
-/// destination in one class. A flow that is on none of them has a connection of its own. A connection is known by its
-/// first message.
+/// Connections that carry several flows as their messages: sent in order, from one source to one destination in one
+/// class. A flow that is on none of them has its own connection. The first message identifies a connection.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Connections {
-    /// By flow: the first message of its connection, and the one after it. Empty where no connection carries several.
+    /// By flow: first message of its connection, and next message. Empty if no connection carries several.
     messages: Vec<(u32, u32)>,
 }
 
-/// No message comes after this one.
+/// Marks the last message.
 const NONE: u32 = u32::MAX;
 
 impl Connections {
-    /// The connection of `flow`: its first message.
+    /// Returns the connection of `flow`: its first message.
     #[inline]
     pub fn of(&self, flow: u32) -> u32 {
         self.messages.get(flow as usize).map_or(flow, |&(first, _)| first)
     }
 
-    /// The message after `flow` on its connection.
+    /// Returns the message after `flow` on its connection.
     pub fn next(&self, flow: u32) -> Option<u32> {
         self.messages.get(flow as usize).map(|&(_, next)| next).filter(|&next| next != NONE)
     }
 
-    /// Whether the connection of `flow` carries several messages.
+    /// Returns `true` if the connection of `flow` carries several messages.
     #[inline]
     pub fn are_shared_by(&self, flow: u32) -> bool {
         self.messages.get(flow as usize).is_some_and(|&(first, next)| first != flow || next != NONE)
     }
 
-    /// From pairs of a message and the one after it, in the order of each connection.
+    /// Builds connections from pairs of consecutive messages, in the order of each connection.
     fn new(flows: usize, follows: &[(u32, u32)]) -> Self {
         if follows.is_empty() {
             return Connections::default();
@@ -257,7 +257,7 @@ impl Connections {
     }
 }
 
-/// Collects what generators make.
+/// Collects the output of generators.
 #[derive(Clone, Debug, Default)]
 pub struct PlanBuilder {
     flows: Vec<Flow>,
@@ -270,20 +270,20 @@ pub struct PlanBuilder {
 }
 
 impl PlanBuilder {
-    /// The most flows of a plan (all-to-all among 8192 hosts).
+    /// Most flows of a plan (all-to-all among 8192 hosts).
     pub const MAX_FLOWS: u64 = 1 << 26;
-    /// The most notifications of a plan.
+    /// Most notifications of a plan.
     pub const MAX_NOTIFICATIONS: u64 = 1 << 28;
 
-    /// Nothing to send yet.
+    /// Makes an empty builder.
     pub fn new() -> Self {
         PlanBuilder::default()
     }
 
-    /// Makes room for what `what` is about to add. Generators call it before they allocate anything.
+    /// Reserves space for the flows and notifications of `what`. Generators call it before they allocate.
     ///
     /// # Errors
-    /// [`TrafficError::TooMany`] if the plan would not hold it.
+    /// [`TrafficError::TooMany`] if the plan would exceed its limits.
     pub fn reserve(&mut self, what: &'static str, flows: u128, notifications: u128) -> Result<(), TrafficError> {
         let check = |have: usize, more: u128, kind, limit: u64| {
             let count = have as u128 + more;
@@ -296,7 +296,7 @@ impl PlanBuilder {
         Ok(())
     }
 
-    /// Adds a flow and says its index.
+    /// Adds a flow and returns its index.
     ///
     /// # Panics
     /// Beyond `u32::MAX` flows; [`PlanBuilder::reserve`] refuses long before.
@@ -306,9 +306,8 @@ impl PlanBuilder {
         index
     }
 
-    /// Lets the event `when` of flow `from` count towards the start of flow `target`, which then waits for one
-    /// notification more. A target that does not wait, or does not exist, is refused by
-    /// [`PlanBuilder::build`].
+    /// Makes the event `when` of flow `from` notify flow `target`, which then waits for one notification more.
+    /// [`PlanBuilder::build`] refuses a target that does not wait or does not exist.
     ///
     /// # Panics
     /// If `from` was not added yet.
@@ -318,7 +317,7 @@ impl PlanBuilder {
         self.edges.push((from, Notification { when, target }));
     }
 
-    /// One notification more will come to a flow or a join.
+    /// Adds one to the notifications that a flow or a join waits for.
     fn await_one(&mut self, target: u32) {
         if target & JOIN != 0 {
             if let Some(join) = self.joins.get_mut((target & !JOIN) as usize) {
@@ -329,14 +328,13 @@ impl PlanBuilder {
         }
     }
 
-    /// Adds something that `host` waits for, and says what [`PlanBuilder::notify`] and [`PlanBuilder::release`] call
-    /// it.
+    /// Adds a join at `host`; returns its identifier for [`PlanBuilder::notify`] and [`PlanBuilder::release`].
     pub fn join(&mut self, host: u32, delay: Time) -> u32 {
         self.joins.push(Join { host, delay, ..Join::default() });
         JOIN | (self.joins.len() - 1) as u32
     }
 
-    /// Lets `join` count towards the start of flow `target`, which then waits for one notification more.
+    /// Makes `join` notify flow `target`, which then waits for one notification more.
     ///
     /// # Panics
     /// If there is no such join.
@@ -345,16 +343,16 @@ impl PlanBuilder {
         self.joins[(join & !JOIN) as usize].flows.push(target);
     }
 
-    /// Says which of the flows that were added are those of a collective operation.
+    /// Registers the flows of a collective operation.
     pub fn collective(&mut self, collection: Collection) {
         self.collectives.push(collection);
     }
 
-    /// Lets flow `next` be the message after flow `before` on one connection. Messages are added in the order in which
-    /// their connection carries them.
+    /// Makes flow `next` the message after flow `before` on one connection. Messages are added in the order of their
+    /// connection.
     ///
     /// # Panics
-    /// If one of them was not added yet, or they differ in source, destination, class, traffic entry or path.
+    /// If one of them was not added yet, or they differ in source, destination, class, traffic entry, port or path.
     pub fn continues(&mut self, before: u32, next: u32) {
         let of = |flow: u32| {
             let Flow { src, dst, class, traffic, dst_port, path, .. } = &self.flows[flow as usize];
@@ -364,13 +362,13 @@ impl PlanBuilder {
         self.follows.push((before, next));
     }
 
-    /// Says which of the flows that are added next are requests and which are replies.
+    /// Registers the requests and replies among the flows that are added next.
     pub fn exchange(&mut self, exchange: Exchange) {
         self.exchanges.push(exchange);
     }
 
-    /// As [`PlanBuilder::notify`], for a target that states itself how many notifications it waits for: fewer than it
-    /// gets let it start at the first so many.
+    /// Like [`PlanBuilder::notify`], without raising the target's number of awaited notifications. If the target gets
+    /// more than it waits for, it starts at the first ones.
     ///
     /// # Panics
     /// If `from` was not added yet.
@@ -384,19 +382,19 @@ impl PlanBuilder {
         self.arrivals.push(arrivals);
     }
 
-    /// How many flows were added.
+    /// Returns the number of flows.
     pub fn len(&self) -> usize {
         self.flows.len()
     }
-    /// Whether nothing was added.
+    /// Returns `true` if the builder has no flow and no arrivals.
     pub fn is_empty(&self) -> bool {
         self.flows.is_empty() && self.arrivals.is_empty()
     }
 
-    /// The plan, validated for a fabric with this many hosts.
+    /// Builds the plan and validates it for a fabric with this many hosts.
     ///
     /// # Errors
-    /// As [`Plan::validate`].
+    /// Those of [`Plan::validate`].
     pub fn build(self, hosts: u32) -> Result<Plan, PlanError> {
         let notifications = Notifications::new(self.flows.len(), &self.edges);
         let connections = Connections::new(self.flows.len(), &self.follows);

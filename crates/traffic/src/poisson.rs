@@ -1,4 +1,4 @@
-//! Flows that arrive at random at every host.
+//! Poisson flow arrivals at every host.
 
 use crate::arrivals::Arrivals;
 use crate::arrivals::{Shared, mean_gap};
@@ -13,36 +13,36 @@ use units::{Rate, Time};
 /// Poisson arrivals of flows, independent at each host.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Poisson {
-    /// How often.
+    /// Arrival rate.
     pub intensity: Intensity,
-    /// How large.
+    /// Flow sizes.
     pub sizes: Sizes,
-    /// To whom, uniformly and never to the sender itself; `None`: to the sending hosts.
+    /// Destinations, drawn uniformly, never the sender itself; `None`: the sending hosts.
     pub destinations: Option<Vec<u32>>,
     /// No flow starts at or after this instant; `None`: until the run ends.
     pub stop: Option<Time>,
-    /// How many flows each host starts at most; `None`: no limit.
+    /// Most flows of each host; `None`: no limit.
     pub flows_per_host: Option<u64>,
 }
 
-/// How often flows arrive at each host.
+/// Arrival rate at each host.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Intensity {
-    /// So that their bytes are this share of the link of the host: mean gap = mean size * 8 / (rate * load).
+    /// As a share of the host's link rate: mean gap = mean size * 8 / (rate * load).
     Load {
         /// Rate of the host's link.
         rate: Rate,
         /// Share of it, payload only, 1e-9 or more; above 1 it overloads the host.
         load: f64,
     },
-    /// At this mean gap, not zero.
+    /// As a mean gap, not zero.
     MeanGap(Time),
 }
 
 /// Appends one [`Arrivals`] per host; their flows are drawn during the run.
 ///
 /// # Errors
-/// No host, or no destination but itself for one; hosts that appear twice; sizes, load or gap out of range.
+/// No host, a host without another destination, duplicate hosts, sizes, load or gap out of range.
 pub fn poisson(
     parameters: &Poisson,
     hosts: &[u32],
@@ -62,7 +62,7 @@ pub fn poisson(
     };
     let destinations: Arc<[u32]> = parameters.destinations.as_deref().unwrap_or(hosts).into();
     require_hosts(WHAT, &destinations, 1)?;
-    // Positions of hosts among the destinations, without a search per host.
+    // Index of each host among the destinations, sorted for binary search.
     let mut positions: Vec<(u32, u32)> = destinations.iter().copied().zip(0..).collect();
     positions.sort_unstable();
     let stop = parameters.stop.unwrap_or(Time::MAX);
@@ -101,7 +101,7 @@ mod tests {
     #[test]
     fn the_mean_gap_is_that_of_hpcc() {
         let gap = |bytes, rate, load| mean_gap(Mean { numerator: bytes, denominator: 1 }, rate, load);
-        // 1,711,250 bytes at 100 Gbps last 136.9 us; at half load one flow comes each 273.8 us.
+        // 1,711,250 bytes at 100 Gbps last 136.9 us; at half load the mean gap is 273.8 us.
         assert_eq!(gap(1_711_250, Rate::from_gbps(100), 0.5), Some(Time::from_ns(273_800)));
         assert_eq!(gap(1000, Rate::from_gbps(1), 1.0), Some(Time::from_us(8)));
         assert_eq!(gap(1000, Rate::from_gbps(1), 0.3), Some(Time::from_ps(26_666_667)));
@@ -164,7 +164,7 @@ mod tests {
         assert!(draw(&[6]).iter().all(|arrival| [5, 7].contains(&arrival.dst)));
     }
 
-    /// What was drawn when this was written: a change of any draw changes everybody's results.
+    /// Recorded draws: a change of any draw changes all results.
     #[test]
     fn known_answers() {
         let parameters = Poisson {

@@ -1,42 +1,41 @@
-//! Sources of frames without a transport, and the times at which their frames leave.
+//! Datagram sources, and the departure times of their frames.
 
 use crate::random::{exponential, normal};
 use crate::sizes::ENDLESS;
 use units::random::{Stream, purpose};
 use units::{Rate, Time, WIRE_OVERHEAD_BYTES};
 
-/// Frames at times of their own: no acknowledgement, no reaction to anything.
+/// Frames at scheduled times: no acknowledgement, no congestion control.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DatagramSource {
-    /// When frames leave.
+    /// Departure times.
     pub process: Process,
-    /// Length of each frame from the destination address to the check sequence, 64 to 65,535 bytes; on average, where
-    /// lengths vary.
+    /// Frame length in bytes from destination address to FCS, 64 to 65,535; the mean if lengths vary.
     pub frame_bytes: u16,
-    /// How lengths vary.
+    /// Distribution of lengths.
     pub lengths: Lengths,
-    /// No frame starts at or after this instant of the simulation; `None` for no limit but the flow's size.
+    /// No frame starts at or after this instant of the simulation; `None` for no limit except the flow's size.
     pub stop: Option<Time>,
 }
 
-/// How the lengths of a source's frames vary.
+/// Distribution of a source's frame lengths.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Lengths {
-    /// Not at all.
+    /// Constant.
     #[default]
     Equal,
-    /// Normally distributed; what is drawn below 64 bytes or above the longest becomes that. The mean of what results
-    /// is `frame_bytes`, to half a byte: where limits would shift it, the distribution is shifted against them.
+    /// Normally distributed; draws below 64 bytes or above the longest are clamped. The mean after clamping is
+    /// `frame_bytes`, to half a byte: if the limits would shift it, the distribution is shifted to compensate.
     Normal {
-        /// The standard deviation.
+        /// The standard deviation in bytes.
         deviation_bytes: u16,
-        /// The longest, no less than `frame_bytes`.
+        /// The longest frame in bytes, at least `frame_bytes`.
         longest_bytes: u16,
     },
 }
 
-/// When the frames of a source leave. Rates are wire rates: a frame counts its length and
-/// [`WIRE_OVERHEAD_BYTES`], so that a source at the rate of a link saturates it.
+/// Departure times of a source's frames. Rates are wire rates: a frame counts its length and [`WIRE_OVERHEAD_BYTES`],
+/// so that a source at the rate of a link saturates it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Process {
     /// Equal gaps; the first frame at the start of the flow.
@@ -48,8 +47,7 @@ pub enum Process {
     Periodic {
         /// Above zero.
         period: Time,
-        /// Frames leave when the clock shows this and a whole number of periods; `None` for the first at the start of
-        /// the flow.
+        /// Departures at this clock time plus whole periods; `None`: the first frame at the start of the flow.
         phase: Option<Time>,
     },
     /// Independent exponential gaps, the first before the first frame.
@@ -57,9 +55,9 @@ pub enum Process {
         /// Mean wire rate.
         rate: Rate,
     },
-    /// Equal gaps during exponential on-times, nothing during exponential off-times; starts with an on-time.
-    /// What is left of a gap at the end of an on-time is waited in the next, so that the mean rate is
-    /// exactly `rate * mean_on / (mean_on + mean_off)`.
+    /// Equal gaps during exponential on-times, nothing during exponential off-times; starts with an on-time. The rest
+    /// of a gap at the end of an on-time continues in the next, so that the mean rate is exactly `rate * mean_on /
+    /// (mean_on + mean_off)`.
     OnOff {
         /// Wire rate while on.
         rate: Rate,
@@ -68,8 +66,8 @@ pub enum Process {
         /// Mean off-time.
         mean_off: Time,
     },
-    /// Equal bursts: frames a fixed gap apart, then a pause after the last frame of a burst (the generator of
-    /// INET that PABO uses: 10 us, n + 1 frames, 0.2 s).
+    /// Equal bursts: frames with a fixed gap, then a pause after the last frame of a burst (the INET generator that
+    /// PABO uses: 10 us, n + 1 frames, 0.2 s).
     Bursts {
         /// From frame to frame within a burst.
         frame_gap: Time,
@@ -90,7 +88,7 @@ impl Process {
 }
 
 impl DatagramSource {
-    /// What is wrong with the source, if anything.
+    /// Returns an error message if the source is invalid.
     pub(crate) fn check(&self) -> Result<(), &'static str> {
         if self.frame_bytes < 64 {
             return Err("an Ethernet frame has at least 64 bytes: raise frame_bytes");
@@ -119,7 +117,7 @@ impl DatagramSource {
         }
     }
 
-    /// The longest frame that it makes.
+    /// Returns the longest frame in bytes.
     pub const fn longest_bytes(&self) -> u16 {
         match self.lengths {
             Lengths::Equal => self.frame_bytes,
@@ -127,8 +125,8 @@ impl DatagramSource {
         }
     }
 
-    /// The mean of the normal distribution that has `frame_bytes` as its mean once its draws are limited; `None` if no
-    /// distribution has.
+    /// Returns the location of the normal distribution whose mean after clamping is `frame_bytes`; `None` if there is
+    /// none.
     fn location_bytes(&self) -> Option<f64> {
         let mean = f64::from(self.frame_bytes);
         let Lengths::Normal { deviation_bytes, longest_bytes } = self.lengths else { return Some(mean) };
@@ -141,7 +139,7 @@ impl DatagramSource {
         if mean <= least || mean >= longest {
             return None;
         }
-        // It grows with the location.
+        // Bisection: the mean after clamping grows with the location.
         let (mut low, mut high) = (least - 40.0 * deviation, longest + 40.0 * deviation);
         for _ in 0..100 {
             let middle = 0.5 * (low + high);
@@ -154,26 +152,25 @@ impl DatagramSource {
         Some(0.5 * (low + high))
     }
 
-    /// Whether it goes by the clock of its host; other sources know the true time.
+    /// Returns `true` if departures follow the host's clock; other sources use true time.
     pub const fn follows_clock(&self) -> bool {
         matches!(self.process, Process::Periodic { .. })
     }
 
-    /// What a frame costs on the wire, on average.
+    /// Returns the mean bytes of a frame on the wire.
     pub const fn wire_bytes(&self) -> u64 {
         self.frame_bytes as u64 + WIRE_OVERHEAD_BYTES
     }
 }
 
-/// The times at which the frames of one flow leave: an iterator that never goes backwards.
+/// Departure times of one flow's frames, never decreasing.
 #[derive(Clone, Debug)]
 pub struct Departures {
     source: DatagramSource,
     frames_left: u64,
     next: Time,
     stream: Stream,
-    /// Where frames follow each other at a rate: the whole picoseconds of a gap, and what is left of one, in units of
-    /// 1/rate.
+    /// For rate-based sources: whole picoseconds of a gap, and the remainder in units of 1/rate.
     gap: (Time, u64),
     /// Fraction of a picosecond owed to the gaps so far, in units of 1/rate.
     remainder: u64,
@@ -183,8 +180,8 @@ pub struct Departures {
 }
 
 impl Departures {
-    /// The frames of the flow with index `flow` and this `size_bytes` (whole frames, rounded up;
-    /// [`ENDLESS`] for no end), which starts at `start`, in the run with this `seed`.
+    /// Makes the departures of the flow with index `flow` and this `size_bytes` (whole frames, rounded up; [`ENDLESS`]
+    /// for no end) that starts at `start`, in the run with this `seed`.
     pub fn new(source: DatagramSource, size_bytes: u64, start: Time, seed: u64, flow: u32) -> Self {
         let mut stream = Stream::new(seed, u64::from(flow), purpose("datagram departures"));
         let frames_left =
@@ -205,14 +202,14 @@ impl Departures {
         }
         let gap = source.process.rate().map_or((Time::ZERO, 0), |rate| {
             const BYTE_PS_BPS: u64 = 8_000_000_000_000;
-            // A frame of more than 2 MB, which no wire carries, would owe more than there is time.
+            // Frames above 2 MB, which no link carries, saturate.
             let owed = source.wire_bytes().saturating_mul(BYTE_PS_BPS);
             (Time::from_ps(owed / rate.as_bps()), owed % rate.as_bps())
         });
         Departures { source, frames_left, next, stream, gap, remainder: 0, on_left, frames_in_burst: 0 }
     }
 
-    /// The gap of a constant rate; whole picoseconds, exact in the long run.
+    /// Returns the next gap of a constant rate in whole picoseconds, exact in the long run.
     #[inline]
     fn constant_gap(&mut self, rate: Rate) -> Time {
         let (gap, rest) = self.gap;
@@ -244,7 +241,7 @@ impl Departures {
     fn on_off_gap(&mut self, rate: Rate, mean_on: Time, mean_off: Time) -> Time {
         let mut on_needed = self.constant_gap(rate);
         let mut passed = Time::ZERO;
-        // Ends: a mean on-time is at least one gap (checked), so one or two periods are the rule.
+        // Terminates: a mean on-time is at least one gap (checked), so usually after one or two periods.
         while self.on_left <= on_needed {
             on_needed = on_needed.saturating_sub(self.on_left);
             let off = exponential(&mut self.stream, mean_off);
@@ -261,7 +258,7 @@ impl Departures {
 
 impl Iterator for Departures {
     type Item = Time;
-    #[inline(always)] // once for each frame of a source
+    #[inline(always)] // called per frame of a source
     fn next(&mut self) -> Option<Time> {
         let at = self.next;
         if self.frames_left == 0 || at == Time::MAX || self.source.stop.is_some_and(|stop| at >= stop) {
@@ -276,10 +273,10 @@ impl Iterator for Departures {
     }
 }
 
-/// No frame is shorter.
+/// Minimum frame length.
 const LEAST_BYTES: f64 = 64.0;
 
-/// The mean of a normal distribution of which draws below `least` or above `longest` become that.
+/// Returns the mean of a normal distribution whose draws are clamped to `least` and `longest`.
 fn limited_mean(location: f64, deviation: f64, least: f64, longest: f64) -> f64 {
     let below = |x: f64| 0.5 * libm::erfc(-x / std::f64::consts::SQRT_2);
     let density = |x: f64| libm::exp(-0.5 * x * x) / libm::sqrt(2.0 * std::f64::consts::PI);
@@ -288,23 +285,23 @@ fn limited_mean(location: f64, deviation: f64, least: f64, longest: f64) -> f64 
     least * below(low) + longest * below(-high) + location * within + deviation * (density(low) - density(high))
 }
 
-/// The lengths of the frames of one flow, one after the other.
+/// Frame lengths of one flow.
 #[derive(Clone, Debug)]
 pub struct FrameLengths {
     source: DatagramSource,
-    /// See [`DatagramSource::check`]: of a checked source there is one.
+    /// A checked source has one: see [`DatagramSource::check`].
     location_bytes: f64,
     stream: Stream,
 }
 
 impl FrameLengths {
-    /// Of the flow with index `flow` in the run with this `seed`.
+    /// Makes the lengths of the flow with index `flow` in the run with this `seed`.
     pub fn new(source: DatagramSource, seed: u64, flow: u32) -> Self {
         let location_bytes = source.location_bytes().unwrap_or(f64::from(source.frame_bytes));
         FrameLengths { source, location_bytes, stream: Stream::new(seed, u64::from(flow), purpose("datagram lengths")) }
     }
 
-    /// The next.
+    /// Draws the next length in bytes.
     #[inline]
     pub fn draw(&mut self) -> u16 {
         match self.source.lengths {
@@ -323,7 +320,7 @@ impl FrameLengths {
 mod tests {
     use super::*;
 
-    /// N(600, 150): mean and deviation within five standard errors, and nothing outside of what is allowed.
+    /// N(600, 150): mean and deviation within five standard errors, and no length out of range.
     #[test]
     fn normal_lengths_have_their_mean_and_deviation() {
         let lengths = Lengths::Normal { deviation_bytes: 150, longest_bytes: 1500 };
@@ -341,8 +338,8 @@ mod tests {
         assert!(DatagramSource { frame_bytes: 701, lengths, ..periodic(None) }.check().is_err());
     }
 
-    /// The mean of what is sent is `frame_bytes` where limits cut off one side of the distribution, or nearly all of
-    /// it.
+    /// The mean of the sent lengths is `frame_bytes`, also if the limits cut off one side of the distribution, or
+    /// nearly all of it.
     #[test]
     fn limits_do_not_shift_the_mean_length() {
         for (frame_bytes, deviation_bytes, longest_bytes) in
@@ -388,7 +385,7 @@ mod tests {
         let frames = departures(Process::Constant { rate: Rate::from_gbps(1) }, 1518, Time::from_ms(10));
         assert_eq!(frames[1], Time::from_ns(12_304), "1518 + 20 bytes at 1 Gbps");
         assert_eq!(frames.len() as u64, Time::from_ms(10).as_ps().div_ceil(12_304_000));
-        // 84 bytes at 3 Gbps last 224 ns exactly, 85 do not: no rounding may add up.
+        // 84 bytes at 3 Gbps last 224 ns exactly, 85 do not: rounding errors must not accumulate.
         let frames = departures(Process::Constant { rate: Rate::from_gbps(3) }, 65, Time::from_ms(1));
         assert_eq!(frames[3_000], Time::from_ns(680_000));
         assert_eq!(frames[1], Time::from_ps(226_666));
@@ -407,7 +404,7 @@ mod tests {
         let frames = departures(on_off, 1518, second);
         // 12,500 cycles: the share of on-time has a standard error near 1 %.
         assert!((frames.len() as f64 / full - 0.25).abs() < 0.01, "{}", frames.len() as f64 / full);
-        // Never faster than the rate (a picosecond of rounding apart).
+        // Never faster than the rate, except for a picosecond of rounding.
         assert!(frames.windows(2).all(|pair| pair[1] - pair[0] + Time::from_ps(1) >= gap));
     }
 
@@ -430,7 +427,7 @@ mod tests {
         let source = DatagramSource { process, frame_bytes: 100, lengths: Lengths::Equal, stop: None };
         assert_eq!(Departures::new(source, 1001, Time::ZERO, 1, 0).count(), 11);
         let slow = DatagramSource { process: Process::Constant { rate: Rate::MIN }, ..source };
-        // 120 bytes at 1 bit/s: 960 s a frame; 213.5 days hold 19,216 of them.
+        // 120 bytes at 1 bit/s: 960 s per frame; 213.5 days hold 19,216 of them.
         assert_eq!(Departures::new(slow, ENDLESS, Time::ZERO, 1, 0).count(), 19_216);
         let pause = Process::Bursts { frame_gap: Time::MAX, frames_per_burst: 2, pause: Time::MAX };
         let once = DatagramSource { process: pause, ..source };

@@ -1,15 +1,15 @@
-//! Draws beyond the uniform ones.
+//! Random draws from non-uniform distributions.
 
 use units::Time;
 use units::random::Stream;
 
-/// A component number for streams of one host in one traffic entry.
+/// Returns the component number for streams of one host in one traffic entry.
 pub(crate) fn component(traffic: u8, host: u32) -> u64 {
     u64::from(traffic) << 32 | u64::from(host)
 }
 
-/// An exponentially distributed span. The deviate is a number without unit, turned into fixed point with 32
-/// binary places; the time itself never becomes a float. Capped at 2^63 ps so that sums cannot overflow.
+/// Draws an exponentially distributed time. The unit-free deviate is converted to fixed point with 32 binary places;
+/// the time itself is never a float. Capped at 2^63 ps so that sums cannot overflow.
 pub(crate) fn exponential(stream: &mut Stream, mean: Time) -> Time {
     // 1 - unit() is in (0, 1], so the logarithm is finite: at most 53 ln 2 = 36.7.
     let deviate = -libm::log(1.0 - stream.unit());
@@ -18,14 +18,14 @@ pub(crate) fn exponential(stream: &mut Stream, mean: Time) -> Time {
     Time::from_ps(u64::try_from(wide).unwrap_or(u64::MAX).min(1 << 63))
 }
 
-/// A normal deviate of mean 0 and deviation 1 (Box and Muller, 1958).
+/// Draws a normal deviate of mean 0 and deviation 1 (Box and Muller, 1958).
 pub(crate) fn normal(stream: &mut Stream) -> f64 {
     // 1 - unit() is in (0, 1], so the logarithm is finite.
     let radius = libm::sqrt(-2.0 * libm::log(1.0 - stream.unit()));
     radius * libm::cos(2.0 * std::f64::consts::PI * stream.unit())
 }
 
-/// Uniform in 0..=`max`.
+/// Draws uniformly from 0..=`max`.
 pub(crate) fn jitter(stream: &mut Stream, max: Time) -> Time {
     match max.as_ps().checked_add(1) {
         Some(bound) => Time::from_ps(stream.below(bound)),

@@ -1,5 +1,5 @@
-//! A closed loop: a client asks servers, they reply, it thinks and asks again; with many servers partition and
-//! aggregate, with one a client of a key-value store.
+//! Closed loop: a client sends requests to servers, they reply, and after a think time it sends the next. With many
+//! servers this is partition/aggregate; with one, a client of a key-value store.
 
 use crate::entry::Entry;
 use crate::error::TrafficError;
@@ -12,36 +12,36 @@ use units::random::Stream;
 /// A client and its servers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RequestReply {
-    /// Who asks.
+    /// The client.
     pub client: u32,
-    /// Who answers.
+    /// The servers.
     pub servers: Servers,
-    /// Size of a request (PABO: 200 B).
+    /// Size of a request in bytes (PABO: 200 B).
     pub request_bytes: u64,
-    /// Size of a reply (PABO: 1 MiB).
+    /// Size of a reply in bytes (PABO: 1 MiB).
     pub reply_bytes: u64,
-    /// Loops to each server, each with one request under way: so many requests of the client are at a server at a
-    /// time, at most (memslap's `--concurrency`).
+    /// Connections to each server, each with one request outstanding: most concurrent requests of the client per server
+    /// (memslap's `--concurrency`).
     pub connections: u32,
-    /// Requests of each connection, one after the other (PABO: 4).
+    /// Consecutive requests per connection (PABO: 4).
     pub requests: u32,
-    /// From the last byte of a reply at the client to the next request (PABO: 1 s).
+    /// Think time from the last byte of a reply at the client to the next request (PABO: 1 s).
     pub think: Time,
-    /// From the last byte of a request at the server to its reply.
+    /// Service time from the last byte of a request at the server to its reply.
     pub service: Service,
-    /// Which replies a request waits for.
+    /// Replies that a request waits for.
     pub rounds: Rounds,
-    /// Whether all requests of a connection share one of the transport's, and all its replies: what its ends have
-    /// learnt of the path stays (PABO: one session a connection).
+    /// All requests of a connection share one transport connection, and all replies another, so that congestion state
+    /// is kept (PABO: one session per connection).
     pub session: bool,
 }
 
-/// How long a server takes over a request.
+/// Service time of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Service {
-    /// Always so long.
+    /// Constant.
     Constant(Time),
-    /// Exponentially distributed with this mean, drawn for each request: memory-less software.
+    /// Exponentially distributed with this mean, drawn for each request: memoryless.
     Exponential(Time),
 }
 
@@ -54,31 +54,31 @@ impl Service {
     }
 }
 
-/// Who answers.
+/// Choice of servers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Servers {
     /// These hosts.
     List(Vec<u32>),
-    /// So many of the entry's hosts, drawn at random, never the client.
+    /// This many of the entry's hosts, drawn at random, never the client.
     Random(u32),
 }
 
-/// Which replies the next request to a server waits for.
+/// Replies that the next request to a server waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rounds {
-    /// That of its own connection: connections do not wait for each other (PABO).
+    /// The reply on its own connection: connections are independent (PABO).
     Independent,
-    /// Those of all connections: a query, its answers, the next query.
+    /// The replies on all connections: a query, its replies, the next query.
     Barrier,
 }
 
-/// Appends `2 * requests * servers * connections` flows: round by round, the requests and then the replies in the
-/// order of the servers, those of one server's connections together. Replies and later requests wait for deliveries at
-/// the host that sends them, so no trigger crosses the network.
+/// Appends `2 * requests * servers * connections` flows: in each round the requests, then the replies, ordered by
+/// server, with connections of one server adjacent. Replies and later requests wait for deliveries at the host that
+/// sends them, so no notification crosses the network.
 ///
 /// # Errors
-/// No server, more than there are hosts, a server twice or equal to the client, no connection, no request, sizes of
-/// zero, more than a plan holds.
+/// No server, more servers than hosts, a duplicate server or one equal to the client, no connection, no request, sizes
+/// of zero, more flows than a plan holds.
 pub fn request_reply(
     parameters: &RequestReply,
     hosts: &[u32],
@@ -119,7 +119,7 @@ pub fn request_reply(
         Rounds::Barrier => count * count,
     };
     builder.reserve(WHAT, 2 * count * rounds, count * rounds + (rounds - 1) * waits)?;
-    // The server of each connection.
+    // Server of each connection.
     let connections: Vec<u32> =
         servers.iter().flat_map(|&server| (0..parameters.connections).map(move |_| server)).collect();
     builder.exchange(Exchange {
@@ -149,6 +149,7 @@ pub fn request_reply(
             .iter()
             .for_each(|reply| builder.notify(*reply, When::Delivered, request));
         }
+        // Replies of the previous round; `replies` is refilled with those of this round.
         let answered = std::mem::take(&mut replies);
         for (&request, &server) in requests.iter().zip(&connections) {
             let start = Start::After { waits_for: 0, delay: parameters.service.draw(&mut service) };
@@ -192,7 +193,7 @@ mod tests {
         builder.build(8).unwrap()
     }
 
-    /// A request lasts 1 ms, the reply of server i (i + 1) ms, a think time 1 s.
+    /// Returns the duration of a flow: a request takes 1 ms, the reply of server i (i + 1) ms, a think time 1 s.
     fn duration(flow: &Flow) -> Time {
         if flow.src == 3 { Time::from_ms(1) } else { Time::from_ms(u64::from(flow.src) + 1) }
     }
@@ -235,7 +236,7 @@ mod tests {
         }
     }
 
-    /// Two connections to each of three servers are six loops that know nothing of each other.
+    /// Two connections to each of three servers are six independent loops.
     #[test]
     fn each_connection_is_a_loop_of_its_own() {
         let parameters = RequestReply { connections: 2, session: true, ..pabo(Rounds::Independent) };
@@ -254,7 +255,7 @@ mod tests {
                     assert_eq!(ends.dst, 3);
                     assert_eq!(plan.flows[request as usize].dst, ends.src);
                     assert_eq!(plan.notifications.of(request)[0].target, flow);
-                    // The next request of the connection, but for its last.
+                    // The next request of the connection, except after its last.
                     let next = plan.notifications.of(flow).first().map(|next| next.target);
                     assert_eq!(next, (flow < 42).then_some(request + 12));
                 }
@@ -263,8 +264,8 @@ mod tests {
         assert_eq!(exchange.request_of(48), None);
     }
 
-    /// The mean of the exponential draws is that of the parameter, each entry has its own, and constant service draws
-    /// nothing that others would miss.
+    /// Exponential draws have the mean of the parameter, each entry has its own stream, and a constant service time
+    /// draws nothing.
     #[test]
     fn service_is_drawn_for_each_request() {
         let mean = Time::from_us(50);

@@ -4,10 +4,10 @@ use crate::error::TrafficError;
 use std::sync::Arc;
 use units::random::Stream;
 
-/// The size of a flow that never ends.
+/// Size of a flow without end.
 pub const ENDLESS: u64 = u64::MAX;
 
-/// How sizes are drawn. Every draw is at least 1 byte.
+/// Distribution of sizes. Every draw is at least 1 byte.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Sizes {
     /// Always this many bytes.
@@ -19,7 +19,7 @@ pub enum Sizes {
         /// The largest, at least the smallest.
         max_bytes: u64,
     },
-    /// From a distribution; shared, since every host holds one.
+    /// An empirical distribution; shared, since every host holds one.
     Empirical(Arc<Cdf>),
 }
 
@@ -32,9 +32,9 @@ pub struct Cdf {
 /// A point of a distribution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CdfPoint {
-    /// A size.
+    /// Size in bytes.
     pub bytes: u64,
-    /// The share of flows of at most this size, in units of 1 / [`Cdf::WHOLE`].
+    /// Share of flows of at most this size, in units of 1 / [`Cdf::WHOLE`].
     pub share: u64,
 }
 
@@ -48,14 +48,14 @@ pub struct Mean {
 }
 
 impl Mean {
-    /// For display and statistics.
+    /// Returns the mean as a float, for display and statistics.
     pub fn as_f64(self) -> f64 {
         self.numerator as f64 / self.denominator as f64
     }
 }
 
 impl Sizes {
-    /// One size.
+    /// Draws a size in bytes.
     pub fn draw(&self, stream: &mut Stream) -> u64 {
         match self {
             Sizes::Fixed(bytes) => *bytes,
@@ -67,7 +67,7 @@ impl Sizes {
         }
     }
 
-    /// Whether every draw is a size.
+    /// Refuses distributions that could draw an invalid size.
     pub(crate) fn check(&self) -> Result<(), TrafficError> {
         match self {
             Sizes::Fixed(ENDLESS) | Sizes::Uniform { max_bytes: ENDLESS, .. } => Err(TrafficError::parameter(
@@ -84,7 +84,7 @@ impl Sizes {
         }
     }
 
-    /// The exact mean; for a distribution that of its linear pieces.
+    /// Returns the exact mean; of a distribution, that of its linear pieces.
     pub fn mean(&self) -> Mean {
         match self {
             Sizes::Fixed(bytes) => Mean { numerator: u128::from(*bytes), denominator: 1 },
@@ -97,16 +97,16 @@ impl Sizes {
 }
 
 impl Cdf {
-    /// The share of all flows: shares have twelve decimals.
+    /// Share of all flows: shares have twelve decimals.
     pub const WHOLE: u64 = 1_000_000_000_000;
-    /// The largest size, 1 PiB: means and interpolation then fit 128 bits.
+    /// Largest size, 1 PiB: means and interpolation then fit 128 bits.
     pub const MAX_BYTES: u64 = 1 << 50;
 
-    /// The distribution through these points.
+    /// Makes the distribution through these points.
     ///
     /// # Errors
-    /// The index of the first point that does not fit, and why: sizes and shares never decrease, the first
-    /// share is 0, the last [`Cdf::WHOLE`], the largest size 1 byte to [`Cdf::MAX_BYTES`].
+    /// Index of the first invalid point, and the reason. Sizes and shares never decrease, the first share is 0, the
+    /// last [`Cdf::WHOLE`], the largest size 1 byte to [`Cdf::MAX_BYTES`].
     pub fn new(points: Vec<CdfPoint>) -> Result<Cdf, (usize, &'static str)> {
         let (Some(first), Some(last)) = (points.first(), points.last()) else {
             return Err((0, "a distribution has at least two points"));
@@ -131,12 +131,12 @@ impl Cdf {
         Ok(Cdf { points })
     }
 
-    /// Its points.
+    /// Returns the points.
     pub fn points(&self) -> &[CdfPoint] {
         &self.points
     }
 
-    /// The size at the middle of the `share`-th of [`Cdf::WHOLE`] equal slices, rounded to a byte, at least 1.
+    /// Returns the size in the middle of the `share`-th of [`Cdf::WHOLE`] equal slices, rounded to a byte, at least 1.
     ///
     /// # Panics
     /// If `share` is not below [`Cdf::WHOLE`].
@@ -150,7 +150,7 @@ impl Cdf {
         (from.bytes + rise as u64).max(1)
     }
 
-    /// The share of flows of at most `bytes`, in units of 1 / [`Cdf::WHOLE`], rounded down.
+    /// Returns the share of flows of at most `bytes`, in units of 1 / [`Cdf::WHOLE`], rounded down.
     pub fn share_at_most(&self, bytes: u64) -> u64 {
         let upper = self.points.partition_point(|point| point.bytes <= bytes);
         let Some(from) = upper.checked_sub(1).map(|at| self.points[at]) else { return 0 };
@@ -159,7 +159,7 @@ impl Cdf {
         from.share + (rise / u128::from(to.bytes - from.bytes)) as u64
     }
 
-    /// The exact mean of the linear pieces.
+    /// Returns the exact mean of the linear pieces.
     pub fn mean(&self) -> Mean {
         let piece =
             |pair: &[CdfPoint]| u128::from(pair[0].bytes + pair[1].bytes) * u128::from(pair[1].share - pair[0].share);
@@ -200,7 +200,7 @@ mod tests {
     }
 
     proptest! {
-        /// The inverse is monotone, inside of its piece, and undone by the distribution to a byte.
+        /// The inverse is monotone, stays inside its piece, and inverts the distribution to a byte.
         #[test]
         fn the_inverse_inverts(
             mut bytes in prop::collection::vec(1u64..1 << 40, 2..8),

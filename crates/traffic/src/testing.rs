@@ -1,10 +1,10 @@
-//! A network without contention, to run plans on in tests.
+//! A network without contention, for tests of plans.
 
 use crate::plan::{Flow, JOIN, Notification, Plan, Start, When};
 use std::collections::BTreeSet;
 use units::Time;
 
-/// When each flow ends if flow `f` takes `duration(f)` whatever else goes on. Every flow must start.
+/// Returns the end of each flow if flow `f` takes `duration(f)` independent of the others. Every flow must start.
 pub(crate) fn finish_times(plan: &Plan, duration: impl Fn(&Flow) -> Time) -> Vec<Time> {
     let waits = |flow: &Flow| match flow.start {
         Start::At(_) => 0,
@@ -13,7 +13,7 @@ pub(crate) fn finish_times(plan: &Plan, duration: impl Fn(&Flow) -> Time) -> Vec
     let mut missing: Vec<u32> = plan.flows.iter().map(waits).collect();
     let mut joins: Vec<u32> = plan.joins.iter().map(|join| join.waits_for).collect();
     let mut finished = vec![Time::MAX; plan.flows.len()];
-    // By time: what ends, a flow or a join.
+    // Events by time: the end of a flow or of a join.
     let mut pending: BTreeSet<(Time, u32)> = BTreeSet::new();
     for (index, flow) in plan.flows.iter().enumerate() {
         if let Start::At(at) = flow.start {

@@ -1,11 +1,11 @@
-//! Whether a plan can run: every host exists, every flow can start.
+//! Checks that a plan can run: every host exists, and every flow can start.
 
 use crate::error::PlanError;
 use crate::plan::{Flow, JOIN, Load, Plan, Start};
 use crate::sizes::ENDLESS;
 
 impl Flow {
-    /// Whether its end comes at all, so that it can notify others.
+    /// Returns `true` if the flow ends, so that it can notify others.
     fn ends(&self) -> bool {
         match &self.load {
             Load::Transport => self.size_bytes != ENDLESS,
@@ -18,9 +18,9 @@ impl Plan {
     /// Checks the plan against a fabric with this many hosts; time and memory are linear in its size.
     ///
     /// # Errors
-    /// The first problem in the order of flows: a host out of range, a flow to itself or without bytes, a
-    /// source that cannot send; notifications to nobody, too few of them; a wait for a flow without end; flows
-    /// that wait for each other.
+    /// The first error in the order of flows: a host out of range, a flow to itself or without bytes, a source that
+    /// cannot send; notifications to missing flows or too few of them; a wait for a flow without end; flows that wait
+    /// for each other.
     pub fn validate(&self, hosts: u32) -> Result<(), PlanError> {
         for (index, flow) in self.flows.iter().enumerate() {
             check_flow(index as u32, flow, hosts)?;
@@ -35,12 +35,12 @@ impl Plan {
         self.check_starts()
     }
 
-    /// Flows, then joins, in one numbering: what a notification's target is there.
+    /// Returns the node number of a notification's target: flows first, then joins.
     fn node_of(&self, target: u32) -> usize {
         if target & JOIN != 0 { self.flows.len() + (target & !JOIN) as usize } else { target as usize }
     }
 
-    /// Whom the end of a flow, or a join, helps to start.
+    /// Returns the nodes that the end of a flow, or a join, notifies.
     fn helps(&self, node: usize) -> impl Iterator<Item = usize> {
         let flows = self.flows.len();
         let of_flow = if node < flows { self.notifications.of(node as u32) } else { &[] };
@@ -49,7 +49,7 @@ impl Plan {
         notified.chain(of_join.iter().map(|flow| *flow as usize))
     }
 
-    /// The message behind a flow on its connection.
+    /// Returns the next message after a flow on its connection.
     fn follows(&self, node: usize) -> Option<usize> {
         self.connections.next(u32::try_from(node).unwrap_or(JOIN)).map(|next| next as usize)
     }
@@ -61,7 +61,7 @@ impl Plan {
         let mut sent = vec![0u32; if none_wait { 0 } else { nodes }];
         for node in 0..if none_wait { 0 } else { nodes } {
             for target in self.helps(node) {
-                // A join is named by the flows that it would start.
+                // A join is reported by the flows that it would start.
                 let (flow, to) = (node as u32, target as u32);
                 match self.flows.get(target) {
                     None if target < nodes => sent[target] += 1,
@@ -71,8 +71,8 @@ impl Plan {
                 }
             }
         }
-        // What each still waits for, the message before it on its connection included; the order of the sweep does not
-        // matter.
+        // Events that each node still waits for, including the message before it on its connection. The result does not
+        // depend on the order of the sweep.
         let mut missing = vec![0u32; nodes];
         (0..flows as u32).filter_map(|flow| self.connections.next(flow)).for_each(|next| missing[next as usize] = 1);
         let mut ready = Vec::new();
@@ -99,7 +99,7 @@ impl Plan {
             }
             for target in self.helps(node).chain(self.follows(node)) {
                 let missing = &mut missing[target];
-                // Below zero where a flow waits for some of several: it started already.
+                // Zero if the flow started already, since it waits for only some of its notifications.
                 if *missing > 0 {
                     *missing -= 1;
                     if *missing == 0 {
@@ -114,10 +114,11 @@ impl Plan {
         }
     }
 
-    /// Why `stuck` never starts: following who it waits for ends at a flow without end or comes round.
+    /// Explains why `stuck` never starts: the chain of flows that it waits for ends at a flow without end, or is a
+    /// cycle.
     fn explain(&self, stuck: usize, missing: &[u32]) -> PlanError {
         let flows = self.flows.len();
-        // The lowest that each waits for and that will not notify it.
+        // For each node, the lowest one that it waits for and that will not notify it.
         let mut waits_on = vec![None; missing.len()];
         for (node, missing) in missing.iter().enumerate() {
             if *missing > 0 || self.flows.get(node).is_some_and(|flow| !flow.ends()) {
@@ -128,7 +129,7 @@ impl Plan {
         }
         let mut position = vec![usize::MAX; missing.len()];
         let mut chain = Vec::new();
-        // Joins have no numbers for a reader: the flows around them do.
+        // Only flows have numbers that a user can find, not joins.
         let named = |chain: &[usize]| chain.iter().filter(|node| **node < flows).map(|node| *node as u32).collect();
         let mut at = stuck;
         loop {
@@ -142,7 +143,7 @@ impl Plan {
                     return PlanError::WaitsForEndless { flow: at as u32, endless: next as u32 };
                 }
                 Some(next) => at = next,
-                // Impossible: a flow that misses a notification has a sender that does not send it.
+                // Cannot happen: a flow that misses a notification has a sender that does not send it.
                 None => return PlanError::Cycle { cycle: named(&chain) },
             }
         }
@@ -180,7 +181,7 @@ mod tests {
     const WAIT: Start = Start::After { waits_for: 0, delay: Time::ZERO };
     const NOW: Start = Start::At(Time::ZERO);
 
-    /// A plan of flows 0 -> 1 with these starts and (from, target) notifications, among 2 hosts.
+    /// Builds a plan of flows 0 -> 1 with these starts and (from, target) notifications, among 2 hosts.
     fn build(starts: &[Start], edges: &[(u32, u32)], change: impl Fn(&mut Flow)) -> Result<Plan, String> {
         let (entry, mut builder) = (Entry::new(1, 0), PlanBuilder::new());
         for start in starts {
@@ -208,7 +209,7 @@ mod tests {
         assert_eq!(starts(&[WAIT], &[(0, 0)]), "flow 0 waits for itself and can never start");
         let cycle = starts(&[NOW, WAIT, WAIT, WAIT], &[(0, 1), (1, 2), (2, 3), (3, 2)]);
         assert_eq!(cycle, "flow 2 waits for flow 3, which waits for flow 2: none of them can ever start");
-        // Reported where it is, although flow 1 comes first and is not part of it.
+        // The cycle is reported, not flow 1, which precedes it but is not part of it.
         let behind = starts(&[NOW, WAIT, WAIT, WAIT], &[(2, 3), (3, 2), (3, 1)]);
         assert!(behind.contains("waits for flow 2") && !behind.contains("flow 1"), "{behind}");
     }
@@ -239,7 +240,7 @@ mod tests {
         let edges = [(0, 2), (2, 1), (1, 2)];
         let cycle = build(&[NOW, WAIT, WAIT], &edges, |_| {}).unwrap_err();
         assert!(cycle.contains("flow 1 waits for flow 2, which waits for flow 1"), "{cycle}");
-        // The same, but flow 2 needs one notification of its two: flow 0 starts it, and it starts flow 1.
+        // Now flow 2 needs one notification of its two: flow 0 starts it, and it starts flow 1.
         let mut plan = build(&[NOW, WAIT, WAIT], &edges[..2], |_| {}).unwrap();
         let note = |when, target| crate::Notification { when, target };
         let rows = [(0, note(When::Sent, 2)), (2, note(When::Sent, 1)), (1, note(When::Sent, 2))];
@@ -248,7 +249,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever generators share a plan, in whatever order: it is valid and every flow starts and ends.
+        /// Any mix of generators in one plan, in any order, is valid, and every flow starts and ends.
         #[test]
         fn mixed_plans_run(
             kinds in prop::collection::vec((0usize..5, 2u32..12, 1u32..6), 1..8),

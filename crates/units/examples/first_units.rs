@@ -1,4 +1,4 @@
-//! How long a frame is on its way over one link.
+//! Delay of a frame on one link.
 //!
 //! ```text
 //!  h0 ==[ 1518 B frame ]==========================> h1     100 Gbps, 300 m of fibre

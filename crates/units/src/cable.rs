@@ -1,12 +1,12 @@
-//! Lengths of cables.
+//! Cable lengths.
 
 use crate::Time;
 
-/// The delay of a cable of this length, such as `300m` or `10km`, at 5 ns a metre: light in fibre, and about the same
-/// in copper.
+/// Returns the delay of a cable of a length such as `300m` or `10km`, at 5 ns per metre: light in fibre, and
+/// approximately copper.
 ///
 /// # Errors
-/// What is no whole number of m or km above zero, or longer than time can count.
+/// No whole number of m or km above zero, or a delay beyond the range of [`Time`].
 ///
 /// ```
 /// assert_eq!(units::cable_delay("300m"), Ok(units::Time::from_ns(1500)));

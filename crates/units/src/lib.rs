@@ -1,6 +1,5 @@
-//! The quantities that everything else is measured in: [`Time`] in picoseconds, [`Rate`] in bits per
-//! second, [`Bytes`]; how people write them ("1.5us", "100Gbps", "64KiB"); and the pinned random
-//! streams ([`random::Stream`]). No float ever holds a time or a byte count.
+//! Quantities: [`Time`] in picoseconds, [`Rate`] in bits per second, [`Bytes`]; their text forms ("1.5us", "100Gbps",
+//! "64KiB"); and reproducible random streams ([`random::Stream`]). Times and byte counts are never floats.
 
 mod cable;
 mod link_time;

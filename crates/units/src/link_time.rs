@@ -1,4 +1,4 @@
-//! Times that a standard states in what a link sends meanwhile.
+//! Times that standards state in bit times.
 
 use crate::{ParseQuantityError, Rate, Time};
 use std::fmt;
@@ -6,23 +6,23 @@ use std::str::FromStr;
 
 /// Bits of a pause quantum (IEEE 802.3, annex 31B.2).
 const QUANTUM_BITS: u64 = 512;
-/// More than any standard allows, and little enough to add up.
+/// Above all standards, and small enough for sums.
 const MOST_BIT_TIMES: u64 = 1_000_000_000;
 
-/// A time on a link: outright, or as so many times of one of its bits, which a faster link makes shorter.
+/// A time on a link: absolute, or in bit times, which are shorter on a faster link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LinkTime {
-    /// The same on every link, at most a second.
+    /// Equal on every link, at most a second.
     Time(Time),
     /// In bit times, at most 1,000,000,000.
     BitTimes(u64),
 }
 
 impl LinkTime {
-    /// None at all.
+    /// Zero time.
     pub const ZERO: LinkTime = LinkTime::Time(Time::ZERO);
 
-    /// On a link of `rate`, rounded up to a picosecond.
+    /// Returns the time on a link of `rate`, rounded up to a picosecond.
     pub fn on(self, rate: Rate) -> Time {
         match self {
             LinkTime::Time(time) => time,
@@ -34,7 +34,7 @@ impl LinkTime {
         }
     }
 
-    /// Whether it is nothing.
+    /// Returns `true` for zero time.
     pub fn is_zero(self) -> bool {
         matches!(self, LinkTime::Time(Time::ZERO) | LinkTime::BitTimes(0))
     }
@@ -43,7 +43,7 @@ impl LinkTime {
 impl FromStr for LinkTime {
     type Err = ParseQuantityError;
 
-    /// `500ns`, `8192 bit times` or `60 quanta`.
+    /// Parses `500ns`, `8192 bit times` or `60 quanta`.
     fn from_str(text: &str) -> Result<LinkTime, ParseQuantityError> {
         let fail = |why: &str| {
             let right = "write a time like \"500ns\", \"8192 bit times\", or \"60 quanta\" of 512 bit times";

@@ -1,5 +1,5 @@
-//! Values as bytes, for ranks of one simulation to send each other: the same program at both ends, so there are neither
-//! versions nor names, and integers are little-endian.
+//! Binary encoding of values for messages between ranks of one simulation. Both ends run one program, so there are
+//! neither versions nor names; integers are little-endian.
 //!
 //! ```
 //! use units::{Time, pack::Pack};
@@ -13,29 +13,29 @@ use crate::{Rate, Time};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-/// A value that can be written as bytes and read again.
+/// A value with a binary encoding.
 pub trait Pack: Sized {
-    /// Appends it to `to`.
+    /// Appends the encoding to `to`.
     fn pack(&self, to: &mut Vec<u8>);
 
-    /// Takes one from the beginning of `from`; `None` if these are not the bytes of one.
+    /// Decodes a value from the beginning of `from`, and advances it; `None` if the bytes are invalid.
     fn unpack(from: &mut &[u8]) -> Option<Self>;
 }
 
-/// The bytes of one value.
+/// Encodes one value.
 pub fn packed(value: &impl Pack) -> Vec<u8> {
     let mut bytes = Vec::new();
     value.pack(&mut bytes);
     bytes
 }
 
-/// The value that `bytes` hold, all of them.
+/// Decodes a value that takes all of `bytes`.
 pub fn unpacked<T: Pack>(mut bytes: &[u8]) -> Option<T> {
     let value = T::unpack(&mut bytes)?;
     bytes.is_empty().then_some(value)
 }
 
-/// [`Pack`](crate::pack::Pack) for a struct, field by field. A field that is forgotten does not compile.
+/// Implements [`Pack`](crate::pack::Pack) for a struct, field by field. A forgotten field does not compile.
 #[macro_export]
 macro_rules! pack_fields {
     ($type:ty { $($field:ident),* $(,)? }) => {
@@ -53,14 +53,14 @@ macro_rules! pack_fields {
     };
 }
 
-/// A value that always has as many bytes: what is made of such ones can be written in one go.
+/// A value with an encoding of fixed length: several can be written at once.
 pub trait Fixed: Pack {
-    /// Writes it to the beginning of `to`, which must have room for it: what is left of `to`.
+    /// Writes the encoding to the beginning of `to`, which must be long enough; returns the rest of `to`.
     fn write<'a>(&self, to: &'a mut [u8]) -> &'a mut [u8];
 }
 
-/// [`Pack`](crate::pack::Pack) for a struct of [`Fixed`](crate::pack::Fixed) fields that together have so many bytes,
-/// as [`pack_fields`](crate::pack_fields) in a quarter of the time.
+/// Implements [`Pack`](crate::pack::Pack) for a struct of [`Fixed`](crate::pack::Fixed) fields with this total of
+/// bytes, in a quarter of the time of [`pack_fields`](crate::pack_fields).
 #[macro_export]
 macro_rules! pack_fixed {
     ($type:ty, $bytes:literal { $($field:ident),* $(,)? }) => {
@@ -85,7 +85,7 @@ macro_rules! pack_fixed {
     };
 }
 
-/// [`Pack`](crate::pack::Pack) for an enum: a number for each variant, then its fields.
+/// Implements [`Pack`](crate::pack::Pack) for an enum: a number per variant, then its fields.
 #[macro_export]
 macro_rules! pack_variants {
     ($type:ident { $($number:literal $variant:ident $({ $($field:ident),* })? $(($inner:ident))?),* $(,)? }) => {

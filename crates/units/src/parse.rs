@@ -1,10 +1,10 @@
-//! Quantities as people write them: a decimal number, optional spaces, a unit.
+//! Parses quantities: a decimal number, optional spaces, a unit.
 
 use crate::{Bytes, Rate, Time};
 use std::fmt;
 use std::str::FromStr;
 
-/// Why a text is no quantity; its `Display` says what would be one.
+/// Error of parsing a quantity; its `Display` includes a correct form.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParseQuantityError {
     message: String,
@@ -23,7 +23,7 @@ impl fmt::Display for ParseQuantityError {
 }
 impl std::error::Error for ParseQuantityError {}
 
-/// A kind of quantity: what it is called, an example, and its units with their size in the base unit.
+/// A kind of quantity: its name, an example, and its units with their size in the base unit.
 struct Kind {
     name: &'static str,
     example: &'static str,
@@ -52,7 +52,7 @@ const RATE: Kind = Kind {
         ("Mbps", 1_000_000),
         ("Gbps", 1_000_000_000),
         ("Tbps", 1_000_000_000_000),
-        // As ns-3 writes them too.
+        // Notation of ns-3.
         ("b/s", 1),
         ("Kb/s", 1_000),
         ("kb/s", 1_000),
@@ -123,10 +123,10 @@ fn parse(text: &str, kind: &Kind) -> Result<u64, ParseQuantityError> {
 
 impl FromStr for Time {
     type Err = ParseQuantityError;
-    /// A number with ps, ns, us, ms or s; `0` needs a unit too.
+    /// Parses a number with ps, ns, us, ms or s; `0` needs a unit too.
     fn from_str(text: &str) -> Result<Time, ParseQuantityError> {
         match parse(text, &TIME)? {
-            // `Time::MAX` means never, which nobody writes as a number.
+            // `Time::MAX` means never and is not a valid number.
             u64::MAX => Err(ParseQuantityError { message: format!("`{text}` is too large for {}", TIME.name) }),
             ps => Ok(Time::from_ps(ps)),
         }
@@ -134,7 +134,7 @@ impl FromStr for Time {
 }
 impl FromStr for Rate {
     type Err = ParseQuantityError;
-    /// A positive number with bps, Kbps, Mbps, Gbps or Tbps; `Gb/s` and its like mean the same.
+    /// Parses a positive number with bps, Kbps, Mbps, Gbps or Tbps, or in the notation `Gb/s`.
     fn from_str(text: &str) -> Result<Rate, ParseQuantityError> {
         let bps = parse(text, &RATE)?;
         Rate::from_bps(bps)
@@ -143,13 +143,13 @@ impl FromStr for Rate {
 }
 impl FromStr for Bytes {
     type Err = ParseQuantityError;
-    /// A number with B, KB, MB, GB, TB (powers of 1000) or KiB, MiB, GiB, TiB (powers of 1024).
+    /// Parses a number with B, KB, MB, GB, TB (powers of 1000) or KiB, MiB, GiB, TiB (powers of 1024).
     fn from_str(text: &str) -> Result<Bytes, ParseQuantityError> {
         parse(text, &SIZE).map(Bytes)
     }
 }
 
-/// "80%" or "0.8" as a fraction; any non-negative finite value.
+/// Parses "80%" or "0.8" as a fraction; any non-negative finite value.
 ///
 /// # Errors
 /// If the text is no number or negative.

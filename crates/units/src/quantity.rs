@@ -4,17 +4,17 @@ use std::fmt;
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Div, Mul, Rem, Sub, SubAssign};
 
-/// Preamble and start delimiter, which go ahead of every frame on a wire (IEEE 802.3 clause 35.2.3.2).
+/// Preamble and start delimiter before every frame on a link (IEEE 802.3 clause 35.2.3.2).
 pub const PREAMBLE_BYTES: u64 = 8;
 
-/// The least gap between two frames (IEEE 802.3 clause 4.4.2). It keeps the wire busy after a frame, and nobody waits
-/// for it at the other end: a frame has come when its last bit has.
+/// Minimum gap between two frames (IEEE 802.3 clause 4.4.2). It occupies the link after a frame and does not delay its
+/// reception: a frame is received with its last bit.
 pub const GAP_BYTES: u64 = 12;
 
-/// What every frame costs on a wire besides its own length.
+/// Overhead of every frame on a link.
 pub const WIRE_OVERHEAD_BYTES: u64 = PREAMBLE_BYTES + GAP_BYTES;
 
-/// An instant or a span, in picoseconds. A `u64` of picoseconds lasts 213 days.
+/// An instant or a span, in picoseconds. The range of a `u64` is 213 days.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 #[repr(transparent)]
 pub struct Time(u64);
@@ -22,46 +22,46 @@ pub struct Time(u64);
 impl Time {
     /// The start of a simulation, and the empty span.
     pub const ZERO: Time = Time(0);
-    /// Later than everything: "never".
+    /// Later than every other time: "never".
     pub const MAX: Time = Time(u64::MAX);
 
-    /// `ps` picoseconds.
+    /// Makes a time of `ps` picoseconds.
     pub const fn from_ps(ps: u64) -> Self {
         Time(ps)
     }
-    /// `ns` nanoseconds; at most 18,446,744,073,709,551 (213 days).
+    /// Makes a time of `ns` nanoseconds; at most 18,446,744,073,709,551 (213 days).
     pub const fn from_ns(ns: u64) -> Self {
         Time(ns * 1_000)
     }
-    /// `us` microseconds.
+    /// Makes a time of `us` microseconds.
     pub const fn from_us(us: u64) -> Self {
         Time(us * 1_000_000)
     }
-    /// `ms` milliseconds.
+    /// Makes a time of `ms` milliseconds.
     pub const fn from_ms(ms: u64) -> Self {
         Time(ms * 1_000_000_000)
     }
-    /// `s` seconds.
+    /// Makes a time of `s` seconds.
     pub const fn from_s(s: u64) -> Self {
         Time(s * 1_000_000_000_000)
     }
-    /// Picoseconds.
+    /// Returns picoseconds.
     pub const fn as_ps(self) -> u64 {
         self.0
     }
-    /// Seconds, for display and statistics only: a float never flows back into simulated time.
+    /// Returns seconds, for display and statistics only: a float never returns into simulated time.
     pub fn as_secs_f64(self) -> f64 {
         self.0 as f64 * 1e-12
     }
-    /// The sum, or [`Time::MAX`] where it does not fit.
+    /// Returns the sum, or [`Time::MAX`] on overflow.
     pub const fn saturating_add(self, other: Time) -> Time {
         Time(self.0.saturating_add(other.0))
     }
-    /// The difference, or zero where `other` is later.
+    /// Returns the difference, or zero if `other` is later.
     pub const fn saturating_sub(self, other: Time) -> Time {
         Time(self.0.saturating_sub(other.0))
     }
-    /// `self * numerator / denominator`, rounded down, in 128-bit arithmetic.
+    /// Returns `self * numerator / denominator`, rounded down, in 128-bit arithmetic.
     ///
     /// # Panics
     /// If `denominator` is zero or the result exceeds 213 days.
@@ -131,7 +131,7 @@ impl Sum for Time {
     }
 }
 
-/// Bits per second. Never zero: a link or a flow without rate does not exist.
+/// Bits per second, never zero.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(transparent)]
 pub struct Rate(u64);
@@ -143,11 +143,11 @@ impl Rate {
     /// The smallest rate, 1 bit/s.
     pub const MIN: Rate = Rate(1);
 
-    /// `bps` bits per second; `None` for zero.
+    /// Makes a rate of `bps` bits per second; `None` for zero.
     pub const fn from_bps(bps: u64) -> Option<Self> {
         if bps == 0 { None } else { Some(Rate(bps)) }
     }
-    /// `gbps` gigabits per second.
+    /// Makes a rate of `gbps` gigabits per second.
     ///
     /// # Panics
     /// If `gbps` is zero.
@@ -155,7 +155,7 @@ impl Rate {
         assert!(gbps > 0, "a rate is positive");
         Rate(gbps * 1_000_000_000)
     }
-    /// `mbps` megabits per second.
+    /// Makes a rate of `mbps` megabits per second.
     ///
     /// # Panics
     /// If `mbps` is zero.
@@ -167,13 +167,12 @@ impl Rate {
     pub const fn as_bps(self) -> u64 {
         self.0
     }
-    /// How long `bytes` occupy a wire of this rate, rounded up to a picosecond (exact for every rate
-    /// that divides 8 Tbps: 1, 10, 25, 40, 100, 200, 400, 800 Gbps). Callers add
-    /// [`WIRE_OVERHEAD_BYTES`] for how long a frame keeps the wire, [`PREAMBLE_BYTES`] for when its last bit is sent.
-    /// Exact for any `u64`.
+    /// Returns the serialisation time of `bytes`, rounded up to a picosecond, for any `u64`. It is exact for every rate
+    /// that divides 8 Tbps: 1, 10, 25, 40, 100, 200, 400, 800 Gbps. Callers add [`WIRE_OVERHEAD_BYTES`] for the time
+    /// that a frame occupies the link, [`PREAMBLE_BYTES`] for the time until its last bit is sent.
     #[inline]
     pub fn serialise(self, bytes: u64) -> Time {
-        // 2^21 bytes * 8e12 still fits 64 bits; a frame always does.
+        // 2^21 bytes * 8e12 fits 64 bits; a frame is always shorter.
         if bytes < 1 << 21 {
             Time((bytes * BYTE_PS_BPS).div_ceil(self.0))
         } else {
@@ -181,12 +180,12 @@ impl Rate {
             Time(u64::try_from(wide).unwrap_or(u64::MAX))
         }
     }
-    /// How many whole bytes pass in `span`.
+    /// Returns the number of whole bytes sent in `span`.
     pub fn bytes_in(self, span: Time) -> u64 {
         let wide = u128::from(span.0) * u128::from(self.0) / u128::from(BYTE_PS_BPS);
         u64::try_from(wide).unwrap_or(u64::MAX)
     }
-    /// `self * numerator / denominator`, rounded down, at least 1 bit/s.
+    /// Returns `self * numerator / denominator`, rounded down, at least 1 bit/s.
     ///
     /// # Panics
     /// If `denominator` is zero.
@@ -196,21 +195,20 @@ impl Rate {
     }
 }
 
-/// A size in bytes, where a scenario or a table says so; hot counters are plain integers whose name
-/// ends in `_bytes`.
+/// A size in bytes, in scenarios and tables; counters on hot paths are plain integers whose name ends in `_bytes`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 #[repr(transparent)]
 pub struct Bytes(pub u64);
 
 impl Bytes {
-    /// The number of bytes.
+    /// Returns the number of bytes.
     pub const fn get(self) -> u64 {
         self.0
     }
 }
 
-/// Writes `value` (in units of the first scale) with the largest unit that keeps the number exact to
-/// three decimals.
+/// Writes `value` (in units of the first scale) with the largest unit that it reaches, and with all decimals unless a
+/// precision is given.
 fn write_scaled(f: &mut fmt::Formatter<'_>, value: u64, scales: &[(u64, &str)]) -> fmt::Result {
     let &(size, name) = scales.iter().rev().find(|(size, _)| value >= *size).unwrap_or(&scales[0]);
     let (whole, rest) = (value / size, value % size);
@@ -224,7 +222,7 @@ fn write_scaled(f: &mut fmt::Formatter<'_>, value: u64, scales: &[(u64, &str)]) 
     if fraction.is_empty() { write!(f, "{whole}{name}") } else { write!(f, "{whole}.{fraction}{name}") }
 }
 
-/// Exact unless a precision is given: `1.5us`; `{:.1}` cuts after that many decimals.
+/// Exact unless a precision is given: `1.5us`; `{:.1}` truncates after that many decimals.
 impl fmt::Display for Time {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if *self == Time::MAX {

@@ -1,14 +1,14 @@
-//! Pinned random streams: each is derived from (run seed, component, purpose), so that a new component
-//! never shifts another's numbers, and every version and machine draws the same ones.
+//! Reproducible random streams. Each is derived from (run seed, component, purpose), so that a new component does not
+//! change the draws of others, and every version and machine draws equal numbers.
 
-/// One independent stream of random numbers: xoshiro256++ (Blackman and Vigna, 2019) seeded through
-/// SplitMix64. Pinned by known-answer tests.
+/// One independent stream of random numbers: xoshiro256++ (Blackman and Vigna, 2019) seeded through SplitMix64. Fixed
+/// by known-answer tests.
 #[derive(Clone, Debug)]
 pub struct Stream {
     state: [u64; 4],
 }
 
-/// One step of SplitMix64 (Steele, Lea and Flood, 2014): also a good 64-bit mixing function.
+/// Takes one step of SplitMix64 (Steele, Lea and Flood, 2014): also a good 64-bit mixing function.
 #[inline]
 pub fn split_mix(state: &mut u64) -> u64 {
     *state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
@@ -18,7 +18,7 @@ pub fn split_mix(state: &mut u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// A purpose's number from its name (FNV-1a), for [`Stream::new`].
+/// Returns the number of a purpose, from its name (FNV-1a), for [`Stream::new`].
 pub const fn purpose(name: &str) -> u64 {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
     let bytes = name.as_bytes();
@@ -31,8 +31,8 @@ pub const fn purpose(name: &str) -> u64 {
 }
 
 impl Stream {
-    /// The stream of `component` (a node or flow number) for one `purpose` (see [`purpose`]) in the run
-    /// with this `seed`.
+    /// Makes the stream of `component` (a node or flow number) for one `purpose` (see [`purpose`]) in the run with this
+    /// `seed`.
     pub fn new(seed: u64, component: u64, purpose: u64) -> Self {
         let mut mixer = seed;
         let mut key = split_mix(&mut mixer) ^ component;
@@ -40,7 +40,7 @@ impl Stream {
         Stream { state: std::array::from_fn(|_| split_mix(&mut key)) }
     }
 
-    /// 64 uniform bits.
+    /// Draws 64 uniform bits.
     #[inline]
     pub fn next_u64(&mut self) -> u64 {
         let s = &mut self.state;
@@ -55,19 +55,19 @@ impl Stream {
         result
     }
 
-    /// 32 uniform bits.
+    /// Draws 32 uniform bits.
     #[inline]
     pub fn next_u32(&mut self) -> u32 {
         (self.next_u64() >> 32) as u32
     }
 
-    /// Uniform in [0, 1), with 53 bits.
+    /// Draws uniformly from [0, 1), with 53 bits.
     #[inline]
     pub fn unit(&mut self) -> f64 {
         (self.next_u64() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
     }
 
-    /// Uniform in 0..bound, without bias (Lemire, 2019).
+    /// Draws uniformly from 0..bound, without bias (Lemire, 2019).
     ///
     /// # Panics
     /// If `bound` is zero.
@@ -76,13 +76,14 @@ impl Stream {
         let threshold = bound.wrapping_neg() % bound;
         loop {
             let wide = u128::from(self.next_u64()) * u128::from(bound);
+            // 2^64 mod bound of the low halves are rejected: the others give each result equally often.
             if wide as u64 >= threshold {
                 return (wide >> 64) as u64;
             }
         }
     }
 
-    /// Brings `items` into a uniformly random order (Fisher-Yates).
+    /// Shuffles `items` uniformly (Fisher-Yates).
     pub fn shuffle<T>(&mut self, items: &mut [T]) {
         for i in (1..items.len()).rev() {
             items.swap(i, self.below(i as u64 + 1) as usize);
@@ -94,8 +95,7 @@ impl Stream {
 mod tests {
     use super::*;
 
-    /// Reference outputs of the generators' authors: SplitMix64 from state 1234567, xoshiro256++ from
-    /// state 1, 2, 3, 4.
+    /// Reference outputs of the generators' authors: SplitMix64 from state 1234567, xoshiro256++ from state 1, 2, 3, 4.
     // [M13] [M15]
     #[test]
     fn known_answers() {

@@ -1,12 +1,12 @@
-//! Who waits for whom, in dense numbers: queues and accounts are numbered in the order of their ids, so
-//! that the smaller number is the smaller id and results cannot depend on the order of the input.
+//! The wait-for graph in dense numbers. Queues and accounts are numbered in the order of their ids, so that results do
+//! not depend on the order of the input.
 
 use units::Time;
 
 use super::{Account, Hold, PausedQueue};
 use crate::place::{AccountId, QueueId};
 
-/// `queue` may not send before `account` has resumed.
+/// `queue` must not send until `account` has resumed.
 struct Pause {
     queue: u32,
     account: u32,
@@ -65,20 +65,19 @@ pub(super) struct Graph {
     waits_in_queue: Groups,
 }
 
-/// What is left of a graph after releasing what does not stand still.
+/// The stuck part of a graph after the release of all queues that can move.
 #[derive(Clone)]
 pub(super) struct Stuck {
-    /// By account: whether it was released.
+    /// By account: `true` if it was released.
     resumes: Vec<bool>,
-    /// By account: the bytes that it keeps in queues that are left. In 128 bits, so that no input
-    /// overflows the sums.
+    /// By account: its bytes in stuck queues. In 128 bits, so that no input overflows the sums.
     kept_bytes: Vec<u128>,
-    /// By queue: how many accounts that are left pause it; 0 for a queue that was released.
+    /// By queue: number of unreleased accounts that pause it; 0 for a released queue.
     held_by: Vec<u32>,
 }
 
 impl Stuck {
-    /// How many queues are left.
+    /// Returns the number of stuck queues.
     pub(super) fn queues(&self) -> usize {
         self.held_by.iter().filter(|&&accounts| accounts > 0).count()
     }
@@ -87,7 +86,7 @@ impl Stuck {
         self.held_by[queue as usize] > 0
     }
 
-    /// Takes `queue` out, and adds to `work` the accounts that then keep no more than their `floor`.
+    /// Releases `queue`, and adds to `work` the accounts whose stuck bytes are then at most `floor`.
     fn release(&mut self, graph: &Graph, queue: u32, floor: impl Fn(usize) -> u64, work: &mut Vec<u32>) {
         self.held_by[queue as usize] = 0;
         for wait in graph.waits_in_queue.of(queue) {
@@ -101,7 +100,7 @@ impl Stuck {
         }
     }
 
-    /// Lets the accounts in `work` resume, and all that resume after them.
+    /// Resumes the accounts in `work`, and all that resume in consequence.
     fn settle(&mut self, graph: &Graph, floor: impl Fn(usize) -> u64, mut work: Vec<u32>) {
         while let Some(account) = work.pop() {
             for pause in graph.pauses_by_account.of(account) {
@@ -146,7 +145,7 @@ impl Graph {
         let mut xon_bytes = vec![0; accounts.len()];
         let mut waits = Vec::new();
         for account in listed {
-            // An account that pauses no non-empty queue holds nobody up.
+            // An account that pauses no non-empty queue blocks nothing.
             let Some(number) = number_of(&accounts, &account.id) else { continue };
             xon_bytes[number as usize] = account.xon_bytes.max(xon_bytes[number as usize]);
             waits.extend(account.waiting.iter().filter(|(_, bytes)| *bytes > 0).filter_map(|(queue, bytes)| {
@@ -169,8 +168,8 @@ impl Graph {
         }
     }
 
-    /// Takes everything as stuck and releases what is not, until nothing changes: what is left is the
-    /// greatest set of queues that hold each other for ever.
+    /// Assumes that everything is stuck, and releases until nothing changes: the result is the greatest set of queues
+    /// that block each other forever.
     pub(super) fn stuck(&self) -> Stuck {
         let mut held_by = vec![0; self.queues.len()];
         for pause in &self.pauses {
@@ -188,13 +187,13 @@ impl Graph {
         stuck
     }
 
-    /// The queues that are left.
+    /// Returns the stuck queues.
     pub(super) fn names(&self, stuck: &Stuck) -> impl Iterator<Item = QueueId> {
         self.queues.iter().zip(&stuck.held_by).filter(|(_, accounts)| **accounts > 0).map(|(queue, _)| *queue)
     }
 
-    /// The shortest cycle among the stuck queues, from its smallest queue on; of several the first in
-    /// the order of their queues. `None` only if nothing is stuck.
+    /// Returns the shortest cycle among the stuck queues, from its smallest queue on; of several, the first in the
+    /// order of their queues. `None` only if nothing is stuck.
     pub(super) fn shortest_cycle(&self, stuck: &Stuck) -> Option<Vec<Hold>> {
         let mut left = stuck.clone();
         let mut search = Search::new(self);
@@ -207,8 +206,8 @@ impl Graph {
             if let Some(length) = search.cycle_length(&left, start, limit) {
                 shortest = Some(search.walk(&left, start, length));
             }
-            // No other cycle through `start` is needed, nor what leads only there (a floor of zero:
-            // a queue is in a cycle as long as one byte leads on). A large ring is done after one search.
+            // `start` is finished: release it, and all queues that lead only to it. The floor is zero, since a queue is
+            // part of a cycle while one byte leads on. A large ring is finished after one search.
             let mut work = Vec::new();
             left.release(self, start, |_| 0, &mut work);
             left.settle(self, |_| 0, work);
@@ -217,13 +216,13 @@ impl Graph {
     }
 }
 
-/// Breadth-first searches against the direction of the holds. Marks carry the number of their search,
-/// so that nothing is cleared between searches.
+/// Breadth-first searches against the direction of the holds. Marks have the number of their search, so that nothing is
+/// cleared between searches.
 struct Search<'a> {
     graph: &'a Graph,
-    /// By queue: the search that reached it last, and in how many steps it leads to the start.
+    /// By queue: the last search that reached it, and its distance to the start in steps.
     queue_steps: Vec<(u32, usize)>,
-    /// By account: the search that reached it last.
+    /// By account: the last search that reached it.
     account_seen: Vec<u32>,
     frontier: Vec<u32>,
 }
@@ -241,7 +240,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// The length of the shortest cycle through `start` among what is `left`, if it is below `limit`.
+    /// Returns the length of the shortest cycle through `start` within `left`, if it is below `limit`.
     fn cycle_length(&mut self, left: &Stuck, start: u32, limit: usize) -> Option<usize> {
         let graph = self.graph;
         self.frontier.clear();
@@ -251,6 +250,7 @@ impl<'a> Search<'a> {
         while let Some(&queue) = self.frontier.get(next) {
             next += 1;
             let steps = self.queue_steps[queue as usize].1 + 1;
+            // Only a shorter cycle counts: of equal ones, the first found is kept.
             if steps >= limit {
                 return None;
             }
@@ -275,8 +275,8 @@ impl<'a> Search<'a> {
         None
     }
 
-    /// The first of the cycles that the search just found, in the order of their queues: every step
-    /// goes to the smallest queue that still closes the cycle in the steps that remain.
+    /// Returns the first cycle of the last search, in the order of queues: every step goes to the smallest queue that
+    /// still closes the cycle in the remaining steps.
     fn walk(&self, left: &Stuck, start: u32, length: usize) -> Vec<Hold> {
         let graph = self.graph;
         let mut cycle = Vec::with_capacity(length);
@@ -293,7 +293,7 @@ impl<'a> Search<'a> {
                 })
                 .filter(|&(next, _)| closes(next))
                 .min();
-            // The search passed this way, so there is a step; without one the cycle would end early.
+            // The search visited this queue, so a step exists; without one the cycle would end early.
             let Some((next, pause)) = step else { break };
             cycle.push(self.hold(pause, next));
             queue = next;

@@ -1,20 +1,18 @@
-//! Deadlock under PAUSE and PFC, told apart from a cycle of pauses that is about to drain.
+//! Deadlock under PAUSE and PFC, as opposed to a cycle of pauses that will drain.
 //!
-//! A paused queue is released when the ingress account that paused it (at the node downstream) falls to
-//! `xon_bytes` *or below*. What an account holds falls as far as the queues in which its bytes wait
-//! drain. So, for a set S of paused non-empty queues, an account that keeps **more than** `xon_bytes`
-//! in queues of S cannot resume as long as all of S stands still, and one that keeps exactly
-//! `xon_bytes` there, or less, does resume once everything else has drained. S is a deadlock if each of
-//! its queues is paused by an account of the first kind: then nothing in S ever moves.
+//! A paused queue is released when the ingress account that paused it (at the downstream node) falls to `xon_bytes` *or
+//! below*. An account drains with the queues that hold its bytes. Let S be a set of paused non-empty queues. While all
+//! of S is blocked, an account with **more than** `xon_bytes` in queues of S cannot resume; an account with at most
+//! `xon_bytes` there resumes once all other queues have drained. S is a deadlock if each of its queues is paused by an
+//! account of the first kind: then nothing in S ever moves.
 //!
-//! The union of two such sets is again such a set (an account's bytes in the union are no fewer), so
-//! there is a greatest one. It is found by assuming that everything paused is stuck and releasing what
-//! is not until nothing changes; each pause and each entry of an account is looked at once.
+//! The union of two such sets is such a set (an account has no fewer bytes in the union), so there is a greatest one.
+//! To find it, assume that everything paused is stuck, and release queues until nothing changes; each pause and each
+//! entry of an account is visited once.
 //!
-//! A non-empty greatest set always holds a cycle: each of its queues is paused by an account that keeps
-//! more than `xon_bytes >= 0` in the set, hence at least one byte in some queue of the set; step there,
-//! and repeat. The set is finite, so the walk meets itself. The rest of the set are queues that wait
-//! for the cycle without being part of it.
+//! A non-empty greatest set always contains a cycle: each of its queues is paused by an account with more than
+//! `xon_bytes >= 0` in the set, hence with at least one byte in some queue of the set; step to that queue, and repeat.
+//! The set is finite, so the walk returns to a visited queue. The other queues of the set wait for the cycle.
 
 mod graph;
 units::pack_fields!(PausedQueue { queue, paused_by, paused_since, bytes });
@@ -32,69 +30,67 @@ use crate::place::{AccountId, QueueId};
 use crate::verdict::Verdict;
 use graph::Graph;
 
-/// An egress queue that may not send, and who told it so.
+/// A paused egress queue and the account that paused it.
 ///
-/// A queue that several accounts have paused is listed once for each, and moves when all have resumed.
+/// A queue that several accounts have paused has one entry for each, and moves when all have resumed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PausedQueue {
     /// The queue.
     pub queue: QueueId,
-    /// The ingress account, at the node downstream, that paused it.
+    /// The ingress account, at the downstream node, that paused it.
     pub paused_by: AccountId,
-    /// When the pause took effect.
+    /// Start of the pause.
     pub paused_since: Time,
-    /// What waits in the queue. An empty queue holds nobody up and is never part of a deadlock.
+    /// Backlog of the queue in bytes. An empty queue blocks nothing and is never part of a deadlock.
     pub bytes: u64,
 }
 
-/// An ingress account and where its bytes wait.
+/// An ingress account and the queues that hold its bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Account {
     /// The account.
     pub id: AccountId,
-    /// It resumes when what it holds falls to this or below.
+    /// Resume threshold in bytes: it resumes at this level or below.
     pub xon_bytes: u64,
-    /// Its bytes by the egress queue of the same node in which they wait. Queues that are not paused
-    /// may be left out: they drain.
+    /// Its bytes, by the egress queue of its node that holds them. Queues that are not paused may be left out: they
+    /// drain.
     pub waiting: Vec<(QueueId, u64)>,
 }
 
-/// One step of a cycle: `queue` is paused by `paused_by`, which keeps bytes in the next step's queue.
+/// One step of a cycle: `queue` is paused by `paused_by`, which has bytes in the next step's queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hold {
-    /// The queue that stands still.
+    /// The blocked queue.
     pub queue: QueueId,
     /// The account that paused it.
     pub paused_by: AccountId,
-    /// When the pause took effect.
+    /// Start of the pause.
     pub paused_since: Time,
-    /// What waits in the queue.
+    /// Backlog of the queue in bytes.
     pub bytes: u64,
-    /// How much of what `paused_by` holds waits in the queue of the next step (of the first step, for
-    /// the last one).
+    /// Bytes of `paused_by` in the queue of the next step (for the last step, of the first).
     pub held_in_next_bytes: u64,
 }
 
-/// A cycle of queues of which none will ever move again.
+/// A cycle of queues that never move again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Deadlock {
-    /// The shortest cycle, from its smallest [`QueueId`] on; of several the one whose ids come first.
+    /// The shortest cycle, from its smallest [`QueueId`] on; of several, the one whose ids are first.
     pub cycle: Vec<Hold>,
-    /// When the last of the cycle's pauses took effect.
+    /// Start of the cycle's last pause.
     pub closed: Time,
-    /// How many queues are stuck: those of the cycle, of other cycles, and all that wait for them.
+    /// Number of stuck queues: those of the cycle, of other cycles, and all that wait for them.
     pub set_size: usize,
 }
 
-/// Finds the deadlock among `queues`, if there is one (see the [module](self)). The order of the
-/// arguments does not matter. An account that is not listed holds nothing, so it resumes. If an account
-/// is listed twice, its bytes add up and its higher `xon_bytes` counts; if a pause is, its earliest
-/// start counts.
+/// Finds the deadlock among `queues`, if there is one (see the [module](self)). The order of the arguments does not
+/// matter. An account that is not listed holds nothing, so it resumes. If an account is listed twice, its bytes add up
+/// and its higher `xon_bytes` counts; if a pause is, its earliest start counts.
 ///
-/// Sorting apart, finding the stuck set costs one look at each pause and each entry of an account. Only
-/// when something is stuck, a search for the shortest cycle follows, at most one from each stuck queue.
+/// Apart from sorting, the stuck set takes one visit to each pause and each entry of an account. Only if something is
+/// stuck, a search for the shortest cycle follows, at most one from each stuck queue.
 pub fn deadlock(queues: &[PausedQueue], accounts: &[Account]) -> Option<Deadlock> {
-    // A queue that is paused nowhere cannot deadlock: the usual case, without any allocation.
+    // Fast path without allocation: without a paused non-empty queue there is no deadlock.
     if queues.iter().all(|paused| paused.bytes == 0) {
         return None;
     }
@@ -106,14 +102,14 @@ pub fn deadlock(queues: &[PausedQueue], accounts: &[Account]) -> Option<Deadlock
     Some(Deadlock { cycle, closed, set_size })
 }
 
-/// All queues that hold each other for ever, or wait for such.
+/// Returns all queues that block each other forever, or wait for such queues.
 pub(crate) fn stuck(queues: &[PausedQueue], accounts: &[Account]) -> BTreeSet<QueueId> {
     let graph = Graph::new(queues, accounts);
     graph.names(&graph.stuck()).collect()
 }
 
-/// The check "deadlock" after `looks` for one: fails on a deadlock that was not `expected`, and on an expected one that
-/// did not come.
+/// Returns the verdict "deadlock" after `looks` runs of the detector: fails on an unexpected deadlock, and if an
+/// expected one is absent.
 pub fn verdict(found: Option<&Deadlock>, expected: bool, looks: u64) -> Verdict {
     match found {
         None if expected => Verdict::new("deadlock", false, "none, but one was expected"),

@@ -20,7 +20,7 @@ fn holding(node: u32, xon_bytes: u64, waiting_bytes: u64) -> Account {
 
 /// ```text
 ///   1 -> 2        every queue is paused by the next switch,
-///   ^    v        whose account waits in the queue after it
+///   ^    v        with bytes in the queue after it
 ///   4 <- 3
 /// ```
 fn ring() -> (Vec<PausedQueue>, Vec<Account>) {
@@ -50,10 +50,10 @@ fn a_cycle_that_is_about_to_drain_is_not_a_deadlock() {
     assert_eq!(deadlock(&queues, &accounts), None);
     assert!(verdict(None, false, 1).pass && verdict(None, false, 1).judged);
     assert!(!verdict(None, true, 1).pass);
-    // Nobody looked: that is not the same as none.
+    // A detector that never ran is different from no deadlock.
     assert!(!verdict(None, false, 0).judged);
     assert!(!verdict(None, true, 0).pass);
-    // One byte more behind the paused queue, and the account stays above XON for ever.
+    // With one byte more behind the paused queue, the account stays above XON forever.
     accounts[2].waiting[0].1 = 2_001;
     assert_eq!(deadlock(&queues, &accounts).unwrap().set_size, 4);
 }
@@ -75,7 +75,7 @@ fn an_open_ring_an_empty_queue_and_an_unknown_account_are_harmless() {
     assert_eq!(deadlock(&[], &accounts), None);
 }
 
-/// Queues that wait for the ring are stuck with it, but are not part of the cycle, and came later.
+/// Queues that wait for the ring are stuck with it, but are not part of the cycle, and were paused later.
 #[test]
 fn a_tail_counts_in_the_set_but_not_in_the_cycle() {
     let (mut queues, mut accounts) = ring();
@@ -96,7 +96,7 @@ fn huge_counts_do_not_overflow() {
     assert_eq!(found.cycle[3].held_in_next_bytes, u64::MAX);
 }
 
-/// What is listed twice counts as documented, in either order.
+/// Duplicate entries count as documented, in either order.
 #[test]
 fn the_higher_xon_level_the_sum_of_the_bytes_and_the_earliest_start_count() {
     let (mut queues, mut accounts) = ring();
@@ -113,8 +113,8 @@ fn the_higher_xon_level_the_sum_of_the_bytes_and_the_earliest_start_count() {
     }
 }
 
-/// A long chain of accounts that resume one after the other, and the same closed to a ring, numbered
-/// with the flow and against it: linear in its length, the search for the cycle included.
+/// A long chain of accounts that resume one after the other, and such a chain closed to a ring, numbered with the flow
+/// and against it: linear in its length, including the search for the cycle.
 #[test]
 fn a_chain_of_fifty_thousand_releases_in_one_pass() {
     let nodes = 50_000;
@@ -128,8 +128,9 @@ fn a_chain_of_fifty_thousand_releases_in_one_pass() {
     }
 }
 
-/// Few nodes, ports and small numbers, so that cycles, ties and exact XON levels are frequent. Every
-/// other instance is sparse, with one or two successors a queue, so that the shortest cycles are long.
+/// Makes a random instance with few nodes, ports and small numbers, so that cycles, ties and exact XON levels are
+/// frequent. Every other instance is sparse, with one or two successors per queue, so that the shortest cycles are
+/// long.
 fn random_instance(random: &mut Stream) -> (Vec<PausedQueue>, Vec<Account>) {
     let sparse = random.below(2) == 0;
     let nodes = if sparse { 5 } else { 1 + random.below(5) as u32 };
@@ -141,18 +142,18 @@ fn random_instance(random: &mut Stream) -> (Vec<PausedQueue>, Vec<Account>) {
         let account = AccountId { node, port, class: 0 };
         let (xon_bytes, mut waiting) = (random.below(if sparse { 2 } else { 4 }), Vec::new());
         if sparse {
-            // One of two queues alone may keep no more than XON, both together always do.
+            // One of two queues alone may hold at most XON, both together always hold more.
             let successors = 1 + random.below(4) / 3;
             (0..successors).for_each(|_| waiting.push((id(random.below(2)), 3 - successors)));
         } else {
-            // Port 2 is never paused: what waits there drains.
+            // Port 2 is never paused: its queues drain.
             (0..3).filter(|_| random.below(2) == 0).for_each(|port| waiting.push((id(port), 0)));
             waiting.iter_mut().for_each(|(_, bytes)| *bytes = random.below(4));
         }
         accounts.push(Account { id: account, xon_bytes, waiting });
     }
     for &(node, port) in &sides {
-        // Sometimes two accounts pause the same queue, sometimes an account is not listed.
+        // Sometimes two accounts pause one queue, sometimes an account is not listed.
         let pauses = if sparse { 1 } else { [1, 1, 1, 0, 2][random.below(5) as usize] };
         for _ in 0..pauses {
             let by = random.below(u64::from(nodes) + u64::from(!sparse)) as u32;
@@ -168,7 +169,7 @@ fn random_instance(random: &mut Stream) -> (Vec<PausedQueue>, Vec<Account>) {
     (queues, accounts)
 }
 
-/// What `by` keeps in queues of `set`, compared with its XON level, straight from the definition.
+/// Returns `true` if `by` has more bytes in queues of `set` than XON, as in the definition.
 fn never_resumes(by: AccountId, set: &[QueueId], accounts: &[Account]) -> bool {
     accounts.iter().filter(|account| account.id == by).any(|account| {
         let kept = account.waiting.iter().filter(|(queue, _)| set.contains(queue));
@@ -181,7 +182,7 @@ fn closed_set(set: &[QueueId], queues: &[PausedQueue], accounts: &[Account]) -> 
         .all(|id| queues.iter().any(|q| q.queue == *id && q.bytes > 0 && never_resumes(q.paused_by, set, accounts)))
 }
 
-/// The greatest of all subsets that satisfy the definition.
+/// Returns the greatest of all subsets that satisfy the definition.
 fn greatest_set(queues: &[PausedQueue], accounts: &[Account]) -> Vec<QueueId> {
     let mut ids: Vec<QueueId> = queues.iter().map(|q| q.queue).collect();
     ids.sort();
@@ -194,7 +195,8 @@ fn greatest_set(queues: &[PausedQueue], accounts: &[Account]) -> Vec<QueueId> {
     members(union)
 }
 
-/// All simple cycles within `set`, by walking every path from its smallest queue.
+/// Finds all simple cycles within `set`, by walking every path from its smallest queue, and returns the first shortest
+/// one.
 fn first_shortest_cycle(set: &[QueueId], queues: &[PausedQueue], accounts: &[Account]) -> Option<Vec<QueueId>> {
     let next = |from: QueueId| -> Vec<QueueId> {
         let holders =
@@ -243,11 +245,11 @@ fn agrees_with_brute_force_in_any_order() {
         accounts.iter_mut().for_each(|account| random.shuffle(&mut account.waiting));
         assert_eq!(deadlock(&queues, &accounts), found);
     }
-    // The instances must be worth something: all outcomes are frequent.
+    // All outcomes must be frequent among the instances.
     assert!(stuck > 300 && free > 300 && tails > 100 && long > 30, "{stuck} {free} {tails} {long}");
 }
 
-/// Each step's account keeps the stated bytes in the next step's queue.
+/// Asserts that each step's account has the stated bytes in the next step's queue.
 fn assert_holds(found: &Deadlock, accounts: &[Account]) {
     for (step, hold) in found.cycle.iter().enumerate() {
         let next = found.cycle[(step + 1) % found.cycle.len()].queue;
@@ -259,8 +261,8 @@ fn assert_holds(found: &Deadlock, accounts: &[Account]) {
     assert_eq!(found.closed, found.cycle.iter().map(|hold| hold.paused_since).max().unwrap());
 }
 
-/// Lets everything that is free to move drain byte by byte in a random order, as switches would, and
-/// resumes accounts as they reach XON. What can never move again is what the check calls stuck.
+/// Drains all movable bytes one by one in random order, as switches would, and resumes accounts at XON. The bytes that
+/// never move must be in the queues that the check reports.
 #[test]
 fn what_is_reported_never_drains_and_everything_else_does() {
     let mut random = Stream::new(2, 0, purpose("deadlock"));

@@ -1,6 +1,5 @@
-//! `fct.txt`, which the HPCC fork of ns-3 and its descendants write and the field's scripts read: one
-//! completed flow a line, `<src> <dst> <source port> <destination port> <size bytes> <start ns>
-//! <fct ns> <standalone fct ns>`.
+//! `fct.txt`, as the HPCC fork of ns-3 and its descendants write it: one completed flow per line, `<src> <dst> <source
+//! port> <destination port> <size bytes> <start ns> <fct ns> <standalone fct ns>`.
 
 use std::path::Path;
 
@@ -8,18 +7,18 @@ use super::FlowRecord;
 use crate::error::RecordError;
 use crate::file::WholeFile;
 
-/// How a line names hosts.
+/// Format of host names in a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FctFormat {
-    /// IPv4 addresses as 8 hex digits, from which host = (address >> 8) & 0xffff (HPCC).
+    /// IPv4 addresses as 8 hex digits, with host = (address >> 8) & 0xffff (HPCC).
     Hpcc,
     /// Host numbers in decimal (conweave).
     Conweave,
 }
 
 impl FctFormat {
-    /// Guesses the format from a line: HPCC pads addresses to 8 hex digits and starts them at 0b000001,
-    /// where a host number has no leading zero.
+    /// Guesses the format from a line: HPCC pads addresses to 8 hex digits, from 0b000001; a host number has no leading
+    /// zero.
     pub fn detect(line: &str) -> FctFormat {
         match line.split_whitespace().next() {
             Some(first) if first.len() == 8 && first.starts_with('0') => FctFormat::Hpcc,
@@ -43,14 +42,14 @@ pub struct FctLine {
     pub size_bytes: u64,
     /// Start, in ns.
     pub start_ns: u64,
-    /// Completion time as the sender sees it, in ns.
+    /// Completion time at the sender, in ns.
     pub fct_ns: u64,
-    /// Completion time alone in the network, in ns.
+    /// Completion time in an idle network, in ns.
     pub standalone_ns: u64,
 }
 
 impl FctLine {
-    /// max(1, fct / standalone); `None` if the standalone time is 0.
+    /// Returns max(1, fct / standalone); `None` if the standalone time is 0.
     pub fn slowdown(&self) -> Option<f64> {
         (self.standalone_ns > 0).then(|| (self.fct_ns as f64 / self.standalone_ns as f64).max(1.0))
     }
@@ -71,9 +70,9 @@ impl FctWriter {
         Ok(FctWriter { format, file: WholeFile::create(path)? })
     }
 
-    /// Appends a flow. One that did not complete has no line, nor has one whose sender did not know of the delivery by
-    /// the end of the run: the time ends when the sender knows, as in the fork, which writes no such line either.
-    /// Where the sender is never told (datagrams), it ends at the delivery. Spans are rounded down to ns.
+    /// Appends a flow. The completion time ends at the acknowledgement, as in the fork: a flow without delivery or
+    /// acknowledgement at the end of the run has no line. Without acknowledgements (datagrams) it ends at the delivery.
+    /// Times are rounded down to ns.
     ///
     /// # Errors
     /// [`RecordError::HostNumber`] for a host above 65,535 in the HPCC format, [`RecordError::Unwritable`].
@@ -88,7 +87,7 @@ impl FctWriter {
         self.file.print(format_args!("{src} {dst} {src_port} {dst_port} {size} {start_ns} {fct_ns} {alone_ns}\n"))
     }
 
-    /// Makes the file appear.
+    /// Completes the file, which then appears.
     ///
     /// # Errors
     /// [`RecordError::Unwritable`].
@@ -99,7 +98,7 @@ impl FctWriter {
     fn host(&self, host: u32) -> Result<String, RecordError> {
         match self.format {
             FctFormat::Conweave => Ok(host.to_string()),
-            // 11.x.y.1, where x.y is the host.
+            // 11.x.y.1, with the host number x.y.
             FctFormat::Hpcc if host <= 0xffff => Ok(format!("{:08x}", 0x0b00_0001 + (host << 8))),
             FctFormat::Hpcc => Err(RecordError::HostNumber { host }),
         }
@@ -109,7 +108,7 @@ impl FctWriter {
 /// Reads the lines of an `fct.txt`; empty ones are skipped.
 ///
 /// # Errors
-/// [`RecordError::Line`] with the number of the first line that breaks the format.
+/// [`RecordError::Line`] with the number of the first line that violates the format.
 pub fn read_fct(text: &str, format: FctFormat) -> Result<Vec<FctLine>, RecordError> {
     let mut lines = Vec::new();
     for (index, line) in text.lines().enumerate() {

@@ -1,4 +1,4 @@
-//! `flows.parquet`: one row a flow.
+//! `flows.parquet`: one row per flow.
 
 use std::path::Path;
 
@@ -9,8 +9,7 @@ use crate::table::column::{Column, Kind};
 use crate::table::{Table, TableWriter, read_table};
 use stats::Coverage;
 
-/// The columns of `flows.parquet`, in order. A flow that did not complete has no `delivered_ps`,
-/// `fct_ps` and `slowdown`.
+/// Returns the columns of `flows.parquet`, in order. An incomplete flow has no `delivered_ps`, `fct_ps` and `slowdown`.
 pub fn flow_columns() -> Vec<Column> {
     let required = |name: &str, meaning: &'static str| Column::new(name, Kind::U64).means(meaning);
     let optional = |name: &str, meaning: &'static str| required(name, meaning).optional();
@@ -52,7 +51,7 @@ impl FlowTable {
         Ok(FlowTable { table, coverage: Coverage::default() })
     }
 
-    /// Appends a flow of the traffic entry that results call `label`.
+    /// Appends a flow; `label` names its traffic entry in results.
     ///
     /// # Errors
     /// [`RecordError::Unwritable`].
@@ -81,8 +80,8 @@ impl FlowTable {
         ])
     }
 
-    /// Makes the file appear. Where flows did not complete, its metadata tell how many did: `tidegate.flows_completed`
-    /// and `tidegate.flows_started`.
+    /// Completes the file, which then appears. If flows are incomplete, its metadata have the counts
+    /// `tidegate.flows_completed` and `tidegate.flows_started`.
     ///
     /// # Errors
     /// [`RecordError::Unwritable`].
@@ -96,11 +95,11 @@ impl FlowTable {
     }
 }
 
-/// Reads a `flows.parquet` back. [`FlowRecord::awaits_ack`], which no column holds, is false.
+/// Reads a `flows.parquet`. [`FlowRecord::awaits_ack`] has no column and is false.
 ///
 /// # Errors
-/// [`RecordError::Unreadable`], [`RecordError::Table`], [`RecordError::NoColumn`] and
-/// [`RecordError::ColumnKind`] where it is not one.
+/// [`RecordError::Unreadable`]; [`RecordError::Table`], [`RecordError::NoColumn`] and [`RecordError::ColumnKind`] for
+/// another or a damaged table.
 pub fn read_flows(path: &Path) -> Result<Vec<FlowRecord>, RecordError> {
     let table = read_table(path)?;
     let wide = |name: &str, row: usize| -> Result<u64, RecordError> { required(&table, path, name, row) };
@@ -171,7 +170,7 @@ mod tests {
         }
     }
 
-    /// A signed column has no place for its size.
+    /// The size of an endless flow exceeds a signed column.
     #[test]
     fn a_flow_without_end_has_no_size() {
         let scratch = Scratch::new("flows-endless");

@@ -1,4 +1,4 @@
-//! A folder beside a target, in which the files of one process grow.
+//! Temporary folders beside a target.
 
 use super::earlier::{self, candidates, is_empty_folder};
 use super::names::MARKER;
@@ -10,20 +10,21 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// A folder beside a target in which files of this process grow, locked against others. Dropped, it goes with them.
+/// A temporary folder beside a target for files of this process, locked against other processes. `drop` removes it with
+/// its files.
 #[derive(Debug)]
 pub(crate) struct Claim {
     partial: PathBuf,
-    // `None` once the folder is no longer ours to remove.
+    // `None` once the folder must not be removed any more.
     marker: Option<File>,
 }
 
 impl Claim {
-    /// Claims `<target>.partial`, or one with a number if somebody else's stands there; what a killed process left in
-    /// it is removed.
+    /// Claims `<target>.partial`, or a numbered name if that is used by others; removes the files of a killed process
+    /// in it.
     ///
     /// # Errors
-    /// [`RecordError::Busy`] if another process writes the same target, [`RecordError::Unwritable`].
+    /// [`RecordError::Busy`] if another process writes to this target, [`RecordError::Unwritable`].
     pub(crate) fn beside(target: &Path) -> Result<Claim, RecordError> {
         let (partial, marker) = claim(target)?;
         let claim = Claim { partial, marker: Some(marker) };
@@ -31,10 +32,10 @@ impl Claim {
         Ok(claim)
     }
 
-    /// Removes what a killed process left beside `target` and in it, if anything.
+    /// Removes leftovers of a killed process beside `target` and in it.
     ///
     /// # Errors
-    /// As [`Claim::beside`].
+    /// Those of [`Claim::beside`].
     pub(crate) fn clear_beside(target: &Path) -> Result<(), RecordError> {
         let target: PathBuf = target.components().collect();
         let partial = candidates(&target, "partial").next();
@@ -49,25 +50,26 @@ impl Claim {
         Ok(())
     }
 
-    /// The folder in which files grow.
+    /// Returns the path of the temporary folder.
     pub(crate) fn path(&self) -> &Path {
         &self.partial
     }
 
-    /// Where to write the file `name`.
+    /// Returns the path for writing the file `name`.
     ///
     /// # Errors
     /// [`RecordError::Unwritable`].
     pub(crate) fn place(&self, name: &str) -> Result<PathBuf, RecordError> {
         let path = self.partial.join(name);
-        // Noted first: a writer that is killed leaves no file that is not known as ours. One write: threads share it.
+        // The name is noted before the file is created, so that a killed writer leaves no unnoted file. A single write:
+        // threads share the marker.
         if let Some(mut marker) = self.marker.as_ref() {
             marker.write_all(format!("{name}\n").as_bytes()).map_err(RecordError::unwritable("create", &path))?;
         }
         Ok(path)
     }
 
-    /// Makes the folder the target, where nothing stands.
+    /// Renames the folder to the target, which must not exist.
     ///
     /// # Errors
     /// [`RecordError::Unwritable`].
@@ -80,12 +82,12 @@ impl Claim {
         Ok(())
     }
 
-    /// The names of the files that grow.
+    /// Returns the names of the files in the folder.
     pub(super) fn names(&self) -> Result<BTreeSet<String>, RecordError> {
         noted(&self.partial)
     }
 
-    /// Gives up the folder without removing it, and gives its lock.
+    /// Gives up the folder without removing it; returns its lock.
     pub(super) fn release(&mut self) -> Option<File> {
         self.marker.take()
     }
@@ -93,24 +95,24 @@ impl Claim {
 
 impl Drop for Claim {
     fn drop(&mut self) {
-        // The lock goes last, so that nobody else's work is in the folder when it is removed.
+        // The lock is released last, so that no other process uses the folder when it is removed.
         if let Some(_lock) = self.marker.take() {
             abandon(&self.partial);
         }
     }
 }
 
-/// Removes what a [`ResultFolder`](super::ResultFolder) of this process has written so far into `partial`, its
+/// Removes the files of a [`ResultFolder`](super::ResultFolder) of this process from `partial`, its
 /// [`path`](super::ResultFolder::path): for a process that ends without dropping it.
 pub fn abandon(partial: &Path) {
-    // Best effort: what is left over, the next run at this target clears away.
+    // Best effort: the next run with this target removes leftovers.
     let _ = clear(partial);
     let _ = fs::remove_file(partial.join(MARKER));
-    // Where somebody put something of theirs, it stays.
+    // A directory with files of others is not empty and stays.
     let _ = fs::remove_dir(partial);
 }
 
-/// Makes a folder beside `target` that this process has locked and that holds nothing of ours.
+/// Creates and locks a folder beside `target` without files of Tidegate in it.
 fn claim(target: &Path) -> Result<(PathBuf, File), RecordError> {
     for partial in candidates(target, "partial") {
         match fs::create_dir(&partial) {
@@ -122,7 +124,7 @@ fn claim(target: &Path) -> Result<(PathBuf, File), RecordError> {
         match claim_folder(target, &partial) {
             Ok(Some(marker)) => return Ok((partial, marker)),
             Ok(None) => {}
-            // Its owner finished or gave up while we looked.
+            // Its owner finished or gave up meanwhile.
             Err(RecordError::Unreadable { source, .. } | RecordError::Unwritable { source, .. })
                 if source.kind() == io::ErrorKind::NotFound =>
             {
@@ -134,27 +136,27 @@ fn claim(target: &Path) -> Result<(PathBuf, File), RecordError> {
     Err(RecordError::Occupied { path: target.to_owned() })
 }
 
-/// Locks `partial`; `None` where it is, or holds, something of somebody else's.
+/// Locks `partial`; returns `None` if it is in use by others.
 fn claim_folder(target: &Path, partial: &Path) -> Result<Option<File>, RecordError> {
     if !found(partial)?.is_some_and(|found| found.is_dir()) {
         return Ok(None);
     }
     let path = partial.join(MARKER);
     let marked = || Ok::<bool, RecordError>(found(&path)?.is_some_and(|found| found.is_file()));
-    // Its owner may have begun between the first two questions.
+    // Its owner may have created the marker between the first two checks.
     if !marked()? && !is_empty_folder(partial)? && !marked()? {
         return Ok(None);
     }
     let marker = File::options().read(true).append(true).create(true).open(&path);
     let marker = marker.map_err(RecordError::unwritable("create", &path))?;
     lock(&marker, &path, target)?;
-    // Its owner may have finished between our calls, and the next one begun: then the lock is on a file that is gone.
+    // If its owner finished between these calls and another began, the lock is on a deleted file.
     if !is_at(&marker, &path)? {
         return Err(RecordError::Busy { path: target.to_owned() });
     }
     clear(partial)?;
     if earlier::names(partial)?.iter().any(|name| name != MARKER) {
-        // Somebody put files into what a killed run left: without its marker the folder is theirs.
+        // Files of others in the folder of a killed run: without the marker the folder is theirs.
         fs::remove_file(&path).map_err(RecordError::unwritable("remove", &path))?;
         return Ok(None);
     }
@@ -162,8 +164,8 @@ fn claim_folder(target: &Path, partial: &Path) -> Result<Option<File>, RecordErr
     Ok(Some(marker))
 }
 
-/// Whether no other process writes the result at `target`, once `ours` is locked: of two that ask at the same time, at
-/// most one goes on.
+/// Checks that no other process writes to `target`, after `ours` is locked: of two concurrent processes, at most one
+/// continues.
 ///
 /// # Errors
 /// [`RecordError::Busy`], [`RecordError::Unreadable`], [`RecordError::Unwritable`].
@@ -179,8 +181,8 @@ fn expect_alone(target: &Path, ours: &Path) -> Result<(), RecordError> {
             break;
         }
     }
-    // The target is asked last: a writer moves from its own folder to there, and holds its lock until nothing of the
-    // replacement is left to do.
+    // The target is checked last: a writer moves its folder to there, and holds its lock until the replacement is
+    // complete.
     others.push(target.to_owned());
     for other in others {
         let path = other.join(MARKER);
@@ -191,18 +193,18 @@ fn expect_alone(target: &Path, ours: &Path) -> Result<(), RecordError> {
     Ok(())
 }
 
-/// Locks the `marker` that stands at `path`, which belongs to the result at `target`.
+/// Locks the `marker` at `path`, which belongs to the result at `target`.
 fn lock(marker: &File, path: &Path, target: &Path) -> Result<(), RecordError> {
     match marker.try_lock() {
         Ok(()) => Ok(()),
         Err(fs::TryLockError::WouldBlock) => Err(RecordError::Busy { path: target.to_owned() }),
-        // A file system without locks: then the promise about two writers is the user's to keep.
+        // A file system without locks: the user must then exclude concurrent writers.
         Err(fs::TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => Ok(()),
         Err(fs::TryLockError::Error(error)) => Err(RecordError::unwritable("lock", path)(error)),
     }
 }
 
-/// Whether `file` is what stands at `path`.
+/// Returns `true` if `file` is the file at `path`.
 fn is_at(file: &File, path: &Path) -> Result<bool, RecordError> {
     let Some(there) = found(path)? else { return Ok(false) };
     #[cfg(unix)]
@@ -218,14 +220,14 @@ fn is_at(file: &File, path: &Path) -> Result<bool, RecordError> {
     }
 }
 
-/// Names of the files that a writer noted in the folder `partial`.
+/// Returns the names of the files that a writer noted in the folder `partial`.
 fn noted(partial: &Path) -> Result<BTreeSet<String>, RecordError> {
     let path = partial.join(MARKER);
     let text = fs::read_to_string(&path).map_err(RecordError::unreadable(&path))?;
     Ok(text.lines().filter(|name| crate::manifest::is_plain(name)).map(str::to_owned).collect())
 }
 
-/// Removes what a writer left in the folder `partial`, and nothing else; its marker stays.
+/// Removes only the files of a writer from the folder `partial`; its marker stays.
 fn clear(partial: &Path) -> Result<(), RecordError> {
     let noted = noted(partial)?;
     for name in earlier::names(partial)? {

@@ -1,4 +1,4 @@
-//! What stands where a result is to stand, and how it gives way.
+//! Existing content at the target of a result, and its replacement.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -10,24 +10,23 @@ use crate::error::RecordError;
 use crate::file::sibling;
 use crate::manifest::{MANIFEST_FILE, Manifest, Standing, found};
 
-/// Marks the folder of an earlier result that was moved aside to be replaced.
+/// Marks an earlier result that was moved aside for its replacement.
 const REPLACED: &str = ".tidegate-replaced";
 
 /// An earlier result, or an empty folder.
 #[derive(Debug, Default)]
 pub(super) struct Earlier {
-    /// Names of what somebody else put there.
+    /// Names of files that Tidegate did not write.
     pub foreign: BTreeSet<String>,
-    /// It is all of a run that was not interrupted.
+    /// The result is complete, of a run that was not interrupted.
     pub whole: bool,
 }
 
 impl Earlier {
-    /// What stands at `target`; `None` where nothing does.
+    /// Examines `target`; `None` if it does not exist.
     ///
     /// # Errors
-    /// [`RecordError::Occupied`] where it is no result, [`RecordError::NotOurs`] where files of the result were
-    /// changed.
+    /// [`RecordError::Occupied`] if it is no result, [`RecordError::NotOurs`] if files of the result were changed.
     pub fn at(target: &Path) -> Result<Option<Earlier>, RecordError> {
         let Some(kind) = found(target)? else { return Ok(None) };
         let occupied = || RecordError::Occupied { path: target.to_owned() };
@@ -52,6 +51,7 @@ impl Earlier {
             foreign.remove(name);
             match manifest.standing(target, name)? {
                 Standing::Ours => {}
+                // A missing file makes the result incomplete; replacing it loses nothing.
                 Standing::Free => whole = false,
                 Standing::Changed | Standing::Foreign => {
                     let why = "was changed since Tidegate wrote it: move it away, or name another folder";
@@ -63,22 +63,21 @@ impl Earlier {
     }
 }
 
-/// Whether the file `name` of the result in `folder` is ours without being listed. The list would differ between
-/// machines if `timing.json` were in it. What has gone since the folder was read is nobody's.
+/// Returns `true` for files of Tidegate that are not listed. `timing.json` is unlisted since the list would then differ
+/// between machines. A file that has disappeared meanwhile counts too.
 fn is_implied(folder: &Path, name: &str) -> bool {
     let implied = [TIMING_FILE, MANIFEST_FILE, MARKER, REPLACED].contains(&name);
     implied && found(&folder.join(name)).is_ok_and(|found| found.is_none_or(|found| found.is_file()))
 }
 
-/// Whether the result in `folder` says that its run was interrupted.
+/// Returns `true` if the result in `folder` is of an interrupted run.
 fn is_partial(folder: &Path) -> bool {
     let text = fs::read_to_string(folder.join(SUMMARY_FILE)).unwrap_or_default();
     let summary: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
     summary["partial"] == true
 }
 
-/// Names beside `target` for something of ours: `run.partial`, `run.partial-2` and so on, in case that somebody uses
-/// them.
+/// Returns the candidate names beside `target`: `run.partial`, `run.partial-2` and so on, since others may use them.
 pub(super) fn candidates(target: &Path, suffix: &str) -> impl Iterator<Item = PathBuf> {
     (1u32..).map(move |number| match number {
         1 => sibling(target, &format!(".{suffix}")),
@@ -86,7 +85,8 @@ pub(super) fn candidates(target: &Path, suffix: &str) -> impl Iterator<Item = Pa
     })
 }
 
-/// Names of all that is in `folder`. One that is not UTF-8 is none of ours, and is given so that it equals none.
+/// Returns the names of all entries of `folder`. A name that is not UTF-8 is converted to one that equals no name of
+/// Tidegate.
 pub(super) fn names(folder: &Path) -> Result<BTreeSet<String>, RecordError> {
     let entries = fs::read_dir(folder).map_err(RecordError::unreadable(folder))?;
     let name = |entry: std::io::Result<fs::DirEntry>| {
@@ -99,10 +99,10 @@ pub(super) fn is_empty_folder(path: &Path) -> Result<bool, RecordError> {
     Ok(fs::read_dir(path).map_err(RecordError::unreadable(path))?.next().is_none())
 }
 
-/// Renames `partial` to `target`; an earlier result there gives way, and what is not ours in it stays at its place.
+/// Renames `partial` to `target`; an earlier result is replaced, and other files in it stay.
 ///
 /// # Errors
-/// [`RecordError::Unwritable`]; the target is then as it was.
+/// [`RecordError::Unwritable`]; the target is then unchanged.
 pub(super) fn replace(partial: &Path, target: &Path) -> Result<(), RecordError> {
     let create = RecordError::unwritable("create", target);
     if found(target)?.is_none() {
@@ -119,7 +119,7 @@ pub(super) fn replace(partial: &Path, target: &Path) -> Result<(), RecordError> 
 /// Moves the earlier result away from `target`.
 fn aside(target: &Path) -> Result<PathBuf, RecordError> {
     let replace = || RecordError::unwritable("replace", target);
-    // Marked before it is moved: only what is marked is ever put back or removed.
+    // Marked before it is moved: only marked folders are ever restored or removed.
     fs::write(target.join(REPLACED), b"").map_err(replace())?;
     for aside in candidates(target, "replaced") {
         if found(&aside)?.is_none() {
@@ -130,7 +130,7 @@ fn aside(target: &Path) -> Result<PathBuf, RecordError> {
     Err(RecordError::Occupied { path: target.to_owned() })
 }
 
-/// Removes the files of a result that was replaced, once what is not ours in it stands in its successor.
+/// Removes the files of a replaced result, after other files in it were moved to its successor.
 fn retire(aside: &Path, target: &Path) -> Result<(), RecordError> {
     let ours = Manifest::read(aside)?;
     let is_ours = |name: &str| ours.as_ref().is_some_and(|ours| ours.lists(name));
@@ -146,14 +146,14 @@ fn retire(aside: &Path, target: &Path) -> Result<(), RecordError> {
             continue;
         }
         if found(&to)?.is_some() {
-            // It came into the old result in the instant of its replacement: it stays beside the new one.
+            // A file created during the replacement stays beside the new result.
             let why = "could not be moved into the new result, which has a file of this name";
             return Err(RecordError::NotOurs { path: from, why });
         }
         fs::rename(&from, &to).map_err(RecordError::unwritable("move", &from))?;
     }
     let listed = ours.iter().flat_map(Manifest::names);
-    // In this order: killed in between, what is left is still known as ours.
+    // In this order, so that the rest is still recognised if the process is killed between.
     for name in listed.chain([TIMING_FILE, MANIFEST_FILE, MARKER, REPLACED]) {
         let path = aside.join(name);
         if found(&path)?.is_some_and(|found| found.is_file()) {
@@ -163,7 +163,7 @@ fn retire(aside: &Path, target: &Path) -> Result<(), RecordError> {
     gone(fs::remove_dir(aside)).map_err(RecordError::unwritable("remove", aside))
 }
 
-/// Another writer of the same target retires what it finds, too: what it has removed is gone, as was wanted.
+/// Ignores that a file does not exist: another writer of this target may have removed it.
 pub(super) fn gone(removed: std::io::Result<()>) -> std::io::Result<()> {
     match removed {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
@@ -171,8 +171,8 @@ pub(super) fn gone(removed: std::io::Result<()>) -> std::io::Result<()> {
     }
 }
 
-/// An earlier writer that was killed between its two renames leaves the old result beside an empty place:
-/// put it back. Killed after them, it leaves rubbish.
+/// Restores the earlier result if its writer was killed between its two renames; removes it if the writer was killed
+/// after them.
 pub(super) fn restore_interrupted_replacement(target: &Path) -> Result<(), RecordError> {
     for aside in candidates(target, "replaced") {
         if found(&aside)?.is_none() {

@@ -1,10 +1,10 @@
-//! A result folder that appears whole or not at all.
+//! A result folder that appears complete or not at all.
 //!
-//! A run writes into `<target>.partial` and renames it at the end, so whoever sees the target sees a
-//! complete result, and a killed run never passes for a finished one. Nothing is synced to the
-//! platter: the promise is about processes that die, not about power.
+//! A run writes into `<target>.partial` and renames it at the end: the target is always a complete result, and a killed
+//! run never passes for a finished one. Nothing is synced to the disk: this protects against killed processes, not
+//! against power failures.
 //!
-//! Files that somebody else puts into a result are no part of it: they stay where they are when it is replaced.
+//! Files that a user adds to a result are not part of it: they stay when it is replaced.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -32,24 +32,24 @@ pub(crate) use names::RESULT;
 pub use names::{SUMMARY_FILE, TIMING_FILE};
 pub use verify::{is_result, read_verified};
 
-/// A result in the making. Dropped before [`ResultFolder::finish`], it leaves no trace and an earlier
-/// result at the target untouched.
+/// A result being written. If it is dropped before [`ResultFolder::finish`], no file remains, and an earlier result at
+/// the target is unchanged.
 #[derive(Debug)]
 pub struct ResultFolder {
     target: PathBuf,
     claim: Claim,
-    /// What somebody else put into the earlier result.
+    /// Names of other files in the earlier result.
     foreign: BTreeSet<String>,
 }
 
 impl ResultFolder {
-    /// Starts a result that will stand at `target`; missing parents are created. A target that is an
-    /// earlier result will be replaced at the end; what a killed run left is cleared away.
+    /// Starts a result for `target`; missing parents are created. An earlier result at the target will be replaced at
+    /// the end; leftovers of a killed run are removed.
     ///
     /// # Errors
-    /// [`RecordError::Occupied`] if something else stands there, [`RecordError::NotOurs`] if files of an earlier
-    /// result were changed, [`RecordError::Busy`] if another process writes the same target,
-    /// [`RecordError::BadTarget`], [`RecordError::Unwritable`].
+    /// [`RecordError::Occupied`] if the target is no result, [`RecordError::NotOurs`] if files of an earlier result
+    /// were changed, [`RecordError::Busy`] if another process writes to this target, [`RecordError::BadTarget`],
+    /// [`RecordError::Unwritable`].
     pub fn create(target: &Path) -> Result<Self, RecordError> {
         // Components drop a trailing slash, which would otherwise put the sibling inside the target.
         let target: PathBuf = target.components().collect();
@@ -68,21 +68,20 @@ impl ResultFolder {
         Ok(folder)
     }
 
-    /// Where the files grow: the temporary folder, which becomes the target.
+    /// Returns the path of the temporary folder, which becomes the target.
     pub fn path(&self) -> &Path {
         self.claim.path()
     }
 
-    /// Where the result will stand.
+    /// Returns the final path of the result.
     pub fn target(&self) -> &Path {
         &self.target
     }
 
-    /// Where to write the file `name` of the result.
+    /// Returns the path for writing the file `name` of the result.
     ///
     /// # Errors
-    /// [`RecordError::NotOurs`] where somebody else's file of this name stands in the earlier result;
-    /// [`RecordError::Unwritable`].
+    /// [`RecordError::NotOurs`] if the earlier result has a user's file of this name; [`RecordError::Unwritable`].
     pub fn place(&self, name: &str) -> Result<PathBuf, RecordError> {
         if self.foreign.contains(name) {
             let path = self.target.join(name);
@@ -94,7 +93,7 @@ impl ResultFolder {
     /// Starts the file `name` of the result.
     ///
     /// # Errors
-    /// As [`ResultFolder::place`].
+    /// Those of [`ResultFolder::place`].
     pub fn file(&self, name: &str) -> Result<WholeFile, RecordError> {
         WholeFile::create(&self.place(name)?)
     }
@@ -102,22 +101,21 @@ impl ResultFolder {
     /// Writes the file `name` of the result.
     ///
     /// # Errors
-    /// As [`ResultFolder::place`].
+    /// Those of [`ResultFolder::place`].
     pub fn write(&self, name: &str, bytes: &[u8]) -> Result<(), RecordError> {
         write_whole(&self.place(name)?, bytes)
     }
 
     /// Writes `summary.json` with the hash of all results, which is also set in `summary`, `timing.json` and the list
     /// of all files, and renames the folder to its target, replacing an earlier result. Every other file must be closed
-    /// by now.
+    /// before.
     ///
-    /// The result of an interrupted run does not replace that of a whole one: it stands beside it, with `.interrupted`
-    /// after the name. Gives the folder where the result stands.
+    /// The result of an interrupted run does not replace a complete one: it is written beside it, with suffix
+    /// `.interrupted`. Returns the path of the result.
     ///
     /// # Errors
-    /// [`RecordError::Unwritable`]; [`RecordError::Kept`] if something else has come to stand at the target, which is
-    /// then as it was, and the finished result stays at [`ResultFolder::path`]: hours of work are not thrown away for a
-    /// name.
+    /// [`RecordError::Unwritable`]; [`RecordError::Kept`] if the target is now occupied: it is unchanged, and the
+    /// finished result stays at [`ResultFolder::path`], so that hours of work are not lost.
     pub fn finish(mut self, summary: &mut Summary, timing: &Timing) -> Result<PathBuf, RecordError> {
         summary.results_hash.clear();
         self.write(SUMMARY_FILE, summary.to_json().as_bytes())?;
@@ -142,24 +140,25 @@ impl ResultFolder {
     }
 
     fn commit(mut self) -> Result<PathBuf, RecordError> {
-        // The marker moves with the folder and its lock is held until it is gone: killed anywhere in between,
-        // what is left is either known as ours or stands whole at the target.
+        // The marker moves with the folder, and its lock is held until it is removed: if the process is killed in
+        // between, the folder is either recognised as unfinished or complete at the target.
         let _lock = self.claim.release();
         self.check_target().and_then(|()| earlier::replace(self.claim.path(), &self.target)).map_err(|error| {
+            // The result is at its target; only the removal of the earlier one failed.
             if !self.claim.path().is_dir() {
                 return error;
             }
-            // Without its marker the finished work is safe from the next writer at this target.
+            // Without its marker, the next writer with this target does not remove the finished result.
             let _ = fs::remove_file(self.claim.path().join(MARKER));
             RecordError::Kept { path: self.claim.path().to_owned(), error: Box::new(error) }
         })?;
         let marker = self.target.join(MARKER);
-        // A reader of the result may have taken it away.
+        // A reader of the result may have removed it.
         earlier::gone(fs::remove_file(&marker)).map_err(RecordError::unwritable("remove", &marker))?;
         Ok(self.target.clone())
     }
 
-    /// Whether the target may still be replaced: it is looked at when the run begins, and that may be hours ago.
+    /// Checks again that the target may be replaced: the first check was at the start of the run, possibly hours ago.
     fn check_target(&self) -> Result<(), RecordError> {
         let Some(earlier) = Earlier::at(&self.target)? else { return Ok(()) };
         for name in &earlier.foreign {
@@ -172,11 +171,11 @@ impl ResultFolder {
     }
 }
 
-/// Removes what killed writers left below `parent`: their temporary folders; and gives back results that
-/// they were replacing. What a living writer holds, and what is not ours, stays.
+/// Removes temporary folders of killed writers below `parent`, and restores results that they were replacing. Folders
+/// of running writers and other files stay.
 ///
 /// # Errors
-/// [`RecordError::Unreadable`]; [`RecordError::Unwritable`] where a leftover cannot be removed.
+/// [`RecordError::Unreadable`]; [`RecordError::Unwritable`] if a leftover cannot be removed.
 pub fn clear_leftovers(parent: &Path) -> Result<(), RecordError> {
     let mut targets = BTreeSet::new();
     for name in earlier::names(parent)? {
@@ -184,7 +183,7 @@ pub fn clear_leftovers(parent: &Path) -> Result<(), RecordError> {
         targets.extend(stem.filter(|stem| !stem.is_empty()).map(|stem| parent.join(stem)));
     }
     for target in targets {
-        // A folder that is created and dropped at once takes the leftover with it.
+        // Creating and dropping a folder removes the leftover.
         if let Err(error @ RecordError::Unwritable { .. }) = ResultFolder::create(&target) {
             return Err(error);
         }

@@ -1,12 +1,11 @@
-//! Names of files that the parts of a result folder share.
+//! Names of files in a result folder.
 
-/// Marks a folder as the unfinished work of this crate, and names the files in it that are ours; its lock
-/// tells a killed writer from a living one.
+/// Marks an unfinished result and lists its files. Its lock distinguishes a killed writer from a running one.
 pub(super) const MARKER: &str = ".tidegate-partial";
 
-/// What the list of a result's files calls its folder.
+/// Kind of a result folder in its list of files.
 pub(crate) const RESULT: &str = "result";
 /// The file that makes a folder a result.
 pub const SUMMARY_FILE: &str = "summary.json";
-/// What depends on the machine; the only file outside the results hash.
+/// Measurements of the machine; the only file outside the results hash.
 pub const TIMING_FILE: &str = "timing.json";

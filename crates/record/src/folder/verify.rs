@@ -1,4 +1,4 @@
-//! Whether a folder is the whole of a result.
+//! Verifies that a folder is a complete result.
 
 use std::fs::{self, File};
 use std::io::Read;
@@ -10,20 +10,20 @@ use crate::manifest::{MANIFEST_FILE, Manifest, Standing};
 use crate::results_hash::hashes;
 use crate::summary::Summary;
 
-/// True if `folder` is a Tidegate result: it contains a `summary.json` with a `results_hash`. The name
-/// alone is too common to tell.
+/// Returns `true` if `folder` is a Tidegate result: it has a `summary.json` with a `results_hash`. The file name alone
+/// is too common.
 pub fn is_result(folder: &Path) -> bool {
     let mut text = String::new();
     let read = File::open(folder.join(SUMMARY_FILE)).and_then(|mut file| file.read_to_string(&mut text));
     read.is_ok() && text.contains("\"results_hash\"")
 }
 
-/// The summary of the result at `folder`, once all its files have been held against its hash. Files that somebody else
-/// put there do not count.
+/// Returns the summary of the result at `folder`, after a check of all its files against its hash. Other files are
+/// ignored.
 ///
 /// # Errors
-/// [`RecordError::Damaged`] where files are missing, cut or changed, as in a folder that was copied by
-/// halves; [`RecordError::Json`], [`RecordError::Unreadable`].
+/// [`RecordError::Damaged`] if files are missing, truncated or changed, as in an incomplete copy;
+/// [`RecordError::Json`], [`RecordError::Unreadable`].
 pub fn read_verified(folder: &Path) -> Result<Summary, RecordError> {
     let damaged = |what: String| RecordError::Damaged { path: folder.to_owned(), what };
     let file = folder.join(SUMMARY_FILE);
@@ -48,7 +48,7 @@ pub fn read_verified(folder: &Path) -> Result<Summary, RecordError> {
         }
         return Err(wrong("a file was added to, or taken from, the list of them"));
     }
-    // A writer that was killed after its rename leaves its marker in a whole result.
+    // A writer that was killed after its rename leaves its marker in a complete result.
     let marker = folder.join(MARKER);
     if let Ok(file) = File::open(&marker)
         && file.try_lock().is_ok()

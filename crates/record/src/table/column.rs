@@ -1,15 +1,15 @@
-//! Columns, what they hold, and the values of a row.
+//! Columns, their kinds, and the values of a row.
 
 use std::borrow::Cow;
 
-/// What a column holds.
+/// Type of a column's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// A time, a count or a number of something: never negative, and signed 64 bits in the file, so that differences of
-    /// columns are right wherever they are computed. Without end, [`u64::MAX`] here, is the greatest there.
+    /// A time, a count or an index, never negative. The file has signed 64 bits, so that differences of columns are
+    /// correct in any reader. [`u64::MAX`], which means endless, is stored as the largest signed number.
     U64,
-    /// Unsigned 64 bits (Parquet INT64 with the logical type UINT_64), for what is no quantity: a seed. Results of
-    /// earlier versions have all their times and counts so.
+    /// Unsigned 64 bits (Parquet INT64 with the logical type UINT_64), for identifiers such as a seed. Results of
+    /// earlier versions store all times and counts in this form.
     Key,
     /// Signed 64 bits.
     I64,
@@ -21,28 +21,28 @@ pub enum Kind {
     Bool,
 }
 
-/// A column: its name, with the unit last, what it holds, and whether a value may be missing.
+/// A column: name, type, and if values are optional.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Column {
     /// The name, with the unit last: `start_ps`.
     pub name: String,
-    /// What it holds.
+    /// Type of its values.
     pub kind: Kind,
-    /// Whether [`Value::Null`] is allowed.
+    /// [`Value::Null`] is allowed.
     pub optional: bool,
-    /// The unit: `ps`, `byte`, `bit/s`, `1` for a share, a count or the number of something, `none` of texts and flags.
-    /// Missing only in tables of earlier versions.
+    /// The unit: `ps`, `byte`, `bit/s`, `1` for a share, a count or an index, `none` of texts and flags. Missing only
+    /// in tables of earlier versions.
     pub unit: Option<Cow<'static, str>>,
-    /// What a value says, in a few words.
+    /// Meaning of a value, in a few words.
     pub meaning: Option<Cow<'static, str>>,
 }
 
-/// Units by the ending of a column's name.
+/// Units by the suffix of a column's name.
 const UNITS: [(&str, &str); 6] =
     [("ps", "ps"), ("ns", "ns"), ("bytes", "byte"), ("bps", "bit/s"), ("packets", "packet"), ("frames", "frame")];
 
 impl Column {
-    /// A column whose every row has a value; of numbers, in the unit that the name ends in, such as `start_ps`, or 1.
+    /// Makes a required column. Numbers have the unit of the name's suffix, as in `start_ps`, or 1.
     pub fn new(name: impl Into<String>, kind: Kind) -> Self {
         let name = name.into();
         let ending = name.rsplit('_').next().unwrap_or_default();
@@ -50,15 +50,15 @@ impl Column {
         let unit = if matches!(kind, Kind::Text | Kind::Bool) { "none" } else { of_name.unwrap_or("1") };
         Column { name, kind, optional: false, unit: Some(unit.into()), meaning: None }
     }
-    /// The same column, where a row may have [`Value::Null`].
+    /// Makes the column optional: a row may have [`Value::Null`].
     pub fn optional(self) -> Self {
         Column { optional: true, ..self }
     }
-    /// The same column in a unit that its name does not tell. The file's metadata has it as `unit.<name>`.
+    /// Sets a unit that is not in the name. The file's metadata has it as `unit.<name>`.
     pub fn unit(self, unit: &'static str) -> Self {
         Column { unit: Some(unit.into()), ..self }
     }
-    /// The same column, with what a value says. The file's metadata has it as `meaning.<name>`.
+    /// Sets the meaning of a value. The file's metadata has it as `meaning.<name>`.
     pub fn means(self, meaning: impl Into<Cow<'static, str>>) -> Self {
         Column { meaning: Some(meaning.into()), ..self }
     }

@@ -1,4 +1,4 @@
-//! The same table as CSV (RFC 4180, with bare line feeds).
+//! Parquet tables as CSV (RFC 4180, with bare line feeds).
 
 use std::path::Path;
 
@@ -6,9 +6,9 @@ use super::TableReader;
 use super::column::Value;
 use crate::error::RecordError;
 
-/// Prints the Parquet table at `parquet` as CSV, one row group in memory: a header, then a
-/// line a row, each handed to `print` with its line feed. A missing value is an empty field; a float is the shortest
-/// text that reads back as it; a text that a spreadsheet would take for a formula has `'` before it.
+/// Prints the Parquet table at `parquet` as CSV with one row group in memory: a header, then one line per row. Each
+/// line is passed to `print` with its line feed. A missing value is an empty field; a float is the shortest text that
+/// parses to an equal number; a text that a spreadsheet would evaluate as a formula has the prefix `'`.
 ///
 /// # Errors
 /// Those of [`TableReader`] and of `print`.
@@ -47,7 +47,8 @@ pub(crate) fn push_value(line: &mut String, value: Value<'_>) {
         Value::I64(value) => line.push_str(&value.to_string()),
         Value::F64(value) => line.push_str(&value.to_string()),
         Value::Bool(value) => line.push_str(if value { "true" } else { "false" }),
-        // Some spreadsheets run a text that begins so, quoted or not; names of nodes come from files of others.
+        // Some spreadsheets evaluate a text with such a start, quoted or not, and names of nodes are read from foreign
+        // files.
         Value::Text(value) if value.starts_with(['=', '+', '-', '@', '\t', '\r']) => {
             push_text(line, &format!("'{value}"))
         }
@@ -57,7 +58,7 @@ pub(crate) fn push_value(line: &mut String, value: Value<'_>) {
 }
 
 pub(crate) fn push_text(line: &mut String, text: &str) {
-    // An empty text is quoted to tell it from a missing one.
+    // An empty text is quoted, to differ from a missing one.
     if !text.is_empty() && !text.contains([',', '"', '\n', '\r']) {
         return line.push_str(text);
     }

@@ -1,8 +1,8 @@
-//! Streamed tables: Parquet without arrow, and CSV of the same rows.
+//! Streamed tables: Parquet without arrow, and CSV.
 //!
-//! Units stand in the column names (`start_ps`, `queue_bytes`) and, with what each column says and which run a table
-//! is of, in the metadata of the file: `unit.<column>`, `meaning.<column>`, `least.<column>`, `tidegate.<what>`. The
-//! same rows of the same run give the same bytes: the files carry no time, and `created_by` is pinned.
+//! Units are in the column names (`start_ps`, `queue_bytes`). The metadata of the file has them too, with meanings and
+//! the identity of the run: `unit.<column>`, `meaning.<column>`, `least.<column>`, `tidegate.<key>`. Equal rows of
+//! equal runs give equal bytes: the files have no time of day, and `created_by` is constant.
 
 pub(crate) mod column;
 pub(crate) mod csv;
@@ -14,10 +14,10 @@ pub use csv::print_csv;
 pub use read::{Data, Table, TableReader, read_table};
 pub use write::{ROWS_PER_GROUP, TableWriter};
 
-/// What keys of a file's metadata begin with: the unit of a column, what it says, the run that the table is of.
+/// Prefixes of metadata keys: unit and meaning of a column, identity of the run.
 const UNIT: &str = "unit";
 const MEANING: &str = "meaning";
-/// The least value of a column that is never negative, `0`.
+/// Lower bound `0` of a column that is never negative.
 const LEAST: &str = "least";
 const ABOUT: &str = "tidegate";
 

@@ -1,4 +1,4 @@
-//! Reading tables back: for comparisons and reports.
+//! Reads tables for comparisons and reports.
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -19,7 +19,7 @@ use super::column::{Column, Kind, Value};
 use super::{ABOUT, LEAST, MEANING, UNIT};
 use crate::error::RecordError;
 
-/// The values of one column, `None` where a row has none.
+/// Values of one column, `None` for a missing value.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Data {
     /// Of a [`Kind::U64`] or [`Kind::Key`] column.
@@ -45,7 +45,7 @@ impl Data {
         }
     }
 
-    /// The value of a row, [`Value::Null`] where there is none.
+    /// Returns the value of a row, [`Value::Null`] if it is missing.
     pub fn value(&self, row: usize) -> Value<'_> {
         match self {
             Data::U64(values) => values.get(row).copied().flatten().into(),
@@ -63,7 +63,7 @@ impl Data {
             (Data::F64(all), Data::F64(more)) => all.extend(more),
             (Data::Text(all), Data::Text(more)) => all.extend(more),
             (Data::Bool(all), Data::Bool(more)) => all.extend(more),
-            // The kinds of a column are one in all row groups: both come from the one schema.
+            // The kind of a column is equal in all row groups, since they share one schema.
             _ => {}
         }
     }
@@ -82,16 +82,16 @@ impl Data {
 /// Some or all rows of a table, by column.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Table {
-    /// The columns in their order.
+    /// The columns in order.
     pub columns: Vec<Column>,
-    /// Their values, in the same order.
+    /// Their values, in the order of `columns`.
     pub data: Vec<Data>,
     /// Number of rows.
     pub rows: usize,
 }
 
 impl Table {
-    /// The column named `name`.
+    /// Returns the column named `name`.
     ///
     /// # Errors
     /// [`RecordError::NoColumn`].
@@ -99,7 +99,7 @@ impl Table {
         Ok(&self.data[self.place(name)?])
     }
 
-    /// Where the column named `name` stands.
+    /// Returns the index of the column named `name`.
     ///
     /// # Errors
     /// [`RecordError::NoColumn`].
@@ -110,7 +110,7 @@ impl Table {
         })
     }
 
-    /// The values of a [`Kind::U64`] or [`Kind::Key`] column.
+    /// Returns the values of a [`Kind::U64`] or [`Kind::Key`] column.
     ///
     /// # Errors
     /// [`RecordError::NoColumn`], [`RecordError::ColumnKind`].
@@ -121,7 +121,7 @@ impl Table {
         }
     }
 
-    /// The values of a [`Kind::F64`] column.
+    /// Returns the values of a [`Kind::F64`] column.
     ///
     /// # Errors
     /// [`RecordError::NoColumn`], [`RecordError::ColumnKind`].
@@ -132,7 +132,7 @@ impl Table {
         }
     }
 
-    /// The values of a row in the order of the columns.
+    /// Returns the values of a row in the order of the columns.
     pub fn row(&self, row: usize) -> Vec<Value<'_>> {
         self.data.iter().map(|data| data.value(row)).collect()
     }
@@ -175,22 +175,23 @@ impl TableReader {
         Ok(TableReader { path: path.to_owned(), reader, columns, about, next_group: 0 })
     }
 
-    /// The run that the table is of, as pairs of `scenario`, `scenario_hash`, `seed`, `version` and what the file says.
+    /// Returns the identity of the run and other notes in the file: pairs with the keys `scenario`, `scenario_hash`,
+    /// `seed`, `version` and so on.
     pub fn about(&self) -> &[(String, String)] {
         &self.about
     }
 
-    /// How many rows there are, by the file's own account.
+    /// Returns the number of rows, according to the file's metadata.
     pub fn rows(&self) -> u64 {
         u64::try_from(self.reader.metadata().file_metadata().num_rows()).unwrap_or(0)
     }
 
-    /// The columns.
+    /// Returns the columns.
     pub fn columns(&self) -> &[Column] {
         &self.columns
     }
 
-    /// The rows of the next row group; `None` after the last.
+    /// Returns the rows of the next row group; `None` after the last.
     ///
     /// # Errors
     /// [`RecordError::Table`] for a damaged file.
@@ -238,16 +239,15 @@ pub fn read_table(path: &Path) -> Result<Table, RecordError> {
     Ok(table)
 }
 
-/// Rows that are asked for at a time: a damaged file may promise any number, and room is made for as many as are asked
-/// for.
+/// Rows requested at a time: memory is allocated for the request, and a damaged file may announce any number.
 const ROWS_AT_ONCE: usize = 1 << 16;
 
 thread_local! {
-    /// Whether this thread is where a panic means a damaged file.
+    /// Set while a panic of this thread means a damaged file.
     static GUARDED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Keeps panics of [`guarded`] code from standard error: they are told as errors.
+/// Keeps panics of [`guarded`] code from standard error: they are reported as errors.
 fn silence() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -260,12 +260,12 @@ fn silence() {
     });
 }
 
-/// Turns a panic of the Parquet library into an error: on some damaged files (a negative column
-/// length, a missing dictionary page) version 60 panics instead of refusing them.
+/// Turns a panic of the Parquet library into an error: on some damaged files (a negative column length, a missing
+/// dictionary page) version 60 panics instead of refusing them.
 fn guarded<T>(read: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, ParquetError> {
     silence();
     GUARDED.set(true);
-    // What was half read is dropped with the closure, and a reader that failed is not used further.
+    // Unwind safety: partly read data is dropped with the closure, and a reader is not used after a failure.
     let result = catch_unwind(AssertUnwindSafe(read));
     GUARDED.set(false);
     result.unwrap_or_else(|_| Err(ParquetError::General("the file is damaged".to_owned())))
@@ -295,7 +295,7 @@ fn column_of(descriptor: &ColumnDescriptor, told: &[KeyValue]) -> Result<Column,
 }
 
 fn read_column(reader: ColumnReader, rows: usize, column: &Column) -> Result<(Data, usize), ParquetError> {
-    // Reads all values of the chunk with their levels, then spreads them over the rows.
+    // Reads all values of the chunk with their levels, then assigns them to the rows.
     macro_rules! spread {
         ($reader:expr, $convert:expr) => {{
             let mut reader = $reader;

@@ -37,7 +37,7 @@ fn write(path: &Path, rows: &[Row], rows_per_group: usize) {
     writer.close().unwrap();
 }
 
-/// What a column of times and counts can hold: less than the greatest signed number, and no end.
+/// Returns the range of a column of times and counts: below the largest signed number, or endless.
 fn count() -> impl Strategy<Value = u64> {
     prop_oneof![9 => 0..i64::MAX as u64, 1 => Just(u64::MAX)]
 }
@@ -87,7 +87,7 @@ fn a_file_tells_units_meanings_and_its_run_to_whoever_reads_it() {
     let mut writer = TableWriter::create(&path, &columns()).unwrap().about(&run);
     writer.push(&values(&(1, 2, None, None, true, None))).unwrap();
     writer.close().unwrap();
-    // With the library alone, as other readers do.
+    // Read with the Parquet library alone, as other readers do.
     let reader = SerializedFileReader::new(fs::File::open(&path).unwrap()).unwrap();
     let told = reader.metadata().file_metadata().key_value_metadata().unwrap();
     let told = |key: &str| told.iter().find(|pair| pair.key == key).and_then(|pair| pair.value.clone());
@@ -120,7 +120,7 @@ fn units_are_those_of_the_names() {
     assert_eq!(Column::new("flow", Kind::U64).unit.as_deref(), Some("1"));
 }
 
-/// A difference of two unsigned columns that is below zero is about 2^64 in Polars, and an error in DuckDB.
+/// A negative difference of two unsigned columns is about 2^64 in Polars, and an error in DuckDB.
 #[test]
 fn times_and_counts_are_signed_in_the_file_and_seeds_are_not() {
     let scratch = Scratch::new("table-signed");
@@ -147,7 +147,7 @@ fn times_and_counts_are_signed_in_the_file_and_seeds_are_not() {
     assert_eq!(table.row(1)[0], Value::U64(u64::MAX), "without end");
 }
 
-/// Results of earlier versions have unsigned columns, and say nothing of the least value.
+/// Results of earlier versions have unsigned columns, and no lower bound in their metadata.
 #[test]
 fn tables_of_earlier_versions_are_read() {
     let scratch = Scratch::new("table-earlier");

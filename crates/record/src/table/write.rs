@@ -1,4 +1,4 @@
-//! Writing a table row by row, with one row group in memory.
+//! Writes a table row by row, with one row group in memory.
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -18,13 +18,13 @@ use crate::error::RecordError;
 use crate::file::WholeFile;
 use crate::identity::ScenarioIdentity;
 
-/// Rows of a row group, and so of what a writer holds in memory: about a megabyte a column.
+/// Rows per row group, and so in a writer's memory: about a megabyte per column.
 pub const ROWS_PER_GROUP: usize = 1 << 17;
 
-/// The rows of one column since the last row group.
+/// Values of one column since the last row group.
 enum Values {
     Int(Vec<i64>),
-    /// As [`signed`] has them.
+    /// Converted by [`signed`].
     Count(Vec<i64>),
     Float(Vec<f64>),
     Text(Vec<ByteArray>),
@@ -33,12 +33,11 @@ enum Values {
 
 struct Buffer {
     values: Values,
-    // 1 for a value, 0 for none; empty where the column is not optional.
+    // 1 for a value, 0 for none; empty if the column is not optional.
     levels: Vec<i16>,
 }
 
-/// Writes a Parquet table that appears at its path, whole, when it is closed; dropped before, it
-/// leaves nothing.
+/// Writes a Parquet table, which appears at its path when it is closed. If it is dropped before, no file remains.
 pub struct TableWriter {
     path: PathBuf,
     columns: Vec<Column>,
@@ -101,8 +100,8 @@ impl TableWriter {
         })
     }
 
-    /// The same table, whose metadata tell the run it is of: `tidegate.scenario`, `tidegate.scenario_hash`,
-    /// `tidegate.seed` and `tidegate.version`.
+    /// Adds the identity of the run to the metadata: `tidegate.scenario`, `tidegate.scenario_hash`, `tidegate.seed` and
+    /// `tidegate.version`.
     pub fn about(mut self, run: &ScenarioIdentity) -> Self {
         let ScenarioIdentity { name, hash, seed, version } = run;
         let seed = seed.to_string();
@@ -117,17 +116,17 @@ impl TableWriter {
         self.writer.append_key_value_metadata(KeyValue::new(format!("{ABOUT}.{key}"), value.to_owned()));
     }
 
-    /// Appends a row, one value for each column in their order.
+    /// Appends a row, one value for each column in order.
     ///
     /// # Errors
-    /// [`RecordError::RowLength`] and [`RecordError::ColumnKind`] leave the table as it was;
-    /// [`RecordError::Table`] and [`RecordError::Unwritable`] when a full row group cannot be written.
+    /// [`RecordError::RowLength`], [`RecordError::ColumnKind`] and [`RecordError::TooLarge`] leave the table unchanged;
+    /// [`RecordError::Table`] and [`RecordError::Unwritable`] if a full row group cannot be written.
     pub fn push(&mut self, row: &[Value<'_>]) -> Result<(), RecordError> {
         if row.len() != self.columns.len() {
             let (expected, found) = (self.columns.len(), row.len());
             return Err(RecordError::RowLength { path: self.path.clone(), expected, found });
         }
-        // All are checked before any is kept: a refused row must not leave columns of unequal length.
+        // All values are checked before any is kept: a refused row must not leave columns of unequal length.
         for (column, value) in self.columns.iter().zip(row) {
             check(column, value)?;
         }
@@ -139,20 +138,20 @@ impl TableWriter {
         if self.buffered_rows == self.rows_per_group { self.flush_group() } else { Ok(()) }
     }
 
-    /// Rows pushed so far.
+    /// Returns the number of rows pushed so far.
     pub fn rows(&self) -> u64 {
         self.rows
     }
 
-    /// Rows that are in memory and not yet written: fewer than a row group.
+    /// Returns the number of rows in memory, not yet written: fewer than a row group.
     pub fn buffered_rows(&self) -> usize {
         self.buffered_rows
     }
 
-    /// Writes what is left and makes the file appear.
+    /// Writes the remaining rows and completes the file, which then appears.
     ///
     /// # Errors
-    /// [`RecordError::Table`], [`RecordError::Unwritable`]; no file appears then.
+    /// [`RecordError::Table`], [`RecordError::Unwritable`]; then no file appears.
     pub fn close(mut self) -> Result<(), RecordError> {
         self.flush_group()?;
         let file = self.writer.into_inner().map_err(|error| write_error(&self.path, error))?;
@@ -188,8 +187,8 @@ fn properties(columns: &[Column]) -> WriterProperties {
         builder = builder.set_key_value_metadata(Some(told));
     }
     for column in columns {
-        // Times and identifiers rise slowly: their differences take a few bits where a dictionary of
-        // distinct values would take eight bytes each.
+        // Times and identifiers rise slowly: their differences take a few bits; a dictionary of distinct values would
+        // take eight bytes each.
         let rises = column.kind == Kind::U64 && (column.name.ends_with("_ps") || column.name == "flow");
         if rises {
             builder = builder
@@ -200,7 +199,7 @@ fn properties(columns: &[Column]) -> WriterProperties {
     builder.build()
 }
 
-/// The signed number that a file has for one that is never negative; `None` if there is none.
+/// Returns the stored form of a number that is never negative; `None` if it is out of range.
 fn signed(value: u64) -> Option<i64> {
     if value == u64::MAX { Some(i64::MAX) } else { i64::try_from(value).ok().filter(|value| *value < i64::MAX) }
 }
@@ -242,7 +241,7 @@ impl Buffer {
         }
         match (&mut self.values, *value) {
             (Values::Count(values), Value::U64(value)) => values.push(signed(value).unwrap_or(i64::MAX)),
-            // Parquet stores an unsigned number as the signed one of the same bits.
+            // Parquet stores an unsigned number as the signed one with equal bits.
             (Values::Int(values), Value::U64(value)) => values.push(value as i64),
             (Values::Int(values), Value::I64(value)) => values.push(value),
             (Values::Float(values), Value::F64(value)) => values.push(value),
@@ -285,7 +284,7 @@ fn table_error(path: &Path, error: ParquetError) -> RecordError {
     RecordError::Table { path: path.to_owned(), what: error.to_string() }
 }
 
-/// While writing, what the library calls external is the disk's failure.
+/// Converts an error: while writing, external errors of the library are I/O errors.
 fn write_error(path: &Path, error: ParquetError) -> RecordError {
     match error {
         ParquetError::External(source) => match source.downcast::<std::io::Error>() {

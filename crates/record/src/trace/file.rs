@@ -1,4 +1,4 @@
-//! `trace.parquet`: one row an event; columns that an event does not need are empty.
+//! `trace.parquet`: one row per event; columns that an event does not use are empty.
 
 use super::{Load, PacketKind, TraceEvent, TraceRow, TracedPacket, Traffic};
 use crate::error::RecordError;
@@ -9,10 +9,10 @@ use std::borrow::Cow;
 use std::path::Path;
 use units::Time;
 
-/// The file of a trace in a result folder.
+/// File of a trace in a result folder.
 pub const TRACE_FILE: &str = "trace.parquet";
 
-/// The columns of `trace.parquet`, in order.
+/// Returns the columns of `trace.parquet`, in order.
 pub fn trace_columns() -> Vec<Column> {
     let number = |name: &str, meaning: &'static str| Column::new(name, Kind::U64).means(meaning);
     let optional = |name: &str, meaning: &'static str| number(name, meaning).optional();
@@ -46,7 +46,7 @@ pub fn trace_columns() -> Vec<Column> {
     ]
 }
 
-/// What of a row depends on its event, as its columns hold it.
+/// Event-specific fields of a row, as stored in its columns.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Cells {
     port: Option<u16>,
@@ -92,7 +92,7 @@ impl Cells {
             }
             TraceEvent::Returned { port, full_port } => Cells { other_port: Some(*full_port), ..at(*port) },
             TraceEvent::Trimmed { port, cut_bytes } => Cells { bytes: Some(u64::from(*cut_bytes)), ..at(*port) },
-            // A pipeline stands where another port would.
+            // The pipeline is stored in the column of the other port.
             TraceEvent::Metered { port, pipeline } | TraceEvent::Signalled { port, pipeline } => {
                 Cells { other_port: Some(*pipeline), ..at(*port) }
             }
@@ -131,7 +131,7 @@ impl Cells {
         }
     }
 
-    /// The event of this name; `Err` names the cell that it lacks.
+    /// Converts cells to the event of this name; `Err` names the missing cell.
     fn event(self, name: &str) -> Result<TraceEvent, &'static str> {
         let Cells { in_port, class, cause, limit_bytes, .. } = self;
         let port = || self.port.ok_or("port");
@@ -267,7 +267,7 @@ impl TraceTable {
         ])
     }
 
-    /// Makes the file appear.
+    /// Completes the file, which then appears.
     ///
     /// # Errors
     /// [`RecordError::Unwritable`].
@@ -276,21 +276,21 @@ impl TraceTable {
     }
 }
 
-/// Reads a `trace.parquet` back.
+/// Reads a `trace.parquet`.
 ///
 /// # Errors
-/// [`RecordError::Unreadable`], [`RecordError::Table`], [`RecordError::NoColumn`] and [`RecordError::ColumnKind`]
-/// where it is not one.
+/// [`RecordError::Unreadable`]; [`RecordError::Table`], [`RecordError::NoColumn`] and [`RecordError::ColumnKind`] for
+/// another or a damaged table.
 pub fn read_trace(path: &Path) -> Result<Vec<TraceRow>, RecordError> {
     let mut rows = Vec::new();
     visit_trace(path, |row| rows.push(row))?;
     Ok(rows)
 }
 
-/// Reads a `trace.parquet` row by row, in order, without ever holding all of it.
+/// Reads a `trace.parquet` row by row, in order, with one row group in memory.
 ///
 /// # Errors
-/// As [`read_trace`].
+/// Those of [`read_trace`].
 pub fn visit_trace(path: &Path, mut visit: impl FnMut(TraceRow)) -> Result<(), RecordError> {
     let mut reader = TableReader::open(path)?;
     let empty = Table { columns: reader.columns().to_vec(), data: Vec::new(), rows: 0 };
@@ -322,7 +322,7 @@ struct Row<'a> {
     table: &'a Table,
     path: &'a Path,
     row: usize,
-    /// Rows of the file before this part of it.
+    /// Rows of the file before this row group.
     before: usize,
 }
 
@@ -455,7 +455,7 @@ mod tests {
             class: 3,
             retransmission: number % 2 == 1,
         };
-        // What happens to ports has no packet; its class stands for itself.
+        // Events of ports have no packet, but their own class.
         let of_port = |event: &TraceEvent| {
             let name = event.name();
             matches!(name, "stop" | "renew" | "behind" | "go" | "paused" | "resumed")

@@ -1,6 +1,6 @@
-//! What happened to single frames, and who stopped whom: `trace.parquet`, and the ports that it names.
+//! Events of single frames and of flow control: `trace.parquet`, and the ports that it refers to.
 //!
-//! A scenario chooses what is traced (`[record] trace`); `tidegate why` reads it back.
+//! A scenario chooses the traced frames (`[record] trace`); `tidegate why` reads the file.
 
 mod file;
 mod ports;

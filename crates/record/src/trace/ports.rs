@@ -1,4 +1,4 @@
-//! `ports.parquet`: which port leads where, so that numbers of nodes and ports have names.
+//! `ports.parquet`: names and neighbours of node and port numbers.
 
 use crate::error::RecordError;
 use crate::identity::ScenarioIdentity;
@@ -6,17 +6,17 @@ use crate::table::column::{Column, Kind};
 use crate::table::{Data, TableWriter, read_table};
 use std::path::Path;
 
-/// The file of the ports in a result folder.
+/// File of the ports in a result folder.
 pub const PORTS_FILE: &str = "ports.parquet";
 
-/// One port of the fabric, in order of nodes and ports.
+/// One port of the fabric; rows are in order of nodes and ports.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PortRow {
     /// Its node.
     pub node: u32,
     /// The node's name.
     pub name: String,
-    /// Whether the node is a host.
+    /// The node is a host.
     pub host: bool,
     /// The port.
     pub port: u16,
@@ -24,9 +24,9 @@ pub struct PortRow {
     pub peer: u32,
     /// The port at the other end.
     pub peer_port: u16,
-    /// The link's rate.
+    /// Rate of the link in bit/s.
     pub rate_bps: u64,
-    /// The link's one-way delay.
+    /// One-way delay of the link in ps.
     pub delay_ps: u64,
 }
 
@@ -70,7 +70,7 @@ impl PortTable {
         ])
     }
 
-    /// Makes the file appear.
+    /// Completes the file, which then appears.
     ///
     /// # Errors
     /// [`RecordError::Unwritable`].
@@ -79,11 +79,11 @@ impl PortTable {
     }
 }
 
-/// Reads a `ports.parquet` back.
+/// Reads a `ports.parquet`.
 ///
 /// # Errors
-/// [`RecordError::Unreadable`], [`RecordError::Table`], [`RecordError::NoColumn`] and [`RecordError::ColumnKind`]
-/// where it is not one.
+/// [`RecordError::Unreadable`]; [`RecordError::Table`], [`RecordError::NoColumn`] and [`RecordError::ColumnKind`] for
+/// another or a damaged table.
 pub fn read_ports(path: &Path) -> Result<Vec<PortRow>, RecordError> {
     let table = read_table(path)?;
     let wrong = |row: usize, name: &str| RecordError::Table {

@@ -1,15 +1,15 @@
 //! `config.txt` of the HPCC simulator (alibaba-edu/High-Precision-Congestion-Control), as its `scratch/third.cc` reads
-//! it: a key a line and its values behind it.
+//! it: one key per line, followed by its values.
 //!
 //! ```text
 //! CC_MODE 1
 //! TOPOLOGY_FILE mix/topology.txt
 //! KMAX_MAP 2 25000000000 400 100000000000 1600      number of pairs, then rate in bit/s and KB
-//! RATE_AI 50Mb/s {what stands in braces explains}
+//! RATE_AI 50Mb/s {text in braces is a comment}
 //! ```
 //!
-//! The simulator reads words and passes over what it does not know. Here a value that is missing or is none is an
-//! error, and so is a key that nothing is known of.
+//! The simulator skips words that it cannot interpret. Here a missing or invalid value is an error, and so is an
+//! unknown key.
 
 use super::hpcc_keys::{self, Known, Shape};
 use crate::error::{ScenarioError, ScenarioErrors};
@@ -28,7 +28,7 @@ pub(super) struct Entry {
 /// A value, by its [`Shape`].
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Value {
-    /// A name, or a number as it was written.
+    /// A name, or a number as written.
     Word(String),
     Whole(u64),
     Switch(bool),
@@ -37,32 +37,32 @@ pub(super) enum Value {
     /// A time beyond all that can be simulated.
     Never,
     Rate(Rate),
-    /// Rate of a port, and what holds for it, as it was written.
+    /// Port rates, and the value for each as written.
     Map(Vec<(Rate, f64)>),
-    /// In us after 2 s, and two nodes.
+    /// Time in us after 2 s, and two nodes.
     Down(u64, u64, u64),
 }
 
-/// A configuration that was read: every value makes sense by itself.
+/// A parsed configuration: every value is valid by itself.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HpccConfig {
     pub(super) file: String,
-    /// In the order of the file, each key once.
+    /// In file order, each key once.
     pub(super) entries: Vec<Entry>,
-    /// What was read in another way than it may have been meant.
+    /// Values that were read with a meaning that may not be intended.
     pub(super) remarks: Vec<String>,
 }
 
-/// An error of a configuration.
+/// Makes an error in a configuration.
 pub(super) fn error(file: &str, line: u64, key: &str, message: String, help: Option<String>) -> ScenarioError {
     ScenarioError { path: file.to_owned(), line, column: 0, span: 0..0, key: key.to_owned(), message, help }
 }
 
 impl HpccConfig {
-    /// Reads a configuration; `file` names it in errors.
+    /// Reads a configuration; `file` is its name in errors.
     ///
     /// # Errors
-    /// Every value that is missing or is none, with its line; a file without a key.
+    /// Every missing or invalid value, with its line; a file without a key.
     pub fn parse(text: &str, file: &str) -> Result<HpccConfig, ScenarioErrors> {
         let mut config = HpccConfig { file: file.to_owned(), entries: Vec::new(), remarks: Vec::new() };
         let mut errors = Vec::new();
@@ -94,7 +94,7 @@ impl HpccConfig {
         if errors.is_empty() { Ok(config) } else { Err(ScenarioErrors { errors }) }
     }
 
-    /// The last of a key holds, as in the simulator.
+    /// Adds an entry; the last one of a key holds, as in the simulator.
     fn add(&mut self, entry: Entry) {
         if let Some(earlier) = self.entries.iter().position(|other| other.key == entry.key) {
             let (file, key, line) = (&self.file, &entry.key, self.entries[earlier].line);
@@ -119,7 +119,7 @@ impl HpccConfig {
         }
     }
 
-    /// Name of the topology, relative to where the simulator runs, and its line.
+    /// Returns the name of the topology, relative to the working directory of the simulator, and its line.
     ///
     /// # Errors
     /// If the configuration names none.
@@ -127,7 +127,7 @@ impl HpccConfig {
         self.name("TOPOLOGY_FILE", "--topology")
     }
 
-    /// Name of the flow file, relative to where the simulator runs, and its line.
+    /// Returns the name of the flow file, relative to the working directory of the simulator, and its line.
     ///
     /// # Errors
     /// If the configuration names none.
@@ -135,20 +135,20 @@ impl HpccConfig {
         self.name("FLOW_FILE", "--flows")
     }
 
-    /// Keys of which nothing is known, with their lines.
+    /// Returns the unknown keys, with their lines.
     pub fn unknown(&self) -> impl Iterator<Item = (&str, u64)> {
         self.entries.iter().filter(|entry| entry.known.is_none()).map(|entry| (entry.key.as_str(), entry.line))
     }
 }
 
-/// What of a file may be shown.
+/// Returns the start of a word, for messages: at most 40 characters.
 fn shown(word: &str) -> String {
     word.chars().take(40).collect()
 }
 
 type Wrong = (String, Option<String>);
 
-/// The value, and how many words it is.
+/// Parses the value; returns the number of words that it takes.
 fn value(shape: Shape, words: &[&str]) -> Result<(Value, usize), Wrong> {
     let word = |at: usize| words.get(at).copied().ok_or_else(|| ("the value is missing".to_owned(), shape.example()));
     let wrong = |text: &str| (format!("`{}` is not {}", shown(text), shape.what()), shape.example());
@@ -157,7 +157,7 @@ fn value(shape: Shape, words: &[&str]) -> Result<(Value, usize), Wrong> {
     match shape {
         Shape::Word => word(0).and_then(|text| one(Value::Word(text.to_owned()))),
         Shape::Whole => whole(0).and_then(|number| one(Value::Whole(number))),
-        // The simulator takes every number but 0 for yes.
+        // The simulator reads every number except 0 as true.
         Shape::Switch => whole(0).and_then(|number| one(Value::Switch(number != 0))),
         Shape::Share => {
             let text = word(0)?;
@@ -182,7 +182,7 @@ fn value(shape: Shape, words: &[&str]) -> Result<(Value, usize), Wrong> {
         }
         Shape::Map => {
             let pairs = whole(0)?;
-            // Before anything is made on the word of the file.
+            // Check the announced count before allocating for it.
             if pairs.checked_mul(2).is_none_or(|items| items > words.len() as u64) {
                 let given = (words.len() - 1) / 2;
                 return Err((format!("{pairs} pairs are announced, and {given} follow"), shape.example()));

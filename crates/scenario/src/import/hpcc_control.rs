@@ -1,4 +1,4 @@
-//! The congestion control of a configuration of HPCC's simulator, as the keys of a transport.
+//! The congestion control of an HPCC configuration, as transport keys.
 
 use super::hpcc::Value;
 use super::hpcc_keys::CONTROLS;
@@ -7,14 +7,14 @@ use super::hpcc_window;
 use std::fmt::Write as _;
 use units::{Bytes, Rate, Time};
 
-/// Bytes of a data frame there that are no payload: 14 of PPP, 20 of IPv4, 8 of UDP, 6 of a sequence number.
+/// Header bytes of a data frame in that simulator: 14 of PPP, 20 of IPv4, 8 of UDP, 6 of a sequence number.
 const HEADER_BYTES: u64 = 48;
 
-/// What a time stamp takes there, in data and acknowledgements of TIMELY.
+/// Bytes of a time stamp there, in data and acknowledgements of TIMELY.
 const STAMP_BYTES: u64 = 8;
 
 impl Writer<'_> {
-    /// The keys of the transport.
+    /// Writes the keys of the transport.
     pub(super) fn transport_keys(&mut self, kind: &str) -> String {
         let payload = self.payload_bytes();
         if !CONTROLS.contains(&kind) && kind != "roce" {
@@ -65,7 +65,7 @@ impl Writer<'_> {
             }
         }
         if kind == "roce" {
-            // Whatever marks there are, nobody heeds them.
+            // This transport ignores marks.
             return text;
         }
         let needed: &[&str] = match kind {
@@ -132,7 +132,7 @@ impl Writer<'_> {
             }
             _ => {}
         }
-        // There the stage counts the increases that were, here it counts the one that is.
+        // That simulator counts completed increases; here the stage includes the current one.
         let stages = self.whole("FAST_RECOVERY_TIMES", 5).saturating_add(1);
         let _ = write!(
             text,

@@ -1,20 +1,20 @@
-//! Paths that the ECMP of HPCC's simulator gives to flows (`SwitchNode::EcmpHash`, `CalculateRoute` of its
-//! `third.cc`), so that a comparison with it does not depend on the paths that a hash happens to choose.
+//! Paths that the ECMP of HPCC's simulator gives to flows (`SwitchNode::EcmpHash`, `CalculateRoute` of its `third.cc`).
+//! A comparison with it then does not depend on the hash.
 
 use fabric::{Fabric, NodeId};
 use std::collections::BTreeMap;
 use traffic::Flow;
 
-/// Source port of the first flow between two hosts; each further one has the next.
+/// Source port of the first flow between two hosts; each further flow has the next one.
 const FIRST_SOURCE_PORT: u16 = 10_000;
 
-/// The nodes on the path of each flow, its source and destination included; `None` if a flow has no path.
+/// Returns the nodes on the path of each flow, source and destination included; `None` if a flow has no path.
 ///
-/// A switch hashes addresses and ports of the data with its number and takes one of its next hops, which stand in the
-/// order in which a breadth-first search from the destination finds them. That search looks at the neighbours of a
-/// node in the order of their addresses in memory: hosts by ascending number, then switches, which are large and
-/// allocated downwards, by descending number. That order was inferred from completion times: with it
-/// slowdowns have a rank correlation of 0.96 with that simulator's over the permutation, with the paths of Tidegate
+/// A switch hashes addresses and ports of the data, seeded with its node number, and selects one of its next hops. Next
+/// hops are in the order in which a breadth-first search from the destination finds them. The search visits the
+/// neighbours of a node in the order of their memory addresses: hosts by ascending number, then switches, which are
+/// large and allocated downwards, by descending number. This order was inferred from completion times. With it,
+/// slowdowns over the permutation have a rank correlation of 0.96 with that simulator's; with Tidegate's own paths,
 /// 0.05 (experiments/peers/hpcc.py, --own-paths).
 pub(super) fn paths(fabric: &Fabric, flows: &[Flow]) -> Option<Vec<Vec<NodeId>>> {
     let mut ports: BTreeMap<(u32, u32), u16> = BTreeMap::new();
@@ -40,12 +40,12 @@ pub(super) fn paths(fabric: &Fabric, flows: &[Flow]) -> Option<Vec<Vec<NodeId>>>
     flows.iter().map(path).collect()
 }
 
-/// IP address of a node: 11.0.0.1 and the number of the node in the two middle bytes.
+/// Returns the IP address of a node: 11.0.0.1 with the node number in the two middle bytes.
 fn address(node: NodeId) -> u32 {
     0x0b00_0001 + node.0 / 256 * 0x1_0000 + node.0 % 256 * 0x100
 }
 
-/// The next hops of every node, by its number, towards the host `to`.
+/// Returns the next hops of every node, by node number, towards the host `to`.
 fn next_hops(fabric: &Fabric, to: NodeId) -> Vec<Vec<NodeId>> {
     let mut hops = vec![Vec::new(); fabric.nodes().len()];
     let mut distances = vec![u32::MAX; hops.len()];
@@ -75,7 +75,7 @@ fn next_hops(fabric: &Fabric, to: NodeId) -> Vec<Vec<NodeId>> {
     hops
 }
 
-/// MurmurHash3, x86, 32 bit, of three words.
+/// Computes MurmurHash3, x86, 32 bit, of three words.
 fn murmur3(words: [u32; 3], seed: u32) -> u32 {
     let mut hash = seed;
     for word in words {
@@ -93,15 +93,15 @@ mod tests {
     use super::*;
     use traffic::FlowFileOptions;
 
-    /// MurmurHash3_x86_32 of "aaaabbbbcccc" with two seeds, as the package mmh3 of Python gives it.
+    /// MurmurHash3_x86_32 of "aaaabbbbcccc" with two seeds, as computed by Python's mmh3.
     #[test]
     fn the_hash_is_murmur3() {
         let words = [b"aaaa", b"bbbb", b"cccc"].map(|word| u32::from_le_bytes(*word));
         assert_eq!([murmur3(words, 0), murmur3(words, 0x9747_b28c)], [0x0d30_08c2, 0x7410_f64c]);
     }
 
-    /// Two leaves (4, 5) and two spines (6, 7): the spine of a flow is that which the hash of its leaf chooses, the
-    /// greater number first. A second flow between the same hosts has the next source port.
+    /// Two leaves (4, 5) and two spines (6, 7): the hash of the leaf selects the spine, with the greater number first.
+    /// A second flow between two hosts has the next source port.
     #[test]
     fn a_switch_hashes_the_five_tuple_with_its_number() {
         let text = "8 4 8\n4 5 6 7\n0 4 1Gbps 1us 0\n1 4 1Gbps 1us 0\n2 5 1Gbps 1us 0\n3 5 1Gbps 1us 0\n\

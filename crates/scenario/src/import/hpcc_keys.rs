@@ -1,7 +1,7 @@
-//! The keys of `config.txt` of HPCC's simulator and of those made from it (conweave, SimAI, ASTRA-sim's ns-3 backend),
-//! and what becomes of those that a scenario does not have.
+//! The keys of `config.txt` of HPCC's simulator and of its derivatives (conweave, SimAI, ASTRA-sim's ns-3 backend), and
+//! the treatment of keys that a scenario does not have.
 
-/// How a value is written.
+/// Syntax of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Shape {
     Word,
@@ -46,17 +46,17 @@ impl Shape {
     }
 }
 
-/// The transports that a mode of the simulator becomes.
+/// Transports that a `CC_MODE` translates to.
 pub(super) const CONTROLS: [&str; 4] = ["dcqcn", "hpcc", "timely", "dctcp-rate"];
 
-/// What becomes of a key.
+/// Treatment of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fate {
-    /// A scenario has it; what of it cannot be said is told where it is written.
+    /// A scenario has it; the writer notes any part that is lost.
     Written,
-    /// A parameter of these transports, which others do not have.
+    /// A parameter of these transports only.
     Of(&'static [&'static str]),
-    /// Nothing comes of it, and why.
+    /// Dropped, for this reason.
     Dropped(&'static str),
 }
 
@@ -178,7 +178,7 @@ static KEYS: [Known; 82] = [
     known("IRN_MON_START", Word, MONITOR),
 ];
 
-/// What is known of a key.
+/// Looks up a key.
 pub(super) fn find(key: &str) -> Option<&'static Known> {
     KEYS.iter().find(|known| known.name == key)
 }

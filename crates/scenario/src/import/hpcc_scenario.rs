@@ -1,4 +1,4 @@
-//! A configuration of HPCC's simulator as a scenario, with everything that is not carried over.
+//! Writes a configuration of HPCC's simulator as a scenario, with notes on everything that is not carried over.
 
 use super::hpcc::{Entry, HpccConfig, Value, error};
 use super::hpcc_ecmp;
@@ -12,43 +12,43 @@ use std::fmt::Write as _;
 use traffic::{Flow, Start};
 use units::{Rate, Time};
 
-/// When traffic starts in that simulator, by convention; a link that is taken down counts from here.
+/// Start of traffic in that simulator, by convention; times of failing links count from it.
 const START: Time = Time::from_s(2);
 
-/// What the configuration names, and what is wanted beside it.
+/// The files of the configuration, and options of the import.
 #[derive(Clone, Copy, Debug)]
 pub struct Inputs<'a> {
     /// Its topology.
     pub fabric: &'a Fabric,
     /// Its flows, with the times of their file.
     pub flows: &'a [Flow],
-    /// The topology's file as the scenario is to name it.
+    /// Topology file as the scenario is to name it.
     pub topology_file: &'a str,
-    /// The flows' file as the scenario is to name it.
+    /// Flow file as the scenario is to name it.
     pub flow_file: &'a str,
-    /// The kind of transport instead of that of `CC_MODE`.
+    /// Kind of transport instead of that of `CC_MODE`.
     pub transport: Option<&'a str>,
-    /// Keys that would be refused, and are to be left out instead.
+    /// Keys to leave out that would be refused otherwise.
     pub ignore: &'a [String],
-    /// Whether data takes the paths that ECMP of that simulator gives it.
+    /// Data follows the ECMP paths of that simulator.
     pub keeps_paths: bool,
 }
 
-/// What became of a key.
+/// Fate of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyFate {
-    /// The scenario has it.
+    /// Carried over to the scenario.
     Carried,
-    /// The result does not depend on it.
+    /// Without effect on the result.
     Irrelevant,
-    /// Left out as was asked, though the result may depend on it.
+    /// Left out on request, though the result may depend on it.
     Ignored,
-    /// No scenario is made.
+    /// Refused: no scenario is made.
     Refused,
 }
 
 impl KeyFate {
-    /// In a word.
+    /// Returns the fate in one word.
     pub fn name(self) -> &'static str {
         match self {
             KeyFate::Carried => "carried",
@@ -59,29 +59,29 @@ impl KeyFate {
     }
 }
 
-/// A key of the configuration, accounted for.
+/// The account of one key of the configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyAccount {
-    /// Its line.
+    /// Line of the key.
     pub line: u64,
-    /// Its name.
+    /// Name of the key.
     pub key: String,
-    /// What became of it.
+    /// Fate of the key.
     pub fate: KeyFate,
-    /// Why, or what is not as it is there; may be empty for what was carried.
+    /// The reason or the difference; may be empty for a carried key.
     pub note: String,
 }
 
 /// A scenario made from a configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Imported {
-    /// The text of the scenario, with the notes as comments.
+    /// Text of the scenario, with the notes as comments.
     pub text: String,
-    /// What was not carried over, and what that means.
+    /// Keys that were not carried over, and the consequences.
     pub notes: Vec<String>,
 }
 
-/// `text` as a string of TOML.
+/// Writes `text` as a TOML string.
 pub(super) fn quoted(text: &str) -> String {
     let mut quoted = String::from("\"");
     for c in text.chars() {
@@ -96,7 +96,7 @@ pub(super) fn quoted(text: &str) -> String {
     quoted
 }
 
-/// `text` on one line, as a comment of TOML and a terminal may have it: control characters as their escapes.
+/// Writes `text` on one line, safe for a TOML comment and a terminal: control characters are escaped.
 fn on_one_line(text: &str) -> String {
     let mut line = String::with_capacity(text.len());
     for c in text.chars() {
@@ -108,23 +108,23 @@ fn on_one_line(text: &str) -> String {
 pub(super) struct Writer<'a> {
     config: &'a HpccConfig,
     pub(super) inputs: Inputs<'a>,
-    /// The transport.
+    /// Kind of the transport; `None` after an error.
     kind: Option<&'a str>,
     pub(super) notes: Vec<String>,
     pub(super) errors: Vec<ScenarioError>,
 }
 
 impl HpccConfig {
-    /// The scenario of this configuration.
+    /// Writes the scenario of this configuration.
     ///
     /// # Errors
-    /// A congestion control or load balancer that Tidegate does not have, and no transport instead; a key of which
-    /// nothing is known; values that the topology does not fit; nothing that happens before the end.
+    /// A congestion control or load balancer that Tidegate does not have, without another transport; an unknown key;
+    /// values that do not fit the topology; no traffic before the end.
     pub fn scenario(&self, inputs: Inputs<'_>) -> Result<Imported, ScenarioErrors> {
         self.account(inputs).0
     }
 
-    /// The scenario, and what became of each key, in the order of the file.
+    /// Returns the scenario and the account of each key, in file order.
     pub fn account(&self, inputs: Inputs<'_>) -> (Result<Imported, ScenarioErrors>, Vec<KeyAccount>) {
         let mut writer = Writer::new(self, inputs);
         let made = writer.scenario();
@@ -204,10 +204,10 @@ impl<'a> Writer<'a> {
 }
 
 impl<'a> Writer<'a> {
-    /// The key `paths` of the replay, and the [[path]] entries.
+    /// Writes the key `paths` of the replay, and the [[path]] entries.
     ///
     /// # Errors
-    /// A host with several links: which of them a flow takes there is decided by another hash. A flow without a path.
+    /// A host with several links: another hash selects its link there. A flow without a path.
     fn paths(&self) -> Result<(String, String), ScenarioErrors> {
         let Inputs { fabric, flows, .. } = self.inputs;
         let wrong = |message: String, help: Option<&str>| ScenarioErrors {
@@ -236,12 +236,12 @@ impl<'a> Writer<'a> {
         Ok((format!("paths = [{}]\n", names.join(", ")), entries))
     }
 
-    /// What the configuration says, unless it is to be ignored.
+    /// Returns the entry of the configuration, unless it is to be ignored.
     pub(super) fn entry(&self, key: &str) -> Option<&'a Entry> {
         self.config.find(key).filter(|_| !self.inputs.ignore.iter().any(|ignored| ignored == key))
     }
 
-    /// Keys that are to be ignored are told; those of which nothing is known are refused.
+    /// Notes keys that are to be ignored; refuses unknown keys.
     fn unknown(&mut self) {
         for key in self.inputs.ignore {
             match self.config.find(key) {
@@ -265,7 +265,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Which path a flow takes there.
+    /// Refuses load balancers other than flow ECMP.
     fn balancing(&mut self) {
         let name = match self.whole("LB_MODE", 0) {
             0 => return,
@@ -280,7 +280,7 @@ impl<'a> Writer<'a> {
         self.fail("LB_MODE", message, Some(help));
     }
 
-    /// Loss of links whose own is 0.
+    /// Loss rate of links whose own rate is 0.
     fn loss(&self) -> String {
         match self.entry("ERROR_RATE_PER_LINK").map(|entry| &entry.value) {
             Some(Value::Share(share)) if *share > 0.0 => format!("default_loss = {share:?}\n\n"),
@@ -333,7 +333,7 @@ impl<'a> Writer<'a> {
         self.whole("PACKET_PAYLOAD_SIZE", 1000)
     }
 
-    /// The kind of transport.
+    /// Chooses the kind of transport.
     fn transport(&mut self) -> Option<&'a str> {
         let mode = self.whole("CC_MODE", 1);
         let (name, translated) = match mode {
@@ -370,7 +370,7 @@ impl<'a> Writer<'a> {
         translated
     }
 
-    /// The instant of the files that becomes 0, how long the run is, and what else ends it.
+    /// Returns the instant of the files that becomes 0, the duration, and the other end condition.
     fn times(&mut self) -> (Time, Time, &'static str) {
         let of_flows = "until = \"flows done\"\n";
         let stops = self.entry("SIMULATOR_STOP_TIME").map(|entry| &entry.value);
@@ -379,7 +379,7 @@ impl<'a> Writer<'a> {
                 self.note("SIMULATOR_STOP_TIME", "never: the run ends when all flows are complete, or after 1000s");
                 (Time::from_s(1000), of_flows)
             }
-            // conweave goes on for a while until all flows are complete.
+            // conweave continues for a while until all flows are complete.
             (None, Some(&Value::Time(stop))) => (stop.saturating_add(Time::from_ms(100)), of_flows),
             _ => (self.time("SIMULATOR_STOP_TIME", Time::from_ms(3010)), ""),
         };
@@ -436,7 +436,7 @@ impl<'a> Writer<'a> {
         format!("[routing]\nreroute = \"local\"\n\n[[fail]]\nlink = [{a}, {b}]\nat = \"{at}\"\n\n")
     }
 
-    /// What nothing comes of.
+    /// Notes the keys that are dropped.
     fn dropped(&mut self, transport: Option<&str>) {
         let lossy = !self.switched("ENABLE_PFC", true);
         if self.switched("L2_BACK_TO_ZERO", false) && lossy {
@@ -460,7 +460,7 @@ impl<'a> Writer<'a> {
         let instead = "a parameter of controls that do not carry the flows here";
         for entry in &self.config.entries {
             let why = match entry.known.map(|known| known.fate) {
-                // Refused, or ignored as asked.
+                // Refused, or ignored on request.
                 None => continue,
                 Some(Fate::Written) => continue,
                 Some(Fate::Of(kinds)) if transport.is_none_or(|kind| kinds.contains(&kind)) => continue,

@@ -1,4 +1,4 @@
-//! The switches of a configuration of HPCC's simulator: buffer, flow control, marking.
+//! Writes the switches of an HPCC configuration: buffer, flow control, marking.
 
 use super::hpcc::Value;
 use super::hpcc_scenario::{Writer, quoted};
@@ -7,14 +7,14 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use units::Rate;
 
-/// Set aside there for each port, beside headroom: `SwitchMmu::reserve`.
+/// Bytes reserved per port in that simulator beside headroom: `SwitchMmu::reserve`.
 const RESERVE_BYTES: u64 = 4096;
 
-/// Headers of a data frame with preamble and gap, at most.
+/// Upper bound of a data frame's headers, preamble and gap in bytes.
 const FRAME_OVERHEAD_BYTES: u64 = 128;
 
 impl Writer<'_> {
-    /// The keys of `[switch]`, and `[[switch.override]]` entries behind them.
+    /// Writes the keys of `[switch]`, followed by `[[switch.override]]` entries.
     pub(super) fn switch(&mut self) -> String {
         let mib = self.whole("BUFFER_SIZE", 16);
         let mut text = format!("buffer = \"{mib}MiB\"\n");
@@ -71,8 +71,8 @@ impl Writer<'_> {
         text
     }
 
-    /// Writes PFC as the simulator has it, and returns overrides for switches with other headroom. A pause takes effect
-    /// at once there, and headroom is three times rate x delay of a port: carried over unless less than can arrive.
+    /// Writes PFC as in the simulator; returns overrides for switches with another headroom. There a pause takes effect
+    /// at once, and headroom is three times rate x delay of a port. It is carried over unless more can arrive.
     fn flow_control(&mut self, classes: &[u8], text: &mut String) -> String {
         let headrooms = self.headrooms();
         let mut switches: BTreeMap<Option<u64>, Vec<String>> = BTreeMap::new();
@@ -99,7 +99,8 @@ impl Writer<'_> {
         overrides
     }
 
-    /// Headroom with reserve of the ports of each switch, by name; `None` if a port's would not hold what can arrive.
+    /// Returns the headroom with reserve of each switch's ports in bytes, by name; `None` if a port's headroom cannot
+    /// hold all that can arrive.
     fn headrooms(&mut self) -> Vec<(String, Option<u64>)> {
         let (fabric, frame_bytes) = (self.inputs.fabric, self.payload_bytes() + FRAME_OVERHEAD_BYTES);
         let (mut found, mut mixed, mut short) = (Vec::new(), 0, 0);
@@ -109,8 +110,8 @@ impl Writer<'_> {
             let wires: Vec<u64> = links.map(|link| link.rate.bytes_in(link.delay)).collect();
             let (least, most) = (wires.iter().min().copied(), wires.iter().max().copied());
             let (Some(least), Some(most)) = (least, most) else { continue };
-            // Arrivals after XOFF: both directions of the wire, a frame ahead of the pause at each end, and two more
-            // for the rounding of computed headroom (docs/model.md, Headroom). The shortest wire decides.
+            // Arrivals after XOFF: both directions of the link, at each end a frame ahead of the pause, and two more
+            // frames for the rounding of computed headroom (docs/model.md, Headroom). The shortest link decides.
             let holds = 3 * least >= 2 * least + 4 * frame_bytes;
             mixed += u32::from(holds && least != most);
             short += u32::from(!holds);
@@ -130,7 +131,7 @@ impl Writer<'_> {
         found
     }
 
-    /// How many ports of switches there are of each rate.
+    /// Returns the number of switch ports per rate.
     fn port_rates(&self) -> BTreeMap<Rate, u64> {
         let fabric = self.inputs.fabric;
         let mut rates = BTreeMap::new();
@@ -142,10 +143,10 @@ impl Writer<'_> {
         rates
     }
 
-    /// What a map has for this rate.
+    /// Returns the value of a map for this rate.
     fn mapped(&mut self, key: &str, rate: Rate) -> Option<f64> {
         let found = match self.entry(key).map(|entry| &entry.value) {
-            // The last of a rate holds, as in the simulator.
+            // The last entry of a rate holds, as in the simulator.
             Some(Value::Map(pairs)) => pairs.iter().rev().find(|(of, _)| *of == rate).map(|(_, value)| *value),
             _ => None,
         };
@@ -157,7 +158,7 @@ impl Writer<'_> {
         found
     }
 
-    /// The marking of all ports, and overrides for those with other thresholds.
+    /// Writes the marking of all ports, and overrides for ports with other thresholds.
     fn marking(&mut self, rates: &BTreeMap<Rate, u64>) -> Option<(String, String)> {
         let mut found = Vec::new();
         for &rate in rates.keys() {
@@ -169,7 +170,7 @@ impl Writer<'_> {
                 self.fail("KMAX_MAP", message, Some("KMAX is at least KMIN, and PMAX at most 1"));
                 continue;
             }
-            // The simulator takes whole kilobytes.
+            // The simulator uses whole kilobytes.
             found.push((rate, low as u64, high as u64, share));
         }
         let &(rate, low, high, share) = found.first()?;
@@ -201,7 +202,7 @@ impl Writer<'_> {
         Some((text, overrides))
     }
 
-    /// The ports of switches of a rate, as TOML has them.
+    /// Returns the names of the switch ports of one rate, as TOML strings.
     fn ports_of(&self, rate: Rate) -> Vec<String> {
         let fabric = self.inputs.fabric;
         let switches = fabric.node_ids().filter(|&node| fabric.node(node).kind == NodeKind::Switch);

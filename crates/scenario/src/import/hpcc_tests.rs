@@ -90,7 +90,7 @@ fn a_configuration_becomes_a_scenario_that_lowers() {
         assert!(same, "{key}: {told}, not {wanted}");
     }
     assert_eq!(imported.notes.len(), 3, "{:?}", imported.notes);
-    // Acknowledgements go first at hosts only: in switches they share the queue of the data, as there.
+    // Acknowledgements have priority at hosts only; in switches they share the queue of the data, as in that simulator.
     assert!(!imported.text.contains("reply_class"), "{}", imported.text);
     assert!(imported.notes.iter().all(|note| imported.text.contains(&format!("# - {note}"))), "{}", imported.text);
 }
@@ -124,7 +124,7 @@ fn a_control_that_there_is_not_is_refused_by_name_unless_another_is_named() {
     assert!(import(CONFIG, Some("bbr")).unwrap_err().to_string().contains("there is no transport `bbr`"));
 }
 
-/// Each control of the simulator as the transport that it is here, with its own keys and no others' in silence.
+/// Each control becomes its transport with its own keys; keys of other controls are noted.
 #[test]
 fn every_control_of_the_simulator_comes_over() {
     let more = "VAR_WIN 1\nU_TARGET 0.9\nMI_THRESH 0\nFAST_REACT 1\nMULTI_RATE 0\nDCTCP_RATE_AI 615Mb/s\nINT_MULTI 1\n";
@@ -179,7 +179,7 @@ fn every_key_without_a_counterpart_is_named() {
     }
 }
 
-/// conweave's configuration: PFC off and IRN on became PFC on and go-back-N.
+/// Configuration of conweave: PFC off and IRN on must not become PFC on and go-back-N.
 #[test]
 fn pfc_and_irn_are_what_the_configuration_says() {
     let of = |more: &str| import(&format!("{CONFIG}{more}"), None).unwrap();
@@ -217,7 +217,7 @@ fn load_balancers_and_unknown_keys_are_refused_by_name_unless_ignored() {
     assert!(error.contains("no scenario can do without the file"), "{error}");
 }
 
-/// SimAI and ASTRA-sim ship a stop time that never comes.
+/// SimAI and ASTRA-sim ship a stop time beyond any run.
 #[test]
 fn a_time_that_never_comes_ends_the_run_with_its_flows() {
     let never = CONFIG.replace("SIMULATOR_STOP_TIME 2.002", "SIMULATOR_STOP_TIME 40000000000000.00");
@@ -248,8 +248,8 @@ fn thresholds_that_are_not_in_proportion_stand_at_the_ports_of_each_rate() {
     assert!(imported.notes.iter().all(|note| !note.contains("KMAX_MAP")), "{:?}", imported.notes);
 }
 
-/// That simulator sets aside three times rate x delay for each port and 4 KiB, and obeys a pause at once. Here a switch
-/// with ports of several lengths has the largest, and one that would lose frames there has the computed room.
+/// That simulator reserves three times rate x delay plus 4 KiB per port, and obeys a pause at once. Here a switch with
+/// ports of several lengths gets the largest headroom; if that would lose frames, the headroom is computed.
 #[test]
 fn headroom_is_that_of_the_simulator_where_it_holds_what_can_arrive() {
     let text = |delays: [&str; 3]| {
@@ -322,7 +322,7 @@ fn every_key_is_accounted_for() {
 #[test]
 fn windows_links_and_switched_off_marks_come_over() {
     let text = import(&CONFIG.replace("HAS_WIN 0", "HAS_WIN 1"), None).unwrap().text;
-    // Three links of 1 us there and back, and 80 + 20 + 80 ns to send a payload, at 100 Gbps.
+    // Three links of 1 us both ways, and 80 + 20 + 80 ns to serialise a payload, at 100 Gbps.
     assert!(text.contains("window = \"77250B\""), "{text}");
     let down = import(&CONFIG.replace("BUFFER_SIZE 32", "LINK_DOWN 10 3 4\nENABLE_QCN 0"), None).unwrap();
     assert!(down.text.contains("[[fail]]\nlink = [\"s3\", \"s4\"]\nat = \"10us\""), "{}", down.text);

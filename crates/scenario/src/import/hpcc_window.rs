@@ -1,30 +1,30 @@
-//! The window that HPCC's simulator gives every flow: what its longest round trip holds.
+//! The window that HPCC's simulator gives every flow: the largest bandwidth-delay product.
 
 use fabric::Fabric;
 use std::collections::VecDeque;
 use units::Time;
 
-/// What was found of the shortest way to a node.
+/// Properties of the shortest path to a node.
 #[derive(Clone, Copy)]
 struct Way {
     delay_ps: u64,
-    /// Of a packet's payload over each link.
+    /// Time to serialise a packet's payload on each link.
     sending_ps: u64,
     rate_bps: u64,
 }
 
-/// What the longest round trip is.
+/// Longest round trip and largest bandwidth-delay product.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Longest {
-    /// The longest of all.
+    /// Longest round trip.
     pub trip: Time,
-    /// The greatest product of round trip and bottleneck.
+    /// Largest product of round trip and bottleneck rate, in bytes.
     pub bytes: u64,
 }
 
-/// The longest round trip, and the greatest product of one and its bottleneck, over all pairs of hosts. A round trip
-/// is twice the delays of a way of fewest links and once the time of `payload_bytes` on each; with several such ways,
-/// those of the first found.
+/// Returns the longest round trip and the largest bandwidth-delay product over all pairs of hosts. A round trip is
+/// twice the propagation delay of a path with the fewest links, plus the time of `payload_bytes` on each link; of
+/// several such paths, the first found counts.
 pub(super) fn longest(fabric: &Fabric, payload_bytes: u64) -> Longest {
     let mut most = Longest { trip: Time::ZERO, bytes: 0 };
     for &host in fabric.hosts() {

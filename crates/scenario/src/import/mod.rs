@@ -1,4 +1,4 @@
-//! Descriptions of runs by other simulators, translated into scenarios.
+//! Translates configurations of other simulators to scenarios.
 
 pub mod hpcc;
 mod hpcc_control;
@@ -11,7 +11,7 @@ mod hpcc_window;
 pub use hpcc::HpccConfig;
 pub use hpcc_scenario::{Imported, Inputs, KeyAccount, KeyFate};
 
-/// Whether a word is a key of such a configuration.
+/// Returns `true` if a word is a key of an HPCC configuration.
 pub(crate) fn is_key(word: &str) -> bool {
     hpcc_keys::find(word).is_some()
 }

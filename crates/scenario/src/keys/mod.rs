@@ -1,6 +1,6 @@
-//! Every key of a scenario, once: readers take their defaults from here, `--explain`, the documentation and
-//! templates their words, and errors what would have been right. What a mechanism says of its parameters stands with
-//! the mechanism; a key only says what a value of it looks like.
+//! The table of all scenario keys. Readers take defaults from it; `--explain`, the documentation, templates and error
+//! messages take their texts. A mechanism defines defaults and meanings of its parameters; a key only adds the syntax
+//! of a value.
 
 mod fabric;
 mod fluid;
@@ -16,37 +16,37 @@ pub use protocols::describe::Default;
 /// One key of a scenario.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Key {
-    /// The table that it stands in: `""` for the top, `"fabric"`, `"switch.flow_control"`.
+    /// Its table: `""` for the top level, `"fabric"`, `"switch.flow_control"`.
     pub section: &'static str,
     /// Its name in that table.
     pub name: &'static str,
-    /// The variants (mostly `kind`s) of the table that have it; empty for all.
+    /// Variants (mostly `kind`s) of the table that have the key; empty for all.
     pub variants: &'static [&'static str],
-    /// What a value is, in words: "a time", "a whole number", "text".
+    /// Type of a value in words: "a time", "a whole number", "text".
     pub value: &'static str,
-    /// What it is when it is not written.
+    /// Value if the key is not written.
     pub default: Default,
-    /// A value as TOML writes it.
+    /// An example value in TOML.
     pub example: &'static str,
-    /// What it is for, with its range.
+    /// Meaning, with the range.
     pub meaning: &'static str,
-    /// Where meaning and default come from.
+    /// Source of meaning and default.
     pub source: &'static str,
 }
 
 impl Key {
-    /// `section.name`.
+    /// Returns `section.name`.
     pub fn path(&self) -> String {
         if self.section.is_empty() { self.name.to_owned() } else { format!("{}.{}", self.section, self.name) }
     }
 
-    /// Whether a table of these variants has it.
+    /// Returns `true` if a table of these variants has the key.
     pub(crate) fn fits(&self, tags: &[&str]) -> bool {
         self.variants.is_empty() || self.variants.iter().any(|variant| tags.contains(variant))
     }
 }
 
-/// A kind of value: how it is called, and an example as TOML writes it.
+/// A type of value: its name, and an example in TOML.
 #[derive(Clone, Copy)]
 struct Of(&'static str, &'static str);
 
@@ -82,7 +82,8 @@ impl Key {
         (self.default, self.source) = (Default::Absent(what), source);
         self
     }
-    /// A parameter of `mechanism`, which says everything about it. Where several variants have it, any of them.
+    /// Takes default, meaning and source from the parameter of `mechanism`; if several variants share it, from any of
+    /// them.
     const fn of(mut self, mechanism: &'static Mechanism) -> Key {
         let Some(parameter) = mechanism.parameter(self.name) else {
             panic!("the mechanism has no parameter of this name")
@@ -96,35 +97,35 @@ impl Key {
     }
 }
 
-/// A default that this project chose, without a paper or a standard.
+/// Source of a default that this project chose, without a paper or a standard.
 const OURS: &str = "choice of this project";
 
-/// Every key, section by section, but for the parameters of transports: see [`transport`].
+/// Returns every key, by section, except the parameters of transports: see [`transport`].
 pub fn keys() -> impl Iterator<Item = &'static Key> {
     top::KEYS.iter().chain(fabric::KEYS).chain(switch::KEYS).chain(traffic::KEYS)
 }
 
-/// Every key of a fluid model's file, which is no scenario but is read the same way; sections begin with `fluid`.
+/// Returns every key of a fluid model's file; sections begin with `fluid`.
 pub fn of_fluid() -> impl Iterator<Item = &'static Key> {
     fluid::KEYS.iter()
 }
 
-/// Every transport; the parameters of each stand in `host.transport` beside its `kind`.
+/// Returns every transport; its parameters are keys of `host.transport`.
 pub fn transports() -> impl Iterator<Item = &'static Mechanism> {
     MECHANISMS.into_iter()
 }
 
-/// The keys of this section.
+/// Returns the keys of one section.
 pub(crate) fn of_section(section: &str) -> impl Iterator<Item = &'static Key> {
     keys().chain(of_fluid()).filter(move |key| key.section == section)
 }
 
-/// The transport of this name; its parameters stand in `host.transport` beside `kind`.
+/// Returns the transport of this name.
 pub fn transport(kind: &str) -> Option<&'static Mechanism> {
     MECHANISMS.into_iter().find(|mechanism| mechanism.kind == kind)
 }
 
-/// The key of this name in a table of these variants.
+/// Returns the key of this name in a table of these variants.
 pub(crate) fn find(section: &str, name: &str, tags: &[&str]) -> Option<&'static Key> {
     of_section(section).find(|key| key.name == name && key.fits(tags))
 }
@@ -135,14 +136,14 @@ mod tests {
     use protocols::describe::Family;
     use protocols::mechanisms;
 
-    /// A mechanism's parameters and the keys of its table are the same, word for word.
+    /// A mechanism's parameters and the keys of its table agree word for word.
     #[test]
     fn no_mechanisms_key_has_a_text_of_its_own() {
         for mechanism in mechanisms::all().filter(|mechanism| mechanism.family != Family::Transport) {
             let belongs = |key: &&Key| {
                 let of_kind = match mechanism.family {
                     Family::Buffer => key.variants == ["shared"],
-                    // There is one: its table has no `kind`.
+                    // A single mechanism: its table has no `kind`.
                     Family::Watchdog | Family::Shaping | Family::Gates | Family::Cyclic | Family::Preemption => true,
                     _ => key.variants.contains(&mechanism.kind),
                 };

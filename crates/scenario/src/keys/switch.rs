@@ -13,10 +13,10 @@ const O: &str = "switch.overload";
 const T: &str = "switch.tags";
 const TRIM: &[&str] = &["trim", "pipeline-trim"];
 const P: &[&str] = &["pipeline-trim"];
-/// Every kind of flow control but none.
+/// Every kind of flow control except `none`.
 const CONTROLS: &[&str] = &["pause", "pfc", "cbfc", "florax", "destination", "pause-at-output"];
 const STOP: &[&str] = &["pause", "pfc"];
-/// The output decides.
+/// Kinds decided at the output.
 const BACKPRESSURE: &[&str] = &["florax", "destination", "pause-at-output"];
 const TABLE: &[&str] = &["florax", "destination"];
 const REACT: &[&str] = &["pause", "pfc", "pause-at-output"];

@@ -1,4 +1,4 @@
-//! Keys outside the fabric, its switches and its traffic.
+//! Keys outside fabric, switches and traffic.
 
 use super::*;
 use protocols::{cyclic, gates, shaping};

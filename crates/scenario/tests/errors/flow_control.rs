@@ -1,17 +1,17 @@
-//! What is refused, and warned of, in flow control.
+//! Errors and warnings of flow control.
 
 use crate::{GOOD, lower, wrong};
 
 #[test]
 fn a_buffer_smaller_than_its_headroom() {
-    // 4 ports: 12500 B of round trip, 84 B of pause, 25216 B of reaction and a frame of 1082 B on the wire are 38882,
-    // of which 1062 of each 1082 are stored, 38164; and two frames.
+    // 4 ports: 12500 B of round trip, 84 B of pause, 25216 B of reaction and a frame of 1082 B on the wire are 38882;
+    // 1062 of each 1082 are stored, 38164; plus two frames.
     assert_eq!(
         wrong("\"16MB\"", "\"60KB\""),
         "dir/test.toml:10:10: the buffer of 60KB is smaller than its headroom: switch `S1` needs 161.152KB for 4 ports \
          and 1 lossless class\n  help: write switch.buffer = \"201.441KB\" or more"
     );
-    // Another mistake does not hide it, and lossless classes that nobody uses take nothing.
+    // Another error does not hide it, and unused lossless classes need no headroom.
     let text = GOOD.replace("\"16MB\"", "\"60KB\"").replace("fan_in = 8", "fan_in = 80");
     assert_eq!(lower(&text, &[]).unwrap_err().matches("dir/test.toml").count(), 2);
     assert!(lower(&GOOD.replace("\"16MB\"", "\"170KB\"").replace("[3]", "[3, 4]"), &[]).is_ok());
@@ -46,14 +46,14 @@ fn switches_that_take_no_part() {
     assert_eq!(names("except = [\"C2\", \"S1\", \"C2\"]"), ["S1", "C2"]);
     assert_eq!(names("tiers = [1, 2]"), ["C1", "C2", "C3", "C4"]);
     assert_eq!(names("tiers = [1, 2], except = [\"S1\"]").len(), 5);
-    // Nobody left out is as if nothing stood there, whatever the name of the results.
+    // An empty `except` equals none, whatever the name of the results.
     let (plain, none) = (lower(GOOD, &[]).unwrap(), control("except = [], tiers = \"all\"").unwrap());
     assert!(none.setup.outside.is_empty() && none.hash == plain.hash && none.warnings.is_empty());
     assert!(!none.derived.iter().any(|line| line.0.contains("outside")));
     let two = control("except = [\"S1\", \"S2\"]").unwrap();
     assert!(two.hash != plain.hash);
     assert!(two.derived.contains(&("switches outside flow control".to_owned(), "2 of 20: S1, S2".to_owned())));
-    // What a switch outside holds needs no headroom.
+    // A switch without flow control needs no headroom.
     let small = |rest: &str| lower(&GOOD.replace("16MB", "60KB"), &[("switch.flow_control.tiers", rest)]);
     assert!(small("all").unwrap_err().contains("switch `S1` needs"));
     assert!(small("[2]").unwrap_err().contains("switch `S3` needs"));
@@ -116,7 +116,7 @@ fn credits() {
     assert!(message.contains("dir/test.toml:11:25: credits stand for room in a buffer"), "{message}");
     let message = lower(&with("priorities = [3]").replace("16MB", "60KB"), &[]).unwrap_err();
     assert!(message.contains("the buffer of 60KB is smaller than the room that its credits stand for"), "{message}");
-    // 1082 + 84 + 12,500 bytes there and back: 13 frames of 1062 bytes.
+    // 1082 + 84 + 12,500 bytes both ways: 13 frames of 1062 bytes.
     let few = lower(&with("priorities = [3], credits = \"5310B\""), &[]).unwrap();
     assert_eq!(
         few.warnings[0].to_string(),
@@ -139,7 +139,7 @@ fn times_that_leave_nothing() {
     );
 }
 
-/// How soon neighbours stop: by the standard unless a scenario says a time. A number without a unit was bit times once.
+/// Reaction times: standard unless a scenario states a time. A number without a unit once meant bit times.
 #[test]
 fn reaction_is_standard_or_a_stated_time() {
     let with = |rest: &str| lower(&GOOD.replace("priorities = [3]", &format!("priorities = [3]{rest}")), &[]);
@@ -147,7 +147,7 @@ fn reaction_is_standard_or_a_stated_time() {
         let derived = with(rest).unwrap().derived;
         derived.iter().find(|line| line.0 == "headroom of the longest link").unwrap().1.clone()
     };
-    // 12500 + 84 + 25216 + 1082 on the wire; and with 480 in place of the reaction, and with none.
+    // 12500 + 84 + 25216 + 1082 on the wire; then with 480 instead of the reaction, and with none.
     assert_eq!(headroom(""), "40.288KB");
     assert_eq!(headroom(", reaction = \"standard\""), headroom(""));
     assert_eq!(headroom(", reaction = \"3840 bit times\""), "16.009KB");
@@ -158,7 +158,7 @@ fn reaction_is_standard_or_a_stated_time() {
     assert!(wrong.contains("has no unit") && wrong.contains("\"3840 bit times\""), "{wrong}");
 }
 
-/// The default of PAUSE at the output works at any rate, and says where a port has too little room.
+/// The defaults of PAUSE at the output work at any rate, and a port with too little room is reported.
 #[test]
 fn pause_at_output_with_its_defaults_at_any_rate() {
     let at_output = |queue: &str, rate: &str| {
@@ -184,7 +184,7 @@ fn pause_at_output_with_its_defaults_at_any_rate() {
     assert!(at_output("250KB", "100Gbps").warnings.is_empty());
 }
 
-/// A pause that runs out before it is renewed lets frames through that nobody expects.
+/// A pause that expires before its renewal lets frames pass.
 #[test]
 fn pauses_that_end_before_they_are_renewed() {
     let warnings = |rest: &str| {
@@ -199,7 +199,7 @@ fn pauses_that_end_before_they_are_renewed() {
     assert_eq!(warnings("quanta = 51, reaction = \"3840 bit times\"").len(), 1);
 }
 
-/// The word of the FLORAX paper, and of files written before, is read as the kind's name.
+/// `simple`, the term of the FLORAX paper and of older files, is accepted as the kind's name.
 #[test]
 fn the_former_name_of_a_kind() {
     let with = |kind: &str| {

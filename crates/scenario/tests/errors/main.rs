@@ -1,4 +1,4 @@
-//! Bad input of every kind: what, where, and what would be right. Whole messages, since people read them whole.
+//! Invalid input of every kind, compared with complete messages.
 
 mod flow_control;
 
@@ -49,7 +49,7 @@ fn files(path: &Path) -> io::Result<Vec<u8>> {
     }
 }
 
-/// A rule file for `GOOD`'s fabric, but for its hash, with one lossless tag.
+/// Makes a rule file for `GOOD`'s fabric, except for its hash, with one lossless tag.
 fn rules(hash: &str, tag: u8) -> String {
     format!(
         "{{ \"format\": \"tidegate-tagger-rules\", \"version\": 1, \"fabric\": {{ \"kind\": \"fat-tree\", \
@@ -66,7 +66,7 @@ fn lower(text: &str, overrides: &[(&str, &str)]) -> Result<scenario::Lowered, St
         .map_err(|errors| errors.to_string())
 }
 
-/// The message for `GOOD` with one text replaced.
+/// Returns the message for `GOOD` with one text replaced.
 fn wrong(from: &str, to: &str) -> String {
     assert_eq!(GOOD.matches(from).count(), 1, "{from}");
     lower(&GOOD.replace(from, to), &[]).expect_err("must be refused")
@@ -105,7 +105,7 @@ fn a_misspelt_key() {
     );
 }
 
-/// A scenario's name goes to terminals.
+/// A scenario's name is printed to terminals.
 #[test]
 fn a_text_that_would_paint_the_screen() {
     assert_eq!(
@@ -210,7 +210,7 @@ fn an_unreachable_host() {
     );
 }
 
-/// With the fabric of a file.
+/// Returns the message for `GOOD` with the fabric of a file.
 fn file(name: &str) -> String {
     let fabric = format!("[fabric]\nkind = \"file\"\nfile = \"{name}\"\n");
     let from = GOOD.find("[fabric]").unwrap();
@@ -311,7 +311,7 @@ fn paths_that_lead_elsewhere() {
     );
 }
 
-/// `GOOD` with a client that asks, and `more` of its keys.
+/// Lowers `GOOD` with a request-reply client, and `more` of its keys.
 fn asking(more: &str) -> Result<scenario::Lowered, String> {
     let asks = "kind = \"request-reply\"\nclient = 3\nservers = [5]\nreply_size = \"8B\"\n".to_owned() + more;
     lower(&GOOD.replace("kind = \"incast\"\nfan_in = 8\nsize = \"1MB\"", &asks), &[])

@@ -1,9 +1,9 @@
-//! Each to each other.
+//! Direct exchange between all pairs of ranks.
 
 use super::schedule::{Ready, Schedule, share};
 use crate::operation::Operation;
 
-/// An all-to-all, a reduce-scatter or an all-gather is one exchange, an all-reduce two.
+/// Writes an all-to-all, a reduce-scatter or an all-gather as one exchange, an all-reduce as two.
 pub(super) fn schedule(to: &mut Schedule, operation: Operation, ranks: u32, window: u32, bytes: u64) {
     let parts = share(bytes, ranks as usize);
     let nothing: Ready = vec![Vec::new(); ranks as usize];
@@ -19,8 +19,8 @@ pub(super) fn schedule(to: &mut Schedule, operation: Operation, ranks: u32, wind
     }
 }
 
-/// In round r, rank h sends to rank h + r, once its send of round `r - window` is done; its first ones wait for
-/// `ready[h]`. Ranks do not wait for each other. Says what arrives at each.
+/// Writes an exchange: in round r, rank h sends to rank h + r, after its send of round `r - window` is complete; its
+/// first sends wait for `ready[h]`. Ranks do not wait for each other. Returns the messages that arrive at each rank.
 fn exchange(to: &mut Schedule, ranks: u32, window: u32, bytes: impl Fn(u32, u32) -> u64, ready: &Ready) -> Ready {
     let first = to.messages.len() as u32;
     let mut arrived: Ready = vec![Vec::new(); ranks as usize];

@@ -1,15 +1,15 @@
-//! Recursive halving and doubling among a power of two of hosts.
+//! Recursive halving and doubling among a power of two of ranks.
 
 use super::schedule::{Ready, Schedule, share};
 
-/// The bytes of the `width` parts among which `rank`'s is, where parts are grouped by `width`.
+/// Returns the bytes of the aligned group of `width` parts that contains `rank`'s part.
 fn around(parts: &[u64], rank: u32, width: u32) -> u64 {
     let first = (rank / width * width) as usize;
     parts[first..first + width as usize].iter().sum()
 }
 
-/// In each step a rank gives its partner, half as far away as in the step before, the half of what it still has that
-/// the partner goes on with. Rank h ends with part h; says when.
+/// Writes a reduce-scatter: in each step, a rank sends its partner the half of its data that the partner continues
+/// with; the distance to the partner halves. Rank h ends with part h. Returns the messages that complete it.
 pub(super) fn reduce_scatter(to: &mut Schedule, ranks: u32, bytes: u64) -> Ready {
     let parts = share(bytes, ranks as usize);
     let mut arrived: Ready = vec![Vec::new(); ranks as usize];
@@ -21,7 +21,8 @@ pub(super) fn reduce_scatter(to: &mut Schedule, ranks: u32, bytes: u64) -> Ready
     arrived
 }
 
-/// In each step a rank gives its partner, twice as far away as in the step before, all that it has.
+/// Writes an all-gather: in each step, a rank sends its partner all data that it has; the distance to the partner
+/// doubles.
 pub(super) fn all_gather(to: &mut Schedule, ranks: u32, bytes: u64, mut arrived: Ready) {
     let parts = share(bytes, ranks as usize);
     let mut distance = 1;
@@ -31,7 +32,7 @@ pub(super) fn all_gather(to: &mut Schedule, ranks: u32, bytes: u64, mut arrived:
     }
 }
 
-/// Everybody sends `bytes_to` its partner after all that has arrived.
+/// Writes one exchange: every rank sends `bytes_to` its partner after all messages that have arrived so far.
 fn exchange(to: &mut Schedule, arrived: &mut Ready, distance: u32, bytes_to: impl Fn(u32) -> u64) {
     let before = arrived.clone();
     for rank in 0..arrived.len() as u32 {

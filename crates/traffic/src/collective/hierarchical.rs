@@ -1,11 +1,11 @@
-//! Rings within groups, and rings across them.
+//! Rings within groups, and rings across groups.
 
 use super::ring;
 use super::schedule::{Ready, Schedule, share};
 use crate::operation::Operation;
 
-/// Within each group everybody reduces one part of the data; those that have the same place in their groups reduce or
-/// exchange that part; within each group all parts are handed around. A reduce-scatter ends before that, and an
+/// Writes three steps: each group reduces its data to one part per member; members with equal index in their groups
+/// reduce or exchange that part; each group gathers all parts. A reduce-scatter ends after the second step; an
 /// all-gather has no first step. `ranks` is a multiple of `group`.
 pub(super) fn schedule(to: &mut Schedule, operation: Operation, ranks: u32, group: u32, bytes: u64) {
     let parts = share(bytes, group as usize);
@@ -28,7 +28,7 @@ pub(super) fn schedule(to: &mut Schedule, operation: Operation, ranks: u32, grou
     }
 }
 
-/// Lets each of `circles` do something among themselves when what they have is ready, and notes when that is done.
+/// Runs `act` for each ring after its members' `ready` messages, and stores the messages that complete it.
 fn within(
     to: &mut Schedule,
     circles: &[Vec<u32>],

@@ -1,8 +1,8 @@
-//! Collective operations of distributed training: what all hosts of a job do together, as flows that start each other.
+//! Collective operations of distributed training, as flows that start each other.
 //!
-//! An algorithm writes a [`Schedule`]: who sends how many bytes to whom, and which messages must have arrived before.
-//! It knows neither time nor flows. [`collective`] repeats it for each piece of the data and each iteration, and
-//! makes flows.
+//! An algorithm writes a [`Schedule`]: messages with sender, receiver and bytes, and the messages that each waits for.
+//! It has no notion of time or flows. [`collective`] repeats the schedule for each piece of the data and each
+//! iteration, and makes flows.
 
 mod direct;
 mod halving;
@@ -22,34 +22,33 @@ use crate::sizes::ENDLESS;
 use schedule::{Schedule, share};
 use units::Time;
 
-/// A collective operation, and how often.
+/// A collective operation and its repetition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Collective {
-    /// What.
+    /// The operation.
     pub operation: Operation,
-    /// How.
+    /// The algorithm.
     pub algorithm: Algorithm,
-    /// What the operation is about. All-reduce, reduce, broadcast: what each host, or the root, holds. Reduce-scatter,
-    /// all-to-all: what each host begins with. All-gather: what each ends with.
+    /// Total size in bytes. All-reduce, reduce, broadcast: the data of each host, or of the root. Reduce-scatter,
+    /// all-to-all: the data of each host before. All-gather: the data of each host after.
     pub total_bytes: u64,
-    /// Into how many pieces the data is cut, each of which goes its way by itself.
+    /// Number of pieces that the data is cut into; each piece is transferred independently.
     pub pieces: u32,
-    /// How many pieces of the same message a host has under way at a time, at least 1.
+    /// Pieces of one message that a host has in flight, at least 1.
     pub pieces_in_flight: u32,
-    /// From the arrival of what a host waits for to its next send: the reduction, or the software.
+    /// Delay from the last awaited arrival at a host to its next send: reduction or software.
     pub step_delay: Time,
-    /// How often it is done, at least once.
+    /// Number of repetitions, at least 1.
     pub iterations: u32,
-    /// What a host computes between two iterations. It begins when all that it had to send is sent, and all that was
-    /// for it has arrived.
+    /// Compute time of a host between two iterations. It begins after all its sends and receives of the iteration.
     pub compute: Time,
-    /// How many connections carry the messages from one host to another, in turn (queue pairs of NCCL's
-    /// `NCCL_IB_QPS_PER_CONNECTION`), at least 1; `None`: each message has its own.
+    /// Connections that carry the messages from one host to another, round robin (queue pairs of NCCL's
+    /// `NCCL_IB_QPS_PER_CONNECTION`), at least 1; `None`: one per message.
     pub qps_per_connection: Option<u32>,
 }
 
 impl Collective {
-    /// Once, in one piece, without delays, over one connection for each pair of hosts.
+    /// Makes a collective of one iteration in one piece, without delays, over one connection for each pair of hosts.
     pub fn new(operation: Operation, algorithm: Algorithm, total_bytes: u64) -> Collective {
         Collective {
             operation,
@@ -64,7 +63,7 @@ impl Collective {
         }
     }
 
-    /// How many messages a piece has among `ranks`, and for how many events they wait at most.
+    /// Returns the number of messages of a piece among `ranks`, and an upper bound of the events that they wait for.
     fn count(&self, ranks: u32) -> (u128, u128) {
         let (n, twice) = (u128::from(ranks), 1 + u128::from(self.operation == Operation::AllReduce));
         let rooted = matches!(self.operation, Operation::Broadcast { .. } | Operation::Reduce { .. });
@@ -88,7 +87,7 @@ impl Collective {
         }
     }
 
-    /// The messages of one piece of `bytes` among `ranks`, of which `root` is the root.
+    /// Messages of one piece of `bytes` among `ranks`.
     fn schedule(&self, ranks: u32, root: u32, bytes: u64) -> Result<Schedule, TrafficError> {
         use Operation as O;
         let all: Vec<u32> = (0..ranks).collect();
@@ -144,7 +143,7 @@ impl Collective {
     }
 }
 
-/// Which algorithms an operation has.
+/// Returns the help text with the algorithms of an operation.
 fn known(operation: Operation) -> &'static str {
     match operation {
         Operation::AllReduce => "use ring, tree, halving-doubling, hierarchical or direct",
@@ -154,8 +153,8 @@ fn known(operation: Operation) -> &'static str {
     }
 }
 
-/// For each message of a schedule, how many messages must have gone before it at least: in this order a connection
-/// carries messages, as a program would send them.
+/// Returns for each message the length of the longest chain of messages before it. A connection carries messages in
+/// this order, as a program would send them.
 fn depths(schedule: &Schedule) -> Vec<u32> {
     let mut depths = vec![0; schedule.messages.len()];
     for wait in &schedule.waits {
@@ -164,19 +163,19 @@ fn depths(schedule: &Schedule) -> Vec<u32> {
     depths
 }
 
-/// Appends the flows of all iterations: iteration by iteration, piece by piece, in the order of the algorithm.
+/// Appends the flows of all iterations: by iteration, by piece, in the order of the algorithm.
 ///
-/// The messages from one host to another go over `qps_per_connection` connections, in turn: first by iteration, then by
-/// how many messages must have gone before, and by piece. Each goes after those before it, also where it could go
-/// sooner.
+/// The messages from one host to another use `qps_per_connection` connections, round robin: ordered by iteration, then
+/// by their depth in the schedule, then by piece. A connection carries its messages in this order, even if a later one
+/// is ready first.
 ///
-/// A message starts when all that it carries has arrived at its sender, and `pieces_in_flight` pieces before it the
-/// same message has been sent. In iterations after the first it starts also not before its sender has sent and
-/// received all of the iteration before, and has computed.
+/// A message starts when all its data has arrived at its sender, and the same message of `pieces_in_flight` pieces
+/// before has been sent. From the second iteration on, its sender must also have sent and received all messages of the
+/// previous iteration, and have computed.
 ///
 /// # Errors
-/// Fewer than two hosts, hosts twice, a root that takes no part, an operation that the algorithm cannot do, fewer bytes
-/// than parts, no pieces, iterations or window, more flows or notifications than a plan holds.
+/// Fewer than two hosts, duplicate hosts, a root that is not among them, an operation that the algorithm does not have,
+/// fewer bytes than parts, no pieces, iterations or window, more flows or notifications than a plan holds.
 pub fn collective(
     what: &Collective,
     hosts: &[u32],
@@ -194,8 +193,8 @@ pub fn collective(
         }
         _ => 0,
     };
-    // Nothing large is made before it is known that a plan holds it. Between iterations each message counts at both its
-    // ends, and each is released.
+    // Check the limits of a plan before any large allocation. Between iterations, each message counts at both ends, and
+    // each is released.
     let (messages, waits) = what.count(ranks);
     let (pieces_in_all, later) = (u128::from(what.iterations) * u128::from(pieces), u128::from(what.iterations - 1));
     let between = later * u128::from(pieces) * messages * 3;
@@ -217,6 +216,7 @@ pub fn collective(
         let base = first_flow + iteration * flows;
         let joins = (iteration > 0).then(|| -> Vec<u32> {
             let joins: Vec<u32> = hosts.iter().map(|host| builder.join(*host, what.compute)).collect();
+            // A host has finished the previous iteration when all its sends and receives are complete.
             for before in 0..flows {
                 let message = larger.messages[before as usize % messages];
                 builder.notify(base - flows + before, When::Sent, joins[message.from as usize]);
@@ -228,8 +228,11 @@ pub fn collective(
             let schedule = if *bytes == sizes[0] { &larger } else { &smaller };
             let mut waits = schedule.waits.iter().peekable();
             for (at, message) in schedule.messages.iter().enumerate() {
+                // Pipelining: this message must first be sent for the piece `pieces_in_flight` before.
                 let behind = piece.checked_sub(what.pieces_in_flight as usize);
                 let alone = starts_alone[at] && behind.is_none();
+                // `notify` and `release` below count up `waits_for`. A message that waits for nothing in its iteration
+                // has no step delay.
                 let start = match &joins {
                     None if alone => entry.start_at(&mut jitter),
                     _ if alone => Start::After { waits_for: 0, delay: Time::ZERO },
@@ -259,6 +262,7 @@ pub fn collective(
                 (from, to, depths[at] + piece / what.pieces_in_flight, flow)
             })
             .collect();
+        // By pair of hosts, then depth. A piece waits for the one `pieces_in_flight` before, which adds to its depth.
         order.sort_unstable();
         for pair in order.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
             let all = (0..what.iterations).flat_map(|iteration| pair.iter().map(move |it| (iteration, it.3)));

@@ -2,9 +2,9 @@
 
 use super::schedule::{Ready, Schedule, share};
 
-/// Reduces `parts` around the ring of `ranks`: the rank at place h ends with part h. In step s, place h sends part
-/// h - s - 1, which it has from the place before it; what place h adds is there when `ready[h]` has arrived.
-/// Says when each has its part.
+/// Reduces `parts` around the ring of `ranks`: position h ends with part h. In step s, position h sends part h - s - 1,
+/// received from the position before; its own contribution is available when `ready[h]` has arrived. Returns the
+/// messages that complete each part.
 pub(super) fn reduce_scatter(to: &mut Schedule, ranks: &[u32], parts: &[u64], ready: &Ready) -> Ready {
     let count = ranks.len();
     let mut latest: Vec<Option<u32>> = vec![None; count];
@@ -22,8 +22,8 @@ pub(super) fn reduce_scatter(to: &mut Schedule, ranks: &[u32], parts: &[u64], re
     ready.iter().enumerate().map(complete).collect()
 }
 
-/// Hands `parts` around the ring of `ranks`: in step s, place h sends part h - s, its own first, which is there when
-/// `ready[h]` has arrived. Says when each has all parts.
+/// Gathers `parts` around the ring of `ranks`: in step s, position h sends part h - s, first its own, which is
+/// available when `ready[h]` has arrived. Returns the messages that complete each position.
 pub(super) fn all_gather(to: &mut Schedule, ranks: &[u32], parts: &[u64], ready: &Ready) -> Ready {
     let count = ranks.len();
     let mut arrived = ready.clone();
@@ -44,14 +44,14 @@ pub(super) fn all_gather(to: &mut Schedule, ranks: &[u32], parts: &[u64], ready:
     arrived
 }
 
-/// Reduces parts of `bytes` around the ring and hands them around: `2 (n - 1)` steps, the least that a link can carry.
+/// Reduces parts of `bytes` around the ring and gathers them: `2 (n - 1)` steps, the least load of a link.
 pub(super) fn all_reduce(to: &mut Schedule, ranks: &[u32], bytes: u64, ready: &Ready) -> Ready {
     let parts = share(bytes, ranks.len());
     let summed = reduce_scatter(to, ranks, &parts, ready);
     all_gather(to, ranks, &parts, &summed)
 }
 
-/// Hands `bytes` from `first` to the next, and on to the last of `ranks`.
+/// Passes `bytes` along the chain that begins at `first`.
 pub(super) fn chain(to: &mut Schedule, ranks: u32, first: u32, bytes: u64) {
     let mut arrived = None;
     for hop in 0..ranks - 1 {

@@ -1,42 +1,42 @@
-//! What an algorithm writes: messages, and what each waits for.
+//! Output of an algorithm: messages, and the events that each waits for.
 
 use crate::plan::When;
 
-/// One transfer between two of those that take part.
+/// One transfer between two ranks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Message {
-    /// Who sends, by its place in the list of hosts.
+    /// Sender, by index in the list of hosts.
     pub from: u32,
-    /// Who receives.
+    /// Receiver, by index in the list of hosts.
     pub to: u32,
-    /// How much.
+    /// Size in bytes.
     pub bytes: u64,
 }
 
-/// That a message starts only after an event of an earlier one.
+/// A dependency of a message on an event of an earlier one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Wait {
-    /// The message that waits, by its number.
+    /// Number of the waiting message.
     pub message: u32,
-    /// The earlier one.
+    /// Number of the earlier message.
     pub on: u32,
-    /// Its event, which happens where the waiting message starts.
+    /// The awaited event. It happens at the sender of the waiting message.
     pub when: When,
 }
 
-/// For each place, the messages that must have arrived there before what it is about is complete.
+/// For each rank, the messages that must have arrived there before its data is complete.
 pub(super) type Ready = Vec<Vec<u32>>;
 
-/// The messages of a collective operation in an order in which each waits for earlier ones only.
+/// The messages of a collective operation; each waits for earlier ones only.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Schedule {
     pub messages: Vec<Message>,
-    /// In the order of the messages that wait.
+    /// In the order of the waiting messages.
     pub waits: Vec<Wait>,
 }
 
 impl Schedule {
-    /// Adds a message that starts when the messages `after` have arrived at its sender, and says its number.
+    /// Adds a message that starts when the messages `after` have arrived at its sender; returns its number.
     pub fn send(&mut self, from: u32, to: u32, bytes: u64, after: &[u32]) -> u32 {
         let message = self.messages.len() as u32;
         for &on in after {
@@ -47,7 +47,7 @@ impl Schedule {
         message
     }
 
-    /// Adds a message that starts when its sender has sent the message `before`, and says its number.
+    /// Adds a message that starts when its sender has sent the message `before`; returns its number.
     pub fn send_next(&mut self, to: u32, bytes: u64, before: u32) -> u32 {
         let (message, from) = (self.messages.len() as u32, self.messages[before as usize].from);
         self.waits.push(Wait { message, on: before, when: When::Sent });
@@ -56,7 +56,7 @@ impl Schedule {
     }
 }
 
-/// `bytes` cut into `parts`, the first of them a byte larger where it does not come out even.
+/// Cuts `bytes` into `parts`; the first ones are a byte larger if there is a remainder.
 pub(super) fn share(bytes: u64, parts: usize) -> Vec<u64> {
     let (whole, rest) = (bytes / parts as u64, bytes % parts as u64);
     (0..parts as u64).map(|part| whole + u64::from(part < rest)).collect()

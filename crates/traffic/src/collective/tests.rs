@@ -10,14 +10,14 @@ const ROOT: Option<u32> = None;
 
 fn plan(what: &Collective, hosts: &[u32]) -> Plan {
     let mut builder = PlanBuilder::new();
-    // An entry before it: indices must not assume that the plan was empty.
+    // An entry before it: indices must not assume an empty plan.
     let before = Collective::new(Operation::AllToAll, Algorithm::Direct { window: 1 }, 2);
     collective(&before, &[0, 1], &Entry::new(1, 0), &mut builder).unwrap();
     collective(what, hosts, &Entry::new(1, 1), &mut builder).unwrap();
     builder.build(64).unwrap()
 }
 
-/// All that this project can do among `count` hosts.
+/// Returns all valid combinations among `count` hosts.
 fn everything(count: u32) -> Vec<(Operation, Algorithm)> {
     use Operation::{AllGather, AllReduce, AllToAll, Broadcast, Reduce, ReduceScatter};
     let root = Some(count / 2);
@@ -38,7 +38,8 @@ fn everything(count: u32) -> Vec<(Operation, Algorithm)> {
     all
 }
 
-/// Runs the messages in their order on sets: whose data each host has seen by what arrived before it sent.
+/// Runs the messages in order and returns for each rank the set of ranks whose data it has, by data that arrived before
+/// the send.
 fn known(schedule: &Schedule, ranks: u32) -> Vec<u128> {
     let mut carried: Vec<u128> = Vec::new();
     let mut seen: Vec<u128> = (0..ranks).map(|rank| 1 << rank).collect();
@@ -54,8 +55,8 @@ fn known(schedule: &Schedule, ranks: u32) -> Vec<u128> {
 }
 
 proptest! {
-    /// Whatever is done however: everybody who ends with data of others has it by a chain of messages each of which
-    /// waited for the one before, nobody gets less than the operation is about, and the count made in advance is right.
+    /// For every operation and algorithm: data reaches each host by a chain of messages that wait for each other, every
+    /// host receives at least the operation's bytes, and the message count computed in advance is exact.
     #[test]
     fn everybody_ends_with_what_the_operation_says(count in 2u32..20, spare in 0u64..100) {
         let total = u64::from(count) * 6 + spare;
@@ -80,7 +81,7 @@ proptest! {
                     }
                     Operation::Reduce { .. } if rank != root => {}
                     Operation::Reduce { .. } => {
-                        // The chain reduces on its way, a tree in two halves that both end here.
+                        // The chain reduces on its path, a tree in two halves that both end here.
                         prop_assert!(set == all && bytes == total, "{:?}: {}", what, bytes);
                     }
                     Operation::AllGather => prop_assert!(set == all && bytes == total - own, "{:?}: {}", what, bytes),
@@ -88,8 +89,7 @@ proptest! {
                     Operation::ReduceScatter | Operation::AllReduce => prop_assert!(set == all, "{:?}: {}", what, set),
                 }
             }
-            // A part less than everything is what each must send at least in a reduce-scatter, and twice that to
-            // reduce all.
+            // Lower bound of a reduce-scatter: each host sends all parts but one; an all-reduce sends twice that.
             let sent: u64 = schedule.messages.iter().map(|message| message.bytes).sum();
             let least = total * u64::from(count - 1);
             match (operation, algorithm) {
@@ -101,8 +101,8 @@ proptest! {
         }
     }
 
-    /// Pieces and iterations: every flow starts and ends, and each host begins an iteration when it is through with the
-    /// one before and has computed.
+    /// Pieces and iterations: every flow starts and ends, and each host begins an iteration after it has finished the
+    /// previous one and has computed.
     #[test]
     fn pieces_and_iterations_follow_each_other(
         count in 2u32..9, pieces in 1u32..5, in_flight in 1u32..4, iterations in 1u32..4,
@@ -143,7 +143,7 @@ proptest! {
     }
 }
 
-/// Without contention, in steps of one unit of time whatever a message carries.
+/// Without contention, each message takes one unit of time whatever its size.
 #[test]
 fn steps_are_those_of_the_algorithms() {
     let steps = |operation, algorithm, hosts: u32| {
@@ -158,25 +158,25 @@ fn steps_are_those_of_the_algorithms() {
         assert_eq!(steps(Operation::Broadcast { root: ROOT }, RING, hosts), n - 1);
         assert_eq!(steps(Operation::AllReduce, HALVING, hosts), 2 * log);
         assert_eq!(steps(Operation::ReduceScatter, HALVING, hosts), log);
-        // Up and down: rank 0 is above the rest, whose tree is as high as their number has binary digits.
+        // Up and down: rank 0 is above the others, whose tree is as high as their number has binary digits.
         assert_eq!(steps(Operation::AllReduce, TREE, hosts), 2 * log);
         assert_eq!(steps(Operation::AllToAll, Algorithm::Direct { window: 1 }, hosts), n - 1);
         assert_eq!(steps(Operation::AllToAll, Algorithm::Direct { window: 3 }, hosts), (n - 1).div_ceil(3));
     }
-    // Three groups of four: three steps in the group, and the ring of three across, there and back.
+    // Three groups of four: three steps within the group, and both phases of the ring across three groups.
     assert_eq!(steps(Operation::AllReduce, Algorithm::Hierarchical { group: 4 }, 12), 3 + 4 + 3);
     assert_eq!(steps(Operation::AllGather, Algorithm::Hierarchical { group: 4 }, 12), 2 + 3);
 }
 
-/// NCCL's trees as its source draws them for 14 ranks: rank 8 below the root, 4 and 12 below it, and so on; nobody has
-/// more than two below. A rank that is inside both trees is the exception.
+/// NCCL's trees as its source draws them for 14 ranks: rank 8 below the root, 4 and 12 below it, and so on; at most two
+/// children each. One rank may be an inner node of both trees.
 #[test]
 fn both_trees_share_their_load() {
     for hosts in 2..40u32 {
         let what = Collective::new(Operation::AllReduce, TREE, 4096);
         let schedule = what.schedule(hosts, 0, 4096).unwrap();
         let mut below = vec![0; hosts as usize];
-        // Of each tree the first half of its messages goes up.
+        // In each tree, the first half of its messages goes up.
         for tree in schedule.messages.chunks(2 * (hosts as usize - 1)) {
             tree[..hosts as usize - 1].iter().for_each(|message| below[message.to as usize] += 1);
         }
@@ -206,7 +206,7 @@ fn the_first_iteration_of_a_ring_waits_for_nothing_but_data() {
     assert_eq!(flows.len(), 2 * 4 * 5);
     let finished = finish_times(&plan, |_| Time::from_us(1));
     assert_eq!(finished.iter().max(), Some(&(Time::from_us(8) + Time::from_ns(700))), "eight steps, seven delays");
-    // Each host sends all but two of 2n chunks: 2 (n - 1) / n of the total, the least there is.
+    // Each host sends all but two of 2n chunks: 2 (n - 1) / n of the total, the minimum.
     for &host in &hosts {
         let sent: u64 = flows.iter().filter(|flow| flow.src == host).map(|flow| flow.size_bytes).sum();
         assert!((1_600_000..1_600_010).contains(&sent), "{sent}");
@@ -268,7 +268,8 @@ fn messages_of_a_pair_go_in_the_order_of_a_program() {
     let order = |what: &Collective, start: u32| {
         let plan = plan(what, &[0, 1, 2]);
         let of = plan.collectives.last().unwrap();
-        // Four steps of three messages a piece; the first of each goes from the first host to the second.
+        // Four steps of three messages per piece; the first message of each step goes from the first host to the
+        // second.
         let place = |flow: u32| {
             ((flow - of.first_flow) / 36, (flow - of.first_flow) % 36 / 12, (flow - of.first_flow) % 12 / 3)
         };
@@ -278,7 +279,7 @@ fn messages_of_a_pair_go_in_the_order_of_a_program() {
     let expected = [(0, 0), (0, 1), (1, 0), (0, 2), (1, 1), (2, 0), (0, 3), (1, 2), (2, 1), (1, 3), (2, 2), (2, 3)];
     let twice: Vec<_> = (0..2).flat_map(|iteration| expected.map(|(piece, step)| (iteration, piece, step))).collect();
     assert_eq!(order(&what, 0), twice);
-    // Two connections carry them in turn, and without any each message is alone.
+    // With two connections they alternate; without connections each message is separate.
     let two = Collective { qps_per_connection: Some(2), ..what };
     assert_eq!(order(&two, 0), twice.iter().step_by(2).copied().collect::<Vec<_>>());
     assert_eq!(order(&Collective { qps_per_connection: None, ..what }, 0), [(0, 0, 0)]);

@@ -1,21 +1,20 @@
-//! Two binary trees over the same hosts, each for half of the data.
+//! Double binary trees over the hosts, each for half of the data (Sanders, Speck and Träff, 2009), as in NCCL.
 //!
-//! The first tree has rank r at the height of its lowest set bit; in the second everybody stands one place further,
-//! or the other way round: whoever is inside one is then a leaf of the other, but for the last (Sanders, Speck and
-//! Träff, 2009). They are the trees of NCCL.
+//! In the first tree, the height of rank r is its lowest set bit. The second tree shifts or mirrors the ranks: an inner
+//! node of one tree is a leaf of the other, except the last rank.
 
 use super::schedule::{Schedule, share};
 
-/// One of the trees.
+/// One of the two trees.
 struct Tree {
     root: u32,
-    /// By rank: whom it is below.
+    /// By rank: its parent.
     parent: Vec<Option<u32>>,
-    /// By rank: who is below it.
+    /// By rank: its children.
     children: Vec<Vec<u32>>,
 }
 
-/// Where rank `rank` of `ranks` hangs in the first tree: the bit above its lowest set one decides to which side.
+/// Returns the parent of `rank` among `ranks` in the first tree: the bit above its lowest set bit decides the side.
 fn parent_of(rank: u32, ranks: u32) -> Option<u32> {
     if rank == 0 {
         return None;
@@ -26,10 +25,10 @@ fn parent_of(rank: u32, ranks: u32) -> Option<u32> {
 }
 
 impl Tree {
-    /// Both trees over `ranks`, at least one.
+    /// Returns both trees over `ranks`, at least one rank.
     fn pair(ranks: u32) -> [Tree; 2] {
         let even = ranks.is_multiple_of(2);
-        // Another numbering of the same tree: mirrored, or shifted by one.
+        // The second tree renumbers the ranks of the first: mirrored, or shifted by one.
         let there = move |rank: u32| if even { ranks - 1 - rank } else { (rank + ranks - 1) % ranks };
         let back = move |rank: u32| if even { ranks - 1 - rank } else { (rank + 1) % ranks };
         let first = (0..ranks).map(|rank| parent_of(rank, ranks)).collect();
@@ -49,7 +48,7 @@ impl Tree {
         Tree { root, parent, children }
     }
 
-    /// All ranks, each after the one above it.
+    /// Returns all ranks, parents before children.
     fn downwards(&self) -> Vec<u32> {
         let mut order = vec![self.root];
         let mut at = 0;
@@ -60,7 +59,7 @@ impl Tree {
         order
     }
 
-    /// Sums `bytes` up to the root, where `name` says who a rank of the tree is; says what arrives at the root.
+    /// Reduces `bytes` up to the root; `name` maps tree ranks to hosts. Returns the messages that arrive at the root.
     fn up(&self, to: &mut Schedule, bytes: u64, name: impl Fn(u32) -> u32) -> Vec<u32> {
         let mut arrived = vec![Vec::new(); self.parent.len()];
         for rank in self.downwards().into_iter().rev() {
@@ -72,7 +71,7 @@ impl Tree {
         std::mem::take(&mut arrived[self.root as usize])
     }
 
-    /// Hands `bytes` from the root down; they are there when `ready` has arrived.
+    /// Broadcasts `bytes` from the root down, after `ready` has arrived.
     fn down(&self, to: &mut Schedule, bytes: u64, ready: Vec<u32>, name: impl Fn(u32) -> u32) {
         let mut arrived = vec![Vec::new(); self.parent.len()];
         arrived[self.root as usize] = ready;
@@ -85,7 +84,7 @@ impl Tree {
     }
 }
 
-/// Up and down again, in both trees at once.
+/// Writes an all-reduce, up and down in both trees at once.
 pub(super) fn all_reduce(to: &mut Schedule, ranks: u32, bytes: u64) {
     for (tree, half) in Tree::pair(ranks).iter().zip(share(bytes, 2)) {
         let summed = tree.up(to, half, |rank| rank);
@@ -93,7 +92,7 @@ pub(super) fn all_reduce(to: &mut Schedule, ranks: u32, bytes: u64) {
     }
 }
 
-/// The root stands before both trees, which the others form.
+/// Writes a broadcast; the root is above both trees, which the other ranks form.
 pub(super) fn broadcast(to: &mut Schedule, ranks: u32, root: u32, bytes: u64) {
     let name = |rank: u32| (root + 1 + rank) % ranks;
     for (tree, half) in Tree::pair(ranks - 1).iter().zip(share(bytes, 2)) {
@@ -102,7 +101,7 @@ pub(super) fn broadcast(to: &mut Schedule, ranks: u32, root: u32, bytes: u64) {
     }
 }
 
-/// As [`broadcast`], the other way.
+/// Like [`broadcast`], in reverse.
 pub(super) fn reduce(to: &mut Schedule, ranks: u32, root: u32, bytes: u64) {
     let name = |rank: u32| (root + 1 + rank) % ranks;
     for (tree, half) in Tree::pair(ranks - 1).iter().zip(share(bytes, 2)) {
