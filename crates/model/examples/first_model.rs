@@ -1,4 +1,4 @@
-//! Seven hosts send 1 MB each to one at once, through a switch of 16 MB, with everything else as it is by default.
+//! Seven hosts send 1 MB each to one host, through a 16 MB switch, with defaults otherwise.
 //!
 //! ```text
 //!  h1 ... h7 ====> S1 ----> h0      100 Gbps each, RoCE at line rate

@@ -1,14 +1,14 @@
-//! How a fat-tree's work would spread over threads that this machine does not have, from one run on one thread.
+//! Projects the distribution of a fat-tree's work over more threads than this machine has, from one run on one thread.
 //!
 //! ```text
 //! cargo run --release -p tidegate-model --example threads -- [k] [duration_us] [permutation|pods|left|incast]
 //!
-//!   pods: every host sends to one of its own pod, so that core switches have nothing to do
-//!   left: hosts of the first half of the pods send to each other, the others do nothing
-//!   incast: every host sends to the first
+//!   pods: each host sends within its pod, so that core switches are idle
+//!   left: hosts of the first half of the pods send to each other, the others are idle
+//!   incast: all hosts send to the first
 //! ```
 //!
-//! First as threads share the nodes by their wires, then by what each had to do in the fifth of the run before.
+//! Nodes are first partitioned by their wires, then by their work in the last fifth of the run.
 
 use fabric::LinkSpec;
 use fabric::generate::TierLinks;
@@ -19,7 +19,7 @@ use units::{Rate, Time};
 
 const THREADS: [usize; 6] = [2, 4, 8, 16, 32, 64];
 
-/// The least delay of a link, and so the length of a window.
+/// Least delay of a link, which is the length of a window.
 const WINDOW: Time = Time::from_ns(500);
 
 fn main() {
@@ -61,9 +61,9 @@ fn build(k: u32, duration: Time, traffic: &str) -> Simulation {
     Simulation::new(setup).unwrap()
 }
 
-/// Runs window after window; every so many picoseconds the nodes are shared out anew.
+/// Runs window by window, and repartitions the nodes every `every_ps` picoseconds.
 fn project(mut simulation: Simulation, every_ps: Option<u64>) {
-    // After each window, all threads wait for the one that had most to do.
+    // After each window, all threads wait for the one with most work.
     let mut before: Vec<Vec<u64>> = THREADS.map(|threads| vec![0; threads]).into();
     let (mut totals, mut slowest) = (before.clone(), [0u64; THREADS.len()]);
     let (mut crossing, mut frames) = ([0u64; THREADS.len()], [0u64; THREADS.len()]);

@@ -1,4 +1,4 @@
-//! A simulation over several ranks: which nodes are whose, how frames travel from one rank to another.
+//! Simulation over several ranks: partition of the nodes, and serialisation of frames between ranks.
 
 use crate::network::Network;
 use crate::on_wire::OnWire;
@@ -9,22 +9,22 @@ use std::sync::Arc;
 use units::Time;
 use units::pack::Pack;
 
-/// What separates the ranks of a simulation.
+/// Cut between the ranks of a simulation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cut {
-    /// How many ranks there are.
+    /// Number of ranks.
     pub ranks: usize,
-    /// Links whose ends are at two ranks, and other wires between them: notifications between hosts.
+    /// Number of links and notification wires between different ranks.
     pub wires: u64,
-    /// The least delay of these, with the serialisation of the smallest frame: while there is something to do, ranks
-    /// meet about as often.
+    /// Least lookahead of these: delay plus serialisation of the smallest frame. While there is work, ranks synchronise
+    /// about once per window.
     pub window: Time,
-    /// How many full-size frames all links together carry in that time, at most.
+    /// Upper bound of full-size frames on all links in one window.
     pub most_frames: u64,
 }
 
 impl Cut {
-    /// Of ranks with these borders.
+    /// Computes the cut of ranks with these borders.
     pub(crate) fn of(network: &Network, borders: &Borders) -> Cut {
         let window = borders.window();
         let span = window.min(Time::from_ms(1));
@@ -34,11 +34,11 @@ impl Cut {
     }
 }
 
-/// Fewer frames than this for a rank from one meeting to the next take about as long as the meeting.
+/// Number of frames per rank and window below which a barrier takes longer than the work.
 const WORTH_A_MEETING: u64 = 100;
 
 impl Cut {
-    /// What to say where ranks have little to do from one meeting to the next.
+    /// Returns a warning if ranks have little work between two barriers.
     pub fn warning(&self) -> Option<String> {
         let Cut { ranks, wires, window, most_frames } = *self;
         (most_frames / (ranks as u64) < WORTH_A_MEETING).then(|| {
@@ -51,7 +51,7 @@ impl Cut {
     }
 }
 
-/// Frames as bytes, each with what it has collected.
+/// Serialises frames, including their telemetry records.
 pub(crate) struct FramePost(pub Arc<Network>);
 
 impl Post<OnWire> for FramePost {
@@ -68,6 +68,7 @@ impl Post<OnWire> for FramePost {
         let mut frame = Frame::unpack(from)?;
         if let Some((telemetry, record)) = self.0.telemetry.as_ref().zip(frame.record()) {
             let hops = Vec::<Hop>::unpack(from)?;
+            // A record number is local to its rank, so open a new record.
             frame.detail = Detail::record(telemetry.open(record.host, &hops));
         }
         Some(OnWire(frame))
@@ -90,17 +91,17 @@ mod tests {
             let links = TierLinks::uniform(LinkSpec::new(Rate::from_gbps(100), delay));
             let plan = traffic::PlanBuilder::new().build(16).unwrap();
             let setup = Setup::new(fat_tree(4, links).unwrap(), plan).unwrap();
-            // Building asks nothing of the others.
+            // Building does not communicate with other ranks.
             Simulation::of_rank(setup, in_one_process(ranks).swap_remove(0)).unwrap().cut().unwrap()
         };
-        // The smallest frame lasts 5.76 ns with its preamble. In 105.76 ns 48 links carry 1322 bytes each way, and the
-        // largest frame has 1058.
+        // The smallest frame lasts 5.76 ns with its preamble. In 105.76 ns 48 links carry 1322 bytes in each direction.
+        // The largest frame has 1058 bytes.
         let short = cut(Time::from_ns(100), 2);
         assert_eq!((short.window, short.most_frames), (Time::from_ps(105_760), 119));
         let warning = short.warning().unwrap();
         assert!(warning.contains("the shortest of 105.76ns, and meet as often"), "{warning}");
         assert!(warning.starts_with(&format!("2 ranks cut {} wires", short.wires)), "{warning}");
-        // The same network may be worth two ranks and not sixteen.
+        // One network may have enough work for two ranks, but not for sixteen.
         assert_eq!(cut(Time::from_us(1), 2).warning(), None);
         assert!(cut(Time::from_us(1), 16).warning().is_some());
     }

@@ -1,4 +1,4 @@
-//! What every node counts, always: the raw material of the packet account and the checks.
+//! Counters of a node, always on: the input of the packet account and the checks.
 
 use check::conservation::{Cause, PacketLedger};
 use check::order::OrderLog;
@@ -8,84 +8,83 @@ use check::{LosslessLosses, WorkLog};
 use protocols::frame::Frame;
 use units::Time;
 
-/// One node's counters since the start of the run.
+/// Counters of one node since the start of the run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[repr(C)] // what every frame counts comes first
+#[repr(C)] // fields that each frame updates are first
 pub struct Ledger {
-    /// Frames that crossed a link to this node, control frames included.
+    /// Frames, including control frames, that crossed a link to this node.
     pub hops: u64,
-    /// What became of data, acknowledgements and notifications. MAC control frames live for one link and
-    /// are counted apart.
+    /// Fates of data, acknowledgements and notifications. MAC control frames exist on one link only and are counted
+    /// separately.
     pub packets: PacketLedger,
-    /// Frames out of order in flows that are promised order.
+    /// Frames out of order in flows with guaranteed order.
     pub order: OrderLog,
-    /// Pauses that ports obeyed; filled in when the run is summed up.
+    /// Pauses that ports obeyed. Set when the run is summarised.
     pub pauses: PauseLedger,
-    /// Frames marked with congestion experienced.
+    /// Frames marked with Congestion Experienced.
     pub marks: u64,
-    /// Frames turned around, and frames sent by another port than their route's.
+    /// Bounced frames. `detours` counts frames sent by a port other than that of their route.
     pub bounces: u64,
     /// See `bounces`.
     pub detours: u64,
-    /// Bytes of the frames that were turned around, once for each time.
+    /// Bytes of bounced and detoured frames, counted once per event.
     pub bounced_bytes: u64,
-    /// Frames that came back as far as the host that had sent them, once for each time.
+    /// Arrivals of bounced frames at the host that sent them.
     pub bounced_to_source: u64,
-    /// How often a sender slowed down for that.
+    /// Times that a sender slowed down for such a frame.
     pub slowed: u64,
-    /// Turns as frames carry them: those of frames that have ended, and that are under way; up to 255 a frame.
+    /// Bounces counted in the frames themselves, at most 255 per frame: of frames that ended and of frames in flight.
     pub turns: TurnLedger,
-    /// Data frames sent that had been sent before, and their payload.
+    /// Retransmitted data frames. `retransmitted_bytes` counts their payload.
     pub retransmissions: u64,
     /// See `retransmissions`.
     pub retransmitted_bytes: u64,
-    /// MAC control frames sent.
+    /// Sent MAC control frames.
     pub control_sent: u64,
-    /// MAC control frames that arrived.
+    /// Arrived MAC control frames.
     pub control_received: u64,
-    /// Those of them that told somebody to stop or go on who takes no part: a switch left out, a host that does not
-    /// obey.
+    /// Of these, pauses and resumes without effect: at a switch outside flow control, or at a host that ignores pauses.
     pub control_ignored: u64,
     /// MAC control frames lost with their link.
     pub control_lost: u64,
-    /// MAC control frames that wait to be sent or are on a link; filled in when the run is summed up.
+    /// MAC control frames that are queued or on a link. Set when the run is summarised.
     pub control_on_the_way: u64,
-    /// XOFF decisions (renewals not counted).
+    /// XOFF decisions, without renewals.
     pub pauses_sent: u64,
     /// XON decisions.
     pub resumes_sent: u64,
-    /// Pause storms that a watchdog found.
+    /// Pause storms that a watchdog detected.
     pub pause_storms: u64,
-    /// What lossless classes lost, for any cause.
+    /// Losses of lossless classes, for any cause.
     pub lossless_losses: LosslessLosses,
-    /// The first frame that a lossless class lost for want of room: when, at which node and ingress port, of which
-    /// class.
+    /// First frame of a lossless class that was lost for lack of room: time, node, ingress port, class.
     pub first_lossless_drop: Option<(Time, u32, u16, u8)>,
-    /// The first header that was lost for want of room: when, at which node, and by which port it had come.
+    /// First header that was lost for lack of room: time, node, ingress port.
     pub first_header_loss: Option<(Time, u32, u16)>,
-    /// Frames that left ports which send in cycles, in the classes that do, and those of them that did not leave in the
-    /// cycle after that in which they came.
+    /// Frames of cyclic classes that left ports with cyclic queuing. `missed_cycles` counts those that missed the cycle
+    /// after their arrival cycle.
     pub cyclic_frames: u64,
     /// See `cyclic_frames`.
     pub missed_cycles: u64,
-    /// Headers that told of payload which had arrived in another copy: to send it again would be needless.
+    /// Headers of trimmed frames whose payload had already arrived in another copy.
     pub spurious_trims: u64,
-    /// Frames that waited behind a free wire.
+    /// Work-conservation log: frames that waited although the wire was free.
     pub work: WorkLog,
 }
 
 impl Ledger {
-    /// Counts a frame that leaves by another port than its route's.
+    /// Counts a frame that leaves by a port other than that of its route.
     pub fn note_detour(&mut self, frame: &Frame) {
         self.detours += 1;
         self.bounced_bytes += u64::from(frame.size_bytes);
         self.turns.made += u64::from(frame.bounces < u8::MAX);
     }
 
-    /// Counts a lost frame; `lossless` classes have a bit each.
+    /// Counts a lost frame. `lossless` is the bitmask of lossless classes.
     pub fn lose(&mut self, node: u32, frame: &Frame, cause: Cause, lossless: u8) {
         self.packets.drop_frame(cause, u64::from(frame.size_bytes));
-        // A frame whose tag has become lossy may be lost. Want of room is that of the account by which it came.
+        // A frame may be lost after its tag becomes lossy. Lack of room is charged to the ingress class, which owns the
+        // account.
         let room = matches!(cause, Cause::LosslessNoRoom | Cause::OutsideFlowControl);
         if room || lossless >> (frame.class & 7) & 1 == 1 {
             let class = if room { frame.in_class } else { frame.class };
@@ -100,7 +99,7 @@ impl Ledger {
         }
     }
 
-    /// Adds another node's counters; the earlier lossless drop stays.
+    /// Adds the counters of another node. Of the first losses, the earlier one stays.
     pub fn merge(&mut self, other: &Ledger) {
         self.hops += other.hops;
         self.packets.merge(&other.packets);

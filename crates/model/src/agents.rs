@@ -1,11 +1,11 @@
-//! Agents: whoever is outside sets the rates of flows between two steps of a simulation, and looks at what they saw.
+//! Agents: an external program sets the rates of flows between two steps of a simulation, and reads their statistics.
 //!
 //! ```text
 //!   steer(shares) -> run_until(next step) -> look_at_agents() -> steer(shares) -> ...
 //! ```
 //!
-//! An agent that sets the rate which its flows have already changes nothing: such a run is the same to the byte as one
-//! without agents, on any number of threads.
+//! An agent that sets the current rate of its flows changes nothing: results equal those without agents to the byte, on
+//! any number of threads.
 
 use crate::build::ModelError;
 use crate::host::{Steered, Steering};
@@ -19,19 +19,19 @@ use traffic::Load;
 use units::Time;
 
 impl Simulation {
-    /// Hands the rates of all flows under transport `external` to agents; the agents by ascending flow or host. To be
-    /// called before the first event.
+    /// Gives the rates of all flows with transport `external` to agents. Returns the agents by ascending flow or host.
+    /// Must be called before the first event.
     ///
     /// # Errors
-    /// [`ModelError::NoAgents`] without such flows; [`ModelError::DrawnFlows`] where an agent is asked for each flow,
-    /// and some are not known yet; [`ModelError::AgentsOverRanks`].
+    /// [`ModelError::NoAgents`] without such flows; [`ModelError::DrawnFlows`] if `steers` is per flow and flows are
+    /// drawn during the run; [`ModelError::AgentsOverRanks`] with several ranks.
     pub fn take_agents(&mut self, steers: Steers) -> Result<Vec<Agent>, ModelError> {
         if self.company.is_some() {
             return Err(ModelError::AgentsOverRanks);
         }
         let network = std::sync::Arc::clone(&self.network);
         let external = |traffic: u8| network.transport(traffic).is_external();
-        // Planned flows and their entries, and an entry whose flows are drawn.
+        // Planned flows with their traffic entries, and an entry with drawn flows.
         type Own = (Vec<(u32, u8)>, Option<u8>);
         let mut by_host: BTreeMap<u32, Own> = BTreeMap::new();
         for (number, flow) in (0u32..).zip(&network.traffic.flows) {
@@ -85,11 +85,11 @@ impl Simulation {
         Ok(agents.into_iter().map(|(agent, ..)| agent).collect())
     }
 
-    /// Sets the rates of the agents' flows from [`Simulation::now`] on: for each agent a share of its port's rate, 0 to
-    /// 1, which the bounds of its transport limit.
+    /// Sets the rates of the agents' flows from [`Simulation::now`] on: per agent a share (0 to 1) of its port's rate,
+    /// which its transport may limit further.
     ///
     /// # Panics
-    /// If there are not as many shares as agents.
+    /// Panics unless there is one share per agent.
     pub fn steer(&mut self, shares: &[f64]) {
         assert_eq!(shares.len(), self.agents.agents.len(), "a share for each agent");
         let now = self.engine.now();
@@ -104,7 +104,7 @@ impl Simulation {
         }
     }
 
-    /// What each agent's flows saw since the last look, in the order of the agents.
+    /// Returns the statistics of each agent's flows since the last call, in order of agents.
     pub fn look_at_agents(&mut self) -> Vec<Look> {
         let mut looks = Vec::with_capacity(self.agents.agents.len());
         for &(index, at, _) in &self.agents.agents {

@@ -1,4 +1,4 @@
-//! What outputs that decide whom to stop did in a run, over all switches.
+//! Summary of flow control that is decided at outputs, over all switches.
 
 use crate::account::Ledger;
 use crate::holds::Held;
@@ -10,7 +10,7 @@ use stats::summary::{Backpressure, MAX_LOSS_PLACES, StopsAt};
 use units::{Time, WIRE_OVERHEAD_BYTES};
 
 impl Simulation {
-    /// What every node of this rank was told to hold.
+    /// Returns the holds of all nodes of this rank.
     pub(crate) fn holds(&self) -> impl Iterator<Item = &Held> {
         let of_switches =
             self.switches().filter_map(|switch| switch.backpressure.as_ref()).map(|backpressure| &backpressure.held);
@@ -18,7 +18,7 @@ impl Simulation {
         of_switches.chain(of_hosts)
     }
 
-    /// What all outputs did together; the maxima are those of single outputs.
+    /// Returns the counters of all outputs: sums, and maxima over outputs.
     pub(crate) fn told(&self, now: Time) -> BackpressureStatistics {
         let mut own = BackpressureStatistics::default();
         let backpressure = self.switches().filter_map(|switch| switch.backpressure.as_ref());
@@ -44,7 +44,7 @@ impl Simulation {
             Some(used.map(named).collect())
         };
         let mut outputs: Vec<StopsAt> = self.of_switches(outputs_of).flat_map(|(_, outputs)| outputs).collect();
-        // In order of nodes and ports where equal.
+        // The sort is stable: ties stay in order of nodes and ports.
         outputs.sort_by_key(|output| std::cmp::Reverse(output.xoffs));
         outputs.truncate(MAX_LOSS_PLACES);
         Some(Backpressure {
@@ -63,7 +63,7 @@ impl Simulation {
     }
 }
 
-/// Adds what other outputs did; maxima stay those of single ones.
+/// Adds the counters of `one`: sums, and maxima over outputs.
 fn add(total: &mut BackpressureStatistics, one: &BackpressureStatistics) {
     total.xoffs += one.xoffs;
     total.changes += one.changes;

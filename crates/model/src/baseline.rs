@@ -1,4 +1,4 @@
-//! What a flow's completion is measured against: the same flow alone on its path.
+//! Baseline of flow completion times: the flow alone on its path.
 
 use crate::host::FlowEnd;
 use crate::network::Network;
@@ -13,21 +13,21 @@ use stats::flows::FlowRecord;
 use traffic::{FrameLengths, Lengths, Load};
 use units::{PREAMBLE_BYTES, Rate, Time};
 
-/// Links of a path: rate and delay.
+/// Links of a path: rate and one-way delay.
 type Costs = Vec<(Rate, Time)>;
 
-/// Computes baselines; equal ones once.
+/// Computes baselines, with a cache by kind of path.
 #[derive(Debug, Default)]
 pub(crate) struct Baseline {
-    /// The few kinds of path that a regular fabric has, found by their costs.
+    /// Distinct paths by rates and delays. A regular fabric has few.
     paths: Vec<Costs>,
     kinds: FxHashMap<(u32, u32), u32>,
-    /// The same where each frame takes a path of its own.
+    /// Like `paths`, for flows whose frames use different paths.
     spreads: Vec<Vec<SpreadHop>>,
     spread_kinds: FxHashMap<(u32, u32), u32>,
 }
 
-/// Pairs whose kind is remembered: memory stays bounded.
+/// Bound on cached host pairs, which limits memory.
 const MOST_PAIRS: usize = 1 << 20;
 
 impl Baseline {
@@ -43,7 +43,7 @@ impl Baseline {
         };
         let load = planned.map(|flow| &flow.load);
         let frames = Frames::of(network, end.traffic, load, end.size_bytes);
-        // A flow without end is never complete, and has no baseline.
+        // A flow without end never completes, so it has no baseline.
         let endless = end.size_bytes == traffic::ENDLESS;
         let costs = if endless { Costs::new() } else { costs };
         let is_spread = network.spread != Spread::FlowHash && path.is_none();
@@ -88,8 +88,8 @@ impl Baseline {
         }
     }
 
-    /// The costs of a shortest path; all shortest paths of a pair cost the same in a regular fabric, and
-    /// where they do not, that of the flow's hash is taken.
+    /// Returns the links of a shortest path. In a regular fabric all shortest paths of a pair are equal. Otherwise the
+    /// flow's hash selects one.
     fn shortest(&mut self, network: &Network, end: &FlowEnd) -> Costs {
         let entropy = flow_hash(end.src, end.dst, network.traffic.connections.of(end.flow));
         let key = (network.forwarding.row(end.src), network.forwarding.row(end.dst));
@@ -99,7 +99,7 @@ impl Baseline {
         }
         let links = network.forwarding.lone_path(&network.fabric, end.src, end.dst, entropy).unwrap_or_default();
         let costs = network.fabric.link_costs(&links);
-        // A regular fabric has a handful of kinds.
+        // A regular fabric has few kinds, so a linear search suffices.
         if regular && self.kinds.len() < MOST_PAIRS {
             let known = self.paths.iter().position(|path| *path == costs);
             let kind = known.unwrap_or_else(|| {
@@ -111,9 +111,9 @@ impl Baseline {
         costs
     }
 
-    /// The links of each hop between the ends of a flow whose frames take paths of their own, one of which is `path`.
+    /// Returns the links of each hop of a flow whose frames use different paths. `path` is one of them.
     fn hops(&mut self, network: &Network, end: &FlowEnd, path: &Costs) -> &[SpreadHop] {
-        // By host: links of hosts on one switch may differ.
+        // The key is per host, since hosts of one switch may have different links.
         let key = (end.src, end.dst);
         let kind = self.spread_kinds.get(&key).copied().unwrap_or_else(|| {
             let found = network.forwarding.spread_hops(&network.fabric, end.src, end.dst);
@@ -132,14 +132,14 @@ impl Baseline {
     }
 }
 
-/// Where paths differ in length: as if between the first link and the last no two frames met.
+/// Returns hops for paths of different lengths: only the first and the last link can queue frames.
 fn between_unlimited(path: &[(Rate, Time)]) -> Vec<SpreadHop> {
     let ends = [0, path.len() - 1];
     let hop = |(at, &link)| if ends.contains(&at) { SpreadHop::single(link) } else { SpreadHop::unlimited(link) };
     path.iter().enumerate().map(hop).collect()
 }
 
-/// The lengths of the frames that carry `payload_bytes`, drawn once more.
+/// Returns the frame lengths of a flow with `payload_bytes`, by repeating its random draws.
 fn drawn_lengths(mut lengths: FrameLengths, payload_bytes: u64) -> impl Iterator<Item = u64> {
     let header_bytes = DatagramParameters::default().header_bytes;
     let mut left = payload_bytes;
@@ -152,7 +152,7 @@ fn drawn_lengths(mut lengths: FrameLengths, payload_bytes: u64) -> impl Iterator
     })
 }
 
-/// The frames of a flow without losses.
+/// Frames of a flow without losses: count and lengths in bytes.
 pub(crate) struct Frames {
     pub full: u64,
     pub full_bytes: u64,
@@ -191,8 +191,8 @@ impl Frames {
     }
 }
 
-/// The standalone time of `fct.txt`: base round trip (both ways' delays, and one full frame's
-/// serialisation per link, with preamble) plus all bytes at the bottleneck's rate.
+/// Returns the standalone time of `fct.txt` in nanoseconds: base round trip (delays of both directions, plus one full
+/// frame's serialisation per link, with preamble) plus all bytes at the bottleneck's rate.
 fn standalone_ns(costs: &[(Rate, Time)], size_bytes: u64, frames: &Frames) -> u64 {
     let Some(bottleneck) = costs.iter().map(|link| link.0).min() else { return 0 };
     let delays: Time = costs.iter().map(|link| link.1 * 2).sum();

@@ -1,5 +1,4 @@
-//! What a node writes down of its run: what it counts, what it heard of its neighbours, and, where it is watched,
-//! notes.
+//! Records of a node: counters, pause events, and trace events if it is watched.
 
 use crate::account::Ledger;
 use crate::network::Network;
@@ -11,20 +10,20 @@ use protocols::frame::Frame;
 use std::sync::Arc;
 use units::Time;
 
-/// A pause or resume that a node received, or the beginning or end of a wait for credits.
+/// A received pause or resume, or the start or end of a wait for credits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PauseEvent {
-    /// When.
+    /// Time of the event.
     pub at: Time,
-    /// By which of its ports.
+    /// Port of the event.
     pub port: u16,
-    /// The classes, a bit each.
+    /// Bitmask of classes.
     pub classes: u8,
-    /// Whether it must stop.
+    /// Whether a pause or wait starts (`true`) or ends.
     pub pause: bool,
 }
 
-/// One node's books.
+/// Records of one node.
 #[derive(Debug)]
 #[repr(C)] // see [`crate::switch::Core`]
 pub(crate) struct Books {
@@ -32,7 +31,7 @@ pub(crate) struct Books {
     pub node: NodeId,
     pub pause_events: Vec<PauseEvent>,
     network: Arc<Network>,
-    /// Where the node is watched.
+    /// Trace events, if the node is watched.
     pub tracer: Option<Box<Tracer>>,
 }
 
@@ -47,13 +46,13 @@ impl Books {
         }
     }
 
-    /// A frame that came by `in_port` in `in_class` is gone.
+    /// Counts the loss of a frame that arrived by `in_port` in `in_class`.
     #[cold]
     pub fn lose(&mut self, in_port: u16, in_class: u8, frame: &Frame, cause: Cause) {
         self.lose_here(&Frame { in_port, in_class, ..*frame }, cause);
     }
 
-    /// A frame that says itself by which port it came, and in which class, is gone.
+    /// Counts the loss of a frame whose fields hold its ingress port and class.
     #[cold]
     pub fn lose_here(&mut self, frame: &Frame, cause: Cause) {
         if frame.is_mac_control() {
@@ -66,21 +65,21 @@ impl Books {
         }
     }
 
-    /// A pause or resume came, or a wait for credits began or ended.
+    /// Records a pause or resume, or the start or end of a wait for credits.
     pub fn note_pause(&mut self, event: PauseEvent) {
         if self.network.record_pauses {
             self.pause_events.push(event);
         }
     }
 
-    /// A frame of `class`, or a MAC control frame, that could start at `eligible_at` by `port` starts at `at`, or has
-    /// not started when the run ends then.
+    /// Records that a frame of `class` (`None`: MAC control), eligible since `eligible_at` at `port`, starts at `at`,
+    /// or has not started at the end of the run at `at`.
     #[inline]
     pub fn note_start(&mut self, eligible_at: Time, at: Time, port: u16, class: Option<u8>) {
         self.ledger.work.observe(LateStart { eligible_at, at, node: self.node.0, port, class });
     }
 
-    /// A class begins, or ceases, to wait for credits at `port`.
+    /// Records that a class starts (`waits`) or stops waiting for credits at `port`.
     #[cold]
     pub fn note_wait(&mut self, now: Time, port: u16, class: u8, waits: bool) {
         self.note_pause(PauseEvent { at: now, port, classes: 1 << class, pause: waits });

@@ -1,20 +1,20 @@
-//! Whether switches turned too many frames around for too long.
+//! Detector of bounce storms: intervals with more bounces than deliveries.
 
 use crate::account::Ledger;
 use crate::parameters::StormParameters;
 use stats::turns::Storm;
 use units::Time;
 
-/// Looks for bounce storms, as [`StormParameters`] define them.
+/// Detects bounce storms, as [`StormParameters`] defines them.
 #[derive(Debug, Default)]
 pub(crate) struct Storms {
     parameters: StormParameters,
-    /// Turns and arrivals that were counted at each node when it was last looked at.
+    /// Bounces and arrivals of each node at its last sample.
     before: Vec<(u64, u64)>,
-    /// Of the present span.
+    /// Bounces and arrivals in the current interval.
     turned: u64,
     received: u64,
-    /// The present row of bad spans.
+    /// Current run of consecutive bad intervals.
     current: Storm,
     looks: u32,
     longest: Storm,
@@ -26,12 +26,12 @@ impl Storms {
         Storms { parameters, before: vec![(0, 0); nodes], ..Storms::default() }
     }
 
-    /// How often to look, if it was said.
+    /// Returns the configured interval.
     pub fn every(&self) -> Option<Time> {
         self.parameters.every
     }
 
-    /// Adds what happened at one node since it was last looked at.
+    /// Adds the counts of one node since its last sample.
     pub fn add(&mut self, index: usize, ledger: &Ledger) {
         let packets = &ledger.packets;
         let now = (ledger.bounces + ledger.detours, packets.delivered_whole.frames + packets.consumed.frames);
@@ -40,15 +40,15 @@ impl Storms {
         self.received += now.1 - before.1;
     }
 
-    /// Every node of this rank was added: turns and arrivals of its span.
+    /// Returns and clears the bounces and arrivals of this rank in the current interval.
     pub fn take_span(&mut self) -> (u64, u64) {
         (std::mem::take(&mut self.turned), std::mem::take(&mut self.received))
     }
 
-    /// Judges the span that ends `now`, of which each rank has a part.
+    /// Evaluates the interval that ends at `now`, from the counts of all ranks.
     pub fn look(&mut self, now: Time, parts: Vec<(u64, u64)>) {
         let (turned, received) = parts.into_iter().fold((0, 0), |sum, part| (sum.0 + part.0, sum.1 + part.1));
-        // Counts below 2^53: exact as floats, and one rounded multiplication.
+        // Counts are below 2^53, so they are exact as floats, with one rounded multiplication.
         if turned as f64 > self.parameters.ratio * received as f64 {
             if self.looks == 0 {
                 self.current = Storm { start_ps: self.last_look.as_ps(), ..Storm::default() };
@@ -67,12 +67,12 @@ impl Storms {
         self.last_look = now;
     }
 
-    /// The longest storm.
+    /// Returns the longest storm.
     pub fn storm(&self) -> Option<Storm> {
         (self.longest.end_ps > 0).then_some(self.longest)
     }
 
-    /// What the reader of a summary should know.
+    /// Returns the warning for the summary.
     pub fn warning(&self) -> Option<String> {
         let Storm { start_ps, end_ps, turned, received } = self.storm()?;
         let (start, span) = (Time::from_ps(start_ps), Time::from_ps(end_ps - start_ps));

@@ -1,4 +1,4 @@
-//! From a [`Setup`] to nodes on the engine.
+//! Builds the nodes of a [`Setup`] on the engine.
 
 use crate::all_delays::AllDelays;
 use crate::host::Starts;
@@ -24,70 +24,70 @@ use std::sync::Arc;
 use traffic::{JOIN, Load, Start};
 use units::{Bytes, Time};
 
-/// Why a setup cannot be simulated.
+/// Reason why a setup cannot be simulated.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ModelError {
-    /// Lossless accounts need more room than the switch has.
+    /// The headroom of lossless accounts exceeds the buffer.
     #[error(
         "switch {switch} has a buffer of {buffer}, but the headroom of its lossless accounts alone takes {headroom}: \
          give it more, use fewer lossless classes or shorter links, or set the headroom yourself"
     )]
     BufferBelowHeadroom {
-        /// The switch.
+        /// Name of the switch.
         switch: String,
-        /// Its buffer.
+        /// Size of its buffer.
         buffer: Bytes,
-        /// Headroom of all accounts.
+        /// Headroom of all its accounts.
         headroom: Bytes,
     },
-    /// A queue could hold more bytes than its counter can count.
+    /// The limit of a queue exceeds the range of its counter.
     #[error(
         "switch {switch} has room for {room} in one queue, and at most {} can be counted: give it less",
         Bytes(MOST_BUFFER_BYTES)
     )]
     BufferTooLarge {
-        /// The switch.
+        /// Name of the switch.
         switch: String,
-        /// What a queue could hold.
+        /// Limit of the queue.
         room: Bytes,
     },
-    /// Agents were asked for, and there is nothing that they could set.
+    /// Agents were requested, but no flow has an external rate.
     #[error(
         "there are no agents: no flow has a rate that is set from outside; give the hosts, or an entry of the traffic, \
          transport = \"external\""
     )]
     NoAgents,
-    /// An agent was asked for each flow, and nobody knows how many there will be.
+    /// An agent per flow was requested, but flows are drawn during the run.
     #[error(
         "the flows of traffic.{entry} are drawn as time goes on: an agent cannot be had for each, but for each host \
          that sends them"
     )]
     DrawnFlows {
-        /// Its traffic entry.
+        /// Traffic entry of these flows.
         entry: u8,
     },
-    /// Agents were asked for, and hosts are at several ranks.
+    /// Agents were requested in a run of several ranks.
     #[error("rates are set from outside in one process alone, not over several ranks")]
     AgentsOverRanks,
-    /// Nodes and links do not make a network.
+    /// Nodes and links do not form a valid network.
     #[error(transparent)]
     Engine(#[from] engine::EngineError),
 }
 
-/// The nodes of a rank, and how all are wired.
+/// Nodes of one rank, and the wires of all.
 pub(crate) struct Built {
     pub network: Arc<Network>,
-    /// Those of this rank.
+    /// Nodes of this rank.
     pub machines: Vec<Machine>,
-    /// Of all nodes, with the place of each.
+    /// Wires and engine index of all nodes.
     pub wiring: Wiring,
-    /// Place in the order in which results tell of nodes, by place among the wires.
+    /// Output index of each node, by engine index.
     pub telling: Vec<u32>,
-    /// Which places are whose.
+    /// Ranges of engine indices of the ranks.
     pub borders: Borders,
 }
 
-/// What `rank`, of `ranks`, runs of `setup`.
+/// Builds the nodes that `rank`, of `ranks`, runs.
 pub(crate) fn build(setup: Setup, (rank, ranks): (usize, usize)) -> Result<Built, ModelError> {
     let Setup {
         fabric,
@@ -144,6 +144,7 @@ pub(crate) fn build(setup: Setup, (rank, ranks): (usize, usize)) -> Result<Built
     }
     pins.sort_by_key(|pin| pin.node);
     let classes: Vec<u8> = (0..CLASSES as u8).filter(|&class| in_use[usize::from(class)]).collect();
+    // Arrays by class slot must not be empty, even without traffic.
     let classes = if classes.is_empty() { vec![0] } else { classes };
     let mut class_slot = [0; CLASSES];
     for (slot, &class) in classes.iter().enumerate() {
@@ -286,7 +287,8 @@ fn check_buffers(network: &Network) -> Result<(), ModelError> {
     Ok(())
 }
 
-/// Planned starts, drawn arrivals and waits, by host, of those hosts that are `own` and have any.
+/// Returns the planned starts, drawn arrivals and pending dependencies of each host for which `own` holds. `None` for
+/// hosts without any.
 fn plan_starts(
     network: &Network,
     arrivals: Vec<traffic::Arrivals>,
@@ -301,6 +303,7 @@ fn plan_starts(
     for (number, flow) in (0..).zip(&network.traffic.flows) {
         of(flow.src, &mut |starts| match flow.start {
             Start::At(at) => starts.planned.push((at, number)),
+            // Without dependencies, the delay counts from time zero.
             Start::After { waits_for: 0, delay } => starts.planned.push((delay, number)),
             Start::After { waits_for, .. } => _ = starts.waits.insert(number, waits_for),
         });
@@ -319,14 +322,15 @@ fn plan_starts(
     all
 }
 
-/// All nodes, neighbours near each other: threads then share few links. A node stands at the mean place of its
-/// neighbours one tier below. Nodes that have the same ones, as the core switches of a fat-tree do, would all stand in
-/// the middle, and some threads would have nothing else; where `shared_out`, they stand all along those neighbours.
+/// Returns all nodes in an order that places neighbours close to each other, so that few links cross threads. The
+/// position of a node is the mean position of its neighbours one tier below. Nodes with equal neighbours, such as the
+/// core switches of a fat-tree, would all be in the middle, and some threads would have nothing else. `shared_out`
+/// spreads them over the range of those neighbours.
 fn by_neighbourhood(fabric: &Fabric, shared_out: bool) -> Vec<NodeId> {
     let mut place = vec![0.0f64; fabric.nodes().len()];
     let mut nodes: Vec<NodeId> = fabric.node_ids().collect();
     nodes.sort_by_key(|&node| (fabric.node(node).tier, node));
-    // Hosts first, as they are numbered; then tier by tier.
+    // Tier 0 (hosts) is in order of node numbers.
     let mut first = 0;
     for tier in nodes.chunk_by(|&a, &b| fabric.node(a).tier == fabric.node(b).tier) {
         let mut alike: Vec<(f64, NodeId, f64, f64)> = Vec::with_capacity(tier.len());
@@ -342,7 +346,7 @@ fn by_neighbourhood(fabric: &Fabric, shared_out: bool) -> Vec<NodeId> {
         let groups = alike.chunk_by(|a, b| a.0 == b.0);
         let count = groups.clone().count() as f64;
         for (number, group) in groups.enumerate() {
-            // Groups that stand along the same neighbours stand between each other.
+            // Interleave groups that are spread over one range.
             let offset = (number as f64 + 0.5) / count;
             for (index, &(mean, node, low, high)) in group.iter().enumerate() {
                 let share = (index as f64 + offset) / group.len() as f64;
@@ -354,8 +358,8 @@ fn by_neighbourhood(fabric: &Fabric, shared_out: bool) -> Vec<NodeId> {
     nodes
 }
 
-/// By place of a node in `order`, its place in the order in which results tell of nodes: one for all versions, wherever
-/// threads want nodes to stand.
+/// Returns the output index of each node, by engine index. It ignores `shared_out`, so results do not depend on the
+/// placement of nodes on threads.
 fn telling_order(fabric: &Fabric, order: &[NodeId]) -> Vec<u32> {
     let mut rank = vec![0; order.len()];
     for (place, node) in (0..).zip(by_neighbourhood(fabric, false)) {
@@ -371,7 +375,7 @@ mod tests {
     use fabric::generate::{TierLinks, fat_tree};
     use units::Rate;
 
-    /// Core switches stand all along a fat-tree's pods, as many among one as among another, and not in the middle.
+    /// Core switches are spread evenly over a fat-tree's pods, and not grouped in the middle.
     #[test]
     fn pods_share_the_core_out() {
         const K: usize = 8;
@@ -384,13 +388,13 @@ mod tests {
                 kind != NodeKind::Host && fabric.ports(**node).iter().all(|port| fabric.node(port.peer).tier == 2)
             };
             assert_eq!(order.iter().filter(is_core).count(), K * K / 4);
-            // The most core switches in any eighth of the order; each has two.
+            // Largest number of core switches in any eighth of the order. An even spread gives two.
             let found = order.chunks(order.len() / K).map(|part| part.iter().filter(is_core).count()).max().unwrap();
             assert!(if shared_out { found <= 3 } else { found >= K * K / 8 }, "{shared_out}: {found}");
         }
     }
 
-    /// A rank holds nothing of what others start.
+    /// A rank stores no starts of other ranks' hosts.
     #[test]
     fn starts_are_those_of_own_hosts() {
         let links = TierLinks::uniform(LinkSpec::new(Rate::from_gbps(100), Time::from_ns(500)));

@@ -1,23 +1,23 @@
-//! Captured frames as the bytes that they would be on a wire, for `capture.pcapng`.
+//! Bytes of captured frames, for `capture.pcapng`.
 //!
-//! | field | what it says |
+//! | field | content |
 //! |---|---|
 //! | MAC address of a host | `02:00` and its number in 32 bits |
 //! | MAC address of a port, in MAC control frames | `06`, its node in 24 bits, its number in 16 bits |
 //! | IPv4 address of a host | 10.0.0.0 + its number + 1 |
-//! | DSCP, and PCP where the configured headers leave room for a VLAN tag | the class: `8 * class`, `class` |
+//! | DSCP, and PCP if the configured headers leave room for a VLAN tag | the class: `8 * class`, `class` |
 //! | source port | 49152 + the number of the connection (its first flow) modulo 16384 |
-//! | RoCEv2 queue pair, of data and of what answers it | 2 + the connection's number modulo 2^24 - 2 |
+//! | RoCEv2 queue pair, of data and replies | 2 + the connection's number modulo 2^24 - 2 |
 //! | sequence numbers | TCP: 1 + the offset in the connection; RoCEv2: the packets before it in the connection |
 //! | payload | byte i of a flow is i modulo 256 |
 //!
-//! A frame is as long as in the simulation. Where configured headers are longer than real ones, zeros follow the IP
-//! packet; where they are shorter, payload is left out.
+//! A frame has its simulated length. If configured headers are longer than real ones, zeros follow the IP packet. If
+//! they are shorter, payload is omitted.
 //!
-//! A frame that a switch trimmed is the first bytes of what it was, with the DSCP of its new class and a checksum
-//! sequence of its own; lengths and checksums of IP and above stay those of the whole, as switches that trim leave
-//! them, and tell how much is gone. A capture gives the length before the cut as the original one. A returned header
-//! has MAC and IP addresses swapped; ports and all behind them stay.
+//! A trimmed frame consists of the first bytes of the original, with the DSCP of its new class and a new FCS. Lengths
+//! and checksums of IP and above stay those of the original, as switches that trim leave them. The capture reports the
+//! length before the cut as the original length. A returned header has MAC and IP addresses swapped; ports and all
+//! later bytes stay.
 
 use crate::numbering::{DRAWN, Numbering, source_port};
 use crate::parameters::Setup;
@@ -39,7 +39,7 @@ use wire::{
     Pause, Pfc, Probe, ProbeKind, Protocol, Roce, Sack, Tcp, TcpFlags, Transport, Udp, VlanTag,
 };
 
-/// What carries a flow, as far as its bytes go.
+/// Protocol of a frame on the wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Carrier {
     Udp,
@@ -49,7 +49,7 @@ enum Carrier {
 }
 
 impl Carrier {
-    /// Everything of a data frame but tag and payload.
+    /// Bytes of a data frame except VLAN tag and payload.
     const fn overhead_bytes(self) -> u16 {
         let ethernet = 14 + 4;
         match self {
@@ -61,20 +61,20 @@ impl Carrier {
     }
 }
 
-/// The headers of a transport's frames.
+/// Header layout of a transport's frames.
 #[derive(Clone, Copy, Debug)]
 struct Headers {
     carrier: Carrier,
     /// Whether the configured headers have room for a VLAN tag.
     tagged: bool,
-    /// What of a data frame is no payload, as configured.
+    /// Configured bytes of a data frame other than payload.
     header_bytes: u16,
-    /// Payload of a full RoCE packet.
+    /// Payload of a full RoCE packet, in bytes.
     packet_bytes: u64,
-    /// Whether RoCE's negative acknowledgements name the packet that caused them: four bytes behind the AETH (IRN,
-    /// sec. 5), the last three of them its sequence number.
+    /// Whether RoCE's negative acknowledgements identify the packet that caused them: four bytes after the AETH, of
+    /// which the last three are its sequence number (IRN, sec. 5).
     selective: bool,
-    /// Payload of a full segment of TCP with selective acknowledgements.
+    /// Payload in bytes of a full TCP segment. `None` without selective acknowledgements.
     sack_segment_bytes: Option<u64>,
 }
 
@@ -97,26 +97,26 @@ impl Headers {
     }
 }
 
-/// Makes the bytes of captured frames.
+/// Encoder of captured frames.
 #[derive(Clone, Debug)]
 pub struct FrameBytes {
     numbering: Numbering,
     connections: Connections,
-    /// By connection with several messages: where each begins in its bytes, and the number of its first packet.
+    /// By connection with several messages: first byte of each message, and number of its first packet.
     messages: BTreeMap<u32, Vec<(u64, u64)>>,
-    /// The headers of most traffic entries, and of those with a transport of their own.
+    /// Headers of the default transport, and of traffic entries with their own transport.
     usual: Headers,
     own: BTreeMap<u8, Headers>,
     /// By planned flow: whether it sends datagrams, and its destination port.
     planned: Vec<(bool, u16)>,
-    /// By traffic entry: the destination port of flows that are drawn.
+    /// By traffic entry: destination port of drawn flows.
     drawn: BTreeMap<u8, u16>,
-    /// By capture: the port, and the one at the other end.
+    /// By capture: the captured port, and the port at the other end of its link.
     ends: Vec<[(NodeId, u16); 2]>,
 }
 
 impl FrameBytes {
-    /// For the captures of `setup`.
+    /// Creates the encoder for the captures of `setup`.
     pub fn new(setup: &Setup) -> Self {
         let flows = setup.traffic.flows.iter();
         let end = |node: NodeId, port: u16| {
@@ -143,11 +143,10 @@ impl FrameBytes {
         }
     }
 
-    /// Replaces `out` by the frame, from its destination address to its FCS, and returns how long it was before a
-    /// switch cut it.
+    /// Replaces `out` by the frame, from destination address to FCS. Returns its length in bytes before any cut.
     ///
     /// # Errors
-    /// If the parts of the frame contradict each other, which would be a fault of this module.
+    /// Fails if fields of the frame contradict each other, which would be a bug of this module.
     pub fn emit(&self, captured: &CapturedFrame, out: &mut Vec<u8>) -> Result<usize, wire::Error> {
         out.clear();
         let frame = &captured.frame;
@@ -176,7 +175,7 @@ impl FrameBytes {
         let (frame, left_bytes) = (&whole, usize::from(frame.size_bytes));
         let overhead = carrier.overhead_bytes() + if tagged { VlanTag::BYTES as u16 } else { 0 };
         let room = usize::from(frame.size_bytes.saturating_sub(overhead));
-        // Whole words, so that a RoCE packet needs no padding beyond the frame's length.
+        // RoCE payload is a multiple of four bytes, so that padding never exceeds the frame's length.
         let most = if carrier == Carrier::Roce { room & !3 } else { room };
         let mut payload = Vec::new();
         let messages = self.messages.get(&frame.flow).map_or(&[][..], |messages| messages);
@@ -234,14 +233,14 @@ impl FrameBytes {
 }
 
 impl Headers {
-    /// The data frame that `frame` was when its source sent it, in its present class and direction.
+    /// Returns the data frame as its source sent it, in the current class and direction of `frame`.
     fn before_the_cut(&self, frame: &Frame, datagrams: bool) -> Frame {
         let header_bytes = if datagrams { DatagramParameters::default().header_bytes } else { self.header_bytes };
         let size_bytes = frame.payload_bytes.saturating_add(header_bytes).max(frame.size_bytes);
         Frame { kind: Kind::Data, size_bytes, ..*frame }
     }
 
-    /// What an acknowledgement of TCP reports beside the first missing byte.
+    /// Returns the SACK blocks of a TCP acknowledgement.
     fn sack(&self, frame: &Frame) -> Sack {
         match self.sack_segment_bytes {
             Some(mss) if frame.kind == Kind::Ack && !frame.has(flags::COMPLETE) => {
@@ -269,7 +268,7 @@ impl Headers {
             }
             Kind::Ack => {
                 let negative = frame.has(flags::NAK);
-                // Empty, but in a negative acknowledgement of selective repeat.
+                // The payload is empty, except in negative acknowledgements of selective repeat.
                 let syndrome = if negative { Syndrome::SEQUENCE_ERROR } else { Syndrome::ACKNOWLEDGE };
                 let sequence = psn(if negative { frame.seq } else { frame.seq.saturating_sub(1) });
                 let message = if frame.has(flags::COMPLETE) { 1 } else { 0 };
@@ -297,7 +296,7 @@ impl Headers {
     }
 }
 
-/// Where each message of the connection `first` begins in its bytes, and the number of its first packet.
+/// Returns the first byte of each message of the connection `first`, and the number of its first packet.
 fn messages_of(setup: &Setup, first: u32, packet_bytes: u64) -> Vec<(u64, u64)> {
     let numbers = std::iter::successors(Some(first), |&flow| setup.traffic.connections.next(flow));
     let begin = numbers.scan((0u64, 0u64), |(bytes, packets), flow| {
@@ -309,7 +308,7 @@ fn messages_of(setup: &Setup, first: u32, packet_bytes: u64) -> Vec<(u64, u64)> 
     begin.collect()
 }
 
-/// The number of the RoCE packet that begins with byte `seq` of its connection.
+/// Returns the number of the RoCE packet that begins with byte `seq` of its connection.
 fn sequence_number(packet_bytes: u64, messages: &[(u64, u64)], seq: u64) -> Psn {
     let (begin, packets) = match messages.partition_point(|message| message.0 <= seq) {
         0 => (0, 0),
@@ -355,8 +354,8 @@ fn mac_control<'a>(node: NodeId, port: u16, frame: &Frame) -> Packet<'a> {
     Packet { destination, source, vlan: None, content: Content::MacControl(control) }
 }
 
-/// A congestion notification message, with a priority tag for its class. That of a switch says in [`Frame::seq`] which
-/// port and class it is about; that of a receiver is about all of the flow's way, and names itself.
+/// Returns a congestion notification message, with a priority tag for its class. [`Frame::seq`] of a switch's message
+/// identifies the port and class. A receiver's message covers the whole path, and identifies the receiver.
 fn congestion_notification<'a>(frame: &Frame) -> Packet<'a> {
     let told = frame.congestion_message();
     let own = host_mac(frame.src);
@@ -379,7 +378,7 @@ fn congestion_notification<'a>(frame: &Frame) -> Packet<'a> {
     }
 }
 
-/// The identifier of a congestion point: an address, and the class.
+/// Returns the identifier of a congestion point: MAC address and class.
 fn identifier(address: MacAddress, class: u8) -> u64 {
     let [a, b, c, d, e, f] = address.octets();
     u64::from_be_bytes([a, b, c, d, e, f, 0, class])
@@ -395,12 +394,12 @@ fn flow_control(frame: &Frame) -> FlowControl {
 }
 
 fn udp((source_port, destination_port): (u16, u16), payload: &[u8]) -> Transport<'_> {
-    // A datagram to the port of RoCEv2 would have to be one.
+    // The RoCEv2 port would make dissectors parse the datagram as RoCEv2.
     let destination_port = if destination_port == UDP_PORT { UDP_PORT + 1 } else { destination_port };
     Transport::Udp { header: Udp { source_port, destination_port, checksummed: true }, payload }
 }
 
-/// The number of a byte at this offset of its flow.
+/// Returns the TCP sequence number of a byte at `offset` of its flow.
 fn tcp_number(offset: u64) -> u32 {
     1u32.wrapping_add(offset as u32)
 }
@@ -458,7 +457,7 @@ fn probe(frame: &Frame) -> Probe {
     Probe { kind, number: frame.number() }
 }
 
-/// Zeros behind what a frame carries, up to its length.
+/// Pads the frame with zeros up to its length, and recomputes the FCS.
 fn lengthen(frame: &mut Vec<u8>, size_bytes: usize) {
     if frame.len() < size_bytes {
         frame.truncate(frame.len() - FCS_BYTES);
@@ -471,7 +470,7 @@ fn lengthen(frame: &mut Vec<u8>, size_bytes: usize) {
 mod tests {
     use super::*;
 
-    /// The last packet of a message may be short: packets are counted, not bytes.
+    /// The last packet of a message may be short, so packets are counted, not bytes.
     #[test]
     fn packets_of_a_connection_are_numbered_through_its_messages() {
         let messages = [(0, 0), (1500, 2), (1700, 3)];

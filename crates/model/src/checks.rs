@@ -1,4 +1,4 @@
-//! What the checks are told of a run: plain numbers, of all that is there.
+//! Input of the checks: plain numbers from all nodes.
 
 use crate::account::Ledger;
 use crate::measured::WarmUp;
@@ -16,13 +16,13 @@ use protocols::frame::MIN_FRAME_BYTES;
 use units::Time;
 
 impl Simulation {
-    /// The warm-up ends `now`: what it showed.
+    /// Returns the state of checks and counters at the end of the warm-up.
     pub(crate) fn look_at_warm_up(&self, now: Time) -> WarmUp {
         let little = Findings::of(now, self.areas());
         WarmUp { little, marks: self.marks().collect(), payload_bytes: self.payload_bytes() }
     }
 
-    /// Every check that the setup calls for.
+    /// Returns the verdicts of all checks that apply to the setup.
     pub(crate) fn checks(&self, ledger: &Ledger, now: Time, expect_deadlock: bool) -> Vec<Verdict> {
         let mut checks = vec![ledger.packets.verdict()];
         if self.network.switch.flow_control.lossless() != 0 {
@@ -42,11 +42,11 @@ impl Simulation {
             checks.push(ledger.order.verdict(ledger.packets.delivered_whole.frames));
         }
         let WarmUp { little: before, marks: early, .. } = &self.warmed_up;
-        // In the same order: the setup alone decides which there are.
+        // Both iterators have one order: the set of marks depends only on the setup.
         let mut early = early.iter();
         let marks =
             self.marks().map(|mark| Mark { peak: early.next().map_or(mark.peak, |it| it.peak.max(mark.peak)), ..mark });
-        // Of half a million ports there are many: each is judged as it is read, at its own rank.
+        // There may be half a million ports, so each rank evaluates its own.
         let parts = self.parts(buffer::Findings::of(marks, self.books()));
         checks.push(
             parts.into_iter().reduce(buffer::Findings::beside).unwrap_or_default().verdict(|node| self.name_of(node)),
@@ -66,9 +66,9 @@ impl Simulation {
             checks.push(verdict);
         }
         if self.network.switch.flow_control.lossless() != 0 {
-            // Every rank looks, whatever there is to tell.
+            // A collective call: all ranks must make it, whatever the verdict.
             let stalls = stall::find(self, now);
-            // A watchdog breaks deadlocks.
+            // Watchdogs break deadlocks.
             let breaks = self.network.switch.flow_control.pause().is_some_and(|pause| pause.watchdog.is_some());
             let looked = self.deadlock.is_some() || expect_deadlock || breaks;
             checks.push(match self.promise() {
@@ -79,12 +79,12 @@ impl Simulation {
         checks
     }
 
-    /// The name of a node.
+    /// Returns the name of a node.
     fn name_of(&self, node: u32) -> String {
         self.network.fabric.name(fabric::NodeId(node)).to_owned()
     }
 
-    /// Ports of this rank that have sent a frame.
+    /// Returns the number of ports of this rank that sent a frame.
     fn ports_that_sent(&self) -> u64 {
         let machines = (0..self.engine.len()).map(|index| self.engine.node(index));
         let ports = machines
@@ -93,7 +93,7 @@ impl Simulation {
         ports.filter(|(egress, port)| egress.cell(*port).sent_bytes > 0).count() as u64
     }
 
-    /// How much of the traffic must not be lost.
+    /// Returns the extent of the lossless guarantee.
     fn promise(&self) -> Promise {
         let network = &self.network;
         let lossless = network.switch.flow_control.lossless();
@@ -108,7 +108,7 @@ impl Simulation {
         }
     }
 
-    /// What those decided who stop others. Credits stop nobody: who has none waits by himself.
+    /// Returns the pauses that switches sent and ended. Credits send none: a sender without credits stops by itself.
     fn stops(&self, ledger: &Ledger, now: Time) -> StopLedger {
         if self.network.switch.flow_control.backpressure().is_some() {
             let told = self.told(now);
@@ -125,7 +125,7 @@ impl Simulation {
         stops
     }
 
-    /// High-water marks of everything at this rank that has a limit of its own.
+    /// Returns the peak occupancy of all limited resources of this rank.
     fn marks(&self) -> impl Iterator<Item = Mark> {
         self.switches().flat_map(|switch| self.marks_of(switch))
     }
@@ -177,7 +177,7 @@ impl Simulation {
                 let index = port * network.classes.len() + slot;
                 let limit = match network.switch_of(switch.node()).buffer {
                     Buffer::PerQueue { limit } => limit,
-                    // What is lossless may fill the buffer: its accounts are limited.
+                    // Lossless queues may fill the buffer. Their ingress accounts are limited instead.
                     Buffer::Shared { egress: Threshold::Static { bytes }, .. } if lossless >> class & 1 == 0 => {
                         QueueLimit::Bytes(bytes)
                     }
@@ -191,7 +191,7 @@ impl Simulation {
         }
     }
 
-    /// The limit of a queue of `class`, where headers may have more room than `limit`.
+    /// Returns the limit of a queue of `class`. A header queue may have a limit above `limit`.
     fn with_headers(&self, class: u8, limit: QueueLimit) -> QueueLimit {
         let network = &self.network;
         let Overload::Trim { trim, header_queue, .. } = network.switch.overload else { return limit };
@@ -202,7 +202,7 @@ impl Simulation {
         match (limit, header_queue) {
             (QueueLimit::Bytes(data), QueueLimit::Bytes(headers)) => QueueLimit::Bytes(data.max(headers)),
             (QueueLimit::Packets(data), QueueLimit::Packets(headers)) => QueueLimit::Packets(data.max(headers)),
-            // As many frames as fit one limit, or as many of the least size as fit the other.
+            // Mixed units: a conservative limit in the unit of `limit`.
             (QueueLimit::Bytes(data), QueueLimit::Packets(headers)) => {
                 QueueLimit::Bytes(data.max(u64::from(headers) * most))
             }
@@ -212,7 +212,7 @@ impl Simulation {
         }
     }
 
-    /// The accounts of `switch` that have room beyond XOFF: port, (class, the most of it that was taken), the room.
+    /// Returns the accounts of `switch` with headroom: port, (class, peak use in bytes), headroom in bytes.
     fn headrooms(&self, switch: &Switch) -> impl Iterator<Item = (u16, (u8, u64), u64)> {
         let network = &self.network;
         let slots = switch.core.buffer.accounts.len() / switch.core.egress.len().max(1);
@@ -227,7 +227,7 @@ impl Simulation {
         })
     }
 
-    /// What switches of this rank count as taken, beside what waits in them.
+    /// Returns the bytes counted as occupied at each switch of this rank, and the bytes found in its queues.
     fn books(&self) -> impl Iterator<Item = Book> {
         self.switches().flat_map(|switch| {
             let held = switch.backpressure.iter().flat_map(|backpressure| backpressure.held.frames());
@@ -247,8 +247,8 @@ impl Simulation {
         })
     }
 
-    /// Every queue of this rank with the watch of Little's law: those of classes, of held flows, and before
-    /// recirculation ports.
+    /// Returns the length statistics of all queues of this rank for Little's law: class queues, held flows, and queues
+    /// of recirculation ports.
     fn areas(&self) -> impl Iterator<Item = (Place, &QueueArea, u64, Vec<Time>)> {
         let slots = self.network.classes.len();
         let of_classes = self.switches().flat_map(move |switch| {
@@ -285,7 +285,7 @@ impl Simulation {
         QueueId { node: switch.node().0, port: port as u16, class: self.network.classes[index % slots] }
     }
 
-    /// Whether utilisation was measured of what was there; `None` where it is not measured.
+    /// Returns the verdict on the utilisation statistics, or `None` if utilisation is not measured.
     pub(crate) fn load_verdict(&self, now: Time) -> Option<Verdict> {
         self.network.utilisation?;
         let slots = self.network.classes.len();

@@ -1,4 +1,4 @@
-//! The clocks of hosts and switches: how far each is off, and how fast it drifts. The run itself has exact time.
+//! Clocks of hosts and switches, with offset and drift. The simulation itself uses exact time.
 
 use protocols::endpoint::{Offer, Segment};
 use protocols::frame::Frame;
@@ -8,22 +8,21 @@ use units::random::{Stream, purpose};
 
 const BILLION: i128 = 1_000_000_000;
 
-/// The most that a clock may drift, in parts per billion: a tenth, far beyond any oscillator.
+/// Largest drift of a clock, in parts per billion: 10 %, far above any oscillator.
 pub const MAX_DRIFT_PPB: u32 = 100_000_000;
 
-/// The clock of a host or a switch. At the true time t it shows t + offset + drift * t.
+/// Clock of a host or switch. At true time t it reads t + offset + drift * t.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NodeClock {
-    /// What it shows at the start of the run.
+    /// Reading at the start of the run.
     pub offset: Time,
-    /// How much it gains on true time, in parts per billion; less than zero if it loses. No more than
-    /// [`MAX_DRIFT_PPB`] either way.
+    /// Drift in parts per billion, negative for a slow clock. Its magnitude is at most [`MAX_DRIFT_PPB`].
     pub drift_ppb: i32,
 }
 
 impl NodeClock {
-    /// What it shows at the true time `at`; never for never.
-    #[cold] // most hosts' clocks are exact, and a division of 128 bits must not stand in their way
+    /// Returns the reading at the true time `at`. [`Time::MAX`] stays [`Time::MAX`].
+    #[cold] // most clocks are exact: keep the 128-bit division off the hot path
     #[inline(never)]
     pub fn local(&self, at: Time) -> Time {
         if at == Time::MAX {
@@ -33,33 +32,33 @@ impl NodeClock {
         clamp(at_ps + i128::from(self.offset.as_ps()) + (at_ps * i128::from(self.drift_ppb)).div_euclid(BILLION))
     }
 
-    /// The first true time at which it shows `local` or more; never for never.
-    #[cold] // as local
+    /// Returns the first true time at which the clock reads at least `local`. [`Time::MAX`] stays [`Time::MAX`].
+    #[cold] // like `local`
     #[inline(never)]
     pub fn global(&self, local: Time) -> Time {
         if local == Time::MAX {
             return local;
         }
-        // With p = 10^9 + drift, it shows offset + floor(t p / 10^9): the least t of which that is enough.
+        // With p = 10^9 + drift, the reading is offset + floor(t p / 10^9). Solve for the least t that reaches `local`.
         let since_ps = i128::from(local.as_ps()) - i128::from(self.offset.as_ps());
         let pace = BILLION + i128::from(self.drift_ppb);
         clamp((since_ps * BILLION + pace - 1).div_euclid(pace))
     }
 }
 
-/// What `clock` shows at `at`; `None` is exact.
+/// Returns the reading of `clock` at `at`. `None` is exact.
 #[inline]
 pub(crate) fn local(clock: Option<&NodeClock>, at: Time) -> Time {
     clock.map_or(at, |clock| clock.local(at))
 }
 
-/// When `clock` first shows `at`; `None` is exact.
+/// Returns the first true time at which `clock` reads `at`. `None` is exact.
 #[inline]
 pub(crate) fn global(clock: Option<&NodeClock>, at: Time) -> Time {
     clock.map_or(at, |clock| clock.global(at))
 }
 
-/// A frame as a transport of a host with this clock sees it; `copy` holds it where it differs.
+/// Returns a frame with its arrival time on this clock. `copy` holds the frame if the clock is not exact.
 #[inline]
 pub(crate) fn as_seen<'f>(clock: Option<&NodeClock>, frame: &'f Frame, copy: &'f mut Option<Frame>) -> &'f Frame {
     match clock {
@@ -68,41 +67,42 @@ pub(crate) fn as_seen<'f>(clock: Option<&NodeClock>, frame: &'f Frame, copy: &'f
     }
 }
 
-/// An offer that was made on `clock`, in true time; its stamps stay as they are.
+/// Converts an offer from `clock` to true time. Time stamps in the frame stay on `clock`.
 #[cold]
 pub(crate) fn in_true_time(clock: &NodeClock, offer: Offer) -> Offer {
     match offer {
         Offer::At(at) => Offer::At(clock.global(at)),
         Offer::Send(segment) if segment.next > Time::ZERO => {
+            // A `next` of zero means that the sender must be polled, so it is not a time to convert.
             Offer::Send(Segment { next: clock.global(segment.next), ..segment })
         }
         other => other,
     }
 }
 
-/// As a time before [`Time::MAX`], which is never.
+/// Converts to a time below [`Time::MAX`], which means never.
 fn clamp(ps: i128) -> Time {
     Time::from_ps(u64::try_from(ps.max(0)).unwrap_or(u64::MAX - 1).min(u64::MAX - 1))
 }
 
-/// The clocks of all hosts, or of all switches.
+/// Clocks of all hosts, or of all switches.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NodeClocks {
-    /// Bounds of what is drawn for each node from the run's seed: the offset from zero up to that of the bounds, the
-    /// drift up to that of the bounds either way. `None`: exact clocks.
+    /// Bounds of random clocks, drawn per node from the run's seed: offset from zero to the bound, drift up to the
+    /// bound in both directions. `None` for exact clocks.
     pub drawn: Option<NodeClock>,
-    /// Those of these, hosts by host index and switches by node number, whatever is drawn.
+    /// Explicit clocks, which replace random ones: hosts by host index, switches by node number.
     pub stated: BTreeMap<u32, NodeClock>,
 }
 
 impl NodeClocks {
-    /// One clock for each of `hosts` hosts; `None` if all are exact.
+    /// Returns the clock of each of `hosts` hosts, or `None` if all are exact.
     pub(crate) fn of_hosts(&self, hosts: usize, seed: u64) -> Option<Box<[NodeClock]>> {
         let clocks: Box<[NodeClock]> = (0..hosts as u32).map(|host| self.of(host, seed, purpose("clock"))).collect();
         clocks.iter().any(|clock| *clock != NodeClock::default()).then_some(clocks)
     }
 
-    /// The clock of a switch; `None` if it is exact.
+    /// Returns the clock of a switch, or `None` if it is exact.
     pub(crate) fn of_switch(&self, node: u32, seed: u64) -> Option<NodeClock> {
         Some(self.of(node, seed, purpose("switch clock"))).filter(|clock| *clock != NodeClock::default())
     }
@@ -134,7 +134,7 @@ mod tests {
         assert_eq!(slow.local(Time::from_s(1)), Time::from_ms(1003) - Time::from_us(50));
     }
 
-    /// The true time of a reading is the first at which the clock shows it, over random clocks and times.
+    /// `global` returns the first true time of a reading, over random clocks and times.
     #[test]
     fn a_reading_has_a_first_true_time() {
         let mut random = Stream::new(1, 0, 0);

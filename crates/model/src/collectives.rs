@@ -1,4 +1,4 @@
-//! How long collective operations take, put together from the flows as they end.
+//! Completion times of collective operations, computed from ended flows.
 
 use crate::baseline::Frames;
 use crate::host::FlowEnd;
@@ -12,16 +12,16 @@ use std::collections::BTreeMap;
 use traffic::Collection;
 use units::{Time, WIRE_OVERHEAD_BYTES};
 
-/// What is known of an iteration.
+/// State of an iteration.
 #[derive(Clone, Copy, Debug)]
 struct Iteration {
-    /// Flows that have not arrived, or not as far as anybody knows.
+    /// Flows that have not been reported as delivered.
     missing: u32,
-    /// The start of the first flow.
+    /// Start of the first flow.
     first: Time,
-    /// The arrival of the last byte.
+    /// Arrival of the last byte.
     last: Time,
-    /// Whether it began in the measured window.
+    /// Whether it started in the measurement window.
     counts: bool,
 }
 
@@ -37,7 +37,7 @@ struct Operation {
 pub(crate) struct Collectives(Vec<Operation>);
 
 impl Collectives {
-    /// Of a plan that has some.
+    /// Creates the state of a plan's collective operations, if it has any.
     pub fn new(collections: &[Collection]) -> Option<Box<Collectives>> {
         let operation = |&collection: &Collection| {
             let none = Iteration { missing: collection.flows, first: Time::MAX, last: Time::ZERO, counts: true };
@@ -46,8 +46,8 @@ impl Collectives {
         (!collections.is_empty()).then(|| Box::new(Collectives(collections.iter().map(operation).collect())))
     }
 
-    /// A flow has ended, or is under way at the end of the run. An iteration counts where `counts` says so of its
-    /// start.
+    /// Records a flow that ended, or is unfinished at the end of the run. `counts` decides by start time whether an
+    /// iteration is measured.
     #[cold]
     pub fn note(&mut self, end: &FlowEnd, counts: impl Fn(Time) -> bool) {
         if end.flow & DRAWN != 0 {
@@ -64,7 +64,7 @@ impl Collectives {
         }
     }
 
-    /// Whether each iteration took as long as its links need.
+    /// Checks that no iteration was faster than its links allow.
     pub fn verdict(&self, network: &Network) -> Verdict {
         check::collectives::verdict(self.0.iter().flat_map(|operation| {
             let least = least_time(network, &operation.collection);
@@ -72,14 +72,14 @@ impl Collectives {
         }))
     }
 
-    /// The part of `summary.json`.
+    /// Returns the entries of `summary.json`.
     pub fn summary(&self) -> Vec<CollectiveSummary> {
         self.0.iter().map(Operation::summary).collect()
     }
 }
 
-/// What an iteration needs at least: the bytes that its connections bring to the port that has the most of them for its
-/// rate. All iterations are alike.
+/// Returns a lower bound for an iteration: the largest time that a port needs for the bytes of the connections through
+/// it. It is equal for all iterations.
 fn least_time(network: &Network, of: &Collection) -> Time {
     let fabric = &network.fabric;
     let mut bytes_by_connection = BTreeMap::<u32, u64>::new();
@@ -104,7 +104,7 @@ fn least_time(network: &Network, of: &Collection) -> Time {
         }
         ports.into_iter().for_each(|port| *bytes_by_port.entry(port).or_default() += wire_bytes);
     }
-    // The last gap is no part of what must arrive.
+    // The gap after the last frame does not delay its arrival.
     let time = |((node, port), bytes): ((NodeId, PortIndex), u64)| {
         let link = fabric.ports(node)[usize::from(port)].link;
         fabric.link(link).rate.serialise(bytes.saturating_sub(WIRE_OVERHEAD_BYTES))
@@ -113,7 +113,7 @@ fn least_time(network: &Network, of: &Collection) -> Time {
 }
 
 impl Operation {
-    /// How long each iteration took that counts and is through.
+    /// Returns the durations of measured, completed iterations.
     fn through(&self) -> impl Iterator<Item = Time> {
         let through = self.iterations.iter().filter(|iteration| iteration.counts && iteration.missing == 0);
         through.map(|iteration| iteration.last - iteration.first)

@@ -1,4 +1,4 @@
-//! Looks at what congestion controls hold, at both ends of each flow.
+//! Samples the state of congestion controls at both ends of each flow.
 
 use crate::node::Machine;
 use crate::simulation::Simulation;
@@ -7,10 +7,10 @@ use stats::control::ControlSample;
 use units::Time;
 
 impl Simulation {
-    /// Tells what the controls of all flows under way hold, by source host and then by flow.
+    /// Reports the control state of all flows in progress, by source host, then by flow.
     #[cold]
     pub(crate) fn sample_controls(&self, at: Time, watcher: &mut dyn Watcher) {
-        // What only the receiver knows is asked of it, wherever it is.
+        // Receivers measure delay, and may be at another rank.
         let fabric = &self.network.fabric;
         let (mut own, mut questions) = (Vec::new(), Vec::new());
         for host in self.hosts() {

@@ -1,10 +1,10 @@
-//! Mechanisms of switches that a library user brings along, beside those that are built in: what becomes of frames that
-//! cannot leave at once, and when an ingress account stops its neighbour. Where there are none, nobody asks.
+//! User-defined mechanisms of switches: actions for frames that cannot leave at once, and XOFF and XON of ingress
+//! accounts. They cost nothing if the setup has none.
 //!
 //! ```text
-//!  Setup::overload_rule ──at──▶ Box<dyn OverloadState>, one a switch ◀──Waiting── a frame whose wire is occupied
-//!                                                                    ──Verdict─▶ it waits, is lost, or turns aside
-//!  Setup::stop_rule ◀──Account── a frame came into the buffer, or left it
+//!  Setup::overload_rule ──at──▶ Box<dyn OverloadState>, per switch ◀──Waiting── a frame whose wire is occupied
+//!                                                                    ──Verdict─▶ queue, drop, or another port
+//!  Setup::stop_rule ◀──Account── a frame entered or left the buffer
 //!                   ──bytes────▶ XOFF and XON, sent as PAUSE or PFC
 //! ```
 
@@ -15,94 +15,96 @@ use std::sync::Arc;
 use units::Time;
 use units::random::Stream;
 
-/// An action on overload, in place of [`crate::parameters::SwitchParameters::overload`].
+/// An overload action, in place of [`crate::parameters::SwitchParameters::overload`].
 pub trait OverloadRule: Debug + Send + Sync {
-    /// Classes about whose frames it is asked, a bit each. Lossless classes among them wait, whatever it says.
+    /// Returns the bitmask of classes that the rule handles. Lossless classes are always queued, regardless of the
+    /// rule.
     fn classes(&self) -> u8 {
         0xff
     }
-    /// What the switch `node` remembers.
+    /// Creates the state of the switch `node`.
     fn at(&self, node: NodeId) -> Box<dyn OverloadState>;
 }
 
-/// The part of an [`OverloadRule`] that a switch owns.
+/// State of an [`OverloadRule`] at one switch.
 pub trait OverloadState: Debug + Send {
-    /// A frame found its wire occupied, and waits nowhere yet. `random` is the switch's own stream for this.
+    /// Decides about a frame that found its wire occupied, before it is queued. `random` is the switch's stream for
+    /// this.
     fn judge(&mut self, waiting: &Waiting<'_>, frame: &Frame, random: &mut Stream) -> Verdict;
 }
 
-/// What becomes of a frame.
+/// Decision about a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// It waits for its wire, and is lost if there is no room.
+    /// Enqueue it. It is lost if its queue has no room.
     Wait,
-    /// It is lost.
+    /// Drop it.
     Drop,
-    /// It leaves by another port of this switch, and is lost if there is no room. It counts as a detour.
+    /// Send it by another port of this switch. It counts as a detour, and is lost if that queue has no room.
     By(PortIndex),
 }
 
-/// What an [`OverloadState`] may know.
+/// Input of an [`OverloadState`].
 #[derive(Debug)]
 pub struct Waiting<'s> {
-    /// When.
+    /// Current time.
     pub now: Time,
-    /// By which port it came.
+    /// Ingress port.
     pub ingress: PortIndex,
-    /// By which it is to leave.
+    /// Egress port.
     pub egress: PortIndex,
-    /// The class in whose queue it would wait.
+    /// Class of the egress queue.
     pub class: u8,
-    /// Whether that queue has room for it.
+    /// Whether that queue has room for the frame.
     pub has_room: bool,
-    /// Live ports towards other switches but `egress`, ascending.
+    /// Live ports towards other switches except `egress`, ascending.
     pub others: &'s [PortIndex],
-    /// Bytes that wait at each port, of all classes.
+    /// Backlog of each port in bytes, over all classes.
     pub waiting_bytes: &'s [u64],
 }
 
-/// When ingress accounts stop their neighbours, in place of XOFF and XON of PAUSE or PFC, whose frames it is told in.
+/// XOFF and XON thresholds of ingress accounts, in place of those of PAUSE or PFC. Still sent as PAUSE or PFC frames.
 pub trait StopRule: Debug + Send + Sync {
-    /// Above so many bytes an account stops its neighbour, and what comes beyond them is headroom's.
+    /// Returns the threshold in bytes above which the account sends XOFF. Bytes above it use headroom.
     fn xoff_bytes(&self, account: &Account) -> u64;
-    /// Down to so many bytes it must fall to let the neighbour go on; no more than XOFF.
+    /// Returns the threshold in bytes down to which the account must fall to send XON, at most that of XOFF.
     fn xon_bytes(&self, account: &Account) -> u64;
 }
 
-/// An ingress account, as a [`StopRule`] sees it.
+/// State of an ingress account, for a [`StopRule`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Account {
-    /// The switch.
+    /// Switch of the account.
     pub node: NodeId,
-    /// The ingress port.
+    /// Ingress port.
     pub port: PortIndex,
-    /// The class; 0 where whole ports are stopped.
+    /// Class, or 0 if whole ports are paused.
     pub class: u8,
-    /// What waits in the switch of what came by it.
+    /// Bytes in the switch that arrived by this port and class.
     pub bytes: u64,
-    /// What is free of the shared buffer.
+    /// Free bytes of the shared buffer.
     pub free_bytes: u64,
-    /// Accounts of the switch that stop a neighbour now.
+    /// Number of accounts of the switch that currently pause a neighbour.
     pub stopping: u32,
 }
 
-/// An [`OverloadRule`], shared by all switches.
+/// An [`OverloadRule`] for all switches.
 #[derive(Clone, Debug)]
 pub struct CustomOverload(pub(crate) Arc<dyn OverloadRule>);
 
 impl CustomOverload {
-    /// Lets switches do as `rule` says.
+    /// Wraps `rule`.
     pub fn new(rule: impl OverloadRule + 'static) -> Self {
         CustomOverload(Arc::new(rule))
     }
 }
 
-/// A [`StopRule`], shared by all switches.
+/// A [`StopRule`] for all switches.
 #[derive(Clone, Debug)]
 pub struct CustomStop(pub(crate) Arc<dyn StopRule>);
 
 impl CustomStop {
-    /// Lets switches stop their neighbours as `rule` says.
+    /// Wraps `rule`.
     pub fn new(rule: impl StopRule + 'static) -> Self {
         CustomStop(Arc::new(rule))
     }

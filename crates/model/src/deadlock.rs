@@ -1,4 +1,4 @@
-//! What the deadlock detector and the check "stall" are told: paused queues, and the accounts that pause them.
+//! Input of the deadlock detector and of the check "stall": paused queues, and the accounts that pause them.
 
 use crate::egress::hold;
 use crate::node::Machine;
@@ -10,32 +10,33 @@ use fabric::NodeId;
 use std::collections::{BTreeMap, BTreeSet};
 use units::Time;
 
-/// A queue that is stopped and holds something, since when, and the account that stops it.
+/// A paused, non-empty queue, the start of its pause, and the account that pauses it.
 pub(crate) type Stopped = (QueueId, Time, AccountId);
 
-/// Looks for a deadlock at `now`: all ranks find the same.
+/// Searches for a deadlock at `now`. All ranks return equal results.
 pub(crate) fn find(simulation: &Simulation, now: Time) -> Option<Deadlock> {
     let (queues, accounts) = stops(simulation, stopped_queues(simulation, simulation.stopped.iter().copied(), now));
     deadlock(&queues, &accounts)
 }
 
-/// Of the queues of all ranks, `own` of them at this one, those that may hold each other, and the accounts of their
-/// bytes: at all ranks.
+/// Returns the queues that may block each other and the accounts of their bytes, at all ranks. `own` are the paused
+/// queues of this rank.
 pub(crate) fn stops(simulation: &Simulation, own: Vec<Stopped>) -> (Vec<PausedQueue>, Vec<Account>) {
     let mut stopped: Vec<Stopped> = simulation.everywhere(own).into_iter().flatten().collect();
     keep_those_that_may_be_stuck(&mut stopped);
+    // All ranks have an equal list here, so either all return or all make the collective calls below.
     if stopped.is_empty() {
         return (Vec::new(), Vec::new());
     }
     let network = &simulation.network;
     let by_port = stops_whole_ports(simulation);
     let mut queues = Vec::new();
-    // Bytes of each account in these queues: only they can hold a deadlock together.
+    // Only bytes of accounts in these queues can sustain a deadlock.
     let mut waiting: BTreeMap<AccountId, BTreeMap<QueueId, u64>> = BTreeMap::new();
     for (id, paused_since, paused_by) in stopped {
         let switch = match simulation.machine(NodeId(id.node)) {
             Some(Machine::Switch(switch)) => switch,
-            // A host has no accounts: what waits there stops nobody.
+            // Hosts have no accounts, so their backlog pauses no other node.
             Some(Machine::Host(_)) => {
                 queues.push(PausedQueue { queue: id, paused_by, paused_since, bytes: 1 });
                 continue;
@@ -60,7 +61,7 @@ pub(crate) fn stops(simulation: &Simulation, own: Vec<Stopped>) -> (Vec<PausedQu
         .filter_map(|(id, waiting)| match simulation.machine(NodeId(id.node)) {
             Some(Machine::Switch(switch)) => {
                 let xon_bytes = match network.switch.flow_control {
-                    // Down to how many bytes the account must fall for the frame that waits for it to leave.
+                    // Occupancy at or below which the frame waiting upstream gets credits.
                     FlowControl::Credit(_) => {
                         let waits = fronts.next().flatten().unwrap_or(network.host.mtu_bytes);
                         switch.room_bytes(id.port, id.class).saturating_sub(waits.into())
@@ -80,7 +81,7 @@ pub(crate) fn stops(simulation: &Simulation, own: Vec<Stopped>) -> (Vec<PausedQu
     (all_queues, all_accounts)
 }
 
-/// Under credits: the bytes of the frame that waits for each of these accounts at the switch upstream, if one does.
+/// Under credits: returns the size in bytes of the first frame that waits upstream for each account, if any.
 fn waiting_upstream<'a>(simulation: &Simulation, accounts: impl Iterator<Item = &'a AccountId>) -> Vec<Option<u16>> {
     let network = &simulation.network;
     let question = |account: &AccountId| {
@@ -97,12 +98,12 @@ fn waiting_upstream<'a>(simulation: &Simulation, accounts: impl Iterator<Item = 
     answers.into_iter().map(Option::flatten).collect()
 }
 
-/// Whether a stop is for all classes of a port.
+/// Returns whether a pause applies to all classes of a port.
 pub(crate) fn stops_whole_ports(simulation: &Simulation) -> bool {
     matches!(simulation.network.switch.flow_control, FlowControl::Pause(_))
 }
 
-/// Those of the switches with these engine indices.
+/// Returns the paused queues of the switches with these engine indices.
 pub(crate) fn stopped_queues(simulation: &Simulation, indices: impl Iterator<Item = u32>, now: Time) -> Vec<Stopped> {
     let network = &simulation.network;
     let by_port = stops_whole_ports(simulation);
@@ -129,8 +130,8 @@ pub(crate) fn stopped_queues(simulation: &Simulation, indices: impl Iterator<Ite
     stopped
 }
 
-/// Drops queues from which no cycle of switches can be reached along stopped queues. Congestion without a
-/// deadlock is a tree, of which nothing is left: the frames in its queues need not be looked at.
+/// Removes queues from which paused queues lead to no cycle of switches. Congestion without a deadlock forms a tree and
+/// vanishes entirely, so its frames are never scanned.
 fn keep_those_that_may_be_stuck(stopped: &mut Vec<Stopped>) {
     loop {
         let sources: BTreeSet<u32> = stopped.iter().map(|stopped| stopped.0.node).collect();

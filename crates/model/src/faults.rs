@@ -1,6 +1,6 @@
-//! The checks against switches that do wrong: every kind of switch, every check, every fault that it is there to find.
-//! A fault is made while a congested network runs, and the check must be red at the end; without a fault all are green.
-//! The faults themselves are `switch/faults.rs`; nothing of this is in a build that is not a test.
+//! Fault injection for the checks: each check must detect its faults in each kind of switch. A fault is injected while
+//! a congested network runs; the check must fail at the end, and all checks must pass without a fault. The faults are
+//! in `switch/faults.rs`, which exists in test builds only.
 
 #[allow(dead_code, reason = "physics uses more of its bench than these tests do")]
 #[path = "../tests/physics/bench.rs"]
@@ -24,7 +24,7 @@ use stats::Outcome;
 use traffic::{ENDLESS, Flow, Process};
 use units::{Rate, Time};
 
-/// Kinds of switches, and what a congested network of them must be checked for.
+/// Kinds of switches, and the checks that must apply to their congested networks.
 const PLAIN: &[&str] = &["conservation", "order", "buffer", "little's law", "work conservation", "reorder"];
 const PLAIN_LOAD: &[&str] =
     &["conservation", "order", "buffer", "little's law", "work conservation", "reorder", "load"];
@@ -54,12 +54,12 @@ const STOPPED_BY_OUTPUT: &[&str] = &[
 ];
 const TURNING: &[&str] = &["conservation", "turns", "buffer", "little's law", "work conservation", "reorder", "load"];
 
-/// Two hosts at each of three switches in a row, too much traffic in both directions.
+/// Two hosts at each of three switches in a line, overloaded in both directions.
 fn congested(buffer: Buffer, flow_control: FlowControl) -> Setup {
     congested_over(500, buffer, flow_control)
 }
 
-/// The same over links of this delay.
+/// Like [`congested`], with links of this delay.
 pub(crate) fn congested_over(delay_ns: u64, buffer: Buffer, flow_control: FlowControl) -> Setup {
     let fabric = line(3, 2, link(10, delay_ns), link(10, delay_ns)).unwrap();
     let flows = [(0, 4, 9_100), (1, 5, 3_700), (2, 4, 7_300), (5, 1, 9_700), (3, 0, 5_900)].map(|(src, dst, mbps)| {
@@ -124,7 +124,7 @@ fn pipelines() -> PipelineParameters {
     }
 }
 
-/// PFC by tags, which change from 1 to 2 on the last link of the row.
+/// PFC by tags. Tags change from 1 to 2 on the last link of the line.
 fn tagged() -> Setup {
     let mut setup = congested(shared(), FlowControl::Pfc(PauseParameters { classes: 0b110, ..pause(60_000) }));
     setup.traffic.flows.iter_mut().for_each(|flow| flow.class = 1);
@@ -198,7 +198,7 @@ const ALL: &[&str] = &[
     "pipelines",
     "tagger",
 ];
-/// At ports under credits most that waits does so for credits.
+/// Ports under credits mostly wait for credits, so lost wake-ups do not show there.
 const WOKEN: &[&str] = &[
     "plain, shared buffer",
     "plain, queues in bytes",
@@ -253,7 +253,7 @@ const MEASURED: &[&str] = &[
     "pipelines",
 ];
 
-/// A fault, the check that must find it, and where.
+/// A fault, the check that must detect it, and the kinds of switch.
 struct Fault {
     name: &'static str,
     check: &'static str,
@@ -262,7 +262,7 @@ struct Fault {
 }
 
 enum Make {
-    /// At one switch, whichever has the occasion first.
+    /// At the first switch that is in a suitable state.
     OneSwitch(fn(&mut Switch, Time) -> bool),
     /// At all switches.
     Switches(fn(&mut Switch, Time) -> bool),
@@ -323,7 +323,7 @@ const FAULTS: &[Fault] = &[
     fault("a queue is taken for longer than it is", "load", MEASURED, Switches(Switch::overrate_load)),
 ];
 
-/// Makes the fault where there is an occasion.
+/// Injects the fault if a node is in a suitable state. Returns whether it did.
 fn make(simulation: &mut Simulation, make: &Make) -> bool {
     let now = simulation.now();
     let (mut made, first_only) = (false, matches!(make, OneSwitch(_)));
@@ -343,7 +343,8 @@ fn make(simulation: &mut Simulation, make: &Make) -> bool {
     made
 }
 
-/// Runs to the end; from a quarter of it on a fault is made as soon as there is an occasion. `None` if there was none.
+/// Runs to the end, and injects a fault as soon as possible after the first quarter. Returns `None` if that was
+/// impossible.
 fn run_with(setup: Setup, fault: Option<&Make>) -> Option<Outcome> {
     let (duration, mut simulation) = (setup.duration, Simulation::new(setup).unwrap());
     let mut made = fault.is_none();
@@ -398,7 +399,7 @@ fn every_fault_in_every_kind_of_switch_turns_its_check_red() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// No check is in the table without a fault that it finds. Deadlocks need a ring, and stalls more time: below.
+/// Each check has at least one fault. Deadlocks need a ring and stalls more time: see the tests below.
 #[test]
 fn every_check_of_every_kind_has_a_fault() {
     for (kind, _, checks) in KINDS {
@@ -411,7 +412,7 @@ fn every_check_of_every_kind_has_a_fault() {
     assert_eq!(known, ALL);
 }
 
-/// Four switches in a ring, each host sends to the third next, clockwise.
+/// Four switches in a ring. Each host sends clockwise to the third host after it.
 fn ring(flow_control: FlowControl) -> Setup {
     let fabric: Fabric = generate::ring(4, 1, link(40, 1000), link(40, 1000)).unwrap();
     let mut paths = PathTable::new();
@@ -446,13 +447,13 @@ fn a_ring_that_locks_up_is_red_under_everything_that_can_and_unjudged_where_nobo
     }
 }
 
-/// The other checks take a wire that stays occupied for one that sends.
+/// The other checks treat an occupied wire as a sending one.
 #[test]
 fn a_port_that_never_sends_again_is_a_stall_in_every_kind_of_lossless_switch() {
     for (kind, setup, _) in KINDS.iter().filter(|kind| KEEPS_ALL.contains(&kind.0)) {
         for (fault, pass) in [(None, true), (Some(&OneSwitch(Switch::seize_wire)), false)] {
             let mut setup = setup();
-            // Twice as long as a port takes for all that its switch can hold, after the fault.
+            // Twice the time that a port needs for all that its switch can hold, after the fault.
             setup.duration = Time::from_ms(24);
             let summary = run_with(setup, fault).unwrap();
             let stall = check(&summary, "stall").unwrap();

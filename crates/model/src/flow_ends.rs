@@ -1,29 +1,29 @@
-//! One row for each flow that started, put together from what its two ends report.
+//! One row per started flow, assembled from the reports of its two ends.
 //!
-//! | the sender | the receiver | the row |
+//! | sender | receiver | time of the row |
 //! |---|---|---|
 //! | ended with an acknowledgement | | when the sender ended |
 //! | ended a message of a connection | reports the delivery | when both have reported |
 //! | ended, gets no acknowledgement | reports the delivery | when both have reported |
 //! | ended, gets no acknowledgement | lacks bytes | at the end of the run, without a delivery |
-//! | is under way at the end of the run | is queried then | at the end of the run |
+//! | in progress at the end of the run | is queried then | at the end of the run |
 
 use crate::host::{Delivery, FlowEnd, FlowReport};
 use crate::network::Network;
 use std::collections::BTreeMap;
 
-/// Reports of one end of a flow that wait for the other end's; at the first of several ranks.
+/// Reports of one end of a flow that wait for those of the other end. Held at rank 0.
 #[derive(Debug, Default)]
 pub(crate) struct FlowEnds {
-    /// Of senders without acknowledgements, by source and flow.
+    /// Reports of senders without acknowledgements, by source and flow.
     sent: BTreeMap<(u32, u32), FlowEnd>,
-    /// Of receivers.
+    /// Reports of receivers, by source and flow.
     delivered: BTreeMap<(u32, u32), Delivery>,
 }
 
 impl FlowEnds {
-    /// Keeps the sender's `report` if its row waits for the receiver's. All reports of a collection come here before
-    /// any comes to [`FlowEnds::join`], so that the row stands where the receiver reports.
+    /// Stores the sender's `report` if its row needs the receiver's. Must be called for all reports of a collection
+    /// before [`FlowEnds::join`], so that the row appears in the order of receivers' reports.
     pub fn note(&mut self, report: &FlowReport, network: &Network) {
         if let FlowReport::Sender(end) = report
             && awaits_receiver(end, network)
@@ -33,7 +33,7 @@ impl FlowEnds {
         }
     }
 
-    /// The row that `report` completes, if it does.
+    /// Returns the row that `report` completes, if any.
     pub fn join(&mut self, report: FlowReport, network: &Network) -> Option<FlowEnd> {
         match report {
             FlowReport::Sender(end) if !awaits_receiver(&end, network) => Some(end),
@@ -52,25 +52,25 @@ impl FlowEnds {
         }
     }
 
-    /// At the end of the run, the flows whose receivers have not reported, by source and flow.
+    /// Returns the flows without a receiver's report at the end of the run, by source and flow.
     pub fn take_undelivered(&mut self) -> impl Iterator<Item = FlowEnd> + use<> {
         std::mem::take(&mut self.sent).into_values()
     }
 
-    /// Whether the row of the flow `key` waits for its receiver.
+    /// Returns whether the row of the flow `key` waits for its receiver.
     pub fn awaits_delivery(&self, key: (u32, u32)) -> bool {
         self.sent.contains_key(&key)
     }
 }
 
-/// Whether the receiver reports the delivery: where there are no acknowledgements, and of messages of a connection, as
-/// acknowledgements say only when its last byte arrived.
+/// Returns whether the receiver reports the delivery: for flows without acknowledgements, and for messages of a
+/// connection, since an acknowledgement does not contain the arrival time of the last byte.
 fn awaits_receiver(end: &FlowEnd, network: &Network) -> bool {
     end.acked.is_none() || network.carries_messages(end.flow, end.traffic)
 }
 
-/// `end` with its delivery. The payload of padded datagrams, and of a source that stops at a time, is counted at the
-/// receiver.
+/// Returns `end` with its delivery. For datagrams, which may be padded or stop at a time, the receiver's count of
+/// payload bytes applies.
 pub(crate) fn deliver(end: FlowEnd, delivery: Delivery, network: &Network) -> FlowEnd {
     let carried = network.is_datagram(end.flow, end.traffic).then_some(delivery.size_bytes);
     FlowEnd { delivered: Some(delivery.at), size_bytes: carried.unwrap_or(end.size_bytes), ..end }

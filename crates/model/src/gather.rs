@@ -1,14 +1,13 @@
-//! One view of a network whose nodes run at several ranks: small values of nodes come together at the first rank.
+//! Collective operations over ranks: small values of nodes are gathered at rank 0.
 //!
 //! ```text
 //!   rank 0:  value of node 3, value of node 8 ---+
 //!   rank 1:  value of node 1, value of node 9 ---+--> rank 0: values of nodes 1, 3, 8, 9
 //! ```
 //!
-//! The first rank says what becomes of them, and writes results; to the others a network looks empty. Where a decision
-//! depends on a view, all ranks get it. Every rank passes the same gatherings in the same order: what is asked must
-//! never depend on what only one of them knows. In one process nothing is gathered, and values are looked at in
-//! passing.
+//! Rank 0 writes the results; the other ranks get empty collections. If a decision depends on values, all ranks get
+//! them. All ranks must make the calls in one order, so a call must never depend on data of a single rank. A single
+//! process iterates over its nodes without copying.
 
 use crate::host::Host;
 use crate::node::Machine;
@@ -20,14 +19,15 @@ use std::panic::Location;
 use std::sync::Arc;
 use units::pack::{Pack, packed, unpacked};
 
-/// The other ranks of a simulation.
+/// The group of ranks of a simulation.
 pub(crate) struct Company(pub Arc<dyn Ranks>);
 
-/// What a letter of a gathering begins with, so that ranks that are out of step find out; then its line in the program.
+/// First byte of each message, followed by the line of its call, to detect ranks that are out of step.
 const GATHERING: u8 = b'g';
 
 impl Company {
-    /// `own` of each rank of `from` and of this one, by rank; each rank of `to` gets it.
+    /// Exchanges `own`: sends it to the ranks in `to`, receives from those in `from`. Returns the values by rank,
+    /// including this rank's.
     fn bring<T: Pack>(&self, own: T, to: &[usize], from: &[usize], asked: &'static Location<'static>) -> Vec<T> {
         let (rank, count) = (self.0.rank(), self.0.count());
         let mark = packed(&(GATHERING, asked.line()));
@@ -52,9 +52,9 @@ impl Company {
 
 /// Values of nodes, in order of nodes.
 pub(crate) enum OfNodes<I, T> {
-    /// Looked at in passing.
+    /// Values of a single process, computed lazily.
     Here(I),
-    /// Brought together.
+    /// Values gathered from all ranks.
     Brought(std::vec::IntoIter<(NodeId, T)>),
 }
 
@@ -69,17 +69,17 @@ impl<T, I: Iterator<Item = (NodeId, T)>> Iterator for OfNodes<I, T> {
 }
 
 impl Simulation {
-    /// Whether results come together here: at one process, and at the first of several ranks.
+    /// Returns whether this process writes results: a single process or rank 0.
     pub fn leads(&self) -> bool {
         self.company.as_ref().is_none_or(|company| company.0.rank() == 0)
     }
 
-    /// Numbers of each rank in order, at the first; nothing at the others. All must ask.
+    /// Gathers numbers of all ranks, by rank, at rank 0. Other ranks get nothing. All ranks must call it.
     pub fn numbers_of_ranks(&self, own: Vec<u64>) -> Vec<Vec<u64>> {
         self.parts(own)
     }
 
-    /// `own` of each rank in order, at the first; nothing at the others.
+    /// Gathers `own` of all ranks, by rank, at rank 0. Other ranks get nothing.
     #[track_caller]
     pub(crate) fn parts<T: Pack>(&self, own: T) -> Vec<T> {
         match &self.company {
@@ -92,7 +92,7 @@ impl Simulation {
         }
     }
 
-    /// `own` of each rank in order, at all of them.
+    /// Gathers `own` of all ranks, by rank, at all ranks.
     #[track_caller]
     pub(crate) fn everywhere<T: Pack>(&self, own: T) -> Vec<T> {
         match &self.company {
@@ -104,7 +104,7 @@ impl Simulation {
         }
     }
 
-    /// What the first rank says.
+    /// Broadcasts the value of rank 0.
     #[track_caller]
     pub(crate) fn as_the_first(&self, own: bool) -> bool {
         match &self.company {
@@ -117,7 +117,7 @@ impl Simulation {
         }
     }
 
-    /// Asks nodes of any rank: `answer` to each of `questions` about a node, in their order.
+    /// Queries nodes of any rank. Returns `answer` for each of `questions` (node, argument), in order.
     #[track_caller]
     pub(crate) fn ask<Q: Pack, A: Pack>(
         &self,
@@ -155,7 +155,7 @@ impl Simulation {
         OfNodes::Brought(all.into_iter())
     }
 
-    /// What `look` finds at each node, of all ranks, in order of nodes.
+    /// Returns the results of `look` for the nodes of all ranks, in order of nodes.
     #[track_caller]
     pub(crate) fn of_machines<'a, T: Pack + 'a>(
         &'a self,
@@ -165,7 +165,7 @@ impl Simulation {
         self.of_nodes(nodes.filter_map(move |node| Some((node, look(self.machine(node)?)?))))
     }
 
-    /// As [`Simulation::of_machines`], of switches.
+    /// Like [`Simulation::of_machines`], for switches.
     #[track_caller]
     pub(crate) fn of_switches<'a, T: Pack + 'a>(
         &'a self,
@@ -174,7 +174,7 @@ impl Simulation {
         self.of_machines(move |machine| if let Machine::Switch(switch) = machine { look(switch) } else { None })
     }
 
-    /// As [`Simulation::of_machines`], of hosts.
+    /// Like [`Simulation::of_machines`], for hosts.
     #[track_caller]
     pub(crate) fn of_hosts<'a, T: Pack + 'a>(
         &'a self,

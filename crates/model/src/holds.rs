@@ -1,4 +1,4 @@
-//! Flows that a neighbour told a node to hold: each waits in a queue of its own, before that of its class.
+//! Flows that a neighbour paused individually (FLORAX): each has a queue ahead of that of its class.
 
 use check::little::QueueArea;
 use check::pauses::PauseLedger;
@@ -9,13 +9,13 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use units::{Time, WIRE_OVERHEAD_BYTES};
 
-/// One flow that is held.
+/// One paused flow.
 #[derive(Debug)]
 struct HeldFlow {
     hold: Hold,
-    /// As they came: not yet counted as having crossed this switch.
+    /// Frames in order of arrival. They do not yet count as forwarded by this switch.
     frames: VecDeque<Frame>,
-    /// Its place in the timers.
+    /// Time of the flow's entry in `timers`.
     asks_at: Time,
 }
 
@@ -25,13 +25,13 @@ impl HeldFlow {
     }
 }
 
-/// What became of holds.
+/// Counters of holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct HoldStatistics {
     begun: u64,
     resumed: u64,
     expired: u64,
-    /// Time held, of all that ended together, and the longest.
+    /// Hold time of all ended holds: sum and maximum.
     total: Time,
     longest: Time,
 }
@@ -45,14 +45,14 @@ impl HoldStatistics {
     }
 }
 
-/// All flows that a node holds, by port.
+/// All paused flows of a node, by port.
 #[derive(Debug)]
 pub(crate) struct Held {
     flows: BTreeMap<(u16, Pair), HeldFlow>,
     timers: BTreeSet<(Time, u16, Pair)>,
-    /// What waits, by port.
+    /// Backlog by port.
     loads: Vec<Load>,
-    /// Length over time by port, and the waits that make it up.
+    /// Queue length over time by port, for Little's law.
     areas: Vec<QueueArea>,
     statistics: HoldStatistics,
 }
@@ -64,19 +64,19 @@ impl Held {
         Held { flows, timers, loads, areas, statistics: HoldStatistics::default() }
     }
 
-    /// The frames that wait at `port`.
+    /// Returns the backlog at `port`.
     pub fn load(&self, port: u16) -> Load {
         self.loads[usize::from(port)]
     }
 
-    /// The frames of one hold that wait at `port`.
+    /// Returns the backlog of one hold at `port`.
     pub fn load_of(&self, port: u16, pair: Pair) -> Load {
         let Some(flow) = self.flows.get(&(port, pair)) else { return Load::default() };
         let bytes = flow.frames.iter().map(|frame| u64::from(frame.size_bytes)).sum();
         Load { frames: flow.frames.len() as u64, bytes }
     }
 
-    /// By port: length over time, how many frames wait, and since when each does.
+    /// Returns per port: length over time, number of frames, and start of the wait of each frame.
     pub fn areas(&self) -> impl Iterator<Item = (&QueueArea, u64, Vec<Time>)> {
         let mut inside = vec![Vec::new(); self.areas.len()];
         for ((port, _), flow) in &self.flows {
@@ -85,40 +85,40 @@ impl Held {
         self.areas.iter().zip(&self.loads).zip(inside).map(|((area, load), inside)| (area, load.frames, inside))
     }
 
-    /// All frames that wait.
+    /// Returns all held frames.
     pub fn frames(&self) -> impl Iterator<Item = &Frame> {
         self.flows.values().flat_map(|flow| &flow.frames)
     }
 
-    /// The holds under which nothing may pass: port, flow, since when, and the first frame that waits.
+    /// Returns the holds with rate zero: port, flow, start, and first frame.
     pub fn stopped(&self) -> impl Iterator<Item = (u16, Pair, Time, Option<&Frame>)> {
         let stopped = self.flows.iter().filter(|(_, flow)| flow.hold.rate_bps() == 0);
         stopped.map(|(&(port, pair), flow)| (port, pair, flow.hold.since(), flow.frames.front()))
     }
 
-    /// What may pass of a flow at `port`; `None` if it is not held.
+    /// Returns the permitted rate of a flow at `port`, or `None` without a hold.
     pub fn rate_bps(&self, port: u16, pair: Pair) -> Option<u64> {
         self.flows.get(&(port, pair)).map(|flow| flow.hold.rate_bps())
     }
 
-    /// When something happens by itself.
+    /// Returns the time of the next release or expiry.
     pub fn next_event(&self) -> Time {
         self.timers.first().map_or(Time::MAX, |first| first.0)
     }
 
-    /// The hold at `port` that a frame from `src` to `dst` falls under.
+    /// Returns the hold at `port` that applies to a frame from `src` to `dst`.
     pub fn pair_of(&self, port: u16, src: u32, dst: u32) -> Option<Pair> {
         let pairs = [Pair { src, dst }, Pair::to(dst)];
         pairs.into_iter().find(|&pair| self.flows.contains_key(&(port, pair)))
     }
 
-    /// Until when the next frame from `src` to `dst` has to wait; `None` if it may go.
+    /// Returns the time until which the next frame from `src` to `dst` must wait, or `None` if it may leave now.
     pub fn waits_until(&self, now: Time, port: u16, src: u32, dst: u32) -> Option<Time> {
         let flow = self.flows.get(&(port, self.pair_of(port, src, dst)?))?;
         (!flow.hold.may_send(now)).then(|| flow.hold.ask_again_at())
     }
 
-    /// A frame of `bytes` on the wire from `src` to `dst` leaves by `port`.
+    /// Charges a frame that leaves by `port` against its hold. `bytes` includes preamble and gap.
     pub fn sent(&mut self, now: Time, port: u16, (src, dst): (u32, u32), bytes: u64) {
         let pair = self.pair_of(port, src, dst);
         if let Some(flow) = pair.and_then(|pair| self.flows.get_mut(&(port, pair))) {
@@ -126,7 +126,7 @@ impl Held {
         }
     }
 
-    /// Whether a frame that is to leave by `port` has to wait for its flow's turn; if it may go, it counts as gone.
+    /// Returns whether a frame that is to leave by `port` must wait for its hold. If not, it is charged as sent.
     pub fn must_wait(&mut self, port: u16, frame: &Frame) -> bool {
         if self.flows.is_empty() {
             return false;
@@ -140,20 +140,20 @@ impl Held {
         !goes
     }
 
-    /// Holds as the check of pauses counts them.
+    /// Returns the counts of holds, for the check of pauses.
     pub fn pauses(&self) -> PauseLedger {
         let HoldStatistics { begun, resumed, expired, .. } = self.statistics;
         PauseLedger { pauses: begun, resumes: resumed, expiries: expired, still_paused: self.flows.len() as u64 }
     }
 
-    /// Time that flows were held up to `now`, all together and the longest.
+    /// Returns the hold time up to `now`: sum and maximum over flows.
     pub fn time_held(&self, now: Time) -> (Time, Time) {
         let running = self.flows.values().map(|flow| now.saturating_sub(flow.hold.since()));
         let HoldStatistics { total, longest, .. } = self.statistics;
         running.fold((total, longest), |(total, longest), span| (total + span, longest.max(span)))
     }
 
-    /// What waits ahead of `frame` with its flow, which it has joined, and when the hold lets the next one go.
+    /// Returns the frames ahead of `frame` in its flow's queue, which contains it, and the time of the next release.
     pub fn ahead_of(&self, port: u16, frame: &Frame) -> (Load, Time) {
         let pair = self.pair_of(port, frame.src, frame.dst);
         let Some(flow) = pair.and_then(|pair| self.flows.get(&(port, pair))) else { return <_>::default() };
@@ -163,7 +163,7 @@ impl Held {
         (load, flow.hold.ask_again_at())
     }
 
-    /// Lets a frame wait from `now` on behind the others of its flow, which is held.
+    /// Appends a frame to the queue of its paused flow, as of `now`.
     pub fn push(&mut self, now: Time, port: u16, frame: &Frame) {
         let Some(pair) = self.pair_of(port, frame.src, frame.dst) else { return };
         if let Some(flow) = self.flows.get_mut(&(port, pair)) {
@@ -178,6 +178,7 @@ impl Held {
     fn set_event(&mut self, port: u16, pair: Pair) {
         let Some(flow) = self.flows.get_mut(&(port, pair)) else { return };
         let at = flow.next_event();
+        // `timers` has one entry per flow, found by `asks_at`.
         if at != flow.asks_at {
             self.timers.remove(&(flow.asks_at, port, pair));
             self.timers.insert((at, port, pair));
@@ -185,7 +186,7 @@ impl Held {
         }
     }
 
-    /// An XOFF was heard; whether the flow was not held before.
+    /// Starts or updates a hold after an XOFF. Returns whether it is new.
     pub fn stop(&mut self, now: Time, port: u16, pair: Pair, rate_bps: u64, expiry: Time) -> bool {
         let new = match self.flows.entry((port, pair)) {
             Entry::Occupied(mut flow) => {
@@ -203,7 +204,7 @@ impl Held {
         new
     }
 
-    /// The flow is held no more, by an XON or because its time is over: what waited, in order.
+    /// Ends a hold, by XON or by expiry. Returns its queued frames in order.
     pub fn go(&mut self, now: Time, port: u16, pair: Pair, by_xon: bool) -> VecDeque<Frame> {
         let Some(flow) = self.flows.remove(&(port, pair)) else { return VecDeque::new() };
         self.timers.remove(&(flow.asks_at, port, pair));
@@ -217,8 +218,7 @@ impl Held {
         flow.frames
     }
 
-    /// The next frame whose flow's turn has come by `now`, and by which port it leaves; flows whose time is over are
-    /// let go, into `freed`.
+    /// Returns the next frame that is due by `now`, and its port. Ends expired holds and moves their frames to `freed`.
     pub fn next_due(&mut self, now: Time, freed: &mut Vec<(u16, Frame)>) -> Option<(u16, Frame)> {
         while let Some(&(_, port, pair)) = self.timers.first().filter(|first| first.0 <= now) {
             let flow = self.flows.get_mut(&(port, pair))?;
@@ -239,7 +239,7 @@ impl Held {
         None
     }
 
-    /// For tests of the checks: a frame that is held is gone, and nobody counts it.
+    /// Fault injection: removes a held frame without counting it.
     #[cfg(test)]
     pub fn lose_in_silence(&mut self) -> bool {
         let Some(((port, _), flow)) = self.flows.iter_mut().find(|(_, flow)| flow.frames.len() > 2) else {
@@ -251,7 +251,7 @@ impl Held {
         true
     }
 
-    /// The flows that are held at `port`.
+    /// Returns the flows that are held at `port`.
     pub fn pairs_at(&self, port: u16) -> Vec<Pair> {
         self.flows.keys().filter(|key| key.0 == port).map(|key| key.1).collect()
     }

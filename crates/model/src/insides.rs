@@ -1,4 +1,4 @@
-//! What a run tells of the inside of switches.
+//! Summary of the pipelines of switches.
 
 use crate::simulation::Simulation;
 use crate::switch::Switch;
@@ -6,7 +6,7 @@ use stats::pipelines::{PipelineSummary, SwitchInside};
 use units::Time;
 
 impl Simulation {
-    /// What `summary.json` says of the inside of switches; `None` where they have none.
+    /// Returns the pipelines' entry of `summary.json`, or `None` if they are not modelled.
     pub(crate) fn insides(&self, now: Time) -> Option<PipelineSummary> {
         self.network.switch.overload.inside()?;
         let fabric = &self.network.fabric;

@@ -6,7 +6,7 @@
 //! ```
 
 #[cfg(test)]
-extern crate self as model; // for what unit tests share with tests/physics
+extern crate self as model; // for code shared by unit tests and tests/physics
 
 mod abroad;
 mod account;

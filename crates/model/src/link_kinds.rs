@@ -1,18 +1,18 @@
-//! What links of a kind have in common: how long frames take.
+//! Kinds of links: parameters and frame durations that several links share.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use units::{PREAMBLE_BYTES, Rate, Time, WIRE_OVERHEAD_BYTES};
 
-/// What the ends of all links of one kind have in common.
+/// Parameters of all links of one kind.
 #[derive(Debug)]
 pub(crate) struct LinkKind {
     pub rate: Rate,
-    /// Picoseconds a byte, or 0 where the rate does not divide 8 Tbps.
+    /// Picoseconds per byte, or 0 if the rate does not divide 8 Tbps.
     ps_per_byte: u64,
-    /// Where it does, what each frame's wire is busy with besides the frame: preamble and gap.
+    /// Wire time of preamble and gap. Only valid if `ps_per_byte` is not 0.
     overhead: Time,
-    /// Where it does, what each frame takes to arrive besides its own bytes: preamble and propagation.
+    /// Propagation delay plus time of the preamble. Only valid if `ps_per_byte` is not 0.
     lead: Time,
     pub delay: Time,
     pub loss: f64,
@@ -20,11 +20,11 @@ pub(crate) struct LinkKind {
     pub log_byte_survival: f64,
 }
 
-/// The kinds of links of a fabric: a handful, for hundreds of thousands of ports.
+/// Kinds of links of a fabric: few kinds for hundreds of thousands of ports.
 #[derive(Debug)]
 pub(crate) struct LinkKinds(BTreeMap<[u64; 4], Arc<LinkKind>>);
 
-/// What makes a kind of link.
+/// Returns the parameters that define a kind.
 fn key(link: &fabric::Link) -> [u64; 4] {
     [link.rate.as_bps(), link.delay.as_ps(), link.loss.to_bits(), link.bit_error_rate.to_bits()]
 }
@@ -38,7 +38,7 @@ impl LinkKinds {
         LinkKinds(kinds)
     }
 
-    /// The kind of `link`, which is one of the fabric.
+    /// Returns the kind of `link`, which must belong to the fabric.
     pub fn of(&self, link: &fabric::Link) -> &Arc<LinkKind> {
         &self.0[&key(link)]
     }
@@ -47,6 +47,7 @@ impl LinkKinds {
 impl LinkKind {
     fn new(link: &fabric::Link) -> LinkKind {
         let bps = link.rate.as_bps();
+        // A byte takes 8e12 / bps picoseconds.
         let per_byte = 8_000_000_000_000u64;
         let ps_per_byte = if per_byte.is_multiple_of(bps) { per_byte / bps } else { 0 };
         LinkKind {
@@ -60,8 +61,8 @@ impl LinkKind {
         }
     }
 
-    /// From the start of a frame of `size_bytes` until the wire is free again, preamble and gap included, and until
-    /// its last bit has come to the other end. The gap is nothing to wait for there.
+    /// Returns the times from the start of a frame of `size_bytes` until the wire is free again (with preamble and
+    /// gap), and until its last bit has arrived. The gap does not delay the arrival.
     #[inline]
     pub fn occupy(&self, size_bytes: u16) -> (Time, Time) {
         let bytes = u64::from(size_bytes);
@@ -74,18 +75,18 @@ impl LinkKind {
         }
     }
 
-    /// From the start of a frame of `size_bytes` until its last bit has come to the other end.
+    /// Returns the time from the start of a frame of `size_bytes` until its last bit has arrived.
     pub fn flight(&self, size_bytes: u16) -> Time {
         self.occupy(size_bytes).1
     }
 
-    /// Picoseconds a byte, those of preamble and gap, and from a frame's own time to its arrival; all 0 where the
-    /// first is no whole number.
+    /// Returns picoseconds per byte, wire time of preamble and gap, and delay plus preamble time. The latter two are
+    /// valid only if the first is not 0.
     pub fn per_byte_ps(&self) -> (u64, Time, Time) {
         (self.ps_per_byte, self.overhead, self.lead)
     }
 
-    /// No frame sent at `t` arrives before `t` plus this.
+    /// Returns the least time between the start of any frame and its arrival.
     pub fn lookahead(&self) -> Time {
         self.flight(protocols::frame::MIN_FRAME_BYTES)
     }

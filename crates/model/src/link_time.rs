@@ -1,8 +1,8 @@
-//! How long links take for how much.
+//! Durations of frames on links.
 
 use units::Time;
 
-/// How long `frames` of the smallest size take at `rate_bps`.
+/// Returns the time of `frames` frames of the smallest size at `rate_bps`, with preamble and gap.
 pub(crate) fn frames_last(frames: u64, rate_bps: u128) -> Time {
     let bits = (u64::from(protocols::frame::MIN_FRAME_BYTES) + units::WIRE_OVERHEAD_BYTES) * 8;
     let ps = u128::from(frames) * u128::from(bits) * 1_000_000_000_000 / rate_bps.max(1);

@@ -1,52 +1,52 @@
-//! What agents are, and what they see: plain values.
+//! Agents and their observations, as plain values.
 
 use protocols::rate_control::Seen;
 use units::{Rate, Time};
 
-/// Whose rate an agent sets.
+/// Scope of an agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Steers {
-    /// One planned flow's.
+    /// One planned flow.
     Flow,
-    /// That of each flow which a host sends, planned or drawn.
+    /// All flows that a host sends, planned or drawn.
     Host,
 }
 
 /// One agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Agent {
-    /// The host that sends, a dense index.
+    /// Index of the sending host.
     pub host: u32,
-    /// Its flow, by its number in results; `None` where all flows of the host are meant.
+    /// Number of the flow in results. `None` for all flows of the host.
     pub flow: Option<u32>,
 }
 
-/// What the flows of an agent saw since the last look.
+/// Statistics of an agent's flows since the last sample.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Look {
-    /// How many of them are under way.
+    /// Number of flows in progress.
     pub under_way: u32,
-    /// Whether none is, nor will be.
+    /// Whether no flow is in progress or still to start.
     pub done: bool,
-    /// At which rate each paces, preamble and gap included, or will when it starts.
+    /// Pacing rate of each flow, including preamble and gap; before its start, the initial rate.
     pub rate: Rate,
-    /// The rate of its host's first port.
+    /// Rate of the host's first port.
     pub line: Rate,
-    /// What left, preamble and gap included.
+    /// Sent bytes, including preamble and gap.
     pub sent_bytes: u64,
-    /// Payload acknowledged for the first time.
+    /// Payload bytes acknowledged for the first time.
     pub acknowledged_bytes: u64,
-    /// Of this, what was marked.
+    /// Of these, payload bytes in marked packets.
     pub marked_bytes: u64,
-    /// How many acknowledgements brought it.
+    /// Number of acknowledgements for these bytes.
     pub acknowledgements: u64,
-    /// Their round trips together, and what they would have been if nothing else had been sent.
+    /// Sum of their round trips. `idle_rtt_sum` is the sum in an idle network.
     pub rtt_sum: Time,
     /// See there.
     pub idle_rtt_sum: Time,
-    /// The least round trip, as a multiple of what it would have been; infinite without any.
+    /// Least ratio of round trip to idle round trip. Infinite without acknowledgements.
     pub least_rtt_ratio: f64,
-    /// Packets said to be missing, and timeouts.
+    /// Packets reported as missing, plus timeouts.
     pub losses: u64,
 }
 
@@ -70,7 +70,7 @@ impl Default for Look {
 }
 
 impl Look {
-    /// Adds what one flow saw.
+    /// Adds the statistics of one flow.
     pub(crate) fn add(&mut self, seen: &Seen) {
         self.sent_bytes += seen.sent_bytes;
         self.acknowledged_bytes += seen.acknowledged_bytes;
@@ -88,9 +88,9 @@ impl Look {
     }
 }
 
-/// The agents of a simulation: where each is, and what it set.
+/// Agents of a simulation, with their positions and last rates.
 #[derive(Debug, Default)]
 pub(crate) struct Places {
-    /// Engine index of its host, its place there, and the share that it set.
+    /// Engine index of the host, agent index at the host, and last share of the line rate.
     pub agents: Vec<(usize, usize, Option<f64>)>,
 }

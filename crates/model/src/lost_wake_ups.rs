@@ -1,4 +1,4 @@
-//! The check "work conservation" against networks that lose wake-ups, and against random networks that lose none.
+//! The check "work conservation" in networks that lose wake-ups, and in random networks that lose none.
 
 use crate::faults::bench::{datagrams, flow, link, pause, plan, setup, transport};
 use crate::faults::packets;
@@ -19,7 +19,7 @@ use traffic::{ENDLESS, Flow, Process, Start};
 use units::random::Stream;
 use units::{Rate, Time};
 
-/// Which nodes lose wake-ups.
+/// Nodes that lose wake-ups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum At {
     Hosts,
@@ -30,8 +30,7 @@ fn check(outcome: &Outcome) -> &Check {
     outcome.checks.iter().find(|check| check.name == "work conservation").expect("always on")
 }
 
-/// From `at` on a node forgets for three microseconds that its ports are due; where departures are lazy, that something
-/// waits.
+/// From `at` on, a node ignores for 3 us that its ports are due, or, with lazy departures, that frames wait.
 fn delay_wake_ups(simulation: &mut Simulation, at: At) {
     for index in 0..simulation.engine.len() {
         let egress = match (simulation.engine.node_mut(index), at) {
@@ -96,7 +95,7 @@ const KINDS: &[Kind] = &[
     }),
     ("switch, lazy departures", At::Switches, || {
         let mut setup = converging([3, 3, 3]);
-        // Congested, and so many arrivals in a window that departures become lazy.
+        // Congested, with enough arrivals per window for lazy departures.
         let process = Process::Constant { rate: Rate::from_gbps(9) };
         setup.traffic = plan(4, (0..3).map(|src| datagrams(src, 3, process, 200, 110_000)));
         setup
@@ -175,7 +174,7 @@ fn a_lost_wake_up_turns_the_check_red() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// A network of several classes, with any flow control, scheduler, gates, shaper and preemption at once.
+/// A network of several classes, with random flow control, scheduler, gates, shaper and preemption.
 fn random_setup(seed: u64) -> Setup {
     let mut random = Stream::new(seed, 5, 0);
     let mut any = |below: u64| random.below(below);
@@ -261,7 +260,7 @@ fn random_setup(seed: u64) -> Setup {
     }
     if any(3) == 0 {
         let fragments = [Fragments::Standard, Fragments::Ideal][any(2) as usize];
-        // Of the gates above, the states of express classes alone hold.
+        // Of the gates above, only states of express classes hold.
         let express = [any(256) as u8, 0xf0, 0x0f][any(3) as usize];
         setup.timing.preemption = Some(PreemptionParameters { express, fragments });
     }
@@ -279,7 +278,7 @@ fn random_setup(seed: u64) -> Setup {
 fn no_random_network_loses_a_wake_up() {
     let mut judged = 0;
     for seed in 0..400 {
-        // Some combinations have no meaning and are refused.
+        // Some combinations are invalid and refused.
         let Ok(mut simulation) = Simulation::new(random_setup(seed)) else { continue };
         assert!(simulation.run(&mut Unwatched));
         let outcome = simulation.finish(&mut Unwatched, false);

@@ -1,4 +1,4 @@
-//! What was measured, and when not all of a run was.
+//! Measurements of the measurement window, and state at the end of the warm-up.
 
 use crate::host::Travel;
 use check::buffer::Mark;
@@ -9,7 +9,7 @@ use stats::jitter::JitterSummary;
 use stats::summary::{LinkSummary, QueueLengths, Utilisation};
 use units::Time;
 
-/// What depends on the span that is measured.
+/// Results that depend on the measurement window.
 #[derive(Clone, Debug)]
 pub(crate) struct Measured {
     pub end: Time,
@@ -18,20 +18,20 @@ pub(crate) struct Measured {
     pub travel: Travel,
     pub jitter: Vec<JitterSummary>,
     pub reordering: Option<ReorderDensity>,
-    /// How many frames should have been judged for it.
+    /// Number of frames that the reordering statistics must cover.
     pub reordering_arrivals: u64,
     pub utilisation: Option<Utilisation>,
     pub queue_lengths: Option<QueueLengths>,
     pub load: Option<Verdict>,
-    /// Payload that had arrived since the run began, by traffic entry, in bytes.
+    /// Payload bytes delivered since the start of the run, by traffic entry.
     pub payload_bytes: Vec<u64>,
 }
 
-/// What the warm-up showed: measurements begin anew after it, checks do not.
+/// State at the end of the warm-up. Measurements restart there, checks continue.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct WarmUp {
     pub little: Findings,
     pub marks: Vec<Mark>,
-    /// Payload that had arrived, by traffic entry, in bytes; empty without a warm-up.
+    /// Payload bytes delivered in the warm-up, by traffic entry. Empty without a warm-up.
     pub payload_bytes: Vec<u64>,
 }

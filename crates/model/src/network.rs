@@ -1,4 +1,4 @@
-//! What all nodes of a run share and never change: routes, traffic, parameters.
+//! Immutable data that all nodes of a run share: routes, traffic, parameters.
 
 use crate::all_delays::AllDelays;
 use crate::clock::NodeClock;
@@ -25,9 +25,9 @@ use std::sync::Arc;
 use traffic::{JOIN, Load};
 use units::{Rate, Time};
 
-/// One of at least two `ports`, by the frame's entropy; not `in_port`: only a frame on a detour around a failed
-/// link would turn around on a regular route, and come back to that link for ever. A frame that was bounced takes
-/// its own route again.
+/// Returns one of at least two `ports`, by the frame's entropy, but not `in_port`. On a regular route only a frame that
+/// detours around a failed link could return by its ingress port, and it would then return to that link forever. A
+/// bounced frame may: it resumes its own route.
 #[inline]
 pub(crate) fn choose(frame: &Frame, salt: u32, ports: &[PortIndex], in_port: PortIndex) -> PortIndex {
     let port = ports[select(frame.entropy, salt, ports.len())];
@@ -43,74 +43,74 @@ fn choose_onward(frame: &Frame, salt: u32, ports: &[PortIndex], in_port: PortInd
     ports.iter().copied().filter(|&port| port != in_port).nth(select(frame.entropy, salt, others)).unwrap_or(in_port)
 }
 
-/// The parts of a [`crate::parameters::Setup`] that every node looks up.
+/// Parts of [`crate::parameters::Setup`] that nodes read.
 #[derive(Debug)]
 pub(crate) struct Network {
     pub fabric: Fabric,
     pub links: LinkKinds,
     pub forwarding: Forwarding,
     pub paths: PathTable,
-    /// Routes set by hand, by node, then in the order in which they were given.
+    /// Manual routes, sorted by node, then in input order.
     pub pins: Vec<Pin>,
-    /// How switches rewrite tags.
+    /// Tag rewriting at switches.
     pub tags: Option<TagRules>,
     pub spread: Spread,
     pub reroute: Reroute,
     pub switch: SwitchParameters,
-    /// Those of switches that do something otherwise.
+    /// Parameters of switches with overrides.
     pub own_switch: BTreeMap<NodeId, SwitchParameters>,
-    /// Those of ports whose marking or scheduler is otherwise.
+    /// Parameters of ports with their own marking or scheduler.
     pub own_port: BTreeMap<(NodeId, PortIndex), SwitchParameters>,
-    /// What becomes of frames that cannot leave at once, where a library user says it.
+    /// User-defined overload action.
     pub overload_rule: Option<CustomOverload>,
-    /// When accounts stop their neighbours, where a library user says it.
+    /// User-defined rule for XOFF and XON.
     pub stop_rule: Option<CustomStop>,
-    /// Switches that take no part in its flow control, ascending.
+    /// Switches outside flow control, ascending.
     pub outside: Vec<NodeId>,
     pub host: HostParameters,
-    /// Planned flows and who waits for whom; drawn flows are with their hosts.
+    /// Planned flows and their dependencies. Hosts generate drawn flows themselves.
     pub traffic: traffic::Plan,
-    /// How many traffic entries there are.
+    /// Number of traffic entries.
     pub traffic_entries: usize,
     pub seed: u64,
-    /// Position among the classes in use, by class.
+    /// Index among the classes in use, by class.
     pub class_slot: [u8; CLASSES],
-    /// What carries flows, by traffic entry.
+    /// Transport of each traffic entry.
     pub transports: Box<[TransportParameters]>,
-    /// What hosts take for the time, by host; `None` where all are exact.
+    /// Clock of each host. `None` if all are exact.
     pub clocks: Option<Box<[NodeClock]>>,
-    /// Of which traffic entries jitter is measured.
+    /// Whether jitter is measured, by traffic entry.
     pub jitter: Box<[bool]>,
-    /// Delays that hosts have seen since the last reset.
+    /// Delays that hosts measured since the last reset.
     pub delays: AllDelays,
-    /// Gates, and what switches take for the time.
+    /// Gates, and clocks of switches.
     pub timing: Timing,
-    /// Where telemetry is kept that frames collect, where any do.
+    /// Storage of telemetry records, if any transport collects telemetry.
     pub telemetry: Option<Telemetry>,
-    /// The classes in use, ascending.
+    /// Classes in use, ascending.
     pub classes: Vec<u8>,
-    /// Agreed rates in bits a second, by source and destination.
+    /// Committed rates in bits per second, by source and destination.
     pub agreements: BTreeMap<Pair, u64>,
     /// Delay of a notification between hosts.
     pub notification_delay: Time,
-    /// Whether a flow's frames cannot overtake each other.
+    /// Whether frames of a flow cannot overtake each other.
     pub in_order: bool,
-    /// What is traced and captured.
+    /// Selection of the trace and the captures.
     pub selection: Option<Arc<Selection>>,
-    /// How flows are numbered in results.
+    /// Numbering of flows in results.
     pub numbering: Numbering,
-    /// Whether pauses are written down.
+    /// Whether pauses are recorded.
     pub record_pauses: bool,
-    /// Up to which displacement reordering is measured, if it is.
+    /// Largest displacement of the reordering statistics, in frames. `None` if not measured.
     pub reordering: Option<u32>,
     /// Whether lengths of output queues are measured.
     pub queue_lengths: bool,
-    /// Above which share of a queue time is measured, if it is.
+    /// Share of a queue above which time is measured. `None` if not measured.
     pub utilisation: Option<f64>,
 }
 
 impl Network {
-    /// The host at which the target of a notification waits: that of a flow's source, or of a join.
+    /// Returns the host that a notification is sent to: the source of the target flow, or the host of the target join.
     pub fn host_of(&self, target: u32) -> u32 {
         match self.traffic.joins.get((target & !JOIN) as usize) {
             Some(join) if target & JOIN != 0 => join.host,
@@ -118,24 +118,24 @@ impl Network {
         }
     }
 
-    /// What `node` is as a switch; hosts have what all have. Its kinds of buffer, flow control and overload are those
-    /// of [`Network::switch`].
+    /// Returns the parameters of the switch `node`, with its overrides. The kinds of buffer, flow control and overload
+    /// always equal those of [`Network::switch`]. Hosts use the defaults.
     pub fn switch_of(&self, node: NodeId) -> &SwitchParameters {
         self.own_switch.get(&node).unwrap_or(&self.switch)
     }
 
-    /// How the port `port` of `node` marks and schedules.
+    /// Returns the parameters of a port, for marking and scheduling.
     pub fn port_of(&self, node: NodeId, port: PortIndex) -> &SwitchParameters {
         self.own_port.get(&(node, port)).unwrap_or_else(|| self.switch_of(node))
     }
 
-    /// What carries the flows of a traffic entry.
+    /// Returns the transport of a traffic entry.
     #[inline]
     pub fn transport(&self, traffic: u8) -> &TransportParameters {
         &self.transports[usize::from(traffic)]
     }
 
-    /// Whether `flow` of this entry of the traffic consists of datagrams, which receivers do not acknowledge.
+    /// Returns whether `flow` of this traffic entry consists of datagrams, which receivers do not acknowledge.
     pub fn is_datagram(&self, flow: u32, traffic: u8) -> bool {
         match self.traffic.flows.get(flow as usize) {
             Some(flow) if matches!(flow.load, Load::Datagrams(_)) => true,
@@ -143,36 +143,36 @@ impl Network {
         }
     }
 
-    /// Whether `flow` of this entry of the traffic is a message of a connection with several.
+    /// Returns whether `flow` of this traffic entry is one of several messages of a connection.
     #[inline]
     pub fn carries_messages(&self, flow: u32, traffic: u8) -> bool {
         self.traffic.connections.are_shared_by(flow) && self.transport(traffic).has_connections()
     }
 
-    /// The transport whose receivers ask for what is sent, if one does.
+    /// Returns the receiver-driven transport, if there is one.
     pub fn receiver_driven(&self) -> Option<&TransportParameters> {
         self.transports.iter().find(|transport| transport.receiver_driven().is_some())
     }
 
-    /// The clock of a host; `None` if it is exact.
+    /// Returns the clock of a host, or `None` if it is exact.
     #[inline]
     pub fn clock(&self, host: u32) -> Option<&NodeClock> {
         self.clocks.as_ref().map(|clocks| &clocks[host as usize])
     }
 
-    /// The gates of a port, where it has any, and the clock that they go by; `None` is exact.
+    /// Returns the gates of a port, if any, and the clock that drives them. A clock of `None` is exact.
     pub fn gates(&self, node: NodeId, port: PortIndex) -> Option<(Arc<GateList>, Option<NodeClock>)> {
         let of_cycles = || self.timing.cycles.get(&(node, port)).and_then(|cycles| cycles.gates().ok()).map(Arc::new);
         let list = self.timing.gates.get(&(node, port)).cloned().or_else(of_cycles)?;
         Some((list, self.node_clock(node)))
     }
 
-    /// The cycles of a port of a switch, where it has any, and the clock that they go by; `None` is exact.
+    /// Returns the cycles of a switch port, if any, and the clock that drives them. A clock of `None` is exact.
     pub fn cycles(&self, node: NodeId, port: PortIndex) -> Option<(Cycles, Option<NodeClock>)> {
         Some((*self.timing.cycles.get(&(node, port))?, self.node_clock(node)))
     }
 
-    /// The clock of a host or a switch; `None` if it is exact.
+    /// Returns the clock of a host or a switch, or `None` if it is exact.
     fn node_clock(&self, node: NodeId) -> Option<NodeClock> {
         match self.fabric.host_index(node) {
             Some(host) => self.clock(host).copied(),
@@ -180,12 +180,12 @@ impl Network {
         }
     }
 
-    /// Who interrupts whom at the ports of `node`: at switches alone.
+    /// Returns the preemption parameters of `node`. Only switches preempt.
     pub fn preemption_at(&self, node: NodeId) -> Option<PreemptionParameters> {
         self.timing.preemption.filter(|_| self.fabric.host_index(node).is_none())
     }
 
-    /// A frame that collects telemetry starts to leave a switch by a port.
+    /// Appends the telemetry of one hop when a frame that collects telemetry starts transmission at a switch.
     #[cold]
     pub fn collect(&self, frame: &Frame, hop: Hop) {
         if let (Some(telemetry), Some(record)) = (&self.telemetry, frame.record().filter(|_| frame.goes_forward())) {
@@ -193,13 +193,13 @@ impl Network {
         }
     }
 
-    /// The candidate egress ports for `frame` at `node`, by ascending port.
+    /// Returns the candidate egress ports for `frame` at `node`, ascending.
     #[inline]
     pub fn candidates(&self, node: NodeId, frame: &Frame, in_port: PortIndex) -> &[PortIndex] {
         self.forwarding.lookup_from(node, frame.dst, in_port)
     }
 
-    /// The port by which `frame` leaves `node`; `None` without a route.
+    /// Returns the port by which `frame` leaves `node`, or `None` without a route.
     #[inline]
     pub fn route(&self, node: NodeId, salt: u32, frame: &Frame, in_port: PortIndex) -> Option<PortIndex> {
         if frame.flags & flags::EXPLICIT_PATH != 0 {
@@ -215,7 +215,7 @@ impl Network {
     #[cold]
     fn explicit(&self, node: NodeId, salt: u32, frame: &Frame, in_port: PortIndex) -> Option<PortIndex> {
         let path = fabric::routing::PathId(frame.entropy);
-        // Hop 0 is the host's own port. A frame beyond its path's end goes on by the ordinary tables.
+        // Hop 0 is the host's own port. A frame beyond the end of its path follows the routing tables.
         match self.paths.port(path, u32::from(frame.hops)) {
             Some(port) => Some(port),
             None => {
@@ -225,36 +225,36 @@ impl Network {
         }
     }
 
-    /// The pins of a node.
+    /// Returns the manual routes of a node.
     pub fn pins_of(&self, node: NodeId) -> &[Pin] {
         let from = self.pins.partition_point(|pin| pin.node < node);
         let count = self.pins[from..].partition_point(|pin| pin.node == node);
         &self.pins[from..from + count]
     }
 
-    /// Whether a node has pins.
+    /// Returns whether a node has manual routes.
     pub fn has_pins(&self, node: NodeId) -> bool {
         !self.pins_of(node).is_empty()
     }
 
-    /// The salt of a node's choices.
+    /// Returns the hash salt of a node.
     pub fn salt(&self, node: NodeId) -> u32 {
         self.forwarding.salt(node)
     }
 }
 
 impl Network {
-    /// Whether switches turn frames around or send them by other ports than their routes'.
+    /// Returns whether switches bounce or detour frames.
     pub fn turns(&self) -> bool {
         self.overload_rule.is_some() || matches!(self.switch.overload, Overload::Bounce { .. } | Overload::Detour)
     }
 
-    /// The port by which `frame` came, or would have come, to the switch `node` on its way from its source along
-    /// regular routes; `None` where these do not pass there.
+    /// Returns the ingress port of `frame` at the switch `node` on its regular route from the source, whether or not it
+    /// took that route. `None` if the route does not contain `node`.
     pub fn first_arrival(&self, node: NodeId, frame: &Frame) -> Option<PortIndex> {
         let mut at = self.fabric.host_node(frame.src);
         let mut ingress = PortIndex::MAX;
-        // Each node is passed at most once on a regular route.
+        // A regular route contains each node at most once, which bounds the loop.
         for _ in 0..=self.fabric.nodes().len() {
             if at == node {
                 return Some(ingress);
@@ -271,17 +271,17 @@ impl Network {
         None
     }
 
-    /// Whether flow control reaches `node`: hosts always, and switches but for those left out.
+    /// Returns whether `node` is part of flow control. Hosts always are.
     pub fn takes_part(&self, node: NodeId) -> bool {
         self.outside.binary_search(&node).is_err()
     }
 
-    /// Flow control as the switch `node` lives it.
+    /// Returns the flow control that applies at the switch `node`.
     pub fn flow_control_of(&self, node: NodeId) -> &FlowControl {
         if self.takes_part(node) { &self.switch_of(node).flow_control } else { &FlowControl::None }
     }
 
-    /// The credits of a port on `link`, where there are any: both ends must know of them.
+    /// Returns the credits of a port on `link`, if both ends use credits.
     pub fn credits(&self, link: &fabric::Link) -> Option<Box<CreditPort>> {
         let parameters = self.switch.flow_control.credit()?;
         if ![link.a.node, link.b.node].into_iter().all(|end| self.takes_part(end)) {
@@ -293,9 +293,9 @@ impl Network {
         Some(Box::new(CreditPort::new(parameters.classes & in_use, credits, update, mtu)))
     }
 
-    /// The headroom of the account in `slot` of a port of `switch` on `link`, with credits the room that they stand
-    /// for: zero for lossy classes. A neighbour that takes no part gets the same, beyond which its frames are lost: it
-    /// takes nothing from others.
+    /// Returns the headroom in bytes of the account in `slot` of a port of `switch`, or under credits the granted room.
+    /// Lossy classes have none. The account of a neighbour outside flow control has equal headroom. Beyond it, frames
+    /// are lost, so such a neighbour takes no room from others.
     pub fn headroom(&self, switch: NodeId, rate: Rate, delay: Time, slot: usize) -> u64 {
         match *self.flow_control_of(switch) {
             FlowControl::Pfc(parameters) if parameters.classes & (1 << self.classes[slot]) == 0 => 0,

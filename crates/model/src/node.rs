@@ -1,4 +1,4 @@
-//! What the engine runs: a switch or a host.
+//! Node of the engine: a switch or a host.
 
 use crate::account::Ledger;
 use crate::books::Books;
@@ -17,16 +17,16 @@ use units::Time;
 pub(crate) enum Machine {
     Switch(Box<Switch>),
     Host(Box<Host>),
-    /// A host that starts nothing, and that nothing has reached yet. Of a large fabric few hosts may take part, and one
-    /// that does not costs no more than this. What arrives first wakes it.
+    /// A host that starts no flow and has received nothing. Large fabrics may have few active hosts, so idle ones take
+    /// no memory beyond this. The first arrival creates the host.
     Quiet(NodeId, Arc<Network>),
 }
 
-/// Of a node that has counted nothing.
+/// Ledger of a node without counts.
 static NOTHING: LazyLock<Ledger> = LazyLock::new(Ledger::default);
 
 impl Machine {
-    /// The host `node`, which starts `starts`.
+    /// Creates the host `node`, which starts `starts`.
     pub fn host(node: NodeId, network: &Arc<Network>, starts: Starts) -> Machine {
         if starts.is_empty() && Host::may_sleep(node, network) {
             Machine::Quiet(node, Arc::clone(network))
@@ -35,7 +35,7 @@ impl Machine {
         }
     }
 
-    /// A host that is quiet is so no longer.
+    /// Turns a quiet host into a full one.
     #[cold]
     pub fn wake(&mut self) {
         if let Machine::Quiet(node, network) = self {
@@ -43,7 +43,7 @@ impl Machine {
         }
     }
 
-    /// What a quiet host does in a window.
+    /// Runs a window of a quiet host.
     #[cold]
     #[inline(never)]
     fn listen(&mut self, window: &mut Window<'_, OnWire>) -> Time {
@@ -51,7 +51,7 @@ impl Machine {
             return Time::MAX;
         }
         self.wake();
-        // Not the host's own: of that there is one call, so that it stands where it is called.
+        // Not `host.run`: a single call site of it is inlined in `run`.
         self.run(window)
     }
 
@@ -59,7 +59,7 @@ impl Machine {
         self.books().map_or(&NOTHING, |books| &books.ledger)
     }
 
-    /// None of a quiet host.
+    /// Returns the records of a node, or `None` for a quiet host.
     pub fn books(&self) -> Option<&Books> {
         match self {
             Machine::Switch(switch) => Some(&switch.core.books),
@@ -77,7 +77,7 @@ impl Machine {
         }
     }
 
-    /// Its ports; none of a quiet host, by whose ports nothing has gone.
+    /// Returns the ports, or `None` for a quiet host, which has sent nothing.
     pub fn egress(&self) -> Option<&Egress> {
         match self {
             Machine::Switch(switch) => Some(&switch.core.egress),
@@ -88,8 +88,9 @@ impl Machine {
 }
 
 impl Node for Machine {
+    // `turns` is the prefetch distance in nodes: 3 fetches the node itself, 2 and 1 the data that it points to.
     type Message = OnWire;
-    #[inline(always)] // once for every run of a node
+    #[inline(always)] // called for each run of a node
     fn run(&mut self, window: &mut Window<'_, OnWire>) -> Time {
         match self {
             Machine::Switch(switch) => switch.run(window),
@@ -99,7 +100,7 @@ impl Node for Machine {
     }
 
     fn work(&self) -> u64 {
-        // What a frame costs where it comes, and where it is made.
+        // Cost is one unit per frame handled at arrival and per frame generated.
         let ledger = self.ledger();
         ledger.hops + ledger.packets.injected.frames
     }
@@ -126,7 +127,7 @@ mod tests {
     use traffic::{Entry, Pairs, Pattern, PlanBuilder, Workload};
     use units::Rate;
 
-    /// A frame on its way to a host wakes it, and nothing else does.
+    /// Only a frame for a host wakes it.
     #[test]
     fn a_host_sleeps_until_something_reaches_it() {
         let links = TierLinks::uniform(LinkSpec::new(Rate::from_gbps(100), Time::from_ns(500)));
@@ -136,7 +137,7 @@ mod tests {
         let pairs = Pairs { pattern: Pattern::Permutation, workload: Workload::Endless };
         traffic::pairs(&pairs, &[3, 9], &Entry::new(1, 0), &mut plan).unwrap();
         let plan = plan.build(hosts.len() as u32).unwrap();
-        // Host 9 only listens.
+        // Host 9 only receives.
         let plan = traffic::Plan { flows: plan.flows.into_iter().filter(|flow| flow.src == 3).collect(), ..plan };
         let setup = Setup { duration: Time::from_us(20), ..Setup::new(fabric, plan).unwrap() };
         let mut simulation = Simulation::new(setup).unwrap();

@@ -1,18 +1,17 @@
-//! How flows are numbered.
+//! Numbers of flows.
 
 use protocols::frame::Frame;
 
-/// Flows drawn during the run have this bit in their number; the others are numbered by the plan.
+/// Bit in the numbers of flows that are drawn during the run. The plan numbers all other flows.
 pub(crate) const DRAWN: u32 = 1 << 31;
 
-/// The UDP or TCP source port of the connection with this number, in tables and captures: the dynamic ports (RFC 6335)
-/// in turn.
+/// Returns the UDP or TCP source port of a connection, in tables and captures: the dynamic ports (RFC 6335) in turn.
 pub(crate) fn source_port(connection: u64) -> u16 {
     49_152 + (connection % 16_384) as u16
 }
 
-/// How flows are numbered in results: planned ones by the plan; those drawn during the run behind them, the n-th of
-/// each host in turn. A number does not depend on when its flow ends.
+/// Numbers of flows in results: first planned flows, then drawn ones, interleaved by host. A number does not depend on
+/// the end of its flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Numbering {
     pub planned: u64,
@@ -20,7 +19,7 @@ pub(crate) struct Numbering {
 }
 
 impl Numbering {
-    /// The number of `flow` of host `src`.
+    /// Returns the number of `flow` of host `src`.
     #[inline]
     pub fn of(&self, src: u32, flow: u32) -> u64 {
         if flow & DRAWN == 0 {
@@ -30,9 +29,9 @@ impl Numbering {
         }
     }
 
-    /// The flow that `frame` belongs to.
+    /// Returns the number of the flow that `frame` belongs to.
     pub fn of_frame(&self, frame: &Frame) -> u64 {
-        // Replies go to the host whose flow it is.
+        // Replies travel to the flow's source.
         self.of(if frame.goes_forward() { frame.src } else { frame.dst }, frame.flow)
     }
 }

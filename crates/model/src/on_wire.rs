@@ -1,10 +1,10 @@
-//! What links carry.
+//! Messages on links.
 
 use engine::Message;
 use protocols::frame::Frame;
 use units::Time;
 
-/// A frame on a link, or a notification between hosts, as the engine sees it.
+/// A frame on a link, or a notification between hosts, as an engine message.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(transparent)]
 pub(crate) struct OnWire(pub Frame);

@@ -1,4 +1,4 @@
-//! Flows that have no row at the end of a run: their receivers report whether the last byte arrived.
+//! Flows without a row at the end of a run: their receivers report the delivery of the last byte.
 
 use crate::flow_ends::deliver;
 use crate::host::{FlowEnd, Host};
@@ -6,15 +6,14 @@ use crate::node::Machine;
 use crate::simulation::Simulation;
 
 impl Simulation {
-    /// Flows without a row at the end of the run: those whose senders are under way, by host, and then those whose
-    /// senders get no acknowledgement and whose receivers lack bytes. Of several ranks all call it, and the first gets
-    /// them.
+    /// Returns flows without a row at the end of the run: first those with senders in progress, by host, then those
+    /// without acknowledgements whose receivers lack bytes. All ranks must call it. Rank 0 gets the flows.
     pub(crate) fn flows_without_row(&mut self) -> Vec<FlowEnd> {
         let undelivered = self.flow_ends.take_undelivered();
         let of_host = |host: &Host| host.unfinished().map(|end| (host.node.0, end)).collect::<Vec<_>>();
         let mut own: Vec<(u32, FlowEnd)> = self.hosts().flat_map(of_host).collect();
         own.extend(undelivered.map(|end| (u32::MAX, end)));
-        // The last byte may have arrived all the same, wherever the receiver is.
+        // The last byte may have arrived nevertheless. The receiver may be at another rank.
         let receiver = |end: &FlowEnd| self.network.fabric.host_node(end.dst).0;
         let queries = own.iter().map(|(_, end)| (receiver(end), end.key())).collect();
         let deliveries = self.ask(queries, |machine, &key: &(u32, u32)| match machine {
@@ -31,8 +30,8 @@ impl Simulation {
         all.into_iter().map(|(_, end)| end).collect()
     }
 
-    /// Lets the hosts at `indices` drop the deliveries of flows that have a row. Several ranks keep them all: a rank
-    /// does not know whether senders at another one have ended.
+    /// Drops deliveries of flows that have a row at the hosts at `indices`. With several ranks all are kept, since a
+    /// rank cannot check senders of other ranks.
     pub(crate) fn drop_forgotten(&mut self, indices: &[u32]) {
         if self.company.is_some() {
             return;

@@ -1,4 +1,4 @@
-//! What a run has shown: the closed account, the checks, the statistics.
+//! Results of a run: the packet account, the checks, the statistics.
 
 use crate::account::Ledger;
 use crate::bounce_storms::Storms;
@@ -27,11 +27,11 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use units::Time;
 
-/// How many ports a summary names in each list.
+/// Number of ports in each list of a summary.
 const LISTED_PORTS: usize = 10;
 
 impl Simulation {
-    /// Looks at what was measured since the warm-up.
+    /// Returns the measurements since the warm-up.
     pub(crate) fn measure(&self, now: Time) -> Measured {
         let (mut own_delay, mut own_travel) = (Histogram::new(), Travel::default());
         let (mut carried, mut late) = (0, 0);
@@ -63,9 +63,9 @@ impl Simulation {
         }
     }
 
-    /// Sums up the run at its present time. Flows that have not ended are handed to `watcher`, and count as completed
-    /// if their last byte has arrived. `expect_deadlock` turns the deadlock check around. Of several ranks all call
-    /// it, and the first gets what it says; the others, as if their network were empty.
+    /// Summarises the run at the current time. Passes unfinished flows to `watcher`; they count as completed if their
+    /// last byte has arrived. `expect_deadlock` inverts the deadlock check. All ranks must call it: rank 0 returns the
+    /// result, the others a result of an empty network.
     pub fn finish(&mut self, watcher: &mut dyn Watcher, expect_deadlock: bool) -> Outcome {
         let now = self.now();
         let own = self.hosts().map(|host| host.measured.flows_started).sum::<u64>();
@@ -76,7 +76,7 @@ impl Simulation {
         for end in &unfinished {
             self.flow_ended(end, watcher);
         }
-        // Datagrams that were lost keep no flow open: nothing follows them.
+        // Lost datagrams are not retransmitted, so they do not keep their flow open.
         let all_complete = unfinished.iter().all(|end| end.delivered.is_some() || !end.open);
         self.judge_at_end(now);
         let ledger = self.ledger(now);
@@ -161,9 +161,10 @@ impl Simulation {
         }
     }
 
-    /// Judges what waits for the ports of this rank as the run ends at `now`: see [`check::work`].
+    /// Runs the work-conservation check on the backlog of this rank's ports at `now`, the end of the run: see
+    /// [`check::work`].
     fn judge_at_end(&mut self, now: Time) {
-        // A run that was stopped may have left nodes behind `now`.
+        // Nodes of a stopped run may be behind `now`.
         let nodes = if self.stopped_early { 0 } else { self.engine.len() };
         for index in 0..nodes {
             match self.engine.node_mut(index) {
@@ -174,7 +175,7 @@ impl Simulation {
         }
     }
 
-    /// Payload that arrived in the window, which ends with the last completion where no flow was left open.
+    /// Returns the payload of the measurement window. The window ends at the last completion if no flow is open.
     fn goodput(&self, measured: &Measured, all_complete: bool) -> Goodput {
         let before = self.warmed_up.payload_bytes.iter().chain(std::iter::repeat(&0));
         let payload_bytes = measured.payload_bytes.iter().zip(before).map(|(bytes, before)| bytes - before).collect();
@@ -183,10 +184,10 @@ impl Simulation {
         Goodput::new(start.as_ps(), last.min(measured.end).as_ps(), payload_bytes)
     }
 
-    /// How delays varied, by traffic entry, where it is measured.
+    /// Returns the jitter per traffic entry, if measured.
     fn jitter(&self) -> Vec<JitterSummary> {
         let mut flows: BTreeMap<u8, Vec<FlowDelays>> = BTreeMap::new();
-        // Not by the engine's order, in which neighbours stand together: sums of floats depend on it.
+        // In node order, not engine order: sums of floats depend on the order.
         let of_host = |host: &Host| Some(host.measured.jitter.as_ref()?.flows().collect::<Vec<_>>());
         for (traffic, delays) in self.of_hosts(of_host).flat_map(|(_, flows)| flows) {
             flows.entry(traffic).or_default().push(delays);
@@ -194,9 +195,9 @@ impl Simulation {
         flows.iter().map(|(traffic, flows)| JitterSummary::of(u32::from(*traffic), flows)).collect()
     }
 
-    /// Where frames were lost: the worst places first, then in order of nodes and causes.
+    /// Returns the losses by node and cause: most packets first, ties by node and cause.
     fn losses(&self) -> Vec<LossAt> {
-        // Not by the engine's order, in which neighbours stand together.
+        // In node order, not engine order, which depends on the partition.
         let dropped_at = |machine: &Machine| {
             let packets = &machine.ledger().packets;
             (packets.dropped_total().frames > 0).then_some(packets.dropped)
@@ -215,21 +216,23 @@ impl Simulation {
         losses.into_iter().map(named).collect()
     }
 
-    /// The most that the buffer of any switch held since the warm-up, of several ranks of any at this one.
+    /// Returns the largest occupancy of any switch buffer of this rank since the warm-up, in bytes.
     pub fn buffer_peak_bytes(&self) -> u64 {
         self.switches().map(|switch| switch.core.buffer.max).max().unwrap_or(0)
     }
 
-    /// The counters of all nodes, with what is still under way. Of several ranks all call it, and the first gets it.
+    /// Returns the counters of all nodes, plus frames in flight. All ranks must call it. Rank 0 gets the result.
     pub fn ledger(&self, now: Time) -> Ledger {
         let mut total = Ledger::default();
         self.parts(self.own_ledger(now)).iter().for_each(|part| total.merge(part));
         total
     }
 
-    /// As [`Simulation::ledger`], of this rank's nodes.
+    /// Like [`Simulation::ledger`], for this rank only.
     pub(crate) fn own_ledger(&self, now: Time) -> Ledger {
         let mut total = Ledger::default();
+        // A frame is in exactly one place: on a wire, in a queue, hold or pipeline, at a host, or kept by a preempting
+        // port.
         let turns = self.network.turns();
         for index in 0..self.engine.len() {
             let machine = self.engine.node(index);
@@ -298,7 +301,7 @@ impl Simulation {
         for index in 0..self.engine.len() {
             let rules = self.engine.node(index).egress().into_iter().flat_map(|egress| &egress.rules);
             for Rules { pause, credit, .. } in rules {
-                // PAUSE stops a port as a whole, once.
+                // PAUSE stops the whole port, so count its time once, not per class.
                 total += if by_port { pause.port_stopped_time(now) } else { pause.total_stopped(now) };
                 longest = longest.max(pause.longest_stop(now));
                 if let Some(credit) = credit {
@@ -329,7 +332,7 @@ impl Simulation {
         }
     }
 
-    /// How far frames came out of order so far, where it is measured.
+    /// Returns the displacement statistics so far, if measured.
     fn reordering(&self) -> Option<ReorderDensity> {
         let threshold = self.network.reordering?;
         let mut own = ReorderDensity::new(threshold);
@@ -339,7 +342,7 @@ impl Simulation {
         Some(total)
     }
 
-    /// How full queues were so far, where it is measured.
+    /// Returns the utilisation of queues so far, if measured.
     fn utilisation(&self, now: Time) -> Option<Utilisation> {
         let threshold = self.network.utilisation?;
         let of_switch = |switch: &Switch| Some(switch.loads().collect::<Vec<_>>());
@@ -360,9 +363,9 @@ impl Simulation {
     fn links(&self, now: Time) -> LinkSummary {
         let fabric = &self.network.fabric;
         let span = now.saturating_sub(self.warm_up);
-        // A port by which nothing left is idle to the summary, and nothing waited at it.
+        // Ports that sent nothing and had no backlog are left out: the summary treats them as idle.
         let looks_at = |machine: &Machine| {
-            // Nothing has gone by the ports of a quiet host.
+            // Ports of a quiet host never sent a frame.
             let (egress, node) = (machine.egress()?, machine.books()?.node);
             let used = |port: usize| {
                 let PortTotals { bytes, busy, blocked, .. } = egress.measured(now, port as u16);
@@ -374,11 +377,11 @@ impl Simulation {
                 let utilisation = share_of(busy, span);
                 (busy > Time::ZERO || bytes > 0 || queue > 0).then_some((port, bytes, utilisation, queue, blocked))
             };
-            // A port has a cell for its link; notifications have none.
+            // Each link port has a cell. Notification ports have none.
             let ports: Vec<_> = (0..egress.len().min(fabric.ports(node).len())).filter_map(used).collect();
             (!ports.is_empty()).then_some(ports)
         };
-        // Of half a million ports some are listed; the others are looked at and forgotten.
+        // Each list keeps only a few of up to half a million ports.
         let (mut busiest, mut longest_queues) = (Vec::new(), Vec::new());
         let (mut total, count) = (0.0, fabric.port_count());
         for (node, ports) in self.of_machines(looks_at) {
@@ -409,7 +412,7 @@ impl Simulation {
         LinkSummary { mean_utilisation, busiest, longest_queues }
     }
 
-    /// What the check says of a deadlock, with names where the check itself has numbers.
+    /// Returns the description of a deadlock, with node names in place of numbers.
     pub(crate) fn deadlock_words(&self, found: &check::deadlock::Deadlock, expected: bool) -> String {
         let name = |node: u32| self.network.fabric.name(fabric::NodeId(node));
         let step = |hold: &check::deadlock::Hold| {
@@ -478,7 +481,7 @@ impl Simulation {
     }
 }
 
-/// The share of `span` that `part` is of it, 0..=1; 0 of no time.
+/// Returns `part / span`, limited to 0..=1, and 0 for an empty span.
 pub(crate) fn share_of(part: Time, span: Time) -> f64 {
     if span == Time::ZERO { 0.0 } else { part.min(span).as_ps() as f64 / span.as_ps() as f64 }
 }
@@ -521,7 +524,7 @@ fn lossless_losses(ledger: &Ledger) -> Vec<LosslessLoss> {
     ledger.lossless_losses.iter().map(loss).collect()
 }
 
-/// What lossless classes lost by `cause`, if anything, and if no check fails for it.
+/// Returns the warning for losses of lossless classes by `cause`. `None` if a check covers this cause.
 fn lossless_warning(ledger: &Ledger, cause: Cause) -> Option<String> {
     let frames = ledger.lossless_losses.by(cause).frames;
     if frames == 0 {
@@ -555,7 +558,7 @@ fn lossless_warning(ledger: &Ledger, cause: Cause) -> Option<String> {
     Some(format!("{frames} frames of lossless classes were lost {why}"))
 }
 
-/// Puts `item` into a list in the order of `compare`, which keeps its first [`LISTED_PORTS`].
+/// Inserts `item` into a list that is sorted by `compare` and keeps its first [`LISTED_PORTS`] entries.
 fn list<T>(listed: &mut Vec<T>, item: T, compare: impl Fn(&T, &T) -> Ordering) {
     let at = listed.partition_point(|before| compare(before, &item).is_le());
     if at < LISTED_PORTS {

@@ -1,4 +1,4 @@
-//! What a simulation is made of, after a scenario has been read and checked.
+//! Input of a simulation: a scenario after parsing and validation.
 
 use crate::custom::{CustomOverload, CustomStop};
 use fabric::routing::{Failure, Forwarding, PathTable};
@@ -29,15 +29,15 @@ pub use overrides::SwitchOverride;
 pub use recording::{CaptureParameters, RecordParameters, StormParameters, TraceParameters};
 pub use timing::Timing;
 
-/// Traffic classes (802.1Q priorities).
+/// Number of traffic classes (802.1Q priorities).
 pub const CLASSES: usize = 8;
 
-/// A limit that is fixed or follows what is left of the shared buffer.
+/// A limit in bytes, either fixed or proportional to the free part of the shared buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Threshold {
-    /// This many bytes.
+    /// A fixed limit.
     Static {
-        /// Bytes.
+        /// Limit, in bytes.
         bytes: u64,
     },
     /// `alpha` times the free part of the shared buffer (Choudhury and Hahne, 1998).
@@ -47,38 +47,38 @@ pub enum Threshold {
     },
 }
 
-/// The largest buffer of a switch and the largest room of a queue, in bytes: queues and accounts count in 32 bits, so
-/// that a queue fits one cache line. No switch has 4 GiB of packet buffer.
+/// Largest buffer of a switch and largest limit of a queue, in bytes. Queues and accounts use 32-bit counters, so that
+/// a queue fits in one cache line. No switch has 4 GiB of packet buffer.
 pub const MOST_BUFFER_BYTES: u64 = u32::MAX as u64;
 
-/// How much a switch can hold.
+/// Packet memory of a switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Buffer {
-    /// One buffer for all ports; `egress` limits each lossy egress queue.
+    /// One buffer for all ports.
     Shared {
-        /// Bytes in all, headroom included.
+        /// Total size in bytes, including headroom.
         bytes: u64,
-        /// The most that a lossy queue may hold.
+        /// Limit of each lossy egress queue.
         egress: Threshold,
     },
-    /// Every egress queue has room of its own.
+    /// A separate limit per egress queue.
     PerQueue {
-        /// The most that a queue may hold.
+        /// Limit of each queue.
         limit: QueueLimit,
     },
 }
 
-/// A queue's room.
+/// Limit of a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QueueLimit {
-    /// In bytes of frames.
+    /// Bytes of frames.
     Bytes(u64),
-    /// In frames.
+    /// Number of frames.
     Packets(u32),
 }
 
 impl QueueLimit {
-    /// Whether a frame of `size_bytes` fits beside `frames` frames of `bytes` together.
+    /// Returns whether a frame of `size_bytes` fits into a queue that holds `frames` frames of `bytes` in total.
     #[inline]
     pub fn fits(&self, frames: usize, bytes: u64, size_bytes: u16) -> bool {
         match *self {
@@ -88,38 +88,38 @@ impl QueueLimit {
     }
 }
 
-/// When a switch stops its neighbours.
+/// Flow control of a switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FlowControl {
-    /// Never.
+    /// None.
     None,
-    /// 802.3x: the whole port.
+    /// 802.3x PAUSE, per port.
     Pause(PauseParameters),
-    /// 802.1Qbb: the classes of `classes`.
+    /// 802.1Qbb PFC, for the classes in `classes`.
     Pfc(PauseParameters),
-    /// Credits: a neighbour sends only what there is room for.
+    /// Credits: a neighbour sends only into reserved room.
     Credit(CreditParameters),
-    /// The output decides, by flow. Takes [`Buffer::PerQueue`], whose limit then holds for all that waits at a port.
+    /// Decided at the output, per flow. Requires [`Buffer::PerQueue`], whose limit then covers the backlog of a port.
     Florax(BackpressureParameters),
-    /// The output decides, by destination; as above.
+    /// Like `Florax`, per destination.
     Destination(BackpressureParameters),
-    /// The output decides, and stops whole ports by 802.3x; as above.
+    /// Like `Florax`, but pauses whole ports with 802.3x PAUSE.
     PauseAtOutput(BackpressureParameters, Reaction),
 }
 
-/// An agreed rate (service level) of one flow.
+/// Committed rate (service level) of one flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Agreement {
-    /// Host index of its source.
+    /// Host index of the source.
     pub from: u32,
-    /// Host index of its destination.
+    /// Host index of the destination.
     pub to: u32,
-    /// On the wire.
+    /// Rate on the wire, including preamble and gap.
     pub rate: Rate,
 }
 
 impl FlowControl {
-    /// The parameters of those kinds that stop by ingress account.
+    /// Returns the parameters of the kinds that pause by ingress account.
     pub fn pause(&self) -> Option<&PauseParameters> {
         match self {
             FlowControl::Pause(parameters) | FlowControl::Pfc(parameters) => Some(parameters),
@@ -127,7 +127,7 @@ impl FlowControl {
         }
     }
 
-    /// The parameters of those kinds where the output decides.
+    /// Returns the parameters of the kinds that decide at the output.
     pub fn backpressure(&self) -> Option<&BackpressureParameters> {
         match self {
             FlowControl::Florax(backpressure)
@@ -137,7 +137,8 @@ impl FlowControl {
         }
     }
 
-    /// From the arrival of a PAUSE or PFC frame to its effect, where there are such.
+    /// Returns the delay between the arrival of a PAUSE or PFC frame and its effect. `None` for kinds without such
+    /// frames.
     pub fn reaction(&self) -> Option<Reaction> {
         match self {
             FlowControl::Pause(parameters) | FlowControl::Pfc(parameters) => Some(parameters.reaction),
@@ -146,8 +147,8 @@ impl FlowControl {
         }
     }
 
-    /// Lossless accounts of a port whose pause frames may leave together, where `used` has a bit for each class in use:
-    /// one of 802.3x, one for each lossless class of PFC.
+    /// Returns the number of lossless accounts of a port whose pause frames may be sent together: one for 802.3x, one
+    /// per lossless class in use for PFC. `used` is the bitmask of classes in use.
     pub fn pausing_accounts(&self, used: u8) -> u64 {
         match self {
             FlowControl::Pause(_) | FlowControl::PauseAtOutput(..) => 1,
@@ -156,25 +157,25 @@ impl FlowControl {
         }
     }
 
-    /// Headroom of a lossless account of a port on a link of `rate` and `delay`, as computed from what neighbours may
-    /// take to stop; `None` where nobody is stopped by PAUSE or PFC.
+    /// Returns the headroom of a lossless account of a port on a link of `rate` and `delay`, computed from the time
+    /// that a neighbour needs to stop. `None` without PAUSE or PFC.
     pub fn computed_headroom(&self, rate: Rate, delay: Time, mtu_bytes: u16, used: u8) -> Option<Headroom> {
         let conditions = Conditions::new(mtu_bytes.into(), self.reaction()?, self.pausing_accounts(used));
         Some(Headroom::of(rate, delay, &conditions))
     }
 
-    /// The parameters of credits.
+    /// Returns the parameters of credit-based flow control.
     pub fn credit(&self) -> Option<&CreditParameters> {
         if let FlowControl::Credit(parameters) = self { Some(parameters) } else { None }
     }
 
-    /// Whether what waits in a switch stops its neighbours until it leaves: only then a cycle of buffers can lock up.
-    /// Where the output decides, every stop ends by itself.
+    /// Returns whether a backlog blocks neighbours until it drains. Only then can a cycle of buffers deadlock: pauses
+    /// decided at the output always expire.
     pub fn may_lock(&self) -> bool {
         self.pause().is_some() || self.credit().is_some()
     }
 
-    /// The classes that must not lose frames, a bit each.
+    /// Returns the bitmask of lossless classes.
     pub fn lossless(&self) -> u8 {
         match self {
             FlowControl::None => 0,
@@ -188,41 +189,42 @@ impl FlowControl {
     }
 }
 
-/// PAUSE and PFC have the same clockwork.
+/// Parameters of PAUSE and PFC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PauseParameters {
-    /// The lossless classes, a bit each; all for 802.3x.
+    /// Bitmask of lossless classes. All bits are set for 802.3x.
     pub classes: u8,
-    /// An ingress account above this sends XOFF.
+    /// Ingress account above which XOFF is sent.
     pub xoff: Threshold,
-    /// An ingress account this much below XOFF, or empty, sends XON.
+    /// Distance below XOFF, in bytes, at which XON is sent. An empty account also sends XON.
     pub xon_offset_bytes: u64,
-    /// Room of each lossless account beyond XOFF, for what is still on its way; `None` computes it per
-    /// port (see [`FlowControl::computed_headroom`]).
+    /// Room of each lossless account beyond XOFF, in bytes, for frames in flight. `None` computes it per port (see
+    /// [`FlowControl::computed_headroom`]).
     pub headroom_bytes: Option<u64>,
-    /// How long a pause lasts unless renewed, in units of 512 bit times of the link, 1 to 65535.
+    /// Duration of a pause unless renewed, in units of 512 bit times of the link, 1 to 65535.
     pub quanta: u16,
-    /// From the arrival of a pause to its effect, and what computed headroom reserves for that.
+    /// Delay between the arrival of a pause and its effect. Computed headroom covers this delay.
     pub reaction: Reaction,
-    /// What ends pauses that last too long, at switches.
+    /// Watchdog of switches that ends long pauses.
     pub watchdog: Option<WatchdogParameters>,
 }
 
-/// Credit-based flow control, see [`protocols::cbfc`].
+/// Parameters of credit-based flow control, see [`protocols::cbfc`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CreditParameters {
-    /// The lossless classes, a bit each.
+    /// Bitmask of lossless classes.
     pub classes: u8,
-    /// Room for each class at the far end of each link, at least the largest frame; `None` computes it per link.
+    /// Room per class at the far end of each link, in bytes, at least the largest frame. `None` computes it per link.
     pub credits_bytes: Option<u64>,
-    /// How much room must have come free before it is granted; `None` for the largest frame.
+    /// Freed room, in bytes, that triggers a grant. `None` uses the largest frame.
     pub update_bytes: Option<u64>,
-    /// Each port sends the credits of all its classes at every multiple of this time, above zero.
+    /// Interval after which each port repeats the credits of all classes, above zero.
     pub regrant: Time,
 }
 
 impl CreditParameters {
-    /// Room for a class at the far end of a link of `rate` and one-way `delay`, and how much of it is worth a message.
+    /// Returns the room per class at the far end of a link of `rate` and one-way `delay`, and the freed room that
+    /// triggers a grant, both in bytes.
     pub fn on_link(&self, rate: Rate, delay: Time, mtu_bytes: u64) -> (u64, u64) {
         let update = self.update_bytes.unwrap_or(mtu_bytes);
         let credits = self.credits_bytes.unwrap_or_else(|| cbfc::sufficient_credits(rate, delay, mtu_bytes, update));
@@ -230,34 +232,34 @@ impl CreditParameters {
     }
 }
 
-/// What becomes of a frame that finds no room.
+/// Action for a frame that finds no room.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Overload {
-    /// It is lost.
+    /// Drops the frame.
     Drop,
-    /// It turns around, and does so with some probability before its queue is full (PABO). Every queue is a pair:
-    /// `queue` is the room of that for frames which were bounced before, [`Buffer::PerQueue`] of the other.
+    /// Bounces the frame, with some probability before its queue is full (PABO). Each queue is a pair: `queue` limits
+    /// the frames that were bounced before, [`Buffer::PerQueue`] the others.
     Bounce {
-        /// When, which way, which classes.
+        /// Probability, direction and classes of bounces.
         pabo: BounceParameters,
-        /// Room of each bounce queue.
+        /// Limit of each bounce queue.
         queue: QueueLimit,
     },
-    /// It leaves by a random other port towards a switch (DIBS).
+    /// Sends the frame by another random port towards a switch (DIBS).
     Detour,
-    /// It loses its payload, and its header goes on in a queue of its own (NDP).
+    /// Cuts the payload. The header uses a separate queue (NDP).
     Trim {
-        /// What is cut, and where headers go.
+        /// Size of the remainder, and destination and class of headers.
         trim: TrimParameters,
-        /// Room of the queue of headers beside [`Buffer::PerQueue`]; a shared buffer treats it as any other.
+        /// Limit of the header queue under [`Buffer::PerQueue`]. A shared buffer treats it like any other queue.
         header_queue: QueueLimit,
-        /// What of the switch's inside decides; `None` for a switch that cuts in its queues.
+        /// Pipelines of the switch. `None` trims in the egress queues.
         inside: Option<PipelineParameters>,
     },
 }
 
 impl Overload {
-    /// The inside of switches, where it is modelled.
+    /// Returns the pipelines of switches, if modelled.
     pub fn inside(&self) -> Option<&PipelineParameters> {
         match self {
             Overload::Trim { inside, .. } => inside.as_ref(),
@@ -266,229 +268,228 @@ impl Overload {
     }
 }
 
-/// The inside of a switch that trims with what its pipelines offer.
+/// Internal structure of a switch that trims in its pipelines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PipelineParameters {
-    /// Ingress pipelines, 1 to 64.
+    /// Number of ingress pipelines, 1 to 64.
     pub pipelines: u16,
-    /// Consecutive ports of each; ports beyond the last pipeline begin again with the first. `None` shares the ports of
-    /// a switch evenly.
+    /// Number of consecutive ports per pipeline. Ports beyond the last pipeline wrap to the first. `None` divides the
+    /// ports evenly.
     pub ports_per_pipeline: Option<u16>,
-    /// What becomes of a frame that its queue refuses.
+    /// Action for a frame that its queue refuses.
     pub overflow: Overflow,
-    /// What ingress pipelines do before any queue.
+    /// Control at ingress, before any queue.
     pub control: ControlParameters,
     /// Rate of the recirculation port of each pipeline.
     pub recirculation_rate: Rate,
-    /// From the last bit on that port to the ingress of the same pipeline.
+    /// Delay between the last bit on that port and ingress of that pipeline.
     pub recirculation_latency: Time,
-    /// Room before each recirculation port; `None` for no limit.
+    /// Limit of the queue of each recirculation port. `None` for no limit.
     pub deflect_queue: Option<QueueLimit>,
-    /// From the moment when a frame leaves that queue until pipelines act on it.
+    /// Delay between the dequeue of a deflected frame and the reaction of the pipelines.
     pub signal_delay: Time,
-    /// Which pipelines do.
+    /// Pipelines that receive the signal.
     pub notified: Notified,
-    /// Stages between a look at the queue, at ingress, and the queue; `None` where ingress cannot look.
+    /// Stages between the queue sample at ingress and the queue. `None` if ingress cannot sample queues.
     pub stages: Option<u32>,
-    /// Time of a stage, and between two frames of a pipeline that looks.
+    /// Duration of a stage. Also the interval between two frames of a pipeline that samples queues.
     pub cycle: Time,
 }
 
 impl PipelineParameters {
-    /// Whether congestion signals change anything.
+    /// Returns whether congestion signals have an effect.
     pub fn listens(&self) -> bool {
         !matches!(self.control.control, Control::None | Control::Meter)
     }
 }
 
-/// What a full queue does with a frame, in a switch whose inside is modelled.
+/// Action of a full queue in a switch with pipelines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Overflow {
-    /// The whole frame goes to the recirculation port (deflect on drop).
+    /// Sends the whole frame to the recirculation port (deflect on drop).
     Deflect,
-    /// Its header does (mirror on drop).
+    /// Sends the header to the recirculation port (mirror on drop).
     Mirror,
 }
 
-/// Which pipelines hear of a deflected frame.
+/// Pipelines that receive the signal of a deflected frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Notified {
-    /// All.
+    /// All pipelines.
     All,
-    /// That by which the frame came.
+    /// The ingress pipeline of the frame.
     Origin,
 }
 
-/// How a switch marks frames.
+/// Congestion marking of a switch.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Marking {
-    /// Not at all.
+    /// No marking.
     None,
-    /// Congestion experienced, by the length of the egress queue that the frame enters or leaves: never up to
-    /// `k_min_bytes`, always above `k_max_bytes`, between them with a probability that rises linearly to
-    /// `p_max` (RED without averaging, as DCQCN uses it). Equal thresholds make DCTCP's step.
+    /// ECN by the length of the egress queue at enqueue or dequeue: never at or below `k_min_bytes`, always above
+    /// `k_max_bytes`, and between them with a probability that rises linearly to `p_max` (RED without averaging, as in
+    /// DCQCN). Equal thresholds give DCTCP's step.
     Ecn {
-        /// Where marking begins.
+        /// Queue length above which marking starts, in bytes.
         k_min_bytes: u64,
-        /// Where every frame is marked, at least `k_min_bytes`.
+        /// Queue length above which each frame is marked, in bytes, at least `k_min_bytes`.
         k_max_bytes: u64,
-        /// The probability just below `k_max_bytes`, 0 to 1.
+        /// Marking probability just below `k_max_bytes`, 0 to 1.
         p_max: f64,
-        /// The rate of the ports that the thresholds are for; ports of other rates have them in proportion. Without it
-        /// all ports have the same.
+        /// Port rate for which the thresholds are given. Ports of other rates scale them in proportion. `None` uses
+        /// equal thresholds at all ports.
         of_rate: Option<Rate>,
-        /// When the queue is looked at.
+        /// Event at which the queue length is sampled.
         at: MarkAt,
     },
-    /// Congestion experienced, by a counter beside each port of what would wait if its link were slower (HULL).
+    /// ECN by a counter per port that models the backlog of a slower link (HULL).
     Phantom(PhantomParameters),
-    /// Not at all: queues are congestion points, which notify the sources of sampled frames (QCN).
+    /// No ECN marks: queues are congestion points, which notify the sources of sampled frames (QCN).
     CongestionPoint(PointParameters),
 }
 
 impl Marking {
-    /// The parameters of congestion points, if that is what it is.
+    /// Returns the parameters of congestion points, if this is [`Marking::CongestionPoint`].
     pub fn congestion_point(&self) -> Option<&PointParameters> {
         if let Marking::CongestionPoint(parameters) = self { Some(parameters) } else { None }
     }
 }
 
-/// When a switch decides whether a frame is marked.
+/// Event at which a switch decides about a mark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MarkAt {
-    /// As it joins its queue, by what is before it.
+    /// Enqueue, by the bytes ahead of the frame.
     Enqueue,
-    /// As its transmission starts, by what is left behind it.
+    /// Start of transmission, by the bytes left behind the frame.
     Dequeue,
 }
 
-/// Which class a port serves next.
+/// Scheduler among the classes of a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scheduler {
-    /// The highest class that may send.
+    /// Strict priority: the highest class that may send.
     Strict,
-    /// `weights[class]` frames a round, each at least 1.
+    /// Weighted round robin: `weights[class]` frames per round, each at least 1.
     Wrr {
-        /// Frames a round.
+        /// Frames per round.
         weights: [u16; CLASSES],
     },
     /// Deficit round robin (Shreedhar and Varghese, 1996).
     Drr {
-        /// Bytes a round, each at least 1.
+        /// Bytes per round, each at least 1.
         quantum_bytes: [u32; CLASSES],
     },
 }
 
-/// One kind of switch; all switches of a fabric are alike.
+/// Parameters of all switches of a fabric, except for overrides.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SwitchParameters {
-    /// Its memory.
+    /// Packet memory.
     pub buffer: Buffer,
-    /// When it stops its neighbours.
+    /// Flow control.
     pub flow_control: FlowControl,
-    /// What it does without room.
+    /// Action for frames that find no room.
     pub overload: Overload,
-    /// How it marks.
+    /// Congestion marking.
     pub marking: Marking,
-    /// How a port chooses among classes; hosts use the same.
+    /// Scheduler of each port. Hosts use it too.
     pub scheduler: Scheduler,
 }
 
-/// How the two ends of the fabric behave.
+/// Parameters of hosts.
 #[derive(Clone, Debug)]
 pub struct HostParameters {
-    /// What carries flows.
+    /// Default transport of flows.
     pub transport: TransportParameters,
-    /// What carries those of some traffic entries instead, by entry. No more than one transport of a run is driven by
-    /// its receivers.
+    /// Transports of single traffic entries, by entry. At most one transport of a run is receiver-driven.
     pub transports: BTreeMap<u8, TransportParameters>,
-    /// What hosts take for the time.
+    /// Host clocks.
     pub clocks: NodeClocks,
-    /// The class of acknowledgements and notifications; `None` uses the class of the data.
+    /// Class of acknowledgements and notifications. `None` uses the class of the data.
     pub reply_class: Option<u8>,
-    /// Whether hosts stop when a PAUSE or PFC frame tells them to.
+    /// Whether hosts obey PAUSE and PFC frames.
     pub obeys_pause: bool,
-    /// Whether receivers tell their senders of trimmed frames.
+    /// Whether receivers report trimmed frames to their senders.
     pub hears_trims: bool,
-    /// A host with the pause-storm fault: its network card pauses its switch without end.
+    /// A host with the pause-storm fault: its network card pauses its switch continuously.
     pub pause_storm: Option<PauseStorm>,
-    /// What senders do about frames of their own that switches bounced back to them.
+    /// Reaction of senders to their own frames that switches bounced back.
     pub on_bounce: OnBounce,
-    /// Who does not stop, and what senders do when their host is stopped.
+    /// Reaction of hosts and senders to pauses.
     pub stopping: Stopping,
     /// TTL of new frames, 1 to 255.
     pub ttl: u8,
-    /// The largest frame that any transport or datagram source of the run makes, for headroom.
+    /// Largest frame of all transports and datagram sources of the run, in bytes. Headroom depends on it.
     pub mtu_bytes: u16,
 }
 
-/// How hosts take being stopped.
+/// Reaction of hosts to pauses.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stopping {
-    /// Host indices of those that go on whatever they are told, ascending.
+    /// Indices of hosts that ignore pauses, ascending.
     pub disobedient: Vec<u32>,
-    /// Whether a sender halves its window or rate, at most once a round trip, when its host is told to stop it.
+    /// Whether a sender halves its window or rate when its host is paused for it, at most once per round trip.
     pub halves: bool,
 }
 
-/// A host that tells its switch to stop, again and again, whatever happens: all lossless classes, or its whole link.
+/// A host that repeatedly pauses its switch regardless of load: all lossless classes, or the whole link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PauseStorm {
-    /// The host.
+    /// Faulty host.
     pub node: NodeId,
-    /// From when.
+    /// Start time.
     pub at: Time,
-    /// Until when; `None`: for ever.
+    /// End time. `None` for no end.
     pub until: Option<Time>,
 }
 
-/// How a switch chooses among equal-cost ports.
+/// Load balancing over equal-cost ports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Spread {
-    /// By the flow's hash: every frame of a flow takes the same path.
+    /// Per flow: the hash of the flow selects one path for all its frames.
     FlowHash,
-    /// Every frame for itself.
+    /// Per frame.
     PerPacket,
-    /// By the sender: data frames of a flow take all paths in random order, then all again. Replies go as with
+    /// By the sender: data frames of a flow use all paths once per round, in random order. Replies are spread like
     /// [`Spread::PerPacket`].
     PerPath,
-    /// By an entropy value in each data frame, which switches hash with the flow. A flow takes all its values, then
-    /// all again. Replies go as with [`Spread::PerPacket`].
+    /// By an entropy value in each data frame, which switches hash with the flow. A flow uses all its values once per
+    /// round. Replies are spread like [`Spread::PerPacket`].
     PerEntropy {
-        /// Entropy values of a flow, a power of two from 1 to 65,536.
+        /// Entropy values per flow, a power of two from 1 to 65,536.
         values: u32,
     },
 }
 
-/// What a switch does when every port towards a destination is down.
+/// Action of a switch if all ports towards a destination are down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reroute {
-    /// It drops the frame.
+    /// Drops the frame.
     None,
-    /// It sends it to the live neighbours nearest to the destination in the healthy fabric.
+    /// Sends the frame to the live neighbours nearest to the destination in the healthy fabric.
     Local,
 }
 
-/// A route set by hand at one node, good or bad: a misconfigured or half-converged switch. The first that
-/// matches decides; frames with an explicit path keep that.
+/// A manual route at one node, correct or not: models a misconfigured or half-converged switch. The first match
+/// applies. Frames with an explicit path ignore it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pin {
-    /// The switch.
+    /// Node of the route.
     pub node: NodeId,
     /// Host index of the destination.
     pub to: u32,
-    /// Host index of the source; `None`: all.
+    /// Host index of the source. `None` for all.
     pub from: Option<u32>,
-    /// Equal ports, ascending, at least one. A frame never goes by one that is dead.
+    /// Equal-cost ports, ascending, at least one. Ports that are down are not used.
     pub ports: Vec<PortIndex>,
-    /// From when.
+    /// Start time.
     pub at: Time,
-    /// Until when; `None`: for ever.
+    /// End time. `None` for no end.
     pub until: Option<Time>,
 }
 
 impl SwitchParameters {
-    /// Whether any queue is limited in frames.
+    /// Returns whether any queue limit counts frames.
     pub fn counts_frames(&self) -> bool {
         let overload = match self.overload {
             Overload::Bounce { queue, .. } => Some(queue),
@@ -500,62 +501,62 @@ impl SwitchParameters {
     }
 }
 
-/// Everything about one run.
+/// Complete input of one run.
 #[derive(Debug)]
 pub struct Setup {
-    /// Hosts, switches, links.
+    /// Hosts, switches and links.
     pub fabric: Fabric,
-    /// Its routes.
+    /// Routes of the fabric.
     pub forwarding: Forwarding,
-    /// Explicit paths that flows may name.
+    /// Explicit paths that flows may use.
     pub paths: PathTable,
-    /// Routes set by hand, against the ordinary ones.
+    /// Manual routes, which precede those of `forwarding`.
     pub pins: Vec<Pin>,
-    /// How switches rewrite tags; `None` where frames keep their class.
+    /// Tag rewriting at switches. `None` keeps the class of each frame.
     pub tags: Option<TagRules>,
-    /// How equal-cost ports are chosen.
+    /// Load balancing over equal-cost ports.
     pub spread: Spread,
-    /// Links that fail.
+    /// Link failures.
     pub failures: Vec<Failure>,
-    /// What happens next to a failed link.
+    /// Rerouting next to a failed link.
     pub reroute: Reroute,
-    /// The switches.
+    /// Parameters of all switches.
     pub switch: SwitchParameters,
-    /// What some switches do otherwise; of several that concern one, the last decides.
+    /// Deviations of some switches. If several match a switch, the last one applies.
     pub overrides: Vec<SwitchOverride>,
-    /// An action on overload of a program's own, in place of that of `switch`.
+    /// User-defined overload action, which replaces that of `switch`.
     pub overload_rule: Option<CustomOverload>,
-    /// When accounts stop their neighbours by a program's own rule, in place of XOFF and XON of PAUSE or PFC.
+    /// User-defined rule for XOFF and XON of accounts under PAUSE or PFC.
     pub stop_rule: Option<CustomStop>,
-    /// Switches that take no part in its flow control, ascending: they neither send nor obey its frames, and drop
-    /// frames of every class that find no room.
+    /// Switches outside flow control, ascending: they neither send nor obey its frames, and drop frames of any class
+    /// that find no room.
     pub outside: Vec<NodeId>,
-    /// Gates of ports, and clocks of switches.
+    /// Gates of ports and clocks of switches.
     pub timing: Timing,
-    /// Agreed rates, for [`FlowControl::Florax`].
+    /// Committed rates, for [`FlowControl::Florax`].
     pub agreements: Vec<Agreement>,
-    /// The hosts.
+    /// Parameters of hosts.
     pub host: HostParameters,
-    /// Who sends what.
+    /// Flows and their sources.
     pub traffic: traffic::Plan,
-    /// Delay of a notification from one host to another; `None` for the least link delay.
+    /// Delay of a notification between hosts. `None` for the least link delay.
     pub notification_delay: Option<Time>,
-    /// When the run ends.
+    /// End of the run.
     pub duration: Time,
-    /// Whether it ends before, once all flows that have an end have ended.
+    /// Whether the run ends early, when all flows with an end have ended.
     pub ends_with_flows: bool,
-    /// What happens before this does not count in statistics.
+    /// End of the warm-up. Statistics exclude earlier events.
     pub warm_up: Time,
-    /// What happens from here on does not count either; at most `duration`.
+    /// End of the measurement, at most `duration`. Statistics exclude later events.
     pub measure_end: Time,
-    /// The run's seed.
+    /// Seed of all random streams.
     pub seed: u64,
-    /// Threads, at least 1.
+    /// Number of threads, at least 1.
     pub threads: usize,
-    /// How often a deadlock is looked for; `None` for never.
+    /// Interval of deadlock checks. `None` for no checks.
     pub deadlock_every: Option<Time>,
-    /// What a bounce storm is; `None` looks for none.
+    /// Definition of a bounce storm. `None` disables detection.
     pub storm: Option<StormParameters>,
-    /// What else to watch and write down.
+    /// Time series, traces and captures to record.
     pub record: RecordParameters,
 }

@@ -1,4 +1,4 @@
-//! What watchdogs found in a run, over all switches.
+//! Summary of the watchdogs of all switches.
 
 use crate::account::Ledger;
 use crate::simulation::Simulation;
@@ -9,7 +9,7 @@ use stats::summary::MAX_LOSS_PLACES;
 use units::Time;
 
 impl Simulation {
-    /// `None` where no watchdog looks.
+    /// Returns the pause storms that watchdogs detected, or `None` without watchdogs.
     pub(crate) fn pause_storms(&self, ledger: &Ledger, now: Time) -> Option<PauseStorms> {
         self.network.switch.flow_control.pause()?.watchdog?;
         let fabric = &self.network.fabric;
@@ -33,7 +33,7 @@ impl Simulation {
         let storms = ports.iter().map(|at| at.storms).sum();
         let over = ports.iter().map(|at| at.over).sum();
         let total_ps = ports.iter().map(|at| at.storm_ps).sum();
-        // In order of nodes, ports and classes where equal.
+        // The sort is stable: ties stay in order of nodes, ports and classes.
         ports.sort_by_key(|at| std::cmp::Reverse(at.storm_ps));
         ports.truncate(MAX_LOSS_PLACES);
         let dropped_packets = ledger.packets.dropped_by(Cause::PauseStorm).frames;

@@ -1,4 +1,4 @@
-//! The egress queues of a switch, with what is measured of them.
+//! Egress queues of a switch, with their statistics.
 
 use check::little::QueueArea;
 use engine::{Chain, ChainMut, Chains};
@@ -6,20 +6,20 @@ use protocols::frame::Frame;
 use std::ops::Deref;
 use units::Time;
 
-/// A queue, first in, first out, that watches its own length.
+/// A FIFO queue that measures its length.
 pub(crate) type Queue = Chain<Frame, Watch>;
 
-/// What a queue knows of its length.
+/// Length statistics of a queue.
 #[derive(Debug)]
 pub(crate) struct Watch {
     pub bytes: u32,
-    /// The most bytes that waited since the last reset.
+    /// Largest length in bytes since the last reset.
     pub max_bytes: u32,
-    /// Length over time since the last reset, and the waits that make it up.
+    /// Length over time and waiting times since the last reset, for Little's law.
     pub area: QueueArea,
 }
 
-/// All queues of a switch, whose frames lie in one store.
+/// All queues of a switch, with a common frame store.
 #[derive(Debug)]
 pub(crate) struct Queues(Chains<Frame, Watch>);
 
@@ -32,23 +32,23 @@ impl Deref for Queues {
 }
 
 impl Queues {
-    /// `count` of them, empty.
+    /// Creates `count` empty queues.
     pub fn new(count: usize) -> Self {
         Queues(Chains::new(count, || Watch { bytes: 0, max_bytes: 0, area: QueueArea::starting(Time::ZERO) }))
     }
 
-    /// The queue at `index`, to be changed.
-    #[inline(always)] // once a packet-hop
+    /// Returns the queue at `index` for modification.
+    #[inline(always)] // once per packet-hop
     pub fn at(&mut self, index: usize) -> QueueMut<'_> {
         QueueMut(self.0.at(index))
     }
 
-    /// The frames in the queue at `index`, the oldest first.
+    /// Returns the frames in the queue at `index`, oldest first.
     pub fn frames(&self, index: usize) -> impl Iterator<Item = &Frame> {
         self.0.values(index)
     }
 
-    /// Forgets what was measured before `now`.
+    /// Restarts the statistics at `now`.
     pub fn reset(&mut self, now: Time) {
         for watch in self.0.beside_mut() {
             watch.max_bytes = watch.bytes;
@@ -57,7 +57,7 @@ impl Queues {
     }
 }
 
-/// One queue of [`Queues`], to be changed.
+/// Mutable access to one queue of [`Queues`].
 #[derive(Debug)]
 pub(crate) struct QueueMut<'a>(ChainMut<'a, Frame, Watch>);
 
@@ -70,8 +70,8 @@ impl Deref for QueueMut<'_> {
 }
 
 impl QueueMut<'_> {
-    /// Adds a copy of `frame`, which arrived at `frame.at`, as `change` leaves it.
-    #[inline(always)] // once a packet-hop
+    /// Appends a copy of `frame`, which arrived at `frame.at`, after applying `change`.
+    #[inline(always)] // once per packet-hop
     pub fn push(&mut self, frame: &Frame, change: impl FnOnce(&mut Frame)) {
         let length = self.0.len() as u64;
         let watch = self.0.beside();
@@ -83,20 +83,20 @@ impl QueueMut<'_> {
         change(slot);
     }
 
-    /// The oldest frame, to be changed in all but its length.
+    /// Returns the oldest frame. Its length must not be changed.
     pub fn front_mut(&mut self) -> Option<&mut Frame> {
         self.0.front_mut()
     }
 
-    /// Forgets the oldest frame, which came `at` and is `size_bytes` long; its wait ends `now`.
-    #[inline(always)] // once a packet-hop
+    /// Removes the oldest frame at `now`. It arrived at `at` and has `size_bytes`.
+    #[inline(always)] // once per packet-hop
     pub fn forget_front(&mut self, now: Time, at: Time, size_bytes: u16) {
         self.end_wait(now, at, size_bytes);
         self.0.drop_front();
     }
 
-    /// The wait of a frame that came `at` ends `now`; it is still among the frames.
-    #[inline(always)] // once a packet-hop
+    /// Ends the wait of a frame that arrived at `at`. The frame must still be in the queue.
+    #[inline(always)] // once per packet-hop
     fn end_wait(&mut self, now: Time, at: Time, size_bytes: u16) {
         let length = self.0.len() as u64;
         let watch = self.0.beside();
@@ -105,7 +105,7 @@ impl QueueMut<'_> {
         watch.bytes -= u32::from(size_bytes);
     }
 
-    /// Removes the oldest frame; its wait ends `now`.
+    /// Removes the oldest frame at `now`.
     #[inline]
     pub fn drop_front(&mut self, now: Time) {
         if let Some(frame) = self.0.front() {
@@ -114,7 +114,7 @@ impl QueueMut<'_> {
         }
     }
 
-    /// Removes the youngest frame; its wait ends `now`.
+    /// Removes the youngest frame at `now`.
     pub fn drop_back(&mut self, now: Time) {
         if let Some(frame) = self.0.back() {
             let (at, size_bytes) = (frame.at, frame.size_bytes);
@@ -123,9 +123,10 @@ impl QueueMut<'_> {
         }
     }
 
-    /// Takes out the frames that `moves` says, in order; their wait here ends `now`.
+    /// Moves the frames that match `moves` to `to`, in order, at `now`.
     #[cold]
     pub fn take_matching(&mut self, now: Time, moves: impl Fn(&Frame) -> bool, mut to: impl FnMut(Frame)) {
+        // Rotates the whole queue once, so that the remaining frames keep their order.
         for _ in 0..self.0.len() {
             let Some(&frame) = self.0.front() else { return };
             if moves(&frame) {
@@ -138,7 +139,7 @@ impl QueueMut<'_> {
         }
     }
 
-    /// For tests of the checks: changes what waits, behind the back of all that is measured of it.
+    /// Fault injection: changes the frames without updating the statistics.
     #[cfg(test)]
     pub fn tamper(&mut self, change: impl FnOnce(&mut Vec<Frame>)) {
         let mut frames = Vec::new();

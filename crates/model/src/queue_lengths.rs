@@ -1,5 +1,4 @@
-//! Lengths of the output queues of switches, where they are measured: mean and greatest from the integral over time,
-//! quantiles from samples.
+//! Lengths of output queues: mean and maximum from the integral over time, quantiles from samples.
 
 use crate::queue_samples::QueueSamples;
 use crate::simulation::Simulation;
@@ -10,11 +9,11 @@ use stats::summary::{Lengths, PortLengths, QueueLengths};
 use std::collections::BTreeMap;
 use units::Time;
 
-/// What is known of the queue of one port: its length over time and the samples.
+/// Statistics of one port's queue: length over time and samples.
 type Measured = ((u32, u16), (PortLength, Histogram));
 
 impl Simulation {
-    /// Samples every queue, if it is time.
+    /// Samples all queues if a sample is due.
     pub(crate) fn sample_queue_lengths(&mut self, now: Time) {
         let Some(mut samples) = self.queue_samples.take_if(|samples| samples.next() <= now) else { return };
         samples.advance();
@@ -30,7 +29,7 @@ impl Simulation {
         self.queue_samples = Some(samples);
     }
 
-    /// The lengths of queues from the warm-up up to `now`.
+    /// Returns the queue lengths since the warm-up, up to `now`.
     pub(crate) fn queue_lengths(&self, now: Time) -> Option<QueueLengths> {
         let QueueSamples { every, samples, ports: sampled, .. } = self.queue_samples.as_ref()?;
         let fabric = &self.network.fabric;
@@ -70,7 +69,7 @@ impl Simulation {
                 lengths: Lengths::of(samples_of, *samples, mean(length.area_byte_ps, 1), length.max_bytes),
             }
         };
-        // Of equal ones the first.
+        // Of equal queues, the first.
         let longest =
             found.iter().reduce(|most, port| if port.1.0.area_byte_ps > most.1.0.area_byte_ps { port } else { most });
         let all = Lengths::of(&all, samples * ports, mean(area, ports), max_bytes);

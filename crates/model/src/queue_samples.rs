@@ -1,4 +1,4 @@
-//! Samples of the lengths of output queues, for quantiles.
+//! Samples of output queue lengths, for quantiles.
 
 use fabric::NodeId;
 use stats::histogram::Histogram;
@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use units::Time;
 use units::random::{Stream, purpose};
 
-/// The samples since the warm-up: one in each interval, at a random instant of it. At equal steps all samples of
-/// periodic traffic could fall on the same moment of its period.
+/// Samples since the warm-up: one per interval, at a random instant. Periodic samples could always hit one phase of
+/// periodic traffic.
 #[derive(Clone, Debug)]
 pub(crate) struct QueueSamples {
     pub every: Time,
@@ -16,12 +16,12 @@ pub(crate) struct QueueSamples {
     interval: Time,
     next: Time,
     pub samples: u64,
-    /// Of ports where something ever waited; a sample that found nothing is not in here.
+    /// Samples of ports with a backlog. Samples of empty queues are not stored.
     pub ports: BTreeMap<(NodeId, u16), Histogram>,
 }
 
 impl QueueSamples {
-    /// One sample in each interval of `every`, at instants that depend on the seed of the run alone.
+    /// Creates a sampler with one sample per `every`. The instants depend only on the seed.
     pub fn new(every: Time, seed: u64) -> QueueSamples {
         let random = Stream::new(seed, 0, purpose("queue samples"));
         let mut samples =
@@ -30,24 +30,24 @@ impl QueueSamples {
         samples
     }
 
-    /// When the next sample is due.
+    /// Returns the time of the next sample.
     pub fn next(&self) -> Time {
         self.next
     }
 
-    /// An instant within the interval, its end included.
+    /// Draws an instant within the interval, including its end.
     fn draw(&mut self) {
         let offset = Time::from_ps(1 + self.random.below(self.every.as_ps().max(1)));
         self.next = self.interval.saturating_add(offset);
     }
 
-    /// The next sample is in the next interval.
+    /// Moves to the next interval.
     pub fn advance(&mut self) {
         self.interval = self.interval.saturating_add(self.every);
         self.draw();
     }
 
-    /// The measured window begins: a sample that is due at the same instant is before it.
+    /// Starts the measurement window at `now`. A sample that is due at `now` belongs to the time before.
     pub fn reset(&mut self, now: Time) {
         (self.samples, self.ports) = (0, BTreeMap::new());
         if self.next <= now {

@@ -1,4 +1,4 @@
-//! How long requests take until their reply is there, put together from the flows as they end.
+//! Latency of requests until their reply has arrived, computed from ended flows.
 
 use crate::host::FlowEnd;
 use rustc_hash::FxHashMap;
@@ -8,12 +8,12 @@ use stats::summary::Distribution;
 use traffic::Exchange;
 use units::Time;
 
-/// What is known of a request of which not both ends are.
+/// A request of which one end is missing.
 #[derive(Clone, Copy, Debug, Default)]
 struct Pending {
-    /// When it began.
+    /// Start of the request.
     start: Option<Time>,
-    /// When its reply had arrived.
+    /// Arrival of its reply.
     answered: Option<Time>,
 }
 
@@ -25,16 +25,16 @@ struct Asked {
     first: Time,
     last: Time,
     latency_ps: Histogram,
-    /// By request. A flow may be heard of after its reply: where the acknowledgement of a request was lost.
+    /// Incomplete requests. A request's flow may be reported after its reply, if its acknowledgement was lost.
     pending: FxHashMap<u32, Pending>,
 }
 
-/// Requests of all entries that ask.
+/// Requests of all traffic entries that have any.
 #[derive(Clone, Debug)]
 pub(crate) struct Requests(Vec<Asked>);
 
 impl Requests {
-    /// Of a plan in which somebody asks.
+    /// Creates the state of a plan's requests, if it has any.
     pub fn new(exchanges: &[Exchange]) -> Option<Box<Requests>> {
         let asked = |&exchange: &Exchange| Asked {
             exchange,
@@ -47,7 +47,8 @@ impl Requests {
         (!exchanges.is_empty()).then(|| Box::new(Requests(exchanges.iter().map(asked).collect())))
     }
 
-    /// A flow has ended, or is under way at the end of the run. A request counts where `counts` says so of its start.
+    /// Records a flow that ended, or is unfinished at the end of the run. `counts` decides by start time whether a
+    /// request is measured.
     #[cold]
     pub fn note(&mut self, end: &FlowEnd, counts: impl Fn(Time) -> bool) {
         let Some(asked) = self.0.iter_mut().find(|asked| asked.exchange.traffic == end.traffic) else { return };
@@ -69,7 +70,7 @@ impl Requests {
         }
     }
 
-    /// The part of `summary.json`.
+    /// Returns the entries of `summary.json`.
     pub fn summary(&self) -> Vec<RequestSummary> {
         let entry = |asked: &Asked| {
             let answered = asked.latency_ps.count();

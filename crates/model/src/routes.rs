@@ -1,4 +1,4 @@
-//! One switch's routes, laid out for its hot path: one dense row of ports per destination.
+//! Routes of one switch in a dense layout for the hot path: one row of ports per destination.
 
 use crate::network::{Network, choose};
 use fabric::NodeId;
@@ -8,44 +8,44 @@ use rustc_hash::FxHashSet;
 use std::hint::select_unpredictable;
 use std::sync::Arc;
 
-/// The frame's destination hangs on this very switch.
+/// Count of a group whose destination is attached to this switch.
 const LOCAL: u16 = u16::MAX;
 
-/// No row at all.
+/// No row.
 const NONE: u32 = u32::MAX;
 
-/// The ports towards one group of destinations: where they stand, and how many.
+/// Ports towards one group of destinations: index of the first, and count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Group {
     start: u16,
     count: u16,
 }
 
-/// No port leads there: behind all ports there is none.
+/// No route. `start` is beyond all ports, so the lookup fails.
 const NO_ROUTE: Group = Group { start: u16::MAX, count: 0 };
 
-/// What [`fabric::routing::Forwarding`] says about one node, without a detour through shared tables. Switches that
-/// stand alike in their fabric say the same, and hold it together.
+/// Routes of [`fabric::routing::Forwarding`] for one node, in one flat table. Switches in equivalent positions have
+/// equal tables and share them.
 #[derive(Clone, Debug)]
 #[repr(C)] // see [`crate::switch::Core`]
 pub(crate) struct Routes {
     groups: Arc<[Group]>,
     ports: Arc<[u16]>,
-    /// The row of the destinations that hang on this switch, if it is one row.
+    /// Row of the destinations attached to this switch. [`NONE`] unless there is exactly one.
     own: u32,
-    /// Whether there is a choice of ports towards any row.
+    /// Whether any row has several ports.
     chooses: bool,
 }
 
-/// What some switch holds already.
+/// Tables of other switches, for sharing.
 #[derive(Debug, Default)]
 pub(crate) struct KnownRoutes(FxHashSet<Shared>);
 
-/// Groups by row, and the ports of all of them.
+/// Groups by row, and the ports of all groups.
 type Shared = (Arc<[Group]>, Arc<[u16]>);
 
 impl KnownRoutes {
-    /// Lets `routes` hold what a switch before it holds, where that is the same.
+    /// Replaces the tables of `routes` by equal ones of an earlier switch, if any.
     pub fn share(&mut self, routes: &mut Routes) {
         let own = (Arc::clone(&routes.groups), Arc::clone(&routes.ports));
         match self.0.get(&own) {
@@ -56,8 +56,8 @@ impl KnownRoutes {
 }
 
 impl Routes {
-    /// The routes of `node`; empty where they depend on the ingress port (up-down) or would not fit, and
-    /// the shared tables must be asked.
+    /// Creates the routes of `node`. They are empty if routes depend on the ingress port (up-down) or exceed 16-bit
+    /// indices; then [`Routes::port`] defers to the shared tables.
     pub fn new(network: &Network, node: NodeId) -> Routes {
         let forwarding = &network.forwarding;
         let none = Routes { own: NONE, chooses: false, groups: Arc::default(), ports: Arc::default() };
@@ -97,22 +97,22 @@ impl Routes {
             _ => NONE,
         };
         if own != NONE {
-            // Nobody reads it. With what its neighbour says there, tables of the switches of a tier are equal.
+            // `port` ignores this entry. A copy of the adjacent one makes tables of switches of one tier equal.
             groups[own as usize] = groups[if own == 0 { 1 } else { own as usize - 1 }];
         }
         let chooses = groups.iter().any(|group| (2..LOCAL).contains(&group.count));
         Routes { own, chooses, groups: groups.into(), ports: ports.into() }
     }
 
-    /// Asks the processor for the table.
+    /// Prefetches the tables.
     pub fn prefetch(&self) {
         engine::prefetch(&self.groups);
         engine::prefetch(&self.ports);
     }
 
-    /// The port for a frame that came by `in_port`; `None` if the shared tables must be asked
-    /// (no route included).
-    #[inline(always)] // as Switch::handle
+    /// Returns the egress port for a frame that arrived by `in_port`. `None` defers to the shared tables, also if there
+    /// is no route.
+    #[inline(always)] // like Switch::handle
     pub fn port(&self, network: &Network, frame: &Frame, salt: u32, in_port: u16) -> Option<u16> {
         let Attachment { row, port: local } = network.forwarding.attachment(frame.dst);
         let group = self.groups.get(row as usize)?;
@@ -120,12 +120,12 @@ impl Routes {
         let Some(&onward) = self.ports.get(usize::from(group.start) + chosen) else {
             return (row == self.own || group.count == LOCAL).then_some(local);
         };
-        // Up or down, one port or a choice of many: which it is cannot be predicted of a frame, so both are looked up.
+        // A branch on up or down would be mispredicted, so read both ports.
         let port = select_unpredictable(row == self.own, local, onward);
         if port == in_port && self.chooses { self.turn(network, frame, salt, in_port) } else { Some(port) }
     }
 
-    /// As [`Routes::port`], of a frame whose port would be that by which it came.
+    /// Like [`Routes::port`], for a frame whose egress port would be its ingress port.
     #[cold]
     #[inline(never)]
     fn turn(&self, network: &Network, frame: &Frame, salt: u32, in_port: u16) -> Option<u16> {

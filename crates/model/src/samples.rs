@@ -1,4 +1,4 @@
-//! Samples of queues, links and throughput at equal steps.
+//! Periodic samples of queues, links and throughput.
 
 use crate::egress::hold;
 use crate::node::Machine;
@@ -10,7 +10,7 @@ use crate::watcher::{QueueSample, Watcher};
 use std::sync::Arc;
 use units::Time;
 
-/// Port, class, whether bounced, bytes, frames, whether paused.
+/// Sample of a queue: port, class, whether a bounce queue, bytes, frames, whether paused.
 type QueueLook = (u16, u8, bool, u64, u64, bool);
 
 impl Simulation {
@@ -56,7 +56,7 @@ impl Simulation {
             for ((port, busy), peer) in (0u16..).zip(busy).zip(network.fabric.ports(node)) {
                 let before = std::mem::replace(&mut before[network.fabric.port_number(node, port)], busy);
                 if busy > before {
-                    // Differences of totals add up to all bytes, also where a frame spans samples.
+                    // Differences of totals add up to all bytes, even if a frame spans samples.
                     let rate = network.fabric.link(peer.link).rate;
                     let sent_bytes = rate.bytes_in(busy) - rate.bytes_in(before);
                     watcher.link(at, node, port, sent_bytes, share_of(busy - before, span));
@@ -66,8 +66,8 @@ impl Simulation {
         self.busy_before = before;
     }
 
-    /// Samples the rest of the run since the last whole interval. A run that was stopped from outside has none: its
-    /// nodes are not all at one time.
+    /// Samples the remainder of the run after the last full interval. A stopped run has none, since its nodes are at
+    /// different times.
     pub(crate) fn sample_last_interval(&mut self, now: Time, watcher: &mut dyn Watcher) {
         if self.stopped_early {
             return;

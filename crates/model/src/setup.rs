@@ -1,4 +1,4 @@
-//! A setup with everything by default, as a scenario that names a fabric, a duration and traffic would have it.
+//! Default setup: equals a scenario that defines only fabric, duration and traffic.
 
 use crate::parameters::{
     Buffer, FlowControl, HostParameters, Marking, Overload, RecordParameters, Reroute, Scheduler, Setup, Spread,
@@ -12,17 +12,16 @@ use std::sync::Arc;
 use traffic::Load;
 use units::Time;
 
-/// The seed of a setup that says none.
+/// Default seed.
 const SEED: u64 = 1;
 
 impl Setup {
-    /// `traffic` on `fabric` for a millisecond, on one thread with seed 1: shortest paths chosen by the flow's hash,
-    /// switches that share 16 MB and drop what finds no room, hosts that send RoCE at line rate, a deadlock looked
-    /// for every 10 us. Whatever should be otherwise is a field. The defaults are those of a scenario, and
-    /// `tidegate run --explain` says where each comes from.
+    /// Creates a run of `traffic` on `fabric` for 1 ms, on one thread, with seed 1: shortest paths by flow hash, 16 MB
+    /// shared buffers, tail drop, RoCE at line rate, deadlock checks every 10 us. Fields can be changed afterwards. The
+    /// defaults equal those of a scenario; `tidegate run --explain` prints their sources.
     ///
     /// # Errors
-    /// Hosts that no path joins.
+    /// Fails if no path connects two hosts.
     pub fn new(fabric: Fabric, traffic: traffic::Plan) -> Result<Setup, RoutingError> {
         let duration = Time::from_ms(1);
         let mut host = HostParameters::default();
@@ -66,8 +65,8 @@ impl Setup {
 }
 
 impl Default for SwitchParameters {
-    /// A shared buffer of 16 MB of which a queue may hold as much as is free, no flow control, no marks, strict
-    /// priorities; what finds no room is dropped.
+    /// A shared buffer of 16 MB, dynamic limit with alpha 1 per queue, no flow control, no marks, strict priority, tail
+    /// drop.
     fn default() -> SwitchParameters {
         SwitchParameters {
             buffer: Buffer::Shared { bytes: 16_000_000, egress: Threshold::Dynamic { alpha: (1, 1) } },
@@ -80,14 +79,14 @@ impl Default for SwitchParameters {
 }
 
 impl Default for HostParameters {
-    /// RoCE at line rate, acknowledged in the class of the data; a host that stops when it is told to.
+    /// RoCE at line rate, replies in the class of the data, pauses obeyed.
     fn default() -> HostParameters {
         HostParameters::of(TransportParameters::Roce(Arc::default()))
     }
 }
 
 impl HostParameters {
-    /// Hosts of this transport, whose replies have the class of the data, and that stop when they are told to.
+    /// Creates hosts with this transport, replies in the class of the data, pauses obeyed.
     pub fn of(transport: TransportParameters) -> HostParameters {
         HostParameters {
             mtu_bytes: largest_frame_bytes(&transport),
@@ -105,7 +104,7 @@ impl HostParameters {
     }
 }
 
-/// The largest frame that flows of this transport make: data, acknowledgements, notifications.
+/// Returns the largest frame of this transport, in bytes: data, acknowledgements and notifications.
 pub fn largest_frame_bytes(transport: &TransportParameters) -> u16 {
     match transport {
         TransportParameters::Datagram(parameters) => parameters.frame_bytes,

@@ -1,4 +1,4 @@
-//! One run: advances the engine from tick to tick, and looks at all nodes where a global view is needed.
+//! One run: advances the engine from stop to stop, and evaluates all nodes between windows if a global view is due.
 
 use crate::abroad::{Cut, FramePost};
 use crate::baseline::Baseline;
@@ -32,90 +32,91 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use units::Time;
 
-/// How often the notes of watched nodes are passed on: often enough for bounded memory.
+/// Interval at which trace events of watched nodes are forwarded. It bounds their memory.
 const NOTES_EVERY: Time = Time::from_us(20);
 
-/// Ended flows and pauses wait to be collected. Each takes a frame, so that few more than this many can wait.
+/// Bound on ended flows and pause events between two collections. Each needs a frame, so link rates limit their number.
 const MOST_WAITING: u64 = 1 << 24;
 
-/// A network that runs.
+/// A running network.
 pub struct Simulation {
     pub(crate) engine: Engine<Machine>,
     pub(crate) network: Arc<Network>,
-    /// Place among the nodes of all ranks, by node; and the place of the first that is here.
+    /// Engine index over all ranks, by node.
     pub(crate) position: Vec<u32>,
-    /// See [`Built`].
+    /// Output index by engine index, see [`Built`].
     telling: Vec<u32>,
+    /// Engine index of the first node of this rank.
     first: u32,
-    /// The other ranks, and what separates them.
+    /// The group of ranks. `None` in a run of one process.
     pub(crate) company: Option<Company>,
     cut: Option<Cut>,
     pub(crate) duration: Time,
     pub(crate) warm_up: Time,
     pub(crate) measure_end: Time,
-    /// What was measured when the measurement ended before the run.
+    /// Results of a measurement that ended before the run.
     pub(crate) measured: Option<Measured>,
-    /// Whether somebody stopped it.
+    /// Whether a stop flag or a watcher stopped the run.
     pub(crate) stopped_early: bool,
     pub(crate) record: RecordParameters,
-    /// How often what ended is collected.
+    /// Interval between collections of ended flows and pause events.
     collect_every: Time,
     deadlock_every: Option<Time>,
     pub(crate) deadlock: Option<Deadlock>,
     pub(crate) flows: FlowStatistics,
     pub(crate) flow_ends: FlowEnds,
-    /// Flows that have an end, count in statistics and did not reach it: a longer run may complete them.
+    /// Flows with an end, counted in statistics, that did not reach it. A longer run may complete them.
     pub(crate) unfinished: u64,
-    /// The same of senders that are done and never told: a frame was lost, or is on its way.
+    /// Like `unfinished`, for flows whose sender is done without acknowledgement: a frame was lost or is in flight.
     pub(crate) undelivered: u64,
-    /// How many planned flows have an end, if the run ends with them.
+    /// Number of planned flows with an end. `None` unless the run ends with its flows.
     ends_after: Option<u64>,
-    /// How often a deadlock was looked for.
+    /// Number of deadlock checks.
     pub(crate) deadlock_looks: u64,
-    /// What the warm-up showed to the checks.
+    /// State of checks and counters at the end of the warm-up.
     pub(crate) warmed_up: WarmUp,
-    /// Where somebody asks.
+    /// Statistics of requests, if the traffic has any.
     pub(crate) requests: Option<Box<Requests>>,
     pub(crate) collectives: Option<Box<Collectives>>,
     baseline: Baseline,
-    /// Time that each port had been busy, and payload per traffic entry, at the last sample; and when those were.
+    /// At the last sample: busy time of each port, payload bytes per traffic entry, and the sample times.
     pub(crate) busy_before: Vec<Time>,
     pub(crate) goodput_before: Vec<u64>,
     pub(crate) links_sampled_at: Time,
     pub(crate) throughput_sampled_at: Time,
-    /// When the last flow completed so far.
+    /// Time of the last flow completion so far.
     pub(crate) last_completion: Time,
     pub(crate) queue_samples: Option<QueueSamples>,
-    /// Hops counted at each node when it was last looked at, and their sum.
+    /// Hops of each node at the last collection, and their sum.
     hops_before: Vec<u64>,
     hops: u64,
-    /// Nodes that ran and were not looked at yet, and switches with a port that is stopped.
+    /// Nodes that ran since the last collection, and switches with a paused port.
     fresh: Vec<u32>,
     pub(crate) stopped: BTreeSet<u32>,
-    /// Where switches turn frames around and storms are looked for.
+    /// Detector of bounce storms, if switches bounce frames and detection is enabled.
     pub(crate) storms: Option<Storms>,
-    /// The notes of watched nodes, and which those are.
+    /// Trace events of watched nodes, and the list of these nodes.
     collector: Option<Collector>,
     watched: Vec<NodeId>,
-    /// Who sets rates from outside.
+    /// Rate controls outside the simulation.
     pub(crate) agents: Places,
 }
 
 impl Simulation {
-    /// The network of `setup` at time zero.
+    /// Builds the network of `setup` at time zero.
     ///
     /// # Errors
-    /// If a switch's buffer is smaller than its headroom, or the links make no network.
+    /// Fails if a switch's buffer is smaller than its headroom, or if the links do not form a valid network.
     pub fn new(setup: Setup) -> Result<Self, ModelError> {
         Simulation::build(setup, None)
     }
 
-    /// As [`Simulation::new`], for one of several ranks, which builds and runs its part of the network. All ranks have
-    /// the same setup but for the number of threads, and make the same calls in the same order. The first one tells a
-    /// watcher everything and sums up; the others tell their watchers nothing, and what these want has no effect.
+    /// Like [`Simulation::new`], for one of several ranks, which builds and runs its part of the network. All ranks
+    /// need an equal setup, except for the number of threads, and must make equal calls in equal order. Only rank 0
+    /// reports to its watcher and returns complete results. The return values of other ranks' watchers have no effect.
     ///
     /// # Errors
-    /// As [`Simulation::new`]; more ranks than nodes.
+    /// Like [`Simulation::new`]. Also fails if there are more ranks than nodes.
     pub fn of_rank(setup: Setup, ranks: Arc<dyn Ranks>) -> Result<Self, ModelError> {
         Simulation::build(setup, Some(ranks))
     }
@@ -196,59 +197,59 @@ impl Simulation {
         })
     }
 
-    /// Once `stop` is set, [`Simulation::run`] returns soon, whatever the network does.
+    /// Sets a flag that ends [`Simulation::run`] soon after it becomes true.
     pub fn heed(&mut self, stop: Arc<AtomicBool>) {
         self.engine.heed(stop);
     }
 
-    /// Lets chance decide how many threads run each few windows: no result may depend on it.
+    /// Varies the number of threads at random every few windows, for tests: no result may depend on it.
     pub fn draw_threads(&mut self, seed: u64) {
         self.engine.draw_threads(seed);
     }
 
-    /// See [`Engine::share_by_work`].
+    /// Calls [`Engine::share_by_work`].
     pub fn share_by_work(&mut self) {
         self.engine.share_by_work();
     }
 
-    /// How many threads shared how much of the work.
+    /// Returns the distribution of work over threads.
     pub fn sharing(&self) -> Sharing {
         self.engine.sharing()
     }
 
-    /// What separates this rank from others, if there are any.
+    /// Returns the cut between this rank and the others, if there are several.
     pub fn cut(&self) -> Option<Cut> {
         self.cut
     }
 
-    /// What this rank has told others.
+    /// Returns the count of messages that this rank sent to others.
     pub fn letters(&self) -> Letters {
         self.engine.letters()
     }
 
-    /// The share of the work, by how often nodes ran, that several threads had in common.
+    /// Returns the share (0..=1) of node runs in windows that several threads executed.
     pub fn shared_share(&self) -> f64 {
         self.sharing().shared_runs as f64 / self.engine.statistics().runs.max(1) as f64
     }
 
-    /// Runs to the end, or until the watcher or what [`Simulation::heed`] was given stops it. Returns whether it
-    /// reached the end. A run that the watcher stopped can go on.
+    /// Runs to the end, or until the watcher or the flag of [`Simulation::heed`] stops the run. Returns whether it
+    /// reached the end. A run that the watcher stopped can continue.
     pub fn run(&mut self, watcher: &mut dyn Watcher) -> bool {
         watcher.begins(self.engine.clock());
         self.run_until(Time::MAX, watcher)
     }
 
-    /// Whether the run has come to its end.
+    /// Returns whether the run has reached its end.
     pub fn is_over(&self) -> bool {
         self.now() >= self.duration
     }
 
-    /// As [`Simulation::run`], but to `until` at most: whether it got there or to the end. In how many steps a run is
-    /// made changes nothing about it.
+    /// Like [`Simulation::run`], but at most to `until`. Returns whether it reached `until` or the end. The number of
+    /// steps of a run does not affect its results.
     pub fn run_until(&mut self, until: Time, watcher: &mut dyn Watcher) -> bool {
         let collect = self.collect_every;
         let storm_every = self.storms.as_ref().map(|storms| storms.every().unwrap_or(collect));
-        // Each stop costs as much as some hops.
+        // Each stop costs as much as several packet-hops, so omit checks if deadlock is impossible.
         let deadlock_every = self.deadlock_every.filter(|_| self.network.switch.flow_control.may_lock());
         loop {
             let now = self.engine.now();
@@ -267,6 +268,7 @@ impl Simulation {
                 self.collector.is_some().then_some(NOTES_EVERY),
                 storm_every,
             ];
+            // Stops are multiples of the periods since time zero, so they do not depend on the steps of a run.
             let next = |period: Time| now + period - now % period;
             let mut stop = periods.iter().flatten().map(|&period| next(period)).min().unwrap_or(self.duration);
             let sampled = self.queue_samples.as_ref().map(QueueSamples::next);
@@ -327,14 +329,15 @@ impl Simulation {
                 self.collect(watcher);
             }
             let ends = self.leads() && ((collects && !watcher.progress(stop, self.hops)) || watcher.has_failed());
+            // Rank 0 decides for all, so that no rank waits for another in a later collective call.
             if self.as_the_first(ends) {
                 return stop >= self.duration.min(until);
             }
         }
     }
 
-    /// Whether all flows with an end have ended. Of datagrams that were lost nobody learns: they have when all are sent
-    /// and, unless others send for ever, nothing is under way.
+    /// Returns whether all flows with an end have ended. No sender notices lost datagrams: they count as ended when all
+    /// are sent and, unless other flows are endless, no frame is in flight.
     fn has_ended(&self, flows: u64, now: Time) -> bool {
         let add = |sum: (u64, bool), part: Option<(u64, bool)>| part.map(|part| (sum.0 + part.0, sum.1 | part.1));
         let of_host = |host: &Host| host.progress().map(|progress| (progress.finished, progress.endless));
@@ -346,28 +349,28 @@ impl Simulation {
         finished == flows && (endless || under_way() == 0)
     }
 
-    /// Records of telemetry that belong to a frame: those of frames under way, of several ranks at this one.
+    /// Returns the number of telemetry records that frames in flight occupy, in this rank.
     pub fn telemetry_in_use(&self) -> usize {
         self.network.telemetry.as_ref().map_or(0, crate::telemetry::Telemetry::in_use)
     }
 
-    /// Every event before this instant has happened.
+    /// Returns the simulation time. All earlier events have been handled.
     pub fn now(&self) -> Time {
         self.engine.now()
     }
 
-    /// Where the engine has `node`; `None` if another rank has it.
+    /// Returns the engine index of `node`, or `None` if another rank has it.
     fn index_of(&self, node: NodeId) -> Option<usize> {
         let index = self.position[node.index()].wrapping_sub(self.first) as usize;
         (index < self.engine.len()).then_some(index)
     }
 
-    /// `node`; `None` if another rank has it.
+    /// Returns `node`, or `None` if another rank has it.
     pub(crate) fn machine(&self, node: NodeId) -> Option<&Machine> {
         self.index_of(node).map(|index| self.engine.node(index))
     }
 
-    /// The switches of this rank.
+    /// Returns the switches of this rank.
     pub(crate) fn switches(&self) -> impl Iterator<Item = &Switch> {
         self.network.fabric.node_ids().filter_map(|node| match self.machine(node)? {
             Machine::Switch(switch) => Some(&**switch),
@@ -375,7 +378,7 @@ impl Simulation {
         })
     }
 
-    /// The hosts of this rank that take part: not those that are quiet, of which there is nothing to tell.
+    /// Returns the hosts of this rank, except quiet ones, which have no statistics.
     pub(crate) fn hosts(&self) -> impl Iterator<Item = &Host> {
         self.network.fabric.node_ids().filter_map(|node| match self.machine(node)? {
             Machine::Host(host) => Some(&**host),
@@ -394,8 +397,8 @@ impl Simulation {
         }
     }
 
-    /// Takes down who ran since the last time. Keeps the list of switches with a stopped port: a stop begins and ends
-    /// where a node runs.
+    /// Adds the nodes that ran to `fresh`, and updates the set of switches with a paused port. A pause begins and ends
+    /// only while its node runs, so idle nodes need no check.
     fn note_active(&mut self) {
         let ran = self.engine.take_active();
         if self.network.switch.flow_control.may_lock() {
@@ -410,16 +413,16 @@ impl Simulation {
             }
         }
         self.fresh.extend(ran);
-        // Many looks for a deadlock fit between two collections: each node is to stand there about once.
+        // Several deadlock checks may fall between two collections. Deduplicate, so that the list stays bounded.
         if self.fresh.len() > 4 * self.engine.len() {
             self.fresh.sort_unstable();
             self.fresh.dedup();
         }
     }
 
-    /// Takes what ended in the nodes that ran, in order of node and time.
+    /// Collects ended flows and pause events of the nodes that ran, in output order.
     fn collect(&mut self, watcher: &mut dyn Watcher) {
-        // Of each node what ended, and its pauses. A node that stands there twice has nothing more.
+        // Per node: ended flows and pauses. A duplicate entry of a node adds nothing.
         let mut own: Vec<(u32, Vec<FlowReport>, Vec<PauseEvent>)> = Vec::new();
         let (mut hops_since, mut with_deliveries) = (0, Vec::new());
         for position in 0..self.fresh.len() {
@@ -449,7 +452,7 @@ impl Simulation {
             self.hops += hops;
             all.extend(ended);
         }
-        // Nodes of one rank or of several are told of in one order. Few have anything to tell.
+        // The output order must not depend on the number of ranks. Few nodes have entries.
         all.sort_by_key(|(node, ..)| self.telling[self.position[*node as usize] as usize]);
         all.iter().flat_map(|(_, reports, _)| reports).for_each(|report| self.flow_ends.note(report, &self.network));
         for (node, reports, pauses) in all {
@@ -465,13 +468,13 @@ impl Simulation {
         self.drop_forgotten(&with_deliveries);
     }
 
-    /// Takes what ended since the last collection: a run may be stopped between two.
+    /// Collects the rest after a stop between two collections.
     pub(crate) fn collect_rest(&mut self, watcher: &mut dyn Watcher) {
         self.note_active();
         self.collect(watcher);
     }
 
-    /// Judges what turned since the last look.
+    /// Evaluates the bounces since the last check.
     fn look_for_storms(&mut self, now: Time) {
         let Some(mut storms) = self.storms.take() else { return };
         for &index in &self.fresh {
@@ -487,7 +490,7 @@ impl Simulation {
         let counts = |start: Time| start >= self.warm_up && start < self.measure_end;
         if counts(end.start) {
             self.flows.push(&record);
-            // A flow without end is not late.
+            // A flow without an end cannot be late.
             let lacks_bytes = record.delivered_ps.is_none() && end.size_bytes != traffic::ENDLESS;
             self.unfinished += u64::from(lacks_bytes && end.open);
             self.undelivered += u64::from(lacks_bytes && !end.open);
@@ -504,7 +507,7 @@ impl Simulation {
         watcher.flow(&record);
     }
 
-    /// Passes on what watched nodes noted.
+    /// Forwards the trace events of watched nodes to the watcher.
     #[cold]
     fn tell_notes(&mut self, watcher: &mut dyn Watcher) {
         let Some(mut collector) = self.collector.take() else { return };
@@ -528,7 +531,7 @@ impl Simulation {
         self.collector = Some(collector);
     }
 
-    /// Payload that has arrived since the run began, each byte once, by traffic entry.
+    /// Returns the payload delivered since the start, without duplicates, in bytes per traffic entry.
     pub(crate) fn payload_bytes(&self) -> Vec<u64> {
         let none = vec![0; self.network.traffic_entries];
         let mut own = none.clone();
@@ -545,11 +548,11 @@ fn add(total: &mut [u64], more: &[u64]) {
     total.iter_mut().zip(more).for_each(|(total, more)| *total += more);
 }
 
-/// How often a run that ends with its flows looks whether they have ended.
+/// Interval of the check of a run that ends with its flows.
 const ENDS_EVERY: Time = Time::from_us(10);
 
-/// How often what ended is collected: a thousand times a run, as progress is told, or more often where more could end
-/// meanwhile than memory should hold. Part of the order of results, so it depends on the scenario alone.
+/// Returns the interval between collections: a thousandth of the run (the progress interval), or less if memory would
+/// not hold the entries. It determines the order of results, so it depends only on the scenario.
 fn collect_every(duration: Time, network: &Network) -> Time {
     let rates = network.fabric.links().iter().map(|link| 2 * u128::from(link.rate.as_bps()));
     (duration / 1000).min(frames_last(MOST_WAITING, rates.sum())).max(Time::from_us(20))

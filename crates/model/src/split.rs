@@ -1,24 +1,24 @@
-//! How the work of a run so far would spread over threads: to judge more of them than a machine has.
+//! Projected distribution of a run's work over threads, also for more threads than the machine has.
 
 use crate::simulation::Simulation;
 use engine::Node;
 use fabric::NodeId;
 
-/// What some number of threads would have had to do.
+/// Projected work of a number of threads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Split {
-    /// Frames that came to the nodes of each thread since the run began.
+    /// Arrived frames at the nodes of each thread since the start.
     pub hops: Vec<u64>,
-    /// These, and frames that hosts of each thread have sent: what threads share the nodes by.
+    /// `hops` plus frames sent by hosts of each thread. Nodes are partitioned by this measure.
     pub work: Vec<u64>,
-    /// Frames that began to cross a link since the run began.
+    /// Frames transmitted on links since the start.
     pub frames: u64,
-    /// Those of them whose link leads from one thread's nodes to another's.
+    /// Of these, frames on links between nodes of different threads.
     pub crossing: u64,
 }
 
 impl Simulation {
-    /// How the work so far of this process would have been shared out among `threads` threads, at least one.
+    /// Returns the distribution of this process's work so far over `threads` threads, at least one.
     pub fn split(&self, threads: usize) -> Split {
         let part_of = self.engine.part_of(threads);
         let part = |node: NodeId| usize::from(part_of[self.position[node.index()] as usize]);
@@ -37,7 +37,7 @@ impl Simulation {
         split
     }
 
-    /// Windows so far, after each of which threads meet: as many for any number of threads.
+    /// Returns the number of windows so far. It does not depend on the number of threads.
     pub fn windows(&self) -> u64 {
         self.engine.statistics().windows
     }
@@ -74,7 +74,7 @@ mod tests {
             assert!(split.crossing > before && split.crossing < split.frames, "{split:?}");
             before = split.crossing;
         }
-        // What is still on its way has not arrived.
+        // Frames in flight have not arrived.
         assert!(one.frames >= one.hops[0] && one.frames < one.hops[0] + 1_000, "{one:?}");
         assert!(simulation.windows() >= 50);
     }

@@ -1,4 +1,4 @@
-//! What the check "stall" is told as a run ends: blocked queues, stopped queues, and the accounts that stop them.
+//! Input of the check "stall" at the end of a run: blocked and paused queues, and the accounts that pause them.
 
 use crate::deadlock::{stopped_queues, stops, stops_whole_ports};
 use crate::egress::{Head, Rules, hold};
@@ -14,7 +14,7 @@ use protocols::frame::MIN_FRAME_BYTES;
 use protocols::scheduler::ClassScheduler;
 use units::{Time, WIRE_OVERHEAD_BYTES};
 
-/// All queues that are blocked or stopped at `now`: all ranks find the same.
+/// Finds all queues that are blocked or paused at `now`. All ranks return equal results.
 pub(crate) fn find(simulation: &Simulation, now: Time) -> Stalls {
     let may_lock = simulation.network.switch.flow_control.may_lock();
     let mut own: Vec<BlockedQueue> =
@@ -27,6 +27,7 @@ pub(crate) fn find(simulation: &Simulation, now: Time) -> Stalls {
         let indices = 0..simulation.engine.len() as u32;
         own.extend(stopped_queues(simulation, indices, now));
         own.extend(stopped_hosts(simulation, now));
+        // Blocked queues are the roots of a stall. They are not counted as paused too.
         own.retain(|stopped| all.iter().all(|root| root.queue != stopped.0));
     }
     let stopped = simulation.everywhere(own.len() as u64).into_iter().sum();
@@ -36,7 +37,7 @@ pub(crate) fn find(simulation: &Simulation, now: Time) -> Stalls {
     Stalls::find(stopped, &paused, accounts, all)
 }
 
-/// The blocked queues of `switch`.
+/// Returns the blocked queues of `switch`.
 fn blocked(simulation: &Simulation, switch: &Switch, now: Time) -> Vec<BlockedQueue> {
     let network = &simulation.network;
     let egress = &switch.core.egress;
@@ -59,7 +60,7 @@ fn blocked(simulation: &Simulation, switch: &Switch, now: Time) -> Vec<BlockedQu
                 }
                 continue;
             }
-            // That a watchdog drops what waits is its own matter.
+            // Classes that a watchdog drops are not blocked.
             if egress.dropped_classes(port) >> class & 1 == 1 {
                 continue;
             }
@@ -76,7 +77,7 @@ fn blocked(simulation: &Simulation, switch: &Switch, now: Time) -> Vec<BlockedQu
                 _ => BlockCause::Unknown,
             };
             if cause == BlockCause::Gate || open > most {
-                // Its first frame may have come before the last one.
+                // The first frame may have arrived before the last change of the queue.
                 let since = egress.blocked_since(now, port, (class, Head::of(frame)), Time::ZERO).0;
                 let since = if since == Time::MAX { frame.at } else { since };
                 found.push(BlockedQueue { since, queue: id, bytes, cause });
@@ -86,8 +87,8 @@ fn blocked(simulation: &Simulation, switch: &Switch, now: Time) -> Vec<BlockedQu
     found
 }
 
-/// How long a frame may be the next of its class at a port without leaving, while nothing keeps it back: while the port
-/// sends all that its switch can hold, in the smallest frames, and the scheduler serves the other classes once.
+/// Returns the longest legitimate wait of a first frame without a pause: the port sends the largest possible backlog of
+/// its switch in the smallest frames, and the scheduler serves all other classes once.
 fn longest_wait(simulation: &Simulation, switch: &Switch, port: u16, class: u8) -> Time {
     let network = &simulation.network;
     let queues = switch.core.buffer.queues_of(port).count() as u64;
@@ -96,7 +97,7 @@ fn longest_wait(simulation: &Simulation, switch: &Switch, port: u16, class: u8) 
     smallest_frames_time(rules, held_bytes(network, switch.node(), queues).saturating_add(round_bytes))
 }
 
-/// The most that a switch holds for one port of so many queues.
+/// Returns the largest backlog of a port with `queues` queues, in bytes.
 fn held_bytes(network: &Network, switch: NodeId, queues: u64) -> u64 {
     match network.switch_of(switch).buffer {
         Buffer::Shared { bytes, .. } => bytes,
@@ -107,15 +108,15 @@ fn held_bytes(network: &Network, switch: NodeId, queues: u64) -> u64 {
     }
 }
 
-/// The time that `bytes` take by a port in the smallest frames.
+/// Returns the time that a port needs for `bytes` in frames of the smallest size.
 fn smallest_frames_time(rules: &Rules, bytes: u64) -> Time {
     let least = u64::from(MIN_FRAME_BYTES);
     let wire_bytes = u128::from(bytes) * u128::from(least + WIRE_OVERHEAD_BYTES);
     rules.link.rate.serialise(u64::try_from(wire_bytes / u128::from(least)).unwrap_or(u64::MAX))
 }
 
-/// Lossless classes of hosts of this rank whose next frame was eligible for longer than the port takes to send the
-/// whole buffer of the switch at its other end and a frame of each flow that waits at the port.
+/// Returns lossless classes of this rank's hosts whose next frame was eligible longer than the port needs for the whole
+/// buffer of its switch plus one turn of each waiting flow.
 fn starved_hosts(simulation: &Simulation, now: Time) -> Vec<BlockedQueue> {
     let network = &simulation.network;
     let lossless = network.switch.flow_control.lossless();
@@ -154,7 +155,7 @@ fn starved_hosts(simulation: &Simulation, now: Time) -> Vec<BlockedQueue> {
     found
 }
 
-/// Whether a frame in a queue is of a lossless class, or counts against the account of one.
+/// Returns whether a queue contains a frame of a lossless class or of a lossless ingress account.
 fn holds_lossless(simulation: &Simulation, switch: &Switch, port: u16, slot: usize) -> bool {
     let lossless = simulation.network.switch.flow_control.lossless();
     let own = simulation.network.flow_control_of(switch.node()).lossless();
@@ -164,8 +165,8 @@ fn holds_lossless(simulation: &Simulation, switch: &Switch, port: u16, slot: usi
         .any(|frame| is_lossless(lossless, frame.class) || is_lossless(own, frame.in_class))
 }
 
-/// Whether the host `peer`, by whose pause a port is stopped since `since`, has the pause-storm fault and goes on at
-/// `now`, and no watchdog is about to find it.
+/// Returns whether the host `peer`, which pauses a port since `since`, has an endless pause storm at `now` that the
+/// watchdog, if any, should have detected.
 fn keeps_pausing(simulation: &Simulation, peer: NodeId, since: Time, now: Time) -> bool {
     let network = &simulation.network;
     let storms = network.host.pause_storm.filter(|storm| storm.node == peer);
@@ -174,7 +175,7 @@ fn keeps_pausing(simulation: &Simulation, peer: NodeId, since: Time, now: Time) 
     goes_on && watchdog.is_none_or(|watchdog| now.saturating_sub(since) > watchdog.detect * 2)
 }
 
-/// Ports of hosts of this rank that are stopped with something to send.
+/// Returns the paused ports of this rank's hosts that have a backlog.
 fn stopped_hosts(simulation: &Simulation, now: Time) -> Vec<(QueueId, Time, AccountId)> {
     let network = &simulation.network;
     let by_port = stops_whole_ports(simulation);
@@ -199,15 +200,15 @@ fn stopped_hosts(simulation: &Simulation, now: Time) -> Vec<(QueueId, Time, Acco
     stopped
 }
 
-/// Under backpressure by destination or by output: queues and flows of this rank that are stopped for as long as the
-/// output behind them takes to send all that it can hold, while it holds frames of hosts that ignore its calls.
+/// Under backpressure by destination or by output: returns queues and flows of this rank that are paused longer than
+/// their output needs for its largest backlog, while that output holds frames of hosts that ignore pauses.
 fn held_in_vain(simulation: &Simulation, now: Time) -> Vec<BlockedQueue> {
     let network = &simulation.network;
     let control = &network.switch.flow_control;
     let ignores =
         |host: u32| !network.host.obeys_pause || network.host.stopping.disobedient.binary_search(&host).is_ok();
     let anybody = !network.host.obeys_pause || !network.host.stopping.disobedient.is_empty();
-    // FLORAX tells flows apart, and drops what exceeds their rates.
+    // FLORAX separates flows, and drops frames above their rates.
     let by_output = matches!(control, FlowControl::PauseAtOutput(..));
     if !anybody || !(by_output || matches!(control, FlowControl::Destination(_))) {
         return Vec::new();
@@ -239,7 +240,7 @@ fn held_in_vain(simulation: &Simulation, now: Time) -> Vec<BlockedQueue> {
             }
         }
     }
-    // A port counts once.
+    // Count each port once.
     stopped.sort_unstable_by_key(|it| (it.queue, it.since));
     stopped.dedup_by_key(|it| (it.queue.node, it.queue.port));
     let questions = stopped.iter().map(|it| {

@@ -1,22 +1,21 @@
-//! Where the telemetry is kept that frames collect ([`protocols::telemetry`]): apart from the frames, so that those who
-//! collect nothing do not carry it.
+//! Storage of in-band telemetry ([`protocols::telemetry`]), separate from frames, so that frames without telemetry do
+//! not carry it.
 //!
-//! A record belongs to one frame, and a frame to one node at a time: nodes hand frames on between windows. So nobody
-//! ever waits for a record, and what it says does not depend on threads. Its number does, and reaches no result.
-//! Records stand with the host that opened them, each host's behind a lock, which only nodes that hold frames of the
-//! same host share. The alternative, a second mailbox in which records travel beside frames, would spare that lock and
-//! cost every link a second queue.
+//! A record belongs to one frame, and a frame to one node at a time, since frames move only between windows. So a
+//! record has no concurrent users, and its content does not depend on threads. Its number may, but reaches no result.
+//! The records of each source host share a lock, which only nodes with frames of that host take. A second mailbox per
+//! link for records would avoid the lock, but add a queue to each link.
 
 use protocols::telemetry::{Hop, RecordId};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The records of all hosts.
+/// Records of all hosts.
 #[derive(Debug)]
 pub(crate) struct Telemetry {
     hosts: Box<[Mutex<Records>]>,
 }
 
-/// The records that one host opened.
+/// Records of frames of one host.
 #[derive(Debug, Default)]
 struct Records {
     records: Vec<Vec<Hop>>,
@@ -24,17 +23,17 @@ struct Records {
 }
 
 impl Telemetry {
-    /// For frames of `hosts` hosts.
+    /// Creates the storage for frames of `hosts` hosts.
     pub fn new(hosts: usize) -> Telemetry {
         Telemetry { hosts: (0..hosts).map(|_| Mutex::default()).collect() }
     }
 
     fn of(&self, host: u32) -> MutexGuard<'_, Records> {
-        // A thread that panicked ends the run; what it left here is whole.
+        // A panic ends the run, and no update leaves the records inconsistent.
         self.hosts[host as usize].lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A record for a frame of `host`, with `hops` in it.
+    /// Allocates a record for a frame of `host`, with `hops` in it.
     pub fn open(&self, host: u32, hops: &[Hop]) -> RecordId {
         let mut of = self.of(host);
         let place = of.free.pop().unwrap_or_else(|| {
@@ -45,12 +44,12 @@ impl Telemetry {
         RecordId { host, place }
     }
 
-    /// The frame of `record` starts to leave a switch.
+    /// Appends a hop when the frame of `record` starts to leave a switch.
     pub fn append(&self, record: RecordId, hop: Hop) {
         self.of(record.host).records[record.place as usize].push(hop);
     }
 
-    /// The frame of `record` has arrived: moves its hops to `hops`, in place of what is there.
+    /// Frees the record of an arrived frame and moves its hops to `hops`, replacing its content.
     pub fn take(&self, record: RecordId, hops: &mut Vec<Hop>) {
         hops.clear();
         let mut of = self.of(record.host);
@@ -58,14 +57,14 @@ impl Telemetry {
         of.free.push(record.place);
     }
 
-    /// The frame of `record` is gone.
+    /// Frees the record of a lost frame.
     pub fn close(&self, record: RecordId) {
         let mut of = self.of(record.host);
         of.records[record.place as usize].clear();
         of.free.push(record.place);
     }
 
-    /// Records that belong to a frame.
+    /// Returns the number of allocated records.
     pub fn in_use(&self) -> usize {
         (0..self.hosts.len() as u32).map(|host| self.of(host)).map(|of| of.records.len() - of.free.len()).sum()
     }
@@ -78,7 +77,7 @@ mod tests {
     use units::random::Stream;
     use units::{Rate, Time};
 
-    /// Against a map from frames to their hops, over random operations.
+    /// Compares with a map from records to hops, over random operations.
     #[test]
     fn a_record_holds_what_its_frame_collected() {
         let mut random = Stream::new(1, 0, 0);

@@ -1,4 +1,4 @@
-//! What a run tells of frames that switches trimmed.
+//! Summary of trimmed frames.
 
 use crate::account::Ledger;
 use crate::parameters::Overload;
@@ -9,11 +9,11 @@ use fabric::NodeId;
 use stats::trims::{HeaderLoss, PortTrims, SwitchTrims, TrimSummary};
 use units::Time;
 
-/// How many ports a summary names.
+/// Number of ports in a summary.
 const LISTED_PORTS: usize = 10;
 
 impl Simulation {
-    /// What `summary.json` says of frames that were trimmed; `None` where no switch trims.
+    /// Returns the trimming entry of `summary.json`, or `None` if no switch trims.
     pub(crate) fn trims(&self, ledger: &Ledger, now: Time) -> Option<TrimSummary> {
         let Overload::Trim { .. } = self.network.switch.overload else { return None };
         let fabric = &self.network.fabric;
@@ -36,7 +36,7 @@ impl Simulation {
             }
             ports.extend(of_ports);
         }
-        // Stable: ports of equal counts stay in the order of the fabric.
+        // The sort is stable: ties stay in order of the fabric.
         ports.sort_by_key(|port| std::cmp::Reverse(port.trims));
         ports.truncate(LISTED_PORTS);
         let packets = &ledger.packets;
@@ -58,7 +58,7 @@ impl Simulation {
         })
     }
 
-    /// What the reader of a summary should know of headers that were lost.
+    /// Returns the warning about lost headers.
     pub(crate) fn header_warning(&self, ledger: &Ledger) -> Option<String> {
         let (at, node, port) = ledger.first_header_loss?;
         let lost = ledger.packets.dropped_by(Cause::HeaderNoRoom).frames;

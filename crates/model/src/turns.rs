@@ -1,4 +1,4 @@
-//! What a run tells of frames that switches turned around.
+//! Summary of bounced and detoured frames.
 
 use crate::account::Ledger;
 use crate::bounce_storms::Storms;
@@ -9,11 +9,11 @@ use crate::switch::Switch;
 use check::conservation::Cause;
 use stats::turns::{PortTurns, SwitchTurns, TurnSummary};
 
-/// How many ports a summary names.
+/// Number of ports in a summary.
 const LISTED_PORTS: usize = 10;
 
 impl Simulation {
-    /// Frames of a class that turns around, lost as if it did not.
+    /// Returns the number of frames that were dropped although all classes bounce.
     pub(crate) fn wrong_drops(&self, ledger: &Ledger) -> u64 {
         match self.network.switch.overload {
             Overload::Bounce { pabo, .. }
@@ -25,7 +25,7 @@ impl Simulation {
         }
     }
 
-    /// What `summary.json` says of frames that turned.
+    /// Returns the bounce entry of `summary.json`.
     pub(crate) fn turns(&self, ledger: &Ledger, travel: &Travel) -> TurnSummary {
         let fabric = &self.network.fabric;
         let turns_of = |switch: &Switch| switch.overload.turned().map(<[u64]>::to_vec);
@@ -41,7 +41,7 @@ impl Simulation {
                 ports.push(PortTurns { node: fabric.name(node).to_owned(), port: port as u32, peer, turns });
             }
         }
-        // Stable: ports of equal counts stay in the order of the fabric.
+        // The sort is stable: ties stay in order of the fabric.
         ports.sort_by_key(|port| std::cmp::Reverse(port.turns));
         ports.truncate(LISTED_PORTS);
         let delivered: u64 = travel.turns.iter().sum();
@@ -67,7 +67,7 @@ impl Simulation {
     }
 }
 
-/// Without the zeros at the end.
+/// Returns `counts` without trailing zeros.
 fn trimmed(counts: &[u64]) -> Vec<u64> {
     let length = counts.iter().rposition(|&count| count > 0).map_or(0, |last| last + 1);
     counts[..length].to_vec()

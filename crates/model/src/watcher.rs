@@ -1,4 +1,4 @@
-//! Who looks on while a network runs.
+//! Observer of a running simulation.
 
 use crate::trace::selection::CapturedFrame;
 use engine::Clock;
@@ -10,64 +10,63 @@ use stats::trace::TraceRow;
 use std::sync::Arc;
 use units::Time;
 
-/// One look at a queue.
+/// One sample of a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QueueSample {
-    /// When.
+    /// Time of the sample.
     pub at: Time,
-    /// The switch.
+    /// Switch of the queue.
     pub node: NodeId,
-    /// Its egress port.
+    /// Egress port.
     pub port: u16,
-    /// The class.
+    /// Class.
     pub class: u8,
-    /// Whether it is the queue of frames that were bounced before.
+    /// Whether this is the bounce queue.
     pub bounced: bool,
-    /// Bytes that wait.
+    /// Queued bytes.
     pub bytes: u64,
-    /// Frames that wait.
+    /// Queued frames.
     pub frames: u64,
-    /// Whether the class is stopped at this port.
+    /// Whether the class is paused at this port.
     pub paused: bool,
 }
 
-/// Who wants to see a run while it goes on. Everything arrives in an order that depends on the setup
-/// alone.
+/// Observer of a run. The order of all calls depends only on the setup.
 pub trait Watcher {
-    /// A flow has ended, or is unfinished at the end of the run (`delivered_ps` is `None` then).
+    /// Reports a flow that ended, or is unfinished at the end of the run (then `delivered_ps` is `None`).
     fn flow(&mut self, _flow: &FlowRecord) {}
-    /// A look at a queue that holds something or is paused.
+    /// Reports a sample of a queue that is not empty or is paused.
     fn queue(&mut self, _sample: QueueSample) {}
-    /// `bytes` left `node` by `port` since the last look, which is `span` ago; `share` of the link's rate.
+    /// Reports the bytes that left `node` by `port` since the last sample, and their share of the link's rate.
     fn link(&mut self, _at: Time, _node: NodeId, _port: u16, _bytes: u64, _share: f64) {}
-    /// `bytes` of payload arrived for `traffic` since the last look.
+    /// Reports the payload bytes delivered for the entry `traffic` since the last sample.
     fn throughput(&mut self, _at: Time, _traffic: u8, _bytes: u64) {}
-    /// A look at the congestion control of a flow that is under way.
+    /// Reports a sample of the congestion control of a flow in progress.
     fn control(&mut self, _sample: &ControlSample) {}
-    /// A node heard a pause or resume.
+    /// Reports a pause or resume that a node received.
     fn pause(&mut self, _at: Time, _node: NodeId, _port: u16, _classes: u8, _pause: bool) {}
-    /// Something happened to a traced frame or, in a run with a trace, to a port.
+    /// Reports a trace event of a frame or, in a run with a trace, of a port.
     fn trace(&mut self, _row: &TraceRow) {}
-    /// A frame passed a captured port.
+    /// Reports a frame at a captured port.
     fn captured(&mut self, _frame: &CapturedFrame) {}
-    /// `frames` of `of` data frames arrived `displacement` places later than they were sent (earlier where it is
-    /// negative), by ascending displacement, once at the end of a run that measures it.
+    /// Reports that `frames` of `of` data frames arrived `displacement` positions late (negative: early). Called by
+    /// ascending displacement, at the end of a run that measures it.
     fn reordering(&mut self, _displacement: i64, _frames: u64, _of: u64) {}
-    /// The delays of frames from host to host in the measured window, in ps, once at the end of a run.
+    /// Reports the end-to-end delays of frames in the measurement window, in picoseconds, at the end of a run.
     fn delays(&mut self, _delays: &Histogram) {}
-    /// The run begins; `clock` tells any thread how far it is.
+    /// Reports the start of the run. Any thread may read its progress from `clock`.
     fn begins(&mut self, _clock: &Arc<Clock>) {}
-    /// The run has reached `now` after `hops` packet-hops; false stops it. Asked at instants that depend on the setup
-    /// alone, about a thousand times a run: where it stops is then part of the result.
+    /// Reports progress: the run has reached `now` after `hops` packet-hops. Returning false stops it. Called about a
+    /// thousand times per run, at instants that depend only on the setup, so that an early stop is reproducible.
     fn progress(&mut self, _now: Time, _hops: u64) -> bool {
         true
     }
-    /// Whether there is no point in going on. Asked whenever something was looked at.
+    /// Returns whether the run should end, for example after an output error. Called after each stop of the engine.
     fn has_failed(&self) -> bool {
         false
     }
 }
 
-/// Watches nothing.
+/// An observer that ignores all reports.
 pub struct Unwatched;
 impl Watcher for Unwatched {}

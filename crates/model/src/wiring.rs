@@ -1,5 +1,4 @@
-//! The wires of all nodes, as the engine asks for them: of a rank's part it keeps some, of the others none, so they are
-//! told one by one and never stand anywhere in full.
+//! Wires of all nodes, generated on demand: the engine stores few of them, and the full list never exists in memory.
 
 use crate::link_time::frames_last;
 use crate::network::Network;
@@ -10,31 +9,30 @@ use std::sync::Arc;
 use traffic::When;
 use units::Time;
 
-/// Between two moments at which a run can be stopped, no node handles many more frames than this: some tenths of a
-/// second.
+/// Limit of the frames that a node handles between two points at which a run can be stopped: some tenths of a second.
 const MOST_IN_A_WINDOW: u64 = 1 << 19;
 
-/// Links, and behind them what notifies other hosts.
+/// Links, and wires for notifications between hosts.
 pub(crate) struct Wiring {
     network: Arc<Network>,
-    /// Nodes by place, and places by node.
+    /// Nodes by engine index, and engine index by node.
     order: Vec<NodeId>,
     position: Vec<u32>,
     notify: Vec<Notifies>,
 }
 
-/// A wire from a host to another, for notifications.
+/// A wire between two hosts, for notifications.
 struct Notifies {
-    /// Place of the first.
+    /// Engine index of the source.
     place: u32,
     to: u32,
-    /// Port of the first.
+    /// Egress port at the source.
     egress: u16,
     wire: WireSpec,
 }
 
 impl Wiring {
-    /// Of nodes that stand in this order.
+    /// Creates the wires of nodes in this order.
     pub fn new(network: &Arc<Network>, order: Vec<NodeId>) -> Wiring {
         let fabric = &network.fabric;
         let mut position = vec![0u32; order.len()];
@@ -61,12 +59,12 @@ impl Wiring {
         Wiring { network: Arc::clone(network), order, position, notify }
     }
 
-    /// Nodes by place.
+    /// Returns the nodes by engine index.
     pub fn order(&self) -> &[NodeId] {
         &self.order
     }
 
-    /// The hosts that the one at this place notifies, ascending, with the egress port of the wire to each.
+    /// Returns the hosts that the host at `place` notifies, ascending, and the egress port of each wire.
     pub fn notified_from(&self, place: u32) -> impl Iterator<Item = (u32, u16)> {
         self.notifies(place).iter().map(|it| (it.to, it.egress))
     }
@@ -77,7 +75,7 @@ impl Wiring {
         &self.notify[first..first + count]
     }
 
-    /// The place of each node.
+    /// Returns the engine index of each node.
     pub fn into_positions(self) -> Vec<u32> {
         self.position
     }
@@ -95,13 +93,13 @@ impl Wires for Wiring {
     fn each(&self, place: u32, mut tell: impl FnMut(WireSpec)) {
         let Wiring { network, order, position, .. } = self;
         let (fabric, node) = (&network.fabric, order[place as usize]);
-        // A window is as long as links allow, but no node shall be busy in it for seconds: nobody could stop it.
+        // Limit the lookahead of long links, so that a node cannot delay a stop of the run by seconds.
         let longest = longest_window(fabric, node);
         let preemption = network.preemption_at(node);
         for peer in fabric.ports(node) {
             let link = fabric.link(peer.link);
             let least = match preemption {
-                // A frame goes to the link only when nothing can interrupt it any more.
+                // An interruptible frame is held back until it can no longer be preempted.
                 Some(preemption) => preemption.lookahead(link.rate, link.delay),
                 None => network.links.of(link).lookahead(),
             };
@@ -111,13 +109,13 @@ impl Wires for Wiring {
     }
 }
 
-/// The time in which a node can receive and send [`MOST_IN_A_WINDOW`] frames, and no less than a picosecond.
+/// Returns the time in which a node can receive and send [`MOST_IN_A_WINDOW`] frames, at least 1 ps.
 fn longest_window(fabric: &Fabric, node: NodeId) -> Time {
     let rates = fabric.ports(node).iter().map(|peer| 2 * u128::from(fabric.link(peer.link).rate.as_bps()));
     frames_last(MOST_IN_A_WINDOW, rates.sum()).max(Time::from_ps(1))
 }
 
-/// Which host must tell which other that one of its flows may start.
+/// Returns the pairs of hosts of which the first notifies the second about the start of a flow.
 fn notification_pairs(network: &Network) -> BTreeSet<(u32, u32)> {
     let flows = &network.traffic.flows;
     let mut pairs = BTreeSet::new();

@@ -1,4 +1,4 @@
-//! Rates set from outside: what is set is what is sent, looking changes nothing, and all of it is exact.
+//! Rates set from outside: senders follow them, observation has no effect, and results are exact.
 
 use crate::bench::*;
 use fabric::generate::{dumbbell, single_switch};
@@ -8,7 +8,7 @@ use stats::flows::FlowRecord;
 use units::Time;
 use units::random::{Stream, purpose};
 
-/// Eight hosts send to one under PFC, by marks and pauses; flows of different sizes that start at different times.
+/// Eight hosts send to one under PFC, with ECN. Flows have different sizes and start times.
 fn incast(kind: &str, settings: &[(&str, &str)]) -> Setup {
     let fabric = single_switch(9, link(100, 1_000)).unwrap();
     let flows = (1..9).map(|src| {
@@ -25,7 +25,7 @@ fn incast(kind: &str, settings: &[(&str, &str)]) -> Setup {
     setup
 }
 
-/// What a run with agents leaves, and each look of each of them.
+/// Results of a run with agents, and all samples of all agents.
 struct Steered {
     flows: Vec<FlowRecord>,
     outcome: stats::Outcome,
@@ -39,7 +39,7 @@ impl PartialEq for Steered {
     }
 }
 
-/// Steps of `step`; before each, `act` says what is set for as many agents as there are.
+/// Runs in steps of `step`. Before each, `act` returns one share per agent.
 fn steered(setup: Setup, steers: Steers, step: Time, mut act: impl FnMut(&[Look]) -> Vec<f64>) -> Steered {
     let (threads, mut told) = (setup.threads, Told::default());
     let mut simulation = Simulation::new(setup).unwrap();
@@ -58,8 +58,8 @@ fn steered(setup: Setup, steers: Steers, step: Time, mut act: impl FnMut(&[Look]
     Steered { flows: told.flows, outcome, looks }
 }
 
-/// A constant share in steps of an odd length is the scenario with that rate, whether the transport has it from the
-/// start or the agents set it; and RoCE at that rate.
+/// A constant share in steps of an odd length equals the scenario with that rate, set by the transport or by the
+/// agents, and equals RoCE at that rate.
 #[test]
 fn a_constant_rate_is_that_of_the_scenario() {
     let told = run(incast("external", &[("initial_rate", "25Gbps")]));
@@ -77,8 +77,8 @@ fn a_constant_rate_is_that_of_the_scenario() {
     }
 }
 
-/// Random shares on any number of threads, for flows and for hosts: the same flows and the same looks; another seed,
-/// others.
+/// Random shares for flows and for hosts: flows and samples are equal on any number of threads, and differ with another
+/// seed.
 #[test]
 fn random_shares_are_exact_on_any_number_of_threads() {
     for (steers, recovery) in [(Steers::Flow, "go-back-n"), (Steers::Flow, "selective"), (Steers::Host, "go-back-n")] {
@@ -92,7 +92,7 @@ fn random_shares_are_exact_on_any_number_of_threads() {
         assert!(one.outcome.passes() && one.outcome.flows.completed == 8, "{:?}", one.outcome.checks);
         assert!(one == of(1, 1) && one == of(2, 1) && one == of(3, 1), "{steers:?}");
         assert!(one.flows != of(1, 2).flows);
-        // Whatever was seen was seen once.
+        // Each byte was counted in one sample.
         let seen: u64 = one.looks.iter().flatten().map(|look| look.acknowledged_bytes).sum();
         assert_eq!(seen, (1..9).map(|src| 50_000 + 40_000 * src).sum::<u64>());
         assert!(one.looks.iter().flatten().any(|look| look.marked_bytes > 0));
@@ -101,9 +101,9 @@ fn random_shares_are_exact_on_any_number_of_threads() {
     }
 }
 
-/// What leaves in a step is what was set for it, within a packet at either end, and from the first instant on: a
-/// packet that waits at the least rate, 86 us at 100 Mbps, goes as soon as the rate rises. Alone on its path it needs
-/// the round trip that the path takes.
+/// The bytes sent in a step match its rate within one packet at both ends, from its first instant on: a packet that
+/// waits at the least rate (86 us at 100 Mbps) is sent as soon as the rate rises. In an idle network the round trip is
+/// that of the path.
 #[test]
 fn what_is_set_is_what_is_sent() {
     let fabric = dumbbell(1, 1, link(10, 1_000), link(10, 1_000)).unwrap();
@@ -135,7 +135,7 @@ fn what_is_set_is_what_is_sent() {
     assert!(round_trips > 30);
 }
 
-/// Without flow control a burst overflows its buffer: what was missing is seen, and the flows complete.
+/// Without flow control a burst overflows the buffer: samples contain the losses, and the flows complete.
 #[test]
 fn losses_are_seen() {
     let mut setup = incast("external", &[("nak_interval", "20us"), ("timeout", "200us")]);
@@ -152,7 +152,7 @@ fn without_anything_to_set_there_are_no_agents() {
     let error = |setup: Setup, steers: Steers| Simulation::new(setup).unwrap().take_agents(steers).unwrap_err();
     assert_eq!(error(incast("roce", &[]), Steers::Flow), ModelError::NoAgents);
     assert_eq!(error(incast("dcqcn", &[]), Steers::Host), ModelError::NoAgents);
-    // One entry of two.
+    // One of two traffic entries.
     let mut setup = incast("roce", &[]);
     setup.traffic.flows[3].traffic = 1;
     setup.host.transports.insert(1, transport("external", &[]));

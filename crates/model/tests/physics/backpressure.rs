@@ -1,4 +1,4 @@
-//! Outputs that decide whom to stop: FLORAX, backpressure by destination, 802.3x by output.
+//! Flow control at outputs: FLORAX, backpressure by destination, 802.3x by output.
 
 use crate::bench::*;
 use crate::conservation::network;
@@ -23,7 +23,7 @@ fn packets(count: u32) -> Buffer {
     Buffer::PerQueue { limit: QueueLimit::Packets(count) }
 }
 
-/// Host i sends `rates[i]` to the last host of one switch.
+/// Host i sends at `rates[i]` (Mbps) to the last host of one switch.
 fn incast(spec: LinkSpec, rates: &[u64], size_bytes: u64) -> Setup {
     let last = rates.len() as u32;
     let flow = |(src, &mbps): (usize, &u64)| {
@@ -38,7 +38,7 @@ fn incast(spec: LinkSpec, rates: &[u64], size_bytes: u64) -> Setup {
     setup
 }
 
-/// Payload that arrives in the run, in Mbps on the wire.
+/// Returns the delivered rate of an entry in Mbps on the wire.
 fn mbps(told: &Told, entry: usize, duration: Time) -> f64 {
     let payload = told.goodput.get(entry).copied().unwrap_or(0) as f64;
     payload * 1538.0 / 1472.0 * 8e6 / duration.as_ps() as f64
@@ -50,7 +50,7 @@ fn who_sends_more_than_its_share_is_stopped_and_nobody_else() {
     let duration = setup.duration;
     let told = run(setup);
     told.all_hold();
-    // 10 Gbps for 9.9 and 1: max-min gives 9 and 1, but for what waits at the end.
+    // Demands of 9.9 and 1 Gbps on 10 Gbps: max-min gives 9 and 1, except for the backlog at the end.
     let waits = 100.0 * 1538.0 * 8e6 / duration.as_ps() as f64;
     let (greater, lesser) = (mbps(&told, 0, duration), mbps(&told, 1, duration));
     assert!((lesser - 1_000.0).abs() < waits && (greater - 9_000.0).abs() < waits, "{greater} {lesser} +- {waits}");
@@ -65,7 +65,7 @@ fn agreed_rates_decide_who_is_too_fast() {
     let mut setup = incast(link(10, 500), &[8_000, 3_000], ENDLESS);
     let duration = setup.duration;
     let lesser = |setup: Setup| mbps(run(setup).all_hold(), 1, duration);
-    // Long enough that it is not the time between stops that decides.
+    // Long enough that the time between pauses has no effect.
     let lasting = FlowControl::Florax(BackpressureParameters { expiry: Time::from_ms(1), ..backpressure(Whom::Flows) });
     setup.switch.flow_control = lasting;
     let mut without = incast(link(10, 500), &[8_000, 3_000], ENDLESS);
@@ -86,7 +86,7 @@ fn who_does_not_stop_loses_its_excess_and_nobody_else_does() {
     let told = run(setup);
     assert!(told.passes("lossless") && told.passes("conservation") && told.dropped("nonconforming") > 0);
     assert!(mbps(&told, 1, duration) > 950.0);
-    // Negative control: a whole link is stopped for it, and the one that obeys pays.
+    // Negative control: a whole link is paused, and the conforming sender loses throughput.
     let mut simple = incast(link(10, 500), &[9_900, 1_000], ENDLESS);
     simple.host.stopping.disobedient = vec![0];
     simple.switch.flow_control = all()[2];
@@ -95,8 +95,8 @@ fn who_does_not_stop_loses_its_excess_and_nobody_else_does() {
     assert!(mbps(&told, 1, duration) < 500.0, "{}", mbps(&told, 1, duration));
 }
 
-/// Three switches in a row, a host on each; the last link is slow. Congestion at the last switch reaches the first host
-/// by way of buffers that fill one after the other.
+/// Three switches in a line with a host each, and a slow last link. Congestion at the last switch reaches the first
+/// host through buffers that fill one after the other.
 fn row(loss: f64, size_bytes: u64) -> Setup {
     let fast = LinkSpec { loss, ..link(10, 500) };
     let fabric: Fabric = line(3, 1, fast, fast).unwrap();
@@ -135,7 +135,7 @@ fn a_call_that_is_lost_blocks_nobody_for_ever() {
         setup.duration = Time::from_ms(10);
         let told = run(setup);
         assert!(told.passes("conservation") && told.passes("pauses"), "{:?}", told.summary.checks);
-        // What links did not lose is there, long before the end, and nobody is held any more.
+        // Frames not lost on links have arrived long before the end, and no hold remains.
         assert_eq!(told.summary.packets.in_flight, 0, "{control:?}");
         let pauses = told.summary.checks.iter().find(|check| check.name == "pauses").unwrap();
         assert!(pauses.detail.ends_with("0 still paused"), "{}", pauses.detail);
@@ -144,11 +144,11 @@ fn a_call_that_is_lost_blocks_nobody_for_ever() {
     }
 }
 
-/// No hold outlives the last call for it by more than its expiry: with one sender after the other, each is free again.
+/// No hold outlives its last request by more than its expiry: with one sender after the other, each is free again.
 #[test]
 fn nobody_stays_blocked_longer_than_an_expiry_after_the_congestion() {
     let mut setup = incast(link(10, 500), &[9_900, 9_900], 1_500_000);
-    // A third begins when the others are done and their buffers empty.
+    // The third flow starts when the others are done and their buffers are empty.
     let late = Time::from_ms(6);
     let third = traffic::Flow {
         start: Start::At(late),
@@ -163,7 +163,7 @@ fn nobody_stays_blocked_longer_than_an_expiry_after_the_congestion() {
     let last = told.flows.iter().find(|flow| flow.start_ps == late.as_ps()).unwrap();
     let alone = told.flows.iter().filter_map(|flow| flow.delivered_ps).count();
     assert_eq!(alone, 3);
-    // 100 frames of 5 Gbps: 2.46 us each.
+    // 100 frames at 5 Gbps: 2.46 us each.
     let took = Time::from_ps(last.delivered_ps.unwrap()) - late;
     assert!(took < Time::from_us(2_461 / 10 + 20), "{took}");
 }
@@ -200,7 +200,7 @@ fn random_networks_keep_their_books_on_any_number_of_threads() {
         let told = run(setup(1));
         let summary = &told.summary;
         assert!(summary.packets.closed, "seed {seed}: {:?}", summary.packets);
-        // So little room and such fast links: what is on its way may find none.
+        // Limits are small and links fast, so frames in flight may find no room.
         let bad = summary.checks.iter().find(|check| !check.pass && check.name != "lossless");
         assert!(bad.is_none(), "seed {seed}: {bad:?}");
         stopped += summary.backpressure.as_ref().unwrap().xoffs;
@@ -212,14 +212,13 @@ fn random_networks_keep_their_books_on_any_number_of_threads() {
     assert!(stopped > 1_000 && held > 20, "{stopped} {held}");
 }
 
-/// As long as the field of a pause can say, and told again while it must last: what `expiry = "auto"` is.
+/// The longest quanta, renewed while necessary: the meaning of `expiry = "auto"`.
 fn lasting() -> BackpressureParameters {
     BackpressureParameters { lower: 50, upper: 100, expiry: Time::MAX, renewed: true, ..backpressure(Whom::Everybody) }
 }
 
-/// Hosts of 10 or 100 Gbps send to one whose link takes a thousandth of that: at 100 Gbps no pause lasts 336 us, and 50
-/// frames take 6.2 ms to drain. A pause that is not told again runs out meanwhile, again and again, and frames are
-/// lost.
+/// Hosts of 10 or 100 Gbps send to one with a thousandth of that rate. At 100 Gbps a pause lasts at most 336 us, and 50
+/// frames take 6.2 ms to drain. Without renewals pauses expire repeatedly, and frames are lost.
 #[test]
 fn simple_stops_fast_links_for_as_long_as_it_must() {
     for gbps in [10, 100] {
@@ -244,14 +243,14 @@ fn simple_stops_fast_links_for_as_long_as_it_must() {
             told.summary.pauses.count > 0 && told.summary.backpressure.as_ref().unwrap().expiries == 0,
             "{gbps} Gbps"
         );
-        // Negative control: once, for as long as a pause can last.
+        // Negative control: one pause of the longest duration.
         let once = Rate::from_gbps(gbps).serialise(65_535 * 64);
         let told = with(BackpressureParameters { expiry: once, renewed: false, ..lasting() });
         assert!(!told.passes("lossless"), "{gbps} Gbps: {:?}", told.summary.packets.dropped);
     }
 }
 
-/// Two outputs stop the same port: the one that drains sooner must not let it go on for the other.
+/// Two outputs pause one port. The output that drains first must not resume it for the other.
 #[test]
 fn a_port_stays_stopped_for_every_output_that_stopped_it() {
     let mut builder = FabricBuilder::new("two outputs");

@@ -1,4 +1,4 @@
-//! What the tests build on: a setup with plain defaults, and everything that a run can tell.
+//! Test bench: a setup with plain defaults, and a recorder of all results of a run.
 
 use fabric::routing::{Forwarding, Mode};
 use fabric::{Fabric, LinkSpec};
@@ -14,7 +14,7 @@ use stats::trace::TraceRow;
 use traffic::{DatagramSource, Flow, Load, PlanBuilder, Process, Start};
 use units::{LinkTime, Rate, Time};
 
-/// A link.
+/// A link of this rate and one-way delay.
 pub fn link(gbps: u64, delay_ns: u64) -> LinkSpec {
     LinkSpec::new(Rate::from_gbps(gbps), Time::from_ns(delay_ns))
 }
@@ -34,7 +34,7 @@ pub fn flow(src: u32, dst: u32, size_bytes: u64) -> Flow {
     }
 }
 
-/// Frames of a process of their own; the entry of traffic is that of the source.
+/// Frames of a process. The traffic entry is the index of the source.
 pub fn datagrams(src: u32, dst: u32, process: Process, frame_bytes: u16, size_bytes: u64) -> Flow {
     let source = DatagramSource { process, frame_bytes, lengths: Default::default(), stop: None };
     Flow { traffic: src as u8, load: Load::Datagrams(Box::new(source)), ..flow(src, dst, size_bytes) }
@@ -49,12 +49,12 @@ pub fn plan(hosts: u32, flows: impl IntoIterator<Item = Flow>) -> traffic::Plan 
     builder.build(hosts).unwrap()
 }
 
-/// A transport by name with these parameters.
+/// Builds the transport `kind` with these parameters.
 pub fn transport(kind: &str, settings: &[(&str, &str)]) -> TransportParameters {
     TransportParameters::build(kind, settings.iter().copied()).unwrap()
 }
 
-/// An output that decides, of a buffer of 100 packets.
+/// Parameters of flow control at outputs, for buffers of 100 packets.
 pub fn backpressure(whom: Whom) -> BackpressureParameters {
     BackpressureParameters {
         whom,
@@ -70,7 +70,7 @@ pub fn backpressure(whom: Whom) -> BackpressureParameters {
     }
 }
 
-/// Congestion points of every class but that of notifications, held at so many bytes and sampled so often.
+/// Congestion points for all classes except that of notifications.
 pub fn congestion_points(set_point_bytes: u64, sample_bytes: u64) -> PointParameters {
     PointParameters {
         set_point_bytes,
@@ -84,7 +84,7 @@ pub fn congestion_points(set_point_bytes: u64, sample_bytes: u64) -> PointParame
     }
 }
 
-/// Hardware that stops sooner than the standard demands: 38.4 ns at 100 Gbps.
+/// Hardware that is faster than the standard requires: 38.4 ns at 100 Gbps.
 pub const FAST: Reaction = Reaction::Stated(LinkTime::BitTimes(3_840));
 
 /// PFC for class 3 with a fixed threshold.
@@ -114,23 +114,23 @@ pub fn setup(fabric: Fabric, traffic: traffic::Plan) -> Setup {
     }
 }
 
-/// Everything that a run told.
+/// All results of a run.
 #[derive(Debug, Default)]
 pub struct Told {
     pub summary: Outcome,
     pub flows: Vec<FlowRecord>,
-    /// When, who heard it, by which port, for which classes, whether to stop.
+    /// Time, node, port, classes, and whether it is a pause.
     pub pauses: Vec<(Time, u32, u16, u8, bool)>,
     /// Payload bytes by traffic entry.
     pub goodput: Vec<u64>,
-    /// The looks that make them up: traffic entry and bytes.
+    /// Samples of the goodput: traffic entry and bytes.
     pub goodput_looks: Vec<(u8, u64)>,
-    /// What was traced, and what was captured.
+    /// Trace events and captured frames.
     pub trace: Vec<TraceRow>,
     pub captured: Vec<model::CapturedFrame>,
-    /// (time, node, port, class, bytes) of queues.
+    /// Samples of queues: time, node, port, class, bytes.
     pub queues: Vec<(Time, u32, u16, u8, u64)>,
-    /// What congestion controls held.
+    /// Samples of congestion controls.
     pub controls: Vec<stats::control::ControlSample>,
 }
 
@@ -164,13 +164,13 @@ impl Watcher for Told {
 }
 
 impl Told {
-    /// The check of this name.
+    /// Returns whether the check `name` passes.
     pub fn passes(&self, name: &str) -> bool {
         let check = self.summary.checks.iter().find(|check| check.name == name);
         check.unwrap_or_else(|| panic!("no check {name} in {:?}", self.summary.checks)).pass
     }
 
-    /// Frames dropped for this cause.
+    /// Returns the frames dropped for this cause.
     pub fn dropped(&self, cause: &str) -> u64 {
         self.summary.packets.dropped.get(cause).copied().unwrap_or(0)
     }
@@ -184,12 +184,12 @@ impl Told {
     }
 }
 
-/// Runs to the end.
+/// Runs to the end and records all results.
 pub fn run(setup: Setup) -> Told {
     let mut told = Told::default();
     let drawn = (setup.threads > 1).then_some(setup.seed);
     let mut simulation = Simulation::new(setup).unwrap();
-    // A network as small as these would run on one thread, and a machine may have one core.
+    // Such small networks would run on one thread, and a machine may have one core, so vary the threads at random.
     drawn.into_iter().for_each(|seed| simulation.draw_threads(seed));
     assert!(simulation.run(&mut told));
     let mut late = Told::default();

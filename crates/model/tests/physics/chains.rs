@@ -1,4 +1,4 @@
-//! Flows that start each other, and hosts that carry the traffic of others.
+//! Flows that start each other, and hosts that relay traffic.
 
 use crate::bench::*;
 use fabric::generate::{TierLinks, bcube, leaf_spine, single_switch};
@@ -7,9 +7,9 @@ use model::parameters::*;
 use traffic::{Algorithm, Collective, Entry, Operation, PlanBuilder};
 use units::{Rate, Time};
 
-/// On a star every step of these algorithms uses every link at most once in each direction, and nobody waits for more
-/// than a message: an iteration takes the times of its steps as if each were alone, with the step delay between.
-/// Iterations follow each other with the time to compute between, and the summary says all of it.
+/// On a star, each step of these algorithms uses each link at most once per direction, and each host waits for one
+/// message only. An iteration takes the sum of the times of its steps alone plus step delays between them. Iterations
+/// are separated by the compute time, and the summary contains all of it.
 #[test]
 fn a_collective_takes_the_steps_of_its_algorithm() {
     let (ring, halving) = (Algorithm::Ring, Algorithm::HalvingDoubling);
@@ -22,7 +22,7 @@ fn a_collective_takes_the_steps_of_its_algorithm() {
         (Operation::Broadcast { root: Some(3) }, ring, 5, 12_345, of(4, 12_345)),
         (Operation::ReduceScatter, halving, 8, 8000, vec![4000, 2000, 1000]),
         (Operation::AllReduce, halving, 4, 40_000, vec![20_000, 10_000, 10_000, 20_000]),
-        // Three steps in a group of four, the ring of three across for a quarter, and three steps in the group.
+        // Three steps in a group of four, the ring of three across groups for a quarter, and three steps in the group.
         (
             Operation::AllReduce,
             Algorithm::Hierarchical { group: 4 },
@@ -32,7 +32,8 @@ fn a_collective_takes_the_steps_of_its_algorithm() {
         ),
     ];
     for (operation, algorithm, hosts, total_bytes, steps) in cases {
-        // Hosts of a chain are through at different times: the first begins again while the last still waits.
+        // Hosts of a chain finish at different times: the first starts the next iteration while the last still
+        // receives.
         let chain = matches!(operation, Operation::Broadcast { .. });
         for (iterations, compute, step_delay) in [(1, 0, 0), (if chain { 1 } else { 3 }, 5000, 700)] {
             let spec = link(40, 600);
@@ -43,7 +44,7 @@ fn a_collective_takes_the_steps_of_its_algorithm() {
             let members: Vec<u32> = (0..hosts).collect();
             traffic::collective(&what, &members, &Entry::new(1, 0), &mut builder).unwrap();
             let mut setup = setup(single_switch(hosts, spec).unwrap(), builder.build(hosts).unwrap());
-            // Without acknowledgements nothing else is on the wires.
+            // Without acknowledgements the wires carry only these flows.
             let datagram = transport("datagram", &[("frame", "1046B")]);
             let header = u64::from(datagram.header_bytes());
             setup.host.transport = datagram;
@@ -81,8 +82,8 @@ fn a_collective_takes_the_steps_of_its_algorithm() {
     }
 }
 
-/// Cut into pieces, a chain hands one on while it receives the next: the last host has all after the time of the whole
-/// on one link, and that of a piece on each further one.
+/// A chain in pieces forwards one piece while it receives the next: the last host finishes after the time of the whole
+/// on one link, plus the time of a piece on each further link.
 #[test]
 fn pieces_go_down_a_chain_behind_each_other() {
     let time = |pieces: u32, in_flight: u32| {
@@ -103,14 +104,14 @@ fn pieces_go_down_a_chain_behind_each_other() {
     let alone = |frames| lone_flow_time(&[(spec.rate, spec.delay); 2], frames, 1046, 0).as_ps() as f64 / 1e6;
     let (whole, cut) = (time(1, 1), time(20, 2));
     assert!((whole - 5.0 * alone(1000)).abs() < 1e-3, "{whole} us");
-    // The last piece leaves when all others have left, and waits nowhere; two under way at a time take turns.
+    // The last piece leaves after all others and never waits. Two pieces in flight alternate.
     let least = alone(1000) + 4.0 * alone(50);
     assert!(cut >= least && cut < least + 5.0 * alone(50), "{cut} us, at least {least}");
     assert!(time(20, 20) > 1.8 * cut, "all pieces at once share the link and arrive late");
 }
 
-/// Where packets overtake each other, go-back-N sends many twice, and a late copy of an early packet may be answered
-/// before the last acknowledgement comes: the flow is complete all the same, and told.
+/// With reordering, go-back-N retransmits much, and a late copy of an early packet may be answered before the last
+/// acknowledgement arrives. The flow still completes and is reported.
 #[test]
 fn a_flow_that_is_complete_is_told_however_its_acknowledgements_overtake() {
     for seed in 1..=6 {
@@ -129,7 +130,7 @@ fn a_flow_that_is_complete_is_told_however_its_acknowledgements_overtake() {
     }
 }
 
-/// With a window of one, a host's sends follow each other; each takes as long as it needs to be sent.
+/// With a window of one, a host's transfers are sequential, each of the duration of its transmission.
 #[test]
 fn rounds_of_an_exchange_follow_each_other() {
     let spec = link(10, 1000);
@@ -146,7 +147,7 @@ fn rounds_of_an_exchange_follow_each_other() {
         assert_eq!(flow.size_bytes, 10_000);
         assert!(flow.slowdown().is_some_and(|slowdown| slowdown < 1.2), "{flow:?}");
     }
-    // Three rounds: in each a transfer, its acknowledgement, and between them the delay.
+    // Three rounds, each a transfer and its acknowledgement, with the step delay between rounds.
     let transfer = lone_flow_time(&[(spec.rate, spec.delay); 2], 10, 1062, 0);
     let last = told.flows.iter().map(|flow| flow.acked_ps.unwrap()).max().unwrap();
     let acknowledged = transfer + lone_flow_time(&[(spec.rate, spec.delay); 2], 1, 66, 0);
@@ -154,7 +155,7 @@ fn rounds_of_an_exchange_follow_each_other() {
     assert!(last >= least.as_ps() && last < least.as_ps() + 3_000_000, "{last}, at least {least}");
 }
 
-/// A notification crosses between hosts with the delay that the setup gives it.
+/// A notification takes the configured delay between hosts.
 // [M52]
 #[test]
 fn a_flow_of_another_host_starts_when_it_is_told() {
@@ -184,7 +185,7 @@ fn bcube_hosts_relay() {
     assert_eq!(told.summary.packet_hops, 20 * 4, "two switches and the host between them");
     let path = [(Rate::from_gbps(10), Time::from_ns(500)); 4];
     assert_eq!(told.flows[0].fct_ps(), Some(lone_flow_time(&path, 20, 1046, 0).as_ps()));
-    // Everybody to everybody: each of the 72 transfers arrives, acknowledged.
+    // All-to-all: each of the 72 transfers arrives and is acknowledged.
     let mut builder = PlanBuilder::new();
     let exchange = Collective::new(Operation::AllToAll, Algorithm::Direct { window: 8 }, 270_000);
     traffic::collective(&exchange, &(0..9).collect::<Vec<_>>(), &Entry::new(1, 0), &mut builder).unwrap();

@@ -1,5 +1,5 @@
-//! Random networks, random traffic, random mechanisms: the account closes, every check holds that the setup
-//! promises, and any number of threads tells the same.
+//! Random networks, traffic and mechanisms: the account closes, all checks that apply to the setup pass, and results
+//! are equal on any number of threads.
 
 use crate::bench::*;
 use fabric::generate::{TierLinks, bcube, dumbbell, fat_tree, jellyfish, leaf_spine, line, single_switch};
@@ -10,7 +10,7 @@ use traffic::{ENDLESS, Entry, Pairs, Pattern, Plan, PlanBuilder, Process, Sizes,
 use units::random::{Stream, purpose};
 use units::{Rate, Time};
 
-/// One of `choices`.
+/// Returns one of `choices` at random.
 fn one<T: Clone>(stream: &mut Stream, choices: &[T]) -> T {
     choices[stream.below(choices.len() as u64) as usize].clone()
 }
@@ -26,7 +26,7 @@ fn random_link(stream: &mut Stream) -> LinkSpec {
     spec
 }
 
-/// A fabric, and whether its shortest paths can close a cycle of waiting buffers.
+/// Returns a fabric, and whether its shortest paths can contain a cyclic buffer dependency.
 fn random_fabric(stream: &mut Stream) -> (Fabric, bool) {
     let (a, b, c) = (random_link(stream), random_link(stream), random_link(stream));
     let tiers = TierLinks { host: a, edge: b, core: c };
@@ -80,8 +80,7 @@ fn random_plan(stream: &mut Stream, hosts: u32, seed: u64) -> Plan {
     builder.build(hosts).unwrap()
 }
 
-/// The network of this seed on so many threads, whether it promises to lose nothing to full queues, and whether
-/// it can lock up.
+/// Returns the network of this seed on `threads` threads, and whether it may deadlock.
 pub fn network(seed: u64, threads: usize) -> (Setup, bool) {
     let mut random = Stream::new(seed, 0, purpose("random network"));
     let stream = &mut random;
@@ -167,7 +166,7 @@ fn random_networks_keep_their_books_on_any_number_of_threads() {
         let summary = &told.summary;
         assert!(summary.packets.closed, "seed {seed}: {:?}", summary.packets);
         for check in &summary.checks {
-            // A pause that a broken link swallows, or that runs out before its renewal, is no promise.
+            // A pause that is lost on a link, or that expires before its renewal, voids the guarantee.
             let excused = match check.name.as_str() {
                 "deadlock" => may_lock,
                 "lossless" => lossy_links || short_quanta,
@@ -186,7 +185,7 @@ fn random_networks_keep_their_books_on_any_number_of_threads() {
     }
 }
 
-/// The negative control of the comparison: another seed tells something else.
+/// Negative control of the comparison: another seed gives other results.
 #[test]
 fn another_seed_tells_something_else() {
     let told = |seed| {
@@ -199,13 +198,13 @@ fn another_seed_tells_something_else() {
     assert_ne!(told(1), told(2));
 }
 
-/// `losses` names the switch that lost the frames, wherever the engine placed it.
+/// `losses` names the switch that lost the frames, at any engine index.
 #[test]
 fn losses_are_told_of_the_switch_that_lost() {
     let tiers = TierLinks::uniform(link(10, 500));
     for leaf in 0..4 {
         let fabric = leaf_spine(4, 2, 4, 1, tiers).unwrap();
-        // Three hosts of a leaf send to its fourth: no other switch sees their frames.
+        // Three hosts of a leaf send to its fourth host, so that no other switch forwards their frames.
         let first = leaf * 4;
         let name = fabric.name(fabric.ports(fabric.host_node(first))[0].peer).to_owned();
         let sources = (1..4)

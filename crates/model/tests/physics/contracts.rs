@@ -1,4 +1,4 @@
-//! What ends of flows may do beyond sending data and acknowledging it, by a transport that does all of it.
+//! Optional features of transports beyond data and acknowledgements, with a transport that uses all of them.
 
 use crate::bench::*;
 use crate::toy::{HEADER, PAYLOAD, PROBE_CLASS, Seen, Toy};
@@ -20,7 +20,7 @@ fn with(toy: &Toy, fabric: Fabric, traffic: traffic::Plan) -> Setup {
     setup
 }
 
-/// Hosts send to each other while they receive: each receiver hears its own flow's sender, and nobody else.
+/// Hosts send while they receive. Each receiver gets control frames of its own flow's sender only.
 #[test]
 fn a_senders_control_frames_leave_under_its_flows_own_name() {
     let toy = Toy { probes: 2, ..Toy::default() };
@@ -36,7 +36,7 @@ fn a_senders_control_frames_leave_under_its_flows_own_name() {
     assert_eq!(of(&seen, true, Kind::Control).count(), 0);
 }
 
-/// Two switches side by side between two others, one way longer than the other.
+/// Two parallel switches between two others, on paths of different delays.
 fn two_ways() -> Fabric {
     let mut builder = FabricBuilder::new("two ways");
     let hosts = ["a", "b"].map(|name| builder.add_host(name));
@@ -51,8 +51,8 @@ fn two_ways() -> Fabric {
     builder.build().unwrap()
 }
 
-/// Probes and data go by the numbers that the sender names, probes in their own class, and acknowledgements, by the
-/// same numbers back, say which it was.
+/// Probes and data use the entropies that the sender sets, and probes use their own class. Acknowledgements return the
+/// entropy of the frame that they answer.
 #[test]
 fn segments_choose_class_and_path_and_replies_carry_the_path_back() {
     let toy = Toy { probes: 8, entropies: 5, gap: Time::from_us(20), ..Toy::default() };
@@ -65,21 +65,21 @@ fn segments_choose_class_and_path_and_replies_carry_the_path_back() {
     let data: Vec<_> = of(&seen, false, Kind::Data).collect();
     assert!(data.iter().all(|it| it.class == 3 && u64::from(it.entropy) == (it.seq / u64::from(PAYLOAD) + 1) % 5));
     assert_eq!(data.len(), 40);
-    // Data frames are far apart: a number is a way, and a way is a delay.
+    // Data frames are far apart, so each entropy selects one path with one delay.
     let mut ways: BTreeMap<u32, BTreeSet<Time>> = BTreeMap::new();
     data.iter().for_each(|it| _ = ways.entry(it.entropy).or_default().insert(it.at - it.stamp));
     assert!(ways.values().all(|delays| delays.len() == 1), "{ways:?}");
     let delays: BTreeSet<_> = ways.values().flatten().collect();
     let [near, far] = delays.into_iter().collect::<Vec<_>>()[..] else { panic!("both ways are used: {ways:?}") };
     assert_eq!(*far - *near, Time::from_us(16));
-    // Replies to data are in the class of replies, whatever opened the flow.
+    // Replies to data have the class of replies, also if a probe opened the flow.
     let acks: Vec<_> = of(&seen, true, Kind::Ack).collect();
     assert_eq!(acks.len(), 48);
     let sent: BTreeSet<_> = probes.iter().chain(&data).map(|it| (it.stamp, it.entropy)).collect();
     assert!(acks.iter().all(|it| sent.contains(&(it.stamp, it.entropy)) && it.class == 6));
 }
 
-/// Where replies go in the class of the data, a probe that came first does not decide it.
+/// If replies use the class of the data, an earlier probe does not define it.
 #[test]
 fn a_probe_that_opens_a_flow_does_not_choose_the_class_of_replies() {
     let toy = Toy { probes: 1, silent: true, ..Toy::default() };
@@ -94,8 +94,8 @@ fn clocks(stated: impl IntoIterator<Item = (u32, NodeClock)>) -> NodeClocks {
     NodeClocks { drawn: None, stated: stated.into_iter().collect() }
 }
 
-/// Stamps of two clocks: one-way delays are off by the difference of their offsets, round trips are right, and what the
-/// run measures itself knows nothing of it.
+/// With time stamps of two clocks, one-way delays deviate by the difference of their offsets and round trips are exact.
+/// Delays that the run itself measures are not affected.
 #[test]
 fn one_way_delays_see_the_offset_of_two_clocks_and_round_trips_do_not() {
     let run_with = |clocks: NodeClocks| {
@@ -120,7 +120,7 @@ fn one_way_delays_see_the_offset_of_two_clocks_and_round_trips_do_not() {
     assert_eq!(told.summary.delay_ns, reference.summary.delay_ns);
 }
 
-/// A clock that is 50 ppm fast is 50 us ahead after a second, and paces a flow that much sooner.
+/// A clock that is 50 ppm fast is 50 us ahead after a second, so paced frames are sent earlier by that amount.
 #[test]
 fn a_clock_drifts_away_over_a_second() {
     let toy = Toy { gap: Time::from_ms(100), ..Toy::default() };
@@ -135,18 +135,18 @@ fn a_clock_drifts_away_over_a_second() {
     assert_eq!(data.len(), 11);
     let delay_ps = |it: &Seen| i128::from(it.at.as_ps()) - i128::from(it.stamp.as_ps());
     for (n, it) in (0..).zip(&data) {
-        // The sender counts 100 ms n times, of which each takes 100 ms / 1.00005.
+        // The sender counts 100 ms n times, each of which takes 100 ms / 1.00005.
         assert_eq!(it.stamp, Time::from_ms(100 * n));
         let counted_ps = i128::from(it.stamp.as_ps());
         let ahead_ps = counted_ps - counted_ps * 1_000_000_000 / 1_000_050_000;
         let off_ps = delay_ps(data[0]) - ahead_ps - delay_ps(it);
         assert!(off_ps.abs() <= 2, "{n}: {off_ps}");
     }
-    // The last one arrives before it was sent, as the two clocks have it.
+    // By the two clocks, the last frame arrives before it was sent.
     assert!(data[10].at < data[10].stamp && data[10].stamp - data[10].at < Time::from_us(50));
 }
 
-/// Along a line nobody waits: each hop says when the frame was there, and what had left before it.
+/// Without queues along a line: each hop records the time of the frame and the bytes sent before it.
 // [HPCC2] [HPCC3]
 #[test]
 fn telemetry_tells_of_every_hop_and_comes_back() {
@@ -164,7 +164,7 @@ fn telemetry_tells_of_every_hop_and_comes_back() {
         let times: Vec<_> = it.hops.iter().map(|hop| hop.at).collect();
         assert_eq!(times, [1, 2, 3].map(|hop| it.stamp + step * hop));
         assert!(it.hops.iter().all(|hop| hop.rate == rate && hop.queue_bytes == 0));
-        // The control frame went after the first frame of data.
+        // The control frame was sent after the first data frame.
         let sent_bytes = n * frame_bytes + if n > 0 { 64 } else { 0 };
         assert!(it.hops.iter().all(|hop| hop.sent_bytes == sent_bytes), "{it:?}");
     }
@@ -176,8 +176,8 @@ fn telemetry_tells_of_every_hop_and_comes_back() {
     assert!(last.hops.is_empty(), "who says that the flow is complete says nothing else");
 }
 
-/// At a port where several flows meet, frames by the time at which they left: each says what had left before it, and
-/// the queue behind it is within what the frames on their way explain.
+/// At a port of several flows, with frames in order of departure: each record has the bytes sent before, and the queue
+/// length behind it is consistent with frames in flight.
 // [HPCC2]
 #[test]
 fn telemetry_of_a_crowded_port_adds_up() {
@@ -194,7 +194,7 @@ fn telemetry_of_a_crowded_port_adds_up() {
     for pair in left.windows(2) {
         let [(a, hop), (b, next)] = [pair[0], pair[1]].map(|it| (it, it.hops[0]));
         assert!(next.at >= hop.at + wire(size(a)), "two frames on one wire");
-        // Between the two only control frames may have gone, which tell nothing.
+        // Only control frames, which carry no telemetry, may have been sent between the two.
         let others = next.sent_bytes - hop.sent_bytes - size(a);
         assert!(others.is_multiple_of(64) && others <= 4 * 64, "{others}");
         if hop.queue_bytes > 0 && others == 0 {
@@ -206,7 +206,7 @@ fn telemetry_of_a_crowded_port_adds_up() {
     assert!(most_queued > 100_000, "{most_queued}");
 }
 
-/// Frames that are lost give their records back; threads change nothing that an end sees.
+/// Lost frames free their records. Observations of both ends do not depend on threads.
 #[test]
 fn records_of_lost_frames_are_freed_and_threads_change_nothing() {
     let told = |threads: usize| {
@@ -236,7 +236,8 @@ fn fabric_of_ten() -> Fabric {
     leaf_spine(2, 2, 5, 1, TierLinks { host, edge, core }).unwrap()
 }
 
-/// Two entries with a transport each, in one network but far from each other, go as each would alone.
+/// Two traffic entries with different transports, in separate parts of one network, give results equal to those of each
+/// one alone.
 #[test]
 fn each_entry_of_the_traffic_has_its_own_transport() {
     let flows =

@@ -1,4 +1,4 @@
-//! What congestion controls are seen to hold, beside what their papers say that they hold.
+//! Sampled state of congestion controls, against the papers.
 
 use crate::bench::*;
 use fabric::generate::dumbbell;
@@ -10,8 +10,8 @@ fn of_flow(told: &Told, flow: u64) -> Vec<ControlSample> {
     told.controls.iter().filter(|look| look.flow == flow).copied().collect()
 }
 
-/// A lone TCP flow over a way of 2 ms there and back: from one round trip to the next the window doubles, for each
-/// segment is acknowledged, and each acknowledgement brings a segment (RFC 5681, 3.1).
+/// A lone TCP flow with a round trip of 2 ms doubles its window per round trip, since each segment is acknowledged and
+/// each acknowledgement adds a segment (RFC 5681, 3.1).
 #[test]
 fn tcp_in_slow_start_doubles_its_window_each_round_trip() {
     let fabric = dumbbell(1, 1, link(100, 333_333), link(100, 333_333)).unwrap();
@@ -21,7 +21,8 @@ fn tcp_in_slow_start_doubles_its_window_each_round_trip() {
     setup.duration = Time::from_ms(17);
     setup.record.control_every = Some(Time::from_ms(2));
     let looks = of_flow(&run(setup), 0);
-    // After k round trips of a little more than 2 ms the window is that of k - 1, for a look comes just before.
+    // After k round trips of slightly more than 2 ms the window is that of k - 1, since a sample is just before the end
+    // of one.
     let windows: Vec<u64> = looks.iter().map(|look| look.window_bytes.unwrap()).collect();
     assert_eq!(windows, (0..8).map(|round| 2000 << round).collect::<Vec<u64>>());
     assert_eq!(looks[0].rtt_ps, None, "nothing has come back yet");
@@ -42,9 +43,9 @@ fn dcqcn() -> Setup {
     setup
 }
 
-/// A DCQCN flow that was cut and then left alone: looks as far apart as the timer see one stage each, five that halve
-/// the way to the target, then one more with an additive step and hyper steps from there on (DCQCN, fig. 7), while
-/// alpha decays by 1 - g a look (eq. 2).
+/// A DCQCN flow after one cut: samples at the timer's interval show one stage each, five that halve the distance to the
+/// target, then one more with an additive step, and hyper steps after that (DCQCN, fig. 7). Alpha decays by 1 - g per
+/// sample (eq. 2).
 #[test]
 fn dcqcn_recovers_by_its_stages_and_forgets_by_its_gain() {
     let looks = of_flow(&run(dcqcn()), 0);
@@ -64,7 +65,7 @@ fn dcqcn_recovers_by_its_stages_and_forgets_by_its_gain() {
     }
 }
 
-/// Looking changes nothing, and any number of threads sees the same.
+/// Sampling has no effect, and samples are equal on any number of threads.
 #[test]
 fn looks_at_controls_change_nothing_on_any_number_of_threads() {
     for kind in ["tcp", "dctcp", "dcqcn", "timely", "hetflow", "qcn", "eccp", "hpcc", "dctcp-rate", "swift", "external"]
@@ -85,8 +86,8 @@ fn looks_at_controls_change_nothing_on_any_number_of_threads() {
     }
 }
 
-/// A lone HetFlow flow on three links of 10 Gbps and 1 us: its receiver sees the way's delay, less what the sender's
-/// clock is ahead.
+/// A lone HetFlow flow on three links of 10 Gbps and 1 us: its receiver measures the path delay, less the offset of the
+/// sender's clock.
 #[test]
 fn hetflow_sees_the_delay_of_its_way_by_the_clocks_of_its_ends() {
     let of = |offset_us: u64| {
@@ -102,7 +103,7 @@ fn hetflow_sees_the_delay_of_its_way_by_the_clocks_of_its_ends() {
     assert_eq!(of(50), of(0) - 50_000_000);
 }
 
-/// NDP has what is under way and nothing else; datagrams have no control, and no row.
+/// NDP reports bytes in flight only. Datagrams have no control, and no row.
 #[test]
 fn what_a_transport_has_not_is_not_told() {
     let of = |kind: &str| {

@@ -1,4 +1,4 @@
-//! Credits: a closed form for the throughput, no loss whatever happens to the messages, and deadlocks as under pauses.
+//! Credits: a closed form of the throughput, no loss even with lost messages, and deadlocks like those under pauses.
 
 use crate::bench::*;
 use fabric::generate::{ring, single_switch};
@@ -20,8 +20,8 @@ fn credits(bytes: Option<u64>, update_bytes: Option<u64>) -> FlowControl {
     })
 }
 
-/// Frames of `frame` bytes from `H1` over `S1` and `S2` to `H2`; the link between the switches is the long one, the
-/// others are as fast and short.
+/// Frames of `frame` bytes from `H1` over `S1` and `S2` to `H2`. The link between the switches is long, the others are
+/// short and of equal rate.
 fn line(gbps: u64, delay_ns: u64, frame: u16) -> Setup {
     let mut builder = FabricBuilder::new("line");
     let (h1, h2) = (builder.add_host("H1"), builder.add_host("H2"));
@@ -35,7 +35,7 @@ fn line(gbps: u64, delay_ns: u64, frame: u16) -> Setup {
     setup
 }
 
-/// Of frames of the long link's rate, how many were delivered in how many frame times, after `warm_up` of them.
+/// Returns the delivered frames per frame time of the long link, after a warm-up.
 fn share(mut setup: Setup, gbps: u64, frame: u16) -> f64 {
     let time = Rate::from_gbps(gbps).serialise(u64::from(frame) + 20);
     setup.duration = time * 4_000 + Time::from_us(200);
@@ -49,9 +49,9 @@ fn share(mut setup: Setup, gbps: u64, frame: u16) -> f64 {
     frames * time.as_ps() as f64 / (duration / 2).as_ps() as f64
 }
 
-/// n frames of credits, granted one by one, on a link whose frames last S, over a round trip of a frame's
-/// arrival A, the message's 72 bytes and twice the delay: n S / (A + message + 2 d) of the link, and all of it once
-/// that exceeds 1. S has the gap behind the frame, A and the message have not.
+/// With credits for n frames, granted one by one, frames of wire time S, and a round trip of a frame's arrival A, the
+/// message of 72 bytes and twice the delay d, the utilisation is min(1, n S / (A + message + 2 d)). S includes the gap
+/// after the frame, A and the message do not.
 #[test]
 fn throughput_is_credits_over_the_round_trip() {
     for (gbps, delay_ns, frame) in [(10, 1_000, 1518u16), (100, 500, 1518), (40, 2_000, 700), (25, 100, 9_000)] {
@@ -70,8 +70,7 @@ fn throughput_is_credits_over_the_round_trip() {
     }
 }
 
-/// With the credits that are computed a link is full in both directions at once; with two frames less than the
-/// formula's it is not.
+/// Computed credits fill a link in both directions at once. Two frames less than the formula do not.
 #[test]
 fn the_computed_credits_fill_a_link_both_ways() {
     for (gbps, delay_ns, frame) in [(10, 1_000, 1518u16), (100, 500, 1518), (100, 5_000, 4_096), (25, 50, 256)] {
@@ -83,7 +82,7 @@ fn the_computed_credits_fill_a_link_both_ways() {
             setup.switch.flow_control = credit;
             share(setup, gbps, frame)
         };
-        // A message of 84 bytes for each frame of the other direction takes its share of the wire.
+        // A message of 84 bytes per frame of the other direction uses part of the wire.
         let wire = f64::from(frame) + 20.0;
         let full = wire / (wire + 84.0);
         let computed = both(credits(None, None));
@@ -94,8 +93,8 @@ fn the_computed_credits_fill_a_link_both_ways() {
     }
 }
 
-/// Random fabrics of two tiers, bursts of random sizes into few hosts, random credits down to a single frame, links
-/// that lose frames and messages and links that fail: nothing of the lossless class is lost for want of room.
+/// Random fabrics of two tiers, incast bursts of random sizes, random credits down to one frame, links that lose frames
+/// and messages, and link failures: no frame of the lossless class is lost for lack of room.
 #[test]
 fn nothing_is_ever_lost_for_want_of_room() {
     let mut waits = 0;
@@ -144,7 +143,7 @@ fn nothing_is_ever_lost_for_want_of_room() {
     assert!(waits > 1_000, "{waits}");
 }
 
-/// Two leaves under one spine, hosts by turns.
+/// Two leaves under one spine, with hosts assigned alternately.
 fn tiers(hosts: u32, spec: LinkSpec) -> Fabric {
     let mut builder = FabricBuilder::new("tiers");
     let hosts: Vec<_> = (1..=hosts).map(|n| builder.add_host(format!("H{n}"))).collect();
@@ -157,7 +156,7 @@ fn tiers(hosts: u32, spec: LinkSpec) -> Fabric {
     builder.build().unwrap()
 }
 
-/// The host that sends whatever the credits say loses frames: the check can fail.
+/// Negative control: a host that ignores credits loses frames.
 // [M50]
 #[test]
 fn a_host_that_does_not_listen_loses() {
@@ -182,7 +181,7 @@ fn a_host_that_does_not_listen_loses() {
     assert!(!run(deaf).passes("lossless"));
 }
 
-/// Four switches in a ring, host i of `senders` to the third next, clockwise.
+/// Four switches in a ring. Host i of `senders` sends clockwise to the third host after it.
 fn clockwise(senders: &[u32], bytes: u64) -> Setup {
     let fabric = ring(4, 1, link(40, 1000), link(40, 1000)).unwrap();
     let mut paths = PathTable::new();
@@ -216,7 +215,7 @@ fn a_ring_locks_up_under_credits_and_the_run_says_where() {
     run(clockwise(&[0], ENDLESS)).all_hold();
 }
 
-/// Exactly those runs report a deadlock in which not everything arrives.
+/// A deadlock is reported in exactly those runs in which not all frames arrive.
 #[test]
 fn a_deadlock_is_reported_if_and_only_if_frames_stay() {
     let mut stream = Stream::new(12, 0, 0);
@@ -236,8 +235,8 @@ fn a_deadlock_is_reported_if_and_only_if_frames_stay() {
     assert!(stuck > 10 && free > 10, "{stuck} stuck, {free} free");
 }
 
-/// Four hosts send to a fifth. What a trace says of accounts under credits: each holds its sender back and lets it go
-/// by turns, for frames that wait for the one port that is full, and holds no more than its credits.
+/// Four hosts send to a fifth. The trace of accounts under credits: each blocks and releases its sender repeatedly, for
+/// frames queued at the one full port, and never exceeds its credits.
 #[test]
 fn a_trace_tells_what_holds_credits_back() {
     use stats::trace::TraceEvent;
@@ -267,7 +266,7 @@ fn a_trace_tells_what_holds_credits_back() {
         }
     }
     assert!(stops > 20, "{stops}");
-    // Alone, nobody is held back by a switch that passes everything on.
+    // With one flow, no sender is blocked by a switch that forwards all frames.
     let mut alone = line(10, 1_000, 1518);
     alone.switch.flow_control = credits(None, None);
     alone.duration = Time::from_us(500);

@@ -1,4 +1,4 @@
-//! Ports that send in each cycle what came in the one before, watched from traces alone.
+//! Cyclic queuing, from traces only: ports send frames in the cycle after their arrival.
 
 use crate::bench::{Told, datagrams, link, plan, run, setup};
 use fabric::generate::line;
@@ -14,7 +14,7 @@ use units::{Rate, Time};
 const CYCLE: Time = Time::from_us(20);
 const DELAY: Time = Time::from_ns(300);
 
-/// Every port of every switch.
+/// All ports of all switches.
 pub fn everywhere(fabric: &Fabric, cycles: Cycles) -> BTreeMap<(NodeId, u16), Cycles> {
     let of = |node: NodeId| (0..fabric.ports(node).len() as u16).map(move |port| ((node, port), cycles));
     fabric.switches().flat_map(of).collect()
@@ -29,8 +29,8 @@ fn traced(fabric: Fabric, flows: Vec<Flow>, guard: Time) -> Setup {
     setup
 }
 
-/// Frames of classes 3 and 5 that left switches, and how many of them did not leave in the cycle after that in which
-/// they came; their last bit is at the next node before the cycle ends.
+/// Returns the frames of classes 3 and 5 that left switches, and the number of those that missed the cycle after their
+/// arrival. A frame must arrive at the next node before the cycle ends.
 fn left(told: &Told, switches: &[NodeId]) -> (u64, u64) {
     let number = |at: Time| at.as_ps() / CYCLE.as_ps();
     let (mut frames, mut missed) = (0, 0);
@@ -61,8 +61,8 @@ fn random_flows(random: &mut Stream, hosts: u64, flows: u64, most_mbps: u64) -> 
         .collect()
 }
 
-/// Over random light traffic every frame of the pair leaves in its cycle and arrives in it, whatever other classes do,
-/// and the summary counts what the trace shows.
+/// Under random light load each frame of the pair leaves and arrives in its cycle, regardless of other classes. The
+/// summary agrees with the trace.
 #[test]
 fn frames_leave_in_the_cycle_after_that_in_which_they_came() {
     let mut random = Stream::new(11, 0, 0);
@@ -81,12 +81,12 @@ fn frames_leave_in_the_cycle_after_that_in_which_they_came() {
     }
 }
 
-/// More than a cycle holds: what is left over waits for two cycles, is counted, said in a warning, and not lost.
+/// Overload of a cycle: excess frames wait for two cycles, are counted, cause a warning, and are not lost.
 #[test]
 fn what_a_cycle_does_not_hold_misses_it_and_is_counted() {
     let fabric = line(2, 6, link(10, 300), link(10, 300)).unwrap();
     let switches: Vec<NodeId> = fabric.switches().collect();
-    // Five hosts send 4 x 1500 B at once over one link: 24.3 us of the wire, of 19.7 us that a cycle has.
+    // Five hosts send 4 x 1500 bytes at once over one link: 24.3 us of wire time, but a cycle has 19.7 us.
     let burst = |src: u32| {
         let flow = datagrams(src, 6 + src, Process::Constant { rate: Rate::from_gbps(10) }, 1500, 6000);
         Flow { class: 3, start: Start::At(Time::from_us(1)), ..flow }
@@ -96,12 +96,12 @@ fn what_a_cycle_does_not_hold_misses_it_and_is_counted() {
     let (frames, missed) = left(&told, &switches);
     let cycles = told.summary.cycles.unwrap();
     assert_eq!((cycles.frames, cycles.missed), (frames, missed));
-    // 16 frames of 1.216 us fit into 19.7 us; four do not.
+    // 16 frames of 1.216 us fit into 19.7 us, and four do not.
     assert_eq!((frames, missed, told.summary.packets.delivered_whole), (40, 4, 20));
     assert!(told.summary.warnings.iter().any(|warning| warning.starts_with("4 of 40 frames")));
 }
 
-/// Ports without cycles take frames of the pair as they come.
+/// Ports without cycles forward frames of the pair on arrival.
 #[test]
 fn ports_without_cycles_know_nothing_of_them() {
     let fabric = line(2, 1, link(10, 300), link(10, 300)).unwrap();

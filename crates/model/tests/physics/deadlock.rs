@@ -1,4 +1,4 @@
-//! Queues that wait for each other for ever, and those that only seem to.
+//! Deadlocks, and transient cycles of pauses that are none.
 
 use crate::bench::*;
 use fabric::generate::ring;
@@ -8,7 +8,7 @@ use traffic::{ENDLESS, Flow, Process};
 use units::random::Stream;
 use units::{Rate, Time};
 
-/// Four switches in a ring, a host each; host i of `senders` sends `bytes` to the second next, clockwise.
+/// Four switches in a ring with a host each. Host i of `senders` sends `bytes` clockwise to the second host after it.
 fn clockwise(senders: &[u32], bytes: u64, xoff_bytes: u64) -> Setup {
     let fabric = ring(4, 1, link(40, 1000), link(40, 1000)).unwrap();
     let mut paths = PathTable::new();
@@ -37,7 +37,7 @@ fn clockwise(senders: &[u32], bytes: u64, xoff_bytes: u64) -> Setup {
     setup
 }
 
-/// The port towards the next switch; node 4 is `S1`, whose link to `S2` was the first.
+/// Returns the port towards the next switch. Node 4 is `S1`, whose link to `S2` is the first.
 fn clockwise_port(node: u32) -> Option<u16> {
     match node {
         4 => Some(1),
@@ -64,8 +64,8 @@ fn a_ring_of_four_locks_up_and_the_run_says_where_and_when() {
     assert_eq!(cycle[2], between("S3", 2, "S4"));
     assert_eq!(cycle[3], between("S4", 2, "S1"));
     assert_eq!(cycle.len(), 4);
-    // The cycle closed when the last of its four ports was stopped, after each account filled with 100 KB at
-    // 20 Gbps or more, and nothing was heard afterwards but renewals.
+    // The cycle closed when the last of its four ports was paused, after each account filled with 100 KB at 20 Gbps or
+    // more. Later pause frames are renewals.
     assert!(found.closed_ps > 20_000_000 && found.closed_ps < 1_000_000_000, "{}", found.closed_ps);
     let resumed = told.pauses.iter().filter(|pause| !pause.4 && clockwise_port(pause.1) == Some(pause.2));
     assert!(resumed.clone().all(|pause| pause.0.as_ps() < found.closed_ps), "nobody in the ring goes on");
@@ -86,7 +86,7 @@ fn the_lock_is_real_and_reported_as_soon_as_it_is() {
 #[test]
 fn without_the_traffic_of_one_link_or_without_flow_control_nothing_locks() {
     for without in 0..4u32 {
-        // Senders `without` and the one before it use the link from switch `without` to the next.
+        // Senders `without` and the previous one use the link from switch `without` to the next.
         let senders: Vec<u32> = (0..4).filter(|&src| src != without && (src + 1) % 4 != without).collect();
         let told = run(clockwise(&senders, ENDLESS, 100_000));
         told.all_hold();
@@ -100,7 +100,7 @@ fn without_the_traffic_of_one_link_or_without_flow_control_nothing_locks() {
     assert!(told.dropped("queue full") > 0);
 }
 
-/// Whether all four ports around the ring were stopped at once, as their owners obeyed.
+/// Returns whether all four ports around the ring were paused at one instant.
 fn all_stopped_at_once(told: &Told) -> bool {
     let mut events = told.pauses.clone();
     events.sort_unstable();
@@ -113,8 +113,8 @@ fn all_stopped_at_once(told: &Told) -> bool {
     })
 }
 
-/// Bursts of random sizes: exactly those runs report a deadlock in which not everything arrives. Among the
-/// others are some where pauses went all around the ring at the same time, and it drained by itself.
+/// Bursts of random sizes: a deadlock is reported in exactly those runs in which not all frames arrive. Some of the
+/// others have a transient cycle of pauses around the whole ring, which drains.
 #[test]
 fn a_deadlock_is_reported_if_and_only_if_frames_stay() {
     let mut stream = Stream::new(11, 0, 0);

@@ -1,4 +1,4 @@
-//! What is measured of order and of queues, against what must come out.
+//! Statistics of reordering and of queue utilisation, against expected values.
 
 use crate::bench::*;
 use fabric::generate::single_switch;
@@ -7,7 +7,7 @@ use model::parameters::*;
 use traffic::{ENDLESS, Process};
 use units::{Rate, Time};
 
-/// Two hosts on two switches with a short and a long cable between them.
+/// Two hosts at two switches, with a short and a long link between them.
 fn two_ways(short_ns: u64, long_ns: u64) -> fabric::Fabric {
     let mut builder = FabricBuilder::new("two ways");
     let hosts: Vec<NodeId> = (0..2).map(|at| builder.add_host(format!("H{at}"))).collect();
@@ -31,14 +31,14 @@ fn sprayed(short_ns: u64, long_ns: u64, spread: Spread) -> Told {
     run(setup)
 }
 
-/// Frames come 8.16 us apart: a way that is k frame times longer puts frames up to k places back.
+/// Frames are 8.16 us apart: a path that is longer by k frame times displaces frames by up to k positions.
 #[test]
 fn ways_of_unequal_length_displace_by_their_difference() {
     let mut before = 0;
     for places in [1, 4, 20] {
         let told = sprayed(100, 100 + 8160 * places + 4000, Spread::PerPacket);
         let found = told.all_hold().summary.reordering.unwrap();
-        // Those that start within the difference overtake, if they take the short way: about every second.
+        // About half of the frames that start within the difference take the short path and overtake.
         assert!(found.latest_packets > before && found.latest_packets <= places, "{found:?}");
         assert!(found.latest_packets >= places / 3 && found.earliest_packets <= places, "{found:?}");
         assert!(found.displaced > found.packets / 4 && found.entropy_nats > 0.5, "{found:?}");
@@ -51,7 +51,7 @@ fn ways_of_unequal_length_displace_by_their_difference() {
     }
 }
 
-/// What is lost and sent again comes late, by as many places as frames were received meanwhile.
+/// Retransmitted frames are late by the number of frames received in between.
 #[test]
 fn retransmissions_are_late() {
     let flows = (0..3).map(|src| flow(src, 3, 300_000));
@@ -72,8 +72,8 @@ fn run_without_measure() -> Told {
     run(setup(single_switch(2, link(1, 500)).unwrap(), plan(2, [flow(0, 1, 1000)])))
 }
 
-/// Two sources at line rate into one port: after 100 frame times the queue of 100 is full, and stays so. Half of
-/// the time above one half, then; all others are empty.
+/// Two sources at line rate into one port: after 100 frame times the queue of 100 is full and stays full. It is above
+/// one half for half of the time. All other queues are empty.
 #[test]
 fn a_queue_that_fills_linearly() {
     let rate = Rate::from_gbps(10);
@@ -82,15 +82,15 @@ fn a_queue_that_fills_linearly() {
     setup.switch.buffer = Buffer::PerQueue { limit: QueueLimit::Packets(100) };
     setup.host.reply_class = None;
     setup.record.utilisation = Some(0.5);
-    // A frame of 1000 bytes lasts 816 ns. The last bits of the first two come after 816 + 500 ns; 100 frame
-    // times later the queue is full.
+    // A frame of 1000 bytes lasts 816 ns. The last bits of the first two frames arrive after 816 + 500 ns. The queue is
+    // full 100 frame times later.
     setup.duration = Time::from_ns(1316 + 100 * 816);
     let told = run(setup);
     let found = told.summary.utilisation.unwrap();
     assert_eq!((found.queues, found.queues_used), (3, 1), "{found:?}");
     assert!((found.time_ratio - 0.5).abs() < 0.02, "{found:?}");
     assert!((found.mean - 0.5 / 3.0).abs() < 0.01, "{found:?}");
-    // E[u^2] of a ramp is 1/3; over three queues of which two are empty.
+    // E[u^2] of a ramp is 1/3, averaged over three queues of which two are empty.
     assert!((found.variance - (1.0 / 9.0 - 1.0 / 36.0)).abs() < 0.01, "{found:?}");
     assert!((found.variance_of_means - (0.25 / 3.0 - 1.0 / 36.0)).abs() < 0.01, "{found:?}");
 }

@@ -1,4 +1,4 @@
-//! Runs that end with their flows: no sooner, hardly later, and with nothing left out.
+//! Runs that end with their flows: not earlier, only slightly later, and with complete results.
 
 use crate::bench::*;
 use fabric::Fabric;
@@ -11,7 +11,7 @@ fn star(hosts: u32) -> Fabric {
     single_switch(hosts, link(10, 500)).unwrap()
 }
 
-/// Over at the first look after the last frame came, however long the run might have been.
+/// The run ends at the first check after the last frame arrived, regardless of its configured duration.
 // [M63]
 #[test]
 fn a_run_ends_with_its_flows_and_counts_as_the_whole_one_does() {
@@ -35,7 +35,7 @@ fn a_run_ends_with_its_flows_and_counts_as_the_whole_one_does() {
     assert_eq!(ended.summary, run_with(true, 2).summary);
 }
 
-/// A flow that starts when others are long done is waited for; one without end is not.
+/// A run waits for a flow that starts late, but not for one without an end.
 #[test]
 fn what_starts_late_is_waited_for_and_what_never_ends_is_not() {
     let late = traffic::Flow { start: traffic::Start::At(Time::from_ms(3)), ..flow(0, 1, 5_000) };
@@ -53,7 +53,7 @@ fn what_starts_late_is_waited_for_and_what_never_ends_is_not() {
     assert!(both.simulated_ps < Time::from_us(3_050).as_ps() && both.flows.completed == 2, "{}", both.simulated_ps);
 }
 
-/// Flows that are drawn while the run goes on are waited for as long as some are still to come.
+/// A run waits for drawn flows until the last one.
 #[test]
 fn drawn_flows_are_waited_for_up_to_the_last() {
     let mut builder = traffic::PlanBuilder::new();
@@ -74,7 +74,7 @@ fn drawn_flows_are_waited_for_up_to_the_last() {
     assert!(end >= last && end < last + 2 * Time::from_us(10).as_ps(), "{end} after {last}");
 }
 
-/// A source of datagrams is done when its last frame has come, or was lost on the way.
+/// A datagram source has ended when its last frame has arrived or is lost.
 // [M63]
 #[test]
 fn datagrams_end_whether_they_arrive_or_not() {
@@ -91,7 +91,7 @@ fn datagrams_end_whether_they_arrive_or_not() {
     assert!(told.summary.simulated_ps < Time::from_us(900).as_ps(), "{}", told.summary.simulated_ps);
 }
 
-/// Statistics begin after the warm-up, and the run does not end before that.
+/// Statistics start after the warm-up, so the run does not end before it.
 // [M63]
 #[test]
 fn the_warm_up_is_waited_for() {

@@ -1,4 +1,4 @@
-//! Links that fail, lose and damage; loops; marks.
+//! Links that fail, lose and damage frames; routing loops; marks.
 
 use crate::bench::*;
 use fabric::generate::{TierLinks, dumbbell, leaf_spine, line};
@@ -9,7 +9,7 @@ use stats::trace::TraceEvent;
 use traffic::{ENDLESS, Flow, Process, Start};
 use units::{Rate, Time};
 
-/// Four standard deviations of a binomial count.
+/// Returns four standard deviations of a binomial count.
 fn four_sigma(trials: u64, p: f64) -> f64 {
     4.0 * (trials as f64 * p * (1.0 - p)).sqrt()
 }
@@ -28,7 +28,7 @@ fn a_failure_loses_exactly_the_frames_on_the_link_and_those_that_follow() {
     let end = setup.duration;
     let told = run(setup);
     told.all_hold();
-    // Frame n reaches S1 at 1306.4 + 816 n ns, is sent on at once, arrives 20,806.4 ns later.
+    // Frame n reaches S1 at 1306.4 + 816 n ns, is forwarded at once, and arrives 20,806.4 ns later.
     let (gap, first) = (816_000, 1_306_400);
     let starts_before = |t: Time| (t.as_ps() - first).div_ceil(gap);
     let arrived_before = |t: Time| (t.as_ps() - first - 20_806_400).div_ceil(gap);
@@ -60,18 +60,18 @@ fn local_rerouting_saves_what_comes_after_the_failure() {
         told.all_hold();
         told
     };
-    // The spine that has lost its way down sends by the third leaf; without rerouting half of what comes is lost.
+    // The spine that lost its downlink sends by the third leaf. Without rerouting half of its frames are lost.
     let down = [("S1", "L2")];
     let (with, without) = (run_with(Reroute::Local, &down), run_with(Reroute::None, &down));
     assert!(with.summary.packets.dropped_total() <= 2, "{:?}", with.summary.packets);
     let after = (700_000.0 / 2040.0) / 2.0;
     assert!((without.summary.packets.dropped_total() as f64 - after).abs() < 0.25 * after);
-    // The leaf itself has another way up: equal-cost routes need no rerouting.
+    // The leaf itself has another uplink: equal-cost routes need no rerouting.
     let up = run_with(Reroute::None, &[("S1", "L1")]);
     assert!(up.summary.packets.dropped_total() <= 2, "{:?}", up.summary.packets);
 }
 
-/// S1 sends back to H1's switch what S2 sends to S1: a frame with 9 lives makes 9 hops between them.
+/// S2 sends to S1 and S1 back to S2: a frame with TTL 9 makes 9 hops between them.
 // [M34]
 #[test]
 fn the_hop_limit_ends_a_loop() {
@@ -86,7 +86,7 @@ fn the_hop_limit_ends_a_loop() {
     let told = run(setup);
     told.all_hold();
     assert_eq!(told.dropped("ttl expired"), frames);
-    // Nine switches forward it, the tenth finds no life left.
+    // Nine switches forward it. At the tenth the TTL is 0.
     assert_eq!(told.summary.packet_hops, frames * 10);
 }
 
@@ -116,7 +116,7 @@ fn loss_and_bit_errors_strike_at_their_rates() {
     }
 }
 
-/// Go-back-N and TCP bring everything across a lossy link in the end.
+/// Go-back-N and TCP eventually deliver all bytes over a lossy link.
 #[test]
 fn reliable_transports_recover_from_loss() {
     for (kind, settings) in [
@@ -136,7 +136,7 @@ fn reliable_transports_recover_from_loss() {
     }
 }
 
-/// Frames of 1250 bytes on the wire come to a 10 Gbps port every 100 ns: the queue that each meets is known.
+/// Frames of 1250 bytes on the wire arrive at a 10 Gbps port every 100 ns, so the queue at each arrival is exact.
 fn marks(frames: u64, k_min_bytes: u64, k_max_bytes: u64, p_max: f64, at: MarkAt) -> u64 {
     let fast = link(100, 500);
     let fabric = dumbbell(1, 1, fast, link(10, 500)).unwrap();
@@ -152,8 +152,8 @@ fn marks(frames: u64, k_min_bytes: u64, k_max_bytes: u64, p_max: f64, at: MarkAt
     told.summary.happened.marks
 }
 
-/// Frames waiting when frame `n` comes: it has `n` before it, of which the first left at once and one more every
-/// ten frames; a departure at the same instant comes first.
+/// Returns the frames queued when frame `n` arrives: `n` minus the first, which left at once, minus one per ten frames.
+/// A departure at that instant is first.
 fn met(n: u64) -> u64 {
     n - (n.div_ceil(10)).max(u64::from(n > 0)) - u64::from(n > 0 && n.is_multiple_of(10))
 }
@@ -166,7 +166,7 @@ fn marks_are_those_of_the_queue_that_a_frame_meets() {
         let expected = (0..frames).filter(|&n| met(n) * 1230 > threshold).count() as u64;
         assert_eq!(marks(frames, threshold, threshold, 1.0, MarkAt::Enqueue), expected, "step at {threshold}");
     }
-    // The ramp of RED from 0 to far above: the mean of a sum of coins of different weights.
+    // RED's ramp from 0 upwards: the mean of a sum of Bernoulli variables with different probabilities.
     let k_max = 4_000 * 1230;
     let p = |n: u64| 0.5 * met(n) as f64 / 4_000.0;
     let expected: f64 = (0..frames).map(p).sum();
@@ -175,13 +175,13 @@ fn marks_are_those_of_the_queue_that_a_frame_meets() {
     assert!((marked - expected).abs() < 4.0 * variance.sqrt(), "{marked}, expected {expected}");
 }
 
-/// Frames that stay behind when frame `n` of `frames` leaves, in the same stream: a frame leaves every ten that come,
-/// and what comes at that instant comes after.
+/// Returns the frames left behind when frame `n` of `frames` leaves, in that stream: one frame leaves per ten arrivals.
+/// An arrival at that instant is later.
 fn left(n: u64, frames: u64) -> u64 {
     if n == 0 { 0 } else { (10 * n - 1).min(frames - 1) - n }
 }
 
-/// The numbers of the frames that carry a mark, of 2,000 in the same stream.
+/// Returns the numbers of the marked frames, of 2,000 in that stream.
 fn marked(threshold: u64, at: MarkAt) -> Vec<u64> {
     let fabric = dumbbell(1, 1, link(100, 500), link(10, 500)).unwrap();
     let datagram = transport("datagram", &[("frame", "1230B"), ("ecn", "true")]);
@@ -198,8 +198,8 @@ fn marked(threshold: u64, at: MarkAt) -> Vec<u64> {
     marks.map(|row| row.packet.expect("a packet").seq / payload).collect()
 }
 
-/// As many frames find more than a number before them as leave more than it behind: a queue rises and falls by one. At
-/// dequeue it is others, those that leave while it is long.
+/// The number of frames that find more than a threshold ahead equals the number that leave more than it behind, since a
+/// queue changes in steps of one. At dequeue different frames are marked: those that leave while the queue is long.
 // [ECN2]
 #[test]
 fn marks_at_dequeue_are_those_of_the_queue_that_a_frame_leaves_behind() {
@@ -214,8 +214,8 @@ fn marks_at_dequeue_are_those_of_the_queue_that_a_frame_leaves_behind() {
     }
 }
 
-/// The last acknowledgement of a flow may be lost like any other; its sender then repeats the last segment
-/// after a second or more, when the receiver has long seen other flows complete.
+/// The last acknowledgement of a flow may be lost. Its sender then repeats the last segment after a second or more,
+/// when the receiver has seen other flows complete.
 #[test]
 fn a_flow_whose_last_acknowledgement_is_lost_completes_all_the_same() {
     let spec = LinkSpec { loss: 0.1, ..link(1, 1_000) };

@@ -1,5 +1,5 @@
-//! One row for each flow that started, complete if its last byte has arrived: random networks with every transport,
-//! whole and stopped anywhere, over threads and ranks.
+//! One row per started flow, complete if its last byte has arrived: random networks with all transports, run to the end
+//! or stopped at any time, over threads and ranks.
 
 use crate::bench::*;
 use crate::conservation::network;
@@ -14,7 +14,7 @@ use traffic::{
 use units::random::Stream;
 use units::{Rate, Time};
 
-/// Each transport, in every variant that has ends of its own.
+/// All transports, in each variant with its own sender or receiver.
 const TRANSPORTS: &[(&str, &[(&str, &str)])] = &[
     ("roce", &[]),
     ("roce", &[("loss_recovery", "selective")]),
@@ -32,7 +32,7 @@ const TRANSPORTS: &[(&str, &[(&str, &str)])] = &[
     ("datagram", &[]),
 ];
 
-/// Flows that arrive at random, with numbers that no plan gives.
+/// Flows with random arrivals, which the plan does not number.
 fn drawn(hosts: u32, seed: u64) -> Plan {
     let mut builder = PlanBuilder::new();
     let parameters = Poisson {
@@ -47,7 +47,7 @@ fn drawn(hosts: u32, seed: u64) -> Plan {
     builder.build(hosts).unwrap()
 }
 
-/// Requests over one session, each after the reply to the one before.
+/// Requests over one session, each after the previous reply.
 fn asked(hosts: u32, seed: u64) -> Plan {
     let mut builder = PlanBuilder::new();
     let parameters = RequestReply {
@@ -67,7 +67,7 @@ fn asked(hosts: u32, seed: u64) -> Plan {
     builder.build(hosts).unwrap()
 }
 
-/// Sources that share their ports, so that one whose last frame has arrived may still wait for its turn.
+/// Sources that share ports, so that one may wait for its turn after its last frame has arrived.
 fn sources(hosts: u32, seed: u64) -> Plan {
     let process = |flow: u64| match flow % 3 {
         0 => Process::Constant { rate: Rate::from_gbps(4) },
@@ -104,7 +104,7 @@ fn case(seed: u64, threads: usize) -> Setup {
     Setup { warm_up: Time::ZERO, ..setup }
 }
 
-/// Runs to `until` at most, and sums up there.
+/// Runs to `until` at most, and summarises at that time.
 fn run_to(setup: Setup, until: Time) -> Told {
     let (mut told, drawn) = (Told::default(), (setup.threads > 1).then_some(setup.seed));
     let mut simulation = Simulation::new(setup).unwrap();
@@ -114,7 +114,7 @@ fn run_to(setup: Setup, until: Time) -> Told {
     told
 }
 
-/// As many rows as flows started, none twice, and the summary counts what they say.
+/// Checks that there is one row per started flow, and that the summary counts the rows correctly.
 fn each_flow_has_one_row(told: &Told, what: &str) {
     let (summary, rows) = (&told.summary.flows, &told.flows);
     let numbers: BTreeSet<u64> = rows.iter().map(|row| row.flow).collect();
@@ -131,8 +131,8 @@ fn each_flow_has_one_row(told: &Told, what: &str) {
     }
 }
 
-/// A run that ends earlier knows the same of what happened before: what the whole one says decides which flows were
-/// complete, and which were acknowledged.
+/// A shorter run agrees with the whole run on earlier events: the whole run determines the flows that were complete and
+/// those that were acknowledged.
 #[test]
 fn each_flow_has_one_row_wherever_a_run_ends() {
     let (mut awaiting, mut unasked, mut lost) = (0, 0, 0);
@@ -197,7 +197,7 @@ fn ranks_make_the_rows_of_one_process() {
     }
 }
 
-/// A flag ends a run at no instant that is known, and some nodes are ahead of others then.
+/// A flag stops a run at an arbitrary instant, with some nodes ahead of others.
 #[test]
 fn each_flow_has_one_row_in_a_run_that_a_flag_stops() {
     for seed in 0..30 {
@@ -220,8 +220,8 @@ fn each_flow_has_one_row_in_a_run_that_a_flag_stops() {
     }
 }
 
-/// Ten packets arrive and their acknowledgement is lost for as long as receivers remember flows and longer: others
-/// complete at the same receiver meanwhile. The flow stays complete.
+/// Ten packets arrive, and their acknowledgement is lost for longer than receivers keep the state of flows, while other
+/// flows complete at that receiver. The flow stays complete.
 #[test]
 fn a_flow_stays_complete_when_its_receiver_has_forgotten_it() {
     let late = |at_us: u64| traffic::Flow { start: traffic::Start::At(Time::from_us(at_us)), ..flow(2, 1, 3_000) };

@@ -1,4 +1,5 @@
-//! Ports with gates, against their lists: nothing is on a wire while its gate is shut, and what may go goes at once.
+//! Ports with gates, against their gate lists: no frame is on a wire while its gate is closed, and eligible frames
+//! start at once.
 
 use crate::bench::{Told, datagrams, link, pause, plan, run, setup};
 use fabric::generate::single_switch;
@@ -19,12 +20,12 @@ fn star(hosts: u32) -> Fabric {
     single_switch(hosts, link(100, 50)).unwrap()
 }
 
-/// The switch of a star.
+/// Returns the switch of a star.
 pub(crate) fn switch(fabric: &Fabric) -> NodeId {
     fabric.switches().next().unwrap()
 }
 
-/// The port of the switch towards a host.
+/// Returns the port of the switch towards a host.
 pub(crate) fn port_to(fabric: &Fabric, host: u32) -> u16 {
     let node = fabric.host_node(host);
     fabric.ports(switch(fabric)).iter().position(|port| port.peer == node).unwrap() as u16
@@ -40,7 +41,7 @@ pub(crate) fn once(src: u32, dst: u32, class: u8, frame_bytes: u16, start: Time)
     Flow { class, start: Start::At(start), ..flow }
 }
 
-/// When frames begin on the wire of a port, with class and length.
+/// Returns the frames that start at a port: time, class and length in bytes.
 pub(crate) fn starts(told: &Told, node: NodeId, at_port: u16) -> Vec<(Time, u8, u16)> {
     let started = told.trace.iter().filter(|row| row.node == node.0).filter_map(|row| match &row.event {
         TraceEvent::Started { port, .. } if *port == at_port => {
@@ -52,7 +53,7 @@ pub(crate) fn starts(told: &Told, node: NodeId, at_port: u16) -> Vec<(Time, u8, 
     started.collect()
 }
 
-/// A frame of 105 bytes takes 10 ns at 100 Gbps with preamble and gap; it comes to the switch 50 + 9.04 ns after its
+/// A frame of 105 bytes takes 10 ns at 100 Gbps with preamble and gap. It arrives at the switch 50 + 9.04 ns after its
 /// start.
 #[test]
 fn a_frame_leaves_as_its_gate_opens() {
@@ -60,7 +61,7 @@ fn a_frame_leaves_as_its_gate_opens() {
     let (node, port) = (switch(&fabric), port_to(&fabric, 1));
     let flows = [once(0, 1, 7, 105, ns(0)), once(0, 1, 7, 105, ns(10)), once(0, 1, 7, 105, ns(400))];
     let mut setup = setup(fabric, plan(2, flows));
-    // Open from 100 to 115: the second frame would not end before the gate shuts, and goes in the next cycle.
+    // Open from 100 to 115 ns: the second frame would not end before the gate closes, so it waits for the next cycle.
     let list = GateList::new(&[(0x7f, ns(100)), (0x80, ns(15)), (0x7f, ns(85))]).unwrap();
     setup.timing.gates = [((node, port), Arc::new(list))].into();
     setup.record.trace = Some(TraceParameters::everything());
@@ -70,7 +71,7 @@ fn a_frame_leaves_as_its_gate_opens() {
     assert_eq!(at, [ns(100), ns(300), ns(500)]);
 }
 
-/// The gate of a switch opens when its clock says so.
+/// Gates of a switch follow its clock.
 #[test]
 fn gates_go_by_the_clock_of_their_node() {
     for (offset, drift_ppb, opens) in [(0, 0, ns(1_000_000)), (300, 0, ns(999_700)), (0, 1_000_000, ns(999_001))] {
@@ -88,7 +89,7 @@ fn gates_go_by_the_clock_of_their_node() {
     }
 }
 
-/// A frame that just fits its slot fits it on a clock that drifts too, every time.
+/// A frame with the exact length of its slot always fits it, also on a drifting clock.
 #[test]
 fn drift_does_not_push_a_frame_out_of_a_slot_of_its_length() {
     for drift_ppb in [-50_000, -50, 50, 99_999] {
@@ -96,7 +97,7 @@ fn drift_does_not_push_a_frame_out_of_a_slot_of_its_length() {
         let (node, port) = (switch(&fabric), port_to(&fabric, 1));
         let source = datagrams(0, 1, Process::Constant { rate: Rate::from_gbps(1) }, 105, 10_500);
         let mut setup = setup(fabric, plan(2, [with_class(7, source)]));
-        // A frame a microsecond, a slot every half.
+        // One frame per microsecond, and a slot every half microsecond.
         let list = GateList::new(&[(0x7f, ns(490)), (0x80, ns(10))]).unwrap();
         setup.timing.gates = [((node, port), Arc::new(list))].into();
         setup.timing.clocks.stated = [(node.0, NodeClock { offset: ns(123), drift_ppb })].into();
@@ -107,7 +108,7 @@ fn drift_does_not_push_a_frame_out_of_a_slot_of_its_length() {
     }
 }
 
-/// What waits for a gate that never opens is there at the end; other classes go on.
+/// Frames of a gate that never opens stay queued. Other classes continue.
 #[test]
 fn a_gate_that_never_opens_holds_its_class_alone() {
     let fabric = star(3);
@@ -120,8 +121,8 @@ fn a_gate_that_never_opens_holds_its_class_alone() {
     assert_eq!((told.summary.packets.delivered_whole, told.summary.packets.in_flight), (2, 1));
 }
 
-/// Random lists on every port, hosts' too, random traffic and clocks, with PFC or without: from the trace alone, every
-/// frame begins and ends while its gate is open, and at the end nothing waits that could have gone.
+/// Random gate lists at all ports including those of hosts, random traffic and clocks, with and without PFC. From the
+/// trace only: each frame starts and ends while its gate is open, and no eligible frame remains at the end.
 #[test]
 fn no_frame_is_on_a_wire_while_its_gate_is_shut() {
     let mut seen = 0;

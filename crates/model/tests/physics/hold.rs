@@ -1,5 +1,5 @@
-//! Gates of ports that preempt, against closed forms and from traces: express frames find the wire free as their gate
-//! opens, and preemptable ones use it until a hold interrupts them.
+//! Gates of ports with preemption, against closed forms and from traces: express frames find the wire free when their
+//! gate opens, and preemptable ones use it until a hold interrupts them.
 
 use crate::bench::{Told, datagrams, link, plan, run, setup};
 use crate::gates::{once, port_to, starts, switch};
@@ -19,13 +19,13 @@ const fn ns(ns: u64) -> Time {
     Time::from_ns(ns)
 }
 
-/// When frames came to a node, by their number in the trace.
+/// Returns the arrival times at a node, by packet number in the trace.
 fn arrivals(told: &Told, node: NodeId) -> BTreeMap<u64, Time> {
     let came = told.trace.iter().filter(|row| row.node == node.0 && matches!(row.event, TraceEvent::Arrived { .. }));
     came.map(|row| (row.packet.unwrap().number, row.at)).collect()
 }
 
-/// Two hosts that send to a third over links of 50 ns, by a port with these gates; class 7 is express.
+/// Two hosts send to a third over links of 50 ns, through a port with these gates. Class 7 is express.
 fn converging(rate: Rate, fragments: Fragments, states: &[GateState], flows: Vec<Flow>) -> (Setup, NodeId, u16) {
     let fabric = single_switch(3, LinkSpec::new(rate, ns(50))).unwrap();
     let (node, port) = (switch(&fabric), port_to(&fabric, 2));
@@ -40,8 +40,8 @@ fn state(open: u8, time: Time) -> GateState {
     GateState { open, time, operation: None }
 }
 
-/// A frame of 1500 B that comes 59 us before its gate shuts at 100 Mbps, and one of 500 B for the express window behind
-/// that: when they start, and when the former has arrived.
+/// A frame of 1500 bytes arrives 59 us before its gate closes at 100 Mbps, and one of 500 bytes waits for the express
+/// window after that. Returns their start times, and the arrival of the former.
 fn before_a_window(operation: Option<GateOperation>, fragments: Fragments) -> (Vec<Time>, Time) {
     let us = Time::from_us;
     let flows = vec![once(0, 2, 0, 1500, us(20)), once(1, 2, 7, 500, us(150))];
@@ -60,24 +60,24 @@ fn before_a_window(operation: Option<GateOperation>, fragments: Fragments) -> (V
 
 #[test]
 fn a_hold_cuts_a_frame_ahead_of_the_express_window() {
-    // At the switch after 1508 bytes and 50 ns.
+    // Arrival at the switch after 1508 bytes and 50 ns.
     let comes = Time::from_us(20) + ns(1508 * 80 + 50);
     let opens = Time::from_us(200);
-    // The hold is requested 143 bytes ahead of the window: byte 599 is sent to its end, 8 of them preamble.
+    // The hold is requested 143 bytes before the window. Byte 599, of which 8 are preamble, is transmitted in full.
     let sent = (opens - ns(143 * 80) - comes).as_ps().div_ceil(80_000) - 8;
     assert_eq!(sent, 591);
     let rest = Time::from_us(300) + ns((8 + 1500 - sent) * 80 + 50);
     assert_eq!(before_a_window(None, Fragments::Standard), (vec![comes, opens], rest));
-    // Cut anywhere: the last gap ends as the gate opens.
+    // Ideal fragments: the last gap ends when the gate opens.
     let rest = Time::from_us(300) + ns(1508 * 80 + 50) - (opens - ns(12 * 80) - comes);
     assert_eq!(before_a_window(None, Fragments::Ideal), (vec![comes, opens], rest));
-    // Without a hold the frame must end before its gate shuts.
+    // Without a hold the frame must end before its gate closes.
     let set = Some(GateOperation::SetGateStates);
     let whole = Time::from_us(300) + ns(1508 * 80 + 50);
     assert_eq!(before_a_window(set, Fragments::Standard), (vec![Time::from_us(300), opens], whole));
 }
 
-/// Wherever a preemptable frame of any length stands as the express gate opens, at any rate and by any clock.
+/// For any position and length of a preemptable frame when the express gate opens, any rate and any clock.
 #[test]
 fn an_express_frame_starts_as_its_gate_opens() {
     let mut random = Stream::new(3, 0, 0);
@@ -85,10 +85,10 @@ fn an_express_frame_starts_as_its_gate_opens() {
     for _ in 0..400 {
         let rate = Rate::from_mbps([100, 1_000, 2_777, 10_000, 100_000, 400_000][random.below(6) as usize]);
         let fragments = if random.below(4) == 0 { Fragments::Ideal } else { Fragments::Standard };
-        // What the wire may be busy with once a hold is requested.
+        // Longest wire time after the request of a hold.
         let advance = rate.serialise(if fragments == Fragments::Ideal { 12 } else { 143 });
         let (bytes, before) = match random.below(4) {
-            // The longest frame that cannot be cut, a nanosecond around the request.
+            // The longest frame that cannot be cut, within a nanosecond of the request.
             0 => (123, (advance + Time::from_ps(random.below(2_000))).saturating_sub(ns(1))),
             _ => {
                 (64 + random.below(1455) as u16, rate.serialise(random.below(1_600)) + Time::from_ps(random.below(999)))
@@ -112,7 +112,7 @@ fn an_express_frame_starts_as_its_gate_opens() {
         let starts = starts(&told, node, port);
         let start = |class: u8| starts.iter().find(|it| it.1 == class).unwrap().0;
         assert_eq!(start(7), clock.global(opens), "{rate} {bytes} {before} {drift_ppb}");
-        // A clock that drifts may show up to two picoseconds and a tenth of a per mille more.
+        // A drifting clock may deviate by two picoseconds plus 0.1 per mille.
         let slack = if drift_ppb == 0 { Time::ZERO } else { ns(2) };
         if before > advance + slack {
             assert_eq!(start(0), comes, "{rate} {bytes} {before} {drift_ppb}");
@@ -125,8 +125,8 @@ fn an_express_frame_starts_as_its_gate_opens() {
     assert!(cut > 100 && waited > 15, "{cut} {waited}");
 }
 
-/// Frames of 1500 B wait for windows of 4000 bytes each: with a guard band of a whole frame two go in each. With holds
-/// all but what the last fragment leaves is used, counted byte by byte.
+/// Frames of 1500 bytes wait for windows of 4000 bytes. With a guard band of a whole frame, two fit into each window.
+/// With holds all bytes are used except the guard band of the last fragment.
 #[test]
 fn a_guard_band_is_no_longer_than_a_frame_that_cannot_be_cut() {
     const FRAMES: u64 = 60;
@@ -170,7 +170,7 @@ fn a_guard_band_is_no_longer_than_a_frame_that_cannot_be_cut() {
     }
 }
 
-/// The states of a port, with whether its MAC is held in each.
+/// States of a port, with the hold state of its MAC.
 struct Stated {
     cycle: Time,
     states: Vec<(u8, bool, Time)>,
@@ -191,7 +191,7 @@ impl Stated {
         Stated { cycle: states.iter().map(|it| it.time).sum(), states: all.split_off(states.len()) }
     }
 
-    /// How long frames of `class` were available up to `at`.
+    /// Returns the time in which frames of `class` were permitted up to `at`, in picoseconds.
     fn until(&self, at: Time, class: u8, express: bool) -> u64 {
         let (mut left, mut span, mut whole) = (at % self.cycle, 0, 0);
         for &(open, held, time) in &self.states {
@@ -205,9 +205,9 @@ impl Stated {
     }
 }
 
-/// Random lists with operations on every port of a switch, random traffic, express classes and clocks. From the trace
-/// alone: an express frame is on the wire only while its gate is open; a preemptable one begins and ends while its gate
-/// is open and the MAC is released, and had the wire for itself for long enough in such time.
+/// Random gate lists with operations at all ports of a switch, random traffic, express classes and clocks. From the
+/// trace only: an express frame is on the wire only while its gate is open. A preemptable one starts and ends while its
+/// gate is open and the MAC is released, and had sufficient wire time in such states.
 #[test]
 fn no_byte_is_on_a_wire_while_its_class_is_shut_or_held() {
     let (mut seen, mut cut, mut preempted) = (0, 0, 0);
@@ -285,10 +285,10 @@ fn no_byte_is_on_a_wire_while_its_class_is_shut_or_held() {
                 if express {
                     assert_eq!((end - start, others), (wire, Time::ZERO), "{context}");
                 }
-                // A picosecond of a gate that is open for one may be lost to the clock's drift.
+                // Drift may cost a picosecond of a gate that is open for one.
                 assert!(available(start, start + slack) > Time::ZERO, "{context}");
                 assert!(available(end - slack, end) > Time::ZERO, "{context}");
-                // Others had part of the time in which it could be sent.
+                // Other frames used part of the permitted time.
                 let own: Time = within
                     .map(|it| {
                         let until = it.0 + rate.serialise(u64::from(it.3) + 20);

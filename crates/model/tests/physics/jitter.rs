@@ -1,4 +1,4 @@
-//! Sources by the clock, lengths that vary, and how much delays do.
+//! Periodic sources, variable frame lengths, and the resulting jitter.
 
 use crate::bench::{datagrams, link, plan, run, setup};
 use fabric::generate::single_switch;
@@ -14,8 +14,8 @@ fn periodic(src: u32, dst: u32, period: Time, phase: Option<Time>, frame_bytes: 
     datagrams(src, dst, Process::Periodic { period, phase }, frame_bytes, traffic::ENDLESS)
 }
 
-/// Two periodic flows to one host, whose frames meet at every other period of the one: the second waits for the first.
-/// A frame of 605 bytes takes 50 ns at 100 Gbps with preamble and gap.
+/// Two periodic flows to one host. Every second frame of the faster flow waits for a frame of the other. A frame of 605
+/// bytes takes 50 ns at 100 Gbps with preamble and gap.
 #[test]
 fn jitter_is_the_wait_for_the_other_flow() {
     let flows = [periodic(0, 2, ns(500), Some(ns(1)), 605), periodic(1, 2, ns(1000), Some(ns(0)), 605)];
@@ -28,7 +28,7 @@ fn jitter_is_the_wait_for_the_other_flow() {
     assert_eq!(first.least_delay_ps, 2 * (50_000 + 49_040));
 }
 
-/// A source goes by its host's clock: after a second of 50 ppm it has sent 50 of a million frames more.
+/// A source follows its host's clock: with 10,000 ppm of drift it sends 1 % more or fewer frames.
 #[test]
 fn a_periodic_source_goes_by_its_hosts_clock() {
     for (drift_ppb, frames) in [(0, 10_000), (10_000_000, 10_100), (-10_000_000, 9_900)] {
@@ -42,7 +42,7 @@ fn a_periodic_source_goes_by_its_hosts_clock() {
     }
 }
 
-/// Lengths vary as they should on the wire too, at the mean rate that was asked for.
+/// Frame lengths on the wire have the configured mean, and the offered load is the configured rate.
 #[test]
 fn frames_of_normal_lengths_offer_their_mean_rate() {
     let process = Process::Poisson { rate: Rate::from_gbps(10) };
@@ -55,14 +55,14 @@ fn frames_of_normal_lengths_offer_their_mean_rate() {
     let told = run(setup);
     told.all_hold();
     let frames = told.summary.packets.injected as f64;
-    // 40,323 frames in the mean: half a percent is one standard error.
+    // The mean is 40,323 frames. Half a percent is one standard error.
     assert!((frames / (10e9 * 0.02 / (620.0 * 8.0)) - 1.0).abs() < 0.025, "{frames}");
     assert!((told.summary.bytes.injected as f64 / frames - 600.0).abs() < 4.0);
-    // Alone on its way, a frame is late by its own length, and by those that were drawn close before it.
+    // In an idle network the delay is that of the frame's length and of frames drawn shortly before it.
     assert!(told.summary.jitter[0].least_delay_ps >= 2 * (50_000 + 72 * 80));
 }
 
-/// Whoever asks for it gets the jitter of every entry; nobody else pays for it, and the warm-up does not count.
+/// Jitter of all entries is measured on request only, and excludes the warm-up.
 #[test]
 fn jitter_is_measured_where_it_is_wanted() {
     let source = |rate| datagrams(0, 1, Process::Poisson { rate: Rate::from_gbps(rate) }, 600, traffic::ENDLESS);

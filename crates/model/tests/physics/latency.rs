@@ -1,5 +1,5 @@
-//! Worst cases of latency beside their closed forms: never above, and within a tenth.
-//! `cargo test -p tidegate-model --test physics latency -- --nocapture` prints them.
+//! Worst cases of latency against their closed forms: never above, and at least nine tenths. `cargo test -p
+//! tidegate-model --test physics latency -- --nocapture` prints them.
 
 use crate::bench::{datagrams, link, plan, run, setup};
 use crate::cyclic::everywhere;
@@ -12,23 +12,23 @@ use units::{Rate, Time};
 const RATE: Rate = Rate::from_gbps(10);
 const LINK_DELAY: Time = Time::from_ns(50);
 
-/// Time on the wire of frames of this many bytes, preamble and gap included.
+/// Returns the time that frames of these lengths in bytes occupy the wire, with preamble and gap.
 fn busy(frames: &[u64]) -> Time {
     frames.iter().map(|bytes| RATE.serialise(bytes + 20)).sum()
 }
 
-/// From the first bit of a frame to its last at the other end of a link.
+/// Returns the time from the first bit of a frame to the arrival of its last bit over one link.
 fn flight(bytes: u64) -> Time {
     RATE.serialise(bytes + 8) + LINK_DELAY
 }
 
-/// Frames one after the other from `src`, of which the first is at the switch, in full, at `at`.
+/// Back-to-back frames from `src`. The first one arrives at the switch at `at`.
 fn at_switch(src: u32, dst: u32, (class, bytes, frames): (u8, u64, u64), at: Time) -> Flow {
     let flow = datagrams(src, dst, Process::Constant { rate: RATE }, bytes as u16, bytes * frames);
     Flow { class, start: Start::At(at - flight(bytes)), ..flow }
 }
 
-/// The longest delay of the frames of host 0, less what they take alone; the flows end at the last host.
+/// Returns the largest delay of the frames of host 0, less that of an idle network. All flows end at the last host.
 fn longest_wait(hosts: u32, flows: Vec<Flow>, bytes: u64, idle_slope: Option<Rate>) -> Time {
     let fabric = single_switch(hosts, link(10, 50)).unwrap();
     let (node, peer) = (fabric.switches().next().unwrap(), fabric.host_node(hosts - 1));
@@ -45,14 +45,15 @@ fn longest_wait(hosts: u32, flows: Vec<Flow>, bytes: u64, idle_slope: Option<Rat
     Time::from_ps(told.summary.jitter[0].most_delay_ps) - flight(bytes) - flight(bytes)
 }
 
-/// Says and judges what was measured over all phases.
+/// Prints and checks the extreme value over all phases.
 fn judge(what: &str, measured: Time, bound: Time) {
     let share = measured.as_ps() as f64 / bound.as_ps() as f64;
     println!("{what}: {measured} of {bound}, {:.1} %", share * 100.0);
     assert!(measured <= bound && share >= 0.9, "{what}: {measured} of {bound}");
 }
 
-/// Strict priority: one frame of a lower class that has begun, and all of higher and of its own that came before it.
+/// Strict priority: the wait is one lower frame that has started, plus all earlier frames of higher classes and its
+/// own.
 #[test]
 fn latency_under_strict_priority_is_one_lower_frame_and_all_higher_ones() {
     const OWN: u64 = 600;
@@ -61,7 +62,7 @@ fn latency_under_strict_priority_is_one_lower_frame_and_all_higher_ones() {
     let bound = busy(&[1518, 400, 1000, 700, 300]);
     let mut worst = Time::ZERO;
     for phase_ns in 0..60 {
-        // The lower frame comes up to 1.2 us before the others, which come together.
+        // The lower frame arrives up to 1.2 us before the others, which arrive at one instant.
         let lower_at = at - Time::from_ns(1 + 20 * phase_ns);
         let mut flows = vec![at_switch(0, 6, (5, OWN, 1), at), at_switch(5, 6, (0, 1518, 1), lower_at)];
         for (src, &(class, bytes)) in (1..).zip(&higher) {
@@ -74,8 +75,8 @@ fn latency_under_strict_priority_is_one_lower_frame_and_all_higher_ones() {
     judge("strict priority", worst, bound);
 }
 
-/// Credit-based shaping, the highest class: the last frame of a burst waits for one frame of another class, and for the
-/// others of its burst at the idle slope, less the time in which these came (802.1Q-2022, annex L).
+/// Credit-based shaping, highest class: the last frame of a burst waits for one frame of another class and for the rest
+/// of its burst at the idle slope, less the time in which the burst arrived (802.1Q-2022, annex L).
 #[test]
 fn latency_under_shaping_is_one_other_frame_and_the_burst_at_the_idle_slope() {
     const OWN: u64 = 1000;
@@ -96,9 +97,9 @@ fn latency_under_shaping_is_one_other_frame_and_the_burst_at_the_idle_slope() {
     }
 }
 
-/// Cyclic queuing: from one cycle less than there are switches to one more, and both ends are met (802.1Q-2022, T.2).
-/// The slowest frame comes as a cycle begins, and is the last of its cycle to leave the last switch; the fastest comes
-/// as one ends, and is the first.
+/// Cyclic queuing: latency is between (switches - 1) and (switches + 1) cycles, and both bounds are reached
+/// (802.1Q-2022, T.2). The slowest frame arrives at the beginning of a cycle, and is the last of its cycle to leave the
+/// last switch. The fastest arrives at the end of a cycle, and leaves first.
 #[test]
 fn latency_under_cyclic_queuing_is_one_cycle_more_or_less_than_there_are_switches() {
     const OWN: u64 = 1500;
@@ -110,7 +111,7 @@ fn latency_under_cyclic_queuing_is_one_cycle_more_or_less_than_there_are_switche
             let (hosts, last) = (fabric.hosts().len() as u32, (switches - 1) * 10);
             let cycles = everywhere(&fabric, Cycles::new(CYCLE, [6, 7], LINK_DELAY).unwrap());
             let mut flows = vec![at_switch(0, last, (6, OWN, 1), came)];
-            // They come to the last switch as the cycle begins in which the frame comes there.
+            // They arrive at the last switch at the beginning of the cycle in which the frame arrives there.
             let there = begins + CYCLE * u64::from(switches - 1) + Time::from_ps(1);
             flows.extend((1..=others).map(|other| at_switch(last + other, last, (6, OWN, 1), there)));
             let mut setup = setup(fabric, plan(hosts, flows));
@@ -121,7 +122,7 @@ fn latency_under_cyclic_queuing_is_one_cycle_more_or_less_than_there_are_switche
             assert_eq!(told.summary.cycles.unwrap().missed, 0);
             Time::from_ps(told.summary.jitter[0].most_delay_ps) - flight(OWN)
         };
-        // Nine frames of 1.216 us and their wait for the wire fill the cycle.
+        // Nine frames of 1.216 us plus the wait for the wire fill the cycle.
         let slowest = (0..12).map(|phase_ns| latency(begins + Time::from_ns(1 + phase_ns), 9)).max().unwrap();
         judge(&format!("cyclic queuing, {switches} switches"), slowest, CYCLE * u64::from(switches + 1));
         let fastest = (0..12).map(|phase_ns| latency(begins + CYCLE - Time::from_ns(1 + phase_ns), 0)).min().unwrap();
@@ -131,11 +132,12 @@ fn latency_under_cyclic_queuing_is_one_cycle_more_or_less_than_there_are_switche
     }
 }
 
-/// Hosts at each switch of a line, of which the last are left for what others send.
+/// Hosts per switch of a line. The last host of each receives cross traffic.
 const EACH: u32 = 8;
 
-/// Others on each link between switches of a line, and on the last to the host, at the worst time for a frame of host 0
-/// that comes to the first switch `at`: they share one link with it each. `wait` is what they cost it at a switch.
+/// Cross traffic on each link between switches of a line and on the last link to the host, at the worst time for a
+/// frame of host 0 that arrives at the first switch at `at`. Each cross flow shares one link with it. `wait` is the
+/// delay that it causes at a switch.
 fn at_every_switch(
     switches: u32,
     at: Time,
@@ -146,7 +148,7 @@ fn at_every_switch(
     let mut came = at;
     let mut flows = Vec::new();
     for switch in 0..switches {
-        // Host 0 of the last switch is where the frame goes; others end at the next switch.
+        // Host 0 of the last switch receives the frame. Cross flows end at the next switch.
         let dst = if switch + 1 == switches { switch * EACH } else { (switch + 1) * EACH + EACH - 1 };
         flows.extend(others(switch * EACH, dst, came));
         came += wait + flight(own);
@@ -154,7 +156,7 @@ fn at_every_switch(
     flows
 }
 
-/// The longest delay of the frames of host 0 over a line of switches, less what they take alone.
+/// Returns the largest delay of the frames of host 0 over a line of switches, less that of an idle network.
 fn longest_wait_in_line(switches: u32, flows: Vec<Flow>, bytes: u64, idle_slope: Option<Rate>) -> Time {
     let fabric = line(switches, EACH, link(10, 50), link(10, 50)).unwrap();
     let ports = |node| (0..fabric.ports(node).len() as u16).map(move |port| (node, port));
@@ -171,7 +173,7 @@ fn longest_wait_in_line(switches: u32, flows: Vec<Flow>, bytes: u64, idle_slope:
     Time::from_ps(told.summary.jitter[0].most_delay_ps) - flight(bytes) * u64::from(switches + 1)
 }
 
-/// Strict priority over several switches: at each of them one lower frame that has begun, and all higher ones.
+/// Strict priority over several switches: at each, one lower frame that has started and all higher ones.
 #[test]
 fn latency_under_strict_priority_adds_up_over_switches() {
     const OWN: u64 = 600;
@@ -195,8 +197,8 @@ fn latency_under_strict_priority_adds_up_over_switches() {
     }
 }
 
-/// Shaping over several switches pays for a burst once: behind the first switch its frames come at the idle slope, and
-/// find one other frame at each.
+/// Shaping over several switches: a burst is delayed once. Behind the first switch its frames arrive at the idle slope,
+/// and meet one cross frame per switch.
 #[test]
 fn latency_under_shaping_pays_for_a_burst_once() {
     const OWN: u64 = 1000;
@@ -207,7 +209,8 @@ fn latency_under_shaping_pays_for_a_burst_once() {
         let first = busy(&[1518]) + spread - busy(&[OWN]) * (frames - 1);
         let early = Time::from_ns(1);
         let mut flows = vec![at_switch(0, (switches - 1) * EACH, (6, OWN, frames), at)];
-        // The last of the burst comes to the first switch so much later, where others keep the first of it.
+        // The last of the burst arrives at the first switch this much later. Cross traffic delays the first of the
+        // burst.
         let last = at + busy(&[OWN]) * (frames - 1);
         let mut came = last + first - early + flight(OWN);
         flows.push(at_switch(1, EACH + EACH - 1, (0, 1518, 1), at - early));

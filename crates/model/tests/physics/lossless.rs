@@ -1,4 +1,4 @@
-//! PAUSE and PFC: to the picosecond where it can be told, and without loss at the computed headroom.
+//! PAUSE and PFC: exact times, and no loss with the computed headroom.
 
 use crate::bench::*;
 use fabric::generate::single_switch;
@@ -9,8 +9,8 @@ use protocols::reaction::Reaction;
 use traffic::{ENDLESS, Flow, Process, Start};
 use units::{Rate, Time};
 
-/// `H1` and `H2` send to `H3`; `H2` with strict priority and the whole port, so that nothing of `H1` drains.
-/// `H3` sends to `H1` from `reverse` on, so that pause frames find the wire occupied.
+/// `H1` and `H2` send to `H3`. `H2` has strict priority and fills the port, so that no frame of `H1` drains. `H3` sends
+/// to `H1` from `reverse` on, so that pause frames find the wire occupied.
 fn blocked(spec: LinkSpec, frame: u16, reverse: Time) -> Setup {
     let rate = spec.rate;
     let constant = |src, dst, class| Flow {
@@ -36,7 +36,7 @@ const CASES: [(u64, u64, u16); 7] = [
     (400, 2_000, 4_096),
 ];
 
-/// Loss with this headroom, in the worst of several phases of the frame that holds the pause back.
+/// Returns whether this headroom loses frames in the worst of several phases of the frame that delays the pause.
 fn loses(spec: LinkSpec, frame: u16, reaction: Reaction, headroom: Option<u64>) -> bool {
     let phase = spec.rate.serialise(u64::from(frame) + 20) / 5;
     (0..5).any(|step| {
@@ -65,7 +65,7 @@ fn the_computed_headroom_loses_nothing_and_little_less_loses() {
     }
 }
 
-/// Bisected: of the worst case, headroom that loses nothing, in whole frames. The formula is at least that, and at most
+/// Bisects the least lossless headroom of the worst case, in whole frames. The formula is at least that, and at most
 /// two frames more, from 10 m to 10 km.
 #[test]
 fn the_formula_is_within_two_frames_of_the_least_headroom_that_loses_nothing() {
@@ -89,7 +89,7 @@ fn the_formula_is_within_two_frames_of_the_least_headroom_that_loses_nothing() {
     }
 }
 
-/// 802.3x stops the port, not a class, and is as lossless.
+/// 802.3x pauses the port and not a class, and loses nothing either.
 // [PAUSE1]
 #[test]
 fn pause_frames_keep_a_whole_port_lossless() {
@@ -123,10 +123,10 @@ fn step_down() -> Fabric {
     builder.build().unwrap()
 }
 
-/// Frames of 1250 bytes on the wire come every 100 ns, the first at 599.04 ns, and leave every microsecond: the
-/// eleventh waiting frame, at 1799.04 ns, is the first above ten frames. The pause takes 5.76 + 500 ns to `H1` and
-/// 38.4 ns to work there, so the frame begun at 2.3 us is the last; 3 of these 24 have left by the time it comes, at
-/// 2899.04 ns. Down to seven frames, 1000 * 16 ns after the first departure, the switch lets it go on.
+/// Frames of 1250 bytes on the wire arrive every 100 ns from 599.04 ns on, and leave every microsecond. The eleventh
+/// queued frame, at 1799.04 ns, exceeds ten frames. The pause takes 5.76 + 500 ns to `H1` and 38.4 ns to take effect,
+/// so the frame started at 2.3 us is the last. It arrives at 2899.04 ns; 3 of the 24 frames have left by then. The
+/// switch resumes at seven frames, 1000 * 16 ns after the first departure.
 // [M39] [PFC1] [PFC2] [PFC5] [PFC8]
 #[test]
 fn xoff_and_xon_come_when_they_must() {
@@ -142,8 +142,8 @@ fn xoff_and_xon_come_when_they_must() {
     assert_eq!(told.summary.links.longest_queues[0].max_queue_bytes, 21 * 1230);
 }
 
-/// A switch that falls silent stops a neighbour for no longer than it asked: with the shortest quanta and frames
-/// in the way, pauses run out before they are renewed, the sender goes on, and the headroom does not suffice.
+/// A pause ends without renewals: with the shortest quanta and frames on the wire, pauses expire before their renewal,
+/// the sender resumes, and the headroom overflows.
 #[test]
 fn pauses_expire_and_expiry_lets_the_sender_go_on() {
     let with = |quanta| {
@@ -158,7 +158,7 @@ fn pauses_expire_and_expiry_lets_the_sender_go_on() {
     assert!(told.passes("pauses"), "{:?}", told.summary.checks);
 }
 
-/// A host that does not listen, and a class that is not protected, both lose.
+/// A host that ignores pauses loses frames, and so does a class without PFC.
 // [M50]
 #[test]
 fn without_obedience_or_in_another_class_frames_are_lost() {
@@ -172,8 +172,8 @@ fn without_obedience_or_in_another_class_frames_are_lost() {
     assert!(told.passes("lossless") && told.dropped("queue full") > 0);
 }
 
-/// Class 3 is stopped again and again between two switches while class 4 goes on over the same link: a frame
-/// of class 4 may be on the wire when a pause of class 3 ends. The link must never carry more than its rate.
+/// Class 3 is paused repeatedly between two switches while class 4 continues on that link. A frame of class 4 may be on
+/// the wire when a pause of class 3 ends. The link must never exceed its rate.
 #[test]
 fn a_class_that_goes_on_and_one_that_wakes_up_share_the_wire_in_turn() {
     let mut builder = FabricBuilder::new("two switches");
@@ -199,13 +199,13 @@ fn a_class_that_goes_on_and_one_that_wakes_up_share_the_wire_in_turn() {
     told.all_hold();
     assert!(told.summary.pauses.count > 30, "{:?}", told.summary.pauses);
     let busiest = &told.summary.links.busiest[0];
-    // Of the last frame only what has left counts.
+    // Of the last frame only the transmitted part counts.
     assert!(busiest.utilisation <= 1.0, "{busiest:?}");
 }
 
-/// 802.1Q-2022, clause 36: PFC stops the classes that it names and no other. Class 5 towards H3 is paused for the whole
-/// run, and one frame of it waits. Of class 3, two sources of 4 Gbps share a link of 10 Gbps, and a frame comes to the
-/// switch each time that the wire is busy with the one of the other source.
+/// 802.1Q-2022, clause 36: PFC pauses only the classes that it names. Class 5 towards H3 is paused for the whole run
+/// with one frame queued. In class 3, two sources of 4 Gbps share a link of 10 Gbps, and each frame arrives while the
+/// wire is busy with a frame of the other source.
 #[test]
 fn a_paused_class_does_not_delay_another() {
     let weights = [1; 8];

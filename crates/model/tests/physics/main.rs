@@ -1,5 +1,4 @@
-//! The simulator against physics: closed forms, independent recurrences and identities that it must meet
-//! before it may disagree with anybody.
+//! Physical tests of the simulator: closed forms, independent recurrences and identities.
 
 mod agents;
 mod backpressure;

@@ -1,5 +1,5 @@
-//! Controls that are told of congestion, end to end. QCN: congestion points at switches, reaction points at hosts, and
-//! the messages between them as bytes. ECCP: what its probes cost, and what they leave free. HetFlow: clocks.
+//! Congestion notifications, end to end. QCN: congestion points at switches, reaction points at hosts, and their
+//! messages as bytes. ECCP: the cost of its probes, and the bandwidth that they leave free. HetFlow: clocks.
 
 use crate::bench::*;
 use fabric::NodeId;
@@ -11,10 +11,10 @@ use units::Time;
 use wire::{Content, Packet};
 
 const SET_POINT_BYTES: u64 = 200_000;
-/// The switches of a dumbbell of four and four hosts come after those.
+/// Hosts of each side of the dumbbell. Its switches have the next node numbers.
 const SENDERS: u32 = 4;
 
-/// Four flows without end into a bottleneck of 10 Gbps, whose queue is a congestion point.
+/// Four endless flows into a bottleneck of 10 Gbps, whose queue is a congestion point.
 fn four_flows() -> Setup {
     let fabric = dumbbell(SENDERS, SENDERS, link(10, 2_000), link(10, 2_000)).unwrap();
     let flows = (0..SENDERS).map(|host| flow(host, SENDERS + host, traffic::ENDLESS));
@@ -46,7 +46,7 @@ fn qcn_holds_the_queue_near_its_set_point_and_loses_nothing() {
     assert!((mean / SET_POINT_BYTES as f64 - 1.0).abs() < 0.25, "{mean} of {} samples", bytes.len());
 }
 
-/// Without congestion points the same senders know of nothing: the queue overflows.
+/// Negative control: without congestion points the senders get no notifications, and the queue overflows.
 #[test]
 fn without_congestion_points_the_queue_overflows() {
     let mut setup = four_flows();
@@ -57,7 +57,7 @@ fn without_congestion_points_the_queue_overflows() {
 }
 
 /// Each message that reaches a host has the bytes of 802.1Q: from the bottleneck's port, about class 3, with the
-/// feedback that the frame says. They are as many as the host consumes beside acknowledgements.
+/// feedback of the frame. Their number equals the frames that the host consumes, less acknowledgements.
 #[test]
 fn messages_are_frames_of_802_1q() {
     let mut setup = four_flows();
@@ -86,9 +86,9 @@ fn messages_are_frames_of_802_1q() {
         assert_eq!(message.feedback, captured.frame.congestion_message().feedback);
         assert!((1..=63).contains(&message.feedback));
         assert_eq!((message.priority.get(), packet.vlan.expect("a tag").priority.get()), (3, 6));
-        // To host 0, about what it sends to host 4.
+        // To host 0, about its flow to host 4.
         assert_eq!((packet.destination.octets()[5], message.destination.octets()[5]), (0, 4));
-        // Whatever the sign of each, together they are congestion.
+        // Offset and delta may have either sign, but their weighted sum indicates congestion.
         assert!(i32::from(message.offset) + 2 * i32::from(message.delta) > 0, "{message}");
         messages += 1;
     }
@@ -107,7 +107,7 @@ fn any_number_of_threads_sends_the_same_messages() {
     assert!(one == of(2) && one == of(3));
 }
 
-/// A flow that shares its class with another transport's: those are told too, and do not care.
+/// Flows of other transports in that class are also notified, and ignore it.
 #[test]
 fn other_transports_are_told_in_vain() {
     for kind in ["roce", "tcp", "datagram"] {
@@ -127,14 +127,14 @@ fn four_flows_of(kind: &str, settings: &[(&str, &str)]) -> Setup {
     setup
 }
 
-/// Bytes on the wire of the frames of these kinds that left by the bottleneck, as a share of what it could carry.
+/// Returns the bytes on the wire of frames of these kinds at the bottleneck, as a share of its capacity.
 fn share_of(told: &Told, span: Time, kinds: &[Kind]) -> f64 {
     let of_kind = told.captured.iter().filter(|captured| kinds.contains(&captured.frame.kind));
     let bytes: u64 = of_kind.map(|captured| u64::from(captured.frame.size_bytes) + units::WIRE_OVERHEAD_BYTES).sum();
     bytes as f64 * 8.0 / 10e9 / span.as_secs_f64()
 }
 
-/// ECCP leaves some of the bottleneck free, and its probes take less than a twentieth of it, estimated or measured.
+/// ECCP leaves part of the bottleneck free. Its probes use less than 5 % of it, with either estimate.
 #[test]
 fn eccp_leaves_room_and_its_probes_cost_less_than_a_twentieth() {
     for estimate in ["trains", "measured"] {
@@ -153,7 +153,7 @@ fn eccp_leaves_room_and_its_probes_cost_less_than_a_twentieth() {
     }
 }
 
-/// Measured loads come by telemetry, whose records several threads keep.
+/// Measured loads use telemetry records, which threads share.
 #[test]
 fn any_number_of_threads_measures_the_same_loads() {
     let of = |threads: usize| {
@@ -166,8 +166,8 @@ fn any_number_of_threads_measures_the_same_loads() {
     assert!(one == of(2) && one == of(3));
 }
 
-/// HetFlow keeps the link full and the queue all but empty for a second, though each clock is off by up to a second and
-/// drifts by up to 10 us a second; exact clocks do no better than within 1 %.
+/// HetFlow keeps the link full and the queue nearly empty for a second, although each clock has an offset of up to a
+/// second and drifts by up to 10 us per second. Exact clocks are better by at most 1 %.
 #[test]
 fn hetflow_needs_no_clock_to_be_right() {
     let of = |clock: Option<NodeClock>| {

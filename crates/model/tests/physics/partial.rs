@@ -1,5 +1,5 @@
-//! Fabrics where only some switches take part in flow control: frames are lost there and nowhere else, as many as a
-//! queue that nobody protects must lose.
+//! Fabrics with flow control at some switches only: frames are lost only at the others, exactly as many as a tail-drop
+//! queue must lose.
 
 use crate::bench::*;
 use crate::conservation::network;
@@ -13,10 +13,10 @@ use units::{Rate, Time};
 /// 1250 bytes on the wire: a microsecond at 10 Gbps.
 const FRAME: u16 = 1230;
 const FRAMES: u64 = 1_000;
-/// What a queue holds that nobody protects, in frames.
+/// Limit of a queue without flow control, in frames.
 const QUEUE: u64 = 100;
 
-/// Every kind, with the buffer that it takes: either way a queue without flow control holds [`QUEUE`] frames.
+/// All kinds, each with its buffer. A queue without flow control holds [`QUEUE`] frames in all cases.
 fn kinds() -> [(&'static str, FlowControl, Buffer); 6] {
     let shared = Buffer::Shared { bytes: 64_000_000, egress: Threshold::Static { bytes: QUEUE * u64::from(FRAME) } };
     let own = Buffer::PerQueue { limit: QueueLimit::Packets(QUEUE as u32) };
@@ -32,7 +32,7 @@ fn kinds() -> [(&'static str, FlowControl, Buffer); 6] {
     ]
 }
 
-/// `H1 - S1 - S2 - S3 - H2`, with `H3` at `S2`: 10 Gbps everywhere, but 4 from `S2` to `S3`.
+/// `H1 - S1 - S2 - S3 - H2`, with `H3` at `S2`: 10 Gbps on all links except 4 Gbps from `S2` to `S3`.
 fn row() -> Fabric {
     let mut builder = FabricBuilder::new("row");
     let [h1, h2, h3] = ["H1", "H2", "H3"].map(|name| builder.add_host(name));
@@ -46,7 +46,7 @@ fn row() -> Fabric {
     builder.build().unwrap()
 }
 
-/// `H1` sends [`FRAMES`] frames at the rate of its link to `H2`; these switches take no part.
+/// `H1` sends [`FRAMES`] frames at line rate to `H2`. The switches in `outside` have no flow control.
 fn line(flow_control: FlowControl, buffer: Buffer, outside: &[&str]) -> Setup {
     let fabric = row();
     let outside = outside.iter().map(|name| fabric.find(name).unwrap()).collect();
@@ -59,8 +59,8 @@ fn line(flow_control: FlowControl, buffer: Buffer, outside: &[&str]) -> Setup {
     setup
 }
 
-/// The frames that `S2` loses. They come every microsecond and leave every 2.5, the first at once: while n come,
-/// floor((n - 1) / 2.5) + 1 leave. A queue that is once full is full again after each arrival.
+/// Returns the frames that `S2` loses. One arrives per microsecond, and one leaves per 2.5 us, the first at once: while
+/// n arrive, floor((n - 1) / 2.5) + 1 leave. Once full, the queue is full again after each arrival.
 fn lost_at_the_narrow_link() -> u64 {
     let left = (FRAMES - 1) * 2 / 5 + 1;
     FRAMES - left - QUEUE
@@ -76,18 +76,18 @@ fn a_switch_outside_loses_what_drop_tail_loses_and_nobody_else_does() {
         assert_eq!(told.dropped("outside flow control"), lost_at_the_narrow_link(), "{kind}");
         assert_eq!(summary.packets.dropped.len(), 1, "{kind}: {:?}", summary.packets.dropped);
         assert_eq!((summary.pauses.count, summary.pauses.ignored), (0, 0), "{kind}: nobody else is short of room");
-        // No check blames flow control for it, but nobody can overlook it.
+        // No check fails because of it, but a warning reports it.
         assert!(summary.passes() && summary.packets.closed, "{kind}: {:?}", summary.checks);
         let lossless = summary.checks.iter().find(|check| check.name == "lossless").unwrap();
         assert!(lossless.detail.contains("outside flow control"), "{kind}: {}", lossless.detail);
         assert!(summary.warnings[0].contains("where flow control does not reach"), "{kind}: {:?}", summary.warnings);
-        // Drop-tail it is: without flow control at all the same frames are lost, by the name that they have there.
+        // Tail drop: without any flow control an equal number of frames is lost, as "queue full".
         let none = run(line(FlowControl::None, buffer, &[]));
         assert_eq!(none.dropped("queue full"), lost_at_the_narrow_link());
     }
 }
 
-/// `S2` calls `S1`, which does not listen: what it sends beyond its room is lost at `S2`. Under credits nobody calls.
+/// `S2` pauses `S1`, which ignores it: frames beyond its room are lost at `S2`. Under credits no pause is sent.
 #[test]
 fn calls_to_a_switch_outside_end_there_and_are_counted() {
     for (kind, flow_control, buffer) in kinds() {
@@ -97,14 +97,14 @@ fn calls_to_a_switch_outside_end_there_and_are_counted() {
         let calls = summary.pauses.ignored;
         assert_eq!(calls > 0, kind != "cbfc", "{kind}: {calls}");
         assert_eq!(summary.pauses.total_ps, 0, "{kind}: S1 went on, and so did H1");
-        // Who sends more than it was told is cut back to that, where flows are told apart.
+        // FLORAX distinguishes flows, so a sender above its assigned rate loses the excess.
         let cause = if kind == "florax" { "nonconforming" } else { "outside flow control" };
         assert!(told.dropped(cause) > 0, "{kind}: {:?}", summary.packets.dropped);
         assert_eq!(told.dropped("lossless queue full"), 0, "{kind}");
     }
 }
 
-/// A host beside a neighbour that does not stop loses nothing: each has an account of its own.
+/// A host next to a neighbour without flow control loses nothing, since each has its own account.
 #[test]
 fn who_takes_part_loses_nothing_beside_a_neighbour_that_does_not() {
     for (kind, flow_control, buffer) in kinds().into_iter().take(3) {
@@ -120,7 +120,7 @@ fn who_takes_part_loses_nothing_beside_a_neighbour_that_does_not() {
     }
 }
 
-/// A pause storm at a switch outside stops nobody.
+/// A pause storm has no effect at a switch outside flow control.
 #[test]
 fn a_pause_storm_ends_at_a_switch_outside() {
     let storm = |outside: &[&str]| {
@@ -138,7 +138,7 @@ fn a_pause_storm_ends_at_a_switch_outside() {
     assert!(outside.summary.pauses.ignored > 0 && outside.summary.pauses.total_ps == 0);
 }
 
-/// Random networks of which random switches take no part.
+/// Random networks in which random switches have no flow control.
 #[test]
 fn random_networks_keep_their_books_on_any_number_of_threads() {
     let (mut lost, mut ignored) = (0, 0);
@@ -159,7 +159,7 @@ fn random_networks_keep_their_books_on_any_number_of_threads() {
         assert!(summary.packets.closed, "seed {seed}: {:?}", summary.packets);
         let one = setup(1);
         let lossy = one.fabric.links().iter().any(|link| link.loss > 0.0 || link.bit_error_rate > 0.0);
-        // By output, what is on its way may find no room beside what an outsider sent.
+        // With outputs that decide, frames in flight may find no room next to those of a switch without flow control.
         let promised = one.switch.flow_control.backpressure().is_none() && !lossy && one.failures.is_empty();
         for check in summary.checks.iter().filter(|check| !check.pass) {
             let excused = check.name == "deadlock" || check.name == "lossless" && !promised;

@@ -1,4 +1,4 @@
-//! Phantom queues over real ones: what share of a link senders take, and what waits.
+//! Phantom queues: shares of a link and lengths of real queues.
 
 use crate::bench::*;
 use fabric::generate::{dumbbell, single_switch};
@@ -6,8 +6,8 @@ use model::parameters::*;
 use protocols::phantom::PhantomParameters;
 use units::Time;
 
-/// Four DCTCP flows without end over one port of 10 Gbps: the share of the link that they take on the wire, and the
-/// mean and the largest of looks at its queue, all after 20 of 60 ms.
+/// Four endless DCTCP flows over one port of 10 Gbps. Returns their share of the link on the wire, and mean and maximum
+/// of the sampled queue in bytes, all after 20 of 60 ms.
 fn shared(marking: Marking) -> (f64, f64, u64) {
     let fabric = dumbbell(4, 4, link(10, 5_000), link(10, 5_000)).unwrap();
     let flows = (0..4).map(|src| flow(src, 4 + src, traffic::ENDLESS));
@@ -21,14 +21,14 @@ fn shared(marking: Marking) -> (f64, f64, u64) {
     let told = run(setup);
     told.all_hold();
     assert_eq!(told.summary.packets.dropped_total(), 0);
-    // One look a millisecond, the first twenty of them before the window.
+    // One sample per millisecond. The first twenty precede the window.
     let looks = told.goodput_looks.len();
     let bytes: u64 = told.goodput_looks[looks / 3..].iter().map(|look| look.1).sum();
     let share = bytes as f64 / 1460.0 * 1538.0 * 8.0 / 40e-3 / 10e9;
     let queues: Vec<u64> =
         told.queues.iter().filter(|row| row.0 > Time::from_ms(20) && row.3 == 3).map(|row| row.4).collect();
     let longest = queues.iter().copied().max().unwrap_or(0);
-    // Looks tell of queues in which something waits; the others count as empty.
+    // Samples exist only for non-empty queues. Missing samples count as empty.
     (share, queues.iter().sum::<u64>() as f64 / 4000.0, longest)
 }
 
@@ -36,8 +36,8 @@ fn phantom(drain: f64, threshold_bytes: u64) -> Marking {
     Marking::Phantom(PhantomParameters { drain, threshold_bytes })
 }
 
-/// With a threshold that lets DCTCP's windows swing, of some bandwidth-delay products, the link ends at the share at
-/// which the phantom queue drains.
+/// With a threshold of some bandwidth-delay products, which permits DCTCP's oscillation, utilisation equals the drain
+/// rate of the phantom queue.
 #[test]
 fn the_link_ends_at_the_share_of_the_drain() {
     for drain in [0.8, 0.9, 0.95] {
@@ -48,8 +48,8 @@ fn the_link_ends_at_the_share_of_the_drain() {
     }
 }
 
-/// With a threshold of two frames next to nothing waits, not a frame on average; the swings then cost up to another
-/// seventh, as HULL says of its tenth. Marks by the length of a queue need one, and fill the link.
+/// With a threshold of two frames the queue is nearly empty, below one frame on average. The oscillation costs up to a
+/// seventh of the drain rate; HULL reports a tenth. Marks by the real queue need a queue, and fill the link.
 #[test]
 fn a_small_threshold_keeps_the_queue_empty() {
     for drain in [0.8, 0.9, 0.95] {
@@ -63,8 +63,8 @@ fn a_small_threshold_keeps_the_queue_empty() {
     assert!(share > 0.99 && mean > 20_000.0, "{share} {mean}");
 }
 
-/// A lone RoCE flow at line rate never waits, so nothing marks it by a queue; its phantom queue does, from the frame on
-/// that takes it above the threshold: 54.1 bytes more with each of 1082, so after 537.
+/// A lone RoCE flow at line rate never queues, so marks by the real queue are impossible. Its phantom queue grows by
+/// 54.1 bytes per frame of 1082, so frames above the threshold are marked.
 #[test]
 fn frames_that_find_the_wire_idle_are_counted() {
     let marks = |marking: Marking| {

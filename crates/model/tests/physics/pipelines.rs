@@ -1,4 +1,4 @@
-//! The inside of a switch that trims: closed forms of its stations, and the books of random networks.
+//! Pipelines of a switch that trims: closed forms of their stages, and conservation in random networks.
 
 use crate::bench::*;
 use crate::conservation::network;
@@ -53,7 +53,7 @@ fn with(inside: PipelineParameters, packets: u32) -> SwitchParameters {
     }
 }
 
-/// The first `senders` of 16 hosts each send `frames` frames at line rate to the 17th, from time zero.
+/// The first `senders` of 16 hosts each send `frames` frames at line rate to host 17, from time zero.
 fn burst(senders: u32, frames: u64, switch: SwitchParameters) -> Told {
     let fabric = single_switch(17, link(100, 100)).unwrap();
     let process = Process::Constant { rate: Rate::from_gbps(100) };
@@ -68,14 +68,14 @@ fn told_inside(told: &Told) -> &PipelineSummary {
     told.summary.pipelines.as_ref().expect("a switch with an inside tells of it")
 }
 
-/// When frames lost their payload.
+/// Returns the times at which frames lost their payload.
 fn trims(told: &Told) -> Vec<Time> {
     let trimmed = told.trace.iter().filter(|row| matches!(row.event, TraceEvent::Trimmed { .. }));
     trimmed.map(|row| row.at).collect()
 }
 
-/// 16 frames at one instant, four a pipeline: one goes, two wait, thirteen are deflected. The k-th of a pipeline is cut
-/// k serialisations, less the last gap, and the latency later.
+/// 16 frames at one instant, four per pipeline: one starts, two are queued, thirteen are deflected. The k-th of a
+/// pipeline is trimmed after k serialisations, less the last gap, plus the latency.
 #[test]
 fn a_deflected_frame_is_cut_when_it_comes_round() {
     let told = burst(16, 1, with(inside(Overflow::Deflect, Control::None), 2));
@@ -86,7 +86,7 @@ fn a_deflected_frame_is_cut_when_it_comes_round() {
     let came = on_wire - gap + Time::from_ns(100);
     let mut expected = Vec::new();
     for pipeline in &told_inside(&told).switches[0].pipelines {
-        // The first is on the recirculation port's wire, the others wait behind it.
+        // The first is on the recirculation port's wire, the others are queued.
         assert_eq!(pipeline.most_waiting, pipeline.recirculated.saturating_sub(1));
         assert_eq!(pipeline.first_recirculated_ps, Some(came.as_ps()));
         expected.extend((1..=pipeline.recirculated).map(|place| came + on_wire * place - gap + latency));
@@ -95,7 +95,7 @@ fn a_deflected_frame_is_cut_when_it_comes_round() {
     assert_eq!((trims(&told), told_inside(&told).recirculated), (expected, 13));
 }
 
-/// Mirrored headers are cut at once, and take a header's time on the recirculation port.
+/// Mirrored headers are trimmed at once, and take a header's wire time on the recirculation port.
 #[test]
 fn a_mirrored_header_is_cut_at_once_and_late_by_its_way_round() {
     let told = burst(16, 1, with(inside(Overflow::Mirror, Control::None), 2));
@@ -106,11 +106,12 @@ fn a_mirrored_header_is_cut_at_once_and_late_by_its_way_round() {
         matches!(row.event, TraceEvent::Delivered) && row.packet.is_some_and(|packet| packet.size_bytes == 64)
     });
     let first = delivered.map(|row| row.at).min().unwrap();
-    // Round in a header's time and 1 us, then over the wire: the port is free of data by then.
+    // Recirculation takes a header's wire time and 1 us, then the header crosses the link. The port has no data left by
+    // then.
     assert_eq!(first, came + Time::from_ps(72 * 80) + Time::from_us(1) + Time::from_ps(72 * 80) + Time::from_ns(100));
 }
 
-/// Beyond the room of the recirculation queue frames are lost, and told.
+/// Frames beyond the limit of the recirculation queue are dropped and counted.
 #[test]
 fn a_deflect_queue_without_room_loses_by_its_own_cause() {
     let limited =
@@ -120,14 +121,15 @@ fn a_deflect_queue_without_room_loses_by_its_own_cause() {
     let lost = told.dropped("deflect queue full");
     let came_round = told.summary.packets.delivered_trimmed;
     assert_eq!((came_round + lost, came_round), (13, told_inside(&told).recirculated));
-    // Of each pipeline one is on the port's wire and one waits; three frames found room before.
+    // Each pipeline has one frame on the port's wire and one queued. Three frames found room before.
     let pipelines = &told_inside(&told).switches[0].pipelines;
     assert!(pipelines.iter().all(|pipeline| pipeline.recirculated <= 2 && pipeline.most_waiting <= 1));
     assert!((7..=8).contains(&came_round), "{came_round}");
 }
 
-/// Four senders of one pipeline at an idle port: its meter passes one line of them, and nothing reaches a full queue
-/// once the burst is spent. From four pipelines the meters see no more than their line, and the queue refuses the rest.
+/// Four senders in one pipeline with an idle port: the meter passes one line rate, and no frame finds a full queue
+/// after the burst is spent. From four pipelines, each meter sees at most its own line rate, and the queue refuses the
+/// rest.
 #[test]
 fn meters_see_their_own_pipeline_only() {
     let deaf = inside(Overflow::Deflect, Control::Meter);
@@ -148,7 +150,7 @@ fn meters_see_their_own_pipeline_only() {
     assert!(four.recirculated > 400, "{four:?}");
 }
 
-/// A signal takes the time that it is given, reaches all pipelines or one, and ends meters' optimism.
+/// A signal takes its configured delay, reaches all pipelines or one, and ends the optimistic state of meters.
 #[test]
 fn signals_reach_whom_they_are_for() {
     for (notified, heard) in [(Notified::All, 4), (Notified::Origin, 1)] {
@@ -173,8 +175,8 @@ fn signals_reach_whom_they_are_for() {
     }
 }
 
-/// A look at the queue trims at ingress what finds it full; frames between the look and the queue are deflected: with
-/// one a cycle at most as many as there are stages, each time that a place becomes free.
+/// A sample of the queue trims at ingress if the queue is full. Frames between sample and queue are deflected: at one
+/// frame per cycle, at most as many as there are stages for each slot that becomes free.
 #[test]
 fn a_look_at_the_queue_is_late_by_its_stages() {
     let look = |stages| {
@@ -183,18 +185,18 @@ fn a_look_at_the_queue_is_late_by_its_stages() {
             stages: Some(stages),
             ..inside(Overflow::Deflect, Control::None)
         };
-        // All 16 at one instant through one pipeline, one a cycle.
+        // All 16 at one instant through one pipeline, one per cycle.
         let told = burst(16, 1, with(parameters, 2));
         told.all_hold();
         let inside = told_inside(&told);
         assert_eq!(inside.ingress_trims + inside.recirculated, 13);
         inside.recirculated
     };
-    // The third has found the last place at cycle 2 + stages: whoever looked before that comes too late.
+    // The third frame takes the last slot at cycle 2 + stages. Frames that sampled the queue before that are deflected.
     assert_eq!([look(0), look(1), look(4), look(8)], [0, 1, 4, 8]);
 }
 
-/// Without room and without an inside the same frames are trimmed: the switch that the others come near to.
+/// An ideal switch without pipelines trims an equal number of frames.
 #[test]
 fn the_same_frames_lose_their_payload_as_in_an_ideal_switch() {
     let mut ideal = with(inside(Overflow::Mirror, Control::None), 2);
@@ -204,8 +206,8 @@ fn the_same_frames_lose_their_payload_as_in_an_ideal_switch() {
     assert!(told.summary.pipelines.is_none());
 }
 
-/// Random networks, failures and all, whose switches have random insides: every frame is accounted for in packets and
-/// bytes, and any number of threads tells the same.
+/// Random networks with failures and random pipelines: each frame is accounted for in frames and bytes, with equal
+/// results on any number of threads.
 #[test]
 fn random_networks_with_pipelines_keep_their_books() {
     let (mut metered, mut recirculated, mut lost, mut under_way) = (0, 0, 0, 0);

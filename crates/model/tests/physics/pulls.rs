@@ -1,5 +1,5 @@
-//! Transports that their receivers drive: alone on a path they take what their bytes take, together they fill the
-//! receiver's link and no more, and they get everything through links that lose.
+//! Receiver-driven transports: a lone flow is exact, an incast fills exactly the receiver's link, and lossy links lose
+//! no bytes.
 
 use crate::bench::*;
 use crate::lone_flow::{chain, random_path, recurrence};
@@ -10,8 +10,8 @@ use model::parameters::*;
 use units::random::Stream;
 use units::{Rate, Time, WIRE_OVERHEAD_BYTES};
 
-/// A window of one bandwidth-delay product keeps the slowest link busy, whichever it is, and asks for each further
-/// packet in time.
+/// A window of one bandwidth-delay product keeps the slowest link busy at any position, and further packets are
+/// requested in time.
 // [NDP1] [NDP8] [HPCC4]
 #[test]
 fn a_lone_flow_is_exact_over_1_to_6_hops() {
@@ -40,8 +40,8 @@ fn a_lone_flow_is_exact_over_1_to_6_hops() {
     }
 }
 
-/// Where acknowledgements may ask for more, those of a lone flow always do: its turn is due whenever a packet comes.
-/// Not a pull is sent, and the flow takes the same time.
+/// Acknowledgements may carry the request of a pull. For a lone flow all do, since its turn is due at each arrival: no
+/// pull is sent, and the completion time is unchanged.
 #[test]
 fn acknowledgements_that_ask_for_more_save_the_pulls() {
     for hops in 1..=4u64 {
@@ -59,8 +59,8 @@ fn acknowledgements_that_ask_for_more_save_the_pulls() {
     }
 }
 
-/// Several flows share the port's turns: an acknowledgement asks only when its flow's turn is due, which in an incast
-/// is almost never, so the others are asked by pulls, and together they fill the receiver's link all the same.
+/// Several flows share the pull pacer of a port. An acknowledgement carries a request only if the turn of its flow is
+/// due, which is rare in an incast. Pulls request the rest, and together the flows fill the receiver's link.
 #[test]
 fn acknowledgements_that_ask_keep_to_the_ports_turns() {
     let senders = 8;
@@ -84,8 +84,8 @@ fn acknowledgements_that_ask_keep_to_the_ports_turns() {
     assert!(along.0 >= floor && along.0 < floor + floor / 20, "{along:?}, at least {floor}");
 }
 
-/// As many senders as there are: what arrives is what fits the receiver's link, from the first packet to the last, and
-/// the queue before it never holds more than the first windows.
+/// For any number of senders, arrivals fill the receiver's link from the first packet to the last, and the queue never
+/// exceeds the first windows.
 #[test]
 fn an_incast_fills_the_receivers_link() {
     for (kind, senders) in [("ndp", 4), ("ndp", 15), ("eqds", 4), ("eqds", 15)] {
@@ -96,7 +96,7 @@ fn an_incast_fills_the_receivers_link() {
         setup.host.transport = transport(kind, &[("timeout", "never")]);
         setup.duration = Time::from_ms(10);
         let packet = Rate::from_gbps(100).serialise(1500 + WIRE_OVERHEAD_BYTES);
-        // A round trip of a packet, its acknowledgement and a pull holds so many packets.
+        // Number of packets per round trip of a packet, its acknowledgement and a pull.
         let window = (packet * 2 + Time::from_ns(2000) + Rate::from_gbps(100).serialise(84) * 3).as_ps();
         let ahead = if kind == "eqds" { 3 } else { 2 };
         let most = window.div_ceil(packet.as_ps()) * ahead / 2 * senders as u64 * 1500;
@@ -105,7 +105,7 @@ fn an_incast_fills_the_receivers_link() {
         told.all_hold();
         assert_eq!(told.dropped("no room"), 0);
         let done = told.flows.iter().map(|flow| flow.delivered_ps.expect("it completes")).max().unwrap();
-        // The first packet's way to the switch, all packets through its port, and the last one's delay.
+        // Path of the first packet to the switch, all packets through its port, and the delay of the last one.
         let gap = Rate::from_gbps(100).serialise(12);
         let floor = packet - gap + Time::from_ns(1000) + packet * (200 * senders as u64) - gap;
         let took = Time::from_ps(done);
@@ -113,13 +113,13 @@ fn an_incast_fills_the_receivers_link() {
     }
 }
 
-/// Trimming switches with queues of few frames: headers go first.
+/// Trimming switches with queues of `packets` frames. Headers have priority.
 fn few(packets: u32) -> SwitchParameters {
     trimming(trim(), packets, 4000)
 }
 
-/// The same through a queue of eight packets: the link carries every packet once and every header, and hardly rests.
-/// Nobody times out, for nobody looks.
+/// Like the incast above, through a queue of eight packets: the link carries each packet once plus all headers, with
+/// little idle time. Timeouts are disabled.
 #[test]
 fn an_incast_over_eight_packets_loses_nothing_but_the_headers_time() {
     for (kind, senders) in [("ndp", 4), ("ndp", 60), ("eqds", 4), ("eqds", 60)] {
@@ -134,19 +134,19 @@ fn an_incast_over_eight_packets_loses_nothing_but_the_headers_time() {
         assert!(told.summary.packets.dropped.is_empty());
         let trims = told.summary.happened.trims;
         assert!(trims > 10 * u64::from(senders), "{trims}");
-        // Each cut packet was sent once more, and nothing else was.
+        // Each trimmed packet was retransmitted once, and nothing else was.
         assert_eq!(told.flows.iter().map(|flow| flow.retransmitted_bytes).sum::<u64>(), trims * 1436);
         let rate = Rate::from_gbps(100);
         let packet = rate.serialise(1500 + WIRE_OVERHEAD_BYTES);
         let floor = packet + Time::from_ns(1000) + packet * (200 * u64::from(senders)) + rate.serialise(84) * trims;
         let took = Time::from_ps(told.flows.iter().map(|flow| flow.delivered_ps.expect("it completes")).max().unwrap());
-        // A round trip at the end, when the last packets are asked for one by one.
+        // One round trip at the end, when the last packets are requested one by one.
         let most = floor + Time::from_ns(2000) + packet * 4;
         assert!(took < most, "{kind} {senders}: {took}, at most {most}");
     }
 }
 
-/// Header queues of two headers, which send the rest back: still every byte, and no timer.
+/// Header queues of two headers, which return the rest: all bytes arrive without timers.
 #[test]
 fn returned_headers_need_no_timer() {
     for kind in ["ndp", "eqds"] {
@@ -164,7 +164,7 @@ fn returned_headers_need_no_timer() {
     }
 }
 
-/// What share of its link each of 16 hosts fills with data that each send to one in another pod.
+/// Returns the share of its link that each of 16 hosts fills with data to a host in another pod.
 fn permutation(packets: u32, spread: Spread) -> f64 {
     let fabric = generate::fat_tree(4, TierLinks::uniform(link(100, 500))).unwrap();
     let flows = (0..16u32).map(|src| flow(src, (src + 7) % 16, 3_000_000));
@@ -180,8 +180,8 @@ fn permutation(packets: u32, spread: Spread) -> f64 {
     told.flows.iter().map(share).sum::<f64>() / 16.0
 }
 
-/// Senders choose their packets' paths, and queues hold 8 to 12 of them: links stay nine tenths full with data.
-/// Acknowledgements and pulls of the flow the other way take 4 % of each. With one path for each flow they do not.
+/// With sender-chosen paths and queues of 8 to 12 packets, links stay 90 % full with data. Acknowledgements and pulls
+/// of the reverse flow use 4 % of each. With one path per flow, links do not fill.
 #[test]
 fn a_permutation_keeps_the_links_full() {
     for packets in [8, 12] {
@@ -190,7 +190,7 @@ fn a_permutation_keeps_the_links_full() {
     }
 }
 
-/// Links that lose one frame in fifty, of whatever kind: everything arrives once, on any number of threads alike.
+/// Links that lose 2 % of all frames: each byte is delivered once, with equal results on any number of threads.
 #[test]
 fn links_that_lose_cost_time_and_no_byte() {
     for kind in ["ndp", "eqds"] {

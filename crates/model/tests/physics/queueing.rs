@@ -1,4 +1,4 @@
-//! One server, deterministic service: waiting times, lengths and Little's law.
+//! A queue with one deterministic server: waiting times, lengths and Little's law.
 
 use crate::bench::*;
 use check::little::QueueArea;
@@ -39,13 +39,13 @@ fn poisson(sources: u32, load: f64, seed: u64) -> Setup {
     setup
 }
 
-/// What a frame takes without waiting.
+/// Returns the delay of a frame without waiting.
 fn fixed() -> Time {
     let wire = u64::from(FRAME) + PREAMBLE_BYTES;
     Rate::from_gbps(100).serialise(wire) + Rate::from_gbps(10).serialise(wire) + Time::from_us(1)
 }
 
-/// Mean wait in units of the service time over `frames` frames after a warm-up.
+/// Returns the mean wait over `frames` frames after a warm-up, in units of the service time.
 fn mean_wait(sources: u32, load: f64, frames: u64, seed: u64) -> f64 {
     let mut setup = poisson(sources, load, seed);
     let span = SERVICE.scale(frames * 1000, (load * 1000.0) as u64);
@@ -57,7 +57,7 @@ fn mean_wait(sources: u32, load: f64, frames: u64, seed: u64) -> f64 {
     (delay.mean * 1000.0 - fixed().as_ps() as f64) / SERVICE.as_ps() as f64
 }
 
-/// Mean and half the width of a 99.9 % confidence interval (Student, 9 degrees of freedom) of ten runs.
+/// Returns the mean of ten runs and half the width of its 99.9 % confidence interval (Student, 9 degrees of freedom).
 fn interval(mut one: impl FnMut(u64) -> f64) -> (f64, f64) {
     let values: Vec<f64> = (1..=10).map(&mut one).collect();
     let mean = values.iter().sum::<f64>() / 10.0;
@@ -65,9 +65,9 @@ fn interval(mut one: impl FnMut(u64) -> f64) -> (f64, f64) {
     (mean, 4.781 * (variance / 10.0).sqrt())
 }
 
-/// Pollaczek and Khinchine: a deterministic server's mean wait is `load / (2 (1 - load))` services. From
-/// one source exactly, since a fast deterministic server ahead of a slow one adds its service time and
-/// nothing else; from several but for waits of less than 0.1 % at their own links.
+/// Pollaczek-Khinchine: a deterministic server's mean wait is `load / (2 (1 - load))` services. This is exact for one
+/// source, since a fast deterministic server before a slow one only adds its service time. For several sources the
+/// waits at their own links add less than 0.1 %.
 #[test]
 fn mean_waits_are_those_of_m_d_1() {
     for (sources, load, frames) in [(1, 0.5, 20_000), (4, 0.5, 20_000), (1, 0.8, 40_000), (4, 0.95, 100_000)] {
@@ -75,12 +75,12 @@ fn mean_waits_are_those_of_m_d_1() {
         let (mean, half) = interval(|seed| mean_wait(sources, load, frames, seed));
         assert!((mean - expected).abs() < half, "{sources} sources, {load}: {mean} +- {half}, expected {expected}");
         assert!(half < 0.12 * expected, "{sources} sources, {load}: the interval {half} is too wide to tell");
-        // The interval tells: a queue with exponential service would wait twice as long.
+        // The interval is significant: with exponential service the wait would be twice as long.
         assert!((mean - 2.0 * expected).abs() > half);
     }
 }
 
-/// The mean length of the queue, looked at from outside every microsecond, is arrival rate times mean wait.
+/// The mean length of the queue, sampled every microsecond, is arrival rate times mean wait.
 #[test]
 fn looks_at_the_queue_agree_with_the_waits_of_frames() {
     let mut setup = poisson(4, 0.8, 3);
@@ -99,8 +99,8 @@ fn looks_at_the_queue_agree_with_the_waits_of_frames() {
     let expected = delay.count as f64 * wait / 40e6;
     assert!((length / expected - 1.0).abs() < 0.02, "looked at {length}, waits say {expected}");
     assert!((length / (expected * 0.8) - 1.0).abs() > 0.1, "a rate a fifth too small would show");
-    // The mean that the run sums up is the integral over time. Its quantiles are of samples at instants that its own
-    // stream draws, one in each interval; the trace says which frames waited then at the sink's port.
+    // The mean in the summary is the integral over time. Its quantiles are from samples at random instants, one per
+    // interval. The trace contains the frames queued at the sink's port at these instants.
     let lengths = told.summary.queue_lengths.unwrap();
     let longest = lengths.longest.unwrap();
     let exact = expected * f64::from(FRAME);
@@ -118,7 +118,7 @@ fn looks_at_the_queue_agree_with_the_waits_of_frames() {
         if at > Time::from_ms(40) {
             break;
         }
-        // One service after another: frames leave in the order in which they came.
+        // Deterministic service: frames leave in order of arrival.
         let left = waits.partition_point(|(_, start)| *start <= at);
         let waiting = waits[left..].iter().take_while(|(since, _)| *since <= at).count() as u64;
         sampled.push(waiting * u64::from(FRAME));
@@ -130,8 +130,8 @@ fn looks_at_the_queue_agree_with_the_waits_of_frames() {
     assert!(sampled.last() <= Some(&longest.lengths.max_bytes));
 }
 
-/// The check of every run, and what it says when the books are cooked: the same trajectory of a queue,
-/// fed to the same watch, once honestly and once with a frame's arrival moved by a picosecond.
+/// The check of each run passes for a correct trajectory of a queue, and fails if the arrival of one frame is shifted
+/// by a picosecond.
 #[test]
 fn little_holds_in_every_queue_and_fails_when_corrupted() {
     let mut setup = poisson(4, 0.95, 5);
@@ -144,7 +144,7 @@ fn little_holds_in_every_queue_and_fails_when_corrupted() {
 
     let id = check::Place::Queue(check::QueueId { node: 0, port: 0, class: 3 });
     for late_by in [0, 1] {
-        // Frames come every half service time and leave one service time after each other.
+        // Frames arrive every half service time and leave every service time.
         let mut area = QueueArea::starting(Time::ZERO);
         let arrival = |n: u64| SERVICE / 2 * n;
         let departure = |n: u64| SERVICE * n;
@@ -166,8 +166,8 @@ fn little_holds_in_every_queue_and_fails_when_corrupted() {
     }
 }
 
-/// What is measured is what happens between warm-up and end: of a constant stream over a millisecond, the middle
-/// half, to the frame.
+/// Only events between warm-up and end are measured: the middle half of a constant stream over a millisecond, exact to
+/// the frame.
 #[test]
 fn a_measurement_counts_what_happens_within_it() {
     let rate = Rate::from_gbps(8);
@@ -180,19 +180,19 @@ fn a_measurement_counts_what_happens_within_it() {
     told.all_hold();
     let window = told.summary.window;
     assert_eq!((window.start_ps, window.end_ps), (250_000_000, 750_000_000));
-    // A frame of 1000 bytes on the wire each microsecond.
+    // A frame of 1000 bytes on the wire per microsecond.
     assert_eq!(told.summary.delay_ns.unwrap().count, 500);
     let busiest = &told.summary.links.busiest[0];
     assert_eq!(busiest.tx_bytes, 500 * 980);
     assert!((busiest.utilisation - 0.8).abs() < 1e-9, "{busiest:?}");
-    // 934 bytes of payload in each; an endless flow keeps the window open to its end.
+    // 934 bytes of payload each. An endless flow extends the window to its end.
     let goodput = &told.summary.goodput;
     assert_eq!((goodput.start_ps, goodput.end_ps), (250_000_000, 750_000_000));
     assert_eq!((goodput.payload_bytes, &goodput.payload_bytes_by_traffic[..]), (500 * 934, &[500 * 934][..]));
     assert_eq!(goodput.bps, 934.0 * 8e6);
 }
 
-/// Payload counts per second until the last flow has completed: a longer run is no slower.
+/// The goodput window ends at the last completion, so a longer run has equal goodput.
 #[test]
 fn goodput_does_not_fall_with_the_time_in_which_nothing_happens() {
     let of = |duration_us: u64, sizes: [u64; 2]| {
@@ -211,6 +211,6 @@ fn goodput_does_not_fall_with_the_time_in_which_nothing_happens() {
     assert_eq!(short.bps, 300_000.0 * 8e12 / short.end_ps as f64);
     assert!(short.bps > 8e9, "{short:?}");
     assert_eq!(of(20_000, [100_000, 200_000]).0, short);
-    // A flow that is left open counts to the end.
+    // An unfinished flow extends the window to the end.
     assert_eq!(of(2_000, [100_000, 200_000_000]).0.end_ps, 2_000_000_000);
 }

@@ -1,4 +1,4 @@
-//! Loss recovery over real queues: what is sent again beside what was lost, and what a capture shows of it.
+//! Loss recovery with real queues: retransmissions against losses, and their bytes in a capture.
 
 use crate::bench::*;
 use fabric::generate::{TierLinks, leaf_spine, single_switch};
@@ -10,7 +10,7 @@ use wire::{Content, Packet, Roce, Transport};
 
 const SENDERS: u32 = 8;
 
-/// Flows of 300 packets into one port whose queue holds 40.
+/// Flows of 300 packets into one port with a queue of 40 packets.
 fn incast(kind: &str, settings: &[(&str, &str)]) -> Setup {
     let fabric = single_switch(SENDERS + 1, link(100, 1_000)).unwrap();
     let flows = (1..=SENDERS).map(|src| flow(src, 0, 300_000));
@@ -21,7 +21,7 @@ fn incast(kind: &str, settings: &[(&str, &str)]) -> Setup {
     setup
 }
 
-/// Packets lost, and packets sent again, when every flow is complete.
+/// Returns the packets lost and the packets retransmitted, after all flows have completed.
 fn repaired(setup: Setup) -> (u64, u64) {
     let told = run(setup);
     told.all_hold();
@@ -30,7 +30,7 @@ fn repaired(setup: Setup) -> (u64, u64) {
     (told.dropped("queue full"), told.summary.happened.retransmissions)
 }
 
-/// Nothing overtakes here: selective repeat sends again what the queue lost and nothing else, go-back-N more.
+/// Without reordering, selective repeat retransmits exactly the lost packets, go-back-N more.
 #[test]
 fn selective_repeat_sends_again_what_a_full_queue_lost() {
     for kind in ["roce", "timely", "swift"] {
@@ -42,8 +42,7 @@ fn selective_repeat_sends_again_what_a_full_queue_lost() {
     }
 }
 
-/// Packets sprayed over four ways overtake each other and are lost as well: every byte arrives once, on any number of
-/// threads.
+/// Packets sprayed over four paths are reordered and lost: each byte is delivered once, on any number of threads.
 #[test]
 fn every_byte_arrives_once_under_loss_and_reordering() {
     let of = |threads: usize| {
@@ -68,8 +67,8 @@ fn every_byte_arrives_once_under_loss_and_reordering() {
     assert!(of(2) == one && of(3) == one);
 }
 
-/// Random losses on a link: with SACK what is sent again is what was lost but for the rescue retransmissions, and the
-/// acknowledgements show in their bytes which segments had come, as the flow's receiver had them.
+/// Random losses on a link: with SACK only lost segments and rescue retransmissions are sent again, and the captured
+/// acknowledgements contain the segments that the receiver had.
 #[test]
 fn selective_acknowledgements_stand_in_the_capture() {
     let mut spec = link(1, 100_000);
@@ -114,8 +113,8 @@ fn selective_acknowledgements_stand_in_the_capture() {
     assert!(reports > 100, "{reports}");
 }
 
-/// A negative acknowledgement as bytes: PSN of the packet that is missing, NAK, and in four bytes more the PSN of the
-/// packet that came.
+/// A negative acknowledgement as bytes: PSN of the missing packet, NAK, and four more bytes with the PSN of the packet
+/// that arrived.
 #[test]
 fn a_negative_acknowledgement_names_two_packets() {
     let mut setup = incast("roce", &[("loss_recovery", "selective")]);

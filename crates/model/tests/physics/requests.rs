@@ -1,4 +1,4 @@
-//! Requests and replies in a closed loop, against what one switch must make of them.
+//! Requests and replies in a closed loop through one switch, against closed forms.
 
 use crate::bench::*;
 use fabric::generate::single_switch;
@@ -45,22 +45,22 @@ fn requests(setup: Setup) -> RequestSummary {
     told.summary.requests[0]
 }
 
-/// Time that a frame with this payload keeps one wire, with preamble and gap.
+/// Returns the time that a frame with this payload occupies a wire, with preamble and gap.
 fn wire(payload_bytes: u64, header_bytes: u64) -> Time {
     Rate::from_gbps(GBPS).serialise((payload_bytes + header_bytes).max(64) + 20)
 }
 
-/// Time until its last bit has come to the other end of one wire.
+/// Returns the time until its last bit has arrived over one link.
 fn arrival(payload_bytes: u64, header_bytes: u64) -> Time {
     Rate::from_gbps(GBPS).serialise((payload_bytes + header_bytes).max(64) + 8) + Time::from_ns(DELAY_NS)
 }
 
-/// From the client through the switch to the server and back, with the service between; nothing else on the wires.
+/// Returns the latency in an idle network: client to server and back, with the service time between.
 fn alone(service: Time, header_bytes: u64) -> Time {
     (arrival(REQUEST, header_bytes) + arrival(REPLY, header_bytes)) * 2 + service
 }
 
-/// Without acknowledgements: a thousand requests take a thousand times what one takes, to the picosecond.
+/// Without acknowledgements, a thousand requests take exactly a thousand times as long as one.
 #[test]
 fn an_idle_loop_takes_its_requests_times_one() {
     for think in [Time::ZERO, Time::from_us(2)] {
@@ -83,12 +83,12 @@ fn acknowledgements_go_before_the_next_request() {
     let setup = exchange(&ask(1, 500), "roce");
     let one = alone(Time::from_us(3), setup.host.transport.header_bytes().into());
     let told = requests(setup);
-    // RoCEv2's ACK of 66 B stays ahead of the request all the way, so the wait counts once.
+    // RoCEv2's ACK of 66 bytes stays ahead of the request on the whole path, so the wait counts once.
     let waits = wire(0, 66) * 499;
     assert_eq!(told.last_ps, (one * 500 + waits).as_ps());
 }
 
-/// With k connections k requests are there at a time: k times the rate of one, until the server's link is full.
+/// With k connections, k requests are in progress: k times the rate of one, until the server's link is full.
 #[test]
 fn connections_multiply_the_rate_until_the_link_is_full() {
     let one_frame = |connections: u32| {
@@ -101,7 +101,7 @@ fn connections_multiply_the_rate_until_the_link_is_full() {
     for connections in [2, 4] {
         let (rate, lone, full) = one_frame(connections);
         assert!(f64::from(connections) * lone < 0.7 * full, "below the link's rate");
-        // Requests that begin together wait for each other once: within what the last of a round is late.
+        // Requests that start at one instant wait for each other once, which delays the last of a round.
         assert!((rate / (f64::from(connections) * lone) - 1.0).abs() < 0.01, "{connections}: {rate} of {lone}");
     }
     for connections in [32, 64] {
@@ -110,8 +110,8 @@ fn connections_multiply_the_rate_until_the_link_is_full() {
     }
 }
 
-/// By Little's law the requests that are there are their rate times their latency: as many as connections ask,
-/// whatever the service times are.
+/// Little's law: rate times latency is the number of requests in progress, which equals the number of connections, for
+/// any service times.
 #[test]
 fn rate_times_latency_is_the_number_of_connections() {
     for kind in ["tcp", "ndp"] {
@@ -119,14 +119,14 @@ fn rate_times_latency_is_the_number_of_connections() {
             let told = requests(exchange(&RequestReply { service, session: true, ..ask(8, 300) }, kind));
             assert_eq!((told.asked, told.answered), (2400, 2400), "{kind}");
             let there = told.per_second.unwrap() * told.latency_ns.unwrap().mean * 1e-9;
-            // Fewer than 8 once the first of the connections is done.
+            // Fewer than 8 after the first connection is done.
             let most = if matches!(service, Service::Constant(_)) { 0.1 } else { 1.5 };
             assert!(there <= 8.0 + 1e-9 && there > 8.0 - most, "{kind}: {there}");
         }
     }
 }
 
-/// What the warm-up holds does not count, nor what no reply has come for; threads change nothing.
+/// Requests of the warm-up and those without a reply do not count. Results do not depend on threads.
 #[test]
 fn only_requests_of_the_window_count_on_any_number_of_threads() {
     let at = |threads: usize| {
@@ -137,7 +137,7 @@ fn only_requests_of_the_window_count_on_any_number_of_threads() {
     };
     let one = at(1);
     let told = one.summary.requests[0];
-    // At the end each connection has a request under way, or one before it whose reply's acknowledgement is.
+    // At the end each connection has a request in progress, or an earlier one whose reply awaits its acknowledgement.
     let open = told.asked - told.answered;
     assert!((5..=10).contains(&open) && (100..1_000).contains(&told.answered), "{told:?}");
     assert!(told.first_ps >= 300_000_000 && told.last_ps <= 900_000_000);
@@ -146,8 +146,7 @@ fn only_requests_of_the_window_count_on_any_number_of_threads() {
     }
 }
 
-/// A service or a pause for thought that ends beyond what time can count never ends: the loop rests, and nothing
-/// overflows.
+/// A service or think time beyond the range of `Time` never ends: the loop becomes idle without an overflow.
 #[test]
 fn what_takes_longer_than_time_can_count_never_comes() {
     let never = Time::from_ps(u64::MAX - 1);

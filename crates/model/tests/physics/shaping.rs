@@ -1,4 +1,4 @@
-//! Classes that need credit to send, against closed forms and from traces alone.
+//! Classes under credit-based shaping, against closed forms and from traces only.
 
 use crate::bench::{Told, datagrams, link, pause, plan, run, setup};
 use fabric::generate::single_switch;
@@ -17,7 +17,7 @@ const fn ns(ns: u64) -> Time {
     Time::from_ns(ns)
 }
 
-/// The port of the switch towards a host of a star at 100 Gbps.
+/// Returns the port of the switch towards a host of a star at 100 Gbps.
 fn port_to(fabric: &Fabric, host: u32) -> (NodeId, u16) {
     let (node, peer) = (fabric.switches().next().unwrap(), fabric.host_node(host));
     (node, fabric.ports(node).iter().position(|port| port.peer == peer).unwrap() as u16)
@@ -29,13 +29,13 @@ fn slopes(shaped: &[(u8, Rate)]) -> IdleSlopes {
     slopes
 }
 
-/// A burst of frames of 105 bytes, each 10 ns of a wire at 100 Gbps.
+/// A burst of frames of 105 bytes, each 10 ns of wire time at 100 Gbps.
 fn burst(src: u32, dst: u32, class: u8, frames: u64, start: Time) -> Flow {
     let process = Process::Constant { rate: Rate::from_gbps(100) };
     Flow { class, start: Start::At(start), ..datagrams(src, dst, process, 105, 105 * frames) }
 }
 
-/// When frames of a class begin on the wire of a port, with how long they keep it busy.
+/// Returns the start times of frames of a class at a port, and their wire times.
 fn starts(told: &Told, (node, at_port): (NodeId, u16), class: u8) -> Vec<(Time, Time)> {
     let started = told.trace.iter().filter(|row| row.node == node.0).filter_map(|row| match &row.event {
         TraceEvent::Started { port, .. } if *port == at_port => {
@@ -48,7 +48,7 @@ fn starts(told: &Told, (node, at_port): (NodeId, u16), class: u8) -> Vec<(Time, 
     started.collect()
 }
 
-/// Spans between the first start and the others, in ns.
+/// Returns the times from the first start to each start, in nanoseconds.
 fn after_first(told: &Told, port: (NodeId, u16), class: u8) -> Vec<u64> {
     let starts = starts(told, port, class);
     starts.iter().map(|start| (start.0 - starts[0].0).as_ps() / 1000).collect()
@@ -75,12 +75,12 @@ fn a_burst_leaves_at_the_idle_slope() {
     }
 }
 
-/// What waits for a frame of another class earns credit, and then goes at line rate until that is spent.
+/// A class that waits for a frame of another class earns credit, and then sends at line rate until it is spent.
 #[test]
 fn a_class_that_waited_for_another_catches_up() {
     let fabric = single_switch(3, link(100, 50)).unwrap();
     let port = port_to(&fabric, 2);
-    // 1480 bytes are 120 ns of the wire. The burst comes as the long frame has just begun.
+    // 1480 bytes take 120 ns of wire time. The burst arrives just after the start of the long frame.
     let long = Flow { class: 0, ..datagrams(1, 2, Process::Constant { rate: Rate::from_gbps(1) }, 1480, 1480) };
     let comes = ns(120) - ns(9);
     let told = run(traced(fabric, vec![burst(0, 2, 6, 8, comes), long], &[(6, Rate::from_gbps(25))], port));
@@ -98,7 +98,7 @@ fn a_class_that_waited_for_another_catches_up() {
     assert_eq!(starts[7] - starts[6], ns(40));
 }
 
-/// The class below has what the shaped one leaves.
+/// The lower class gets the rate that the shaped class leaves.
 #[test]
 fn other_classes_have_what_a_shaped_one_leaves() {
     let fabric = single_switch(3, link(100, 50)).unwrap();
@@ -107,18 +107,18 @@ fn other_classes_have_what_a_shaped_one_leaves() {
     let told = run(traced(fabric, flows, &[(6, Rate::from_gbps(25))], port));
     told.all_hold();
     let half = |class| starts(&told, port, class).iter().filter(|start| start.0 < ns(2_100)).count();
-    // From 59.04 ns on: one in 40 ns, and the first; the wire is never idle.
+    // From 59.04 ns on: one per 40 ns plus the first. The wire is never idle.
     assert_eq!((half(6), half(0)), (52, 153));
 }
 
-/// Credit neither grows nor is spent while the gate of its class is shut.
+/// Credit neither grows nor shrinks while the gate of its class is closed.
 #[test]
 fn a_shut_gate_earns_no_credit() {
     let fabric = single_switch(2, link(100, 50)).unwrap();
     let port = port_to(&fabric, 1);
     let mut setup = traced(fabric, vec![burst(0, 1, 6, 6, ns(0))], &[(6, Rate::from_gbps(25))], port);
-    // Open for 100 ns of every microsecond: three frames, and 30 of the 40 ns that the last must wait, which go on
-    // where they ended.
+    // Open for 100 ns per microsecond: three frames, and 30 of the 40 ns of wait for the next one. The rest of the wait
+    // continues when the gate opens again.
     let list = GateList::new(&[(0, ns(900)), (0xff, ns(100))]).unwrap();
     setup.timing.gates = [(port, Arc::new(list))].into();
     let told = run(setup);
@@ -126,7 +126,7 @@ fn a_shut_gate_earns_no_credit() {
     assert_eq!(after_first(&told, port, 6), [0, 40, 80, 1020, 1060, 2000]);
 }
 
-/// A frame that is interrupted pays for its fragments, and its rest needs no credit.
+/// A preempted frame pays for its fragments. Its remainder needs no credit.
 #[test]
 fn an_interrupted_frame_goes_on_without_credit() {
     let fabric = single_switch(3, link(100, 50)).unwrap();
@@ -138,14 +138,13 @@ fn an_interrupted_frame_goes_on_without_credit() {
     setup.timing.preemption = Some(PreemptionParameters { express: 0x80, fragments: Fragments::Ideal });
     let told = run(setup);
     told.all_hold();
-    // Without the cut the second would start after 240 ns. Now the first ends 10 ns later, and has earned 5 ns' worth
-    // of bits at line rate while it was interrupted: the debt is as large and begins where it began.
+    // Without the cut the second frame would start after 240 ns. With it, the first ends 10 ns later, and earns credit
+    // for 5 ns at line rate during the interruption: debt and its start are unchanged.
     assert_eq!(after_first(&told, port, 5), [0, 240]);
 }
 
-/// Random traffic, one class shaped, with gates, preemption and PFC here and there. From the trace alone: between any
-/// two starts, what is sent is at most the idle slope's, and what waiting for one other frame earns. On one thread and
-/// two.
+/// Random traffic with one shaped class, and sometimes gates, preemption and PFC. From the trace only: between any two
+/// starts, the class sends at most the idle slope plus the credit from waiting for one frame. On one thread and two.
 #[test]
 fn nobody_sends_more_than_its_credit() {
     let mut bursts = 0;
@@ -183,13 +182,13 @@ fn nobody_sends_more_than_its_credit() {
         assert!(told.summary.passes() && told.summary.packets.closed, "{:#?}", told.summary.checks);
         assert_eq!(told.summary.packets.in_flight, 0, "{seed}");
         assert_eq!(told.trace, run_on(2).trace, "{seed}");
-        // Nobody pauses the switch: hosts take what comes. A frame of 1518 bytes and the pauses that the switch itself
-        // sends, 84 bytes each, may be before one.
+        // The switch is never paused, since hosts take all frames. A frame of 1518 bytes and the switch's own pause
+        // frames, 84 bytes each, may precede a frame.
         let rate = Rate::from_gbps(100);
         let slack = rate.serialise(1518 + 20 + 4 * 84).as_ps();
         let starts = starts(&told, port, 7);
         let share = |busy: Time| busy.as_ps() * 100 / (slope.as_bps() / 1_000_000_000);
-        // Time that what was sent so far takes at the idle slope, less time that has passed: its rise is bounded.
+        // Time that the sent bytes take at the idle slope, less elapsed time: its rise is bounded.
         let (mut sent, mut least) = (0i128, i128::MAX);
         for (start, busy) in &starts {
             let ahead = sent - i128::from(start.as_ps());

@@ -1,4 +1,4 @@
-//! Who gets how much of a link: max-min shares, ties, and the three schedulers.
+//! Shares of a link: max-min fairness, ties, and the three schedulers.
 
 use crate::bench::*;
 use fabric::generate::{dumbbell, single_switch};
@@ -6,7 +6,7 @@ use model::parameters::*;
 use traffic::{ENDLESS, Flow, Process};
 use units::{Rate, Time};
 
-/// Each source's share of what all got.
+/// Returns each source's share of the total goodput.
 fn shares(told: &Told) -> Vec<f64> {
     let total: u64 = told.goodput.iter().sum();
     told.goodput.iter().map(|&bytes| bytes as f64 / total as f64).collect()
@@ -20,7 +20,7 @@ fn assert_shares(told: &Told, expected: &[f64], tolerance: f64) {
     }
 }
 
-/// `count` senders into the last host of one switch, each with its own traffic entry.
+/// `count` senders to the last host of one switch, each with its own traffic entry.
 fn incast(count: u32, mut flow_of: impl FnMut(u32) -> Flow) -> Setup {
     let fabric = single_switch(count + 1, link(10, 500)).unwrap();
     let flows: Vec<Flow> = (0..count).map(|src| Flow { traffic: src as u8, ..flow_of(src) }).collect();
@@ -29,7 +29,7 @@ fn incast(count: u32, mut flow_of: impl FnMut(u32) -> Flow) -> Setup {
     setup
 }
 
-/// Frames that arrive in the same picosecond find a full queue in turns: no port is starved.
+/// Frames that arrive in one picosecond find a full queue in rotating order, so no port starves.
 #[test]
 fn synchronised_constant_datagrams_share_equally_under_drop_tail() {
     let rate = Rate::from_gbps(10);
@@ -57,7 +57,7 @@ fn roce_flows_get_max_min_shares_under_pfc() {
     }
 }
 
-/// One source wants less than its share: it gets all it wants, the others divide the rest.
+/// One source demands less than its share and gets all of it. The others divide the rest.
 #[test]
 fn a_modest_flow_gets_what_it_asks_for() {
     let modest = Process::Constant { rate: Rate::from_gbps(1) };
@@ -69,8 +69,8 @@ fn a_modest_flow_gets_what_it_asks_for() {
     assert_shares(told.all_hold(), &[0.1, 0.3, 0.3, 0.3], 0.01);
 }
 
-/// The same round trip, so much the same share in the long run: drop-tail's phase effects (Floyd and Jacobson,
-/// 1992) keep it from being exact.
+/// Equal round trips give about equal long-term shares. Phase effects of drop-tail (Floyd and Jacobson, 1992) prevent
+/// exact equality.
 #[test]
 fn tcp_flows_share_a_bottleneck() {
     let fabric =
@@ -91,7 +91,7 @@ fn tcp_flows_share_a_bottleneck() {
     assert!(goodput > 0.95 * most && goodput <= most, "{goodput} of {most}");
 }
 
-/// Three classes that each want the whole port; returns their shares.
+/// Three classes, each with a demand of the whole port.
 fn classes(scheduler: Scheduler, frames: [u16; 3]) -> Told {
     let rate = Rate::from_gbps(10);
     let mut setup = incast(3, |src| Flow {
@@ -107,7 +107,7 @@ fn classes(scheduler: Scheduler, frames: [u16; 3]) -> Told {
 #[test]
 fn strict_priority_starves_the_lower_classes() {
     let told = classes(Scheduler::Strict, [1000; 3]);
-    // Class 3 goes first; the others get what is left before its first frame: nothing but a frame or two.
+    // Class 3 is first. The others only send a frame or two before its first frame arrives.
     assert_shares(told.all_hold(), &[0.0, 0.0, 1.0], 0.001);
 }
 
@@ -115,10 +115,10 @@ fn strict_priority_starves_the_lower_classes() {
 fn wrr_divides_frames_and_drr_divides_bytes() {
     let told = classes(Scheduler::Wrr { weights: [1, 1, 2, 5, 1, 1, 1, 1] }, [1000; 3]);
     assert_shares(told.all_hold(), &[0.125, 0.25, 0.625], 0.005);
-    // Small frames: WRR gives a class its frames, not its bytes.
+    // Small frames: WRR counts frames, not bytes.
     let told = classes(Scheduler::Wrr { weights: [1; 8] }, [246, 546, 1046]);
     assert_shares(told.all_hold(), &[200.0 / 1700.0, 500.0 / 1700.0, 1000.0 / 1700.0], 0.005);
-    // DRR counts what the wire carries: 46 bytes of header and 20 of overhead beside the payload.
+    // DRR counts bytes on the wire: 46 bytes of header and 20 of overhead plus the payload.
     let quantum_bytes = [1500, 1500, 3000, 4500, 1500, 1500, 1500, 1500];
     let told = classes(Scheduler::Drr { quantum_bytes }, [246, 546, 1046]);
     let wire = [266.0, 566.0, 1066.0];
@@ -128,7 +128,7 @@ fn wrr_divides_frames_and_drr_divides_bytes() {
     assert_shares(told.all_hold(), &goodput.iter().map(|part| part / total).collect::<Vec<_>>(), 0.01);
 }
 
-/// An idle class leaves its share to the others.
+/// Other classes use the share of an idle class.
 #[test]
 fn schedulers_conserve_work() {
     for scheduler in [
@@ -142,14 +142,14 @@ fn schedulers_conserve_work() {
         setup.switch.buffer = Buffer::PerQueue { limit: QueueLimit::Bytes(100_000) };
         let told = run(setup);
         let frames = told.summary.packets.delivered_whole;
-        // 816 ns a frame on the wire; the first arrives after 2632 ns.
+        // 816 ns per frame on the wire. The first frame arrives after 2632 ns.
         assert_eq!(frames, (1_000_000 - 2_632) / 816 + 1);
     }
 }
 
-/// `H1 - S1 - S2 - S3` with two hosts at each switch: one flow passes both links between switches, each of which
-/// another flow fills too. Max-min is half of each link for all three. Returns the share of a link that each flow gets,
-/// and what of the first link is used.
+/// `H1 - S1 - S2 - S3` with two hosts per switch: one flow crosses both links between switches, and each link has
+/// another flow that fills it. Max-min gives half a link to all three. Returns each flow's share of a link, and the
+/// utilisation of the first link.
 fn parking_lot(xoff_bytes: u64, own_class: bool) -> ([f64; 3], f64) {
     let fabric = fabric::generate::line(3, 2, link(10, 500), link(10, 500)).unwrap();
     let classes = [3, if own_class { 4 } else { 3 }, 3];
@@ -170,17 +170,16 @@ fn parking_lot(xoff_bytes: u64, own_class: bool) -> ([f64; 3], f64) {
     (got, got[0] + got[1])
 }
 
-/// PFC shares a port by what each of its neighbours has in the buffer, and those are stopped at the same number of
-/// bytes. A neighbour that fills its account twice as fast overshoots that number further before it has stopped, so it
-/// gets more, and whoever shares a stopped link waits with it: less than max-min for both, by what an overshoot is of
-/// XOFF. With a higher XOFF it vanishes; and where the other flow has a class of its own, nothing stops it and its link
-/// never rests.
+/// PFC divides a port by the buffer occupancy of its neighbours, which are paused at equal thresholds. A neighbour that
+/// fills its account twice as fast overshoots the threshold further before it stops, so it gets more. Flows behind a
+/// paused link wait with it, so both get less than max-min, by the ratio of overshoot to XOFF. A higher XOFF removes
+/// the effect. If the other flow has its own class, it is never paused, and its link is never idle.
 #[test]
 fn pfc_is_max_min_over_two_bottlenecks_but_for_the_overshoot() {
     let (low, used_low) = parking_lot(20_000, false);
     let (middle, used_middle) = parking_lot(50_000, false);
     let (high, used_high) = parking_lot(500_000, false);
-    // Both flows of the first link lose, and the one that shares the second with one of them takes what it leaves.
+    // Both flows of the first link lose. The flow that shares the second link takes the remainder.
     for got in [low, middle, high] {
         assert!(got[0] < 0.495 && got[1] < 0.499, "{got:?}");
         assert!((got[0] + got[2] - 1.0).abs() < 0.005 && got[2] > 0.505, "{got:?}");

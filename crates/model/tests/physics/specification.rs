@@ -1,6 +1,6 @@
-//! The numbered sentences of `docs/model.md`, each in a network so small that its times are computed by hand. At 10
-//! Gbps a byte takes 800 ps: a frame of 1000 bytes keeps its wire for 816 ns, and its last bit has come 806.4 ns and
-//! the delay after its transmission began.
+//! Numbered sentences of `docs/model.md`, each in a network small enough to compute its times by hand. At 10 Gbps a
+//! byte takes 800 ps. A frame of 1000 bytes occupies its wire for 816 ns. Its last bit arrives 806.4 ns plus the link's
+//! delay after the start of transmission.
 
 use crate::bench::*;
 use fabric::generate::{TierLinks, leaf_spine, single_switch};
@@ -13,11 +13,10 @@ use traffic::{Entry, Flow, Intensity, PlanBuilder, Poisson, Process, Sizes, Star
 use units::random::{Stream, purpose};
 use units::{Rate, Time};
 
-/// Of a frame of 1000 bytes at 10 Gbps: how long it keeps the wire, and from its start until it has passed a link of 1
-/// us.
+/// For a frame of 1000 bytes at 10 Gbps, in picoseconds: wire time, and time from start to arrival over a link of 1 us.
 pub const BUSY: u64 = 816_000;
 pub const FLIGHT: u64 = 806_400 + 1_000_000;
-/// The latter of a MAC control frame.
+/// Like `FLIGHT`, for a MAC control frame.
 pub const CONTROL: u64 = 72 * 800 + 1_000_000;
 
 /// One frame of 1000 bytes in class 3.
@@ -25,7 +24,7 @@ pub fn once(src: u32, dst: u32, start_ps: u64) -> Flow {
     frames(src, dst, 1, start_ps, Rate::from_gbps(10))
 }
 
-/// Frames of 1000 bytes in class 3 at a rate.
+/// `count` frames of 1000 bytes in class 3, at `rate`.
 pub fn frames(src: u32, dst: u32, count: u64, start_ps: u64, rate: Rate) -> Flow {
     let start = Start::At(Time::from_ps(start_ps));
     Flow { start, ..datagrams(src, dst, Process::Constant { rate }, 1000, 1000 * count) }
@@ -38,7 +37,7 @@ pub fn star(hosts: u32, flows: impl IntoIterator<Item = Flow>) -> Setup {
     setup
 }
 
-/// Data frames that start at a port: when, and of which flow.
+/// Returns the data frames that start at a port: time in picoseconds and flow.
 pub fn starts(told: &Told, node: NodeId, at_port: u16) -> Vec<(u64, u64)> {
     let started = told.trace.iter().filter(|row| row.node == node.0).filter_map(|row| match (&row.event, row.packet) {
         (TraceEvent::Started { port, .. }, Some(packet)) if *port == at_port && packet.kind == PacketKind::Data => {
@@ -49,7 +48,7 @@ pub fn starts(told: &Told, node: NodeId, at_port: u16) -> Vec<(u64, u64)> {
     started.collect()
 }
 
-/// The flows alone.
+/// Returns the flows only.
 pub fn order(starts: &[(u64, u64)]) -> Vec<u64> {
     starts.iter().map(|start| start.1).collect()
 }
@@ -58,7 +57,7 @@ pub fn delivered(told: &Told, flow: u64) -> Option<u64> {
     told.flows.iter().find(|record| record.flow == flow).and_then(|record| record.delivered_ps)
 }
 
-/// As the specification has it.
+/// Reimplements `mix32` from the specification.
 fn mix(mut x: u32) -> u32 {
     x ^= x >> 16;
     x = x.wrapping_mul(0x7feb_352d);
@@ -98,7 +97,8 @@ fn generated_fabrics_number_hosts_first_and_ports_by_links() {
     assert_eq!([peers(4), peers(5), peers(6), peers(7)], [vec![0, 1, 6, 7], vec![2, 3, 6, 7], vec![4, 5], vec![4, 5]]);
 }
 
-/// Frames of three hosts come to the switch at once, ten times; between some of these instants another frame comes.
+/// Frames of three hosts arrive at the switch at one instant, ten times. Between some of these instants another frame
+/// arrives.
 // [M21] [M22] [M23]
 #[test]
 fn simultaneous_arrivals_begin_with_the_port_that_the_counter_says() {
@@ -123,7 +123,8 @@ fn simultaneous_arrivals_begin_with_the_port_that_the_counter_says() {
     assert_eq!(order(&starts(&told, switch, 3)), expected);
 }
 
-/// One frame may wait. It leaves as the wire becomes free, before the frame that comes in that instant is judged.
+/// The queue holds one frame. It leaves when the wire becomes free, before the frame that arrives at that instant is
+/// admitted.
 // [M20] [BUF7]
 #[test]
 fn departures_come_before_arrivals() {
@@ -135,8 +136,8 @@ fn departures_come_before_arrivals() {
     assert_eq!([dropped(0), dropped(1)], [0, 1]);
 }
 
-/// The link from the switch to a host fails. A frame that arrives or starts in the instant of the failure does so
-/// before; one that started in it is lost on the way, whether or not the link is back before it arrives.
+/// The link from the switch to a host fails. Arrivals and starts at the instant of the failure precede it. A frame that
+/// started at that instant is lost in flight, even if the link is repaired before its arrival.
 // [M20] [M55] [M60]
 #[test]
 fn a_failure_comes_after_the_arrivals_and_departures_of_its_instant() {
@@ -155,8 +156,8 @@ fn a_failure_comes_after_the_arrivals_and_departures_of_its_instant() {
     assert_eq!(arrives(FLIGHT - 1, None), (false, 0, 1));
 }
 
-/// A frame that is queued when its link fails frees its account: the resume goes out in that instant. The pause of 10
-/// quanta, 512 ns, would be renewed after 256 ns: a failure in that instant comes first.
+/// A queued frame whose link fails frees its account, so the resume is sent at that instant. The pause of 10 quanta
+/// (512 ns) would be renewed after 256 ns: a failure at that instant precedes the renewal.
 // [M26] [M56]
 #[test]
 fn what_waits_for_a_failed_link_is_lost_and_lets_its_sender_go_on() {
@@ -173,7 +174,7 @@ fn what_waits_for_a_failed_link_is_lost_and_lets_its_sender_go_on() {
     }
 }
 
-/// While its link is down a host keeps what it has; frames leave when the link is back.
+/// A host keeps its frames while its link is down, and sends them after the repair.
 // [M58]
 #[test]
 fn a_host_waits_for_its_link() {
@@ -187,7 +188,7 @@ fn a_host_waits_for_its_link() {
     assert_eq!(told.summary.packets.delivered_whole, 5);
 }
 
-/// A pause outlives a failure of its link: `H1` was told to stop, and goes on when it is told to.
+/// A pause outlives a failure of its link: `H1` stays paused until it receives the resume.
 // [M59]
 #[test]
 fn a_pause_outlives_a_failure() {
@@ -204,11 +205,11 @@ fn a_pause_outlives_a_failure() {
     let (down, up) = (Time::from_us(4), Some(Time::from_us(6)));
     setup.failures = vec![Failure { link: first, down_at: down, up_at: up }];
     let starts = starts(&run(setup), h1, 0);
-    // `xoff_and_xon_come_when_they_must` in lossless.rs has the times: told to go on at 17,104.8 ns, 38.4 ns to obey.
+    // See `xoff_and_xon_come_when_they_must` in lossless.rs: resume received at 17,104.8 ns, reaction 38.4 ns.
     assert_eq!(starts.iter().map(|start| start.0).find(|&at| at > 2_400_000), Some(17_104_800 + 38_400));
 }
 
-/// `H0` and `H1` with four ways between them, each of another delay: `A` has ports 1 to 4 to them, `C` 0 to 3.
+/// Four paths of different delays between `H0` and `H1`. Their ports are 1 to 4 at `A` and 0 to 3 at `C`.
 fn four_ways() -> (Fabric, NodeId, NodeId) {
     let mut builder = FabricBuilder::new("four ways");
     let hosts = ["H0", "H1"].map(|name| builder.add_host(name));
@@ -223,7 +224,7 @@ fn four_ways() -> (Fabric, NodeId, NodeId) {
     (builder.build().unwrap(), a, c)
 }
 
-/// The port by which each data frame, or each acknowledgement, leaves a node.
+/// Returns the port by which each data frame, or each acknowledgement, leaves a node.
 fn ports_of(told: &Told, node: NodeId, kind: PacketKind) -> Vec<u16> {
     let rows = told.trace.iter().filter(|row| row.node == node.0 && row.packet.is_some_and(|it| it.kind == kind));
     rows.filter_map(|row| if let TraceEvent::Started { port, .. } = row.event { Some(port) } else { None }).collect()
@@ -271,7 +272,7 @@ fn spread_by_packet_counts_on_from_the_flows_hash() {
     assert_eq!(ports_of(&told, c, PacketKind::Ack), back);
 }
 
-/// A sender takes its eight entropy values in turn, in an order that it draws for each round.
+/// A sender uses its eight entropy values once per round, in an order that it draws for each round.
 // [M65] [M18]
 #[test]
 fn spread_by_entropy_takes_each_value_in_turn() {
@@ -292,7 +293,7 @@ fn spread_by_entropy_takes_each_value_in_turn() {
     assert_eq!(ports_of(&told, a, PacketKind::Data), expected);
 }
 
-/// A sender takes all four paths in random order, and then all again.
+/// A sender uses all four paths once per round, in random order.
 // [M64] [M18]
 #[test]
 fn spread_by_path_takes_each_path_in_turn() {
@@ -321,7 +322,7 @@ fn spread_by_path_takes_each_path_in_turn() {
     assert_eq!(ports_of(&told, a, PacketKind::Data), expected);
 }
 
-/// Flows that a host draws are hashed by numbers of their own, from 2^31 on.
+/// Flows that a host draws are hashed by their own numbers, from 2^31 on.
 // [M12]
 #[test]
 fn drawn_flows_are_numbered_from_two_to_the_31() {
@@ -343,15 +344,15 @@ fn drawn_flows_are_numbered_from_two_to_the_31() {
     let port = |flow| 1 + choice(hash(0, 1, flow), salt(a, 0), 4) as u16;
     let expected = (0..20).map(|k| port((1 << 31) + k)).chain((0..3).map(port));
     let data = ports_of(&told, a, PacketKind::Data);
-    // Port 0 leads back to the host: what the other one sends.
+    // Port 0 leads back to the host and carries the frames of the other host.
     assert_eq!(data.into_iter().filter(|&port| port > 0).collect::<Vec<_>>(), expected.collect::<Vec<_>>());
-    // Results number them behind the planned ones, by hosts in turn.
+    // In results they follow the planned flows, interleaved by host.
     let numbers: BTreeSet<u64> = told.flows.iter().filter(|flow| flow.src_host == 0).map(|flow| flow.flow).collect();
     assert_eq!(numbers, (0..3).chain((0..20).map(|k| 3 + 2 * k)).collect());
 }
 
-/// Two hosts notify a third at once, seven times. What they notify it of starts in the order of their numbers, which
-/// the counter turns.
+/// Two hosts notify a third at one instant, seven times. The target flows start in the order of the notification ports,
+/// which the instant counter rotates.
 // [M24] [M52] [M22]
 #[test]
 fn notifications_arrive_by_ports_of_their_own() {
@@ -361,7 +362,7 @@ fn notifications_arrive_by_ports_of_their_own() {
         let after = |dst| Flow { start: Start::After { waits_for: 0, delay: Time::ZERO }, ..once(2, dst, 0) };
         let told: Vec<u32> =
             [0, 1].map(|host| builder.flow(once(3 + host, host, u64::from(round) * 20_000_000))).into();
-        // The flow that host 1 starts has the lower number.
+        // The flow started by host 1 has the lower number.
         let by_1 = builder.flow(after(1));
         let by_0 = builder.flow(after(0));
         builder.notify(told[0], When::Delivered, by_0);
@@ -375,7 +376,8 @@ fn notifications_arrive_by_ports_of_their_own() {
     assert_eq!(order(&starts(&run(setup), host, 0)), expected);
 }
 
-/// The links to two of the four ways have failed. A flow whose way is live keeps it; the others choose among the live.
+/// The links of two of the four paths have failed. Flows on live paths keep them. The others choose among the live
+/// paths.
 // [M57]
 #[test]
 fn a_frame_whose_port_has_failed_chooses_among_the_live_ones() {
@@ -393,7 +395,7 @@ fn a_frame_whose_port_has_failed_chooses_among_the_live_ones() {
     assert_eq!(ports_of(&told, a, PacketKind::Data), (0..40).map(port).collect::<Vec<_>>());
 }
 
-/// A link loses three frames in ten: those of which the host's stream says so.
+/// A lossy link loses exactly the frames for which the host's random stream decides so.
 // [M27] [M18]
 #[test]
 fn a_link_loses_the_frames_of_which_the_stream_says_so() {
@@ -414,7 +416,7 @@ fn a_link_loses_the_frames_of_which_the_stream_says_so() {
     }
 }
 
-/// Frames of a Poisson process come with gaps from a stream of their flow.
+/// Gaps of a Poisson process are drawn from the stream of its flow.
 // [M19]
 #[test]
 fn the_gaps_of_a_process_come_from_the_stream_of_its_flow() {
@@ -439,8 +441,8 @@ fn the_gaps_of_a_process_come_from_the_stream_of_its_flow() {
     assert_eq!(starts(&told, host, 0), expected);
 }
 
-/// Two flows always have something to send, and take turns. New flows join behind them when they start, and flows that
-/// waited for a time when the wire is next free after it, by their times and not by their numbers.
+/// Two backlogged flows alternate. A new flow joins the ring at its end when it starts. A flow that waited for a time
+/// joins when the wire is next free after that time, ordered by time and not by flow number.
 // [M25] [M42] [M43] [M44] [M45] [M46]
 #[test]
 fn flows_of_a_class_take_turns_in_a_ring() {
@@ -456,17 +458,17 @@ fn flows_of_a_class_take_turns_in_a_ring() {
     let told = run(setup);
     let starts = starts(&told, host, 0);
     assert!(starts.windows(2).all(|pair| pair[1].0 == pair[0].0 + BUSY), "the wire is never idle");
-    // Flow 0 sends as it starts and joins the ring before flow 1 does.
+    // Flow 0 sends at its start, and joins the ring before flow 1.
     assert_eq!(order(&starts)[..8], [0, 0, 1, 3, 2, 0, 1, 0]);
-    // Due again at 10.05 and 10.1 us, while frame 12 is on the wire (from 9.792 us); two others are before them.
+    // Due again at 10.05 and 10.1 us, while frame 12 is on the wire (from 9.792 us), behind two other flows.
     assert_eq!(starts[12].0, 9_792_000);
     let ring = &order(&starts)[12..18];
     assert_eq!(ring[3..5], [3, 2], "{ring:?}");
     assert_eq!(ring[1] + ring[2], 1, "{ring:?}");
 }
 
-/// Of flows that are due at the same time, that in the lower place of the host's table is first, and a new flow takes
-/// the place that became free last.
+/// Of flows that are due at one time, the one in the lower table slot is first. A new flow uses the most recently freed
+/// slot.
 // [M46] [M53]
 #[test]
 fn flows_that_are_due_at_once_are_served_by_their_places() {
@@ -474,12 +476,13 @@ fn flows_that_are_due_at_once_are_served_by_their_places() {
     let flows = [once(0, 1, 0), once(0, 1, 0), frames(0, 1, 2, 10_000_000, slow), frames(0, 1, 2, 10_000_000, slow)];
     let setup = star(2, flows);
     let host = setup.fabric.host_node(0);
-    // Flow 0 ends at 816 ns and flow 1 at 1632 ns, so flow 2 takes the place of flow 1. Both are due again at 20 us.
+    // Flow 0 ends at 816 ns and flow 1 at 1632 ns, so flow 2 uses the slot of flow 1. Both flows are due again at 20
+    // us.
     let told = run(setup);
     assert_eq!(order(&starts(&told, host, 0)), [0, 1, 2, 3, 3, 2]);
 }
 
-/// A flow with a window of one packet leaves the ring and joins it again at its end when its acknowledgement comes.
+/// A flow with a window of one packet leaves the ring, and joins its end when the acknowledgement arrives.
 // [M47] [ROCE4]
 #[test]
 fn a_flow_that_waits_for_an_acknowledgement_joins_at_the_end() {
@@ -493,13 +496,13 @@ fn a_flow_that_waits_for_an_acknowledgement_joins_at_the_end() {
     let host = setup.fabric.host_node(0);
     let told = run(setup);
     let starts = starts(&told, host, 0);
-    // Over two links the packet takes 2 * 1.8064 us, the acknowledgement 2 * (57.6 ns + 1 us): it is there at 5.728 us,
-    // while the eighth frame is on the wire (from 5.712 us); two flows wait then.
+    // Over two links the packet takes 2 * 1.8064 us and the acknowledgement 2 * (57.6 ns + 1 us). It arrives at 5.728
+    // us, while the eighth frame is on the wire (from 5.712 us) and two flows are in the ring.
     let own: Vec<usize> = (0..starts.len()).filter(|&n| starts[n].1 == 0).collect();
     assert_eq!(own[..2], [0, 7 + 3], "{starts:?}");
 }
 
-/// Acknowledgements leave before data of their class that waits, and behind the frame on the wire.
+/// Acknowledgements are sent before queued data of their class, after the frame on the wire.
 // [M41] [M49] [ROCE13]
 #[test]
 fn replies_go_ahead_of_data() {
@@ -512,7 +515,7 @@ fn replies_go_ahead_of_data() {
             && matches!(row.event, TraceEvent::Started { .. })
             && row.packet.is_some_and(|packet| packet.kind == PacketKind::Ack)
     });
-    // 1062 bytes over two links arrive at 2 * (856 ns + 1 us); the frame on the wire then ends at 4.896 us.
+    // 1062 bytes over two links arrive at 2 * (856 ns + 1 us). The frame that is then on the wire ends at 4.896 us.
     let arrives = 2 * (1070 * 800 + 1_000_000);
     assert_eq!(ack.map(|row| row.at.as_ps()), Some(u64::div_ceil(arrives, BUSY) * BUSY));
     let back = 86 * 800;
@@ -520,8 +523,8 @@ fn replies_go_ahead_of_data() {
     assert_eq!(next.0, u64::div_ceil(arrives, BUSY) * BUSY + back);
 }
 
-/// The receiver of a complete flow forgets it at the first completion of another one that is twice the timeout and 10
-/// ms later: then the same data counts as new.
+/// A receiver drops the state of a complete flow at the first completion of another flow that is later by twice the
+/// timeout plus 10 ms. After that, a copy of the data counts as new.
 // [M54]
 #[test]
 fn a_complete_flow_is_remembered_for_a_time() {
@@ -531,7 +534,7 @@ fn a_complete_flow_is_remembered_for_a_time() {
         let mut setup = star(3, flows);
         setup.host.transport = transport("roce", &[("timeout", "100us")]);
         let link = setup.fabric.ports(setup.fabric.host_node(0))[0].link;
-        // Down while the acknowledgement is on its way, and back after 12 ms.
+        // Down while the acknowledgement is in flight, and up after 12 ms.
         let (down_at, up_at) = (Time::from_us(5), Some(Time::from_ms(12)));
         setup.failures = vec![Failure { link, down_at, up_at }];
         setup.duration = Time::from_ms(20);
@@ -551,7 +554,7 @@ fn nothing_happens_at_the_end_or_later() {
     assert_eq!([arrives(2 * FLIGHT), arrives(2 * FLIGHT + 1)], [0, 1]);
 }
 
-/// A frame that joins a queue at the instant of a sample is not in it; one that leaves at that instant is.
+/// A sample excludes a frame enqueued at its instant, and includes a frame dequeued at its instant.
 // [M62] [M39]
 #[test]
 fn a_sample_sees_what_was_before_its_instant() {
@@ -562,7 +565,7 @@ fn a_sample_sees_what_was_before_its_instant() {
         let told = run(setup);
         told.queues.iter().filter(|sample| sample.0.as_ps() == every_ps).map(|sample| sample.4).sum::<u64>()
     };
-    // The second frame joins at 100 ns after the first came, and leaves 816 ns after that.
+    // The second frame is enqueued 100 ns after the first arrives. It leaves 816 ns after the first one starts.
     let (joins, leaves) = (FLIGHT + 100_000, FLIGHT + BUSY);
     assert_eq!([joins, joins + 1, leaves, leaves + 1].map(sampled), [0, 1000, 1000, 0]);
 }

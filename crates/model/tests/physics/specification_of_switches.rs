@@ -1,5 +1,5 @@
-//! The numbered sentences of the pages of buffers, flow control, credits, marks and schedulers, each in a network so
-//! small that its times are computed by hand.
+//! Numbered sentences of the pages on buffers, flow control, credits, marks and schedulers, each in a network small
+//! enough to compute its times by hand.
 
 use crate::bench::*;
 use crate::specification::{BUSY, CONTROL, FLIGHT, frames, once, order, star, starts};
@@ -13,7 +13,7 @@ use traffic::{Flow, Process, Start};
 use units::random::{Stream, purpose};
 use units::{LinkTime, Rate, Time};
 
-/// Longer than any run here: a pause is heard and never obeyed.
+/// Longer than any run: a pause is received but never takes effect.
 const NEVER: Reaction = Reaction::Stated(LinkTime::Time(Time::from_ms(100)));
 
 fn at(ps: u64) -> Start {
@@ -31,8 +31,7 @@ fn step_down() -> (Fabric, NodeId) {
     (builder.build().unwrap(), switch)
 }
 
-/// Frames of 1230 bytes from `H1` to `H2`, which come every 100 ns, the first at 599.04 ns, and leave every
-/// microsecond.
+/// Frames of 1230 bytes from `H1` to `H2`: they arrive every 100 ns from 599.04 ns on, and leave every microsecond.
 fn burst(frames: u64, class: u8) -> Flow {
     let process = Process::Constant { rate: Rate::from_gbps(100) };
     Flow { class, ..datagrams(0, 1, process, 1230, 1230 * frames) }
@@ -40,21 +39,21 @@ fn burst(frames: u64, class: u8) -> Flow {
 
 const FRAME: u64 = 1230;
 const FIRST: u64 = 599_040;
-/// From the start of a MAC control frame at 100 Gbps until it has arrived.
+/// Time from the start of a MAC control frame at 100 Gbps to its arrival, in picoseconds.
 const HEARD: u64 = 72 * 80 + 500_000;
 
-/// A share of the free buffer.
+/// Share of the free buffer, as a fraction.
 type Alpha = (u64, u64);
 
-/// A shared buffer as the specification has it, with one account and one queue.
+/// Reimplements the shared buffer of the specification, with one account and one queue.
 #[derive(Clone, Copy, Default)]
 struct Shared {
     bytes: u64,
     headroom: u64,
-    /// Of a lossless class; 0/1 for a lossy one.
+    /// For a lossless class. 0/1 for a lossy one.
     xoff: Alpha,
     xon: u64,
-    /// Of a lossy class.
+    /// For a lossy class.
     egress: Alpha,
     used: u64,
     account: u64,
@@ -72,7 +71,7 @@ impl Shared {
         self.xoff.0 > 0
     }
 
-    /// A frame comes: whether it finds room.
+    /// Admits a frame. Returns whether it found room.
     fn admit(&mut self) -> bool {
         let free = self.bytes - self.used;
         if self.is_lossless() && (FRAME > free || self.account + FRAME > self.limit(self.xoff)) {
@@ -90,14 +89,14 @@ impl Shared {
         true
     }
 
-    /// Whether the account is paused for the frame that has just come.
+    /// Returns whether the last admitted frame pauses the account.
     fn pauses(&mut self) -> bool {
         let pauses = self.is_lossless() && !self.paused && self.account > self.limit(self.xoff);
         self.paused |= pauses;
         pauses
     }
 
-    /// A frame leaves: whether the account resumes.
+    /// Removes a frame. Returns whether the account resumes.
     fn resumes_after_departure(&mut self) -> bool {
         let of_headroom = FRAME.min(self.in_headroom);
         self.in_headroom -= of_headroom;
@@ -110,7 +109,7 @@ impl Shared {
         resumes
     }
 
-    /// What a [`burst`] loses, and when the account pauses (`true`) and resumes its sender.
+    /// Returns the frames lost of a [`burst`], and the times of pauses (`true`) and resumes.
     fn run(mut self, frames: u64) -> (u64, Vec<(u64, bool)>) {
         let (mut lost, mut decided, mut next) = (0, Vec::new(), FIRST + 1_000_000);
         for n in 1..=frames {
@@ -174,7 +173,7 @@ fn thresholds_and_headroom_of_a_lossless_class() {
     assert!(seen.0 > 0 && seen.1 >= 12, "{seen:?}");
 }
 
-/// The headroom of class 3, which another flow uses, or its credits, are no part of what class 0 shares.
+/// The room that class 0 shares excludes the headroom of class 3, which another flow uses, or its credits.
 // [BUF1] [BUF2] [BUF3] [CBFC10]
 #[test]
 fn thresholds_of_a_lossy_class() {
@@ -200,8 +199,8 @@ fn thresholds_of_a_lossy_class() {
     }
 }
 
-/// At 3 Gbps 43 quanta last 7,338,667 ps: a pause is renewed 3,669,333 ps after it was decided, though its frame
-/// waited.
+/// At 3 Gbps 43 quanta last 7,338,667 ps. A pause is renewed 3,669,333 ps after the decision, even if its frame had to
+/// wait for the wire.
 // [PFC3] [PFC4] [PFC5] [M2] [M4]
 #[test]
 fn a_pause_is_renewed_at_half_its_time_from_the_decision() {
@@ -211,9 +210,9 @@ fn a_pause_is_renewed_at_half_its_time_from_the_decision() {
     builder.connect(h2, s1, link(1, 500));
     let three = Rate::from_gbps(3);
     let start = 20_000_000;
-    // Frame 1 of 1230 bytes starts when the wire is free, 3,333,334 ps after the first, waits, and exceeds XOFF.
+    // Frame 1 of 1230 bytes starts when the wire is free, 3,333,334 ps after frame 0. It is queued and exceeds XOFF.
     let decided = start + 3_333_334 + 3_301_334 + 500_000;
-    // A frame of `H2` takes 9.904 us and 500 ns to the switch, where it starts a microsecond before.
+    // A frame of `H2` reaches the switch in 9.904 us + 500 ns and starts there 1 us before the decision.
     let reverse = decided - 1_000_000 - 9_904_000 - 500_000;
     let flows = [
         Flow { start: at(start), ..datagrams(0, 1, Process::Constant { rate: three }, 1230, 4 * 1230) },
@@ -231,7 +230,7 @@ fn a_pause_is_renewed_at_half_its_time_from_the_decision() {
     let sent = decided - 1_000_000 + 3_333_334;
     let renewed = |n: u64| decided + n * 3_669_333 + flight;
     assert_eq!(heard[..4], [sent + flight, renewed(1), renewed(2), renewed(3)]);
-    // Each stops the class from 7 us after it was heard until 7,338,667 ps after it was heard.
+    // Each pause stops the class from 7 us to 7,338,667 ps after its arrival.
     let spans: Vec<(u64, u64)> = (told.trace.iter())
         .filter_map(|row| match row.event {
             TraceEvent::Paused { from, until, .. } => Some((from.as_ps(), until.as_ps())),
@@ -242,13 +241,13 @@ fn a_pause_is_renewed_at_half_its_time_from_the_decision() {
     assert_eq!(spans[1], (heard[1] + 7_000_000, heard[1] + 7_338_667));
 }
 
-/// The pause finds the wire occupied by a frame of `H3`, behind which one of `H4` waits.
+/// The wire is occupied by a frame of `H3`, and a frame of `H4` is queued, when the pause is decided.
 // [M6] [M35] [M38] [M40]
 #[test]
 fn control_frames_wait_for_the_frame_on_the_wire_and_for_no_other() {
     let (fabric, switch) = step_down();
     let process = Process::Constant { rate: Rate::from_gbps(1) };
-    // They are at the switch at 1750 and 1760 ns; the eleventh waiting frame of the burst is there at 1799.04 ns.
+    // They arrive at the switch at 1750 and 1760 ns. The eleventh queued frame of the burst arrives at 1799.04 ns.
     let before = 99_040 + 500_000;
     let to_h1 = |src, there: u64| Flow { start: at(there - before), ..datagrams(src, 0, process, 1230, 1230) };
     let mut setup = setup(fabric, plan(4, [burst(60, 3), to_h1(2, 1_750_000), to_h1(3, 1_760_000)]));
@@ -260,8 +259,8 @@ fn control_frames_wait_for_the_frame_on_the_wire_and_for_no_other() {
     assert_eq!(starts(&told, switch, 0), [(1_750_000, 1), (1_850_000 + 84 * 80, 2)]);
 }
 
-/// `H3` pauses class 3 of its port for ever. A frame of class 5 starts as it comes, though one of class 3 waits; one of
-/// class 3 never does.
+/// `H3` pauses class 3 of its port permanently. A frame of class 5 starts on arrival although one of class 3 is queued.
+/// Frames of class 3 never start.
 // [M36] [M37]
 #[test]
 fn a_frame_starts_at_once_if_all_that_waits_is_stopped() {
@@ -275,7 +274,7 @@ fn a_frame_starts_at_once_if_all_that_waits_is_stopped() {
     assert_eq!(starts(&run(setup), switch, 2), [(9_000_000 + FLIGHT, 1)]);
 }
 
-/// Credit messages that start at a port of the switch: when, and up to which count they grant.
+/// Returns the credit messages that start at a port of the switch: time in picoseconds and granted byte count.
 fn granted(told: &Told) -> Vec<(u64, u64)> {
     let messages = told.captured.iter().filter(|it| it.frame.kind == Kind::Credit && it.outbound);
     messages.map(|it| (it.at.as_ps(), it.frame.credit_message().limit_bytes)).collect()
@@ -297,7 +296,8 @@ fn credited(mut setup: Setup, mtu_bytes: u16, credits: u64, port: u16) -> (Told,
     (run(setup), host)
 }
 
-/// With credits for one frame each waits for the message that the switch sends as the one before arrives and goes on.
+/// With credits for one frame, each frame waits for the message that the switch sends when the previous frame arrives
+/// and is forwarded.
 // [CBFC1] [CBFC2] [CBFC4] [CBFC6] [CBFC7] [M6]
 #[test]
 fn a_frame_waits_for_its_credits() {
@@ -308,7 +308,7 @@ fn a_frame_waits_for_its_credits() {
     assert_eq!(granted(&told)[..3], expected);
 }
 
-/// A frame of the other direction is on the wire as the message is owed.
+/// A frame of the other direction is on the wire when the message becomes due.
 // [CBFC5]
 #[test]
 fn a_credit_message_waits_for_the_frame_on_the_wire() {
@@ -320,8 +320,8 @@ fn a_credit_message_waits_for_the_frame_on_the_wire() {
     assert_eq!(starts(&told, host, 0)[1].0, sent + CONTROL);
 }
 
-/// What waits in the switch keeps its room until it leaves: a message for the first frame, which goes on at once, and
-/// then one each microsecond. Every port repeats its credits after 100 us.
+/// Queued frames hold their room until they leave: one message for the first frame, which is forwarded at once, then
+/// one per microsecond. Each port repeats its credits every 100 us.
 // [CBFC3] [CBFC4] [CBFC9] [CBFC11]
 #[test]
 fn room_is_granted_when_frames_leave() {
@@ -329,14 +329,14 @@ fn room_is_granted_when_frames_leave() {
     let mut expected: Vec<_> = (0..20).map(|n| (FIRST + n * 1_000_000, (51 + n) * FRAME)).collect();
     expected.extend((1..10).map(|n| (n * 100_000_000, 70 * FRAME)));
     assert_eq!(granted(&told), expected);
-    // The hosts repeat theirs too: one message each 100 us arrives.
+    // Hosts also repeat their credits: one message arrives every 100 us.
     let heard = told.captured.iter().filter(|it| it.frame.kind == Kind::Credit && !it.outbound);
     let times: Vec<u64> = heard.map(|it| it.at.as_ps()).collect();
     assert_eq!(times, (1..10).map(|n| n * 100_000_000 + HEARD).collect::<Vec<_>>());
 }
 
-/// The first repetition of credits is created before the repair of a link and finds it down; the second is created
-/// after it and follows the message of the repair.
+/// The first repetition of credits is created before the repair of a link, and finds the link down. The second is
+/// created after it, and follows the message of the repair.
 // [M25] [M59] [CBFC9]
 #[test]
 fn a_repair_at_the_instant_of_a_repetition_of_credits() {
@@ -353,7 +353,7 @@ fn a_repair_at_the_instant_of_a_repetition_of_credits() {
     }
 }
 
-/// A host grants the room of a frame before it answers it: the message is on the wire first.
+/// A host grants the room of a frame before it sends its reply, so the message is first on the wire.
 // [CBFC4]
 #[test]
 fn a_host_grants_before_it_answers() {
@@ -362,22 +362,23 @@ fn a_host_grants_before_it_answers() {
     let (told, _) = credited(setup, 1062, 1062, 1);
     let at_switch: Vec<(Kind, u64)> =
         told.captured.iter().filter(|it| !it.outbound).map(|it| (it.frame.kind, it.at.as_ps())).take(2).collect();
-    // 1062 bytes over two links; 64 bytes of message, and with its gap 84 before the 66 of the acknowledgement.
+    // 1062 bytes over two links; a message of 64 bytes (84 with preamble and gap) before the acknowledgement of 66.
     let arrives = 2 * (1070 * 800 + 1_000_000);
     let expected = [(Kind::Credit, arrives + CONTROL), (Kind::Ack, arrives + 84 * 800 + 74 * 800 + 1_000_000)];
     assert_eq!(at_switch, expected);
 }
 
-/// A host that does not know how long the next frame is wants credits for the largest.
+/// A host that cannot determine the length of the next frame waits for credits for the MTU.
 // [M48] [CBFC2]
 #[test]
 fn a_host_waits_for_credits_for_the_mtu() {
-    // 1000 bytes of 2200 are spent: enough for the second frame and not for the MTU.
+    // 1000 of 2200 bytes are spent: enough left for the second frame, but not for the MTU.
     let (told, host) = credited(star(2, [frames(0, 1, 2, 0, Rate::from_gbps(10))]), 1500, 2200, 0);
     assert_eq!(starts(&told, host, 0), [(0, 0), (FLIGHT + CONTROL, 0)]);
 }
 
-/// Frame n of a burst finds those that have come before it and not left; the switch draws a number for each.
+/// Frame n of a burst meets the frames that arrived before it and are still queued. The switch draws one number for
+/// each.
 // [ECN2] [ECN3] [ECN4] [M18]
 #[test]
 fn marks_are_drawn_from_the_stream_of_the_switch() {
@@ -391,7 +392,7 @@ fn marks_are_drawn_from_the_stream_of_the_switch() {
         let mut random = Stream::new(seed, switch.0.into(), purpose("switch"));
         let most = if p_max == 1.0 { u64::MAX } else { (p_max * 18_446_744_073_709_551_616.0) as u64 };
         let marked = |n: &u64| {
-            // The first leaves at once; then one leaves each microsecond, before what comes in that instant.
+            // The first leaves at once. Then one leaves per microsecond, before the arrival at that instant.
             let queue = (n - 1 - n / 10) * FRAME;
             if queue <= k_min_bytes || queue > k_max_bytes {
                 return queue > k_max_bytes;
@@ -404,8 +405,8 @@ fn marks_are_drawn_from_the_stream_of_the_switch() {
     }
 }
 
-/// Classes 3 and 5 with one frame a round. At a switch the frame that starts as it comes is no turn of class 3; at a
-/// host it is.
+/// Classes 3 and 5 with one frame per round. A frame that starts on arrival does not use up its class's turn at a
+/// switch, but does at a host.
 // [WRR2] [WRR5] [WRR6] [M38]
 #[test]
 fn a_frame_that_finds_its_port_idle_takes_a_turn_at_hosts_alone() {
@@ -421,8 +422,9 @@ fn a_frame_that_finds_its_port_idle_takes_a_turn_at_hosts_alone() {
     assert_eq!(with([once(0, 2, 0), once(0, 2, 100_000), class_5(0)]).0, [0, 2, 1]);
 }
 
-/// Class 3 sends a frame and owes 920 bytes. Its flow stays in the ring, so each round of class 5, ten frames, pays 100
-/// of them; it is asked after ten rounds, is not due, and leaves. When it is due, at 200 us, it owes nothing.
+/// Class 3 sends a frame and is 920 bytes in debt. Its flow stays in the ring, so each round of class 5 (ten frames)
+/// pays 100 bytes. After ten rounds the flow is polled, is not due, and leaves the ring. When it is due, at 200 us, the
+/// debt is zero.
 // [WRR7] [DRR2] [DRR3] [M44]
 #[test]
 fn a_class_of_a_host_gains_credit_while_its_flow_is_in_the_ring() {
@@ -433,6 +435,6 @@ fn a_class_of_a_host_gains_credit_while_its_flow_is_in_the_ring() {
     let host = setup.fabric.host_node(0);
     let told = run(setup);
     let own: Vec<u64> = starts(&told, host, 0).iter().filter(|start| start.1 == 0).map(|start| start.0).collect();
-    // Rounds of class 5 end at 816 ns and each 8.16 us after that.
+    // Rounds of class 5 end at 816 ns and every 8.16 us after that.
     assert_eq!(own, [0, 816_000 + 25 * 8_160_000]);
 }

@@ -1,4 +1,4 @@
-//! Queues that stand still: a class that higher ones starve, and what is stopped for it.
+//! Stalled queues: a class that higher classes starve, and queues paused because of it.
 
 use crate::bench::*;
 use fabric::generate::{line, single_switch};
@@ -8,7 +8,7 @@ use protocols::florax::Whom;
 use traffic::{DatagramSource, ENDLESS, Flow, Load, Process};
 use units::{Rate, Time};
 
-/// `H1` sends to `H3` in class 3, and from 100 us on `H2` at line rate in class 5, which goes first.
+/// `H1` sends to `H3` in class 3. From 100 us on `H2` sends at line rate in class 5, which has priority.
 fn starved(flow_control: FlowControl, buffer: Buffer, stop: Option<Time>) -> Setup {
     let process = |mbps| Process::Constant { rate: Rate::from_mbps(mbps) };
     let source = DatagramSource { process: process(10_000), frame_bytes: 1000, lengths: Default::default(), stop };
@@ -65,7 +65,7 @@ fn a_starved_class_is_a_stall_with_port_class_time_and_cause() {
     }
 }
 
-/// `H1` sends to `H3` in class 3 and, from 100 us on, at line rate in class 5, which goes first already at `H1`.
+/// `H1` sends to `H3` in class 3 and, from 100 us on, at line rate in class 5, which has priority at `H1` too.
 #[test]
 fn a_class_that_starves_at_its_host_is_a_stall() {
     let within_host = |flow_control: FlowControl| {
@@ -89,8 +89,8 @@ fn a_class_that_starves_at_its_host_is_a_stall() {
     }
 }
 
-/// A share for the class, an end of the others, or a run that ends before the port could have sent what its switch
-/// can hold.
+/// No stall: a scheduler share for the class, an end of the other class, or a run that ends before the port could have
+/// sent the largest backlog of its switch.
 #[test]
 fn a_class_that_waits_for_a_reason_that_ends_is_none() {
     for (kind, flow_control) in by_account() {
@@ -106,7 +106,7 @@ fn a_class_that_waits_for_a_reason_that_ends_is_none() {
     }
 }
 
-/// Outputs that decide stop the class that starves the other.
+/// Flow control at outputs pauses the class that starves the other.
 #[test]
 fn outputs_that_stop_whoever_sends_to_them_starve_nobody() {
     let kinds = [
@@ -121,7 +121,7 @@ fn outputs_that_stop_whoever_sends_to_them_starve_nobody() {
     }
 }
 
-/// Three switches in a row under PFC that are congested, ended at any time: what is stopped is behind what drains.
+/// Three congested switches in a line under PFC, ended at any time: paused queues depend on draining ones.
 #[test]
 fn a_run_that_ends_while_queues_drain_has_no_stall() {
     let mut stopped = 0;

@@ -1,5 +1,5 @@
-//! Swift's windows below one packet: a hundred senders into one port, whose fair share of a round trip is a fraction of
-//! a packet each, with room for all and with losses.
+//! Swift's windows below one packet: a hundred senders into one port, each with a fair share per round trip of less
+//! than a packet, without and with losses.
 
 use crate::bench::*;
 use fabric::generate::single_switch;
@@ -8,7 +8,7 @@ use units::Time;
 
 const SENDERS: u32 = 100;
 
-/// Flows of 50 packets into one port of 10 Gbps whose queue holds `queue_bytes`.
+/// Flows of 50 packets into one port of 10 Gbps with a queue of `queue_bytes`.
 fn incast(queue_bytes: u64, settings: &[(&str, &str)]) -> Told {
     let fabric = single_switch(SENDERS + 1, link(10, 1_000)).unwrap();
     let flows = (1..=SENDERS).map(|src| flow(src, 0, 50_000));
@@ -23,29 +23,30 @@ fn incast(queue_bytes: u64, settings: &[(&str, &str)]) -> Told {
     told
 }
 
-/// When the last flow was complete, and what a port that never rests would need: 5000 packets of 1082 B.
+/// Returns the time of the last completion, and the wire time of all 5000 packets of 1082 bytes, in milliseconds.
 fn last_ms(told: &Told) -> (f64, f64) {
     let last = told.flows.iter().filter_map(|flow| flow.delivered_ps).max().unwrap_or(0);
     (last as f64 / 1e9, 5000.0 * 1082.0 * 8.0 / 10e9 * 1e3)
 }
 
-/// With whole packets the least that a hundred flows have on their way is a hundred packets, 108 kB; below that only
-/// windows of less than one packet lead, and the port stays busy all the same.
+/// A hundred flows with windows of at least one packet have 108 kB in flight. Only windows below one packet reduce
+/// that, and the port still stays busy.
 #[test]
 fn a_hundred_flows_share_a_port_with_less_than_a_packet_each() {
     let told = incast(64_000_000, &[]);
     assert_eq!((told.summary.packets.dropped_total(), told.summary.happened.retransmissions), (0, 0));
     let (last, busy) = last_ms(&told);
     assert!(last < 1.5 * busy, "{last} ms, and {busy} at least");
-    // Halfway through: the target of 20 us and what small windows add, 120 us in all, are 150 kB; the mean is below.
+    // In the second half: the target of 20 us plus the increase for small windows, 120 us in total, is 150 kB. The mean
+    // is below.
     let halfway = Time::from_us((busy * 500.0) as u64);
     let late: Vec<u64> = told.queues.iter().filter(|row| row.0 > halfway).map(|row| row.4).collect();
     let mean = late.iter().sum::<u64>() / late.len().max(1) as u64;
     assert!(mean < 150_000, "{mean} B wait on average");
 }
 
-/// A queue of twenty packets loses most of the first windows: windows fall below a packet, timeouts come, and every
-/// flow goes on to its end, whichever way losses are repaired.
+/// A queue of twenty packets loses most of the first windows. Windows fall below a packet, timeouts occur, and all
+/// flows complete, with either loss recovery.
 #[test]
 fn it_keeps_going_under_losses() {
     for settings in [&[("loss_recovery", "selective")][..], &[("timeout", "1ms"), ("nak_interval", "50us")]] {

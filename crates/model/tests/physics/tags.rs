@@ -1,4 +1,4 @@
-//! Tagger in the switches: what its three steps do, and that nothing deadlocks whatever the routing does.
+//! Tagger at switches: its three steps, and absence of deadlocks under any routing.
 
 use crate::bench::*;
 use fabric::Fabric;
@@ -10,7 +10,7 @@ use traffic::{ENDLESS, Flow, Process, Start};
 use units::random::Stream;
 use units::{Rate, Time};
 
-/// Rules of every switch by a function of (switch, tag, in, out): the new tag, 0 for none.
+/// Returns the rules of all switches from a function of (switch, tag, in, out) that returns the new tag, or 0 for none.
 fn rules(fabric: &Fabric, tags: &[u8], new_tag: impl Fn(&str, u8, &str, &str) -> u8) -> Vec<SwitchRules> {
     let switches = fabric.switches().map(|node| {
         let name = |port: usize| fabric.name(fabric.ports(node)[port].peer);
@@ -42,8 +42,8 @@ fn frames(src: u32, dst: u32, gbps: u64) -> Flow {
     Flow { class: 1, ..datagrams(src, dst, process, 1000, ENDLESS) }
 }
 
-/// Two hosts a switch, in a line of three. H1 sends to H5 through S2, where its tag changes from 1 to 2; H6 sends to
-/// H5 too, so that the ingress account of tag 2 at S3 fills.
+/// Two hosts per switch, in a line of three. H1 sends to H5 through S2, where its tag changes from 1 to 2. H6 also
+/// sends to H5, so that the ingress account of tag 2 at S3 fills.
 fn priority_transition(by_new_tag: bool) -> Told {
     let fabric = line(3, 2, link(40, 1000), link(40, 1000)).unwrap();
     let mut setup = setup(fabric, plan(6, [frames(0, 4, 40), frames(5, 4, 40)]));
@@ -87,13 +87,13 @@ fn what_no_rule_knows_is_lossy_stops_nobody_and_takes_turns_with_the_rest() {
     let told = run(setup);
     told.all_hold();
     assert!(told.dropped("queue full") > 1000, "the lossy queue at S3 is a tail-drop queue");
-    // H6, host 5, alone has tag 1 at S3.
+    // Only H6 (host 5) has tag 1 at S3.
     assert!(told.pauses.len() > 10 && told.pauses.iter().all(|pause| pause.1 == 5 && pause.3 == 1 << 1));
     let shares: Vec<f64> = told.goodput.iter().map(|&bytes| bytes as f64).collect();
     assert!((shares[0] / shares[5] - 1.0).abs() < 0.05, "{shares:?}");
 }
 
-/// The ring of four that locks up: with a second tag from S1 on it does not.
+/// The ring of four that deadlocks. With a second tag from S1 on it does not.
 #[test]
 fn a_tag_that_changes_once_around_the_ring_opens_it() {
     let around = |with_tags: bool| {
@@ -139,7 +139,7 @@ fn up(name: &str) -> u8 {
     }
 }
 
-/// A Clos under full load whose links fail and whose routes are set wrong at random: to any neighbour, loops included.
+/// A Clos under full load with random link failures and random wrong routes to any neighbour, including loops.
 fn chaos(seed: u64, with_tags: bool) -> Setup {
     let fabric = clos(2, 2, 2, 2, 2, TierLinks::uniform(link(40, 1000))).unwrap();
     let mut stream = Stream::new(seed, 0, 0);
@@ -195,7 +195,7 @@ fn chaos(seed: u64, with_tags: bool) -> Setup {
     setup
 }
 
-/// Those of the first forty that lock up without tags.
+/// Seeds below forty that deadlock without tags.
 const STORED: [u64; 17] = [4, 6, 9, 10, 11, 12, 21, 22, 23, 25, 26, 27, 29, 31, 33, 37, 39];
 
 #[test]

@@ -1,4 +1,4 @@
-//! HPCC over real queues: what its telemetry brings about, and what it costs.
+//! HPCC with real queues: the effect and the cost of its telemetry.
 
 use crate::bench::*;
 use fabric::generate::single_switch;
@@ -21,8 +21,8 @@ fn incast(settings: &[(&str, &str)]) -> Setup {
     setup
 }
 
-/// The first window of each flow waits, a bandwidth-delay product each. From then on the port is used to a little more
-/// than eta, for each flow adds a step a round trip, and next to nothing waits (HPCC, fig. 9).
+/// The first window of each flow, a bandwidth-delay product, is queued. Afterwards utilisation is slightly above eta,
+/// since each flow adds a step per round trip, and the queue is nearly empty (HPCC, fig. 9).
 #[test]
 fn hpcc_empties_its_queue_and_keeps_the_link_busy() {
     let told = run(incast(&[("max_stage", "0")]));
@@ -32,16 +32,16 @@ fn hpcc_empties_its_queue_and_keeps_the_link_busy() {
         let within = |at: Time| (Time::from_us(from)..Time::from_us(to)).contains(&at);
         told.queues.iter().filter(|row| within(row.0)).map(|row| row.4).max().unwrap_or(0)
     };
-    // Eight windows of 54 kB less what leaves meanwhile.
+    // Eight windows of 54 kB, less the bytes sent meanwhile.
     assert!((250_000..450_000).contains(&waiting(0, 10)), "{}", waiting(0, 10));
     assert!(waiting(200, 1000) < 20_000, "{}", waiting(200, 1000));
     let goodput_bps = told.goodput.iter().sum::<u64>() as f64 * 8.0 / 1e-3;
-    // 1000 of 1124 B on the wire are payload.
+    // 1000 of 1124 bytes on the wire are payload.
     let share = goodput_bps / (100e9 * 1000.0 / 1124.0);
     assert!((0.93..1.0).contains(&share), "{share}");
 }
 
-/// What telemetry takes on the wire is missing from the goodput of a lone flow, byte by byte.
+/// Bytes of telemetry on the wire reduce the goodput of a lone flow exactly by that amount.
 #[test]
 fn telemetry_costs_what_it_weighs() {
     let frames = |telemetry: &str| {
@@ -54,7 +54,7 @@ fn telemetry_costs_what_it_weighs() {
     assert!((many / none - 1082.0 / 1582.0).abs() < 0.002, "{none} {many}");
 }
 
-/// No frame's telemetry outlives it, and threads change nothing.
+/// Telemetry records are freed with their frames, and results do not depend on threads.
 #[test]
 fn telemetry_is_the_same_on_any_number_of_threads() {
     let of = |threads: usize| {

@@ -1,6 +1,5 @@
-//! A transport that uses everything that ends of flows may: probes in a class of their own, paths that the sender
-//! chooses, control frames of the sender, telemetry there and back. It sends nothing again. Both ends write down what
-//! they see.
+//! A transport that uses all optional features of ends of flows: probes in their own class, paths chosen by the sender,
+//! control frames of the sender, telemetry in both directions. It never retransmits. Both ends log their observations.
 
 use protocols::custom::{AnyReceiver, AnySender, CustomTransport, Transport};
 use protocols::endpoint::{Ctx, Offer, Receipt, Receiver, Reply, Segment, Sender, SenderStatistics};
@@ -14,37 +13,37 @@ pub const PROBE_CLASS: u8 = 1;
 pub const PAYLOAD: u16 = 1000;
 pub const HEADER: u16 = 78;
 
-/// What one end saw of a frame.
+/// A frame as observed by one end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Seen {
-    /// Source and number of the flow, and whether its sender saw this.
+    /// Source and number of the flow. `by_sender` is true if the sender received the frame.
     pub flow: (u32, u32),
     pub by_sender: bool,
     pub kind: Kind,
     pub seq: u64,
     pub class: u8,
     pub entropy: u32,
-    /// What the control frame said.
+    /// Number in the control frame.
     pub number: u64,
     pub stamp: Time,
-    /// When, on the clock of this end.
+    /// Arrival time on the clock of this end.
     pub at: Time,
     pub hops: Vec<Hop>,
 }
 
 pub type Log = Arc<Mutex<Vec<Seen>>>;
 
-/// What flows do.
+/// Parameters of the transport.
 #[derive(Clone, Debug, Default)]
 pub struct Toy {
-    /// Probes before the data, each by another number.
+    /// Number of probes before the data, each with another entropy.
     pub probes: u32,
-    /// Data frames go by this many numbers in turn; 0: by the flow's own.
+    /// Number of entropies that data frames use in turn. 0 uses the flow's own entropy.
     pub entropies: u32,
-    /// From one data frame to the next, on the sender's clock.
+    /// Interval between data frames, on the sender's clock.
     pub gap: Time,
     pub collects: bool,
-    /// Its senders send no control frames.
+    /// Whether senders omit control frames.
     pub silent: bool,
     pub log: Log,
 }
@@ -54,7 +53,7 @@ impl Toy {
         TransportParameters::Custom(CustomTransport::new(self.clone()))
     }
 
-    /// What was seen, in an order that no thread decides.
+    /// Returns the observations in an order that does not depend on threads.
     pub fn seen(&self) -> Vec<Seen> {
         let mut seen = self.log.lock().unwrap().clone();
         seen.sort_by_key(|it| (it.flow, it.by_sender, it.at, it.kind as u8, it.seq));

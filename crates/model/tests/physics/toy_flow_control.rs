@@ -1,5 +1,5 @@
-//! A flow control in one file, as ARCHITECTURE.md says that one is added: accounts share what is free with those that
-//! stop their neighbours already.
+//! A user-defined flow control in one file, as described in ARCHITECTURE.md: accounts share the free buffer with those
+//! that already pause a neighbour.
 
 use crate::bench::*;
 use fabric::generate::{TierLinks, leaf_spine};
@@ -7,7 +7,7 @@ use model::custom::{Account, CustomStop, StopRule};
 use model::parameters::*;
 use units::Time;
 
-/// XOFF at an eighth of what is free, or at less, the more accounts stop.
+/// XOFF at an eighth of the free buffer, or at less if several accounts pause.
 #[derive(Debug)]
 struct Shared {
     by_stopping: bool,
@@ -24,7 +24,7 @@ impl StopRule for Shared {
     }
 }
 
-/// Twelve hosts at four leaves; eight send to one under PFC, which has a rule or does as it always does.
+/// Twelve hosts at four leaves. Eight send to one under PFC, with a user-defined rule or without.
 fn setup_with(rule: Option<Shared>, threads: usize) -> Setup {
     let links = TierLinks { host: link(10, 500), edge: link(10, 500), core: link(10, 500) };
     let flows = (3..11).map(|src| flow(src, 0, 200_000));

@@ -1,5 +1,5 @@
-//! An action on overload in one file, as ARCHITECTURE.md says that one is added: a frame that finds no room goes by the
-//! port towards a switch where least waits.
+//! A user-defined overload action in one file, as described in ARCHITECTURE.md: a frame without room leaves by the port
+//! towards a switch with the least backlog.
 
 use crate::bench::*;
 use fabric::NodeId;
@@ -10,7 +10,7 @@ use protocols::frame::Frame;
 use units::Time;
 use units::random::Stream;
 
-/// Up to so many times.
+/// Largest number of detours per frame.
 #[derive(Clone, Copy, Debug)]
 struct LeastWaiting(u8);
 
@@ -30,7 +30,7 @@ impl OverloadState for LeastWaiting {
     }
 }
 
-/// Twelve hosts at four leaves; six send to one.
+/// Twelve hosts at four leaves. Six send to one.
 fn setup_with(rule: Option<LeastWaiting>, threads: usize) -> Setup {
     let links = TierLinks { host: link(10, 500), edge: link(10, 500), core: link(10, 500) };
     let flows = (3..9).map(|src| flow(src, 0, 200_000));

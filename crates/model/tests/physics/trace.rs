@@ -1,4 +1,4 @@
-//! A trace of everything, against the books and against itself.
+//! A full trace, checked against the packet account and for consistency.
 
 use crate::bench::*;
 use crate::conservation::network;
@@ -32,10 +32,11 @@ fn count(rows: &[TraceRow], name: &str, of: impl Fn(&TraceRow) -> bool) -> u64 {
     rows.iter().filter(|row| row.event.name() == name && of(row)).count() as u64
 }
 
-/// What happened to a packet is a chain: it leaves no sooner than it came, and arrives where and when it was sent to.
+/// Checks that the events of a packet form a chain: it leaves no earlier than it arrived, and arrives at the announced
+/// node and time.
 pub fn check_chain(fabric: &Fabric, rows: &[&TraceRow]) {
     assert_eq!(rows[0].event.name(), "created", "{rows:?}");
-    // The node that holds it since when, or the node, port and time at which it will arrive.
+    // The node that holds it and since when, or the node, port and time of its next arrival.
     let mut held = Some((rows[0].node, rows[0].at));
     let mut flying: Option<(NodeId, u16, Time)> = None;
     for (at, row) in rows.iter().enumerate() {
@@ -51,7 +52,7 @@ pub fn check_chain(fabric: &Fabric, rows: &[&TraceRow]) {
                 flying = Some((peer.peer, peer.peer_port, *until));
             }
             TraceEvent::Dropped { .. } => {
-                // Where it was, or where it would have arrived.
+                // At its current node, or at that of its next arrival.
                 let there = held.map(|held| held.0).or(flying.map(|(node, ..)| node.0));
                 assert_eq!(there, Some(row.node), "{rows:?}");
                 if let (None, Some((_, _, until))) = (held, flying) {
@@ -101,13 +102,13 @@ fn a_trace_of_everything_agrees_with_the_books_and_changes_nothing() {
         let open = chains.values().filter(|rows| !rows[rows.len() - 1].event.is_end()).count() as u64;
         assert_eq!(open, packets.in_flight, "seed {seed}");
 
-        // What one port sends, the other receives, unless the link lost it or it is under way.
+        // The other port receives all sent frames, except those lost by the link or in flight.
         let out = told.captured.iter().filter(|captured| captured.outbound).count();
         let started = count(rows, "started", |_| true) as usize;
         let control = told.captured.iter().filter(|captured| captured.frame.is_mac_control());
         assert_eq!(out, started + control.filter(|captured| captured.outbound).count(), "seed {seed}");
 
-        // Who does not look sees the same run.
+        // The run without a trace has equal results.
         let (mut plain, mut watched) = (run(network(seed, 1).0), told);
         (watched.trace, watched.captured) = Default::default();
         let bare = |told: &mut Told| format!("{told:?}");
@@ -129,7 +130,7 @@ fn a_trace_is_the_same_on_any_number_of_threads() {
     }
 }
 
-/// What is chosen is what the whole trace holds of it.
+/// A filtered trace equals that part of the full trace.
 #[test]
 fn chosen_flows_ports_and_times_are_a_part_of_everything() {
     for seed in 0..8 {
@@ -141,7 +142,7 @@ fn chosen_flows_ports_and_times_are_a_part_of_everything() {
             run(setup).trace
         };
         let inside = |row: &TraceRow| row.at >= from && row.at < until;
-        // Numbers are given in the order of the trace: compare what packets are, not what they are called.
+        // Packet numbers depend on the trace, so compare all other fields.
         let plain = |row: &TraceRow| {
             let packet = row.packet.map(|packet| stats::trace::TracedPacket { number: 0, ..packet });
             format!("{:?}", TraceRow { packet, ..row.clone() })

@@ -1,4 +1,4 @@
-//! Switches that trim: closed forms of a burst, and the books of random networks.
+//! Switches that trim: closed forms of a burst, and conservation in random networks.
 
 use crate::bench::*;
 use crate::conservation::network;
@@ -14,7 +14,7 @@ pub fn trim() -> TrimParameters {
     TrimParameters { header_class: 6, classes: 1 << 3, ..TrimParameters::default() }
 }
 
-/// Queues of so many frames, and header queues of so many headers.
+/// Queues of `packets` frames, and header queues of `headers` headers.
 pub fn trimming(trim: TrimParameters, packets: u32, headers: u32) -> SwitchParameters {
     SwitchParameters {
         buffer: Buffer::PerQueue { limit: QueueLimit::Packets(packets) },
@@ -32,7 +32,7 @@ fn burst(senders: u32, frames: u64, switch: SwitchParameters) -> Told {
 
 fn burst_setup(senders: u32, frames: u64, switch: SwitchParameters) -> Setup {
     let fabric = single_switch(senders + 1, link(100, 100)).unwrap();
-    // Sources of datagrams count whole frames against their size.
+    // Sizes of datagram sources count whole frames.
     let process = Process::Constant { rate: Rate::from_gbps(100) };
     let flows = (0..senders).map(|src| datagrams(src, senders, process, 1518, frames * 1518));
     let mut setup = setup(fabric, plan(senders + 1, flows));
@@ -40,8 +40,8 @@ fn burst_setup(senders: u32, frames: u64, switch: SwitchParameters) -> Setup {
     setup
 }
 
-/// Of n frames that come at one instant one goes at once and `room` wait; the others arrive as headers, and ahead of
-/// what waits.
+/// Of n simultaneous frames, one starts at once and `room` are queued. The others are trimmed, and their headers
+/// overtake the queue.
 #[test]
 fn of_a_burst_exactly_what_has_no_room_is_trimmed() {
     for (senders, room) in [(4u64, 2u64), (10, 5), (16, 8), (3, 4)] {
@@ -58,9 +58,9 @@ fn of_a_burst_exactly_what_has_no_room_is_trimmed() {
     }
 }
 
-/// Under overload for long, headers take their share of the link and data has the rest: with n senders at line rate of
-/// whom each data frame costs 1538 bytes of wire and each header 84, x whole frames and y headers a unit of time fill
-/// it, and x + y came: x = (1 - n 84/1538) / (1 - 84/1538) of the line.
+/// Under lasting overload, headers use part of the link and data uses the rest. With n senders at line rate, data
+/// frames of 1538 bytes on the wire and headers of 84, x data frames and y headers fill a unit of time and x + y = n: x
+/// = (1 - n 84/1538) / (1 - 84/1538) of the line rate.
 #[test]
 fn goodput_under_overload_is_the_lines_less_the_headers() {
     for senders in [2u32, 4, 8] {
@@ -69,18 +69,18 @@ fn goodput_under_overload_is_the_lines_less_the_headers() {
         let trims = told.summary.trims.as_ref().unwrap();
         let header = 84.0 / 1538.0;
         let share = (1.0 - f64::from(senders) * header) / (1.0 - header);
-        // While they send: what waits at the end is a queue at most.
+        // The backlog at the end is at most one queue.
         let expected = share * 2000.0;
         let whole = (trims.payload_bytes / 1472) as f64;
         assert!((whole - expected).abs() <= 10.0, "{senders}: {whole} of {expected}");
     }
 }
 
-/// A header queue of h headers: what finds it full goes back, or is lost; nothing else.
+/// With a header queue of h headers, those that find it full are returned or dropped.
 #[test]
 fn headers_without_room_go_back_or_are_lost() {
     for (full, returned, lost) in [(HeaderFull::Return, 7, 0), (HeaderFull::Drop, 0, 7)] {
-        // 16 at once: one on the wire, 2 wait, 13 are cut, 6 of them find room as headers.
+        // 16 at once: one on the wire, 2 queued, 13 trimmed, of which 6 find room as headers.
         let told = burst(16, 1, trimming(TrimParameters { full, ..trim() }, 2, 6));
         assert!(told.summary.passes() && told.summary.warnings.len() == usize::from(lost > 0), "{:?}", told.summary);
         let packets = &told.summary.packets;
@@ -90,7 +90,7 @@ fn headers_without_room_go_back_or_are_lost() {
     }
 }
 
-/// The tail's place goes to the frame that arrives; as many are cut either way.
+/// The arriving frame replaces the last one of the queue. The number of trims is equal in both cases.
 #[test]
 fn the_tail_makes_room_for_the_last_to_come() {
     let with = |victim| burst(8, 1, trimming(TrimParameters { victim, ..trim() }, 3, 100));
@@ -104,12 +104,12 @@ fn the_tail_makes_room_for_the_last_to_come() {
     };
     let (first, last) = (whole(&arriving), whole(&tail));
     assert_eq!((first.len(), last.len()), (4, 4));
-    // The one on the wire and two that nobody displaced are the same; the place of the youngest is not.
+    // The frame on the wire and two queued frames are equal in both runs. The last position is not.
     assert_eq!(first.iter().filter(|src| last.contains(src)).count(), 3);
 }
 
-/// Random networks with failures, lossy links and everything else: every frame is delivered whole, trimmed, returned
-/// or lost by a cause, in packets and bytes, on any number of threads.
+/// Random networks with failures and lossy links: each frame is delivered whole, trimmed, returned or dropped with a
+/// cause, in frames and bytes, on any number of threads.
 #[test]
 fn random_networks_that_trim_keep_their_books() {
     let (mut trims, mut returned, mut spurious) = (0, 0, 0);
@@ -157,7 +157,7 @@ fn random_networks_that_trim_keep_their_books() {
     assert!(trims > 1000 && returned > 10 && spurious > 0, "{trims} {returned} {spurious}");
 }
 
-/// Without trimming the same burst is lost: the control.
+/// Negative control: without trimming the burst is lost.
 #[test]
 fn without_trimming_the_burst_is_lost() {
     let mut switch = trimming(trim(), 2, 6);
@@ -167,7 +167,7 @@ fn without_trimming_the_burst_is_lost() {
     assert_eq!(told.summary.simulated_ps, Time::from_ms(1).as_ps());
 }
 
-/// Cut payload: headers wait in their place, so that everything arrives in the order in which it came.
+/// Cut payload: headers keep their queue position, so frames arrive in order.
 #[test]
 fn headers_of_cut_payload_keep_their_place() {
     let trim = TrimParameters { scheme: Scheme::SameQueue, full: HeaderFull::Drop, ..trim() };
@@ -178,7 +178,7 @@ fn headers_of_cut_payload_keep_their_place() {
     let packets = &told.summary.packets;
     assert_eq!(packets.delivered_whole + packets.delivered_trimmed, 18);
     assert!(packets.delivered_trimmed > 0 && told.dropped("header queue full") == 0);
-    // At the port, frames leave in the order in which they came.
+    // Frames leave the port in order of arrival.
     let node = told.trace.iter().find(|row| row.event.name() == "queued").unwrap().node;
     let switch = told.trace.iter().filter(|row| row.node == node);
     let order = |what: &str| -> Vec<u64> {
@@ -189,7 +189,7 @@ fn headers_of_cut_payload_keep_their_place() {
     assert_eq!(order("started"), order("arrived"), "first come, first served");
 }
 
-/// SFC: from the watermark on, headers go back to their own source, and nothing but what was below it goes on.
+/// SFC: above the watermark, headers return to their own source. Only frames below it are forwarded.
 #[test]
 fn from_the_watermark_on_headers_go_back() {
     for (watermark, waiting) in [(Some(Watermark::Packets(3)), 3), (Some(Watermark::Bytes(3000)), 2), (None, 8)] {
@@ -202,14 +202,14 @@ fn from_the_watermark_on_headers_go_back() {
     }
 }
 
-/// Only the leaves trim: what overflows at a spine is lost.
+/// Only the leaves trim. Overflow at a spine is dropped.
 #[test]
 fn tiers_that_do_not_trim_drop() {
     let fabric =
         || leaf_spine(3, 1, 4, 1, TierLinks { host: link(100, 100), edge: link(100, 100), core: link(100, 100) });
     let with = |tiers| {
         let process = Process::Constant { rate: Rate::from_gbps(100) };
-        // Two leaves at full rate over one spine towards the third: it overflows at the spine.
+        // Two leaves at full rate over one spine towards the third leaf: the spine overflows.
         let flows = [(0, 8), (1, 9), (4, 10), (5, 11)].map(|(src, dst)| datagrams(src, dst, process, 1518, 200 * 1518));
         let mut setup = setup(fabric().unwrap(), plan(12, flows));
         setup.switch = trimming(TrimParameters { tiers, ..trim() }, 8, 1000);
@@ -225,7 +225,7 @@ fn tiers_that_do_not_trim_drop() {
     assert!(leaves.dropped("queue full") > 100, "{:?}", leaves.summary.packets);
 }
 
-/// A receiver that hears of headers is told at once what is missing; without, the sender waits for its timer.
+/// A receiver that gets headers reports missing payload at once. Otherwise the sender waits for its timer.
 #[test]
 fn transports_that_hear_of_trims_need_no_timer() {
     let with = |kind: &str, settings: &[(&str, &str)], size_bytes, hears| {
@@ -237,7 +237,7 @@ fn transports_that_hear_of_trims_need_no_timer() {
         setup.duration = Time::from_ms(400);
         run(setup)
     };
-    // Nothing follows the last packet of a flow that would tell of it.
+    // No packet follows the last one of a flow that could reveal its loss.
     let timeout: &[(&str, &str)] = &[("timeout", "10ms")];
     for (kind, settings, size) in
         [("roce", timeout, 2000), ("tcp", &[("min_rto", "10ms"), ("initial_rto", "10ms")], 60_000)]
@@ -257,7 +257,7 @@ fn transports_that_hear_of_trims_need_no_timer() {
     }
 }
 
-/// A trace tells of each trim, return and lost header where it happened, and ends every packet once.
+/// A trace contains each trim, return and lost header at its node, and ends each packet once.
 #[test]
 fn a_trace_follows_headers() {
     for trim in [
@@ -279,7 +279,7 @@ fn a_trace_follows_headers() {
         assert_eq!(count("delivered"), packets.delivered_whole + packets.delivered_trimmed);
         assert_eq!(count("consumed"), packets.returned_to_source);
         assert_eq!(count("dropped"), packets.dropped.values().sum::<u64>());
-        // Every frame that left a queue joined one, or went at once; nothing is told twice.
+        // Each frame that left a queue was enqueued before, or started at once. No event is duplicated.
         assert_eq!(count("started"), count("arrived"), "nothing is under way at the end");
         let mut ends = std::collections::BTreeMap::<u64, u32>::new();
         for row in told.trace.iter().filter(|row| row.event.is_end()) {
@@ -290,8 +290,8 @@ fn a_trace_follows_headers() {
     }
 }
 
-/// What share of what arrives each of four senders gets past a queue of eight frames, with frames of 1500 B at half the
-/// rate of the link, where each starts `step` after the one before.
+/// Returns the share of frames of each of four senders that passes a queue of eight frames. Each sends frames of 1500
+/// bytes at half the link rate, and starts `step` after the previous one.
 fn shares_of_a_trimmed_port(process: impl Fn(Rate) -> Process, step: Time) -> Vec<f64> {
     let rate = Rate::from_gbps(50);
     let start = |src: u32| traffic::Start::At(step * u64::from(src));
@@ -310,9 +310,9 @@ fn shares_of_a_trimmed_port(process: impl Fn(Rate) -> Process, step: Time) -> Ve
     told.goodput.iter().map(|&bytes| bytes as f64 / total as f64).collect()
 }
 
-/// A full queue gives the place that comes free to whoever comes next. Constant senders out of step come in the same
-/// order for ever, so the same ones find it: fixed phases lock others out. In step the switch lets them take turns, and
-/// without phases chance does.
+/// A full queue gives its free slot to the next arrival. Constant senders out of phase arrive in a fixed order, so the
+/// slot always falls to a few of them: fixed phases cause lockout. With equal phases the switch rotates the order, and
+/// with random gaps chance decides.
 #[test]
 fn fixed_phases_lock_constant_senders_out() {
     let constant = |rate| Process::Constant { rate };

@@ -1,5 +1,4 @@
-//! Frames that turn around (PABO) or take detours (DIBS): what is lost and why, whether frames retrace their paths,
-//! and whether the books close whatever else goes on.
+//! Frames that bounce (PABO) or detour (DIBS): causes of losses, retraced paths, and conservation.
 
 use crate::bench::*;
 use crate::conservation::network;
@@ -25,7 +24,7 @@ fn bounce(pabo: BounceParameters, packets: u32) -> SwitchParameters {
     }
 }
 
-/// Bursts of all `senders` to `receiver`, one millisecond apart.
+/// Bursts of all `senders` to `receiver`, 1 ms apart.
 fn bursts(fabric: &Fabric, senders: &[u32], receiver: u32, frames: u32) -> traffic::Plan {
     let process = Process::Bursts { frame_gap: Time::from_ns(500), frames_per_burst: frames, pause: Time::from_ms(1) };
     let bytes = 2 * u64::from(frames) * 1518;
@@ -37,8 +36,8 @@ fn turns(told: &Told) -> &stats::turns::TurnSummary {
     told.summary.turns.as_ref().expect("a switch that turns frames")
 }
 
-/// Every frame that bounced n times crossed `path + 2 n` switches: it went back the way it came, and again. One that
-/// came back to its host crossed one less, since a host is no switch.
+/// Checks that each frame with n bounces crossed `path + 2 n` switches, since a bounce retraces one hop and repeats it.
+/// A frame that returned to its host crossed one less, since a host is no switch.
 fn retraces(told: &Told, path: usize) {
     let turns = turns(told);
     let sum = |counts: &[u64]| counts.iter().enumerate().map(|(value, frames)| value as u64 * frames).sum::<u64>();
@@ -53,7 +52,7 @@ fn retraces(told: &Told, path: usize) {
     }
 }
 
-/// Whatever theta, lambda and room are, one direction loses nothing and everybody retraces his path.
+/// For any theta, lambda and limits, one direction of traffic loses nothing and all frames retrace their paths.
 #[test]
 fn traffic_in_one_direction_loses_nothing() {
     let mut random = Stream::new(1, 0, purpose("one direction"));
@@ -61,7 +60,7 @@ fn traffic_in_one_direction_loses_nothing() {
         let stream = &mut random;
         let (fabric, senders, receiver, path) = match stream.below(3) {
             0 => (tree(&[3, 1], 1, 1, links(10)).unwrap(), vec![0, 1, 2], 3, 3),
-            // Senders in other pods, over equal paths.
+            // Senders in other pods, over equal-cost paths.
             1 => (fat_tree(4, links(10)).unwrap(), vec![4, 6, 9, 11, 13], 0, 5),
             _ => (line(4, 2, link(10, 50), link(10, 50)).unwrap(), vec![0, 1], 6, 4),
         };
@@ -86,8 +85,8 @@ fn traffic_in_one_direction_loses_nothing() {
     }
 }
 
-/// The way back by the switch's own routes is the same on a tree; on equal paths it is another, and may be that of
-/// more frames than it can carry: only the arrival port promises a place on the way back.
+/// On a tree, the route to the source leads by the arrival port. With equal-cost paths it may be another port, which
+/// may receive more frames than it can carry: only the arrival port guarantees capacity for the return path.
 #[test]
 fn a_source_lookup_is_the_arrival_port_on_a_tree() {
     let on = |fabric: &Fabric, senders: &[u32], receiver, back| {
@@ -111,7 +110,7 @@ fn a_source_lookup_is_the_arrival_port_on_a_tree() {
     assert_ne!(arrival, lookup);
 }
 
-/// A reverse port can receive more than it sends when traffic runs both ways: then, and only so, frames are lost.
+/// With traffic in both directions a reverse port can receive more than it sends. Only then are frames lost.
 #[test]
 fn losses_have_the_bounce_queue_as_their_cause() {
     let fabric = line(3, 2, link(10, 50), link(10, 50)).unwrap();
@@ -129,7 +128,7 @@ fn losses_have_the_bounce_queue_as_their_cause() {
     assert!(told.summary.warnings[0].starts_with("bounce storm: "), "{:?}", told.summary.warnings);
 }
 
-/// A limit is kept, and what it costs has its own cause.
+/// A bounce limit holds, and its losses have their own cause.
 #[test]
 fn a_frame_at_its_limit_bounces_no_more() {
     let fabric = tree(&[3, 1], 1, 1, links(10)).unwrap();
@@ -147,7 +146,7 @@ fn a_frame_at_its_limit_bounces_no_more() {
     assert!(bound.summary.passes());
 }
 
-/// Bounced frames go ahead of those that were never bounced, within their class and not beyond it.
+/// Bounced frames precede those without a bounce, within their class only.
 #[test]
 fn frames_that_come_back_to_their_host_are_sent_again() {
     let fabric = tree(&[3, 1], 1, 1, links(10)).unwrap();
@@ -160,7 +159,7 @@ fn frames_that_come_back_to_their_host_are_sent_again() {
     assert!(told.summary.passes());
 }
 
-/// ECN marks and DCTCP slows down while switches bounce; PFC stops one class while another bounces.
+/// ECN marks and DCTCP reduces its rate while switches bounce. PFC pauses one class while another bounces.
 #[test]
 fn other_mechanisms_act_beside_it() {
     let fabric = tree(&[3, 1], 1, 1, links(10)).unwrap();
@@ -186,7 +185,7 @@ fn other_mechanisms_act_beside_it() {
     assert!(told.summary.passes() && told.dropped("lossless queue full") == 0, "{:?}", told.summary.checks);
 }
 
-/// DIBS absorbs a burst that tail drop loses, without ever leaving the account open.
+/// DIBS absorbs a burst that tail drop loses, and the packet account closes.
 #[test]
 fn detours_use_the_neighbours_buffers() {
     let fabric = fat_tree(4, links(10)).unwrap();
@@ -203,7 +202,7 @@ fn detours_use_the_neighbours_buffers() {
     assert!(lost(&detoured) * 2 < lost(&dropped), "{} and {}", lost(&detoured), lost(&dropped));
 }
 
-/// Random networks with failures, lossy links, PFC and everything else: books close, on any number of threads.
+/// Conservation in random networks with failures, lossy links and PFC, on any number of threads.
 #[test]
 fn random_networks_that_turn_frames_keep_their_books() {
     let mut turned = [0, 0];

@@ -1,5 +1,5 @@
-//! Frames that bounce, one by one, from traces of everything: with traffic in both directions too, a frame walks over
-//! links that exist, a bounce takes it back where it came from, and every loss has a cause of the bounce's own.
+//! Bounced frames, one by one, from full traces with traffic in both directions: frames use existing links, a bounce
+//! returns a frame to the previous node, and each loss has a cause of the bounce mechanism.
 
 use crate::bench::*;
 use crate::trace::check_chain;
@@ -14,10 +14,11 @@ use traffic::{ENDLESS, Process};
 use units::random::{Stream, purpose};
 use units::{Rate, Time};
 
-/// Where a frame goes: forwards it gains a switch, bounced it loses the last. How often it bounced.
+/// Checks the path of a frame: forwarding appends a switch, a bounce removes the last one. Returns its number of
+/// bounces.
 fn check_walk(fabric: &Fabric, rows: &[&TraceRow]) -> u8 {
     let mut way = vec![rows[0].node];
-    // How often it bounced, and whether the step that comes next is one back.
+    // Number of bounces, and whether the next step is backwards.
     let (mut bounces, mut back) = (0u8, false);
     for row in rows {
         match &row.event {
@@ -47,7 +48,7 @@ fn check_walk(fabric: &Fabric, rows: &[&TraceRow]) -> u8 {
     bounces
 }
 
-/// Poisson sources between random hosts, some of them in both directions; and flows of a transport among them.
+/// Poisson sources between random host pairs, in both directions, plus flows of a transport.
 fn network(seed: u64) -> Setup {
     let mut random = Stream::new(seed, 0, purpose("walks"));
     let stream = &mut random;
@@ -64,7 +65,7 @@ fn network(seed: u64) -> Setup {
     };
     let pairs: Vec<(u32, u32)> = (0..6).map(|_| pair()).collect();
     let process = Process::Poisson { rate: Rate::from_gbps(3 + stream.below(6)) };
-    // There and back; the sender of each flow is its entry.
+    // Both directions. The traffic entry is the index of the sender.
     let ways = pairs.iter().flat_map(|&(src, dst)| [(src, dst), (dst, src)]);
     let sources = ways.map(|(src, dst)| traffic::Flow { traffic: 0, ..datagrams(src, dst, process, 1518, ENDLESS) });
     let flows = pairs.iter().map(|&(src, dst)| flow(src, dst, 60_000));
@@ -123,8 +124,8 @@ fn a_frame_walks_on_the_fabric_and_a_bounce_takes_it_back() {
     assert!(most > 10 && home > 50 && slowed > 10, "{most} bounces, {home} home, slowed {slowed} times");
 }
 
-/// Persistent overload from senders that slow down for what comes back bounces less, and the counter tells why; where
-/// nobody is told to, nobody does.
+/// Under lasting overload, senders that reduce their rate for bounced frames cause fewer bounces, and a counter records
+/// it. Without this option no sender reduces its rate.
 #[test]
 fn senders_that_halve_bounce_less() {
     let ten = link(10, 50);
@@ -157,7 +158,7 @@ fn senders_that_halve_bounce_less() {
     assert_eq!(format!("{halve:?}"), format!("{two:?}"), "on two threads");
 }
 
-/// The storm detector looks as often as it is told, and the run is the same.
+/// The interval of the storm detector has no effect on the run.
 #[test]
 fn looking_for_storms_changes_nothing() {
     let with = |storm| {

@@ -1,4 +1,4 @@
-//! Pause storms: a host that never lets go, and a ring of switches that wait for each other.
+//! Pause storms of a host, and of a ring of switches in deadlock.
 
 use crate::bench::*;
 use fabric::generate::{ring, single_switch};
@@ -16,7 +16,7 @@ fn pfc(watchdog: Option<Action>) -> FlowControl {
     })
 }
 
-/// `H1` sends to `H3`, whose card begins a pause storm after 1 ms, and to `H4`, until 4 ms.
+/// `H1` sends to `H3`, whose network card starts a pause storm at 1 ms, and to `H4`, until 4 ms.
 fn storm(watchdog: Option<Action>, until: Option<Time>) -> Told {
     let fabric = single_switch(4, link(10, 500)).unwrap();
     let node = fabric.host_node(2);
@@ -33,12 +33,12 @@ fn storm(watchdog: Option<Action>, until: Option<Time>) -> Told {
     told
 }
 
-/// Payload of an entry by millisecond.
+/// Returns the payload bytes of an entry per millisecond.
 fn by_ms(told: &Told, entry: u8) -> Vec<u64> {
     told.goodput_looks.iter().filter(|look| look.0 == entry).map(|look| look.1).collect()
 }
 
-/// 2 Gbps of frames of 1020 bytes on the wire, 954 of payload.
+/// 2 Gbps of frames of 1020 bytes on the wire, with 954 bytes of payload.
 const FULL: u64 = 2_000_000 / 8 * 954 / 1020;
 
 #[test]
@@ -56,7 +56,7 @@ fn dropping_frees_the_others() {
     let (victim, bystander) = (by_ms(&told, 0), by_ms(&told, 1));
     assert_eq!(victim[3], 0);
     assert!(bystander[3] > FULL * 99 / 100, "{bystander:?}");
-    // From 1.5 ms on all frames to H3 are lost, 245 of them a millisecond, and those that had waited.
+    // From 1.5 ms on all frames to H3 are lost, 245 per millisecond, plus the frames queued before.
     let dropped = told.dropped("pause storm");
     assert!((1_550..1_750).contains(&dropped), "{dropped}");
     assert!(told.summary.warnings[0].contains("1 pause storm and"), "{:?}", told.summary.warnings);
@@ -70,7 +70,7 @@ fn dropping_frees_the_others() {
     assert_eq!((found.storms, found.over, found.dropped_packets), (1, 0, dropped));
     let [at] = &found.ports[..] else { panic!("{:?}", found.ports) };
     assert_eq!((at.node.as_str(), at.peer.as_str(), at.class), ("S1", "H3", 3));
-    // Stopped from 1 ms on, and found 0.5 ms later: the pause takes a frame and the link's delay to come, and 384 ns.
+    // Paused from 1 ms on, and detected 0.5 ms later: the pause takes a frame, the link's delay and 384 ns.
     let begins = Time::from_us(8_000).as_ps() - at.storm_ps;
     assert!((1_500_900_000..1_502_100_000).contains(&begins), "{begins}");
     assert_eq!(found.total_ps, at.storm_ps);
@@ -85,7 +85,7 @@ fn forwarding_loses_nothing_and_ignores_the_card() {
     assert_eq!(told.dropped("pause storm"), 0);
 }
 
-/// The last pause is heard at 2.68 ms and stops for 3.36 ms; 0.7 ms later the storm is over.
+/// The last pause is received at 2.68 ms and lasts 3.36 ms. 0.7 ms later the storm is over.
 #[test]
 fn a_storm_that_ends_is_over() {
     let told = storm(Some(Action::Drop), Some(Time::from_ms(3)));
@@ -93,7 +93,7 @@ fn a_storm_that_ends_is_over() {
     assert_eq!(victim[2], 0);
     let found = told.summary.pause_storms.as_ref().unwrap();
     assert_eq!((found.storms, found.over), (1, 1));
-    // The trace has both ends of it.
+    // The trace contains both ends of it.
     let ends: Vec<(&str, Time)> =
         told.trace.iter().map(|row| (row.event.name(), row.at)).filter(|end| end.0.starts_with("storm")).collect();
     let [("storm", begun), ("storm over", over)] = ends[..] else { panic!("{ends:?}") };
@@ -102,7 +102,7 @@ fn a_storm_that_ends_is_over() {
     assert!(victim[7] > FULL * 99 / 100, "{victim:?}");
 }
 
-/// Four switches that wait for each other: the watchdog breaks the circle, again and again, where nothing moved before.
+/// Four switches in a deadlock: the watchdog breaks it repeatedly. Without it no frame moves.
 #[test]
 fn a_deadlock_is_broken() {
     let with = |watchdog| {
@@ -134,7 +134,7 @@ fn a_deadlock_is_broken() {
     };
     let (stuck, freed, passed) = (with(None), with(Some(Action::Drop)), with(Some(Action::Forward)));
     let delivered = |told: &Told| told.summary.packets.delivered_whole;
-    // It locks up within 20 us and is freed 0.5 ms later; 0.7 ms after that the storm is over: four times in the 5 ms.
+    // The ring deadlocks within 20 us, is freed 0.5 ms later, and the storm ends 0.7 ms after that: four times in 5 ms.
     assert!(delivered(&freed) > 3 * delivered(&stuck), "{} and {}", delivered(&freed), delivered(&stuck));
     assert!(freed.dropped("pause storm") > 0);
     assert!(delivered(&passed) > 3 * delivered(&stuck), "{} and {}", delivered(&passed), delivered(&stuck));
