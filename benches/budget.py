@@ -97,7 +97,7 @@ def sources(tidegate, addresses):
 
 def main():
     parser = argparse.ArgumentParser(description="Where the instructions of a packet-hop go.")
-    parser.add_argument("--tidegate", default="target/release/tidegate")
+    parser.add_argument("--tidegate", default="target/distribution/tidegate")
     parser.add_argument("--files", action="store_true", help="print the files of each purpose")
     parser.add_argument("case", nargs="*", default=["benches/dense-datagram.toml", "20us", "60us", "fabric.k=8"])
     arguments = parser.parse_args()

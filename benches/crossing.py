@@ -26,7 +26,7 @@ PURPOSES = {
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--tidegate", default=ROOT / "target/release/tidegate")
+    parser.add_argument("--tidegate", default=ROOT / "target/distribution/tidegate")
     parser.add_argument("--ranks", type=int, default=2)
     parser.add_argument("scenario", nargs="?", default=ROOT / "benches/dense-datagram.toml")
     parser.add_argument("--duration", default="400us")

@@ -91,7 +91,7 @@ def count(tidegate, scenario, duration, overrides):
 
 def main():
     parser = argparse.ArgumentParser(description="What mechanisms cost, in instructions per packet-hop.")
-    parser.add_argument("--tidegate", default="target/release/tidegate", help="the program, built already")
+    parser.add_argument("--tidegate", default="target/distribution/tidegate", help="the program, built already")
     arguments = parser.parse_args()
     for title, (scenario, short, long, given), rows in GROUPS:
         print(f"{title}: {' '.join([scenario, short, long, *given])}", flush=True)

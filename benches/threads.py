@@ -77,7 +77,7 @@ class Run:
 def main():
     """Everything."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--tidegate", default=str(ROOT / "target/release/tidegate"))
+    parser.add_argument("--tidegate", default=str(ROOT / "target/distribution/tidegate"))
     parser.add_argument("--pairs", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=10.0)
     parser.add_argument("--limit", type=float, default=10.0)

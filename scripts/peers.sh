@@ -1,13 +1,13 @@
 #!/bin/bash
 # Prints our side of experiments/peers/README.md: what Tidegate gives for the networks and traffic of other simulators.
 #
-#   scripts/peers.sh [TIDEGATE]     the binary, target/release/tidegate without
+#   scripts/peers.sh [TIDEGATE]     the binary, target/distribution/tidegate without
 #
 # Completion times of rows are those of fct.txt, which end with the last acknowledgement at the sender, as the others' do; the
 # lines of TCP have those at the receiver.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-tidegate=${1:-target/release/tidegate}
+tidegate=${1:-target/distribution/tidegate}
 results=$(mktemp -d)
 trap 'rm -rf "$results"' EXIT
 

@@ -87,7 +87,7 @@ profdata() {
 build() {
     local folder=$1 flags=$2
     CARGO_TARGET_DIR="$target/$folder" RUSTFLAGS="${RUSTFLAGS:-} $flags" \
-        cargo build --release --locked --quiet --package tidegate --target "$host"
+        cargo build --profile distribution --locked --quiet --package tidegate --target "$host"
 }
 
 # Prints the hash of the results of each scenario of the training.
@@ -112,12 +112,12 @@ if [ -z "$reader" ]; then
     echo "## NO PROFILE: there is no llvm-profdata of LLVM $llvm; this is an ordinary release build" >&2
     echo "##" >&2
     build release-plain ""
-    program=$target/release-plain/$host/release/tidegate
+    program=$target/release-plain/$host/distribution/tidegate
 else
     echo "building to take a profile"
     build release-training -Cprofile-generate
     echo "training on ${#training[@]} runs"
-    program=$target/release-training/$host/release/tidegate
+    program=$target/release-training/$host/distribution/tidegate
     LLVM_PROFILE_FILE="$work/raw/%p-%m.profraw" train "$program" > "$work/hashes.txt"
     mkdir -p "$target/release-profile"
     profile=$target/release-profile/tidegate.profdata
@@ -126,12 +126,12 @@ else
     # Cargo does not see that the profile is another one.
     rm -rf "$target/release-profiled"
     build release-profiled "-Cprofile-use=$profile"
-    program=$target/release-profiled/$host/release/tidegate
+    program=$target/release-profiled/$host/distribution/tidegate
     # A compiler that makes of a profile another program is not to be released.
     train "$program" | diff "$work/hashes.txt" -
     if $count; then
         build release-plain ""
-        benches/instructions.sh --of "$target/release-plain/$host/release/tidegate" > "$work/plain.txt"
+        benches/instructions.sh --of "$target/release-plain/$host/distribution/tidegate" > "$work/plain.txt"
         benches/instructions.sh --of "$program" > "$work/profiled.txt"
         printf '%-20s %12s %14s %14s %9s\n' scenario packet-hops without with change
         paste "$work/plain.txt" "$work/profiled.txt" |

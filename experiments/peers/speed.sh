@@ -2,7 +2,7 @@
 # Tidegate's speed beside other simulators', each pair of runs one after the other: the tables of docs/peers.md, which
 # says how the others are built. Those that are not given are left out.
 #
-#   experiments/peers/speed.sh [TIDEGATE]    the binary, target/release/tidegate without
+#   experiments/peers/speed.sh [TIDEGATE]    the binary, target/distribution/tidegate without
 #
 #   HTSIM=FOLDER    csg-htsim's sim/datacenter, with htsim_ndp and htsim_roce
 #   FORK=FOLDER     build of HPCC's simulator, with scratch/third
@@ -11,7 +11,7 @@
 #   ONLY=WORDS      only cases whose name has these words
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
-tidegate=$(realpath "${1:-$here/../../target/release/tidegate}")
+tidegate=$(realpath "${1:-$here/../../target/distribution/tidegate}")
 HTSIM=$(realpath -m "${HTSIM:-none}") FORK=$(realpath -m "${FORK:-none}") NS3=$(realpath -m "${NS3:-none}")
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
