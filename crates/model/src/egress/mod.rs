@@ -64,8 +64,6 @@ pub(crate) struct Egress {
     pub busy_ports: u64,
     /// Whether departures are lazy: see [`crate::switch::lazy`].
     pub lazy: bool,
-    /// Whether lazy departures are logged: see [`crate::switch::peak`].
-    pub noting: bool,
     /// Whether all ports use strict priority.
     strict: bool,
     /// Whether the watchdog drops the frames of a class with a pause storm.
@@ -86,7 +84,6 @@ impl Egress {
             due: Due::new(rules.len()),
             busy_ports: 0,
             lazy: false,
-            noting: false,
             strict: rules.iter().all(|rules| rules.scheduler == ClassScheduler::Strict),
             rules,
             drops_in_storms: watchdog.is_some_and(|watchdog| watchdog.action == Action::Drop),

@@ -2,7 +2,6 @@
 
 use super::load::Loads;
 use super::outcome::Crossing;
-use super::peak::Peaks;
 use crate::custom::{Account, CustomStop, StopRule};
 use crate::egress::{Head, Rules};
 use crate::network::Network;
@@ -97,9 +96,8 @@ pub(crate) struct PacketBuffer {
     shared_bytes: u64,
     pub shared_used: u64,
     pub used: u64,
-    /// Maximum of `used`. While `peaks` logs a window, updated at its end.
+    /// Maximum of `used`.
     pub max: u64,
-    pub(super) peaks: Peaks,
     /// Custom rule that replaces XOFF and XON, if a library user supplies one.
     pub(super) stop_rule: Option<Box<RuleOfAccounts>>,
     /// Utilisation and queue length measurements, if enabled.
@@ -155,7 +153,6 @@ impl PacketBuffer {
             shared_used: 0,
             used: 0,
             max: 0,
-            peaks: Peaks::default(),
             stop_rule: network.stop_rule.clone().map(|rule| {
                 let classes = if account_slots == 1 { vec![0] } else { network.classes.clone() };
                 Box::new(RuleOfAccounts { node, classes, rule })
@@ -392,19 +389,8 @@ impl PacketBuffer {
     }
 
     /// Updates the maximum; the counters must be exact.
-    pub fn see_peak(&mut self) {
-        self.peaks.seen += u32::from(self.used > self.max);
+    pub fn update_peak(&mut self) {
         self.max = self.max.max(self.used);
-    }
-
-    /// Starts the log of enqueues and dequeues; the counters must be exact.
-    pub fn begin_peaks(&mut self) {
-        self.peaks.begin(self.used);
-    }
-
-    /// Ends the log and updates the maximum from it; the counters must be exact.
-    pub fn settle_peaks(&mut self) {
-        self.max = self.peaks.end(self.max);
     }
 
     /// Charges an admitted frame to its account and the buffer.

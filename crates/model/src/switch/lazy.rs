@@ -34,10 +34,6 @@ const FEW: usize = 3;
 /// Windows with exact departures before the next test for lazy ones.
 const PATIENCE: u8 = 32;
 
-/// From this many new buffer maxima in a window on, logging all enqueues and dequeues of the next window costs less
-/// than an exact count at each maximum.
-const MANY: u32 = 3;
-
 impl Switch {
     /// Returns whether no feature of this switch rules out lazy departures.
     pub(super) fn can_be_lazy(&self) -> bool {
@@ -60,14 +56,8 @@ impl Switch {
     }
 
     /// Like [`Switch::run`] with lazy departures, and exact ones from the point at which they end.
-    #[inline]
-    pub(super) fn run_lazily(&mut self, window: &mut Window<'_, OnWire>) -> Time {
-        if self.core.egress.noting { self.run_lazily_as::<true>(window) } else { self.run_lazily_as::<false>(window) }
-    }
-
-    /// Logging is selected once per window, as tracing is in `run_as`.
     #[inline(never)]
-    fn run_lazily_as<const NOTING: bool>(&mut self, window: &mut Window<'_, OnWire>) -> Time {
+    pub(super) fn run_lazily(&mut self, window: &mut Window<'_, OnWire>) -> Time {
         // Arrivals lie before the window's end; without one, `next_arrival` is `Time::MAX`.
         let mut last = self.core.wakes_at.min(window.end());
         loop {
@@ -75,7 +65,7 @@ impl Switch {
             if arrival > last {
                 let Core { egress, wakes_at, .. } = &self.core;
                 // Short cut for switches without backlog.
-                if egress.busy_ports == 0 && !egress.noting && *wakes_at >= window.end() {
+                if egress.busy_ports == 0 && *wakes_at >= window.end() {
                     return *wakes_at;
                 }
                 return self.end_lazily(window);
@@ -85,7 +75,7 @@ impl Switch {
             self.core.instants = self.core.instants.wrapping_add(1);
             loop {
                 let handled = |in_port, OnWire(frame): &OnWire, window: &mut Window<'_, OnWire>| {
-                    self.handle_lazily::<NOTING>(in_port, frame, window)
+                    self.handle_lazily(in_port, frame, window)
                 };
                 if !window.take_with(handled) {
                     if !self.core.egress.lazy {
@@ -115,12 +105,7 @@ impl Switch {
     /// Like [`Switch::handle`] with lazy departures. Returns false if they may have ended, or if the switch timer has
     /// changed.
     #[inline(always)] // once a packet-hop
-    fn handle_lazily<const NOTING: bool>(
-        &mut self,
-        in_port: u16,
-        frame: &Frame,
-        window: &mut Window<'_, OnWire>,
-    ) -> bool {
+    fn handle_lazily(&mut self, in_port: u16, frame: &Frame, window: &mut Window<'_, OnWire>) -> bool {
         let core = &mut self.core;
         // MAC control frames have a TTL of zero, too.
         if frame.ttl == 0 {
@@ -136,10 +121,10 @@ impl Switch {
         debug_assert!(cell.holds == 0, "departures are lazy only where nothing holds a port");
         if cell.busy_until <= frame.at {
             if cell.waiting != 0 {
-                leave::<NOTING>(cell, &mut core.buffer, egress, window);
+                leave(cell, &mut core.buffer, egress, window);
                 // Separate loop: usually one frame leaves a port between two arrivals for it.
                 if cell.busy_until <= frame.at && cell.waiting != 0 {
-                    leave_further::<NOTING>(cell, &mut core.buffer, (egress, frame.at), window);
+                    leave_further(cell, &mut core.buffer, (egress, frame.at), window);
                 }
             }
             if cell.busy_until <= frame.at {
@@ -151,12 +136,9 @@ impl Switch {
         let crossing = Crossing { in_port, egress, in_class: frame.class, class: frame.class };
         let index = core.buffer.queue_index(egress, frame.class);
         // The maximum of the buffer must be exact to the byte, so a possible new maximum takes the slow path.
-        let below = NOTING || core.buffer.stays_below_peak(frame.size_bytes);
+        let below = core.buffer.stays_below_peak(frame.size_bytes);
         if core.early & (1 << frame.class) == 0 && below && core.buffer.admit_surely(index, crossing, frame.size_bytes)
         {
-            if NOTING {
-                core.buffer.peaks.note_coming(frame.at, frame.size_bytes);
-            }
             core.put_in_queue(index, crossing, frame);
             core.egress.wait_lazily(egress, frame.class);
             return true;
@@ -170,11 +152,10 @@ impl Switch {
     #[inline(never)]
     fn look_closer(&mut self, crossing: Crossing, frame: &Frame, window: &mut Window<'_, OnWire>) {
         let Switch { core, overload, .. } = self;
-        let noting = core.egress.noting;
-        core.catch_up_all(frame.at, window);
+        core.catch_up(frame.at, window);
         let index = core.buffer.queue_index(crossing.egress, crossing.class);
         if core.early & (1 << frame.class) == 0 && core.buffer.admit_surely(index, crossing, frame.size_bytes) {
-            core.buffer.see_peak();
+            core.buffer.update_peak();
             core.enqueue(index, crossing, frame);
         } else {
             // An XOFF may follow: departures must be exact from now on.
@@ -182,10 +163,6 @@ impl Switch {
                 core.end_laziness(frame.at, window);
             }
             core.wait_or_refuse(overload, &crossing, frame, window);
-        }
-        // `catch_up_all` has ended the log.
-        if noting && core.egress.lazy {
-            core.begin_peaks();
         }
     }
 
@@ -242,7 +219,7 @@ impl Core {
     #[cold]
     #[inline(never)]
     fn end_laziness(&mut self, now: Time, window: &mut Window<'_, OnWire>) {
-        self.catch_up_all(now, window);
+        self.catch_up(now, window);
         let Core { egress, buffer, books, .. } = &mut *self;
         for port in 0..egress.len() as u16 {
             let cell = egress.cell(port);
@@ -258,50 +235,17 @@ impl Core {
         self.lazy_in = Some(PATIENCE);
     }
 
-    /// Dequeues the frames that left any port by `now`. Afterwards the counters are exact.
-    #[cold]
-    fn catch_up_all(&mut self, now: Time, window: &mut Window<'_, OnWire>) {
-        self.catch_up_everywhere(now, window);
-        self.settle_peaks();
-    }
-
-    /// Starts the log of enqueues and dequeues. The counters must be exact.
-    fn begin_peaks(&mut self) {
-        self.egress.noting = true;
-        self.buffer.begin_peaks();
-    }
-
-    /// Ends the log, if there is one, and updates the maximum. The counters must be exact.
-    fn settle_peaks(&mut self) {
-        if std::mem::take(&mut self.egress.noting) {
-            self.buffer.settle_peaks();
-        }
-    }
-
     /// Dequeues the frames that left any port before the window's end. Returns the time of the next departure.
     #[inline]
     fn catch_up_to_end(&mut self, window: &mut Window<'_, OnWire>) -> Time {
         // A departure at the window's end belongs to the next window.
-        let next = self.catch_up_everywhere(window.end() - Time::from_ps(1), window);
-        // Several new maxima in one window make more in the next one likely.
-        if self.buffer.peaks.seen != 0 || self.egress.noting {
-            self.settle_peaks();
-            if std::mem::take(&mut self.buffer.peaks.seen) >= MANY {
-                self.begin_peaks();
-            }
-        }
-        next
+        self.catch_up(window.end() - Time::from_ps(1), window)
     }
 
-    /// Dequeues the frames that left any port by `now`. Returns the time of the next departure.
-    #[inline]
-    fn catch_up_everywhere(&mut self, now: Time, window: &mut Window<'_, OnWire>) -> Time {
-        if self.egress.noting { self.catch_up_as::<true>(now, window) } else { self.catch_up_as::<false>(now, window) }
-    }
-
-    /// Like [`Core::catch_up_everywhere`], with logging as a constant.
+    /// Dequeues the frames that left any port by `now`. Afterwards the counters are exact. Returns the time of the next
+    /// departure.
     #[inline(never)]
-    fn catch_up_as<const NOTING: bool>(&mut self, now: Time, window: &mut Window<'_, OnWire>) -> Time {
+    fn catch_up(&mut self, now: Time, window: &mut Window<'_, OnWire>) -> Time {
         let (mut next, ports) = (Time::MAX, self.egress.len());
         let (mut left, mut busy) = (self.egress.busy_ports, 0);
         while left != 0 {
@@ -310,7 +254,7 @@ impl Core {
             for port in (bit as usize..ports).step_by(64) {
                 let cell = &mut self.egress.cells[port];
                 while cell.waiting != 0 && cell.busy_until <= now {
-                    leave::<NOTING>(cell, &mut self.buffer, port as u16, window);
+                    leave(cell, &mut self.buffer, port as u16, window);
                 }
                 if cell.waiting != 0 {
                     busy |= 1 << bit;
@@ -326,7 +270,7 @@ impl Core {
 /// Dequeues the head of `port`, whose state is `cell`, at the time at which the wire becomes free. Like
 /// [`Core::leave`], without the steps that rule out lazy departures.
 #[inline(always)] // once a packet-hop
-fn leave<const NOTING: bool>(cell: &mut Cell, buffer: &mut PacketBuffer, port: u16, window: &mut Window<'_, OnWire>) {
+fn leave(cell: &mut Cell, buffer: &mut PacketBuffer, port: u16, window: &mut Window<'_, OnWire>) {
     debug_assert!(!cell.charges && buffer.pairs == 0 && buffer.loads.is_none(), "see Switch::can_be_lazy");
     let (now, class) = (cell.busy_until, cell.waiting.ilog2() as u8);
     let index = buffer.queue_index(port, class);
@@ -344,22 +288,19 @@ fn leave<const NOTING: bool>(cell: &mut Cell, buffer: &mut PacketBuffer, port: u
     queue.forget_front(now, came, size_bytes);
     cell.waiting &= !(u8::from(queue.is_empty()) << class);
     buffer.release(in_port, in_class, size_bytes);
-    if NOTING {
-        buffer.peaks.note_leaving(now, size_bytes);
-    }
 }
 
 /// Dequeues the further frames that left by `now`. Not inlined, because the setup of its loop would burden every
 /// arrival.
 #[inline(never)]
-fn leave_further<const NOTING: bool>(
+fn leave_further(
     cell: &mut Cell,
     buffer: &mut PacketBuffer,
     (port, now): (u16, Time),
     window: &mut Window<'_, OnWire>,
 ) {
     while cell.waiting != 0 && cell.busy_until <= now {
-        leave::<NOTING>(cell, buffer, port, window);
+        leave(cell, buffer, port, window);
     }
 }
 

@@ -29,7 +29,6 @@ mod load;
 mod outcome;
 mod overload;
 mod pause;
-pub(crate) mod peak;
 mod phantom;
 mod preempt;
 mod tags;
