@@ -50,7 +50,7 @@ fn packages() -> BTreeMap<String, Package> {
 /// The rows of the table of rooms: name, and what it sees.
 fn rooms() -> Vec<(String, BTreeSet<String>)> {
     let text = std::fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
-    let table = text.split("| crate | what it holds | sees |").nth(1).expect("a table of rooms");
+    let table = text.split("| crate | content | depends on |").nth(1).expect("a table of rooms");
     let rows = table.lines().skip(2).take_while(|line| line.starts_with('|'));
     let row = |line: &str| {
         let cells: Vec<&str> = line.trim_matches('|').split(" | ").map(str::trim).collect();
