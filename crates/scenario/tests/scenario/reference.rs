@@ -1,12 +1,12 @@
 //! The documentation matches the code: the key table in `docs/scenario.md` equals that of the code, and every scenario
-//! in `docs` lowers. `UPDATE_DOCS=1 cargo test -p tidegate-scenario --test reference` rewrites the table.
+//! in `docs` lowers. `UPDATE_DOCS=1 cargo test -p tidegate-scenario --test scenario reference` rewrites the table.
 
 use scenario::keys::{self, Default, Key};
 use scenario::{Scenario, SweepFile};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-const BEGIN: &str = "<!-- keys: begin (generated, see crates/scenario/tests/reference.rs) -->\n";
+const BEGIN: &str = "<!-- keys: begin (generated, see crates/scenario/tests/scenario/reference.rs) -->\n";
 const END: &str = "<!-- keys: end -->\n";
 /// Syntax of each table in a scenario.
 const SECTIONS: [(&str, &str); 37] = [

@@ -1,0 +1,15 @@
+//! Tests of scenarios. One binary: each further one is linked anew.
+
+mod bounce;
+mod bounds;
+mod defaults;
+mod ends;
+mod errors;
+mod examples;
+mod keys;
+mod misleading;
+mod pipelines;
+mod reference;
+mod setup_defaults;
+mod timing;
+mod trim;
