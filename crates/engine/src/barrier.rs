@@ -1,4 +1,4 @@
-//! A barrier that spins briefly and then sleeps, and that lets go of everybody when a thread panics.
+//! A barrier that spins briefly and then sleeps. A panic of one thread releases all others.
 
 use crate::sync::{AtomicBool, AtomicUsize, Condvar, Mutex, Ordering, SPINS, spin_loop};
 use std::sync::PoisonError;
@@ -25,12 +25,14 @@ impl Barrier {
         }
     }
 
-    /// Waits for all threads. False when one of them panicked: nothing more can be done.
+    /// Waits for all threads. Returns false if one of them panicked: the run must end.
     pub(crate) fn wait(&self) -> bool {
         let generation = self.generation.load(Ordering::Acquire);
         if self.arrived.fetch_add(1, Ordering::AcqRel) + 1 == self.threads {
             self.arrived.store(0, Ordering::Release);
+            // Reset `arrived` before the release of the others: they may enter the next generation at once.
             {
+                // Under the lock, so that a thread about to sleep cannot miss the change.
                 let _guard = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
                 self.generation.store(generation.wrapping_add(1), Ordering::Release);
             }

@@ -1,20 +1,20 @@
-//! Where a network is cut into the parts of ranks, and what joins them. Of all nodes this needs no more than a look at
-//! their wires, one node after the other: a rank that runs a part never holds those of the others.
+//! Division of a network among ranks, and the wires between them. Wires are visited one node at a time, so a rank never
+//! holds those of the others.
 
 use crate::division::weight;
 use crate::execution::{EngineError, WireSpec};
 use std::ops::Range;
 use units::Time;
 
-/// The wires of a network: of each node its egress wires in order of port.
+/// The wires of a network: the egress wires of each node in order of port.
 pub trait Wires {
-    /// The number of nodes.
+    /// Returns the number of nodes.
     fn nodes(&self) -> usize;
 
-    /// Tells the wires of `node`, which is below the number of nodes, in order of port.
+    /// Calls `tell` with each wire of `node`, which is below the number of nodes, in order of port.
     fn each(&self, node: u32, tell: impl FnMut(WireSpec));
 
-    /// How many wires a node has.
+    /// Returns the number of wires of a node.
     fn count(&self, node: u32) -> usize {
         let mut count = 0;
         self.each(node, |_| count += 1);
@@ -32,19 +32,20 @@ impl<T: AsRef<[Vec<WireSpec>]> + ?Sized> Wires for T {
     }
 }
 
-/// Which nodes are whose, and what joins the ranks.
+/// The nodes of each rank, and the wires between ranks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Borders {
     /// The first node of each rank, and the number of nodes.
     firsts: Vec<u32>,
-    /// By rank of its beginning and then of its end, whether there is a wire.
+    /// Whether a wire leads from rank a to rank b, at a * ranks + b.
     reaches: Vec<bool>,
     wires: u64,
     window: Time,
 }
 
 impl Borders {
-    /// Of ranks whose nodes begin at `firsts`, which ends with the number of nodes: see [`shares`].
+    /// Computes the borders of ranks whose nodes begin at `firsts`, which ends with the number of nodes: see
+    /// [`shares`].
     pub fn new(wires: &(impl Wires + ?Sized), firsts: Vec<u32>) -> Borders {
         let count = firsts.len() - 1;
         let mut borders = Borders { firsts, reaches: vec![false; count * count], wires: 0, window: Time::MAX };
@@ -63,43 +64,43 @@ impl Borders {
         borders
     }
 
-    /// How many ranks there are.
+    /// Returns the number of ranks.
     pub fn ranks(&self) -> usize {
         self.firsts.len() - 1
     }
 
-    /// The nodes of a rank.
+    /// Returns the nodes of a rank.
     pub fn nodes_of(&self, rank: usize) -> Range<u32> {
         self.firsts[rank]..self.firsts[rank + 1]
     }
 
-    /// The rank of a node.
+    /// Returns the rank of a node.
     pub fn rank_of(&self, node: u32) -> usize {
         self.firsts.partition_point(|&first| first <= node) - 1
     }
 
-    /// Whether a wire leads from one rank to another.
+    /// Returns whether a wire leads from rank `from` to rank `to`.
     pub fn reaches(&self, from: usize, to: usize) -> bool {
         self.reaches[from * self.ranks() + to]
     }
 
-    /// How many wires end at another rank than they begin at.
+    /// Returns the number of wires between ranks.
     pub fn wires(&self) -> u64 {
         self.wires
     }
 
-    /// The least lookahead of these; [`Time::MAX`] without any.
+    /// Returns the least lookahead of the wires between ranks; [`Time::MAX`] without any.
     pub fn window(&self) -> Time {
         self.window
     }
 }
 
-/// By how much of a mean share a boundary may move to where a cut is better.
+/// Tolerance of a boundary, as a share of the mean part, for a better cut.
 const LEEWAY: f64 = 0.1;
 
-/// The nodes in contiguous ranges of about equally many wires, one a rank: the first node of each, and the number of
-/// nodes. A boundary stands where the shortest wire that it cuts is longest, of equal ones where it cuts fewest, within
-/// a tenth of a share.
+/// Divides the nodes among ranks in contiguous ranges with about equal numbers of wires. Returns the first node of each
+/// rank, and the number of nodes. Within a tenth of a share, a boundary maximises the shortest wire that it cuts, then
+/// minimises the number of cut wires.
 ///
 /// # Errors
 /// If there are more ranks than nodes.
@@ -133,13 +134,12 @@ pub fn shares(wires: &(impl Wires + ?Sized), ranks: usize) -> Result<Vec<u32>, E
     Ok(firsts)
 }
 
-/// For each boundary between two nodes, by the node behind it: the least lookahead of the wires across it, and their
-/// number.
+/// Returns, for the boundary before each node, the least lookahead and the number of the wires across it.
 fn cuts(wires: &(impl Wires + ?Sized)) -> (Vec<Time>, Vec<i64>) {
     let nodes = wires.nodes();
     let mut crossings = vec![0i64; nodes + 2];
-    // A tree over the boundaries, whose leaves stand behind all else: what stands at an inner place is for all leaves
-    // below. A wire crosses a row of boundaries, and a few places stand for them.
+    // A segment tree over the boundaries: the value of an inner node applies to all leaves below. A wire crosses a
+    // range of boundaries, which a few nodes cover.
     let leaves = nodes + 1;
     let mut least = vec![Time::MAX; 2 * leaves];
     for node in 0..nodes as u32 {
@@ -191,10 +191,10 @@ pub(crate) mod tests {
         assert_eq!(shares(&row(&lookaheads), 2), Ok(vec![0, 20, 40]));
         lookaheads[20] = 500;
         assert_eq!(shares(&row(&lookaheads), 2), Ok(vec![0, 21, 40]));
-        // Too far off: halves would be too different.
+        // Outside the tolerance: the halves would differ too much.
         lookaheads[30] = 900;
         assert_eq!(shares(&row(&lookaheads), 2), Ok(vec![0, 21, 40]));
-        // Of equal ones where fewest are cut.
+        // Among equally long wires, the boundary with the fewest.
         let mut wires = row(&[10; 39]);
         (0..39).filter(|node| *node != 17).for_each(|node| wires[node].push(wire(node as u32 + 1, 10)));
         assert_eq!(shares(&wires, 2), Ok(vec![0, 18, 40]));
@@ -210,7 +210,7 @@ pub(crate) mod tests {
         assert_eq!(shares(&row(&[10; 39]), 41), Err(EngineError::TooManyRanks { ranks: 41, nodes: 40 }));
     }
 
-    /// Against looking at every wire for every boundary.
+    /// Compares with all wires for every boundary.
     #[test]
     fn cuts_are_those_of_brute_force() {
         let mut random = units::random::Stream::new(1, 0, 0);

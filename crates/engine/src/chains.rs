@@ -1,4 +1,4 @@
-//! Many queues of values that share one store: it holds what all of them hold together.
+//! Many FIFO queues in one store, which is sized by their common content.
 //!
 //! ```text
 //!   chain 0:  [a b c d] -> [e f . .]         blocks of four values, each of one chain
@@ -6,25 +6,25 @@
 //!   spare:    [. . . .] -> [. . . .]
 //! ```
 //!
-//! With a [`Ring`](crate::Ring) each, every queue would keep the room that it needed at its longest, and be rounded up
-//! to a power of two: over a switch three times what is in them at any time.
+//! With a [`Ring`](crate::Ring) each, every queue would keep the capacity of its longest time, rounded up to a power of
+//! two: over a switch three times the content at any time.
 //!
-//! Unchecked access, as in a ring, and pointers, of which a place costs least. The invariant, of a chain that has a
-//! block: `last` is its youngest block, whose follower is the oldest, so that its blocks make a circle; `head` points
-//! into the oldest; `tail` points into the youngest or at its end. Blocks are never freed or moved while their store
-//! lives; no chain leaves the [`Chains`] in which it was made; and only the methods below touch any of it.
+//! Accesses are unchecked as in a ring, and by pointer, which is cheapest. The invariant of a chain with a block:
+//! `last` is its youngest block, whose successor is the oldest, so its blocks form a circle; `head` points into the
+//! oldest; `tail` points into the youngest or at its end. Blocks are neither freed nor moved while their store lives,
+//! chains stay in the [`Chains`] that made them, and only the methods below access any of it.
 
 use std::hint::select_unpredictable;
 use std::ops::Deref;
 use std::ptr::{NonNull, null_mut, without_provenance_mut};
 
-/// Values of a block.
+/// Values per block.
 const BLOCK: usize = 4;
 
-/// Bytes of a block, which begins at a multiple of them.
+/// Size and alignment of a block in bytes.
 const BLOCK_BYTES: usize = 256;
 
-/// The tail of a chain that has no block.
+/// The tail of a chain without a block.
 const NOWHERE: usize = 1;
 
 /// No block.
@@ -34,10 +34,10 @@ const NONE: u32 = u32::MAX;
 #[derive(Clone)]
 struct Block<T>([T; BLOCK]);
 
-/// One queue: where it stands in the store, and what its owner keeps beside it.
+/// One queue: its position in the store, and data of its owner.
 ///
-/// `tail` is where the next value goes. It is at the end of a block, or `NOWHERE`, where the next value needs
-/// another; or a chain that is empty stands in the one block that it keeps.
+/// `tail` is the place of the next value. At the end of a block, or at `NOWHERE`, the next value needs a new block. An
+/// empty chain that has a block is at the begin of it.
 #[derive(Debug)]
 #[repr(align(64))]
 pub struct Chain<T, E> {
@@ -49,41 +49,40 @@ pub struct Chain<T, E> {
 }
 
 impl<T, E> Chain<T, E> {
-    /// How many values wait.
+    /// Returns the number of values.
     #[inline]
     pub fn len(&self) -> usize {
         self.length as usize
     }
 
-    /// Whether nothing waits.
+    /// Returns whether the queue is empty.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.length == 0
     }
 
-    /// The oldest value.
-    #[inline(always)] // once a packet-hop
+    /// Returns the oldest value.
+    #[inline(always)] // once per packet-hop
     pub fn front(&self) -> Option<&T> {
-        // SAFETY: the head of a chain that is not empty points at a value, which nobody changes while `self` is
-        // borrowed.
+        // SAFETY: the head of a nonempty chain points at a value, which cannot change while `self` is borrowed.
         if self.length == 0 { None } else { Some(unsafe { &*self.head }) }
     }
 
-    /// The youngest value.
+    /// Returns the youngest value.
     pub fn back(&self) -> Option<&T> {
-        // SAFETY: as in `front`; before the tail of a chain that is not empty stands its youngest value.
+        // SAFETY: as in `front`; the youngest value of a nonempty chain is before its tail.
         if self.length == 0 { None } else { Some(unsafe { &*self.tail.sub(1) }) }
     }
 
-    /// Whether the next value needs a block of its own: the last one is full, or there is none. An empty chain stands
-    /// at the begin of its block, where a full one ends.
+    /// Returns whether the next value needs a new block: the last one is full, or there is none. An empty chain is at
+    /// the begin of its block (offset 0, as a full one), so its tail is compared with `NOWHERE`.
     #[inline(always)]
     fn needs_block(&self) -> bool {
         const { assert!(NOWHERE == 1) };
         offset_of(self.tail) == usize::from(self.length == 0)
     }
 
-    /// Asks the processor for the first values: as many as lie together.
+    /// Prefetches the values in the first block.
     #[inline]
     pub fn prefetch(&self) {
         let in_block = (BLOCK_BYTES - self.head.addr() % BLOCK_BYTES) / size_of::<T>();
@@ -105,9 +104,9 @@ impl<T, E> Deref for Chain<T, E> {
 #[derive(Debug)]
 struct Store<T> {
     slabs: Vec<NonNull<[Block<T>]>>,
-    /// Where each block begins.
+    /// Begin of each block.
     begin: Vec<*mut T>,
-    /// The block after each, in its chain or among the spare ones.
+    /// Successor of each block, in its chain or in the spare list.
     next: Vec<u32>,
     spare: u32,
 }
@@ -115,14 +114,14 @@ struct Store<T> {
 impl<T> Drop for Store<T> {
     fn drop(&mut self) {
         for slab in self.slabs.drain(..) {
-            // SAFETY: `grow` got it from a box, and the chains that point into it go with this store.
+            // SAFETY: `grow` made it from a box, and the chains that point into it are dropped with this store.
             drop(unsafe { Box::from_raw(slab.as_ptr()) });
         }
     }
 }
 
 impl<T: Copy + Default> Store<T> {
-    /// A block that is nobody's.
+    /// Takes a block from the spare list.
     #[inline]
     fn take_block(&mut self) -> u32 {
         if self.spare == NONE {
@@ -139,7 +138,7 @@ impl<T: Copy + Default> Store<T> {
         self.spare = block;
     }
 
-    /// A quarter more blocks: little of it is more than ever was needed.
+    /// Adds a quarter more blocks, so that little exceeds the largest need.
     #[cold]
     #[inline(never)]
     fn grow(&mut self) {
@@ -160,17 +159,17 @@ impl<T: Copy + Default> Store<T> {
     }
 }
 
-/// First-in first-out queues, a fixed number of them, each with an `E` of its owner's beside it. Values have 64 bytes.
+/// A fixed number of FIFO queues, each with an `E` of its owner. Values have 64 bytes.
 #[derive(Debug)]
 pub struct Chains<T, E> {
     chains: Box<[Chain<T, E>]>,
     store: Store<T>,
 }
 
-// SAFETY: the pointers of chains lead into the store beside them, which nobody else has; whoever may send or share the
-// values may send or share all.
+// SAFETY: the pointers of chains lead into the store beside them, which is not shared, so sending or sharing all is
+// sound if it is for the values.
 unsafe impl<T: Send, E: Send> Send for Chains<T, E> {}
-// SAFETY: as above; through a shared reference nothing is changed.
+// SAFETY: as above; a shared reference changes nothing.
 unsafe impl<T: Sync, E: Sync> Sync for Chains<T, E> {}
 
 impl<T, E> Deref for Chains<T, E> {
@@ -182,7 +181,7 @@ impl<T, E> Deref for Chains<T, E> {
 }
 
 impl<T: Copy + Default, E> Chains<T, E> {
-    /// `count` empty queues.
+    /// Creates `count` empty queues.
     pub fn new(count: usize, beside: impl Fn() -> E) -> Self {
         let chain = |_| Chain {
             beside: beside(),
@@ -197,10 +196,10 @@ impl<T: Copy + Default, E> Chains<T, E> {
         }
     }
 
-    /// The values of queue `index`, from the oldest to the youngest.
+    /// Iterates over the values of queue `index`, from the oldest to the youngest.
     ///
     /// # Panics
-    /// If there are not so many queues.
+    /// If `index` is out of range.
     pub fn values(&self, index: usize) -> impl Iterator<Item = &T> {
         let Chain { head, length, last, .. } = self.chains[index];
         let (mut place, mut block) = (head, last);
@@ -214,46 +213,46 @@ impl<T: Copy + Default, E> Chains<T, E> {
                     place = self.store.begin[block as usize];
                 }
             }
-            // SAFETY: so many values stand in the chain's blocks from its head on, and nobody changes them while `self`
-            // is borrowed.
+            // SAFETY: the chain's blocks hold `length` values from its head on, which cannot change while `self` is
+            // borrowed.
             unsafe { &*place }
         })
     }
 
-    /// Queue `index`, to be changed.
+    /// Returns queue `index` for changes.
     ///
     /// # Panics
-    /// If there are not so many queues.
-    #[inline(always)] // once a packet-hop
+    /// If `index` is out of range.
+    #[inline(always)] // once per packet-hop
     pub fn at(&mut self, index: usize) -> ChainMut<'_, T, E> {
         ChainMut { chain: &mut self.chains[index], store: &mut self.store }
     }
 
-    /// What stands beside each queue, in order.
+    /// Iterates over the owner's data of each queue, in order.
     pub fn beside_mut(&mut self) -> impl Iterator<Item = &mut E> {
         self.chains.iter_mut().map(|chain| &mut chain.beside)
     }
 }
 
-/// Whether a place behind a value is no place of the same block any more.
+/// Returns whether a place after a value is beyond the end of its block.
 #[inline(always)]
 fn is_end<T>(place: *mut T) -> bool {
     offset_of(place) == 0
 }
 
-/// How many bytes a place lies behind the begin of its block.
+/// Returns the offset of a place in its block, in bytes.
 #[inline(always)]
 fn offset_of<T>(place: *mut T) -> usize {
     place.addr() % BLOCK_BYTES
 }
 
-/// Where the block begins in which this place lies.
+/// Returns the begin of the block that contains a place.
 #[inline(always)]
 fn begin_of<T>(place: *mut T) -> *mut T {
     place.map_addr(|address| address & !(BLOCK_BYTES - 1))
 }
 
-/// One queue of [`Chains`], to be changed.
+/// One queue of [`Chains`], for changes.
 #[derive(Debug)]
 pub struct ChainMut<'a, T, E> {
     chain: &'a mut Chain<T, E>,
@@ -269,21 +268,21 @@ impl<T, E> Deref for ChainMut<'_, T, E> {
 }
 
 impl<T: Copy + Default, E> ChainMut<'_, T, E> {
-    /// What stands beside the queue.
+    /// Returns the owner's data.
     #[inline]
     pub fn beside(&mut self) -> &mut E {
         &mut self.chain.beside
     }
 
-    /// The oldest value, to be changed.
+    /// Returns the oldest value for changes.
     #[inline]
     pub fn front_mut(&mut self) -> Option<&mut T> {
         // SAFETY: as in `Chain::front`, and all of the store is borrowed.
         if self.chain.length == 0 { None } else { Some(unsafe { &mut *self.chain.head }) }
     }
 
-    /// Adds a value behind all others: whatever stood in that place, for the caller to overwrite.
-    #[inline(always)] // once a packet-hop
+    /// Appends a slot with arbitrary old content, for the caller to overwrite.
+    #[inline(always)] // once per packet-hop
     pub fn push_slot(&mut self) -> &mut T {
         let ChainMut { chain, store } = self;
         if chain.needs_block() {
@@ -292,22 +291,22 @@ impl<T: Copy + Default, E> ChainMut<'_, T, E> {
         let place = chain.tail;
         chain.tail = place.wrapping_add(1);
         chain.length += 1;
-        // As in a ring: the next push goes to the next place, which is mostly out of the cache.
+        // As in a ring: the next slot is mostly outside the cache.
         crate::prefetch::prefetch_line(chain.tail.cast());
-        // SAFETY: the tail points into the chain's last block, and is not at its end, or `begin_block` has seen to it.
+        // SAFETY: the tail points into the chain's last block, before its end, as `begin_block` has just ensured.
         unsafe { &mut *place }
     }
 
-    /// Forgets the oldest value, if there is one.
-    #[inline(always)] // once a packet-hop
+    /// Removes the oldest value, if any.
+    #[inline(always)] // once per packet-hop
     pub fn drop_front(&mut self) {
         let ChainMut { chain, store } = self;
         if chain.length == 0 {
             return;
         }
         chain.length -= 1;
-        // Emptied, it starts over in the block that it keeps, so that a short queue stays in the cache lines that are
-        // hot. Whether it is empty cannot be predicted, and so is no branch.
+        // An emptied chain restarts at the begin of its block, so that a short queue stays in hot cache lines. Whether
+        // it is empty is unpredictable, so there is no branch.
         let empty = chain.length == 0;
         let begin = begin_of(chain.tail.wrapping_sub(1));
         chain.head = select_unpredictable(empty, begin, chain.head.wrapping_add(1));
@@ -317,7 +316,7 @@ impl<T: Copy + Default, E> ChainMut<'_, T, E> {
         }
     }
 
-    /// Forgets the youngest value, if there is one.
+    /// Removes the youngest value, if any.
     pub fn drop_back(&mut self) {
         let ChainMut { chain, store } = self;
         if chain.length == 0 {
@@ -339,7 +338,7 @@ impl<T: Copy + Default, E> ChainMut<'_, T, E> {
     }
 }
 
-/// The tail is at the end of a block, or nowhere.
+/// Starts a new block; the tail is at the end of a block, or `NOWHERE`.
 #[inline]
 fn begin_block<T: Copy + Default, E>(chain: &mut Chain<T, E>, store: &mut Store<T>) {
     let block = store.take_block();
@@ -354,7 +353,7 @@ fn begin_block<T: Copy + Default, E>(chain: &mut Chain<T, E>, store: &mut Store<
     (chain.last, chain.tail) = (block, begin);
 }
 
-/// The head of a chain that is not empty has left a block.
+/// Releases the first block, which the head of a nonempty chain has left.
 #[inline]
 fn end_block<T: Copy + Default, E>(chain: &mut Chain<T, E>, store: &mut Store<T>) {
     let first = store.next[chain.last as usize];
@@ -383,7 +382,7 @@ mod tests {
         for step in 0..STEPS {
             let index = random.below(QUEUES as u64) as usize;
             let (mut queue, model) = (chains.at(index), &mut model[index]);
-            // They fill for a while, and then they empty.
+            // Queues fill for a while, then drain.
             match (random.below(8), step / (STEPS / 100) % 2) {
                 (0, _) => {
                     queue.drop_back();
@@ -414,7 +413,7 @@ mod tests {
         // Two blocks of each queue may be filled in part, and a quarter may be spare.
         let (blocks, bound) = (chains.store.next.len(), (most / BLOCK + 2 * QUEUES) * 5 / 4 + 8);
         assert!(blocks <= bound, "{blocks} blocks for {most} values");
-        // Every block is some queue's or spare, and none is both.
+        // Every block belongs either to one queue or to the spare list.
         let mut seen = vec![0; blocks];
         let mut spare = chains.store.spare;
         while spare != NONE {

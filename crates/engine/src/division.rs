@@ -1,7 +1,7 @@
-//! Which part of the nodes each thread runs.
+//! Division of the nodes among threads.
 //!
-//! Parts are contiguous ranges, as neighbours stand together. Until something is known of the nodes they count by their
-//! wires, later by what each did lately ([`crate::Node::work`]).
+//! Parts are contiguous ranges, as neighbours have adjacent indices. Nodes are weighed by their number of wires until
+//! their recent work is measured ([`crate::Node::work`]).
 
 use crate::barrier::Barrier;
 use crate::exchange::Exchange;
@@ -9,13 +9,13 @@ use crate::mail::{Slot, Wire};
 use crate::node::Message;
 use std::collections::VecDeque;
 
-/// By how much the heaviest part may be heavier than it must, for boundaries that cut fewer wires.
+/// Tolerance of the heaviest part above its least possible weight, to cut fewer wires.
 const LEEWAY: f64 = 0.01;
 
-/// The heaviest part must become lighter by this factor, or the nodes stay where they are.
+/// The heaviest part must become lighter by this factor for a new division.
 const LIGHTER: f64 = 0.95;
 
-/// The nodes in contiguous parts, one a thread, and where their threads meet.
+/// The nodes in contiguous parts, one per thread, and the shared state of their threads.
 #[derive(Debug)]
 pub(crate) struct Division<M> {
     /// The first node of each part, and the number of nodes.
@@ -29,8 +29,8 @@ pub(crate) struct Division<M> {
 }
 
 impl<M: Message> Division<M> {
-    /// Parts that begin at these `nodes`; `first_rings` tells where each node's rings begin, and then how many there
-    /// are.
+    /// Creates the parts that begin at these `nodes`. `first_rings` is the first ring of each node, and the number of
+    /// rings.
     pub(crate) fn new(nodes: Vec<u32>, first_rings: &[u32]) -> Self {
         let rings = nodes.iter().map(|&node| first_rings[node as usize]).collect();
         let (part_of, count) = (parts_of(&nodes), nodes.len() - 1);
@@ -42,36 +42,36 @@ impl<M: Message> Division<M> {
     }
 }
 
-/// The part of each node, where `firsts` tells where parts begin and then the number of nodes.
+/// Returns the part of each node; `firsts` is the first node of each part, and the number of nodes.
 pub(crate) fn parts_of(firsts: &[u32]) -> Vec<u16> {
     let nodes_of = |(part, pair): (u16, &[u32])| std::iter::repeat_n(part, (pair[1] - pair[0]) as usize);
     (0..).zip(firsts.windows(2)).flat_map(nodes_of).collect()
 }
 
-/// How much a node with this many wires weighs: them, and a little for itself.
+/// Returns the weight of a node with this many wires: one per wire, and one for the node.
 pub(crate) fn weight(wires: usize) -> u32 {
     wires as u32 + 1
 }
 
-/// What decides where parts begin.
+/// Weights and cuts that determine the division.
 #[derive(Debug)]
 pub(crate) struct Scales {
-    /// How much each node weighs.
+    /// Weight of each node.
     pub(crate) weights: Vec<u64>,
-    /// How many wires between nodes of this process cross the boundary before each node.
+    /// Number of wires between nodes of this process across the boundary before each node.
     crossings: Vec<u32>,
-    /// How many wires there are between them.
+    /// Number of wires between nodes of this process.
     wires: u32,
-    /// What each node had done when it was weighed, if that ever was.
+    /// Work of each node at the last measurement; empty before the first one.
     done: Vec<u64>,
 }
 
 impl Scales {
-    /// Of nodes that weigh what their wires do.
+    /// Weighs nodes by their wires.
     pub(crate) fn new(slots: &[Slot], wires: &[Wire]) -> Self {
         let wires_of = |slot: &Slot| &wires[slot.wires.0 as usize..slot.wires.1 as usize];
         let (mut crossings, mut count) = (vec![0u32; slots.len() + 2], 0);
-        // First by how much more there are than before the node in front.
+        // Differences first, then their prefix sums.
         for (node, slot) in slots.iter().enumerate() {
             for end in wires_of(slot).iter().map(|wire| wire.slot as usize).filter(|&end| end < slots.len()) {
                 for (place, change) in [(node.min(end) + 1, 1u32), (node.max(end) + 1, u32::MAX)] {
@@ -87,19 +87,19 @@ impl Scales {
         Scales { weights, crossings, wires: count, done: Vec::new() }
     }
 
-    /// Where each of `parts` parts begins, and then the number of nodes: parts of about equal weight, each with at
-    /// least one node, or one part of no nodes.
+    /// Returns the first node of each of `parts` parts, and the number of nodes. Parts have about equal weight and at
+    /// least one node each, unless there are no nodes.
     pub(crate) fn firsts(&self, parts: usize) -> Vec<u32> {
         self.divide(&self.weights, parts)
     }
 
-    /// What each node did since this was last asked, of which `work` tells what each did ever.
+    /// Returns the work of each node since the last call; `work` is its total.
     pub(crate) fn lately(&mut self, work: impl Iterator<Item = u64>) -> Vec<u64> {
         self.done.resize(self.weights.len(), 0);
         work.zip(&mut self.done).map(|(work, done)| work.saturating_sub(std::mem::replace(done, work))).collect()
     }
 
-    /// From now on nodes weigh this, if it leads to parts enough better than those `in_force`. Whether it does.
+    /// Adopts the weights if they lead to a sufficiently better division than `in_force`. Returns whether they do.
     pub(crate) fn weigh(&mut self, weights: Vec<u64>, in_force: &[u32]) -> bool {
         let wanted = self.divide(&weights, in_force.len() - 1);
         let better = heaviest(&weights, &wanted) as f64 <= heaviest(&weights, in_force) as f64 * LIGHTER;
@@ -109,7 +109,7 @@ impl Scales {
         better
     }
 
-    /// See [`Scales::firsts`].
+    /// Implements [`Scales::firsts`] for other weights.
     fn divide(&self, weights: &[u64], parts: usize) -> Vec<u32> {
         let parts = parts.clamp(1, weights.len().max(1));
         let mut before = vec![0u64];
@@ -120,18 +120,19 @@ impl Scales {
         self.divide_within(&before, parts, least + (least as f64 * LEEWAY) as u64)
     }
 
-    /// Of all divisions whose parts weigh `most` at most, the one whose boundaries cut few wires and stand near their
-    /// places. `before` tells what all nodes before each weigh, and then all.
+    /// Of all divisions with parts of at most `most`, returns the one with the least cost: wires cut, plus distance of
+    /// the boundaries from equal shares. `before` is the weight of all nodes before each node, and the total.
     fn divide_within(&self, before: &[u64], parts: usize, most: u64) -> Vec<u32> {
         let nodes = before.len() - 1;
         let share = before[nodes] as f64 / parts as f64;
-        // A frame that crosses costs about as much again as one that does not: both count by what a part has of them.
+        // A frame across a boundary costs about twice one within, so both terms are relative to a part's share.
         let wires = f64::from(self.wires.max(1)) / parts as f64;
         let dear = |part: usize, cut: usize| {
             let ideal = share * part as f64;
             (before[cut] as f64 - ideal).abs() / share.max(1.0) + f64::from(self.crossings[cut]) / wires
         };
-        // The last place of each boundary at which no part before it is too heavy, and the first for those after it.
+        // The last position of each boundary for which no part before it is too heavy, and the first one for those
+        // after it.
         let mut last = vec![0];
         for part in 1..=parts {
             let up_to = before.partition_point(|&weight| weight <= before[last[part - 1]] + most) - 1;
@@ -142,8 +143,8 @@ impl Scales {
             let from = before.partition_point(|&weight| weight + most < before[first[part + 1]]);
             first[part] = from.max(part);
         }
-        // From boundary to boundary: for each place, the cheapest way there and the place before. Places that may come
-        // before wait in a queue, the cheapest in front, those behind it dearer and later.
+        // Dynamic programming over boundaries: for each position, the least cost and the position of the preceding
+        // boundary. A monotonic queue holds the candidates: the cheapest in front, later ones costlier.
         let mut ways: Vec<Vec<(f64, usize)>> = vec![vec![(0.0, 0)]];
         for part in 1..parts {
             let (start, known) = (first[part - 1], &ways[part - 1]);
@@ -179,7 +180,8 @@ impl Scales {
     }
 }
 
-/// What the heaviest of so many parts weighs at least; `before` tells what all nodes before each weigh, and then all.
+/// Returns the least possible weight of the heaviest of `parts` parts, by binary search; `before` is the weight of all
+/// nodes before each node, and the total.
 fn least_heaviest(before: &[u64], parts: usize) -> u64 {
     let fits = |most: u64| {
         let mut at = 0;
@@ -196,7 +198,7 @@ fn least_heaviest(before: &[u64], parts: usize) -> u64 {
     low
 }
 
-/// What the part weighs that weighs most.
+/// Returns the weight of the heaviest part.
 fn heaviest(weights: &[u64], firsts: &[u32]) -> u64 {
     let weight_of = |pair: &[u32]| weights[pair[0] as usize..pair[1] as usize].iter().sum();
     firsts.windows(2).map(weight_of).max().unwrap_or(0)
@@ -208,7 +210,7 @@ mod tests {
     use units::Time;
     use units::random::Stream;
 
-    /// Nodes whose wires lead to these.
+    /// Creates nodes with wires to these ends.
     fn scales(ends: &[Vec<u32>]) -> Scales {
         let (mut slots, mut flat) = (Vec::new(), Vec::new());
         for ends in ends {
@@ -230,7 +232,7 @@ mod tests {
         Scales::new(&slots, &flat)
     }
 
-    /// Nodes in a row, each with a wire to the next.
+    /// A row of nodes, each with a wire to the next.
     fn row(nodes: u32) -> Scales {
         scales(&(1..=nodes).map(|next| Vec::from_iter((next < nodes).then_some(next))).collect::<Vec<_>>())
     }
@@ -245,7 +247,7 @@ mod tests {
                 assert_eq!((firsts.len(), firsts[0], firsts[parts]), (parts + 1, 0, nodes as u32));
                 assert!(firsts.windows(2).all(|pair| pair[0] < pair[1]), "{firsts:?}");
                 assert!(firsts.windows(2).all(|pair| (pair[1] - pair[0]) as usize <= nodes.div_ceil(parts) + 1));
-                // Whatever they weigh, nothing among it: two nodes more than a share are the most.
+                // With random weights, some of them zero, a part exceeds its share by at most two nodes.
                 let weights: Vec<u64> = (0..nodes).map(|_| random.below(5) * random.below(40)).collect();
                 let firsts = scales.divide(&weights, parts);
                 assert!(firsts.windows(2).all(|pair| pair[0] < pair[1]), "{firsts:?}");
@@ -260,7 +262,7 @@ mod tests {
 
     #[test]
     fn boundaries_stand_where_few_wires_cross() {
-        // Two crowds in which each has a wire to each, and one between them.
+        // Two complete graphs, joined by one wire.
         let crowds = |first: u32, second: u32| {
             let all = first + second;
             let crowd = |node| if node < first { 0..first } else { first..all };
@@ -271,11 +273,11 @@ mod tests {
         };
         assert_eq!(crowds(11, 10).crossings[..3], [0, 2 * 10 + 1, 2 * 18 + 1]);
         assert_eq!(crowds(101, 100).firsts(2), [0, 101, 201]);
-        // Halves would be too different.
+        // Halves would differ too much.
         assert_eq!(crowds(14, 10).firsts(2)[1], 11);
     }
 
-    /// Against every division of a few nodes.
+    /// Compares with every division of a few nodes.
     #[test]
     fn the_heaviest_part_is_as_light_as_it_can_be_and_boundaries_are_cheap() {
         fn all(nodes: usize, parts: usize) -> Vec<Vec<u32>> {
@@ -329,7 +331,7 @@ mod tests {
         done[..10].fill(900);
         let lately = scales.lately(done.into_iter());
         assert_eq!(lately, done);
-        // The first ten did all.
+        // The first ten did all the work.
         let before = scales.firsts(2);
         assert!(scales.weigh(lately.clone(), &before));
         let first_half = scales.firsts(2);

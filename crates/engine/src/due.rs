@@ -1,28 +1,28 @@
-//! The earliest of one time per port, where one port changes at a time.
+//! The earliest of one time per port, for updates of one port at a time.
 
 use units::Time;
 
-/// A time per port and the least of them: a complete binary tree, each inner node the least of its two.
+/// A time per port and the least of them: a complete binary tree, each inner node the least of its two children.
 ///
 /// ```text
 ///   tree:  [_, least, least of left half, least of right half, ... , time of port 0, time of port 1, ...]
 /// ```
 ///
-/// A port's way up has as many steps as the number of ports has bits, whatever the times are: no step
-/// depends on a comparison that the processor would have to guess. Steps are not checked: a frame takes some ten of
-/// them per hop, and each would cost two more instructions of some eight.
+/// The path from a port to the root has as many steps as the number of ports has bits, whatever the times are, so no
+/// step depends on an unpredictable comparison. Accesses are unchecked: a frame takes some ten steps per hop, and a
+/// check would add two instructions to some eight.
 #[derive(Clone, Debug)]
 pub struct Due {
     tree: Box<[Time]>,
 }
 
 impl Due {
-    /// Never, for each of `ports` ports.
+    /// Creates a tree of `ports` ports, all with [`Time::MAX`].
     pub fn new(ports: usize) -> Self {
         Due { tree: vec![Time::MAX; 2 * ports.next_power_of_two()].into_boxed_slice() }
     }
 
-    /// Asks the processor for the times.
+    /// Prefetches the tree.
     pub fn prefetch(&self) {
         crate::prefetch(&*self.tree);
     }
@@ -32,10 +32,10 @@ impl Due {
         self.tree.len() / 2
     }
 
-    /// Where the time of `port` stands.
+    /// Returns the position of the time of `port`.
     ///
     /// # Panics
-    /// If there are not so many ports.
+    /// If `port` is out of range.
     #[inline]
     fn leaf(&self, port: u16) -> usize {
         let leaf = self.leaves() + usize::from(port);
@@ -46,8 +46,8 @@ impl Due {
     #[inline]
     fn get(&self, node: usize) -> Time {
         debug_assert!(node < self.tree.len());
-        // SAFETY: `node` is 1, a leaf that `leaf` checked, twice an inner node and perhaps one more, or the parent or
-        // the sibling of one of these but 1: less than the length, which is a power of two and at least 2.
+        // SAFETY: `node` is 1, a leaf checked by `leaf`, a child of an inner node, or the parent or sibling of such a
+        // node other than 1: less than the length, which is a power of two and at least 2.
         unsafe { *self.tree.get_unchecked(node) }
     }
 
@@ -58,13 +58,13 @@ impl Due {
         unsafe { *self.tree.get_unchecked_mut(node) = at }
     }
 
-    /// The earliest time.
+    /// Returns the earliest time.
     #[inline]
     pub fn earliest(&self) -> Time {
         self.get(1)
     }
 
-    /// The port of the earliest time, the lowest one at ties.
+    /// Returns the port of the earliest time, the lowest one at ties.
     #[inline]
     pub fn port(&self) -> u16 {
         let (least, leaves) = (self.earliest(), self.leaves());
@@ -75,19 +75,19 @@ impl Due {
         (node - leaves) as u16
     }
 
-    /// The time of `port`.
+    /// Returns the time of `port`.
     ///
     /// # Panics
-    /// If there are not so many ports.
+    /// If `port` is out of range.
     #[inline]
     pub fn at(&self, port: u16) -> Time {
         self.get(self.leaf(port))
     }
 
-    /// Sets the time of `port` to one that is no later than it was.
+    /// Sets the time of `port` to a value that is not later than its present one.
     ///
     /// # Panics
-    /// If there are not so many ports.
+    /// If `port` is out of range.
     #[inline]
     pub fn lower(&mut self, port: u16, at: Time) {
         let mut node = self.leaf(port);
@@ -101,7 +101,7 @@ impl Due {
     /// Sets the time of `port`.
     ///
     /// # Panics
-    /// If there are not so many ports.
+    /// If `port` is out of range.
     #[inline]
     pub fn set(&mut self, port: u16, at: Time) {
         let mut node = self.leaf(port);

@@ -1,4 +1,4 @@
-//! What the parts of a network tell each other at the end of a window.
+//! Messages and times that the parts of a network exchange at the end of a window.
 
 use crate::mail::Parcel;
 use crate::node::Message;
@@ -7,25 +7,26 @@ use crate::sync::{AtomicBool, AtomicU64, Mutex, Ordering};
 use std::sync::PoisonError;
 use units::Time;
 
-/// A value on a cache line of its own: two threads writing neighbours would fight over the line.
+/// A value with a cache line of its own, which prevents false sharing between threads.
 #[derive(Debug)]
 #[repr(align(128))]
 struct Apart<T>(T);
 
-/// What one part has for another.
+/// Messages from one part to another.
 type PostBox<M> = Apart<Mutex<Vec<Parcel<M>>>>;
 
-/// Of one window; while a thread writes the next window's, others may still read this one's, so there are two.
+/// State of one window. There are two, by parity of the window: while one thread writes that of the next window, others
+/// may still read this one.
 #[derive(Debug)]
 struct Turn<M> {
     parcels: Vec<PostBox<M>>,
-    /// First event and reach of each side.
+    /// First event and earliest effect of each side, by part.
     ahead: Vec<Apart<[[AtomicU64; 2]; 2]>>,
     /// Whether a part stopped before all of its nodes had run.
     cut: AtomicBool,
 }
 
-/// Parcels on their way from part to part, and what each part knows of that comes.
+/// Messages in flight between parts, and the next events reported by each part.
 #[derive(Debug)]
 pub(crate) struct Exchange<M> {
     parts: usize,
@@ -42,20 +43,20 @@ impl<M: Message> Exchange<M> {
         Exchange { parts, turns: std::array::from_fn(turn) }
     }
 
-    /// Forgets how the last stretch ended, while no thread runs.
+    /// Clears the cut flags of the preceding run; no thread runs meanwhile.
     pub(crate) fn begin(&self) {
         for turn in &self.turns {
             turn.cut.store(false, Ordering::Relaxed);
         }
     }
 
-    /// Leaves what part `from` has for part `to`, and takes an empty list for it.
+    /// Leaves the messages of part `from` for part `to`, and takes back an empty list.
     pub(crate) fn put(&self, turn: usize, from: usize, to: usize, parcels: &mut Vec<Parcel<M>>) {
         let cell = &self.turns[turn].parcels[from * self.parts + to].0;
         std::mem::swap(&mut *cell.lock().unwrap_or_else(PoisonError::into_inner), parcels);
     }
 
-    /// Hands over everything for part `to`, in the order of the senders.
+    /// Delivers all messages for part `to`, in the order of the sending parts.
     pub(crate) fn collect(&self, turn: usize, to: usize, mut deliver: impl FnMut(Parcel<M>)) {
         for from in 0..self.parts {
             let cell = &self.turns[turn].parcels[from * self.parts + to].0;
@@ -63,7 +64,7 @@ impl<M: Message> Exchange<M> {
         }
     }
 
-    /// States what part `from` knows of that the sides have before them.
+    /// Reports the next events of each side, as far as part `from` has them.
     pub(crate) fn set_ahead(&self, turn: usize, from: usize, ahead: &[Ahead; 2]) {
         for (known, Ahead { first, reaches }) in self.turns[turn].ahead[from].0.iter().zip(ahead) {
             known[0].store(first.as_ps(), Ordering::Release);
@@ -71,7 +72,7 @@ impl<M: Message> Exchange<M> {
         }
     }
 
-    /// What all parts know of, once all have met.
+    /// Returns the next events of each side over all parts; valid after the barrier.
     pub(crate) fn ahead(&self, turn: usize) -> [Ahead; 2] {
         let time = |cell: &AtomicU64| Time::from_ps(cell.load(Ordering::Acquire));
         let parts = self.turns[turn].ahead.iter();
@@ -83,12 +84,12 @@ impl<M: Message> Exchange<M> {
         })
     }
 
-    /// Tells everybody, where they meet next, that not all nodes have run in the window before.
+    /// Reports that not all nodes have run in the preceding window. All parts read it after the next barrier.
     pub(crate) fn cut(&self, turn: usize) {
         self.turns[turn].cut.store(true, Ordering::Release);
     }
 
-    /// Whether somebody told so, once all have met.
+    /// Returns whether any part reported a cut; valid after the barrier.
     pub(crate) fn was_cut(&self, turn: usize) -> bool {
         self.turns[turn].cut.load(Ordering::Acquire)
     }

@@ -17,7 +17,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use units::Time;
 use units::random::{Stream, purpose};
 
-/// Nodes that did less than this for each thread tell nothing of what they will do.
+/// Least work per thread for a new division: less is too little to predict the load.
 const LEAST_WORK: u64 = 1_000;
 
 /// A wire from one node's egress port to another's ingress port.
@@ -31,22 +31,22 @@ pub struct WireSpec {
     pub lookahead: Time,
 }
 
-/// Why nodes and wires make no network.
+/// An error in a network of nodes and wires.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EngineError {
-    /// A wire ends nowhere.
+    /// A wire ends at a node that does not exist.
     #[error("wire {port} of node {node} ends at node {end}, but there are only {nodes} nodes")]
     NoSuchNode {
         /// The sender.
         node: u32,
         /// Its egress port.
         port: usize,
-        /// The receiver that is missing.
+        /// The missing receiver.
         end: u32,
-        /// How many nodes there are.
+        /// Number of nodes.
         nodes: usize,
     },
-    /// Two nodes that influence each other without delay are one node.
+    /// A wire without delay: nodes that interact without delay must be one node.
     #[error("wire {port} of node {node} has no delay: nodes meet only through links with a delay")]
     NoDelay {
         /// The sender.
@@ -54,8 +54,8 @@ pub enum EngineError {
         /// Its egress port.
         port: usize,
     },
-    /// A node does not reach itself by wire: while it handles a message, nothing may be put on the wire that the
-    /// message lies on.
+    /// A wire from a node to itself. While a node handles a message in place, no message may be pushed to the ring that
+    /// contains it.
     #[error("wire {port} of node {node} leads back to it: a node reaches itself without a wire")]
     OwnWire {
         /// The node.
@@ -63,7 +63,7 @@ pub enum EngineError {
         /// Its egress port.
         port: usize,
     },
-    /// Two wires end at the same ingress port.
+    /// Two wires end at one ingress port.
     #[error("ingress port {port} of node {node} is the end of more than one wire")]
     SharedPort {
         /// The receiver.
@@ -71,33 +71,33 @@ pub enum EngineError {
         /// Its ingress port.
         port: u16,
     },
-    /// A rank without a node has nothing to do.
+    /// More ranks than nodes: a rank would have no node.
     #[error("{ranks} ranks are more than there are nodes: {nodes}; start no more ranks than nodes")]
     TooManyRanks {
-        /// How many ranks there are.
+        /// Number of ranks.
         ranks: usize,
-        /// How many nodes there are.
+        /// Number of nodes.
         nodes: usize,
     },
 }
 
-/// What the engine did so far: the same for any number of threads.
+/// Counts of executed work, independent of the number of threads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Statistics {
-    /// Windows executed.
+    /// Executed windows.
     pub windows: u64,
-    /// Times a node ran, over all windows.
+    /// Node runs over all windows.
     pub runs: u64,
 }
 
-/// How the work was shared out, which no result depends on.
+/// Division of the work among threads; no result depends on it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sharing {
-    /// Most threads that ran nodes at the same time.
+    /// Most threads that ran nodes concurrently.
     pub threads: usize,
-    /// Of [`Statistics::runs`], those in windows that several threads shared.
+    /// Of [`Statistics::runs`], those in windows shared by several threads.
     pub shared_runs: u64,
-    /// How often the nodes were shared out anew by what each had had to do.
+    /// Number of new divisions by measured work.
     pub weighings: u64,
 }
 
@@ -107,19 +107,19 @@ pub struct Engine<N: Node> {
     slots: Vec<Slot>,
     rings: Vec<Ring<N::Message>>,
     wires: Vec<Wire>,
-    /// By node, as in its slot: also of nodes that another thread runs.
+    /// By node, as in its slot; includes nodes of other threads and ranks.
     lookaheads: Vec<Time>,
-    /// That of every node that has a slot, if it is the same.
+    /// Common lookahead of all nodes with a slot, if they are equal.
     lookahead: Option<Time>,
     first_rings: Vec<u32>,
     scales: Scales,
-    /// Which is in force.
+    /// The division in force.
     division: Division<N::Message>,
     most_parts: usize,
     parts: Vec<(Desk<N::Message>, Part)>,
     pool: Pool,
     pace: Pace,
-    /// Windows until the pace is asked again; windows and runs since it was.
+    /// Windows until the next decision of the pace; windows and runs since the last one.
     left: u64,
     since: (u64, u64),
     stop: Arc<AtomicBool>,
@@ -128,30 +128,31 @@ pub struct Engine<N: Node> {
     cut: bool,
     statistics: Statistics,
     sharing: Sharing,
-    /// Where other nodes of the network are with other ranks.
+    /// Exchange with other ranks; `None` if this process has all nodes.
     abroad: Option<Box<Abroad<N::Message>>>,
 }
 
 impl<N: Node> Engine<N> {
-    /// An engine over `nodes`, which meet by `wires`. Up to `threads`
-    /// threads (at least one), and not more than the machine has cores, share the nodes in contiguous ranges, so
-    /// neighbours should stand together: ranges of about equally much work, as far as nodes tell ([`Node::work`]).
-    /// Where threads are in each other's way, fewer do. Every node runs once at time zero to name its first event.
+    /// Creates an engine over `nodes`, connected by `wires`.
+    ///
+    /// At most `threads` threads (at least one), and no more than the machine has cores, run contiguous ranges of nodes
+    /// of about equal work (by [`Node::work`], else by wires), so neighbours should have adjacent indices. Fewer
+    /// threads run if that is faster. Every node runs once at time zero to return its first event.
     ///
     /// # Errors
-    /// If a wire ends nowhere, has no delay, leads back to its node, or shares its ingress port with another.
+    /// If a wire ends at no node, has no delay, leads back to its node, or shares its ingress port with another.
     pub fn new(nodes: Vec<N>, wires: &(impl Wires + ?Sized), threads: usize) -> Result<Self, EngineError> {
         Engine::build(nodes, wires, threads, None)
     }
 
-    /// As [`Engine::new`], for one of several ranks: `nodes` are its own, which it numbers from 0, `wires` those of
-    /// all nodes. The ranks run in step: each calls [`Engine::run_until`] with the same instants.
+    /// Creates an engine like [`Engine::new`], for one of several ranks: `nodes` are those of this rank, numbered from
+    /// 0, `wires` those of all nodes. Every rank must call [`Engine::run_until`] with the same instants.
     ///
     /// # Errors
     /// As [`Engine::new`].
     ///
     /// # Panics
-    /// If the nodes are not those of its share.
+    /// If the number of nodes differs from the rank's share.
     pub fn of_rank(
         nodes: Vec<N>,
         wires: &(impl Wires + ?Sized),
@@ -167,7 +168,7 @@ impl<N: Node> Engine<N> {
         threads: usize,
         membership: Option<Membership<N::Message>>,
     ) -> Result<Self, EngineError> {
-        // A node may be told without its wires: it has none.
+        // Nodes absent from `wires` have no wires.
         let told = wires.nodes();
         let count = membership.as_ref().map_or(nodes.len(), |_| told);
         let own = membership.as_ref().map_or(0..count, |membership| {
@@ -214,7 +215,7 @@ impl<N: Node> Engine<N> {
             }
             least
         };
-        // Those of other ranks stand behind the own ones, each once, and have no slot.
+        // Nodes of other ranks follow the own ones, each once, and have no slot.
         let mut lookaheads: Vec<Time> = own.clone().map(lookahead_of).collect();
         let mut slot_of_foreign = BTreeMap::new();
         let mut taken = vec![false; ring_count];
@@ -266,7 +267,7 @@ impl<N: Node> Engine<N> {
         if let Some(mistake) = shared {
             return Err(mistake);
         }
-        // Several ranks meet after each lookahead, or have longer ones between them.
+        // Not for ranks: they synchronise after each lookahead of the cut wires, which may be longer.
         let turns = if abroad.is_none() { take_sides(&mut slots, &flat) } else { Turns::TOGETHER };
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let mut engine = Engine {
@@ -303,50 +304,51 @@ impl<N: Node> Engine<N> {
         Ok(engine)
     }
 
-    /// From now on chance decides, every few windows, how many threads run the next ones, cores or not, and which nodes
-    /// each of them runs: for those who want to see that no result depends on it.
+    /// Chooses the number of threads, up to the limit whatever the number of cores, and the division at random every
+    /// few windows. Tests use it to show that results depend on neither.
     pub fn draw_threads(&mut self, seed: u64) {
         self.pace = Pace::Drawn(Stream::new(seed, 0, purpose("threads")), self.most_parts);
         self.left = 0;
     }
 
-    /// From now on, [`Engine::run_until`] returns soon after somebody sets `stop`.
+    /// Makes [`Engine::run_until`] return soon after `stop` is set.
     pub fn heed(&mut self, stop: Arc<AtomicBool>) {
         self.stop = stop;
     }
 
-    /// What tells other threads how far it is.
+    /// Returns the clock that other threads can read while the engine runs.
     pub fn clock(&self) -> &Arc<Clock> {
         &self.clock
     }
 
-    /// Every event before this instant has been executed, unless [`Engine::run_until`] was stopped.
+    /// Returns the time before which all events have been executed; after a stop, see [`Engine::run_until`].
     pub fn now(&self) -> Time {
         if self.cut { self.turns.latest() } else { self.turns.now() }
     }
 
-    /// The number of nodes.
+    /// Returns the number of nodes.
     pub fn len(&self) -> usize {
         self.nodes.len()
     }
 
-    /// Whether there is no node at all.
+    /// Returns whether there are no nodes.
     pub fn is_empty(&self) -> bool {
         self.nodes.is_empty()
     }
 
-    /// Node `index`, as it is at [`Engine::now`].
+    /// Returns node `index`, in its state at [`Engine::now`].
     pub fn node(&self, index: usize) -> &N {
         &self.nodes[index]
     }
 
-    /// Node `index`, to change it between two calls of [`Engine::run_until`]. It runs again in the next
-    /// window, so a change may create an event at or after [`Engine::now`].
+    /// Returns node `index` for changes between two calls of [`Engine::run_until`]. It runs again in the next window,
+    /// so a change may create an event at or after [`Engine::now`].
     pub fn node_mut(&mut self, index: usize) -> &mut N {
         let slot = &mut self.slots[index];
         slot.next = slot.next.min(self.turns.now());
         if !slot.pooled {
             slot.pooled = true;
+            // This outdates an entry among the timers: the node is in its pool now.
             slot.timer = Time::MAX;
             let part = usize::from(self.division.part_of[index]);
             self.parts[part].0.pools[slot.pool()].push(index as u32 - self.division.nodes[part]);
@@ -354,13 +356,13 @@ impl<N: Node> Engine<N> {
         &mut self.nodes[index]
     }
 
-    /// All nodes in order.
+    /// Returns all nodes in order.
     pub fn nodes(&self) -> impl Iterator<Item = &N> {
         self.nodes.iter()
     }
 
-    /// The nodes that ran since the last call, each once, in no order: whoever watches a large network looks only at
-    /// them. The same nodes for any number of threads.
+    /// Returns the nodes that ran since the last call, each once, in no order; the set is independent of the number of
+    /// threads. A view of a large network need update only these.
     pub fn take_active(&mut self) -> Vec<u32> {
         let mut taken = Vec::new();
         for ((_, part), first) in self.parts.iter_mut().zip(&self.division.nodes) {
@@ -372,60 +374,59 @@ impl<N: Node> Engine<N> {
         taken
     }
 
-    /// The messages on the wires into node `index`: by ingress port, oldest first.
+    /// Returns the messages in flight to node `index`, by ingress port, oldest first.
     pub fn in_flight(&self, index: usize) -> impl Iterator<Item = &N::Message> {
         let slot = &self.slots[index];
         let first = slot.first_ring as usize;
         slot.waiting_ports().into_iter().flat_map(move |port| self.rings[first + port].iter())
     }
 
-    /// When the earliest event of any node comes; [`Time::MAX`] if nothing will ever happen again.
+    /// Returns the time of the earliest event of any node; [`Time::MAX`] if there is none.
     pub fn next_event(&self) -> Time {
         self.slots.iter().map(|slot| slot.next).min().unwrap_or(Time::MAX)
     }
 
-    /// What was done so far.
+    /// Returns the counts of executed work.
     pub fn statistics(&self) -> Statistics {
         let runs = self.parts.iter().map(|(_, part)| part.runs).sum::<u64>();
         Statistics { runs: self.statistics.runs + runs, ..self.statistics }
     }
 
-    /// Shares the nodes, where several threads do, by what each has done since it was last looked at. It happens by
-    /// itself in a run on several threads; this is for those who want to see what would.
+    /// Weighs nodes by their work since the last call, as runs on several threads do automatically.
     pub fn share_by_work(&mut self) {
         let lately = self.scales.lately(self.nodes.iter().map(Node::work));
         self.scales.weights = lately;
     }
 
-    /// Which of `parts` threads, if there were so many, would run each node.
+    /// Returns the part of each node in a division into `parts`.
     pub fn part_of(&self, parts: usize) -> Vec<u16> {
         parts_of(&self.scales.firsts(parts))
     }
 
-    /// What other ranks were told.
+    /// Returns the counts of data sent to other ranks.
     pub fn letters(&self) -> Letters {
         self.abroad.as_ref().map_or(Letters::default(), |abroad| abroad.letters())
     }
 
-    /// Who did it.
+    /// Returns statistics of the division among threads.
     pub fn sharing(&self) -> Sharing {
         self.sharing
     }
 
-    /// Executes every event before `stop`; false if somebody set what [`Engine::heed`] was given.
+    /// Executes every event before `stop`. Returns false if the flag of [`Engine::heed`] was set.
     ///
-    /// A stop comes as soon as every thread has finished the node that it runs. Some nodes may then be ahead of others
-    /// by less than two windows, and [`Engine::now`] is the window's end, which no node has passed. No message is lost
-    /// or there twice, so whatever is counted over all nodes and wires adds up; but the engine cannot go on. Of several
-    /// ranks all stop where one was told to.
+    /// A stop takes effect when every thread has finished its current node. Some nodes may then be ahead of others by
+    /// less than two windows, and [`Engine::now`] is the end of the window, an upper bound for all nodes. No message is
+    /// lost or duplicated, so counts over all nodes and wires are consistent, but the engine cannot continue. If one
+    /// rank is stopped, all stop.
     ///
     /// # Panics
-    /// If a node panics; the panic is passed on whatever thread it came from.
+    /// If a node panics, on any thread.
     pub fn run_until(&mut self, stop: Time) -> bool {
         while self.now() < stop {
-            // Several ranks stop together: each learns of it by letter.
+            // With ranks a stop must take effect on all of them: the next letters carry it.
             if self.cut || (self.abroad.is_none() && self.stop.load(Ordering::Relaxed)) {
-                // One side may be ahead, though all of it has run.
+                // One side may be ahead, even if all of its nodes have run.
                 self.cut = true;
                 self.clock.set(self.now());
                 return false;
@@ -450,7 +451,7 @@ impl<N: Node> Engine<N> {
         !self.cut
     }
 
-    /// Forgets outdated timers of all parts.
+    /// Removes outdated timers of all parts.
     #[cold]
     #[inline(never)]
     fn forget_timers(&mut self) {
@@ -460,7 +461,7 @@ impl<N: Node> Engine<N> {
         }
     }
 
-    /// Decides who runs the next windows.
+    /// Decides the number of threads and the division of the next windows.
     #[cold]
     fn share_out(&mut self) {
         let (windows, runs) = std::mem::take(&mut self.since);
@@ -474,8 +475,8 @@ impl<N: Node> Engine<N> {
         }
     }
 
-    /// Looks, if it is time to, at what each node had to do lately; whether that asks for another division among so
-    /// many threads.
+    /// Measures the recent work of the nodes, if it is time for it. Returns whether a new division among `threads` is
+    /// needed.
     fn weigh(&mut self, threads: usize) -> bool {
         let (scales, nodes) = (&mut self.scales, &self.nodes);
         let Some(lately) = self.pace.weigh(nodes.len(), || scales.lately(nodes.iter().map(Node::work))) else {
@@ -491,9 +492,9 @@ impl<N: Node> Engine<N> {
         better
     }
 
-    /// From now on the nodes stand in parts for this many threads.
+    /// Divides the nodes among this many threads.
     fn divide(&mut self, threads: usize) {
-        // All in numbers among all nodes, for a moment.
+        // Temporarily numbered in the whole network, as the parts change.
         let (mut pool, mut active, mut timers) = (Vec::new(), Vec::new(), Vec::new());
         for ((desk, part), first) in self.parts.drain(..).zip(&self.division.nodes) {
             pool.extend(desk.pools.into_iter().flatten().map(|slot| first + slot));
@@ -504,7 +505,7 @@ impl<N: Node> Engine<N> {
         let abroad = self.abroad.as_deref();
         abroad.into_iter().for_each(Abroad::parts_change);
         let mut new = Division::new(self.scales.firsts(threads), &self.first_rings);
-        // To a part, other ranks are parts behind its own.
+        // Other ranks are numbered as parts after those of this rank.
         let parts = new.parts() as u16;
         new.part_of.extend(abroad.iter().flat_map(|abroad| abroad.ranks_of_foreign()).map(|it| parts + it as u16));
         let letters = abroad.map_or(0, Abroad::count);
@@ -588,7 +589,7 @@ impl<N: Node> Engine<N> {
     }
 }
 
-/// The first `count` of `rest`, which loses them.
+/// Splits the first `count` elements off `rest`.
 fn take_first<'a, T>(rest: &mut &'a mut [T], count: u32) -> &'a mut [T] {
     let (first, others) = std::mem::take(rest).split_at_mut(count as usize);
     *rest = others;

@@ -1,20 +1,19 @@
-//! Window-synchronous execution of nodes that meet only through wires with a delay.
+//! Window-synchronous (conservative) parallel execution of nodes that are connected by wires with a delay.
 //!
 //! ```text
 //!          wire (lookahead L)                    window [t0, t1)
-//!   node A ==================> mailbox | node B  runs alone on what arrived before t1,
+//!   node A ==================> mailbox | node B  runs alone on the messages that arrived before t1,
 //!   node C ==================> mailbox |         in exact order, and sends into mailboxes
 //! ```
 //!
-//! A message sent at `t` over a wire of lookahead `L` arrives no earlier than `t + L`. With `next(n)` the
-//! next event of node `n` and `L(n)` the least lookahead of its wires, nothing can reach any node before
-//! `t1 = min over n of next(n) + L(n)`: every node may run all its events before `t1` alone, in any order
-//! and on any thread. Nodes without an event before `t1` cost nothing. A node sees the messages of an
-//! instant sorted by ingress port, whatever thread sent them, so the results do not depend on the number
-//! of threads; nor do they depend on where a window ends. Where all wires lead from one half of the nodes to the
-//! other, the halves run in turn, and further at a time.
+//! A message sent at `t` over a wire of lookahead `L` arrives no earlier than `t + L`. Let `next(n)` be the next event
+//! of node `n` and `L(n)` the least lookahead of its wires. Then no message sent in the window can arrive before `t1 =
+//! min over n of next(n) + L(n)`, so every node may run all its events before `t1` alone, in any order and on any
+//! thread. Nodes without an event before `t1` cost nothing. A node receives the messages of one instant sorted by
+//! ingress port. Results therefore depend neither on the number of threads nor on the ends of windows. If the graph of
+//! wires is bipartite, the two sides run in alternate windows, each up to two lookaheads long.
 //!
-//! The engine knows no network: a [`Node`] is any state machine, a [`Message`] any small value.
+//! The engine is independent of the network model: a [`Node`] is any state machine, a [`Message`] any small value.
 
 #![allow(
     unsafe_code,

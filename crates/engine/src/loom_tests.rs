@@ -1,4 +1,4 @@
-//! Every order in which threads can meet, by loom: `scripts/loom.sh`.
+//! Exhaustive interleavings of threads, by loom: `scripts/loom.sh`.
 
 use crate::Message;
 use crate::barrier::{Barrier, Breaker};
@@ -21,13 +21,13 @@ impl Message for Token {
 
 fn model(check: impl Fn() + Sync + Send + 'static) {
     let mut builder = loom::model::Builder::new();
-    // More switches between threads than this at unlikely places find nothing new, but take hours.
+    // More preemptions than this find nothing new, but take hours.
     builder.preemption_bound = Some(3);
     builder.check(check);
 }
 
-/// What one thread writes before a barrier another reads after it, window after window; a cell of its own is written
-/// without any lock, so that loom sees a missing order of memory.
+/// Data that one thread writes before a barrier is visible to another after it, window after window. Each thread writes
+/// a cell of its own without a lock, so that loom detects a missing memory order.
 #[test]
 fn what_stands_before_the_barrier_is_seen_behind_it() {
     model(|| {
@@ -47,7 +47,7 @@ fn what_stands_before_the_barrier_is_seen_behind_it() {
     });
 }
 
-/// A thread that unwinds lets go of the one that waits for it.
+/// A thread that unwinds releases the one that waits for it.
 #[test]
 fn a_broken_barrier_holds_nobody() {
     struct Unwinds;
@@ -75,8 +75,8 @@ fn ahead_of(window: u64, index: usize) -> [Ahead; 2] {
     if index == 0 { [at(0, 1), Ahead::NONE] } else { [at(1, 0), at(2, 3)] }
 }
 
-/// As in a stretch: one barrier a window, two sets of cells in turn. Every parcel arrives once, in the window after the
-/// one in which it was sent. Both parts read the earliest times of both, and the cut that only one of them sets.
+/// One barrier per window and two alternating sets of cells, as in the engine. Every message arrives once, in the
+/// window after its own. Both parts read the earliest times of both, and the cut that only one of them sets.
 #[test]
 fn two_sets_of_cells_and_one_barrier_a_window_are_enough() {
     model(|| {
@@ -113,8 +113,8 @@ fn two_sets_of_cells_and_one_barrier_a_window_are_enough() {
     });
 }
 
-/// The pool's borrowed job: nobody touches what it borrows before the call or after its return, whatever number of
-/// workers a call uses, and the end of the pool finds them all.
+/// Workers use the pool's borrowed job only between its call and return, for any number of workers, and the drop of the
+/// pool joins all of them.
 #[test]
 fn workers_hold_a_job_only_while_the_call_lasts() {
     model(|| {

@@ -1,4 +1,4 @@
-//! Mailboxes, and what a node sees of them while it runs.
+//! Mailboxes, and the view of them for a running node.
 
 use crate::node::Message;
 use crate::order::Sorter;
@@ -6,13 +6,13 @@ use crate::prefetch::prefetch;
 use crate::ring::Ring;
 use units::Time;
 
-/// Where an outgoing wire ends.
+/// The receiving end of an outgoing wire.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wire {
-    /// Where it ends with another rank there is no ring: see [`Wire::abroad`].
+    /// Index of the receiving ring. A wire to another rank has no ring here: see [`Wire::abroad`].
     pub(crate) ring: u32,
     pub(crate) slot: u32,
-    /// What its ingress port is in [`Slot::waiting`].
+    /// Bit of its ingress port in [`Slot::waiting`].
     bit: u64,
 }
 
@@ -21,44 +21,43 @@ impl Wire {
         Wire { ring, slot, bit: 1 << (port & 63) }
     }
 
-    /// To a node of another rank, which numbers its rings itself.
+    /// Creates a wire to a node of another rank, which numbers its rings itself; `ring` encodes the port.
     pub(crate) fn abroad(slot: u32, port: u16) -> Self {
         Wire::new(u32::MAX - u32::from(port), slot, port)
     }
 
-    /// By which port a message comes to a node of another rank.
+    /// Returns the ingress port of a wire to another rank.
     pub(crate) fn port_abroad(&self) -> u16 {
         (u32::MAX - self.ring) as u16
     }
 }
 
-/// What the engine knows of one node: one cache line.
+/// Engine state of one node: one cache line.
 #[derive(Debug)]
 #[repr(align(64))]
 pub(crate) struct Slot {
-    /// Its next event, its own or an arrival.
+    /// Time of its next event, own or arrival.
     pub(crate) next: Time,
-    /// The time of its valid timer, or [`Time::MAX`] if it has none. Of a node that is not in the pool, no later than
-    /// its next event.
+    /// Time of its valid timer; [`Time::MAX`] without one. For a node outside the pools, at most `next`.
     pub(crate) timer: Time,
-    /// The least lookahead of its outgoing wires.
+    /// Least lookahead of its outgoing wires.
     pub(crate) lookahead: Time,
     /// Its first incoming ring.
     pub(crate) first_ring: u32,
-    /// Its wires.
+    /// Range of its outgoing wires.
     pub(crate) wires: (u32, u32),
-    /// Of the network: see [`crate::sides`].
+    /// Side of the bipartition: see [`crate::sides`].
     pub(crate) side: u8,
     pub(crate) pooled: bool,
-    /// Whether it stands in its part's list of active nodes.
+    /// Whether it is in its part's list of active nodes.
     pub(crate) active: bool,
-    /// How many ingress ports it has.
+    /// Number of ingress ports.
     pub(crate) ports: u16,
-    /// Ingress ports whose ring holds something: bit b stands for ports b, b + 64, ...
+    /// Ingress ports with a nonempty ring: bit b represents ports b, b + 64, ...
     pub(crate) waiting: u64,
 }
 
-/// Calls `look` with every ingress port, of `ports`, that `waiting` stands for, ascending.
+/// Calls `look` with every ingress port below `ports` that `waiting` represents, ascending.
 #[inline]
 fn for_each_waiting(waiting: u64, ports: u16, mut look: impl FnMut(usize)) {
     let mut first = 0;
@@ -79,18 +78,18 @@ fn for_each_waiting(waiting: u64, ports: u16, mut look: impl FnMut(usize)) {
     }
 }
 
-/// Pools of nodes: two for each side.
+/// Pools of nodes: two per side.
 pub(crate) const POOLS: usize = 4;
 
 impl Slot {
-    /// Which pool the node belongs to: that of its side, and there the one of nodes with one port or of those with
-    /// more, since mostly those with one port do the same when they run, and others something else.
+    /// Returns the node's pool: by side, then by one port or more. Nodes with one port (hosts) mostly execute one code
+    /// path, the others (switches) another.
     #[inline]
     pub(crate) fn pool(&self) -> usize {
         usize::from(self.side & 1) * 2 + usize::from(self.ports <= 1)
     }
 
-    /// Ingress ports whose ring may hold something.
+    /// Returns the ingress ports whose ring may be nonempty.
     pub(crate) fn waiting_ports(&self) -> Vec<usize> {
         let mut waiting = Vec::new();
         for_each_waiting(self.waiting, self.ports, |port| waiting.push(port));
@@ -98,30 +97,30 @@ impl Slot {
     }
 }
 
-/// A message for a node of another part.
+/// A message to a node of another part.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Parcel<M> {
     pub(crate) wire: Wire,
     pub(crate) message: M,
 }
 
-/// Low bits of a key: which of the window's arrivals it is, counted by port, then by age. The rest is its time, which
-/// [`LONGEST_WINDOW`](crate::sides::LONGEST_WINDOW) keeps below 2^40 ps.
+/// Low bits of a key: index of the arrival among those of the window, by port, then by age. The high bits are its time,
+/// which [`LONGEST_WINDOW`](crate::sides::LONGEST_WINDOW) keeps below 2^40 ps.
 const KEY_PLACE_BITS: u32 = 24;
 
-/// See [`KEY_PLACE_BITS`].
+/// Most arrivals of a node per window: see [`KEY_PLACE_BITS`].
 const MOST_ARRIVALS: usize = 1 << KEY_PLACE_BITS;
 
-/// Behind all arrivals: no arrival is so late in its window.
+/// Sentinel after all arrivals: no arrival is so late in its window.
 const LAST_KEY: u64 = u64::MAX;
 
-/// The low bits of `key`.
+/// Returns the low bits of `key`.
 #[inline]
 fn place_of(key: u64) -> usize {
     (key & (MOST_ARRIVALS as u64 - 1)) as usize
 }
 
-/// Where an arrival lies, and by which port it came.
+/// Address of an arrival in its ring, and its ingress port.
 #[derive(Debug)]
 struct Place<M> {
     message: *const M,
@@ -136,45 +135,44 @@ impl<M> Clone for Place<M> {
 
 impl<M> Copy for Place<M> {}
 
-// SAFETY: whoever has a place has the rings of its part, too, and reads nothing by it but in the window that made it:
-// see `Window::take_with`.
+// SAFETY: the pointer is read only in the window that made it, by the thread that has the rings of its part: see
+// `Window::take_with`.
 unsafe impl<M: Send> Send for Place<M> {}
 
-/// What a part of the nodes keeps of its mail from one window to the next. Slots are numbered from the part's
-/// first.
+/// Mail state of a part that persists between windows. Slots are numbered from the first of the part.
 #[derive(Debug)]
 pub(crate) struct Desk<M> {
-    /// Nodes that run in this window or soon: see [`Slot::pool`].
+    /// Nodes with an event in this window or soon: see [`Slot::pool`].
     pub(crate) pools: [Vec<u32>; POOLS],
-    /// Parcels for other parts, by part.
+    /// Messages to other parts, by part.
     pub(crate) outgoing: Vec<Vec<Parcel<M>>>,
     scratch: Scratch<M>,
 }
 
-/// What the arrivals of a node are put in order in.
+/// Buffers for sorting the arrivals of a node.
 #[derive(Debug)]
 struct Scratch<M> {
     lists: Lists<M>,
     sorter: Sorter,
 }
 
-/// How many keys stand behind those of arrivals: behind each arrival stand two, see [`Window::rotate_ties`].
+/// Number of sentinels after the keys of arrivals: see [`Window::rotate_ties`].
 const AFTER: usize = 2;
 
-/// The arrivals of the node that runs. Both lists are equally long, and longer than what they hold.
+/// The arrivals of the running node. Both lists have one length, which exceeds that of their content.
 #[derive(Debug)]
 struct Lists<M> {
-    /// (time since its first event) << [`KEY_PLACE_BITS`] | which it is, ascending, then [`LAST_KEY`], [`AFTER`] times.
+    /// (time since its first event) << [`KEY_PLACE_BITS`] | index, ascending, then [`LAST_KEY`] [`AFTER`] times.
     keys: Vec<u64>,
-    /// As the low bits of keys count them.
+    /// Addresses of the arrivals, by the low bits of their keys.
     places: Vec<Place<M>>,
 }
 
 impl<M> Lists<M> {
-    /// Without room for anything, until they grow.
+    /// Empty lists without capacity.
     const NONE: Self = Lists { keys: Vec::new(), places: Vec::new() };
 
-    /// Makes both at least this long.
+    /// Grows both lists to at least `length`.
     #[cold]
     #[inline(never)]
     fn grow(&mut self, length: usize) {
@@ -195,28 +193,28 @@ impl<M> Desk<M> {
     }
 }
 
-/// Which nodes of a part have mail.
+/// Slots and pools of a part.
 #[derive(Debug)]
 pub(crate) struct Post<'a> {
-    /// Of the part's nodes, in order.
+    /// Slots of the part's nodes, in order.
     pub(crate) slots: &'a mut [Slot],
     /// See [`Desk`].
     pub(crate) pools: &'a mut [Vec<u32>; POOLS],
-    /// The first slot of the part among all.
+    /// Index of the part's first slot in the network.
     pub(crate) first_slot: u32,
 }
 
 impl Post<'_> {
-    /// Notes that the node at the end of `wire`, one of this part, receives something at `at`.
+    /// Records an arrival at `at` for the node at the end of `wire`, one of this part.
     #[inline]
     fn expect(&mut self, wire: &Wire, at: Time) {
         let index = wire.slot - self.first_slot;
         debug_assert!((index as usize) < self.slots.len());
-        // SAFETY: callers have the wire's ring in hand, which is of this part, and a part has the slots of its rings
-        // (`Division`). Wires are made by `Engine::new`, which checks where they end, and nowhere else.
+        // SAFETY: callers have the wire's ring, which belongs to this part, and a part has the slots of its rings
+        // (`Division`). Only `Engine::new` makes wires, and it checks their ends.
         let slot = unsafe { self.slots.get_unchecked_mut(index as usize) };
         slot.waiting |= wire.bit;
-        // Whether it is the first of its window cannot be predicted, and so is no branch.
+        // The comparison is unpredictable, so the update has no branch.
         slot.next = slot.next.min(at);
         if !slot.pooled {
             slot.pooled = true;
@@ -225,9 +223,9 @@ impl Post<'_> {
     }
 }
 
-/// Takes from `ring` what comes by `port` between these two instants, and lists it behind the `count` that are listed
-/// already. How many are then, and when the first comes that is left: [`Time::MAX`] for nothing.
-#[inline(always)] // once for every ring that holds something
+/// Takes from `ring` the messages that arrive in [base, end) by `port`, and lists them after the first `count`. Returns
+/// the new count and the time of the first message left in the ring; [`Time::MAX`] if there is none.
+#[inline(always)] // once per nonempty ring
 fn list<M: Message>(
     ring: &mut Ring<M>,
     port: u16,
@@ -235,6 +233,7 @@ fn list<M: Message>(
     lists: &mut Lists<M>,
     count: usize,
 ) -> (usize, Time) {
+    // Room for the whole ring: its arrival times have not been compared with the end yet.
     let most = count + ring.len() + AFTER;
     if most > lists.keys.len() {
         lists.grow(most);
@@ -251,7 +250,7 @@ fn list<M: Message>(
         debug_assert!(at >= base, "a message from the past: {at:?} before {base:?}");
         debug_assert!(next < most);
         let key = (at.as_ps() - base.as_ps()) << KEY_PLACE_BITS | next as u64;
-        // SAFETY: both lists are longer than what was listed before and all messages of the ring.
+        // SAFETY: both lists are longer than the earlier content and all messages of the ring together.
         unsafe {
             keys.add(next).write(key);
             places.add(next).write(Place { message, port });
@@ -262,7 +261,7 @@ fn list<M: Message>(
     (next, left)
 }
 
-/// A place for a message that goes over `wire` to another part.
+/// Returns the slot of a message over `wire` to another part.
 #[inline(never)]
 fn export<M: Message>(outgoing: &mut Vec<Parcel<M>>, wire: Wire) -> &mut M {
     let last = outgoing.len();
@@ -270,31 +269,31 @@ fn export<M: Message>(outgoing: &mut Vec<Parcel<M>>, wire: Wire) -> &mut M {
     &mut outgoing[last].message
 }
 
-/// One node's view of one window: its arrivals, and its wires.
+/// One node's view of one window: its arrivals, and its outgoing wires.
 ///
-/// In truth it is all mailboxes of a part, made once for many windows and opened for one node after the other, so that
-/// little has to be set for each.
+/// It holds all mailboxes of a part, is created once for many windows, and is reopened for each node, so that little
+/// has to be set per run.
 #[derive(Debug)]
 pub struct Window<'a, M> {
     lists: Lists<M>,
-    /// How many arrivals they hold, and which is the next.
+    /// Number of listed arrivals, and index of the next one.
     count: usize,
     cursor: usize,
     base: Time,
-    /// When the arrival at the cursor comes.
+    /// Time of the arrival at the cursor.
     next: Time,
     end: Time,
     wires: &'a [Wire],
-    /// Of the part's nodes, in order.
+    /// Rings of the part's nodes, in order.
     rings: &'a mut [Ring<M>],
-    /// The first ring of the part among all.
+    /// Index of the part's first ring in the network.
     first_ring: u32,
     pub(crate) post: Post<'a>,
     /// See [`Desk`].
     pub(crate) outgoing: &'a mut [Vec<Parcel<M>>],
-    /// Which part a slot belongs to.
+    /// Part of each slot.
     part_of: &'a [u16],
-    /// Who lent the lists, and gets them back.
+    /// Owner of the lists, which it gets back on drop.
     scratch: &'a mut Scratch<M>,
 }
 
@@ -305,7 +304,7 @@ impl<M> Drop for Window<'_, M> {
 }
 
 impl<'a, M: Message> Window<'a, M> {
-    /// Of the part with these nodes and rings, which are numbered from these `firsts`.
+    /// Creates the view of the part with these slots and rings; `firsts` are the indices of the first of each.
     pub(crate) fn new(
         (slots, rings): (&'a mut [Slot], &'a mut [Ring<M>]),
         (first_slot, first_ring): (u32, u32),
@@ -341,14 +340,14 @@ impl<'a, M: Message> Window<'a, M> {
         self.post.expect(&wire, message.at());
     }
 
-    /// From now on windows end there.
+    /// Sets the end of the following windows.
     #[inline]
     pub(crate) fn set_end(&mut self, end: Time) {
         self.end = end;
     }
 
-    /// Node `index` runs soon: asks for its ring headers and those behind its `wires`, or one turn before it
-    /// runs for the messages.
+    /// Prefetches the mail state of node `index`, which runs `turns` nodes from now: its `wires`, then its ring
+    /// headers, then its messages and the rings at the other ends of its wires.
     #[inline]
     pub(crate) fn prefetch(&self, index: usize, wires: &[Wire], turns: usize) {
         let slot = &self.post.slots[index];
@@ -368,20 +367,20 @@ impl<'a, M: Message> Window<'a, M> {
         }
     }
 
-    /// From now on it is that of node `index`, whose first event comes at `base` or later: takes from its rings what it
-    /// receives before the end, and lists it. That lies where it lay until something else is put there. Returns when
-    /// the earliest arrives that is left.
+    /// Opens the window for node `index`, whose first event is at `base` or later: takes the messages that arrive
+    /// before the end from its rings, and lists them. The messages remain valid in their rings until the next push.
+    /// Returns the time of the earliest message left.
     ///
     /// # Safety
-    /// There is a slot `index`: it is asked for once for every run of a node.
-    #[inline(always)] // left to itself the compiler decides anew with every change
+    /// `index` must be a valid slot; it is not checked, as this runs for every run of a node.
+    #[inline(always)] // without this the compiler's decision changes with every edit
     pub(crate) unsafe fn open(&mut self, index: usize, wires: &'a [Wire], base: Time) -> Time {
         debug_assert!(index < self.post.slots.len());
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         let slot = unsafe { self.post.slots.get_unchecked_mut(index) };
         let (mut count, mut left) = (0, Time::MAX);
         if slot.waiting != 0 {
-            // A host has one port, and at many a switch messages come by one at a time: what came by one is in order.
+            // Fast path: a host has one port, and a switch often has messages from one. Those are already in order.
             if slot.waiting.is_power_of_two() && slot.ports <= 64 {
                 let port = slot.waiting.trailing_zeros() as u16;
                 let ring = &mut self.rings[(slot.first_ring - self.first_ring) as usize + usize::from(port)];
@@ -393,7 +392,7 @@ impl<'a, M: Message> Window<'a, M> {
         }
         debug_assert!(count + AFTER <= self.lists.keys.len());
         let keys = self.lists.keys.as_mut_ptr();
-        // SAFETY: the list is longer by as many than what it holds: as `Window::new` makes it, and as `list` leaves it.
+        // SAFETY: `Window::new` and `list` leave room for `AFTER` more keys.
         let first = unsafe {
             keys.add(count).cast::<[u64; AFTER]>().write([LAST_KEY; AFTER]);
             *keys
@@ -403,9 +402,9 @@ impl<'a, M: Message> Window<'a, M> {
         left
     }
 
-    /// As [`Window::open`] of a node with messages by several ports: lists them in order. How many there are, and when
-    /// the earliest arrives that is left.
-    #[inline(never)] // a loop with all registers for itself
+    /// Implements [`Window::open`] for a node with messages on several ports: lists them in order. Returns their number
+    /// and the time of the earliest message left.
+    #[inline(never)] // a loop of its own, with all registers available
     fn gather(&mut self, index: usize, base: Time) -> (usize, Time) {
         let end = self.end;
         let slot = &mut self.post.slots[index];
@@ -426,12 +425,12 @@ impl<'a, M: Message> Window<'a, M> {
         (count, earliest)
     }
 
-    /// The key at the cursor.
+    /// Returns the key at the cursor.
     #[inline]
     fn key(&self) -> u64 {
         debug_assert!(self.cursor < self.lists.keys.len());
-        // SAFETY: the cursor begins at 0, of keys that end with twice the last one, which none other is like. It moves
-        // in `take` alone, which does not go beyond the first of them.
+        // SAFETY: the cursor starts at 0 and the keys end with two sentinels. Only `take_with` moves it, at most to the
+        // first sentinel.
         unsafe { *self.lists.keys.get_unchecked(self.cursor) }
     }
 
@@ -440,38 +439,38 @@ impl<'a, M: Message> Window<'a, M> {
         if key == LAST_KEY { Time::MAX } else { Time::from_ps(self.base.as_ps() + (key >> KEY_PLACE_BITS)) }
     }
 
-    /// The first instant that does not belong to the window.
+    /// Returns the first instant after the window.
     #[inline]
     pub fn end(&self) -> Time {
         self.end
     }
 
-    /// When the next arrival comes; [`Time::MAX`] when the window holds no more.
+    /// Returns the time of the next arrival; [`Time::MAX`] if the window has none left.
     #[inline]
     pub fn next_arrival(&self) -> Time {
         self.next
     }
 
-    /// How many arrivals it holds that were not taken yet.
+    /// Returns the number of arrivals not yet taken.
     #[inline]
     pub fn arrivals(&self) -> usize {
         self.count - self.cursor
     }
 
-    /// Call at the first arrival of an instant: of its n simultaneous arrivals, in order of ingress port,
-    /// that with index `start` mod n comes first, and the others follow cyclically.
+    /// Rotates simultaneous arrivals; call at the first arrival of an instant. Of its n arrivals, in order of ingress
+    /// port, the one with index `start` mod n is taken first, and the others follow cyclically.
     #[inline(always)]
     pub fn rotate_ties(&mut self, start: impl FnOnce() -> u32) {
         debug_assert!(self.cursor + 1 < self.lists.keys.len());
-        // SAFETY: the cursor comes to the first of the last two keys and not beyond: see `key`.
+        // SAFETY: the cursor is at most at the first of the two sentinels: see `key`.
         let second = unsafe { *self.lists.keys.get_unchecked(self.cursor + 1) };
-        // A key of an arrival and the last one differ in their times.
+        // The keys of an arrival and of a sentinel differ in their times.
         if (self.key() ^ second) >> KEY_PLACE_BITS == 0 {
             self.rotate(start());
         }
     }
 
-    // Apart, or the compiler takes both out of a switch's loop, where the question alone costs two instructions.
+    // Outlined: inlined, both calls would leave the loop of a switch, in which the check alone costs two instructions.
     #[cold]
     #[inline(never)]
     fn rotate(&mut self, start: u32) {
@@ -481,7 +480,7 @@ impl<'a, M: Message> Window<'a, M> {
         let ties = keys.iter().take_while(|&&key| key >> KEY_PLACE_BITS == instant).count();
         let (keys, turns) = (&mut keys[..ties], start as usize % ties);
         let port = |key: u64| places[place_of(key)].port;
-        // What came by one port stays in order. Of one port at most the messages are parted: that whose turn is first.
+        // Messages of one port stay in order. The rotation can split only those of the port at its start.
         let parted = turns > 0 && port(keys[turns - 1]) == port(keys[turns]);
         let own: Vec<u64> = keys.iter().copied().filter(|&key| parted && port(key) == port(keys[turns])).collect();
         keys.rotate_left(turns);
@@ -494,18 +493,18 @@ impl<'a, M: Message> Window<'a, M> {
     /// Takes the next arrival and its ingress port.
     ///
     /// # Panics
-    /// If the window holds no more.
+    /// If no arrivals are left.
     #[inline]
     pub fn take(&mut self) -> (u16, M) {
         self.take_with(|port, message, _| (port, *message))
     }
 
-    /// As [`Window::take`], where `handle` gets the ingress port and looks at the message where it lies. It may send
-    /// meanwhile.
+    /// Takes the next arrival like [`Window::take`], but passes it to `handle` by reference, without a copy. `handle`
+    /// may send.
     ///
     /// # Panics
-    /// If the window holds no more.
-    #[inline(always)] // once a packet-hop
+    /// If no arrivals are left.
+    #[inline(always)] // once per packet-hop
     pub fn take_with<R>(&mut self, handle: impl FnOnce(u16, &M, &mut Self) -> R) -> R {
         let key = self.key();
         assert!(key != LAST_KEY, "an arrival that is left");
@@ -513,28 +512,28 @@ impl<'a, M: Message> Window<'a, M> {
         self.next = self.time_of(self.key());
         let place = place_of(key);
         debug_assert!(place < self.count);
-        // SAFETY: `open` has made this key, and its low bits count the places that it made.
+        // SAFETY: `open` has made this key, and its low bits index the places that it filled.
         let Place { message, port } = unsafe { *self.lists.places.get_unchecked(place) };
-        // SAFETY: a ring that drops a message lets it lie until another is pushed. Who pushes into rings of this part
-        // while its window is open is this window alone, and only into those at the ends of the wires of the node that
-        // runs: never into its own, since `Engine::new` refuses a wire from a node to itself. So nobody writes or
-        // moves what lies here before `handle` returns.
+        // SAFETY: a ring leaves a taken message in place until the next push. While the window is open, it alone pushes
+        // into rings of this part, and only into those at the ends of the running node's wires, never into the node's
+        // own: `Engine::new` refuses a wire from a node to itself. So the message is neither written nor moved before
+        // `handle` returns.
         handle(port, unsafe { &*message }, self)
     }
 
-    /// Sends `message` over the wire of egress `port`; it must arrive at or after the window's end, which
-    /// the wire's lookahead guarantees for anything sent now.
+    /// Sends `message` over the wire of egress `port`. It must arrive at or after the window's end, which the wire's
+    /// lookahead guarantees for any message sent now.
     #[inline]
     pub fn send(&mut self, port: u16, message: M) {
         *self.slot(port, message.at()) = message;
     }
 
-    /// As [`Window::send`], for a message that arrives `at`: its place on the wire, and in it whatever stood there. The
-    /// caller writes the message there at once.
-    #[inline(always)] // a call costs a dozen instructions, and is made once a packet-hop
+    /// Returns the slot of a message to send over egress `port` that arrives `at`. The caller must overwrite its old
+    /// content at once.
+    #[inline(always)] // a call costs a dozen instructions, once per packet-hop
     pub fn slot(&mut self, port: u16, at: Time) -> &mut M {
         let wire = &self.wires[usize::from(port)];
-        // A ring of another part is far beyond the end, or below the first and so wraps beyond it.
+        // The ring of another part is beyond the end, or below the first and so wraps beyond the end.
         match self.rings.get_mut(wire.ring.wrapping_sub(self.first_ring) as usize) {
             Some(ring) => {
                 self.post.expect(wire, at);

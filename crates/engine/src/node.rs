@@ -1,32 +1,31 @@
-//! What the engine runs, and what travels between.
+//! Traits of nodes and of the messages between them.
 
 use crate::mail::Window;
 use units::Time;
 
-/// What travels on a wire: a small value that knows when it arrives.
+/// A message on a wire: a small value that contains its arrival time.
 pub trait Message: Copy + Send + Default {
-    /// When it reaches the node at the wire's end.
+    /// Returns the arrival time at the receiving node.
     fn at(&self) -> Time;
 }
 
-/// A state machine that owns everything inside it that interacts without delay.
+/// A state machine that owns all state that interacts without delay.
 pub trait Node: Send {
-    /// What its wires carry.
+    /// The type of messages on its wires.
     type Message: Message;
 
-    /// Runs every arrival and every event of its own that lies before [`Window::end`], in order of time,
-    /// and returns the time of its next own event ([`Time::MAX`] for none), which is at or after the end.
-    /// All arrivals before the end must be taken.
+    /// Runs all arrivals and all own events before [`Window::end`] in order of time. Returns the time of the next own
+    /// event, at or after the end; [`Time::MAX`] for none. Must take all arrivals before the end.
     fn run(&mut self, window: &mut Window<'_, Self::Message>) -> Time;
 
-    /// How much it has done so far, in a unit that is the same for all nodes; it never falls. Threads share the nodes
-    /// by what each did lately; by their wires, where all say 0.
+    /// Returns the work done so far, in a unit common to all nodes; never decreases. Nodes are divided among threads by
+    /// recent work, or by their number of wires if all return 0.
     fn work(&self) -> u64 {
         0
     }
 
-    /// Will run `turns` (3, 2 or 1) nodes from now: a good moment to fetch what it will touch, first the node itself,
-    /// then what it points at, then what that points at.
+    /// Prefetches the state of a node that runs `turns` (3, 2 or 1) nodes from now: at 3 the node itself, at 2 the
+    /// memory it points at, at 1 the memory that this points at.
     fn prefetch(&self, turns: usize) {
         let _ = turns;
     }

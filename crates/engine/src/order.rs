@@ -1,24 +1,24 @@
-//! Putting the arrivals of a window in order.
+//! Sorts the arrivals of a window.
 
-/// At most so many keys are distributed; more are sorted by comparisons alone.
+/// Most keys for a bucket sort; more are sorted by comparisons alone.
 const MOST: usize = 1024;
 
-/// Fewer keys than this are sorted as they stand.
+/// Fewer keys than this are sorted by insertion.
 const FEW: usize = 8;
 
-/// More keys than this in one bucket, and comparisons are cheaper.
+/// If a bucket has more keys than this, sorting by comparisons is cheaper.
 const CROWD: u16 = 12;
 
-/// Sorts keys by their leading bits, then by a pass over neighbours.
+/// Sorts keys into buckets by their leading bits, then by insertion.
 ///
-/// Arrivals come from several wires at rates of wires, so they spread over their window: a key's leading bits tell
-/// almost where it belongs. That takes half the instructions of a sort by comparisons. Keys of one instant come in the
-/// order of their ports already, and stay in it.
+/// Arrivals from several wires at link rates spread over the window, so the leading bits of a key nearly determine its
+/// position. This takes half the instructions of a comparison sort. Keys of one instant are already in order of their
+/// ports, and remain so.
 #[derive(Clone, Debug)]
 pub(crate) struct Sorter {
-    /// Where the keys of each bucket begin.
+    /// First position of each bucket.
     starts: Box<[u16; MOST]>,
-    /// The keys by bucket.
+    /// The keys, by bucket.
     spare: Vec<u64>,
 }
 
@@ -27,7 +27,7 @@ impl Sorter {
         Sorter { starts: Box::new([0; MOST]), spare: Vec::new() }
     }
 
-    /// Sorts `keys`, each less than 2^`bits`, ascending.
+    /// Sorts `keys` ascending; each is less than 2^`bits`.
     #[inline]
     pub(crate) fn sort(&mut self, keys: &mut [u64], bits: u32) {
         if keys.len() < FEW {
@@ -40,12 +40,12 @@ impl Sorter {
         insert_each(keys, |_, place| spare[place]);
     }
 
-    /// Copies `keys` to `spare`, ordered by their leading bits. False, and what `spare` holds is of no use, if too many
-    /// agree in them.
+    /// Copies `keys` to `spare`, ordered by their leading bits. Returns false if too many keys share these bits;
+    /// `spare` is invalid then.
     #[inline]
     fn distribute(&mut self, keys: &[u64], bits: u32) -> bool {
         let Sorter { starts, spare } = self;
-        // One key or two in each: to walk over more buckets costs more than a pass over neighbours does.
+        // One key or two per bucket: more buckets cost more than the insertion saves.
         let buckets = keys.len().next_power_of_two() / 2;
         let shift = bits.saturating_sub(buckets.ilog2());
         let bucket = |key: u64| (key >> shift) as usize & (MOST - 1);
@@ -66,19 +66,19 @@ impl Sorter {
         for &key in keys {
             let at = &mut starts[bucket(key)];
             debug_assert!(usize::from(*at) < keys.len());
-            // SAFETY: a bucket begins where all before it end, and is counted on by the same keys that were counted
-            // above: what it reaches is less than their number, for which there is room.
+            // SAFETY: a bucket begins at the end of all buckets before it and grows by the keys counted above, so every
+            // position is less than the number of keys, which `reserve` made room for.
             unsafe { spare.as_mut_ptr().add(usize::from(*at)).write(key) };
             *at += 1;
         }
-        // SAFETY: each key has been written to a place of its own, so all places below their number hold one.
+        // SAFETY: each key was written to a position of its own, so all positions below their number are initialised.
         unsafe { spare.set_len(keys.len()) };
         true
     }
 }
 
-/// Sorts by insertion what `key` tells of each place: for keys that are few, or almost in order.
-#[inline(always)] // twice, each time with another `key`
+/// Sorts by insertion the keys that `key` returns for each position: for few keys, or keys almost in order.
+#[inline(always)] // used twice, each time with another `key`
 fn insert_each(keys: &mut [u64], key: impl Fn(&[u64], usize) -> u64) {
     let mut greatest = 0;
     for end in 0..keys.len() {
@@ -88,7 +88,7 @@ fn insert_each(keys: &mut [u64], key: impl Fn(&[u64], usize) -> u64) {
             keys[end] = key;
             continue;
         }
-        // All before it are in order, and the last of them is greater.
+        // All keys before it are in order, and the last of them is greater.
         let mut at = end;
         while at > 0 && keys[at - 1] > key {
             keys[at] = keys[at - 1];
@@ -111,7 +111,7 @@ mod tests {
         for round in 0..ROUNDS {
             let bits = 1 + random.below(40) as u32;
             let count = random.below([10, 60, 300, 1_500][(round % 4) as usize]) as usize;
-            // Spread evenly, or crowded at one end.
+            // Uniform, or concentrated at the lower end.
             let most = if round % 3 == 0 { (1 << bits) / 50 + 1 } else { 1 << bits };
             let mut keys: Vec<u64> = (0..count).map(|_| random.below(most)).collect();
             let mut expected = keys.clone();

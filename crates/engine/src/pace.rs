@@ -1,53 +1,52 @@
-//! How many threads run the next windows.
+//! Number of threads for the next windows, by measurement.
 //!
 //! ```text
 //!   |<- one thread ->|<-try 2->|<- one thread, for twice as long as before ->|<-try 2->|<- two threads ...
-//!                      dearer                                                  cheaper: stay
+//!                      slower                                                  faster: stay
 //! ```
 //!
-//! Threads that meet after every window pay for the meeting; whether that is worth it depends on the machine, on what
-//! else it does, and on how much work a window holds, which changes while a network runs. So it is measured: now and
-//! then a neighbouring number of threads gets a try of two milliseconds, and the cheaper one stays. A try that failed
-//! is repeated after twice the time, so tries cost a few percent at most. Before a try, and while several threads run,
-//! it is seen now and then what each node had to do lately, so that threads get equally much. No result depends on any
-//! of it.
+//! Threads pay for a barrier after every window. Whether this is worth it depends on the machine, on its other load,
+//! and on the work per window, which changes during a run. So it is measured: from time to time a neighbouring number
+//! of threads runs for a trial of two milliseconds, and the faster one stays. After a failed trial the wait doubles, so
+//! trials cost a few percent at most. Before a trial, and while several threads run, the work of the nodes is measured
+//! from time to time, to balance the threads. No result depends on any of this.
 
 use std::time::{Duration, Instant};
 use units::random::Stream;
 
-/// Between two looks at the clock; a look costs tens of nanoseconds.
+/// Interval between readings of the clock, which cost tens of nanoseconds each.
 const LOOK: Duration = Duration::from_micros(500);
-/// What costs are taken over.
+/// Length of a measurement.
 const PIECE: Duration = Duration::from_millis(2);
-/// The first try comes after this, a next one after at least this: a run that is over sooner gains little by threads.
+/// Wait before the first trial and at least before others: shorter runs gain little by threads.
 const FIRST_WAIT: Duration = Duration::from_millis(50);
-/// A try comes after this at the latest.
+/// Longest wait before a trial.
 const LAST_WAIT: Duration = Duration::from_secs(2);
-/// The wait after a try that succeeded.
+/// Wait after a successful trial.
 const SETTLED_WAIT: Duration = Duration::from_millis(100);
-/// The wait is at least this many times as long as the try before it.
+/// The wait is at least this many times the length of the last trial.
 const WAIT_PER_TRY: u32 = 25;
-/// Threads meet in about this time if they do not sleep: shorter windows are not worth a try.
+/// Time of a barrier if no thread sleeps: shorter windows are not worth a trial.
 const SHORT_WINDOW_NS: f64 = 2_000.0;
-/// A try must be cheaper by this factor.
+/// A trial must be cheaper by this factor.
 const CHEAPER: f64 = 0.97;
-/// Between two looks at what each node had to do, at least this, and so many times as long as a look takes.
+/// Least interval between measurements of the nodes' work.
 const WEIGH_WAIT: Duration = Duration::from_millis(100);
-/// See [`WEIGH_WAIT`].
+/// The interval is also at least this many times the duration of a measurement.
 const WAIT_PER_WEIGHING: u32 = 100;
-/// From one piece to the next the cost may rise by this factor before somebody asks why.
+/// A rise of the cost between two measurements by this factor triggers an early trial.
 const DEARER: f64 = 1.5;
 
-/// Who chooses.
+/// Policy that chooses the number of threads.
 #[derive(Debug)]
 pub(crate) enum Pace {
-    /// The clock.
+    /// By measured time.
     Measured(Measured),
-    /// Chance: any number of threads up to this, for a few windows at a time.
+    /// At random, any number of threads up to this, for a few windows each.
     Drawn(Stream, usize),
 }
 
-/// One piece of a run.
+/// One measured interval of a run.
 #[derive(Clone, Copy, Debug, Default)]
 struct Piece {
     time: Duration,
@@ -56,7 +55,7 @@ struct Piece {
 }
 
 impl Piece {
-    /// Nanoseconds for each time that a node ran.
+    /// Returns nanoseconds per node run.
     fn cost(&self) -> f64 {
         self.time.as_nanos() as f64 / self.runs.max(1) as f64
     }
@@ -69,28 +68,28 @@ impl Piece {
 /// Chooses by measured time.
 #[derive(Debug)]
 pub(crate) struct Measured {
-    /// Numbers of threads to choose from, ascending, the first of them 1.
+    /// Candidate numbers of threads, ascending from 1.
     levels: Vec<usize>,
     level: usize,
-    /// Windows between two looks at the clock, by level.
+    /// Windows between readings of the clock, by level.
     windows: Vec<u64>,
     last_look: Option<Instant>,
     piece: Piece,
-    /// The caches follow a change for a while: what is measured until then does not count.
+    /// Skips the next measurement, as caches adapt to a change.
     settling: bool,
-    /// While a level is on trial: where to go back to, and what that cost.
+    /// During a trial: the level to return to, and its cost.
     home: Option<(usize, f64)>,
-    /// The piece before, if it was on as many threads.
+    /// The preceding measurement, if it had this number of threads.
     before: Option<Piece>,
     since_try: Duration,
     wait: Duration,
     upwards: bool,
-    /// Until nodes are weighed again.
+    /// Time until the nodes' work is measured again.
     weigh_in: Duration,
 }
 
 impl Pace {
-    /// Up to `threads` threads, of which `cores` can run at once.
+    /// Measures up to `threads` threads on `cores` cores.
     pub(crate) fn measured(threads: usize, cores: usize) -> Self {
         let most = threads.min(cores).max(1);
         let mut levels: Vec<usize> =
@@ -112,7 +111,7 @@ impl Pace {
         })
     }
 
-    /// How many threads run the next stretch, and for how many windows at most.
+    /// Returns the number of threads for the next windows, and the most windows until the next call.
     #[expect(clippy::disallowed_methods, reason = "how many threads run is measured, and no result depends on it")]
     pub(crate) fn next(&mut self) -> (usize, u64) {
         match self {
@@ -125,7 +124,7 @@ impl Pace {
         }
     }
 
-    /// If it is time to look, what each of so many nodes had to do lately: by `look`, or by chance.
+    /// Returns the recent work of each node, if it is due: measured by `look`, or drawn at random.
     #[expect(clippy::disallowed_methods, reason = "who runs what is measured, and no result depends on it")]
     pub(crate) fn weigh(&mut self, nodes: usize, look: impl FnOnce() -> Vec<u64>) -> Option<Vec<u64>> {
         match self {
@@ -143,7 +142,7 @@ impl Pace {
         }
     }
 
-    /// A stretch of that many windows is over, in which nodes ran `runs` times.
+    /// Reports that `windows` windows with `runs` node runs are over.
     pub(crate) fn done(&mut self, windows: u64, runs: u64) {
         if let Pace::Measured(measured) = self {
             #[expect(
@@ -158,10 +157,10 @@ impl Pace {
 }
 
 impl Measured {
-    /// Nodes have been looked at, which took so long.
+    /// Reports the duration of a measurement of the nodes' work.
     fn weighed(&mut self, took: Duration) {
         self.weigh_in = WEIGH_WAIT.max(took * WAIT_PER_WEIGHING);
-        // That time is nobody's cost; nor is what a new division does to the caches.
+        // Exclude this time, and the effect of a new division on the caches.
         self.settling = true;
     }
 
@@ -207,14 +206,14 @@ impl Measured {
         if !hurried && self.since_try < self.wait {
             return;
         }
-        // One piece may look long because something else had the core.
+        // The shorter of two, as one measurement may be long because another process had the core.
         let long = piece.window_ns().min(before.window_ns()) >= SHORT_WINDOW_NS;
         let up = (self.level + 1 < self.levels.len() && long).then_some(self.level + 1);
         let down = self.level.checked_sub(1);
         self.upwards = !self.upwards && !hurried;
         let choice = if self.upwards { up.or(down) } else { down.or(up) };
         if let Some(level) = choice {
-            // As above: or more threads would win where they are of no use.
+            // As above: otherwise a single long measurement would favour more threads.
             let known = if level > self.level { cost.min(before.cost()) } else { cost };
             self.home = Some((self.level, known));
             self.go(level);
@@ -232,8 +231,8 @@ impl Measured {
 mod tests {
     use super::*;
 
-    /// Plays `looks` looks at a machine on which a node's run costs `cost(level)` ns and a window holds `runs` of them;
-    /// the share of the runs at each level.
+    /// Simulates `looks` readings on a machine with `cost(level)` ns per node run and `runs` node runs per window.
+    /// Returns the share of the runs at each level.
     fn play(pace: &mut Measured, looks: usize, runs: u64, cost: impl Fn(usize) -> f64) -> Vec<f64> {
         let mut shares = vec![0.0; pace.levels.len()];
         for _ in 0..looks {
@@ -280,7 +279,7 @@ mod tests {
         let look = |pace: &mut Measured, cost: u64| {
             pace.look(Piece { time: Duration::from_nanos(cost * 40_000), windows: 40, runs: 40_000 });
         };
-        // Every other piece takes twice as long on one thread, and all take half as long again on two.
+        // Every other measurement takes twice as long on one thread, and all take 1.5 times as long on two.
         let mut shares = [0, 0];
         for number in 0..20_000 {
             shares[pace.level] += 1;
@@ -296,7 +295,7 @@ mod tests {
         assert_eq!(pace.weigh(3, || vec![1, 2, 3]), Some(vec![1, 2, 3]));
         assert_eq!(pace.weigh(3, || unreachable!("it is too early")), None);
         let Pace::Measured(measured) = &mut pace else { unreachable!() };
-        // A look that took long is not repeated soon.
+        // A long measurement is not repeated soon.
         measured.weighed(Duration::from_millis(30));
         let piece = |ms| Piece { time: Duration::from_millis(ms), windows: 1, runs: 1 };
         measured.look(piece(2_900));
@@ -315,7 +314,7 @@ mod tests {
     fn it_follows_a_network_that_falls_quiet_and_wakes_up() {
         let mut pace = measured(2, 2);
         assert!(play(&mut pace, 5_000, 1000, |level| [100.0, 60.0][level])[1] > 0.9);
-        // Windows hold little now, and threads are in each other's way.
+        // Now windows hold little work, and the barrier dominates.
         assert!(play(&mut pace, 5_000, 3, |level| [100.0, 4000.0][level])[0] > 0.95);
         assert!(play(&mut pace, 20_000, 1000, |level| [100.0, 60.0][level])[1] > 0.8);
     }

@@ -1,4 +1,4 @@
-//! A part of the nodes, which one thread runs: all of them where there is one thread.
+//! A part of the nodes, run by one thread; with one thread the part is all nodes.
 
 use crate::mail::{Post, Slot, Window, Wire};
 use crate::node::Node;
@@ -7,40 +7,40 @@ use crate::timers::Timers;
 use std::sync::atomic::{AtomicBool, Ordering};
 use units::Time;
 
-/// More entries than this for each node are not kept among the timers.
+/// Timers per node above which outdated ones are removed.
 const MOST_TIMERS: usize = 2;
 
-/// Up to this many nodes are looked at in every window.
+/// Pools of at most this many nodes are scanned in every window without eviction.
 const SMALL_POOL: usize = 16;
 
-/// Once in so many turns of a side, nodes without an event soon leave its pools.
+/// Windows of a side between evictions of idle nodes from its pools.
 const TURNS: u8 = 8;
 
-/// What so many nodes touch in a window is mostly in the second-level cache still from the last one: to ask for it
+/// Up to this many nodes, most of the state is still in the second-level cache from the last window, and a prefetch
 /// costs more than it saves.
 const CACHED: usize = 256;
 
-/// How many turns ahead a node's state is asked for: one per level of indirection.
+/// Distance of the prefetch in nodes: one per level of indirection.
 const PREFETCH_TURNS: usize = 3;
 
-/// What is kept of a part from one window to the next, beside its [`crate::mail::Desk`]. Nodes are numbered from the
-/// part's first.
+/// State of a part that persists between windows, beside its [`crate::mail::Desk`]. Nodes are numbered from the first
+/// of the part.
 #[derive(Debug, Default)]
 pub(crate) struct Part {
     pub(crate) timers: Timers,
-    /// Scratch: the nodes that run in this window.
+    /// Scratch list of the nodes that run in this window.
     ready: Vec<u32>,
-    /// By side: turns since nodes without an event soon left its pools.
+    /// Windows since idle nodes were last evicted from the pools, per side.
     turns: [u8; 2],
-    /// Nodes that ran since somebody asked.
+    /// Nodes that ran since the last [`crate::Engine::take_active`].
     pub(crate) active: Vec<u32>,
-    /// Times a node ran.
+    /// Number of node runs.
     pub(crate) runs: u64,
 }
 
 impl Part {
-    /// Forgets outdated timers, if there are many, of a part with these nodes: they would lie there until their time
-    /// comes, and that may be far away.
+    /// Removes outdated timers if there are many; `slots` are those of this part. Without this they remain until their
+    /// time, which may be far away.
     pub(crate) fn forget_timers(&mut self, slots: &[Slot]) {
         if self.timers.len() > MOST_TIMERS * slots.len() {
             self.timers.keep(|at, index| slots[index as usize].timer == at);
@@ -51,17 +51,17 @@ impl Part {
 /// A part with its nodes and their mailboxes, while a thread runs it.
 pub(crate) struct View<'a, N: Node> {
     pub(crate) nodes: &'a mut [N],
-    /// Of all nodes.
+    /// Wires of all nodes.
     pub(crate) wires: &'a [Wire],
-    /// That of every node, if it is the same.
+    /// Common lookahead of all nodes, if they are equal.
     pub(crate) lookahead: Option<Time>,
     pub(crate) window: Window<'a, N::Message>,
     pub(crate) part: &'a mut Part,
 }
 
 impl<N: Node> View<'_, N> {
-    /// What each side of this part has before it, as far as it can run next; moves every node with an event by then
-    /// from the timers into its pool.
+    /// Returns the next events of each side of this part, up to the farthest end of the next window. Moves every node
+    /// with an event before this end from the timers into its pool.
     #[inline(always)] // once a window
     pub(crate) fn ahead(&mut self, turns: &Turns) -> [Ahead; 2] {
         let Post { slots, pools, .. } = &mut self.window.post;
@@ -77,14 +77,14 @@ impl<N: Node> View<'_, N> {
         while let Some((at, index)) = self.part.timers.pop_before(turns.farthest(&ahead)) {
             let slot = &mut slots[index as usize];
             if slot.timer != at {
-                continue; // outdated: an earlier one took its place
+                continue; // outdated: an earlier timer replaced it
             }
             slot.timer = Time::MAX;
             if slot.pooled {
                 continue;
             }
             if slot.next > at {
-                // Its event was put off since.
+                // The event was postponed since.
                 set_timer(slot, &mut self.part.timers, index);
                 continue;
             }
@@ -95,14 +95,14 @@ impl<N: Node> View<'_, N> {
         ahead
     }
 
-    /// The first event of the nodes in a side's pools.
+    /// Returns the first event of the nodes in a side's pools.
     #[inline]
     pub(crate) fn first(&self, side: usize) -> Time {
         let Post { slots, pools, .. } = &self.window.post;
         first_of(slots, &pools[2 * side..2 * side + 2])
     }
 
-    /// Lists the nodes of a side that have an event in [base, end): those with one port come last.
+    /// Lists the nodes of a side with an event in [base, end), those with one port last.
     #[inline(never)] // a loop of its own, with all registers for itself
     fn list_ready(&mut self, side: usize, base: Time, end: Time) {
         let Part { ready, .. } = &mut *self.part;
@@ -114,20 +114,20 @@ impl<N: Node> View<'_, N> {
         let (to_ready, mut count) = (ready.as_mut_ptr(), 0);
         for pool in pools {
             for &index in pool {
-                // Whether it is one of them cannot be predicted, and so is no branch.
-                // SAFETY: there is room for every node of both pools, and each is counted once at most.
+                // The comparison is unpredictable, so the loop always writes and counts without a branch.
+                // SAFETY: there is room for every node of both pools, and each is counted at most once.
                 unsafe { to_ready.add(count).write(index) };
                 count += usize::from(pooled(slots, index).next < end);
             }
         }
-        // SAFETY: as many have been written.
+        // SAFETY: `count` entries were written.
         unsafe { ready.set_len(count) };
         if most > SMALL_POOL {
             self.part.turns[side] += 1;
             if self.part.turns[side] == TURNS {
                 self.part.turns[side] = 0;
-                // A node that is due within a few more windows stays in the pool: looking at it again is cheaper than a
-                // round through the timers.
+                // A node with an event in the next few windows remains in the pool: a scan of it is cheaper than a
+                // timer.
                 self.clear_out(side, end.saturating_add((end - base).min(LONGEST_WINDOW) * 4));
             }
         }
@@ -149,8 +149,8 @@ impl<N: Node> View<'_, N> {
         }
     }
 
-    /// Runs every node of the side whose turn it is that has an event before `end`. False if `stop` was set before all
-    /// of them had run.
+    /// Runs every node of the side to run next that has an event before `end`. Returns false if `stop` was set before
+    /// all of them had run.
     pub(crate) fn run(&mut self, turns: &Turns, end: Time, stop: &AtomicBool) -> bool {
         self.list_ready(turns.side(), turns.now(), end);
         let View { nodes, wires: all_wires, window, part, .. } = self;
@@ -158,7 +158,7 @@ impl<N: Node> View<'_, N> {
         let wires_of = |slot: &Slot| &all_wires[slot.wires.0 as usize..slot.wires.1 as usize];
         let fetches = ready.len() > CACHED;
         if fetches {
-            // In order of memory, which the processor then fetches ahead.
+            // In memory order, so that the hardware prefetcher helps.
             ready.sort_unstable();
         }
         *runs += ready.len() as u64;
@@ -181,7 +181,7 @@ impl<N: Node> View<'_, N> {
             }
             let index = index as usize;
             let slot = &mut window.post.slots[index];
-            // The node's events start no earlier than this: a base for short keys.
+            // The node's events are not earlier than this: a base for short keys.
             let first = slot.next.min(end);
             slot.next = Time::MAX;
             if !slot.active {
@@ -189,7 +189,7 @@ impl<N: Node> View<'_, N> {
                 active.push(index as u32);
             }
             let wires = wires_of(slot);
-            // SAFETY: there is this slot, which was looked up above, and a node for every slot.
+            // SAFETY: the slot exists, as it was indexed above, and there is a node for every slot.
             let (left, node) = unsafe { (window.open(index, wires, first), nodes.get_unchecked_mut(index)) };
             let own = node.run(window);
             debug_assert!(window.taken_all(), "a node left arrivals behind");
@@ -203,8 +203,8 @@ impl<N: Node> View<'_, N> {
     }
 }
 
-/// Sees to it that node `index`, which leaves the pool, comes back no later than its next event. An event that has been
-/// put off since the timer was set, such as a sender's time-out at each acknowledgement, needs no other one.
+/// Ensures that node `index`, which leaves the pool, returns no later than its next event. A postponed event, such as a
+/// retransmit timer at each acknowledgement, keeps the earlier timer and needs no new one.
 #[inline]
 fn set_timer(slot: &mut Slot, timers: &mut Timers, index: u32) {
     if slot.next < slot.timer {
@@ -213,7 +213,7 @@ fn set_timer(slot: &mut Slot, timers: &mut Timers, index: u32) {
     }
 }
 
-/// The first event of the nodes in these pools.
+/// Returns the first event of the nodes in these pools.
 #[inline]
 fn first_of(slots: &[Slot], pools: &[Vec<u32>]) -> Time {
     let mut first = Time::MAX;
@@ -225,8 +225,8 @@ fn first_of(slots: &[Slot], pools: &[Vec<u32>]) -> Time {
     first
 }
 
-/// What the nodes in these pools have before them.
-#[inline(never)] // where lookaheads differ
+/// Returns the next events of the nodes in these pools.
+#[inline(never)] // used if lookaheads differ
 fn ahead_of(slots: &[Slot], pools: &[Vec<u32>]) -> Ahead {
     let mut ahead = Ahead::NONE;
     for pool in pools {
@@ -238,10 +238,10 @@ fn ahead_of(slots: &[Slot], pools: &[Vec<u32>]) -> Ahead {
     ahead
 }
 
-/// The slot of a node in a pool.
-#[inline(always)] // several times a window
+/// Returns the slot of a node in a pool.
+#[inline(always)] // several times per window
 fn pooled(slots: &[Slot], index: u32) -> &Slot {
     debug_assert!((index as usize) < slots.len());
-    // SAFETY: a pool is filled with numbers of slots of its part, and cleared when the nodes are divided anew.
+    // SAFETY: a pool contains slot numbers of its part only, and is rebuilt when the nodes are divided anew.
     unsafe { slots.get_unchecked(index as usize) }
 }

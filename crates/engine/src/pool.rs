@@ -1,20 +1,20 @@
-//! Threads that wait for work as long as an engine lives.
+//! Worker threads that live as long as an engine and sleep between jobs.
 
 use crate::sync::{Arc, AtomicUsize, Condvar, JoinHandle, Mutex, Ordering, SPINS, spawn, spin_loop};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::PoisonError;
 
-/// What a worker is asked to call with its number. The lifetime is erased: see [`Pool::run`].
+/// A function that each worker calls with its index. The lifetime is erased: see [`Pool::run`].
 #[derive(Clone, Copy)]
 struct Job(&'static (dyn Fn(usize) + Sync));
 
 #[derive(Default)]
 struct Board {
     job: Option<Job>,
-    /// Workers 1 to this number take part.
+    /// Workers 1 to this index run the job.
     last: usize,
-    /// Workers that have not come back yet.
+    /// Workers that have not finished yet.
     busy: usize,
     /// The first panic of a worker.
     panic: Option<Box<dyn Any + Send>>,
@@ -24,47 +24,48 @@ struct Board {
 #[derive(Default)]
 struct Shared {
     board: Mutex<Board>,
-    /// Rises with every job and at the end.
+    /// Incremented with every job and at the end.
     jobs: AtomicUsize,
-    /// Workers that have not come back yet, for those who spin.
+    /// Copy of [`Board::busy`] for spinning without the lock.
     busy: AtomicUsize,
     work: Condvar,
     idle: Condvar,
 }
 
-/// Threads 1, 2, ... beside the one that owns them, which is 0.
+/// Threads 1, 2, ... beside the owning thread, which is 0.
 pub(crate) struct Pool {
     shared: Arc<Shared>,
     workers: Vec<JoinHandle<()>>,
 }
 
 impl Pool {
-    /// Without workers.
+    /// Creates a pool without workers.
     pub(crate) fn new() -> Self {
         Pool { shared: Arc::new(Shared::default()), workers: Vec::new() }
     }
 
-    /// Calls `job` with 0 to `threads - 1`, each on a thread of its own, all at the same time, and returns when all of
-    /// them have returned. The threads start when they are first needed.
+    /// Calls `job` with 0 to `threads - 1`, each concurrently on its own thread, and returns when all calls have
+    /// returned. Threads are started when they are first needed.
     ///
     /// # Panics
-    /// If a job panics; all others have ended by then.
+    /// If a job panics; all other jobs have ended by then.
     pub(crate) fn run(&mut self, threads: usize, job: &(dyn Fn(usize) + Sync)) {
         while self.workers.len() + 1 < threads {
             let (shared, index) = (Arc::clone(&self.shared), self.workers.len() + 1);
-            // It shall not take a job that was there before it.
+            // A new worker must not take an earlier job.
             let seen = self.shared.jobs.load(Ordering::Acquire);
             self.workers.push(spawn(move || work(&shared, index, seen)));
         }
-        // SAFETY: the reference is used by workers between here and their coming back, which is waited for below, also
-        // when this thread's own share panics: nothing between here and there returns or unwinds. The board forgets the
-        // job before this function returns.
+        // SAFETY: workers use the reference only until they have finished. This function waits for that below, also if
+        // the job panics on this thread: no code in between returns or unwinds. The board drops the job before this
+        // function returns.
         let lasting = unsafe { std::mem::transmute::<&(dyn Fn(usize) + Sync), &'static (dyn Fn(usize) + Sync)>(job) };
         {
             let mut board = lock(&self.shared.board);
             board.job = Some(Job(lasting));
             (board.last, board.busy) = (threads - 1, threads - 1);
             self.shared.busy.store(threads - 1, Ordering::Release);
+            // Under the lock, so that a worker about to sleep cannot miss the job.
             self.shared.jobs.fetch_add(1, Ordering::AcqRel);
         }
         self.shared.work.notify_all();
@@ -105,7 +106,7 @@ impl Drop for Pool {
     }
 }
 
-/// The life of worker `index`, which has seen `seen` jobs.
+/// Runs the loop of worker `index`, which has seen `seen` jobs.
 fn work(shared: &Shared, index: usize, mut seen: usize) {
     loop {
         for _ in 0..SPINS {
@@ -122,6 +123,7 @@ fn work(shared: &Shared, index: usize, mut seen: usize) {
             return;
         }
         seen = shared.jobs.load(Ordering::Acquire);
+        // A job for fewer threads counts as seen, too.
         let job = board.job.filter(|_| index <= board.last);
         drop(board);
         let Some(Job(job)) = job else { continue };

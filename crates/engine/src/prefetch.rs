@@ -1,13 +1,13 @@
-//! Telling the processor what will be needed soon.
+//! Prefetch instructions.
 //!
-//! A window visits every active node once, and all their state together exceeds the second-level cache, so
-//! a node finds most of its lines in the third level or in memory. Asking for them while its predecessor
-//! runs hides that: measured on the dense case of `docs/performance.md`.
+//! A window visits every active node once. The state of all nodes exceeds the second-level cache, so most lines of a
+//! node are in the third level or in memory. A prefetch during the run of the preceding node hides this latency;
+//! measured on the dense case of `docs/performance.md`.
 
-/// The size of a cache line on every machine this was measured on; elsewhere a wrong guess costs little.
+/// Bytes of a cache line on every measured machine; a wrong value elsewhere costs little.
 const LINE_BYTES: usize = 64;
 
-/// Asks for the cache lines of `value`, at most 32 of them. Has no effect but on speed.
+/// Prefetches the first 32 cache lines of `value` at most. Affects only speed.
 #[inline]
 pub fn prefetch<T: ?Sized>(value: &T) {
     let start = std::ptr::from_ref(value).cast::<u8>();
@@ -19,7 +19,7 @@ pub fn prefetch<T: ?Sized>(value: &T) {
 #[inline]
 pub(crate) fn prefetch_line(address: *const u8) {
     #[cfg(target_arch = "x86_64")]
-    // SAFETY: a prefetch never faults, whatever the address, and every x86-64 has SSE.
+    // SAFETY: a prefetch faults at no address, and every x86-64 has SSE.
     unsafe {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
         _mm_prefetch::<_MM_HINT_T0>(address.cast());

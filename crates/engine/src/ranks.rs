@@ -1,23 +1,24 @@
-//! One network over several processes: each rank runs a contiguous range of the nodes. All ranks meet at equal
-//! instants, where each sends one letter to each that its nodes can reach.
+//! Distributed execution: each rank (process) runs a contiguous range of the nodes. All ranks synchronise at equal
+//! instants, at which each sends one message batch (letter) to each rank that its nodes can reach.
 //!
 //! ```text
-//!   rank 0: nodes 0..a          letter: how far rank 0 sees,       rank 1: nodes a..b
+//!   rank 0: nodes 0..a          letter: lookahead bounds of 0,     rank 1: nodes a..b
 //!     windows -> pack   =======> whether it was cut, and    =====>   unpack -> mailboxes -> windows
 //!                                messages for nodes a..b
 //! ```
 //!
-//! A letter without messages is a promise: nothing of mine arrives before we meet again. Two instants are safe for
-//! that, and the later one counts. Nothing arrives anywhere before the end of the window that all nodes together
-//! allow. And nothing crosses from rank to rank before the earliest event of any rank and the least lookahead of
-//! the wires that the ranks cut; until then each rank runs windows of its own. So cuts belong where wires are long.
+//! A batch without messages is a null message: it guarantees that no message arrives before the next synchronisation.
+//! Two bounds are safe for that instant, and the later one is used. First, no message arrives anywhere before the end
+//! of the window that all nodes together allow. Second, no message crosses ranks before the earliest event of any rank
+//! plus the least lookahead of the cut wires; until then each rank runs windows of its own. So cuts should be at long
+//! wires.
 //!
-//! Both instants, and whether somebody wants to stop, need a word of every rank. Where each writes to each, letters
-//! carry it. Where many are not neighbours, each writes to its neighbours, and a vote follows: each rank tells the one
-//! 1, 2, 4, ... behind it what it has heard so far, and after as many steps as the number of ranks has bits each has
-//! heard of all. Whichever takes fewer letters and votes is done; of as many, without votes.
+//! Both bounds and the stop flag are reductions over all ranks. If each rank writes to each, the batches carry them.
+//! Otherwise each writes to its neighbours, and a dissemination reduction (votes) follows: in step k each rank sends
+//! its partial result to the rank 2^k after it, for as many steps as the number of ranks has bits. The scheme with
+//! fewer batches and votes is used; at a tie, the one without votes.
 //!
-//! How letters travel is somebody else's business ([`Ranks`]): between threads for tests, by MPI between machines.
+//! [`Ranks`] abstracts the transport: channels between threads for tests, MPI between machines.
 
 use crate::mail::{Parcel, Wire};
 use crate::node::Message;
@@ -29,83 +30,83 @@ use units::pack::{Pack, packed, unpacked};
 
 pub use crate::borders::{Borders, shares};
 
-/// The ranks of one simulation, as one of them sees them.
+/// The ranks of one simulation, from the view of one of them.
 pub trait Ranks: Send + Sync + Debug {
-    /// Which it is, from 0.
+    /// Returns the index of this rank, from 0.
     fn rank(&self) -> usize;
 
-    /// How many there are.
+    /// Returns the number of ranks.
     fn count(&self) -> usize;
 
-    /// Sends `letters[r]` to each rank `r` of `to`, and puts into `letters[r]` what each rank `r` of `from` has sent;
-    /// what stands in other places afterwards means nothing. None of them is this one. Each letter is asked for by
-    /// whom it was sent to, and letters from one rank to another keep their order. Where a rank is gone it does not
-    /// return: there is nothing to go on with.
+    /// Sends `letters[r]` to each rank `r` of `to`, and replaces `letters[r]` by the data received from each rank `r`
+    /// of `from`; other entries are unspecified afterwards. Neither list contains this rank. Every letter in `to` has
+    /// an entry in `from` at its receiver, and letters from one rank to another stay in order. If a rank is gone this
+    /// does not return, as the simulation cannot continue.
     fn exchange(&self, letters: &mut [Vec<u8>], to: &[usize], from: &[usize]);
 }
 
-/// All ranks but this one, first the one behind it, so that not all write to the same one first.
+/// Returns all ranks but this one, starting after it, so that not all ranks write first to one.
 pub fn others(ranks: &dyn Ranks) -> Vec<usize> {
     (1..ranks.count()).map(|step| (ranks.rank() + step) % ranks.count()).collect()
 }
 
-/// How messages become bytes, on their way to another rank.
+/// Serialisation of messages to other ranks.
 pub trait Post<M>: Send + Sync {
     /// Appends `message`, which leaves this rank.
     fn pack(&self, message: &M, to: &mut Vec<u8>);
 
-    /// Takes a message that arrived from the beginning of `from`; `None` if these bytes are none.
+    /// Takes a message from the beginning of `from`. Returns `None` if the bytes are invalid.
     fn unpack(&self, from: &mut &[u8]) -> Option<M>;
 }
 
-/// The part of a rank in a network of several.
+/// Configuration of one rank in a network of several.
 pub struct Membership<M> {
-    /// Who the others are.
+    /// Transport to the other ranks.
     pub ranks: Arc<dyn Ranks>,
-    /// How to write to them.
+    /// Serialisation of messages.
     pub post: Box<dyn Post<M>>,
-    /// Which nodes are whose, and what joins them.
+    /// Assignment of nodes to ranks, and the wires between ranks.
     pub borders: Borders,
 }
 
-/// What a rank has sent to others so far.
+/// Counts of data that a rank has sent to others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Letters {
-    /// How often the ranks have met.
+    /// Number of synchronisations.
     pub meetings: u64,
-    /// Letters, those of meetings alone, and votes.
+    /// Number of letters, including those without messages, and votes.
     pub letters: u64,
-    /// Their bytes.
+    /// Bytes of letters and votes.
     pub bytes: u64,
-    /// Messages in them.
+    /// Number of messages in the letters.
     pub messages: u64,
 }
 
-/// What a window's letter begins with, so that ranks that are out of step find out.
+/// First byte of a letter, by which ranks that are out of step detect it.
 const WINDOW: u8 = b'w';
 
-/// What a vote begins with.
+/// First byte of a vote.
 const VOTE: u8 = b'v';
 
-/// Whom a rank hears and tells at each meeting.
+/// Ranks that a rank exchanges data with at each synchronisation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Circle {
-    /// The ranks of nodes that its nodes' wires lead to, or all.
+    /// Receivers: ranks of nodes at the ends of its nodes' wires, or all.
     to: Vec<usize>,
-    /// Those whose wires lead to its nodes, or all.
+    /// Senders: ranks whose wires lead to its nodes, or all.
     from: Vec<usize>,
-    /// Then, one after the other, whom it tells what it has heard, and who tells it.
+    /// Steps of the reduction after that: (receiver, sender) of each vote.
     votes: Vec<(usize, usize)>,
 }
 
 impl Circle {
-    /// Of `rank`.
+    /// Computes the exchange of `rank`.
     fn new(borders: &Borders, rank: usize) -> Circle {
         let count = borders.ranks();
         let others = || (1..count).map(|step| (rank + step) % count);
         let steps = || std::iter::successors(Some(1), |step| Some(2 * step)).take_while(|&step| step < count);
         let neighbours: usize = (0..count).map(|from| (0..count).filter(|&to| borders.reaches(from, to)).count()).sum();
-        // All ranks together: neighbours and votes, or as many letters and no votes, which wait for each other.
+        // All to all: neighbours plus votes, or at most as many letters without votes, which are sequential.
         let all_meet = neighbours + count * steps().count() >= count * (count - 1);
         let steps = steps().filter(|_| !all_meet);
         Circle {
@@ -116,39 +117,39 @@ impl Circle {
     }
 }
 
-/// A node of another rank that a node of this one can reach.
+/// A node of another rank at the end of a wire of this one.
 #[derive(Clone, Copy, Debug)]
 struct Foreign {
     rank: u32,
-    /// Its number there.
+    /// Its number in its rank.
     node: u32,
-    /// The least of its wires.
+    /// Least lookahead of its wires.
     lookahead: Time,
 }
 
-/// What the threads of a rank hand to the one that writes letters, and get from it.
+/// Data that the threads of a rank pass to the thread that writes letters, and receive from it.
 pub(crate) struct Abroad<M> {
     ranks: Arc<dyn Ranks>,
     post: Box<dyn Post<M>>,
     circle: Circle,
     borders: Borders,
     foreign: Vec<Foreign>,
-    /// Of all nodes here, the first ring; and the number of rings.
+    /// First ring of each node here, and the number of rings.
     first_rings: Vec<u32>,
     /// Packed messages by part and rank.
     outbox: Vec<Mutex<Outbox>>,
-    /// Messages that arrived, by part.
+    /// Received messages, by part.
     inbox: Vec<Mutex<Vec<Parcel<M>>>>,
-    /// The earliest event that a part knows of, by part.
+    /// Earliest event of each part.
     next: Vec<Mutex<Time>>,
     desk: Mutex<Correspondence>,
 }
 
-/// What one part has for one rank since they met, in however many windows.
+/// Messages of one part to one rank since the last synchronisation, over all windows.
 struct Outbox {
     bytes: Vec<u8>,
     messages: u64,
-    /// When the earliest arrives; and when something can arrive that one of them causes.
+    /// Earliest arrival, and earliest arrival of an effect of one of these messages.
     next: Time,
     horizon: Time,
 }
@@ -160,7 +161,7 @@ impl Default for Outbox {
 }
 
 impl Outbox {
-    /// Takes what `later` holds, behind its own.
+    /// Moves the content of `later` to the end of this one.
     fn append(&mut self, later: &mut Outbox) {
         self.bytes.append(&mut later.bytes);
         self.messages += std::mem::take(&mut later.messages);
@@ -173,25 +174,25 @@ impl Outbox {
 struct Correspondence {
     letters: Vec<Vec<u8>>,
     sent: Letters,
-    /// What the last letters said.
+    /// State agreed in the last letters.
     known: Known,
 }
 
-/// What all ranks know since they met.
+/// State agreed by all ranks at a synchronisation.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Known {
-    /// Nothing arrives anywhere before.
+    /// No message arrives anywhere before this.
     pub(crate) horizon: Time,
-    /// When they meet again.
+    /// Time of the next synchronisation.
     pub(crate) until: Time,
-    /// Whether one of them stopped before all of its nodes had run.
+    /// Whether a rank stopped before all of its nodes had run.
     pub(crate) cut: bool,
 }
 
-/// How far a rank sees.
+/// Lookahead bounds of a rank.
 #[derive(Clone, Copy, Debug)]
 struct Sight {
-    /// As far as its nodes allow, nothing arrives anywhere before this.
+    /// No message from its nodes arrives anywhere before this.
     horizon: Time,
     /// Its earliest event.
     next: Time,
@@ -200,14 +201,15 @@ struct Sight {
 units::pack_fields!(Sight { horizon, next, cut });
 
 impl Sight {
-    /// With what another rank sees.
+    /// Merges the bounds of two ranks.
     fn and(self, other: Sight) -> Sight {
         Sight { horizon: self.horizon.min(other.horizon), next: self.next.min(other.next), cut: self.cut || other.cut }
     }
 }
 
 impl<M> Abroad<M> {
-    /// For the nodes of one rank, whose rings begin at `first_rings`; at most `parts` threads run them.
+    /// Creates the exchange of one rank, whose nodes' rings begin at `first_rings`; at most `parts` threads run the
+    /// nodes.
     pub(crate) fn new(membership: Membership<M>, first_rings: Vec<u32>, parts: usize) -> Self {
         let Membership { ranks, post, borders } = membership;
         let count = ranks.count();
@@ -226,30 +228,31 @@ impl<M> Abroad<M> {
         }
     }
 
-    /// How many ranks there are.
+    /// Returns the number of ranks.
     pub(crate) fn count(&self) -> usize {
         self.ranks.count()
     }
 
-    /// Node `node` of the whole network, one of another rank, can be reached from here; no wire of its is shorter than
-    /// `lookahead`.
+    /// Registers node `node` (network index, of another rank), which a wire of this rank reaches. `lookahead` is the
+    /// least of the node's own wires.
     pub(crate) fn note(&mut self, node: u32, lookahead: Time) {
         let rank = self.borders.rank_of(node);
         let node = node - self.borders.nodes_of(rank).start;
         self.foreign.push(Foreign { rank: rank as u32, node, lookahead });
     }
 
-    /// Which rank each foreign node belongs to, in the order in which they were noted.
+    /// Returns the rank of each foreign node, in order of registration.
     pub(crate) fn ranks_of_foreign(&self) -> impl Iterator<Item = u32> {
         self.foreign.iter().map(|foreign| foreign.rank)
     }
 
-    /// What was sent so far.
+    /// Returns the counts of sent data.
     pub(crate) fn letters(&self) -> Letters {
         lock(&self.desk).sent
     }
 
-    /// Nodes will stand in other parts. What waits goes ahead of what they send from there: a wire keeps its order.
+    /// Prepares for a new division: moves waiting messages ahead of those that nodes send from their new parts, so that
+    /// each wire stays in order.
     pub(crate) fn parts_change(&self) {
         for to in 0..self.count() {
             let mut boxes = self.outbox[to..].iter().step_by(self.count()).map(lock);
@@ -259,8 +262,8 @@ impl<M> Abroad<M> {
         }
     }
 
-    /// Leaves what part `from` has for rank `to`.
-    #[inline(never)] // Profiles shall show what crossing costs: here, in `read` and in `collect`.
+    /// Packs the messages of part `from` for rank `to`.
+    #[inline(never)] // Not inlined, like `read` and `collect`, so that profiles show the cost of crossing ranks.
     pub(crate) fn put(&self, from: usize, to: usize, parcels: &mut Vec<Parcel<M>>)
     where
         M: Message,
@@ -270,7 +273,7 @@ impl<M> Abroad<M> {
         *messages += parcels.len() as u64;
         let slots = self.first_rings.len() as u32 - 1;
         for Parcel { wire, message } in parcels.drain(..) {
-            // Foreign nodes stand behind those of this rank.
+            // Foreign nodes are numbered after those of this rank.
             let Foreign { node, lookahead, .. } = self.foreign[(wire.slot - slots) as usize];
             let at = message.at();
             (*next, *horizon) = ((*next).min(at), (*horizon).min(at.saturating_add(lookahead)));
@@ -280,14 +283,13 @@ impl<M> Abroad<M> {
         }
     }
 
-    /// The earliest event that part `from` knows of, of its nodes and of what it has just sent to other parts, comes at
-    /// `next`.
+    /// Records the earliest event of part `from`, over its nodes and its messages just sent to other parts.
     pub(crate) fn set_next(&self, from: usize, next: Time) {
         *lock(&self.next[from]) = next;
     }
 
-    /// Exchanges letters: as far as this rank's nodes allow, nothing arrives before `horizon`; and it was `cut` or not.
-    /// Parcels that come are for the part of `part_of` their node. No rank goes beyond `stop`. To be called by one
+    /// Synchronises with the other ranks. No message from nodes of this rank arrives before `horizon`; `cut` reports a
+    /// stop. Received messages go to the part of their node in `part_of`. No rank goes beyond `stop`. Call on one
     /// thread while the others of its `parts` wait.
     pub(crate) fn meet(&self, (horizon, cut): (Time, bool), stop: Time, parts: usize, part_of: &[u16]) {
         let mut desk = lock(&self.desk);
@@ -295,7 +297,7 @@ impl<M> Abroad<M> {
         let Circle { to, from, votes } = &self.circle;
         let next = self.next[..parts].iter().map(|next| *lock(next)).min().unwrap_or(Time::MAX);
         let mut sight = Sight { horizon, next, cut };
-        // Nobody else knows yet of what was sent since they met, in whichever window of this rank.
+        // The bounds must cover messages sent since the last synchronisation: other ranks have not received them yet.
         for outbox in &self.outbox {
             let outbox = lock(outbox);
             sight = sight.and(Sight { horizon: outbox.horizon, next: outbox.next, cut });
@@ -326,6 +328,7 @@ impl<M> Abroad<M> {
             let heard = unpacked::<(u8, Sight)>(&letters[from]).filter(|heard| heard.0 == VOTE);
             sight = sight.and(heard.unwrap_or_else(|| self.out_of_step(from)).1);
         }
+        // The later of two safe bounds: see the module.
         let until = sight.horizon.max(sight.next.saturating_add(self.borders.window())).min(stop);
         *known = Known { horizon: sight.horizon, until, cut: sight.cut };
     }
@@ -334,7 +337,7 @@ impl<M> Abroad<M> {
         panic!("ranks {other} and {} are out of step", self.ranks.rank())
     }
 
-    #[inline(never)] // as put
+    #[inline(never)] // like `put`
     fn read(&self, mut letter: &[u8], part_of: &[u16]) -> Option<Sight> {
         let (kind, sight) = <(u8, Sight)>::unpack(&mut letter)?;
         if kind != WINDOW {
@@ -350,24 +353,24 @@ impl<M> Abroad<M> {
         Some(sight)
     }
 
-    /// Hands over what came for `part`, in the order of ranks.
-    #[inline(never)] // as put
+    /// Delivers the received messages of `part`, in the order of ranks.
+    #[inline(never)] // like `put`
     pub(crate) fn collect(&self, part: usize, deliver: impl FnMut(Parcel<M>)) {
         lock(&self.inbox[part]).drain(..).for_each(deliver);
     }
 
-    /// What all ranks know since they met.
+    /// Returns the state agreed at the last synchronisation.
     pub(crate) fn known(&self) -> Known {
         lock(&self.desk).known
     }
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    // A thread that panicked ends the run.
+    // A panic on a thread ends the run, so a poisoned lock is harmless.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Ranks on the threads of one process, in order.
+/// Creates ranks on the threads of one process, in order.
 pub fn in_one_process(count: usize) -> Vec<Arc<dyn Ranks>> {
     let mut ends: Vec<(Vec<_>, Vec<_>)> = (0..count).map(|_| Default::default()).collect();
     for from in 0..count {
@@ -385,7 +388,7 @@ pub fn in_one_process(count: usize) -> Vec<Arc<dyn Ranks>> {
 
 type Ends = (Vec<Sender<Vec<u8>>>, Vec<Receiver<Vec<u8>>>);
 
-/// A rank in the same process as the others.
+/// A rank connected by channels in one process.
 #[derive(Debug)]
 struct Neighbour {
     rank: usize,
@@ -426,7 +429,7 @@ mod tests {
 
     #[test]
     fn a_rank_writes_to_those_that_its_wires_reach() {
-        // Six ranks of two nodes in a row: wires lead upwards alone, and the last leads to the first.
+        // Six ranks of two nodes in a row: wires lead upwards only, and the last node's to the first.
         let mut wires = row(&[10; 11]);
         wires[11].push(wire(0, 10));
         let firsts = [0, 2, 4, 6, 8, 10, 12];
@@ -436,7 +439,7 @@ mod tests {
             assert_eq!((circle.to, circle.from), (vec![around(1)], vec![around(5)]));
             assert_eq!(circle.votes, [(around(1), around(5)), (around(2), around(4)), (around(4), around(2))]);
         }
-        // Of two ranks each writes to the other, whether a wire leads there or not.
+        // Of two ranks each writes to the other, with or without a wire.
         let both = circle(&[vec![wire(1, 10)], vec![wire(0, 10)]], &[0, 1, 2], 1);
         assert_eq!(both, Circle { to: vec![0], from: vec![0], votes: Vec::new() });
         assert_eq!(circle(&row(&[10]), &[0, 1, 2], 1), both);
@@ -445,7 +448,7 @@ mod tests {
 
     #[test]
     fn all_write_to_all_where_that_takes_no_more_letters() {
-        // Rings of ranks, each with wires to both of its neighbours.
+        // Rings of ranks, each with wires to both neighbours.
         for count in 2..20 {
             let node = |rank: u32| vec![wire((rank + 1) % count, 10), wire((rank + count - 1) % count, 10)];
             let wires: Vec<_> = (0..count).map(node).collect();

@@ -1,10 +1,10 @@
-//! A growing ring of values: stays as small, and as hot in the cache, as its content allows.
+//! A growing ring buffer, as small and as hot in the cache as its content allows.
 
-/// A first-in first-out queue by value in one power-of-two buffer.
+/// A FIFO queue of values in one power-of-two buffer.
 ///
-/// Unchecked access: every frame of a simulation passes through two of these per hop, and the checks cost
-/// a tenth of it. The invariant that makes it sound is local: `buffer.len()` is zero (then `length` is)
-/// or a power of two, `head < buffer.len()`, `length <= buffer.len()`; only the methods below touch them.
+/// Accesses are unchecked: every frame passes through two rings per hop, and checks would cost a tenth of that.
+/// Soundness rests on a local invariant, which only the methods below maintain: `buffer.len()` is zero (then `length`
+/// is) or a power of two, `head < buffer.len()`, `length <= buffer.len()`.
 #[derive(Debug, Clone, Default)]
 pub struct Ring<T> {
     buffer: Box<[T]>,
@@ -13,18 +13,18 @@ pub struct Ring<T> {
 }
 
 impl<T: Copy + Default> Ring<T> {
-    /// An empty ring, without a buffer until something is pushed.
+    /// Creates an empty ring; the buffer is allocated at the first push.
     pub fn new() -> Self {
         Ring { buffer: Box::default(), head: 0, length: 0 }
     }
 
-    /// How many values wait.
+    /// Returns the number of values.
     #[inline]
     pub fn len(&self) -> usize {
         self.length as usize
     }
 
-    /// Whether nothing waits.
+    /// Returns whether the ring is empty.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.length == 0
@@ -35,7 +35,7 @@ impl<T: Copy + Default> Ring<T> {
         (self.buffer.len() as u32).wrapping_sub(1)
     }
 
-    /// The oldest value.
+    /// Returns the oldest value.
     #[inline]
     pub fn front(&self) -> Option<&T> {
         if self.length == 0 {
@@ -45,22 +45,22 @@ impl<T: Copy + Default> Ring<T> {
         Some(unsafe { self.buffer.get_unchecked(self.head as usize) })
     }
 
-    /// The oldest value, to be changed.
+    /// Returns the oldest value for changes.
     pub fn front_mut(&mut self) -> Option<&mut T> {
         if self.length == 0 { None } else { self.buffer.get_mut(self.head as usize) }
     }
 
-    /// The youngest value.
+    /// Returns the youngest value.
     pub fn back(&self) -> Option<&T> {
         self.iter().nth(self.len().wrapping_sub(1))
     }
 
-    /// Forgets the youngest value, if there is one.
+    /// Removes the youngest value, if any.
     pub fn drop_back(&mut self) {
         self.length = self.length.saturating_sub(1);
     }
 
-    /// Removes the oldest value.
+    /// Removes and returns the oldest value.
     #[inline]
     pub fn pop(&mut self) -> Option<T> {
         if self.length == 0 {
@@ -69,48 +69,46 @@ impl<T: Copy + Default> Ring<T> {
         // SAFETY: as in `front`.
         let value = unsafe { *self.buffer.get_unchecked(self.head as usize) };
         self.length -= 1;
-        // An empty ring starts over, so that a short one stays in the cache lines that are hot.
+        // An empty ring restarts at the begin, so that a short one stays in hot cache lines.
         self.head = if self.length == 0 { 0 } else { (self.head + 1) & self.mask() };
         Some(value)
     }
 
-    /// Forgets the oldest value, if there is one.
+    /// Removes the oldest value, if any.
     #[inline]
     pub fn drop_front(&mut self) {
         if self.length > 0 {
             self.length -= 1;
-            // An empty ring starts over, so that a short one stays in the cache lines that are hot.
+            // As in `pop`.
             self.head = if self.length == 0 { 0 } else { (self.head + 1) & self.mask() };
         }
     }
 
-    /// Forgets the oldest values, up to the first that `takes` refuses. They lie where they lay until others are
-    /// pushed.
-    #[inline(always)] // once for every ring that holds something
+    /// Removes the oldest values up to the first that `takes` refuses. They remain in the buffer until the next push.
+    #[inline(always)] // once per nonempty ring
     pub(crate) fn take_while(&mut self, mut takes: impl FnMut(&T) -> bool) {
         let (mask, head) = (self.mask(), self.head);
         let mut count = 0;
         while count < self.length {
-            // SAFETY: length > 0, so the buffer is not empty, and anything masked lies inside.
+            // SAFETY: length > 0, so the buffer is not empty, and the mask keeps the index inside.
             if !takes(unsafe { self.buffer.get_unchecked(((head + count) & mask) as usize) }) {
                 break;
             }
             count += 1;
         }
         self.length -= count;
-        // As in `drop_front`.
+        // As in `pop`.
         self.head = if self.length == 0 { 0 } else { (head + count) & mask };
     }
 
-    /// Adds a value behind all others.
+    /// Appends a value.
     #[inline]
     pub fn push(&mut self, value: T) {
         *self.push_slot() = value;
     }
 
-    /// Adds a value behind all others: whatever stood in that slot, for the caller to overwrite. Values that
-    /// are copied from memory and then changed belong here: changing them in registers or on the stack
-    /// first makes the processor wait for its own stores.
+    /// Appends a slot with arbitrary old content, for the caller to overwrite. Use it for values that are copied from
+    /// memory and then changed: changed on the stack first, the copy would stall on store forwarding.
     #[inline]
     pub fn push_slot(&mut self) -> &mut T {
         if self.length as usize == self.buffer.len() {
@@ -118,44 +116,44 @@ impl<T: Copy + Default> Ring<T> {
         }
         let slot = (self.head + self.length) & self.mask();
         self.length += 1;
-        // The next push goes to the next slot, which is mostly out of the cache: ask for it now, or that push would
-        // hold up every store behind it. Where the circle closes this asks for nothing of use, which does no harm.
+        // Prefetch the slot of the next push, which is mostly outside the cache; a miss there would delay every later
+        // store. At the end of the buffer this prefetches unrelated memory, which is harmless.
         crate::prefetch::prefetch_line(self.buffer.as_ptr().wrapping_add(slot as usize + 1).cast());
-        // SAFETY: after `grow` the buffer is a power of two, so anything masked lies inside.
+        // SAFETY: after `grow` the length of the buffer is a power of two, so the mask keeps the index inside.
         unsafe { self.buffer.get_unchecked_mut(slot as usize) }
     }
 
-    /// Adds a value before all others.
+    /// Prepends a value.
     #[inline]
     pub fn push_front(&mut self, value: T) {
         if self.length as usize == self.buffer.len() {
             self.grow();
         }
         self.head = self.head.wrapping_sub(1) & self.mask();
-        // SAFETY: as in `push`.
+        // SAFETY: as in `push_slot`.
         unsafe { *self.buffer.get_unchecked_mut(self.head as usize) = value };
         self.length += 1;
     }
 
-    /// From the oldest to the youngest, in two pieces: the buffer is a circle.
+    /// Returns the values from the oldest to the youngest, as two slices: the buffer wraps.
     #[inline]
     pub fn pieces(&self) -> [&[T]; 2] {
         let (head, length, capacity) = (self.head as usize, self.length as usize, self.buffer.len());
         let first = length.min(capacity - head);
-        // SAFETY: head <= capacity (both are 0 without a buffer), first <= capacity - head, and what is left of the
-        // length, which is at most the capacity, ends before head.
+        // SAFETY: head <= capacity (both are 0 without a buffer) and first <= capacity - head. The rest of the length,
+        // which is at most the capacity, ends before head.
         unsafe { [self.buffer.get_unchecked(head..head + first), self.buffer.get_unchecked(..length - first)] }
     }
 
-    /// From the oldest to the youngest.
+    /// Iterates from the oldest to the youngest value.
     #[inline]
     pub fn iter(&self) -> impl Iterator<Item = &T> {
         let (mask, head) = (self.mask(), self.head);
-        // SAFETY: the range is empty unless the buffer is not, and anything masked lies inside.
+        // SAFETY: without a buffer the range is empty; else the mask keeps the index inside.
         (0..self.length).map(move |i| unsafe { self.buffer.get_unchecked(((head + i) & mask) as usize) })
     }
 
-    /// Asks the processor for the first `count` values.
+    /// Prefetches the first `count` values.
     #[inline]
     pub fn prefetch(&self, count: usize) {
         for value in self.iter().take(count) {

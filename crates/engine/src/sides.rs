@@ -1,7 +1,7 @@
-//! Two sides of a network, where every wire leads from one to the other, and how far each has run.
+//! Alternate windows for the two sides of a bipartite network, and the time that each side has reached.
 //!
-//! Nodes of one side influence each other only by way of the other side. So the sides run in turn, each as far as the
-//! other one's next events allow, and that is two lookaheads from where it stood:
+//! Nodes of one side influence each other only through the other side. So the sides run alternately, each as far as the
+//! next events of the other allow, which in a busy network is two lookaheads:
 //!
 //! ```text
 //!   time        0       1       2       3       4       5   lookaheads
@@ -9,28 +9,28 @@
 //!   the other   |----------------->|------------------>|
 //! ```
 //!
-//! A node runs half as often as where all of them meet after each lookahead, and finds twice as much to do. Trees,
-//! leaves and spines, fat-trees, and hosts around a switch have two sides. Where nodes of a circle are odd in number
-//! there are none, and all nodes run together, one lookahead at a time.
+//! Compared with common windows of one lookahead, a node runs half as often and handles twice as many events per run.
+//! Trees, leaf-spine networks, fat-trees and hosts around a switch are bipartite. With an odd cycle the graph is not,
+//! and all nodes run together, one lookahead per window.
 
 use crate::mail::{Slot, Wire};
 use units::Time;
 
-/// No window is longer than this from the first event of the nodes that run in it, so that a time within it fits 40
-/// bits.
+/// Longest window, from the first event of its nodes, so that a time within it fits 40 bits.
 pub(crate) const LONGEST_WINDOW: Time = Time::from_s(1);
 
-/// Nothing counts as more: a window ends two of them after its first event at the latest.
+/// Upper bound of a lookahead: a window ends at most two lookaheads after its first event.
 pub(crate) const LONGEST_LOOKAHEAD: Time = Time::from_ms(500);
 
-/// To fewer nodes than this, turns of two sides cost more than they save.
+/// With fewer nodes than this, alternate windows cost more than they save.
 const LEAST_IN_TURN: usize = 17;
 
-/// In larger networks turns gained nothing on one thread and cost time on two: docs/performance.md, "Sides in turn".
+/// With more nodes, alternate windows gained nothing on one thread and cost time on two: docs/performance.md, "Sides in
+/// turn".
 const MOST_IN_TURN: usize = 512;
 
-/// The side of each of `count` nodes, 0 or 1, if every one of these wires, from node to node, leads from side to side.
-/// Nodes that no wires join stand on side 0.
+/// Returns the side (0 or 1) of each of `count` nodes if the graph of `wires`, pairs of nodes, is bipartite. Nodes
+/// without wires are on side 0. Returns `None` without any wire.
 fn two_sides(count: usize, wires: impl Iterator<Item = (u32, u32)>) -> Option<Vec<u8>> {
     let mut groups = Groups { parents: (0..count as u32).collect(), odd: vec![0; count] };
     let (mut wires, mut any) = (wires, false);
@@ -41,22 +41,22 @@ fn two_sides(count: usize, wires: impl Iterator<Item = (u32, u32)>) -> Option<Ve
     (apart && any).then(|| (0..count as u32).map(|node| groups.find(node).1).collect())
 }
 
-/// Nodes that wires join, each with its side against that of its group's first.
+/// Union-find over nodes, each with its side relative to its parent.
 struct Groups {
     parents: Vec<u32>,
-    /// Against that of the parent.
+    /// Side relative to the parent: 1 if opposite.
     odd: Vec<u8>,
 }
 
 impl Groups {
-    /// The first of the node's group, and which side the node stands on against that.
+    /// Returns the root of the node's group, and the node's side relative to it.
     fn find(&mut self, node: u32) -> (u32, u8) {
         let (mut first, mut odd) = (node, 0);
         while self.parents[first as usize] != first {
             odd ^= self.odd[first as usize];
             first = self.parents[first as usize];
         }
-        // All on the way come nearer for the next time.
+        // Path compression.
         let (mut at, mut left) = (node, odd);
         while at != first {
             let parent = std::mem::replace(&mut self.parents[at as usize], first);
@@ -66,7 +66,7 @@ impl Groups {
         (first, odd)
     }
 
-    /// Puts two nodes on different sides; false if they stand on the same.
+    /// Puts two nodes on opposite sides. Returns false if they are already on one side.
     fn stand_apart(&mut self, one: u32, other: u32) -> bool {
         let ((first, odd), (second, other_odd)) = (self.find(one), self.find(other));
         if first == second {
@@ -78,7 +78,7 @@ impl Groups {
     }
 }
 
-/// Tells these nodes, which have these wires, on which side each stands, if they have two, and how they take turns.
+/// Assigns each node its side, if the network is bipartite and of suitable size, and returns the schedule of the sides.
 pub(crate) fn take_sides(slots: &mut [Slot], wires: &[Wire]) -> Turns {
     let wires_of = |(from, slot): (u32, &Slot)| {
         wires[slot.wires.0 as usize..slot.wires.1 as usize].iter().map(move |wire| (from, wire.slot))
@@ -95,89 +95,88 @@ pub(crate) fn take_sides(slots: &mut [Slot], wires: &[Wire]) -> Turns {
     Turns::between(least)
 }
 
-/// What the nodes of a side have before them.
+/// Next events of the nodes of a side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Ahead {
-    /// Their first event.
+    /// Time of their first event.
     pub(crate) first: Time,
-    /// When it, or a later one, can reach another node: no sooner than this.
+    /// Earliest time at which any of their events can reach another node.
     pub(crate) reaches: Time,
 }
 
 impl Ahead {
-    /// Nothing.
+    /// No events.
     pub(crate) const NONE: Ahead = Ahead { first: Time::MAX, reaches: Time::MAX };
 
-    /// There is an event at `at`, too, of a node with this lookahead.
+    /// Adds an event at `at` of a node with this lookahead.
     #[inline]
     pub(crate) fn note(&mut self, at: Time, lookahead: Time) {
         self.first = self.first.min(at);
         self.reaches = self.reaches.min(at.saturating_add(lookahead));
     }
 
-    /// With what `other` has.
+    /// Merges both.
     pub(crate) fn and(self, other: Ahead) -> Ahead {
         Ahead { first: self.first.min(other.first), reaches: self.reaches.min(other.reaches) }
     }
 }
 
-/// How far each side has run.
+/// Simulated time that each side has reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Turns {
-    /// Up to these instants; [`Time::MAX`] of a side that has no nodes, as there is but one.
+    /// By side: all events before this time have run; [`Time::MAX`] for the second side if there is only one.
     until: [Time; 2],
-    /// What leaves a side and reaches the other is back no sooner than so much later: the least lookahead of the other
-    /// one. 0 where there is but one side, whose nodes reach each other at once.
+    /// By side: least lookahead of the other side. An effect of a side on the other returns no sooner than this. 0 with
+    /// one side, as its nodes reach each other directly.
     back: [Time; 2],
 }
 
 impl Turns {
-    /// Of one side.
+    /// The schedule of one side.
     pub(crate) const TOGETHER: Turns = Turns { until: [Time::ZERO, Time::MAX], back: [Time::ZERO; 2] };
 
-    /// Of two sides with these least lookaheads.
+    /// Creates the schedule of two sides with these least lookaheads.
     pub(crate) fn between(least: [Time; 2]) -> Turns {
         Turns { until: [Time::ZERO; 2], back: [least[1], least[0]] }
     }
 
-    /// Whether there is but one side.
+    /// Returns whether there is only one side.
     #[inline]
     pub(crate) fn together(&self) -> bool {
         self.back[0] == Time::ZERO
     }
 
-    /// Which side runs next: the one that is behind.
+    /// Returns the side that runs next: the one behind the other.
     #[inline]
     pub(crate) fn side(&self) -> usize {
         usize::from(self.until[0] > self.until[1])
     }
 
-    /// How far all nodes have run.
+    /// Returns the time that all nodes have reached.
     #[inline]
     pub(crate) fn now(&self) -> Time {
         self.until[self.side()]
     }
 
-    /// How far any node has run.
+    /// Returns the latest time that any node has reached.
     pub(crate) fn latest(&self) -> Time {
         if self.together() { self.until[0] } else { self.until[1 - self.side()] }
     }
 
-    /// How far a side could run now.
+    /// Returns the time up to which a side could run now.
     #[inline]
     fn end_of(&self, side: usize, ahead: &[Ahead; 2]) -> Time {
-        // What the other one does reaches it, and what it does itself comes back from there.
+        // Two limits: events of the other side, and events of its own that return from there.
         ahead[1 - side].reaches.min(ahead[side].reaches.saturating_add(self.back[side]))
     }
 
-    /// How far either side could run now.
+    /// Returns the latest time up to which either side could run now.
     #[inline]
     pub(crate) fn farthest(&self, ahead: &[Ahead; 2]) -> Time {
         if self.together() { ahead[0].reaches } else { self.end_of(0, ahead).max(self.end_of(1, ahead)) }
     }
 
-    /// Lets sides, where there are two, pass that have nothing to do, up to `stop`. How far the one whose turn it is
-    /// then can run.
+    /// Advances sides that have no events, up to `stop`. Returns the time up to which the next side can run.
     #[inline]
     pub(crate) fn pass(&mut self, ahead: &[Ahead; 2], stop: Time) -> Time {
         if self.together() {
@@ -193,11 +192,11 @@ impl Turns {
         }
     }
 
-    /// The side whose turn it was has run up to `end`.
+    /// Records that the side to run has run up to `end`.
     #[inline]
     pub(crate) fn run(&mut self, end: Time) {
         let side = self.side();
-        // So what a side sends is always for the one whose turn is next.
+        // Thus the other side runs next, and a message of this side is always for it.
         debug_assert!(self.together() || end >= self.until[1 - side], "sides run in turn");
         self.until[side] = end;
     }
@@ -221,8 +220,8 @@ mod tests {
         assert_eq!(two_sides(3, std::iter::empty()), None, "without wires there is nothing to wait for");
     }
 
-    /// Wires between random sides are found to lead from side to side, in any order; one within a side is found, too,
-    /// where the others join its ends.
+    /// Bipartite graphs over random sides are recognised with wires in any order. So is one added wire within a side,
+    /// if other wires connect its ends.
     #[test]
     fn sides_are_found_where_they_are() {
         let mut random = Stream::new(3, 0, 0);
@@ -248,7 +247,7 @@ mod tests {
         assert!(within > 50 || cfg!(miri), "{within}");
     }
 
-    /// Which nodes wires join, one number each, found by trying again until nothing changes.
+    /// Returns the connected component of each node, by repeated relaxation.
     fn joined(count: usize, wires: &[(u32, u32)]) -> Vec<u32> {
         let mut groups: Vec<u32> = (0..count as u32).collect();
         loop {
@@ -271,7 +270,7 @@ mod tests {
     fn sides_run_in_turn_two_lookaheads_at_a_time() {
         let (least, stop) = ([ns(2), ns(5)], ns(40));
         let mut turns = Turns::between(least);
-        // Every node always has something to do.
+        // Every node always has an event.
         let (mut ahead, mut ran) = ([0, 1].map(|side| Ahead { first: ns(0), reaches: least[side] }), Vec::new());
         loop {
             let end = turns.pass(&ahead, stop);
@@ -291,10 +290,10 @@ mod tests {
     fn a_side_without_events_lets_the_other_run() {
         let mut turns = Turns::between([ns(2), ns(5)]);
         let far = Ahead { first: ns(1_000), reaches: ns(1_002) };
-        // Only what comes back holds it up: an event of its own at 1,000.
+        // The only limit is its own event at 1,000, returning from the other side.
         assert_eq!(turns.pass(&[far, Ahead::NONE], ns(9_000)), ns(1_007));
         assert_eq!((turns.side(), turns.now()), (0, ns(0)));
-        // Of the other side: the first passes, up to where that could reach it, and the other runs.
+        // Events of the other side only: the first side advances to the time of their effect, then the other runs.
         let other = Ahead { first: ns(1_000), reaches: ns(1_005) };
         assert_eq!(turns.pass(&[Ahead::NONE, other], ns(9_000)), ns(1_007));
         assert_eq!((turns.side(), turns.until), (1, [ns(1_005), ns(0)]));

@@ -1,4 +1,4 @@
-//! Windows that several threads run together, one after the other.
+//! Consecutive windows that several threads run together.
 
 use crate::barrier::Breaker;
 use crate::division::Division;
@@ -10,12 +10,12 @@ use crate::sides::Turns;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use units::Time;
 
-/// How far an engine is, for other threads to look at while it runs.
+/// Simulated time of an engine, readable by other threads while it runs.
 #[derive(Debug, Default)]
 pub struct Clock(AtomicU64);
 
 impl Clock {
-    /// The end of the last window that was executed.
+    /// Returns the end of the last executed window.
     pub fn now(&self) -> Time {
         Time::from_ps(self.0.load(Ordering::Relaxed))
     }
@@ -25,28 +25,28 @@ impl Clock {
     }
 }
 
-/// What came of some windows.
+/// Result of consecutive windows.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stretch {
-    /// Where they ended.
+    /// End of the windows, by side.
     pub(crate) turns: Turns,
     pub(crate) windows: u64,
-    /// Whether somebody stopped them: not every node has run in the last one.
+    /// Whether a stop interrupted them: not every node has run in the last one.
     pub(crate) cut: bool,
 }
 
 impl Stretch {
-    /// Of no windows yet.
+    /// Creates the result of no windows.
     pub(crate) fn from(turns: Turns) -> Stretch {
         Stretch { turns, windows: 0, cut: false }
     }
 }
 
-/// What the threads of one stretch are to do.
+/// Parameters that all threads of one sequence of windows share.
 pub(crate) struct Plan<'a, M> {
     pub(crate) from: Turns,
     pub(crate) stop: Time,
-    /// At most this many windows.
+    /// Limit of windows.
     pub(crate) windows: u64,
     pub(crate) division: &'a Division<M>,
     pub(crate) lookaheads: &'a [Time],
@@ -56,7 +56,7 @@ pub(crate) struct Plan<'a, M> {
 }
 
 impl<M: Message> Plan<'_, M> {
-    /// Runs part `index`; `None` when another thread panicked.
+    /// Runs part `index`. Returns `None` if another thread panicked.
     pub(crate) fn follow<N: Node<Message = M>>(&self, index: usize, mut view: View<'_, N>) -> Option<Stretch> {
         let Division { barrier, exchange, part_of, .. } = self.division;
         let parts = self.division.parts();
@@ -65,11 +65,11 @@ impl<M: Message> Plan<'_, M> {
         let mut known = self.abroad.map_or(Known::default(), Abroad::known);
         for meeting in 0u64.. {
             let turn = (meeting & 1) as usize;
-            // What this part knows: its own nodes, and what it just sent to others.
+            // Next events of this part: those of its own nodes, and the messages that it just sent to other parts.
             let mut ahead = view.ahead(&stretch.turns);
             for (to, parcels) in view.window.outgoing.iter_mut().enumerate() {
                 for Parcel { wire, message } in parcels.iter() {
-                    // What was sent is for the side whose turn it is.
+                    // Messages always go to the side that runs next.
                     ahead[stretch.turns.side()].note(message.at(), self.lookaheads[wire.slot as usize]);
                 }
                 if parcels.is_empty() {
@@ -81,7 +81,7 @@ impl<M: Message> Plan<'_, M> {
                 }
             }
             if let Some(abroad) = self.abroad.filter(|_| stretch.turns.now() >= known.until) {
-                // The earliest of all nodes is in the pool: its event lies before the horizon.
+                // The earliest event of all nodes is in the pool, as it is before the horizon.
                 abroad.set_next(index, ahead[0].first.min(view.first(0)));
             }
             exchange.set_ahead(turn, index, &ahead);
@@ -95,13 +95,13 @@ impl<M: Message> Plan<'_, M> {
             stretch.cut = exchange.was_cut(turn);
             let ahead = exchange.ahead(turn);
             let end = match self.abroad {
-                // Not every node has told what it has before it.
+                // Some nodes have not run, so the reported times are incomplete.
                 None if stretch.cut => self.stop,
                 None => stretch.turns.pass(&ahead, self.stop),
                 Some(abroad) => {
                     let mut end = ahead[0].reaches.min(self.stop);
                     if stretch.cut || stretch.turns.now() >= known.until {
-                        // A rank that was cut waits for the others where they would have met.
+                        // A rank that was cut waits for the others at their next synchronisation.
                         stretch.turns.run(stretch.turns.now().max(known.until));
                         if index == 0 {
                             abroad.meet((ahead[0].reaches, stretch.cut), self.stop, parts, part_of);
@@ -112,7 +112,8 @@ impl<M: Message> Plan<'_, M> {
                         abroad.collect(index, |parcel| view.window.deliver(parcel.wire, parcel.message));
                         known = abroad.known();
                         stretch.cut = known.cut;
-                        // What has come was not looked at yet, but the others' sight takes it into account.
+                        // `ahead` does not include the messages just received; `horizon` includes them, as sent by the
+                        // others.
                         end = known.horizon;
                     }
                     end.min(known.until)
@@ -123,6 +124,7 @@ impl<M: Message> Plan<'_, M> {
             }
             stretch.cut = !view.run(&stretch.turns, end, self.stopped);
             if self.abroad.is_some() {
+                // `run` polls the flag before each node, so not at all in a window without nodes.
                 stretch.cut |= self.stopped.load(Ordering::Relaxed);
             }
             stretch.windows += 1;

@@ -1,4 +1,5 @@
-//! What threads meet by: the standard library's, or loom's, which tries every order (`scripts/loom.sh`).
+//! Synchronisation primitives: those of the standard library, or of loom, which explores all interleavings
+//! (`scripts/loom.sh`).
 
 #[cfg(loom)]
 pub(crate) use loom::{
@@ -15,6 +16,6 @@ pub(crate) use std::{
     thread::{JoinHandle, spawn},
 };
 
-/// How often a thread looks before it sleeps: about two microseconds, as windows of a busy network are a few of these
-/// long, and a core that is shared with something else must not be burnt for longer.
+/// Polls of an atomic before a thread sleeps: about two microseconds. A window of a busy network takes a few times as
+/// long; longer spinning would waste a core that is shared with other processes.
 pub(crate) const SPINS: u32 = if cfg!(any(loom, miri)) { 1 } else { 4_000 };

@@ -1,10 +1,10 @@
-//! Nodes whose next event lies beyond the coming windows, ordered by its time.
+//! Nodes with no event in the next windows, ordered by the time of their next event.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use units::Time;
 
-/// A heap of (time, node). A node's entry may be outdated; whoever pops it knows.
+/// A heap of (time, node). Entries may be outdated: the caller compares each with the node's slot.
 #[derive(Debug, Default)]
 pub(crate) struct Timers {
     heap: BinaryHeap<Reverse<(Time, u32)>>,
@@ -15,19 +15,19 @@ impl Timers {
         self.heap.push(Reverse((at, node)));
     }
 
-    /// The earliest entry, if it lies before `limit`.
+    /// Removes and returns the earliest entry, if it is before `limit`.
     #[inline]
     pub(crate) fn pop_before(&mut self, limit: Time) -> Option<(Time, u32)> {
         let &Reverse((at, _)) = self.heap.peek()?;
         if at < limit { self.heap.pop().map(|Reverse(entry)| entry) } else { None }
     }
 
-    /// How many entries there are, outdated ones among them.
+    /// Returns the number of entries, including outdated ones.
     pub(crate) fn len(&self) -> usize {
         self.heap.len()
     }
 
-    /// Forgets the entries that are not `valid`, and those that are there already.
+    /// Removes duplicates and entries that are not `valid`.
     #[cold]
     pub(crate) fn keep(&mut self, valid: impl Fn(Time, u32) -> bool) {
         let mut entries = std::mem::take(&mut self.heap).into_vec();
@@ -37,7 +37,7 @@ impl Timers {
         self.heap = entries.into();
     }
 
-    /// All entries, outdated ones among them, in no order.
+    /// Returns all entries, including outdated ones, in no order.
     pub(crate) fn into_entries(self) -> impl Iterator<Item = (Time, u32)> {
         self.heap.into_iter().map(|Reverse(entry)| entry)
     }

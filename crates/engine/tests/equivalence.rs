@@ -1,6 +1,6 @@
-//! The engine against the simplest thing that could be right: one global queue ordered by
-//! (time, node, rotated port). Random networks of nodes that forward, split and delay tokens must log
-//! the same events, whatever the number of threads and wherever runs are cut.
+//! Compares the engine with a minimal reference: one global queue ordered by (time, node, rotated port). Random
+//! networks of nodes that forward, split and delay tokens must log equal events, for any number of threads and any
+//! interruptions of a run.
 
 use engine::ranks::{Borders, Letters, Membership, Post, Ranks, in_one_process, shares};
 use engine::{Engine, EngineError, Message, Node, Window, WireSpec};
@@ -25,11 +25,11 @@ impl Message for Token {
     }
 }
 
-/// Folds what it sees into a signature, and answers tokens by tokens at once or by a timer.
+/// Folds its inputs into a signature, and answers tokens by tokens at once or by a timer.
 #[derive(Clone)]
 struct Relay {
     wires: Vec<WireSpec>,
-    /// When the last message on each wire arrives: a wire is first-in first-out.
+    /// Arrival of the last message on each wire, as a wire is FIFO.
     last: Vec<Time>,
     rotation: u32,
     signature: u64,
@@ -44,7 +44,7 @@ impl Relay {
         self.events += 1;
     }
 
-    /// What a token leads to: at most one message and one timer, decided by its value alone.
+    /// Answers a token by at most one message and one timer, determined by its value alone.
     fn answer(&mut self, now: Time, value: u64, life: u32) -> Option<(u16, Token)> {
         if life == 0 || self.wires.is_empty() {
             return None;
@@ -55,7 +55,7 @@ impl Relay {
             self.timers.push(Reverse((now + Time::from_ps(draw % 5_000), draw, life - 1)));
         }
         let port = (draw >> 8) as usize % self.wires.len();
-        // Round departures to a coarse grid, so that ties are frequent.
+        // A coarse grid of departures makes ties frequent.
         let extra = Time::from_ps((draw >> 40) % 4 * 500);
         self.last[port] = self.last[port].max(now + self.wires[port].lookahead + extra);
         Some((port as u16, Token { at: self.last[port], value: draw, life: life - 1 }))
@@ -106,7 +106,7 @@ fn network(seed: u64) -> Network {
     network_of(seed, 2, |stream, nodes| (stream.below(nodes) as usize, stream.below(nodes) as usize))
 }
 
-/// As [`network`], where wires lead to the node before and the one behind alone.
+/// Like [`network`], with wires only between adjacent nodes.
 fn row(seed: u64) -> Network {
     network_of(seed, 2, |stream, nodes| {
         let from = stream.below(nodes - 1) as usize;
@@ -114,7 +114,7 @@ fn row(seed: u64) -> Network {
     })
 }
 
-/// More nodes, whose wires lead from one side to the other: between those with odd numbers and those with even ones.
+/// A larger bipartite network: wires lead between nodes with odd and even numbers.
 fn between(seed: u64) -> Network {
     network_of(seed, 17, |stream, nodes| {
         let (odd, even) = (2 * stream.below(nodes / 2) + 1, 2 * stream.below(nodes.div_ceil(2)));
@@ -123,15 +123,13 @@ fn between(seed: u64) -> Network {
     })
 }
 
-/// At least so many nodes, and wires, whose ends are what `ends` draws of so many nodes; where both are one node there
-/// is none.
+/// Creates a network of at least `least` nodes; `ends` draws the ends of each wire, and equal ends make none.
 fn network_of(seed: u64, least: usize, ends: impl Fn(&mut Stream, u64) -> (usize, usize)) -> Network {
     let mut stream = Stream::new(seed, 0, 0);
     let nodes = least + stream.below(12) as usize;
     let mut wires = vec![Vec::new(); nodes];
     let mut ports = vec![0u16; nodes];
-    // From lively short wires to long ones, all multiples of 500 ps for ties.
-    // Now and then more ports than a word has bits.
+    // Lookaheads from short to long, all multiples of 500 ps for ties. Some nodes have more ports than a word has bits.
     let wires_a_node = if seed % 5 == 4 { 140 } else { 3 };
     for _ in 0..nodes * wires_a_node {
         let (from, to) = ends(&mut stream, nodes as u64);
@@ -163,7 +161,7 @@ fn log<'a>(relays: impl Iterator<Item = &'a Relay>) -> Log {
     relays.map(|r| (r.signature, r.events)).collect()
 }
 
-/// One event at a time from a global queue.
+/// Runs one event at a time from a global queue.
 fn reference(mut network: Network, stop: Time) -> Log {
     let mut in_flight: Vec<(Time, u32, u16, u64, Token)> = Vec::new();
     let mut order = 0;
@@ -182,7 +180,7 @@ fn reference(mut network: Network, stop: Time) -> Log {
             if !here.is_empty() {
                 here.sort_by_key(|m| (m.2, m.3));
                 let ties = here.len();
-                // The turns rotate; a wire's own messages stay in order.
+                // The ports rotate; messages of one wire stay in order.
                 let mut turns: Vec<u16> = here.iter().map(|m| m.2).collect();
                 turns.rotate_left(relay.rotation as usize % ties);
                 let mut left = std::mem::take(&mut here);
@@ -227,7 +225,7 @@ fn any_number_of_threads_gives_what_a_global_queue_gives() {
             if drawn {
                 engine.draw_threads(seed);
             }
-            // Cut the run at odd places: results must not notice.
+            // Interrupt the run at odd times: results must not change.
             let mut cuts = Stream::new(seed, threads as u64, 1);
             while engine.now() < stop {
                 let step = Time::from_ps(1 + cuts.below(stop.as_ps() / 4));
@@ -268,8 +266,8 @@ fn statistics_and_who_was_active_do_not_depend_on_threads() {
     }
 }
 
-/// Three nodes in a circle, which do nothing, leave a network without two sides: each window is for all nodes then, and
-/// a node runs more often for the same.
+/// A separate cycle of three nodes without events makes the network not bipartite: each window is then for all nodes,
+/// and nodes run more often for equal results.
 #[test]
 fn sides_that_run_in_turn_run_less_often_for_the_same() {
     let run = |seed, with_circle| {
@@ -299,7 +297,7 @@ struct Runner {
     sent: u64,
     taken: u64,
     runs: u64,
-    /// How far it has run.
+    /// Time that it has reached.
     until: Time,
     fuse: u64,
     stop: Arc<AtomicBool>,
@@ -332,7 +330,7 @@ impl Node for Runner {
     }
 }
 
-/// Wires from each of these nodes to those so many steps further on.
+/// Creates wires from each node to those `steps` further on.
 fn ring(nodes: u32, steps: &[u32], lookahead: Time) -> Vec<Vec<WireSpec>> {
     let wires_of = |node| {
         (0..).zip(steps).map(move |(port, step)| WireSpec { node: (node + step) % nodes, port, lookahead }).collect()
@@ -378,13 +376,13 @@ fn a_stop_is_heard_after_one_node_a_thread_and_loses_no_message() {
     }
 }
 
-/// Halves of a network run in turn, so that one of them is mostly ahead; also where a stop is seen between two rows of
-/// windows, and no node has been left out in any.
+/// The sides run alternately, so one is mostly ahead. Includes a stop that is seen between two calls, after all nodes
+/// of the last window have run.
 #[test]
 fn wherever_a_stop_comes_no_node_is_beyond_the_time_that_is_told() {
     let (nodes, lookahead) = (20u32, Time::from_ns(1));
     for fuse in if cfg!(miri) { 1..3 } else { 1..60 } {
-        // Either half ends with one of these, so nothing looks for a stop after it in its window.
+        // Either side ends with one of these, so no stop is checked after it in its window.
         for last in [nodes - 2, nodes - 1] {
             let stop = Arc::new(AtomicBool::new(false));
             let runner = |node| {
@@ -403,7 +401,7 @@ fn wherever_a_stop_comes_no_node_is_beyond_the_time_that_is_told() {
     }
 }
 
-/// Tokens as bytes.
+/// Serialises tokens.
 struct Plain;
 impl Post<Token> for Plain {
     fn pack(&self, token: &Token, to: &mut Vec<u8>) {
@@ -414,7 +412,7 @@ impl Post<Token> for Plain {
     }
 }
 
-/// What `run` makes of each rank's engine over its share of `nodes`, in order of ranks.
+/// Returns the result of `run` for the engine of each rank over its share of `nodes`, in order of ranks.
 fn on_ranks<N: Node<Message = Token>, R: Send>(
     ranks: usize,
     threads: usize,
@@ -438,7 +436,7 @@ fn on_ranks<N: Node<Message = Token>, R: Send>(
     })
 }
 
-/// By rank, how many others the wires of its nodes lead to.
+/// Returns, by rank, the number of others that the wires of its nodes reach.
 fn reached(wires: &[Vec<WireSpec>], ranks: usize) -> Vec<u64> {
     let firsts = shares(wires, ranks).unwrap();
     let rank_of = |node: u32| firsts.iter().rposition(|&first| first <= node).unwrap();
@@ -464,7 +462,7 @@ fn any_number_of_ranks_gives_what_a_global_queue_gives() {
             let reached = reached(&wires, ranks);
             let found = on_ranks(ranks, threads, relays, &wires, |mut engine| {
                 if threads > 1 {
-                    // Threads change at other windows on each rank.
+                    // Threads change at different windows on each rank.
                     engine.draw_threads(seed + engine.len() as u64);
                 }
                 let mut cuts = Stream::new(seed, ranks as u64, 2);
@@ -486,7 +484,7 @@ fn any_number_of_ranks_gives_what_a_global_queue_gives() {
                 assert_eq!(bytes, letters * 18 + messages * (6 + 20));
                 told += messages;
                 voted += votes;
-                // Some wires between ranks are longer than others within.
+                // Some wires between ranks are longer than those within.
                 alone += ran.saturating_sub(meetings);
             }
         }

@@ -1,11 +1,11 @@
-//! Events that are put off before they happen, as a sender's time-out is by each acknowledgement, among so many nodes
-//! that most are asleep in most windows.
+//! Events postponed before they fire, like a retransmit timer at each acknowledgement, among so many nodes that most
+//! are idle in most windows.
 
 use engine::{Engine, Message, Node, Window, WireSpec};
 use units::Time;
 use units::random::Stream;
 
-/// How long a watch waits for the next beat until it gives alarm.
+/// Longest gap between beats before a watch raises an alarm.
 const PATIENCE: Time = Time::from_ns(900);
 
 const LOOKAHEAD: Time = Time::from_ns(40);
@@ -19,10 +19,10 @@ impl Message for Beat {
     }
 }
 
-/// Sends beats at times of its own, or gives alarm where none has come for a while.
+/// Sends beats at given times, or raises an alarm after a gap.
 enum Player {
     Heart {
-        /// The latest first.
+        /// Latest first.
         beats: Vec<Time>,
     },
     Watch {
@@ -66,7 +66,7 @@ impl Node for Player {
     }
 }
 
-/// When the watch of two such hearts gives alarm: where no beat comes for as long as it is patient.
+/// Returns the alarms of the watch of two such hearts: at each gap longer than the limit.
 fn alarms_of(hearts: &[Vec<Time>]) -> Vec<Time> {
     let mut arrivals: Vec<Time> = hearts.iter().flatten().map(|&at| at + LOOKAHEAD).collect();
     arrivals.sort_unstable();
@@ -80,7 +80,7 @@ fn an_event_that_is_put_off_comes_at_its_last_time_and_no_sooner() {
     const WATCHES: usize = if cfg!(miri) { 8 } else { 70 };
     const BEATS: usize = if cfg!(miri) { 8 } else { 200 };
     let mut random = Stream::new(23, 0, 0);
-    // A gap is mostly short, so that alarms are put off again and again, and sometimes longer than a watch waits.
+    // Most gaps are short, so that alarms are postponed again and again; some exceed the limit of the watch.
     let mut gap = || Time::from_ns(1 + if random.below(20) == 0 { random.below(9_000) } else { random.below(150) });
     let mut heart = || {
         let mut now = Time::ZERO;
@@ -115,7 +115,7 @@ fn an_event_that_is_put_off_comes_at_its_last_time_and_no_sooner() {
         for (number, expected) in expected.iter().enumerate() {
             let Player::Watch { alarms, runs, .. } = engine.node(3 * number + 2) else { panic!("a watch") };
             assert_eq!(alarms, expected, "watch {number}, {threads} threads");
-            // Once at the beginning, and then for beats and alarms alone: what was put off wakes nobody.
+            // One run at the beginning, then only for beats and alarms: a postponed event causes no run.
             assert!(*runs <= (1 + 2 * BEATS + expected.len()) as u64, "{runs} runs");
         }
     }

@@ -1,4 +1,4 @@
-//! Where did the last packet of an incast lose its time? A traced run tells.
+//! Explains the delays of the last packet of an incast, from a traced run.
 //!
 //! ```text
 //!  h1 ... h3 ====> S1 ----> h0      result/trace.parquet --Trace::read--> packet --> a story

@@ -1,4 +1,4 @@
-//! Every pause of a run, by the port that caused it: whom it stopped, over whom, and who waited.
+//! All pauses of a run, by the port that caused them, with the paths of the stops and the waiting flows.
 
 mod json;
 
@@ -16,14 +16,14 @@ use text::numbers::span_ps;
 use text::{Layout, Paint, Style, table};
 use units::Time;
 
-/// How many roots, and of each how many ports and sufferers, are told; `--json` has all.
+/// Most roots in the text, and most ports and sufferers of each; `--json` contains all.
 const TOLD: usize = 16;
 
-/// Stops and their time.
+/// Number and time of stops.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Stopped {
     stops: u64,
-    /// Those of them that held one flow or destination: all else passed.
+    /// Of these, holds of one flow or destination: other frames passed.
     holds: u64,
     time: Time,
     longest: Time,
@@ -41,17 +41,17 @@ impl Stopped {
     }
 }
 
-/// A port that stands still, or one flow through it.
+/// A stopped port, or one stopped flow at a port.
 type Place = (PortId, Option<Traffic>);
 
-/// What one root did.
+/// Effects of one root.
 #[derive(Debug)]
 struct Caused {
     root: Root,
     all: Stopped,
-    /// By the way from the root: the port stopped last stands last.
+    /// By path from the root; the last element is the stopped port.
     tree: BTreeMap<Vec<Place>, Stopped>,
-    /// Hosts whose own ports stood still.
+    /// Hosts whose own ports were stopped.
     hosts: BTreeMap<u32, (Role, Stopped)>,
     flows: BTreeMap<Stream, (Role, Waited)>,
 }
@@ -65,7 +65,7 @@ impl Caused {
         self.tree.keys().map(Vec::len).max().unwrap_or(0)
     }
 
-    /// Hosts and flows of one role, in words.
+    /// Returns the number of hosts and flows of one role, as text.
     fn suffering(&self, role: Role) -> String {
         let hosts = self.hosts.values().filter(|host| host.0 == role).count();
         let flows = self.flows.values().filter(|flow| flow.0 == role).count();
@@ -78,20 +78,20 @@ impl Caused {
     }
 }
 
-/// The answer.
+/// Pauses by root.
 #[derive(Debug)]
 pub struct Blame {
     trace: Trace,
     all: Stopped,
-    /// The longest time first.
+    /// In order of time, longest first.
     caused: Vec<Caused>,
-    /// By port, class and flow, in their order.
+    /// In order of port, class and flow.
     ports: BTreeMap<(PortId, Option<u8>, Option<Traffic>), Stopped>,
     traced_flows: usize,
 }
 
 impl Blame {
-    /// Reads the trace in `folder` twice, and never holds all of it.
+    /// Reads the trace in `folder` twice, without storing it.
     ///
     /// # Errors
     /// As [`Trace::read`].
@@ -118,7 +118,7 @@ impl Blame {
                 }
                 roots.push(number);
                 let one = &mut caused[number];
-                // The last step of a circle leads to a stop that stands in it already.
+                // The last step of a cycle leads to a stop already in it.
                 let closing = usize::from(matches!(one.root, Root::Circle(_)));
                 let between = steps.iter().rev().skip(closing).filter_map(|step| step.next);
                 let way = between.chain([stop]).map(|stop| (stop.port, stop.of));
@@ -145,7 +145,7 @@ impl Blame {
         Ok(blame)
     }
 
-    /// A host contributes if one of its flows does, and is a victim if none does.
+    /// Sets the role of hosts: contributor if one of its flows is, victim if none is.
     fn judge_hosts(&self, ways: &Ways, caused: &mut [Caused]) {
         let mut of_host: BTreeMap<u32, Vec<u64>> = BTreeMap::new();
         for &flow in self.trace.flows.keys() {
@@ -190,7 +190,7 @@ impl Blame {
         format!("{}flow {flow}{}", if reply { "replies of " } else { "" }, ends.unwrap_or_default())
     }
 
-    /// For a person.
+    /// Returns the text, with tables.
     pub fn text(&self, paint: Paint) -> String {
         let Stopped { stops, time, .. } = self.all;
         let ports: BTreeSet<PortId> = self.ports.keys().map(|key| key.0).collect();
@@ -244,9 +244,9 @@ impl Blame {
         row
     }
 
-    /// Ports that stood still, those that stopped them above them.
+    /// Returns the stopped ports as a tree, causes first.
     fn branches(&self, one: &Caused) -> Vec<Vec<String>> {
-        // The way to a stop that stands in a circle begins with the rest of the circle, which the heading names.
+        // The path to a stop in a cycle begins with the rest of the cycle, which is in the heading.
         let least = one.tree.keys().map(Vec::len).min().unwrap_or(1);
         let rows = one.tree.iter().take(TOLD).map(|(way, stopped)| {
             let (port, of) = way.last().copied().unwrap_or(((0, 0), None));
@@ -261,7 +261,7 @@ impl Blame {
         rows.collect()
     }
 
-    /// Hosts, then flows: victims first, and who waited longest.
+    /// Returns hosts, then flows: victims first, then by time, longest first.
     fn sufferers(&self, one: &Caused) -> Vec<Vec<String>> {
         let mut hosts: Vec<_> = one.hosts.iter().collect();
         hosts.sort_by_key(|(_, (role, stopped))| (*role, Reverse(stopped.time)));

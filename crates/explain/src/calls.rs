@@ -1,4 +1,4 @@
-//! What a port asked for, and was asked, where outputs decide whom to stop.
+//! Stop requests sent and received at a port, with flow control decided at outputs.
 
 use super::story::{Story, plural};
 use super::trace::{PortId, Trace};
@@ -6,7 +6,7 @@ use record::trace::{TraceEvent, Traffic};
 use std::collections::BTreeMap;
 use units::{Rate, Time};
 
-/// How many flows are told one by one.
+/// Most flows listed one by one.
 const TOLD: usize = 20;
 
 fn words(trace: &Trace, of: Traffic) -> String {
@@ -18,10 +18,10 @@ fn rate_words(rate_bps: u64) -> String {
     Rate::from_bps(rate_bps).map_or("nothing".to_owned(), |rate| rate.to_string())
 }
 
-/// Calls of one kind for one flow: how many, and the first: when, to or from whom, at what rate, with what waiting.
+/// Requests of one kind, by flow: their number, and time, port, rate (bit/s) and load of the first.
 type Calls = BTreeMap<Traffic, (u64, Time, u16, u64, u64)>;
 
-/// Appends whom the output `id` stopped, and what was held there for others.
+/// Appends the flows that the output `id` stopped, and those held there for other outputs.
 pub fn tell(story: &mut Story, trace: &Trace, id: PortId) {
     let (mut made, mut heard) = (Calls::new(), Calls::new());
     for row in trace.rows.iter().filter(|row| row.node == id.0) {

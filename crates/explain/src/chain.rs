@@ -1,4 +1,4 @@
-//! From a stop to the congested port behind it, switch by switch.
+//! Root cause of a stop: from account to account to the congested port, switch by switch.
 
 use super::pauses::{Decision, Stop, class_words};
 use super::story::{Story, plural};
@@ -7,33 +7,34 @@ use record::trace::Load;
 use std::collections::BTreeMap;
 use units::{Bytes, Time};
 
-/// Who wanted a stop, the egress port where most of what it held waited, and that port's own stop.
+/// One hop of the chain: the decision that caused a stop, the egress port with most of the blocked frames, and that
+/// port's own stop.
 #[derive(Clone, Copy, Debug)]
 pub struct Step<'t> {
-    /// Who wanted it.
+    /// The decision of the account or output.
     pub cause: &'t Decision,
-    /// Where what it held waited.
+    /// The egress port with most of its frames.
     pub egress: PortId,
-    /// How much of it.
+    /// Load of the account at that port.
     load: Load,
-    /// That port was stopped itself, or was to be.
+    /// Stop of that port, which may begin later.
     pub next: Option<&'t Stop>,
 }
 
-/// What stands behind a stop.
+/// Root cause of a stop.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Root {
-    /// A port that nobody stopped.
+    /// A congested port that is not stopped itself.
     Congested(PortId),
-    /// Ports that wait for each other, in order of their numbers.
+    /// A cycle of ports that wait for each other, in order of their numbers.
     Circle(Vec<PortId>),
-    /// A host, which has no buffer to fill: it has the pause-storm fault.
+    /// A host. It has no buffer that fills, so this is the pause-storm fault.
     Host(u32),
-    /// Credits that do not cover rate x round trip of the link of this port, or came late.
+    /// Credits that were late, or do not cover rate x round trip of the link of this port.
     Credits(PortId),
-    /// A node that wanted it though nothing waited there any more.
+    /// A node that requested the stop with no frame of it left in the queues.
     Drained(u32),
-    /// A node that wanted it before the trace began.
+    /// A node that requested it before the trace began.
     Before(u32),
 }
 
@@ -41,7 +42,7 @@ pub enum Root {
 pub fn chain<'t>(trace: &'t Trace, stop: &'t Stop) -> (Vec<Step<'t>>, Root) {
     let mut stop = stop;
     let mut steps: Vec<Step<'t>> = Vec::new();
-    // How many steps led to each stop.
+    // Number of steps before each stop.
     let mut seen = BTreeMap::new();
     loop {
         seen.insert((stop.port, stop.class, stop.of), steps.len());
@@ -63,7 +64,7 @@ pub fn chain<'t>(trace: &'t Trace, stop: &'t Stop) -> (Vec<Step<'t>>, Root) {
         steps.push(Step { cause, egress, load, next });
         let Some(next) = next else { return (steps, Root::Congested(egress)) };
         if let Some(&before) = seen.get(&(next.port, next.class, next.of)) {
-            // What led there is no part of the circle, even where it came by the same port for another flow.
+            // Steps before the cycle are not part of it, even through one of its ports for another flow.
             let mut circle: Vec<PortId> = steps[before..].iter().map(|step| step.egress).collect();
             circle.sort_unstable();
             circle.dedup();
@@ -73,7 +74,7 @@ pub fn chain<'t>(trace: &'t Trace, stop: &'t Stop) -> (Vec<Step<'t>>, Root) {
     }
 }
 
-/// Appends why `stop` happened: from account to congested port, switch by switch, to the root.
+/// Appends the causes of `stop`: from account to congested port, switch by switch, to the root.
 pub fn tell(story: &mut Story, trace: &Trace, stop: &Stop) {
     let (steps, root) = chain(trace, stop);
     for (at, step) in steps.iter().enumerate() {
@@ -110,7 +111,7 @@ pub fn tell(story: &mut Story, trace: &Trace, stop: &Stop) {
     match root {
         Root::Congested(_) | Root::Circle(_) => {}
         Root::Host(host) => story.because(format!("{} told it so, and a host has nothing to fill", trace.node(host))),
-        // The trace does not hold how many credits there are, so it cannot tell which of the two it was.
+        // The trace lacks the number of credits, so the two causes are indistinguishable.
         Root::Credits(port) => story.because(format!(
             "the other end kept too little to be behind it: the credits of {} came late, behind a frame of the other \
              direction, or do not cover its rate x round trip",
@@ -127,7 +128,7 @@ pub fn tell(story: &mut Story, trace: &Trace, stop: &Stop) {
     }
 }
 
-/// Who wanted a stop, in words.
+/// Appends the decision that caused a stop, as a sentence.
 fn decided(story: &mut Story, trace: &Trace, cause: &Decision, credit: bool) {
     let node = trace.node(cause.port.0);
     let account = format!("{}{}", trace.port_name(cause.port), class_words(cause.class));

@@ -1,100 +1,100 @@
-//! Why there is no answer.
+//! Errors of explanations.
 
 use lab::Kind;
 use record::RecordError;
 use std::path::PathBuf;
 
-/// Everything that keeps a question from its answer.
+/// An error that prevents an explanation.
 #[derive(Debug, thiserror::Error)]
 pub enum ExplainError {
-    /// Something else than the folder of a result was named.
+    /// The path is not the folder of a result.
     #[error("{path} is {kind}, not the folder of a result", path = path.display())]
     NotAResult {
-        /// As it was named.
+        /// The path as given.
         path: PathBuf,
-        /// What it is.
+        /// The kind of its content.
         kind: Kind,
     },
-    /// There is nothing.
+    /// The folder does not exist.
     #[error("{path}: no such folder", path = path.display())]
     NoFolder {
-        /// As it was named.
+        /// The path as given.
         path: PathBuf,
     },
-    /// Traces of another version may mean something else.
+    /// A result of another version, whose traces may differ in meaning.
     #[error("{path}: a result of tidegate {theirs}; this is {ours}", path = path.display())]
     OtherVersion {
         /// The folder.
         path: PathBuf,
-        /// Of the result.
+        /// Version of the result.
         theirs: String,
-        /// Of this library.
+        /// Version of this library.
         ours: String,
     },
-    /// The scenario did not ask for a trace.
+    /// The run has no trace.
     #[error("{path}: the run was not traced", path = path.display())]
     NotTraced {
         /// The folder.
         path: PathBuf,
     },
-    /// The run wrote no flows.
+    /// The run has no `flows.parquet`.
     #[error("{path}: there is no flows.parquet", path = path.display())]
     NoFlows {
         /// The folder.
         path: PathBuf,
     },
-    /// The trace does not hold this packet.
+    /// The packet is not in the trace.
     #[error("packet {number}: no such packet")]
     NoPacket {
-        /// As asked for.
+        /// The requested number.
         number: u64,
-        /// The last that it holds; `None` where it holds none.
+        /// The last packet of the trace; `None` without packets.
         last: Option<u64>,
     },
-    /// The run had no such flow, as far as it recorded them.
+    /// The flow is not among the recorded ones.
     #[error("flow {number}: no such flow in the trace")]
     NoFlow {
-        /// As asked for.
+        /// The requested number.
         number: u64,
-        /// Those that it holds.
+        /// The flows of the trace.
         traced: Vec<u64>,
     },
-    /// The run had this flow and did not trace it.
+    /// The flow exists but was not traced.
     #[error("flow {number}: the flow was not traced")]
     FlowNotTraced {
-        /// As asked for.
+        /// The requested number.
         number: u64,
-        /// Those that were.
+        /// The traced flows.
         traced: Vec<u64>,
     },
-    /// No node has the name.
+    /// No node has this name.
     #[error("port {port}: the fabric has no node `{node}`")]
     NoNode {
-        /// As asked for.
+        /// The port as given.
         port: String,
-        /// The part of it that names a node.
+        /// Its node part.
         node: String,
-        /// Nodes that there are.
+        /// Nodes of the fabric.
         known: Vec<String>,
     },
     /// The node has no such port.
     #[error("port {port}: `{node}` has no port `{name}`")]
     NoPort {
-        /// As asked for.
+        /// The port as given.
         port: String,
         /// The node.
         node: String,
-        /// The part of it that names a port.
+        /// Its port part.
         name: String,
-        /// Ports that there are, with their peers.
+        /// Ports of the node, with their peers.
         known: Vec<String>,
     },
-    /// A node was named that has more than one port.
+    /// The node has more than one port.
     #[error("port {port}: `{port}` has several ports")]
     SeveralPorts {
-        /// As asked for.
+        /// The port as given.
         port: String,
-        /// Ports that there are, with their peers.
+        /// Ports of the node, with their peers.
         known: Vec<String>,
     },
     /// A file of the result is damaged or cannot be read.

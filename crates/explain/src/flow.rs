@@ -1,4 +1,4 @@
-//! One flow: what its packets waited for, which were lost, which came last.
+//! The story of one flow: waits, losses and the last packet.
 
 use super::packet::{self, Spent};
 use super::pauses;
@@ -10,13 +10,13 @@ use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 use units::{Bytes, Time};
 
-/// How many losses and places are told one by one.
+/// Most losses and places listed one by one.
 const TOLD: usize = 5;
 
 /// Explains flow `number`.
 ///
 /// # Errors
-/// A flow that the trace does not hold.
+/// If the trace does not contain the flow.
 pub fn explain(trace: &Trace, number: u64) -> Result<Story, ExplainError> {
     let mut packets: BTreeMap<u64, Vec<&TraceRow>> = BTreeMap::new();
     for row in &trace.rows {
@@ -53,7 +53,7 @@ pub fn explain(trace: &Trace, number: u64) -> Result<Story, ExplainError> {
     if lost.len() > TOLD {
         story.say(format!("... and {} more were lost.", lost.len() - TOLD));
     }
-    // The last of the payload to arrive is what the flow waited for.
+    // The last payload to arrive determines the completion time.
     let arrival = |rows: &&&Vec<&TraceRow>| {
         let end = rows.iter().rev().find(|row| matches!(row.event, TraceEvent::Delivered));
         end.map(|row| row.at)
@@ -76,7 +76,7 @@ pub fn explain(trace: &Trace, number: u64) -> Result<Story, ExplainError> {
     Ok(story)
 }
 
-/// What `flows.parquet` says of it.
+/// Appends the record of `flows.parquet`.
 fn record(story: &mut Story, trace: &Trace, number: u64) {
     let Some(flow) = trace.flows.get(&number) else { return };
     let start = Time::from_ps(flow.start_ps);
@@ -95,7 +95,7 @@ fn record(story: &mut Story, trace: &Trace, number: u64) {
     }
 }
 
-/// Where the packets lost their time, the worst place first.
+/// Appends the ports at which the packets waited longest, and the stops of the sender.
 fn tell_places(story: &mut Story, trace: &Trace, number: u64, data: &[&Vec<&TraceRow>]) {
     let mut total = Spent::default();
     let mut places: BTreeMap<(u32, u16), (Time, Time, u64)> = BTreeMap::new();
@@ -129,7 +129,7 @@ fn tell_places(story: &mut Story, trace: &Trace, number: u64, data: &[&Vec<&Trac
         let port = trace.port_towards(id);
         story.because(format!("{} waited for {port}: {waited} in all{stopped}", plural(count, "packet")));
     }
-    // A host that is stopped makes no packets: its wait is nobody's.
+    // A stopped host creates no packets, so its wait is in no packet's delay.
     if let Some(first) = data.first().and_then(|rows| rows.first()) {
         let flow = trace.flows.get(&number);
         let from = flow.map_or(first.at, |flow| Time::from_ps(flow.start_ps));

@@ -1,4 +1,4 @@
-//! What happened to a packet, a flow or a port of a traced run, in sentences; and all its pauses, by the port that
+//! Explanations of a packet, a flow or a port of a traced run, in sentences; and all pauses of a run, by the port that
 //! caused them.
 //!
 //! ```text

@@ -1,4 +1,4 @@
-//! One packet, hop by hop.
+//! The story of one packet, hop by hop.
 
 use super::chain;
 use super::pauses::{self, class_words};
@@ -9,23 +9,23 @@ use record::trace::{Load, PacketKind, TraceEvent, TraceRow, TracedPacket};
 use serde_json::json;
 use units::{Bytes, Time};
 
-/// What a packet spent its time on.
+/// Components of a packet's delay.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Spent {
-    /// On wires, being put there.
+    /// Serialisation on wires.
     pub serialisation: Time,
-    /// On wires, travelling.
+    /// Propagation on wires.
     pub propagation: Time,
-    /// Between the fragments of preempted frames: arrival less the arrival without an interruption.
+    /// Preemption: arrival minus the arrival without interruption.
     pub interrupted: Time,
-    /// In queues, while its class was stopped.
+    /// Queueing while its class was stopped.
     pub stopped: Time,
-    /// In queues, behind others.
+    /// Queueing behind other frames.
     pub behind: Time,
 }
 
 impl Spent {
-    /// As much more. What many packets spent may be more than a [`Time`] holds.
+    /// Adds `other`; saturates, as the sum over many packets may exceed a [`Time`].
     pub fn add(&mut self, other: &Spent) {
         self.serialisation = self.serialisation.saturating_add(other.serialisation);
         self.propagation = self.propagation.saturating_add(other.propagation);
@@ -35,7 +35,7 @@ impl Spent {
     }
 }
 
-/// The packet's name in a sentence.
+/// Returns a description of the packet for a sentence.
 pub fn describe(packet: &TracedPacket) -> String {
     let again = if packet.retransmission { "again, " } else { "" };
     let what = match packet.kind {
@@ -54,7 +54,7 @@ pub fn describe(packet: &TracedPacket) -> String {
 /// Explains packet `number`.
 ///
 /// # Errors
-/// A packet that the trace does not hold.
+/// If the trace does not contain the packet.
 pub fn explain(trace: &Trace, number: u64) -> Result<Story, ExplainError> {
     let rows: Vec<&TraceRow> =
         trace.rows.iter().filter(|row| row.packet.is_some_and(|packet| packet.number == number)).collect();
@@ -65,14 +65,14 @@ pub fn explain(trace: &Trace, number: u64) -> Result<Story, ExplainError> {
     Ok(story(trace, &rows).0)
 }
 
-/// Tells what `rows`, all of one packet, say of it.
+/// Returns the story of the packet of `rows`, and its delays.
 pub fn story(trace: &Trace, rows: &[&TraceRow]) -> (Story, Spent) {
     let title = rows.first().and_then(|row| row.packet.as_ref()).map(describe).unwrap_or_default();
     let mut story = Story::new(title);
     let mut spent = Spent::default();
     let mut ahead: Vec<(u64, Load)> = Vec::new();
     let mut queued: Option<(Load, Time)> = None;
-    // When a frame on a wire arrives if no express frame interrupts it.
+    // Arrival of the frame in transmission if no express frame interrupts it.
     let mut expected: Option<Time> = None;
     let (mut outcome, mut cut) = (None, false);
     for row in rows {
@@ -123,7 +123,7 @@ pub fn story(trace: &Trace, rows: &[&TraceRow]) -> (Story, Spent) {
             TraceEvent::Trimmed { port, cut_bytes } => {
                 let port = trace.port_towards((row.node, *port));
                 cut = true;
-                // It may have waited at the tail of the queue, and its header waits in another.
+                // The frame may have waited at the tail of this queue; its header waits in another.
                 (queued, ahead) = (None, Vec::new());
                 let lost = Bytes((*cut_bytes).into());
                 story.at(row.at, format!("finds no room for {port} and loses {lost}: its header goes on"));
@@ -207,7 +207,7 @@ fn flows_words(flows: &[(u64, Load)]) -> String {
     words.collect::<Vec<_>>().join(", ")
 }
 
-/// A wait in a queue: behind whom, and stopped by whom.
+/// Appends a wait in a queue: the frames ahead, and the stops.
 #[expect(clippy::too_many_arguments, reason = "one sentence needs them all, and nobody else does")]
 fn wait(
     story: &mut Story,
@@ -251,7 +251,7 @@ fn wait(
     }
 }
 
-/// Why a packet was lost, in words that name the place.
+/// Returns the cause and the place of a loss, as a sentence.
 fn lost(
     trace: &Trace,
     node: u32,
@@ -306,7 +306,7 @@ fn since_failure(trace: &Trace, port: super::trace::PortId) -> String {
     trace.rows.iter().rev().find(fails).map(|row| format!(", at {}", row.at)).unwrap_or_default()
 }
 
-/// Where a packet is whose end the trace does not hold.
+/// Appends the place of a packet whose end is not in the trace.
 fn unfinished(story: &mut Story, trace: &Trace, rows: &[&TraceRow]) {
     let Some(last) =
         rows.iter().rev().find(|row| !matches!(row.event, TraceEvent::Ahead { .. } | TraceEvent::Marked { .. }))

@@ -1,4 +1,4 @@
-//! Who stopped whom, and when: stops, and who wanted them.
+//! Stops of ports, and the decisions that caused them.
 
 mod builder;
 
@@ -9,89 +9,89 @@ use record::trace::{Load, Traffic};
 use std::collections::BTreeMap;
 use units::Time;
 
-/// An egress port, a class of it, or one flow through it, stood still; or waited for credits.
+/// A span in which an egress port, a class of it, or one flow through it was stopped, or waited for credits.
 #[derive(Clone, Debug)]
 pub struct Stop {
-    /// Who stood still.
+    /// The stopped port.
     pub port: PortId,
     /// The class; `None` for all.
     pub class: Option<u8>,
-    /// Only these frames were held; `None` for all of the class.
+    /// The frames concerned; `None` for all of the class.
     pub of: Option<Traffic>,
-    /// Since when.
+    /// Begin.
     pub from: Time,
-    /// Until when.
+    /// End.
     pub until: Time,
-    /// The run ended first.
+    /// Whether the run ended first.
     pub at_end: bool,
-    /// It lacked credits; nobody told it to stop.
+    /// Whether it lacked credits, without a pause.
     pub credit: bool,
-    /// Held frames: the least that might pass meanwhile, in bits a second.
+    /// Holds: least permitted rate meanwhile, in bit/s.
     pub rate_bps: u64,
-    /// Who wanted it: index into the decisions.
+    /// Its cause: index into the decisions.
     cause: Option<usize>,
 }
 
 impl Stop {
-    /// How much of the span it took.
+    /// Returns the overlap with a span.
     pub fn lasted(&self, from: Time, until: Time) -> Time {
         self.until.min(until).saturating_sub(self.from.max(from))
     }
 }
 
-/// All of these times together. Those of a long trace may be more than a [`Time`] holds.
+/// Returns the sum; saturates, as that of a long trace may exceed a [`Time`].
 pub fn total(times: impl IntoIterator<Item = Time>) -> Time {
     times.into_iter().fold(Time::ZERO, Time::saturating_add)
 }
 
-/// A neighbour was told to stop: by an ingress account, or by an output; or was left without credits.
+/// A decision to stop a neighbour, by an ingress account or an output, or a lack of room for its credits.
 #[derive(Clone, Debug)]
 pub struct Decision {
     /// The port towards that neighbour.
     pub port: PortId,
     /// The account's class.
     pub class: Option<u8>,
-    /// Where an output decided: whose frames.
+    /// Frames concerned, if an output decided.
     pub of: Option<Traffic>,
-    /// When.
+    /// Time of the decision.
     pub at: Time,
-    /// When it told to go on.
+    /// Time of the release.
     pub go: Option<Time>,
-    /// Bytes that the account held; or what waited at the output, as its limit counts.
+    /// Bytes in the account; for an output its load, in the unit of its limit.
     pub held: u64,
-    /// The account's threshold; under credits, its room.
+    /// The account's threshold in bytes; with credits, its size.
     pub limit_bytes: u64,
-    /// Egress port, class and what of the account waits there, the most first; or the output.
+    /// Egress port, class and load of the account there, largest first; or the output.
     pub behind: Vec<(u16, u8, Load)>,
 }
 
-/// A watchdog found a class of a port stopped for too long.
+/// A pause storm found by a watchdog.
 #[derive(Clone, Copy, Debug)]
 pub struct Storm {
-    /// Where.
+    /// The port.
     pub port: PortId,
     /// Its class.
     pub class: u8,
-    /// Since when.
+    /// Begin.
     pub from: Time,
-    /// Until when; `None` if it went on at the end.
+    /// End; `None` if it lasted to the end of the run.
     pub until: Option<Time>,
 }
 
 /// All stops of a trace.
 #[derive(Debug, Default)]
 pub struct Pauses {
-    /// Of ports and classes, by the time at which they began.
+    /// Stops of ports and classes, in order of begin.
     pub stops: Vec<Stop>,
-    /// Of single flows or destinations, in the same order.
+    /// Stops of single flows or destinations, in order of begin.
     pub holds: Vec<Stop>,
-    /// By time.
+    /// Decisions, in order of time.
     pub decisions: Vec<Decision>,
-    /// By time.
+    /// Storms, in order of time.
     pub storms: Vec<Storm>,
-    /// Places in `stops`: those of one class of a port do not overlap.
+    /// Indices into `stops`; those of one class of a port do not overlap.
     by_class: BTreeMap<Account, Vec<usize>>,
-    /// Places in `holds`, likewise.
+    /// Indices into `holds`, likewise.
     by_flow: BTreeMap<Flow, Vec<usize>>,
 }
 
@@ -99,12 +99,12 @@ type Account = (PortId, Option<u8>);
 type Flow = (PortId, Traffic);
 
 impl Pauses {
-    /// The stops of a class of a port that overlap a span.
+    /// Returns the stops of a class of a port that overlap a span.
     pub fn of(&self, port: PortId, class: u8, from: Time, until: Time) -> impl Iterator<Item = &Stop> {
         self.places(port, class, from, until).map(|place| &self.stops[place])
     }
 
-    /// The holds at a port that overlap a span and hold what goes from `src` to `dst`, by place.
+    /// Returns the indices of the holds at a port that overlap a span and apply to frames from `src` to `dst`.
     pub fn held(
         &self,
         port: PortId,
@@ -117,15 +117,15 @@ impl Pauses {
         places.flat_map(move |places| overlapping(&self.holds, places, from, until))
     }
 
-    /// As [`Pauses::of`], by place.
+    /// Returns the indices of [`Pauses::of`].
     pub fn places(&self, port: PortId, class: u8, from: Time, until: Time) -> impl Iterator<Item = usize> {
         let keys = [(port, Some(class)), (port, None)];
         let places = keys.into_iter().filter_map(|key| self.by_class.get(&key));
         places.flat_map(move |places| overlapping(&self.stops, places, from, until))
     }
 
-    /// What fills the output at `port` from below: its hold of the same frames in this span, else of others that may
-    /// not pass at all.
+    /// Returns the downstream cause of the load at the output `port`: its hold of these frames in this span, else the
+    /// first full stop of others.
     pub fn filled_by(&self, port: PortId, of: Traffic, from: Time, until: Time) -> Option<&Stop> {
         let first = |key: &Flow| {
             let places = self.by_flow.get(key)?;
@@ -136,13 +136,13 @@ impl Pauses {
         first(&(port, of)).or_else(|| others.filter(|stop| stop.rate_bps == 0).min_by_key(|stop| stop.from))
     }
 
-    /// Who wanted a stop.
+    /// Returns the decision that caused a stop.
     pub fn cause(&self, stop: &Stop) -> Option<&Decision> {
         self.decisions.get(stop.cause?)
     }
 }
 
-/// Of stops that do not overlap each other, in order of time, those that overlap a span.
+/// Yields the stops that overlap a span, of stops in order of time that do not overlap each other.
 fn overlapping<'a>(
     all: &'a [Stop],
     places: &'a [usize],
@@ -153,7 +153,7 @@ fn overlapping<'a>(
     places[first..].iter().copied().take_while(move |&place| all[place].from < until)
 }
 
-/// " class 3", or nothing for all classes.
+/// Returns " (class 3)", or nothing for all classes.
 pub fn class_words(class: Option<u8>) -> String {
     class.map(|class| format!(" (class {class})")).unwrap_or_default()
 }

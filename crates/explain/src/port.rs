@@ -1,4 +1,4 @@
-//! One port: who stopped it, whom it stopped, what was lost there.
+//! The story of one port: its stops, the stops it caused, and losses.
 
 use super::calls;
 use super::chain;
@@ -11,13 +11,13 @@ use serde_json::json;
 use std::collections::BTreeMap;
 use units::Time;
 
-/// How many stops are told one by one.
+/// Most stops listed one by one.
 const TOLD: usize = 20;
 
 /// Explains the port called `name`.
 ///
 /// # Errors
-/// A name that the fabric does not have.
+/// If the fabric has no such port.
 pub fn explain(trace: &Trace, name: &str) -> Result<Story, ExplainError> {
     let id = trace.find_port(name)?;
     let mut story = Story::new(format!("port {}", trace.port_towards(id)));
@@ -85,7 +85,7 @@ pub fn explain(trace: &Trace, name: &str) -> Result<Story, ExplainError> {
     Ok(story)
 }
 
-/// When a watchdog took over.
+/// Appends the storms found by the watchdog.
 fn tell_storms(story: &mut Story, trace: &Trace, id: PortId) {
     let storms: Vec<_> = trace.pauses.storms.iter().filter(|storm| storm.port == id).collect();
     for storm in storms.iter().take(TOLD) {
@@ -100,7 +100,7 @@ fn tell_storms(story: &mut Story, trace: &Trace, id: PortId) {
     }
 }
 
-/// Packets that wanted to leave by a port and were lost, by cause: how many, and when first.
+/// Returns the losses at an egress port, by cause: their number and the time of the first.
 fn losses(trace: &Trace, id: PortId) -> BTreeMap<String, (u64, Time)> {
     let mut losses: BTreeMap<String, (u64, Time)> = BTreeMap::new();
     for row in trace.rows.iter().filter(|row| row.node == id.0) {

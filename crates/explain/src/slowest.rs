@@ -1,4 +1,4 @@
-//! Which flows were slow: where a question begins. Needs no trace.
+//! The slowest flows of a run, as a starting point; needs no trace.
 
 use crate::error::ExplainError;
 use crate::trace::{check_result, host_names};
@@ -9,22 +9,22 @@ use std::path::Path;
 use text::numbers::{counted, grouped, size, span_ps};
 use text::{Layout, quoted, table};
 
-/// The flows of a run that took the most of what they take alone, those that never ended before all others.
+/// Flows in order of slowdown, unfinished ones first.
 #[derive(Clone, Debug)]
 pub struct Slowest {
     /// The worst first.
     pub flows: Vec<FlowRecord>,
-    /// Of how many.
+    /// Number of candidates.
     pub of: u64,
-    /// Names of the hosts; empty where the run wrote none.
+    /// Names of the hosts; empty if the run did not write them.
     names: Vec<String>,
 }
 
 impl Slowest {
-    /// The worst `most` flows of the result in `folder`, of those of at most `up_to_bytes`.
+    /// Reads the worst `most` flows of at most `up_to_bytes` from the result in `folder`.
     ///
     /// # Errors
-    /// A folder that is no whole result of this version, or has no `flows.parquet`.
+    /// If the folder is not a complete result of this version, or has no `flows.parquet`.
     pub fn read(folder: &Path, most: usize, up_to_bytes: u64) -> Result<Slowest, ExplainError> {
         check_result(folder)?;
         let path = folder.join("flows.parquet");
@@ -43,7 +43,7 @@ impl Slowest {
         self.names.get(host as usize).cloned().unwrap_or_else(|| format!("host {host}"))
     }
 
-    /// For a person; `folder` is what the result was called.
+    /// Returns a table; `folder` is the result's name in its title.
     pub fn text(&self, folder: &str) -> String {
         let row = |flow: &FlowRecord| {
             vec![
@@ -72,7 +72,7 @@ impl Slowest {
         told
     }
 
-    /// For a program.
+    /// Returns all data as JSON.
     pub fn json(&self) -> Value {
         let row = |flow: &FlowRecord| {
             json!({
@@ -85,7 +85,7 @@ impl Slowest {
     }
 }
 
-/// What never ended before what did, the earlier before the later; of what ended, what took longer than alone.
+/// Orders unfinished flows before others, then by slowdown, largest first; ties by start.
 fn worse(a: &FlowRecord, b: &FlowRecord) -> Ordering {
     let never = |flow: &FlowRecord| flow.fct_ps().is_none();
     let slowdown = |flow: &FlowRecord| flow.slowdown().unwrap_or(0.0);

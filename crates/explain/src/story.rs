@@ -1,4 +1,4 @@
-//! What an answer is made of: a heading, lines with times, and figures.
+//! An explanation: a title, lines with times, and data.
 
 use serde_json::{Map, Value, json};
 use text::numbers::{instant, rounded_times};
@@ -8,29 +8,29 @@ use units::Time;
 /// One sentence about one span of time.
 #[derive(Clone, Debug)]
 pub struct Line {
-    /// When it begins; `None` for what has no time.
+    /// Its begin; `None` without a time.
     pub at: Option<Time>,
-    /// When it ends, where it lasts.
+    /// Its end, for a span.
     pub until: Option<Time>,
-    /// Indented lines explain the one above.
+    /// Depth of indentation; indented lines explain the one above.
     pub depth: usize,
     /// The sentence.
     pub text: String,
 }
 
-/// An answer.
+/// An explanation.
 #[derive(Clone, Debug, Default)]
 pub struct Story {
-    /// What it is about.
+    /// The subject.
     pub title: String,
-    /// What happened, in order.
+    /// Sentences, in order.
     pub lines: Vec<Line>,
-    /// For programs: keys and values.
+    /// Keys and values for programs.
     pub facts: Map<String, Value>,
 }
 
 impl Story {
-    /// A story without lines.
+    /// Creates a story without lines.
     pub fn new(title: String) -> Story {
         Story { title, ..Story::default() }
     }
@@ -55,7 +55,7 @@ impl Story {
         self.lines.push(Line { at: None, until: None, depth: 0, text: text.into() });
     }
 
-    /// For a person, with times rounded; [`Story::json`] has them whole.
+    /// Returns the text with rounded times; those of [`Story::json`] are exact.
     pub fn text(&self, paint: Paint) -> String {
         let mut text = format!("{}\n", paint.styled(&rounded_times(&self.title), Style::Strong));
         let when = |line: &Line| line.at.map(instant).unwrap_or_default();
@@ -71,7 +71,7 @@ impl Story {
         text
     }
 
-    /// For a program.
+    /// Returns the story as JSON.
     pub fn json(&self) -> Value {
         let line = |line: &Line| {
             json!({
@@ -88,7 +88,7 @@ impl Story {
     }
 }
 
-/// "1 frame", "3 frames".
+/// Returns, for example, "1 frame", "3 frames".
 pub fn plural(count: u64, one: &str) -> String {
     format!("{count} {one}{}", if count == 1 { "" } else { "s" })
 }

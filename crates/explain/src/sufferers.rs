@@ -1,4 +1,4 @@
-//! Who waited behind stopped ports: flows whose frames did, by the root of the stop.
+//! Flows whose frames waited behind stopped ports, by the root of the stop.
 
 use super::chain::Root;
 use super::trace::{PortId, Trace};
@@ -9,28 +9,28 @@ use units::Time;
 /// A flow in one direction: its data, or its replies.
 pub type Stream = (u64, bool);
 
-/// What frames of one flow waited behind stops of one root.
+/// Waits of one flow's frames behind stops of one root.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Waited {
-    /// Frames, one that waited at two stops twice.
+    /// Frames; one that waited at two stops counts twice.
     pub frames: u64,
-    /// Their time, added up.
+    /// Sum of their waits.
     pub time: Time,
 }
 
-/// What somebody who waited has to do with the root.
+/// Relation of a waiting flow to the root.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Role {
-    /// Its own way does not cross the congested port, or does not lead to the host that pauses.
+    /// Its path does not cross the congested port, or does not lead to the host that pauses.
     Victim,
-    /// It does.
+    /// Its path does.
     Contributor,
-    /// The trace does not hold its way.
+    /// The trace does not contain its path.
     Unknown,
 }
 
 impl Role {
-    /// In words.
+    /// Returns the name in texts.
     pub const fn name(self) -> &'static str {
         match self {
             Role::Victim => "victim",
@@ -44,7 +44,7 @@ fn stream(row: &TraceRow) -> Option<Stream> {
     row.packet.map(|packet| (packet.flow, packet.kind != PacketKind::Data))
 }
 
-/// The ports by which flows left, and whether one of their frames was seen to arrive.
+/// The egress ports of flows, and the flows with a delivered frame.
 #[derive(Debug, Default)]
 pub struct Ways {
     ports: BTreeMap<Stream, BTreeSet<PortId>>,
@@ -52,7 +52,7 @@ pub struct Ways {
 }
 
 impl Ways {
-    /// The next event.
+    /// Processes the next event.
     pub fn take(&mut self, row: &TraceRow) {
         let Some(stream) = stream(row) else { return };
         match row.event {
@@ -66,12 +66,12 @@ impl Ways {
         }
     }
 
-    /// How many flows have frames in the trace.
+    /// Returns the number of flows with frames in the trace.
     pub fn flows(&self) -> usize {
         self.ports.keys().map(|stream| stream.0).collect::<BTreeSet<_>>().len()
     }
 
-    /// What a flow has to do with a root.
+    /// Returns the relation of a flow to a root.
     pub fn role(&self, trace: &Trace, stream: Stream, root: &Root) -> Role {
         let destination = trace.ends(stream.0).map(|(src, dst)| if stream.1 { src } else { dst });
         let roots: &[PortId] = match root {
@@ -92,7 +92,7 @@ impl Ways {
         }
         let last_hops = roots.iter().all(|&port| trace.is_last_hop(port));
         match destination.filter(|_| last_hops) {
-            // Whoever goes elsewhere does not cross the last hop to this host, traced or not.
+            // A flow to another destination does not cross the last hop to this host, traced or not.
             Some(destination) if roots.iter().all(|&port| trace.peer(port) != Some(destination)) => Role::Victim,
             Some(_) => Role::Contributor,
             None if self.whole.contains(&stream) => Role::Victim,
@@ -110,24 +110,24 @@ struct Queued {
     class: u8,
 }
 
-/// Where every stop's root is known: what frames waited.
+/// Collects the waits of frames behind stops with a root.
 pub struct Waits<'t> {
     trace: &'t Trace,
-    /// By place in the stops, and in the holds: the number of the root.
+    /// Index of the root, by index of the stop, and of the hold.
     roots: (&'t [usize], &'t [usize]),
-    /// When and where a packet joined the queue in which it is: what is held changes queues before it leaves.
+    /// Queue and enqueue time by packet; the entry changes if a held packet moves to another queue.
     queued: BTreeMap<u64, Queued>,
-    /// By root and flow.
+    /// Waits by root and flow.
     found: BTreeMap<(usize, Stream), Waited>,
 }
 
 impl<'t> Waits<'t> {
-    /// `roots` by place in the stops, and in the holds, of `trace`.
+    /// Creates the collector; `roots` are by index of the stops, and of the holds, of `trace`.
     pub fn new(trace: &'t Trace, roots: (&'t [usize], &'t [usize])) -> Waits<'t> {
         Waits { trace, roots, queued: BTreeMap::new(), found: BTreeMap::new() }
     }
 
-    /// The next event.
+    /// Processes the next event.
     pub fn take(&mut self, row: &TraceRow) {
         let (Some(packet), Some(stream)) = (row.packet, stream(row)) else { return };
         match row.event {
@@ -141,7 +141,7 @@ impl<'t> Waits<'t> {
                 let since = queued.map_or(since, |queued| queued.since.min(since));
                 self.wait(Queued { port: id, since, stream, class: packet.class }, row.at);
             }
-            // It left the queue without leaving by its port.
+            // Dequeued without transmission.
             TraceEvent::Dropped { .. } => {
                 if let Some(queued) = self.queued.remove(&packet.number) {
                     self.wait(queued, row.at);
@@ -172,7 +172,7 @@ impl<'t> Waits<'t> {
         }
     }
 
-    /// What still waits when the run ends has waited until then.
+    /// Returns the waits; packets still queued have waited until the end of the run.
     pub fn finish(mut self) -> BTreeMap<(usize, Stream), Waited> {
         for queued in std::mem::take(&mut self.queued).into_values() {
             self.wait(queued, self.trace.end);

@@ -14,28 +14,28 @@ use units::{Rate, Time, WIRE_OVERHEAD_BYTES};
 /// A node and its port.
 pub type PortId = (u32, u16);
 
-/// Everything that answers are made from.
+/// Input of all explanations.
 #[derive(Debug)]
 pub struct Trace {
-    /// Events by time; none where they are to be read one by one.
+    /// Events by time; empty if they are visited one by one.
     pub rows: Vec<TraceRow>,
-    /// Who stopped whom.
+    /// Stops and their causes.
     pub pauses: Pauses,
-    /// By number, where the run recorded them.
+    /// Recorded flows, by number.
     pub flows: BTreeMap<u64, FlowRecord>,
-    /// When the run ended.
+    /// End of the run.
     pub end: Time,
-    /// Nodes that are hosts, in order: the hosts that [`FlowRecord`] numbers.
+    /// Nodes that are hosts, in order, as [`FlowRecord`] numbers them.
     hosts: Vec<u32>,
     file: PathBuf,
     ports: BTreeMap<PortId, PortRow>,
     names: BTreeMap<String, u32>,
 }
 
-/// The summary of the result in `folder`.
+/// Returns the summary of the result in `folder`.
 ///
 /// # Errors
-/// A folder that is no whole result of this version.
+/// If the folder is not a complete result of this version.
 pub(crate) fn check_result(folder: &Path) -> Result<Summary, ExplainError> {
     let path = || folder.to_owned();
     if let Some(kind) = recognise(folder).filter(|kind| !matches!(kind, Kind::Result | Kind::Folder)) {
@@ -52,10 +52,10 @@ pub(crate) fn check_result(folder: &Path) -> Result<Summary, ExplainError> {
     Ok(summary)
 }
 
-/// The names of the hosts by index, where the run wrote its ports.
+/// Returns the names of the hosts by index; empty if the run did not write its ports.
 ///
 /// # Errors
-/// A file that cannot be read.
+/// If the file cannot be read.
 pub(crate) fn host_names(folder: &Path) -> Result<Vec<String>, ExplainError> {
     let path = folder.join(PORTS_FILE);
     let ports = if path.is_file() { read_ports(&path)? } else { Vec::new() };
@@ -68,7 +68,7 @@ impl Trace {
     /// Reads the result in `folder`.
     ///
     /// # Errors
-    /// A folder that is no whole result, is of another version, or has no trace.
+    /// If the folder is not a complete result, is of another version, or has no trace.
     pub fn read(folder: &Path) -> Result<Trace, ExplainError> {
         let mut rows = Vec::new();
         let mut trace = Trace::visit(folder, |row| rows.push(row.clone()))?;
@@ -76,7 +76,7 @@ impl Trace {
         Ok(trace)
     }
 
-    /// As [`Trace::read`], but hands the events to `visit` instead of keeping them.
+    /// Reads like [`Trace::read`], but passes the events to `visit` instead of storing them.
     ///
     /// # Errors
     /// As [`Trace::read`].
@@ -104,53 +104,53 @@ impl Trace {
         Ok(Trace { rows: Vec::new(), pauses, flows, end, hosts, file, ports, names })
     }
 
-    /// Hands every event to `visit` once more.
+    /// Passes every event to `visit` once more.
     ///
     /// # Errors
-    /// A file that can no longer be read.
+    /// If the file can no longer be read.
     pub fn again(&self, visit: impl FnMut(TraceRow)) -> Result<(), ExplainError> {
         Ok(visit_trace(&self.file, visit)?)
     }
 
-    /// Whether a node is a host.
+    /// Returns whether a node is a host.
     pub fn is_host(&self, node: u32) -> bool {
         self.hosts.binary_search(&node).is_ok()
     }
 
-    /// The nodes that a flow goes from and to, where the run recorded it.
+    /// Returns the source and destination nodes of a recorded flow.
     pub fn ends(&self, flow: u64) -> Option<(u32, u32)> {
         let flow = self.flows.get(&flow)?;
         Some((*self.hosts.get(flow.src_host as usize)?, *self.hosts.get(flow.dst_host as usize)?))
     }
 
-    /// Whether all that leaves by a port has come where it goes: a host with one port is at its other end.
+    /// Returns whether a port is the last hop of its frames: the node at the other end is a host with one port.
     pub fn is_last_hop(&self, id: PortId) -> bool {
         let peer = self.port(id).map(|port| port.peer).filter(|&peer| self.is_host(peer));
         peer.is_some_and(|peer| self.ports.range((peer, 0)..=(peer, u16::MAX)).count() == 1)
     }
 
-    /// The name of a node.
+    /// Returns the name of a node.
     pub fn node(&self, node: u32) -> &str {
         let first = self.ports.range((node, 0)..=(node, u16::MAX)).next();
         first.map_or("a node without ports", |(_, port)| port.name.as_str())
     }
 
-    /// What is known of a port.
+    /// Returns the record of a port.
     pub fn port(&self, id: PortId) -> Option<&PortRow> {
         self.ports.get(&id)
     }
 
-    /// The node at the other end of a port.
+    /// Returns the node at the other end of a port.
     pub fn peer(&self, id: PortId) -> Option<u32> {
         self.port(id).map(|port| port.peer)
     }
 
-    /// `S1:3`.
+    /// Returns the port's name, such as `S1:3`.
     pub fn port_name(&self, (node, port): PortId) -> String {
         format!("{}:{port}", self.node(node))
     }
 
-    /// `S1:3 towards H2`.
+    /// Returns the port's name with its peer, such as `S1:3 towards H2`.
     pub fn port_towards(&self, id: PortId) -> String {
         match self.port(id) {
             Some(port) => format!("{} towards {}", self.port_name(id), self.node(port.peer)),
@@ -158,17 +158,17 @@ impl Trace {
         }
     }
 
-    /// How long so many frames of so many bytes take on the wire of a port.
+    /// Returns the serialisation time of these frames at the rate of a port.
     pub fn serialisation(&self, id: PortId, frames: u64, bytes: u64) -> Time {
         let rate = self.port(id).and_then(|port| Rate::from_bps(port.rate_bps));
         let bytes = frames.saturating_mul(WIRE_OVERHEAD_BYTES).saturating_add(bytes);
         rate.map_or(Time::ZERO, |rate| rate.serialise(bytes))
     }
 
-    /// The port of this name: `S1:3`, `S1:H2`, or a node with one port.
+    /// Finds a port by name: `S1:3`, `S1:H2`, or a node with one port.
     ///
     /// # Errors
-    /// What is wrong with the name, and what would be right.
+    /// If the name is wrong; the error lists valid names.
     pub fn find_port(&self, name: &str) -> Result<PortId, ExplainError> {
         let (node_name, port_name) = match self.names.get(name) {
             Some(_) => (name, None),

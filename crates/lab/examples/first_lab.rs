@@ -1,7 +1,7 @@
-//! Seven hosts send to one at once; PAUSE keeps every frame, and without it some are lost.
+//! Seven hosts send to one at once; PAUSE prevents losses, and without it some frames are dropped.
 //!
 //! ```text
-//!  h1 ... h7 ====> s0 ----> h0      100 Gbps each: seven times what fits
+//!  h1 ... h7 ====> s0 ----> h0      100 Gbps each: seven times the capacity
 //! ```
 const SCENARIO: &str = r#"
 duration = "1ms"

@@ -1,4 +1,4 @@
-//! Ranks as MPI starts them: one process each, on any machine of a cluster.
+//! Ranks started by MPI: one process each, on any machines of a cluster.
 
 use crate::error::LabError;
 use crate::stop::Stop;
@@ -14,20 +14,20 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Who waits longer than this for another rank may wait for one that is gone, and hears nothing else meanwhile.
+/// A longer wait for another rank is reported as a phase that does not poll the stop flag, as the other may be gone.
 const PATIENCE: Duration = Duration::from_millis(200);
 
-/// How often a rank looks for a letter before it looks at the clock, and lets others have the core.
+/// Probes for a letter between readings of the clock, each followed by a yield of the core.
 const LOOKS: u32 = 200;
 
 thread_local! {
-    /// MPI, of the one thread that talks to it: the first of an engine is the one that runs it. Never dropped by
-    /// itself, for the end of MPI waits for all ranks, and those may be gone.
+    /// MPI, owned by the one thread that uses it: the first of an engine, which runs it. Not dropped automatically, as
+    /// finalisation of MPI waits for all ranks, and those may be gone.
     static WORLD: RefCell<Option<ManuallyDrop<Universe>>> = const { RefCell::new(None) };
 }
 
-/// Does `body` with the ranks among which MPI has started this process, if there are several. While it waits for one of
-/// them for long, `stop` is told that it cannot hear. A panic ends all ranks, after what `body` held is dropped.
+/// Calls `body` with the ranks that MPI started, if there are several. During a long wait for a rank, `stop` reports
+/// that it is not polled. A panic ends all ranks, after `body` has dropped its values.
 ///
 /// # Errors
 /// [`LabError::NoMpi`].
@@ -49,7 +49,7 @@ pub fn with_ranks<R>(stop: &Stop, body: impl FnOnce(Option<Arc<dyn Ranks>>) -> R
     }
 }
 
-/// Whether a launcher of MPI has started this process: by itself it is one rank, and needs no MPI.
+/// Returns whether an MPI launcher has started this process: a single process needs no MPI.
 fn is_launched() -> bool {
     let launchers = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMI_RANK", "PMIX_RANK", "MV2_COMM_WORLD_SIZE"];
     launchers.into_iter().any(|name| std::env::var_os(name).is_some())
@@ -81,7 +81,7 @@ impl Ranks for Process {
                 assert!(i32::try_from(letters[other].len()).is_ok(), "a letter of more than 2 GiB");
                 sent.add(world.process_at_rank(other as i32).immediate_send(scope, &letters[other][..]));
             }
-            // Who is behind this rank has been written to first, and hears of it last.
+            // In reverse: the rank after this one is the first receiver of this rank, and the last to be received from.
             for &other in from.iter().rev() {
                 arrived[other] = self.receive(&world, other);
             }

@@ -1,4 +1,4 @@
-//! The same workload under each value, side by side.
+//! Comparison: one workload under each value, side by side.
 
 use crate::error::{LabError, PlanError};
 use crate::run::{self, Run, Source};
@@ -17,42 +17,42 @@ use text::csv_cell;
 use text::numbers::counted;
 use units::Time;
 
-/// How much longer than asked for, and under how many more seeds, runs go on to decide a comparison.
+/// Greatest factor of the requested duration to decide a comparison.
 pub const MOST_TIME: u64 = 16;
-/// See `MOST_TIME`.
+/// Greatest factor of the requested number of seeds to decide a comparison.
 pub const MOST_SEEDS: usize = 4;
-/// More runs than this are a sweep.
+/// Most runs of a comparison; more need a sweep.
 pub const MOST_COMPARED: usize = 1000;
 
-/// Runs of one scenario that differ in values and seeds, each of which was read and lowered: a mistake in the last must
-/// not cost hours.
+/// Runs of one scenario with different values and seeds. All are read and lowered first, so that an error in the last
+/// one is found before hours of runs.
 #[derive(Debug)]
 pub struct Comparison {
-    /// What the scenario calls itself.
+    /// Name of the scenario.
     pub name: String,
-    /// What the runs differ in.
+    /// Varied keys.
     pub varied: Vec<Vary>,
     source: Source,
-    /// What all runs change.
+    /// Changes common to all runs.
     set: Vec<Override>,
     variants: Vec<Variant>,
-    /// What to run under; the scenario's own without.
+    /// Seeds; that of the scenario if empty.
     seeds: Vec<u64>,
-    /// How long the first run lasts, and until when flows that begin are measured.
+    /// Duration of the first run, and the end of its measured starts of flows.
     duration: Time,
     measure_end: Time,
-    /// What results will call the entries of the traffic, where that says something; each once.
+    /// Labels of the traffic entries, each once.
     pub labels: Vec<String>,
 }
 
-/// Rows in the order of the variants, and whether somebody wanted an end.
+/// Rows in the order of the variants, and whether a stop was requested.
 pub type Rows = (Vec<Row>, bool);
 
 impl Comparison {
-    /// All combinations of the values of `varied`, each under each of `seeds`, or under the scenario's without.
+    /// Creates all combinations of the values of `varied`, each under each of `seeds`, or under that of the scenario.
     ///
     /// # Errors
-    /// The first combination that makes no scenario; keys that are varied twice, too many runs.
+    /// The first invalid combination; keys varied twice; too many runs.
     pub fn of(
         source: &Source,
         set: &[Override],
@@ -79,25 +79,25 @@ impl Comparison {
         Ok(Comparison { name, varied, source, set, variants, seeds, duration, measure_end, labels })
     }
 
-    /// How many runs there are.
+    /// Returns the number of runs.
     pub fn runs(&self) -> usize {
         self.variants.len()
     }
 
-    /// A folder below `out` for each run.
+    /// Creates a folder below `out` for each run.
     ///
     /// # Errors
-    /// [`LabError::Target`] for a place that does not do.
+    /// [`LabError::Target`] if a folder is unusable.
     pub fn folders(&self, out: &Path) -> Result<Vec<ResultFolder>, LabError> {
         let folder = |(at, variant): (usize, &Variant)| run::folder(&out.join(variant.folder(at, &self.varied)));
         self.variants.iter().enumerate().map(folder).collect()
     }
 
-    /// Makes all runs, `jobs` at a time, or as many as there are cores, each with its files in its folder where there
-    /// are `folders`, one for each run; `ran` is told of every one that ended, by the thread that made it.
+    /// Makes all runs, `jobs` at a time (default: the number of cores), with files in `folders`, one for each run, if
+    /// given. Calls `ran` after each run, on its thread.
     ///
     /// # Errors
-    /// The first run that cannot be made, after which none begins.
+    /// The first failed run, after which no other begins.
     pub fn run(
         &self,
         folders: Option<Vec<ResultFolder>>,
@@ -136,11 +136,10 @@ impl Comparison {
         Ok(row)
     }
 
-    /// Runs it, and where that decides nothing, longer and under more seeds. First every run lasts twice as long, again
-    /// and again, up to `MOST_TIME` times, until no flow is unfinished; measured are the same flows. Then as many
-    /// seeds as there are are added, up to `MOST_SEEDS` times as many, until of every value the difference of the
-    /// mean completion time to the first is more than chance, or known to `share` of the first. Returns the comparison
-    /// that was made last.
+    /// Makes the runs, then extends them until the comparison is decided. First the duration is doubled until no flow
+    /// is unfinished, up to a factor of `MOST_TIME`; the measured flows remain. Then seeds are added, up to a factor of
+    /// `MOST_SEEDS`, until for every value the difference of the mean completion time to the first is significant, or
+    /// the half-width of its interval is at most `share` of the first. Returns the last comparison.
     ///
     /// # Errors
     /// As [`Comparison::of`] and [`Comparison::run`].
@@ -180,28 +179,28 @@ impl Comparison {
         Ok((now, rows))
     }
 
-    /// How many seeds there were when there were `times - 1` times as many as at first.
+    /// Returns the original number of seeds, when there are now `times - 1` times as many.
     fn first_seeds(&self, times: usize) -> usize {
         self.seeds.len() / (times - 1).max(1)
     }
 
-    /// What the runs were made with: `duration 16ms, 10 seeds`.
+    /// Returns the extent of the runs, such as `duration 16ms, 10 seeds`.
     pub fn extent(&self) -> String {
         format!("duration {}, {}", self.duration, counted(self.seeds.len().max(1) as u64, "seed"))
     }
 
-    /// The table for a person, seeds put together; metrics that no run has are left out, and those that are zero
-    /// everywhere unless `all`.
+    /// Returns the table with means over seeds. Omits metrics that no run has, and unless `all`, those that are zero in
+    /// all.
     pub fn text(&self, rows: &[Row], metrics: &[Metric], all: bool) -> String {
         side_by_side::text(&self.varied, rows, metrics, all)
     }
 
-    /// Every metric of every run as CSV: one line a run under one of names.
+    /// Returns every metric of every run as CSV with a header, one line per run.
     pub fn csv(&self, rows: &[Row]) -> String {
         csv(&self.varied, rows, &metrics::all_of(&self.labels))
     }
 
-    /// One object: what was varied, each run with its numbers and its checks, and the seeds of each put together.
+    /// Returns one JSON object: the varied keys, each run with its metrics and checks, and the means over seeds.
     pub fn json(&self, rows: &[Row], metrics: &[Metric]) -> Value {
         let run = |row: &Row| {
             json!({
@@ -224,8 +223,8 @@ impl Comparison {
     }
 }
 
-/// Whether the mean completion time of every value differs from the first by more than chance, or its difference is
-/// known to `share` of the first.
+/// Returns whether for every value the mean completion time differs significantly from the first, or the interval of
+/// the difference is at most `share` of the first.
 fn is_decided(rows: &[Row], share: f64) -> bool {
     let groups = groups(rows);
     let all = metrics::all();
@@ -235,7 +234,7 @@ fn is_decided(rows: &[Row], share: f64) -> bool {
     groups[1..].iter().all(|group| group.is_known_to(base, mean, &judge, share))
 }
 
-/// One line a run under one of names.
+/// Returns CSV with a header, one line per run.
 fn csv(varied: &[Vary], rows: &[Row], metrics: &[Metric]) -> String {
     let seeds = rows.iter().any(|row| row.variant.seed.is_some());
     let mut header: Vec<String> = varied.iter().map(|vary| vary.key.clone()).collect();
@@ -244,7 +243,7 @@ fn csv(varied: &[Vary], rows: &[Row], metrics: &[Metric]) -> String {
     header.push("checks".to_owned());
     let mut text = header.iter().map(|name| csv_cell(name)).collect::<Vec<_>>().join(",") + "\n";
     for row in rows {
-        // A number is none that a spreadsheet would take for a formula.
+        // Numbers need no protection, as spreadsheets do not take them for formulas.
         let cell = |text: &String| if text.parse::<f64>().is_ok() { text.clone() } else { csv_cell(text) };
         let mut cells: Vec<String> = row.variant.values.iter().map(cell).collect();
         cells.extend(seeds.then(|| row.seed.to_string()));

@@ -1,43 +1,43 @@
-//! Why there is no result.
+//! Errors of runs, comparisons and sweeps.
 
 use crate::recognise::Kind;
 use record::RecordError;
 use scenario::ScenarioErrors;
 use std::path::PathBuf;
 
-/// Everything that keeps a run, a comparison or a sweep from its result.
+/// An error that prevents the result of a run, a comparison or a sweep.
 #[derive(Debug, thiserror::Error)]
 pub enum LabError {
-    /// The scenario is wrong.
+    /// The scenario is invalid.
     #[error("{errors}")]
     Scenario {
-        /// What is wrong.
+        /// All errors.
         errors: ScenarioErrors,
-        /// Its file; errors may be about files that it names.
+        /// Its file; errors may concern files that it names.
         path: PathBuf,
     },
-    /// Something else than a scenario was named.
+    /// The file is not a scenario.
     #[error("{path} is {kind}, not a scenario", path = path.display())]
     NotAScenario {
-        /// As it was named.
+        /// The path as given.
         path: PathBuf,
-        /// What it is.
+        /// The kind of its content.
         kind: Kind,
     },
     /// A file cannot be read.
     #[error("{path}: cannot read it: {source}", path = path.display())]
     Unreadable {
-        /// Which.
+        /// The file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: std::io::Error,
     },
-    /// A file is no text.
+    /// A file is not text.
     #[error("{path}:{line}: not UTF-8 text", path = path.display())]
     NotText {
-        /// Which.
+        /// The file.
         path: PathBuf,
-        /// Where, from 1.
+        /// The line, from 1.
         line: usize,
     },
     /// The network cannot be built.
@@ -45,159 +45,159 @@ pub enum LabError {
     Model {
         /// The scenario.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         error: model::ModelError,
     },
-    /// A folder for results does not do.
+    /// The folder for results is unusable.
     #[error("{target}: {error}", target = target.display())]
     Target {
-        /// As it was named.
+        /// The path as given.
         target: PathBuf,
-        /// Why.
+        /// The cause.
         error: RecordError,
     },
     /// Files could not be written or read.
     #[error(transparent)]
     Record(#[from] RecordError),
-    /// What was asked for is no set of runs.
+    /// The set of runs is invalid.
     #[error(transparent)]
     Plan(#[from] PlanError),
-    /// The folder of a sweep does not do.
+    /// The folder of a sweep is unusable.
     #[error(transparent)]
     Folder(#[from] FolderError),
-    /// A run over several ranks, of which not all are about to make the same one.
+    /// Ranks are about to make different runs.
     #[error("rank {rank} is about to run {theirs}, and rank 0 {ours}")]
     OtherRun {
-        /// The first that differs.
+        /// The first rank that differs.
         rank: usize,
-        /// What rank 0 runs.
+        /// The run of rank 0.
         ours: String,
-        /// What this one runs.
+        /// The run of this rank.
         theirs: String,
     },
-    /// Another rank said why there is no run.
+    /// Another rank reported the error.
     #[error("rank {rank} cannot go on")]
     OtherRank {
-        /// Which.
+        /// The rank.
         rank: usize,
     },
-    /// Several processes were started together, and this program cannot join them.
+    /// Several processes were started by MPI, but this program was built without it.
     #[error("this is one of {processes} processes that were started together, but it was built without MPI")]
     WithoutMpi {
-        /// How many.
+        /// Number of processes.
         processes: usize,
     },
-    /// MPI did not begin.
+    /// MPI initialisation failed.
     #[error("MPI could not be started in this process")]
     NoMpi,
-    /// A run ended in a panic, which is a mistake of ours.
+    /// A run panicked, which is a bug.
     #[error("the run broke off: a fault of tidegate, whose message is above; please report it")]
     Broken,
 }
 
-/// What is wrong with a set of runs.
+/// An error in a set of runs.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PlanError {
-    /// The second would silently win.
+    /// One key is varied twice; the second would silently take precedence.
     #[error("`{key}` is varied twice")]
     VariedTwice {
-        /// As in a scenario.
+        /// The key, as in a scenario.
         key: String,
         /// The values of both.
         values: Vec<String>,
     },
-    /// An axis of a sweep has no value of this name.
+    /// An axis of a sweep has no such value.
     #[error("the axis `{axis}` has no value {value}")]
     NoSuchValue {
         /// The axis.
         axis: String,
-        /// As it was written.
+        /// The value as written.
         value: String,
-        /// Those that there are.
+        /// The values of the axis.
         known: Vec<String>,
     },
-    /// A run would be made twice.
+    /// A seed is listed twice.
     #[error("the seed {seed} stands twice")]
     SeedTwice {
-        /// It.
+        /// The seed.
         seed: u64,
     },
-    /// There are no two runs.
+    /// No key is varied.
     #[error("{path}: nothing is varied", path = path.display())]
     NothingVaried {
         /// The scenario or the sweep.
         path: PathBuf,
     },
-    /// A seed is not varied as a key, and threads change no result.
+    /// The key cannot be varied: seeds have an option of their own, and threads change no result.
     #[error("`{key}` is not varied like other keys")]
     NotVaried {
         /// `seed` or `threads`.
         key: String,
     },
-    /// That is a slip.
+    /// More runs than the limit, probably a mistake.
     #[error("that is more than {most} runs")]
     TooMany {
-        /// As many are fine.
+        /// The limit.
         most: usize,
     },
-    /// Two of them have the same results.
+    /// Two runs have equal results.
     #[error("{first} and {second} are the same run")]
     SameRun {
-        /// What it sets.
+        /// Changes of the first.
         first: String,
-        /// What it sets.
+        /// Changes of the second.
         second: String,
     },
-    /// Runs that were to differ in a value alone would differ in more.
+    /// The scenario changed during the sweep, so runs would differ in more than their values.
     #[error("{file} or a file of it changed while the sweep ran", file = text::quoted(&path.display().to_string()))]
     Changed {
         /// The scenario.
         path: PathBuf,
     },
-    /// There is no such number of a run.
+    /// No metric has this name.
     #[error("no metric is called `{name}`")]
     Metric {
-        /// As asked for.
+        /// The requested name.
         name: String,
-        /// What there is.
+        /// The available metrics.
         known: Vec<String>,
     },
 }
 
-/// What is wrong with the folder of a sweep.
+/// An error of the folder of a sweep.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FolderError {
-    /// Results of two versions are not one sweep.
+    /// The sweep was made by another version.
     #[error("{file}: this sweep is of tidegate {theirs}, and this is {ours}", file = file.display())]
     OtherVersion {
         /// Its file.
         file: PathBuf,
-        /// Of the folder.
+        /// Version of the folder.
         theirs: String,
-        /// Of this library.
+        /// Version of this library.
         ours: String,
     },
-    /// It would go on, which nobody asked for.
+    /// The folder contains a sweep, and `resume` was not requested.
     #[error("{path} holds a sweep already", path = path.display())]
     Taken {
         /// The folder.
         path: PathBuf,
     },
-    /// It is something else's.
+    /// The folder is not that of a sweep.
     #[error("{path} exists and is not the folder of a sweep (it has no {manifest})", path = path.display())]
     NotASweep {
         /// The folder.
         path: PathBuf,
-        /// The file that it would have.
+        /// The file that it lacks.
         manifest: &'static str,
     },
-    /// The file that says what the sweep is says something else.
+    /// The manifest of the sweep is malformed.
     #[error("{file}: not the file of a sweep", file = file.display())]
     BadManifest {
-        /// It.
+        /// The manifest.
         file: PathBuf,
     },
-    /// Another process, or another part of the same name.
+    /// Another process runs this sweep or this part.
     #[error("another sweep is at work in {path}", path = path.display())]
     Busy {
         /// The folder.

@@ -1,10 +1,10 @@
-//! Every value in force, with where it comes from.
+//! Every value in force, with its origin.
 
 use scenario::{Explained, Lowered, Origin};
 use serde_json::{Value, json};
 use text::{Layout, table};
 
-/// Where a value comes from, in words.
+/// Returns the origin of a value as text.
 fn origin(explained: &Explained) -> String {
     match &explained.origin {
         Origin::File { line } => format!("line {line}"),
@@ -13,12 +13,12 @@ fn origin(explained: &Explained) -> String {
     }
 }
 
-/// The number of threads changes no result and would make the file of a run differ.
+/// Excludes `threads`, which changes no result but would make `explain.txt` differ.
 fn matters(explained: &&Explained) -> bool {
     explained.key != "threads"
 }
 
-/// A table of values.
+/// Returns a table of values.
 pub(crate) fn values(values: &[Explained]) -> String {
     let values = values.iter().filter(matters);
     let rows: Vec<Vec<String>> =
@@ -26,7 +26,7 @@ pub(crate) fn values(values: &[Explained]) -> String {
     table(&["key", "value", "from"], &rows, 3, Layout::Fixed, 0)
 }
 
-/// All values as `explain.txt` and `--explain` show them, then what follows from them.
+/// Returns all values as in `explain.txt` and `--explain`, followed by derived values.
 pub fn text(lowered: &Lowered) -> String {
     let mut text = values(&lowered.explain);
     if !lowered.derived.is_empty() {
@@ -38,7 +38,7 @@ pub fn text(lowered: &Lowered) -> String {
     text
 }
 
-/// Values for programs.
+/// Returns values as JSON.
 pub(crate) fn json_values(values: &[Explained]) -> Vec<Value> {
     let value = |value: &Explained| {
         let (from, line, source) = match &value.origin {
@@ -51,7 +51,7 @@ pub(crate) fn json_values(values: &[Explained]) -> Vec<Value> {
     values.iter().filter(matters).map(value).collect()
 }
 
-/// The same as one JSON object.
+/// Returns all values as one JSON object.
 pub fn json(lowered: &Lowered) -> Value {
     let derived = |(what, value): &(String, String)| json!({ "what": what, "value": value });
     json!({

@@ -1,15 +1,15 @@
-//! A scenario in, a result out: for a program in Rust as for the command line.
+//! Scenario in, result out: the library behind the command line, for Rust programs.
 //!
 //! ```text
 //!  scenario.toml --Run::read--> Run --produce--> Finished { summary, timing, folder }
 //!                                  \-begin-> Begun: step by step, with agents that set rates
 //!   keys, values --Comparison::of--> run --> rows side by side
 //!     model.toml --FluidFile--> equations: Solved, Rest, and Packets beside them
-//!     sweep.toml --Plan::of--> points --Sweep::run--> a folder that any kill leaves whole
+//!     sweep.toml --Plan::of--> points --Sweep::run--> a folder that remains consistent if killed
 //! ```
 //!
-//! Nothing here prints, ends the process or knows of another run in it: what a run tells goes to its
-//! [`Watcher`](model::Watcher), and whoever wants an end asks for it by a [`Stop`] that was handed in.
+//! The library does not print, does not end the process, and has no global state: a run reports to its
+//! [`Watcher`](model::Watcher), and a [`Stop`] passed to it ends it.
 
 #[cfg(feature = "mpi")]
 mod by_mpi;

@@ -1,4 +1,4 @@
-//! One run over several ranks: who they are, and what they must agree on before they begin.
+//! Runs over several ranks: start, and the agreement on one run.
 
 use crate::error::LabError;
 use model::{Ranks, others};
@@ -11,8 +11,8 @@ use units::pack::{packed, unpacked};
 #[cfg(feature = "mpi")]
 pub use crate::by_mpi::with_ranks;
 
-/// Does `body` with the ranks among which MPI has started this process, if there are several: with the feature `mpi`.
-/// Without it there are none, and whoever started several would get as many runs of the same.
+/// Calls `body` with the ranks that MPI started, if there are several (feature `mpi`). This version without MPI refuses
+/// several processes, as each would make the complete run.
 ///
 /// # Errors
 /// [`LabError::WithoutMpi`].
@@ -27,19 +27,19 @@ pub fn with_ranks<R>(
     }
 }
 
-/// How many processes a launcher of MPI says that it has started; `None` without one.
+/// Returns the number of processes according to the MPI launcher; `None` without one.
 pub fn processes() -> Option<usize> {
-    // Open MPI, MPICH and its kin.
+    // Open MPI; MPICH and its derivatives.
     let said = |name: &str| std::env::var(name).ok()?.parse().ok();
     ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE"].into_iter().find_map(said)
 }
 
-/// Which program this is, for ranks of one version to notice that they were built from different sources: the first
-/// digits of the hash of its file, or of nothing where that cannot be read.
+/// Returns an identification of the executable, to detect ranks of one version built from different sources: the first
+/// digits of the hash of its file, or of no data if that cannot be read.
 pub(crate) fn build() -> &'static str {
     static BUILD: LazyLock<String> = LazyLock::new(|| {
         let mut hasher = Sha256::new();
-        // Piece by piece: with its symbols it may be larger than the network of a rank.
+        // In pieces: with symbols the file may be larger than the network of a rank.
         if let Ok(mut program) = std::env::current_exe().and_then(File::open) {
             let mut piece = vec![0; 1 << 16];
             while let Ok(count @ 1..) = program.read(&mut piece) {
@@ -51,12 +51,11 @@ pub(crate) fn build() -> &'static str {
     &BUILD
 }
 
-/// Every rank says that it is ready for the run that `own` describes, or with `None` that it is not, because of a
-/// mistake of its own. All must be, and for the same run.
+/// Exchanges with every rank the run that it is ready for (`own`), or `None` after an error of its own. All must be
+/// ready for one run.
 ///
 /// # Errors
-/// [`LabError::OtherRun`] at the first rank; [`LabError::OtherRank`] where a rank before this one has told the mistake,
-/// or will.
+/// [`LabError::OtherRun`] on the first rank; [`LabError::OtherRank`] if another rank reports the error.
 pub fn agree(ranks: &dyn Ranks, own: Option<&str>) -> Result<(), LabError> {
     let rank = ranks.rank();
     let letter = packed(&own.map(str::to_owned));
@@ -64,11 +63,11 @@ pub fn agree(ranks: &dyn Ranks, own: Option<&str>) -> Result<(), LabError> {
     let others = others(ranks);
     ranks.exchange(&mut letters, &others, &others);
     letters[rank] = packed(&own.map(str::to_owned));
-    // A rank of another version may say something that is no sentence of ours.
+    // The letter of a rank of another version may be malformed.
     let told: Vec<Option<String>> =
         letters.iter().map(|letter| unpacked(letter).unwrap_or(Some("something else".to_owned()))).collect();
     if let Some(failed) = told.iter().position(Option::is_none) {
-        // Who has failed says why by itself; of several the first.
+        // A failed rank reports its own error; of several only the first does.
         return if failed == rank { Ok(()) } else { Err(LabError::OtherRank { rank: failed }) };
     }
     let Some(other) = told.iter().position(|other| *other != told[0]) else { return Ok(()) };
@@ -79,7 +78,7 @@ pub fn agree(ranks: &dyn Ranks, own: Option<&str>) -> Result<(), LabError> {
     Err(LabError::OtherRun { rank: other, ours, theirs })
 }
 
-/// Tells the other ranks of a mistake of this one; what is left to say of it here.
+/// Reports an error of this rank to the others. Returns the error to report here.
 pub fn failed(ranks: &dyn Ranks, error: LabError) -> LabError {
     agree(ranks, None).err().unwrap_or(error)
 }
@@ -94,7 +93,7 @@ mod tests {
             let ask = |(ranks, own): (std::sync::Arc<dyn Ranks>, Option<&'static str>)| {
                 move || agree(&*ranks, own).map_or_else(|error| error.to_string(), |()| "yes".to_owned())
             };
-            // Of this program's text.
+            // Leaked, as the threads require static text.
             let told = told.map(|own| own.map(|own| &*own.to_owned().leak()));
             let threads: Vec<_> = in_one_process(3).into_iter().zip(told).map(|it| scope.spawn(ask(it))).collect();
             threads.into_iter().map(|thread| thread.join().unwrap()).collect()
@@ -107,7 +106,7 @@ mod tests {
         let other = said([Some("a"), Some("a"), Some("b")]);
         assert_eq!(other[0], "rank 2 is about to run b, and rank 0 a");
         assert_eq!(other[1..], ["rank 0 cannot go on", "rank 0 cannot go on"]);
-        // Those that failed tell it themselves, of several the first.
+        // A failed rank reports its own error, of several the first.
         assert_eq!(said([Some("a"), None, Some("a")]), ["rank 1 cannot go on", "yes", "rank 1 cannot go on"]);
         assert_eq!(said([None; 3]), ["yes", "rank 0 cannot go on", "rank 0 cannot go on"]);
     }

@@ -1,4 +1,4 @@
-//! What a file is that was given where another kind belongs, so that the answer helps.
+//! Detects the kind of a file that was given in place of another, for helpful errors.
 
 use crate::error::LabError;
 use fabric::files::{Format, detect};
@@ -9,10 +9,10 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-/// No more of a file is looked at.
+/// Most bytes of a file that are examined.
 const MOST_BYTES: u64 = 1 << 20;
 
-/// What there is that users take for one another.
+/// Kinds that users confuse.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// The folder of a run.
@@ -48,7 +48,7 @@ impl fmt::Display for Kind {
     }
 }
 
-/// What stands at `path`, as far as one can tell.
+/// Returns the kind of `path`, if it is recognised.
 pub fn recognise(path: &Path) -> Option<Kind> {
     if path.is_dir() {
         return Some(match () {
@@ -57,7 +57,7 @@ pub fn recognise(path: &Path) -> Option<Kind> {
             () => Kind::Folder,
         });
     }
-    // A pipe or a device would wait, or be read away from who needs it.
+    // Reading a pipe or a device could block, or take data from its reader.
     if !path.is_file() {
         return None;
     }
@@ -90,7 +90,7 @@ pub fn recognise(path: &Path) -> Option<Kind> {
     detect(&path.to_string_lossy(), &text).map(Kind::Topology)
 }
 
-/// What stands at `path`, if it is something else than a scenario.
+/// Returns an error if `path` is recognised as something else than a scenario.
 pub(crate) fn other_than_scenario(path: &Path) -> Option<LabError> {
     let kind = recognise(path).filter(|kind| *kind != Kind::Scenario)?;
     Some(LabError::NotAScenario { path: path.to_owned(), kind })

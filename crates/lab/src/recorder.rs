@@ -1,4 +1,4 @@
-//! Writes what a run shows into the files of its result.
+//! Writes the records of a run to the files of its result.
 
 use fabric::{Fabric, NodeId};
 use model::parameters::{CaptureParameters, Setup};
@@ -19,32 +19,32 @@ use units::Time;
 /// The HPCC form of `fct.txt` has 16 bits for a host.
 const HPCC_HOSTS: usize = 1 << 16;
 
-/// The files of one result that grow while it runs.
+/// The files of one result that grow during the run.
 pub struct Recorder {
     flows: Option<(FlowTable, FctWriter)>,
-    /// What fct.txt calls each host, where that is not its number.
+    /// Host numbers in fct.txt, if they differ from the index.
     fct_ids: Option<Vec<u32>>,
     queues: Option<QueueSeries>,
     links: Option<LinkSeries>,
     throughput: Option<ThroughputSeries>,
     control: Option<ControlSeries>,
-    /// What results call each traffic entry.
+    /// Labels of traffic entries.
     labels: Vec<String>,
     pauses: Option<PfcWriter>,
     trace: Option<TraceTable>,
     capture: Option<Capture>,
     reordering: Option<ReorderTable>,
-    /// By node; asked for pauses only.
+    /// Kind of each node, for pauses.
     kinds: Vec<NodeKind>,
     failure: Option<RecordError>,
 }
 
 impl Recorder {
-    /// Starts the files of `run` that `lowered` asks for in `folder`; `fct.txt` in the form `fct`, or in conweave's
-    /// where there are more hosts than HPCC's can name.
+    /// Creates in `folder` the files that `lowered` records of `run`. `fct.txt` has the form `fct`, or conweave's if
+    /// there are more hosts than HPCC's form allows.
     ///
     /// # Errors
-    /// [`RecordError::Unwritable`]; [`RecordError::NotOurs`] where a file of the user's stands in the earlier result.
+    /// [`RecordError::Unwritable`]; [`RecordError::NotOurs`] if the earlier result contains a file of the user.
     pub fn create(
         folder: &ResultFolder,
         lowered: &Lowered,
@@ -62,7 +62,7 @@ impl Recorder {
             fabric::NodeKind::Host => NodeKind::Host,
             fabric::NodeKind::Switch => NodeKind::Switch,
         });
-        // Names for the nodes that other tables number.
+        // Names of the nodes that other tables number.
         let by_number = record.queues_every.is_some() || record.links_every.is_some() || record.pauses;
         if record.trace.is_some() || by_number {
             write_ports(&at(PORTS_FILE)?, fabric, run)?;
@@ -87,10 +87,10 @@ impl Recorder {
         })
     }
 
-    /// Makes the files appear.
+    /// Finishes the files.
     ///
     /// # Errors
-    /// The first thing that went wrong since the start.
+    /// The first error since the start.
     pub fn close(self) -> Result<(), RecordError> {
         if let Some(failure) = self.failure {
             return Err(failure);
@@ -109,7 +109,7 @@ impl Recorder {
         self.capture.map_or(Ok(()), |capture| capture.writer.close())
     }
 
-    /// Keeps the first failure; the run ends for it.
+    /// Stores the first failure, which ends the run.
     fn keep(&mut self, result: Result<(), RecordError>) {
         if let Err(error) = result {
             self.failure.get_or_insert(error);
@@ -166,7 +166,7 @@ impl Watcher for Recorder {
 
     fn pause(&mut self, at: Time, node: NodeId, port: u16, _classes: u8, pause: bool) {
         if let Some(writer) = &mut self.pauses {
-            // The format counts ports from 1.
+            // The format numbers ports from 1.
             let result = writer.push(at, node.0, self.kinds[node.index()], u32::from(port) + 1, pause);
             self.keep(result);
         }
@@ -198,7 +198,7 @@ impl Watcher for Recorder {
     }
 }
 
-/// Frames at chosen ports, as bytes.
+/// Captured frames at selected ports, as bytes.
 struct Capture {
     frames: FrameBytes,
     writer: CaptureWriter,
@@ -228,7 +228,7 @@ impl Capture {
                 let at = (captured.capture, captured.at);
                 self.writer.push_cut(at, captured.outbound, &self.bytes, whole_bytes)
             }
-            // A frame that contradicts itself is a fault of ours; the capture must not hide it.
+            // An inconsistent frame is a bug of the model, which the capture must not hide.
             Err(error) => Err(RecordError::Table {
                 path: CAPTURE_FILE.into(),
                 what: format!("a frame of flow {} cannot be written: {error}", captured.frame.flow),
@@ -237,7 +237,7 @@ impl Capture {
     }
 }
 
-/// Names for the numbers of nodes and ports in a trace.
+/// Writes the names of the nodes and ports in a trace.
 fn write_ports(path: &Path, fabric: &Fabric, run: &ScenarioIdentity) -> Result<(), RecordError> {
     let mut table = PortTable::create(path, run)?;
     for node in fabric.node_ids() {

@@ -1,4 +1,4 @@
-//! A run with its files: from what was lowered to a result that stands whole in its folder.
+//! A run with its files: from the lowered scenario to a complete result in its folder.
 
 use crate::error::LabError;
 use crate::explained;
@@ -17,10 +17,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use text::quoted;
 
-/// A scenario that was read and lowered: everything right, nothing run yet.
+/// A valid, lowered scenario, ready to run.
 #[derive(Debug)]
 pub struct Run {
-    /// What it became. Its setup may be changed in what results do not depend on, such as the number of threads.
+    /// The lowered scenario. Its setup may be changed in values that do not affect results, such as the number of
+    /// threads.
     pub lowered: Lowered,
     scenario: Scenario,
     path: PathBuf,
@@ -28,16 +29,16 @@ pub struct Run {
     ranks: Option<Arc<dyn Ranks>>,
 }
 
-/// Where a scenario comes from.
+/// Source of a scenario.
 #[derive(Clone, Debug)]
 pub enum Source {
     /// Its file.
     File(PathBuf),
-    /// A text that was read already; files that it names stand in the working directory.
+    /// A text; paths in it are relative to the working directory.
     Text {
         /// The scenario.
         text: String,
-        /// What errors call it.
+        /// Its name in errors.
         name: String,
     },
 }
@@ -48,18 +49,18 @@ impl From<&Path> for Source {
     }
 }
 
-/// A folder for a result, to be.
+/// Creates a folder for a result, before the run.
 ///
 /// # Errors
-/// [`LabError::Target`] for a place that does not do, before anything has run.
+/// [`LabError::Target`] if the folder is unusable.
 pub fn folder(target: &Path) -> Result<ResultFolder, LabError> {
     ResultFolder::create(target).map_err(|error| LabError::Target { target: target.to_owned(), error })
 }
 
-/// Reads the scenario at `path` with values of `set` and `seed` instead of its own.
+/// Reads the scenario at `path`, with the values of `set` and `seed` instead of its own.
 ///
 /// # Errors
-/// [`LabError::Scenario`] with everything that is wrong, [`LabError::NotAScenario`].
+/// [`LabError::Scenario`] with all errors, [`LabError::NotAScenario`].
 pub fn read(path: &Path, set: &[Override], seed: Option<u64>) -> Result<Scenario, LabError> {
     Scenario::read(path, &pairs(set), seed).map_err(|errors| other_than_scenario(path).unwrap_or(wrong(errors, path)))
 }
@@ -73,18 +74,18 @@ fn wrong(errors: ScenarioErrors, path: &Path) -> LabError {
 }
 
 impl Run {
-    /// Reads and lowers the scenario at `path` with values of `set` and `seed` instead of its own.
+    /// Reads and lowers the scenario at `path`, with the values of `set` and `seed` instead of its own.
     ///
     /// # Errors
-    /// [`LabError::Scenario`] with everything that is wrong, [`LabError::NotAScenario`].
+    /// [`LabError::Scenario`] with all errors, [`LabError::NotAScenario`].
     pub fn read(path: &Path, set: &[Override], seed: Option<u64>, stop: &Stop) -> Result<Run, LabError> {
         Run::lowered(read(path, set, seed)?, path, set, stop)
     }
 
-    /// As [`Run::read`] or [`Run::parse`].
+    /// Calls [`Run::read`] or [`Run::parse`].
     ///
     /// # Errors
-    /// Theirs.
+    /// Those of the function called.
     pub fn of(source: &Source, set: &[Override], seed: Option<u64>, stop: &Stop) -> Result<Run, LabError> {
         match source {
             Source::File(path) => Run::read(path, set, seed, stop),
@@ -92,11 +93,11 @@ impl Run {
         }
     }
 
-    /// As [`Run::read`], from the text of a scenario that errors call `name`; files that it names stand in the working
-    /// directory.
+    /// Reads like [`Run::read`], from the text of a scenario named `name` in errors; paths in it are relative to the
+    /// working directory.
     ///
     /// # Errors
-    /// [`LabError::Scenario`] with everything that is wrong.
+    /// [`LabError::Scenario`] with all errors.
     pub fn parse(text: &str, name: &str, set: &[Override], seed: Option<u64>, stop: &Stop) -> Result<Run, LabError> {
         let path = Path::new(name);
         let scenario = Scenario::parse(text, name, Path::new(""), &pairs(set), seed);
@@ -109,17 +110,17 @@ impl Run {
         Ok(Run { lowered, scenario, path: path.to_owned(), set: set.to_vec(), ranks: None })
     }
 
-    /// Makes it one of a run over several ranks, each of which has read the same scenario. The first rank has the
-    /// folder and the watcher, and what it finishes with is the result.
+    /// Makes it a run over several ranks, each of which has read the scenario. The first rank has the folder and the
+    /// watcher, and returns the result.
     pub fn over(&mut self, ranks: Arc<dyn Ranks>) {
         self.ranks = Some(ranks);
     }
 
-    /// Runs it to its end, or until `watcher` or `stop` wants one, and leaves its files in `folder`, whole or not at
-    /// all. The summary's hash is that of the files, or of itself where there are none.
+    /// Runs to the end, or until `watcher` or `stop` ends it. The files appear in `folder` atomically. The hash of the
+    /// summary covers the files, or without files the summary itself.
     ///
     /// # Errors
-    /// A setup that makes no network; a disk that fails.
+    /// If the network cannot be built or the disk fails.
     pub fn produce(
         self,
         folder: Option<ResultFolder>,
@@ -132,10 +133,10 @@ impl Run {
         begun.finish(watcher, way)
     }
 
-    /// Begins it, for who makes it step by step; its files will be in `folder`.
+    /// Begins the run for execution step by step; its files will be in `folder`.
     ///
     /// # Errors
-    /// As [`Run::produce`]; ranks that are about to run different scenarios.
+    /// As [`Run::produce`]; ranks with different scenarios.
     pub fn begin(self, folder: Option<ResultFolder>, stop: &Stop) -> Result<Begun, LabError> {
         let Run { lowered, scenario, path, set, ranks } = self;
         let identity = simulate::identity(&lowered.name, &lowered.hash, lowered.setup.seed);
@@ -163,7 +164,8 @@ impl Run {
     }
 }
 
-/// What ranks must agree on: the program, the scenario with its values, and files that it names.
+/// Returns the description on which ranks must agree: the program, the scenario with its values, and files that it
+/// names.
 fn described(identity: &ScenarioIdentity, lowered: &Lowered) -> String {
     let ScenarioIdentity { name, hash, seed, version } = identity;
     let fabric = &lowered.setup.fabric;
@@ -175,7 +177,7 @@ fn described(identity: &ScenarioIdentity, lowered: &Lowered) -> String {
     )
 }
 
-/// The scenario as it was and every value in force: files of every result.
+/// Returns files of every result: the scenario, and every value in force.
 fn result_files(scenario: &Scenario, lowered: &Lowered, set: &[Override]) -> Vec<(&'static str, String)> {
     let mut text = String::new();
     for change in set.iter().filter(|change| change.key != "threads") {
@@ -188,8 +190,8 @@ fn result_files(scenario: &Scenario, lowered: &Lowered, set: &[Override]) -> Vec
     vec![("scenario.toml", text), ("explain.txt", explained::text(lowered))]
 }
 
-/// A replayed flow file decides in which of the field's two forms its completion times are written: five
-/// columns are conweave's, six HPCC's, which is also the form without a replay.
+/// Returns the format of completion times, by the replayed flow file: with five columns conweave's; with six, or
+/// without a replay, HPCC's.
 fn fct_format(scenario: &Scenario, path: &Path) -> FctFormat {
     let folder = path.parent().unwrap_or(Path::new(""));
     let replayed = |key: &str| key.starts_with("traffic.") && key.ends_with(".file");
@@ -225,7 +227,7 @@ mod tests {
         for different in [described(&newer, &here), described(&changed, &here), described(&seeded, &other)] {
             assert_ne!(different, said);
         }
-        // Of one version, another build is another program: this one has a hash.
+        // Another build of one version is another program: this one has a hash.
         let build = said.split("build ").nth(1).unwrap().trim_end_matches(')');
         assert!(build.len() == 8 && !build.starts_with("e3b0c442"), "the hash of nothing: {said}");
     }

@@ -1,4 +1,4 @@
-//! One simulation, from what was lowered to its summary, in one go or step by step; whoever wants to see it watches.
+//! One simulation, from the lowered scenario to its summary, in one call or step by step.
 
 use crate::error::LabError;
 use crate::recorder::Recorder;
@@ -19,65 +19,64 @@ use std::sync::Arc;
 use std::time::Instant;
 use units::Time;
 
-/// What a run leaves: facts, and what they cost this machine.
+/// The result of a run, and its cost on this machine.
 #[derive(Clone, Debug)]
 pub struct Finished {
-    /// The same on every machine.
+    /// The summary, equal on every machine.
     pub summary: Summary,
-    /// This machine's.
+    /// The cost on this machine.
     pub timing: Timing,
-    /// Where its files are, if it left any.
+    /// The folder of its files, if any.
     pub folder: Option<PathBuf>,
 }
 
-/// What a result does not depend on.
+/// Options that do not affect the result.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Way {
-    /// Other runs share the process: its CPU time says nothing about this one.
+    /// Other runs share the process, so its CPU time does not apply to this one.
     pub shared: bool,
-    /// A run that was stopped leaves no files.
+    /// A stopped run leaves no files.
     pub whole_only: bool,
 }
 
-/// Who a run is, as its summary will say.
+/// Returns the identity of a run in its summary.
 pub(crate) fn identity(name: &str, hash: &str, seed: u64) -> ScenarioIdentity {
     let version = env!("CARGO_PKG_VERSION").to_owned();
     ScenarioIdentity { name: name.to_owned(), hash: hash.to_owned(), seed, version }
 }
 
-/// What a run needs besides its setup.
+/// Data of a run besides its setup.
 pub(crate) struct About {
     /// Whether it fails unless it deadlocks.
     pub expect_deadlock: bool,
-    /// Who it is.
+    /// Its identity.
     pub identity: ScenarioIdentity,
-    /// What results call the entries of its traffic, where that says something.
+    /// Labels of its traffic entries, if any.
     pub labels: Vec<String>,
-    /// What the scenario warned of.
+    /// Warnings of the scenario.
     pub warnings: Vec<String>,
-    /// Names the scenario in errors.
+    /// The scenario in errors.
     pub path: PathBuf,
 }
 
-/// A run that has begun: made in one go or step by step, which changes nothing about it. Its files appear with
-/// [`Begun::finish`]; without, they never do.
+/// A run in progress. One call or several steps give equal results. Its files appear only with [`Begun::finish`].
 pub struct Begun {
     simulation: Simulation,
     files: Option<(ResultFolder, Recorder)>,
     _unfinished: Option<Unfinished>,
     about: About,
     started: Instant,
-    /// Reading and building are not what the speed of the engine is about.
+    /// Time of reading and building, excluded from the speed of the engine.
     before: Timing,
     threads: u32,
 }
 
 impl Begun {
-    /// The network of `setup` at time zero, which ends early if somebody sets `stop`. While it lasts, its folder is
-    /// `unfinished`. With `ranks` it is one of several that make it together.
+    /// Builds the network of `setup` at time zero; `stop` ends it early. During the run, its folder is `unfinished`.
+    /// With `ranks` this process runs a part of the network.
     ///
     /// # Errors
-    /// [`LabError::Model`] if the setup makes no network.
+    /// [`LabError::Model`] if the network cannot be built.
     pub(crate) fn new(
         setup: Setup,
         about: About,
@@ -97,7 +96,7 @@ impl Begun {
         };
         let refused = |error| match rank {
             0 => LabError::Model { path: about.path.clone(), error },
-            // All build the same network, and one says what is wrong with it.
+            // All ranks build the whole network, so one report of an error is enough.
             _ => LabError::OtherRank { rank: 0 },
         };
         let mut simulation = built.map_err(refused)?;
@@ -107,35 +106,35 @@ impl Begun {
         Ok(Begun { simulation, files, _unfinished: unfinished, about, started, before, threads })
     }
 
-    /// What runs.
+    /// Returns the simulation.
     pub fn simulation(&mut self) -> &mut Simulation {
         &mut self.simulation
     }
 
-    /// Hands the rates of its flows to agents ([`Simulation::take_agents`]).
+    /// Gives the rates of its flows to agents ([`Simulation::take_agents`]).
     ///
     /// # Errors
-    /// [`LabError::Model`] where there is nothing for them to set.
+    /// [`LabError::Model`] if no rate can be set.
     pub fn take_agents(&mut self, steers: Steers) -> Result<Vec<Agent>, LabError> {
         let path = self.about.path.clone();
         self.simulation.take_agents(steers).map_err(|error| LabError::Model { path, error })
     }
 
-    /// Goes on to the end of the run, or until `watcher` or the stop that it was given wants one.
+    /// Continues to the end of the run, or until `watcher` or the stop flag ends it.
     pub fn run(&mut self, watcher: &mut dyn Watcher) {
         self.simulation.run(&mut with_files(watcher, &mut self.files));
     }
 
-    /// Goes on to `until` or to the end of the run: whether it got there.
+    /// Continues to `until` or to the end of the run. Returns whether it got there.
     pub fn run_until(&mut self, until: Time, watcher: &mut dyn Watcher) -> bool {
         self.simulation.run_until(until, &mut with_files(watcher, &mut self.files))
     }
 
-    /// Sums it up as it is now. Where it has a folder, its files appear there, whole or not at all. The summary's hash
-    /// is that of the files, or of itself where there are none.
+    /// Summarises the run. Its files appear in its folder atomically. The hash of the summary covers the files, or
+    /// without files the summary itself.
     ///
     /// # Errors
-    /// A disk that fails.
+    /// If the disk fails.
     pub fn finish(self, watcher: &mut dyn Watcher, way: Way) -> Result<Finished, LabError> {
         let Begun { mut simulation, mut files, _unfinished, about, started, before, threads } = self;
         let mut timing = Timing::measure(started.elapsed(), threads);
@@ -170,7 +169,7 @@ impl Begun {
     }
 }
 
-/// What each rank cost its machine, where there are several: at the first, and before it sums up.
+/// Returns the cost of each rank, on the first rank. Call it before the summary, whose messages would count too.
 fn of_ranks(simulation: &Simulation, timing: &Timing) -> Vec<RankTiming> {
     if simulation.cut().is_none() {
         return Vec::new();
@@ -189,14 +188,14 @@ fn of_ranks(simulation: &Simulation, timing: &Timing) -> Vec<RankTiming> {
     simulation.numbers_of_ranks(own).into_iter().map(named).collect()
 }
 
-/// `watcher`, and who writes the files.
+/// Returns `watcher` together with the writer of the files.
 fn with_files<'a>(watcher: &'a mut dyn Watcher, files: &'a mut Option<(ResultFolder, Recorder)>) -> All<'a> {
     let mut watchers: Vec<&'a mut dyn Watcher> = vec![watcher];
     watchers.extend(files.as_mut().map(|(_, recorder)| recorder as &mut dyn Watcher));
     All(watchers)
 }
 
-/// The hash of a summary without files: what [`record::results_hash`] gives for a result that has no others.
+/// Returns the hash of a summary without files, equal to [`record::results_hash`] of a result with no other files.
 pub(crate) fn summary_hash(summary: &Summary) -> String {
     let mut bare = summary.clone();
     bare.results_hash.clear();
@@ -209,7 +208,7 @@ pub(crate) fn summary_hash(summary: &Summary) -> String {
     hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Several watchers of one run; it goes on while all want it to.
+/// Several watchers of one run. One of them can end it.
 pub struct All<'a>(pub Vec<&'a mut dyn Watcher>);
 
 impl Watcher for All<'_> {
@@ -250,7 +249,7 @@ impl Watcher for All<'_> {
         self.0.iter_mut().for_each(|watcher| watcher.delays(delays));
     }
     fn progress(&mut self, now: Time, hops: u64) -> bool {
-        // Every one is told, also behind one that wants an end.
+        // All are called, even after one ends the run.
         let mut on = true;
         for watcher in &mut self.0 {
             on &= watcher.progress(now, hops);

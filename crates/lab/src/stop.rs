@@ -1,59 +1,60 @@
-//! How whoever runs something asks it to end.
+//! Stop requests for runs.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// A flag that ends what runs, with what its owner must know who cannot wait: whether anybody looks at the flag now,
-/// and which folders are unfinished. Clones are the same flag.
+/// A stop flag, with two facts for an owner that must end the process: whether the flag is polled now, and which
+/// folders are incomplete. Clones share the flag.
 #[derive(Clone, Debug, Default)]
 pub struct Stop {
     wanted: Arc<AtomicBool>,
-    /// Threads that do something during which nobody looks.
+    /// Threads in a phase that does not poll the flag.
     deaf: Arc<AtomicUsize>,
     unfinished: Arc<Mutex<Vec<PathBuf>>>,
 }
 
 impl Stop {
-    /// Asks for an end; whether somebody had asked before.
+    /// Requests a stop. Returns whether one was requested before.
     pub fn ask(&self) -> bool {
         self.wanted.swap(true, Ordering::Relaxed)
     }
 
-    /// Whether somebody asked for an end.
+    /// Returns whether a stop was requested.
     pub fn is_asked(&self) -> bool {
         self.wanted.load(Ordering::Relaxed)
     }
 
-    /// What [`Stop::is_asked`] looks at, for an engine that looks by itself.
+    /// Returns the flag itself, for the engine.
     pub(crate) fn flag(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.wanted)
     }
 
-    /// Whether something is under way that cannot hear, such as the building of a large network.
+    /// Returns whether a phase that does not poll the flag is in progress, such as the construction of a large network.
     pub fn is_deaf(&self) -> bool {
         self.deaf.load(Ordering::Relaxed) > 0
     }
 
-    /// Begins such a time; it lasts until what this returns is dropped.
+    /// Begins such a phase, which lasts until the result is dropped.
     pub fn deaf(&self) -> Deaf {
         self.deaf.fetch_add(1, Ordering::Relaxed);
         Deaf(Arc::clone(&self.deaf))
     }
 
-    /// Folders that hold half a result now: whoever ends the process must abandon them ([`record::folder::abandon`]).
+    /// Returns the folders with incomplete results. Before the process ends they must be abandoned
+    /// ([`record::folder::abandon`]).
     pub fn unfinished_folders(&self) -> Vec<PathBuf> {
         self.unfinished.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Says that `folder` is one, until what this returns is dropped.
+    /// Registers `folder` as incomplete until the result is dropped.
     pub(crate) fn unfinished(&self, folder: &Path) -> Unfinished {
         self.unfinished.lock().unwrap_or_else(PoisonError::into_inner).push(folder.to_owned());
         Unfinished { folder: folder.to_owned(), all: Arc::clone(&self.unfinished) }
     }
 }
 
-/// Nobody looks at the flag while it lives.
+/// Guard of a phase that does not poll the flag.
 #[derive(Debug)]
 pub struct Deaf(Arc<AtomicUsize>);
 
@@ -63,7 +64,7 @@ impl Drop for Deaf {
     }
 }
 
-/// A folder holds half a result while it lives.
+/// Guard of a folder with an incomplete result.
 #[derive(Debug)]
 pub(crate) struct Unfinished {
     folder: PathBuf,

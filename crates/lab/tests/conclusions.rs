@@ -1,5 +1,5 @@
-//! What checks conclude from runs in which something went wrong: losses of lossless classes for any cause, buffers that
-//! frames of a switch's own enter, and lossless flows that stand still.
+//! Conclusions of checks about faulty runs: losses of lossless classes for any cause, buffers with frames of the switch
+//! itself, and stalled lossless flows.
 
 mod common;
 
@@ -16,7 +16,7 @@ hosts_per_leaf = 4
 link = { rate = "100Gbps", delay = "1us" }
 "#;
 
-/// The card of H1 pauses its switch for ever, and watchdogs drop what waits for it.
+/// The NIC of H1 pauses its switch for ever, and watchdogs drop the waiting frames.
 const WATCHDOG_DROPS: &str = r#"
 [switch]
 buffer = "4MB"
@@ -64,7 +64,7 @@ fan_in = 3
 size = "2MB"
 "#;
 
-/// Switches notify sources through ports whose outputs decide whom to stop.
+/// Switches notify sources through ports with flow control decided at outputs.
 const NOTIFICATIONS: &str = r#"
 duration = "60us"
 seed = 727007736373
@@ -86,8 +86,8 @@ stride = 3
 size = "100KB"
 "#;
 
-/// A frame that turned lossy waits in class 0 behind a class that never pauses: it holds the lossless account by which
-/// it came, and with it a flow that has another way.
+/// A frame remarked as lossy waits in class 0 behind a class that never pauses. It occupies the lossless account of its
+/// ingress, and so blocks a flow to another output.
 const STARVED: &str = r#"
 duration = "20ms"
 [fabric]
@@ -134,7 +134,7 @@ struct Nothing;
 
 impl Watcher for Nothing {}
 
-/// The summary of `text`, which is the same on two threads and over two ranks.
+/// Returns the summary of `text`, which must be equal on two threads and over two ranks.
 fn run(text: &str, set: &[(&str, &str)]) -> Summary {
     let one = alone::<Nothing>(text, set, 1).0.summary;
     for other in [alone::<Nothing>(text, set, 2), over_ranks(text, set)] {
@@ -147,7 +147,7 @@ fn check<'a>(summary: &'a Summary, name: &str) -> &'a Check {
     summary.checks.iter().find(|check| check.name == name).unwrap()
 }
 
-/// By cause, what class 3 lost.
+/// Returns the losses of class 3, by cause.
 fn lost(summary: &Summary) -> Vec<(&str, u64)> {
     let losses = summary.lossless_losses.iter();
     losses.inspect(|loss| assert!(loss.class == 3 && loss.bytes > 0)).map(|loss| (&*loss.cause, loss.packets)).collect()
@@ -189,7 +189,7 @@ fn frames_of_hosts_that_ignore_xoff_are_lost_frames_of_a_lossless_class() {
     assert!(summary.warnings.iter().any(|it| it.starts_with(warning)), "{:?}", summary.warnings);
 }
 
-/// Without losses the sentence and the key are as ever.
+/// Without losses the text and the key are unchanged.
 #[test]
 fn a_run_without_losses_is_lossless() {
     let summary = run(&["duration = \"1ms\"", LEAF_SPINE, FAILED_LINK].concat(), &[("fail", "[]")]);
@@ -197,7 +197,7 @@ fn a_run_without_losses_is_lossless() {
     assert!(summary.lossless_losses.is_empty() && !summary.to_json().contains("lossless_losses"));
 }
 
-/// Notifications took places of a port that was full: 22 frames where 20 fit. A failure names the node.
+/// Regression: notifications entered a full port, 22 frames where 20 fit. A failure names the node.
 #[test]
 fn notifications_of_switches_ask_for_room_like_any_frame() {
     for kind in ["destination", "florax", "pause-at-output"] {
@@ -208,7 +208,8 @@ fn notifications_of_switches_ask_for_room_like_any_frame() {
     }
 }
 
-/// H1 is stopped at 1.03 ms and sends no frame again, and every check was ok. Under round robin it moves.
+/// Regression: H1 is paused at 1.03 ms and sends no further frame, but every check passed. Under round robin it
+/// continues.
 #[test]
 fn a_lossless_flow_behind_a_starved_queue_is_a_stall() {
     let summary = run(STARVED, &[]);
@@ -229,7 +230,7 @@ fn a_lossless_flow_behind_a_starved_queue_is_a_stall() {
     assert!(summary.checks.iter().all(|check| check.pass), "{:?}", summary.checks);
 }
 
-/// Two senders ignore the output, which stays full and never lets the third go on. FLORAX drops what exceeds its rate.
+/// Two senders ignore the output, which stays full and never releases the third. FLORAX drops frames above its rate.
 #[test]
 fn a_flow_that_hosts_who_ignore_xoff_keep_stopped_is_a_stall() {
     for kind in ["destination", "pause-at-output"] {
@@ -251,7 +252,8 @@ fn a_flow_that_hosts_who_ignore_xoff_keep_stopped_is_a_stall() {
     assert!(check(&run(NONCONFORMING, &[]), "stall").pass);
 }
 
-/// Without a watchdog the card stops for ever all that is behind it. A watchdog drops what waits, so nothing stands.
+/// Without a watchdog the NIC blocks all frames behind it for ever. A watchdog drops the waiting frames, so nothing
+/// stalls.
 #[test]
 fn a_host_that_never_ceases_to_pause_is_a_stall() {
     let text = ["duration = \"2ms\"", LEAF_SPINE, WATCHDOG_DROPS].concat();

@@ -1,4 +1,4 @@
-//! A connection is one object: one 5-tuple, one path, one control, whatever number of messages it carries.
+//! A connection has one 5-tuple, one path and one congestion control state, for any number of messages.
 
 mod common;
 
@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use units::Time;
 use units::random::Stream;
 
-/// A look at the control of a flow.
+/// A sample of the control of a flow.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Look {
     at: Time,
@@ -25,7 +25,7 @@ struct Look {
 struct Seen {
     flows: Vec<FlowRecord>,
     controls: Vec<Look>,
-    /// Time, node, port and bytes of each look at a link that carried some.
+    /// Time, node, port and bytes of each sample of a link with traffic.
     links: Vec<(Time, u32, u16, u64)>,
 }
 
@@ -45,7 +45,7 @@ impl Watcher for Seen {
     }
 }
 
-/// The run of `text` on one thread, and the same on two and over two ranks.
+/// Returns the run of `text` on one thread, after comparing it with two threads and two ranks.
 fn run(text: &str, set: &[(&str, &str)]) -> (Finished, Seen) {
     let one: (Finished, Seen) = alone(text, set, 1);
     for other in [alone::<Seen>(text, set, 2), over_ranks(text, set)] {
@@ -90,12 +90,12 @@ fn alpha_of_a_session_is_updated_each_window_of_every_reply() {
     let (_, seen) = run(SESSION_DCTCP, &[]);
     let alphas: Vec<f64> = seen.controls.iter().filter(|it| it.flow == 3).filter_map(|it| it.alpha).collect();
     let different: BTreeSet<u64> = alphas.iter().map(|alpha| alpha.to_bits()).collect();
-    // Before: one value, 2.28e-10, for all of the reply, and cuts of a byte.
+    // Regression: one value, 2.28e-10, for all of the reply, and reductions by a byte.
     assert!(different.len() > alphas.len() / 2 && alphas.len() > 100, "{} of {}", different.len(), alphas.len());
     assert!(alphas.last().is_some_and(|&alpha| alpha > 0.05), "{alphas:?}");
 }
 
-/// A CUBIC connection is silent for 600 ms between two replies.
+/// A CUBIC connection is idle for 600 ms between two replies.
 const SESSION_CUBIC: &str = r#"
 duration = "3s"
 until = "flows done"
@@ -124,7 +124,7 @@ control = { every = "1ms" }
 fn idle_time_does_not_open_the_window_of_cubic() {
     let (_, seen) = alone::<Seen>(SESSION_CUBIC, &[], 1);
     let windows: Vec<u64> = seen.controls.iter().filter(|it| it.flow == 3).filter_map(|it| it.window_bytes).collect();
-    // Before: 12 segments each 6 ms, from a ssthresh of 117 segments up to 183.
+    // Regression: 12 segments each 6 ms, from a ssthresh of 117 segments up to 183.
     let avoidance = windows.iter().position(|&window| window > 118 * 1460).unwrap_or(windows.len());
     assert!(windows.len() > 100);
     for pair in windows[avoidance..].windows(7) {
@@ -172,7 +172,7 @@ fn a_window_that_a_pause_halves_stays_halved_under_cubic() {
         assert!(later * 10 < windows[at - 1] * 7, "{} -> {} -> {later}", windows[at - 1], windows[at]);
     }
     let (newreno, _) = run(HALVE_CUBIC, &[("host.transport.congestion_control", "\"newreno\"")]);
-    // Before: 302 and 22.
+    // Regression: 302 and 22.
     assert!(cubic.summary.pauses.count < 4 * newreno.summary.pauses.count, "{}", cubic.summary.pauses.count);
 }
 
@@ -198,7 +198,7 @@ reply_size = "100KB"
 requests = 16
 "#;
 
-/// By how many uplinks replies left the leaf of their server, the one that sent most. A leaf has two hosts.
+/// Returns the number of uplinks used by replies at their server's leaf, the one that sent most. A leaf has two hosts.
 fn uplinks(seen: &Seen) -> usize {
     let mut by_port = std::collections::BTreeMap::new();
     let up = seen.links.iter().filter(|link| link.2 >= 2);
@@ -227,7 +227,7 @@ fn a_session_has_one_path() {
     assert!(!finished.summary.requests[0].session, "datagrams have no connections");
 }
 
-/// Three servers answer one client.
+/// Three servers reply to one client.
 const SESSION_DCQCN: &str = r#"
 duration = "40ms"
 until = "flows done"
@@ -253,7 +253,7 @@ control = { every = "5us" }
 
 #[test]
 fn the_rate_of_a_queue_pair_outlasts_its_messages() {
-    // The first look at each reply after the first.
+    // The first sample of each reply after the first.
     let first_rates = |seen: &Seen| {
         let mut known = BTreeSet::new();
         let first = seen.controls.iter().filter(|it| it.flow % 6 >= 3 && it.flow >= 9 && known.insert(it.flow));
@@ -354,7 +354,7 @@ size = "16MB"
 "#;
 
 /// 2 x 7/8 x 16 MB = 28 MB cross from rank 4 to rank 5, in packets of 4096 + 82 bytes over one path of 100 Gbps.
-/// Before: 14 flows over as many paths, 1.5 times as fast.
+/// Regression: 14 flows over as many paths, 1.5 times as fast.
 #[test]
 fn a_ring_takes_as_long_as_one_path_allows() {
     let time = |set: &[(&str, &str)]| {
@@ -382,8 +382,8 @@ fn a_ring_takes_as_long_as_one_path_allows() {
     assert!(four < least && count == Some(4), "{four} ms");
 }
 
-/// No collective operation is faster than the ports allow through which its connections go: 1,000 fabrics and
-/// operations at random, of which the check "collectives" finds none below its bound and many near it.
+/// No collective operation is faster than the ports on its connections' paths allow: for 1,000 random fabrics and
+/// operations the check "collectives" finds none below its bound and many near it.
 #[test]
 fn random_collectives_take_as_long_as_their_ports_need() {
     let mut random = Stream::new(8, 0, 0);
@@ -444,7 +444,7 @@ qps_per_connection = {queue_pairs}
         let (finished, _) = alone::<Seen>(&text, &[], 1);
         let check = finished.summary.checks.iter().find(|check| check.name == "collectives").expect("a check");
         assert!(check.pass, "{text}{}", check.detail);
-        // Go-back-n over several paths of a frame each may not come to an end.
+        // Go-back-n over several paths of a frame each may never complete.
         if !check.judged {
             continue;
         }
@@ -457,7 +457,7 @@ qps_per_connection = {queue_pairs}
     assert!(judged > 900 && near > 300, "{judged} are through, {near} within twice their bound");
 }
 
-/// A message of 8 MB, or as many pieces as `pieces` says, meets a bulk flow.
+/// A message of 8 MB, or `pieces` pieces of it, meets a bulk flow.
 const BROADCAST: &str = r#"
 duration = "40ms"
 [fabric]
@@ -484,7 +484,7 @@ control = { every = "20us" }
 "#;
 
 // [CON2]
-/// Messages without a gap are as one message of their length, in window, alpha and rate.
+/// Messages without a gap behave like one message of their total length, in window, alpha and rate.
 #[test]
 fn messages_without_a_gap_equal_one_long_message() {
     for kind in ["dcqcn", "hpcc", "swift", "timely", "roce", "dctcp-rate", "tcp", "dctcp"] {

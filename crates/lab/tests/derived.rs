@@ -1,5 +1,5 @@
-//! Random scenarios: every share is in [0, 1], and the numbers of `summary.json` are derived once more from the Parquet
-//! tables, by other code than that which made them.
+//! Random scenarios: every share is in [0, 1], and the numbers of `summary.json` are recomputed from the Parquet tables
+//! by independent code.
 
 use lab::{Run, Stop, Way};
 use model::Unwatched;
@@ -26,7 +26,7 @@ impl Drop for Scratch {
     }
 }
 
-/// A small scenario of a little of everything that shares and sums depend on.
+/// Returns a small scenario that covers the inputs of shares and sums.
 fn scenario(number: u64) -> String {
     let mut stream = Stream::new(30, number, purpose("derived"));
     let mut pick = |values: &[&str]| values[stream.below(values.len() as u64) as usize].to_owned();
@@ -90,7 +90,7 @@ fn texts(table: &Table, name: &str) -> Vec<Option<String>> {
     }
 }
 
-/// Every number under a key that is a share.
+/// Collects every number under a key that is a share.
 fn shares(value: &Value, path: &str, found: &mut Vec<(String, f64)>) {
     match value {
         Value::Object(fields) => {
@@ -116,8 +116,8 @@ fn close(what: &str, told: &Value, derived: f64, tolerance: f64) {
     assert!((told - derived).abs() <= tolerance * derived.abs().max(1e-9), "{what}: {told}, derived {derived}");
 }
 
-/// Mean, extremes and quantiles of `values`, in their order, against a distribution in the summary. Quantiles come from
-/// buckets that are 1/128 wide.
+/// Compares mean, extremes and quantiles of `values`, in their order, with a distribution in the summary. Quantiles are
+/// those of buckets 1/128 wide.
 fn distribution(what: &str, told: &Value, mut values: Vec<f64>) {
     if values.is_empty() {
         assert!(told.is_null(), "{what}: {told}");
@@ -168,7 +168,7 @@ fn check_flows(folder: &Path, summary: &Value) {
     }
 }
 
-/// Rows cover the whole run; those of a window are compared where it is the run.
+/// Compares rows with the summary; rows cover the whole run, so windows are compared only if they do.
 fn check_links(folder: &Path, summary: &Value, every: u64) {
     let table = read_table(&folder.join("links.parquet")).unwrap();
     let (at, node, port) = (times(&table, "time_ps"), times(&table, "node"), times(&table, "port"));
@@ -182,7 +182,7 @@ fn check_links(folder: &Path, summary: &Value, every: u64) {
         rates.insert(key, times(&ports, "rate_bps")[row].unwrap());
         by_number.insert((name.clone().unwrap(), key.1), key);
     }
-    // A row covers the time since the sample before, whether or not its port has a row there.
+    // A row covers the time since the preceding sample, even if its port has no row there.
     let simulated = summary["simulated_ps"].as_u64().unwrap();
     let mut busy: BTreeMap<(u64, u64), f64> = BTreeMap::new();
     for row in 0..table.rows {
@@ -211,7 +211,7 @@ fn check_links(folder: &Path, summary: &Value, every: u64) {
     }
 }
 
-/// The period of `links.parquet` in a scenario.
+/// Returns the period of `links.parquet` in a scenario.
 fn links_every(text: &str) -> u64 {
     let line = text.lines().find(|line| line.starts_with("links = ")).unwrap();
     line.split('"').nth(1).unwrap().parse::<units::Time>().unwrap().as_ps()

@@ -47,7 +47,7 @@ transport = { kind = "datagram", frame = "1000B" }
 deadlock = false
 "#;
 
-/// The only acknowledgement of ten packets is lost with the link, which is back before the timeout.
+/// The only acknowledgement of ten packets is lost with the link, which is repaired before the timeout.
 const LOST_LAST_ACKNOWLEDGEMENT: &str = r#"
 duration = "300us"
 [fabric]
@@ -82,7 +82,7 @@ impl Watcher for Seen {
     }
 }
 
-/// The run of `text` on one thread, and the same on two and over two ranks.
+/// Returns the run of `text` on one thread, after comparing it with two threads and two ranks.
 fn run(text: &str, set: &[(&str, &str)]) -> (Finished, Seen) {
     let one: (Finished, Seen) = alone(text, set, 1);
     for other in [alone::<Seen>(text, set, 2), over_ranks(text, set)] {
@@ -106,7 +106,7 @@ fn a_flow_is_complete_when_its_last_byte_has_arrived_though_the_run_ends_before_
     let fct = entry.fct_ns.as_ref().unwrap();
     assert_eq!((fct.count, fct.max), (1, row.fct_ps().unwrap() as f64 / 1e3));
     assert_eq!(flows.fct_ns.as_ref().unwrap().count, completed);
-    // In the whole run, its acknowledgement brings the same instant.
+    // In the whole run, the acknowledgement reports the same time of delivery.
     let (whole, later) = run(DELIVERED_BUT_NOT_ACKNOWLEDGED, &[("duration", "\"10ms\"")]);
     let later = later.flows.iter().find(|row| row.flow == 2).unwrap();
     assert_eq!((later.delivered_ps, whole.summary.flows.unacknowledged), (row.delivered_ps, 0));

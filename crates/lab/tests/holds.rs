@@ -11,7 +11,7 @@ struct Unwatched;
 
 impl Watcher for Unwatched {}
 
-/// A preemptable frame comes 59 us before its gate shuts; an express one waits for the next window.
+/// A preemptable frame arrives 59 us before its gate closes; an express one waits for the next window.
 const BEFORE_A_WINDOW: &str = r#"
 duration = "900us"
 
@@ -47,7 +47,7 @@ frame = "500B"
 class = 7
 "#;
 
-/// Delays of both frames in nanoseconds, on threads and over ranks.
+/// Returns the delays of both frames in nanoseconds, on threads and over ranks.
 fn delays(text: &str) -> [u64; 2] {
     let of = |summary: &Summary| [0, 1].map(|entry| summary.jitter[entry].most_delay_ps / 1000);
     let (one, _) = alone::<Unwatched>(text, &[], 1);
@@ -65,12 +65,12 @@ fn a_preemptable_frame_is_cut_ahead_of_the_express_window() {
     let rest = 300_000 + (8 + 1500 - 591) * 80 + 50;
     let express = 200_000 + 508 * 80 + 50;
     assert_eq!(delays(BEFORE_A_WINDOW), [rest - 20_000, express - 150_000]);
-    // Operations by name are those of the default.
+    // Operations by name equal the default ones.
     let named = BEFORE_A_WINDOW
         .replace("\"200us\" }", "\"200us\", operation = \"set-and-release-mac\" }")
         .replace("\"100us\" }", "\"100us\", operation = \"set-and-hold-mac\" }");
     assert_eq!(delays(&named), [rest - 20_000, express - 150_000]);
-    // Without a hold the frame waits for a time in which it fits.
+    // Without a hold the frame waits for a window that it fits.
     let set = named.replace("set-and-release-mac", "set-gate-states").replace("set-and-hold-mac", "set-gate-states");
     assert_eq!(delays(&set), [300_000 + 1508 * 80 + 50 - 20_000, express - 150_000]);
 }

@@ -1,4 +1,4 @@
-//! A comparison of runs that end before their flows do must not declare an order that the complete runs contradict.
+//! A comparison of runs with unfinished flows must not declare an order that complete runs contradict.
 
 use lab::{Comparison, Override, Source, Stop, metrics, vary};
 use serde_json::Value;
@@ -33,7 +33,7 @@ const PAIRS: usize = 200;
 /// Metrics that are statistics of flows.
 const OF_FLOWS: [&str; 4] = ["fct", "slowdown", "jain", "goodput"];
 
-/// The JSON of a comparison of two controls under two seeds.
+/// Returns the JSON of a comparison of two controls under two seeds.
 fn compared(controls: [&str; 2], load: f64, duration_us: u64) -> Value {
     let source = Source::Text { text: SCENARIO.to_owned(), name: "pair.toml".to_owned() };
     let set = |key: &str, value: String| Override { key: key.to_owned(), value };
@@ -47,7 +47,7 @@ fn compared(controls: [&str; 2], load: f64, duration_us: u64) -> Value {
     comparison.json(&rows, &metrics)
 }
 
-/// By metric, the sign of the second column's difference to the first where the comparison declares one.
+/// Returns, by metric, the sign of the second column's difference to the first, if the comparison declares one.
 fn declared(value: &Value) -> Vec<(String, Option<bool>)> {
     let [first, second] = [0, 1].map(|at| value["groups"][at]["metrics"].as_object().unwrap().clone());
     let sign = |(name, of): (&String, &Value)| {

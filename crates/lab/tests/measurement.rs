@@ -43,7 +43,7 @@ fn run(text: &str, set: &[(&str, &str)]) -> (Summary, Seen) {
     (summary, seen)
 }
 
-/// A port of 1 Gbps sends frames of 9000 B, each longer than seven samples apart, for the whole run.
+/// A port of 1 Gbps sends frames of 9000 B for the whole run; each takes longer than seven sampling intervals.
 const LONG_FRAMES: &str = r#"
 duration = "40us"
 [fabric]
@@ -89,7 +89,7 @@ links = { every = "5us" }
 "#;
     let (summary, seen) = run(text, &[]);
     assert_eq!(summary.links.busiest[0].utilisation, 1.0);
-    // 5 us at 1 Mbps are less than a byte: the port is busy all the same, and the bytes add up.
+    // 5 us at 1 Mbps are less than a byte: the port is still busy, and the sum of the bytes is correct.
     assert_eq!(seen.links.iter().map(|row| row.4).collect::<Vec<_>>(), [1.0; 4]);
     assert_eq!(seen.links.iter().map(|row| row.3).sum::<u64>(), Rate::from_mbps(1).bytes_in(Time::from_us(20)));
 }
@@ -169,7 +169,7 @@ fn a_port_is_paused_once_however_many_classes_stop() {
     let (pfc, _) = run(PAUSED, &[("switch.flow_control", pfc)]);
     let (ports, classes) = (paused_ps(&pause, "H1"), paused_ps(&pfc, "H1"));
     assert!(ports < 10_000_000_000 && ports > 4_000_000_000, "{ports} ps of 10 ms");
-    // The same accounts and thresholds: the same pauses.
+    // Equal accounts and thresholds give equal pauses.
     assert_eq!(ports, classes);
 }
 
@@ -204,7 +204,7 @@ class = 3
     let (summary, _) = run(text, &[]);
     assert!(summary.pauses.total_ps > 1_000_000_000);
     assert_eq!(paused_ps(&summary, "H1"), 0);
-    // The warm-up in the middle of the pauses: both parts make up the whole.
+    // A warm-up that ends during the pauses: both parts add up to the whole.
     let (all, _) = run(text, &[("measure.warm_up", "0s")]);
     let (late, _) = run(text, &[("measure.warm_up", "3ms")]);
     let (early, _) = run(text, &[("measure.warm_up", "0s"), ("measure.end", "3ms")]);
@@ -241,9 +241,9 @@ frame = "1000B"
     assert!((longest.lengths.mean_bytes - exact).abs() < 1e-6 * exact, "{} {exact}", longest.lengths.mean_bytes);
     assert!((lengths.all.mean_bytes * 9.0 - exact).abs() < 1e-6 * exact);
     assert!((exact - 2284.8).abs() < 0.1, "{exact}");
-    // Eight frames come at once, and the first of them leaves at once: seven wait.
+    // Eight frames arrive at once, and the first of them leaves at once: seven wait.
     assert_eq!(longest.lengths.max_bytes, 7000);
-    // The queue is 7, 6, ... 1 frames long for 0.816 us each, and empty for the rest of 10 us: by buckets of 1/128.
+    // The queue is 7, 6, ... 1 frames long for 0.816 us each, and empty for the rest of 10 us; buckets are 1/128 wide.
     let Lengths { p50_bytes, p95_bytes, p99_bytes, .. } = longest.lengths;
     for (told, exact) in [(p50_bytes, 1000), (p95_bytes, 7000), (p99_bytes, 7000)] {
         assert!(u64::abs_diff(told, exact) * 128 <= exact, "{:?}", longest.lengths);
@@ -294,7 +294,7 @@ kind = "pairs"
 pairs = [["H1", "H3"]]
 size = "1MB"
 "#;
-    // The baseline shares the frames evenly. A flow is late by the frames that one link carries beyond its half.
+    // The baseline divides the frames evenly. A flow is late by the frames that one link carries beyond its half.
     for spread in ["packet", "path"] {
         let (_, seen) = run(parallel, &[("routing.spread", spread), ("record.links.every", "100us")]);
         let mut uplinks: BTreeMap<u16, u64> = BTreeMap::new();
@@ -379,7 +379,7 @@ frame_deviation = "600B"
         for seed in ["1", "2", "3", "4"] {
             let (summary, seen) = run(text, &[("seed", seed), ("routing.spread", spread)]);
             assert_eq!(summary.warnings, [""; 0]);
-            // All frames of the one burst wait at the host: the flow is as fast as it could be.
+            // All frames of the one burst wait at the host, so the flow has its minimum time.
             assert_eq!(seen.flows[0].delivered_ps.unwrap(), seen.flows[0].alone_ps, "{spread} {seed}");
         }
     }

@@ -1,11 +1,11 @@
-//! One simulation over several ranks: its folder is that of one process, byte for byte, whatever mechanism runs.
+//! One simulation over several ranks gives the folder of one process, byte for byte, with every mechanism.
 //!
 //! ```text
 //!   scenario --- one process ---------> folder A
-//!            \-- rank 0, rank 1, ... -> folder B       A = B, but for timing.json
+//!            \-- rank 0, rank 1, ... -> folder B       A = B, except timing.json
 //! ```
 //!
-//! The ranks are threads here that send each other letters, the same bytes as by MPI.
+//! The ranks are threads here, which exchange the bytes that MPI would carry.
 
 use lab::{Finished, LabError, Override, Run, Stop, Way};
 use model::{Ranks, Unwatched, Watcher, in_one_process};
@@ -14,10 +14,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use units::Time;
 
-/// A scenario of the examples, how long it is run here, and what is changed about it.
+/// An example scenario, its duration here, and changes.
 type Case = (&'static str, &'static str, &'static [(&'static str, &'static str)]);
 
-/// Whatever can be written down beside what the scenario asks for.
+/// All optional records.
 const EVERYTHING: &[(&str, &str)] = &[
     ("record.queues", "{ every = \"20us\" }"),
     ("record.links", "{ every = \"30us\" }"),
@@ -31,7 +31,7 @@ const EVERYTHING: &[(&str, &str)] = &[
 const TRACE: (&str, &str) = ("record.trace", "{ until = \"60us\" }");
 const NO_WARM_UP: (&str, &str) = ("measure.warm_up", "\"100us\"");
 
-/// Every kind of mechanism that frames or views of the whole network have to do with.
+/// Every kind of mechanism that affects frames or views of the whole network.
 const QUICK: &[Case] = &[
     // PFC, DCQCN, a trace of everything.
     ("incast-pfc", "300us", &[TRACE]),
@@ -40,18 +40,18 @@ const QUICK: &[Case] = &[
     ("credits", "300us", &[]),
     ("pause-storm", "1ms", &[]),
     ("link-failure", "500us", &[]),
-    // Frames that turn around, or lose their payload and come back.
+    // Frames that bounce, or are trimmed and returned.
     ("pabo-incast", "1ms", &[TRACE]),
     ("trim-shared-buffer", "300us", &[TRACE]),
     ("ndp-incast", "300us", &[TRACE]),
-    // Frames that carry more than themselves.
+    // Frames with telemetry.
     ("hpcc", "400us", &[TRACE]),
     ("hpcc-star", "400us", &[]),
-    // Flows held by others, marks, notifications of switches.
+    // Held flows, marks, notifications of switches.
     ("florax", "2ms", &[NO_WARM_UP, TRACE]),
     ("qcn", "1ms", &[NO_WARM_UP]),
     ("eccp", "1ms", &[NO_WARM_UP]),
-    // Flows that wait for others, at other hosts.
+    // Flows that depend on others, at other hosts.
     ("collectives", "5ms", &[("until", "\"flows done\"")]),
     ("closed-loop", "300us", &[]),
     ("tcp-dumbbell", "20ms", &[("measure.warm_up", "\"2ms\"")]),
@@ -59,12 +59,12 @@ const QUICK: &[Case] = &[
     ("tsn-gates", "1ms", &[]),
     ("tsn-preemption", "1ms", &[]),
     ("tsn-cyclic", "1ms", &[]),
-    // A row, whose ends do not write to each other.
+    // A row, whose ends do not exchange letters.
     ("parking-lot", "1ms", &[NO_WARM_UP]),
     ("leaf-spine", "800us", &[("measure.warm_up", "\"200us\""), ("measure.end", "\"600us\"")]),
 ];
 
-/// The rest.
+/// The other examples.
 const MORE: &[Case] = &[
     ("all-reduce", "1ms", &[TRACE]),
     ("dctcp-rate", "1ms", &[]),
@@ -93,14 +93,14 @@ fn read(case: &Case, threads: usize) -> Run {
     run
 }
 
-/// The files of a result but for what depends on the machine.
+/// Returns the files of a result, without data that depends on the machine.
 fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let named = |path: PathBuf| {
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
         let mut bytes = std::fs::read(&path).unwrap();
         if name == "tidegate.sha256" {
-            // It lists the hash of every file, that of timing.json among them.
+            // It lists the hash of every file, including timing.json.
             let text = String::from_utf8(bytes).unwrap();
             bytes = text.lines().filter(|line| !line.ends_with("timing.json")).collect::<String>().into_bytes();
         }
@@ -115,7 +115,7 @@ fn place(name: &str) -> PathBuf {
     folder
 }
 
-/// What each of `count` ranks says of its part of the run that `read` gives it.
+/// Returns the result of `each` for each of `count` ranks.
 fn over<R: Send>(count: usize, each: impl Fn(Arc<dyn Ranks>) -> R + Sync) -> Vec<R> {
     std::thread::scope(|scope| {
         let each = &each;
@@ -130,7 +130,7 @@ fn over_ranks(count: usize, target: &Path, read: impl Fn() -> Run + Sync, seed: 
         let mut run = read();
         run.over(ranks);
         let mut begun = run.begin(folder, &Stop::default()).unwrap();
-        // A network as small as these would run on one thread.
+        // Networks as small as these would run on one thread otherwise.
         seed.into_iter().for_each(|seed| begun.simulation().draw_threads(seed));
         begun.run(&mut Unwatched);
         begun.finish(&mut Unwatched, Way::default()).unwrap()
@@ -171,7 +171,7 @@ fn folders_of_ranks_are_those_of_one_process() {
     hold_against_one_process(QUICK, &[(2, 1), (3, 2)]);
 }
 
-/// All examples, every way: minutes.
+/// All examples in all variants; takes minutes.
 #[test]
 #[ignore = "long: scripts/ranks.sh runs it"]
 fn folders_of_ranks_are_those_of_one_process_in_every_way() {
@@ -180,7 +180,7 @@ fn folders_of_ranks_are_those_of_one_process_in_every_way() {
     hold_against_one_process(MORE, &ways);
 }
 
-/// Wants an end after some looks.
+/// Ends the run after some calls.
 struct Impatient(u32);
 
 impl Watcher for Impatient {
@@ -197,7 +197,7 @@ fn the_first_rank_ends_a_run_where_one_process_would() {
     let alone = read(&CASE, 1).produce(None, &mut Impatient(7), Way::default(), &Stop::default()).unwrap().summary;
     assert!(alone.partial && alone.packet_hops > 0);
     let found = over(3, |ranks| {
-        // The others are not asked: they would want an end at once.
+        // Only the watcher of the first rank is called; the others would end the run at once.
         let mut watcher = Impatient(if ranks.rank() == 0 { 7 } else { 1 });
         let mut run = read(&CASE, 1);
         run.over(ranks);

@@ -6,7 +6,7 @@
   };
   const mode = () => document.documentElement.dataset.theme === "dark" ? "dark" : "light";
   const colorOf = (index) => PALETTE[mode()][index % PALETTE.light.length];
-  // Colours are asked for many times a figure, and change with the theme alone.
+  // Colours are needed often per figure, and change only with the theme.
   const styles = new Map();
   document.addEventListener("theme", () => styles.clear());
   const styleOf = (name) => {
@@ -42,7 +42,7 @@
     try {
       await navigator.clipboard.writeText(text);
     } catch {
-      // A page from a file may not use the clipboard: the old way.
+      // A page from a file may not use the clipboard API: use the deprecated command.
       const area = element("textarea");
       area.value = text;
       document.body.append(area);
@@ -84,8 +84,8 @@
     return found;
   };
 
-  // Quantities: units of each kind with the number of raw values that make one, the smallest first. What figures are
-  // given is in the unit that the kind is called by.
+  // Quantities: units of each kind, with the number of raw values per unit, ascending. Values of figures are in the unit
+  // that gives the kind its name.
   const UNITS = {
     us: [[1e-3, "ns"], [1, "us"], [1e3, "ms"], [1e6, "s"]],
     ns: [[1, "ns"], [1e3, "us"], [1e6, "ms"], [1e9, "s"]],
@@ -104,7 +104,7 @@
     const rounded = Number(value.toPrecision(places));
     return Math.abs(rounded) >= 1e15 || Math.abs(rounded) < 1e-6 ? String(rounded) : rounded.toLocaleString("en-US", { maximumFractionDigits: 12 });
   };
-  // A value with its unit, in so many digits; whole numbers that have no unit in all of theirs.
+  // A value with its unit, in a number of digits; whole numbers without unit in full.
   const quantity = (kind, value, places = 4) => {
     if (value === null || value === undefined || Number.isNaN(value)) return "-";
     const [factor, name] = unitOf(kind, value);
@@ -112,7 +112,7 @@
     return value === 0 ? `0 ${(UNITS[kind].find(([one]) => one === 1) || UNITS[kind][0])[1]}` : `${bare(value / factor, places)} ${name}`;
   };
   const amount = (kind, value) => value === null || value === undefined ? null : { text: quantity(kind, value), csv: value };
-  // Ticks of an axis in one unit, with as many digits as tell them apart.
+  // Ticks of an axis in one unit, with as many digits as distinguish them.
   const tickTexts = (kind, values) => {
     const known = values.filter((value) => value !== null && value !== undefined);
     const [factor, name] = unitOf(kind, known.reduce((most, value) => Math.max(most, Math.abs(value)), 0));
@@ -121,7 +121,7 @@
     return values.map((value) => value === null || value === undefined ? "" : value === 0 ? "0" : `${(value / factor).toLocaleString("en-US", { maximumFractionDigits: places })}${name ? ` ${name}` : ""}`);
   };
 
-  // A table that copies out as CSV: a cell is a value, or what it says (`text`), what it is in the file (`csv`), and how it looks.
+  // A table with CSV export: a cell is a value, or has a text (`text`), a value in the file (`csv`), and a style.
   const table = (head, rows) => {
     const cell = (value) => {
       const mark = value && value.mark;
@@ -148,7 +148,7 @@
     document.addEventListener("theme", () => { swatch.style.background = color(); });
     return element("span", { class: "said" }, swatch, text);
   };
-  // A command for a terminal, that copies.
+  // A command for a terminal, with a copy button.
   const command = (...words) => {
     const quoted = words.map((word) => /^[A-Za-z0-9_@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);
     const button = element("button", { type: "button", class: "copy", title: "Copy the command" }, "Copy");

@@ -1,19 +1,19 @@
-  // Figures, drawn by uPlot. A figure has lines, or marks that it draws itself with a pen that takes values of both axes:
-  // the same marks go onto the canvas and into the SVG that a reader saves.
+  // Figures, drawn by uPlot. A figure has lines, or marks that it draws itself with a pen in values of both axes:
+  // the marks go onto the canvas and into the saved SVG.
   //
-  //   title, caption            what it shows, and what the upright axis is
-  //   x: { kind, time, log, names, full, at }   unit of values; whether it is the time that figures share; names of whole numbers;
-  //                             its ends, and where its ticks are
-  //   y: { kind, log, names, most }         the same upright; names of rows, from the top
-  //   lines: [{ name, x, y, dots }], step   "mean": a value holds since the one before it; "cdf": until the next
-  //   marks(pen), read(x, y)    what it draws itself, and what it says of the place under the cursor
+  //   title, caption            title, and label of the vertical axis
+  //   x: { kind, time, log, names, full, at }   unit of values; whether it is the shared time axis; names of whole numbers;
+  //                             its range, and positions of its ticks
+  //   y: { kind, log, names, most }         as for x, vertical; names of rows, from the top
+  //   lines: [{ name, x, y, dots }], step   "mean": a value applies since the one before it; "cdf": until the next
+  //   marks(pen), read(x, y)    marks of its own, and the text for the position under the cursor
   const NARROW = 560;
-  // Asked for before a figure stands anywhere; looked up once, for to ask lays out the whole page.
+  // Measured before figures are in the page, and only once, as a measurement lays out the whole page.
   let widthOfMain = 0;
   window.addEventListener("resize", () => { widthOfMain = 0; });
   const mainWidth = () => (widthOfMain ||= main.clientWidth || 1100);
 
-  // The time that figures share: zoomed together, one cursor, and the instant of the replay.
+  // Figures over time are zoomed together, with one cursor and the time of the replay.
   const clock = { plots: new Set(), range: null, now: null, seek: null };
   const full = () => [0, Math.max(1e-9, ...(DATA.runs || []).map((run) => run.summary.simulated_ps / 1e6))];
   const ofClock = () => {
@@ -24,7 +24,7 @@
     clock.range = range;
     for (const one of ofClock()) one.zoom(range || full());
   };
-  // The instant that the replay shows, in us, in every figure over time.
+  // The time shown by the replay, in us, in every figure over time.
   const markNow = (us) => {
     clock.now = us;
     for (const one of ofClock()) if (one.seen) one.mark();
@@ -60,7 +60,7 @@
       return [low, high];
     };
 
-    // Points at one place are one: the last of a share, the one furthest from nothing of others.
+    // Points at one position are one: the last of a distribution, else the one furthest from zero.
     const distinct = (line) => {
       const [xs, ys] = [[], []];
       line.x.forEach((at, i) => {
@@ -73,7 +73,7 @@
     const [low, high] = whole();
     const data = uPlot.join([[[low, high], [undefined, undefined]], ...points]);
 
-    // The greatest and least of what is in view, the points beside it included.
+    // The maximum and minimum of the visible part, including the adjacent points.
     let view = [low, high];
     const rangeY = () => {
       if (y.names) return [-0.5, y.names.length - 0.5];
@@ -142,7 +142,7 @@
         } : {
           ...(y.log ? { splits: (_, _axis, from, to) => decades(from, to), filter: (_, splits) => splits } : { space: 42 }),
           values: (_, splits) => y.log ? splits.map((value) => quantity(y.kind, value)) : tickTexts(y.kind, splits),
-          // Figures over time stand below each other: their plots begin alike.
+          // Figures over time are aligned below each other at the left edge.
           size: (_, texts) => Math.max(x.time && !spec.bare ? 64 : 34, 14 + Math.max(0, ...(texts || []).map(textWidth))),
         }),
       },
@@ -170,7 +170,7 @@
     const reset = () => { if (x.time) zoomTime(null); else self.zoom(whole()); };
     const pathOf = step ? uPlot.paths.stepped({ align: step === "mean" ? -1 : 1 }) : uPlot.paths.linear();
 
-    // What the pen writes on: the canvas, in its own pixels.
+    // The pen's target: the canvas, in its own pixels.
     const canvasPen = (u) => {
       const context = u.ctx, ratio = uPlot.pxRatio, { left, top, width, height } = u.bbox;
       const px = (value) => Math.max(left, Math.min(left + width, u.valToPos(value, "x", true)));
@@ -210,7 +210,7 @@
       u.ctx.restore();
     };
 
-    // What is under the cursor: by each line in the legend, or as the figure says.
+    // Values under the cursor: of each line in the legend, or a text of the figure.
     const tell = (u) => {
       if (!self.seen) return;
       const off = !(u.cursor.left >= 0);
@@ -227,7 +227,7 @@
       const [xs, ys] = [u.data[0], u.data[index]];
       if (index < 2) return idx;
       const [own] = points[index - 2];
-      // A line that has not begun, or is over, has no value.
+      // A line has no value before its begin and after its end.
       if (!own.length || value < own[0] - 1e-9 || (step !== "cdf" && value > own.at(-1) + 1e-9)) return null;
       if (!step) return nearest(ys, idx);
       const by = step === "mean" ? 1 : -1;
@@ -278,7 +278,7 @@
       u.redraw(false, true);
     };
     document.addEventListener("theme", themed);
-    // A new size within the callback would be a change that the observer cannot report any more.
+    // A resize within the callback would be a change that the observer cannot report any more.
     const watch = new ResizeObserver(() => requestAnimationFrame(() => {
       if (box.isConnected && box.clientWidth) { self.placed = true; self.fit(); if (x.time) self.mark(); }
     }));
@@ -289,14 +289,14 @@
     all.add(self);
     made.plot = self;
     self.redraw = () => u.redraw(true, true);
-    // A figure whose rows or marks change.
+    // A figure with variable rows or marks.
     self.again = () => { u.setSize(size()); u.redraw(true, true); };
     self.zoom((x.time && clock.range) || whole());
     return made;
   };
   const all = new Set();
 
-  // On paper: light, and as wide as the page.
+  // Print: light theme, and page width.
   const PAPER = 700;
   let before = null;
   const onPaper = (paper) => {
@@ -314,7 +314,7 @@
   window.addEventListener("beforeprint", () => onPaper(true));
   window.addEventListener("afterprint", () => onPaper(false));
 
-  // The figure as it stands, as vectors for a paper.
+  // The figure as a vector graphic.
   const svgOf = ({ title, caption, x = {}, y = {}, step, marks }, lines, points, hidden, u) => {
     const height = Math.max(300, y.names ? u.height + 40 : 340), width = 900;
     const names = y.names ? Math.min(230, 14 + Math.max(...y.names.map(textWidth))) : 66;

@@ -1,5 +1,5 @@
-  // The replay: the fabric, and what its links, queues and pauses did over time. A frame is a stretch of the run; the
-  // page holds of every port the changes from frame to frame.
+  // The replay: the fabric and the activity of its links, queues and pauses over time. A frame is an interval of the run;
+  // the page contains the changes of every port from frame to frame.
   const LEVELS = 10;
   const LOADS = {
     light: ["#bcd3ea", "#a3c4e2", "#88b4da", "#6ca2d1", "#508fc6", "#377bb9", "#2266a8", "#125192", "#0a3c78", "#06285a"],
@@ -9,7 +9,7 @@
   const PATH = { light: "#00875a", dark: "#3fe0a6" };
   const EVENT_WORDS = { dropped: ["×", "dropped"], trimmed: ["t", "trimmed"], bounced: ["b", "bounced"], detoured: ["d", "detoured"] };
 
-  // Rows of values by place, as the report packs them: changes as LEB128, differences as zigzag.
+  // Rows of values by index, in the encoding of the report: changes as LEB128, differences as zigzag.
   const unpacked = (part, frames) => {
     const text = atob(part.data);
     const rows = new Map();
@@ -40,7 +40,7 @@
     return rows;
   };
 
-  // A few lines over the whole run, with a mark at the frame that is shown; a column of pixels keeps the least and the most.
+  // A few lines over the whole run, with a mark at the shown frame; a column of pixels keeps the minimum and the maximum.
   const strip = ({ lines, frames, height, seek }) => {
     const canvas = element("canvas", { class: "strip", style: `height:${height}px` });
     const cursor = element("div", { class: "cursor" });
@@ -92,7 +92,7 @@
     };
     box.addEventListener("pointerdown", (event) => { box.setPointerCapture(event.pointerId); at(event); });
     box.addEventListener("pointermove", (event) => { if (event.buttons) at(event); });
-    // While it plays, numbers change a few times a second: nobody reads them faster, and text costs more than a line.
+    // During playback numbers change a few times per second: faster is unreadable, and text costs more than a line.
     const show = (frame, quiet) => {
       cursor.style.transform = `translateX(${((frame + 0.5) / frames * wide).toFixed(1)}px)`;
       if (!quiet) for (const { line, text } of said) text.textContent = `${line.name} ${line.said(line.row[frame])}${line.scaled ? ` (most ${line.said(line.most)})` : ""}`;
@@ -101,7 +101,7 @@
   };
 
   const percent = (thousandths) => thousandths > 0 && thousandths < 1 ? "<0.1 %" : `${Number((thousandths / 10).toFixed(1))} %`;
-  // Four hundred looks make a run, at a round time apart.
+  // Four hundred steps per run, rounded to a round interval.
   const everyOf = (endPs) => {
     const rough = Math.max(1, endPs / 4e8), power = 10 ** Math.floor(Math.log10(rough));
     const us = [1, 2, 5, 10].map((factor) => factor * power).find((found) => found >= rough);
@@ -121,7 +121,7 @@
     const count = nodes.name.length, none = new Float32Array(frames);
     const get = (part) => packed[part] ? unpacked(packed[part], frames) : null;
     const loads = get("links"), queues = get("queues");
-    // A run in which nobody was told to pause needs no room for it.
+    // A run without pauses needs no row for them.
     const pauses = summary.pauses.count > 0 ? get("pauses") : null;
     const events = (packed.events || []).map(([kind, part]) => [kind, unpacked(part, frames)]).filter(([, rows]) => rows.size);
     const rowOf = (rows, place) => (rows && rows.get(place)) || none;
@@ -139,14 +139,14 @@
     const timeOf = (ps) => (ps / unitPs).toLocaleString("en-US", { minimumFractionDigits: decimals, maximumFractionDigits: decimals });
     const spanOf = (frame) => `${timeOf(frame * packed.step_ps)} to ${timeOf(Math.min(packed.end_ps, (frame + 1) * packed.step_ps))} ${unit}`;
 
-    // A link is drawn once, or as a lane in each direction where there is room.
+    // A link is one line, or one lane per direction if there is space.
     const links = ports.back.map((back, port) => [port, back]).filter(([port, back]) => port < back);
     const lanes = links.length <= 320;
-    // So many lines hide each other: they are thin, and a choice dims those of others.
+    // Many lines hide each other: they are thin, and a selection dims the others.
     const dense = links.length > 1500;
     const lonely = (port) => layout.stacked && nodes.host[ports.node[port]];
     const lines = links.filter(([a, b]) => !lonely(a) && !lonely(b)).flatMap(([a, b]) => lanes ? [[a], [b]] : [[a, b]]);
-    // Under its cell, a stacked host has no line: the cell takes the colour.
+    // The link of a stacked host is below its cell: the cell takes the colour.
     const cells = [];
     nodes.host.forEach((host, node) => { if (host) cells.push([node, own[node].flatMap((port) => [port, ports.back[port]])]); });
     const switches = [];
@@ -159,7 +159,7 @@
       return found;
     };
 
-    // The cycle that the summary names: each of its ports waits for the next.
+    // The cycle of the summary: each of its ports waits for the next.
     const lit = new Set();
     const { deadlock } = summary;
     const named = new Map(nodes.name.map((name, node) => [name, node]));
@@ -191,7 +191,7 @@
     const panel = element("div", { class: "panel" });
     const legend = element("div", { class: "keys" });
 
-    // What all of the fabric does: where it is worth to look.
+    // Sums over the whole fabric, to find times of interest.
     const sums = { load: new Float32Array(frames), queue: new Float32Array(frames), paused: new Float32Array(frames) };
     for (const row of loads ? loads.values() : []) for (let at = 0; at < frames; at += 1) sums.load[at] += row[at] / ports.node.length;
     for (const row of queues ? queues.values() : []) for (let at = 0; at < frames; at += 1) sums.queue[at] = Math.max(sums.queue[at], row[at]);
@@ -265,7 +265,7 @@
     };
     let style = null;
 
-    // What does not change from frame to frame is drawn once.
+    // Static elements are drawn once.
     const drawStill = () => {
       style = styled();
       still = document.createElement("canvas");
@@ -284,7 +284,7 @@
         context.lineTo(ends[at + 2], ends[at + 3]);
       }
       context.stroke();
-      // Names where they fit, on a layer of their own above all that moves.
+      // Names, if they fit, on a layer above all moving elements.
       names.width = canvas.width;
       names.height = canvas.height;
       const above = names.getContext("2d");
@@ -294,7 +294,7 @@
       above.strokeStyle = style.card;
       above.lineWidth = 3;
       above.lineJoin = "round";
-      // A coarse grid of what is taken: nodes first, then names of switches, then those of hosts.
+      // A coarse grid of occupied cells: nodes first, then names of switches, then those of hosts.
       const CELL = 5, taken = new Set();
       const area = (x1, y1, x2, y2, each) => {
         for (let across = Math.floor(x1 / CELL); across <= Math.floor(x2 / CELL); across += 1) {
@@ -337,7 +337,7 @@
       context.drawImage(still, 0, 0);
       context.scale(ratio, ratio);
       const { x, y, w, h, ends } = place;
-      // Links by load: the fuller, the darker (or brighter) and the wider.
+      // Links by load: the higher, the darker (or brighter) and the wider.
       const stroked = (rows, one, colors) => {
         for (let at = 0; at < LEVELS; at += 1) buckets[at].length = 0;
         for (let at = 0; at < rows.length; at += 1) {
@@ -348,7 +348,7 @@
           if (!buckets[at].length) continue;
           context.strokeStyle = context.fillStyle = colors[at];
           context.lineWidth = lanes ? 1.6 + 0.25 * at : dense ? 0.4 + 0.07 * at : 0.8 + 0.12 * at;
-          // Lines one by one: a browser draws many that cross as one path more slowly.
+          // Lines one by one: browsers draw many crossing lines in one path more slowly.
           for (const line of rows === lineRows ? buckets[at] : []) {
             context.beginPath();
             one(line);
@@ -373,7 +373,7 @@
           context.stroke();
         });
       }
-      // Queues at the port that they wait at, along the link.
+      // Queues at their port, along the link.
       if (lanes && longest > 0) {
         context.strokeStyle = style.queue;
         context.lineWidth = 5;
@@ -389,7 +389,7 @@
         });
         context.stroke();
       }
-      // Pauses: dashes over the link, and a bar where the sender is stopped.
+      // Pauses: dashes over the link, and a bar at the paused sender.
       context.strokeStyle = style.pause;
       context.lineWidth = lanes ? 2.4 : dense ? 1.2 : 1.6;
       context.setLineDash([5, 4]);
@@ -412,7 +412,7 @@
         }
       }
       context.stroke();
-      // Hosts: their cell has the colour of their link; switches: their longest queue fills them.
+      // Hosts: the cell has the colour of the link; switches: filled by the longest queue.
       context.fillStyle = style.line;
       context.beginPath();
       for (const [node] of cells) box(context, node, 0);
@@ -437,7 +437,7 @@
         const full = Math.max(1.2, (h[node] - 1) * share);
         context.fillRect(x[node] - w[node] / 2 + 0.5, y[node] + h[node] / 2 - 0.5 - full, w[node] - 1, full);
       }
-      // What happened to traced frames, beside their node.
+      // Events of traced frames, beside their node.
       context.font = "bold 12px system-ui, sans-serif";
       context.textAlign = "left";
       events.forEach(([kind, rows], at) => {
@@ -447,7 +447,7 @@
           context.fillText(`${EVENT_WORDS[kind][0]}${row[frame] > 1 ? row[frame] : ""}`, x[node] + w[node] / 2 + 2, y[node] + 4 + 11 * at);
         }
       });
-      // A deadlock, from the instant at which it closed.
+      // A deadlock, from the time at which the cycle closed.
       if (lit.size && (frame + 1) * packed.step_ps >= deadlock.closed_ps) {
         context.strokeStyle = context.fillStyle = style.locked;
         context.lineWidth = 4;
@@ -510,7 +510,7 @@
       show();
     };
 
-    // What is chosen, beside the fabric.
+    // The selection, beside the fabric.
     const series = (title, list) => {
       const known = list.filter((line) => line.row);
       if (!known.length) return null;
@@ -532,8 +532,8 @@
       pauses || !summary.pauses.count ? null : notRecorded("record.pauses", "true", `${digits(summary.pauses.count)} pauses were sent, and where was`),
       packed.events || !happened() ? null : notRecorded("record.trace", "{}", `${digits(happened())} packets were dropped, trimmed or turned, and when was`),
     ];
-    // Who stops a port at the frame that is shown: from the port on to the longest queue of who paused it, and on while
-    // that is paused itself.
+    // The cause of a pause at the shown frame: from the port to the longest queue of the node that paused it,
+    // and further while that port is paused itself.
     const stopped = (port) => rowOf(pauses, port)[frame] > 0;
     const toward = (port) => `${nameOf(port)} towards ${peerOf(port)}`;
     const chain = (port) => {
@@ -555,7 +555,7 @@
     const traced = Boolean(packed.events);
     const asks = (option, value) => traced ? command("tidegate", "why", run.folder, option, value)
       : element("p", { class: "note" }, "tidegate why tells the whole story of a run with ", setting("record.trace", "{}"), ".");
-    // Why a port stands still, for those of these ports that ever do.
+    // Causes of pauses, for those of these ports that are paused at any time.
     const why = (some) => {
       const told = some.filter((port) => rowOf(pauses, port).some((share) => share > 0));
       const held = told.length ? [] : some.filter((port) => rowOf(queues, port).some((length) => length > 0)).slice(0, 1);
@@ -627,14 +627,14 @@
       ];
     };
 
-    // Flows: a list that a filter narrows; one that is chosen lights up its path.
+    // Flows: a list with a filter; the selected flow highlights its path.
     const { flows } = run;
     const hosts = nodes.host.map((host, node) => host ? node : -1).filter((node) => node >= 0);
     const hostName = (host) => hosts[host] === undefined ? `host ${host}` : nodes.name[hosts[host]];
     const between = (flow) => `${hostName(flow.hosts[0])} to ${hostName(flow.hosts[1])}`;
     const sizeOf = (flow) => flow.bytes > 1e18 ? "endless" : bytes(flow.bytes);
     const labelOf = (flow) => flows.labels[flow.label] || "";
-    // Every shortest way from one host to the other, as far as links tell.
+    // Every shortest path from one host to the other over the links of the fabric.
     const shortest = ([from, to]) => {
       const far = new Int32Array(count).fill(-1);
       const found = new Set();
@@ -669,7 +669,7 @@
       const fill = () => {
         const words = filter.value.toLowerCase().split(/\s+/).filter(Boolean);
         wantedFlows = filter.value;
-        // A number is that of a flow; other words begin the name of a host or a word of the label.
+        // A number selects a flow; other words match the begin of a host's name or of a word of the label.
         const told = (flow) => [...flow.hosts.map(hostName), ...labelOf(flow).split(" "), "flow"].map((text) => text.toLowerCase());
         const fits = (flow) => words.every((word) => /^\d+$/.test(word) ? String(flow.flow) === word : told(flow).some((text) => text.startsWith(word)));
         const found = words.length ? flows.list.filter(fits) : flows.list;
@@ -712,7 +712,7 @@
       ];
     };
 
-    // The load of links over time: a row a direction, the busiest on top.
+    // The load of links over time: a row per direction, the busiest on top.
     const ROWS = 40;
     const heat = () => {
       const kinds = [["load", loads, 1000, loadColor], ["queue", queues, longest, queueColor], ["paused", pauses, 1000, pauseColor]].filter(([, rows]) => rows && rows.size);
@@ -815,7 +815,7 @@
       return best;
     };
 
-    // Hands.
+    // Input by pointer and keys.
     let held = null;
     canvas.addEventListener("pointerdown", (event) => {
       held = { x: event.clientX, y: event.clientY, view: { ...view }, moved: false };
@@ -845,7 +845,7 @@
       zoom(2, event.clientX - edge.left, event.clientY - edge.top);
     });
     canvas.addEventListener("wheel", (event) => {
-      // With the key that zooms a page: without it the wheel scrolls, as everywhere.
+      // With the modifier that zooms a page: without it the wheel scrolls, as elsewhere.
       if (!event.ctrlKey) return;
       event.preventDefault();
       const edge = canvas.getBoundingClientRect();
@@ -934,7 +934,7 @@
     return whole;
   };
 
-  // One run at a time; those of others are unpacked when they are chosen.
+  // One run at a time; others are unpacked when they are selected.
   const replays = () => {
     const area = element("div");
     let shown = null;
@@ -952,7 +952,7 @@
     list.value = String(first);
     main.append(element("h2", { id: "replay" }, "Replay"), ...(DATA.runs.length > 1 ? [element("label", { class: "note" }, "Run ", list)] : []), area);
     choose(first);
-    // Keys of a page that nothing else of has the focus go to the replay, while it is in sight.
+    // Keys go to the replay while it is visible, unless another element has the focus.
     document.addEventListener("keydown", (event) => {
       if (event.target !== document.body || !shown.keys) return;
       const { top, bottom } = area.getBoundingClientRect();

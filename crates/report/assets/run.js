@@ -1,7 +1,7 @@
-  // What the page says.
+  // Sections of the page.
   const section = (title, ...parts) => {
     const found = parts.flat().filter(Boolean);
-    // A figure that says no more than its heading does not say it again.
+    // Omit a title that only repeats the heading.
     for (const part of found) if (part.plot && part.plot.title === title) part.classList.add("same");
     main.append(element("h2", {}, title), ...found);
   };
@@ -9,11 +9,11 @@
   const labels = runs.map((run) => run.label);
   const dropped = (run) => Object.values(run.summary.packets.dropped).reduce((a, b) => a + b, 0);
   const checkOf = (run, name) => run.summary.checks.find((check) => check.name === name);
-  // A scenario may expect a deadlock: the check then passes because there is one.
+  // A scenario may expect a deadlock: the check then passes because of it.
   const expected = (run) => run.summary.deadlock !== null && Boolean((checkOf(run, "deadlock") || {}).pass);
   const marked = (value, bad) => bad ? { ...(typeof value === "object" && value ? value : { text: value }), mark: "bad" } : value;
   const of = (run, title) => runs.length > 1 ? `${title}: ${run.label}` : title;
-  // A statistic of completed flows, with how many of the started ones these are.
+  // A statistic of completed flows, with its coverage of the started ones.
   const covered = (run, value) => {
     const { completed, unfinished } = run.summary.flows;
     if (!unfinished || value === null || value === undefined) return value;
@@ -38,7 +38,7 @@
     for (const warning of warnings) main.append(note(`${run.label}: ${warning}`));
   }
 
-  // The runs side by side: what no run has is left out.
+  // The runs side by side; rows without a value in any run are omitted.
   const rowsOfRuns = [
     ["scenario", (run) => run.summary.scenario.name],
     ["seed", (run) => ({ text: String(run.summary.scenario.seed) })],
@@ -130,7 +130,7 @@
       table(head, bySize.flatMap(({ run, bins }) => bins.map((bin) => [run.label, `${bytes(bin.from_bytes)} to ${bytes(bin.to_bytes)}`, ofStarted(run, bin), bin.mean, bin.p50, bin.p95, bin.p99]))));
   }
   const MOST_TOLD_APART = 6;
-  // Shares of flows: all runs together, and each by size and by label.
+  // Cumulative distributions: all runs together, and each by size and by label.
   const shares = (key, title, x) => {
     const some = runs.filter((run) => run[key]);
     if (!some.length) return [];
@@ -145,7 +145,7 @@
   const completions = [...shares("fct", "Completion times", "us"), ...shares("slowdown", "Slowdowns", "")];
   if (completions.length) section("Completion times", completions, runs.length > MOST_TOLD_APART ? note(`By size and by traffic: in a report of at most ${MOST_TOLD_APART} runs.`) : null);
 
-  // Over time: all runs in one figure where they share names would be unreadable, so a figure a run.
+  // Over time: one figure per run, as curves of several runs in one would be unreadable.
   const over = (key, title, caption, kind, step, said) => {
     const some = runs.filter((run) => run[key].length);
     if (!some.length) return;

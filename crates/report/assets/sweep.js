@@ -1,4 +1,4 @@
-  // A sweep: the metric that is chosen, for every combination of values, as dots with their 95 % interval.
+  // A sweep: the selected metric for every combination of values, as dots with their 95 % interval.
   const { keys, metrics, rows, about } = DATA.sweep;
   // Student's t at 95 %, two-sided, by degrees of freedom.
   const STUDENT = [0, 12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.16, 2.145, 2.131, 2.12, 2.11, 2.101, 2.093, 2.086, 2.08, 2.074, 2.069, 2.064, 2.06, 2.056, 2.052, 2.048, 2.045, 2.042];
@@ -11,7 +11,7 @@
     const variance = found.reduce((sum, value) => sum + (value - mean) ** 2, 0) / (count - 1);
     return { mean, half: (STUDENT[count - 1] || 1.96) * Math.sqrt(variance / count), found };
   };
-  // Statistics of completed flows, which are not the same flows in every combination where some did not complete.
+  // Statistics of completed flows, which differ between combinations if some flows did not complete.
   const sumOf = (row, name) => {
     const at = metrics.findIndex((metric) => metric.name === name);
     return at < 0 ? 0 : row.samples[at].reduce((sum, value) => sum + (value || 0), 0);
@@ -32,12 +32,12 @@
   };
   const keyName = (key) => {
     const words = key.name.split(".");
-    // The last two words, or three where one is the place of an entry.
+    // The last two words, or three if one is the index of an entry.
     return words.slice(/^\d+$/.test(words.at(-2) ?? "") ? -3 : -2).join(".");
   };
 
-  // A key of numbers, if there is one, is the axis of figures; the key with the most values of the others the colours, for as
-  // many as can be told apart; the rest makes the figures.
+  // The axis is a key of numbers, if there is one. Colours are the other key with the most values, as many as are
+  // distinguishable. Further keys make separate figures.
   const numbers = (key) => key.values.map(Number);
   const isNumeric = (key) => key.values.length > 1 && key.values.every((value) => value !== "" && Number.isFinite(Number(value)));
   const byCount = keys.map((_, at) => at).sort((a, b) => keys[b].values.length - keys[a].values.length);
@@ -56,14 +56,14 @@
   const keyOptions = (none) => [...(none ? [[null, "none"]] : []), ...keys.map((key, at) => [at, key.name])];
   const toKey = (text) => text === "null" ? null : Number(text);
   const area = element("div");
-  // One figure: the metric over the axis, a colour a value of the second key.
+  // One figure: the metric over the axis, a colour per value of the second key.
   const panel = (title, metric, group, most) => {
     const line = chosen.line === null ? null : keys[chosen.line];
     const numeric = line !== null && isNumeric(line);
     const names = line === null ? ["all"] : line.values;
     const places = numeric ? numbers(line) : names.map((_, at) => at);
     const colors = chosen.color === null ? [null] : keys[chosen.color].values.map((_, at) => at);
-    // Beside each other where they would cover each other.
+    // Side by side if they would overlap.
     const aside = (which) => numeric ? (which - (colors.length - 1) / 2) * 0.008 * (Math.max(...places) - Math.min(...places)) : (which - (colors.length - 1) / 2) * Math.min(0.16, 0.7 / colors.length);
     const spread = numeric && Math.min(...places) > 0 && Math.max(...places) / Math.min(...places) >= 30;
     const cells = colors.map((color) => group.filter((row) => color === null || row.values[chosen.color] === color).map((row) => {
@@ -80,7 +80,7 @@
       x: numeric ? { kind: "", log: spread, at: places.length <= 10 ? places : null, full: spread ? [low / 1.1, high * 1.1] : [low - edge, high + edge] } : { names },
       y: { kind: metric.unit, log: chosen.log, most: chosen.own || chosen.log ? undefined : most },
       ends: (fits) => cells.flat().flatMap(({ found }) => [found.mean + (found.half || 0), ...found.found]).filter(fits),
-      // An interval may reach below what is possible, or shown on a logarithmic scale: it is cut there.
+      // An interval may extend below the possible range, or below a logarithmic scale: it is clipped.
       marks: (pen) => cells.forEach((own, which) => own.forEach(({ x, found }) => {
         if (found.half) pen.line(x, Math.max(found.mean - found.half, chosen.log ? found.mean / 1e3 : 0), x, found.mean + found.half, colorOf(which), 2);
         for (const value of found.found.length > 1 ? found.found : []) if (!chosen.log || value > 0) pen.dot(x, value, 1.7, `${colorOf(which)}99`);

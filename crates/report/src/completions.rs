@@ -1,4 +1,4 @@
-//! Completion times and slowdowns of flows, by size and by traffic entry; and the flows themselves, one by one.
+//! Completion times and slowdowns of flows, by size and by traffic entry; and the list of flows.
 
 use crate::curves::{Curve, distribution, short};
 use crate::tables::{for_parts, us};
@@ -9,7 +9,7 @@ use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-/// Upper bounds of sizes by which completion times are told apart, as `fct_by_size` of a summary does, in bytes.
+/// Upper bounds of the size ranges of completion times in bytes, as in `fct_by_size` of a summary.
 const SIZES: [(u64, &str); 5] = [
     (10_000, "up to 10 KB"),
     (100_000, "10 to 100 KB"),
@@ -17,34 +17,34 @@ const SIZES: [(u64, &str); 5] = [
     (10_000_000, "1 to 10 MB"),
     (u64::MAX, "above 10 MB"),
 ];
-/// More traffic entries than this are not told apart.
+/// Most traffic entries with curves of their own.
 const MAX_LABELS: usize = 12;
-/// The most flows that a page lists.
+/// Most flows listed on a page.
 const MAX_FLOWS: usize = 1000;
 
-/// Shares of flows, in percent, over a quantity.
+/// Cumulative distributions of a quantity, in percent of the flows.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Shares {
     /// Of all flows.
     pub all: Curve,
-    /// By size, where flows of more than one size completed.
+    /// By size, if flows of more than one range completed.
     pub by_size: Vec<Curve>,
-    /// By label of the traffic entry, where there are several: those with the most flows.
+    /// By label of the traffic entry, if there are several: those with the most flows.
     pub by_label: Vec<Curve>,
 }
 
 /// Slowdowns of the flows of a range of sizes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct SlowdownBox {
-    /// More than so many bytes.
+    /// Lower bound, exclusive, in bytes.
     pub above_bytes: u64,
-    /// At most so many bytes.
+    /// Upper bound, inclusive, in bytes.
     pub to_bytes: u64,
-    /// Flows.
+    /// Number of flows.
     pub count: u64,
-    /// The slowdown that so many percent of them do not exceed: 5, 25, 50, 75 and 95.
+    /// Percentiles 5, 25, 50, 75 and 95 of the slowdown.
     pub at: [f64; 5],
-    /// Their mean.
+    /// Mean slowdown.
     pub mean: f64,
 }
 
@@ -53,63 +53,63 @@ pub struct SlowdownBox {
 pub struct Flow {
     /// Its number.
     pub flow: u64,
-    /// The place of its label in [`Flows::labels`].
+    /// Index of its label in [`Flows::labels`].
     pub label: usize,
-    /// Its hosts, counted from 0 in the order of their nodes.
+    /// Its hosts, numbered from 0 in the order of their nodes.
     pub hosts: [u64; 2],
     /// Payload, in bytes.
     pub bytes: u64,
-    /// When it began, in us.
+    /// Start, in us.
     pub start_us: f64,
-    /// How long it took, in us; none for one that did not complete.
+    /// Completion time, in us; none if it did not complete.
     pub fct_us: Option<f64>,
-    /// That over the time alone.
+    /// Its slowdown.
     pub slowdown: Option<f64>,
-    /// Payload that was sent again, in bytes.
+    /// Retransmitted payload, in bytes.
     pub again_bytes: u64,
-    /// How often its sender gave up waiting.
+    /// Retransmission timeouts of its sender.
     pub timeouts: u64,
 }
 
-/// Flows one by one: those that did not complete first, then the slowest.
+/// The list of flows: unfinished ones first, then the slowest.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Flows {
-    /// How many the run recorded.
+    /// Number of recorded flows.
     pub recorded: usize,
-    /// What traffic entries are called.
+    /// Labels of traffic entries.
     pub labels: Vec<String>,
     /// The list.
     pub list: Vec<Flow>,
 }
 
-/// What `flows.parquet` tells.
+/// Content of `flows.parquet`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Completions {
-    /// Of completion times, in us; none where no flow completed.
+    /// Completion times, in us; none if no flow completed.
     pub fct: Option<Shares>,
-    /// Of slowdowns; none where no flow has one.
+    /// Slowdowns; none if no flow has one.
     pub slowdown: Option<Shares>,
-    /// In order of size.
+    /// Slowdowns in order of size.
     pub boxes: Vec<SlowdownBox>,
-    /// One by one.
+    /// The list of flows.
     pub flows: Flows,
-    /// By traffic entry.
+    /// Labels by traffic entry.
     pub labels: BTreeMap<u64, String>,
 }
 
-/// Values of one quantity, by bin of size and by traffic entry.
+/// Values of one quantity, by range of size and by traffic entry.
 #[derive(Default)]
 struct Values {
     all: Vec<f64>,
     by_size: [Vec<f64>; SIZES.len()],
     by_traffic: BTreeMap<u64, Vec<f64>>,
-    /// Flows that did not complete, which have no value yet: by size and by traffic entry.
+    /// Unfinished flows, which have no value yet: by size and by traffic entry.
     open_by_size: [u64; SIZES.len()],
     open_by_traffic: BTreeMap<u64, u64>,
 }
 
 impl Values {
-    /// A flow that did not complete.
+    /// Adds an unfinished flow.
     fn push_open(&mut self, bytes: u64, traffic: u64) {
         self.open_by_size[SIZES.partition_point(|(bound, _)| *bound < bytes)] += 1;
         *self.open_by_traffic.entry(traffic).or_default() += 1;
@@ -129,7 +129,7 @@ impl Values {
             let count = coverage(values.len(), open);
             distribution(format!("{name} ({count})"), values, open)
         };
-        // One bin says what all say.
+        // A single curve would repeat that of all flows.
         let several = |curves: Vec<Curve>| if curves.len() > 1 { curves } else { Vec::new() };
         let sizes = self.by_size.into_iter().zip(self.open_by_size).zip(SIZES);
         let sizes = sizes.filter(|((values, _), _)| !values.is_empty());
@@ -151,13 +151,13 @@ impl Values {
     }
 }
 
-/// `245`, or `227 of 247` where some did not complete.
+/// Returns `245`, or `227 of 247` if some did not complete.
 fn coverage(completed: usize, open: u64) -> String {
     let coverage = Coverage { completed: completed as u64, started: completed as u64 + open };
     if open == 0 { completed.to_string() } else { coverage.to_string() }
 }
 
-/// The bounds 1, 3, 10, 30 ... KB around a size, as the decades of a summary.
+/// Returns the bounds around a size, of 1, 3, 10, 30 ... KB, as in a summary.
 fn decade(bytes: u64) -> (u64, u64) {
     let (mut above, mut to, mut power) = (0, 1000_u64, true);
     while bytes > to {
@@ -167,7 +167,7 @@ fn decade(bytes: u64) -> (u64, u64) {
     (above, to)
 }
 
-/// The value that a share of sorted ones does not exceed.
+/// Returns a percentile of sorted values.
 fn quantile(sorted: &[f64], percent: usize) -> f64 {
     let rank = (sorted.len() * percent).div_ceil(100).max(1);
     sorted.get(rank - 1).copied().map_or(0.0, short)
@@ -187,8 +187,8 @@ fn boxes(slowdowns: Vec<(u64, f64)>) -> Vec<SlowdownBox> {
     bins.into_iter().map(of_bin).collect()
 }
 
-/// Reads the flows of the run in `folder`, which figures call `run`. Figures hold those whose start, in ps, is
-/// `measured`, as the summary does; listed are others too, and those in `first` whatever they did.
+/// Reads the flows of the run in `folder`, named `run` in figures. Figures cover flows whose start, in ps, is
+/// `measured`, as in the summary. The list covers all, and always includes those in `first`.
 ///
 /// # Errors
 /// If the table cannot be read.
@@ -308,7 +308,7 @@ mod tests {
         assert_eq!(Values::default().shares("run", &labels), None);
     }
 
-    /// Writes flows 0.. of traffic entries, sizes, starts and completion times in us; the labels, if there are any.
+    /// Writes flows 0.. with traffic entries, sizes, starts and completion times in us; the labels, if there are any.
     fn written(name: &str, rows: &[(u64, u64, u64, Option<u64>)], labels: Option<&[&str]>) -> std::path::PathBuf {
         let folder = std::env::temp_dir().join(format!("tidegate-completions-{name}-{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();

@@ -1,4 +1,4 @@
-//! What congestion controls held, as figures.
+//! Figures of the state of congestion controls.
 
 use crate::curves::{Curve, MAX_POINTS};
 use crate::series::MAX_CURVES;
@@ -10,20 +10,19 @@ use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-/// The most flows whose curves a page holds: a figure draws those with the lowest numbers, and a flow that is chosen
-/// shows its own.
+/// Most flows with curves on a page: a figure draws those with the lowest numbers, and a selected flow shows its own.
 const MAX_FLOWS: usize = 60;
-/// The points of a curve that no figure draws with others.
+/// Points of a curve that is not in the common figure.
 const FEW_POINTS: usize = 240;
 
-/// One quantity over time, a curve a flow.
+/// One quantity over time, a curve per flow.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Panel {
-    /// What it is.
+    /// The quantity.
     pub title: String,
     /// Its unit.
     pub unit: String,
-    /// Over us: the flows with the lowest numbers; figures draw the first 12.
+    /// Over time in us: the flows with the lowest numbers; figures draw the first 12.
     pub curves: Vec<Curve>,
 }
 
@@ -32,7 +31,7 @@ type Lines = BTreeMap<u64, (String, Vec<(f64, f64)>)>;
 /// See [`CONTROLS`].
 type Quantity = (&'static str, &'static str, &'static str, f64);
 
-/// A column of `control.parquet`, what figures call it, its unit there, and how many of its own make one.
+/// A column of `control.parquet`, its title and unit in figures, and its units per unit of the figure.
 const CONTROLS: [Quantity; 8] = [
     ("rate_bps", "Sending rate", "Gbps", 1e9),
     ("target_bps", "Target rate", "Gbps", 1e9),
@@ -44,12 +43,12 @@ const CONTROLS: [Quantity; 8] = [
     ("available_bps", "Available bandwidth", "Gbps", 1e9),
 ];
 
-/// A figure for each column that has a value.
+/// Returns a figure for each column with a value.
 ///
 /// # Errors
 /// If the table cannot be read.
 pub(crate) fn controls(folder: &Path) -> Result<Vec<Panel>, RecordError> {
-    // The flows with the lowest numbers: a first look chooses them, so that memory does not grow with the others.
+    // A first pass selects the flows with the lowest numbers, to bound the memory.
     let mut flows = BTreeSet::new();
     for_parts(folder, CONTROL_FILE, |part| {
         for flow in part.u64s("flow")?.iter().flatten() {

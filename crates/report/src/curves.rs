@@ -1,49 +1,49 @@
-//! Curves thinned to what a screen shows.
+//! Curves, thinned to the resolution of a screen.
 
 use serde::Serialize;
 
-/// The most points of a curve: two a pixel of a wide figure.
+/// Most points of a curve: two per pixel of a wide figure.
 pub const MAX_POINTS: usize = 1200;
 
 /// One line of a figure.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Curve {
-    /// What the legend calls it.
+    /// Its name in the legend.
     pub name: String,
     /// Abscissas, ascending.
     pub x: Vec<f64>,
     /// Ordinates.
     pub y: Vec<f64>,
-    /// The number of the flow, of a curve of one.
+    /// The number of the flow, for a curve of one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub flow: Option<u64>,
 }
 
 impl Curve {
-    /// A curve of these points, thinned.
+    /// Creates a curve of these points, thinned.
     pub fn new(name: impl Into<String>, points: &[(f64, f64)]) -> Curve {
         Curve::thinned(name, points, MAX_POINTS)
     }
 
-    /// A curve of these points, thinned to at most `most`, at least 4.
+    /// Creates a curve of these points, thinned to at most `most`, at least 4.
     pub fn thinned(name: impl Into<String>, points: &[(f64, f64)], most: usize) -> Curve {
         let (x, y) = thin(points, most).into_iter().map(|(x, y)| (exact(x), short(y))).unzip();
         Curve { name: name.into(), x, y, flow: None }
     }
 }
 
-/// Six digits: more cannot be seen, and the page holds thousands of numbers.
+/// Rounds to six digits: more are invisible, and the page contains thousands of numbers.
 pub(crate) fn short(value: f64) -> f64 {
     format!("{value:.5e}").parse().unwrap_or(value)
 }
 
-/// Nine digits: two instants of a long run stay two.
+/// Rounds to nine digits, so that two instants of a long run remain distinct.
 fn exact(value: f64) -> f64 {
     format!("{value:.8e}").parse().unwrap_or(value)
 }
 
-/// At most `most` points (at least 4) that look the same: of each stretch the first, the least, the greatest and the
-/// last stay, so no peak is lost.
+/// Returns at most `most` points (at least 4) of equal appearance: the first, least, greatest and last point of each
+/// interval, so that no peak is lost.
 pub fn thin(points: &[(f64, f64)], most: usize) -> Vec<(f64, f64)> {
     if points.len() <= most {
         return points.to_vec();
@@ -72,8 +72,8 @@ pub fn thin(points: &[(f64, f64)], most: usize) -> Vec<(f64, f64)> {
     kept
 }
 
-/// The share, in percent, of values at or below each, of which `unfinished` more have none yet: at most 200 steps, the
-/// last at the share that has a value, which is 100 where all have.
+/// Returns the cumulative distribution of `values`, in percent of these and `unfinished` flows without a value: at most
+/// 200 steps. The last step is below 100 if there are unfinished flows.
 pub fn distribution(name: impl Into<String>, mut values: Vec<f64>, unfinished: u64) -> Curve {
     const STEPS: usize = 200;
     values.sort_unstable_by(f64::total_cmp);

@@ -1,30 +1,30 @@
-//! What is wrong with a folder.
+//! Errors of reports.
 
 use std::path::PathBuf;
 
-/// Why there is no report.
+/// An error that prevents a report.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReportError {
-    /// A folder that holds no result.
+    /// The folder is not a result.
     #[error("{} is no result of tidegate: it has no summary.json with a results_hash", path.display())]
     NotAResult {
         /// The folder.
         path: PathBuf,
     },
-    /// A folder that holds no sweep.
+    /// The folder is not a sweep.
     #[error("{} is no sweep of tidegate: it has no sweep.json that says what was swept", path.display())]
     NotASweep {
         /// The folder.
         path: PathBuf,
     },
-    /// A result that this version cannot be sure to understand.
+    /// A result of another version, whose format may differ.
     #[error("{} was written by tidegate {version}, this is {}: run it \
         again", path.display(), env!("CARGO_PKG_VERSION"))]
     OtherVersion {
         /// The folder.
         path: PathBuf,
-        /// Who wrote it.
+        /// Version that wrote it.
         version: String,
     },
     /// A file that is damaged or cannot be read.

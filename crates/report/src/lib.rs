@@ -1,14 +1,14 @@
-//! Results as one HTML page that needs nothing else: no network, no server, no library.
+//! Results as one self-contained HTML page: without network, server or external library.
 //!
 //! ```text
 //!   result folder ── read ──> Run: numbers and thinned curves ── page ──> one file
-//!   (Parquet, summary.json)   (what the page draws, as JSON)              page.html + page.css + scripts + JSON
+//!   (Parquet, summary.json)   (data of the page, as JSON)                 page.html + page.css + scripts + JSON
 //!                             Replay: the fabric over time, as packed bytes within that JSON
 //!   sweep folder ─── read ──> Sweep: samples of every combination ── sweep_page ──> one file
 //! ```
 //!
-//! Everything that could grow with the length of a run is thinned to what a screen shows: a report of ten runs stays
-//! a few megabytes.
+//! Data that grows with the length of a run is thinned to the resolution of a screen: a report of ten runs is a few
+//! megabytes.
 
 mod completions;
 mod controls;

@@ -1,11 +1,11 @@
-//! What figures call runs.
+//! Names of runs in figures.
 
 use crate::sweep::is_sweep;
 use record::table::{Table, Value, read_table};
 use std::path::{Path, PathBuf};
 
-/// Names of the folders: of runs of a sweep what they differ in, of others the name, with as many of their parents as
-/// it takes to tell them apart.
+/// Returns names of the folders: for runs of a sweep their differing values, for others the folder name with as many
+/// parents as are needed to distinguish them.
 pub fn labels(folders: &[PathBuf]) -> Vec<String> {
     if let Some(swept) = of_a_sweep(folders) {
         return swept;
@@ -29,7 +29,7 @@ fn distinct(labels: &[String]) -> bool {
     sorted.len() == labels.len()
 }
 
-/// Folders `SWEEP/runs/HASH` of one sweep; none where one is not, or its table does not tell them apart.
+/// Names folders `SWEEP/runs/HASH` of one sweep; none if one is not, or if its table does not distinguish them.
 fn of_a_sweep(folders: &[PathBuf]) -> Option<Vec<String>> {
     let full: Vec<PathBuf> = folders.iter().map(std::fs::canonicalize).collect::<Result<_, _>>().ok()?;
     let sweep = full.first()?.parent()?.parent()?;
@@ -38,7 +38,7 @@ fn of_a_sweep(folders: &[PathBuf]) -> Option<Vec<String>> {
     }
     let table = read_table(&sweep.join("sweep.parquet")).ok()?;
     let (run, seed) = (table.place("run").ok()?, table.place("seed").ok()?);
-    // Between the two stand the keys; a quantity stands there in its base unit too, which says nothing more.
+    // The keys are between the two columns. A quantity is also there in its base unit, which is redundant.
     let base = |at: &usize| {
         let name = &table.columns[*at].name;
         table.columns[..*at]
@@ -102,7 +102,7 @@ mod tests {
         assert_eq!(labels(&both), ["xoff 50KB", "xoff 100KB"]);
         write(&[("aaaa", "50KB", 50_000, 1), ("bbbb", "50KB", 50_000, 2)]);
         assert_eq!(labels(&both), ["seed 1", "seed 2"]);
-        // A run that the table does not know, or a folder elsewhere: folders as they are called.
+        // A run missing from the table, or a folder elsewhere: names of folders.
         write(&[("aaaa", "50KB", 50_000, 1)]);
         assert_eq!(labels(&both), ["aaaa", "bbbb"]);
         let copy = folder.join("copy/aaaa");

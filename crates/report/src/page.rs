@@ -1,4 +1,4 @@
-//! The page: fixed HTML, CSS and JavaScript around what it shows as JSON.
+//! The HTML page: fixed HTML, CSS and JavaScript around the data as JSON.
 
 use crate::replay::{Replay, bytes_of_each};
 use crate::run::Run;
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 const HTML: &str = include_str!("../assets/page.html");
 const CSS: &str = include_str!("../assets/page.css");
-/// The library that draws figures, and its licence, which stands in every page.
+/// The plotting library, and its licence, which every page contains.
 const UPLOT: &str = include_str!("../assets/uplot/uPlot.iife.min.js");
 const UPLOT_CSS: &str = include_str!("../assets/uplot/uPlot.min.css");
 const UPLOT_LICENSE: &str = include_str!("../assets/uplot/LICENSE");
@@ -18,7 +18,7 @@ const REPLAY: &str = include_str!("../assets/replay.js");
 const OF_A_SWEEP: &str = include_str!("../assets/sweep.js");
 const THEME: &str = include_str!("../assets/theme.js");
 
-/// One HTML file that shows these runs side by side.
+/// Returns one HTML file that shows these runs side by side.
 pub fn page(title: &str, runs: &[Run]) -> String {
     let hint = "Point at a figure to read it, drag across it to zoom, double-click to see all of it; click a name in a \
          legend to hide its line. Figures over time move together, and a click in one takes the replay there.";
@@ -28,14 +28,14 @@ pub fn page(title: &str, runs: &[Run]) -> String {
     filled(title, hint, &[REPLAY, OF_RUNS], &json!({ "title": title, "runs": runs, "replays": replays }))
 }
 
-/// One HTML file that shows every combination of a sweep.
+/// Returns one HTML file that shows every combination of a sweep.
 pub fn sweep_page(title: &str, sweep: &Sweep) -> String {
     let hint = "Results of the runs stand in the sweep's folder, below runs; tidegate report shows them one by one.";
     filled(title, hint, &[OF_A_SWEEP], &json!({ "title": title, "sweep": sweep }))
 }
 
 fn filled(title: &str, hint: &str, of: &[&str], data: &Value) -> String {
-    // Within a script element only `</` ends it early, and `<!--` changes how it is read.
+    // Within a script element only `</` ends it early, and `<!--` changes its parsing.
     let data = data.to_string().replace('<', "\\u003c");
     let of = of.concat();
     let library = format!("/*\nFigures are drawn by uPlot:\n\n{UPLOT_LICENSE}\n*/\n{UPLOT}");
@@ -56,7 +56,7 @@ mod tests {
     use super::*;
     use std::collections::BTreeSet;
 
-    /// The files of a page are one script: a name that two of them declare at its top stops all of it.
+    /// The files of a page are one script: a duplicate top-level name would prevent all of it from running.
     #[test]
     fn no_name_is_declared_twice_at_the_top_of_a_page() {
         for of in [[REPLAY, OF_RUNS].concat(), OF_A_SWEEP.to_owned()] {

@@ -1,4 +1,4 @@
-//! One result folder, as the page draws it.
+//! One result folder, as data of the page.
 
 use crate::completions::{Completions, Flows, Shares, SlowdownBox, completions};
 use crate::controls::{Panel, controls};
@@ -14,18 +14,18 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// What the page shows of a run.
+/// Data of a run on the page.
 #[derive(Clone, Debug, Serialize)]
 pub struct Run {
-    /// What figures call it.
+    /// Its name in figures.
     pub label: String,
-    /// The folder it came from.
+    /// Its folder.
     pub folder: String,
-    /// The scenario, with all that was changed on the command line.
+    /// The scenario, with all changes of the command line.
     pub scenario: String,
     /// All of `summary.json`.
     pub summary: Summary,
-    /// What is wrong with the folder, a sentence each: what could be read is shown all the same.
+    /// Defects of the folder, a sentence each; all readable data is shown.
     pub damage: Vec<String>,
     /// Completion times in us: share of flows, in percent.
     pub fct: Option<Shares>,
@@ -33,34 +33,34 @@ pub struct Run {
     pub slowdown: Option<Shares>,
     /// Slowdowns by size.
     pub boxes: Vec<SlowdownBox>,
-    /// What traffic entries are called, by their place in the scenario.
+    /// Labels of traffic entries, by their index in the scenario.
     pub labels: BTreeMap<u64, String>,
-    /// The flows that the replay lists.
+    /// The flows listed by the replay.
     pub flows: Flows,
-    /// Gbps over us, by traffic entry and recorded flow.
+    /// Throughput in Gbps over us, by traffic entry and recorded flow.
     pub throughput: Vec<Curve>,
-    /// What congestion controls held: a figure for each thing that one had.
+    /// State of congestion controls: a figure per recorded quantity.
     pub controls: Vec<Panel>,
-    /// KB over us: the longest queues.
+    /// The longest queues, in KB over us.
     pub queues: Vec<Curve>,
-    /// How many queues were recorded.
+    /// Number of recorded queues.
     pub queues_recorded: usize,
-    /// Percent of the link's rate over us: the busiest ports.
+    /// Utilisation of the busiest ports, in percent over us.
     pub utilisation: Vec<Curve>,
-    /// Stopped ports, the longest in sum first.
+    /// Stopped ports, by total time, longest first.
     pub pauses: Vec<PausedPort>,
-    /// How many pauses stand behind them, those that are not drawn included.
+    /// Number of recorded pauses, including those not drawn.
     pub pauses_recorded: usize,
-    /// How many traced frames were marked, dropped and so on in each of the stretches of `happenings_every_us`.
+    /// Number of traced frames with each event, by interval of `happenings_every_us`.
     pub happenings: Vec<Curve>,
-    /// The length of these stretches, in us.
+    /// Length of these intervals, in us.
     pub happenings_every_us: f64,
-    /// The fabric over time; none where the run did not record its ports. The page has it in another form.
+    /// The fabric over time; none if the run did not record its ports. The page contains it in another form.
     #[serde(skip)]
     pub replay: Option<Replay>,
 }
 
-/// What was read, or nothing and a sentence more about what is wrong.
+/// Returns the data; after an error the default, with a sentence added to `damage`.
 fn rest<T: Default>(damage: &mut Vec<String>, what: &str, read: Result<T, RecordError>) -> T {
     read.unwrap_or_else(|error| {
         damage.push(format!("{what} left out: {error}"));
@@ -68,8 +68,8 @@ fn rest<T: Default>(damage: &mut Vec<String>, what: &str, read: Result<T, Record
     })
 }
 
-/// Reads the result in `folder`; `label` is what figures call it. Of one that is damaged, such as a copy by halves,
-/// what can be read is in the [`Run`], and what is wrong in [`Run::damage`].
+/// Reads the result in `folder`; `label` is its name in figures. Of a damaged one, such as an incomplete copy, the
+/// readable data is in the [`Run`], and the defects in [`Run::damage`].
 ///
 /// # Errors
 /// [`ReportError::NotAResult`], [`ReportError::OtherVersion`], and a summary that cannot be read.
@@ -132,7 +132,7 @@ pub fn read_run(folder: &Path, label: &str) -> Result<Run, ReportError> {
     })
 }
 
-/// What is missing of a result, and what is not as it was written.
+/// Returns the missing and modified files of a result.
 fn damaged_files(folder: &Path) -> Vec<String> {
     let Ok(Some(manifest)) = Manifest::read(folder) else {
         return vec![format!("{MANIFEST_FILE} is missing or damaged: nothing tells whether the other files are whole")];
@@ -146,7 +146,7 @@ fn damaged_files(folder: &Path) -> Vec<String> {
     wrong.collect()
 }
 
-/// The version alone, of a summary that has other keys than ours.
+/// Returns the version, even from a summary with other keys.
 fn version_of(folder: &Path) -> Option<String> {
     let text = std::fs::read_to_string(folder.join(SUMMARY_FILE)).ok()?;
     let value: serde_json::Value = serde_json::from_str(&text).ok()?;

@@ -1,4 +1,4 @@
-//! What links, queues and ports did over time, as figures.
+//! Figures of links, queues and ports over time.
 
 use crate::curves::Curve;
 use crate::tables::{for_parts, us};
@@ -9,23 +9,23 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// The most queues, ports or flows that a figure shows: those with the most to show.
+/// Most curves of a figure: queues, ports or flows with the largest values.
 pub(crate) const MAX_CURVES: usize = 12;
-/// The most pauses that are drawn one by one.
+/// Most pauses drawn one by one.
 const MAX_PAUSES: usize = 4000;
-/// Into so many stretches a run is cut to count what happened to its traced frames.
+/// Intervals of a run, for the counts of events of traced frames.
 const STRETCHES: u64 = 200;
 
-/// When one class of one port was stopped.
+/// Stops of one port.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PausedPort {
     /// Port and class.
     pub name: String,
-    /// From and to, in us.
+    /// Begin and end, in us.
     pub spans: Vec<(f64, f64)>,
 }
 
-/// Names of nodes, where the run recorded them.
+/// Names of nodes, if the run recorded them.
 #[derive(Default)]
 pub(crate) struct Names(BTreeMap<u64, String>);
 
@@ -44,10 +44,10 @@ impl Names {
 
 /// A traffic entry, or one flow of it.
 type Source = (u64, Option<u64>);
-/// Instant, in ps, and bytes.
+/// Time in ps, and bytes.
 type Sample = (u64, u64);
 
-/// Payload delivered, in Gbps over us, by traffic entry and recorded flow.
+/// Returns the delivered payload, in Gbps over us, by traffic entry and recorded flow.
 ///
 /// # Errors
 /// If the table cannot be read.
@@ -63,7 +63,7 @@ pub(crate) fn throughput(folder: &Path, labels: &BTreeMap<u64, String>, end: u64
         }
         Ok(())
     })?;
-    // The most delivered first; whole entries before single flows.
+    // Largest first; entries before single flows.
     let mut all: Vec<_> = bytes.into_iter().collect();
     all.sort_by_key(|((_, flow), rows)| {
         (flow.is_some(), u64::MAX - rows.iter().fold(0, |sum: u64, row| sum.saturating_add(row.1)))
@@ -81,14 +81,14 @@ pub(crate) fn throughput(folder: &Path, labels: &BTreeMap<u64, String>, end: u64
     Ok(all.into_iter().map(curve).collect())
 }
 
-/// The least distance between two instants before `end`, where the last interval may be shorter than the others.
+/// Returns the least distance between two instants before `end`; the last interval may be shorter.
 fn step(rows: &[Sample], end: u64) -> u64 {
     let first = rows.first().map_or(0, |row| row.0);
     let whole = rows.windows(2).filter(|pair| pair[1].0 < end).map(|pair| pair[1].0 - pair[0].0);
     whole.filter(|&gap| gap > 0).min().unwrap_or(first)
 }
 
-/// Sums over intervals as if all were `every` long: the last one may be shorter.
+/// Scales the last interval, which may be shorter, to the length `every`.
 fn per_step(mut rows: Vec<Sample>, every: u64) -> Vec<Sample> {
     if let [.., before, last] = &mut rows[..] {
         let gap = last.0 - before.0;
@@ -100,8 +100,8 @@ fn per_step(mut rows: Vec<Sample>, every: u64) -> Vec<Sample> {
     rows
 }
 
-/// Instants without a row are zero: one at each end of every gap shows that, from the start to the end of the run. The
-/// value of a row holds since the one before it, where it is a mean (`of_stretches`), else at its instant.
+/// Inserts zeros at both ends of every gap, as instants without a row are zero, from the start to the end of the run. A
+/// mean (`of_stretches`) applies since the row before it, other values at their instant.
 fn with_zeros(rows: &[Sample], every: u64, end: u64, of_stretches: bool) -> Vec<Sample> {
     let mut filled: Vec<Sample> = Vec::with_capacity(rows.len() + 4);
     for &(at, value) in rows {
@@ -126,7 +126,7 @@ fn with_zeros(rows: &[Sample], every: u64, end: u64, of_stretches: bool) -> Vec<
     filled
 }
 
-/// The longest queues, in KB over us, and how many there are.
+/// Returns the longest queues, in KB over us, and the number of queues.
 ///
 /// # Errors
 /// If the table cannot be read.
@@ -178,7 +178,8 @@ pub(crate) fn queues(folder: &Path, names: &Names, end: u64) -> Result<(Vec<Curv
     Ok((chosen.iter().map(curve).collect(), recorded))
 }
 
-/// Percent of the rate over us, of the busiest ports. Shares are in parts per million until they are drawn.
+/// Returns the utilisation of the busiest ports, in percent over us. Shares are in parts per million until they are
+/// drawn.
 ///
 /// # Errors
 /// If the table cannot be read.
@@ -207,13 +208,13 @@ pub(crate) fn utilisation(folder: &Path, names: &Names, end: u64) -> Result<Vec<
     Ok(all.into_iter().map(curve).collect())
 }
 
-/// `pfc.txt`: `<time ns> <node> <kind> <port from 1> <1 pause | 0 resume>`, a line where it is heard.
+/// Reads `pfc.txt`: `<time ns> <node> <kind> <port from 1> <1 pause | 0 resume>`, written at the receiver.
 pub(crate) fn pauses(folder: &Path, names: &Names, end: u64) -> (Vec<PausedPort>, usize) {
     let path = folder.join("pfc.txt");
     if !path.exists() {
         return (Vec::new(), 0);
     }
-    // What is not a line of it is skipped: a file that was cut tells the rest.
+    // Malformed lines are skipped, so that a truncated file is shown as far as it goes.
     let text = std::fs::read_to_string(&path).unwrap_or_default();
     let mut spans: BTreeMap<(u64, u64), Vec<(f64, f64)>> = BTreeMap::new();
     let mut open: BTreeMap<(u64, u64), f64> = BTreeMap::new();
@@ -224,6 +225,7 @@ pub(crate) fn pauses(folder: &Path, names: &Names, end: u64) -> (Vec<PausedPort>
         let (at, id) = (time_ns / 1e3, (node as u64, (port as u64).saturating_sub(1)));
         if pause == 1.0 {
             recorded += 1;
+            // A renewal keeps the begin of the pause.
             open.entry(id).or_insert(at);
         } else if let Some(from) = open.remove(&id) {
             spans.entry(id).or_default().push((from, at));
@@ -238,7 +240,7 @@ pub(crate) fn pauses(folder: &Path, names: &Names, end: u64) -> (Vec<PausedPort>
     all.truncate(2 * MAX_CURVES);
     let each = MAX_PAUSES / all.len().max(1);
     let port = |((node, port), mut spans): ((u64, u64), Vec<(f64, f64)>)| {
-        // The longest ones; the others are too short to be seen beside them.
+        // The longest ones; shorter ones are invisible beside them.
         spans.sort_by(|a, b| (b.1 - b.0).total_cmp(&(a.1 - a.0)));
         spans.truncate(each);
         spans.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -247,7 +249,7 @@ pub(crate) fn pauses(folder: &Path, names: &Names, end: u64) -> (Vec<PausedPort>
     (all.into_iter().map(port).collect(), recorded)
 }
 
-/// What switches may do to a frame, as traces call it, and as figures do.
+/// Events of frames at switches: names in traces and in figures.
 const HAPPENINGS: [(&str, &str); 6] = [
     ("marked", "marked"),
     ("dropped", "dropped"),
@@ -257,7 +259,7 @@ const HAPPENINGS: [(&str, &str); 6] = [
     ("returned", "sent back to its source"),
 ];
 
-/// How many traced frames were marked, dropped and so on, in each of the stretches of so many us, over us.
+/// Returns the number of traced frames with each event per interval, over us, and the interval in us.
 ///
 /// # Errors
 /// If the table cannot be read.
@@ -270,7 +272,7 @@ pub(crate) fn happenings(folder: &Path, end: u64) -> Result<(Vec<Curve>, f64), R
         for (time, event) in times.iter().zip(events) {
             let kind = event.as_deref().and_then(|event| HAPPENINGS.iter().position(|known| known.0 == event));
             if let (Some(kind), Some(time)) = (kind, time) {
-                // The end of its stretch.
+                // The end of its interval.
                 let at = (time / every).saturating_add(1).saturating_mul(every).min(end);
                 *counts.entry(kind).or_default().entry(at).or_default() += 1;
             }
@@ -314,7 +316,7 @@ mod tests {
         std::fs::create_dir_all(&folder).unwrap();
         let columns = [Column::new("time_ps", Kind::U64), Column::new("event", Kind::Text)];
         let mut table = TableWriter::create(&folder.join(TRACE_FILE), &columns).unwrap();
-        // Stretches of 10 ps: two marks in the first, one in the third, a drop in the last.
+        // Intervals of 10 ps: two marks in the first, one in the third, a drop in the last.
         for (time, event) in [(3, "marked"), (3, "queued"), (9, "marked"), (20, "marked"), (1999, "dropped")] {
             table.push(&[Value::U64(time), Value::Text(event)]).unwrap();
         }

@@ -1,4 +1,4 @@
-//! A sweep as a page shows it: every combination of values with the metrics of its runs.
+//! A sweep on a page: every combination of values with the metrics of its runs.
 
 use crate::error::ReportError;
 use record::RecordError;
@@ -7,29 +7,29 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// What a sweep's folder holds beside its runs.
+/// Files of a sweep's folder beside its runs.
 const TABLE_FILE: &str = "sweep.parquet";
 const MANIFEST_FILE: &str = "sweep.json";
 
-/// Combinations of values and what their runs told.
+/// Combinations of values and the results of their runs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Sweep {
-    /// A sentence: what was swept.
+    /// A sentence: the subject of the sweep.
     pub about: String,
-    /// What the runs differ in.
+    /// The varied keys.
     pub keys: Vec<Key>,
-    /// What is known of them.
+    /// The metrics.
     pub metrics: Vec<Metric>,
-    /// One a combination, in the order of the table.
+    /// One per combination, in the order of the table.
     pub rows: Vec<Row>,
 }
 
-/// A key and its values, in the order in which they come.
+/// A key and its values, in order of appearance.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Key {
-    /// As the sweep names it.
+    /// Its name in the sweep.
     pub name: String,
-    /// Each once.
+    /// Its distinct values.
     pub values: Vec<String>,
 }
 
@@ -38,24 +38,24 @@ pub struct Key {
 pub struct Metric {
     /// Its column.
     pub name: String,
-    /// For a person.
+    /// Its title.
     pub title: String,
-    /// `ns`, `bytes`, `bps` or nothing.
+    /// `ns`, `bytes`, `bps` or empty.
     pub unit: &'static str,
 }
 
-/// Runs that differ in their seed alone.
+/// Runs that differ only in their seed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Row {
-    /// The place of its value among those of each key.
+    /// By key, the index of its value.
     pub values: Vec<usize>,
-    /// How many runs.
+    /// Number of runs.
     pub seeds: usize,
-    /// By metric, what each of its runs has; none where a run has none.
+    /// By metric, the value of each run; none if a run has none.
     pub samples: Vec<Vec<Option<f64>>>,
 }
 
-/// Whether a sweep has left its table in `folder`.
+/// Returns whether `folder` contains the table of a sweep.
 pub fn is_sweep(folder: &Path) -> bool {
     folder.join(TABLE_FILE).is_file() && folder.join(MANIFEST_FILE).is_file()
 }
@@ -90,7 +90,7 @@ pub fn read_sweep(folder: &Path) -> Result<Sweep, ReportError> {
     gathered(&table, keys, about).map_err(ReportError::from)
 }
 
-/// Puts the seeds of each combination together; metrics that no run has, or that are zero in all, are left out.
+/// Groups the seeds of each combination; omits metrics that are absent or zero in all runs.
 fn gathered(table: &Table, keys: Vec<String>, about: String) -> Result<Sweep, RecordError> {
     let mut keys: Vec<Key> = keys.into_iter().map(|name| Key { name, values: Vec::new() }).collect();
     let places = keys.iter().map(|key| table.place(&key.name)).collect::<Result<Vec<usize>, RecordError>>()?;

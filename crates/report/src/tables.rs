@@ -4,7 +4,7 @@ use record::RecordError;
 use record::table::{Table, TableReader};
 use std::path::Path;
 
-/// An instant, in us.
+/// Converts ps to us.
 pub(crate) fn us(ps: u64) -> f64 {
     ps as f64 / 1e6
 }
@@ -22,7 +22,7 @@ pub(crate) fn for_parts(
     let mut reader = TableReader::open(&path)?;
     let mut last = 0;
     while let Some(part) = reader.next_group()? {
-        // Curves are drawn from rows in order of time, as runs write them.
+        // Curves require rows in order of time, as runs write them.
         if part.place("time_ps").is_ok() {
             for time in part.u64s("time_ps")?.iter().flatten() {
                 if *time < last {

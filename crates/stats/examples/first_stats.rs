@@ -1,7 +1,7 @@
 //! Completion times of a thousand flows: their mean is exact, their quantiles within 0.4 %.
 //!
 //! ```text
-//!  1 us, 2 us, ... 1000 us --> [ histogram: 256 buckets an octave ] --> mean, p50, p99
+//!  1 us, 2 us, ... 1000 us --> [ histogram: 128 buckets per octave ] --> mean, p50, p99
 //! ```
 use stats::histogram::Histogram;
 use stats::summary::Distribution;

@@ -1,31 +1,31 @@
-//! Looks at what congestion controls hold.
+//! Samples of the state of congestion controls.
 
 use units::Time;
 
-/// One look at the congestion control of a flow; `None` for what its transport does not have, or not yet.
+/// One sample of the congestion control of a flow; `None` for values that its transport lacks or has not set yet.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ControlSample {
-    /// When.
+    /// Time of the sample.
     pub at: Time,
     /// The flow's number in results.
     pub flow: u64,
-    /// Which of the scenario's traffic entries it belongs to, counted from 0.
+    /// Its entry of the scenario's traffic, from 0.
     pub traffic: u32,
-    /// Sending rate in bits a second, preamble and gap included.
+    /// Sending rate in bit/s, including preamble and gap.
     pub rate_bps: Option<u64>,
-    /// The rate that recovery aims at.
+    /// Target rate of recovery, in bit/s.
     pub target_bps: Option<u64>,
-    /// The congestion window.
+    /// Congestion window, in bytes.
     pub window_bytes: Option<u64>,
-    /// What is sent and not acknowledged.
+    /// Bytes sent and not acknowledged.
     pub flight_bytes: Option<u64>,
-    /// The round trip that the sender goes by.
+    /// Round trip used by the sender, in ps.
     pub rtt_ps: Option<u64>,
-    /// The mean one-way delay that the receiver goes by; off by what two clocks differ.
+    /// Mean one-way delay used by the receiver, in ps; includes the offset between the two clocks.
     pub delay_ps: Option<i64>,
-    /// The share of marks that the sender expects, 0 to 1.
+    /// Marking probability estimated by the sender, 0 to 1.
     pub alpha: Option<f64>,
-    /// What of the way's bandwidth the sender was told to be available.
+    /// Available bandwidth of the path reported to the sender, in bit/s.
     pub available_bps: Option<u64>,
 }
 

@@ -1,30 +1,30 @@
-//! How much of a set a statistic covers.
+//! Coverage of a statistic.
 
 use std::fmt;
 use std::iter::Sum;
 
-/// A statistic over completed flows says nothing of the others, which are mostly the slow ones. This is the share that
-/// it covers, and what every front end prints beside it. Requests and iterations of collectives have one, too.
+/// Share of the flows that a statistic over completed flows covers; the others are mostly slow ones. Every front end
+/// prints it beside the statistic. Requests and iterations of collectives have one, too.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Coverage {
-    /// Flows, requests or iterations that completed: those of which the statistic is.
+    /// Completed flows, requests or iterations, which the statistic covers.
     pub completed: u64,
-    /// Those that started. Flows without an end do not count: they cannot complete.
+    /// Started ones. Flows without an end do not count, as they cannot complete.
     pub started: u64,
 }
 
 impl Coverage {
-    /// Whether all that started completed.
+    /// Returns whether all that started completed.
     pub fn is_whole(self) -> bool {
         self.completed >= self.started
     }
 
-    /// Those that started and did not complete.
+    /// Returns the number that started and did not complete.
     pub fn unfinished(self) -> u64 {
         self.started.saturating_sub(self.completed)
     }
 
-    /// The completed share, 0..=1; 1 of nothing.
+    /// Returns the completed share, 0..=1; 1 if none started.
     pub fn share(self) -> f64 {
         if self.started == 0 { 1.0 } else { self.completed as f64 / self.started as f64 }
     }
@@ -39,7 +39,7 @@ impl Sum for Coverage {
     }
 }
 
-/// `227 of 247`.
+/// Writes, for example, `227 of 247`.
 impl fmt::Display for Coverage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} of {}", self.completed, self.started)

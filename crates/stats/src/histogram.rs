@@ -6,15 +6,15 @@ const SUB_BUCKET_BITS: u32 = 7;
 const EXACT: u64 = 1 << (SUB_BUCKET_BITS + 1);
 const SUB_BUCKETS: u64 = 1 << SUB_BUCKET_BITS;
 
-/// Log-linear histogram of `u64` values (delays and completion times in ps, sizes in bytes): exact
-/// below 256; above, a bucket spans less than 1/128 of its value, and a quantile, the middle of its
-/// bucket, is off by less than 0.4 %. Count, sum, least and greatest are exact.
+/// Log-linear histogram of `u64` values (delays and completion times in ps, sizes in bytes). Below 256 it is exact.
+/// Above, a bucket spans less than 1/128 of its value, and a quantile, the middle of its bucket, has an error below 0.4
+/// %. Count, sum, minimum and maximum are exact.
 ///
-/// At most 7424 buckets (58 KiB); powers of two below the least value and above the greatest take no memory. Merging
-/// adds integers, so the order of merges does not matter.
+/// At most 7424 buckets (58 KiB); powers of two below the minimum and above the maximum take no memory. Merging adds
+/// integers, so the order of merges does not matter.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Histogram {
-    /// Of whole powers of two, from bucket `first` on.
+    /// Counts for whole powers of two, from bucket `first` on.
     counts: Vec<u64>,
     first: usize,
     count: u64,
@@ -23,20 +23,20 @@ pub struct Histogram {
     max: u64,
 }
 
-/// One bucket that holds something: the values `low..=high`.
+/// One nonempty bucket: the values `low..=high`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bucket {
     /// Least value of the bucket.
     pub low: u64,
     /// Greatest value of the bucket.
     pub high: u64,
-    /// How many values it holds.
+    /// Number of values in it.
     pub count: u64,
 }
 
 #[inline]
 fn index_of(value: u64) -> usize {
-    // With 1 in the exact range's place, small values get shift 0 and are their own index.
+    // The set bits of the exact range give small values shift 0, so they are their own index.
     let shift = (value | (EXACT - 1)).ilog2() - SUB_BUCKET_BITS;
     (u64::from(shift) * SUB_BUCKETS + (value >> shift)) as usize
 }
@@ -52,25 +52,25 @@ fn bounds_of(index: usize) -> (u64, u64) {
 }
 
 impl Histogram {
-    /// An empty histogram.
+    /// Returns an empty histogram.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Counts one value.
+    /// Adds one value.
     #[inline]
     pub fn record(&mut self, value: u64) {
         self.record_many(value, 1);
     }
 
-    /// Counts `value` `times` times: a queue length that held for so long.
+    /// Adds `value` `times` times: for example a queue length, weighted by time.
     #[inline]
     pub fn record_many(&mut self, value: u64, times: u64) {
         if times == 0 {
             return;
         }
         let bucket = index_of(value);
-        // Below the first it wraps, and lies behind the last.
+        // Below the first bucket this wraps to beyond the last.
         let mut index = bucket.wrapping_sub(self.first);
         if index >= self.counts.len() {
             self.grow(bucket, bucket);
@@ -83,8 +83,8 @@ impl Histogram {
         self.sum += u128::from(value) * u128::from(times);
     }
 
-    /// Makes room for the buckets from `low` to `high`. What is there depends only on the least and the greatest
-    /// bucket, so that histograms of the same values are equal, in whatever order these came.
+    /// Extends the counts to the buckets from `low` to `high`. The extent depends only on the least and the greatest
+    /// bucket, so that histograms of equal values are equal for any order of insertion.
     #[cold]
     fn grow(&mut self, low: usize, high: usize) {
         const OCTAVE: usize = SUB_BUCKETS as usize;
@@ -116,35 +116,35 @@ impl Histogram {
         self.sum += other.sum;
     }
 
-    /// How many values.
+    /// Returns the number of values.
     pub fn count(&self) -> u64 {
         self.count
     }
-    /// Their sum, exact.
+    /// Returns their exact sum.
     pub fn sum(&self) -> u128 {
         self.sum
     }
-    /// The least value, exact.
+    /// Returns the least value, exact.
     pub fn min(&self) -> Option<u64> {
         (self.count > 0).then_some(self.min)
     }
-    /// The greatest value, exact.
+    /// Returns the greatest value, exact.
     pub fn max(&self) -> Option<u64> {
         (self.count > 0).then_some(self.max)
     }
-    /// The mean: the exact sum, divided once.
+    /// Returns the mean, from the exact sum.
     pub fn mean(&self) -> Option<f64> {
         (self.count > 0).then(|| self.sum as f64 / self.count as f64)
     }
 
-    /// The value of rank ceil(q * count) (nearest rank), from the middle of its bucket; the least for
-    /// `q` = 0 and the greatest for 1. `q` is taken to nine decimals and into 0..=1; `None` if empty.
+    /// Returns the value of rank ceil(q * count) (nearest rank), as the middle of its bucket; the least value for `q` =
+    /// 0 and the greatest for 1. `q` is rounded to nine decimals and clamped to 0..=1. `None` if empty.
     pub fn quantile(&self, q: f64) -> Option<u64> {
         if self.count == 0 {
             return None;
         }
         let rank = rank(q, self.count);
-        // Rank 1 and the last are known exactly.
+        // Ranks 1 and `count` are exact.
         if rank == 1 {
             return Some(self.min);
         }
@@ -160,7 +160,7 @@ impl Histogram {
         Some((low + (high - low) / 2).clamp(self.min, self.max))
     }
 
-    /// Standard deviation about the mean, of the middles of buckets; `None` if empty.
+    /// Returns the standard deviation about the mean, from the middles of buckets; `None` if empty.
     pub fn standard_deviation(&self) -> Option<f64> {
         let mean = self.mean()?;
         let squares = |bucket: Bucket| {
@@ -170,7 +170,7 @@ impl Histogram {
         Some((self.buckets().map(squares).sum::<f64>() / self.count as f64).sqrt())
     }
 
-    /// The buckets that hold something, in ascending order: for a distribution curve.
+    /// Iterates over the nonempty buckets in ascending order, for a distribution curve.
     pub fn buckets(&self) -> impl Iterator<Item = Bucket> + '_ {
         self.counts.iter().enumerate().filter(|(_, count)| **count > 0).map(|(index, &count)| {
             let (low, high) = bounds_of(self.first + index);
@@ -179,7 +179,7 @@ impl Histogram {
     }
 }
 
-/// The nearest rank, 1..=count, of a quantile. In integers, since 0.07 * 100 is not 7 in floats.
+/// Returns the nearest rank, 1..=count, of a quantile. In integers, since 0.07 * 100 is not 7 in floats.
 pub(crate) fn rank(q: f64, count: u64) -> u64 {
     const BILLION: u128 = 1_000_000_000;
     let billionths = (q.clamp(0.0, 1.0) * BILLION as f64).round() as u128;
@@ -201,7 +201,7 @@ mod tests {
         histogram.record_many(100, 3);
         assert_eq!(histogram.standard_deviation(), Some(0.0));
         histogram.record_many(200, 1);
-        // Mean 125, mean square off it (3 * 25^2 + 75^2) / 4 = 1875.
+        // Mean 125, mean squared deviation (3 * 25^2 + 75^2) / 4 = 1875.
         assert!((histogram.standard_deviation().unwrap() - 1875f64.sqrt()).abs() < 1e-9);
         let mut uniform = Histogram::new();
         (0..1_000_000).for_each(|value| uniform.record(value));
@@ -256,7 +256,7 @@ mod tests {
     }
 
     fn spread() -> impl Strategy<Value = Vec<u64>> {
-        // Uniform in the exponent, so that every power of two is met.
+        // Uniform in the exponent, to cover every power of two.
         prop::collection::vec((any::<u64>(), 0u32..64).prop_map(|(value, shift)| value >> shift), 1..300)
     }
 

@@ -1,4 +1,4 @@
-//! How much the one-way delay of flows varies.
+//! Variation of the one-way delay of flows.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,19 +8,19 @@ pub struct FlowDelays {
     frames: u64,
     least_ps: u64,
     most_ps: u64,
-    /// The first, from which deviations are counted so that their squares stay exact.
+    /// The first delay: deviations are counted from it so that their squares stay exact.
     first_ps: u64,
     sum_ps: i128,
     squares: u128,
 }
 
 impl FlowDelays {
-    /// Of the first frame.
+    /// Creates the statistics of a first frame.
     pub fn first(delay_ps: u64) -> FlowDelays {
         FlowDelays { frames: 1, least_ps: delay_ps, most_ps: delay_ps, first_ps: delay_ps, sum_ps: 0, squares: 0 }
     }
 
-    /// Of another frame.
+    /// Adds a frame.
     pub fn record(&mut self, delay_ps: u64) {
         let off = i128::from(delay_ps) - i128::from(self.first_ps);
         self.frames += 1;
@@ -34,39 +34,39 @@ impl FlowDelays {
         self.first_ps as f64 + self.sum_ps as f64 / self.frames as f64
     }
 
-    /// Sum of the squares of deviations from the mean.
+    /// Returns the sum of squared deviations from the mean, in ps^2.
     fn spread(&self) -> f64 {
         let sum = self.sum_ps as f64;
         (self.squares as f64 - sum * sum / self.frames as f64).max(0.0)
     }
 }
 
-/// How the one-way delay of the flows of one traffic entry varied in the measured window. Each flow is compared with
-/// itself alone: flows of other paths or frames have other delays.
+/// Variation of the one-way delay of one traffic entry's flows in the measured window, within each flow: delays differ
+/// between flows with other paths or frame sizes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct JitterSummary {
-    /// The entry, counted from 0.
+    /// The entry, from 0.
     pub traffic: u32,
-    /// Flows of which frames arrived.
+    /// Flows with received frames.
     pub flows: u64,
     /// Their frames.
     pub frames: u64,
-    /// The least delay of all, in ps.
+    /// Least delay of all, in ps.
     pub least_delay_ps: u64,
-    /// The mean delay, in ps.
+    /// Mean delay, in ps.
     pub mean_delay_ps: f64,
-    /// The greatest delay of all, in ps.
+    /// Greatest delay of all, in ps.
     pub most_delay_ps: u64,
     /// Standard deviation of delays from the mean of their flow, in ps.
     pub deviation_ps: f64,
-    /// Greatest less least delay of a flow: of that flow where it is the most, in ps.
+    /// Greatest minus least delay of a flow, of the flow with the largest difference, in ps.
     pub jitter_ps: u64,
-    /// The mean of all frames' delays less the least delay of their flow, in ps.
+    /// Mean over frames of the delay minus the least delay of their flow, in ps.
     pub mean_jitter_ps: f64,
 }
 
 impl JitterSummary {
-    /// Of an entry with these flows, at least one.
+    /// Computes the statistics of an entry with these flows, at least one.
     pub fn of(traffic: u32, flows: &[FlowDelays]) -> JitterSummary {
         let frames: u64 = flows.iter().map(|flow| flow.frames).sum();
         let over = |of: &dyn Fn(&FlowDelays) -> f64| flows.iter().map(of).sum::<f64>() / frames.max(1) as f64;
@@ -100,7 +100,7 @@ mod tests {
         assert_eq!((told.traffic, told.flows, told.frames), (3, 2, 6));
         assert_eq!((told.least_delay_ps, told.most_delay_ps, told.jitter_ps), (100, 1001, 4));
         assert!((told.mean_delay_ps - 4204.0 / 6.0).abs() < 1e-9);
-        // Deviations: 2 and 2 of the one, 1 and 1 of the other.
+        // Deviations: 2 and 2 of one flow, 1 and 1 of the other.
         assert!((told.deviation_ps - (10.0f64 / 6.0).sqrt()).abs() < 1e-9);
         assert!((told.mean_jitter_ps - 8.0 / 6.0).abs() < 1e-9);
     }

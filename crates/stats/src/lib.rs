@@ -1,5 +1,5 @@
-//! What a run tells, as plain values: counters, mergeable [`histogram`]s, [`flows`] with their slowdowns, rows of a
-//! [`trace`], and an [`Outcome`] that has it all. No file is known here.
+//! Statistics of a run as plain values: counters, mergeable [`histogram`]s, [`flows`] with their slowdowns, rows of a
+//! [`trace`], and an [`Outcome`] with all of them. The crate has no file formats.
 
 pub mod collectives;
 pub mod control;

@@ -1,64 +1,64 @@
-//! The inside of switches that trim in pipelines. Counts cover the whole run.
+//! Statistics of switches that trim in pipelines. Counts cover the whole run.
 
 use serde::{Deserialize, Serialize};
 
-/// All switches.
+/// Sums over all switches.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PipelineSummary {
-    /// Frames that pipelines trimmed before any queue.
+    /// Frames trimmed by pipelines at ingress, before any queue.
     pub ingress_trims: u64,
-    /// Frames that queues refused and that went round a recirculation port, or whose headers did.
+    /// Frames refused by queues that passed a recirculation port, or whose headers did.
     pub recirculated: u64,
-    /// The most frames that waited for a recirculation port at once.
+    /// Most frames that waited for a recirculation port at once.
     pub most_waiting: u64,
-    /// The switches where any of this happened, in the order of the fabric.
+    /// Switches with any of these events, in the order of the fabric.
     pub switches: Vec<SwitchInside>,
 }
 
-/// One switch.
+/// Statistics of one switch.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SwitchInside {
     /// Its name.
     pub node: String,
     /// Its pipelines, in order.
     pub pipelines: Vec<PipelineTold>,
-    /// Egress ports that a signal was about.
+    /// Egress ports with at least one congestion signal.
     pub ports: Vec<PortMode>,
 }
 
-/// One pipeline.
+/// Statistics of one pipeline.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PipelineTold {
     /// Its number, from 0.
     pub pipeline: u32,
     /// Frames that it trimmed at its ingress.
     pub ingress_trims: u64,
-    /// Frames, or headers, that went to its recirculation port.
+    /// Frames, or headers, sent to its recirculation port.
     pub recirculated: u64,
     /// Their bytes.
     pub recirculated_bytes: u64,
-    /// The most of them that waited at once, without the one on the port's wire.
+    /// Most of them that waited at once, without the one in transmission.
     pub most_waiting: u64,
-    /// When that was first, in ps.
+    /// Time at which this maximum was first reached, in ps.
     pub most_waiting_at_ps: u64,
-    /// When the first of them came, in ps, or null.
+    /// Time of the first of them, in ps, or null.
     pub first_recirculated_ps: Option<u64>,
-    /// Congestion signals that it heard.
+    /// Congestion signals that it received.
     pub signals_heard: u64,
 }
 
-/// The mode of one egress port, as its pipelines have it on average.
+/// Mode of one egress port, averaged over the pipelines.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PortMode {
     /// The port.
     pub port: u32,
     /// The node at its other end.
     pub peer: String,
-    /// Signals about it that all pipelines together heard.
+    /// Signals about it received by all pipelines together.
     pub signals: u64,
-    /// The share of the run in which pipelines were pessimistic about it, 0..=1.
+    /// Share of the run in which pipelines were pessimistic about it, 0..=1.
     pub pessimistic_share: f64,
-    /// The share in which they let half of its rate through, 0..=1.
+    /// Share of the run in which they admitted half of its rate, 0..=1.
     pub half_share: f64,
 }
 

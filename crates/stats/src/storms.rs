@@ -1,38 +1,38 @@
-//! Pause storms, as watchdogs find them; over the whole run.
+//! Pause storms detected by watchdogs, over the whole run.
 
 use serde::{Deserialize, Serialize};
 
 /// Pause storms of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PauseStorms {
-    /// How many began.
+    /// Number of storms.
     pub storms: u64,
-    /// How many of them were over at the end.
+    /// Storms that were over at the end of the run.
     pub over: u64,
-    /// Packets that watchdogs dropped.
+    /// Packets dropped by watchdogs.
     pub dropped_packets: u64,
     /// Time in storms over all ports and classes, in ps.
     pub total_ps: u64,
-    /// Where: the longest in storms first, as many as [`MAX_LOSS_PLACES`](crate::summary::MAX_LOSS_PLACES).
+    /// Ports by time in storms, longest first, at most [`MAX_LOSS_PLACES`](crate::summary::MAX_LOSS_PLACES).
     pub ports: Vec<StormAt>,
 }
 
-/// The storms of a class of a port.
+/// Storms of one class of one port.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StormAt {
     /// The switch.
     pub node: String,
     /// Its port.
     pub port: u32,
-    /// The node at the other end, which stops it.
+    /// The node at the other end, which pauses it.
     pub peer: String,
     /// The class, 0..=7.
     pub class: u8,
-    /// How many began.
+    /// Number of storms.
     pub storms: u64,
-    /// How many of them were over at the end.
+    /// Storms that were over at the end of the run.
     pub over: u64,
-    /// Time in them, in ps.
+    /// Time in storms, in ps.
     pub storm_ps: u64,
 }
 

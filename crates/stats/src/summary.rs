@@ -1,4 +1,4 @@
-//! What a run has shown, added up.
+//! The summary of a run.
 
 use std::collections::BTreeMap;
 
@@ -14,88 +14,88 @@ use crate::storms::PauseStorms;
 use crate::trims::TrimSummary;
 use crate::turns::TurnSummary;
 
-/// What a run has shown: counters, distributions, checks. Who asked for it is not in here.
+/// Results of a run: counters, distributions, checks. The configuration is not included.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Outcome {
-    /// True if the run was interrupted: everything then holds up to `simulated_ps`.
+    /// Whether the run was interrupted: all values then cover the time up to `simulated_ps`.
     pub partial: bool,
-    /// What the measured statistics cover; accounts of packets and bytes cover the whole run.
+    /// Span of the measured statistics; accounts of packets and bytes cover the whole run.
     pub window: Window,
     /// Simulated time, in ps.
     pub simulated_ps: u64,
-    /// Events executed.
+    /// Executed events.
     pub events: u64,
     /// Packets forwarded over one link, summed over links.
     pub packet_hops: u64,
-    /// Where every packet went.
+    /// Account of all packets.
     pub packets: PacketAccount,
-    /// Where packets were lost: node by node and cause by cause, the most first, at most [`MAX_LOSS_PLACES`].
+    /// Lost packets by node and cause, most first, at most [`MAX_LOSS_PLACES`].
     pub losses: Vec<LossAt>,
-    /// What lossless classes lost for any cause, in the order of causes, then classes.
+    /// Losses of lossless classes, in the order of causes, then classes.
     pub lossless_losses: Vec<LosslessLoss>,
-    /// What happened to packets on the way.
+    /// Counts of events of packets in flight.
     pub happened: Happened,
-    /// Where the bytes went.
+    /// Account of bytes.
     pub bytes: ByteAccount,
     /// Flows, their completion times and slowdowns.
     pub flows: FlowSummary,
-    /// Requests and their replies, by traffic entry; none where nobody asks.
+    /// Requests and their replies, by traffic entry with requests.
     pub requests: Vec<RequestSummary>,
-    /// Collective operations, by traffic entry; none where there are none.
+    /// Collective operations, by traffic entry with one.
     pub collectives: Vec<CollectiveSummary>,
     /// Payload that arrived in the window.
     pub goodput: Goodput,
     /// Delay of packets from the sending to the receiving host, in ns; `None` if none was delivered.
     pub delay_ns: Option<Distribution>,
-    /// How much one-way delays varied, by traffic entry; none where it is not measured.
+    /// Variation of one-way delays, by traffic entry; empty if not measured.
     pub jitter: Vec<JitterSummary>,
-    /// How far data frames came out of order; `None` where it is not measured.
+    /// Displacement of data frames out of order; `None` if not measured.
     pub reordering: Option<Reordering>,
-    /// How full the queues of switches were; `None` where it is not measured.
+    /// Utilisation of the queues of switches; `None` if not measured.
     pub utilisation: Option<Utilisation>,
-    /// How long the queues of switches were; `None` where it is not measured.
+    /// Lengths of the queues of switches; `None` if not measured.
     pub queue_lengths: Option<QueueLengths>,
     /// Pauses, over all ports and classes.
     pub pauses: PauseSummary,
-    /// What watchdogs found; `None` where there are none.
+    /// Storms detected by watchdogs; `None` without watchdogs.
     pub pause_storms: Option<PauseStorms>,
-    /// What outputs that decide whom to stop did (FLORAX and its kin); `None` where flow control is of another kind.
+    /// Statistics of flow control decided at the output (FLORAX and others); `None` with other flow control.
     pub backpressure: Option<Backpressure>,
-    /// How loaded the links were.
+    /// Loads of links.
     pub links: LinkSummary,
     /// The deadlock found.
     pub deadlock: Option<Deadlock>,
-    /// Frames that switches turned around or sent another way; `None` where none do that.
+    /// Frames that switches bounced or detoured; `None` if no switch does.
     pub turns: Option<TurnSummary>,
-    /// What happened inside switches whose pipelines are modelled; `None` elsewhere.
+    /// Statistics of switches with modelled pipelines; `None` without any.
     pub pipelines: Option<PipelineSummary>,
-    /// Frames that switches trimmed; `None` where none does.
+    /// Frames trimmed by switches; `None` if no switch trims.
     pub trims: Option<TrimSummary>,
-    /// Frames of ports that send in cycles; `None` where none does.
+    /// Frames of cyclic ports; `None` without any.
     pub cycles: Option<CycleSummary>,
-    /// What was checked.
+    /// Results of checks.
     pub checks: Vec<Check>,
-    /// What the reader should know before trusting the numbers.
+    /// Warnings about the validity of the numbers.
     pub warnings: Vec<String>,
 }
 
 impl Outcome {
-    /// Whether every check held.
+    /// Returns whether every check held.
     pub fn passes(&self) -> bool {
         self.checks.iter().all(|check| check.pass)
     }
 }
 
-/// Frames that left ports which send in cycles (IEEE 802.1Qch), in the classes that do, over the whole run.
+/// Frames dequeued in the cyclic classes of cyclic ports (IEEE 802.1Qch), over the whole run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CycleSummary {
-    /// How many, once at each such port.
+    /// Number of frames, once per such port.
     pub frames: u64,
-    /// How many of them did not leave in the cycle after that in which they came.
+    /// Of these, frames not sent in the cycle after that of their arrival.
     pub missed: u64,
 }
 
-/// The span that is measured, from the end of the warm-up.
+/// The measured span, from the end of the warm-up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Window {
     /// Start, in ps.
@@ -104,52 +104,52 @@ pub struct Window {
     pub end_ps: u64,
 }
 
-/// How many places [`Outcome::losses`] names.
+/// Most entries of [`Outcome::losses`].
 pub const MAX_LOSS_PLACES: usize = 32;
 
-/// Packets that were lost at one node for one cause.
+/// Packets lost at one node for one cause.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LossAt {
     /// The node's name.
     pub node: String,
     /// As in [`PacketAccount::dropped`].
     pub cause: String,
-    /// How many.
+    /// Number of packets.
     pub packets: u64,
 }
 
-/// Packets of one lossless class that were lost for one cause.
+/// Packets of one lossless class lost for one cause.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LosslessLoss {
     /// The class.
     pub class: u8,
     /// As in [`PacketAccount::dropped`].
     pub cause: String,
-    /// How many.
+    /// Number of packets.
     pub packets: u64,
     /// Their bytes, without preamble and gap.
     pub bytes: u64,
 }
 
-/// The closed account of packets: `injected + created_in_network = delivered_whole +
-/// delivered_trimmed + returned_to_source + consumed + dropped + in_flight`.
+/// The account of packets, closed if `injected + created_in_network = delivered_whole + delivered_trimmed +
+/// returned_to_source + consumed + dropped + in_flight`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PacketAccount {
     /// Sent by hosts.
     pub injected: u64,
-    /// Made by switches: notifications, copies.
+    /// Created by switches: notifications, copies.
     pub created_in_network: u64,
-    /// Reached their host whole.
+    /// Reached their host complete.
     pub delivered_whole: u64,
     /// Reached their host as a header.
     pub delivered_trimmed: u64,
-    /// Came back to their sender.
+    /// Returned to their sender.
     pub returned_to_source: u64,
-    /// Ended in a switch on purpose: notifications that were acted upon.
+    /// Consumed by a switch: notifications that took effect.
     pub consumed: u64,
     /// Lost, by cause.
     pub dropped: BTreeMap<String, u64>,
-    /// Still on the way at the end.
+    /// In flight at the end.
     pub in_flight: u64,
     /// Whether both sides are equal; set by [`PacketAccount::close`].
     pub closed: bool,
@@ -167,13 +167,13 @@ impl PacketAccount {
         self.closed
     }
 
-    /// Packets lost, over all causes.
+    /// Returns the packets lost, over all causes.
     pub fn dropped_total(&self) -> u64 {
         self.dropped.values().fold(0, |sum, &count| sum.saturating_add(count))
     }
 }
 
-/// Counts of what happened on the way; one packet may count several times.
+/// Events of packets in flight; one packet may count several times.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Happened {
     /// Packets sent back one hop (PABO).
@@ -184,7 +184,7 @@ pub struct Happened {
     pub trims: u64,
     /// Packets sent out of another port than their route's (DIBS).
     pub detours: u64,
-    /// Packets sent again by hosts.
+    /// Packets retransmitted by hosts.
     pub retransmissions: u64,
 }
 
@@ -197,44 +197,44 @@ pub struct ByteAccount {
     pub delivered: u64,
     /// Lost.
     pub dropped: u64,
-    /// Sent again by hosts; part of `injected`.
+    /// Retransmitted by hosts; part of `injected`.
     pub retransmitted: u64,
-    /// Acknowledgements, notifications, probes and other control frames that reached the host they were for.
+    /// Acknowledgements, notifications, probes and other control frames that reached their destination host.
     pub consumed: u64,
 }
 
 /// Payload that reached its receivers, each byte once.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Goodput {
-    /// Where the measured window begins, in ps.
+    /// Start of the measured window, in ps.
     pub start_ps: u64,
-    /// Where it ends, in ps; where every flow had completed before, the last completion.
+    /// Its end, in ps; the last completion, if every flow had completed before.
     pub end_ps: u64,
     /// Payload in between, in bytes.
     pub payload_bytes: u64,
-    /// That per second, in bit/s; 0 for an empty span.
+    /// Payload rate, in bit/s; 0 for an empty span.
     pub bps: f64,
-    /// Of it, what belongs to each entry of the scenario's traffic, in bytes.
+    /// The payload by entry of the scenario's traffic, in bytes.
     pub payload_bytes_by_traffic: Vec<u64>,
 }
 
 impl Goodput {
-    /// Of the payload of each traffic entry that arrived from `start_ps` to `end_ps`.
+    /// Computes the goodput from the payload of each traffic entry that arrived from `start_ps` to `end_ps`.
     pub fn new(start_ps: u64, end_ps: u64, payload_bytes_by_traffic: Vec<u64>) -> Goodput {
         let payload_bytes = payload_bytes_by_traffic.iter().sum::<u64>();
         let goodput = Goodput { start_ps, end_ps, payload_bytes, bps: 0.0, payload_bytes_by_traffic };
         Goodput { bps: goodput.bps_of(payload_bytes), ..goodput }
     }
 
-    /// What so many bytes in the span are per second, in bit/s; 0 for an empty span.
+    /// Returns the rate of this payload over the span, in bit/s; 0 for an empty span.
     pub fn bps_of(&self, payload_bytes: u64) -> f64 {
         let span_ps = self.end_ps.saturating_sub(self.start_ps);
         if span_ps == 0 { 0.0 } else { payload_bytes as f64 * 8e12 / span_ps as f64 }
     }
 }
 
-/// A distribution in ns, measured in whole ps. Mean, least and greatest are exact; the quantiles come
-/// from a [`Histogram`] and are within 0.4 %.
+/// A distribution in ns, measured in whole ps. Mean, least and greatest are exact; the quantiles are those of a
+/// [`Histogram`], within 0.4 %.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Distribution {
     /// Number of values.
@@ -256,7 +256,7 @@ pub struct Distribution {
 }
 
 impl Distribution {
-    /// The distribution in ns of a histogram of ps; `None` if it is empty.
+    /// Converts a histogram in ps to a distribution in ns; `None` if it is empty.
     pub fn from_ps(histogram: &Histogram) -> Option<Self> {
         let ns = |ps: u64| ps as f64 / 1000.0;
         let at = |q: f64| histogram.quantile(q).map(ns);
@@ -273,40 +273,39 @@ impl Distribution {
     }
 }
 
-/// Displacement of data frames, `place of arrival - place of sending` within each flow (RFC 5236), over all
-/// flows.
+/// Displacement of data frames, `arrival index - sending index` within each flow (RFC 5236), over all flows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Reordering {
     /// Frames displaced further than this count as lost (`D_T`).
     pub threshold_packets: u32,
-    /// Frames that were given a displacement.
+    /// Frames with a displacement.
     pub packets: u64,
-    /// Those of them that came out of their turn.
+    /// Of these, frames out of order.
     pub displaced: u64,
-    /// Reorder entropy in nats: 0 where everything comes in order.
+    /// Reorder entropy in nats; 0 if all frames are in order.
     pub entropy_nats: f64,
-    /// Mean of the absolute displacement.
+    /// Mean of the absolute displacement, in packets.
     pub mean_displacement_packets: f64,
-    /// How many places too early the earliest frame came.
+    /// Greatest displacement of an early frame, in packets.
     pub earliest_packets: u64,
-    /// How many places too late the latest frame came.
+    /// Greatest displacement of a late frame, in packets.
     pub latest_packets: u64,
-    /// Frames that never came, or later than the threshold allows.
+    /// Frames that did not arrive, or later than the threshold allows.
     pub lost: u64,
-    /// Frames that came earlier than the threshold allows.
+    /// Frames that arrived earlier than the threshold allows.
     pub too_early: u64,
-    /// Arrivals of duplicates, and of frames that counted as lost by then.
+    /// Duplicates, and frames already counted as lost.
     pub ignored: u64,
 }
 
-/// How full queues of switches were in the window, each against its own capacity.
+/// Utilisation of queues of switches in the window, each relative to its capacity.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Utilisation {
-    /// The share above which time counts for `time_ratio`, 0..=1.
+    /// Threshold of `time_ratio`, 0..=1.
     pub threshold: f64,
     /// Queues of all switches.
     pub queues: u64,
-    /// Those of ports that sent a frame; of the queues for bounced frames, those to which one was routed.
+    /// Queues of ports that sent a frame; of the queues for bounced frames, those with a routed frame.
     pub queues_used: u64,
     /// Mean over queues and time, 0..=1.
     pub mean: f64,
@@ -318,8 +317,8 @@ pub struct Utilisation {
     pub time_ratio: f64,
 }
 
-/// Lengths of queues over time, in bytes. Mean and greatest are those of all instants; the quantiles come from samples
-/// at random instants and a [`Histogram`], which is within 0.4 %.
+/// Lengths of queues over time, in bytes. Mean and maximum cover all instants; the quantiles are those of samples at
+/// random instants in a [`Histogram`], within 0.4 %.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Lengths {
     /// Mean.
@@ -335,8 +334,8 @@ pub struct Lengths {
 }
 
 impl Lengths {
-    /// From mean and greatest length, and the quantiles of `samples` samples, of which those that are not in `found`
-    /// found nothing; quantiles are 0 without samples.
+    /// Combines mean, maximum and the quantiles of `samples` samples; those not in `found` are 0. Quantiles are 0
+    /// without samples.
     pub fn of(found: &Histogram, samples: u64, mean_bytes: f64, max_bytes: u64) -> Lengths {
         let mut all = found.clone();
         all.record_many(0, samples.saturating_sub(found.count()));
@@ -345,10 +344,10 @@ impl Lengths {
     }
 }
 
-/// How long the output queues of switches were in the window, all classes of a port together.
+/// Lengths of the output queues of switches in the window, all classes of a port together.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct QueueLengths {
-    /// Each interval of this length has one sample, at a random instant, in ps.
+    /// Sampling interval in ps, with one sample at a random instant each.
     pub every_ps: u64,
     /// Samples of every port.
     pub looks: u64,
@@ -356,7 +355,7 @@ pub struct QueueLengths {
     pub ports: u64,
     /// Over all ports.
     pub all: Lengths,
-    /// The port whose queue was longest on average; null if nothing ever waited.
+    /// The port with the longest mean queue; null if all queues were always empty.
     pub longest: Option<PortLengths>,
 }
 
@@ -377,16 +376,16 @@ pub struct PortLengths {
 /// Pauses over all ports and classes: PAUSE, PFC, or a transport's own hold.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PauseSummary {
-    /// Times a port or class was stopped.
+    /// Pauses of a port or class.
     pub count: u64,
-    /// Times one was released, by a resume or an expiry.
+    /// Releases, by a resume or an expiry.
     pub resumes: u64,
-    /// Time stopped, in ps: of ports that PAUSE stops, summed over ports, else over ports and classes.
+    /// Paused time, in ps: with PAUSE summed over ports, else over ports and classes.
     pub total_ps: u64,
-    /// The longest single stop, in ps.
+    /// The longest single pause, in ps.
     pub max_ps: u64,
-    /// Calls to stop or go on that somebody heard who takes no part: a switch left out of flow control, a host that
-    /// does not obey; left out where there were none.
+    /// Pause and resume frames received where flow control is disabled: at a switch left out of it, or a host that
+    /// ignores pauses. Omitted if 0.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub ignored: u64,
 }
@@ -395,34 +394,34 @@ fn is_zero(count: &u64) -> bool {
     *count == 0
 }
 
-/// What outputs did that decide whom to stop, over the whole run.
+/// Statistics of flow control decided at outputs, over the whole run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Backpressure {
-    /// Flows (or destinations, or whole outputs) that were told to stop or slow down.
+    /// Flows (or destinations, or whole outputs) stopped or slowed down.
     pub xoffs: u64,
-    /// New rates for those that were stopped already.
+    /// New rates for those already stopped.
     pub changes: u64,
-    /// Those that were told to go on.
+    /// Flows (or destinations, or whole outputs) released.
     pub xons: u64,
-    /// Stops whose time ran out at the output that had asked for them.
+    /// Stops that expired at the output that requested them.
     pub expiries: u64,
-    /// MAC control frames that all of this took.
+    /// MAC control frames sent for this.
     pub control_packets: u64,
-    /// Their bytes on the wire, preamble and gap included.
+    /// Their bytes on the wire, including preamble and gap.
     pub control_bytes: u64,
-    /// The most flows that one output told apart.
+    /// Most entries of the flow table of one output.
     pub table_max: u64,
-    /// The memory of so many entries.
+    /// Memory of so many entries, in bytes.
     pub table_bytes: u64,
-    /// The most flows that one output had stopped at a time.
+    /// Most flows stopped by one output at once.
     pub stopped_max: u64,
-    /// Packets of flows for which a full table had no place.
+    /// Packets of flows that did not fit the flow table.
     pub untold_packets: u64,
-    /// The outputs that stopped most, the first of them at most [`MAX_LOSS_PLACES`].
+    /// Outputs with the most stops, most first, at most [`MAX_LOSS_PLACES`].
     pub outputs: Vec<StopsAt>,
 }
 
-/// Stops that one output asked for.
+/// Stops requested by one output.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StopsAt {
     /// The node.
@@ -446,7 +445,7 @@ pub struct LinkSummary {
     pub longest_queues: Vec<PortLoad>,
 }
 
-/// One direction of a link, named by the port that sends.
+/// One direction of a link, identified by the sending port.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PortLoad {
     /// The sending node's name.
@@ -457,7 +456,7 @@ pub struct PortLoad {
     pub peer: String,
     /// Bytes sent in the window.
     pub tx_bytes: u64,
-    /// Share of the window in which the link was sending, 0..=1, preamble and gap included.
+    /// Share of the window in which the link was sending, 0..=1, including preamble and gap.
     pub utilisation: f64,
     /// Greatest length of a queue of the port, in bytes.
     pub max_queue_bytes: u64,
@@ -465,10 +464,10 @@ pub struct PortLoad {
     pub paused_ps: u64,
 }
 
-/// Queues that wait for each other for ever.
+/// A cycle of queues that wait for each other for ever.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Deadlock {
-    /// When the cycle closed, in ps.
+    /// Time at which the cycle closed, in ps.
     pub closed_ps: u64,
     /// The queues of the cycle: each waits for the next, the last for the first.
     pub cycle: Vec<DeadlockEdge>,
@@ -477,7 +476,7 @@ pub struct Deadlock {
 /// One paused queue of a deadlock.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DeadlockEdge {
-    /// The node whose queue is paused.
+    /// The node of the paused queue.
     pub node: String,
     /// The port of the queue.
     pub port: u32,
@@ -487,21 +486,21 @@ pub struct DeadlockEdge {
     pub peer: String,
 }
 
-/// One check and how it came out.
+/// Result of one check.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Check {
-    /// What must hold.
+    /// The condition.
     pub name: String,
-    /// Whether it held; true where there was nothing to judge.
+    /// Whether it held; true if it was not applicable.
     pub pass: bool,
-    /// Whether there was anything to judge.
+    /// Whether it was applicable.
     #[serde(default = "yes")]
     pub judged: bool,
     /// Numbers and places.
     pub detail: String,
 }
 
-/// Of summaries that did not tell.
+/// Default for summaries without this key.
 fn yes() -> bool {
     true
 }

@@ -1,10 +1,10 @@
-//! What happened to single frames, and who stopped whom. Rows stand in the order of time; what happens at one instant,
-//! in the order of nodes and of cause and effect at each.
+//! Events of single frames, and pauses between ports. Rows are in order of time; at one instant by node, and at a node
+//! causes before effects.
 
 use std::borrow::Cow;
 use units::Time;
 
-/// What a frame is, in results.
+/// Kind of a frame, in results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum PacketKind {
     /// Payload of a flow.
@@ -24,7 +24,7 @@ impl PacketKind {
     pub const ALL: [PacketKind; 5] =
         [PacketKind::Data, PacketKind::Ack, PacketKind::Nak, PacketKind::Cnp, PacketKind::Control];
 
-    /// The name in results.
+    /// Returns the name in results.
     pub const fn name(self) -> &'static str {
         match self {
             PacketKind::Data => "data",
@@ -36,22 +36,22 @@ impl PacketKind {
     }
 }
 
-/// One packet of a trace, from its making to its end.
+/// One packet of a trace, from its creation to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TracedPacket {
-    /// Counted from 0 in the order of the trace.
+    /// Number in the order of the trace, from 0.
     pub number: u64,
     /// Its flow, as in `flows.parquet`.
     pub flow: u64,
-    /// What it is.
+    /// Its kind.
     pub kind: PacketKind,
-    /// Data: the offset of its first payload byte in the flow; else the next byte expected.
+    /// Data: the offset of its first payload byte in the flow; else the next expected byte.
     pub seq: u64,
-    /// Payload.
+    /// Payload in bytes.
     pub payload_bytes: u16,
-    /// From destination address to FCS.
+    /// Size in bytes, from destination address to FCS.
     pub size_bytes: u16,
-    /// Its traffic class where the event happened.
+    /// Its traffic class at the event.
     pub class: u8,
     /// Whether its payload was sent before.
     pub retransmission: bool,
@@ -69,146 +69,146 @@ pub struct Load {
 /// Frames from one host to another, by node; `None` for every host.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Traffic {
-    /// From.
+    /// Source.
     pub src: Option<u32>,
-    /// To.
+    /// Destination.
     pub dst: Option<u32>,
 }
 
-/// What happened. Ports are those of the row's node.
+/// An event; ports are those of the row's node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TraceEvent {
-    /// A host made the packet, whose payload was there `since`: the rest it waited for its turn.
+    /// A host created the packet. Its payload was available at `since` and waited for transmission until now.
     Created {
-        /// When the payload came into being.
+        /// Time at which the payload became available.
         since: Time,
     },
-    /// Its last bit came in.
+    /// Its last bit was received.
     Arrived {
-        /// By this port.
+        /// Ingress port.
         in_port: u16,
     },
-    /// It joined a queue.
+    /// It was enqueued.
     Queued {
-        /// Of this egress port.
+        /// Egress port.
         port: u16,
-        /// What waits there in its class already.
+        /// Frames ahead of it in its class.
         ahead: Load,
-        /// When the frame on the wire will have left.
+        /// End of the transmission in progress.
         wire_free: Time,
     },
-    /// Part of what it found ahead of it in the queue.
+    /// Part of the frames ahead of it in the queue.
     Ahead {
         /// The egress port.
         port: u16,
-        /// Whose frames they are.
+        /// Flow of these frames.
         flow: u64,
-        /// How much.
+        /// Their load.
         load: Load,
     },
-    /// It was marked with congestion experienced.
+    /// It was marked (congestion experienced).
     Marked {
-        /// At the queue of this port.
+        /// Port of the marking queue.
         port: u16,
     },
-    /// Its first bit went out.
+    /// Its transmission started.
     Started {
-        /// By this port.
+        /// Egress port.
         port: u16,
-        /// Since when it was at this node.
+        /// Time of its arrival at this node.
         since: Time,
-        /// When its last bit arrives at the other end.
+        /// Arrival of its last bit at the other end.
         until: Time,
     },
     /// It was lost.
     Dropped {
-        /// Why, as in `summary.json`.
+        /// Cause, as in `summary.json`.
         cause: Cow<'static, str>,
-        /// The egress port that it wanted.
+        /// Its egress port.
         port: Option<u16>,
-        /// The port by which it came.
+        /// Its ingress port.
         in_port: Option<u16>,
-        /// What waited at the egress port in its class.
+        /// Load of its class at the egress port.
         queue: Load,
-        /// Lossless classes: bytes that its ingress account held.
+        /// Lossless classes: bytes in its ingress account.
         account_bytes: Option<u64>,
     },
     /// It reached its host.
     Delivered,
-    /// It came to its end as meant: an acknowledgement or notification that was acted upon.
+    /// It was processed: an acknowledgement or notification took effect.
     Consumed,
-    /// It found no room and was sent back.
+    /// No room: it was bounced.
     Bounced {
-        /// By this port.
+        /// Port by which it leaves.
         port: u16,
-        /// The port whose queue was full.
+        /// Port of the full queue.
         full_port: u16,
-        /// How often it was sent back so far.
+        /// Its bounces so far.
         bounces: u8,
     },
-    /// It found no room and was sent another way.
+    /// No room: it was detoured by another port.
     Detoured {
-        /// By this port.
+        /// Port by which it leaves.
         port: u16,
-        /// The port whose queue was full.
+        /// Port of the full queue.
         full_port: u16,
-        /// How often it was sent another way so far.
+        /// Its detours so far.
         bounces: u8,
     },
-    /// It found no room and lost its payload.
+    /// No room: its payload was trimmed.
     Trimmed {
-        /// The port whose queue was full.
+        /// Port of the full queue.
         port: u16,
-        /// Payload that it lost.
+        /// Payload cut, in bytes.
         cut_bytes: u16,
     },
-    /// Its header found no room and was sent back to its source.
+    /// No room for its header, which was returned to its source.
     Returned {
-        /// By this port.
+        /// Port by which it leaves.
         port: u16,
-        /// The port whose queue was full.
+        /// Port of the full queue.
         full_port: u16,
     },
-    /// A pipeline of the switch is about to trim it at its ingress.
+    /// A pipeline of the switch will trim it at ingress.
     Metered {
-        /// The port that it goes to.
+        /// Its egress port.
         port: u16,
         /// The pipeline.
         pipeline: u16,
     },
-    /// It found no room, and goes round a recirculation port.
+    /// No room: it goes through a recirculation port.
     Deflected {
-        /// The port whose queue was full.
+        /// Port of the full queue.
         port: u16,
-        /// The pipeline whose recirculation port it is.
+        /// Pipeline of the recirculation port.
         pipeline: u16,
-        /// What waits there now, this frame included.
+        /// Load waiting there now, including this frame.
         waiting: Load,
-        /// Only its header goes.
+        /// Whether only its header goes.
         mirrored: bool,
     },
-    /// Pipelines heard that frames for a port were deflected.
+    /// Pipelines were notified of deflected frames for a port.
     Signalled {
         /// The port.
         port: u16,
-        /// The pipeline that told them.
+        /// The pipeline that notified them.
         pipeline: u16,
     },
-    /// An ingress account told the neighbour to stop; under credits: holds so much that those left to the
-    /// neighbour do not cover rate x round trip.
+    /// An ingress account paused the neighbour. With credits: the credits left to the neighbour cover less than rate x
+    /// round trip.
     Stop {
         /// The account's port.
         port: u16,
         /// Its class; `None` stops the whole link.
         class: Option<u8>,
-        /// Bytes that it held.
+        /// Bytes in the account.
         account_bytes: u64,
-        /// The threshold that they exceed; under credits: the room that there is.
+        /// The exceeded threshold in bytes; with credits: the size of the buffer.
         limit_bytes: u64,
-        /// The neighbour was stopped already.
+        /// Whether this renews a pause.
         renewal: bool,
     },
-    /// Where bytes of the account that just told to stop wait: the most first.
+    /// Queue that holds bytes of the account that just paused its neighbour; largest first.
     Behind {
         /// The account's port.
         port: u16,
@@ -218,88 +218,88 @@ pub enum TraceEvent {
         egress: u16,
         /// The class of its queue.
         egress_class: u8,
-        /// How much.
+        /// Load of the account in that queue.
         load: Load,
     },
-    /// An ingress account told the neighbour to go on; under credits: they do again.
+    /// An ingress account resumed the neighbour. With credits: the credits suffice again.
     Go {
         /// The account's port.
         port: u16,
         /// Its class.
         class: Option<u8>,
-        /// Bytes that it held.
+        /// Bytes in the account.
         account_bytes: u64,
     },
-    /// The node was told to stop.
+    /// The node received a pause.
     Paused {
-        /// At this port.
+        /// Paused port.
         port: u16,
-        /// This class; `None` for all.
+        /// Paused class; `None` for all.
         class: Option<u8>,
-        /// When it takes effect.
+        /// Time at which it takes effect.
         from: Time,
-        /// When it expires unless renewed.
+        /// Expiry unless renewed.
         until: Time,
     },
-    /// The node was told to go on.
+    /// The node received a resume.
     Resumed {
-        /// At this port.
+        /// Resumed port.
         port: u16,
-        /// This class; `None` for all.
+        /// Resumed class; `None` for all.
         class: Option<u8>,
-        /// When it takes effect.
+        /// Time at which it takes effect.
         from: Time,
     },
-    /// An output told a neighbour to slow or stop frames of one flow, one destination, or all.
+    /// An output sent a neighbour a request to slow or stop frames of one flow, one destination, or all.
     Xoff {
         /// The port towards that neighbour.
         port: u16,
-        /// The output whose buffer is too full.
+        /// The output with the full buffer.
         egress: u16,
-        /// Whose frames.
+        /// The frames concerned.
         of: Traffic,
-        /// What may still come, in bits a second; 0 for nothing.
+        /// Permitted rate in bit/s; 0 for a stop.
         rate_bps: u64,
-        /// What waits there, in packets or bytes, as its limit counts.
+        /// Load of the output, in packets or bytes, in the unit of its limit.
         waiting: u64,
     },
-    /// The output told a neighbour that they may go on.
+    /// An output released frames at a neighbour.
     Xon {
         /// The port towards that neighbour.
         port: u16,
         /// The output.
         egress: u16,
-        /// Whose frames.
+        /// The frames concerned.
         of: Traffic,
-        /// What waits there still.
+        /// Remaining load of the output, in packets or bytes.
         waiting: u64,
     },
-    /// The node was told to hold frames of one flow or destination.
+    /// The node received a request to hold frames of one flow or destination.
     Held {
-        /// Those that leave by this port.
+        /// Egress port of these frames.
         port: u16,
-        /// Whose frames.
+        /// The frames concerned.
         of: Traffic,
-        /// What may pass, in bits a second.
+        /// Permitted rate in bit/s.
         rate_bps: u64,
-        /// When it expires.
+        /// Expiry.
         until: Time,
     },
-    /// The node was told to let them go.
+    /// The node received a request to release held frames.
     Freed {
-        /// Those that leave by this port.
+        /// Egress port of these frames.
         port: u16,
-        /// Whose frames.
+        /// The frames concerned.
         of: Traffic,
     },
-    /// A watchdog found a class of a port stopped for too long.
+    /// A watchdog detected a pause storm: a class of a port was paused for too long.
     StormBegun {
         /// The port.
         port: u16,
         /// The class.
         class: u8,
     },
-    /// A watchdog saw no pause of it for long enough.
+    /// A watchdog ended a storm after long enough without a pause.
     StormOver {
         /// The port.
         port: u16,
@@ -311,7 +311,7 @@ pub enum TraceEvent {
         /// At this port.
         port: u16,
     },
-    /// The link works again.
+    /// The link was repaired.
     LinkUp {
         /// At this port.
         port: u16,
@@ -319,7 +319,7 @@ pub enum TraceEvent {
 }
 
 impl TraceEvent {
-    /// The name in results.
+    /// Returns the name in results.
     pub const fn name(&self) -> &'static str {
         match self {
             TraceEvent::Created { .. } => "created",
@@ -356,7 +356,7 @@ impl TraceEvent {
         }
     }
 
-    /// Whether nothing more happens to the packet.
+    /// Returns whether this is the packet's last event.
     pub const fn is_end(&self) -> bool {
         matches!(self, TraceEvent::Delivered | TraceEvent::Consumed | TraceEvent::Dropped { .. })
     }
@@ -365,13 +365,13 @@ impl TraceEvent {
 /// One row of a trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TraceRow {
-    /// When.
+    /// Time of the event.
     pub at: Time,
-    /// At which node.
+    /// Its node.
     pub node: u32,
-    /// To which packet; `None` for what happens to ports.
+    /// Its packet; `None` for events of ports.
     pub packet: Option<TracedPacket>,
-    /// What.
+    /// The event.
     pub event: TraceEvent,
 }
 

@@ -1,36 +1,36 @@
-//! Frames that switches trimmed, over the whole run.
+//! Frames trimmed by switches, over the whole run.
 
 use serde::{Deserialize, Serialize};
 
-/// Frames that lost their payload.
+/// Trimmed frames of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TrimSummary {
-    /// How many.
+    /// Number of trimmed frames.
     pub trims: u64,
     /// Bytes cut from them.
     pub cut_bytes: u64,
-    /// Headers that told of payload which had already arrived in another copy: to send it again is needless.
+    /// Headers of payload that had already arrived in another copy; a retransmission is needless.
     pub spurious: u64,
     /// Bytes of headers that reached their destination.
     pub header_bytes: u64,
-    /// Payload that arrived for the first time.
+    /// Bytes of payload that arrived for the first time.
     pub payload_bytes: u64,
-    /// The same per second of the run, in bits: goodput without headers and without what was sent again.
+    /// Payload rate over the run in bit/s: goodput without headers and retransmissions.
     pub payload_bps: f64,
-    /// Headers that found no room.
+    /// Headers dropped for lack of buffer.
     pub lost_headers: u64,
     /// The first of them, or null.
     pub first_header_loss: Option<HeaderLoss>,
     /// Switches that trimmed, in the order of the fabric.
     pub switches: Vec<SwitchTrims>,
-    /// Ports for which the most frames were trimmed, most first.
+    /// Ports with the most trimmed frames, most first.
     pub ports: Vec<PortTrims>,
 }
 
-/// Where and when headers began to be lost.
+/// Place and time of the first lost header.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HeaderLoss {
-    /// When, in ps.
+    /// Time in ps.
     pub at_ps: u64,
     /// The switch.
     pub node: String,
@@ -41,7 +41,7 @@ pub struct HeaderLoss {
 pub struct SwitchTrims {
     /// Its name.
     pub node: String,
-    /// How many.
+    /// Number of trimmed frames.
     pub trims: u64,
 }
 
@@ -50,15 +50,15 @@ pub struct SwitchTrims {
 pub struct PortTrims {
     /// The switch's name.
     pub node: String,
-    /// Its port, towards which the frames were going.
+    /// Egress port of the frames.
     pub port: u32,
     /// The node at the other end.
     pub peer: String,
-    /// How many lost their payload.
+    /// Frames that lost their payload.
     pub trims: u64,
     /// Bytes cut.
     pub cut_bytes: u64,
-    /// Headers that were sent back to their source instead.
+    /// Headers returned to their source instead.
     pub returned: u64,
 }
 

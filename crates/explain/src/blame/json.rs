@@ -1,4 +1,4 @@
-//! All of it, for programs.
+//! JSON of [`Blame`].
 
 use super::super::chain::Root;
 use super::super::sufferers::{Role, Stream, Waited};
@@ -8,7 +8,7 @@ use record::trace::Traffic;
 use serde_json::{Value, json};
 
 impl Blame {
-    /// For a program.
+    /// Returns all data as JSON.
     pub fn json(&self) -> Value {
         let port = |(key, stopped): (&(PortId, Option<u8>, Option<Traffic>), &Stopped)| {
             json!({

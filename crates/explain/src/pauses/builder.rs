@@ -1,4 +1,4 @@
-//! Stops and decisions, put together from the events of a trace.
+//! Builds stops and decisions from the events of a trace.
 
 use super::super::trace::PortId;
 use super::{Account, Decision, Flow, Pauses, Stop, Storm};
@@ -6,16 +6,16 @@ use record::trace::{Load, PortRow, TraceEvent, TraceRow, Traffic};
 use std::collections::BTreeMap;
 use units::{PREAMBLE_BYTES, Rate, Time};
 
-/// A credit message on the wire: the smallest frame.
+/// Bytes of a credit message on the wire: the smallest frame with preamble.
 const MESSAGE_BYTES: u64 = 64 + PREAMBLE_BYTES;
 
-/// Takes the events of a trace, in order.
+/// Processes the events of a trace, in order.
 pub struct Builder<'p> {
     ports: &'p BTreeMap<PortId, PortRow>,
     pauses: Pauses,
-    /// The last decision about each account; where outputs decide, about each neighbour.
+    /// The last decision of each account; with flow control at outputs, for each neighbour.
     accounts: BTreeMap<Account, usize>,
-    /// The last decision of each output about each neighbour and flow, and the last about each neighbour and flow.
+    /// The last decision of each output for each neighbour and flow, and the last for each neighbour and flow.
     outputs: BTreeMap<(PortId, u16, Traffic), usize>,
     calls: BTreeMap<Flow, usize>,
     /// The last stop of each class of a port, and of each flow.
@@ -25,7 +25,7 @@ pub struct Builder<'p> {
 }
 
 impl<'p> Builder<'p> {
-    /// For a fabric of these ports.
+    /// Creates a builder for a fabric of these ports.
     pub fn new(ports: &'p BTreeMap<PortId, PortRow>) -> Builder<'p> {
         Builder {
             ports,
@@ -43,7 +43,7 @@ impl<'p> Builder<'p> {
         self.ports.get(&port).map(|port| (port.peer, port.peer_port))
     }
 
-    /// The next event.
+    /// Processes the next event.
     pub fn take(&mut self, row: &TraceRow) {
         let at_port = |port: u16| (row.node, port);
         match row.event {
@@ -54,7 +54,7 @@ impl<'p> Builder<'p> {
             TraceEvent::Behind { port, class, egress, egress_class, load } => {
                 let index = self.accounts.get(&(at_port(port), class));
                 let decision = index.map(|&index| &mut self.pauses.decisions[index]);
-                // What a renewal says of later is not why it began.
+                // The load at a renewal does not explain the begin of the stop.
                 if let Some(decision) = decision.filter(|decision| decision.at == row.at) {
                     decision.behind.push((egress, egress_class, load));
                 }
@@ -69,7 +69,7 @@ impl<'p> Builder<'p> {
                 self.pauses.decisions[index].behind.push((egress, 0, Load::default()));
                 self.outputs.insert((at_port(port), egress, of), index);
                 self.calls.insert((at_port(port), of), index);
-                // A call for everybody is a pause on the wire.
+                // A request for all frames is a pause on the wire.
                 if of == Traffic::default() {
                     self.accounts.insert((at_port(port), None), index);
                 }
@@ -89,7 +89,7 @@ impl<'p> Builder<'p> {
                 }
             }
             TraceEvent::LinkDown { port } => {
-                // What was held for the link is lost, and nothing is held any more.
+                // Frames held for the link are lost, so its holds end.
                 for (_, &index) in self.open_holds.range((at_port(port), Traffic::default())..) {
                     let hold = &mut self.pauses.holds[index];
                     if hold.port != at_port(port) {
@@ -132,7 +132,7 @@ impl<'p> Builder<'p> {
             stop.until = until;
             return;
         }
-        // No pause lasts for ever: who lacks credits waits until they come, and only then it is known who kept them.
+        // A stop without expiry is a lack of credits. Its cause is determined at its end.
         let credit = until == Time::MAX;
         let cause = self.peer(port).filter(|_| !credit).and_then(|peer| self.accounts.get(&(peer, class)).copied());
         self.open.insert(key, self.pauses.stops.len());
@@ -147,12 +147,12 @@ impl<'p> Builder<'p> {
         stop.until = stop.until.min(from);
     }
 
-    /// Who kept the credits that a stop lacked: the account at the other end, if it was without room meanwhile.
+    /// Sets the cause of a lack of credits: the account at the other end, if it had no room meanwhile.
     fn find_credits(&mut self, index: usize) {
         let Stop { port, class, from, credit, .. } = self.pauses.stops[index];
         let Some(link) = self.ports.get(&port).filter(|_| credit) else { return };
         let account = self.accounts.get(&((link.peer, link.peer_port), class)).copied();
-        // A message is under way for so long.
+        // Time of a credit message on the link.
         let wire = Rate::from_bps(link.rate_bps).map_or(Time::ZERO, |rate| rate.serialise(MESSAGE_BYTES));
         let heard = |go: Time| go.saturating_add(Time::from_ps(link.delay_ps)).saturating_add(wire);
         let kept = |&index: &usize| self.pauses.decisions[index].go.is_none_or(|go| heard(go) >= from);
@@ -174,7 +174,7 @@ impl<'p> Builder<'p> {
         self.pauses.holds.push(Stop { port, class, of, from, until, at_end, credit, rate_bps, cause });
     }
 
-    /// All stops of a run that lasted until `end`.
+    /// Returns all stops of a run that lasted until `end`.
     pub fn finish(mut self, end: Time) -> Pauses {
         let open: Vec<usize> = self.open.values().copied().collect();
         open.into_iter().for_each(|index| self.find_credits(index));

@@ -1,4 +1,4 @@
-//! The equations beside the packets: a fluid model's file solved, looked at where it rests, and set beside a run.
+//! Fluid models: solutions, stability, and comparison with packet simulations.
 //!
 //! ```text
 //!   FluidFile ──> Solved: rates and queue over time ──> summary, series

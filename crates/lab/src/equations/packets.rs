@@ -1,4 +1,4 @@
-//! Packets beside the fluid: a scenario is run, and its bottleneck watched.
+//! A packet simulation beside the fluid model: runs a scenario and samples its bottleneck.
 
 use crate::error::LabError;
 use crate::stop::Stop;
@@ -10,29 +10,29 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use units::Time;
 
-/// How often queues and links are looked at in a scenario that does not say.
+/// Samples of queues and links if the scenario has no interval.
 const LOOKS: u64 = 2000;
 
-/// What packets did at their bottleneck, which is the port of a switch with the longest mean queue.
+/// Measurements at the bottleneck, the switch port with the longest mean queue.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Packets {
     /// The port, as `node:port`.
     pub port: String,
-    /// How many flows there are in the run.
+    /// Number of flows in the run.
     pub flows: u64,
     /// Mean queue within the measured window, in bytes.
     pub queue_bytes: f64,
-    /// Mean rate of the port within it, preamble and gap included, in bit/s.
+    /// Mean rate of the port within it, including preamble and gap, in bit/s.
     pub rate_bps: f64,
-    /// When, in s, and how long the queue was, in bytes.
+    /// Time in s, and length of the queue in bytes.
     pub queue: Vec<(f64, f64)>,
-    /// When, in s, and the rate of the port since the look before, in bit/s.
+    /// Time in s, and rate of the port over the sampling interval, in bit/s.
     pub rate: Vec<(f64, f64)>,
 }
 
 type Port = (NodeId, u16);
 
-/// Looks at ports, by when.
+/// Samples of ports, by time.
 #[derive(Default)]
 struct Seen {
     queues: BTreeMap<Port, BTreeMap<Time, u64>>,
@@ -51,7 +51,7 @@ impl Watcher for Seen {
     }
 }
 
-/// All looks of a run, every `every`: what is not told was nothing.
+/// Returns the samples at multiples of `every`; missing ones are 0.
 fn looks(told: Option<&BTreeMap<Time, u64>>, every: Time, until: Time) -> Vec<(Time, u64)> {
     let count = until / every;
     let at = |look: u64| Time::from_ps(look * every.as_ps());
@@ -59,10 +59,10 @@ fn looks(told: Option<&BTreeMap<Time, u64>>, every: Time, until: Time) -> Vec<(T
 }
 
 impl Packets {
-    /// Runs `setup`; `path` names the scenario in errors.
+    /// Runs `setup`; `path` is the scenario in errors.
     ///
     /// # Errors
-    /// [`LabError::Model`] if the setup makes no network.
+    /// [`LabError::Model`] if the network cannot be built.
     pub fn of(mut setup: Setup, path: &Path, stop: &Stop) -> Result<Packets, LabError> {
         let (from, until, duration) = (setup.warm_up, setup.measure_end, setup.duration);
         let often = Time::from_ps((duration.as_ps() / LOOKS).max(1));
@@ -75,7 +75,7 @@ impl Packets {
         let mut seen = Seen::default();
         simulation.run(&mut seen);
         let total = |looks: &BTreeMap<Time, u64>| looks.range(from..).map(|look| look.1).sum::<u64>();
-        // Of several the first; of a run in which nothing queues any port that sends.
+        // The first at ties; without any queue, any port that sends.
         let longest = seen.queues.iter().rev().max_by_key(|(_, looks)| total(looks)).map(|(port, _)| *port);
         let forwards = |port: &&Port| fabric.node(port.0).kind == fabric::NodeKind::Switch;
         let port = longest.or_else(|| seen.sent.keys().find(forwards).copied()).unwrap_or((NodeId(0), 0));
@@ -100,13 +100,13 @@ impl Packets {
         })
     }
 
-    /// Mean rate of a flow, in bit/s.
+    /// Returns the mean rate of a flow, in bit/s.
     pub fn flow_bps(&self) -> f64 {
         self.rate_bps / self.flows.max(1) as f64
     }
 }
 
-/// Keys of a model beside those of a scenario.
+/// Keys of a model, and the corresponding ones of a scenario.
 const SAME: [(&str, &str); 13] = [
     ("model.kind", "host.transport.kind"),
     ("model.gain", "host.transport.gain"),
@@ -123,8 +123,8 @@ const SAME: [(&str, &str); 13] = [
     ("model.mark_at", "switch.marking.at"),
 ];
 
-/// What is not the same in the model and in the scenario: the number of flows, and values that both have under the
-/// same name. Keys that one of them does not have are left alone: a model knows less than a transport.
+/// Returns the differences between model and scenario: the number of flows, and the values of keys that both have.
+/// Other keys are ignored, as a model has fewer parameters than a transport.
 pub fn differences(file: &FluidFile, packets: &Packets, scenario: &[Explained]) -> Vec<String> {
     let value =
         |all: &[Explained], key: &str| all.iter().find(|value| value.key == key).map(|value| value.value.clone());

@@ -1,4 +1,4 @@
-//! Whether a model comes to rest, in words and for programs.
+//! Stability of a fluid model, as text and JSON.
 
 use fluid::models::Control;
 use fluid::stability::{Report, Verdict, report, thesis};
@@ -7,19 +7,19 @@ use serde_json::{Value, json};
 use std::fmt::Write as _;
 use text::numbers::{rate, size, span};
 
-/// The fixed point and what the thesis says of it.
+/// The fixed point, and the conditions of the thesis.
 pub struct Rest {
     report: Result<Report, String>,
     said: Vec<String>,
 }
 
 impl Rest {
-    /// Looks at the model of a file.
+    /// Analyses the model of a file.
     pub fn of(file: &FluidFile) -> Rest {
         Rest { report: report(&*file.model()), said: said(file) }
     }
 
-    /// For people.
+    /// Returns the text.
     pub fn text(&self) -> String {
         let mut text = String::new();
         // Writing to a String cannot fail.
@@ -34,7 +34,7 @@ impl Rest {
                 let _ = writeln!(text, "verdict       {}", verdict(report));
                 for (at, root) in report.roots.iter().enumerate() {
                     let label = if at == 0 { "roots, 1/s" } else { "" };
-                    // What is 0 but for its last bits is told as 0.
+                    // Rounding errors of 0 are shown as 0.
                     let real = if root.norm() < 1e-6 { "0".to_owned() } else { format!("{:.4e}", root.re) };
                     let imaginary = if root.im == 0.0 { String::new() } else { format!(" +- {:.4e} i", root.im) };
                     let _ = writeln!(text, "{label:<14}{real}{imaginary}");
@@ -52,7 +52,7 @@ impl Rest {
         text
     }
 
-    /// For programs.
+    /// Returns JSON.
     pub fn json(&self) -> Value {
         let report = match &self.report {
             Err(why) => json!({ "fixed_point": null, "why": why }),
@@ -91,7 +91,7 @@ fn verdict(report: &Report) -> String {
     meaning.to_owned() + &margin
 }
 
-/// What the thesis's conditions give for this file, as printed and as they follow.
+/// Returns the values of the thesis's conditions for this file, as printed and as corrected.
 fn said(file: &FluidFile) -> Vec<String> {
     let flows: f64 = file.flows.iter().map(|flows| f64::from(flows.count)).sum();
     let tau = file.flows.iter().map(|flows| flows.rtt).fold(0.0, f64::max);

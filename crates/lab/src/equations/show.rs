@@ -1,4 +1,4 @@
-//! What a solved model comes to, for people and for programs.
+//! Output of a solved model as text and JSON.
 
 use super::{Packets, Rest, Solved, Spread};
 use crate::explained;
@@ -9,25 +9,25 @@ use text::numbers::{counted, grouped, percent, rate, size, span};
 use text::{Layout, table};
 use units::Time;
 
-/// Every value of the file with where it comes from.
+/// Returns every value of the file with its origin.
 pub fn explained(file: &FluidFile) -> String {
     explained::values(&file.explained)
 }
 
-/// The same as one JSON object.
+/// Returns every value of the file as one JSON object.
 pub fn explained_json(file: &FluidFile) -> String {
     let model = value!({ "name": file.name, "kind": file.kind });
     format!("{:#}\n", value!({ "model": model, "values": explained::json_values(&file.explained) }))
 }
 
-/// Packets, and in what they are not the same as the model.
+/// A packet simulation, and its differences from the model.
 type Beside<'a> = (&'a Packets, &'a [String]);
 
 fn flows(file: &FluidFile) -> u64 {
     file.flows.iter().map(|flows| u64::from(flows.count)).sum()
 }
 
-/// Jain's index of mean rates.
+/// Returns Jain's index of mean rates.
 fn jain(file: &FluidFile, means: &[f64]) -> f64 {
     let pairs = || file.flows.iter().zip(means).map(|(flows, mean)| (f64::from(flows.count), mean));
     let sum: f64 = pairs().map(|(count, mean)| count * mean).sum();
@@ -39,13 +39,14 @@ fn bytes(value: f64) -> String {
     size(value.max(0.0).round() as u64)
 }
 
-/// Spreads of the rates of each kind of flows, and of the queue; `None` where the solution ended before the warm-up.
+/// Returns the statistics of the rate of each kind of flows, and of the queue; `None` if the solution ended before the
+/// warm-up.
 fn spreads(solved: &Solved) -> Option<(Vec<Spread>, Spread)> {
     let rates = solved.rates.iter().map(|column| solved.spread(*column)).collect::<Option<_>>()?;
     Some((rates, solved.queue()?))
 }
 
-/// For people: rates and queue from the end of the warm-up, beside packets if there are some, and where it rests.
+/// Returns the text: rates and queue after the warm-up, beside packets if given, and the fixed point.
 pub fn summary(file: &FluidFile, solved: &Solved, rest: Option<&Rest>, beside: Option<Beside<'_>>) -> String {
     let mut text = String::new();
     // Writing to a String cannot fail.
@@ -85,7 +86,7 @@ pub fn summary(file: &FluidFile, solved: &Solved, rest: Option<&Rest>, beside: O
     text
 }
 
-/// Means of the fluid beside those of packets.
+/// Returns the means of the fluid model beside those of packets.
 fn packets((packets, differ): Beside<'_>, flow_bps: f64, queue_bytes: f64) -> String {
     let row = |name: &str, fluid: f64, packets: f64, show: &dyn Fn(f64) -> String| {
         let off = if packets > 0.0 { format!("{:+.1} %", 100.0 * (fluid / packets - 1.0)) } else { "-".to_owned() };
@@ -104,7 +105,7 @@ fn packets((packets, differ): Beside<'_>, flow_bps: f64, queue_bytes: f64) -> St
     text
 }
 
-/// For programs.
+/// Returns JSON.
 pub fn json(file: &FluidFile, solved: &Solved, rest: Option<&Rest>, beside: Option<Beside<'_>>) -> String {
     let spread = |spread: Spread| value!({ "mean": spread.mean, "least": spread.least, "most": spread.most });
     let kinds = file.flows.iter().zip(&solved.rates).map(|(flows, column)| {

@@ -1,30 +1,30 @@
-//! A solution as columns, and what it comes to.
+//! A solution as columns, and its statistics.
 
 use fluid::models::Model;
 use fluid::solver::{Options, SolveError, Work, solve};
 use scenario::FluidFile;
 use std::fmt::Write as _;
 
-/// A model, solved.
+/// A solved model.
 #[derive(Clone, Debug)]
 pub struct Solved {
     /// Names of the columns, the queue in bytes last.
     pub names: Vec<String>,
-    /// When, in ps.
+    /// Times, in ps.
     pub times_ps: Vec<u64>,
-    /// Values, column by column.
+    /// Values, by column.
     pub columns: Vec<Vec<f64>>,
-    /// Of each kind of flows, which column is its rate.
+    /// Column of the rate, by kind of flows.
     pub rates: Vec<usize>,
-    /// What it took.
+    /// Work of the solver.
     pub work: Work,
-    /// Why it ends early.
+    /// The error that ended it early.
     pub failed: Option<SolveError>,
-    /// The first row that means are taken of.
+    /// First row after the warm-up.
     measured: usize,
 }
 
-/// Mean, least and greatest of a column from the end of the warm-up.
+/// Mean, minimum and maximum of a column after the warm-up.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Spread {
     /// The mean.
@@ -36,7 +36,7 @@ pub struct Spread {
 }
 
 impl Solved {
-    /// The columns of a model: its variables, the queue in bytes.
+    /// Returns the columns of a model: its variables, with the queue in bytes.
     pub fn names(model: &dyn Model) -> Vec<String> {
         let queue = model.queue();
         let variables = model.variables().iter().enumerate();
@@ -47,7 +47,7 @@ impl Solved {
         variables.map(name).collect()
     }
 
-    /// Solves what the file describes, as far as there is a solution.
+    /// Solves the model of a file, up to the first error.
     pub fn of(file: &FluidFile) -> Solved {
         let mut model = file.model();
         let (names, queue) = (Solved::names(&*model), model.queue());
@@ -61,7 +61,7 @@ impl Solved {
             for (column, value) in columns.iter_mut().zip(state) {
                 column.push(*value);
             }
-            // Flows that have not begun send nothing.
+            // Flows send nothing before their start.
             for (rate, _) in rates.iter().zip(&file.flows).filter(|(_, flows)| time < flows.start) {
                 columns[*rate].pop();
                 columns[*rate].push(0.0);
@@ -76,7 +76,7 @@ impl Solved {
         Solved { names, times_ps, columns, rates, work, failed, measured }
     }
 
-    /// Of a column, from the end of the warm-up; `None` where the solution ended before.
+    /// Returns the statistics of a column after the warm-up; `None` if the solution ended before.
     pub fn spread(&self, column: usize) -> Option<Spread> {
         let values = &self.columns[column][self.measured..];
         let least = values.iter().copied().reduce(f64::min)?;
@@ -84,13 +84,13 @@ impl Solved {
         Some(Spread { mean: values.iter().sum::<f64>() / values.len() as f64, least, most })
     }
 
-    /// The queue in bytes, as [`Solved::spread`].
+    /// Returns the statistics of the queue, in bytes.
     pub fn queue(&self) -> Option<Spread> {
         self.spread(self.names.len() - 1)
     }
 
-    /// The values that a name stands for; with `'` behind it their slope in 1/s, by differences of neighbours. `None`
-    /// for a name that is no column.
+    /// Returns the values of a column; with `'` appended to the name their slope in 1/s, by differences of neighbours.
+    /// `None` for any other name.
     pub fn series(&self, name: &str) -> Option<Vec<f64>> {
         let plain = name.strip_suffix('\'').unwrap_or(name);
         let values = &self.columns[self.names.iter().position(|known| known == plain)?];
@@ -105,7 +105,7 @@ impl Solved {
         Some((0..values.len()).map(slope).collect())
     }
 
-    /// The series as CSV: `time_ps`, then the columns.
+    /// Returns the series as CSV: `time_ps`, then the columns.
     pub fn csv(&self) -> String {
         let mut text = format!("time_ps,{}\n", self.names.join(","));
         for (row, time) in self.times_ps.iter().enumerate() {

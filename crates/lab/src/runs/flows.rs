@@ -1,5 +1,4 @@
-//! The flows of runs that are compared, one by one: those that every run completed can be compared where the sets of
-//! completed flows differ.
+//! Flows of compared runs. If the sets of completed flows differ, those that every run completed can still be compared.
 
 use super::metrics::{Measured, measure, measure_labels};
 use super::row::Row;
@@ -8,10 +7,10 @@ use record::flows::{FlowRecord, FlowStatistics};
 use record::summary::{Goodput, Summary};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Flows that all runs of a comparison keep together, 56 bytes each.
+/// Most flows stored by all runs of a comparison, 56 bytes each.
 const MOST_FLOWS: usize = 4_000_000;
 
-/// As much of a flow as tells it from others, and how long it took.
+/// Identity and times of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Flow {
     flow: u64,
@@ -25,13 +24,13 @@ struct Flow {
 }
 
 impl Flow {
-    /// The same under another value of what is varied. When it started may depend on that.
+    /// Returns the identity of the flow under any varied value. The start is excluded, as it may depend on the value.
     fn key(&self) -> (u64, u32, u32, u32, u64) {
         (self.flow, self.traffic, self.src_host, self.dst_host, self.size_bytes)
     }
 }
 
-/// The flows of one run, of a comparison of several.
+/// The flows of one run of a comparison.
 #[derive(Debug)]
 pub(crate) struct FlowLedger {
     most: usize,
@@ -40,13 +39,13 @@ pub(crate) struct FlowLedger {
 }
 
 impl FlowLedger {
-    /// Of one of `runs` runs.
+    /// Creates the ledger of one of `runs` runs.
     pub fn of_runs(runs: usize) -> FlowLedger {
         FlowLedger { most: MOST_FLOWS / runs.max(1), flows: Vec::new(), is_cut: false }
     }
 
-    /// Those that completed and are of the measured window of `summary`, in order of their numbers; `None` where there
-    /// were more than are kept.
+    /// Returns the completed flows of the measured window of `summary`, in order of their numbers; `None` if there were
+    /// more than can be stored.
     pub fn completed(self, summary: &Summary) -> Option<CompletedFlows> {
         let window = summary.window;
         let counts = |flow: &Flow| {
@@ -71,12 +70,12 @@ impl Watcher for FlowLedger {
     }
 }
 
-/// Flows of the measured window of one run that completed, in order.
+/// Completed flows of the measured window of one run, in order.
 #[derive(Debug, Default)]
 pub(crate) struct CompletedFlows(Vec<Flow>);
 
 impl CompletedFlows {
-    /// Whether the same flows completed in both runs.
+    /// Returns whether both runs completed the same set of flows.
     pub fn are_those_of(&self, other: &CompletedFlows) -> bool {
         self.0.len() == other.0.len() && self.0.iter().zip(&other.0).all(|(one, two)| one.key() == two.key())
     }
@@ -86,19 +85,19 @@ impl CompletedFlows {
     }
 }
 
-/// The metrics of the flows that every run under one seed completed.
+/// Metrics of the flows that every run under one seed completed.
 #[derive(Debug, Default)]
 pub(crate) struct Common {
-    /// How many flows.
+    /// Number of flows.
     pub flows: u64,
-    /// In the order of [`super::metrics::all`]; of which those of completion times and slowdowns mean something.
+    /// Values in the order of [`super::metrics::all`]; only those of completion times and slowdowns are meaningful.
     pub values: Vec<Measured>,
-    /// The same by label.
+    /// Values by label.
     pub of_labels: BTreeMap<String, Vec<Measured>>,
 }
 
-/// Gives each of `rows` its metrics over the flows that all rows of its seed completed, where these are not all flows
-/// that started.
+/// Sets the metrics of each of `rows` over the flows that all rows of its seed completed, if some rows have unfinished
+/// flows.
 pub(crate) fn set_common(rows: &mut [Row]) {
     let mut seeds: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
     for (at, row) in rows.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! What a comparison looks at.
+//! Metrics of comparisons.
 
 use crate::error::PlanError;
 use record::Coverage;
@@ -10,7 +10,7 @@ use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use text::numbers::{grouped, rate, size, span};
 
-/// What the sizes of [`SIZE_BOUNDS_BYTES`] are called.
+/// Names and titles of the ranges of [`SIZE_BOUNDS_BYTES`].
 const SIZES: [(&str, &str); SIZE_BOUNDS_BYTES.len()] = [
     ("to-10KB", "up to 10KB"),
     ("to-100KB", "10KB to 100KB"),
@@ -19,10 +19,10 @@ const SIZES: [(&str, &str); SIZE_BOUNDS_BYTES.len()] = [
     ("above-10MB", "above 10MB"),
 ];
 
-/// How a number is shown.
+/// Unit and format of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
-    /// A number of things.
+    /// A count.
     Count,
     /// Nanoseconds.
     Span,
@@ -44,7 +44,7 @@ impl Unit {
         }
     }
 
-    /// As metadata of files say it.
+    /// Returns the unit for metadata of files.
     pub fn name(self) -> Option<&'static str> {
         match self {
             Unit::Count => None,
@@ -55,16 +55,16 @@ impl Unit {
         }
     }
 
-    /// The mean of `count` values for a person.
+    /// Formats the mean of `count` values.
     pub fn show_mean(self, mean: f64, count: usize) -> String {
         match self {
-            // Means of whole numbers are none, and small ones would vanish.
+            // Means of counts need a decimal, or small ones would vanish.
             Unit::Count if count > 1 => format!("{mean:.1}"),
             _ => self.show(mean),
         }
     }
 
-    /// A mean and half of its interval, to the two significant digits of the latter: others mean nothing.
+    /// Formats a mean and the half-width of its interval, to the two significant digits of the latter.
     pub fn show_interval(self, mean: f64, half: f64) -> String {
         let units: &[(f64, &str)] = match self {
             Unit::Count | Unit::Ratio => &[(1.0, "")],
@@ -74,7 +74,7 @@ impl Unit {
         };
         let at = units.iter().find(|(unit, _)| mean.abs() >= *unit).or(units.last());
         let (unit, name) = at.copied().unwrap_or((1.0, ""));
-        // The place of the second significant digit of the half width: 1 of 45, 0.01 of 0.45.
+        // The place of the second significant digit of the half-width: 1 of 45, 0.01 of 0.45.
         let mut decimals = 0;
         let mut step = 1.0;
         while half / unit / step >= 99.5 {
@@ -94,7 +94,7 @@ impl Unit {
         format!("{}{name} ± {}{name}", shown(mean), shown(half))
     }
 
-    /// `value` for a person.
+    /// Formats `value`.
     pub fn show(self, value: f64) -> String {
         match self {
             Unit::Count => grouped(value as u64),
@@ -109,19 +109,19 @@ impl Unit {
 /// One number of every run.
 #[derive(Clone, Debug)]
 pub struct Metric {
-    /// As `--metric` names it.
+    /// The name for `--metric`.
     pub name: String,
-    /// For the table.
+    /// The title in tables.
     pub title: String,
-    /// How it is shown.
+    /// Its unit.
     pub unit: Unit,
-    /// Whether it is shown without being asked for.
+    /// Whether it is shown by default.
     pub main: bool,
-    /// The traffic entry that it is of, by the name that results call it; the whole run without.
+    /// Label of its traffic entry; `None` for the whole run.
     pub label: Option<String>,
-    /// Its place in [`all`], or among those of a label.
+    /// Index in [`all`], or among the metrics of a label.
     pub at: usize,
-    /// The flows, requests or iterations that it is a statistic of.
+    /// The set that it is a statistic of.
     pub of: Of,
     what: What,
 }
@@ -131,9 +131,9 @@ pub struct Metric {
 pub enum Of {
     /// None: a count or a measure of the network.
     Network,
-    /// Completed flows. Their completion times and slowdowns can be had of fewer of them, too.
+    /// Completed flows. Completion times and slowdowns are also available over a subset.
     Flows,
-    /// Payload of flows in a span whose end may be the last completion.
+    /// Payload of flows in a span that may end with the last completion.
     Payload,
     /// Answered requests.
     Requests,
@@ -144,25 +144,25 @@ pub enum Of {
 /// A metric of one run.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Measured {
-    /// Its value; `None` where the run has none.
+    /// Its value; `None` if the run has none.
     pub value: Option<f64>,
-    /// The set that it covers; `None` where it is no statistic of a set.
+    /// Its coverage; `None` if it is no statistic of a set.
     pub coverage: Option<Coverage>,
 }
 
 #[derive(Clone, Copy, Debug)]
 enum What {
     Summary(fn(&Summary) -> Option<f64>),
-    /// Of flows of the size at this place of [`SIZES`].
+    /// A metric of the flows of this range of [`SIZES`].
     OfSize(usize, fn(&FctOfSize) -> Option<f64>),
-    /// Unfinished flows of this size.
+    /// Unfinished flows of this range.
     UnfinishedOfSize(usize),
     OfLabel(fn(&TrafficSummary, &LabelledSummary) -> Option<f64>),
 }
 
-/// Between the name of a metric and the label whose it is: `fct-mean@web search`.
+/// Separates a metric from its label: `fct-mean@web search`.
 const OF: char = '@';
-/// Of more labels than this, metrics are shown where somebody asks for them.
+/// With more labels than this, their metrics are shown only on request.
 const SHOWN_LABELS: usize = 4;
 
 impl Metric {
@@ -170,7 +170,7 @@ impl Metric {
         Measured { value: self.read(summary), coverage: self.coverage(summary) }
     }
 
-    /// The set that its value in `summary` covers.
+    /// Returns the coverage of its value in `summary`.
     fn coverage(&self, summary: &Summary) -> Option<Coverage> {
         match (self.of, self.what) {
             (Of::Network, _) => None,
@@ -181,7 +181,7 @@ impl Metric {
         }
     }
 
-    /// Of fewer values than this, the quantile that it is, such as p99, is the maximum.
+    /// Returns the number of values below which the quantile, such as p99, is the maximum.
     pub fn least_values(&self) -> Option<u64> {
         let name = self.name.split(OF).next().unwrap_or_default();
         name.split('-').find_map(|part| match part {
@@ -191,7 +191,7 @@ impl Metric {
         })
     }
 
-    /// Whether it is a statistic of flows.
+    /// Returns whether it is a statistic of flows.
     pub fn is_of_flows(&self) -> bool {
         matches!(self.of, Of::Flows | Of::Payload)
     }
@@ -211,7 +211,7 @@ impl Metric {
         }
     }
 
-    /// A value of it in JSON: whole where it counts.
+    /// Returns a value in JSON, counts as whole numbers.
     pub fn json(&self, value: Option<f64>) -> Value {
         match (value, self.unit) {
             (Some(value), Unit::Count | Unit::Size) => (value as u64).into(),
@@ -219,12 +219,12 @@ impl Metric {
         }
     }
 
-    /// Whether it counts whole things.
+    /// Returns whether it is a whole number.
     pub fn is_whole(&self) -> bool {
         matches!(self.unit, Unit::Count | Unit::Size)
     }
 
-    /// Of metrics of flows of some sizes only, the place of these sizes among all.
+    /// Returns the index of its range of sizes, if it has one.
     pub fn size_group(&self) -> Option<usize> {
         match self.what {
             What::OfSize(at, _) | What::UnfinishedOfSize(at) => Some(at),
@@ -232,7 +232,7 @@ impl Metric {
         }
     }
 
-    /// The name of its column in a file, with the unit: `fct_mean_ns`, `fct_mean_ns@web search`.
+    /// Returns the name of its column in a file, with the unit: `fct_mean_ns`, `fct_mean_ns@web search`.
     pub fn column(&self) -> String {
         let name = self.name.split(OF).next().unwrap_or_default().replace('-', "_");
         let of = self.label.as_ref().map_or(String::new(), |label| format!("{OF}{label}"));
@@ -240,7 +240,7 @@ impl Metric {
     }
 }
 
-/// Every metric, in the order of the table.
+/// Returns every metric, in the order of the table.
 pub fn all() -> Vec<Metric> {
     fn of(name: &str, title: &str, unit: Unit, main: bool, read: fn(&Summary) -> Option<f64>) -> Metric {
         let (name, title, what) = (name.to_owned(), title.to_owned(), What::Summary(read));
@@ -286,14 +286,14 @@ pub fn all() -> Vec<Metric> {
         of("jain", "Jain's index", Unit::Ratio, false, |s| s.flows.jain).over(Of::Flows),
         of("goodput", "goodput", Unit::Rate, true, |s| Some(s.goodput.bps)).over(Of::Payload),
         of("request-mean", "request mean", Unit::Span, true, |s| {
-            // Weighted over the entries that ask.
+            // Weighted by the answered requests of each entry.
             let answered: u64 = s.requests.iter().map(|entry| entry.answered).sum();
             let total = |entry: &RequestSummary| entry.latency_ns.map_or(0.0, |of| of.mean * entry.answered as f64);
             (answered > 0).then(|| s.requests.iter().map(total).sum::<f64>() / answered as f64)
         })
         .over(Of::Requests),
         of("request-p99", "request p99", Unit::Span, true, |s| match &s.requests[..] {
-            // Quantiles of several entries do not add up.
+            // Quantiles of several entries cannot be combined.
             [one] => Some(several(one.latency_ns)?.p99),
             _ => None,
         })
@@ -353,12 +353,12 @@ pub fn all() -> Vec<Metric> {
     metrics
 }
 
-/// A distribution of several values: one value has no percentiles.
+/// Returns a distribution of several values: one value has no percentiles.
 fn several(of: Option<Distribution>) -> Option<Distribution> {
     of.filter(|of| of.count > 1)
 }
 
-/// The collective operation of a run that has one only: those of several entries do not add up.
+/// Returns the collective operation of a run that has only one: those of several entries cannot be combined.
 fn of_collective(summary: &Summary) -> Option<&CollectiveSummary> {
     match &summary.collectives[..] {
         [one] => Some(one),
@@ -366,7 +366,7 @@ fn of_collective(summary: &Summary) -> Option<&CollectiveSummary> {
     }
 }
 
-/// What there is of one label, of which the first few are shown without being asked for.
+/// Returns the metrics of one label; with `few` labels some are shown by default.
 fn of_one(label: &str, few: bool) -> Vec<Metric> {
     type Read = fn(&TrafficSummary, &LabelledSummary) -> Option<f64>;
     let all: [(&str, &str, Unit, bool, Read); 13] = [
@@ -398,7 +398,7 @@ fn of_one(label: &str, few: bool) -> Vec<Metric> {
     all.into_iter().enumerate().map(metric).collect()
 }
 
-/// Appends the labels of `more` that are not there yet.
+/// Appends the labels of `more` that are missing.
 pub(crate) fn add_labels(all: &mut Vec<String>, more: &[String]) {
     for label in more {
         if !all.contains(label) {
@@ -407,13 +407,13 @@ pub(crate) fn add_labels(all: &mut Vec<String>, more: &[String]) {
     }
 }
 
-/// Every metric, in the order of the table, and those of each of `labels`.
+/// Returns every metric, in the order of the table, then those of each of `labels`.
 pub fn all_of(labels: &[String]) -> Vec<Metric> {
     let few = (2..=SHOWN_LABELS).contains(&labels.len());
     all().into_iter().chain(labels.iter().flat_map(|label| of_one(label, few))).collect()
 }
 
-/// Every metric of each label of a run.
+/// Returns every metric of each label of a run.
 pub fn measure_labels(summary: &Summary) -> BTreeMap<String, Vec<Measured>> {
     let told = |of: &TrafficSummary| {
         let told = of.labelled.as_ref()?;
@@ -429,17 +429,17 @@ pub fn measure_labels(summary: &Summary) -> BTreeMap<String, Vec<Measured>> {
     summary.flows.by_traffic.iter().filter_map(told).collect()
 }
 
-/// Every metric of a run, in the order of [`all`].
+/// Returns every metric of a run, in the order of [`all`].
 pub fn measure(summary: &Summary) -> Vec<Measured> {
     all().iter().map(|metric| metric.measure(summary)).collect()
 }
 
-/// The metrics that `names` ask for, of the run and of its `labels`, or the main ones. A name asks for all that begin
-/// with it, or for one alone that is called so: `fct` for every completion time of the run, `fct-p99` for this one,
-/// `fct@web` for those of the label `web`, `@web` for all of it.
+/// Returns the metrics selected by `names`, of the run and of its `labels`; by default the main ones. A name selects
+/// the metric of exactly this name, else all that begin with it: `fct` every completion time of the run, `fct-p99` one
+/// metric, `fct@web` those of the label `web`, `@web` all of the label.
 ///
 /// # Errors
-/// [`PlanError::Metric`] for the first name that asks for nothing.
+/// [`PlanError::Metric`] for the first name that selects none.
 pub fn chosen(names: &[String], labels: &[String]) -> Result<Vec<Metric>, PlanError> {
     let all = all_of(labels);
     if names.is_empty() {
@@ -460,7 +460,7 @@ pub fn chosen(names: &[String], labels: &[String]) -> Result<Vec<Metric>, PlanEr
     Ok(all.into_iter().filter(|metric| names.iter().any(|name| asks(metric, name))).collect())
 }
 
-/// What a sweep shows without being asked: a line must hold it.
+/// Default metrics of a sweep, as many as fit a line.
 const SWEPT: [&str; 11] = [
     "started",
     "completed",
@@ -475,10 +475,10 @@ const SWEPT: [&str; 11] = [
     "deadlock",
 ];
 
-/// As [`chosen`], of which a sweep shows fewer without being asked.
+/// Like [`chosen`], with the smaller default of a sweep.
 ///
 /// # Errors
-/// [`PlanError::Metric`] for the first name that asks for nothing.
+/// [`PlanError::Metric`] for the first name that selects none.
 pub fn swept(names: &[String], labels: &[String]) -> Result<Vec<Metric>, PlanError> {
     if names.is_empty() {
         return Ok(all().into_iter().filter(|metric| SWEPT.contains(&metric.name.as_str())).collect());
@@ -486,13 +486,13 @@ pub fn swept(names: &[String], labels: &[String]) -> Result<Vec<Metric>, PlanErr
     chosen(names, labels)
 }
 
-/// A line for each metric: the name by which it is asked for, and what it is.
+/// Returns a line for each metric, with its name and title.
 pub fn list(labels: &[String]) -> String {
     let lines: Vec<Vec<String>> = all_of(labels).into_iter().map(|metric| vec![metric.name, metric.title]).collect();
     text::table(&["metric", "what it is"], &lines, 2, text::Layout::Fitting, 0)
 }
 
-/// No metric of `known` is called `name`.
+/// Returns the error for an unregistered `name`.
 fn unknown(name: &str, known: &[Metric]) -> PlanError {
     let known = known.iter().map(|metric| metric.name.clone()).collect();
     PlanError::Metric { name: name.to_owned(), known }

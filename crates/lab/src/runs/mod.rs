@@ -1,4 +1,4 @@
-//! Sets of runs: what is varied, how many run at a time, what is measured of each, and how sure that is.
+//! Sets of runs: varied keys, concurrency, metrics and their significance.
 
 pub(crate) mod flows;
 pub mod metrics;

@@ -1,26 +1,25 @@
-//! Several runs at a time, each on one thread.
+//! Several concurrent runs, each on one thread.
 
 use crate::stop::Stop;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// What came of a set of runs.
+/// Results of a set of runs.
 pub struct Done<R> {
-    /// What those that ran gave, with their place in the set, in its order.
+    /// Results with their indices in the set, in order.
     pub results: Vec<(usize, R)>,
-    /// Whether some did not run, or somebody wants an end.
+    /// Whether some did not run, or a stop was requested.
     pub stopped: bool,
 }
 
-/// As many as there are cores, or `jobs`, but not more than there is work for.
+/// Returns `jobs`, by default the number of cores, but not more than there is work for.
 pub fn threads(jobs: Option<u16>, work: usize) -> usize {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     jobs.map_or(cores, usize::from).min(work).max(1)
 }
 
-/// Runs `work` on every item, `threads` at a time, in the order of the items, until it breaks or somebody asks for an
-/// end.
+/// Calls `work` on every item, `threads` at a time, in the order of the items, until it breaks or a stop is requested.
 pub fn each<T: Send, R: Send>(
     items: Vec<T>,
     threads: usize,
@@ -28,7 +27,7 @@ pub fn each<T: Send, R: Send>(
     work: impl Fn(T) -> ControlFlow<R, R> + Sync,
 ) -> Done<R> {
     let count = items.len();
-    // Taken from the end.
+    // Reversed, as items are taken from the end.
     let items: Mutex<Vec<(usize, T)>> = Mutex::new(items.into_iter().enumerate().rev().collect());
     let done: Mutex<Vec<(usize, R)>> = Mutex::new(Vec::with_capacity(count));
     let (broken, started) = (AtomicBool::new(false), AtomicUsize::new(0));
@@ -57,7 +56,7 @@ pub fn each<T: Send, R: Send>(
     Done { results, stopped: started.into_inner() < count || stop.is_asked() }
 }
 
-/// A thread that panicked ends the process anyway.
+/// A panic on a thread ends the process anyway.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

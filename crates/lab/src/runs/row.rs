@@ -1,4 +1,4 @@
-//! The numbers of a run among others, and of runs that differ in their seed alone.
+//! Metrics of one run, and of runs that differ only in their seed.
 
 use super::flows::{Common, CompletedFlows};
 use super::metrics::{self, Measured, Metric, Of};
@@ -12,36 +12,36 @@ use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use text::numbers::{counted, grouped, size};
 
-/// One run that was made.
+/// One completed run.
 #[derive(Debug)]
 pub struct Row {
-    /// What was varied.
+    /// Its varied values.
     pub variant: Variant,
-    /// The seed that it ran under.
+    /// Its seed.
     pub seed: u64,
     /// Whether it was interrupted.
     pub partial: bool,
-    /// What was checked.
+    /// Its checks.
     pub checks: Vec<Check>,
-    /// What the run warns of.
+    /// Its warnings.
     pub warnings: Vec<String>,
     /// See [`Summary::results_hash`].
     pub results_hash: String,
     /// In the order of [`metrics::all`].
     values: Vec<Measured>,
-    /// The same by label, in the order of the metrics of one.
+    /// Values by label, in the order of the metrics of a label.
     of_labels: BTreeMap<String, Vec<Measured>>,
     pub(crate) unfinished: Option<Unfinished>,
-    /// What results call the entries of the traffic, empty where that says nothing.
+    /// Labels of the traffic entries, if any.
     pub(crate) traffic_names: Vec<String>,
-    /// Its completed flows, where they were kept.
+    /// Its completed flows, if they were stored.
     pub(crate) flows: Option<CompletedFlows>,
-    /// Over the flows that all runs of this seed completed, where the sets differ.
+    /// Metrics over the flows that all runs of this seed completed, if the sets differ.
     pub(crate) common: Option<Common>,
 }
 
 impl Row {
-    /// What `summary` says.
+    /// Creates the row of `summary`.
     pub fn new(variant: Variant, summary: &Summary) -> Row {
         Row {
             variant,
@@ -67,12 +67,12 @@ impl Row {
         values.get(metric.at).copied()
     }
 
-    /// How much of its flows, requests or iterations the metric covers; `None` where it is no statistic of a set.
+    /// Returns the coverage of a metric; `None` if it is no statistic of a set.
     pub fn coverage(&self, metric: &Metric) -> Option<Coverage> {
         self.measured(metric)?.coverage
     }
 
-    /// Its value of a metric over the flows that all runs of its seed completed; `None` where that is not known, or not
+    /// Returns a metric over the flows that all runs of its seed completed; `None` if it is not available, or not
     /// needed.
     pub fn common_value(&self, metric: &Metric) -> Option<f64> {
         let common = self.common.as_ref().filter(|_| metric.of == Of::Flows)?;
@@ -83,9 +83,9 @@ impl Row {
         values.get(metric.at)?.value
     }
 
-    /// Whether the metric can be compared with that of another run: it covers all that started in both. Otherwise the
-    /// slowest flows are missing, and those that complete later may reverse the order, even where the same flows are
-    /// missing in both.
+    /// Returns whether the metric is comparable with that of another run: it covers all that started in both. Otherwise
+    /// the slowest flows are missing, and may reverse the order when they complete, even if both runs miss the same
+    /// ones.
     fn is_comparable(&self, other: &Row, metric: &Metric) -> bool {
         let (Some(own), Some(others)) = (self.coverage(metric), other.coverage(metric)) else { return true };
         if own.is_whole() && others.is_whole() {
@@ -94,32 +94,32 @@ impl Row {
         match metric.of {
             Of::Network => true,
             Of::Flows | Of::Requests => false,
-            // Of the payload that arrived in a span; the flows must be the same, since the span ends with the last.
+            // The span of the payload ends with the last completion, so the sets of flows must be equal.
             Of::Payload => match (&self.flows, &other.flows) {
                 (Some(own), Some(others)) => own.are_those_of(others),
                 _ => false,
             },
-            // Iterations follow one another: so many are the same.
+            // Iterations are sequential, so equal numbers are equal sets.
             Of::Iterations => own == others,
         }
     }
 
-    /// Its value of a metric, where it has one.
+    /// Returns the value of a metric, if it has one.
     pub fn value(&self, metric: &Metric) -> Option<f64> {
         self.measured(metric)?.value
     }
 
-    /// Whether flows of the measured window had not completed at its end.
+    /// Returns whether flows of the measured window had not completed at the end.
     pub fn has_unfinished(&self) -> bool {
         self.unfinished.is_some()
     }
 
-    /// Whether every check held.
+    /// Returns whether every check held.
     pub fn passes(&self) -> bool {
         self.checks.iter().all(|check| check.pass)
     }
 
-    /// Which checks failed.
+    /// Returns the failed checks, or `ok`.
     pub fn verdict(&self) -> String {
         let failed: Vec<&str> =
             self.checks.iter().filter(|check| !check.pass).map(|check| check.name.as_str()).collect();
@@ -127,7 +127,7 @@ impl Row {
         if self.partial { format!("{verdict} (partial)") } else { verdict }
     }
 
-    /// Of each metric that is a statistic of a set, how much of it that covers.
+    /// Returns the coverage of each metric that is a statistic of a set.
     pub fn coverage_json(&self, metrics: &[Metric]) -> Map<String, Value> {
         let of_metric = |metric: &Metric| {
             let Coverage { completed, started } = self.coverage(metric)?;
@@ -136,19 +136,19 @@ impl Row {
         metrics.iter().filter_map(of_metric).collect()
     }
 
-    /// Its metrics in JSON: whole where they count.
+    /// Returns its metrics in JSON, counts as whole numbers.
     pub fn json(&self, metrics: &[Metric]) -> Map<String, Value> {
         metrics.iter().map(|metric| (metric.column(), metric.json(self.value(metric)))).collect()
     }
 }
 
-/// Runs of the same values under different seeds.
+/// Runs with equal values under different seeds.
 pub struct Group<'a> {
     /// At least one.
     pub rows: Vec<&'a Row>,
 }
 
-/// Rows that stand together and differ in their seed alone.
+/// Groups adjacent rows that differ only in their seed.
 pub fn groups<'a>(rows: impl IntoIterator<Item = &'a Row>) -> Vec<Group<'a>> {
     let mut groups: Vec<Group<'a>> = Vec::new();
     for row in rows {
@@ -160,13 +160,13 @@ pub fn groups<'a>(rows: impl IntoIterator<Item = &'a Row>) -> Vec<Group<'a>> {
     groups
 }
 
-/// Kinds of warnings that are told below a table.
+/// Most kinds of warnings below a table.
 const MOST_WARNINGS: usize = 6;
-/// Combinations that are named with a warning.
+/// Most combinations listed with a warning.
 const MOST_NAMED: usize = 3;
 
-/// What the runs of a table warn of, a line a kind: a table that looks well may compare what nobody meant to. Warnings
-/// that differ in their numbers alone are one kind, told by the first of them.
+/// Returns the warnings of the runs of a table, a line per kind, as even a plausible table may be invalid. Warnings
+/// that differ only in numbers are one kind, shown by the first.
 pub fn warnings(groups: &[Group<'_>]) -> String {
     let kind = |text: &str| text.chars().filter(|letter| !letter.is_ascii_digit()).collect::<String>();
     let mut kinds: Vec<(String, &str, usize, Vec<String>)> = Vec::new();
@@ -203,39 +203,39 @@ pub fn warnings(groups: &[Group<'_>]) -> String {
 }
 
 impl Group<'_> {
-    /// What was varied.
+    /// Returns the varied values.
     pub fn values(&self) -> &[String] {
         &self.rows[0].variant.values
     }
 
-    /// The metric in every run that has it.
+    /// Returns the metric of every run that has it.
     pub fn samples(&self, metric: &Metric) -> Vec<f64> {
         self.rows.iter().filter_map(|row| row.value(metric)).collect()
     }
 
-    /// Whether its seeds, several of them, all gave the same run: no metric of any differs.
+    /// Returns whether several seeds all gave one run: all metrics are equal.
     pub fn is_one_run(&self) -> bool {
         let values = |row: &Row| (&row.values, &row.of_labels) == (&self.rows[0].values, &self.rows[0].of_labels);
         self.rows.len() > 1 && self.rows.iter().all(|row| values(row))
     }
 
-    /// The metric over the flows that all runs of a seed completed, in every run that has it.
+    /// Returns the metric over the flows that all runs of a seed completed, of every run that has it.
     pub fn common_samples(&self, metric: &Metric) -> Vec<f64> {
         self.rows.iter().filter_map(|row| row.common_value(metric)).collect()
     }
 
-    /// How much of the flows of all its runs the metric covers.
+    /// Returns the coverage of the metric over all its runs.
     pub fn coverage(&self, metric: &Metric) -> Option<Coverage> {
         self.rows.iter().map(|row| row.coverage(metric)).sum()
     }
 
-    /// Over how many flows the common metrics are, in all its runs together.
+    /// Returns the number of flows of the common metrics, over all its runs.
     pub fn common_flows(&self) -> u64 {
         self.rows.iter().filter_map(|row| row.common.as_ref()).map(|common| common.flows).sum()
     }
 
-    /// `mean ± half the width of its 95 % interval`, as far as there are several values; then, where it is a statistic
-    /// of completed flows and not all completed, `[completed/started]`.
+    /// Returns `mean ± half-width of the 95 % interval`, the latter for several values; then `[completed/started]`, for
+    /// a statistic of completed flows if not all completed.
     pub fn cell(&self, metric: &Metric) -> String {
         let mut cell = self.cell_of(&self.samples(metric), metric);
         if let Some(Coverage { completed, started }) = self.coverage(metric).filter(|of| !of.is_whole()) {
@@ -244,7 +244,7 @@ impl Group<'_> {
         cell
     }
 
-    /// The same over the flows that all runs of a seed completed.
+    /// Like [`Group::cell`], over the flows that all runs of a seed completed.
     pub fn common_cell(&self, metric: &Metric) -> String {
         self.cell_of(&self.common_samples(metric), metric)
     }
@@ -268,8 +268,8 @@ impl Group<'_> {
         cell
     }
 
-    /// What keeps the metric from being compared with that of `base`: under some seed the two are of different sets of
-    /// flows, requests or iterations. `None` where they can be compared.
+    /// Returns the reason that the metric is not comparable with that of `base`: under some seed the two cover
+    /// different sets of flows, requests or iterations. `None` if they are comparable.
     pub fn undecided(&self, base: &Group<'_>, metric: &Metric) -> Option<String> {
         if self.values() == base.values() {
             return None;
@@ -290,13 +290,13 @@ impl Group<'_> {
         })
     }
 
-    /// Which of its flows are unfinished, whatever their label; `None` where none is.
+    /// Returns its unfinished flows, of any label; `None` if there are none.
     pub fn unfinished_flows(&self) -> Option<String> {
         let all = metrics::all();
         self.unfinished(all.iter().find(|metric| metric.of == Of::Flows)?, "flow")
     }
 
-    /// `dcqcn: 20 of 247 flows unfinished, mostly above 3MB`; `None` where none is.
+    /// Returns, for example, `dcqcn: 20 of 247 flows unfinished, mostly above 3MB`; `None` if there are none.
     fn unfinished(&self, metric: &Metric, what: &str) -> Option<String> {
         let of = self.coverage(metric).filter(|of| !of.is_whole())?;
         let sizes = Unfinished::merged(self.rows.iter().filter_map(|row| row.unfinished.as_ref()));
@@ -306,14 +306,14 @@ impl Group<'_> {
         Some(format!("{}: {count} of {all} unfinished{above}", self.values().join(" ")))
     }
 
-    /// Differences to `base`, seed by seed, of the metric as `value` reads it.
+    /// Returns the differences to `base` of the metric `value`, seed by seed.
     fn differences(&self, base: &Group<'_>, value: impl Fn(&Row) -> Option<f64>) -> Vec<f64> {
         let of_base: BTreeMap<u64, f64> = base.rows.iter().filter_map(|row| Some((row.seed, value(row)?))).collect();
         self.rows.iter().filter_map(|row| Some(value(row)? - of_base.get(&row.seed)?)).collect()
     }
 
-    /// How probable the difference to `base` would be by chance; `None` where it cannot be compared, or with fewer than
-    /// two seeds in common.
+    /// Returns the p value of the difference to `base`; `None` if it is not comparable, or with fewer than two common
+    /// seeds.
     fn p_value(&self, base: &Group<'_>, metric: &Metric) -> Option<f64> {
         if self.undecided(base, metric).is_some() {
             return None;
@@ -325,15 +325,14 @@ impl Group<'_> {
         significance::p_value(&self.differences(base, |row| row.common_value(metric)))
     }
 
-    /// Whether the difference to `base` may be nothing but chance: the mean of the differences seed by seed, with
-    /// Student's t, may be zero at the level of `judge`. `None` with fewer than two seeds in common, and where the two
-    /// are of different sets of flows.
+    /// Returns whether the difference to `base` is not significant, by a t test of the differences seed by seed at the
+    /// level of `judge`. `None` with fewer than two common seeds, and if the sets of flows differ.
     pub fn within_noise(&self, base: &Group<'_>, metric: &Metric, judge: &Judge) -> Option<bool> {
         self.p_value(base, metric).map(|p| p > judge.threshold)
     }
 
-    /// Whether the difference to `base` is more than chance, or half of its 95 % interval is at most `share` of the
-    /// mean of `base`.
+    /// Returns whether the difference to `base` is significant, or the half-width of its 95 % interval is at most
+    /// `share` of the mean of `base`.
     pub fn is_known_to(&self, base: &Group<'_>, metric: &Metric, judge: &Judge, share: f64) -> bool {
         let differences = self.differences(base, |row| row.value(metric));
         let mean = interval(&base.samples(metric), Confidence::P95).mean;
@@ -341,12 +340,12 @@ impl Group<'_> {
         is_narrow || self.within_noise(base, metric, judge) == Some(false)
     }
 
-    /// The same over the flows that all runs of a seed completed.
+    /// Like [`Group::within_noise`], over the flows that all runs of a seed completed.
     pub fn common_within_noise(&self, base: &Group<'_>, metric: &Metric, judge: &Judge) -> Option<bool> {
         self.common_p_value(base, metric).map(|p| p > judge.threshold)
     }
 
-    /// Which checks failed, and in how many runs.
+    /// Returns the failed checks, and the number of runs with each.
     pub fn verdict(&self) -> String {
         let mut counts: BTreeMap<String, usize> = BTreeMap::new();
         self.rows.iter().for_each(|row| *counts.entry(row.verdict()).or_default() += 1);
@@ -358,8 +357,8 @@ impl Group<'_> {
         if failed.is_empty() { "ok".to_owned() } else { failed.join("; ") }
     }
 
-    /// Values, seeds, and of each metric the mean with half its 95 % interval; with `base`, whether it differs
-    /// from that by more than chance.
+    /// Returns values, seeds, and the mean of each metric with the half-width of its 95 % interval; with `base`, also
+    /// the significance of the difference.
     pub fn json(&self, varied: &[Vary], metrics: &[Metric], base: Option<(&Group<'_>, &Judge)>) -> Value {
         let described = |samples: &[f64]| {
             let found = (!samples.is_empty()).then(|| interval(samples, Confidence::P95));
@@ -393,14 +392,15 @@ impl Group<'_> {
     }
 }
 
-/// How sure a difference of a table must be to count: a table shows many, of which some stand out by chance.
+/// Significance level of the differences of a table, corrected for their number.
 #[derive(Clone, Copy, Debug)]
 pub struct Judge {
     threshold: f64,
 }
 
 impl Judge {
-    /// Of all differences of `groups` to the first in `metrics`. Those that are zero under every seed do not count.
+    /// Computes the level from all differences of `groups` to the first in `metrics`, except those that are zero under
+    /// every seed.
     pub fn of<'a>(groups: &[Group<'_>], metrics: impl IntoIterator<Item = &'a Metric>) -> Judge {
         let mut found = Vec::new();
         if let Some((base, others)) = groups.split_first() {
@@ -413,23 +413,23 @@ impl Judge {
     }
 }
 
-/// What a variant sets, by key.
+/// Returns the values of a variant, by key.
 pub fn set(varied: &[Vary], values: &[String]) -> Map<String, Value> {
     varied.iter().zip(values).map(|(vary, value)| (vary.key.clone(), json!(value))).collect()
 }
 
-/// What stands below numbers of seeds that did not matter.
+/// Note on seeds that did not matter.
 pub const ABOUT_EQUAL_RUNS: &str = "every seed gave the same run: nothing in it is drawn at random, so there is no \
     spread to tell chance from, and one seed is enough";
 
-/// What the numbers of a table over several seeds are.
+/// Note on numbers over several seeds.
 pub const ABOUT_SEEDS: &str = "mean ± half its 95 % confidence interval over the seeds (Student's t)";
 
-/// What brackets behind a value are.
+/// Note on brackets after a value.
 pub const ABOUT_COVERAGE: &str = "[completed/started]: of the completed flows only; goodput counts every byte \
     that arrived";
 
-/// What quantiles of few values are.
+/// Note on quantiles of few values.
 pub const ABOUT_FEW: &str = "p99 of fewer than 100 values and p99.9 of fewer than 1,000 are the maximum";
 
 #[cfg(test)]
@@ -477,7 +477,7 @@ mod tests {
         assert!(groups.iter().all(|group| !group.is_one_run()), "they differ, or there is one");
     }
 
-    /// One run with flows of these completion times in us, `None` for unfinished ones, kept one by one.
+    /// Returns a run with flows of these completion times in us, `None` for unfinished ones; the flows are stored.
     fn run_of_flows(value: &str, seed: u64, fct_us: &[Option<u64>]) -> Row {
         let mut ledger = FlowLedger::of_runs(4);
         let mut statistics = FlowStatistics::new();
@@ -494,7 +494,8 @@ mod tests {
         Row { flows: ledger.completed(&summary), ..Row::new(variant, &summary) }
     }
 
-    /// The first column looks faster because its slowest flow is missing: over the flows of both it is the slower one.
+    /// The first column appears faster because its slowest flow is missing: over the flows of both it is the slower
+    /// one.
     #[test]
     fn means_over_different_sets_of_flows_are_undecided() {
         let (some, last) = (|us| Some(us), Some(900));
@@ -526,7 +527,7 @@ mod tests {
         assert_eq!((&told["common"]["flows"], &told["started"]), (&json!(6), &json!(8)));
         let text = super::super::side_by_side::text(&[], &rows, &mean, true);
         assert!(text.contains("FCT mean, common flows") && text.contains(why) && !text.contains('~'), "{text}");
-        // Sizes of which all completed stay comparable.
+        // Sizes without unfinished flows stay comparable.
         let small = metrics::chosen(&["fct-mean-to-10KB".to_owned()], &[]).unwrap();
         assert_eq!(other.within_noise(base, &small[0], &Judge::of(&groups, &small)), Some(false));
     }

@@ -7,17 +7,17 @@ use std::collections::BTreeSet;
 use text::numbers::grouped;
 use text::{Layout, table};
 
-/// With more of them than this, one is a row and not a column.
+/// With more columns than this, variants are rows.
 const MAX_COLUMNS: usize = 5;
-/// Marks a difference that may be chance.
+/// Mark of a difference within noise.
 const NOISE: &str = "~";
-/// Reasons that are given for what is undecided: those of sizes and labels repeat those of all flows.
+/// Most reasons listed for undecided differences; those of sizes and labels repeat those of all flows.
 const MOST_REASONS: usize = 4;
-/// Marks values that are over different sets of flows.
+/// Mark of values over different sets of flows.
 const UNDECIDED: &str = "!";
 
-/// The table for a person, seeds put together; metrics that no run has are left out, and those that are zero
-/// everywhere unless `all`.
+/// Returns the table with means over seeds. Omits metrics that no run has, and unless `all`, those that are zero in
+/// all.
 pub fn text(varied: &[Vary], rows: &[Row], metrics: &[Metric], all: bool) -> String {
     let groups = groups(rows);
     let Some(base) = groups.first() else { return String::new() };
@@ -123,7 +123,8 @@ pub fn text(varied: &[Vary], rows: &[Row], metrics: &[Metric], all: bool) -> Str
     text + &warnings(&groups)
 }
 
-/// Where all flows are of one size, the group of that size says what the line above it says.
+/// Returns the metrics to show. If all flows are in one size range, the metrics of that range repeat those of all flows
+/// and are omitted.
 pub(crate) fn shown<'a>(rows: &[Row], metrics: &'a [Metric], all: bool) -> Vec<&'a Metric> {
     let values = |metric: &Metric| rows.iter().filter_map(|row| row.value(metric)).collect::<Vec<_>>();
     let sizes = metrics.iter().filter(|metric| !values(metric).is_empty()).filter_map(|metric| metric.size_group());

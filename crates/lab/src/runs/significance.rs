@@ -1,12 +1,12 @@
-//! Which of many differences are more than chance.
+//! Significance of many differences.
 
 use super::statistics::mean_and_error;
 
-/// The share of chance findings that is accepted among the differences of a table.
+/// Accepted share of false discoveries among the differences of a table.
 const FALSE_DISCOVERY_RATE: f64 = 0.05;
 
-/// The probability, two-sided, that the mean of differences is as far from zero as this by chance: Student's t test.
-/// `None` of fewer than two differences.
+/// Returns the two-sided p value of Student's t test that the mean of differences is zero; `None` for fewer than two
+/// differences.
 pub fn p_value(differences: &[f64]) -> Option<f64> {
     if differences.len() < 2 {
         return None;
@@ -21,12 +21,12 @@ pub fn p_value(differences: &[f64]) -> Option<f64> {
     Some(student_two_sided((mean / error).abs(), differences.len() - 1))
 }
 
-/// 1 - A(t|v) of Abramowitz and Stegun 26.7.3 and 26.7.4: a finite sum for whole degrees of freedom.
+/// Returns 1 - A(t|v) of Abramowitz and Stegun 26.7.3 and 26.7.4: a finite sum for whole degrees of freedom.
 fn student_two_sided(t: f64, freedom: usize) -> f64 {
     let v = freedom as f64;
     let (sine, cosine_squared) = (t / (v + t * t).sqrt(), v / (v + t * t));
     let is_odd = freedom % 2 == 1;
-    // Terms of the sum, each from the one before.
+    // Terms of the sum, each from the preceding one.
     let (mut term, mut sum) = if is_odd { (cosine_squared.sqrt(), 0.0) } else { (1.0, 0.0) };
     let mut at = if is_odd { 1 } else { 0 };
     while at + 2 <= freedom {
@@ -38,9 +38,9 @@ fn student_two_sided(t: f64, freedom: usize) -> f64 {
     (1.0 - inside).clamp(0.0, 1.0)
 }
 
-/// The greatest p value that counts as a difference, of all p values of a table: the procedure of Benjamini and
-/// Hochberg (1995), under which at most 5 % of the differences found are expected to be chance, and none in 95 % of the
-/// tables in which nothing differs. Negative if none counts.
+/// Returns the greatest significant p value among all of a table, by the procedure of Benjamini and Hochberg (1995): at
+/// most 5 % of the differences found are expected to be false, and 95 % of the tables without any difference report
+/// none. Negative if no value is significant.
 pub fn threshold(p_values: impl IntoIterator<Item = f64>) -> f64 {
     let mut sorted: Vec<f64> = p_values.into_iter().collect();
     sorted.sort_unstable_by(f64::total_cmp);
@@ -68,14 +68,14 @@ mod tests {
 
     #[test]
     fn the_threshold_is_that_of_benjamini_and_hochberg() {
-        // Of ten at 5 %: bounds are 0.005, 0.010, 0.015 ...; the third holds, which takes the second with it.
+        // Of ten at 5 %: bounds are 0.005, 0.010, 0.015 ...; the third holds, which includes the second.
         let values = [0.5, 0.004, 0.0149, 0.0101, 0.9, 0.6, 0.7, 0.8, 0.4, 0.3];
         assert_eq!(threshold(values), 0.0149);
         assert!(threshold([0.03, 0.5]) < 0.0, "alone it would count");
         assert!(threshold([]) < 0.0);
     }
 
-    /// Of a thousand tables of 25 metrics in which nothing differs, about 5 % have a difference, and not 72 %.
+    /// Of a thousand tables of 25 metrics without a difference, about 5 % report one, and not 72 %.
     #[test]
     fn a_table_in_which_nothing_differs_rarely_finds_a_difference() {
         let mut stream = Stream::new(11, 0, 0);

@@ -1,25 +1,25 @@
-//! Means with their confidence.
+//! Means with confidence intervals.
 
-/// Mean of independent values and half the width of its confidence interval.
+/// Mean of independent values and half-width of its confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Interval {
     /// Mean.
     pub mean: f64,
-    /// Half the width.
+    /// Half-width.
     pub half: f64,
 }
 
-/// How often an interval holds the mean that it is about.
+/// Confidence level: the probability that an interval contains the true mean.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Confidence {
-    /// 95 times in a hundred.
+    /// 95 %.
     P95,
-    /// 99 times in a hundred.
+    /// 99 %.
     P99,
 }
 
 impl Confidence {
-    /// Student's t, two-sided, by degrees of freedom from 1.
+    /// Returns two-sided quantiles of Student's t, by degrees of freedom from 1.
     const fn table(self) -> &'static [f64; 30] {
         match self {
             Confidence::P95 => &[
@@ -35,7 +35,7 @@ impl Confidence {
         }
     }
 
-    /// The quantile of the normal distribution that t tends to.
+    /// Returns the normal quantile, the limit of t.
     const fn normal(self) -> f64 {
         match self {
             Confidence::P95 => 1.959_964,
@@ -43,8 +43,9 @@ impl Confidence {
         }
     }
 
-    /// Student's t for `freedom` degrees of freedom, at least one: of a table, and beyond it by the first
-    /// terms of the expansion around the normal quantile (Abramowitz and Stegun 26.7.5), good to three decimals.
+    /// Returns the quantile of Student's t for `freedom` degrees of freedom, at least one: from a table, and beyond it
+    /// by the first terms of the expansion around the normal quantile (Abramowitz and Stegun 26.7.5), exact to three
+    /// decimals.
     pub fn student(self, freedom: usize) -> f64 {
         let freedom = freedom.max(1);
         if let Some(t) = self.table().get(freedom - 1) {
@@ -56,15 +57,15 @@ impl Confidence {
     }
 }
 
-/// The interval of the mean of these values, which must be as good as independent. Of a single value nothing
-/// is known but itself: half the width is then infinite.
+/// Returns the confidence interval of the mean of these values, which must be independent. The half-width of a single
+/// value is infinite.
 pub fn interval(values: &[f64], confidence: Confidence) -> Interval {
     let (mean, error) = mean_and_error(values);
     let half = if values.len() < 2 { f64::INFINITY } else { confidence.student(values.len() - 1) * error };
     Interval { mean, half }
 }
 
-/// The mean of these values and its standard error, which means nothing of a single value.
+/// Returns the mean of these values and its standard error, which is undefined for a single value.
 pub(crate) fn mean_and_error(values: &[f64]) -> (f64, f64) {
     let count = values.len() as f64;
     let mean = values.iter().sum::<f64>() / count;
@@ -77,7 +78,7 @@ mod tests {
     use super::*;
     use units::random::Stream;
 
-    /// Of a thousand intervals of uniform values, 95 % or 99 % hold the mean, give or take three sigma.
+    /// Of a thousand intervals of uniform values, 95 % or 99 % contain the mean, within three sigma.
     #[test]
     fn covers_as_often_as_it_says() {
         let mut stream = Stream::new(7, 0, 0);

@@ -1,22 +1,22 @@
-//! What is compared: the cross product of all varied keys.
+//! Varied keys, and the cross product of their values.
 
 use crate::error::{LabError, PlanError};
 use scenario::{Choice, ScenarioError};
 use std::collections::BTreeSet;
 
-/// A value that a run takes instead of its scenario's: `--set key.path=value`.
+/// A value that replaces that of the scenario: `--set key.path=value`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Override {
-    /// As in a scenario: `fabric.k`, `traffic.0.load`.
+    /// The key as in a scenario: `fabric.k`, `traffic.0.load`.
     pub key: String,
-    /// TOML, or a bare text.
+    /// TOML, or a bare string.
     pub value: String,
 }
 
 /// Parses `key.path=value`.
 ///
 /// # Errors
-/// A sentence that says what would be right.
+/// A message with the valid form.
 pub fn parse_override(text: &str) -> Result<Override, String> {
     match text.split_once('=') {
         Some((key, value)) if !key.trim().is_empty() && !value.trim().is_empty() => {
@@ -26,22 +26,22 @@ pub fn parse_override(text: &str) -> Result<Override, String> {
     }
 }
 
-/// One key and the values that it takes.
+/// One key and its values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Vary {
-    /// As in a scenario.
+    /// The key as in a scenario.
     pub key: String,
     /// At least one.
     pub values: Vec<String>,
-    /// Where it is written; on the command line without.
+    /// Position in its file; `None` for the command line.
     pub place: Option<(String, u64, u64)>,
-    /// Where `key` is an axis of a sweep and no key of the scenario, what each value stands for: keys of the scenario,
-    /// with one value each. Empty otherwise.
+    /// If `key` is an axis of a sweep, the changes of each value: keys of the scenario with one value each. Empty
+    /// otherwise.
     pub changes: Vec<Vec<Vary>>,
 }
 
 impl Vary {
-    /// What a run with this value takes instead of its scenario's.
+    /// Returns the changes of a run with this value.
     fn overrides(&self, value: &str) -> Vec<Override> {
         let own = |vary: &Vary, value: &str| Override { key: vary.key.clone(), value: value.to_owned() };
         let stands_for = self.values.iter().position(|known| known == value).and_then(|at| self.changes.get(at));
@@ -51,7 +51,7 @@ impl Vary {
         }
     }
 
-    /// The keys of the scenario that it changes, each once.
+    /// Returns the keys of the scenario that it changes, each once.
     fn keys(&self) -> BTreeSet<&str> {
         if self.changes.is_empty() {
             return BTreeSet::from([self.key.as_str()]);
@@ -59,10 +59,10 @@ impl Vary {
         self.changes.iter().flatten().map(|change| change.key.as_str()).collect()
     }
 
-    /// The axis with no more of its values than those of `chosen`, in their order.
+    /// Restricts the axis to the values of `chosen`, in their order.
     ///
     /// # Errors
-    /// [`PlanError::NoSuchValue`] for one that it does not have.
+    /// [`PlanError::NoSuchValue`] for a value that the axis lacks.
     pub(crate) fn only(&self, chosen: &Vary) -> Result<Vary, PlanError> {
         let mut only = Vary { values: Vec::new(), changes: Vec::new(), ..self.clone() };
         for value in &chosen.values {
@@ -83,22 +83,22 @@ impl From<Choice> for Vary {
     }
 }
 
-/// Seeds as one option names them.
+/// Seeds of one option.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Seeds(pub Vec<u64>);
 
 /// Parses `1..10` and `1,2,5`.
 ///
 /// # Errors
-/// A sentence that says what would be right.
+/// A message with the valid form.
 pub fn parse_seeds(text: &str) -> Result<Seeds, String> {
     scenario::parse_seeds(text).map(Seeds)
 }
 
-/// The seeds of several options together.
+/// Combines the seeds of several options.
 ///
 /// # Errors
-/// One that stands in two of them.
+/// If a seed is in two of them.
 pub fn all_seeds(options: &[Seeds]) -> Result<Vec<u64>, PlanError> {
     let all: Vec<u64> = options.iter().flat_map(|seeds| seeds.0.iter().copied()).collect();
     let mut sorted = all.clone();
@@ -109,7 +109,7 @@ pub fn all_seeds(options: &[Seeds]) -> Result<Vec<u64>, PlanError> {
     }
 }
 
-/// A mistake in a varied value, told where the value is written.
+/// Assigns an error in a varied value to the position of the value.
 pub(crate) fn placed(error: LabError, varied: &[Vary]) -> LabError {
     let LabError::Scenario { mut errors, path } = error else { return error };
     for error in &mut errors.errors {
@@ -135,7 +135,7 @@ pub(crate) fn placed(error: LabError, varied: &[Vary]) -> LabError {
     LabError::Scenario { errors, path }
 }
 
-/// No key may be varied twice: the second would silently win.
+/// Checks that no key is varied twice, as the second would silently take precedence.
 ///
 /// # Errors
 /// [`PlanError::VariedTwice`].
@@ -153,7 +153,7 @@ pub fn check_distinct(varied: &[Vary]) -> Result<(), PlanError> {
 /// Parses `key.path=a,b,c`. A comma inside quotes, brackets or braces belongs to its value.
 ///
 /// # Errors
-/// A sentence that says what would be right.
+/// A message with the valid form.
 pub fn parse_vary(text: &str) -> Result<Vary, String> {
     let wrong = || "write a key and values, like switch.flow_control=none,pfc or fabric.k=4,8".to_owned();
     let (key, values) = text.split_once('=').ok_or_else(wrong)?;
@@ -194,26 +194,26 @@ fn split(text: &str) -> Vec<String> {
 pub struct Variant {
     /// A value for each varied key, in their order.
     pub values: Vec<String>,
-    /// Instead of the scenario's seed.
+    /// Replaces the scenario's seed.
     pub seed: Option<u64>,
 }
 
 impl Variant {
-    /// What it changes in the scenario, after what all runs change.
+    /// Returns all changes of the scenario, its own after the common ones.
     pub fn overrides(&self, common: &[Override], varied: &[Vary]) -> Vec<Override> {
         let own = varied.iter().zip(&self.values);
         let own = own.flat_map(|(vary, value)| vary.overrides(value));
         common.iter().cloned().chain(own).collect()
     }
 
-    /// What it is, for a person: `fabric.k=8 seed=1`.
+    /// Returns its title: `fabric.k=8 seed=1`.
     pub fn title(&self, varied: &[Vary]) -> String {
         let own = varied.iter().zip(&self.values).map(|(vary, value)| format!("{}={value}", vary.key));
         let parts: Vec<String> = own.chain(self.seed.map(|seed| format!("seed={seed}"))).collect();
         parts.join(" ")
     }
 
-    /// A name for its folder: `02_k=8_seed=1`, its place among all first, so that it is unique.
+    /// Returns the name of its folder: `02_k=8_seed=1`. The index makes it unique.
     pub fn folder(&self, at: usize, varied: &[Vary]) -> String {
         let mut name = format!("{:02}", at + 1);
         let own = varied.iter().zip(&self.values).map(|(vary, value)| {
@@ -231,12 +231,12 @@ impl Variant {
     }
 }
 
-/// All combinations; the last key changes fastest, the seed faster still.
+/// Returns all combinations; the last key changes fastest, the seed faster still.
 pub fn variants(varied: &[Vary], seeds: &[u64]) -> Vec<Variant> {
     combined(&[], varied, seeds)
 }
 
-/// Every entry of `list`, whose keys change together, with every combination of `grid`; values in the order of
+/// Combines every entry of `list`, whose keys change together, with every combination of `grid`; values in the order of
 /// both.
 pub fn combined(list: &[Vary], grid: &[Vary], seeds: &[u64]) -> Vec<Variant> {
     let entries = list.first().map_or(1, |vary| vary.values.len());
@@ -296,7 +296,7 @@ mod tests {
         assert_eq!(folders.len(), 12);
         assert_eq!(variants(&varied[..1], &[]).len(), 2);
         assert_eq!(all[1].title(&varied), "fabric.k=4 a.kind=x y seed=2");
-        // A list does not multiply its own keys, but with the grid.
+        // Keys of a list change together, and multiply only with the grid.
         let list = [parse_vary("x=1,2").unwrap(), parse_vary("y=3,4").unwrap()];
         let values: Vec<String> =
             combined(&list, &varied[..1], &[]).iter().map(|variant| variant.values.concat()).collect();

@@ -1,4 +1,4 @@
-//! A grid or a list of runs that survives being killed: what is complete in the folder is kept, the rest runs.
+//! A sweep: a grid or a list of runs in a folder. An interrupted sweep resumes: complete runs are kept, the others run.
 //!
 //! ```text
 //! Plan::of -> points, each with its hash -> Store::open -> run: found | complete | failed | open -> table
@@ -37,7 +37,7 @@ pub struct Shard {
 }
 
 impl Shard {
-    /// Whether the run in this place, from 0, is one of this part.
+    /// Returns whether the run with this index, from 0, is in this part.
     pub fn has(self, at: usize) -> bool {
         at % self.of + 1 == self.part
     }
@@ -46,7 +46,7 @@ impl Shard {
 /// Parses `1/4`.
 ///
 /// # Errors
-/// A sentence that says what would be right.
+/// A message with the valid form.
 pub fn parse_shard(text: &str) -> Result<Shard, String> {
     let parts = text.split_once('/').and_then(|(part, of)| Some((part.parse().ok()?, of.parse().ok()?)));
     match parts {
@@ -55,60 +55,60 @@ pub fn parse_shard(text: &str) -> Result<Shard, String> {
     }
 }
 
-/// What became of one run.
+/// Result of one run.
 #[derive(Debug)]
 pub enum Outcome {
-    /// It stands in its folder; found there, or run now.
+    /// It is complete in its folder, from now or before.
     Complete {
-        /// Its numbers.
+        /// Its metrics.
         row: Box<Row>,
-        /// Whether it was there before.
+        /// Whether it was found in the folder.
         found: bool,
     },
-    /// It could not be made.
+    /// It failed.
     Failed(LabError),
-    /// Nobody has run it yet: another part's, or after an end that was asked for.
+    /// It has not run: it belongs to another part, or the sweep was stopped.
     Open,
 }
 
-/// What a sweep tells while it runs.
+/// Progress reports of a running sweep.
 #[derive(Clone, Copy, Debug)]
 pub enum Progress<'a> {
-    /// The folder was looked through: this came of a run that was there, and so many are still to be made.
+    /// The folder was examined.
     Found {
         /// Every run, in the order of the points.
         outcomes: &'a [Outcome],
-        /// Runs to be made now.
+        /// Number of runs to make now.
         open: usize,
     },
-    /// A run ended. Told by the thread that made it.
+    /// A run ended; reported on its thread.
     Ran {
-        /// Which.
+        /// The run.
         point: &'a Point,
-        /// How.
+        /// Its result.
         outcome: &'a Outcome,
     },
 }
 
-/// What is run, and how.
+/// A sweep and its options.
 #[derive(Clone, Copy, Debug)]
 pub struct Sweep<'a> {
-    /// What was asked for.
+    /// The plan.
     pub plan: &'a Plan,
     /// Its runs.
     pub points: &'a [Point],
-    /// Where they go.
+    /// Their folder.
     pub store: &'a Store,
-    /// The part to be made; the whole without.
+    /// The part to run; all without one.
     pub shard: Option<Shard>,
-    /// Runs at a time, each on one thread; as many as there are cores without.
+    /// Concurrent runs, each on one thread; by default the number of cores.
     pub jobs: Option<u16>,
 }
 
 impl Sweep<'_> {
-    /// Makes every run of the part that is not in the folder, and says what there is of each, in the order of the
-    /// points. What is there is looked at first, so that the time left is that of the runs to be made. A run that fails
-    /// does not end the others, unless the disk is full.
+    /// Makes every missing run of the part. Returns the results in the order of the points. Existing results are
+    /// examined first, so that the estimate of the remaining time covers only runs to make. A failed run does not end
+    /// the sweep, unless the disk is full.
     pub fn run(&self, stop: &Stop, told: &(dyn Fn(Progress<'_>) + Sync)) -> Vec<Outcome> {
         let Sweep { plan, points, store, .. } = *self;
         let threads = pool::threads(self.jobs, points.len());
@@ -123,13 +123,13 @@ impl Sweep<'_> {
             let point = &points[at];
             let outcome = run_one(plan, point, store, threads > 1, stop);
             told(Progress::Ran { point, outcome: &outcome });
-            // On a full disk all that follow would fail too.
+            // On a full disk all further runs would fail too.
             if is_disk_full(&outcome) { ControlFlow::Break(outcome) } else { ControlFlow::Continue(outcome) }
         });
         for (which, outcome) in ran.results {
             outcomes[open[which]] = outcome;
         }
-        // Other parts went on meanwhile.
+        // Other parts may have completed runs meanwhile.
         for (point, outcome) in points.iter().zip(&mut outcomes) {
             if self.shard.is_some() && matches!(outcome, Outcome::Open) {
                 *outcome = store.find(point);
@@ -138,17 +138,17 @@ impl Sweep<'_> {
         outcomes
     }
 
-    /// Writes every complete run as a row of [`TABLE_FILE`] in the folder `out`, which is that of the store.
+    /// Writes every complete run as a row of [`TABLE_FILE`] in `out`, the folder of the store.
     ///
     /// # Errors
-    /// A disk that fails.
+    /// If the file cannot be written.
     pub fn write_table(&self, out: &Path, outcomes: &[Outcome]) -> Result<(), LabError> {
         let write = || table::write(&out.join(table::FILE), &self.plan.varied, self.points, outcomes);
         self.store.exclusively(write)
     }
 }
 
-/// What results of `points` call the entries of their traffic, each name once.
+/// Returns the labels of the traffic entries of `points`, each once.
 pub fn labels(points: &[Point]) -> Vec<String> {
     let mut all = Vec::new();
     points.iter().for_each(|point| add_labels(&mut all, &point.labels));
@@ -161,7 +161,7 @@ fn is_disk_full(outcome: &Outcome) -> bool {
 }
 
 fn run_one(plan: &Plan, point: &Point, store: &Store, shared: bool, stop: &Stop) -> Outcome {
-    // A fault of ours in one run must not take the others with it.
+    // A panic in one run must not end the others.
     let ran = catch_unwind(AssertUnwindSafe(|| attempt(plan, point, &store.folder(point), shared, stop)));
     match ran {
         Ok(Ok(Some(row))) => Outcome::Complete { row: Box::new(row), found: false },
@@ -171,13 +171,14 @@ fn run_one(plan: &Plan, point: &Point, store: &Store, shared: bool, stop: &Stop)
     }
 }
 
-/// `None` for a run that was stopped: half a run is no result of a sweep.
+/// Makes one run. Returns `None` if it was stopped, as an incomplete run is no result of a sweep.
 fn attempt(plan: &Plan, point: &Point, target: &Path, shared: bool, stop: &Stop) -> Result<Option<Row>, LabError> {
     let set = point.variant.overrides(&plan.set, &plan.varied);
     let mut run = Run::read(&plan.scenario, &set, point.variant.seed, stop)?;
     if run.lowered.hash != point.scenario_hash {
         return Err(PlanError::Changed { path: plan.scenario.clone() }.into());
     }
+    // Runs are concurrent instead.
     run.lowered.setup.threads = 1;
     let folder = run::folder(target)?;
     let way = Way { shared, whole_only: true };

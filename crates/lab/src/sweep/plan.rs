@@ -1,5 +1,5 @@
-//! What a sweep runs: from a file or the command line to points, each with the hash of all that its results
-//! depend on.
+//! Plan of a sweep: from a file or the command line to points, each with a hash of everything that its results depend
+//! on.
 
 use crate::error::{LabError, PlanError};
 use crate::recognise::other_than_scenario;
@@ -15,21 +15,21 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use text::quoted;
 
-/// More runs than this are a slip.
+/// A larger number of runs is taken for a mistake.
 const MAX_RUNS: usize = 1_000_000;
-/// Hexadecimal digits of a run's name; what stands in its folder is held against the whole.
+/// Hexadecimal digits of a run's folder name; the content is compared with the complete hash.
 const ID_DIGITS: usize = 24;
 
-/// A sweep as it was asked for.
+/// The plan of a sweep.
 #[derive(Debug)]
 pub struct Plan {
     /// The scenario of all runs.
     pub scenario: PathBuf,
-    /// What the sweep is called: its file without the ending.
+    /// The name of the sweep: that of its file without the extension.
     pub stem: String,
-    /// What all runs change.
+    /// Changes common to all runs.
     pub set: Vec<Override>,
-    /// What they differ in: the keys of the list, then the axes, then the keys of the grid.
+    /// Varied keys: those of the list, then the axes, then those of the grid.
     pub varied: Vec<Vary>,
     variants: Vec<Variant>,
 }
@@ -41,20 +41,20 @@ pub struct Point {
     pub variant: Variant,
     /// Hash of the scenario with its values.
     pub scenario_hash: String,
-    /// The seed that it runs under.
+    /// Its seed.
     pub seed: u64,
     /// The name of its folder: a hash of scenario, seed and version.
     pub id: String,
-    /// What its results call the entries of its traffic, where that says something.
+    /// Labels of its traffic entries, if it has any.
     pub labels: Vec<String>,
 }
 
 impl Plan {
-    /// The sweep or scenario at `file`, and what is added to it: `set` and new keys of `vary` come on top, known keys
-    /// of `vary` and `seeds` replace those of the file.
+    /// Reads the sweep or scenario at `file`. `set` and new keys of `vary` are added; keys of `vary` that the file
+    /// varies, and `seeds`, replace those of the file.
     ///
     /// # Errors
-    /// Everything that is wrong with them.
+    /// All errors of the file and the options.
     pub fn of(file: &Path, set: &[Override], vary: &[Vary], seeds: &[u64]) -> Result<Plan, LabError> {
         let path = || file.to_owned();
         let unreadable = |source| other_than_scenario(file).unwrap_or(LabError::Unreadable { path: path(), source });
@@ -107,11 +107,11 @@ impl Plan {
         Ok(Plan { scenario: plan.scenario, stem, set, varied, variants })
     }
 
-    /// Every run with its hash. Each combination of values is read and lowered, under the first of its seeds: a
-    /// mistake in the last must not cost hours.
+    /// Returns every run with its hash. Each combination of values is read and lowered under its first seed, so that an
+    /// error in the last one is found before hours of runs.
     ///
     /// # Errors
-    /// The first combination that makes no scenario; two that are the same run.
+    /// The first invalid combination; two identical runs.
     pub fn points(&self, jobs: Option<u16>, stop: &Stop) -> Result<Vec<Point>, LabError> {
         let mut firsts: Vec<&Variant> = Vec::new();
         for variant in &self.variants {
@@ -157,7 +157,7 @@ impl Plan {
         Ok(())
     }
 
-    /// What the folder says of itself.
+    /// Returns the manifest of the folder.
     pub fn manifest(&self) -> Value {
         let seeds: Vec<u64> = self.variants.iter().filter_map(|variant| variant.seed).collect();
         let mut distinct = seeds.clone();
@@ -175,7 +175,7 @@ impl Plan {
         })
     }
 
-    /// The command that makes the run of `point` on its own.
+    /// Returns the command that makes the run of `point` alone.
     pub fn command(&self, point: &Point) -> String {
         let mut command = format!("tidegate run {}", quoted(&self.scenario.display().to_string()));
         for change in point.variant.overrides(&self.set, &self.varied) {
@@ -185,7 +185,7 @@ impl Plan {
     }
 }
 
-/// The name of a run: equal exactly for runs of equal results.
+/// Returns the name of a run, equal exactly for runs with equal results.
 fn id(scenario_hash: &str, seed: u64) -> String {
     let text = format!("scenario {scenario_hash} seed {seed} version {}", env!("CARGO_PKG_VERSION"));
     let digest = Sha256::digest(text);

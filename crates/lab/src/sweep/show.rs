@@ -1,4 +1,4 @@
-//! A sweep for a person and for a program: seeds put together, and what is still missing.
+//! Output of a sweep as text and JSON: means over seeds, and missing runs.
 
 use super::plan::{Plan, Point};
 use super::store::RUNS;
@@ -11,14 +11,14 @@ use std::path::Path;
 use text::numbers::counted;
 use text::{Layout, table as draw};
 
-/// More combinations than this are for a program to read.
+/// Most combinations in the text.
 const MAX_LINES: usize = 40;
-/// Combinations whose unfinished flows are named.
+/// Most combinations with their unfinished flows listed.
 const MAX_UNDECIDED: usize = 4;
-/// Characters of a value in the table.
+/// Most characters of a value in the table.
 const MAX_VALUE: usize = 28;
 
-/// A value as far as a table has room for it.
+/// Shortens a value for the table.
 fn cut(value: &str) -> String {
     match value.char_indices().nth(MAX_VALUE) {
         Some((at, _)) => format!("{}...", &value[..at]),
@@ -26,22 +26,22 @@ fn cut(value: &str) -> String {
     }
 }
 
-/// A sweep as it stands, to be told.
+/// A sweep and its results, for output.
 #[derive(Clone, Copy, Debug)]
 pub struct Told<'a> {
-    /// What was asked for.
+    /// The plan.
     pub plan: &'a Plan,
     /// Every run.
     pub points: &'a [Point],
-    /// What became of it.
+    /// The result of each run.
     pub outcomes: &'a [Outcome],
-    /// Where.
+    /// The folder.
     pub out: &'a Path,
-    /// What is wrong with a run that failed, in the words of whoever asks.
+    /// Formats the error of a failed run.
     pub message: fn(&LabError) -> String,
 }
 
-/// How many runs are what.
+/// Number of runs by result.
 #[derive(Default)]
 struct Counts {
     complete: u64,
@@ -73,8 +73,8 @@ impl Told<'_> {
         }))
     }
 
-    /// A line for every combination, then what there is and what is missing; numbers that are zero everywhere are
-    /// left out unless `all`.
+    /// Returns a line for every combination, then counts of complete and missing runs. Metrics that are zero in all
+    /// runs are omitted unless `all`.
     pub fn text(&self, metrics: &[Metric], all: bool) -> String {
         let groups = self.groups();
         let is_shown = |metric: &&Metric| {
@@ -141,7 +141,7 @@ impl Told<'_> {
         text
     }
 
-    /// One object: what was varied, all seeds put together, and every run that is missing.
+    /// Returns one JSON object: the varied keys, means over seeds, and every missing run.
     pub fn json(&self, metrics: &[Metric]) -> Value {
         let varied = &self.plan.varied;
         let of_runs =

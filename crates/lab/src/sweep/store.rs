@@ -1,4 +1,4 @@
-//! The folder of a sweep: who works in it, what is complete in it.
+//! The folder of a sweep: its locks and its complete runs.
 
 use super::plan::Point;
 use super::{Outcome, Shard};
@@ -11,36 +11,36 @@ use serde_json::Value;
 use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
 
-/// What makes a folder that of a sweep.
+/// The file that identifies the folder of a sweep.
 const MANIFEST: &str = "sweep.json";
-/// Held while a sweep is at work: alone, or shared by its parts.
+/// Lock of a running sweep: exclusive, or shared by its parts.
 const LOCK: &str = ".lock";
-/// Held while the files beside the runs are written.
+/// Lock for writing the files beside the runs.
 const WRITE_LOCK: &str = ".lock-write";
 /// The folder of the runs.
 pub const RUNS: &str = "runs";
 
-/// A sweep's folder that is ours until it is dropped.
+/// A locked folder of a sweep.
 #[derive(Debug)]
 pub struct Store {
     path: PathBuf,
-    // Locks go with their files.
+    // Locks are released with their files.
     _locks: Vec<File>,
 }
 
 impl Store {
-    /// Opens or makes the folder at `path`, takes its lock, clears away what killed runs left, and writes
-    /// `manifest`. Parts may work in it together; they need no `resume` to join.
+    /// Opens or creates the folder at `path`, locks it, removes leftovers of killed runs, and writes `manifest`. Parts
+    /// may share the folder, and need no `resume` to join.
     ///
     /// # Errors
-    /// A folder of something else or of another version, one that holds a sweep already unless `resume`, one
-    /// that another process works in; a disk that fails.
+    /// If the folder belongs to something else or another version, contains a sweep (without `resume`), or is locked by
+    /// another process; if the disk fails.
     pub fn open(path: &Path, resume: bool, shard: Option<Shard>, manifest: &Value) -> Result<Store, LabError> {
         let found = inspect(path)?;
         fs::create_dir_all(path).map_err(unwritable("create", path))?;
         let locks = locks(path, shard)?;
         let store = Store { path: path.to_owned(), _locks: locks };
-        // What was found may have changed until the lock was ours.
+        // Another process may have changed it before the lock.
         if let Some(version) = inspect(path)?.or(found) {
             let ours = env!("CARGO_PKG_VERSION");
             if version != ours {
@@ -52,23 +52,23 @@ impl Store {
                 return Err(FolderError::Taken { path: path.to_owned() }.into());
             }
         }
-        // Before anything else: a folder with runs and without it is not known as a sweep.
+        // First of all, as a folder with runs but no manifest is not recognised as a sweep.
         store.exclusively(|| write_whole(&path.join(MANIFEST), format!("{manifest:#}\n").as_bytes()))?;
         let runs = path.join(RUNS);
         fs::create_dir_all(&runs).map_err(unwritable("create", &runs))?;
         if shard.is_none() {
-            // Nobody else is here; a part clears away only what it runs again.
+            // The lock is exclusive here. A part removes only leftovers of the runs that it repeats.
             clear_leftovers(&runs)?;
         }
         Ok(store)
     }
 
-    /// Where the result of `point` stands or will stand.
+    /// Returns the folder of the result of `point`.
     pub fn folder(&self, point: &Point) -> PathBuf {
         self.path.join(RUNS).join(&point.id)
     }
 
-    /// The result of `point`, if it is there and whole.
+    /// Returns the result of `point`, if it is complete.
     pub fn find(&self, point: &Point) -> Outcome {
         let folder = self.folder(point);
         if folder.symlink_metadata().is_err() {
@@ -87,26 +87,26 @@ impl Store {
         Outcome::Complete { row: Box::new(Row::new(point.variant.clone(), &summary)), found: true }
     }
 
-    /// Runs `write` while no other part writes beside the runs.
+    /// Calls `write` while no other part writes beside the runs.
     ///
     /// # Errors
     /// Those of `write`, and of the lock.
     pub fn exclusively(&self, write: impl FnOnce() -> Result<(), RecordError>) -> Result<(), LabError> {
         let path = self.path.join(WRITE_LOCK);
         let file = open(&path)?;
-        // A file system without locks: then two parts must not end at the same instant.
+        // On a file system without locks, two parts must not end at one instant.
         let _ = file.lock();
         write().map_err(LabError::from)
     }
 }
 
-/// The version of the sweep at `path`; `None` where there is none yet.
+/// Returns the version of the sweep at `path`; `None` if there is none.
 fn inspect(path: &Path) -> Result<Option<String>, FolderError> {
     let file = path.join(MANIFEST);
     let read = || fs::read_to_string(&file).ok();
     let text = match read() {
         None if is_free(path) => return Ok(None),
-        // Another part may have begun in between: who sees its runs sees its manifest, which came first.
+        // Another part may have started since. Its manifest is written before its runs.
         None => read(),
         found => found,
     };
@@ -118,7 +118,7 @@ fn inspect(path: &Path) -> Result<Option<String>, FolderError> {
     version.map(|version| Some(version.to_owned())).ok_or(FolderError::BadManifest { file })
 }
 
-/// Whether nothing is at `path` but what a sweep that was killed at its very beginning leaves.
+/// Returns whether `path` is free, apart from leftovers of a sweep killed at its start.
 fn is_free(path: &Path) -> bool {
     if path.symlink_metadata().is_err() {
         return true;
@@ -127,7 +127,7 @@ fn is_free(path: &Path) -> bool {
     fs::read_dir(path).is_ok_and(|entries| entries.flatten().all(|entry| entry.file_name().to_str().is_some_and(ours)))
 }
 
-/// The whole sweep, or the part, is ours.
+/// Locks the sweep, or the part.
 fn locks(path: &Path, shard: Option<Shard>) -> Result<Vec<File>, LabError> {
     let all = open(&path.join(LOCK))?;
     let Some(Shard { part, of }) = shard else {
@@ -145,7 +145,7 @@ fn open(path: &Path) -> Result<File, LabError> {
 fn held(locked: Result<(), TryLockError>, path: &Path, lock: File) -> Result<File, LabError> {
     match locked {
         Err(TryLockError::WouldBlock) => Err(FolderError::Busy { path: path.to_owned() }.into()),
-        // A file system without locks: then the promise about two sweeps is the user's to keep.
+        // On a file system without locks the user must not run two sweeps in one folder.
         Ok(()) | Err(TryLockError::Error(_)) => Ok(lock),
     }
 }

@@ -1,4 +1,4 @@
-//! All runs of a sweep as one Parquet table, a row a run.
+//! All runs of a sweep as one Parquet table, one row per run.
 
 use super::plan::Point;
 use super::{Outcome, labels};
@@ -15,7 +15,7 @@ pub const FILE: &str = "sweep.parquet";
 /// A column of one varied key.
 struct KeyColumn {
     column: Column,
-    /// Which key.
+    /// Index of the key.
     at: usize,
     read: Read,
 }
@@ -23,7 +23,7 @@ struct KeyColumn {
 #[derive(Clone, Copy)]
 enum Read {
     Whole,
-    /// A whole number beyond what tables count with, such as a seed.
+    /// A whole number too large for `U64` columns, such as a seed.
     Key,
     Number,
     Flag,
@@ -58,7 +58,8 @@ impl Read {
     }
 }
 
-/// A number stays one; a quantity stands as it was written, and in its base unit beside that.
+/// Returns the columns of the varied keys. A number has one column; a quantity has one as written, and one in its base
+/// unit.
 fn key_columns(varied: &[Vary]) -> Vec<KeyColumn> {
     let mut columns = Vec::new();
     for (at, vary) in varied.iter().enumerate() {

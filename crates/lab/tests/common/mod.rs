@@ -4,7 +4,7 @@ use lab::{Finished, Override, Run, Stop, Way};
 use model::{Ranks, Watcher, in_one_process};
 use std::sync::Arc;
 
-/// The scenario `text` with the keys in `set`, for this number of threads.
+/// Reads the scenario `text` with the keys in `set`, for this number of threads.
 pub fn read(text: &str, set: &[(&str, &str)], threads: usize) -> Result<Run, String> {
     let set: Vec<Override> =
         set.iter().map(|&(key, value)| Override { key: key.to_owned(), value: value.to_owned() }).collect();
@@ -13,7 +13,7 @@ pub fn read(text: &str, set: &[(&str, &str)], threads: usize) -> Result<Run, Str
     Ok(run)
 }
 
-/// Its run in one process.
+/// Runs it in one process.
 pub fn alone<W: Watcher + Default>(text: &str, set: &[(&str, &str)], threads: usize) -> (Finished, W) {
     let mut seen = W::default();
     let mut begun = read(text, set, threads).unwrap().begin(None, &Stop::default()).unwrap();
@@ -24,7 +24,7 @@ pub fn alone<W: Watcher + Default>(text: &str, set: &[(&str, &str)], threads: us
     (begun.finish(&mut seen, Way::default()).unwrap(), seen)
 }
 
-/// Its run over two ranks, as the first rank has it.
+/// Runs it over two ranks, and returns the result of the first.
 pub fn over_ranks<W: Watcher + Default + Send>(text: &str, set: &[(&str, &str)]) -> (Finished, W) {
     let of_rank = |ranks: Arc<dyn Ranks>| {
         let (mut seen, mut run) = (W::default(), read(text, set, 1).unwrap());

@@ -1,4 +1,5 @@
-//! A scenario for each table, in which the keys of the table act: few hosts, slow links, a millisecond or two.
+//! A scenario for each table, in which the keys of the table have an effect: few hosts, slow links, a millisecond or
+//! two.
 
 use super::places::Place;
 
@@ -11,10 +12,10 @@ const EXPLICIT: &str = "[[path]]\nname = \"one\"\nnodes = [\"H1\", \"L1\", \"S1\
                         [[path]]\nname = \"two\"\nnodes = [\"H1\", \"L1\", \"S2\", \"L2\", \"H6\"]\n\
                         [[path]]\nname = \"beside\"\nnodes = [\"H2\", \"L1\", \"S1\", \"L2\", \"H6\"]\n";
 
-/// The same in the fabric of `files/topology.txt`.
+/// Explicit paths in the fabric of `files/topology.txt`.
 const OF_FILE: &str = "[[path]]\nname = \"one\"\nnodes = [\"h0\", \"s6\", \"s8\", \"s7\", \"h3\"]\n\
                        [[path]]\nname = \"two\"\nnodes = [\"h0\", \"s6\", \"s9\", \"s7\", \"h3\"]\n";
-/// What fills the way back.
+/// Traffic in the reverse direction.
 const REVERSE: &str = "[[traffic]]\nkind = \"pairs\"\npairs = [[\"H6\", \"H1\"], [\"H6\", \"H2\"]]\nprocess = \
                        \"constant\"\nload = 0.45\nclass = 4\n";
 
@@ -31,7 +32,7 @@ fn scenario(parts: &[&str]) -> String {
     format!("duration = \"2ms\"\n{}", parts.concat())
 }
 
-/// The scenario for a place, and the key as `--set` names it.
+/// Returns the scenario for a place, and the key as `--set` names it.
 pub fn base(place: &Place) -> (String, String) {
     let leaves = leaves();
     let plain = scenario(&[&leaves, INCAST]);
@@ -104,7 +105,7 @@ pub fn base(place: &Place) -> (String, String) {
     (text, path)
 }
 
-/// The keys that each kind of fabric requires.
+/// Returns the keys that each kind of fabric requires.
 fn kind_of_fabric(place: &Place) -> String {
     let kind = place.variant.unwrap_or(if place.name == "kind" { "f10" } else { "leaf-spine" });
     let keys = match kind {
@@ -242,7 +243,7 @@ fn clocks_of_hosts(place: &Place) -> String {
     scenario(&[&leaves(), traffic, clock])
 }
 
-/// What ports do by the clock.
+/// Mechanisms of ports that follow the clock.
 fn timing(place: &Place) -> String {
     let entry = match (place.section, place.variant) {
         ("gates", Some("from a schedule")) => "[[gates]]\nschedule = \"{files}/slots.json\"\n",
@@ -260,7 +261,7 @@ fn timing(place: &Place) -> String {
     scenario(&[&leaves(), INCAST, back, &entry])
 }
 
-/// Congestion, marks, losses of the queue and of links, and a short flow that comes late. One millisecond is a hundred
+/// Congestion, marks, losses of the queue and of links, and a short flow that starts late. One millisecond is a hundred
 /// round trips.
 fn transport(kind: &str) -> String {
     let marking = match kind {

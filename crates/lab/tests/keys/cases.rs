@@ -1,16 +1,16 @@
-//! What single keys need beside the scenario of their table, and keys that may be silent.
+//! Additions that single keys require beside the scenario of their table, and keys that may have no effect.
 
 use super::places::Place;
 
-/// How a key is tried, where its value and table do not say enough.
+/// Test of a key, if its value and table are not sufficient.
 pub struct Case {
     /// `switch.flow_control.expiry`.
     pub key: &'static str,
-    /// The variants of its table; none: all.
+    /// The variants of its table; empty for all.
     pub of: &'static [&'static str],
     /// Other keys, before and after the change.
     pub set: &'static [(&'static str, &'static str)],
-    /// Values to try; none: those that follow from the value in force.
+    /// Values to try; empty for those derived from the value in force.
     pub values: &'static [&'static str],
 }
 
@@ -20,15 +20,15 @@ impl Case {
     }
 }
 
-/// A key that changes no result, and why that is right.
+/// A key that changes no result, and the reason.
 pub struct Exception {
     pub key: &'static str,
-    /// The variants of its table; none: all.
+    /// The variants of its table; empty for all.
     pub of: &'static [&'static str],
     pub reason: &'static str,
 }
 
-/// A key that no value acts for in this variant: it is refused, and the error says so.
+/// A key without effect in this variant: every value is refused, with a stated reason.
 pub struct Refusal {
     pub key: &'static str,
     pub of: &'static [&'static str],
@@ -39,11 +39,11 @@ pub struct Refusal {
 }
 
 pub const REFUSALS: &[Refusal] = &[
-    // A file has one format, and `auto` finds it: another is refused.
+    // A file has one format, and `auto` detects it: others are refused.
     Refusal { key: "fabric.format", of: &[], set: &[], value: "node-link", says: "not valid JSON" },
     // Traffic names the path.
     Refusal { key: "path.name", of: &[], set: &[], value: "other", says: "there is no path `one`" },
-    // What bounces needs hosts that take it back.
+    // Bounces require hosts that take them back.
     Refusal {
         key: "host.takes_back",
         of: &[],
@@ -51,7 +51,7 @@ pub const REFUSALS: &[Refusal] = &[
         value: "false",
         says: "takes_back",
     },
-    // Its rate follows marks, so that it is always true.
+    // Its rate follows marks, so it is always true.
     Refusal {
         key: "host.transport.ecn",
         of: &["dcqcn", "dctcp-rate"],
@@ -472,23 +472,23 @@ pub fn all() -> impl Iterator<Item = &'static Case> {
     CASES.iter()
 }
 
-/// How `place` is tried: as the first that fits says, and others of the same variants.
+/// Returns the tests of `place`: the first that fits, and others of its variants.
 pub fn cases(place: &Place) -> Vec<&'static Case> {
     let Some(first) = all().find(|case| case.fits(place)) else { return Vec::new() };
     all().filter(|case| case.fits(place) && case.of == first.of).collect()
 }
 
-/// Whether a list for `key` in the variants `of` is about `place`.
+/// Returns whether a list for `key` in the variants `of` applies to `place`.
 fn is_of(place: &Place, key: &str, of: &[&str]) -> bool {
     key == place.path && (of.is_empty() || place.variant.is_some_and(|variant| of.contains(&variant)))
 }
 
-/// Whether and how `place` is refused.
+/// Returns the refusal of `place`, if any.
 pub fn refusal(place: &Place) -> Option<&'static Refusal> {
     REFUSALS.iter().find(|refusal| is_of(place, refusal.key, refusal.of))
 }
 
-/// Whether `place` may be silent.
+/// Returns the exception of `place`, if any.
 pub fn exception(place: &Place) -> Option<&'static Exception> {
     EXCEPTIONS.iter().find(|exception| is_of(place, exception.key, exception.of))
 }

@@ -1,4 +1,4 @@
-//! Keys that act only beside a value of another key, and are refused, or warned of, beside any other.
+//! Keys that have an effect only beside a value of another key, and are refused, or warned of, beside any other.
 
 use super::places::{self, Place};
 use super::results::run;
@@ -8,7 +8,7 @@ use super::{bases, cases, values};
 struct Condition {
     /// The table.
     section: &'static str,
-    /// Its variants; none: all that have the key.
+    /// Its variants; empty for all that have the key.
     of: &'static [&'static str],
     keys: &'static [&'static str],
     set: &'static [(&'static str, &'static str)],
@@ -176,7 +176,7 @@ const CONDITIONS: &[Condition] = &[
     beside("check.storm", &[], &["looks", "every", "ratio"], &[("switch.overload", "drop")], "bounce"),
 ];
 
-/// Values of the key; one that is written and is the default is no mistake.
+/// Returns values of the key; an explicit default is no mistake.
 fn values_of(place: &Place) -> Vec<String> {
     let cases = cases::cases(place);
     match cases.first() {
@@ -185,7 +185,7 @@ fn values_of(place: &Place) -> Vec<String> {
     }
 }
 
-/// Whether some value of `place` beside `set` is refused or warned of, for the reason that `condition` states.
+/// Returns whether some value of `place` beside `set` is refused or warned of, for the reason in `condition`.
 fn is_told(place: &Place, condition: &Condition) -> Result<(), String> {
     let (text, path) = bases::base(place);
     let mut last = String::from("no value");
@@ -214,7 +214,7 @@ const WHOLE_TABLES: Keys = &[
     "check.storm",
 ];
 
-/// Whether a message is about the key, or about its whole table.
+/// Returns whether a message concerns the key, or its whole table.
 fn names(place: &Place, message: &str) -> bool {
     let table = place.section.rsplit('.').next().unwrap_or_default();
     message.contains(place.name) || WHOLE_TABLES.contains(&place.section) && message.contains(table)

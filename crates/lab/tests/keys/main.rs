@@ -1,6 +1,6 @@
 //! Every documented key changes results in a scenario made for it, is refused, or is a listed exception with a reason.
 //!
-//! The keys come from the tables of the code ([`places`]), so that a key without a scenario fails. [`bases`] has a
+//! The keys are those of the tables of the code ([`places`]), so that a key without a scenario fails. [`bases`] has a
 //! scenario for each table, [`cases`] the additions that single keys require. [`conditions`] lists the keys that are
 //! refused beside certain values.
 
@@ -22,20 +22,20 @@ fn pairs(list: &[(&str, &str)]) -> Set {
     list.iter().map(|&(key, value)| (key.to_owned(), value.to_owned())).collect()
 }
 
-/// What became of a key.
+/// Result of the test of a key.
 #[derive(Debug)]
 enum Outcome {
     /// This value changes results.
     Acts(String),
     /// These values were accepted and changed nothing.
     Silent(Vec<String>),
-    /// All values were refused: the last of them, and why.
+    /// All values were refused: the last of them, and the message.
     Refused(String, String),
     /// The scenario made for the key does not run.
     NoBase(String),
 }
 
-/// Tries `place` in each of its scenarios: it must act in all of them.
+/// Tries `place` in each of its scenarios: it must have an effect in all of them.
 fn try_key(place: &Place) -> Outcome {
     let cases = cases::cases(place);
     if cases.is_empty() {
@@ -67,7 +67,7 @@ fn try_case(place: &Place, set: &[(&str, &str)], written: &[&str]) -> Outcome {
     };
     let (mut silent, mut refused, mut acting) = (Vec::new(), None, None);
     for value in tried {
-        // Each word of a list promises something of its own; of numbers one that acts is enough.
+        // Every word of a list must have an effect; of numbers one is enough.
         let is_word = values::is_word(&value);
         if acting.is_some() && !is_word {
             continue;
@@ -94,7 +94,7 @@ fn try_case(place: &Place, set: &[(&str, &str)], written: &[&str]) -> Outcome {
     }
 }
 
-/// Whether the scenario runs without the value of `refusal`, and is refused with it for the reason that it states.
+/// Checks that the scenario runs without the value of `refusal`, and is refused with it for the stated reason.
 fn refused(place: &Place, refusal: &Refusal) -> Result<(), String> {
     let (text, path) = bases::base(place);
     let mut set = pairs(refusal.set);
@@ -107,7 +107,7 @@ fn refused(place: &Place, refusal: &Refusal) -> Result<(), String> {
     }
 }
 
-/// Tries the places of sections that `belongs` takes, and fails with all that are silent.
+/// Tries the places of sections that `belongs` accepts, and fails with all that have no effect.
 fn check(belongs: impl Fn(&Place) -> bool) {
     let only = std::env::var("KEY").unwrap_or_default();
     let mut wrong = Vec::new();
@@ -176,7 +176,7 @@ fn no_other_key_is_silent() {
     check(|place| !is_fabric(place) && !is_switch(place) && !is_transport(place) && !is_traffic(place));
 }
 
-/// A list that names what does not exist protects nothing.
+/// A list entry for a missing key would have no effect.
 #[test]
 fn lists_name_keys_that_exist() {
     let places = places::all();

@@ -1,4 +1,4 @@
-//! Every key in every table that has it, from the tables that readers and documentation are made of.
+//! Every key in every table, from the tables that generate readers and documentation.
 
 use scenario::keys::{self, Default};
 use std::fmt;
@@ -13,10 +13,10 @@ pub struct Place {
     pub name: &'static str,
     /// The variant of the table, mostly its `kind`.
     pub variant: Option<&'static str>,
-    /// What a value is, in words; parameters of transports do not say.
+    /// Description of a value; empty for parameters of transports.
     pub value: &'static str,
     pub default: Default,
-    /// A value as TOML writes it.
+    /// A value in TOML.
     pub example: &'static str,
 }
 
@@ -27,7 +27,7 @@ impl fmt::Display for Place {
     }
 }
 
-/// The section of a table's own keys.
+/// Returns the section of a table's own keys.
 fn table(path: &str) -> &str {
     match path {
         "fabric.link.host" | "fabric.link.edge" | "fabric.link.core" => "fabric.link.tier",
@@ -35,7 +35,7 @@ fn table(path: &str) -> &str {
     }
 }
 
-/// Every place, but for tables: those are tried key by key.
+/// Returns every place except tables, which are tried key by key.
 pub fn all() -> Vec<Place> {
     let mut places = Vec::new();
     for key in keys::keys() {

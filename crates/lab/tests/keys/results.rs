@@ -1,4 +1,4 @@
-//! One run, and a hash of all that it shows but for the echo of its scenario.
+//! One run, and a hash of its results without the echo of its scenario.
 
 use super::Set;
 use lab::{Finished, Override, Run, Stop, Way};
@@ -19,7 +19,7 @@ pub struct Results {
     pub fingerprint: u64,
     /// Values in force, by key.
     pub values: BTreeMap<String, String>,
-    /// What the scenario warns of.
+    /// Warnings of the scenario.
     pub warnings: Vec<String>,
 }
 
@@ -82,14 +82,14 @@ impl Drop for Scratch {
     }
 }
 
-/// What scenarios of this test read lies beside it.
+/// Replaces folders of files that scenarios of this test read.
 fn with_files(text: &str) -> String {
     text.replace("{files}", concat!(env!("CARGO_MANIFEST_DIR"), "/tests/keys/files"))
         .replace("{examples}", concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples"))
 }
 
-/// Runs `text` with the keys of `set`. Its files are written, and their names taken, if the scenario says what to
-/// record: whether there are rows is seen without them.
+/// Runs `text` with the keys of `set`. Files are written, and their names hashed, only if the scenario records
+/// anything: rows are visible without files.
 pub fn run(text: &str, set: &Set) -> Result<Results, String> {
     let text = with_files(text);
     let over = |(key, value): &(String, String)| Override { key: key.clone(), value: with_files(value) };
@@ -114,11 +114,11 @@ pub fn run(text: &str, set: &Set) -> Result<Results, String> {
     Ok(Results { fingerprint: seen.0.finish(), values, warnings })
 }
 
-/// Without the echo of the scenario, its warnings, and what running it cost.
+/// Returns the summary without the echo of the scenario, its warnings, and the cost of the run.
 fn told(mut summary: Summary) -> String {
     summary.scenario = ScenarioIdentity::default();
     (summary.results_hash, summary.warnings, summary.events) = Default::default();
-    // What a check says of its parameters is no result; whether it holds is one.
+    // Parameters in a check's detail are no result; whether it holds is one.
     summary.checks.iter_mut().for_each(|check| check.detail.clear());
     summary.to_json()
 }

@@ -1,8 +1,8 @@
-//! Values over a grid of ports and stretches of time, and how a page holds them in few bytes.
+//! Values over a grid of ports and time intervals, and their compact encoding for the page.
 
 use std::collections::BTreeMap;
 
-/// The run, cut into stretches of equal length, the last of which may be shorter.
+/// Division of the run into frames of equal length, except that the last may be shorter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Grid {
     /// Length of a frame, in ps; above 0.
@@ -12,12 +12,12 @@ pub(crate) struct Grid {
 }
 
 impl Grid {
-    /// How many frames there are: at least one.
+    /// Returns the number of frames, at least one.
     pub fn frames(self) -> u32 {
         u32::try_from(self.end_ps.div_ceil(self.step_ps)).unwrap_or(u32::MAX).max(1)
     }
 
-    /// The frame of what was seen at an instant: one that ends a frame belongs to it, since it tells what was before.
+    /// Returns the frame of a sample. One at the end of a frame belongs to it, as it covers the time before.
     pub fn frame(self, at_ps: u64) -> u32 {
         u32::try_from(at_ps.saturating_sub(1) / self.step_ps).unwrap_or(u32::MAX).min(self.frames() - 1)
     }
@@ -34,32 +34,32 @@ impl Grid {
         self.end_of_ps(frame).saturating_sub(self.start_ps(frame)).max(1)
     }
 
-    /// With frames `factor` times as long.
+    /// Returns the grid with frames `factor` times as long.
     pub fn coarser(self, factor: u32) -> Grid {
         Grid { step_ps: self.step_ps.saturating_mul(factor.into()), ..self }
     }
 }
 
-/// What a cell becomes on the page.
+/// Conversion of a cell for the page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Meaning {
-    /// Cells are sums of values of so many per look, looks being so many ps apart; the page has the mean in
-    /// thousandths.
+    /// Cells are sums of values of at most `whole` per sample, at intervals of `every_ps` ps; the page contains the
+    /// mean in thousandths.
     Mean { whole: u64, every_ps: u64 },
-    /// Cells are sums of ps; the page has their share of the frame in thousandths.
+    /// Cells are sums of ps; the page contains their share of the frame in thousandths.
     Share,
-    /// Cells are greatest values; the page has them in units of so many.
+    /// Cells are maxima; the page contains them in multiples of `unit`.
     Most { unit: u64 },
     /// Cells are counts.
     Count,
 }
 
-/// Values by place (of a port or a node) and frame, in ascending order; where there is none, zero.
+/// Values by index of a port or node, and frame, in ascending order; absent ones are zero.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Cells(BTreeMap<usize, Vec<(u32, u64)>>);
 
 impl Cells {
-    /// Changes a cell, which is at the frame of the one before or later.
+    /// Changes a cell; its frame must not be before that of the last change.
     pub fn change(&mut self, place: usize, frame: u32, change: impl FnOnce(u64) -> u64) {
         let cells = self.0.entry(place).or_default();
         match cells.last_mut() {
@@ -68,7 +68,7 @@ impl Cells {
         }
     }
 
-    /// Adds to each frame what of a span of time, in ps, lies in it; spans of a place come in order.
+    /// Adds to each frame its part of a time span, in ps; spans of one index must be in order.
     pub fn add_span(&mut self, grid: Grid, place: usize, from_ps: u64, to_ps: u64) {
         let to_ps = to_ps.min(grid.end_ps);
         if from_ps >= to_ps {
@@ -80,18 +80,18 @@ impl Cells {
         }
     }
 
-    /// The greatest cell.
+    /// Returns the greatest cell.
     pub fn most(&self) -> u64 {
         self.0.values().flatten().map(|cell| cell.1).max().unwrap_or(0)
     }
 
-    /// What the page holds when `factor` frames of `grid` become one: of each place its changes.
+    /// Encodes the changes of each index, with `factor` frames of `grid` merged into one:
     ///
     /// ```text
-    ///   place, as distance to the one before | changes | (frames since the last change, value - last value) ...
+    ///   index, as distance to the one before | changes | (frames since the last change, value - last value) ...
     /// ```
     ///
-    /// All as LEB128; differences of values as zigzag. A place begins with value 0 at frame 0.
+    /// All as LEB128; differences of values as zigzag. Each index begins with value 0 at frame 0.
     pub fn packed(&self, grid: Grid, factor: u32, meaning: Meaning) -> Vec<u8> {
         let coarse = grid.coarser(factor);
         let mut bytes = Vec::new();
@@ -145,7 +145,7 @@ fn thousandths(value: u64, whole: u64) -> u64 {
     scaled(value, whole, 1000)
 }
 
-/// `value * parts / whole`, rounded; what is there stays there, as at least one.
+/// Returns `value * parts / whole`, rounded, but at least one for a nonzero value.
 fn scaled(value: u64, whole: u64, parts: u64) -> u64 {
     if value == 0 {
         return 0;
@@ -167,7 +167,7 @@ fn leb128(bytes: &mut Vec<u8>, mut value: u64) {
 pub(crate) mod tests {
     use super::*;
 
-    /// What a page makes of packed bytes: values by place and frame.
+    /// Decodes packed bytes like the page: values by index and frame.
     pub(crate) fn unpacked(bytes: &[u8], frames: u32) -> BTreeMap<usize, Vec<u64>> {
         let mut at = 0;
         let mut next = || {
@@ -216,7 +216,7 @@ pub(crate) mod tests {
         assert_eq!(counts[&3], [600, 600, 0, 0, 7, 0, 0, 0]);
         assert_eq!(counts[&200], [0, 0, 0, 0, 0, 0, 0, 300]);
         assert_eq!(packed(3, Meaning::Count)[&3], [1200, 7, 0]);
-        // Two looks a frame, the last of which has but one.
+        // Two samples per frame, one in the last.
         let mean = Meaning::Mean { whole: 1000, every_ps: 5 };
         assert_eq!(packed(1, mean)[&3], [300, 300, 0, 0, 4, 0, 0, 0]);
         assert_eq!(packed(1, mean)[&200][7], 300);

@@ -5,37 +5,37 @@ use record::trace::{PORTS_FILE, PortRow, read_ports};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// One direction of a link: the port that sends into it.
+/// One direction of a link: its sending port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Port {
-    /// Place of its node among [`Fabric::names`].
+    /// Index of its node in [`Fabric::names`].
     pub node: usize,
     /// Its number at the node.
     pub number: u16,
-    /// Place of the port at the other end among [`Fabric::ports`].
+    /// Index of the port at the other end in [`Fabric::ports`].
     pub back: usize,
     /// The link's rate, in bit/s.
     pub rate_bps: u64,
 }
 
-/// What is drawn.
+/// The drawn fabric.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Fabric {
-    /// By node.
+    /// Names by node.
     pub names: Vec<String>,
     /// Whether a node is a host.
     pub hosts: Vec<bool>,
-    /// By node and number.
+    /// Ports by node and number.
     pub ports: Vec<Port>,
-    /// Places in `ports`, by the numbers that tables have.
+    /// Indices into `ports`, by the numbers in tables.
     places: BTreeMap<(u64, u64), usize>,
 }
 
 impl Fabric {
-    /// The fabric of the run in `folder`; none where the run recorded nothing that needs names for its ports.
+    /// Reads the fabric of the run in `folder`; none if the run recorded no ports.
     ///
     /// # Errors
-    /// A table that is damaged, or in which a port leads to one that does not lead back.
+    /// If the table is damaged, or the ports of a link do not match.
     pub fn read(folder: &Path) -> Result<Option<Fabric>, RecordError> {
         let path = folder.join(PORTS_FILE);
         if !path.exists() {
@@ -69,18 +69,18 @@ impl Fabric {
         Ok(fabric)
     }
 
-    /// Where the port stands that tables call so.
+    /// Returns the index of the port with these numbers in tables.
     pub fn place(&self, node: u64, port: u64) -> Option<usize> {
         self.places.get(&(node, port)).copied()
     }
 
-    /// Where a node stands that tables call so.
+    /// Returns the index of the node with this number in tables.
     pub fn node(&self, node: u64) -> Option<usize> {
         let first = self.places.range((node, 0)..).next()?;
         (first.0.0 == node).then(|| self.ports[*first.1].node)
     }
 
-    /// By node, those at the other ends of its links; one that two links lead to stands there twice.
+    /// Returns the neighbours of each node; one with two links is listed twice.
     pub fn neighbours(&self) -> Vec<Vec<usize>> {
         let mut neighbours = vec![Vec::new(); self.names.len()];
         for port in &self.ports {
@@ -94,7 +94,7 @@ impl Fabric {
 pub(crate) mod tests {
     use super::*;
 
-    /// The ports of nodes 0.. with these links, each of 100 Gbit/s; the first `hosts` nodes are hosts.
+    /// Returns the ports of nodes 0.. with these links, each of 100 Gbit/s; the first `hosts` nodes are hosts.
     pub(crate) fn rows(hosts: u32, links: &[(u32, u32)]) -> Vec<PortRow> {
         let mut ends: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
         for (link, &(a, b)) in links.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Where nodes stand in the drawing: the same places for the same fabric, on any machine.
+//! Positions of nodes in the drawing, deterministic for a fabric on any machine.
 
 use super::fabric::Fabric;
 use serde::Serialize;
@@ -7,43 +7,43 @@ use std::collections::BTreeMap;
 /// Width of the drawing in units of its own; the page scales it to its canvas.
 const WIDTH: i64 = 10_000;
 const MARGIN: i64 = 350;
-/// From one row of switches to the next.
+/// Distance between rows of switches.
 const ROW: i64 = 1500;
-/// From the lowest switches to their first hosts.
+/// Distance from the lowest switches to their first hosts.
 const TO_HOSTS: i64 = 700;
-/// The widest distance of two hosts, and the most that all hosts of a switch take in height.
+/// Greatest distance of two hosts, and greatest height of all hosts of a switch.
 const MOST_PITCH: i64 = 380;
 const MOST_HOSTS_HEIGHT: i64 = 1500;
-/// The greatest size of a switch.
+/// Greatest size of a switch.
 const SWITCH: i64 = 300;
-/// More nodes than this are set into a grid: forces would take too long to come to rest.
+/// More nodes than this are placed on a grid, as forces would take too long to converge.
 const MOST_FOR_FORCES: usize = 2500;
-/// Up to so many nodes, forces begin with a circle.
+/// Up to this many nodes, forces start from a circle.
 const MOST_ON_A_CIRCLE: usize = 120;
-/// Pairs of nodes that forces look at in all.
+/// Bound of the pairs of nodes in all rounds of forces.
 const PAIRS: usize = 120_000_000;
 
-/// Places and sizes of nodes.
+/// Positions and sizes of nodes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub(crate) struct Layout {
-    /// Tiers in rows: width and height may be scaled apart.
+    /// Whether tiers are rows: width and height may be scaled independently.
     pub tiers: bool,
-    /// Whether hosts of a switch stand in several rows, which leaves no room for their links.
+    /// Whether hosts of a switch are in several rows, without space for their links.
     pub stacked: bool,
     /// Width of the drawing.
     pub width: i64,
     /// Height of the drawing.
     pub height: i64,
-    /// Middle of each node.
+    /// Centre of each node.
     pub x: Vec<i64>,
-    /// Middle of each node, downwards.
+    /// Centre of each node, downwards.
     pub y: Vec<i64>,
-    /// Width of each node, and where rows are not scaled apart, its height.
+    /// Width of each node; also its height, unless rows are scaled.
     pub size: Vec<i64>,
 }
 
 impl Layout {
-    /// Tiers in rows where every link joins neighbouring tiers; else a row, a circle, or what forces make of it.
+    /// Places tiers in rows if every link joins neighbouring tiers; else a row, a circle, or a force-directed layout.
     pub fn new(fabric: &Fabric) -> Layout {
         let neighbours = fabric.neighbours();
         let count = fabric.names.len();
@@ -70,7 +70,7 @@ impl Layout {
                 self.size[node] = (WIDTH * 4 / (5 * count)).clamp(1, SWITCH);
             }
         }
-        // A host stands below the first of its switches.
+        // A host is below the first of its switches.
         let mut below: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
         for &host in &rows[0] {
             below.entry(neighbours[host].iter().copied().min().unwrap_or(host)).or_default().push(host);
@@ -79,7 +79,7 @@ impl Layout {
         let most = below.values().map(Vec::len).max().unwrap_or(1) as i64;
         let columns = |pitch: i64| (slot * 23 / (25 * pitch)).max(1);
         let high = |pitch: i64| (most + columns(pitch) - 1) / columns(pitch) * pitch;
-        // The widest distance at which they fit.
+        // The greatest distance that fits.
         let fits = |pitch: &i64| pitch * 25 <= slot * 23 && high(*pitch) <= MOST_HOSTS_HEIGHT;
         let pitch = (1..=MOST_PITCH).rev().find(fits).unwrap_or((slot * 23 / 25).max(1));
         let columns = columns(pitch).min(most);
@@ -97,7 +97,7 @@ impl Layout {
     }
 
     fn free(&mut self, fabric: &Fabric, neighbours: &[Vec<usize>]) {
-        // A host of one link hangs on its switch; all others are set by what they are linked with.
+        // A host with one link is placed at its switch; all others by their links.
         let hangs =
             |node: usize| fabric.hosts[node] && neighbours[node].len() == 1 && !fabric.hosts[neighbours[node][0]];
         let set: Vec<usize> = (0..fabric.names.len()).filter(|&node| !hangs(node)).collect();
@@ -115,7 +115,7 @@ impl Layout {
             let hosts: Vec<usize> = neighbours[node].iter().copied().filter(|&other| hangs(other)).collect();
             let from = mean(near.iter().map(|&other| places[other]));
             let away = |(x, y): (f64, f64)| (all[node].0 - x, all[node].1 - y);
-            // Away from the switches it is linked with, or where those are all around, from the middle of all.
+            // Away from its neighbours, or if those surround it, from the centre of all.
             let directions = [away(from), away(middle)];
             let length = |(x, y): (f64, f64)| (x * x + y * y).sqrt();
             let away = directions.into_iter().find(|&d| length(d) > apart / 20.0).unwrap_or((0.0, 1.0));
@@ -125,7 +125,7 @@ impl Layout {
                 let here = (hosts.len() - first).min(7 + 2 * arc);
                 let radius = apart * (0.42 + 0.16 * arc as f64);
                 for at in 0..here {
-                    // At most 140 degrees, and no wider than what few hosts need.
+                    // At most 140 degrees, and less for few hosts.
                     let turn = (at as f64 - (here - 1) as f64 / 2.0) * (2.4 / here.max(4) as f64);
                     let (sin, cos) = libm::sincos(turn);
                     let direction = (away.0 * cos - away.1 * sin, away.0 * sin + away.1 * cos);
@@ -140,7 +140,7 @@ impl Layout {
         let (wide, high) = ((greatest(x) - least(x)).max(1e-9), (greatest(y) - least(y)).max(1e-9));
         let inner = (WIDTH - 2 * MARGIN) as f64;
         let scale = (inner / wide).min(0.55 * inner / high);
-        // What forces made has no shape of its own: it may be wider than they left it.
+        // A force-directed layout has no shape of its own, so it may be widened.
         let across = if rigid { scale } else { (inner / wide).clamp(scale, 1.7 * scale) };
         self.width = WIDTH;
         self.height = (high * scale) as i64 + 2 * MARGIN;
@@ -154,7 +154,7 @@ impl Layout {
     }
 }
 
-/// How far each node is from the hosts, if every link joins neighbours in that; hosts are 0.
+/// Returns the distance of each node from the hosts (0), if every link joins neighbouring distances.
 fn tiers(fabric: &Fabric, neighbours: &[Vec<usize>]) -> Option<Vec<usize>> {
     let mut levels: Vec<Option<usize>> = fabric.hosts.iter().map(|&host| host.then_some(0)).collect();
     let mut open: Vec<usize> = (0..levels.len()).filter(|&node| fabric.hosts[node]).collect();
@@ -178,8 +178,8 @@ fn tiers(fabric: &Fabric, neighbours: &[Vec<usize>]) -> Option<Vec<usize>> {
     tiered.then_some(levels)
 }
 
-/// Of each node, which part of the fabric it belongs to if one takes away the highest tier, then the next, and so on:
-/// nodes with equal beginnings, such as a pod's, stand together. Parts are called by their first node.
+/// Returns the component of each node after removing the highest tier, then the next, and so on: nodes with a common
+/// prefix, such as those of a pod, are adjacent. A component is named by its first node.
 fn parts(levels: &[usize], neighbours: &[Vec<usize>], top: usize) -> Vec<Vec<usize>> {
     let mut parts = vec![Vec::new(); levels.len()];
     for left in (1..top).rev() {
@@ -197,7 +197,7 @@ fn parts(levels: &[usize], neighbours: &[Vec<usize>], top: usize) -> Vec<Vec<usi
     parts
 }
 
-/// Places of nodes that know only whom they are linked with, and whether they make a line, a circle or a grid.
+/// Places nodes by their links. Returns whether they form a line, a circle or a grid.
 fn set_by_links(near: &[Vec<usize>]) -> (Vec<(f64, f64)>, bool) {
     let count = near.len();
     let order = walk(near);
@@ -220,11 +220,11 @@ fn set_by_links(near: &[Vec<usize>]) -> (Vec<(f64, f64)>, bool) {
         order.iter().enumerate().for_each(|(at, &n)| places[n] = ((at % columns) as f64, (at / columns) as f64));
         return (places, true);
     }
-    // A circle keeps those that follow each other together; very many start as a disc, or their way would be long.
+    // A circle keeps consecutive nodes together; many nodes start as a disc, to shorten their moves.
     let circle = count <= MOST_ON_A_CIRCLE || degrees.iter().all(|&degree| degree == 2);
     for (at, &node) in order.iter().enumerate() {
         let share = at as f64 / count as f64;
-        // A turn by the golden ratio fills a disc evenly.
+        // Turns by the golden ratio fill a disc evenly.
         let (radius, turns) = if circle {
             (count as f64 / std::f64::consts::TAU, share)
         } else {
@@ -233,7 +233,7 @@ fn set_by_links(near: &[Vec<usize>]) -> (Vec<(f64, f64)>, bool) {
         let (sin, cos) = libm::sincos(turns * std::f64::consts::TAU);
         places[node] = (radius * sin, -radius * cos);
     }
-    // Nodes that all have two neighbours stand well on their circle.
+    // Nodes with two neighbours each are well placed on the circle.
     if together && degrees.iter().all(|&degree| degree == 2) {
         return (places, true);
     }
@@ -242,11 +242,11 @@ fn set_by_links(near: &[Vec<usize>]) -> (Vec<(f64, f64)>, bool) {
     (places, false)
 }
 
-/// Nodes in an order in which each follows one of its neighbours, where that is possible.
+/// Returns the nodes in depth-first order, so that each follows a neighbour if possible.
 fn walk(near: &[Vec<usize>]) -> Vec<usize> {
     let mut seen = vec![false; near.len()];
     let mut order = Vec::with_capacity(near.len());
-    // An end of a line before anything else.
+    // Begin at the ends of lines.
     let mut starts: Vec<usize> = (0..near.len()).collect();
     starts.sort_by_key(|&node| near[node].len());
     for start in starts {
@@ -263,9 +263,9 @@ fn walk(near: &[Vec<usize>]) -> Vec<usize> {
     order
 }
 
-/// One round of Fruchterman and Reingold's forces: all nodes repel each other, links pull, and no node moves further
-/// than `heat` (1..=0) allows. The natural length of a link is 1. Adds, multiplies, divides and draws roots only, which
-/// every machine rounds alike.
+/// One round of Fruchterman-Reingold forces: all nodes repel each other, links attract, and no node moves further than
+/// `heat` (1..=0) allows. The natural length of a link is 1. Uses only addition, multiplication, division and square
+/// roots, which every machine rounds equally.
 fn push_and_pull(places: &mut [(f64, f64)], near: &[Vec<usize>], heat: f64) {
     let moves: Vec<(f64, f64)> = (0..places.len())
         .map(|node| {
@@ -281,7 +281,7 @@ fn push_and_pull(places: &mut [(f64, f64)], near: &[Vec<usize>], heat: f64) {
                 let length = (ax * ax + ay * ay).sqrt();
                 (dx, dy) = (dx + ax * length, dy + ay * length);
             }
-            // Parts that nothing links do not drift apart for ever.
+            // A weak pull to the centre keeps disconnected components from drifting apart.
             (dx - 0.02 * x, dy - 0.02 * y)
         })
         .collect();
@@ -298,7 +298,7 @@ fn mean(places: impl Iterator<Item = (f64, f64)>) -> (f64, f64) {
     if count > 0.0 { (sum.0 / count, sum.1 / count) } else { (0.0, 0.0) }
 }
 
-/// How far a node is from the nearest other, on average.
+/// Returns the mean distance of a node from the nearest other.
 fn distance(places: &[(f64, f64)]) -> f64 {
     let nearest = |at: usize| {
         let square = |other: usize| {
@@ -307,7 +307,7 @@ fn distance(places: &[(f64, f64)]) -> f64 {
         };
         (0..places.len()).filter(|&other| other != at).map(square).fold(f64::INFINITY, f64::min).sqrt()
     };
-    // Of so many that it takes no time.
+    // A sample, to bound the time.
     let looked: Vec<f64> = (0..places.len().min(500)).map(nearest).filter(|far| far.is_finite()).collect();
     if looked.is_empty() { 1.0 } else { (looked.iter().sum::<f64>() / looked.len() as f64).max(1e-6) }
 }
@@ -317,7 +317,7 @@ mod tests {
     use super::super::fabric::tests::fabric;
     use super::*;
 
-    /// Switches and hosts of a fat-tree of `k`, hosts first, as generators number them.
+    /// Returns the hosts and links of a fat-tree of `k`, hosts first, as generators number them.
     fn fat_tree(k: u32) -> (u32, Vec<(u32, u32)>) {
         let (hosts, half) = (k * k * k / 4, k / 2);
         let (edges, aggregations) = (hosts, hosts + k * half);
@@ -332,7 +332,7 @@ mod tests {
         (hosts, links)
     }
 
-    /// Nodes that lie on each other.
+    /// Returns the number of overlapping pairs of nodes.
     fn overlaps(layout: &Layout) -> usize {
         let count = layout.x.len();
         let apart = |a: usize, b: usize| {
@@ -359,7 +359,7 @@ mod tests {
         assert!(layout.y[..1024].iter().all(|&y| y > rows[0]) && rows[0] > rows[1] && rows[1] > rows[2]);
         // On a screen of 1,180 pixels a host is 8 pixels wide.
         assert!(layout.size[..1024].iter().all(|&size| size * 1180 / WIDTH >= 6), "{:?}", &layout.size[..4]);
-        // Hosts stand below their switch, and pods keep their order.
+        // Hosts are below their switch, and pods keep their order.
         assert!((0..1024).all(|host| (layout.x[host] - layout.x[1024 + host / 8]).abs() < 40));
         for row in [1024..1152, 1152..1280, 1280..1344] {
             assert!(layout.x[row].windows(2).all(|pair| pair[0] < pair[1]));
@@ -369,7 +369,7 @@ mod tests {
 
     #[test]
     fn rows_follow_the_links_where_numbers_do_not() {
-        // Leaves 4..8 in an order that mixes two pods; spines 8 and 9 see one pod each.
+        // Leaves 4..8 in an order that mixes two pods; spines 8 and 9 belong to one pod each.
         let links = [(0, 4), (1, 5), (2, 6), (3, 7), (4, 9), (6, 9), (5, 8), (7, 8), (8, 10), (9, 10)];
         let layout = Layout::new(&fabric(4, &links));
         assert!(layout.tiers && !layout.stacked);

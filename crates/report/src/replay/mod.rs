@@ -1,8 +1,8 @@
-//! The replay: the fabric, and what happened on it over time.
+//! The replay: the fabric and its activity over time.
 //!
 //! ```text
-//!   ports.parquet ──> Fabric ──> Layout: where nodes stand
-//!   links, queues, pfc.txt, trace ──> Cells: what each port did, frame by frame ── packed ──> bytes
+//!   ports.parquet ──> Fabric ──> Layout: positions of nodes
+//!   links, queues, pfc.txt, trace ──> Cells: activity of each port, by frame ── packed ──> bytes
 //! ```
 
 mod cells;
@@ -22,74 +22,73 @@ use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-/// The most frames that a replay has: about one a pixel of its slider.
+/// Most frames of a replay: about one per pixel of its slider.
 const MOST_FRAMES: u64 = 2000;
-/// The most cells, ports times frames: what a browser unpacks in no time.
+/// Most cells (ports times frames), which a browser unpacks without delay.
 const MOST_CELLS: u64 = 16_000_000;
-/// Fewer frames than this are no replay, whatever they take.
+/// Fewest frames of a replay, whatever their size.
 const LEAST_FRAMES: u32 = 60;
-/// What all replays of a page take at most, before base64 makes a third more of it.
+/// Most bytes of all replays of a page, before base64 adds a third.
 const MOST_BYTES: usize = 5_000_000;
-/// The frames of a run that recorded when something happened and no series.
+/// Frames of a run without time series, only with events.
 const FRAMES_OF_NO_SERIES: u64 = 1000;
 /// A share of 1 in the sums of utilisation.
 const WHOLE: u64 = 1_000_000;
-/// 65,535 quanta of 512 bit times: a pause lasts no longer than this without another.
+/// Bit times of the longest pause without renewal: 65,535 quanta of 512.
 const LONGEST_PAUSE_BITS: u64 = 65_535 * 512;
-/// The most traced flows whose paths the page has, those with the lowest numbers, and the most ports of all of them.
+/// Most traced flows with paths on the page, those with the lowest numbers, and most ports of all of them.
 const MOST_PATHS: usize = 1000;
 const MOST_PATH_PORTS: usize = 40_000;
-/// What happens to frames at nodes that the page marks, as traces call it.
+/// Names in traces of the events that the page marks.
 const EVENTS: [&str; 4] = ["dropped", "trimmed", "bounced", "detoured"];
 
-/// What the page replays of a run.
+/// Data of a run's replay.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Replay {
     fabric: Fabric,
     layout: Layout,
     grid: Grid,
-    /// The time between two looks at links and at queues, in ps, of those that were recorded.
+    /// Sampling intervals of links and of queues, in ps; `None` if not recorded.
     looks: [Option<u64>; 2],
-    /// Whether pauses are those that looks at queues found.
+    /// Whether pauses are those of the queue samples.
     pauses_at_looks: bool,
-    /// By how many frames of the grid become one, finest first: what a page with room for it holds. Packed, since a
-    /// page may show many runs, and cells take ten times as much.
+    /// Encodings by number of merged frames of the grid, finest first; the page uses the first that fits. Stored
+    /// packed, since a page may show many runs and cells take ten times as much.
     sizes: Vec<(u32, Parts)>,
     paths: Paths,
 }
 
-/// By number of a traced flow, the places of the ports by which its frames left.
+/// Egress ports of a traced flow's frames, by number of the flow.
 type Paths = BTreeMap<u64, BTreeSet<usize>>;
 
-/// Links, queues, pauses and each kind of event, as far as they were recorded: the unit of values, and their bytes.
+/// Links, queues, pauses and each kind of event, if recorded: the unit of the values, and their encoding.
 type Parts = [Option<(u64, Vec<u8>)>; 7];
 
 fn bytes_of(parts: &Parts) -> usize {
     parts.iter().flatten().map(|part| part.1.len()).sum()
 }
 
-/// What was recorded, cell by cell.
+/// Recorded data as cells.
 struct Recorded {
     looks: [Option<u64>; 2],
     utilisation: Cells,
     queues: Cells,
     pauses: Option<Cells>,
-    /// Whether pauses are those that looks at queues found.
+    /// Whether pauses are those of the queue samples.
     pauses_at_looks: bool,
     events: Option<[Cells; 4]>,
     paths: Paths,
 }
 
-/// The traced flows whose paths are known.
+/// Yields the traced flows with paths.
 pub(crate) fn traced_flows(replay: Option<&Replay>) -> impl Iterator<Item = u64> {
     replay.into_iter().flat_map(|replay| replay.paths.keys().copied())
 }
 
-/// Reads what of the result in `folder`, of a run that came as far as `end_ps`, can be replayed; none where it did not
-/// record its ports.
+/// Reads the replay of the result in `folder`, of a run that reached `end_ps`; none if its ports were not recorded.
 ///
 /// # Errors
-/// Tables that cannot be read.
+/// If a table cannot be read.
 pub(crate) fn read_replay(folder: &Path, end_ps: u64) -> Result<Option<Replay>, RecordError> {
     let Some(fabric) = Fabric::read(folder)? else { return Ok(None) };
     let looks = [links_every(folder, &fabric, end_ps)?, queues_every(folder, end_ps)?];
@@ -116,12 +115,12 @@ pub(crate) fn read_replay(folder: &Path, end_ps: u64) -> Result<Option<Replay>, 
 }
 
 impl Recorded {
-    /// With so many frames of `grid` as one.
+    /// Encodes with `factor` frames of `grid` merged into one.
     fn parts(&self, grid: Grid, factor: u32) -> Parts {
         let packed = |cells: &Cells, meaning| cells.packed(grid, factor, meaning);
         let mean =
             |every_ps: u64| (1, packed(&self.utilisation, Meaning::Mean { whole: WHOLE, every_ps: every_ps.max(1) }));
-        // Four digits of a length: more cannot be seen, and most differences fit into two bytes.
+        // Four digits of a length suffice for the screen, and most differences fit two bytes.
         let unit = self.queues.most().div_ceil(8000).max(1);
         let most = |_: u64| (unit, packed(&self.queues, Meaning::Most { unit }));
         let event = |at: usize| self.events.as_ref().map(|events| (1, packed(&events[at], Meaning::Count)));
@@ -151,7 +150,7 @@ impl Replay {
         Replay { fabric, layout, grid, looks, pauses_at_looks, sizes, paths }
     }
 
-    /// What the page holds, in about so many bytes: where it takes more, frames become longer.
+    /// Returns the page's data in about `bytes` bytes, with longer frames if needed.
     pub(crate) fn packed(&self, bytes: usize) -> Value {
         let fits = self.sizes.iter().find(|(_, parts)| bytes_of(parts) <= bytes);
         let Some((factor, parts)) = fits.or(self.sizes.last()) else { return Value::Null };
@@ -179,7 +178,7 @@ impl Replay {
         let number: Vec<u16> = ports.iter().map(|port| port.number).collect();
         let back: Vec<usize> = ports.iter().map(|port| port.back).collect();
         let mut rates: Vec<u64> = ports.iter().map(|port| port.rate_bps).collect();
-        // One where all are equal.
+        // One value if all are equal.
         if rates.windows(2).all(|pair| pair[0] == pair[1]) {
             rates.truncate(1);
         }
@@ -187,7 +186,7 @@ impl Replay {
     }
 }
 
-/// What each of so many replays of a page may take.
+/// Returns the limit in bytes of each of `replays` replays of a page.
 pub(crate) fn bytes_of_each(replays: usize) -> usize {
     MOST_BYTES / replays.max(1)
 }
@@ -196,8 +195,8 @@ fn divisor(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { divisor(b, a % b) }
 }
 
-/// Instants are whole numbers of periods, so the period is their greatest common divisor, or a part of it where little
-/// happened. The end of the run is the end of a shorter one.
+/// Returns the greatest common divisor of the instants, which are multiples of the sampling interval; with few rows it
+/// may be a multiple of that. An instant at the end of the run is excluded, as the last interval may be shorter.
 fn greatest_period(folder: &Path, name: &str, end_ps: u64) -> Result<Option<u64>, RecordError> {
     let (mut every, mut ends) = (0, false);
     let recorded = folder.join(name).exists();
@@ -210,7 +209,7 @@ fn greatest_period(folder: &Path, name: &str, end_ps: u64) -> Result<Option<u64>
     if every == 0 && ends {
         every = end_ps;
     }
-    // 0 for one without rows: nothing was ever sent, or waited.
+    // 0 without rows: all values were zero.
     Ok(recorded.then_some(every))
 }
 
@@ -218,7 +217,7 @@ fn queues_every(folder: &Path, end_ps: u64) -> Result<Option<u64>, RecordError> 
     greatest_period(folder, "queues.parquet", end_ps)
 }
 
-/// The period of looks at links: rows tell it, as the bytes of a full period over the link's rate.
+/// Returns the sampling interval of links, from the bytes of a full interval and the link's rate.
 fn links_every(folder: &Path, fabric: &Fabric, end_ps: u64) -> Result<Option<u64>, RecordError> {
     let Some(divided) = greatest_period(folder, "links.parquet", end_ps)? else { return Ok(None) };
     let mut told: Option<(u64, f64)> = None;
@@ -238,7 +237,7 @@ fn links_every(folder: &Path, fabric: &Fabric, end_ps: u64) -> Result<Option<u64
     Ok(Some((divided / parts).max(u64::from(divided > 0))))
 }
 
-/// Calls `each` with the row, the instant, in ps, and the place of the port of every row whose port is known.
+/// Calls `each` with row, time in ps and port index of every row of a port in the fabric.
 fn for_ports(part: &Table, fabric: &Fabric, mut each: impl FnMut(usize, u64, usize)) -> Result<(), RecordError> {
     let (times, nodes, ports) = (part.u64s("time_ps")?, part.u64s("node")?, part.u64s("port")?);
     for row in 0..part.rows {
@@ -266,11 +265,12 @@ fn utilisation(folder: &Path, fabric: &Fabric, grid: Grid, every: u64) -> Result
     Ok(cells)
 }
 
-/// The longest queue of each port and frame, its classes together, and how long looks found one of them stopped.
+/// Returns the longest queue of each port and frame, its classes together, and the time for which samples found one of
+/// them paused.
 fn queues(folder: &Path, fabric: &Fabric, grid: Grid, every: u64) -> Result<(Cells, Cells), RecordError> {
     let (mut longest, mut stopped) = (Cells::default(), Cells::default());
     let ports = fabric.ports.len();
-    // By port: the look, the bytes of its classes so far, and whether one of them was stopped.
+    // By port: time of the sample, bytes of its classes so far, and whether one of them was paused.
     let mut looks: Vec<(u64, u64, bool)> = vec![(u64::MAX, 0, false); ports];
     for_parts(folder, "queues.parquet", |part| {
         let bytes = part.u64s("queue_bytes")?;
@@ -290,12 +290,12 @@ fn queues(folder: &Path, fabric: &Fabric, grid: Grid, every: u64) -> Result<(Cel
     Ok((longest, stopped))
 }
 
-/// How long each port was told to be silent; none where the run did not record it.
+/// Returns the paused time of each port; none if not recorded.
 fn pauses(folder: &Path, fabric: &Fabric, grid: Grid) -> Option<Cells> {
-    // The folder adds up to its hash, so the file is there and whole, or was not asked for.
+    // The folder's hash was verified, so the file is complete, or was not recorded.
     let text = std::fs::read_to_string(folder.join("pfc.txt")).ok()?;
     let mut cells = Cells::default();
-    // By port: since when, and when it expires. Lines of one port are in order of time.
+    // By port: begin and expiry of the pause. Lines of one port are in order of time.
     let mut open: Vec<Option<(u64, u64)>> = vec![None; fabric.ports.len()];
     for line in text.lines() {
         let numbers: Vec<u64> = line.split_whitespace().filter_map(|word| word.parse().ok()).collect();
@@ -324,7 +324,7 @@ fn pauses(folder: &Path, fabric: &Fabric, grid: Grid) -> Option<Cells> {
     Some(cells)
 }
 
-/// What happened to traced frames, by node, none where the run has no trace; and the paths of data of the first flows.
+/// Returns the events of traced frames by node, none without a trace, and the data paths of the first flows.
 fn traced(folder: &Path, fabric: &Fabric, grid: Grid) -> Result<(Option<[Cells; 4]>, Paths), RecordError> {
     let mut paths = Paths::new();
     if !folder.join(TRACE_FILE).exists() {

@@ -1,4 +1,4 @@
-//! Flows: one record each, gathered into completion times and slowdowns.
+//! Flow records, and their completion times and slowdowns.
 
 mod slowdown;
 mod statistics;
@@ -13,13 +13,13 @@ pub use unfinished::{ENDLESS_BYTES, Unfinished, UnfinishedOfSize};
 
 pub(crate) use slowdown::decade_bounds;
 
-/// What is known of one flow (a message, a request, a file) at the end of a run.
+/// One flow (a message, a request, a file) at the end of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FlowRecord {
-    /// The flow's number: that of the plan, in the order of the scenario; flows drawn during the run follow, by host in
-    /// turn. It does not depend on when the flow ends.
+    /// The flow's number, independent of the end of flows: planned flows in the order of the scenario, then flows drawn
+    /// during the run, round robin over the hosts.
     pub flow: u64,
-    /// Which of the scenario's traffic entries it belongs to, counted from 0.
+    /// Its entry of the scenario's traffic, from 0.
     pub traffic: u32,
     /// Sending host.
     pub src_host: u32,
@@ -31,36 +31,36 @@ pub struct FlowRecord {
     pub dst_port: u16,
     /// Its priority, 0..=7.
     pub class: u8,
-    /// Payload to be carried.
+    /// Payload to be carried, in bytes.
     pub size_bytes: u64,
-    /// When the sender was given it.
+    /// Time at which the sender got it, in ps.
     pub start_ps: u64,
-    /// When the last byte had reached the receiver, whether or not the sender knew by the end; `None` if it had not.
+    /// Time at which the receiver had the last byte, in ps, acknowledged or not; `None` if it did not by the end.
     pub delivered_ps: Option<u64>,
-    /// When the sender knew; `None` if it did not by the end or never does (no acknowledgements).
+    /// Time at which the sender received the last acknowledgement, in ps; `None` if it did not by the end, or without
+    /// acknowledgements.
     pub acked_ps: Option<u64>,
-    /// Whether it was delivered and its sender, which acknowledgements tell, did not know by the end. `flows.parquet`
-    /// does not hold it.
+    /// Whether it was delivered, but its last acknowledgement had not reached the sender by the end. Not in
+    /// `flows.parquet`.
     pub awaits_ack: bool,
-    /// Payload sent again.
+    /// Bytes of payload retransmitted.
     pub retransmitted_bytes: u64,
     /// Retransmission timeouts.
     pub timeouts: u32,
-    /// The completion time, start to last byte delivered, that the flow would have alone in the network:
-    /// the denominator of the slowdown. 0 if unknown.
+    /// Completion time that the flow would have alone in the network, from start to delivery of the last byte, in ps:
+    /// the denominator of the slowdown. 0 if not computed.
     pub alone_ps: u64,
-    /// What `fct.txt` calls the standalone time: base RTT + (size + packets * header) * 8 / bottleneck
-    /// rate, in ns.
+    /// The standalone time of `fct.txt`: base RTT + (size + packets * header) * 8 / bottleneck rate, in ns.
     pub fct_txt_standalone_ns: u64,
 }
 
 impl FlowRecord {
-    /// Completion time, from the start until the last byte is delivered.
+    /// Returns the completion time, from the start until the last byte is delivered, in ps.
     pub fn fct_ps(&self) -> Option<u64> {
         self.delivered_ps.map(|delivered| delivered.saturating_sub(self.start_ps))
     }
 
-    /// max(1, completion time / time alone); `None` while incomplete or if the time alone is unknown.
+    /// Returns max(1, completion time / time alone); `None` without one of them.
     pub fn slowdown(&self) -> Option<f64> {
         let fct = self.fct_ps()?;
         (self.alone_ps > 0).then(|| (fct as f64 / self.alone_ps as f64).max(1.0))

@@ -1,14 +1,14 @@
-//! Slowdown by flow size: the figure of nearly every transport paper since pFabric.
+//! Slowdown by flow size, the usual figure of transport papers since pFabric.
 
 use serde::{Deserialize, Serialize};
 
 use crate::histogram::rank;
 
-/// Bins of equal count, as the HPCC scripts make them.
+/// Number of bins of equal count, as in the scripts of HPCC.
 const EQUAL_BINS: usize = 20;
 
-/// One completed flow, 12 bytes: the size in two halves, so that no padding is stored, and the bits of
-/// the slowdown, which order like the number since it is positive.
+/// One completed flow, 12 bytes: the size in two halves to avoid padding, and the bits of the slowdown, whose order is
+/// that of the numbers since they are positive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Sample {
     size_high: u32,
@@ -50,46 +50,45 @@ pub struct SizeBin {
     pub p99: f64,
 }
 
-/// Slowdown over flow size, in two cuts, with the quantiles of all flows.
+/// Slowdown by flow size, in two binnings, with the quantiles of all flows.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SlowdownTable {
     /// All flows; `from_bytes` and `to_bytes` are the least and greatest size.
     pub all: SizeBin,
     /// The greatest slowdown.
     pub max: f64,
-    /// 20 bins of equal count in order of size (fewer where there are fewer flows).
+    /// 20 bins of equal count in order of size; fewer with fewer flows.
     pub by_size: Vec<SizeBin>,
-    /// Bins with bounds 1, 3, 10, 30 ... KB, which are the same for every workload; empty ones are left
-    /// out.
+    /// Bins with bounds 1, 3, 10, 30 ... KB, equal for every workload; empty ones are omitted.
     pub by_decade: Vec<SizeBin>,
 }
 
 impl SlowdownSamples {
-    /// No samples.
+    /// Returns an empty set.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds a completed flow; the slowdown (below 1 counts as 1) is kept to seven digits.
+    /// Adds a completed flow. The slowdown is stored with seven digits; below 1 it counts as 1.
     pub fn push(&mut self, size_bytes: u64, slowdown: f64) {
-        // At least 1 by definition; a NaN would come from a caller's 0/0 and counts as 1.
+        // At least 1 by definition; a NaN from a caller's 0/0 counts as 1.
         let slowdown_bits = (slowdown.max(1.0) as f32).to_bits();
         let (size_high, size_low) = ((size_bytes >> 32) as u32, size_bytes as u32);
         self.samples.push(Sample { size_high, size_low, slowdown_bits });
     }
 
-    /// Flows added.
+    /// Returns the number of flows.
     pub fn len(&self) -> usize {
         self.samples.len()
     }
 
-    /// True if none was added.
+    /// Returns whether there are no flows.
     pub fn is_empty(&self) -> bool {
         self.samples.is_empty()
     }
 
-    /// The table; `None` without flows. The order in which flows were added does not matter. Sorts in
-    /// place, since a copy of millions of samples would double the memory.
+    /// Returns the table; `None` without flows. It is independent of the order of insertion. Sorts in place, as a copy
+    /// of millions of samples would double the memory.
     pub fn table(&mut self) -> Option<SlowdownTable> {
         self.samples.sort_unstable();
         let sorted = self.samples.as_slice();
@@ -120,26 +119,26 @@ impl SlowdownSamples {
     }
 }
 
-/// 1, 3, 10, 30 ... KB up to 10 GB, then everything.
+/// Yields 1, 3, 10, 30 ... KB up to 10 GB, then `u64::MAX`.
 pub(crate) fn decade_bounds() -> impl Iterator<Item = u64> {
     let steps = (3..10).flat_map(|power| [10u64.pow(power), 3 * 10u64.pow(power)]);
     steps.chain([10_000_000_000, u64::MAX])
 }
 
-/// Statistics of samples that are not empty; leaves their slowdowns sorted in `scratch`.
+/// Computes the statistics of nonempty samples; leaves their slowdowns sorted in `scratch`.
 fn bin(samples: &[Sample], from_bytes: u64, to_bytes: u64, scratch: &mut Vec<u32>) -> SizeBin {
     scratch.clear();
     scratch.extend(samples.iter().map(|sample| sample.slowdown_bits));
     scratch.sort_unstable();
     let count = samples.len() as u64;
-    // Summed in sorted order: the same for every order of arrival.
+    // Summed in sorted order, so that the order of insertion does not matter.
     let sum: f64 = samples.iter().map(|sample| sample.slowdown()).sum();
     let at = |q: f64| round(f64::from(f32::from_bits(scratch[rank(q, count) as usize - 1])));
     let mean = round(sum / count as f64);
     SizeBin { from_bytes, to_bytes, count, mean, p50: at(0.5), p95: at(0.95), p99: at(0.99) }
 }
 
-/// To four decimals: the digits beyond are those of the 32-bit storage.
+/// Rounds to four decimals, as further digits are artefacts of 32-bit storage.
 fn round(value: f64) -> f64 {
     (value * 1e4).round() / 1e4
 }
@@ -181,7 +180,7 @@ mod tests {
     #[test]
     fn bins_of_equal_count_by_hand() {
         let mut samples = SlowdownSamples::new();
-        // 200 flows of 1..=200 KB: bin i holds 10 i + 1 ..= 10 i + 10 KB; the slowdown is the size in KB.
+        // 200 flows of 1..=200 KB: bin i contains 10 i + 1 ..= 10 i + 10 KB; the slowdown is the size in KB.
         (1..=200u64).rev().for_each(|kb| samples.push(kb * 1000, kb as f64));
         let table = samples.table().unwrap();
         assert_eq!(table.by_size.len(), 20);

@@ -1,4 +1,4 @@
-//! Completion times and slowdowns of all flows, gathered one by one.
+//! Completion times and slowdowns of all flows, added one by one.
 
 use std::collections::BTreeMap;
 
@@ -9,15 +9,15 @@ use crate::coverage::Coverage;
 use crate::histogram::Histogram;
 use crate::summary::{Distribution, Goodput};
 
-/// Upper bounds of the sizes by which completion times are told apart, in bytes.
+/// Upper bounds of the size ranges of completion times, in bytes.
 pub const SIZE_BOUNDS_BYTES: [u64; 5] = [10_000, 100_000, 1_000_000, 10_000_000, u64::MAX];
 
 /// Completion times of flows of one range of sizes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct FctOfSize {
-    /// The greatest size, of [`SIZE_BOUNDS_BYTES`].
+    /// Greatest size, of [`SIZE_BOUNDS_BYTES`].
     pub to_bytes: u64,
-    /// Flows completed.
+    /// Completed flows.
     pub count: u64,
     /// Mean completion time, in ns.
     pub mean_ns: f64,
@@ -28,29 +28,29 @@ pub struct FctOfSize {
 /// `flows` of `summary.json`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct FlowSummary {
-    /// Flows started.
+    /// Started flows.
     pub started: u64,
-    /// Of these, flows whose last byte was delivered.
+    /// Of these, flows with a delivered last byte.
     pub completed: u64,
-    /// Of the completed ones, flows whose sender was still without the acknowledgement when the run ended: they have no
-    /// line in `fct.txt`. Left out where there are none.
+    /// Of the completed ones, flows whose sender lacked the acknowledgement at the end of the run: they have no line in
+    /// `fct.txt`. Omitted if 0.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub unacknowledged: u64,
-    /// Flows that started and had not completed at the end of the run. Left out where there are none.
+    /// Flows that started and had not completed at the end of the run. Omitted without any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unfinished: Option<Unfinished>,
-    /// Completion times, start to last byte delivered, in ns; null if none completed.
+    /// Completion times, from start to delivery of the last byte, in ns; null without any.
     pub fct_ns: Option<Distribution>,
-    /// The same by size; sizes of which no flow completed are left out.
+    /// Completion times by size; sizes without a completed flow are omitted.
     pub fct_by_size: Vec<FctOfSize>,
-    /// Completion time over time alone; null if none completed or no time alone is known.
+    /// Completion time over time alone; null without any.
     pub slowdown: Option<SlowdownSummary>,
-    /// Jain's index of the completed flows' rates, each over the flow's rate alone: 1 where all are slowed alike; null
-    /// as `slowdown`.
+    /// Jain's index of the completed flows' rates, each over the flow's rate alone: 1 if all have one slowdown; null as
+    /// `slowdown`.
     pub jain: Option<f64>,
     /// Retransmission timeouts, over all flows.
     pub timeouts: u64,
-    /// The same by entry of the scenario's traffic.
+    /// Statistics by entry of the scenario's traffic.
     pub by_traffic: Vec<TrafficSummary>,
 }
 
@@ -59,13 +59,13 @@ fn is_zero(count: &u64) -> bool {
 }
 
 impl FlowSummary {
-    /// How many of the flows with an end the statistics over completed flows cover.
+    /// Returns the coverage of flows with an end by the statistics over completed flows.
     pub fn coverage(&self) -> Coverage {
         let unfinished = self.unfinished.as_ref().map_or(0, |of| of.count);
         Coverage { completed: self.completed, started: self.completed + unfinished }
     }
 
-    /// The same of flows of one range of sizes, by its place in [`SIZE_BOUNDS_BYTES`].
+    /// Like [`FlowSummary::coverage`], for one range of sizes, an index into [`SIZE_BOUNDS_BYTES`].
     pub fn coverage_of_size(&self, at: usize) -> Coverage {
         let (above, to) = (if at == 0 { 0 } else { SIZE_BOUNDS_BYTES[at - 1] }, SIZE_BOUNDS_BYTES[at]);
         let completed = self.fct_by_size.iter().find(|of| of.to_bytes == to).map_or(0, |of| of.count);
@@ -73,14 +73,14 @@ impl FlowSummary {
         Coverage { completed, started: completed + unfinished }
     }
 
-    /// What results call the entry `traffic`: its label, or its number.
+    /// Returns the name of entry `traffic` in results: its label, or its number.
     pub fn name(&self, traffic: u32) -> String {
         let told = self.by_traffic.iter().find(|entry| entry.traffic == traffic).and_then(|it| it.labelled.as_ref());
         told.map_or_else(|| format!("entry {traffic}"), |told| told.label.clone())
     }
 
-    /// Names the entries of the traffic and gives each its share of `goodput`; without `names` takes away what only
-    /// stands under one. Entries of which no flow started are there too, if they have a name.
+    /// Labels the entries of the traffic and gives each its share of `goodput`, including entries without flows. With
+    /// empty `names` removes the labelled parts instead.
     pub fn label(&mut self, names: &[String], goodput: &Goodput) {
         if names.is_empty() {
             return self.by_traffic.iter_mut().for_each(|entry| entry.labelled = None);
@@ -127,54 +127,54 @@ impl From<SlowdownTable> for SlowdownSummary {
 /// Flows of one entry of the scenario's traffic.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TrafficSummary {
-    /// The entry, counted from 0.
+    /// The entry, from 0.
     pub traffic: u32,
-    /// Flows started.
+    /// Started flows.
     pub started: u64,
-    /// Flows completed.
+    /// Completed flows.
     pub completed: u64,
-    /// Flows with an end that had not completed at the end of the run. Left out where there are none.
+    /// Flows with an end that had not completed at the end of the run. Omitted if 0.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub unfinished: u64,
     /// Payload of the completed flows, in bytes.
     pub completed_bytes: u64,
     /// Completion times, in ns.
     pub fct_ns: Option<Distribution>,
-    /// What else there is to say of it under its name; left out for a lone entry without one.
+    /// Statistics under the entry's label; omitted for a single entry without one.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub labelled: Option<LabelledSummary>,
 }
 
 impl TrafficSummary {
-    /// How many of its flows with an end the statistics over its completed flows cover.
+    /// Returns the coverage of its flows with an end by the statistics over completed flows.
     pub fn coverage(&self) -> Coverage {
         Coverage { completed: self.completed, started: self.completed + self.unfinished }
     }
 
-    /// Whether a flow of it started, or payload arrived.
+    /// Returns whether a flow of it started, or payload arrived.
     pub fn has_something(&self) -> bool {
         self.started > 0 || self.labelled.as_ref().is_some_and(|told| told.payload_bytes > 0)
     }
 }
 
-/// What an entry of the scenario's traffic has for itself, under the name that results call it.
+/// Statistics of an entry of the scenario's traffic under its label.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LabelledSummary {
-    /// The name.
+    /// The label.
     pub label: String,
-    /// Completion time over time alone; null if no flow has one.
+    /// Completion time over time alone; null without any.
     pub slowdown: Option<SlowdownOfLabel>,
     /// Payload that arrived in the span of the goodput, in bytes, each byte once.
     pub payload_bytes: u64,
-    /// That per second of the span, in bit/s.
+    /// Payload rate over the span, in bit/s.
     pub goodput_bps: f64,
-    /// Bytes that its flows sent again.
+    /// Bytes retransmitted by its flows.
     pub retransmitted_bytes: u64,
     /// Retransmission timeouts of its flows.
     pub timeouts: u64,
 }
 
-/// Slowdowns of flows of one entry: mean and greatest exact to four decimals, quantiles within 0.4 %.
+/// Slowdowns of one entry's flows: mean and greatest exact to four decimals, quantiles within 0.4 %.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SlowdownOfLabel {
     /// Mean.
@@ -189,11 +189,11 @@ pub struct SlowdownOfLabel {
     pub max: f64,
 }
 
-/// Slowdowns go into histograms of whole numbers as so many parts of one.
+/// Fixed-point scale of slowdowns in histograms.
 const SLOWDOWN_PARTS: f64 = 1e6;
 
 impl SlowdownOfLabel {
-    /// Of a histogram of slowdowns in millionths; `None` if it is empty.
+    /// Converts a histogram of slowdowns in millionths; `None` if it is empty.
     fn of(millionths: &Histogram) -> Option<Self> {
         let shown = |millionths: f64| (millionths / SLOWDOWN_PARTS * 1e4).round() / 1e4;
         let at = |q: f64| millionths.quantile(q).map(|value| shown(value as f64));
@@ -213,7 +213,7 @@ struct Gathered {
     timeouts: u64,
 }
 
-/// Gathers flows one by one: 12 bytes a completed flow, and histograms.
+/// Accumulates flows one by one: 12 bytes per completed flow, and histograms.
 #[derive(Clone, Debug, Default)]
 pub struct FlowStatistics {
     by_traffic: BTreeMap<u32, Gathered>,
@@ -223,19 +223,18 @@ pub struct FlowStatistics {
     rates: (f64, f64),
     timeouts: u64,
     unacknowledged: u64,
-    /// By the bound of their sizes.
+    /// Unfinished flows by the bound of their sizes.
     unfinished: BTreeMap<u64, u64>,
     faster_than_alone: u64,
 }
 
 impl FlowStatistics {
-    /// No flows.
+    /// Returns empty statistics.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds a flow that started, complete or not. Which flows count (the measured window) is the
-    /// caller's choice.
+    /// Adds a started flow, complete or not. The caller selects the flows of the measured window.
     pub fn push(&mut self, flow: &FlowRecord) {
         let gathered = self.by_traffic.entry(flow.traffic).or_default();
         gathered.started += 1;
@@ -264,25 +263,25 @@ impl FlowStatistics {
         }
     }
 
-    /// Flows that took less than their time alone: anything but 0 means that the baseline or the
-    /// simulator is wrong, since the slowdown itself is cut at 1.
+    /// Returns the number of flows faster than alone. Anything but 0 shows an error of the baseline or the simulator;
+    /// slowdowns hide it, as they are clamped to 1.
     pub fn faster_than_alone(&self) -> u64 {
         self.faster_than_alone
     }
 
-    /// Completion times of all flows, in ps.
+    /// Returns the completion times of all flows, in ps.
     pub fn fct_ps(&self) -> Histogram {
         let mut all = Histogram::new();
         self.by_traffic.values().for_each(|gathered| all.merge(&gathered.fct_ps));
         all
     }
 
-    /// Slowdown by size; `None` if no flow has one.
+    /// Returns the slowdown by size; `None` without any.
     pub fn slowdown_table(&mut self) -> Option<SlowdownTable> {
         self.slowdowns.table()
     }
 
-    /// The part of `summary.json`.
+    /// Returns `flows` of `summary.json`.
     pub fn summary(&mut self) -> FlowSummary {
         let slowdown = self.slowdown_table().map(SlowdownSummary::from);
         let fct_ps = self.fct_ps();
@@ -297,7 +296,7 @@ impl FlowStatistics {
                 slowdown: SlowdownOfLabel::of(&gathered.slowdown),
                 retransmitted_bytes: gathered.retransmitted_bytes,
                 timeouts: gathered.timeouts,
-                // Who knows names and goodput adds them: [`FlowSummary::label`].
+                // The caller adds names and goodput: [`FlowSummary::label`].
                 ..LabelledSummary::default()
             }),
         };

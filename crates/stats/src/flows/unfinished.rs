@@ -4,33 +4,33 @@ use serde::{Deserialize, Serialize};
 
 use super::slowdown::decade_bounds;
 
-/// The size of a flow without an end: it cannot complete, and is not unfinished.
+/// Size of a flow without an end: it cannot complete, and does not count as unfinished.
 pub const ENDLESS_BYTES: u64 = u64::MAX;
 
-/// Flows of the measured window that had not completed at the end of the run: statistics over completed flows do not
-/// hold them.
+/// Flows of the measured window that had not completed at the end of the run; statistics over completed flows exclude
+/// them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Unfinished {
-    /// How many. Flows without an end do not count.
+    /// Number of flows, except those without an end.
     pub count: u64,
-    /// The greatest bound of the sizes 1, 3, 10, 30 ... KB, in bytes, above which at least three quarters of them are;
-    /// 0 where that is true of none.
+    /// Greatest of the size bounds 1, 3, 10, 30 ... KB, in bytes, that at least three quarters of them exceed; 0
+    /// without one.
     pub mostly_above_bytes: u64,
-    /// How many of each range of sizes, with the bounds 1, 3, 10, 30 ... KB; empty ranges are left out.
+    /// Number by range of sizes, with the bounds 1, 3, 10, 30 ... KB; empty ranges are omitted.
     pub by_decade: Vec<UnfinishedOfSize>,
 }
 
 /// Unfinished flows of a range of sizes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UnfinishedOfSize {
-    /// The greatest size, in bytes.
+    /// Greatest size, in bytes.
     pub to_bytes: u64,
-    /// How many.
+    /// Number of flows.
     pub count: u64,
 }
 
 impl Unfinished {
-    /// Of flows with these numbers for each of [`decade_bounds`]; `None` if there are none.
+    /// Computes the statistics from the number of flows for each of [`decade_bounds`]; `None` without flows.
     pub(super) fn of(counts: impl Fn(u64) -> u64) -> Option<Unfinished> {
         let of_size = |to_bytes| UnfinishedOfSize { to_bytes, count: counts(to_bytes) };
         let by_decade: Vec<_> = decade_bounds().map(of_size).filter(|of| of.count > 0).collect();
@@ -40,13 +40,13 @@ impl Unfinished {
         (count > 0).then(|| Unfinished { count, mostly_above_bytes: mostly.unwrap_or(0), by_decade })
     }
 
-    /// Those of more than `above_bytes` and at most `to_bytes`, both of them bounds of [`Unfinished::by_decade`].
+    /// Returns the number larger than `above_bytes` and at most `to_bytes`, both bounds of [`Unfinished::by_decade`].
     pub fn between(&self, above_bytes: u64, to_bytes: u64) -> u64 {
         let within = |of: &&UnfinishedOfSize| of.to_bytes > above_bytes && of.to_bytes <= to_bytes;
         self.by_decade.iter().filter(within).map(|of| of.count).sum()
     }
 
-    /// Those of several runs together.
+    /// Merges several runs.
     pub fn merged<'a>(all: impl IntoIterator<Item = &'a Unfinished>) -> Option<Unfinished> {
         let all: Vec<&Unfinished> = all.into_iter().collect();
         let of_size = |to_bytes: u64| {
