@@ -1,8 +1,8 @@
-//! A port that obeys PFC: told to stop class 3 for 512 ns, it goes on by itself when the time is over.
+//! A port that obeys PFC: paused in class 3 for 512 ns, it continues when the pause expires.
 //!
 //! ```text
-//!  PFC heard    stop takes effect                 the pause runs out
-//!  --|----------------|===== class 3 stands still =====|--------> time
+//!  PFC received   pause takes effect                the pause expires
+//!  --|----------------|===== class 3 paused       =====|--------> time
 //!    0              100 ns                           512 ns
 //! ```
 use protocols::pause::{PauseState, quanta_time};

@@ -1,8 +1,8 @@
-//! What a frame costs that crosses to another rank: to be written into a letter, and to be read from it. The fastest of
-//! many letters, as they are on a busy machine.
+//! Measures the cost per frame that crosses to another rank: serialising it into a message, and deserialising it.
+//! Prints the fastest of many messages, since the machine may be busy.
 //!
 //! ```text
-//!   frames --pack--> letter of 1,000 frames, with node and port of each --unpack--> frames
+//!   frames --pack--> message of 1,000 frames, with node and port of each --unpack--> frames
 //! ```
 
 use protocols::frame::Frame;

@@ -1,13 +1,13 @@
-//! The reaction of a sender to bounces, its own frames coming back: it may halve its window or rate.
+//! Reaction of a sender to its bounced frames: it may halve its window or rate.
 //!
-//! PABO (section II-G) says that a host could take a returned frame as a sign of congestion, and neither says how nor
-//! does so. This is one definition: [`crate::endpoint::Sender::on_returned`] is told of every returned data frame of
-//! the flow, and answers with at most one halving for `every` frames and for a round trip.
+//! PABO (section II-G) suggests that a host could take a returned frame as a sign of congestion, without details. This
+//! is one definition: [`crate::endpoint::Sender::on_returned`] is called for every returned data frame of the flow, and
+//! halves at most once per `every` frames and per round trip.
 
 use crate::describe::Default::Value;
 use crate::describe::{Family, Mechanism, Parameter};
 
-/// The reaction as users meet it.
+/// Description of the reaction.
 pub const MECHANISM: Mechanism = Mechanism {
     kind: "halve",
     family: Family::OnBounce,
@@ -21,36 +21,36 @@ pub const MECHANISM: Mechanism = Mechanism {
     }],
 };
 
-/// What a sender does about data frames of its own that come back.
+/// Reaction of a sender to its bounced data frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum OnBounce {
-    /// It sends them again, and nothing else: what the paper evaluates.
+    /// Resends them without further reaction, as evaluated in the paper.
     #[default]
     None,
-    /// It halves its window or rate: at most once for this many frames, and at most once a round trip.
+    /// Halves its window or rate, at most once per this many frames and per round trip.
     Halve {
         /// Frames since the last halving, at least 1.
         every: u32,
     },
 }
 
-/// What a driver keeps of a flow whose frames came back, beside its sender: most flows never need one.
+/// State of a flow with bounced frames. The host keeps it outside the sender, since most flows never need one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Returns {
-    /// Frames that came back since the last halving.
+    /// Frames returned since the last halving.
     frames: u32,
-    /// The end of what was sent before the last halving: the round trip is over once this is acknowledged.
+    /// End of the data sent before the last halving: its acknowledgement ends the round trip.
     sent: u64,
 }
 
 impl Returns {
-    /// One more came back, while everything below `acknowledged` was; whether a halving is due.
+    /// Counts a returned frame, with everything below `acknowledged` acknowledged. Returns true if a halving is due.
     pub(crate) fn is_due(&mut self, every: u32, acknowledged: u64) -> bool {
         self.frames = self.frames.saturating_add(1);
         self.frames >= every.max(1) && acknowledged >= self.sent
     }
 
-    /// The sender halved, with everything below `sent` sent.
+    /// Records a halving, with everything below `sent` sent.
     pub(crate) fn halved(&mut self, sent: u64) {
         *self = Returns { frames: 0, sent };
     }
@@ -66,14 +66,14 @@ mod tests {
         let mut returns = Returns::default();
         assert_eq!([(); 3].map(|()| returns.is_due(3, 0)), [false, false, true]);
         returns.halved(5000);
-        // The frames are there, the round trip is not over; then it is, and the frames still count.
+        // Enough frames, but the round trip is not over; once it is, those frames count.
         assert!((0..10).all(|_| !returns.is_due(3, 4999)));
         assert!(returns.is_due(3, 5000));
         returns.halved(9000);
         assert!(!returns.is_due(3, 9000) && !returns.is_due(3, 9000) && returns.is_due(3, 9000));
     }
 
-    /// Over any history, two halvings are `every` frames and one acknowledged window apart.
+    /// In any history, two halvings are `every` frames and one acknowledged window apart.
     #[test]
     fn random_histories() {
         let mut random = Stream::new(1, 0, 0);

@@ -1,4 +1,4 @@
-//! Credit-based flow control: nobody sends what the other end has no room for.
+//! Credit-based flow control: a port sends only frames that fit the buffer of the other end.
 //!
 //! ```text
 //!   sending end                                     receiving end
@@ -6,12 +6,12 @@
 //!   limit  <-- Credit(sent of that end, limit) ---  limit = received + credits - held    ... and given back
 //! ```
 //!
-//! Both counts are absolute and only grow (InfiniBand's way): a credit message that is lost only delays, for the
-//! next one says everything that it said. Each message also says how much its own sender has sent, and as a wire
-//! keeps the order, whatever of that has not arrived never will: a frame that the link lost gives its room back.
+//! Both counts are absolute and never decrease, as in InfiniBand: a lost credit message causes only delay, since the
+//! next one contains its information. Each message also carries the bytes that its own sender has sent. A wire keeps
+//! the order, so bytes of that count that have not arrived are lost, and their credits return.
 //!
-//! There is a pair of counts per class. No end ever waits for a message that may not come: messages are repeated
-//! after `regrant` even if nothing changed.
+//! There is a pair of counts per class. Messages are repeated every `regrant` even without a change, so no loss blocks
+//! a link forever.
 
 use crate::describe::Default::Value;
 use crate::describe::{Family, Mechanism, Parameter};
@@ -19,7 +19,7 @@ use crate::partial::{EXCEPT, TIERS};
 use crate::pause::PRIORITIES;
 use units::{Rate, Time, WIRE_OVERHEAD_BYTES};
 
-/// Credit-based flow control as users meet it.
+/// Description of credit-based flow control.
 pub const MECHANISM: Mechanism = Mechanism {
     kind: "cbfc",
     family: Family::FlowControl,
@@ -56,37 +56,37 @@ pub const MECHANISM: Mechanism = Mechanism {
 /// Classes of a link.
 const CLASSES: usize = 8;
 
-/// The least credits with which a link of `rate` and one-way `delay` never waits for them, while the other end
-/// passes on what it gets: rate x round trip of a frame and of the message that gives its room back, which may find a
-/// frame of `mtu_bytes` on the wire and comes only once `update_bytes` are free; and a frame more, for a remainder
-/// that no whole frame fits is of no use.
+/// Fewest credits in bytes with which a link of `rate` and propagation delay `delay` never waits for them, while the
+/// other end forwards at once. This is rate x round trip of a frame and the message that returns its credits. The
+/// message may wait for a frame of `mtu_bytes` on the wire, and is sent once `update_bytes` are free. One more frame
+/// covers a remainder too small for any frame.
 pub fn sufficient_credits(rate: Rate, delay: Time, mtu_bytes: u64, update_bytes: u64) -> u64 {
     let message = u64::from(crate::frame::MIN_FRAME_BYTES) + WIRE_OVERHEAD_BYTES;
     rate.bytes_in(delay * 2) + 1 + message + 3 * (mtu_bytes + WIRE_OVERHEAD_BYTES) + update_bytes
 }
 
-/// The sending end of a class.
+/// Sending end of a class.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Sending {
     sent_bytes: u64,
     limit_bytes: u64,
-    /// The frame that waits for credits, 0 for none, and since when.
+    /// Length of the frame that waits for credits, 0 for none, and the start of the wait.
     waiting_bytes: u64,
     since: Time,
-    /// When the last wait ended.
+    /// End of the last wait.
     ended_at: Time,
     /// Time spent waiting, ended waits only.
     waited: Time,
 }
 
-/// The receiving end of a class.
+/// Receiving end of a class.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Receiving {
     received_bytes: u64,
     granted_bytes: u64,
 }
 
-/// Credits in both directions of one port: what it may still send, and what it grants.
+/// Credits of one port in both directions: those it may use and those it grants.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CreditPort {
     classes: u8,
@@ -95,22 +95,22 @@ pub struct CreditPort {
     mtu_bytes: u64,
     sending: [Sending; CLASSES],
     receiving: [Receiving; CLASSES],
-    /// Classes whose credit message is to be sent, a bit each.
+    /// Bitmask of classes with a pending credit message.
     owed: u8,
-    /// Classes that wait, a bit each.
+    /// Bitmask of classes that wait for credits.
     short: u8,
     begun: u64,
     ended: u64,
     longest: Time,
-    /// Start of the last time in which some class waited, and the length of those that have ended.
+    /// Start of the last time in which any class waited, and the total length of those that have ended.
     port_since: Time,
     port_waited: Time,
 }
 
 impl CreditPort {
-    /// A link that has just come up, with all of `credits_bytes` free at both ends for each class whose bit is set
-    /// in `classes`. Room is granted as soon as `update_bytes` of it came free, and at once when the other end may
-    /// lack credits for a frame of `mtu_bytes`: were it held back then, who waits could depend on who waits for him.
+    /// A link that has just come up, with all of `credits_bytes` free at both ends for each class of the bitmask
+    /// `classes`. Credits are granted once `update_bytes` are free, and at once if the other end may lack credits for a
+    /// frame of `mtu_bytes`: otherwise waits could form a cycle.
     pub fn new(classes: u8, credits_bytes: u64, update_bytes: u64, mtu_bytes: u64) -> Self {
         CreditPort {
             classes,
@@ -129,20 +129,20 @@ impl CreditPort {
         }
     }
 
-    /// The classes under credits, a bit each.
+    /// Bitmask of the classes under credits.
     #[inline]
     pub fn classes(&self) -> u8 {
         self.classes
     }
 
-    /// Whether a frame of `class` and `size_bytes` may leave.
+    /// Whether a frame of `class` and `size_bytes` has credits.
     #[inline]
     pub fn fits(&self, class: u8, size_bytes: u64) -> bool {
         let Sending { sent_bytes, limit_bytes, .. } = self.sending[usize::from(class & 7)];
         self.classes & 1 << class == 0 || sent_bytes + size_bytes <= limit_bytes
     }
 
-    /// As [`CreditPort::fits`]; if not, the class waits from `now` on.
+    /// Like [`CreditPort::fits`]; without credits the class waits from `now` on.
     #[inline]
     pub fn fits_or_waits(&mut self, now: Time, class: u8, size_bytes: u64) -> bool {
         let fits = self.fits(class, size_bytes);
@@ -161,16 +161,17 @@ impl CreditPort {
         fits
     }
 
-    /// A frame that [fits](CreditPort::fits) leaves.
+    /// Uses credits for a departing frame. It must [fit](CreditPort::fits).
     #[inline]
     pub fn spend(&mut self, class: u8, size_bytes: u64) {
         self.sending[usize::from(class & 7)].sent_bytes += size_bytes;
     }
 
-    /// A credit message came: the other end had sent `sent_bytes`, and grants up to `limit_bytes`. An older one
-    /// changes nothing. Returns whether a wait of the class ends with it.
+    /// Receives a credit message: the other end has sent `sent_bytes` and grants up to `limit_bytes`. Older messages
+    /// change nothing. Returns true if this ends a wait of the class.
     pub fn on_message(&mut self, now: Time, class: u8, sent_bytes: u64, limit_bytes: u64) -> bool {
         let receiving = &mut self.receiving[usize::from(class & 7)];
+        // The wire keeps the order: bytes sent before the message that have not arrived are lost.
         receiving.received_bytes = receiving.received_bytes.max(sent_bytes);
         let sending = &mut self.sending[usize::from(class & 7)];
         sending.limit_bytes = sending.limit_bytes.max(limit_bytes);
@@ -182,7 +183,7 @@ impl CreditPort {
         ends
     }
 
-    /// The frame that waited is gone for another reason: nothing of this class waits.
+    /// Ends the wait of a class whose frame left the queue without being sent.
     pub fn forget_wait(&mut self, now: Time, class: u8) {
         if self.short & 1 << class != 0 {
             self.end_wait(now, class);
@@ -203,14 +204,14 @@ impl CreditPort {
         }
     }
 
-    /// A frame came whole by this port.
+    /// Counts a received frame.
     #[inline]
     pub fn receive(&mut self, class: u8, size_bytes: u64) {
         self.receiving[usize::from(class & 7)].received_bytes += size_bytes;
     }
 
-    /// While `held_bytes` of the class that came by this port still take room: owes a credit message if enough came
-    /// free. Returns whether it does so now and did not before.
+    /// Updates the room of a class with `held_bytes` in the buffer, and marks a credit message as pending if enough is
+    /// free. Returns true if it newly became pending.
     #[inline]
     pub fn note_room(&mut self, class: u8, held_bytes: u64) -> bool {
         if self.classes & !self.owed & 1 << class == 0 {
@@ -225,15 +226,15 @@ impl CreditPort {
         due
     }
 
-    /// What the other end may still send, of which some may be on its way.
+    /// Bytes granted to the other end and not received yet; some may be in flight.
     fn room_bytes(&self, class: u8) -> u64 {
         let Receiving { received_bytes, granted_bytes } = self.receiving[usize::from(class & 7)];
         granted_bytes.saturating_sub(received_bytes)
     }
 
-    /// Whether what waits here keeps the other end of a link of this `rate` and one-way `delay` from using it: the room
-    /// left is less than rate x round trip of a frame. Where all credits together do not cover that, whether it is
-    /// less than a frame; what else the other end waits for is no fault of what waits here.
+    /// Whether the bytes held here keep the other end of a link of `rate` and `delay` from using it: the remaining
+    /// credits are less than rate x round trip of a frame. If all credits together do not cover that, the bound is one
+    /// frame, since the bytes held here do not cause the other waits.
     pub fn holds_back(&self, class: u8, rate: Rate, delay: Time) -> bool {
         let frame = self.mtu_bytes + WIRE_OVERHEAD_BYTES;
         let round_trip = sufficient_credits(rate, delay, self.mtu_bytes, 0) - 2 * frame;
@@ -241,7 +242,7 @@ impl CreditPort {
         self.classes & 1 << class != 0 && self.room_bytes(class) < needed
     }
 
-    /// The room for each class.
+    /// Credits of each class in bytes.
     pub fn credits_bytes(&self) -> u64 {
         self.credits_bytes
     }
@@ -250,24 +251,24 @@ impl CreditPort {
         (self.receiving[usize::from(class & 7)].received_bytes + self.credits_bytes).saturating_sub(held_bytes)
     }
 
-    /// Owes a message for every class, whatever changed: the periodic repetition, and a link that came back.
+    /// Marks messages of all classes as pending: for the periodic repetition and for a link that has come up.
     pub fn owe_all(&mut self) {
         self.owed = self.classes;
     }
 
-    /// The link failed: no message can be sent.
+    /// Cancels pending messages of a failed link.
     pub fn owe_nothing(&mut self) {
         self.owed = 0;
     }
 
-    /// The class whose message goes next, if one is owed.
+    /// Class of the next pending message.
     #[inline]
     pub fn next_owed(&self) -> Option<u8> {
         (self.owed != 0).then(|| self.owed.trailing_zeros() as u8)
     }
 
-    /// The message for `class`, as it stands while `held_bytes` take room: what this end has sent, and up to where
-    /// the other may. It is owed no longer. What was granted is never taken back.
+    /// Makes the message for `class` while `held_bytes` are in the buffer: bytes sent by this end, and the limit of the
+    /// other end. The message is no longer pending. Grants are never revoked.
     pub fn message(&mut self, class: u8, held_bytes: u64) -> (u64, u64) {
         self.owed &= !(1 << class);
         let limit_bytes = self.limit(class, held_bytes);
@@ -276,14 +277,14 @@ impl CreditPort {
         (self.sending[usize::from(class & 7)].sent_bytes, receiving.granted_bytes)
     }
 
-    /// The classes that wait for credits, a bit each.
+    /// Bitmask of the classes that wait for credits.
     #[inline]
     pub fn short(&self) -> u8 {
         self.short
     }
 
-    /// The earliest instant from `from` on at which `class` had the credits for its next frame; [`Time::MAX`] if it
-    /// waits for them.
+    /// Earliest instant at or after `from` at which `class` had the credits for its next frame; [`Time::MAX`] while it
+    /// waits.
     pub fn has_credits_at(&self, class: u8, from: Time) -> Time {
         if self.short & 1 << class != 0 { Time::MAX } else { from.max(self.sending[usize::from(class & 7)].ended_at) }
     }
@@ -293,7 +294,7 @@ impl CreditPort {
         self.sending[usize::from(class & 7)].ended_at
     }
 
-    /// Since when `class` waits; `None` if it does not.
+    /// Start of the present wait of `class`; `None` if it does not wait.
     pub fn waits_since(&self, class: u8) -> Option<Time> {
         (self.short & 1 << class != 0).then_some(self.sending[usize::from(class & 7)].since)
     }
@@ -304,24 +305,24 @@ impl CreditPort {
         self.sending[usize::from(class & 7)].waited + running
     }
 
-    /// Time that all classes together have waited up to `now`.
+    /// Sum over all classes of the time waited up to `now`.
     pub fn total_waited(&self, now: Time) -> Time {
         (0..CLASSES as u8).map(|class| self.waited(now, class)).sum()
     }
 
-    /// Time up to `now` in which at least one class waited: at most `now`.
+    /// Time up to `now` in which at least one class waited.
     pub fn short_time(&self, now: Time) -> Time {
         let running = if self.short == 0 { Time::ZERO } else { now.saturating_sub(self.port_since) };
         self.port_waited + running
     }
 
-    /// The longest wait of any class up to `now`.
+    /// Longest wait of any class up to `now`.
     pub fn longest_wait(&self, now: Time) -> Time {
         let running = (0..CLASSES as u8).filter_map(|class| self.waits_since(class));
         running.map(|since| now.saturating_sub(since)).fold(self.longest, Time::max)
     }
 
-    /// How many waits began, how many ended, and how many go on.
+    /// Numbers of waits begun, ended, and still open.
     pub fn counts(&self) -> (u64, u64, u64) {
         (self.begun, self.ended, u64::from(self.short.count_ones()))
     }

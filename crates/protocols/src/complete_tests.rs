@@ -1,4 +1,4 @@
-//! Receivers of complete flows that hosts make anew, against those that received the flow.
+//! Receivers that hosts make for complete flows, against those that received the flow.
 
 use crate::custom::{AnyReceiver, AnySender, CustomTransport, Transport};
 use crate::endpoint::{Ctx, Receipt, Receiver, Reply};
@@ -10,7 +10,7 @@ use units::{Rate, Time};
 
 const PACKETS: u64 = 10;
 
-/// Each transport as it is, and the settings that change when or how receivers answer.
+/// Each transport with defaults, and with the settings that affect the replies of receivers.
 fn transports() -> Vec<TransportParameters> {
     let plain = MECHANISMS.iter().map(|mechanism| (mechanism.kind, vec![]));
     let special = [
@@ -31,7 +31,7 @@ fn transports() -> Vec<TransportParameters> {
     plain.chain(special).map(build).collect()
 }
 
-/// What `receiver` answers to `frame`; measurements aside, which a receiver begins anew.
+/// Replies of `receiver` to `frame`. Measurements are excluded, since a new receiver restarts them.
 fn answers(receiver: &mut impl Receiver, now: Time, frame: &Frame) -> (Receipt, Vec<Reply>) {
     let (mut random, mut replies) = (Stream::new(1, 2, 3), Vec::new());
     let receipt = receiver.on_frame(&mut Ctx::new(now, &mut random, &mut replies), frame);
@@ -39,7 +39,7 @@ fn answers(receiver: &mut impl Receiver, now: Time, frame: &Frame) -> (Receipt, 
     (receipt, replies)
 }
 
-/// Duplicates of any packet, whole, cut or marked, in any order.
+/// Duplicates of any packet, whole, trimmed or marked, in any order.
 #[test]
 fn a_receiver_made_complete_answers_as_one_that_received_everything() {
     for transport in transports() {
@@ -56,7 +56,7 @@ fn a_receiver_made_complete_answers_as_one_that_received_everything() {
             payload_bytes: payload.min(flow.size_bytes - number * payload) as u16,
             flags: if number + 1 == PACKETS { flags::LAST } else { 0 },
             stamp: Time::from_ns(number),
-            // Senders of NDP announce their window with each packet.
+            // NDP senders announce their window with each packet.
             detail: Detail::announcement(Announcement { window: 8, packets: PACKETS }),
             ..Frame::default()
         };
@@ -91,7 +91,7 @@ fn a_receiver_made_complete_answers_as_one_that_received_everything() {
     }
 }
 
-/// A transport of a user's own that says nothing about complete flows.
+/// A user-defined transport with the default receiver for complete flows.
 #[derive(Debug)]
 struct Plain;
 

@@ -1,28 +1,28 @@
-//! What the congestion control of a flow holds at an instant, for who records it.
+//! State of a flow's congestion control at an instant, for recording.
 
 use units::{Rate, Time};
 
-/// What a sender's congestion control holds; `None` for what it has not, or not yet.
+/// State of a sender's congestion control; `None` for values that it does not have, or not yet.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ControlState {
-    /// The rate at which it paces, preamble and gap included.
+    /// Pacing rate, preamble and gap included.
     pub rate: Option<Rate>,
-    /// The rate that recovery aims at.
+    /// Target rate of the recovery.
     pub target: Option<Rate>,
-    /// The congestion window.
+    /// Congestion window in bytes.
     pub window_bytes: Option<u64>,
-    /// What is sent and not acknowledged; of a receiver-driven flow, what nothing was heard of.
+    /// Unacknowledged bytes; of a receiver-driven flow, those without any reply.
     pub flight_bytes: Option<u64>,
-    /// The round trip that it goes by: TCP's smoothed one (RFC 6298: SRTT), TIMELY's last.
+    /// Round trip in use: TCP's smoothed one (RFC 6298: SRTT), TIMELY's last.
     pub rtt: Option<Time>,
-    /// The share of marks that it expects: DCTCP's and DCQCN's alpha, 0 to 1.
+    /// Estimated share of marks: DCTCP's and DCQCN's alpha, 0 to 1.
     pub alpha: Option<f64>,
-    /// What of the way's bandwidth it was last told to be available, in bits a second.
+    /// Available bandwidth of the path in the last notification, in bits per second.
     pub available_bps: Option<u64>,
 }
 
 impl ControlState {
-    /// Whether nothing is known.
+    /// Whether all values are `None`.
     pub fn is_empty(&self) -> bool {
         *self == ControlState::default()
     }

@@ -1,5 +1,4 @@
-//! A transport of a library user's own, beside those that are built in: a host calls it through a table of functions,
-//! and everybody else's hot path knows nothing of it.
+//! User-defined transports. A host calls them through a vtable, so built-in transports pay nothing for them.
 //!
 //! ```text
 //!  TransportParameters::Custom(CustomTransport) ──sender──▶  Box<dyn AnySender>
@@ -13,9 +12,9 @@ use std::fmt::Debug;
 use std::sync::Arc;
 use units::Time;
 
-/// A [`Sender`] that a host can keep without knowing its type; whatever is `Clone`, `Debug` and `Send` is one.
+/// A [`Sender`] as a trait object; implemented for all that are `Clone`, `Debug` and `Send`.
 pub trait AnySender: Sender + Debug + Send {
-    /// A copy of it.
+    /// Returns a boxed clone.
     fn copy(&self) -> Box<dyn AnySender>;
 }
 
@@ -31,9 +30,9 @@ impl Clone for Box<dyn AnySender> {
     }
 }
 
-/// A [`Receiver`] that a host can keep without knowing its type; whatever is `Clone`, `Debug` and `Send` is one.
+/// A [`Receiver`] as a trait object; implemented for all that are `Clone`, `Debug` and `Send`.
 pub trait AnyReceiver: Receiver + Debug + Send {
-    /// A copy of it.
+    /// Returns a boxed clone.
     fn copy(&self) -> Box<dyn AnyReceiver>;
 }
 
@@ -49,41 +48,41 @@ impl Clone for Box<dyn AnyReceiver> {
     }
 }
 
-/// What makes the two ends of each flow, and what a host must know of them beforehand.
+/// A factory of the two ends of each flow, with the properties that a host needs in advance.
 pub trait Transport: Debug + Send + Sync {
-    /// The sending end of `flow`.
+    /// Makes the sending end of `flow`.
     fn sender(&self, flow: &FlowStart) -> Box<dyn AnySender>;
-    /// The receiving end of a flow.
+    /// Makes the receiving end of a flow.
     fn receiver(&self) -> Box<dyn AnyReceiver>;
-    /// The receiving end of a flow of `size_bytes` that have all arrived, the last one at `completed` on the host's
-    /// clock: it answers a sender that missed the last acknowledgement. By default each duplicate is answered with an
-    /// acknowledgement of all bytes in a frame of 64 B.
+    /// Makes the receiving end of a complete flow of `size_bytes`, whose last byte arrived at `completed` on the host's
+    /// clock. It answers a sender that missed the last acknowledgement. By default it sends an acknowledgement of all
+    /// bytes, in a frame of 64 bytes, for each duplicate.
     fn complete_receiver(&self, size_bytes: u64, completed: Time) -> Box<dyn AnyReceiver> {
         Box::new(CompleteReceiver { size_bytes, completed })
     }
-    /// Payload of every data frame of a flow but the last.
+    /// Payload in bytes of every data frame of a flow but the last.
     fn payload_bytes(&self) -> u16;
-    /// What of a data frame is no payload, FCS included.
+    /// Bytes of a data frame beside its payload, FCS included.
     fn header_bytes(&self) -> u16;
-    /// The longest time after which a sender that hears nothing repeats itself; zero if none does.
+    /// Longest retransmission timeout; zero without retransmissions.
     fn max_rto(&self) -> Time {
         Time::ZERO
     }
-    /// A bit for each class in which segments or control frames leave that is not the flow's own.
+    /// Bitmask of the classes of its segments and control frames, other than the flow's class.
     fn classes(&self) -> u8 {
         0
     }
-    /// Whether segments name their path's entropy: a flow's frames may then overtake each other.
+    /// Whether segments set their path's entropy: frames of a flow may then overtake each other.
     fn chooses_paths(&self) -> bool {
         false
     }
-    /// Whether segments collect telemetry on their way.
+    /// Whether segments collect telemetry.
     fn collects(&self) -> bool {
         false
     }
 }
 
-/// Acknowledges a complete flow with every duplicate.
+/// Acknowledges a complete flow for every duplicate.
 #[derive(Clone, Debug)]
 struct CompleteReceiver {
     size_bytes: u64,
@@ -112,12 +111,12 @@ impl Receiver for CompleteReceiver {
     }
 }
 
-/// A [`Transport`], shared by all its flows; equal to itself alone.
+/// A [`Transport`], shared by all its flows. Equality is identity.
 #[derive(Clone, Debug)]
 pub struct CustomTransport(Arc<dyn Transport>);
 
 impl CustomTransport {
-    /// Lets flows use `transport`.
+    /// Makes `transport` available to flows.
     pub fn new(transport: impl Transport + 'static) -> Self {
         CustomTransport(Arc::new(transport))
     }

@@ -1,22 +1,22 @@
-//! Cyclic queuing and forwarding (IEEE 802.1Qch; 802.1Q-2022, annex T): what a switch receives in one cycle, it sends
-//! in the next.
+//! Cyclic queuing and forwarding (IEEE 802.1Qch; 802.1Q-2022, annex T): a switch sends in each cycle the frames that it
+//! received in the previous one.
 //!
 //! ```text
 //!   cycle      |    0    |    1    |    2    |    3    |
-//!   received   |  even   |  odd    |  even   |  odd    |   into the queue of the first class of the pair, the second
-//!   sent       |  odd    |  even   |  odd    |  even   |   while that gate is open: the other's is
+//!   received   |  even   |  odd    |  even   |  odd    |   even: queue of the first class, odd: of the second
+//!   sent       |  odd    |  even   |  odd    |  even   |   the queue with an open gate
 //! ```
 //!
-//! A frame that crosses h switches arrives at its destination in the h-th cycle after that in which the first of them
-//! received it, whatever else is on the way: between h - 1 and h + 1 cycles later. Times here are those of the node's
-//! clock, whose zero begins cycle 0.
+//! A frame that crosses h switches arrives at its destination in the h-th cycle after that in which the first switch
+//! received it, independent of other traffic: between h - 1 and h + 1 cycles later. Times here are those of the node's
+//! clock; cycle 0 begins at its zero.
 
 use crate::describe::Default::{Absent, Required};
 use crate::describe::{Family, Mechanism, Parameter};
 use crate::gates::{GateList, GateListError, GateOperation, GateState, MAX_CYCLE};
 use units::Time;
 
-/// Cyclic queuing as users meet it.
+/// Description of cyclic queuing.
 pub const MECHANISM: Mechanism = Mechanism {
     kind: "cyclic",
     family: Family::Cyclic,
@@ -58,24 +58,24 @@ pub const MECHANISM: Mechanism = Mechanism {
     ],
 };
 
-/// Why cycles are none.
+/// Error of invalid cycles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CyclicError {
-    /// The guard takes all of it.
+    /// The guard takes the whole cycle.
     #[error("a cycle of {cycle} leaves nothing beside a guard of {guard}")]
     NoTime {
-        /// The cycle.
+        /// Duration of the cycle.
         cycle: Time,
-        /// Its guard.
+        /// Duration of its guard.
         guard: Time,
     },
-    /// Both queues would be one.
+    /// The pair names one class twice.
     #[error("both classes of the pair are {0}, and a port needs two queues in turn")]
     SameClass(u8),
-    /// There are classes 0 to 7.
+    /// There are only classes 0 to 7.
     #[error("there is no class {0}: classes are 0 to 7")]
     NoSuchClass(u8),
-    /// The gates are none.
+    /// The gate list is invalid.
     #[error(transparent)]
     Gates(#[from] GateListError),
 }
@@ -84,13 +84,13 @@ pub enum CyclicError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cycles {
     cycle: Time,
-    /// Into whose queue frames go that come in even cycles, and in odd ones.
+    /// Classes of the queues for frames received in even and in odd cycles.
     classes: [u8; 2],
     guard: Time,
 }
 
 impl Cycles {
-    /// Cycles that last `cycle`, and in whose last `guard` nothing of the `classes` is on the wire.
+    /// Makes cycles of duration `cycle`. In the last `guard` of each no frame of the `classes` is on the wire.
     ///
     /// # Errors
     /// No time beside the guard, equal classes, a class beyond 7, a cycle beyond half of [`MAX_CYCLE`].
@@ -110,41 +110,42 @@ impl Cycles {
         Ok(Cycles { cycle, classes, guard })
     }
 
-    /// How long a cycle lasts.
+    /// Duration of a cycle.
     pub fn cycle(&self) -> Time {
         self.cycle
     }
 
-    /// How long of it frames may be on the wire.
+    /// Time per cycle in which frames may be on the wire.
     pub fn usable(&self) -> Time {
         self.cycle - self.guard
     }
 
-    /// The classes whose frames it carries, a bit each.
+    /// Bitmask of its two classes.
     pub fn mask(&self) -> u8 {
         1 << self.classes[0] | 1 << self.classes[1]
     }
 
-    /// The number of the cycle at `at`, from 0.
+    /// Number of the cycle at `at`, from 0.
     pub fn number(&self, at: Time) -> u64 {
         at.as_ps() / self.cycle.as_ps()
     }
 
-    /// The class in whose queue a frame waits that came `at`.
+    /// Class of the queue for frames received at `at`.
     pub fn class_at(&self, at: Time) -> u8 {
         self.classes[(self.number(at) % 2) as usize]
     }
 
-    /// Whether a frame that came at one time and leaves at another missed the cycle in which it should have left.
+    /// Whether a frame with these times of reception and departure misses its cycle.
     pub fn misses(&self, came: Time, leaves: Time) -> bool {
         self.number(leaves) != self.number(came) + 1
     }
 
-    /// The gates of the port: in even cycles the second class sends, in odd ones the first, in the guard neither; every
-    /// other class at any time. None holds preemptable frames: what a hold interrupts would not leave in its cycle.
+    /// Gates of the port: in even cycles the second class sends, in odd ones the first, in the guard neither; every
+    /// other class sends at any time. No state holds preemptable frames, since an interrupted frame would miss its
+    /// cycle.
     ///
     /// # Errors
-    /// None of cycles that [`Cycles::new`] made.
+    /// None for cycles made by [`Cycles::new`].
     pub fn gates(&self) -> Result<GateList, GateListError> {
         let others = !self.mask();
         let state = |open, time| GateState { open, time, operation: Some(GateOperation::SetGateStates) };
@@ -173,7 +174,7 @@ mod tests {
         let cycles = Cycles::new(us(10), [6, 7], us(1)).unwrap();
         let gates = cycles.gates().unwrap();
         assert_eq!((cycles.usable(), cycles.mask(), gates.cycle()), (us(9), 0xc0, us(20)));
-        // In cycle 0 class 6 waits and class 7 leaves, until the guard; then the other way round.
+        // In cycle 0 class 6 waits and class 7 leaves, until the guard; then vice versa.
         assert_eq!((cycles.class_at(us(3)), cycles.class_at(us(13)), cycles.class_at(us(23))), (6, 7, 6));
         assert_eq!((gates.open_for(us(0), 7), gates.open_for(us(0), 6)), (us(9), Time::ZERO));
         assert_eq!((gates.open_for(us(10), 7), gates.open_for(us(10), 6)), (Time::ZERO, us(9)));
@@ -193,7 +194,7 @@ mod tests {
         assert_eq!(error(MAX_CYCLE, [6, 7], us(1)), CyclicError::Gates(GateListError::TooLong));
     }
 
-    /// A frame that finds its gate open on time is never a miss, and no class is filled while it is emptied.
+    /// A frame that finds its gate open on time never misses its cycle, and no class is filled while it is emptied.
     #[test]
     fn queues_are_filled_and_emptied_in_turn() {
         let mut random = Stream::new(7, 0, 0);

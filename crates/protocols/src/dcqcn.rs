@@ -1,8 +1,7 @@
-//! DCQCN (Zhu et al., SIGCOMM 2015): a RoCE sender's rate falls with each congestion notification by half of
-//! `alpha`, an estimate of how often they come, and recovers as in QCN ([`crate::rate_recovery`]).
+//! DCQCN (Zhu et al., SIGCOMM 2015): each congestion notification lowers a RoCE sender's rate by half of `alpha`, an
+//! estimate of their frequency. The rate recovers as in QCN ([`crate::rate_recovery`]).
 //!
-//! There are no timer events: the estimate's decay and the stages of recovery are played back when the rate
-//! is asked for.
+//! There are no timer events: the decay of alpha and the stages of recovery are caught up with when the rate is read.
 
 use crate::control_state::ControlState;
 use crate::describe::Default::Value;
@@ -13,35 +12,35 @@ use crate::rate_recovery::{RateRecovery, RecoveryParameters};
 use crate::settings::{self, ParameterError, require};
 use units::{Rate, Time};
 
-/// What alpha is an average of.
+/// Samples of which alpha is the average.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AlphaSample {
-    /// Each cut raises it, each `alpha_timer` without a notification lowers it (DCQCN, eq. 1 and 2).
+    /// Each cut raises alpha, each `alpha_timer` without a notification lowers it (DCQCN, eq. 1 and 2).
     Cut,
-    /// Every `alpha_timer` takes one sample: 1 if a notification came in it, else 0 (HPCC's ns-3 fork).
+    /// One sample per `alpha_timer`: 1 with a notification, else 0 (HPCC's ns-3 fork).
     Timer,
 }
 
-/// The parameters of DCQCN beside those of its transport; [`MECHANISM`] says what each is for.
+/// The parameters of DCQCN beside those of its transport; [`MECHANISM`] describes each.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DcqcnParameters {
     /// Weight of a new sample in alpha (g).
     pub gain: f64,
     /// Alpha before the first notification.
     pub initial_alpha: f64,
-    /// Without a notification for this long, alpha decays once (K).
+    /// Time without a notification after which alpha decays once (K).
     pub alpha_timer: Time,
-    /// What alpha is an average of.
+    /// Samples of which alpha is the average.
     pub alpha_sample: AlphaSample,
-    /// Notifications that follow a cut sooner than this do not cut.
+    /// Minimum time between two cuts: earlier notifications do not cut.
     pub decrease_interval: Time,
-    /// Least distance of a receiver's notifications for one flow (N).
+    /// Minimum time between a receiver's notifications for one flow (N).
     pub cnp_interval: Time,
-    /// Length of a notification frame.
+    /// Length of a notification frame in bytes.
     pub cnp_bytes: u16,
-    /// Whether each cut moves the target to the rate before it.
+    /// Whether each cut sets the target to the rate before it.
     pub clamp_target: bool,
-    /// The way back.
+    /// Parameters of the recovery.
     pub recovery: RecoveryParameters,
 }
 
@@ -70,7 +69,7 @@ impl Default for DcqcnParameters {
     }
 }
 
-/// DCQCN as users meet it: the parameters of [`crate::roce::MECHANISM`] hold for it too.
+/// Description of DCQCN; includes the parameters of [`crate::roce::MECHANISM`].
 pub const MECHANISM: Mechanism = Mechanism {
     kind: "dcqcn",
     family: Family::Transport,
@@ -234,17 +233,17 @@ impl ControlSettings for DcqcnParameters {
 #[derive(Clone, Debug)]
 pub struct Dcqcn {
     recovery: RateRecovery,
-    /// The estimate as the last notification left it, and when that was; with samples of the timer, as the last sample
-    /// left it, and when that was.
+    /// Alpha after the last notification ([`AlphaSample::Cut`]) or the last sample ([`AlphaSample::Timer`]), and the
+    /// time of that.
     alpha: f64,
     alpha_at: Time,
-    /// Whether a notification came since the last sample of the timer.
+    /// Whether a notification arrived since the last timer sample.
     notified: bool,
-    /// When the last cut was.
+    /// Time of the last cut.
     cut_at: Time,
 }
 
-/// `base` to the power of `exponent` by squaring: multiplications only, the same on every machine.
+/// `base` to the power of `exponent` by squaring: only multiplications, so results are equal on every machine.
 fn power(mut base: f64, mut exponent: u64) -> f64 {
     let mut result = 1.0;
     while exponent > 0 {
@@ -258,18 +257,17 @@ fn power(mut base: f64, mut exponent: u64) -> f64 {
 }
 
 impl Dcqcn {
-    /// Periods of `alpha_timer` since `alpha_at`.
+    /// Whole periods of `alpha_timer` since `alpha_at`.
     fn periods(&self, parameters: &DcqcnParameters, now: Time) -> u64 {
         now.saturating_sub(self.alpha_at).as_ps() / parameters.alpha_timer.as_ps().max(1)
     }
 
-    /// Alpha now: what the last notification left, decayed once per whole `alpha_timer` since (DCQCN,
-    /// eq. 2).
+    /// Alpha at `now`: that of the last notification, decayed once per whole `alpha_timer` (DCQCN, eq. 2).
     fn alpha(&self, parameters: &DcqcnParameters, now: Time) -> f64 {
         self.alpha * power(1.0 - parameters.gain, self.periods(parameters, now))
     }
 
-    /// Takes the samples of the timer up to `now`. The timer starts with the first notification, which is no sample.
+    /// Takes the timer samples up to `now`. The first notification starts the timer and is no sample.
     fn sample(&mut self, parameters: &DcqcnParameters, now: Time) {
         if self.alpha_at == Time::MAX {
             self.alpha_at = now;
@@ -277,6 +275,7 @@ impl Dcqcn {
         }
         let periods = self.periods(parameters, now);
         if periods > 0 {
+            // All notifications since the last sample belong to the first of these periods; the others had none.
             let first = if self.notified { parameters.gain } else { 0.0 };
             self.alpha = (1.0 - parameters.gain) * self.alpha + first;
             self.alpha *= power(1.0 - parameters.gain, periods - 1);
@@ -290,7 +289,7 @@ impl Dcqcn {
 impl RateController for Dcqcn {
     type Parameters = DcqcnParameters;
 
-    /// A flow that starts at its limit: the first notification brings the limiter.
+    /// Starts at the limit, without a rate limiter until the first notification.
     fn new(parameters: &DcqcnParameters, limits: FlowLimits) -> Self {
         Dcqcn {
             recovery: RateRecovery::new(limits.most),
@@ -349,7 +348,7 @@ impl RateController for Dcqcn {
         if !cuts {
             return;
         }
-        // DCQCN, eq. 1: the cut is by the old alpha, the new one is for the next.
+        // DCQCN, eq. 1: the cut uses the old alpha; the new one applies to the next cut.
         self.recovery.cut(&parameters.recovery, now, 1.0 - self.alpha / 2.0, !parameters.clamp_target);
         if parameters.alpha_sample == AlphaSample::Cut {
             self.alpha = (1.0 - parameters.gain) * self.alpha + parameters.gain;
@@ -363,7 +362,7 @@ impl RateController for Dcqcn {
             return false;
         }
         self.recovery.cut(&parameters.recovery, now, 0.5, !parameters.clamp_target);
-        // Alpha tells of marks, and stays; a notification that comes right after shall not cut again.
+        // Alpha counts marks only, so a bounce keeps it. A notification right after this must not cut again.
         self.cut_at = now;
         true
     }
@@ -386,7 +385,7 @@ mod tests {
         let mut flow = flow_at(&p, Rate::from_gbps(40));
         flow.on_cnp(&p, Time::from_us(1), &Frame::default());
         assert_eq!(flow.rate(&p, Time::from_us(1)), Rate::from_gbps(30));
-        // Another one inside the decrease interval is the same event.
+        // A second notification within the decrease interval does not cut.
         flow.on_cnp(&p, Time::from_us(4), &Frame::default());
         assert_eq!(flow.rate(&p, Time::from_us(4)), Rate::from_gbps(30));
         flow.on_cnp(&p, Time::from_us(5), &Frame::default());
@@ -424,7 +423,7 @@ mod tests {
         assert_eq!(flow.rate(&p, Time::from_us(5)), Rate::from_gbps(20));
     }
 
-    /// The same notifications, against a loop over every period.
+    /// Against a loop over every period, for equal notifications.
     // [DCQCN5]
     #[test]
     fn samples_of_the_timer_are_those_of_each_period() {
@@ -449,11 +448,11 @@ mod tests {
             flow.on_cnp(&p, Time::from_ns(now_ns), &Frame::default());
             assert!((flow.alpha - alpha).abs() < 1e-12, "{} {alpha}", flow.alpha);
         }
-        // Four notifications in every period weigh no more than one, and cut by it.
+        // Four notifications in a period count as one sample.
         assert!(alpha > 0.5 && alpha < 1.0, "{alpha}");
     }
 
-    /// Where cuts are rarer than notifications, samples of cuts see fewer of them.
+    /// If cuts are rarer than notifications, cut samples count fewer of them.
     #[test]
     fn cuts_sample_fewer_notifications_than_the_timer() {
         let of = |alpha_sample| {
@@ -476,8 +475,8 @@ mod tests {
         assert!(cut < 0.6 * timer, "one raise for both: {cut}");
     }
 
-    /// With a notification every N < K, alpha's fixed point is 1; with the ECN silent it goes to 0: cuts of a
-    /// flow long without marks are small.
+    /// With a notification every N < K, alpha converges to 1; without notifications it decays to 0, so that the next
+    /// cut is small.
     #[test]
     fn a_rare_notification_costs_little() {
         let p = DcqcnParameters::default();

@@ -1,11 +1,11 @@
-//! DCTCP (RFC 8257; Alizadeh et al., SIGCOMM 2010): what it adds to [`crate::tcp`]. The receiver echoes marks
-//! exactly, the sender estimates the share of marked bytes and cuts its window by half of that.
+//! DCTCP (RFC 8257; Alizadeh et al., SIGCOMM 2010): its additions to [`crate::tcp`]. The receiver echoes marks exactly;
+//! the sender estimates the share of marked bytes and cuts its window by half of that.
 
 use crate::describe::Default::Value;
 use crate::describe::{Family, Mechanism, Parameter};
 use crate::settings::{self, ParameterError};
 
-/// The parameters of DCTCP beside those of TCP; [`MECHANISM`] says what each is for.
+/// The parameters of DCTCP beside those of TCP; [`MECHANISM`] describes each.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DctcpParameters {
     /// Weight of a window's share of marked bytes in alpha (g).
@@ -20,7 +20,7 @@ impl Default for DctcpParameters {
     }
 }
 
-/// DCTCP as users meet it: the parameters of [`crate::tcp::MECHANISM`] hold for it too.
+/// Description of DCTCP; includes the parameters of [`crate::tcp::MECHANISM`].
 pub const MECHANISM: Mechanism = Mechanism {
     kind: "dctcp",
     family: Family::Transport,
@@ -83,7 +83,7 @@ pub(crate) struct CeEcho {
 }
 
 impl CeEcho {
-    /// Takes the mark of a segment; whether it differs from the one before.
+    /// Stores the mark of a segment. Returns true if it differs from the last one.
     pub(crate) fn changes(&mut self, marked: bool) -> bool {
         std::mem::replace(&mut self.ce, marked) != marked
     }
@@ -104,8 +104,8 @@ impl Alpha {
         Alpha { alpha: parameters.initial_alpha, acknowledged_bytes: 0, marked_bytes: 0, window_end: 0 }
     }
 
-    /// `bytes` up to `acknowledged` are newly acknowledged, with or without ECN-Echo; `next` is the next
-    /// byte to send.
+    /// Handles `bytes` newly acknowledged up to `acknowledged`, with or without ECN-Echo; `next` is the next byte to
+    /// send.
     pub(crate) fn on_ack(&mut self, gain: f64, bytes: u64, echo: bool, acknowledged: u64, next: u64) {
         // RFC 8257, 3.3, steps 1 to 3.
         self.acknowledged_bytes += bytes;
@@ -115,7 +115,7 @@ impl Alpha {
         if acknowledged <= self.window_end {
             return;
         }
-        // Steps 4 to 8. Each operation is correctly rounded: the same on every machine.
+        // Steps 4 to 8. Each operation is correctly rounded, so results are equal on every machine.
         let share = self.marked_bytes as f64 / self.acknowledged_bytes.max(1) as f64;
         self.alpha = self.alpha * (1.0 - gain) + gain * share;
         self.window_end = next;

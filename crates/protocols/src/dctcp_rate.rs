@@ -1,6 +1,5 @@
-//! DCTCP as a rate, over RoCE: as HPCC's released simulator has it beside its own. Alpha and the cut are DCTCP's (RFC
-//! 8257, 3.3), what they cut is a rate, and where a window would grow by a segment a round trip the rate grows by a
-//! step.
+//! DCTCP as a rate over RoCE, as in HPCC's released simulator. Alpha and the cut are those of DCTCP (RFC 8257, 3.3),
+//! applied to a rate. Instead of one segment per round trip, the rate grows by a fixed step.
 
 use crate::control_state::ControlState;
 use crate::describe::Default::Value;
@@ -9,16 +8,16 @@ use crate::rate_control::{Acknowledged, ControlSettings, FlowLimits, Needs, Rate
 use crate::settings::{self, ParameterError};
 use units::{Rate, Time};
 
-/// The parameters of DCTCP as a rate beside those of its transport; [`MECHANISM`] says what each is for.
+/// The parameters of DCTCP as a rate beside those of its transport; [`MECHANISM`] describes each.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DctcpRateParameters {
     /// Weight of a round trip's share of marked bytes in alpha (g).
     pub gain: f64,
     /// Alpha before the first round trip.
     pub initial_alpha: f64,
-    /// The step of a round trip.
+    /// Increase per round trip.
     pub additive_increase: Rate,
-    /// The rate never falls below this.
+    /// Lower bound of the rate.
     pub min_rate: Rate,
 }
 
@@ -33,7 +32,7 @@ impl Default for DctcpRateParameters {
     }
 }
 
-/// DCTCP as a rate as users meet it: the parameters of [`crate::roce::MECHANISM`] hold for it too.
+/// Description of DCTCP as a rate; includes the parameters of [`crate::roce::MECHANISM`].
 pub const MECHANISM: Mechanism = Mechanism {
     kind: "dctcp-rate",
     family: Family::Transport,
@@ -105,17 +104,17 @@ impl ControlSettings for DctcpRateParameters {
     }
 }
 
-/// The rate of one flow.
+/// Rate of one flow.
 #[derive(Clone, Debug)]
 pub struct DctcpRate {
     rate: Rate,
     limit: Rate,
     alpha: f64,
-    /// Of this round trip.
+    /// Payload bytes of this round trip.
     acknowledged_bytes: u64,
     marked_bytes: u64,
     rounds: Rounds,
-    /// A cut has happened, and what was on its way then is not acknowledged up to here; `u64::MAX` for none.
+    /// End of the data in flight at the last cut, until acknowledged; `u64::MAX` for none.
     cut_until: u64,
 }
 
@@ -155,6 +154,7 @@ impl RateController for DctcpRate {
             }
             self.rounds.begin(&ack);
         }
+        // One cut per round trip: marks of data sent before the cut must not cut again.
         if self.cut_until != u64::MAX && ack.seq > self.cut_until {
             self.cut_until = u64::MAX;
         }
@@ -199,8 +199,8 @@ mod tests {
         Acknowledged { rtt, wire_bytes: 1082, ece, seq, new_bytes: 1000, next, switches: 1, hops: &[] }
     }
 
-    /// The first mark halves the rate, others of the same round trip do nothing; each whole round trip without marks
-    /// takes a sixteenth off alpha and adds a step.
+    /// The first mark halves the rate, further ones within the round trip have no effect. Each round trip without marks
+    /// reduces alpha by a sixteenth and adds a step.
     #[test]
     fn one_cut_a_round_trip_by_half_of_alpha() {
         let p = DctcpRateParameters::default();
@@ -210,7 +210,7 @@ mod tests {
         }
         assert_eq!(flow.rate, Rate::from_gbps(50));
         let (mut alpha, mut rate) = (1.0, 50_000_000_000);
-        // The round that the first acknowledgement began ends with the twelfth, the cut with it.
+        // The round of the first acknowledgement ends with the twelfth, and the cut with it.
         for packet in 11..200_u64 {
             flow.on_ack(&p, Time::ZERO, ack(packet * 1000, 10_000 + packet * 1000, false));
             if packet == 12 {

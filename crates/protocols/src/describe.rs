@@ -1,39 +1,39 @@
-//! How a mechanism describes itself: one table from which scenarios take their keys' defaults, meanings and
-//! sources, `--explain`, `mechanisms` and the documentation their text, and a test the list of pages that must exist.
+//! Descriptions of mechanisms: one table each. Scenarios take defaults, meanings and sources of their keys from it,
+//! `--explain`, `mechanisms` and the documentation their text, and a test the list of required pages.
 
-/// What a mechanism decides.
+/// Kinds of mechanisms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Family {
-    /// When a switch stops its neighbour.
+    /// Conditions under which a switch pauses its neighbour.
     FlowControl,
-    /// What ends pauses that last too long.
+    /// Limits on the duration of pauses.
     Watchdog,
-    /// What becomes of a frame that finds no room.
+    /// Treatment of frames that find no room.
     Overload,
-    /// How a switch marks frames.
+    /// Marking of frames by a switch.
     Marking,
-    /// Where frames wait.
+    /// Location of waiting frames.
     Buffer,
-    /// Which queue a port serves next.
+    /// Choice of the next queue at a port.
     Scheduler,
-    /// How much of a port a class may take.
+    /// Limits on the bandwidth of a class.
     Shaping,
-    /// When a port may send which class.
+    /// Times at which a port may send each class.
     Gates,
-    /// In which cycle a port sends what came in which.
+    /// Assignment of received frames to sending cycles.
     Cyclic,
-    /// Which frames a port interrupts for which.
+    /// Interruption of frames by others.
     Preemption,
-    /// How a frame's class changes on its way.
+    /// Changes of a frame's class along its path.
     Tags,
-    /// How a host sends.
+    /// Sending of data by a host.
     Transport,
-    /// What a sender does about frames of its own that come back.
+    /// Reaction of a sender to its bounced frames.
     OnBounce,
 }
 
 impl Family {
-    /// The scenario key that chooses within this family, such as `switch.flow_control`.
+    /// Scenario key that selects within this family, such as `switch.flow_control`.
     pub const fn key(self) -> &'static str {
         match self {
             Family::FlowControl => "switch.flow_control",
@@ -52,7 +52,7 @@ impl Family {
         }
     }
 
-    /// The table of a scenario in which its parameters stand.
+    /// Scenario table with the parameters.
     pub const fn table(self) -> &'static str {
         match self {
             Family::Buffer => "switch",
@@ -61,19 +61,19 @@ impl Family {
     }
 }
 
-/// What stands for a parameter that is not written.
+/// Value of a parameter that a scenario omits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Default {
-    /// Nothing: it must be written.
+    /// None: the parameter is required.
     Required,
     /// This value, as a scenario would write it (texts without their quotes): `55us`, `0.00390625`, `true`.
     Value(&'static str),
-    /// No value; the text says what happens then.
+    /// No value; the text describes the effect.
     Absent(&'static str),
 }
 
 impl Default {
-    /// For a table that people read.
+    /// Text for a table.
     pub const fn words(self) -> &'static str {
         match self {
             Default::Required => "required",
@@ -87,31 +87,31 @@ impl Default {
 pub struct Parameter {
     /// Its key in a scenario.
     pub key: &'static str,
-    /// What it is when it is not written.
+    /// Its default.
     pub default: Default,
-    /// What it is for, with its range, in a sentence.
+    /// Its purpose and range, in a sentence.
     pub meaning: &'static str,
-    /// Where meaning and default come from.
+    /// Source of meaning and default.
     pub source: &'static str,
 }
 
-/// A mechanism as users meet it.
+/// Description of a mechanism.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mechanism {
-    /// The name in a scenario: `kind = "..."`, and of its documentation page.
+    /// Name in a scenario, `kind = "..."`, and of its documentation page.
     pub kind: &'static str,
-    /// What it decides.
+    /// Its family.
     pub family: Family,
-    /// A few words.
+    /// Short title.
     pub title: &'static str,
-    /// The paper or standard.
+    /// Paper or standard.
     pub source: &'static str,
-    /// Every parameter, in the order of the documentation.
+    /// All parameters, in the order of the documentation.
     pub parameters: &'static [Parameter],
 }
 
 impl Mechanism {
-    /// What it says of its parameter `key`, if it has one of this name.
+    /// The description of parameter `key`, if it exists.
     pub const fn parameter(&self, key: &str) -> Option<&'static Parameter> {
         let parameters = self.parameters;
         let mut at = 0;
@@ -125,7 +125,7 @@ impl Mechanism {
     }
 }
 
-/// `==` of texts, where constants are made.
+/// `==` of texts in const context.
 const fn same(one: &str, other: &str) -> bool {
     let (one, other) = (one.as_bytes(), other.as_bytes());
     if one.len() != other.len() {

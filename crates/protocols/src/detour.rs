@@ -1,8 +1,8 @@
-//! DIBS: a packet whose queue is full leaves by another port of the same switch, at random.
+//! DIBS: a packet that meets a full queue leaves by another port of the switch, chosen at random.
 
 use crate::describe::{Family, Mechanism};
 
-/// DIBS as users meet it.
+/// Description of DIBS.
 pub const MECHANISM: Mechanism = Mechanism {
     kind: "detour",
     family: Family::Overload,

@@ -1,8 +1,8 @@
-//! Tail drop, as users meet it. `model` does it.
+//! Scenario parameters of tail drop; implemented in `model`.
 
 use crate::describe::{Family, Mechanism};
 
-/// A frame that finds no room is lost.
+/// Description of tail drop.
 pub const MECHANISM: Mechanism = Mechanism {
     kind: "drop",
     family: Family::Overload,

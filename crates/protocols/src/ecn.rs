@@ -5,7 +5,7 @@ use crate::describe::{Family, Mechanism, Parameter};
 use units::Rate;
 use units::random::Stream;
 
-/// ECN marking as users meet it.
+/// Description of ECN marking.
 pub const MECHANISM: Mechanism = Mechanism {
     kind: "ecn",
     family: Family::Marking,
@@ -59,15 +59,15 @@ impl Marker {
     /// Marks nothing.
     pub const NEVER: Marker = Marker { k_min_bytes: u64::MAX, k_max_bytes: u64::MAX, p_max: 0 };
 
-    /// Marks never up to `k_min_bytes`, always above `k_max_bytes` (at least `k_min_bytes`), and between
-    /// them with a probability that rises linearly to `p_max` (0 to 1).
+    /// Marks never up to `k_min_bytes`, always above `k_max_bytes` (at least `k_min_bytes`), and between them with a
+    /// probability that rises linearly to `p_max` (0 to 1).
     pub fn new(k_min_bytes: u64, k_max_bytes: u64, p_max: f64) -> Marker {
         // 2^64 as a float saturates to the largest fraction.
         let p_max = (p_max.clamp(0.0, 1.0) * 18_446_744_073_709_551_616.0) as u64;
         Marker { k_min_bytes, k_max_bytes: k_max_bytes.max(k_min_bytes), p_max }
     }
 
-    /// For a port of rate `to`, where these thresholds are for one of rate `of`.
+    /// Scales the thresholds from a port of rate `of` to one of rate `to`.
     pub fn in_proportion(self, of: Rate, to: Rate) -> Marker {
         let scaled = |bytes: u64| {
             let scaled = u128::from(bytes) * u128::from(to.as_bps()) / u128::from(of.as_bps());
@@ -76,7 +76,7 @@ impl Marker {
         Marker { k_min_bytes: scaled(self.k_min_bytes), k_max_bytes: scaled(self.k_max_bytes), ..self }
     }
 
-    /// Whether a frame that finds, or leaves behind, `queue_bytes` in its queue is marked.
+    /// Whether a frame is marked that finds, or leaves behind, `queue_bytes` in its queue.
     #[inline]
     pub fn marks(&self, queue_bytes: u64, random: &mut Stream) -> bool {
         if queue_bytes <= self.k_min_bytes {
@@ -85,8 +85,8 @@ impl Marker {
         queue_bytes > self.k_max_bytes || self.is_drawn_by(random.next_u64(), queue_bytes)
     }
 
-    /// Whether this number, each as likely as any other, marks a frame: where it is below `p_max * above / range`, of
-    /// 2^64 and rounded down. So its successor is at most that fraction, which needs no division of 128 bits.
+    /// Whether this uniform random number marks a frame: if it is below `p_max * above / range`, rounded down.
+    /// Equivalently its successor is at most that fraction, which avoids a division of 128 bits.
     #[inline]
     fn is_drawn_by(&self, number: u64, queue_bytes: u64) -> bool {
         let above = u128::from(queue_bytes - self.k_min_bytes);

@@ -1,15 +1,15 @@
-//! EQDS-style credit: NDP's machine with a receiver that knows each sender's backlog (Olteanu et al., NSDI 2022).
+//! EQDS-style credit: NDP with a receiver that has each sender's backlog (Olteanu et al., NSDI 2022).
 //!
-//! Every data packet announces how much its sender has. A receiver grants credit for it, flow by flow, paced by its
-//! port, and up to a bound ahead of what has arrived; speculative packets that were trimmed are granted again.
-//! What is simpler here than in EQDS stands on the mechanism's page.
+//! Every data packet announces the backlog of its sender. A receiver grants credit for it, flow by flow, paced by its
+//! port, and up to a bound ahead of the received data. Speculative packets that were trimmed are granted again. The
+//! mechanism's page lists the simplifications against EQDS.
 
 use crate::describe::Default::Value;
 use crate::describe::{Family, Mechanism, Parameter};
 use crate::ndp::parameters::{CONTROL, HEADER, INITIAL_WINDOW, PAYLOAD, TIMEOUT};
 use crate::settings::{self, ParameterError, require};
 
-/// EQDS as users meet it.
+/// Description of EQDS.
 pub const MECHANISM: Mechanism = Mechanism {
     kind: "eqds",
     family: Family::Transport,
@@ -38,12 +38,12 @@ pub const MECHANISM: Mechanism = Mechanism {
     ],
 };
 
-/// What EQDS adds to the parameters of NDP.
+/// Parameters of EQDS beside those of NDP.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct EqdsParameters {
-    /// Packets of credit a control frame.
+    /// Packets of credit per control frame.
     pub quantum: u32,
-    /// Share of the window, 0 to 1.
+    /// Bound of the credit ahead of received data, as a share of the window, 0 to 1.
     pub ahead: f64,
 }
 
@@ -67,7 +67,7 @@ impl EqdsParameters {
         require(self.quantum > 0, "quantum", "a control frame grants at least 1 packet")
     }
 
-    /// Packets, for a window of so many.
+    /// The bound in packets, for a window of `window` packets.
     pub(crate) fn ahead(&self, window: u16) -> u64 {
         (f64::from(window) * self.ahead) as u64
     }

@@ -1,5 +1,5 @@
-//! A rate set from outside, over RoCE: whoever drives the simulation step by step, such as a program that learns, sets
-//! it between two steps and is told what the flow saw in the last one. Without such a driver the rate stays.
+//! Rate set from outside, over RoCE: a program that steps the simulation sets the rate between two steps and receives
+//! the flow's observations of the last step. Without such a program the rate is constant.
 
 use crate::describe::Default::Value;
 use crate::describe::{Family, Mechanism, Parameter};
@@ -7,12 +7,12 @@ use crate::rate_control::{Acknowledged, ControlSettings, FlowLimits, RateControl
 use crate::settings::{self, ParameterError};
 use units::{Rate, Time};
 
-/// The parameters of a rate set from outside beside those of its transport; [`MECHANISM`] says what each is for.
+/// Parameters of an external rate beside those of its transport; [`MECHANISM`] describes them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExternalParameters {
-    /// The rate of a flow until somebody sets it; `None` for the most that it may send.
+    /// Rate of a flow until it is first set; `None` for the highest rate of the flow.
     pub initial_rate: Option<Rate>,
-    /// The rate never falls below this.
+    /// Lower bound of the rate.
     pub min_rate: Rate,
 }
 
@@ -22,7 +22,7 @@ impl Default for ExternalParameters {
     }
 }
 
-/// A rate set from outside as users meet it: the parameters of [`crate::roce::MECHANISM`] hold for it too.
+/// Description of external rates; includes the parameters of [`crate::roce::MECHANISM`].
 pub const MECHANISM: Mechanism = Mechanism {
     kind: "external",
     family: Family::Transport,
@@ -81,14 +81,14 @@ impl ControlSettings for ExternalParameters {
     }
 }
 
-/// The rate of one flow, and what it has seen since somebody asked.
+/// Rate of one flow, and its observations since the last call.
 #[derive(Clone, Debug)]
 pub struct External {
     rate: Rate,
     limit: Rate,
     line: Rate,
     round_trip: Time,
-    /// Boxed: flows under other controls pay for the size of this one.
+    /// Boxed, so that the other rate controls do not pay for its size.
     seen: Box<Seen>,
 }
 

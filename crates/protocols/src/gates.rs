@@ -1,8 +1,8 @@
-//! Gates of a port (IEEE 802.1Qbv; 802.1Q-2022, 8.6.8.4): a list that repeats says which classes may send, and when.
+//! Gates of a port (IEEE 802.1Qbv; 802.1Q-2022, 8.6.8.4): a cyclic list of the classes that may send.
 //!
 //! ```text
-//!   class 7   ####..............####..............        open, shut
-//!   others    ....##############....##############        a frame that does not end before its gate shuts, waits
+//!   class 7   ####..............####..............        # open, . closed
+//!   others    ....##############....##############        a frame that would not end before its gate closes waits
 //!             |--- one cycle ---|
 //! ```
 //!
@@ -15,10 +15,10 @@ use units::Time;
 /// Classes of a port.
 const CLASSES: usize = 8;
 
-/// The longest cycle: 11 days, so that sums of cycles fit a [`Time`].
+/// Longest cycle: 11 days, so that sums of cycles fit a [`Time`].
 pub const MAX_CYCLE: Time = Time::from_s(1_000_000);
 
-/// Gates as users meet them.
+/// Description of gates.
 pub const MECHANISM: Mechanism = Mechanism {
     kind: "gates",
     family: Family::Gates,
@@ -55,79 +55,79 @@ pub const MECHANISM: Mechanism = Mechanism {
     ],
 };
 
-/// Why a list of gates is none.
+/// Error of an invalid gate list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum GateListError {
-    /// It has no states.
+    /// No states.
     #[error("a list of gates has at least one state")]
     Empty,
-    /// A state lasts no time.
+    /// A state with no duration.
     #[error("state {at} of the gates lasts no time")]
     NoTime {
-        /// Which, from 0.
+        /// Index of the state.
         at: usize,
     },
-    /// It is too long.
+    /// The cycle is too long.
     #[error("the cycle of the gates is longer than 11 days")]
     TooLong,
 }
 
-/// What else happens as a state of gates begins, at a port that preempts (802.1Q-2022, Table 8-7).
+/// Operation at the begin of a state, for a port with preemption (802.1Q-2022, Table 8-7).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GateOperation {
     /// Sets the gates only; a hold or release stays in force.
     SetGateStates,
-    /// Requests a hold ahead of the state, so that no preemptable frame is on the wire as it begins.
+    /// Requests a hold ahead of the state, so that no preemptable frame is on the wire at its start.
     SetAndHoldMac,
     /// Releases preemptable frames.
     SetAndReleaseMac,
 }
 
 impl GateOperation {
-    /// Of a state that names none, which opens these gates, where these classes are `express`: it holds unless a
-    /// preemptable frame could be sent.
+    /// Operation of a state without one, from its `open` gates and the `express` classes: hold, unless a preemptable
+    /// frame could be sent.
     pub fn by_default(open: u8, express: u8) -> GateOperation {
         if open & !express == 0 { GateOperation::SetAndHoldMac } else { GateOperation::SetAndReleaseMac }
     }
 }
 
-/// A state of a list of gates.
+/// A state of a gate list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GateState {
-    /// Which gates are open, a bit for each class.
+    /// Bitmask of the classes with open gates.
     pub open: u8,
-    /// How long it lasts.
+    /// Duration.
     pub time: Time,
-    /// What else happens as it begins; `None`: [`GateOperation::by_default`].
+    /// Operation at its start; `None` for [`GateOperation::by_default`].
     pub operation: Option<GateOperation>,
 }
 
-/// A list of gates.
+/// A gate list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GateList {
     states: Vec<GateState>,
     cycle: Time,
-    /// Classes whose gates never shut, a bit each.
+    /// Bitmask of the classes with always open gates.
     always: u8,
-    /// By class: when the gate is open, ascending and apart, in [0, cycle). A span that goes on in the next cycle ends
-    /// beyond the cycle, and its second part stands at the beginning too.
+    /// Open intervals of each class, ascending and disjoint, in [0, cycle). An interval that continues in the next
+    /// cycle ends beyond the cycle, and its second part is also listed at the beginning.
     open: [Vec<(Time, Time)>; CLASSES],
 }
 
 impl GateList {
-    /// From states that name no operation: which gates are open, a bit for each class, and how long.
+    /// Makes a list of states without operations: bitmasks of open gates, with durations.
     ///
     /// # Errors
-    /// No states, a state of no time, a cycle beyond [`MAX_CYCLE`].
+    /// No states, a state of no duration, a cycle beyond [`MAX_CYCLE`].
     pub fn new(states: &[(u8, Time)]) -> Result<GateList, GateListError> {
         let states = states.iter().map(|&(open, time)| GateState { open, time, operation: None });
         GateList::with_operations(&states.collect::<Vec<_>>())
     }
 
-    /// From states.
+    /// Makes a list of states.
     ///
     /// # Errors
-    /// As [`GateList::new`].
+    /// Like [`GateList::new`].
     pub fn with_operations(states: &[GateState]) -> Result<GateList, GateListError> {
         if states.is_empty() {
             return Err(GateListError::Empty);
@@ -143,6 +143,7 @@ impl GateList {
                 return Err(GateListError::TooLong);
             }
             for (_, spans) in open.iter_mut().enumerate().filter(|(class, _)| state.open & 1 << class != 0) {
+                // Consecutive states with an open gate form one interval.
                 match spans.last_mut().filter(|last| last.1 == from) {
                     Some(last) => last.1 = to,
                     None => spans.push((from, to)),
@@ -154,6 +155,7 @@ impl GateList {
         for (class, spans) in open.iter_mut().enumerate() {
             match spans[..] {
                 [(Time::ZERO, to)] if to == cycle => always |= 1 << class,
+                // Open across the end of the cycle: `open_for` must not see a closing there.
                 [(Time::ZERO, first), .., (_, ref mut last)] if *last == cycle => *last = cycle + first,
                 _ => {}
             }
@@ -161,17 +163,18 @@ impl GateList {
         Ok(GateList { states: states.to_vec(), cycle, always, open })
     }
 
-    /// Its states, in order.
+    /// States, in order.
     pub fn states(&self) -> &[GateState] {
         &self.states
     }
 
-    /// After this it repeats.
+    /// Duration of the cycle.
     pub fn cycle(&self) -> Time {
         self.cycle
     }
 
-    /// How long the gate of `class` stays open from `at` on: zero if it is shut, [`Time::MAX`] if it never shuts.
+    /// Time for which the gate of `class` stays open from `at` on: zero if it is closed, [`Time::MAX`] if it never
+    /// closes.
     pub fn open_for(&self, at: Time, class: u8) -> Time {
         if self.always & 1 << class != 0 {
             return Time::MAX;
@@ -181,8 +184,8 @@ impl GateList {
         if next == 0 { Time::ZERO } else { spans[next - 1].1.saturating_sub(phase) }
     }
 
-    /// The first time from `at` on from which the gate of `class` stays open for at least `span`, which is above zero;
-    /// [`Time::MAX`] if it never does.
+    /// Earliest time at or after `at` from which the gate of `class` stays open for at least `span`, which must be
+    /// above zero; [`Time::MAX`] if it never does.
     pub fn opens_for(&self, at: Time, class: u8, span: Time) -> Time {
         if self.open_for(at, class) >= span {
             return at;
@@ -196,7 +199,8 @@ impl GateList {
         spans[..next].iter().find(fits).map_or(Time::MAX, |&(from, _)| at + (self.cycle - phase) + from)
     }
 
-    /// When the gate of `class` opens next after `at`, or a cycle begins with it open; [`Time::MAX`] if it never does.
+    /// Next opening of the gate of `class` after `at`, or next start of a cycle with it open; [`Time::MAX`] if it never
+    /// opens.
     pub fn next_opening(&self, at: Time, class: u8) -> Time {
         let (spans, phase) = (&self.open[usize::from(class)], at % self.cycle);
         match (spans.get(spans.partition_point(|&(from, _)| from <= phase)), spans.first()) {
@@ -206,12 +210,13 @@ impl GateList {
         }
     }
 
-    /// How long the gate of `class` is open between two times.
+    /// Total time between `from` and `to` in which the gate of `class` is open.
     pub fn open_between(&self, from: Time, to: Time, class: u8) -> Time {
         if self.always & 1 << class != 0 {
             return to.saturating_sub(from);
         }
         let spans = &self.open[usize::from(class)];
+        // Intervals are cut at the end of the cycle: their part beyond is also listed at the beginning.
         let until = |phase: Time| -> u64 {
             spans.iter().map(|&(opens, shuts)| shuts.min(self.cycle).min(phase).saturating_sub(opens).as_ps()).sum()
         };
@@ -220,7 +225,7 @@ impl GateList {
         Time::from_ps(since_zero(to).saturating_sub(since_zero(from)))
     }
 
-    /// The longest time for which the gate of `class` is open without a break: zero if it never is.
+    /// Longest uninterrupted open time of `class`; zero if it never opens.
     pub fn longest(&self, class: u8) -> Time {
         if self.always & 1 << class != 0 {
             return Time::MAX;
@@ -250,7 +255,7 @@ mod tests {
         assert_eq!((list.longest(7), list.longest(3)), (ns(10), ns(30)));
     }
 
-    /// A gate that is open at the end of a cycle and at the beginning of the next does not shut in between.
+    /// A gate that is open at the end of a cycle and at the beginning of the next stays open in between.
     #[test]
     fn a_gate_stays_open_over_the_end_of_a_cycle() {
         let list = GateList::new(&[(1, ns(10)), (2, ns(20)), (5, ns(10))]).unwrap();
@@ -269,7 +274,7 @@ mod tests {
         assert_eq!(GateList::new(&[(1, MAX_CYCLE), (2, ns(1))]), Err(GateListError::TooLong));
     }
 
-    /// Against the definition, nanosecond by nanosecond, over random lists.
+    /// Against the definition, nanosecond by nanosecond, with random lists.
     #[test]
     fn gates_are_open_when_their_states_say_so() {
         let mut random = Stream::new(5, 0, 0);

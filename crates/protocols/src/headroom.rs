@@ -1,56 +1,56 @@
-//! How much a lossless account may still receive after it went above XOFF.
+//! Headroom: the bytes that a lossless account may still receive after it exceeded XOFF.
 //!
-//! Let the frame that takes an account above XOFF arrive at time zero. From then on, until the neighbour starts no
-//! frame any more, there pass in the worst case:
+//! The frame that takes the account above XOFF arrives at time zero. Until the neighbour starts no more frames, the
+//! worst case is the sum of:
 //!
 //! ```text
-//!   a frame of our own, just begun, that holds the pause back      one largest frame of wire time
-//!   the pause frames themselves, one of each lossless class
-//!   MAC and PHY, gearbox, the cable, there                        )
+//!   an own frame, just started, that delays the pause              one maximum frame of wire time
+//!   the pause frames themselves, one per lossless class
+//!   MAC and PHY, gearbox, cable delay                              )
 //!   the neighbour's reaction                                       )  in wire time
-//!   and the cable back                                             )
+//!   the cable delay back                                           )
 //! ```
 //!
-//! What comes within that time is counted in bytes of frames: of each largest frame's wire time the 20 bytes of
-//! preamble and gap are no load of the buffer. To this come two whole frames: that which went above XOFF, all of which
-//! counts against the headroom, and that which the neighbour starts just before it must not.
+//! Data received in that time is counted in bytes of frames: the 20 bytes of preamble and gap per maximum frame do not
+//! occupy the buffer. Two whole frames are added: the one that exceeded XOFF, all of which counts against the headroom,
+//! and the one that the neighbour starts just before it stops.
 
 use crate::frame::MIN_FRAME_BYTES;
 use crate::reaction::Reaction;
 use units::{LinkTime, Rate, Time, WIRE_OVERHEAD_BYTES};
 
-/// What headroom depends on beside the link.
+/// Inputs of the headroom beside the link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Conditions {
-    /// The largest frame, from destination address to FCS.
+    /// Maximum frame in bytes, from destination address to FCS.
     pub mtu_bytes: u64,
-    /// How late the neighbour stops.
+    /// Reaction time of the neighbour.
     pub reaction: Reaction,
-    /// Lossless classes of the port: the pause frames of all may leave together. 1 for 802.3x.
+    /// Lossless classes of the port: their pause frames may leave together. 1 for 802.3x.
     pub classes: u64,
     /// MAC and PHY at this end, sending and receiving together. The standard's reaction is measured at the neighbour's
-    /// connector and includes its own.
+    /// connector and includes the neighbour's own.
     pub mac_phy: LinkTime,
-    /// A gearbox at this end, which the pause passes, and what comes back.
+    /// A gearbox at this end, in the path of the pause and of the received data.
     pub gearbox: LinkTime,
-    /// What the buffer is divided into.
+    /// Cells of the buffer.
     pub cells: Cells,
 }
 
 impl Conditions {
-    /// A port whose MAC and PHY take no time, into a buffer that counts bytes.
+    /// A port without MAC, PHY or gearbox delay, with a buffer that counts bytes.
     pub fn new(mtu_bytes: u64, reaction: Reaction, classes: u64) -> Conditions {
         let (mac_phy, gearbox) = (LinkTime::ZERO, LinkTime::ZERO);
         Conditions { mtu_bytes, reaction, classes, mac_phy, gearbox, cells: Cells::BYTES }
     }
 }
 
-/// A buffer that gives each frame whole cells.
+/// A buffer that allocates whole cells to each frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cells {
-    /// Of each, 1 to 65535.
+    /// Size of a cell in bytes, 1 to 65535.
     pub bytes: u64,
-    /// Percent of the wire time with frames of the size that wastes most, 0 to 100; the rest are the largest.
+    /// Percentage of the wire time with frames of the most wasteful size, 0 to 100; the others are maximum frames.
     pub small_percent: u64,
 }
 
@@ -58,15 +58,15 @@ impl Cells {
     /// A buffer without cells.
     pub const BYTES: Cells = Cells { bytes: 1, small_percent: 0 };
 
-    /// What a frame takes.
+    /// Buffer bytes of a frame.
     pub fn taken(&self, frame_bytes: u64) -> u64 {
         frame_bytes.div_ceil(self.bytes) * self.bytes
     }
 
-    /// Of the frames of 64 bytes to `mtu_bytes`, the one that takes most for its time on the wire.
+    /// The frame length, 64 to `mtu_bytes`, with the most buffer bytes per wire time.
     fn worst_frame(&self, mtu_bytes: u64) -> u64 {
         let least = u64::from(MIN_FRAME_BYTES);
-        // A byte more than whole cells wastes most; among those sizes the first or the last does.
+        // One byte more than whole cells wastes most; the extremes of these lengths suffice.
         let first = (least - 1).div_ceil(self.bytes) * self.bytes + 1;
         let last = (mtu_bytes.saturating_sub(1) / self.bytes) * self.bytes + 1;
         let sizes = [least, first, last].into_iter().filter(|size| (least..=mtu_bytes).contains(size));
@@ -78,7 +78,7 @@ impl Cells {
         sizes.fold(mtu_bytes, more)
     }
 
-    /// What frames that last `wire_bytes` on the wire take, at most.
+    /// Maximum buffer bytes of frames that last `wire_bytes` on the wire.
     fn taken_in(&self, wire_bytes: u64, mtu_bytes: u64) -> u64 {
         let worst = self.worst_frame(mtu_bytes);
         let wire = |frame: u64| u128::from(frame + WIRE_OVERHEAD_BYTES);
@@ -90,33 +90,33 @@ impl Cells {
     }
 }
 
-/// Headroom and what makes it up, in bytes. The first six are wire time; of a sum of all, `overhead` is taken away.
+/// Headroom and its terms in bytes. The first six are wire time; `overhead` is subtracted from the sum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Headroom {
-    /// There and back.
+    /// Cable delay in both directions.
     pub cable: u64,
-    /// 64 bytes with preamble and gap for each class.
+    /// 64 bytes with preamble and gap per class.
     pub pause_frames: u64,
-    /// What the neighbour sends before it stops.
+    /// Sent by the neighbour before it stops.
     pub reaction: u64,
     /// MAC and PHY.
     pub mac_phy: u64,
-    /// Both passes.
+    /// Gearbox delay in both directions.
     pub gearbox: u64,
-    /// The frame that holds the pause back.
+    /// The own frame that delays the pause.
     pub held_back: u64,
     /// The frame above XOFF, and the last that the neighbour starts.
     pub whole_frames: u64,
     /// Preambles and gaps of the wire time.
     pub overhead: u64,
-    /// What whole cells waste.
+    /// Waste of whole cells.
     pub cell_waste: u64,
     /// The sum.
     pub bytes: u64,
 }
 
 impl Headroom {
-    /// Of a lossless account of a port on a link of `rate` and one-way `delay`.
+    /// Headroom of a lossless account of a port on a link of `rate` and propagation delay `delay`.
     pub fn of(rate: Rate, delay: Time, conditions: &Conditions) -> Headroom {
         let Conditions { mtu_bytes: mtu, cells, .. } = *conditions;
         let bytes_in = |time: Time, times: u64| {
@@ -131,6 +131,7 @@ impl Headroom {
         let held_back = mtu + WIRE_OVERHEAD_BYTES;
         let passes = [pause_frames, reaction, mac_phy, gearbox, held_back];
         let wire = passes.into_iter().fold(cable, u64::saturating_add);
+        // Terms are rounded up once each, and only their sum is converted to buffer bytes.
         let in_bytes = Cells::BYTES.taken_in(wire, mtu);
         let bytes = cells.taken_in(wire, mtu).saturating_add(2 * cells.taken(mtu));
         let whole_frames = 2 * mtu;

@@ -5,8 +5,8 @@ fn standard(gbps: u64, metres: u64, mtu_bytes: u64) -> Headroom {
     Headroom::of(Rate::from_gbps(gbps), Time::from_ns(5 * metres), &conditions)
 }
 
-/// Computed by hand: a cable takes 5 ns a metre, so both ways it holds metres x Gbps x 1.25 bytes; the reaction is the
-/// standard's quanta times 64. With the frame that holds the pause back, for 10 Gbps, 5 m and 1500 bytes:
+/// Computed by hand: a cable delays 5 ns per metre, so both directions hold metres x Gbps x 1.25 bytes; the reaction is
+/// the standard's quanta times 64. With the own frame that delays the pause, for 10 Gbps, 5 m and 1500 bytes:
 ///
 /// ```text
 ///   wire = 62.5 -> 63 + 84 + 4288 + 1520 = 5955
@@ -73,8 +73,8 @@ fn headroom_is_what_a_hand_computes() {
     }
 }
 
-/// The response that the standard allows at 400 Gbps is 905 quanta: over 300 m and with jumbo frames an operator who
-/// has less than 235 KB loses frames, before any PHY.
+/// The standard allows 905 quanta at 400 Gbps: over 300 m and with jumbo frames, less than 235 KB of headroom loses
+/// frames, even without PHY delay.
 #[test]
 fn four_hundred_gigabits_over_300_m_take_what_905_quanta_demand() {
     let headroom = standard(400, 300, 9216);
@@ -103,8 +103,8 @@ fn the_terms_make_up_the_sum() {
     }
 }
 
-/// Cells by trying every size of frame. 100 Gbps, 300 m, 9100 bytes, cells of 144: 37500 + 84 + 25216 + 9120 = 71920 on
-/// the wire; a largest frame takes 64 cells, 9216 bytes, of 9120 on the wire: 72677.05; and two of them.
+/// Cells, by trying every frame length. 100 Gbps, 300 m, 9100 bytes, cells of 144: 37500 + 84 + 25216 + 9120 = 71920 on
+/// the wire; a maximum frame takes 64 cells, 9216 bytes, for 9120 on the wire: 72677.05; and two of them.
 #[test]
 fn whole_cells_cost_what_the_worst_frames_waste() {
     // Gbps, metres, MTU, cell, percent of small frames, headroom.
@@ -139,7 +139,7 @@ fn the_worst_frame_is_the_worst_of_all_sizes() {
     }
 }
 
-/// A cable to the moon at a rate that nobody has yet still gives a number.
+/// Extreme rates and delays saturate.
 #[test]
 fn nothing_overflows() {
     let conditions = Conditions::new(65_535, Reaction::Standard, 8);

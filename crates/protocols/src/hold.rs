@@ -1,5 +1,5 @@
-//! Gates of a port that preempts: when its MAC holds preemptable frames (IEEE 802.1Q-2022, 8.6.8.4 and Table 8-7;
-//! 802.3-2022, clause 99).
+//! Gates of a port with preemption, and the times at which its MAC holds preemptable frames (IEEE 802.1Q-2022, 8.6.8.4
+//! and Table 8-7; 802.3-2022, clause 99).
 //!
 //! ```text
 //!   gates   preemptable                          express                   preemptable
@@ -8,27 +8,27 @@
 //!                              cut, at the latest
 //! ```
 //!
-//! While a hold is requested no preemptable frame starts or goes on. The request comes holdAdvance before the operation
-//! that holds, so that the wire is free by then. releaseAdvance is zero: a MAC goes on as it is released.
+//! While a hold is requested no preemptable frame starts or continues. The request precedes the hold operation by
+//! holdAdvance, so that the wire is free by then. releaseAdvance is zero: a MAC continues at its release.
 
 use crate::gates::{GateList, GateOperation};
 use crate::preemption::PreemptionParameters;
 use units::{Rate, Time};
 
-/// The gates of a port that preempts, with the holds of its MAC.
+/// Gates of a port with preemption, with the holds of its MAC.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeldGates {
-    /// With the gates of preemptable classes shut while the MAC is held.
+    /// Gates, with those of preemptable classes closed while the MAC is held.
     available: GateList,
     /// Class 0: open while the MAC is released.
     released: GateList,
-    /// Express classes, a bit each.
+    /// Bitmask of express classes.
     express: u8,
     hold_advance: Time,
 }
 
 impl HeldGates {
-    /// `None` if no state of `list` holds preemptable frames; `hold_advance` is by the clock of the list, see
+    /// `None` if no state of `list` holds preemptable frames. `hold_advance` is by the clock of the list; see
     /// [`PreemptionParameters::hold_advance`].
     pub fn new(list: &GateList, express: u8, hold_advance: Time) -> Option<HeldGates> {
         let held = held(list, express);
@@ -46,20 +46,21 @@ impl HeldGates {
         })
     }
 
-    /// With the holdAdvance of a link of this rate, by an exact clock.
+    /// Like [`HeldGates::new`], with the holdAdvance of a link of `rate` and an exact clock.
     pub fn at_rate(list: &GateList, preemption: PreemptionParameters, rate: Rate) -> Option<HeldGates> {
         HeldGates::new(list, preemption.express, preemption.hold_advance(rate))
     }
 
-    /// Whether a frame of `class` that keeps the wire busy for `busy` may start, or go on, at `at`.
+    /// Whether a frame of `class` that occupies the wire for `busy` may start or continue at `at`.
     ///
-    /// One that would not end before its gate shuts may not (802.1Q-2022, 8.6.8.4), but for a preemptable one that a
-    /// hold interrupts by then.
+    /// A frame must end before its gate closes (802.1Q-2022, 8.6.8.4), unless it is preemptable and a hold interrupts
+    /// it by then.
     pub fn lets_pass(&self, at: Time, class: u8, busy: Time) -> bool {
         self.lets_pass_before(at, class, busy, self.hold_advance)
     }
 
-    /// As [`lets_pass`](Self::lets_pass), a preemptable frame only if the next hold is further off than `advance`.
+    /// Like [`lets_pass`](Self::lets_pass); a preemptable frame passes only if the next hold is more than `advance`
+    /// away.
     fn lets_pass_before(&self, at: Time, class: u8, busy: Time, advance: Time) -> bool {
         let open = self.available.open_for(at, class);
         if self.is_express(class) {
@@ -69,12 +70,13 @@ impl HeldGates {
         open > Time::ZERO && released > advance && (open >= busy || open == released)
     }
 
-    /// The first time from `at` on at which it may, and still may `slack` later; [`Time::MAX`] for never.
+    /// Earliest time at or after `at` at which the frame may start, and still may `slack` later; [`Time::MAX`] for
+    /// never.
     pub fn opens_at(&self, at: Time, class: u8, busy: Time, slack: Time) -> Time {
         if self.is_express(class) {
             return self.available.opens_for(at, class, busy + slack);
         }
-        // What may start within a span in which its class is available may start as that begins.
+        // If a frame may start at any time of a period of availability, it may start at the beginning of that.
         let (mut next, last) = (at, at.saturating_add(self.available.cycle()));
         while next <= last {
             if self.lets_pass_before(next, class, busy + slack, self.hold_advance + slack) {
@@ -85,23 +87,23 @@ impl HeldGates {
         Time::MAX
     }
 
-    /// When a hold is requested next: `at` if it is then.
+    /// Time of the next hold request; `at` if a hold is requested then.
     pub fn holds_at(&self, at: Time) -> Time {
         at.saturating_add(self.released.open_for(at, 0).saturating_sub(self.hold_advance))
     }
 
-    /// How long frames of `class` were available between two times: its gate open, and the MAC released if they are
-    /// preemptable.
+    /// Total time between `from` and `to` in which frames of `class` were available: gate open and, if preemptable, MAC
+    /// released.
     pub fn available_between(&self, from: Time, to: Time, class: u8) -> Time {
         self.available.open_between(from, to, class)
     }
 
-    /// The longest time for which they are without a break.
+    /// Longest uninterrupted availability.
     pub fn longest(&self, class: u8) -> Time {
         self.available.longest(class)
     }
 
-    /// How long before an operation that holds the hold is requested.
+    /// Time from a hold request to its operation.
     pub fn hold_advance(&self) -> Time {
         self.hold_advance
     }
@@ -112,8 +114,7 @@ impl HeldGates {
     }
 }
 
-/// Whether the MAC is held in each state of `list`. SetGateStates leaves a hold as it is, from the end of one cycle
-/// into the next too.
+/// Whether the MAC is held in each state of `list`. SetGateStates keeps the hold, across the end of a cycle too.
 fn held(list: &GateList, express: u8) -> Vec<bool> {
     let states = list.states();
     let operation = |at: usize| states[at].operation.unwrap_or(GateOperation::by_default(states[at].open, express));
@@ -158,7 +159,7 @@ mod tests {
         assert_eq!(gates.opens_at(ns(189), 0, ns(120), Time::ZERO), ns(310));
     }
 
-    /// As in Table 8-7: SetGateStates keeps what the operation before it has left, into the next cycle too.
+    /// Table 8-7: SetGateStates keeps the hold or release of the previous operation, across the end of a cycle too.
     #[test]
     fn set_gate_states_keeps_a_hold() {
         use GateOperation::*;
@@ -172,7 +173,7 @@ mod tests {
         assert_eq!(held(&list([set; 4]), 0xfe), [false; 4]);
     }
 
-    /// Against the definition, nanosecond by nanosecond, over random lists, operations and express classes.
+    /// Against the definition, nanosecond by nanosecond, with random lists, operations and express classes.
     #[test]
     fn preemptable_frames_pass_as_operations_say() {
         let mut random = Stream::new(6, 0, 0);
@@ -191,7 +192,7 @@ mod tests {
             let Some(gates) = HeldGates::new(&list, express, ns(advance)) else { continue };
             let mut hold = false;
             let mut each: Vec<(u8, bool)> = Vec::new();
-            // The second time around, holds of the end of the cycle are in force at its beginning.
+            // In the second pass, holds of the end of the cycle are in force at its beginning.
             for state in states.iter().chain(&states) {
                 match state.operation {
                     Some(GateOperation::SetGateStates) => {}
@@ -210,7 +211,7 @@ mod tests {
                 if express >> class & 1 == 1 {
                     return (at..at + busy).all(|at| is_open(at, class));
                 }
-                // Until the hold that is next, and no longer than the frame.
+                // Until the next hold, and no longer than the frame.
                 let until = (at..at + busy).find(|&at| is_held(at)).unwrap_or(at + busy);
                 !is_requested(at) && (at..until).all(|at| is_open(at, class))
             };

@@ -1,5 +1,5 @@
-//! HPCC (Li et al., SIGCOMM 2019): each acknowledgement brings back what every egress port on the way said of itself,
-//! and the sender sets its rate so that the busiest of them is used to a target share.
+//! HPCC (Li et al., SIGCOMM 2019): each acknowledgement carries the telemetry of every egress port of the path. The
+//! sender sets its rate so that the busiest link has a target utilisation.
 
 use crate::control_state::ControlState;
 use crate::describe::Default::Value;
@@ -9,22 +9,22 @@ use crate::settings::{self, ParameterError, require};
 use crate::telemetry::Hop;
 use units::{Rate, Time};
 
-/// The parameters of HPCC beside those of its transport; [`MECHANISM`] says what each is for.
+/// The parameters of HPCC beside those of its transport; [`MECHANISM`] describes each.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HpccParameters {
     /// T, the round trip without queues; `None` for that of the flow's path.
     pub base_rtt: Option<Time>,
-    /// Eta, the share of a link that is to be used, above 0, up to 1.
+    /// Eta, the target utilisation of a link, above 0, up to 1.
     pub target_utilisation: f64,
-    /// Additive increases in a row after which the rate follows the measurement whatever it says.
+    /// Consecutive additive increases after which the rate follows the sample unconditionally.
     pub max_stage: u32,
     /// W_AI over T.
     pub additive_increase: Rate,
     /// Whether acknowledgements within a round trip change the rate too.
     pub fast_reaction: bool,
-    /// The rate never falls below this.
+    /// Lower bound of the rate.
     pub min_rate: Rate,
-    /// What telemetry takes in each data frame and each acknowledgement.
+    /// Bytes of telemetry in each data frame and each acknowledgement.
     pub telemetry_bytes: u16,
 }
 
@@ -42,7 +42,7 @@ impl Default for HpccParameters {
     }
 }
 
-/// HPCC as users meet it: the parameters of [`crate::roce::MECHANISM`] hold for it too, but for `ack_every`.
+/// Description of HPCC; includes the parameters of [`crate::roce::MECHANISM`] except `ack_every`.
 pub const MECHANISM: Mechanism = Mechanism {
     kind: "hpcc",
     family: Family::Transport,
@@ -155,30 +155,30 @@ impl ControlSettings for HpccParameters {
     }
 }
 
-/// The rate and window of one flow.
+/// Rate and window of one flow.
 #[derive(Clone, Debug)]
 pub struct Hpcc(Box<Control>);
 
-/// Behind a pointer, since it is larger than other controls.
+/// Boxed, since it is larger than other controls.
 #[derive(Clone, Debug)]
 struct Control {
     rate: Rate,
-    /// The rate that the round trip began with (W^c over T).
+    /// Rate at the start of the round trip (W^c over T).
     reference: Rate,
     limit: Rate,
     base_rtt: Time,
-    /// U, the moving average of what is on its way over what the busiest link holds.
+    /// U, the moving average of bytes in flight over the capacity of the busiest link.
     utilisation: f64,
-    /// Additive increases in a row.
+    /// Consecutive additive increases.
     stage: u32,
     rounds: Rounds,
-    /// What the last acknowledgement brought.
+    /// Telemetry of the last acknowledgement.
     hops: Vec<Hop>,
 }
 
 impl Control {
-    /// Keeps what `hops` say for the next time. Whether they continue what was kept: the same number of ports, and none
-    /// whose clock or count went back, as with another path.
+    /// Stores `hops` if they do not continue the stored ones. They continue them if their number is equal and no clock
+    /// or count decreased, as it would on another path. Returns true if they do.
     fn keep(&mut self, hops: &[Hop]) -> bool {
         let continues = self.hops.len() == hops.len()
             && self.hops.iter().zip(hops).all(|(old, new)| old.at <= new.at && old.sent_bytes <= new.sent_bytes);
@@ -189,8 +189,8 @@ impl Control {
         continues
     }
 
-    /// The utilisation with what `hops` say since the last time (HPCC, algorithm 1: MeasureInflight); `None` where
-    /// they do not continue what was said then.
+    /// Updates and returns the utilisation (HPCC, algorithm 1: MeasureInflight); `None` if `hops` do not continue the
+    /// stored ones.
     fn measure(&mut self, hops: &[Hop]) -> Option<f64> {
         if !self.keep(hops) {
             return None;
@@ -202,6 +202,7 @@ impl Control {
             if between > Time::ZERO {
                 let link_bps = new.rate.as_bps() as f64;
                 let sent_bps = (new.sent_bytes - old.sent_bytes) as f64 * 8e12 / between.as_ps() as f64;
+                // HPCC, algorithm 1: a short burst at one of the samples does not count.
                 let queue_bits = old.queue_bytes.min(new.queue_bytes) as f64 * 8.0;
                 let used = sent_bps / link_bps + queue_bits * 1e12 / (link_bps * rtt_ps);
                 if used > busiest {
@@ -215,7 +216,7 @@ impl Control {
         Some(self.utilisation)
     }
 
-    /// The rate after a measurement (HPCC, algorithm 1: ComputeWind); with `whole` a round trip is over.
+    /// Sets the rate after a sample (HPCC, algorithm 1: ComputeWind); `whole` marks the end of a round trip.
     fn react(&mut self, parameters: &HpccParameters, utilisation: f64, whole: bool) {
         let load = utilisation / parameters.target_utilisation;
         let (base, stage) = if load >= 1.0 || self.stage >= parameters.max_stage {
@@ -237,7 +238,7 @@ impl RateController for Hpcc {
 
     fn new(parameters: &HpccParameters, limits: FlowLimits) -> Self {
         let FlowLimits { most: limit, round_trip, .. } = limits;
-        // A flow without a path sends nothing that comes back.
+        // A flow without a path receives no acknowledgement: any round trip above zero works.
         let base_rtt = parameters.base_rtt.unwrap_or(round_trip).max(Time::from_ns(1));
         let (utilisation, stage, rounds) = (1.0, 0, Rounds::default());
         let (rate, reference) = (limit, limit);
@@ -255,7 +256,7 @@ impl RateController for Hpcc {
 
     #[inline]
     fn window_bytes(&self) -> u64 {
-        // 64 bits hold the product for any port and round trip below 1.8 s at 1 Tbps; beyond, the window is no bound.
+        // The product fits 64 bits for any port and round trip below 1.8 s at 1 Tbps; beyond, the window is no bound.
         let bits_us = self.0.rate.as_bps().saturating_mul(self.0.base_rtt.as_ps() / 1000);
         (bits_us / 8_000_000_000).max(1)
     }
@@ -267,6 +268,7 @@ impl RateController for Hpcc {
         }
         let whole = control.rounds.ends(&ack);
         if !control.rounds.has_begun() {
+            // The first acknowledgement has no earlier telemetry to compare with.
             control.keep(ack.hops);
         } else if (whole || parameters.fast_reaction)
             && let Some(utilisation) = control.measure(ack.hops)

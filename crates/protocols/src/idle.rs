@@ -1,12 +1,12 @@
-//! Parameters that act only beside a value of another: beside a different one they would change nothing, so scenarios
-//! that write them are refused.
+//! Parameters that only act together with a certain value of another parameter. Scenarios that set them without effect
+//! are refused.
 
 use crate::datagram::{Arrival, DatagramParameters};
 use crate::roce::RoceParameters;
 use crate::tcp::{CongestionControl, Ecn, TcpParameters};
 use crate::transport::TransportParameters;
 
-/// The setting that `key` requires, where it is not in force; `None` where the key acts.
+/// The setting that `key` requires, if it is not in force; `None` if the key has an effect.
 pub(crate) fn needs(transport: &TransportParameters, key: &str) -> Option<&'static str> {
     match transport {
         TransportParameters::Datagram(parameters) => of_datagram(parameters, key),
@@ -38,7 +38,7 @@ fn of_tcp(parameters: &TcpParameters, key: &str) -> Option<&'static str> {
         "rto" | "fast_retransmit" | "dupack_threshold" if !parameters.retransmissions => Some("retransmissions = true"),
         _ if measured && !parameters.retransmissions => Some("retransmissions = true"),
         _ if measured && parameters.fixed_rto.is_some() => Some("rto = \"measured\""),
-        // With SACK it also says what is lost after a timeout.
+        // With SACK it also detects losses after a timeout.
         "dupack_threshold" if !parameters.fast_retransmit && !parameters.sack => Some("fast_retransmit = true"),
         "delayed_ack_timeout" if !parameters.delayed_ack => Some("delayed_ack = true"),
         _ => None,

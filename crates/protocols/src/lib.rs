@@ -1,10 +1,8 @@
-//! The mechanisms of lossless Ethernet as plain state machines: no clock, no sockets, no random source
-//! that they were not handed. A simulator drives them in simulated time; a driver on a real network
-//! could drive the very same code.
+//! Mechanisms of lossless Ethernet as plain state machines without clock, sockets or random source of their own. A
+//! simulator drives them in simulated time; a driver on a real network could use them unchanged.
 //!
-//! Each mechanism is a folder or file of its own; [`endpoint`] holds the contracts by which hosts drive
-//! transports, [`frame`] what travels, [`describe`] how a mechanism tells its parameters, their defaults
-//! and their sources.
+//! Each mechanism is a folder or file. [`endpoint`] holds the interfaces between hosts and transports, [`frame`] the
+//! frame, and [`describe`] the descriptions of mechanisms with their parameters, defaults and sources.
 
 pub mod bounce_reaction;
 pub mod cbfc;

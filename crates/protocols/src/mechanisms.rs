@@ -1,4 +1,4 @@
-//! Every mechanism, once: what `mechanisms` prints, and what the documentation and the keys of a scenario are held to.
+//! List of all mechanisms: for the command `mechanisms`, the documentation, and the keys of scenarios.
 
 use crate::describe::Mechanism;
 use crate::{
@@ -6,7 +6,7 @@ use crate::{
     qcn, scheduler, shaping, shared_buffer, tagger, transport, trim, watchdog,
 };
 
-/// In the order in which a frame meets them.
+/// All mechanisms, in the order in which a frame meets them.
 pub fn all() -> impl Iterator<Item = &'static Mechanism> {
     [
         &shared_buffer::MECHANISM,

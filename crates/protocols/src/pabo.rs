@@ -1,16 +1,16 @@
-//! PABO: a packet that meets a congested port turns around and waits in the buffers that it came through.
+//! PABO: a packet that meets a congested port bounces back and waits in upstream buffers.
 //!
-//! Per packet: how often it was bounced (`bounces`, never decreases), how far it is from the furthest switch that
-//! it has reached (`distance`), and the most that this was (`max_distance`). A switch that would queue the packet
-//! asks for the utilisation of the sub-queue that the packet would enter, draws, and either lets it go on or sends
-//! it back towards its source, where it goes ahead of packets that were never bounced.
+//! Each packet counts its bounces (`bounces`, never decreases), its distance from the furthest switch that it has
+//! reached (`distance`), and the maximum of that (`max_distance`). A switch that would queue the packet computes the
+//! utilisation of its sub-queue, draws a random number, and either queues the packet or bounces it towards its source.
+//! Bounced packets are served before others.
 
 use crate::describe::Default::{Absent, Value};
 use crate::describe::{Family, Mechanism, Parameter};
 use crate::frame::Frame;
 use units::random::Stream;
 
-/// PABO as users meet it.
+/// Description of PABO.
 pub const MECHANISM: Mechanism = Mechanism {
     kind: "bounce",
     family: Family::Overload,
@@ -62,40 +62,40 @@ pub const MECHANISM: Mechanism = Mechanism {
     ],
 };
 
-/// The way back.
+/// Route of a bounced packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Return {
-    /// By the port at which the packet arrived on its way forwards.
+    /// By the port at which the packet arrived on its forward path.
     #[default]
     ArrivalPort,
     /// By the switch's own route to the packet's source.
     SourceLookup,
 }
 
-/// How full a port is.
+/// Utilisation of a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Utilisation {
-    /// As the sub-queue that the packet would enter.
+    /// That of the sub-queue that the packet would enter.
     #[default]
     SubQueue,
-    /// As the fuller of its two sub-queues.
+    /// That of the fuller of its two sub-queues.
     Fuller,
 }
 
-/// What a switch that bounces goes by.
+/// Parameters of a switch that bounces.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BounceParameters {
-    /// Utilisation up to which nothing bounces, 0 to 1.
+    /// Utilisation up to which no packet bounces, 0 to 1.
     pub theta: f64,
-    /// Steepness, at least 0.
+    /// Steepness of the bounce probability, at least 0.
     pub lambda: f64,
-    /// The way back.
+    /// Route of a bounced packet.
     pub back: Return,
-    /// What theta is compared with.
+    /// Utilisation that is compared with theta.
     pub utilisation: Utilisation,
-    /// Bounces of a packet after which it bounces no more, at least 1.
+    /// Maximum bounces per packet, at least 1.
     pub limit: Option<u8>,
-    /// The classes that bounce, a bit each.
+    /// Bitmask of the classes that bounce.
     pub classes: u8,
 }
 
@@ -112,7 +112,7 @@ impl Default for BounceParameters {
     }
 }
 
-/// The bounce decision (PABO, eq. 4), with what depends on the packet's bounces computed once.
+/// The bounce decision (PABO, eq. 4), with the terms that depend only on the packet's bounces computed in advance.
 #[derive(Clone, Debug)]
 pub struct BounceFunction {
     theta: f64,
@@ -122,7 +122,7 @@ pub struct BounceFunction {
 }
 
 impl BounceFunction {
-    /// The function of `theta` (clamped to 0..=1) and `lambda` (at least 0, and finite).
+    /// Makes the function of `theta` (clamped to 0..=1) and `lambda` (at least 0, and finite).
     pub fn new(theta: f64, lambda: f64) -> Self {
         let (theta, lambda) = (theta.clamp(0.0, 1.0), lambda.clamp(0.0, f64::MAX));
         let mut denominators = Box::new([0.0; 256]);
@@ -132,10 +132,9 @@ impl BounceFunction {
         BounceFunction { theta, lambda, denominators }
     }
 
-    /// The probability that a packet bounces that would enter a sub-queue of this utilisation, and was bounced
-    /// `bounces` times before: 0 up to theta, 1 when full, and between them
-    /// `(exp(lambda (theta - u) / (n + 1)) - 1) / (exp(lambda (theta - 1) / (n + 1)) - 1)`; as lambda goes to 0,
-    /// or n to infinity, that is the straight line from (theta, 0) to (1, 1).
+    /// Bounce probability of a packet that was bounced `bounces` times and would enter a sub-queue of this utilisation:
+    /// 0 up to theta, 1 when full, and between them `(exp(lambda (theta - u) / (n + 1)) - 1) / (exp(lambda (theta - 1)
+    /// / (n + 1)) - 1)`. As lambda goes to 0, or n to infinity, this is the straight line from (theta, 0) to (1, 1).
     pub fn probability(&self, utilisation: f64, bounces: u8) -> f64 {
         if utilisation >= 1.0 {
             return 1.0;
@@ -150,7 +149,7 @@ impl BounceFunction {
         libm::expm1(self.lambda * (self.theta - utilisation) / (f64::from(bounces) + 1.0)) / denominator
     }
 
-    /// Draws whether a packet bounces that would enter a sub-queue holding `held` of `capacity`.
+    /// Draws whether a packet bounces that would enter a sub-queue with `held` of `capacity`.
     #[inline]
     pub fn bounces(&self, held: u64, capacity: u64, bounces: u8, random: &mut Stream) -> bool {
         if held >= capacity {
@@ -161,7 +160,7 @@ impl BounceFunction {
     }
 }
 
-/// A packet turns around: one bounce more, one switch further from where it got to.
+/// Updates the counters of a packet that bounces back by one switch.
 #[inline]
 pub fn turn_back(frame: &mut Frame) {
     frame.bounces = frame.bounces.saturating_add(1);
@@ -169,7 +168,7 @@ pub fn turn_back(frame: &mut Frame) {
     frame.max_distance = frame.max_distance.max(frame.distance);
 }
 
-/// A packet goes on towards its destination.
+/// Updates the counters of a packet that is forwarded towards its destination.
 #[inline]
 pub fn go_on(frame: &mut Frame) {
     frame.distance = frame.distance.saturating_sub(1);
@@ -183,7 +182,7 @@ mod tests {
         assert!((ours - expected).abs() <= tolerance, "{ours} is not {expected}");
     }
 
-    /// theta 0.8, lambda 50, computed by hand for packets bounced never, once and twice.
+    /// theta 0.8, lambda 50, computed by hand for packets with zero, one and two bounces.
     #[test]
     fn agrees_with_values_computed_by_hand() {
         let function = BounceFunction::new(0.8, 50.0);
@@ -195,7 +194,7 @@ mod tests {
         }
     }
 
-    /// Equations 2 and 3, `alpha P_b^-u + beta`, say the same as equation 4.
+    /// Equations 2 and 3, `alpha P_b^-u + beta`, are equivalent to equation 4.
     #[test]
     fn agrees_with_the_form_with_two_constants() {
         for (theta, lambda) in [(0.5, 5.0), (0.5, 15.0), (0.8, 50.0), (0.0, 1.0)] {
@@ -266,7 +265,7 @@ mod tests {
         close(hits, function.probability(0.82, 0), 0.005);
     }
 
-    /// Any walk of bounces and steps forwards keeps distance <= greatest distance <= bounces.
+    /// Any walk of bounces and forward steps keeps distance <= greatest distance <= bounces.
     #[test]
     fn counters_agree_on_any_walk() {
         let mut random = Stream::new(9, 0, 0);

@@ -1,4 +1,4 @@
-//! Fabrics where only some switches take part in flow control: what every kind of it may be told of that.
+//! Parameters of flow control that is enabled at some switches only.
 
 use crate::describe::Default::Value;
 use crate::describe::Parameter;

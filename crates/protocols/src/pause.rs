@@ -1,19 +1,19 @@
-//! The clockwork that 802.3x PAUSE and 802.1Qbb PFC share: who is told to stop, and who stops.
+//! State machines of 802.3x PAUSE and 802.1Qbb PFC: the ingress account that sends pauses and the port that obeys them.
 //!
 //! ```text
-//!  ingress account > XOFF  --- pause(quanta) ---->  PauseState: blocked from (heard + reaction)
-//!          |  renewed at half the quanta            until the quanta expire, which count from when it was heard ...
-//!  account <= XON          --- pause(0) --------->  ... or the resume takes effect
+//!  ingress account > XOFF  --- pause(quanta) ---->  PauseState: blocked from (reception + reaction)
+//!          |  renewed at half the quanta            until the quanta expire, counted from reception,
+//!  account <= XON          --- pause(0) --------->  or until the resume takes effect
 //! ```
 //!
-//! PAUSE is PFC with one account per port and all classes stopped together.
+//! PAUSE is PFC with one account per port and all classes paused together.
 
 use crate::describe::Default::{Required, Value};
 use crate::describe::{Family, Mechanism, Parameter};
 use crate::partial::{EXCEPT, TIERS};
 use units::{Rate, Time};
 
-/// 802.1Qbb PFC as users meet it.
+/// Description of 802.1Qbb PFC.
 pub const PFC: Mechanism = Mechanism {
     kind: "pfc",
     family: Family::FlowControl,
@@ -22,7 +22,7 @@ pub const PFC: Mechanism = Mechanism {
     parameters: &[PRIORITIES, XOFF, XON, HEADROOM, QUANTA, REACTION, EXCEPT, TIERS],
 };
 
-/// 802.3x PAUSE as users meet it.
+/// Description of 802.3x PAUSE.
 pub const PAUSE: Mechanism = Mechanism {
     kind: "pause",
     family: Family::FlowControl,
@@ -31,7 +31,7 @@ pub const PAUSE: Mechanism = Mechanism {
     parameters: &[XOFF, XON, HEADROOM, QUANTA, REACTION, EXCEPT, TIERS],
 };
 
-/// PFC and credits choose their classes alike.
+/// Shared by PFC and credits.
 pub(crate) const PRIORITIES: Parameter = Parameter {
     key: "priorities",
     default: Required,
@@ -73,27 +73,26 @@ pub(crate) const REACTION: Parameter = Parameter {
     source: "IEEE 802.3 annex 31B.3.7: by rate, what it allows at most",
 };
 
-/// How long `quanta` units of 512 bit times last on a link of `rate`.
+/// Duration of `quanta` units of 512 bit times on a link of `rate`.
 pub fn quanta_time(quanta: u16, rate: Rate) -> Time {
     rate.serialise(u64::from(quanta) * 64)
 }
 
-/// What one ingress account, a (port, class) or for 802.3x a port, remembers. Bytes leave when a frame's
-/// transmission starts.
+/// One ingress account: of a (port, class), or of a port under 802.3x. Bytes leave when a frame's transmission starts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct IngressAccount {
-    /// Bytes that wait in the switch; no switch has 4 GiB of buffer.
+    /// Bytes that wait in the switch. 32 bits suffice: no switch has 4 GiB of buffer.
     pub bytes: u32,
-    /// How many of them count against the account's headroom instead of the shared buffer.
+    /// Bytes of these that count against the account's headroom instead of the shared buffer.
     pub headroom_bytes: u32,
-    /// The most that it ever was.
+    /// Maximum of `headroom_bytes` so far.
     pub headroom_max_bytes: u32,
-    /// Whether the neighbour has been told to stop.
+    /// Whether the neighbour is paused.
     pub paused: bool,
 }
 
 impl IngressAccount {
-    /// After bytes came: whether XOFF must be sent now.
+    /// Updates the state after bytes were added. Returns true if XOFF must be sent now.
     #[inline]
     pub fn must_pause(&mut self, xoff_bytes: u64) -> bool {
         let now = !self.paused && u64::from(self.bytes) > xoff_bytes;
@@ -101,9 +100,9 @@ impl IngressAccount {
         now
     }
 
-    /// After bytes left: whether XON must be sent now. Not while some of them occupy headroom: a dynamic
-    /// threshold may rise past them, and the next pause needs the whole headroom. An empty account always
-    /// resumes, so that a threshold that shrank to nothing cannot block for ever.
+    /// Updates the state after bytes were removed. Returns true if XON must be sent now. There is no XON while bytes
+    /// occupy headroom: a dynamic threshold may rise above the account, and the next pause needs the whole headroom. An
+    /// empty account always resumes, so that a threshold of zero cannot block forever.
     #[inline]
     pub fn may_resume(&mut self, xon_bytes: u64) -> bool {
         let drained = u64::from(self.bytes) <= xon_bytes && self.headroom_bytes == 0;
@@ -113,59 +112,58 @@ impl IngressAccount {
     }
 }
 
-/// A pause or resume that was heard and has not taken effect yet.
+/// A received pause or resume that has not taken effect yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Heard {
     effect: Time,
     classes: u8,
-    /// `None` resumes.
+    /// `None` for a resume.
     until: Option<Time>,
 }
 
-/// What an egress port that obeys remembers: from when to when each class is stopped. Nothing at a port that was never
-/// told to stop: a large fabric has hundreds of thousands of them.
+/// Pause state of an egress port, per class. `None` until the first pause: a large fabric has hundreds of thousands of
+/// ports.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PauseState(Option<Box<Told>>);
 
-/// The same at a port that was.
+/// State of a port that has received a pause.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Told {
-    /// Classes with a stop in force.
+    /// Bitmask of paused classes.
     stopped: u8,
-    /// In order of effect; a handful at most, those of one reaction time.
+    /// In order of effect. At most a handful: those of one reaction time.
     pending: Vec<Heard>,
     stops: Stops,
 }
 
-/// The stops of a port, by class.
+/// Pauses of a port, per class.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Stops {
     from: [Time; 8],
     until: [Time; 8],
-    /// Start of the last uninterrupted time in which the class was stopped: one stop, or several without a gap.
+    /// Start of the last uninterrupted pause: one pause, or several without a gap.
     stopped_from: [Time; 8],
-    /// End of the last stop that has ended.
+    /// End of the last pause that has ended.
     ended_at: [Time; 8],
-    /// End of the stop before `stopped_from`: the class was free from then until `stopped_from`.
+    /// End of the pause before `stopped_from`: the class was free from then until `stopped_from`.
     free_from: [Time; 8],
-    /// Time spent stopped, ended stops only.
+    /// Paused time, ended pauses only.
     ended: [Time; 8],
-    /// Start of the last time in which some class was stopped, and the length of those that have ended.
+    /// Start of the last time in which any class was paused, and the total length of those that have ended.
     port_from: Time,
     port_ended: Time,
-    /// The longest stop that has ended.
+    /// Longest pause that has ended.
     longest: Time,
     begun: u64,
     resumed: u64,
-    /// Stops that ended because their time ran out.
+    /// Pauses that expired.
     expiries: u64,
 }
 
 impl PauseState {
-    /// A pause (`span` positive) or resume (`span` zero) for the `classes` whose bits are set is heard at
-    /// `now`; it takes effect `reaction` later, which is the same for every call. The span counts from `now` (IEEE
-    /// 802.3, annex 31B.3.3: the timer is set when the frame is received), so what is no longer than the reaction stops
-    /// nobody.
+    /// Receives a pause (`span` positive) or resume (`span` zero) at `now`, for the `classes` of a bitmask. It takes
+    /// effect after `reaction`, which must be equal in all calls. The span counts from `now` (IEEE 802.3, annex
+    /// 31B.3.3: the timer is set when the frame is received), so a span no longer than the reaction pauses nothing.
     pub fn on_pause(&mut self, now: Time, classes: u8, span: Time, reaction: Time) {
         let told = self.0.get_or_insert_default();
         told.settle(now);
@@ -173,7 +171,7 @@ impl PauseState {
         told.pending.push(Heard { effect: now.saturating_add(reaction), classes, until });
     }
 
-    /// The classes that may not start a frame at `now`, a bit each.
+    /// Bitmask of the classes that may not start a frame at `now`.
     #[inline]
     pub fn blocked(&mut self, now: Time) -> u8 {
         let Some(told) = &mut self.0 else { return 0 };
@@ -183,14 +181,13 @@ impl PauseState {
         told.stopped
     }
 
-    /// Whether no stop is in force or on its way into effect, as of the last call with a time.
+    /// Whether no pause is in force or pending, as of the last call with a time.
     #[inline]
     pub fn is_clear(&self) -> bool {
         self.0.as_ref().is_none_or(|told| told.is_clear())
     }
 
-    /// When to ask again whether one of the `classes` that are blocked at `now` may send, if nothing more
-    /// is heard.
+    /// Time of the next change for the `classes` that are blocked, if no further frame is received.
     pub fn ask_again_at(&self, classes: u8) -> Time {
         let Some(Told { stopped, pending, stops }) = self.0.as_deref() else { return Time::MAX };
         let expiry = (0..8).filter(|&class| stopped & classes & 1 << class != 0).map(|class| stops.until[class]).min();
@@ -198,9 +195,9 @@ impl PauseState {
         expiry.unwrap_or(Time::MAX).min(change.unwrap_or(Time::MAX))
     }
 
-    /// The earliest instant from `from` on at which `class` was not stopped, as of the last call with a time;
-    /// [`Time::MAX`] if it is stopped and was not free between `from` and its last stop. Remembers one stop: before
-    /// that, the class counts as stopped.
+    /// Earliest instant at or after `from` at which `class` was free, as of the last call with a time; [`Time::MAX`] if
+    /// it is paused and was not free between `from` and its last pause. Only the last pause and the gap before it are
+    /// stored: before that, the class counts as paused.
     pub fn free_at(&self, class: u8, from: Time) -> Time {
         let Some(Told { stopped, stops, .. }) = self.0.as_deref() else { return from };
         let index = usize::from(class);
@@ -218,29 +215,29 @@ impl PauseState {
         }
     }
 
-    /// End of the last stop of `class` that has ended, as of the last call with a time; zero if there was none.
+    /// End of the last pause of `class` that has ended, as of the last call with a time; zero if there was none.
     pub fn ended_at(&self, class: u8) -> Time {
         self.0.as_ref().map_or(Time::ZERO, |told| told.stops.ended_at[usize::from(class)])
     }
 
-    /// Since when `class` is stopped, as of the last call with a time; `None` if it may send.
+    /// Start of the present pause of `class`, as of the last call with a time; `None` if it may send.
     pub fn stopped_since(&self, class: u8) -> Option<Time> {
         self.0.as_ref()?.stopped_since(class)
     }
 
-    /// Since when `class` is stopped at `now`; `None` if it may send.
+    /// Start of the pause of `class` in force at `now`; `None` if it may send.
     pub fn stopped_since_at(&self, now: Time, class: u8) -> Option<Time> {
         self.0.as_ref().filter(|told| !told.is_clear())?.settled(now).stopped_since(class)
     }
 
-    /// Time that all classes together have spent stopped up to `now`.
+    /// Sum over all classes of the paused time up to `now`.
     pub fn total_stopped(&self, now: Time) -> Time {
         let Some(told) = &self.0 else { return Time::ZERO };
         let then = told.settled(now);
         (0..8).map(|class| then.time(now, class)).sum()
     }
 
-    /// Time up to `now` in which at least one class was stopped: at most `now`.
+    /// Time up to `now` in which at least one class was paused.
     pub fn port_stopped_time(&self, now: Time) -> Time {
         let Some(told) = &self.0 else { return Time::ZERO };
         let Told { stopped, stops, .. } = told.settled(now);
@@ -248,20 +245,19 @@ impl PauseState {
         stops.port_ended + running
     }
 
-    /// How many stops there were, how many a resume ended, how many their time, and how many are in force
-    /// at `now`.
+    /// Numbers of pauses begun, ended by a resume, expired, and in force at `now`.
     pub fn counts(&self, now: Time) -> (u64, u64, u64, u64) {
         let Some(told) = &self.0 else { return (0, 0, 0, 0) };
         let Told { stopped, stops, .. } = told.settled(now);
         (stops.begun, stops.resumed, stops.expiries, u64::from(stopped.count_ones()))
     }
 
-    /// Time that `class` has spent stopped up to `now`.
+    /// Paused time of `class` up to `now`.
     pub fn stopped_time(&self, now: Time, class: u8) -> Time {
         self.0.as_ref().map_or(Time::ZERO, |told| told.settled(now).time(now, class))
     }
 
-    /// The longest stop of any class up to `now`.
+    /// Longest pause of any class up to `now`.
     pub fn longest_stop(&self, now: Time) -> Time {
         let Some(told) = &self.0 else { return Time::ZERO };
         let then = told.settled(now);
@@ -279,11 +275,12 @@ impl Told {
         (self.stopped & 1 << class != 0).then(|| self.stops.from[usize::from(class)])
     }
 
-    /// Brings into effect what was heard early enough, and ends the stops whose time is over.
+    /// Applies pending pauses and resumes up to `now`, and ends expired pauses.
     fn settle(&mut self, now: Time) {
         let Told { stopped, pending, stops } = self;
         while let Some(&Heard { effect, classes, until }) = pending.first().filter(|heard| heard.effect <= now) {
             pending.remove(0);
+            // Pauses that expired before this command must count as expired, not as resumed or renewed.
             stops.expire(stopped, effect);
             for class in (0..8).filter(|class| classes & 1 << class != 0) {
                 let running = *stopped & 1 << class != 0;
@@ -302,7 +299,7 @@ impl Told {
                         *stopped |= 1 << class;
                         stops.until[class] = until;
                     }
-                    // It ran out before it was obeyed, and so did what it renews.
+                    // It expired within the reaction time, and it replaced the pause in force.
                     Some(_) if running => {
                         stops.expiries += 1;
                         stops.end(stopped, class, effect);
@@ -314,14 +311,14 @@ impl Told {
         stops.expire(stopped, now);
     }
 
-    /// As it is at `now`: a port that has nothing to send does not ask, and what it heard may wait to take effect.
+    /// Copy of the state at `now`. Idle ports do not call [`Told::settle`], so received pauses may still be pending.
     fn settled(&self, now: Time) -> Told {
         let mut then = self.clone();
         then.settle(now);
         then
     }
 
-    /// Time that `class` has spent stopped, once all up to `now` is settled.
+    /// Paused time of `class`, in a state settled up to `now`.
     fn time(&self, now: Time, class: u8) -> Time {
         let running = self.stopped_since(class).map_or(Time::ZERO, |from| now.saturating_sub(from));
         self.stops.ended[usize::from(class)] + running
@@ -329,7 +326,7 @@ impl Told {
 }
 
 impl Stops {
-    /// Ends the stops of `stopped` classes whose time is over.
+    /// Ends the pauses of `stopped` classes that have expired.
     fn expire(&mut self, stopped: &mut u8, now: Time) {
         for class in 0..8 {
             if *stopped & 1 << class != 0 && self.until[class] <= now {
@@ -342,6 +339,7 @@ impl Stops {
     fn begin(&mut self, class: usize, at: Time) {
         self.begun += 1;
         self.from[class] = at;
+        // A pause without a gap extends the last uninterrupted one.
         if self.ended_at[class] != at {
             (self.free_from[class], self.stopped_from[class]) = (self.ended_at[class], at);
         }
@@ -351,7 +349,7 @@ impl Stops {
         *stopped &= !(1 << class);
         self.ended_at[class] = at;
         if *stopped == 0 {
-            // Of classes whose time ran out between two calls, the last in number may not be the last in time.
+            // Several classes may have expired since the last call: the last by number need not be the last by time.
             let last = self.ended_at.iter().copied().fold(at, Time::max);
             self.port_ended += last.saturating_sub(self.port_from);
         }
@@ -372,7 +370,7 @@ mod tests {
         state.on_pause(Time::from_ns(now_ns), classes, Time::from_ns(span_ns), Time::from_ns(REACTION_NS));
     }
 
-    /// Classes that are stopped at the same time count once for the port, also where stops run out of order.
+    /// A port is paused while at least one class is, also if pauses expire out of order.
     #[test]
     fn a_port_is_stopped_while_any_class_is() {
         let mut random = Stream::new(4, 0, 0);
@@ -387,7 +385,7 @@ mod tests {
                 }
                 for _ in 0..random.below(150) {
                     let at = Time::from_ns(now_ns);
-                    // Asked of copies: settling every nanosecond would hide what runs out between calls.
+                    // On copies: settling every nanosecond would hide pauses that expire between calls.
                     let any = (0..8).any(|class| classes[class].clone().blocked(at) != 0);
                     (now_ns, stopped_ns) = (now_ns + 1, stopped_ns + u64::from(any));
                 }
@@ -415,8 +413,7 @@ mod tests {
         );
     }
 
-    /// Quanta count from the reception of the frame (IEEE 802.3, annex 31B): a pause as short as the reaction stops
-    /// nobody.
+    /// Quanta count from reception (IEEE 802.3, annex 31B): a pause as short as the reaction has no effect.
     // [PFC5] [PFC7]
     #[test]
     fn quanta_count_from_reception() {
@@ -427,14 +424,14 @@ mod tests {
         hear(&mut state, 300, 1, REACTION_NS + 1);
         assert_eq!([337, 338, 339].map(|ns| state.blocked(Time::from_ns(ns))), [0, 1, 0]);
         assert_eq!(state.counts(Time::from_ns(400)), (1, 0, 1, 0));
-        // The last call decides: a short one ends a long one early.
+        // The last pause decides: a short one ends a long one early.
         hear(&mut state, 500, 1, 1000);
         hear(&mut state, 600, 1, 10);
         assert_eq!([637, 638].map(|ns| state.blocked(Time::from_ns(ns))), [1, 0]);
         assert_eq!(state.counts(Time::from_ns(700)), (2, 0, 2, 0));
     }
 
-    /// A port that has nothing to send never asks whether it may: what it heard counts all the same.
+    /// An idle port, which never checks its state, still counts received pauses.
     #[test]
     fn what_an_idle_port_heard_counts() {
         let mut state = PauseState::default();
@@ -459,15 +456,14 @@ mod tests {
         assert_eq!(state.blocked(Time::from_ns(638)), 0b01);
         assert_eq!(state.blocked(Time::from_ns(1499)), 0b01);
         assert_eq!(state.blocked(Time::from_ns(1500)), 0);
-        // A resume waits for the reaction time too: one within that of its pause leaves a short stop.
+        // A resume waits for the reaction time too: a resume right after its pause leaves a short pause.
         hear(&mut state, 2000, 0b1, 1000);
         hear(&mut state, 2010, 0b1, 0);
         assert_eq!([2037, 2038, 2047, 2048].map(|ns| state.blocked(Time::from_ns(ns))), [0, 1, 1, 0]);
         assert_eq!(state.counts(Time::from_ns(2100)), (3, 2, 1, 0));
     }
 
-    /// Against the instants at which the class was free, nanosecond by nanosecond, back to the gap before the last
-    /// stop.
+    /// Against a list of free instants, nanosecond by nanosecond, back to the gap before the last pause.
     #[test]
     fn a_class_is_free_from_the_end_of_its_last_stop_or_in_the_gap_before_it() {
         for seed in 0..200 {
@@ -481,7 +477,7 @@ mod tests {
                 }
                 stopped_at.push(state.blocked(Time::from_ns(now)) != 0);
                 let from = stream.below(now + 1);
-                // Backwards: the present state, the last stop, and the gap before it.
+                // Backwards: the present state, the last pause, and the gap before it.
                 let mut first = now + 1;
                 let mut at = now as usize;
                 while at > 0 && !stopped_at[at] {
@@ -502,14 +498,14 @@ mod tests {
         }
     }
 
-    /// Against a model that lists, per class, every effective interval, nanosecond by nanosecond.
+    /// Against a list of the effective intervals of a class, nanosecond by nanosecond.
     // [PFC5] [PFC6] [PFC7]
     #[test]
     fn agrees_with_a_list_of_commands() {
         for seed in 0..200 {
             let mut stream = Stream::new(seed, 0, 0);
             let mut state = PauseState::default();
-            // (effective at, end) in order of hearing: the latest command in effect decides.
+            // (effective at, end) in order of reception: the latest command in effect decides.
             let mut commands: Vec<(u64, u64)> = Vec::new();
             let mut next_command = stream.below(50);
             for now in 0..3_000u64 {

@@ -1,11 +1,11 @@
-//! Phantom queues (HULL): a counter beside each port, of what would wait if its link were a little slower. Marks come
-//! before the link is full and before a queue forms, and a little bandwidth is given up for that.
+//! Phantom queues (HULL): a counter per port that simulates a queue at a slightly slower link. Marks occur before the
+//! link is full and before a queue forms, at the price of a little bandwidth.
 
 use crate::describe::Default::{Required, Value};
 use crate::describe::{Family, Mechanism, Parameter};
 use units::{Rate, Time};
 
-/// Phantom queues as users meet them.
+/// Description of phantom queues.
 pub const MECHANISM: Mechanism = Mechanism {
     kind: "phantom",
     family: Family::Marking,
@@ -29,17 +29,17 @@ pub const MECHANISM: Mechanism = Mechanism {
     ],
 };
 
-/// What phantom queues go by.
+/// Parameters of phantom queues.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PhantomParameters {
-    /// Share of the link's rate, above 0, below 1.
+    /// Drain rate as a share of the link's rate, above 0, below 1.
     pub drain: f64,
-    /// Above this frames are marked.
+    /// Marking threshold in bytes.
     pub threshold_bytes: u64,
 }
 
 impl PhantomParameters {
-    /// The rate at which the phantom queue of a link drains.
+    /// Drain rate of the phantom queue of a link.
     fn drain_rate(&self, link: Rate) -> Rate {
         // One correctly rounded multiplication.
         Rate::from_bps((link.as_bps() as f64 * self.drain) as u64).unwrap_or(Rate::MIN)
@@ -51,25 +51,26 @@ impl PhantomParameters {
 pub struct PhantomQueue {
     rate: Rate,
     threshold: Time,
-    /// When it would be empty if nothing more came. What it holds is kept as the time that it takes to drain, so that
-    /// nothing is lost to rounding from one look to the next.
+    /// Time at which it would be empty without further frames. The length is stored as drain time, so that updates
+    /// need no rounding to bytes.
     empty_at: Time,
 }
 
 impl PhantomQueue {
-    /// That of a port of this rate, empty.
+    /// Makes the empty phantom queue of a port of rate `link`.
     pub fn new(parameters: &PhantomParameters, link: Rate) -> PhantomQueue {
         let rate = parameters.drain_rate(link);
         PhantomQueue { rate, threshold: rate.serialise(parameters.threshold_bytes), empty_at: Time::ZERO }
     }
 
-    /// A frame that takes `wire_bytes` starts to leave at `now`: whether it is marked, if it takes part in ECN.
+    /// Adds a frame of `wire_bytes` that starts to leave at `now`. Returns true if it is marked, provided it is
+    /// ECN-capable.
     pub fn pass(&mut self, now: Time, wire_bytes: u64) -> bool {
         self.empty_at = self.empty_at.max(now).saturating_add(self.rate.serialise(wire_bytes));
         self.empty_at - now > self.threshold
     }
 
-    /// What it holds at `now`.
+    /// Length in bytes at `now`.
     pub fn bytes(&self, now: Time) -> u64 {
         self.rate.bytes_in(self.empty_at.saturating_sub(now))
     }
@@ -84,8 +85,8 @@ mod tests {
         PhantomQueue::new(&PhantomParameters { drain, threshold_bytes }, Rate::from_gbps(10))
     }
 
-    /// Frames of 1000 bytes back to back at 10 Gbps, 800 ns each: 950 bytes drain meanwhile, so it grows by 50 a frame,
-    /// and the mark begins where with the frame there are more than 3010: 1000 + 50 n > 3010, after 41.
+    /// Frames of 1000 bytes back to back at 10 Gbps, 800 ns each: 950 bytes drain per frame, so the queue grows by 50.
+    /// Marks begin when it exceeds 3010 with the frame: 1000 + 50 n > 3010, after 41.
     #[test]
     fn at_line_rate_it_grows_by_what_is_given_up() {
         let mut phantom = queue(0.95, 3010);
@@ -97,7 +98,7 @@ mod tests {
         assert!((5949..=5950).contains(&held), "1000 + 99 x 50: {held}");
     }
 
-    /// At the rate of its drain or below it never holds more than a frame.
+    /// At or below its drain rate it never holds more than a frame.
     #[test]
     fn up_to_its_rate_it_marks_nothing() {
         let mut phantom = queue(0.5, 1000);
@@ -106,7 +107,7 @@ mod tests {
         assert_eq!(phantom.bytes(Time::from_ms(10)), 0);
     }
 
-    /// Against a fluid reckoning in whole bits over random arrivals.
+    /// Against a fluid model in whole bits, with random arrivals.
     #[test]
     fn it_is_a_queue_of_a_slower_link() {
         let mut random = Stream::new(4, 0, 0);

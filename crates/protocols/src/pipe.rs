@@ -1,5 +1,5 @@
-//! A test bench: one flow between two endpoints over a bottleneck with loss, duplication, reordering and
-//! marks. It watches the contract of [`crate::endpoint`] while it runs.
+//! Test bench: one flow between two endpoints over a bottleneck with loss, duplication, reordering and marks. It checks
+//! the rules of [`crate::endpoint`] during the run.
 
 use crate::bounce_reaction::Returns;
 use crate::endpoint::{Ctx, Offer, Receiver, Reply, Sender, SenderStatistics};
@@ -11,39 +11,39 @@ use std::collections::BinaryHeap;
 use units::random::Stream;
 use units::{Rate, Time, WIRE_OVERHEAD_BYTES};
 
-/// What lies between the two endpoints.
+/// The network between the two endpoints.
 #[derive(Clone, Debug)]
 pub(crate) struct Pipe {
-    /// The sender's port.
+    /// Rate of the sender's port.
     pub(crate) line: Rate,
-    /// The link behind it, with a queue before it.
+    /// Rate of the link behind it, with a queue in front.
     pub(crate) bottleneck: Rate,
-    /// What that queue holds, and whether what finds no room there loses its payload alone.
+    /// Capacity of that queue, and whether frames that do not fit lose only their payload.
     pub(crate) buffer_bytes: u64,
     pub(crate) trims: bool,
-    /// Share of the headers of such frames that go back to the sender.
+    /// Share of the headers of trimmed frames that return to the sender.
     pub(crate) headers_returned: f64,
-    /// Frames that find more than this there are marked.
+    /// Marking threshold of that queue in bytes.
     pub(crate) mark_above_bytes: u64,
-    /// One way, each way.
+    /// Propagation delay of each direction.
     pub(crate) delay: Time,
-    /// Up to this much more, at random.
+    /// Upper bound of a random extra delay.
     pub(crate) jitter: Time,
-    /// Share of data frames lost, of every frame the other way lost, of frames duplicated, of frames marked.
+    /// Shares of data frames lost, of reply frames lost, of frames duplicated, and of frames marked.
     pub(crate) loss: f64,
     pub(crate) reply_loss: f64,
     pub(crate) duplication: f64,
     pub(crate) marks: f64,
-    /// Every so many new data frames, one is lost.
+    /// Loses one of every so many new data frames.
     pub(crate) lose_every: Option<u64>,
-    /// Stale and impossible frames, and timer calls nobody asked for.
+    /// Share of steps with stale or impossible frames, or spurious timer calls.
     pub(crate) nonsense: f64,
-    /// How often, by step, a data frame comes back, and how many of them ask for a halving.
+    /// Share of steps in which a data frame is bounced back, and the number of those per halving.
     pub(crate) returned: f64,
     pub(crate) halve_every: u32,
-    /// When all of this ends.
+    /// End of all these disturbances.
     pub(crate) heals_at: Time,
-    /// Stops here.
+    /// End of the run.
     pub(crate) until: Time,
     pub(crate) seed: u64,
 }
@@ -74,7 +74,7 @@ impl Default for Pipe {
     }
 }
 
-/// What came out.
+/// Result of a run.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Outcome {
     pub(crate) delivered_bytes: u64,
@@ -96,7 +96,7 @@ pub(crate) struct Outcome {
     pub(crate) statistics: SenderStatistics,
 }
 
-/// What travels: towards the receiver or back.
+/// Arrival time, frame number, and direction: true towards the receiver.
 type Event = Reverse<(Time, u64, bool)>;
 
 struct Run<'a> {
@@ -107,7 +107,7 @@ struct Run<'a> {
     frames: Vec<Frame>,
     bottleneck_free: Time,
     new_frames: u64,
-    /// The most that the receiver has acknowledged.
+    /// Highest acknowledged byte.
     expected: u64,
     outcome: Outcome,
 }
@@ -125,7 +125,7 @@ impl Run<'_> {
         self.events.push(Reverse((at.saturating_add(Time::from_ps(late)), number, forwards)));
     }
 
-    /// A data frame whose last bit leaves the sender at `left`.
+    /// Sends a data frame whose last bit leaves the sender at `left`.
     fn forward(&mut self, left: Time, mut frame: Frame) {
         self.outcome.sent += 1;
         let fresh = !frame.has(flags::RETRANSMISSION);
@@ -155,7 +155,7 @@ impl Run<'_> {
         }
     }
 
-    /// A data frame that found no room at `at`: its header overtakes the queue, or goes back.
+    /// Trims a data frame that does not fit at `at`: its header overtakes the queue, or returns.
     fn cut(&mut self, at: Time, mut frame: Frame) {
         self.outcome.cut += 1;
         let back = self.chance(at, self.pipe.headers_returned);
@@ -164,7 +164,7 @@ impl Run<'_> {
         self.post(at + self.pipe.delay / 2, !back, frame);
     }
 
-    /// Frames of a receiver.
+    /// Sends the frames of a receiver.
     fn backward(&mut self, now: Time, replies: &mut Vec<Reply>) {
         for reply in replies.drain(..) {
             assert!(reply.size_bytes >= 64);
@@ -193,12 +193,13 @@ impl Run<'_> {
         }
     }
 
-    /// A data frame came back: a sender may halve what it sends by, at most once for so many frames, and nothing else.
+    /// Returns a bounced data frame. A sender may halve its window or rate at most once per `halve_every` frames, and
+    /// change nothing else.
     fn come_back(&mut self, now: Time, sender: &mut SenderState, returns: &mut Returns) {
         let pace = |sender: &mut SenderState| match sender {
             SenderState::Tcp(tcp) => tcp.congestion_window_bytes(),
             SenderState::Roce(_) | SenderState::Custom(_) => {
-                // A control that has a window and no target rate halves that window, and its rate follows.
+                // A control with a window and no target rate halves the window, and its rate follows.
                 let state = sender.control_state(now);
                 let rate = state.rate.map_or(0, Rate::as_bps);
                 state.window_bytes.filter(|_| state.target.is_none()).unwrap_or(rate)
@@ -217,9 +218,9 @@ impl Run<'_> {
         assert!(self.outcome.halvings * u64::from(self.pipe.halve_every) <= self.outcome.returned);
     }
 
-    /// A frame that never was, or was long ago: stale acknowledgements, notifications, the impossible.
+    /// A stale or impossible acknowledgement or notification.
     fn nonsense(&mut self, now: Time, sender: &SenderState) -> Frame {
-        // Where acknowledgements are for single packets, they may be old, but must not lie.
+        // Acknowledgements of single packets may be old, but must be true: NDP relies on them.
         if matches!(sender, SenderState::Ndp(_)) && !self.frames.is_empty() {
             return self.frames[self.random.below(self.frames.len() as u64) as usize];
         }
@@ -239,7 +240,7 @@ impl Run<'_> {
 }
 
 impl Pipe {
-    /// Runs one flow until it is done or the time is over; `watch` sees the sender after every step.
+    /// Runs one flow until it is done or the time is over; `watch` is called with the sender after every step.
     pub(crate) fn run(
         &self,
         transport: &TransportParameters,
@@ -345,7 +346,7 @@ impl Pipe {
     }
 }
 
-/// Lets the receiver ask for more, if it wants to and it is its turn.
+/// Gives the receiver a pull slot if one is due.
 fn take_pull_slot(ctx: &mut Ctx<'_>, pacer: &mut PullPacer, in_round: &mut bool, receiver: &mut ReceiverState) {
     for _ in 0..2 {
         if !*in_round && receiver.wants() > 0 {
@@ -361,7 +362,7 @@ fn take_pull_slot(ctx: &mut Ctx<'_>, pacer: &mut PullPacer, in_round: &mut bool,
     }
 }
 
-/// Everything that is due at `now`: frames, then timers.
+/// Handles everything that is due at `now`: frames, then timers.
 fn run_due(
     run: &mut Run<'_>,
     now: Time,

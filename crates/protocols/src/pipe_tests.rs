@@ -1,4 +1,4 @@
-//! Both ends of every transport together: throughput against closed forms, and survival of anything.
+//! Tests of both ends of every transport: throughput against closed forms, and robustness against random events.
 
 use crate::endpoint::Sender;
 use crate::pipe::Pipe;
@@ -11,7 +11,7 @@ fn build(kind: &str, settings: &[(&str, &str)]) -> TransportParameters {
     TransportParameters::build(kind, settings.iter().copied()).unwrap()
 }
 
-/// 1.22 / sqrt(p) segments a round trip (Mathis et al., 1997), for one loss in every 1/p segments.
+/// 1.22 / sqrt(p) segments per round trip (Mathis et al., 1997), for one loss in every 1/p segments.
 #[test]
 fn reno_and_newreno_reach_the_mathis_throughput() {
     for (control, every) in [("reno", 400), ("reno", 1000), ("newreno", 1000), ("newreno", 2500)] {
@@ -34,11 +34,11 @@ fn reno_and_newreno_reach_the_mathis_throughput() {
     }
 }
 
-/// The square-root law under losses at random, each for itself. Its constant depends on how losses come: 1.22 where
-/// they are evenly spaced (Mathis et al., 1997), 1.31 where they are independent (Ott, Kemperman and Mathis, 1996), as
-/// the window goes to infinity. With 40 segments each recovery takes one round more than the law has, in which half a
-/// window is sent, so a sender stands between the two. Two thousand cuts leave a deviation of about 1 % of the mean:
-/// three of these are the tolerance at either end.
+/// The square-root law under independent random losses. Its constant depends on the loss pattern: 1.22 for evenly
+/// spaced losses (Mathis et al., 1997), 1.31 for independent ones (Ott, Kemperman and Mathis, 1996), as the window goes
+/// to infinity. With 40 segments each recovery takes one round more than the law has, in which half a window is sent,
+/// so the result lies between the two. Two thousand cuts give a deviation of about 1 % of the mean: the tolerance at
+/// either end is three of these.
 #[test]
 fn random_losses_follow_the_square_root_law() {
     for sack in ["false", "true"] {
@@ -56,14 +56,14 @@ fn random_losses_follow_the_square_root_law() {
         let law = |constant: f64| constant / pipe.loss.sqrt();
         let between = law(1.22) * 0.97..law(1.31) * 1.03;
         assert!(between.contains(&segments), "sack {sack}: {segments} not in {between:?}");
-        // What is sent again is lost as well, one time in a thousand: two of two thousand.
+        // One in a thousand retransmissions is lost as well: two of two thousand.
         assert!(outcome.statistics.timeouts < 10, "sack {sack}: {}", outcome.statistics.timeouts);
     }
 }
 
-/// Ninety-nine segments leave at once, and four of them are lost. With SACK they are repaired in the round trip after
-/// the first: half a round trip for the window, one for what was lost and half for its last acknowledgement, and what
-/// the links take. NewReno repairs one in a round trip.
+/// A window of 99 segments, of which four are lost. With SACK they are repaired in the round trip after the first: half
+/// a round trip for the window, one for the retransmissions and half for their last acknowledgement, plus the time of
+/// the links. NewReno repairs one per round trip.
 #[test]
 fn selective_acknowledgements_repair_a_window_of_losses_in_one_round_trip() {
     let run = |kind: &str, control: &str, sack: &str| {
@@ -77,7 +77,7 @@ fn selective_acknowledgements_repair_a_window_of_losses_in_one_round_trip() {
         let pipe = Pipe { lose_every: Some(20), delay: Time::from_ms(5), ..Pipe::default() };
         let outcome = pipe.run(&build(kind, &settings), 99_000, |_, _| {});
         assert_eq!((outcome.lost, outcome.delivered_bytes, outcome.statistics.timeouts), (4, 99_000, 0));
-        // What was lost, and with SACK the rescue, as nothing new is left to send.
+        // The lost segments, and with SACK the rescue retransmission, as no new data is left.
         assert_eq!(outcome.statistics.retransmitted_bytes, if sack == "true" { 5000 } else { 4000 });
         outcome.completed_at.unwrap()
     };
@@ -86,13 +86,13 @@ fn selective_acknowledgements_repair_a_window_of_losses_in_one_round_trip() {
         let (sack, newreno) = (run(kind, control, "true"), run(kind, control, "false"));
         let least = Time::from_ms(15);
         assert!((least..least + links).contains(&sack), "{kind} {control}: {sack}");
-        // Three losses more, a round trip each.
+        // Three further losses, one round trip each.
         let least = Time::from_ms(45);
         assert!((least..least + links).contains(&newreno), "{kind} {control}: {newreno}");
     }
 }
 
-/// The last segment of a window is lost as well, behind others: the rescue finds that without the timer.
+/// The last segment of a window is lost behind others: the rescue retransmission repairs it without the timer.
 #[test]
 fn the_rescue_retransmission_spares_a_timeout() {
     let run = |sack: &str| {
@@ -146,8 +146,8 @@ fn slow_start_doubles_every_round_trip() {
     assert_eq!(windows, [1, 2, 4, 8, 16, 32, 64, 128, 256]);
 }
 
-/// Without a single loss, whatever the windows: no retransmission, every byte once, and with delayed
-/// acknowledgements half as many of them.
+/// Without loss there are no retransmissions, every byte is delivered once, and delayed acknowledgements halve their
+/// number.
 #[test]
 fn delayed_acknowledgements_are_half_as_many() {
     let pipe = Pipe::default();
@@ -160,13 +160,13 @@ fn delayed_acknowledgements_are_half_as_many() {
     }
 }
 
-/// Three losses in one window: NewReno repairs one a round trip, Reno falls back on the timer.
+/// Three losses in one window: NewReno repairs one per round trip, Reno waits for the timer.
 #[test]
 fn newreno_survives_what_makes_reno_time_out() {
     let run = |control| {
         let settings =
             [("congestion_control", control), ("delayed_ack", "false"), ("initial_window", "14600B"), ("mss", "1000B")];
-        // 14 segments leave, 4, 8 and 12 are lost; afterwards nothing is.
+        // 14 segments leave, 4, 8 and 12 are lost; later none is lost.
         let pipe = Pipe { lose_every: Some(4), ..Pipe::default() };
         pipe.run(&build("tcp", &settings), 14_000, |_, _| {})
     };
@@ -177,8 +177,8 @@ fn newreno_survives_what_makes_reno_time_out() {
     assert_eq!(newreno.statistics.retransmitted_bytes, 3000);
 }
 
-/// With nothing coming back, the timer fires at 1, 3, 7, 15, 31, 63 s and then once a minute, and the same
-/// segment goes out each time.
+/// Without acknowledgements, the timer fires at 1, 3, 7, 15, 31, 63 s and then once a minute, and resends one segment
+/// each time.
 #[test]
 fn the_retransmission_timer_backs_off() {
     let pipe = Pipe { reply_loss: 1.0, until: Time::from_s(70), ..Pipe::default() };
@@ -194,8 +194,8 @@ fn without_retransmissions_nothing_is_sent_twice() {
     assert_eq!((outcome.statistics.retransmitted_bytes, outcome.completions), (0, 0));
 }
 
-/// A bottleneck that marks above K keeps a DCTCP flow's queue near K, the link full and nothing lost;
-/// halving per mark (classic ECN) works too, but needs a deeper queue for the same.
+/// A bottleneck that marks above K keeps a DCTCP flow's queue near K, the link full and no frame lost. Halving per mark
+/// (classic ECN) needs a deeper queue for equal throughput.
 #[test]
 fn dctcp_keeps_the_queue_short_and_the_link_full() {
     // 10 Gbps and 40 us: 50 kB in flight; K = 30 kB is above the 1/7 of RFC 8257.
@@ -218,7 +218,7 @@ fn dctcp_keeps_the_queue_short_and_the_link_full() {
     assert!(classic.delivered_bytes < dctcp.delivered_bytes);
 }
 
-/// Vegas keeps two to four of its segments in the queue and loses none; what fills the queue loses some.
+/// Vegas keeps two to four of its segments in the queue and loses none; NewReno fills the queue and loses some.
 #[test]
 fn vegas_leaves_the_queue_almost_empty() {
     let pipe = Pipe {
@@ -239,7 +239,7 @@ fn vegas_leaves_the_queue_almost_empty() {
         }
     });
     assert_eq!(watched.delivered_bytes, vegas.delivered_bytes);
-    // 1 ms at 1 Gbps are 81.3 segments of 1538 B on the wire, beside what waits.
+    // 1 ms at 1 Gbps holds 81.3 segments of 1538 B on the wire; the rest of the window waits.
     let waiting = late as f64 / 1460.0 - 81.3;
     assert!((1.0..=5.0).contains(&waiting), "{waiting} segments wait");
     assert_eq!(vegas.lost, 0);
@@ -248,7 +248,7 @@ fn vegas_leaves_the_queue_almost_empty() {
     assert!(vegas.delivered_bytes as f64 > 0.97 * full, "{} of {full}", vegas.delivered_bytes);
 }
 
-/// Over a long fat pipe that loses a packet in 20,000 CUBIC carries more than NewReno, and NewReno more than nothing.
+/// On a long fat pipe with one loss in 20,000 packets, CUBIC carries more than NewReno.
 #[test]
 fn cubic_fills_a_long_pipe_better_than_newreno() {
     let pipe = Pipe {
@@ -271,7 +271,7 @@ fn cubic_fills_a_long_pipe_better_than_newreno() {
     assert!((cubic / law - 1.0).abs() < 0.15, "{cubic} beside the law's {law}");
 }
 
-/// One DCQCN flow of 40 Gbps into 10: notifications bring it down, and it uses what there is.
+/// One DCQCN flow of 40 Gbps into 10 Gbps: notifications lower its rate, and it uses the bottleneck.
 #[test]
 fn dcqcn_settles_at_the_bottleneck() {
     let pipe = Pipe {
@@ -294,8 +294,7 @@ fn dcqcn_settles_at_the_bottleneck() {
     assert_eq!(outcome.statistics.retransmitted_bytes, 0);
 }
 
-/// One TIMELY flow of 40 Gbps into 10: from four fifths of that on it fills the link and keeps
-/// it full.
+/// One TIMELY flow of 40 Gbps into 10 Gbps: it starts at 8 Gbps, fills the link and keeps it full.
 #[test]
 fn timely_settles_at_the_bottleneck() {
     let pipe =
@@ -316,8 +315,8 @@ fn timely_settles_at_the_bottleneck() {
     assert_eq!(outcome.statistics.retransmitted_bytes, 0);
 }
 
-/// One HetFlow flow that climbs into a bottleneck of 10 Gbps: each time its queue begins to grow the rate is cut, so
-/// the link is full and the queue all but empty; and notifications that are lost come again.
+/// One HetFlow flow that climbs into a bottleneck of 10 Gbps: it cuts its rate whenever the queue begins to grow, so
+/// the link is full and the queue nearly empty. Lost notifications are repeated.
 #[test]
 fn hetflow_keeps_the_queue_short_and_the_link_full() {
     for lost in [0.0, 0.3] {
@@ -337,8 +336,8 @@ fn hetflow_keeps_the_queue_short_and_the_link_full() {
     }
 }
 
-/// One ECCP flow into a bottleneck of 10 Gbps: it leaves about a twentieth of it available, as its trains find, and
-/// nothing waits for long; where notifications are lost too.
+/// One ECCP flow into a bottleneck of 10 Gbps: its trains leave about a twentieth of it available and its queue stays
+/// short, also if notifications are lost.
 #[test]
 fn eccp_leaves_a_share_of_the_bottleneck() {
     for lost in [0.0, 0.3] {
@@ -368,7 +367,7 @@ fn eccp_leaves_a_share_of_the_bottleneck() {
     }
 }
 
-/// A RoCE flow at a fixed rate is exactly that fast, and at line rate the wire never rests.
+/// A RoCE flow at a fixed rate has exactly that rate; at line rate the wire is never idle.
 #[test]
 fn roce_paces_on_the_wire() {
     let exact = |settings: &[(&str, &str)], wire_ps: u64| {
@@ -381,7 +380,7 @@ fn roce_paces_on_the_wire() {
     };
     exact(&[], 865_600);
     exact(&[("rate", "1Gbps")], 8_656_000);
-    // Counters of coalesced acknowledgements: one per 16 packets and the last.
+    // Coalesced acknowledgements: one per 16 packets, and one for the last.
     let outcome = Pipe::default().run(&build("roce", &[("ack_every", "16")]), 1_000_000, |_, _| {});
     assert_eq!(outcome.replies, 1000 / 16 + 1);
     // A window of ten packets over a round trip of 20 us: 10 kB each 22 us or so.
@@ -392,7 +391,7 @@ fn roce_paces_on_the_wire() {
     assert_eq!(outcome.statistics.timeouts, 0);
 }
 
-/// One loss costs one negative acknowledgement and what was under way, no timeout.
+/// One loss costs one negative acknowledgement and the packets in flight, but no timeout.
 #[test]
 fn go_back_n_repairs_a_loss_in_a_round_trip() {
     let pipe = Pipe { lose_every: Some(600), ..Pipe::default() };
@@ -401,15 +400,15 @@ fn go_back_n_repairs_a_loss_in_a_round_trip() {
     assert_eq!(outcome.statistics.timeouts, 0);
     let again = outcome.statistics.retransmitted_bytes;
     assert!((20_000..30_000).contains(&again), "{again}");
-    // The last packet lost: only the timer can tell.
+    // The last packet is lost: only the timer detects it.
     let pipe = Pipe { lose_every: Some(1000), ..Pipe::default() };
     let outcome = pipe.run(&build("roce", &[]), 1_000_000, |_, _| {});
     assert_eq!((outcome.completions, outcome.statistics.timeouts), (1, 1));
     assert_eq!(outcome.statistics.retransmitted_bytes, 1000);
 }
 
-/// IRN, sec. 3.1: nothing overtakes here, so what is sent again is what was lost, whatever was lost; go-back-N sends
-/// more. A retransmission that is lost waits for the timeout.
+/// IRN, sec. 3.1: without reordering, only lost packets are resent; go-back-N resends more. A lost retransmission waits
+/// for the timeout.
 #[test]
 fn selective_repeat_sends_again_what_was_lost_and_nothing_else() {
     for (seed, loss) in [(1, 0.001), (2, 0.01), (3, 0.05), (4, 0.2)] {
@@ -429,7 +428,7 @@ fn selective_repeat_sends_again_what_was_lost_and_nothing_else() {
     }
 }
 
-/// One timer call per timeout at most, however many acknowledgements come.
+/// At most one timer call per timeout, for any number of acknowledgements.
 #[test]
 fn acknowledgements_move_no_timer() {
     for kind in ["roce", "tcp", "dctcp", "dcqcn"] {
@@ -511,7 +510,7 @@ fn zoo() -> Vec<TransportParameters> {
     ]
 }
 
-/// Whether its ends hear of frames whose payload was cut.
+/// Whether its ends handle trimmed frames.
 fn trims(transport: &TransportParameters) -> bool {
     match transport {
         TransportParameters::Ndp(_) => true,
@@ -520,9 +519,9 @@ fn trims(transport: &TransportParameters) -> bool {
     }
 }
 
-/// The random operation stream: loss, duplication, reordering, marks, stale and impossible frames, timers
-/// that nobody asked for. Nothing panics, windows and rates stay in their ranges, every byte is delivered
-/// once, and when the network heals the flow completes.
+/// Random operations: loss, duplication, reordering, marks, stale and impossible frames, spurious timers. Nothing
+/// panics, windows and rates stay in their ranges, every byte is delivered once, and the flow completes when the
+/// network heals.
 #[test]
 fn anything_may_happen_and_every_byte_arrives_once() {
     let mut halvings = [0, 0];
@@ -578,8 +577,8 @@ fn anything_may_happen_and_every_byte_arrives_once() {
     assert!(halvings[0] == 0 && halvings[1] > 100, "{halvings:?}");
 }
 
-/// Swift with windows of a thousandth of a packet and more, under the same weather: its rate is above nothing and no
-/// more than the line's, and the flow goes on to its end, whichever way losses are repaired.
+/// Swift with windows down to a thousandth of a packet, under the random operations above: its rate stays above zero
+/// and at most the line rate, and the flow completes, under either loss recovery.
 #[test]
 fn windows_below_a_packet_survive_anything() {
     for seed in 0..30 {
@@ -611,7 +610,7 @@ fn windows_below_a_packet_survive_anything() {
     }
 }
 
-/// A sender whose frames keep coming back halves once a round trip, and a long row of halvings ends at the floor.
+/// A sender with bounced frames halves at most once per round trip, down to the floor.
 #[test]
 fn what_comes_back_halves_window_and_rate() {
     let pipe = Pipe { returned: 0.5, halve_every: 2, until: Time::from_ms(20), ..Pipe::default() };
@@ -619,13 +618,13 @@ fn what_comes_back_halves_window_and_rate() {
         let free = Pipe { returned: 0.0, ..pipe.clone() }.run(&build(kind, settings), u64::MAX, |_, _| {});
         let held = pipe.run(&build(kind, settings), u64::MAX, |_, _| {});
         assert_eq!(free.halvings, 0);
-        // Of 20 us and what the queue adds.
+        // Of 20 us; the queue adds to that.
         let rounds = pipe.until.as_ps() / Time::from_us(20).as_ps();
         assert!((10..=rounds).contains(&held.halvings), "{kind}: {held:?}");
         assert!(held.delivered_bytes * 2 < free.delivered_bytes, "{kind}: {held:?}, {free:?}");
         assert!(held.delivered_bytes > 100_000, "{kind}: {held:?}");
     }
-    // Nothing that would grow again: nothing is halved.
+    // Transports without a window or rate that grows again do not halve.
     for (kind, settings) in [("roce", &[][..]), ("tcp", &[("congestion_control", "none")]), ("datagram", &[])] {
         assert!(!build(kind, settings).slows_down());
         let held = pipe.run(&build(kind, settings), 30_000_000, |_, _| {});
@@ -633,7 +632,7 @@ fn what_comes_back_halves_window_and_rate() {
     }
 }
 
-/// Datagrams in the same weather: nobody repairs anything, nothing breaks, and the counts agree.
+/// Datagrams under the random operations above: no retransmissions, and the counts agree.
 #[test]
 fn datagrams_count_what_arrives() {
     for seed in 0..10 {

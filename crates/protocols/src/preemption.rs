@@ -1,18 +1,19 @@
-//! Frame preemption (IEEE 802.1Qbu and 802.3br): an express frame interrupts a preemptable one, whose rest follows.
+//! Frame preemption (IEEE 802.1Qbu and 802.3br): an express frame interrupts a preemptable one; its rest follows.
 //!
 //! ```text
 //!   preemptable  |pre|first fragment|mCRC|gap|                        |pre|rest and FCS|gap|
 //!   express                                  |pre|express frame|gap|
 //! ```
 //!
-//! Every fragment has at least 64 bytes, its check sequence included, so that a frame below 124 bytes is never cut, and
-//! an express frame waits for up to 123 bytes of one that is. The ideal variant cuts anywhere, at once and at no cost.
+//! Every fragment has at least 64 bytes including its check sequence. A frame below 124 bytes is therefore never cut,
+//! and an express frame waits for up to 123 bytes of a preemptable one. The ideal variant cuts anywhere, at once and at
+//! no cost.
 
 use crate::describe::Default::{Required, Value};
 use crate::describe::{Family, Mechanism, Parameter};
 use units::{GAP_BYTES, PREAMBLE_BYTES, Rate, Time};
 
-/// Frame preemption as users meet it.
+/// Description of frame preemption.
 pub const MECHANISM: Mechanism = Mechanism {
     kind: "preemption",
     family: Family::Preemption,
@@ -35,26 +36,26 @@ pub const MECHANISM: Mechanism = Mechanism {
     ],
 };
 
-/// The least fragment, check sequence included.
+/// Minimum length of a fragment, check sequence included.
 const LEAST_BYTES: u64 = 64;
-/// The check sequence of a fragment that is not the last (mCRC).
+/// Check sequence of a fragment that is not the last (mCRC).
 const CHECK_BYTES: u64 = 4;
 
-/// Where frames are cut.
+/// Positions at which frames are cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fragments {
-    /// As IEEE 802.3br has it.
+    /// Those of IEEE 802.3br.
     Standard,
     /// Anywhere, at no cost.
     Ideal,
 }
 
-/// Who interrupts whom.
+/// Parameters of preemption.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PreemptionParameters {
-    /// Express classes, a bit each.
+    /// Bitmask of express classes.
     pub express: u8,
-    /// Where frames are cut.
+    /// Positions at which frames are cut.
     pub fragments: Fragments,
 }
 
@@ -65,9 +66,9 @@ impl PreemptionParameters {
             && (self.fragments == Fragments::Ideal || u64::from(size_bytes) >= 2 * LEAST_BYTES - CHECK_BYTES)
     }
 
-    /// How long a wire of this `rate` may still be busy with a preemptable frame after a hold is requested
-    /// (802.1Q-2022, 12.30.1.3: holdAdvance). A frame of 123 bytes that has just started cannot be cut; where cuts are
-    /// ideal, the gap behind a frame cannot.
+    /// Longest time for which a preemptable frame still occupies a wire of `rate` after a hold request (802.1Q-2022,
+    /// 12.30.1.3: holdAdvance). A frame of 123 bytes that has just started cannot be cut; with ideal cuts, only the gap
+    /// behind a frame remains.
     pub fn hold_advance(&self, rate: Rate) -> Time {
         match self.fragments {
             Fragments::Standard => rate.serialise(PREAMBLE_BYTES + 2 * LEAST_BYTES - CHECK_BYTES - 1 + GAP_BYTES),
@@ -75,37 +76,37 @@ impl PreemptionParameters {
         }
     }
 
-    /// How long before its arrival a frame can no longer be cut, over a link of this rate and delay: a lower bound, and
-    /// never the last instant at which it can be.
+    /// Lower bound of the time before its arrival at which a frame can no longer be cut, for a link of `rate` and
+    /// `delay`. It never includes the last instant at which a cut is possible.
     pub fn lookahead(&self, rate: Rate, delay: Time) -> Time {
         let first = Time::from_ps(1);
         match self.fragments {
-            // The frame can be cut while the last 64 bytes have not begun, at the instant of their beginning too. One
-            // more picosecond is for the rounding of times.
+            // The frame can be cut until its last 64 bytes begin, that instant included. One more picosecond covers the
+            // rounding of times.
             Fragments::Standard => (rate.serialise(LEAST_BYTES) + delay).saturating_sub(first * 2).max(first),
             Fragments::Ideal => delay.max(first),
         }
     }
 }
 
-/// What is left of a preemptable frame.
+/// Unsent rest of a preemptable frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rest {
     fragments: Fragments,
-    /// Bytes not sent yet; of a frame that is on the wire, as of the start of its fragment.
+    /// Unsent bytes; of a frame on the wire, as of the start of its fragment.
     bytes: u64,
-    /// The same as time on the wire, where cuts cost nothing.
+    /// Unsent time on the wire, for ideal cuts.
     time: Time,
 }
 
 impl Rest {
-    /// A whole frame.
+    /// Makes the rest of a frame that has not started.
     pub fn whole(fragments: Fragments, size_bytes: u16, rate: Rate) -> Rest {
         let bytes = u64::from(size_bytes);
         Rest { fragments, bytes, time: rate.serialise(bytes + PREAMBLE_BYTES + GAP_BYTES) }
     }
 
-    /// How long the wire is busy with it from the start of the next fragment on, and until its last bit is sent.
+    /// Durations from the start of the next fragment until the wire is free, and until the last bit is sent.
     pub fn busy(&self, rate: Rate) -> (Time, Time) {
         match self.fragments {
             Fragments::Standard => {
@@ -116,8 +117,8 @@ impl Rest {
         }
     }
 
-    /// Cuts the fragment that began to be sent `elapsed` ago as soon as that may be: how long after its start the wire
-    /// is free, and what is left. `None` if it can no longer be cut.
+    /// Cuts the fragment that started `elapsed` ago, as early as possible. Returns the time from its start until the
+    /// wire is free, and the rest. `None` if it can no longer be cut.
     pub fn cut(&self, elapsed: Time, rate: Rate) -> Option<(Time, Rest)> {
         match self.fragments {
             Fragments::Ideal => {
@@ -126,8 +127,9 @@ impl Rest {
             }
             Fragments::Standard => {
                 let whole = rate.bytes_in(elapsed);
-                // A byte that has begun is sent to its end.
+                // A byte on the wire is sent completely.
                 let begun = whole + u64::from(rate.serialise(whole) < elapsed);
+                // Both fragments need the minimum length: the first waits for it, and the rest must have it.
                 let sent = begun.saturating_sub(PREAMBLE_BYTES).max(LEAST_BYTES - CHECK_BYTES);
                 let bytes = self.bytes.checked_sub(sent).filter(|&left| left >= LEAST_BYTES)?;
                 let free = rate.serialise(PREAMBLE_BYTES + sent + CHECK_BYTES + GAP_BYTES);
@@ -143,7 +145,7 @@ mod tests {
     use units::random::Stream;
 
     const RATE: Rate = Rate::from_gbps(100);
-    /// A byte at that rate.
+    /// Duration of a byte at that rate.
     const BYTE: Time = Time::from_ps(80);
 
     #[test]
@@ -164,7 +166,7 @@ mod tests {
         assert_eq!(rest.cut(BYTE * 1444 + Time::from_ps(1), RATE), None);
     }
 
-    /// The longest that an express frame waits for a preemptable one: 123 bytes and 20 of preamble and gap.
+    /// Longest wait of an express frame for a preemptable one: 123 bytes and 20 of preamble and gap.
     #[test]
     fn an_express_frame_waits_for_143_bytes_at_most() {
         let mut longest = Time::ZERO;
@@ -202,7 +204,7 @@ mod tests {
         }
     }
 
-    /// A port commits a frame to the link one lookahead before the arrival: then it cannot be cut, and a few
+    /// A port commits a frame to the link one lookahead before its arrival: then it cannot be cut, but a few
     /// picoseconds before it can.
     #[test]
     fn a_frame_is_committed_as_soon_as_it_cannot_be_cut() {
@@ -220,8 +222,8 @@ mod tests {
         }
     }
 
-    /// However often it is cut: no byte is lost, every fragment is long enough, and each cut costs 24 bytes of
-    /// preamble, check sequence and gap; nothing where cuts are ideal.
+    /// After any number of cuts: no byte is lost, every fragment has the minimum length, and each cut costs 24 bytes of
+    /// preamble, check sequence and gap, or nothing if cuts are ideal.
     #[test]
     fn fragments_add_up_to_the_frame() {
         let mut random = Stream::new(8, 0, 0);

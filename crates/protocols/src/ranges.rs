@@ -1,7 +1,7 @@
-//! What of a flow has arrived, out of order too: kept by receivers, and by senders that are told of it.
+//! Received byte ranges of a flow, with gaps: kept by receivers, and by senders from acknowledgements.
 
-/// How many separate ranges an end remembers. A reordered window rarely has more than a handful; a
-/// packet that would need one more is dropped by its receiver and comes again.
+/// Maximum number of separate ranges. A reordered window rarely has more than a handful; a receiver drops a packet that
+/// would need one more, and the packet is retransmitted.
 const MOST_RANGES: usize = 1024;
 
 /// The received part of a flow: everything below `expected`, and sorted, disjoint, non-adjacent ranges above.
@@ -12,42 +12,42 @@ pub(crate) struct Ranges {
 }
 
 impl Ranges {
-    /// The first byte that is missing.
+    /// First missing byte.
     #[inline]
     pub(crate) fn expected(&self) -> u64 {
         self.expected
     }
 
-    /// Whether something above the first missing byte has arrived.
+    /// Whether any byte above the first missing byte has arrived.
     #[inline]
     pub(crate) fn has_gap(&self) -> bool {
         !self.above.is_empty()
     }
 
-    /// What has arrived behind the first missing byte: from where to before where, in order.
+    /// Ranges above the first missing byte, half-open and ascending.
     #[inline]
     pub(crate) fn above(&self) -> &[(u64, u64)] {
         &self.above
     }
 
-    /// The range behind the first missing byte in which the byte `at` lies.
+    /// The range above the first missing byte that contains the byte `at`.
     pub(crate) fn range(&self, at: u64) -> Option<(u64, u64)> {
         let index = self.above.partition_point(|&(_, range_end)| range_end <= at);
         self.above.get(index).copied().filter(|&(start, _)| start <= at)
     }
 
-    /// Bytes that wait behind what is missing.
+    /// Bytes above the first missing byte.
     pub(crate) fn waiting_bytes(&self) -> u64 {
         self.above.iter().map(|&(start, end)| end - start).sum()
     }
 
-    /// The end of the last byte that has arrived.
+    /// End of the highest range.
     pub(crate) fn highest(&self) -> u64 {
         self.above.last().map_or(self.expected, |&(_, end)| end)
     }
 
-    /// The first stretch of missing bytes at or after `from`, from its start, or `from` if that is within it, to before
-    /// its end; `None` if nothing above `from` has arrived.
+    /// First half-open range of missing bytes at or after `from`, cut off below `from`; `None` if no byte above `from`
+    /// has arrived.
     pub(crate) fn gap(&self, from: u64) -> Option<(u64, u64)> {
         let mut start = from.max(self.expected);
         let at = self.above.partition_point(|&(_, range_end)| range_end <= start);
@@ -60,14 +60,14 @@ impl Ranges {
         None
     }
 
-    /// Whether every byte from `start` to before `end` has arrived.
+    /// Whether every byte of `start..end` has arrived.
     pub(crate) fn holds(&self, start: u64, end: u64) -> bool {
         let start = start.max(self.expected);
         let at = self.above.partition_point(|&(_, range_end)| range_end < end);
         end <= start || self.above.get(at).is_some_and(|&(range_start, _)| range_start <= start)
     }
 
-    /// The bytes from `start` to before `end` arrived; returns how many of them are new.
+    /// Adds the bytes of `start..end`. Returns how many of them are new.
     #[inline]
     pub(crate) fn insert(&mut self, start: u64, end: u64) -> u64 {
         let start = start.max(self.expected);
@@ -82,7 +82,7 @@ impl Ranges {
     }
 
     fn insert_slow(&mut self, mut start: u64, mut end: u64) -> u64 {
-        // Ranges from `first` to before `last` touch or overlap the new one and become part of it.
+        // Ranges from `first` to before `last` touch or overlap the new one and are merged into it.
         let first = self.above.partition_point(|&(_, range_end)| range_end < start);
         let last = self.above.partition_point(|&(range_start, _)| range_start <= end);
         let mut new = end - start;
@@ -102,6 +102,7 @@ impl Ranges {
         } else if self.above.len() < MOST_RANGES {
             self.above.insert(first, (start, end));
         } else {
+            // Too many ranges: the packet is treated as lost, so that memory stays bounded.
             new = 0;
         }
         new

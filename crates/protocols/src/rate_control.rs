@@ -1,5 +1,5 @@
-//! What a rate control is: what it is told of its flow, and what its parameters answer. Which there are, and the sender
-//! that they pace, is the transport's ([`crate::roce::control`]).
+//! Interface of rate controls: their parameters, the events of a flow, and the rate. The list of rate controls and the
+//! sender that they pace are in [`crate::roce::control`].
 
 use crate::control_state::ControlState;
 use crate::describe::Mechanism;
@@ -10,29 +10,29 @@ use units::{Rate, Time};
 
 /// The parameters of a rate control, beside those of RoCE.
 pub trait ControlSettings: Default {
-    /// The table that describes them, with those of RoCE.
+    /// Table of its parameters, with those of RoCE.
     const MECHANISM: &'static Mechanism;
-    /// What it is told by switches.
+    /// Switch support that it needs.
     const NEEDS: Needs = Needs::Nothing;
     /// Sets the parameter `key` from a scenario's text.
     ///
     /// # Errors
-    /// If there is no such parameter or the text is none of its values.
+    /// If the parameter does not exist or the text is no valid value.
     fn set(&mut self, key: &str, text: &str) -> Result<(), ParameterError>;
-    /// Whether the values go together, and with full packets of this payload.
+    /// Checks the values against each other and against full packets of this payload in bytes.
     ///
     /// # Errors
-    /// If they do not.
+    /// If they contradict each other.
     fn check(&self, payload_bytes: u16) -> Result<(), ParameterError>;
-    /// Bytes that one acknowledgement shall answer for, where the control says so instead of `ack_every`.
+    /// Bytes per acknowledgement, if the control sets it in place of `ack_every`.
     fn acknowledged_bytes(&self) -> Option<u64> {
         None
     }
-    /// Length of the longest frame that it adds to data and acknowledgements.
+    /// Length in bytes of the longest frame that it adds to data and acknowledgements.
     fn largest_frame_bytes(&self) -> u16 {
         0
     }
-    /// A bit for each class of frames of its own that is not the flow's.
+    /// Bitmask of the classes of its own frames, other than the flow's class.
     fn classes(&self) -> u8 {
         0
     }
@@ -40,129 +40,128 @@ pub trait ControlSettings: Default {
     fn collects(&self) -> bool {
         false
     }
-    /// What telemetry takes in each data frame and each acknowledgement, where these collect any and bring it back.
+    /// Bytes of telemetry in each data frame and acknowledgement; `None` if they carry none.
     fn telemetry_bytes(&self) -> Option<u16> {
         None
     }
-    /// Whether it wants to know the round trip of its flow's path ([`FlowLimits::round_trip`]).
+    /// Whether it needs the round trip of its flow's path ([`FlowLimits::round_trip`]).
     fn wants_round_trip(&self) -> bool {
         false
     }
-    /// Whether it bounds what is on its way by a window of its own ([`RateController::window_bytes`]).
+    /// Whether it limits the data in flight by its own window ([`RateController::window_bytes`]).
     fn has_window(&self) -> bool {
         false
     }
-    /// What `key` needs to have an effect, where the values of other parameters leave it none.
+    /// The setting that `key` needs to have an effect; `None` if it has one.
     fn idle(&self, _key: &str) -> Option<&'static str> {
         None
     }
-    /// The least rate of a port that it can work on, and the parameter that says so.
+    /// Lowest port rate on which it works, with the parameter that sets this limit.
     fn least_line_rate(&self) -> Option<(&'static str, Rate)> {
         None
     }
 }
 
-/// What switches must do for a rate control.
+/// Switch support that a rate control needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Needs {
-    /// Nothing.
+    /// None.
     Nothing,
-    /// They mark packets, which take part in ECN.
+    /// ECN marks; data frames are ECN-capable.
     Marks,
-    /// Their queues are congestion points ([`crate::qcn`]).
+    /// QCN congestion points at queues ([`crate::qcn`]).
     CongestionPoints,
 }
 
-/// What bounds the rate of a flow, and since when.
+/// Limits of a flow's rate, and its start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FlowLimits {
-    /// The most that the flow may send.
+    /// Highest rate of the flow.
     pub most: Rate,
-    /// The rate of its port.
+    /// Rate of its port.
     pub line: Rate,
-    /// When it starts.
+    /// Start time.
     pub start: Time,
-    /// Payload of a full packet.
+    /// Payload of a full packet in bytes.
     pub payload_bytes: u16,
-    /// What a full packet and its acknowledgement take on its path, if nothing else is sent; zero where nobody
-    /// [wants](ControlSettings::wants_round_trip) it, or where there is no path.
+    /// Time of a full packet and its acknowledgement on the idle path; zero unless
+    /// [`ControlSettings::wants_round_trip`] is set and there is a path.
     pub round_trip: Time,
 }
 
-/// A rate control: told what happens to its flow, asked for the rate. Defaults ignore an event.
+/// A rate control: handles the events of a flow and returns its rate. Default methods ignore the event.
 ///
-/// Time reaches it by [`RateController::rate`], which is asked at [`RateController::next_change`] while a
-/// frame waits for its turn, so an idle flow costs no event.
+/// The driver calls [`RateController::rate`] at [`RateController::next_change`] only while a frame waits for its turn,
+/// so an idle flow needs no event. Implementations must catch up with all elapsed time in that call.
 pub trait RateController {
     /// Its parameters, shared by all flows.
     type Parameters: ControlSettings;
-    /// The control of a flow within `limits`.
+    /// Makes the control of a flow within `limits`.
     fn new(parameters: &Self::Parameters, limits: FlowLimits) -> Self;
-    /// The rate at `now`, preamble and gap included; never zero, never above the line's.
+    /// Rate at `now`, preamble and gap included; above zero and at most the line rate.
     fn rate(&mut self, parameters: &Self::Parameters, now: Time) -> Rate;
-    /// The most that the flow may send, as its limits said.
+    /// Highest rate of the flow, from its limits.
     fn most(&self) -> Rate;
-    /// When time alone will change the rate next; [`Time::MAX`] for never.
+    /// Next time at which the rate changes without an event; [`Time::MAX`] for never.
     fn next_change(&self) -> Time {
         Time::MAX
     }
-    /// A data frame of `bytes` left.
+    /// Handles the departure of a data frame of `bytes`.
     fn on_sent(&mut self, _parameters: &Self::Parameters, _now: Time, _bytes: u64) {}
-    /// A congestion notification arrived.
+    /// Handles a congestion notification.
     fn on_cnp(&mut self, _parameters: &Self::Parameters, _now: Time, _frame: &Frame) {}
-    /// A congestion notification message arrived.
+    /// Handles a congestion notification message.
     fn on_cnm(&mut self, _parameters: &Self::Parameters, _now: Time, _message: CongestionMessage) {}
-    /// An acknowledgement of bytes that had not been acknowledged arrived, `rtt` after the frame of `wire_bytes` that
-    /// caused it started to leave; `ece` if that one was marked.
+    /// Handles an acknowledgement of new bytes.
     fn on_ack(&mut self, _parameters: &Self::Parameters, _now: Time, _ack: Acknowledged<'_>) {}
-    /// A packet is missing, as a negative acknowledgement or, with `timeout`, the timer said: it is sent again.
+    /// Handles a loss, reported by a negative acknowledgement or, with `timeout`, by the timer. The packet is resent.
     fn on_loss(&mut self, _parameters: &Self::Parameters, _now: Time, _timeout: bool) {}
-    /// Its own bound on what is sent and not acknowledged, where it [has one](ControlSettings::has_window). A packet
-    /// may start while less than this is on its way, so 1 lets one packet go at a time.
+    /// Its limit on unacknowledged bytes, if [`ControlSettings::has_window`] is set. A packet may start while fewer
+    /// bytes are in flight, so a limit of 1 admits one packet at a time.
     fn window_bytes(&self) -> u64 {
         u64::MAX
     }
-    /// What it holds at `now`. Called on a copy, which may be played forward to `now`.
+    /// State at `now`. Called on a copy, so the implementation may advance itself to `now`.
     fn control_state(&mut self, parameters: &Self::Parameters, now: Time) -> ControlState {
         ControlState { rate: Some(self.rate(parameters, now)), ..ControlState::default() }
     }
-    /// Frames came back, bounced: halves the rate. Whether it fell.
+    /// Halves the rate after bounced frames. Returns true if it fell.
     fn halve(&mut self, _parameters: &Self::Parameters, _now: Time) -> bool {
         false
     }
-    /// Somebody outside sets the rate to `share` of the line's, 0 to 1. Whether it is another one now: never where the
-    /// control sets it itself.
+    /// Sets the rate to `share` (0 to 1) of the line rate. Returns true if it changed; false in controls that set it
+    /// themselves.
     fn set_share(&mut self, _parameters: &Self::Parameters, _share: f64) -> bool {
         false
     }
-    /// What it has seen since it was last asked, where somebody outside sets its rate.
+    /// Returns and resets the observations since the last call, for external rates.
     fn take_seen(&mut self) -> Option<Seen> {
         None
     }
 }
 
-/// What a flow has seen since it was last asked, for who sets its rate from outside.
+/// Observations of a flow since the last call, for an external rate control.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Seen {
-    /// At which rate it paces now, preamble and gap included.
+    /// Present pacing rate, preamble and gap included.
     pub rate: Rate,
-    /// The rate of its port.
+    /// Rate of its port.
     pub line: Rate,
-    /// What a full packet and its acknowledgement take on its path, if nothing else is sent; zero without a path.
+    /// Time of a full packet and its acknowledgement on the idle path; zero without a path.
     pub round_trip: Time,
-    /// What left, preamble and gap included.
+    /// Bytes sent, preamble and gap included.
     pub sent_bytes: u64,
-    /// Payload acknowledged for the first time.
+    /// Payload bytes acknowledged for the first time.
     pub acknowledged_bytes: u64,
-    /// Of this, what acknowledgements said to be marked.
+    /// Bytes of these whose acknowledgement carried a mark.
     pub marked_bytes: u64,
-    /// How many acknowledgements brought it.
+    /// Number of acknowledgements of new bytes.
     pub acknowledgements: u64,
-    /// Their round trips together.
+    /// Sum of their round trips.
     pub rtt_sum: Time,
-    /// The least of them; [`Time::MAX`] without any.
+    /// Shortest of their round trips; [`Time::MAX`] without any.
     pub rtt_least: Time,
-    /// Packets said to be missing, and timeouts.
+    /// Losses reported by acknowledgements or timeouts.
     pub losses: u64,
 }
 
@@ -183,31 +182,31 @@ impl Default for Seen {
     }
 }
 
-/// What an acknowledgement tells a rate control.
+/// Contents of an acknowledgement for a rate control.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Acknowledged<'a> {
-    /// From when the data frame that caused it started to leave.
+    /// Time since the data frame that caused it started to leave.
     pub rtt: Time,
-    /// What that frame took on the wire, preamble and gap included.
+    /// Bytes of that frame on the wire, preamble and gap included.
     pub wire_bytes: u64,
-    /// Whether a frame that it answers for was marked.
+    /// Whether a frame that it acknowledges was marked.
     pub ece: bool,
-    /// The first byte of the flow that is not acknowledged.
+    /// First byte of the flow that is not acknowledged.
     pub seq: u64,
-    /// How many bytes had not been acknowledged before.
+    /// Bytes acknowledged for the first time.
     pub new_bytes: u64,
-    /// The next byte to send.
+    /// Next byte to send.
     pub next: u64,
-    /// How many switches the acknowledgement crossed.
+    /// Number of switches that the acknowledgement crossed.
     pub switches: u8,
-    /// What the data frame collected on its way, by hops; nothing where it collected nothing, or came back without.
+    /// Telemetry of the data frame, per hop; empty without telemetry.
     pub hops: &'a [Hop],
 }
 
-/// Tells apart the rounds of a flow: one is over when what was the next byte to send is acknowledged.
+/// Round trips of a flow: one ends when the byte that was next to send at its start is acknowledged.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Rounds {
-    /// The next byte to send when the last round was over; 0 before the first.
+    /// Next byte to send at the end of the last round; 0 before the first.
     edge: u64,
 }
 
@@ -222,14 +221,14 @@ impl Rounds {
         self.edge > 0
     }
 
-    /// With `ack` the next round begins.
+    /// Begins the next round with `ack`.
     pub(crate) fn begin(&mut self, ack: &Acknowledged<'_>) {
         self.edge = self.edge.max(ack.next);
     }
 }
 
-/// `rate` times `factor`, no less than `least` and no more than `most`. One correctly rounded multiplication: the same
-/// on every machine.
+/// `rate` times `factor`, clamped to `least` and `most`. One correctly rounded multiplication, so results are equal on
+/// every machine.
 pub(crate) fn scaled(rate: Rate, factor: f64, least: Rate, most: Rate) -> Rate {
     let scaled = (rate.as_bps() as f64 * factor.max(0.0)) as u64;
     Rate::from_bps(scaled).unwrap_or(Rate::MIN).clamp(least.min(most), most)

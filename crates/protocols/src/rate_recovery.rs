@@ -1,19 +1,19 @@
-//! How QCN and its heirs win back a rate after a cut (IEEE 802.1Qau, 30.2; Zhu et al., DCQCN, SIGCOMM 2015,
-//! sec. 3.1): a byte counter and a timer each count stages. Until one of them has passed `stages`, the rate
-//! goes halfway back to the target (fast recovery); then the target rises by a small step (additive
-//! increase), and when all that are on have passed, by a large one (hyper increase).
+//! Rate recovery after a cut, as in QCN and DCQCN (IEEE 802.1Qau, 30.2; Zhu et al., DCQCN, SIGCOMM 2015, sec. 3.1). A
+//! byte counter and a timer each count stages. Until one of them has passed `stages`, the rate moves halfway to the
+//! target (fast recovery). Then the target rises by a small step (additive increase), and once all active counters have
+//! passed, by a large one (hyper increase).
 //!
-//! Nothing here needs an event: [`RateRecovery::advance`] plays back the timer stages that elapsed since the
-//! last call, and at full rate there are none.
+//! No events are needed: [`RateRecovery::advance`] catches up with the timer stages since the last call, and at full
+//! rate there are none.
 
 use units::{Rate, Time};
 
-/// What the three phases are made of.
+/// Parameters of the three phases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecoveryParameters {
-    /// Bytes sent in one stage of the byte counter; 0 switches it off.
+    /// Bytes per stage of the byte counter; 0 disables it.
     pub byte_counter_bytes: u64,
-    /// Length of one stage of the timer; zero switches it off.
+    /// Duration of a timer stage; zero disables the timer.
     pub timer: Time,
     /// Stages of fast recovery.
     pub stages: u32,
@@ -23,13 +23,13 @@ pub struct RecoveryParameters {
     pub hyper_increase: Rate,
     /// 802.1Qau: hyper increase grows with each stage, `i * hyper_increase` in its stage i.
     pub hyper_by_stage: bool,
-    /// 802.1Qau: after fast recovery both counters run with half their length.
+    /// 802.1Qau: after fast recovery the stages of both counters are halved.
     pub half_after_recovery: bool,
-    /// The rate never falls below this.
+    /// Lower bound of the rate.
     pub min_rate: Rate,
 }
 
-/// One flow's rate and the way back to its line rate.
+/// Rate of one flow and its recovery to the line rate.
 #[derive(Clone, Debug)]
 pub struct RateRecovery {
     current: Rate,
@@ -37,56 +37,55 @@ pub struct RateRecovery {
     line: Rate,
     /// Bytes into the current stage.
     bytes: u64,
-    /// When the current stage of the timer ends; never, at full rate.
+    /// End of the current timer stage; [`Time::MAX`] at full rate.
     stage_end: Time,
     byte_stage: u32,
     timer_stage: u32,
 }
 
 impl RateRecovery {
-    /// The most that the flow may send.
+    /// Highest rate of the flow.
     pub fn most(&self) -> Rate {
         self.line
     }
 
-    /// A flow that starts at `line`, without a limiter.
+    /// Makes a flow that starts at `line`, without a limiter.
     pub fn new(line: Rate) -> Self {
         Self { current: line, target: line, line, bytes: 0, stage_end: Time::MAX, byte_stage: 0, timer_stage: 0 }
     }
 
-    /// A flow that starts at `initial`, no more than `line`, at `at`: below `line` it climbs as if it had just
-    /// recovered.
+    /// Makes a flow that starts at time `at` with rate `initial`, at most `line`. Below `line` it climbs as after a
+    /// recovery.
     pub fn starting(parameters: &RecoveryParameters, initial: Rate, line: Rate, at: Time) -> Self {
         let climbs = initial < line && parameters.timer > Time::ZERO;
         let stage_end = if climbs { at.saturating_add(parameters.timer) } else { Time::MAX };
         Self { current: initial, target: initial, stage_end, ..Self::new(line) }
     }
 
-    /// The rate now.
+    /// Present rate.
     #[inline]
     pub fn current(&self) -> Rate {
         self.current
     }
 
-    /// The rate that recovery aims at.
+    /// Target rate of the recovery.
     pub fn target(&self) -> Rate {
         self.target
     }
 
-    /// When time alone will change the rate next; [`Time::MAX`] at full rate.
+    /// Next time at which the rate changes without an event; [`Time::MAX`] at full rate.
     #[inline]
     pub fn next_change(&self) -> Time {
         self.stage_end
     }
 
-    /// Cuts the rate to `factor` (0 to 1) of itself and starts fast recovery towards the old rate; with
-    /// `keep_target`, a cut before the first stage has passed leaves the target where the last one put it.
-    /// Call [`RateRecovery::advance`] before.
+    /// Cuts the rate to `factor` (0 to 1) of itself and starts fast recovery towards the old rate. With `keep_target`,
+    /// a cut before the first stage has passed keeps the target of the last cut. Call [`RateRecovery::advance`] before.
     pub fn cut(&mut self, parameters: &RecoveryParameters, now: Time, factor: f64, keep_target: bool) {
         if !(keep_target && self.byte_stage == 0 && self.timer_stage == 0) {
             self.target = self.current;
         }
-        // One correctly rounded multiplication: the same on every machine.
+        // One correctly rounded multiplication, so results are equal on every machine.
         let cut = (self.current.as_bps() as f64 * factor.clamp(0.0, 1.0)) as u64;
         let floor = parameters.min_rate.min(self.line);
         self.current = Rate::from_bps(cut).unwrap_or(Rate::MIN).clamp(floor, self.line);
@@ -97,7 +96,7 @@ impl RateRecovery {
         }
     }
 
-    /// Plays back the stages of the timer up to `now`.
+    /// Catches up with the timer stages up to `now`.
     #[inline]
     pub fn advance(&mut self, parameters: &RecoveryParameters, now: Time) {
         while self.stage_end <= now && self.stage_end != Time::MAX {
@@ -107,15 +106,16 @@ impl RateRecovery {
             if self.stage_end != Time::MAX {
                 let halved = parameters.half_after_recovery && self.timer_stage >= parameters.stages;
                 let length = if halved { (parameters.timer / 2).max(Time::from_ps(1)) } else { parameters.timer };
+                // From the end of the last stage, not from `now`, so that late calls give equal results.
                 self.stage_end = end.saturating_add(length);
             }
         }
     }
 
-    /// `bytes` more were sent. Call [`RateRecovery::advance`] before.
+    /// Counts `bytes` sent. Call [`RateRecovery::advance`] before.
     #[inline]
     pub fn on_sent(&mut self, parameters: &RecoveryParameters, bytes: u64) {
-        // At full rate no stage matters: the next cut sets them all to zero.
+        // At full rate no stage matters: the next cut resets them all.
         if self.current == self.line || parameters.byte_counter_bytes == 0 {
             return;
         }
@@ -134,10 +134,10 @@ impl RateRecovery {
         }
     }
 
-    /// One step up, in the phase that the stages tell (DCQCN, fig. 7).
+    /// One increase, in the phase given by the stages (DCQCN, fig. 7).
     fn increase(&mut self, parameters: &RecoveryParameters) {
         let most = self.byte_stage.max(self.timer_stage);
-        // A counter that is switched off holds nobody back.
+        // A disabled counter does not delay hyper increase.
         let least = match (parameters.byte_counter_bytes, parameters.timer) {
             (0, _) => self.timer_stage,
             (_, Time::ZERO) => self.byte_stage,
@@ -152,12 +152,12 @@ impl RateRecovery {
             parameters.additive_increase.as_bps()
         };
         let target = self.target.as_bps().saturating_add(step).min(self.line.as_bps());
-        // Rounded up, so that the rate arrives at its target instead of creeping towards it for ever.
+        // Rounded up, so that the rate reaches its target in finitely many steps.
         let current = self.current.as_bps() + (target - self.current.as_bps().min(target)).div_ceil(2);
         self.target = Rate::from_bps(target).unwrap_or(Rate::MIN);
         self.current = Rate::from_bps(current).unwrap_or(Rate::MIN).min(self.line);
         if self.current == self.line {
-            // Full rate: the limiter is released, and with it the timer.
+            // Full rate: the limiter is released, and its timer with it.
             self.stage_end = Time::MAX;
         }
     }
@@ -182,7 +182,7 @@ mod tests {
         }
     }
 
-    /// A stage for each `byte_counter` bytes, however many of them a frame holds.
+    /// One stage per `byte_counter` bytes, independent of the frame length.
     #[test]
     fn a_byte_counter_below_a_frame_climbs_as_often_as_its_bytes_say() {
         let p = RecoveryParameters { byte_counter_bytes: 100, timer: Time::ZERO, ..parameters() };
@@ -220,7 +220,7 @@ mod tests {
         let p = parameters();
         let mut flow = RateRecovery::new(Rate::from_gbps(40));
         flow.cut(&p, Time::ZERO, 0.5, false);
-        // A second cut leaves room above the target, so that all three phases can be seen.
+        // After a second cut the target is below the line rate, so all three phases occur.
         flow.cut(&p, Time::ZERO, 0.5, false);
         let mut seen = Vec::new();
         for stage in 1..=7 {
@@ -251,7 +251,7 @@ mod tests {
         for _ in 0..6 {
             prompt.on_sent(&p, 10_000_000);
         }
-        // Byte stages 1 to 5 are additive still (min = 5 is not past 5), the sixth is hyper.
+        // Byte stages 1 to 5 are still additive (min = 5 is not beyond 5), the sixth is hyper.
         assert_eq!(prompt.target().as_bps(), 25 * GBPS + 11 * 40_000_000 + 400_000_000);
     }
 

@@ -1,4 +1,4 @@
-//! How soon a port stops that is told to: by the standard's table, or as stated.
+//! Time until a paused port stops: from the standard's table, or as stated.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,8 +7,8 @@ use units::{LinkTime, ParseQuantityError, Rate, Time};
 /// Bytes of a pause quantum, 512 bit times.
 const QUANTUM_BYTES: u64 = 64;
 
-/// IEEE 802.3, annex 31B.3.7: by rate in Mbps, ascending, within how many quanta of the end of a PAUSE a port starts
-/// its last frame. The 67 at 10 Gbps are for PHYs that take longer than 60 allow.
+/// IEEE 802.3, annex 31B.3.7: quanta after the end of a PAUSE within which a port starts its last frame, by rate in
+/// Mbps, ascending. The 67 at 10 Gbps are for PHYs that exceed the 60 of the others.
 pub const STANDARD_QUANTA: [(u64, u64); 10] = [
     (100, 1),
     (1_000, 2),
@@ -22,17 +22,17 @@ pub const STANDARD_QUANTA: [(u64, u64); 10] = [
     (800_000, 905),
 ];
 
-/// From the last bit of a PAUSE or PFC frame to the instant from which a port starts no frame that it stops.
+/// Time from the last bit of a PAUSE or PFC frame until the port starts no paused frame any more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reaction {
-    /// As late as the standard allows.
+    /// The longest time that the standard allows.
     Standard,
-    /// What a vendor states, or an author assumes.
+    /// A time from a vendor or an assumption.
     Stated(LinkTime),
 }
 
 impl Reaction {
-    /// On a link of `rate`.
+    /// The time on a link of `rate`.
     pub fn on(self, rate: Rate) -> Time {
         match self {
             Reaction::Standard => standard(rate),
@@ -41,14 +41,13 @@ impl Reaction {
     }
 }
 
-/// The standard's quanta for a rate that it lists.
+/// The standard's quanta for a rate in its table.
 pub fn standard_quanta(rate: Rate) -> Option<u64> {
     STANDARD_QUANTA.iter().find(|&&(mbps, _)| Rate::from_mbps(mbps) == rate).map(|&(_, quanta)| quanta)
 }
 
-/// A rate between two that are listed is given the longer of the time of the lower and the quanta of the higher, so
-/// that it suffices for whatever the port shares with either. Above the highest the time stays, below the lowest the
-/// quanta do.
+/// A rate between two entries gets the longer of the time of the lower and the quanta of the higher, so that it covers
+/// hardware shared with either. Above the highest entry the time is constant, below the lowest the quanta are.
 fn standard(rate: Rate) -> Time {
     let quanta = |rate: Rate, quanta: u64| rate.serialise(quanta * QUANTUM_BYTES);
     let listed = || STANDARD_QUANTA.iter().map(|&(mbps, quanta)| (Rate::from_mbps(mbps), quanta));
@@ -105,7 +104,7 @@ mod tests {
     }
 
     /// 67 quanta last 6.8608 us at 5 Gbps, longer than the 1.024 us of 1 Gbps; 453 last 1,449,600 ps at 160 Gbps, less
-    /// than the 2,017,280 of 100 Gbps; beyond 800 Gbps stay its 579,200 ps; at 10 Mbps one quantum is 51.2 us.
+    /// than the 2,017,280 of 100 Gbps; above 800 Gbps its 579,200 ps apply; at 10 Mbps one quantum is 51.2 us.
     // [PFC9]
     #[test]
     fn rates_that_are_not_listed_get_the_longer_of_their_neighbours() {

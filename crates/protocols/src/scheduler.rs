@@ -1,9 +1,9 @@
-//! Which class a port serves next: strict priority, weighted round robin, deficit round robin.
+//! Class schedulers of a port: strict priority, weighted round robin, deficit round robin.
 
 use crate::describe::Default::Required;
 use crate::describe::{Family, Mechanism, Parameter};
 
-/// The highest class first.
+/// Description of strict priority.
 pub const STRICT: Mechanism = Mechanism {
     kind: "strict",
     family: Family::Scheduler,
@@ -12,7 +12,7 @@ pub const STRICT: Mechanism = Mechanism {
     parameters: &[],
 };
 
-/// Frames by turns.
+/// Description of weighted round robin.
 pub const WRR: Mechanism = Mechanism {
     kind: "wrr",
     family: Family::Scheduler,
@@ -27,7 +27,7 @@ pub const WRR: Mechanism = Mechanism {
     }],
 };
 
-/// Bytes by turns.
+/// Description of deficit round robin.
 pub const DRR: Mechanism = Mechanism {
     kind: "drr",
     family: Family::Scheduler,
@@ -45,34 +45,34 @@ pub const DRR: Mechanism = Mechanism {
 /// The class scheduler of one port.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ClassScheduler {
-    /// The highest class first (IEEE 802.1Q clause 8.6.8.1).
+    /// Highest class first (IEEE 802.1Q clause 8.6.8.1).
     Strict,
-    /// Classes take turns. What it remembers lies elsewhere: most ports of a large fabric serve the highest class.
+    /// Round robin. Boxed: most ports of a large fabric use strict priority.
     Rounds(Box<Rounds>),
 }
 
-/// Round robin with a credit per class: frames (WRR) or bytes (DRR). A class may overdraw its credit by one frame and
-/// pays for it in the next round, so that no frame's length must be known before it is chosen (surplus round robin;
-/// deficit round robin of Shreedhar and Varghese, 1996, otherwise).
+/// Round robin with a credit per class, in frames (WRR) or bytes (DRR). A class may overdraw its credit by one frame
+/// and pays in the next round, so that the scheduler needs no frame lengths (surplus round robin; otherwise the
+/// deficit round robin of Shreedhar and Varghese, 1996).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rounds {
-    /// Credit that each class gains a round, at least 1.
+    /// Credit that each class gains per round, at least 1.
     gain: [u32; 8],
-    /// What each class has left.
+    /// Remaining credit of each class.
     credit: [i64; 8],
-    /// The class whose turn it is.
+    /// The class in service.
     current: u8,
-    /// Whether a frame costs its bytes, or one.
+    /// Whether a frame costs its bytes (DRR) or one (WRR).
     bytes: bool,
 }
 
 impl ClassScheduler {
-    /// Weighted round robin: `weights[class]` frames a round, each at least 1.
+    /// Makes a weighted round robin: `weights[class]` frames per round, each at least 1.
     pub fn wrr(weights: [u16; 8]) -> ClassScheduler {
         Self::rounds(weights.map(|weight| u32::from(weight.max(1))), false)
     }
 
-    /// Deficit round robin: `quantum_bytes[class]` a round, each at least 1.
+    /// Makes a deficit round robin: `quantum_bytes[class]` per round, each at least 1.
     pub fn drr(quantum_bytes: [u32; 8]) -> ClassScheduler {
         Self::rounds(quantum_bytes.map(|quantum| quantum.max(1)), true)
     }
@@ -81,7 +81,7 @@ impl ClassScheduler {
         ClassScheduler::Rounds(Box::new(Rounds { gain, credit: [0; 8], current: 0, bytes }))
     }
 
-    /// The class to serve among those with a bit in `ready`; `None` if there is none.
+    /// Picks the class to serve from the bitmask `ready`; `None` if it is empty.
     #[inline]
     pub fn pick(&mut self, ready: u8) -> Option<u8> {
         if ready == 0 {
@@ -93,20 +93,20 @@ impl ClassScheduler {
         }
     }
 
-    /// The most that other classes send before a frame of `class` that waits leaves, in bytes of frames of at most
-    /// `frame_bytes`; 0 where a higher class goes first as long as it has something.
+    /// Most bytes that other classes send before a waiting frame of `class`, with frames of at most `frame_bytes`. 0
+    /// under strict priority, which has no bound.
     pub fn longest_round_bytes(&self, class: u8, frame_bytes: u64) -> u64 {
         let ClassScheduler::Rounds(rounds) = self else { return 0 };
         let all: u64 = rounds.gain.iter().copied().map(u64::from).sum();
         if !rounds.bytes {
             return all * frame_bytes;
         }
-        // A class that has overdrawn its credit by a frame pays for it over some rounds.
+        // A class that has overdrawn its credit by a frame pays for it over several rounds.
         let rounds_of = frame_bytes.div_ceil(rounds.gain[usize::from(class & 7)].into()) + 1;
         (all + 8 * frame_bytes) * rounds_of
     }
 
-    /// A frame of `class` with `bytes` on the wire was sent.
+    /// Charges `class` for a frame of `frame_bytes` on the wire.
     #[inline]
     pub fn charge(&mut self, class: u8, frame_bytes: u64) {
         if let ClassScheduler::Rounds(rounds) = self {
@@ -116,18 +116,18 @@ impl ClassScheduler {
 }
 
 impl Rounds {
-    /// The class to serve among those with a bit in `ready`, at least one.
+    /// Picks the class to serve from the non-empty bitmask `ready`.
     fn pick(&mut self, ready: u8) -> u8 {
         let Rounds { gain, credit, current, .. } = self;
         if ready & (1 << *current) != 0 && credit[usize::from(*current)] > 0 {
             return *current;
         }
-        // Bounded: each full round adds at least 1 to every ready class, and a debt is at most one frame.
+        // Terminates: each full round adds at least 1 to every ready class, and a debt is at most one frame.
         loop {
             *current = (*current + 1) % 8;
             let class = usize::from(*current);
             if ready & (1 << class) == 0 {
-                // A class without frames keeps a debt, but saves nothing up.
+                // A class without frames keeps its debt, but no positive credit.
                 credit[class] = credit[class].min(0);
                 continue;
             }
@@ -144,7 +144,7 @@ mod tests {
     use super::*;
     use units::random::Stream;
 
-    /// Bytes and frames per class after `frames` frames from classes that always have some.
+    /// Serves `frames` frames of backlogged classes. Returns bytes and frames per class.
     fn serve(turn: &mut ClassScheduler, ready: u8, frames: u32) -> ([u64; 8], [u64; 8]) {
         let mut stream = Stream::new(5, 0, 0);
         let (mut bytes, mut count) = ([0; 8], [0; 8]);
@@ -172,7 +172,7 @@ mod tests {
         assert_eq!([count[0], count[1], count[2], count[7]], [1000, 2000, 3000, 4000]);
     }
 
-    /// Serves `count` frames of this length.
+    /// Serves `count` frames of `frame_bytes` and returns their classes.
     fn order(turn: &mut ClassScheduler, ready: u8, count: usize, frame_bytes: u64) -> Vec<u8> {
         let mut serve = || {
             let class = turn.pick(ready).unwrap();
@@ -190,11 +190,10 @@ mod tests {
         // Class 0 is the current one, without credit: the round begins with class 1.
         assert_eq!(order(&mut turn, 0b1001, 8, 84), [3, 3, 3, 0, 0, 3, 3, 3]);
         assert_eq!(order(&mut turn, 0b1001, 1, 84), [0]);
-        // Class 0 has a frame left of its turn. It is not ready, so it is passed by, and loses that when it is passed
-        // again.
+        // Class 0 has credit for one more frame. It is skipped while not ready, and loses that credit at the next skip.
         assert_eq!(order(&mut turn, 0b1000, 4, 84), [3, 3, 3, 3]);
         assert_eq!(order(&mut turn, 0b1001, 5, 84), [3, 3, 0, 0, 3]);
-        // While nothing is ready nothing changes: class 3 goes on with its turn.
+        // An empty bitmask changes nothing: class 3 stays in service.
         assert_eq!(turn.pick(0), None);
         assert_eq!(order(&mut turn, 0b1001, 3, 84), [3, 3, 0]);
     }

@@ -1,44 +1,44 @@
-//! How the text of a scenario becomes a parameter: one place for what a wrong value is told.
+//! Parsing of parameters from scenario texts, with the error messages for invalid values.
 
 use units::{Bytes, Rate, Time, parse_percent};
 
-/// Why a parameter is refused; says which one and what would be right.
+/// Error of an invalid parameter, with the valid alternatives.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ParameterError {
     /// The mechanism has no such parameter.
     #[error("`{kind}` has no parameter `{key}`: it takes {known}")]
     Unknown {
-        /// The mechanism.
+        /// Name of the mechanism.
         kind: &'static str,
-        /// What was written.
+        /// Key of the scenario.
         key: String,
-        /// What could have been.
+        /// Valid keys.
         known: String,
     },
     /// The text is no value of this parameter.
     #[error("`{key} = {value}`: {wanted}")]
     Value {
-        /// The parameter.
+        /// Key of the parameter.
         key: String,
-        /// What was written.
+        /// Text of the scenario.
         value: String,
-        /// What would be right.
+        /// Valid values.
         wanted: String,
     },
-    /// Values that are fine alone do not go together, or one is out of its range.
+    /// A value is out of range, or contradicts another.
     #[error("`{key}`: {wanted}")]
     Range {
-        /// The parameter.
+        /// Key of the parameter.
         key: &'static str,
-        /// What would be right.
+        /// Valid values.
         wanted: String,
     },
-    /// No transport of this name.
+    /// No transport has this name.
     #[error("there is no transport `{kind}`: it is one of {known}")]
     Transport {
-        /// What was written.
+        /// Name in the scenario.
         kind: String,
-        /// What could have been.
+        /// Valid names.
         known: String,
     },
 }
@@ -48,7 +48,7 @@ fn wrong(key: &str, value: &str, wanted: impl ToString) -> ParameterError {
     ParameterError::Value { key: key.to_owned(), value: value.to_owned(), wanted: wanted.to_string() }
 }
 
-/// Builds a [`ParameterError::Range`] unless `holds`.
+/// Returns a [`ParameterError::Range`] unless `holds`.
 pub(crate) fn require(holds: bool, key: &'static str, wanted: impl ToString) -> Result<(), ParameterError> {
     if holds { Ok(()) } else { Err(ParameterError::Range { key, wanted: wanted.to_string() }) }
 }
@@ -57,7 +57,7 @@ pub(crate) fn time(key: &str, text: &str) -> Result<Time, ParameterError> {
     text.parse().map_err(|error| wrong(key, text, error))
 }
 
-/// A time, or `word` for `None`.
+/// Parses a time, or `word` as `None`.
 pub(crate) fn time_or(key: &str, text: &str, word: &str) -> Result<Option<Time>, ParameterError> {
     if text == word { Ok(None) } else { time(key, text).map(Some) }
 }
@@ -66,7 +66,7 @@ pub(crate) fn rate(key: &str, text: &str) -> Result<Rate, ParameterError> {
     text.parse().map_err(|error| wrong(key, text, error))
 }
 
-/// A rate, or `word` for `None`.
+/// Parses a rate, or `word` as `None`.
 pub(crate) fn rate_or(key: &str, text: &str, word: &str) -> Result<Option<Rate>, ParameterError> {
     if text == word { Ok(None) } else { rate(key, text).map(Some) }
 }
@@ -75,12 +75,12 @@ pub(crate) fn bytes(key: &str, text: &str) -> Result<u64, ParameterError> {
     text.parse().map(Bytes::get).map_err(|error| wrong(key, text, error))
 }
 
-/// A size, or `word` for `None`.
+/// Parses a size, or `word` as `None`.
 pub(crate) fn bytes_or(key: &str, text: &str, word: &str) -> Result<Option<u64>, ParameterError> {
     if text == word { Ok(None) } else { bytes(key, text).map(Some) }
 }
 
-/// A size that fits the length of a frame.
+/// Parses a size that fits the length of a frame.
 pub(crate) fn frame_bytes(key: &str, text: &str) -> Result<u16, ParameterError> {
     u16::try_from(bytes(key, text)?).map_err(|_| wrong(key, text, "a frame holds at most 65535 bytes"))
 }
@@ -94,13 +94,13 @@ pub(crate) fn share(key: &str, text: &str) -> Result<f64, ParameterError> {
     if value <= 1.0 { Ok(value) } else { Err(wrong(key, text, "a share from 0 to 1")) }
 }
 
-/// A traffic class, or `word` for `None`.
+/// Parses a traffic class, or `word` as `None`.
 pub(crate) fn class_or(key: &str, text: &str, word: &str) -> Result<Option<u8>, ParameterError> {
     let class = || text.parse::<u8>().ok().filter(|class| *class < 8);
     if text == word { Ok(None) } else { class().map(Some).ok_or_else(|| wrong(key, text, "a class from 0 to 7")) }
 }
 
-/// A number above 0.
+/// Parses a number above 0.
 pub(crate) fn positive(key: &str, text: &str) -> Result<f64, ParameterError> {
     let number = text.parse::<f64>().ok().filter(|number| number.is_finite() && *number > 0.0);
     number.ok_or_else(|| wrong(key, text, "a number above 0"))
@@ -110,7 +110,7 @@ pub(crate) fn switch(key: &str, text: &str) -> Result<bool, ParameterError> {
     text.parse().map_err(|_| wrong(key, text, "write true or false"))
 }
 
-/// One of a list of words.
+/// Parses one of a list of words.
 pub(crate) fn word<T: Copy>(key: &str, text: &str, words: &[(&str, T)]) -> Result<T, ParameterError> {
     let known = || words.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
     let found = words.iter().find(|(name, _)| *name == text);

@@ -4,12 +4,12 @@
 //! ```text
 //!   credit        /|                    grows by the idle slope while a frame of the class waits, or while negative
 //!            ____/ |      __________    falls by port rate less idle slope while the class is on the wire
-//!   0 ------      \|  ___/              is zero where it would be positive and nothing of the class waits
-//!                  |_/                  stands still while the gate of the class is shut
+//!   0 ------      \|  ___/              is reset to zero if positive and no frame of the class waits
+//!                  |_/                  is constant while the gate of the class is closed
 //!          waits   sends   waits for credit
 //! ```
 //!
-//! The wire is taken by preamble and gap too, so that an idle slope is a rate on the wire (802.1Q-2022, 34.4).
+//! Preamble and gap count as time on the wire, so an idle slope is a rate on the wire (802.1Q-2022, 34.4).
 
 use crate::describe::Default::{Absent, Required};
 use crate::describe::{Family, Mechanism, Parameter};
@@ -17,10 +17,10 @@ use units::{Rate, Time};
 
 /// Classes of a port.
 const CLASSES: usize = 8;
-/// Credit is in bits times this: what 1 bps gains in a picosecond is one.
+/// Credit is counted in bits times this factor: 1 bps gains one unit per picosecond.
 const PS_PER_S: u64 = 1_000_000_000_000;
 
-/// Credit-based shaping as users meet it.
+/// Description of credit-based shaping.
 pub const MECHANISM: Mechanism = Mechanism {
     kind: "shaping",
     family: Family::Shaping,
@@ -49,58 +49,59 @@ pub const MECHANISM: Mechanism = Mechanism {
     ],
 };
 
-/// The idle slopes of one port, by class; `None` where a class is not shaped.
+/// Idle slopes of one port, by class; `None` for unshaped classes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct IdleSlopes(pub [Option<Rate>; CLASSES]);
 
 impl IdleSlopes {
-    /// All together, in bps.
+    /// Sum of all idle slopes in bits per second.
     pub fn total_bps(&self) -> u128 {
         self.0.iter().flatten().map(|slope| u128::from(slope.as_bps())).sum()
     }
 
-    /// The classes that are shaped, a bit each.
+    /// Bitmask of the shaped classes.
     pub fn classes(&self) -> u8 {
         (0..CLASSES).filter(|&class| self.0[class].is_some()).fold(0, |classes, class| classes | 1 << class)
     }
 }
 
-/// The credit of one class.
+/// Credit of one class.
 #[derive(Clone, Copy, Debug, Default)]
 struct Credit {
     /// Bits times [`PS_PER_S`], as of `at`.
     value: i128,
-    /// The end of the frame on the wire, where there is one.
+    /// Time of the last update; the end of the frame if one is on the wire.
     at: Time,
 }
 
-/// The credits of one port.
+/// Credits of one port.
 #[derive(Clone, Debug)]
 pub struct CreditShaper {
     slopes: IdleSlopes,
     rate: Rate,
     credits: [Credit; CLASSES],
-    /// Classes of which something waits since `at`, or since they were looked at last.
+    /// Classes with a waiting frame, as of the last update.
     waiting: u8,
 }
 
 impl CreditShaper {
-    /// Of a port of this rate, with no credit.
+    /// Makes the shaper of a port of `rate`, with zero credit.
     pub fn new(slopes: IdleSlopes, rate: Rate) -> CreditShaper {
         CreditShaper { slopes, rate, credits: Default::default(), waiting: 0 }
     }
 
-    /// The classes that are shaped, a bit each.
+    /// Bitmask of the shaped classes.
     pub fn classes(&self) -> u8 {
         self.slopes.classes()
     }
 
-    /// Brings all credits up to `now`. `waiting` are the classes of which something waits now; those of which nothing
-    /// was seen to wait before begin to. `open` says how long the gate of a class was open from one time to another.
+    /// Updates all credits to `now`. `waiting` is the bitmask of classes with a waiting frame; a class without one at
+    /// the last update waits only from now on. `open` returns how long the gate of a class was open between two times.
     pub fn settle(&mut self, now: Time, waiting: u8, open: impl Fn(u8, Time, Time) -> Time) {
         for class in 0..CLASSES as u8 {
             let Some(slope) = self.slopes.0[usize::from(class)] else { continue };
             let credit = &mut self.credits[usize::from(class)];
+            // A frame of the class is on the wire until `at`, and charged until then.
             if credit.at > now {
                 continue;
             }
@@ -108,7 +109,7 @@ impl CreditShaper {
             let growth = i128::from(slope.as_bps()) * i128::from(open(class, credit.at, now).as_ps());
             credit.at = now;
             let grown = credit.value + growth;
-            // Credit that is positive when the last frame has gone is lost at once; a debt is worked off.
+            // With an empty queue, positive credit is lost at once; negative credit recovers.
             credit.value = if waited & 1 << class != 0 { grown } else { grown.min(0) };
         }
         self.waiting = waiting;
@@ -119,7 +120,7 @@ impl CreditShaper {
         self.slopes.0[usize::from(class)].is_none() || self.credits[usize::from(class)].value >= 0
     }
 
-    /// When `class` may start a frame if its gate stays open: no earlier than its credit is zero.
+    /// Earliest start of a frame of `class` if its gate stays open: when its credit reaches zero.
     pub fn starts_at(&self, class: u8) -> Time {
         let credit = self.credits[usize::from(class)];
         match self.slopes.0[usize::from(class)] {
@@ -131,8 +132,8 @@ impl CreditShaper {
         }
     }
 
-    /// When the credit of `class` became sufficient, or becomes so, as of the last [`settle`](Self::settle) and if its
-    /// gate stays open; zero for a class that is not shaped. Whole picoseconds, rounded up.
+    /// Past or future time at which the credit of `class` becomes sufficient, as of the last [`settle`](Self::settle)
+    /// and with an open gate; zero for an unshaped class. Whole picoseconds, rounded up.
     pub fn sufficient_at(&self, class: u8) -> Time {
         let Some(slope) = self.slopes.0[usize::from(class)] else { return Time::ZERO };
         let credit = self.credits[usize::from(class)];
@@ -143,7 +144,7 @@ impl CreditShaper {
         credit.at.saturating_sub(Time::from_ps(u64::try_from(surplus).unwrap_or(u64::MAX)))
     }
 
-    /// A frame of `class`, or what is left of one, starts now and keeps the wire busy for `busy`.
+    /// Charges a frame of `class`, or the rest of one, that starts now and occupies the wire for `busy`.
     pub fn start(&mut self, now: Time, class: u8, busy: Time) {
         let send_slope = self.send_slope(class);
         if let Some(send_slope) = send_slope {
@@ -154,7 +155,7 @@ impl CreditShaper {
         }
     }
 
-    /// The frame of `class` on the wire is interrupted: the wire is free at `end`, and its rest waits from then on.
+    /// Interrupts the frame of `class`: the wire is free at `end`, and the rest of the frame waits from then on.
     pub fn interrupt(&mut self, class: u8, end: Time) {
         if let Some(send_slope) = self.send_slope(class) {
             let credit = &mut self.credits[usize::from(class)];
@@ -164,13 +165,13 @@ impl CreditShaper {
         }
     }
 
-    /// What a class loses on the wire in a picosecond: port rate less idle slope.
+    /// Credit that a class loses per picosecond on the wire: port rate less idle slope.
     fn send_slope(&self, class: u8) -> Option<i128> {
         let slope = self.slopes.0[usize::from(class)]?;
         Some(i128::from(self.rate.as_bps()) - i128::from(slope.as_bps()))
     }
 
-    /// The credit of `class` in bits, rounded down, as of the last change.
+    /// Credit of `class` in bits, rounded down, as of the last change.
     pub fn credit_bits(&self, class: u8) -> i64 {
         self.credits[usize::from(class)].value.div_euclid(i128::from(PS_PER_S)) as i64
     }
@@ -196,7 +197,7 @@ mod tests {
         to - from
     }
 
-    /// At a quarter of the port's rate, a frame is followed by three times its own time of silence.
+    /// At a quarter of the port's rate, a frame is followed by three times its own duration of silence.
     #[test]
     fn a_class_sends_at_its_idle_slope() {
         let mut shaper = shaper(6, Rate::from_mbps(250));
@@ -220,16 +221,16 @@ mod tests {
     fn credit_is_lost_when_nothing_waits() {
         let mut shaper = shaper(6, Rate::from_mbps(500));
         shaper.settle(ns(100), 1 << 6, all_open);
-        // What waits from 100 ns on earns from there, not from before.
+        // A frame that waits from 100 ns on earns credit only from then.
         shaper.settle(ns(1100), 1 << 6, all_open);
         assert_eq!(shaper.credit_bits(6), 500);
         shaper.start(ns(1100), 6, ns(400));
-        // 300 bits are left, and nothing waits.
+        // 300 bits are left, and no frame waits.
         shaper.settle(ns(1499), 0, all_open);
         assert_eq!(shaper.credit_bits(6), 300);
         shaper.settle(ns(1500), 0, all_open);
         assert_eq!(shaper.credit_bits(6), 0);
-        // A debt grows to zero and no further.
+        // Negative credit grows to zero and no further.
         shaper.start(ns(1501), 6, ns(400));
         shaper.settle(ns(2001), 0, all_open);
         assert_eq!(shaper.credit_bits(6), -150);
@@ -247,7 +248,7 @@ mod tests {
         assert_eq!(shaper.credit_bits(6), 100);
     }
 
-    /// Cuts and rests cost what the wire was busy with.
+    /// Interrupted frames are charged for their time on the wire.
     #[test]
     fn an_interrupted_frame_pays_for_the_time_it_had() {
         let mut shaper = shaper(2, Rate::from_mbps(400));
@@ -255,22 +256,21 @@ mod tests {
         shaper.start(ns(10), 2, ns(1000));
         shaper.interrupt(2, ns(510));
         assert_eq!(shaper.credit_bits(2), -300);
-        // 500 ns later the rest goes on.
+        // The rest continues 500 ns later.
         shaper.settle(ns(1010), 1 << 2, all_open);
         assert_eq!(shaper.credit_bits(2), -100);
         shaper.start(ns(1010), 2, ns(500));
         assert_eq!(shaper.credit_bits(2), -400);
     }
 
-    /// Over random operations: what is sent never exceeds the idle slope by more than one frame and what the longest
-    /// wait earns; and the machine agrees with a walk in steps of a nanosecond.
+    /// Random operations: credits agree with a simulation in steps of one nanosecond.
     #[test]
     fn credits_are_those_of_the_definition_at_every_instant() {
         let mut random = Stream::new(11, 0, 0);
         for _ in 0..200 {
             let mbps = 1 + random.below(1000);
             let mut shaper = shaper(5, Rate::from_mbps(mbps));
-            // In thousandths of a bit, which is what 1 Mbps gains in a nanosecond.
+            // In thousandths of a bit: 1 Mbps gains one per nanosecond.
             let (mut walk, mut queue, mut sends_until, mut open) = (0i64, 0u32, 0u64, true);
             let mut was_open = vec![];
             for step in 0..3000u64 {
@@ -280,7 +280,7 @@ mod tests {
                 if random.below(200) == 0 {
                     open = !open;
                 }
-                // The walk holds the credit at `step`.
+                // `walk` is the credit at `step`.
                 if sends_until <= step && queue == 0 && walk > 0 {
                     walk = 0;
                 }

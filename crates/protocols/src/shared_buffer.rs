@@ -1,9 +1,9 @@
-//! The buffer that all ports of a switch share, as users meet it. `model` keeps its books.
+//! Scenario parameters of the buffer that all ports of a switch share; implemented in `model`.
 
 use crate::describe::Default::Value;
 use crate::describe::{Family, Mechanism, Parameter};
 
-/// A buffer that all ports share.
+/// Description of the shared buffer.
 pub const MECHANISM: Mechanism = Mechanism {
     kind: "shared-buffer",
     family: Family::Buffer,

@@ -1,5 +1,4 @@
-//! The numbered sentences of the pages of transports, with numbers computed by hand or by the few lines of another
-//! program.
+//! Tests of the numbered sentences on the transport pages, against numbers computed by hand or by a separate program.
 
 use crate::endpoint::{Ctx, FlowStart, Offer, Receiver, Reply, Segment, Sender};
 use crate::frame::{Detail, Frame, Kind, flags};
@@ -24,7 +23,7 @@ struct Ends {
 }
 
 impl Ends {
-    /// A flow of so many bytes from a port of 10 Gbps, from time zero.
+    /// A flow of `size_bytes` from a 10 Gbps port, starting at time zero.
     fn new(kind: &str, settings: &[(&str, &str)], size_bytes: u64) -> Ends {
         Ends::at(Rate::from_gbps(10), kind, settings, size_bytes)
     }
@@ -40,7 +39,7 @@ impl Ends {
         self.sender.poll(&mut Ctx::new(now, &mut self.random, &mut Vec::new()))
     }
 
-    /// The packet that starts now.
+    /// Polls and expects a segment.
     fn send(&mut self, now: Time) -> Segment {
         match self.ask(now) {
             Offer::Send(segment) => segment,
@@ -78,7 +77,7 @@ fn ack(seq: u64, flags: u8) -> Frame {
     Frame { kind: Kind::Ack, seq, flags, ..Frame::default() }
 }
 
-/// An acknowledgement of a packet that started then.
+/// An acknowledgement of a packet that started at `stamp`.
 fn ack_of(seq: u64, stamp: Time) -> Frame {
     Frame { stamp, ..ack(seq, 0) }
 }
@@ -87,12 +86,12 @@ fn data(seq: u64, payload_bytes: u16, flags: u8) -> Frame {
     Frame { kind: Kind::Data, seq, payload_bytes, flags, ..Frame::default() }
 }
 
-/// What the answers say: which byte is expected, whether it is missing, how long they are.
+/// Next expected byte, negative flag and length in bytes of each reply.
 fn said(replies: &[Reply]) -> Vec<(u64, bool, u16)> {
     replies.iter().map(|reply| (reply.seq, reply.flags & flags::NAK != 0, reply.size_bytes)).collect()
 }
 
-/// 1082 bytes on the wire take 8,656,000 ps at 1 Gbps, 8,570,298 at 1.01.
+/// 1082 bytes on the wire take 8,656,000 ps at 1 Gbps, 8,570,298 at 1.01 Gbps.
 // [ROCE1] [ROCE2] [ROCE3] [TIMELY2]
 #[test]
 fn the_next_start_follows_the_rate_of_the_question() {
@@ -100,12 +99,12 @@ fn the_next_start_follows_the_rate_of_the_question() {
     let mut ends = Ends::new("timely", &settings, 10_000);
     assert_eq!(ends.send(Time::ZERO).next, Time::from_ps(8_656_000));
     assert_eq!(ends.ask(us(5)), Offer::At(Time::from_ps(8_656_000)));
-    // A round trip below t_low: 10 Mbps more.
+    // A round trip below t_low: the rate rises by 10 Mbps.
     ends.tell(us(6), &ack_of(1_000, Time::ZERO));
     assert_eq!(ends.ask(us(6)), Offer::At(Time::from_ps(8_570_298)));
     let second = ends.send(Time::from_ps(8_570_298));
     assert_eq!((second.seq, second.next), (1_000, Time::from_ps(2 * 8_570_298)));
-    // `rate` is the most.
+    // `rate` is an upper bound.
     let mut slow = Ends::new("roce", &[("rate", "1Gbps")], 10_000);
     assert_eq!(slow.send(Time::ZERO).next, Time::from_ps(8_656_000));
     assert_eq!(Ends::new("roce", &[("rate", "40Gbps")], 10_000).send(Time::ZERO).next, Time::from_ps(865_600));
@@ -128,8 +127,8 @@ fn the_timer_runs_from_the_first_unacknowledged_packet() {
     assert_eq!((ends.sender.statistics().timeouts, ends.sender.next_timer()), (1, us(210)));
     assert_eq!(ends.send(us(111)).seq, 1_000);
     assert_eq!(ends.send(us(112)).seq, 2_000);
-    // Overtaken, and beyond what was sent: nothing. A negative one of the oldest byte goes back, and restarts the
-    // timer.
+    // Old acknowledgements and those beyond the sent bytes are ignored. A negative one of the oldest byte goes back and
+    // restarts the timer.
     ends.tell(us(150), &ack(0, flags::NAK));
     ends.tell(us(150), &ack(5_001, flags::NAK));
     assert_eq!(ends.send(us(150)).seq, 3_000);
@@ -147,7 +146,7 @@ fn the_timer_runs_from_the_first_unacknowledged_packet() {
     assert_eq!((ends.sender.statistics().timeouts, ends.sender.next_timer()), (1, Time::MAX));
     assert_eq!(ends.send(us(400)).seq, 5_000);
     assert_eq!(ends.sender.next_timer(), us(500));
-    // Complete, by an answer to an old copy.
+    // Completion, reported in the reply to an old copy.
     ends.tell(us(410), &Frame { detail: Detail::arrival(us(405)), ..ack(1_000, flags::COMPLETE) });
     assert_eq!(ends.sender.statistics().delivered, Some(us(405)));
 }
@@ -159,15 +158,15 @@ fn a_receiver_acknowledges_what_comes_in_order_and_again() {
     let mut arrive = |at_us: u64, seq: u64, flags: u8| said(&ends.arrive(us(at_us), &data(seq, 1000, flags)));
     assert_eq!([arrive(0, 0, 0), arrive(1, 1_000, 0)], [[], []]);
     assert_eq!(arrive(2, 2_000, 0), [(3_000, false, 66)]);
-    // A gap is asked for once, and again after 50 us; that too begins a new count.
+    // A gap causes one NAK, and another after 50 us; that too begins a new count.
     assert_eq!(arrive(3, 3_000, 0), []);
     assert_eq!(arrive(4, 5_000, 0), [(4_000, true, 66)]);
     assert_eq!([arrive(5, 6_000, 0), arrive(53, 7_000, 0)], [[], []]);
     assert_eq!(arrive(54, 8_000, 0), [(4_000, true, 66)]);
     assert_eq!([arrive(55, 4_000, 0), arrive(56, 5_000, 0)], [[], []]);
-    // A new gap after progress is asked for at once.
+    // A new gap after progress causes a NAK at once.
     assert_eq!(arrive(57, 7_000, 0), [(6_000, true, 66)]);
-    // Copies count as new packets do, and are answered with the byte expected.
+    // Duplicates count like new packets, and their acknowledgements carry the next expected byte.
     assert_eq!([arrive(58, 0, 0), arrive(59, 1_000, 0)], [[], []]);
     assert_eq!(arrive(60, 2_000, 0), [(6_000, false, 66)]);
     assert_eq!(arrive(61, 6_000, flags::LAST), [(7_000, false, 66)], "the last packet at once");
@@ -178,12 +177,12 @@ fn a_receiver_acknowledges_what_comes_in_order_and_again() {
     let settings = [("ack_every", "9"), ("window", "50KB"), ("variable_window", "true")];
     let mut ends = Ends::new("dcqcn", &settings, 10_000);
     assert_eq!([0, 1_000].map(|seq| answers(&mut ends, seq)), [1, 1]);
-    // The answer carries the time of the packet's start.
+    // The reply carries the start time of the packet.
     let packet = Frame { stamp: us(7), ..data(2_000, 1000, 0) };
     assert_eq!(ends.arrive(us(9), &packet)[0].stamp, us(7));
 }
 
-/// Round trips in microseconds, and the rates that another program has computed for them.
+/// Round trips in microseconds, and rates computed by a separate program.
 // [TIMELY2] [TIMELY3] [TIMELY4] [TIMELY5]
 #[test]
 fn timely_by_hand() {
@@ -209,9 +208,9 @@ fn timely_by_hand() {
     for (packet, (rtt, rate)) in (1..).zip(rtts.into_iter().zip(rates)) {
         ends.send(now);
         now += us(1_000);
-        // The full packet's 1082 bytes took 865,600 ps at the port's 10 Gbps, whatever the flow's rate was.
+        // The full packet's 1082 bytes took 865,600 ps at the port's 10 Gbps, independent of the flow's rate.
         let stamp = now - us(rtt) - Time::from_ps(865_600);
-        // Negative ones measure too.
+        // Negative acknowledgements measure too.
         let kind = if packet % 2 == 0 { flags::NAK } else { 0 };
         ends.tell(now, &Frame { stamp, ..ack(packet * 1000, kind) });
         assert_eq!(ends.rate(now), rate, "{rtt} us, measurement {packet}");
@@ -231,7 +230,7 @@ fn timely_measures_by_segment_or_round_trip() {
     let settings = [("initial_rate", "1Gbps"), ("measure", "round-trip"), ("payload", "1000B")];
     let mut ends = Ends::new("timely", &settings, 100_000);
     (0..4).for_each(|packet| _ = ends.send(us(100 * packet)));
-    // The first is one; then only that beyond the byte which was next at it, 4000.
+    // The first one counts; then only the first beyond byte 4000, which was next to send at that time.
     let mut rates = Vec::new();
     for packet in 1..=5 {
         ends.tell(us(1_000), &ack_of(packet * 1000, us(990)));
@@ -241,7 +240,7 @@ fn timely_measures_by_segment_or_round_trip() {
     assert_eq!(rates, [1_010_000_000, 1_010_000_000, 1_010_000_000, 1_010_000_000, 1_020_000_000]);
 }
 
-/// Notifications at 10, 60, 62, 300 and 420 us, and the rates and targets that another program has computed.
+/// Notifications at 10, 60, 62, 300 and 420 us, with rates and targets computed by a separate program.
 const DCQCN: [(u64, u64, u64); 11] = [
     (10, 20_000_000_000, 40_000_000_000),
     (60, 10_000_000_000, 20_000_000_000),
@@ -274,7 +273,7 @@ fn dcqcn_by_hand() {
     }
 }
 
-/// Stages of 2500 bytes: the third frame of 1062 ends one, the fifth the next.
+/// Stages of 2500 bytes: the third frame of 1062 bytes ends one, the fifth the next.
 // [DCQCN4] [DCQCN6] [DCQCN7] [ROCE2]
 #[test]
 fn the_byte_counter_of_dcqcn_counts_what_has_been_sent() {
@@ -282,32 +281,32 @@ fn the_byte_counter_of_dcqcn_counts_what_has_been_sent() {
     let mut ends = Ends::at(Rate::from_gbps(40), "dcqcn", &settings, 1_000_000);
     let cnp = Frame { kind: Kind::Cnp, ..Frame::default() };
     ends.tell(us(1), &cnp);
-    // No stage has passed: the second cut leaves the target where it is.
+    // No stage has passed: the second cut keeps the target.
     ends.tell(us(9), &cnp);
     let state = ends.sender.control_state(us(9));
     assert_eq!((ends.rate(us(9)), state.target), (10_000_000_000, Some(Rate::from_gbps(40))));
     let mut rates = Vec::new();
     for packet in 10..16 {
         let sent = ends.send(us(packet));
-        // The time of the next packet is that of the rate before this one was counted.
+        // The time of the next packet follows the rate before this packet was counted.
         let before = *rates.last().unwrap_or(&10_000_000_000);
         assert_eq!(sent.next - us(packet), Rate::from_bps(before).unwrap().serialise(1082));
         rates.push(ends.rate(us(packet)));
     }
     let gbps = |thousandths: u64| thousandths * 1_000_000;
     assert_eq!(rates, [gbps(10_000), gbps(10_000), gbps(25_000), gbps(25_000), gbps(32_500), gbps(32_500)]);
-    // A packet is asked for too early by the rate that the third one brought: 1082 bytes at 25 Gbps.
+    // The host polls too early for the rate after the third packet: 1082 bytes at 25 Gbps.
     let mut ends = Ends::at(Rate::from_gbps(40), "dcqcn", &settings, 1_000_000);
     ends.tell(us(1), &cnp);
     ends.tell(us(9), &cnp);
     (10..13).for_each(|packet| _ = ends.send(us(packet)));
     assert_eq!(ends.ask(us(12)), Offer::At(us(12) + Time::from_ps(346_240)));
-    // A cut after a stage moves the target to the rate.
+    // A cut after a stage sets the target to the rate.
     ends.tell(us(20), &cnp);
     assert_eq!(ends.sender.control_state(us(20)).target, Some(Rate::from_gbps(25)));
 }
 
-/// A period of 55 us from the first notification on; two notifications in one are one sample.
+/// A period of 55 us from the first notification on; two notifications in one period are one sample.
 // [DCQCN5]
 #[test]
 fn alpha_by_the_samples_of_a_timer() {
@@ -317,12 +316,12 @@ fn alpha_by_the_samples_of_a_timer() {
     for at_us in [100, 110, 120, 156, 400] {
         ends.tell(us(at_us), &cnp);
     }
-    // Periods end at 155, 210, ...: the first has a sample of 1, so 0.625; the second too, 0.8125; up to 375, three
-    // more without: 0.1015625. The sixth, in which the last came, ends at 430.
+    // Periods end at 155, 210, ...: the first has a sample of 1, so alpha is 0.625; the second too, 0.8125; up to 375,
+    // three more without: 0.1015625. The sixth, with the last notification, ends at 430.
     let alpha = |ends: &Ends, at_us| ends.sender.control_state(us(at_us)).alpha;
     assert_eq!((alpha(&ends, 400), alpha(&ends, 429)), (Some(0.1015625), Some(0.1015625)));
     assert_eq!(alpha(&ends, 430), Some(0.55078125));
-    // The first notification cut, by the initial alpha, and nothing has been cut since.
+    // The first notification cut by the initial alpha, and no cut has followed.
     assert_eq!(ends.sender.control_state(us(100)).target, Some(Rate::from_gbps(40)));
 }
 
@@ -345,7 +344,7 @@ fn hop(at: Time, queue_bytes: u64, sent_bytes: u64) -> Hop {
     Hop { at, rate: Rate::from_gbps(10), queue_bytes, sent_bytes }
 }
 
-/// T is 8.0005 us, of which the window takes whole nanoseconds; U begins at 1.
+/// T is 8.0005 us, of which the window uses whole nanoseconds; U begins at 1.
 // [HPCC1] [HPCC3] [HPCC5] [HPCC7] [HPCC8] [HPCC9] [HPCC10]
 #[test]
 fn hpcc_by_hand() {
@@ -357,11 +356,11 @@ fn hpcc_by_hand() {
     (1..8).for_each(|packet| _ = ends.send(us(packet)));
     let window = |ends: &Ends| ends.sender.control_state(us(50)).window_bytes;
     assert_eq!((ends.rate(us(50)), window(&ends)), (10_000_000_000, Some(10_000)));
-    // The first acknowledgement keeps its record; it ends at 8000, the next byte to send.
+    // The first acknowledgement only stores its record; the round trip ends at byte 8000, the next to send.
     ends.tell_with(us(10), &ack(1_000, 0), &[hop(us(1), 3_000, 1_000)]);
     assert_eq!(ends.rate(us(10)), 10_000_000_000);
-    // Two more within the round trip: each begins from the reference. 5000 bytes in 4 us, all of the line; the shorter
-    // queue, 2000 bytes, is 1600 ns of 8000.5.
+    // Two more within the round trip, each computed from the reference. 5000 bytes in 4 us: the full line rate; the
+    // shorter queue, 2000 bytes, is 1600 ns of 8000.5.
     let u = |before: f64, between: f64, used: f64| {
         let weight = between / 8_000_500.0;
         (1.0 - weight) * before + weight * used
@@ -370,7 +369,7 @@ fn hpcc_by_hand() {
     ends.tell_with(us(11), &ack(2_000, 0), &[hop(us(5), 2_000, 6_000)]);
     let after = |utilisation: f64| (1e10 * (utilisation / 0.95).recip()) as u64 + 40_000_000;
     assert_eq!(ends.rate(us(11)), after(first));
-    // A copy of it, which acknowledges nothing, changes nothing.
+    // A duplicate, which acknowledges no new byte, changes nothing.
     ends.tell_with(us(11), &ack(2_000, 0), &[hop(us(6), 9_000, 7_000)]);
     assert_eq!(ends.rate(us(11)), after(first));
     let second = u(first, 2e6, 2_400.0 * 8e12 / 2e6 / 1e10 + 1_000.0 * 8.0 * 1e12 / (1e10 * 8_000_500.0));
@@ -400,8 +399,8 @@ fn progress_counts_before_a_sender_goes_back() {
     assert_eq!(ends.rate(us(450)), 1_010_000_000);
 }
 
-/// The window of a flow without a number is its round trip over the time of a full packet: 20 us over 1500 + 20 bytes
-/// at 10 Gbps, rounded up.
+/// The default window is the round trip divided by the time of a full packet: 20 us over 1500 + 20 bytes at 10 Gbps,
+/// rounded up.
 // [NDP1] [NDP2] [NDP4]
 #[test]
 fn an_ndp_sender_sends_its_window_and_what_is_pulled() {
@@ -422,18 +421,18 @@ fn an_ndp_sender_sends_its_window_and_what_is_pulled() {
     assert_eq!(sends(&mut Ends::new("ndp", &[], 3 * 1436 - 1)), [0, 1, 2]);
     let mut ends = Ends::new("ndp", &[("initial_window", "4")], 100 * 1436);
     assert_eq!(sends(&mut ends), [0, 1, 2, 3]);
-    // Two pulls; the first is lost, and the second counts for both. Packet 2 was cut, packet 1 too.
+    // Two pulls: the first is lost, and the second counts for both. Packets 2 and 1 were trimmed.
     ends.tell(us(2), &answer(2, flags::NAK));
     ends.tell(us(2), &answer(1, flags::NAK));
     assert_eq!(sends(&mut ends), []);
     ends.tell(us(3), &pull(2, 0));
     assert_eq!(sends(&mut ends), [1, 2]);
-    // An old pull allows nothing. One that says that everything below 3 has come: packet 1 is not sent again.
+    // An old pull allows nothing. One reports that everything below 3 has arrived: packet 1 is not resent.
     ends.tell(us(4), &answer(1, flags::NAK));
     ends.tell(us(4), &pull(1, 0));
     ends.tell(us(4), &pull(3, 3));
     assert_eq!(sends(&mut ends), [4]);
-    // While packet 3 is missing packets up to 3 + 63 may be sent: the least power of two for a window of 4 is 64.
+    // While packet 3 is missing packets up to 3 + 63 may be sent: the smallest ring for a window of 4 has 64 entries.
     ends.tell(us(5), &pull(90, 3));
     assert_eq!(sends(&mut ends).last(), Some(&66));
 }
@@ -455,12 +454,12 @@ fn an_ndp_receiver_answers_each_packet_and_wants_what_is_missing() {
         (flags & (flags::NAK | flags::COMPLETE), ends.receiver.wants())
     };
     let (whole, cut) = (Kind::Data, Kind::Trimmed);
-    // Nobody knows the size: one more for each that came.
+    // The size of the flow is unknown: one more packet for each that arrived.
     assert_eq!(arrive(0, whole), (0, 1));
     assert_eq!(arrive(1, cut), (flags::NAK, 2));
     assert_eq!(arrive(0, whole), (0, 2), "a copy is answered and counts for nothing");
     assert_eq!(arrive(0, cut), (0, 3), "a needless header is acknowledged");
-    // The last packet: 5, and one more for the one that was cut, less the 2 that are sent unasked.
+    // The last packet: 5, plus the trimmed one, minus the 2 of the initial window.
     assert_eq!(arrive(4, cut), (flags::NAK, 4));
     assert_eq!(arrive(2, whole), (0, 5));
     let mut ends = Ends::new("ndp", &settings, 5 * 1436);
@@ -470,12 +469,12 @@ fn an_ndp_receiver_answers_each_packet_and_wants_what_is_missing() {
         let frame = Frame { detail: announced, ..data(packet * 1436, 1436, flags) };
         assert_eq!(ends.arrive(us(6), &frame)[0].flags, 0);
     }
-    // 5 less 2 is less than the four that came.
+    // 5 minus 2 is less than the four that arrived.
     assert_eq!(ends.receiver.wants(), 3);
     let frame = Frame { detail: announced, ..data(0, 1436, 0) };
     let done = ends.arrive(us(7), &frame)[0];
     assert_eq!((done.flags, done.detail, ends.receiver.wants()), (flags::COMPLETE, Detail::arrival(us(7)), 0));
-    // The sender knows by it alone that all has arrived.
+    // The sender detects completion by this reply alone.
     ends.tell(us(9), &Frame { kind: Kind::Ack, detail: done.detail, flags: flags::COMPLETE, ..Frame::default() });
     assert_eq!(ends.sender.statistics().delivered, Some(us(7)));
 }
@@ -498,13 +497,13 @@ fn datagrams_are_due_at_whole_picoseconds_that_add_up() {
     let stamps: Vec<u64> = sent.iter().map(|segment| segment.stamp.as_ps()).collect();
     assert_eq!(stamps, [0, 3_333_333, 6_666_666, 10_000_000, 13_333_333, 16_666_666]);
     assert_eq!((sent[4].payload_bytes, sent[5].payload_bytes, sent[5].size_bytes), (1184, 100, 146));
-    // Late by 5 us the second one leaves, and the third is as late as it would have been.
+    // The second leaves 5 us late; the third is due at its own time.
     let mut late = Ends::new("datagram", &settings, 5_000);
     late.send(Time::ZERO);
     let second = late.send(Time::from_ps(8_333_333));
     assert_eq!(second.stamp, Time::from_ps(3_333_333));
     assert_eq!(late.send(Time::from_ps(8_333_334)).stamp, Time::from_ps(6_666_666));
-    // The last overtakes: complete with the first, and without one of them never.
+    // The last overtakes: the flow completes with the first, and never if one is missing.
     let mut arrive = |seq, payload, flags| {
         let (mut random, mut replies) = (Stream::new(1, 1, 1), Vec::new());
         let mut ctx = Ctx::new(us(1), &mut random, &mut replies);

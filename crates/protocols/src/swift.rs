@@ -1,5 +1,5 @@
-//! Swift (Kumar et al., SIGCOMM 2020): a window that follows the delay of the path, down to less than a packet, when
-//! packets are paced.
+//! Swift (Kumar et al., SIGCOMM 2020): a window that follows the delay of the path. Below one packet, packets are
+//! paced.
 
 use crate::control_state::ControlState;
 use crate::describe::Default::Value;
@@ -8,32 +8,32 @@ use crate::rate_control::{Acknowledged, ControlSettings, FlowLimits, RateControl
 use crate::settings::{self, ParameterError, require};
 use units::{Rate, Time};
 
-/// The parameters of Swift beside those of its transport; [`MECHANISM`] says what each is for.
+/// The parameters of Swift beside those of its transport; [`MECHANISM`] describes each.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SwiftParameters {
-    /// The delay that is aimed at over one switch less than none, with the largest window.
+    /// Target of the round trip without switches, at the largest window.
     pub base_target: Time,
-    /// What each switch adds to it.
+    /// Increase of the target per switch.
     pub hop_scaling: Time,
-    /// The most that a small window adds to it.
+    /// Largest increase of the target for small windows.
     pub flow_scaling_range: Time,
-    /// Up to this window, in packets, it adds all of that.
+    /// Window in packets up to which the whole increase applies.
     pub flow_scaling_min: f64,
-    /// From this window on it adds nothing.
+    /// Window in packets from which no increase applies.
     pub flow_scaling_max: f64,
-    /// Packets that the window grows by in a round trip.
+    /// Packets by which the window grows per round trip.
     pub additive_increase: f64,
     /// Strength of a cut, above 0, up to 1.
     pub beta: f64,
-    /// The most that one cut takes, above 0, below 1.
+    /// Largest share of a single cut, above 0, below 1.
     pub max_decrease: f64,
-    /// Timeouts in a row after which the window is the least.
+    /// Consecutive timeouts that reset the window to its minimum.
     pub timeouts: u32,
-    /// Windows in packets: the first, the least and the greatest.
+    /// Initial, minimum and maximum window in packets.
     pub initial_window: f64,
-    /// See above.
+    /// See `initial_window`.
     pub min_window: f64,
-    /// See above.
+    /// See `initial_window`.
     pub max_window: f64,
 }
 
@@ -56,7 +56,7 @@ impl Default for SwiftParameters {
     }
 }
 
-/// Swift as users meet it: the parameters of [`crate::roce::MECHANISM`] hold for it too, but for `ack_every`.
+/// Description of Swift; includes the parameters of [`crate::roce::MECHANISM`] except `ack_every`.
 pub const MECHANISM: Mechanism = Mechanism {
     kind: "swift",
     family: Family::Transport,
@@ -197,8 +197,7 @@ impl ControlSettings for SwiftParameters {
 }
 
 impl SwiftParameters {
-    /// The round trip that a flow with a window of `window` packets over `switches` aims at, in picoseconds (Swift,
-    /// sec. 3.5).
+    /// Target of the round trip in picoseconds, for a flow with `window` packets over `switches` (Swift, sec. 3.5).
     fn target_ps(&self, window: f64, switches: u8) -> f64 {
         let root = |packets: f64| 1.0 / packets.sqrt();
         let range_ps = self.flow_scaling_range.as_ps() as f64;
@@ -208,20 +207,20 @@ impl SwiftParameters {
     }
 }
 
-/// The window of one flow.
+/// Window of one flow.
 #[derive(Clone, Debug)]
 pub struct Swift {
     /// In packets.
     window: f64,
-    /// The pace of a window below a packet: one in rtt / window.
+    /// Pacing rate for windows below one packet: one packet per rtt / window.
     rate: Rate,
     limit: Rate,
     payload_bytes: u16,
     timeouts: u16,
-    /// The last round trip, and when the last cut was.
+    /// Last round trip, and time of the last cut.
     rtt: Time,
     cut_at: Time,
-    /// What a packet takes on the wire.
+    /// Length of a packet on the wire in bytes.
     wire_bytes: u32,
 }
 
@@ -230,7 +229,7 @@ impl Swift {
         self.cut_at == Time::MAX || now.saturating_sub(self.cut_at) >= self.rtt
     }
 
-    /// Sets the window at `now`, and the pace that goes with it.
+    /// Sets the window at `now`, and the corresponding pacing rate.
     fn set_window(&mut self, parameters: &SwiftParameters, now: Time, window: f64) {
         let before = self.window;
         self.window = window.clamp(parameters.min_window, parameters.max_window);
@@ -255,7 +254,7 @@ impl RateController for Swift {
             limit: limits.most,
             payload_bytes: limits.payload_bytes,
             timeouts: 0,
-            // Before the first measurement a window below a packet is paced by what is aimed at.
+            // Before the first sample the target replaces the round trip in the pacing rate.
             rtt: parameters.base_target,
             cut_at: Time::MAX,
             wire_bytes: u32::from(limits.payload_bytes),
@@ -274,7 +273,7 @@ impl RateController for Swift {
     }
 
     fn window_bytes(&self) -> u64 {
-        // Whole packets: the last of them may start while all but it are on their way.
+        // Rounded down to whole packets: the last may start while all others are in flight.
         (self.window as u64).saturating_mul(self.payload_bytes.into()).max(1)
     }
 
@@ -291,6 +290,7 @@ impl RateController for Swift {
             let cut = (parameters.beta * (rtt_ps - target_ps) / rtt_ps).min(parameters.max_decrease);
             self.set_window(parameters, now, self.window * (1.0 - cut));
         } else {
+            // The window stays, but the pacing rate below one packet follows the new round trip.
             self.set_window(parameters, now, self.window);
         }
     }
@@ -338,8 +338,8 @@ mod tests {
         Acknowledged { rtt, wire_bytes: 1082, ece: false, seq, new_bytes, next, hops, switches }
     }
 
-    /// The target: the base and the hops with a large window, the whole range more up to 0.1 packets, and between them
-    /// by the inverse of the window's root (Swift, sec. 3.5.2).
+    /// The target is base plus hops at a large window, plus the whole range up to 0.1 packets, and in between scales
+    /// with the inverse of the window's square root (Swift, sec. 3.5.2).
     #[test]
     fn the_target_grows_with_switches_and_with_small_windows() {
         let p = SwiftParameters::default();
@@ -351,8 +351,8 @@ mod tests {
         assert!((us(1.0, 0) - (20.0 + slope * 0.9)).abs() < 1e-9, "{}", us(1.0, 0));
     }
 
-    /// Below the target a window of w packets grows by one in w acknowledgements; above it shrinks once in a round trip
-    /// by beta times the share that is too much, and by half at most.
+    /// Below the target a window of w packets grows by one in w acknowledgements. Above it the window shrinks once per
+    /// round trip by beta times the excess share, and by half at most.
     #[test]
     fn it_grows_by_a_packet_a_round_trip_and_shrinks_once_in_one() {
         let p = SwiftParameters { initial_window: 100.0, ..SwiftParameters::default() };
@@ -369,7 +369,7 @@ mod tests {
         assert_eq!(flow.window, cut * 0.5);
     }
 
-    /// A window of a tenth of a packet: one packet on its way at most, and one each ten round trips.
+    /// With a window of a tenth of a packet, at most one packet is in flight, and one leaves every ten round trips.
     #[test]
     fn below_a_packet_it_paces() {
         let p = SwiftParameters { initial_window: 0.2, ..SwiftParameters::default() };

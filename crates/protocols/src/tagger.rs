@@ -1,10 +1,9 @@
-//! Tagger as scenarios know it. What its rules are and how they are found is the matter of a crate of its own; a
-//! switch only looks them up.
+//! Scenario parameters of Tagger. The crate `tagger` computes the rules; a switch only looks them up.
 
 use crate::describe::Default::{Absent, Value};
 use crate::describe::{Family, Mechanism, Parameter};
 
-/// Rules that rewrite tags, as users meet them.
+/// Description of Tagger.
 pub const MECHANISM: Mechanism = Mechanism {
     kind: "tagger",
     family: Family::Tags,

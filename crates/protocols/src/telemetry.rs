@@ -1,31 +1,31 @@
-//! Telemetry that frames collect on their way (in-band network telemetry, INT).
+//! In-band network telemetry (INT).
 //!
-//! A sender that wants it sets [`crate::frame::flags::COLLECTS`] on a segment. Each egress port of a switch then adds a
-//! [`Hop`] as the frame starts to leave; the receiver finds all of them in [`crate::endpoint::Ctx::telemetry`], and a
-//! reply with [`crate::frame::flags::TELEMETRY`] brings them back to the sender. The driver keeps the hops apart from
-//! the frame, which carries no more than where they are: [`RecordId`].
+//! A sender requests it by setting [`crate::frame::flags::COLLECTS`] on a segment. Each egress port of a switch then
+//! adds a [`Hop`] when the frame starts to leave. The receiver finds all of them in
+//! [`crate::endpoint::Ctx::telemetry`], and a reply with [`crate::frame::flags::TELEMETRY`] returns them to the sender.
+//! The driver stores the hops outside the frame, which carries only their [`RecordId`].
 
 use units::{Rate, Time};
 
-/// What an egress port says of itself as a frame starts to leave by it (HPCC, section 3.1: B, qLen, txBytes, ts).
+/// Telemetry of an egress port at the start of a frame's departure (HPCC, section 3.1: B, qLen, txBytes, ts).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hop {
-    /// When the first bit left, on the switch's clock, which is exact.
+    /// Departure of the first bit, on the switch's exact clock.
     pub at: Time,
-    /// The rate of the link.
+    /// Rate of the link.
     pub rate: Rate,
-    /// Bytes of all frames that wait for the port, without the one that leaves.
+    /// Bytes of all frames that wait for the port, without the departing frame.
     pub queue_bytes: u64,
     /// Bytes of all frames that have started to leave since the beginning, without this one.
     pub sent_bytes: u64,
 }
 
-/// Where the driver keeps what a frame has collected. It belongs to that frame alone.
+/// Index of the telemetry of a frame in the driver. It belongs to that frame alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecordId {
-    /// The host that opened it.
+    /// Source host of the frame.
     pub host: u32,
-    /// Its place among those of that host.
+    /// Index among the records of that host.
     pub place: u32,
 }
 

@@ -1,5 +1,5 @@
-//! TIMELY (Mittal et al., SIGCOMM 2015): a RoCE sender's rate follows the round trip time and how that changes. One
-//! acknowledgement a segment brings a measurement.
+//! TIMELY (Mittal et al., SIGCOMM 2015): the rate of a RoCE sender follows the round trip time and its gradient. Each
+//! segment is acknowledged once, and each acknowledgement is one sample.
 
 use crate::control_state::ControlState;
 use crate::describe::Default::Value;
@@ -8,23 +8,23 @@ use crate::rate_control::{Acknowledged, ControlSettings, FlowLimits, RateControl
 use crate::settings::{self, ParameterError, require};
 use units::{Rate, Time};
 
-/// How often a round trip is measured.
+/// Sampling of the round trip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Measure {
-    /// Once a segment, which is acknowledged as a whole.
+    /// Once per segment, which is acknowledged as a whole.
     Segment,
-    /// Once a round trip, with the acknowledgement of what was sent when the last one was measured (HPCC's ns-3 fork).
+    /// Once per round trip: with the acknowledgement of the byte that was next at the last sample (HPCC's ns-3 fork).
     RoundTrip,
 }
 
-/// The parameters of TIMELY beside those of its transport; [`MECHANISM`] says what each is for.
+/// The parameters of TIMELY beside those of its transport; [`MECHANISM`] describes each.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TimelyParameters {
-    /// Bytes of payload for which one round trip is measured.
+    /// Payload bytes per sample.
     pub segment_bytes: u64,
-    /// Whether a round trip is measured each round trip instead.
+    /// Sampling of the round trip.
     pub measure: Measure,
-    /// The rate of a new flow; `None` for the most that it may send.
+    /// Rate of a new flow; `None` for the highest rate of the flow.
     pub initial_rate: Option<Rate>,
     /// Weight alpha of a new difference, above 0, up to 1.
     pub ewma: f64,
@@ -32,17 +32,17 @@ pub struct TimelyParameters {
     pub beta: f64,
     /// The step delta.
     pub additive_increase: Rate,
-    /// Below this round trip the rate rises.
+    /// The rate rises below this round trip.
     pub t_low: Time,
-    /// Above it the rate falls.
+    /// The rate falls above this round trip.
     pub t_high: Time,
-    /// What differences are measured in.
+    /// Unit of the gradient: differences are divided by it.
     pub min_rtt: Time,
-    /// Measurements without a rise after which the step is multiplied.
+    /// Samples in a row without a rising gradient before the step is multiplied.
     pub hyper_after: u32,
-    /// By this.
+    /// This multiplier.
     pub hyper_factor: u32,
-    /// The rate never falls below this.
+    /// Lower bound of the rate.
     pub min_rate: Rate,
 }
 
@@ -65,7 +65,7 @@ impl Default for TimelyParameters {
     }
 }
 
-/// TIMELY as users meet it: the parameters of [`crate::roce::MECHANISM`] hold for it too, but for `ack_every`.
+/// Description of TIMELY; includes the parameters of [`crate::roce::MECHANISM`] except `ack_every`.
 pub const MECHANISM: Mechanism = Mechanism {
     kind: "timely",
     family: Family::Transport,
@@ -211,24 +211,24 @@ impl ControlSettings for TimelyParameters {
     }
 }
 
-/// The rate of one flow.
+/// Rate of one flow.
 #[derive(Clone, Debug)]
 pub struct Timely {
     rate: Rate,
     limit: Rate,
     line: Rate,
-    /// The last round trip; [`Time::MAX`] before the first.
+    /// Last round trip; [`Time::MAX`] before the first.
     rtt: Time,
-    /// Average of the differences of round trips, in picoseconds.
+    /// Moving average of the differences between round trips, in picoseconds.
     difference_ps: f64,
-    /// Measurements in a row without a rise.
+    /// Samples in a row without a rising gradient.
     calm: u32,
     rounds: Rounds,
 }
 
 impl Timely {
-    /// The factor by which `rtt` cuts a rate above `t_high` (Bahnasy's thesis, eq. 3.2). Eq. 1.2 of that thesis, which
-    /// leaves the 1 - out, would cut less the longer the round trip.
+    /// Factor by which `rtt` cuts a rate above `t_high` (Bahnasy's thesis, eq. 3.2). Eq. 1.2 of that thesis lacks the
+    /// `1 -` and would cut less for longer round trips.
     fn cut_above(parameters: &TimelyParameters, rtt: Time) -> f64 {
         1.0 - parameters.beta * (1.0 - parameters.t_high.as_ps() as f64 / rtt.as_ps() as f64)
     }
@@ -243,7 +243,7 @@ impl Timely {
         self.rate = Rate::from_bps(raised).unwrap_or(self.limit).min(self.limit);
     }
 
-    /// A round trip of `rtt`, without serialisation, was measured (TIMELY, algorithm 1).
+    /// Handles a sample of the round trip, without serialisation (TIMELY, algorithm 1).
     fn measure(&mut self, parameters: &TimelyParameters, rtt: Time) {
         let difference_ps = match self.rtt {
             Time::MAX => 0.0,
@@ -253,7 +253,7 @@ impl Timely {
         self.difference_ps = (1.0 - parameters.ewma) * self.difference_ps + parameters.ewma * difference_ps;
         let gradient = self.difference_ps / parameters.min_rtt.as_ps() as f64;
         let calm = std::mem::replace(&mut self.calm, 0);
-        // HPCC's ns-3 fork counts every rise towards the long step, those below t_low too.
+        // HPCC's ns-3 fork counts every increase towards hyper increase, those below t_low too.
         if rtt < parameters.t_low && parameters.measure == Measure::Segment {
             self.raise(parameters, 1);
         } else if rtt > parameters.t_high {
@@ -290,9 +290,8 @@ impl RateController for Timely {
         ControlState { rate: Some(self.rate), rtt, ..ControlState::default() }
     }
 
-    /// The round trip is what is left of the time to completion after the sender put the frame on the wire (TIMELY,
-    /// sec. 3.1): packets are paced one by one, so what the last of a segment took is all that its acknowledgement
-    /// waited for at the sender.
+    /// Subtracts the frame's own serialisation from the time to completion (TIMELY, sec. 3.1). Packets are paced one by
+    /// one, so the acknowledgement of a segment waited only for its last packet at the sender.
     fn on_ack(&mut self, parameters: &TimelyParameters, _now: Time, ack: Acknowledged<'_>) {
         if parameters.measure == Measure::RoundTrip {
             if !self.rounds.ends(&ack) {
@@ -330,7 +329,7 @@ mod tests {
         Acknowledged { rtt, wire_bytes: 1082, ece, seq: 1000, new_bytes: 1000, next: 2000, switches: 1, hops: &[] }
     }
 
-    /// Once a round trip: acknowledgements of what was on its way already measure nothing.
+    /// Once per round trip: acknowledgements of data already in flight are no samples.
     #[test]
     fn a_round_trip_is_measured_once() {
         let p = TimelyParameters { measure: Measure::RoundTrip, ..TimelyParameters::default() };
@@ -340,13 +339,13 @@ mod tests {
             let ack = Acknowledged { seq, next: seq + 9000, ..ack(Time::from_us(40), false) };
             flow.on_ack(&p, Time::ZERO, ack);
         }
-        // The first, and then each that answers for the packet which was next: 11, 21, 31.
+        // Packet 1, then the packet that each sample covers: 11, 21, 31.
         assert_eq!(flow.rate, Rate::from_mbps(1040));
         assert_eq!(p.acknowledged_bytes(), Some(1));
     }
 
-    /// The thesis prints two equations for round trips above T_high. The one that is right cuts by more the longer the
-    /// round trip is; the other by 0.8 just above T_high, and by nothing in the end. They agree at twice T_high alone.
+    /// The thesis prints two equations for round trips above T_high. The correct one cuts more for longer round trips.
+    /// The other cuts by 0.8 just above T_high, and by nothing in the limit. They agree only at twice T_high.
     #[test]
     fn the_corrected_cut_grows_with_the_round_trip() {
         let p = TimelyParameters::default();
@@ -370,11 +369,11 @@ mod tests {
         // 4 us more: a gradient of 0.875 * 4 / 20.
         flow.measure(&p, Time::from_us(104));
         assert_eq!(flow.rate.as_bps(), (5.01e9 * (1.0 - 0.8 * 0.175)) as u64);
-        // 4 us less: the average is 0.125 * 3.5 - 0.875 * 4, less than zero.
+        // 4 us less: the average is 0.125 * 3.5 - 0.875 * 4, below zero.
         let before = flow.rate;
         flow.measure(&p, Time::from_us(100));
         assert_eq!(flow.rate.as_bps(), before.as_bps() + 10_000_000);
-        // A gradient of 10 is no cut to less than nothing.
+        // A gradient of 10 cuts to the minimum, not below zero.
         flow.measure(&p, Time::from_us(400));
         assert_eq!(flow.rate, p.min_rate);
     }
@@ -388,12 +387,12 @@ mod tests {
             flow.measure(&p, Time::from_us(us));
             rates.push(flow.rate.as_bps() as i64 / 10_000_000 - 100);
         }
-        // Below T_low the row begins again; above 40 us, 95 us are a rise.
+        // A round trip below T_low resets the count; after 40 us, 95 us is a rise.
         assert_eq!(rates[..7], [1, 2, 3, 4, 9, 14, 15]);
         assert!(rates[7] < 15);
     }
 
-    /// HPCC's ns-3 fork: five rises by the step, all below T_low, then by the long one.
+    /// HPCC's ns-3 fork: five steps below T_low, then multiplied ones.
     #[test]
     fn measured_once_a_round_trip_rises_below_t_low_count_too() {
         let mut p = TimelyParameters {
@@ -413,7 +412,7 @@ mod tests {
         assert_eq!(rates(&p), [1, 2, 3, 4, 5, 6, 7, 8], "algorithm 1 has no long step there");
         p.measure = Measure::RoundTrip;
         assert_eq!(rates(&p), [1, 2, 3, 4, 5, 10, 15, 20]);
-        // A rise of the round trip below T_low is no cut, and does not end the row.
+        // A rise of the round trip below T_low neither cuts nor resets the count.
         let mut flow = flow(&p, Rate::from_gbps(1));
         (1..=6).for_each(|us| flow.measure(&p, Time::from_us(us * 7)));
         assert_eq!(flow.rate, Rate::from_mbps(2000));
@@ -421,8 +420,8 @@ mod tests {
         assert_eq!(flow.calm, 0);
     }
 
-    /// No fixed point (Zhu et al., CoNEXT 2016): with a round trip that stays where it is every rate rises, and where
-    /// round trips are the same for two flows nothing brings their rates together.
+    /// TIMELY has no fixed point (Zhu et al., CoNEXT 2016): at a constant round trip every rate rises, and flows with
+    /// equal round trips do not converge.
     #[test]
     fn timely_has_no_fixed_point() {
         let p = TimelyParameters::default();
@@ -435,7 +434,7 @@ mod tests {
             }
         }
         let (mut slow, mut fast) = (flow(&p, Rate::from_gbps(1)), flow(&p, Rate::from_gbps(4)));
-        // A queue of two flows at 10 Gbps, fed by their sum: the share of the fast one ends where it began, about.
+        // A queue of two flows at 10 Gbps, fed by their sum: the share of the fast flow barely changes.
         let (mut queue_us, mut least) = (0.0_f64, f64::MAX);
         for _ in 0..20_000 {
             let sum = (slow.rate.as_bps() + fast.rate.as_bps()) as f64;
@@ -448,7 +447,7 @@ mod tests {
         assert!(least > 0.5, "the fast flow stays the fast one: {least}");
     }
 
-    /// Random round trips, as odd as clocks allow: rates within their bounds, no number that is none.
+    /// Random round trips, extreme ones too: rates stay within their bounds and finite.
     #[test]
     fn whatever_is_measured_the_rate_keeps_its_bounds() {
         let p = TimelyParameters::default();
@@ -477,7 +476,7 @@ mod tests {
     fn serialisation_is_no_part_of_the_round_trip() {
         let p = TimelyParameters::default();
         let mut flow = flow(&p, Rate::from_gbps(1));
-        // 1082 bytes at 10 Gbps are 865.6 ns.
+        // 1082 bytes at 10 Gbps take 865.6 ns.
         let rtt = Time::from_us(70) + Time::from_ps(865_600);
         flow.on_ack(&p, Time::ZERO, ack(rtt, false));
         assert_eq!(flow.rtt, Time::from_us(70));

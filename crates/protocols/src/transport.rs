@@ -1,4 +1,4 @@
-//! Every transport behind one enum: a host holds these states by value and dispatches by `match`.
+//! Enums over all transports: a host stores these states by value and dispatches by `match`.
 //!
 //! ```text
 //!  sender.poll ──Segment──▶ wire ──Frame──▶ receiver.on_frame
@@ -34,7 +34,7 @@
 //!         Offer::Done => break,
 //!     }
 //! }
-//! // Three frames, two of them paced 4178 bytes of wire apart.
+//! Three frames, two of them paced 4178 bytes on the wire apart.
 //! assert_eq!(now, line_rate.serialise(4178) * 2);
 //! # Ok::<(), protocols::ParameterError>(())
 //! ```
@@ -75,17 +75,17 @@ pub use crate::endpoint::FlowStart;
 pub enum TransportParameters {
     /// See [`datagram`].
     Datagram(Arc<DatagramParameters>),
-    /// See [`tcp`]; DCTCP is one of its answers to marks.
+    /// See [`tcp`]; includes DCTCP, a reaction to marks.
     Tcp(Arc<TcpParameters>),
-    /// See [`roce`]; DCQCN is one of its rate controls.
+    /// See [`roce`]; includes all rate controls over it, such as DCQCN.
     Roce(Arc<RoceParameters>),
-    /// See [`ndp`]; EQDS is one of its ways to ask for more.
+    /// See [`ndp`]; includes EQDS.
     Ndp(Arc<NdpParameters>),
-    /// See [`crate::custom`]; no scenario names one.
+    /// See [`crate::custom`]; not available in scenarios.
     Custom(CustomTransport),
 }
 
-/// Every transport by its name in a scenario.
+/// Descriptions of all transports.
 pub const MECHANISMS: [&Mechanism; 15] = [
     &datagram::MECHANISM,
     &tcp::MECHANISM,
@@ -108,43 +108,43 @@ impl TransportParameters {
     /// Datagrams.
     ///
     /// # Errors
-    /// If the values do not go together.
+    /// If the values contradict each other.
     pub fn datagram(parameters: DatagramParameters) -> Result<Self, ParameterError> {
         parameters.check()?;
         Ok(TransportParameters::Datagram(Arc::new(parameters)))
     }
 
-    /// TCP with any answer to loss and marks.
+    /// TCP with any congestion control and ECN reaction.
     ///
     /// # Errors
-    /// If the values do not go together.
+    /// If the values contradict each other.
     pub fn tcp(parameters: TcpParameters) -> Result<Self, ParameterError> {
         parameters.check()?;
         Ok(TransportParameters::Tcp(Arc::new(parameters)))
     }
 
-    /// RoCE with any of its rate controls.
+    /// RoCE with any rate control.
     ///
     /// # Errors
-    /// If the values do not go together.
+    /// If the values contradict each other.
     pub fn roce(parameters: RoceParameters) -> Result<Self, ParameterError> {
         parameters.check()?;
         Ok(TransportParameters::Roce(Arc::new(parameters)))
     }
 
-    /// NDP with any of its ways to ask for more.
+    /// NDP with any kind of pulls.
     ///
     /// # Errors
-    /// If the values do not go together.
+    /// If the values contradict each other.
     pub fn ndp(parameters: NdpParameters) -> Result<Self, ParameterError> {
         parameters.check()?;
         Ok(TransportParameters::Ndp(Arc::new(parameters)))
     }
 
-    /// The transport that a scenario calls `kind`, with `settings` (key and text) over its defaults.
+    /// Builds the transport `kind` of a scenario, with `settings` (key and text) over its defaults.
     ///
     /// # Errors
-    /// If there is no such transport or parameter, or a value is wrong.
+    /// If the transport or a parameter does not exist, or a value is invalid.
     pub fn build<'a>(
         kind: &str,
         settings: impl IntoIterator<Item = (&'a str, &'a str)>,
@@ -176,13 +176,13 @@ impl TransportParameters {
         }
     }
 
-    /// What the parameter `key` needs to have an effect, where the values of others leave it none: a value of another
-    /// parameter, as a scenario writes it.
+    /// The setting that parameter `key` needs to have an effect, as a scenario writes it; `None` if `key` has an
+    /// effect.
     pub fn idle(&self, key: &str) -> Option<&'static str> {
         idle::needs(self, key)
     }
 
-    /// The sending end of `flow`.
+    /// Makes the sending end of `flow`.
     pub fn sender(&self, flow: &FlowStart) -> SenderState {
         match self {
             TransportParameters::Datagram(parameters) => SenderState::Datagram(DatagramSender::new(parameters, flow)),
@@ -206,7 +206,7 @@ impl TransportParameters {
         }
     }
 
-    /// The receiving end of a flow; its size is told by [`crate::frame::flags::LAST`].
+    /// Makes the receiving end of a flow; [`crate::frame::flags::LAST`] marks the end of the data.
     pub fn receiver(&self) -> ReceiverState {
         match self {
             TransportParameters::Datagram(_) => ReceiverState::Datagram(DatagramReceiver::default()),
@@ -220,7 +220,7 @@ impl TransportParameters {
         }
     }
 
-    /// The receiving end of a flow of `size_bytes` that have all arrived, the last one at `completed` on the host's
+    /// Makes the receiving end of a complete flow of `size_bytes`, whose last byte arrived at `completed` on the host's
     /// clock. Hosts do not keep receivers of complete flows. If a sender misses the last acknowledgement and
     /// retransmits, its host makes such a receiver to answer the duplicates.
     pub fn complete_receiver(&self, size_bytes: u64, completed: Time) -> ReceiverState {
@@ -244,20 +244,20 @@ impl TransportParameters {
         }
     }
 
-    /// The longest retransmission timeout, after which a sender that hears nothing repeats itself: its receiver must
-    /// know the flow for longer, or it would take a late copy for a new flow.
+    /// Longest retransmission timeout. Its receiver must be kept for longer, or a late copy would be taken for a new
+    /// flow.
     pub fn max_rto(&self) -> Time {
         match self {
             TransportParameters::Datagram(_) => Time::ZERO,
             TransportParameters::Tcp(parameters) => parameters.fixed_rto.unwrap_or(parameters.max_rto),
             TransportParameters::Roce(parameters) => parameters.max_rto(),
-            // A packet is sent again after two looks.
+            // A packet is retransmitted after two timer ticks.
             TransportParameters::Ndp(parameters) => parameters.timeout.unwrap_or(Time::ZERO) * 2,
             TransportParameters::Custom(transport) => transport.max_rto(),
         }
     }
 
-    /// What switches must do so that senders slow down as their kind says.
+    /// Switch support that the congestion control needs.
     pub fn needs(&self) -> Needs {
         match self {
             TransportParameters::Tcp(parameters) if matches!(parameters.ecn, tcp::Ecn::Dctcp(_)) => Needs::Marks,
@@ -266,7 +266,7 @@ impl TransportParameters {
         }
     }
 
-    /// Whether data frames say that they take part in ECN (RFC 3168, ECT).
+    /// Whether data frames are ECN-capable (RFC 3168, ECT).
     pub fn is_ecn_capable(&self) -> bool {
         match self {
             TransportParameters::Tcp(parameters) => parameters.ecn != tcp::Ecn::Off,
@@ -286,9 +286,9 @@ impl TransportParameters {
         }
     }
 
-    /// Whether a connection can carry several messages one after the other ([`Sender::extend`]): window or rate, and
-    /// all that they rest on, outlast a message. Datagrams and receiver-driven transports keep nothing beyond a
-    /// message; agents that set rates from outside count flows.
+    /// Whether a connection can carry several messages in sequence ([`Sender::extend`]), with window or rate kept
+    /// between them. Datagrams and receiver-driven transports keep no state between messages; agents that set rates
+    /// from outside count flows.
     pub fn has_connections(&self) -> bool {
         match self {
             TransportParameters::Tcp(_) => true,
@@ -303,7 +303,7 @@ impl TransportParameters {
             if matches!(parameters.control, ControlParameters::External(_)))
     }
 
-    /// Payload of every data frame of a flow but the last.
+    /// Payload in bytes of every data frame of a flow but the last.
     pub fn payload_bytes(&self) -> u16 {
         match self {
             TransportParameters::Datagram(parameters) => parameters.payload_bytes(),
@@ -314,7 +314,7 @@ impl TransportParameters {
         }
     }
 
-    /// What of a data frame is no payload, FCS included.
+    /// Bytes of a data frame beside its payload, FCS included.
     pub fn header_bytes(&self) -> u16 {
         match self {
             TransportParameters::Datagram(parameters) => parameters.header_bytes,
@@ -325,7 +325,7 @@ impl TransportParameters {
         }
     }
 
-    /// A bit for each class in which frames of its flows leave that is not the flow's own.
+    /// Bitmask of the classes of its frames, other than the flow's class.
     pub fn classes(&self) -> u8 {
         match self {
             TransportParameters::Custom(transport) => transport.classes(),
@@ -334,7 +334,7 @@ impl TransportParameters {
         }
     }
 
-    /// Whether its senders choose paths frame by frame, so that a flow's frames may overtake each other.
+    /// Whether its senders choose paths per frame, so that frames of a flow may overtake each other.
     pub fn chooses_paths(&self) -> bool {
         matches!(self, TransportParameters::Custom(transport) if transport.chooses_paths())
     }
@@ -348,7 +348,7 @@ impl TransportParameters {
         }
     }
 
-    /// The least rate of a host's port on which it can work, and the parameter that says so.
+    /// Lowest rate of a host's port on which it works, with the parameter that sets this limit.
     pub fn least_line_rate(&self) -> Option<(&'static str, Rate)> {
         match self {
             TransportParameters::Roce(parameters) => parameters.control.least_line_rate(),
@@ -356,8 +356,8 @@ impl TransportParameters {
         }
     }
 
-    /// The frame by which a receiver asks its sender for more, if that is how it works: the driver then gives flows
-    /// turns to ask, and tells them their round trip.
+    /// Length in bytes of a receiver's pull frame if the transport is receiver-driven: the host then grants pull slots
+    /// to flows and gives them their round trip.
     pub fn receiver_driven(&self) -> Option<u16> {
         match self {
             TransportParameters::Ndp(parameters) => Some(parameters.control_bytes),
@@ -365,7 +365,7 @@ impl TransportParameters {
         }
     }
 
-    /// The frame by which a receiver answers a full packet, if senders want to know how long that takes on their path
+    /// Length in bytes of the acknowledgement of a full packet, if senders need the round trip of their path
     /// ([`FlowStart::round_trip`]).
     pub fn wants_round_trip(&self) -> Option<u16> {
         match self {
@@ -376,13 +376,13 @@ impl TransportParameters {
         }
     }
 
-    /// Whether an acknowledgement that is about to leave may ask for more itself.
+    /// Whether departing acknowledgements may carry pulls.
     pub fn asks_with_acks(&self) -> bool {
         matches!(self, TransportParameters::Ndp(parameters) if parameters.pulls == Pulls::Acks)
     }
 }
 
-/// `receiver`, behind the measurement of its rate control if that has one.
+/// Wraps `receiver` in the measurement of its rate control, if there is one.
 fn roce_receiver(parameters: &Arc<RoceParameters>, receiver: RoceReceiver) -> ReceiverState {
     match MeasuringReceiver::new(parameters, receiver.clone()) {
         Some(measuring) => ReceiverState::Custom(Box::new(measuring)),
@@ -390,7 +390,7 @@ fn roce_receiver(parameters: &Arc<RoceParameters>, receiver: RoceReceiver) -> Re
     }
 }
 
-/// As [`roce_receiver`], under selective repeat.
+/// Like [`roce_receiver`], for selective repeat.
 fn selective_receiver(parameters: &Arc<RoceParameters>, receiver: SelectiveReceiver) -> ReceiverState {
     match MeasuringReceiver::new(parameters, receiver.clone()) {
         Some(measuring) => ReceiverState::Custom(Box::new(measuring)),
@@ -398,7 +398,7 @@ fn selective_receiver(parameters: &Arc<RoceParameters>, receiver: SelectiveRecei
     }
 }
 
-/// The sending end of one flow, of whatever transport.
+/// The sending end of one flow.
 #[derive(Clone, Debug)]
 pub enum SenderState {
     /// See [`datagram`].
@@ -409,12 +409,11 @@ pub enum SenderState {
     Roce(RoceSender),
     /// See [`ndp`].
     Ndp(NdpSender),
-    /// See [`crate::custom`]; built-in ones that are rare stand here too, so that the others have fewer to choose
-    /// among.
+    /// See [`crate::custom`]; also rare built-in senders, so that the `match` has few arms.
     Custom(Box<dyn AnySender>),
 }
 
-/// The receiving end of one flow, of whatever transport.
+/// The receiving end of one flow.
 #[derive(Clone, Debug)]
 pub enum ReceiverState {
     /// See [`datagram`].
@@ -425,11 +424,11 @@ pub enum ReceiverState {
     Roce(RoceReceiver),
     /// See [`ndp`].
     Ndp(NdpReceiver),
-    /// See [`crate::custom`]; built-in ones that are rare stand here too.
+    /// See [`crate::custom`]; also rare built-in receivers.
     Custom(Box<dyn AnyReceiver>),
 }
 
-/// Calls a method of whichever state it is.
+/// Calls a method of the active variant.
 macro_rules! dispatch {
     ($kind:ident, $self:expr, $state:ident => $call:expr) => {
         match $self {
@@ -530,7 +529,7 @@ impl Receiver for ReceiverState {
 mod tests {
     use super::*;
 
-    /// A host with a million flows pays for these: no more than three and one and a half cache lines.
+    /// Memory per flow, for hosts with a million flows: at most three and one and a half cache lines.
     #[test]
     fn states_stay_small() {
         assert!(size_of::<DatagramSender>() <= 64, "{}", size_of::<DatagramSender>());
@@ -539,7 +538,7 @@ mod tests {
         assert!(size_of::<ReceiverState>() <= 96, "{}", size_of::<ReceiverState>());
     }
 
-    /// What the tables promise is what the structs do, and every key of a table is one that can be set.
+    /// Defaults of the tables equal those of the structs, and every key of a table can be set.
     #[test]
     fn defaults_are_those_of_the_tables() {
         for mechanism in MECHANISMS {

@@ -1,5 +1,5 @@
-//! Trimming: a frame that finds no room loses its payload and keeps its header, which tells its receiver, or its
-//! sender, at once what is missing.
+//! Packet trimming: a frame that finds no room loses its payload. Its header informs receiver or sender of the loss at
+//! once.
 
 use crate::describe::Default::{Absent, Value};
 use crate::describe::{Family, Mechanism, Parameter};
@@ -45,7 +45,7 @@ pub(crate) const PRIORITIES: Parameter = Parameter {
     source: "SONiC: lossy queues only",
 };
 
-/// Trimming as users meet it.
+/// Description of NDP's trimming.
 pub const MECHANISM: Mechanism = Mechanism {
     kind: "trim",
     family: Family::Overload,
@@ -69,7 +69,7 @@ pub const MECHANISM: Mechanism = Mechanism {
     ],
 };
 
-/// Cut payload as users meet it.
+/// Description of cut payload.
 pub const CUT_PAYLOAD: Mechanism = Mechanism {
     kind: "cut-payload",
     family: Family::Overload,
@@ -90,7 +90,7 @@ pub const CUT_PAYLOAD: Mechanism = Mechanism {
     ],
 };
 
-/// Source flow control as users meet it.
+/// Description of source flow control.
 pub const SFC: Mechanism = Mechanism {
     kind: "sfc",
     family: Family::Overload,
@@ -112,19 +112,19 @@ pub const SFC: Mechanism = Mechanism {
     ],
 };
 
-/// Where headers go.
+/// Destination of headers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Scheme {
-    /// Into the queue of their own class (NDP).
+    /// The queue of their own class (NDP).
     #[default]
     OwnQueue,
-    /// Into the queue that they were meant for (cut payload).
+    /// The queue of their frame (cut payload).
     SameQueue,
-    /// Back to their source (SFC).
+    /// Their source (SFC).
     Source,
 }
 
-/// What a queue holds at least when frames that come for it are cut.
+/// Queue length from which arriving frames are trimmed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Watermark {
     /// In frames.
@@ -133,46 +133,46 @@ pub enum Watermark {
     Bytes(u64),
 }
 
-/// Which payload is cut.
+/// The frame that is trimmed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Victim {
-    /// Of the frame that finds no room.
+    /// The frame that finds no room.
     #[default]
     Arriving,
-    /// Of the youngest frame in the queue.
+    /// The youngest frame in the queue.
     Tail,
-    /// Of either, with probability one half.
+    /// Either, with probability one half.
     Coin,
 }
 
-/// What becomes of a header that finds no room.
+/// Treatment of a header that finds no room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum HeaderFull {
-    /// It goes back to its source.
+    /// It returns to its source.
     #[default]
     Return,
     /// It is lost.
     Drop,
 }
 
-/// What a switch that trims goes by.
+/// Parameters of a switch that trims.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TrimParameters {
-    /// What is left of a frame, at least [`crate::frame::MIN_FRAME_BYTES`].
+    /// Length of a trimmed frame in bytes, at least [`crate::frame::MIN_FRAME_BYTES`].
     pub size_bytes: u16,
-    /// The class of headers.
+    /// Class of headers.
     pub header_class: u8,
-    /// Which payload is cut.
+    /// The frame that is trimmed.
     pub victim: Victim,
-    /// What becomes of a header without room.
+    /// Treatment of a header that finds no room.
     pub full: HeaderFull,
-    /// The classes whose frames are trimmed, a bit each.
+    /// Bitmask of the classes that are trimmed.
     pub classes: u8,
-    /// Where headers go.
+    /// Destination of headers.
     pub scheme: Scheme,
-    /// From which length of the queue on; `None`: what finds no room.
+    /// Queue length from which frames are trimmed; `None`: only frames without room.
     pub watermark: Option<Watermark>,
-    /// The tiers whose switches trim, a bit each.
+    /// Bitmask of the tiers that trim.
     pub tiers: u8,
 }
 
@@ -193,25 +193,25 @@ impl Default for TrimParameters {
 }
 
 impl TrimParameters {
-    /// The class in which the header of a frame of `class` waits.
+    /// Class of the queue for the header of a frame of `class`.
     #[inline]
     pub fn class_of_header(&self, class: u8) -> u8 {
         if self.scheme == Scheme::SameQueue { class } else { self.header_class }
     }
 
-    /// Whether headers wait in the queue of `class`.
+    /// Whether headers use the queue of `class`.
     #[inline]
     pub fn headers_wait_in(&self, class: u8) -> bool {
         if self.scheme == Scheme::SameQueue { self.classes & (1 << class) != 0 } else { class == self.header_class }
     }
 
-    /// Whether `frame` in the queue of `class` has the room that headers have.
+    /// Whether `frame` in the queue of `class` may use the room for headers.
     #[inline]
     pub fn counts_as_header(&self, class: u8, frame: &Frame) -> bool {
         self.headers_wait_in(class) && (self.scheme != Scheme::SameQueue || frame.size_bytes <= self.size_bytes)
     }
 
-    /// Whether a queue of so many frames and bytes cuts what comes for it.
+    /// Whether a queue of this length trims arriving frames.
     #[inline]
     pub fn is_past_watermark(&self, frames: usize, bytes: u64) -> bool {
         match self.watermark {
@@ -221,20 +221,20 @@ impl TrimParameters {
         }
     }
 
-    /// Whether `frame` has something to cut.
+    /// Whether `frame` can be trimmed.
     #[inline]
     pub fn can_cut(&self, frame: &Frame) -> bool {
         frame.kind == Kind::Data && frame.size_bytes > self.size_bytes && self.classes & (1 << frame.class) != 0
     }
 
-    /// What is left of `frame`, a data frame.
+    /// Trims `frame`, a data frame.
     pub fn cut(&self, frame: &Frame) -> Frame {
         let class = self.class_of_header(frame.class);
         Frame { kind: Kind::Trimmed, size_bytes: self.size_bytes, class, ..*frame }
     }
 }
 
-/// The header `frame`, on its way back to its source.
+/// Turns the header `frame` back to its source.
 pub fn give_back(frame: &Frame) -> Frame {
     // An explicit path leads to the destination only.
     let flags = frame.flags & !flags::EXPLICIT_PATH;
@@ -256,7 +256,8 @@ mod tests {
         assert_eq!((header.seq, header.payload_bytes, header.flow, header.dst), (3000, 1460, 9, 2));
         let back = give_back(&header);
         assert_eq!((back.kind, back.src, back.dst, back.flow), (Kind::Returned, 2, 1, 9));
-        // Nothing is cut twice, nothing from what has no payload to lose, nothing from other classes.
+        // Frames that are never trimmed: headers, frames without payload, frames of other classes, and frames of
+        // minimum length.
         for other in [header, back, Frame { kind: Kind::Ack, ..frame }, Frame { class: 1, ..frame }] {
             assert!(!trim.can_cut(&other), "{other:?}");
         }

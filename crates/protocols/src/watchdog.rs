@@ -1,13 +1,13 @@
-//! The pause-storm watchdog: a queue that a neighbour stops for too long is no longer stopped by it.
+//! PFC watchdog: ends the effect of pauses that last too long (a pause storm) on a queue.
 //!
 //! ```text
-//!             stopped for `detect` without a break
-//!   healthy  ------------------------------------>  stormed: its frames are dropped, or sent all the same
+//!              paused for `detect` without a break
+//!   healthy  ------------------------------------>  storm: its frames are dropped, or sent despite the pause
 //!            <------------------------------------
-//!             not told to stop for `restore`
+//!              not paused for `restore`
 //! ```
 //!
-//! A network card with a fault, or a deadlock, pauses for ever, and what it pauses spreads. Operators bound that.
+//! A faulty network card or a deadlock pauses forever, and the congestion spreads.
 
 use crate::describe::Default::Value;
 use crate::describe::{Family, Mechanism, Parameter};
@@ -16,7 +16,7 @@ use units::Time;
 /// Classes of a port.
 const CLASSES: usize = 8;
 
-/// The watchdog as users meet it.
+/// Description of the watchdog.
 pub const MECHANISM: Mechanism = Mechanism {
     kind: "watchdog",
     family: Family::Watchdog,
@@ -45,93 +45,93 @@ pub const MECHANISM: Mechanism = Mechanism {
     ],
 };
 
-/// What becomes of a queue's frames in a storm.
+/// Treatment of a queue's frames in a storm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
     /// They are lost.
     Drop,
-    /// They leave whatever the pauses say.
+    /// They are sent despite the pause.
     Forward,
 }
 
-/// When a storm begins and ends, and what happens in it.
+/// Start and end of storms, and the treatment of frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WatchdogParameters {
-    /// Stopped this long without a break: a storm. Positive.
+    /// Uninterrupted pause after which a storm begins. Positive.
     pub detect: Time,
-    /// No pause in force for this long: over. Positive.
+    /// Time without a pause after which a storm ends. Positive.
     pub restore: Time,
-    /// Meanwhile.
+    /// Treatment of frames in a storm.
     pub action: Action,
 }
 
-/// What a look found: classes whose storm began and ended, a bit each, and when to look again, if nothing is heard.
+/// Result of [`Watchdog::look`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Look {
-    /// Storms that began.
+    /// Bitmask of the classes with a storm that began.
     pub begun: u8,
-    /// Storms that ended.
+    /// Bitmask of the classes with a storm that ended.
     pub ended: u8,
-    /// When to look again; [`Time::MAX`] for when the next pause is heard.
+    /// Time of the next call unless a pause arrives before; [`Time::MAX`] for none.
     pub again: Time,
 }
 
-/// The storms of one class so far.
+/// Storms of one class so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ClassStorms {
-    /// How many began.
+    /// Number of storms that began.
     pub begun: u64,
-    /// How many of them are over.
+    /// Number of storms that ended.
     pub over: u64,
-    /// Time in those that are over.
+    /// Total duration of the storms that ended.
     ended: Time,
-    /// When the last one began.
+    /// Start of the last storm.
     since: Time,
 }
 
 impl ClassStorms {
-    /// Time in storms up to `now`.
+    /// Total time in storms up to `now`.
     pub fn time(&self, now: Time) -> Time {
         let running = if self.begun > self.over { now.saturating_sub(self.since) } else { Time::ZERO };
         self.ended + running
     }
 }
 
-/// The queues of one port. What it remembers lies elsewhere: most ports never have any of it.
+/// Watchdog of one port. Its state is boxed: most ports never need any.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Watchdog {
     stormed: u8,
-    /// Since the first call.
+    /// `None` before the first call.
     memory: Option<Box<Memory>>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Memory {
-    /// Until when the last call stops each class.
+    /// End of the last pause of each class.
     told_until: [Time; CLASSES],
     storms: [ClassStorms; CLASSES],
 }
 
 impl Watchdog {
-    /// The classes in a storm, a bit each.
+    /// Bitmask of the classes in a storm.
     #[inline]
     pub fn stormed(&self) -> u8 {
         self.stormed
     }
 
-    /// Since when `class` is in a storm; `None` if it is not.
+    /// Start of the storm of `class`; `None` without a storm.
     pub fn stormed_since(&self, class: u8) -> Option<Time> {
         let memory = self.memory.as_ref().filter(|_| self.stormed & 1 << class != 0)?;
         Some(memory.storms[usize::from(class)].since)
     }
 
-    /// The storms of each class that had one.
+    /// Storms of each class that had one.
     pub fn storms(&self) -> impl Iterator<Item = (u8, ClassStorms)> + '_ {
         let all = self.memory.iter().flat_map(|memory| (0..).zip(memory.storms));
         all.filter(|(_, storms)| storms.begun > 0)
     }
 
-    /// A call stops these classes until then: a pause until it expires, a resume until now.
+    /// Records a pause of `classes` that expires at `until`; a resume expires at once.
     pub fn on_pause(&mut self, classes: u8, until: Time) {
         let memory = self.memory.get_or_insert_default();
         for class in (0..CLASSES).filter(|class| classes & 1 << class != 0) {
@@ -139,7 +139,7 @@ impl Watchdog {
         }
     }
 
-    /// Looks at `now`, given since when each class is stopped.
+    /// Updates the storms at `now`, from the start of each class's pause.
     pub fn look(&mut self, now: Time, parameters: &WatchdogParameters, stopped: [Option<Time>; CLASSES]) -> Look {
         let mut look = Look { begun: 0, ended: 0, again: Time::MAX };
         let Memory { told_until, storms } = &mut **self.memory.get_or_insert_default();
@@ -159,7 +159,7 @@ impl Watchdog {
             }
             let Some(since) = stopped else { continue };
             let begins = since.saturating_add(parameters.detect);
-            // A storm that is over begins anew only with a new pause.
+            // A storm that has ended begins again only with a new pause.
             if begins <= now && look.ended & bit == 0 {
                 self.stormed |= bit;
                 look.begun |= bit;
@@ -207,8 +207,8 @@ mod tests {
         assert!(dog.storms().all(|(_, storms)| storms.time(Time::MAX) == Time::from_us(550 - 210)));
     }
 
-    /// Whatever happens, no class is stopped and unattended for longer than `detect`, none is in a storm longer than
-    /// `restore` after the last pause, and storms begin and end by turns.
+    /// No class is paused for longer than `detect` without a storm, no storm lasts longer than `restore` after the last
+    /// pause, and storms begin and end alternately.
     #[test]
     fn agrees_with_the_definition() {
         for seed in 0..100 {

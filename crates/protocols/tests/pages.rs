@@ -1,6 +1,5 @@
-//! Every mechanism has a page that says what it is, how to use it, its parameters, where it comes from and what
-//! shows that it is right. `UPDATE_DOCS=1 cargo test -p tidegate-protocols --test pages` rewrites the tables of
-//! parameters.
+//! Every mechanism has a page with description, usage, parameters, references and validation. `UPDATE_DOCS=1 cargo test
+//! -p tidegate-protocols --test pages` rewrites the tables of parameters.
 
 use protocols::describe::{Default, Mechanism};
 use protocols::mechanisms;
@@ -11,7 +10,7 @@ const BEGIN: &str = "<!-- parameters: begin (generated, see crates/protocols/tes
 const END: &str = "<!-- parameters: end -->\n";
 const SECTIONS: [&str; 5] = ["## Description", "## Usage", "## Parameters", "## References", "## Validation"];
 
-/// One test at a time: a page that is being rewritten must not be read.
+/// One test at a time: a page must not be read while it is rewritten.
 fn alone() -> MutexGuard<'static, ()> {
     static PAGES: Mutex<()> = Mutex::new(());
     PAGES.lock().unwrap_or_else(PoisonError::into_inner)

@@ -1,5 +1,5 @@
-//! The receiving half: trains become strains, strains an estimate (BART with ECCP's threshold rule); or the load of
-//! links is measured.
+//! Receiver of probes: computes the strain of each train and estimates the available bandwidth from it (BART with
+//! ECCP's threshold rule). Alternatively it measures the load of links from telemetry.
 
 use super::filter::Filter;
 use super::parameters::EccpParameters;
@@ -8,37 +8,37 @@ use crate::frame::{Detail, Frame, Kind, MIN_FRAME_BYTES, flags};
 use crate::telemetry::Hop;
 use units::{Time, WIRE_OVERHEAD_BYTES};
 
-/// The least variance of a strain: a train without any noise is not certain.
+/// Lower bound for the variance of a strain, so that a train without noise does not count as certain.
 const MIN_VARIANCE: f64 = 1e-8;
 
-/// What a receiver remembers of the probes of one flow.
+/// Estimator of one flow.
 #[derive(Clone, Debug, Default)]
 pub struct Estimator {
     train: Train,
-    /// From the first strained train on.
+    /// `None` before the first strained train.
     filter: Option<Filter>,
-    /// The fastest train that was not strained, in Gbps.
+    /// Rate of the fastest unstrained train in Gbps.
     best: f64,
-    /// The load of links at the last look, and bytes of own probes that came since, as on the wire.
+    /// Telemetry of the last sample, and bytes on the wire of own probes received since.
     hops: Vec<Hop>,
     probe_wire_bytes: u64,
 }
 
-/// The train that is coming in.
+/// The train that is being received.
 #[derive(Clone, Debug, Default)]
 struct Train {
     number: u64,
-    /// The last frame of it: index, stamp, arrival.
+    /// Its last frame: index, stamp, arrival.
     last: Option<(u64, Time, Time)>,
     pairs: u32,
-    /// Sums over pairs: of the distance at departure, of the strain and of its square.
+    /// Sums over pairs: of the departure distance, of the strain and of its square.
     sum_in: Time,
     strain: f64,
     squares: f64,
 }
 
 impl Train {
-    /// A frame of this train came; pairs of which one was lost or overtaken tell nothing.
+    /// Adds a frame of this train. Pairs with a lost or reordered frame are skipped.
     fn add(&mut self, index: u64, stamp: Time, at: Time) {
         if let Some((before, stamp_before, at_before)) = self.last
             && index == before + 1
@@ -57,7 +57,7 @@ impl Train {
 }
 
 impl Estimator {
-    /// A probe of the flow came, whose other frames take `wire_bytes` for `frame_bytes`.
+    /// Handles a probe. A frame of the flow's other traffic has `frame_bytes`, and `wire_bytes` on the wire.
     pub(crate) fn on_probe(
         &mut self,
         parameters: &EccpParameters,
@@ -91,10 +91,11 @@ impl Estimator {
         }
     }
 
-    /// The present train is over: tells what it says, unless too much of it was lost.
+    /// Evaluates the present train and sends the estimate, unless too many of its frames were lost.
     fn finish(&mut self, parameters: &EccpParameters, ctx: &mut Ctx<'_>, frame: &Frame) {
         let after = Train { number: self.train.number, ..Train::default() };
         let train = std::mem::replace(&mut self.train, after);
+        // Fewer than half of the pairs give no reliable mean.
         if train.pairs < parameters.train_frames / 2 || train.pairs == 0 {
             return;
         }
@@ -108,7 +109,8 @@ impl Estimator {
         tell(parameters, ctx, frame, (available * 1e9) as u64);
     }
 
-    /// What is available after a train at `mu` Gbps (thesis, eq. 2.4), in Gbps; `slope` is what a line begins with.
+    /// Estimates the available bandwidth in Gbps after a train at `mu` Gbps (thesis, eq. 2.4). `slope` initialises the
+    /// filter.
     fn estimate(&mut self, parameters: &EccpParameters, mu: f64, (strain, variance): (f64, f64), slope: f64) -> f64 {
         if strain < parameters.strain_threshold {
             self.best = self.best.max(mu);
@@ -119,8 +121,9 @@ impl Estimator {
         filter.available()
     }
 
-    /// What was available since the last look on the link with the least: its rate less what it carried for others and
-    /// of this flow's data, each frame with preamble and gap; `None` at the first look, and where the way has changed.
+    /// Bandwidth in bits per second that was available since the last sample on the tightest link: its rate minus its
+    /// load. The load includes this flow's data but not its probes, with preambles and gaps. `None` for the first
+    /// sample and after a change of path.
     fn measured(&mut self, hops: &[Hop], own_wire_bytes: u64, wire_per_byte: f64) -> Option<u64> {
         let before = std::mem::replace(&mut self.hops, hops.to_vec());
         let same = before.len() == hops.len() && !hops.is_empty();
@@ -134,7 +137,7 @@ impl Estimator {
     }
 }
 
-/// Tells the sender what is available.
+/// Sends the available bandwidth to the sender.
 fn tell(parameters: &EccpParameters, ctx: &mut Ctx<'_>, frame: &Frame, bps: u64) {
     ctx.replies.push(Reply {
         kind: Kind::Cnp,
@@ -151,15 +154,15 @@ mod tests {
     use units::Rate;
     use units::random::Stream;
 
-    /// Trains at rates from 50 Mbps to `most` through a queue at 10 Gbps of which `free` are left, for a receiver whose
-    /// clock is ahead; the last estimate in Gbps.
+    /// Sends trains at 50 Mbps to `most` Gbps through a queue at 10 Gbps with `free` Gbps left, to a receiver with a
+    /// clock that is ahead. Returns the last estimate in Gbps and the number of notifications.
     fn through_a_queue(free: f64, most: f64, lost: f64) -> (f64, usize) {
         let p = EccpParameters::default();
         let (mut estimator, mut random, mut replies) = (Estimator::default(), Stream::new(1, 0, 0), Vec::new());
         let (mut draws, mut now_us) = (Stream::new(2, 0, 0), 1000.0);
         for train in 1..400u64 {
             let mu = 0.05 + draws.unit() * (most - 0.05);
-            // Between two probes the queue takes mu and 10 - free, and serves 10.
+            // Between two probes the queue receives mu and 10 - free, and serves 10.
             let spacing_us = 1520.0 * 8.0 / mu / 1e3;
             let growth_us = spacing_us * ((mu - free) / 10.0).max(0.0);
             for index in 0..33u64 {
@@ -185,7 +188,7 @@ mod tests {
         let (found, told) = through_a_queue(0.4, 1.0, 0.0);
         assert!((found - 0.4).abs() < 0.04, "{found}");
         assert_eq!(told, 399, "each train is answered once");
-        // More than any train is fast: the fastest.
+        // More is available than any train needs: the estimate is the fastest train.
         let (found, _) = through_a_queue(5.0, 1.0, 0.0);
         assert!((0.95..=1.01).contains(&found), "{found}");
     }
@@ -197,7 +200,7 @@ mod tests {
         assert!(told > 350, "{told}");
     }
 
-    /// A link of 10 Gbps that carried 0.9 Gbit for others in a tenth of a second, and probes of the flow's own.
+    /// A link of 10 Gbps that carried 0.9 Gbit of other traffic in a tenth of a second, and probes of the flow.
     #[test]
     fn a_measured_load_leaves_out_own_probes() {
         let mut estimator = Estimator::default();
@@ -215,7 +218,7 @@ mod tests {
         assert_eq!(estimator.measured(&hops[..1], 0, 1.0), None, "another way");
     }
 
-    /// Random probes in any order, stamps of any kind: no number that is none, one answer for a train at most.
+    /// Random probes in any order with any stamps: estimates are finite, with at most one reply per train.
     #[test]
     fn whatever_comes_the_estimator_survives() {
         for seed in 0..20 {

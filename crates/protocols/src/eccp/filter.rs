@@ -1,25 +1,25 @@
-//! The Kalman filter of BART (Ekelin et al., NOMS 2006): the line of strain over the rate of probes, eps = a mu + b.
+//! Kalman filter of BART (Ekelin et al., NOMS 2006) for the line of strain over probe rate, eps = a mu + b.
 
 use super::parameters::EccpParameters;
 
-/// The estimate of the line, with `mu` in Gbps.
+/// Estimate of the line, with `mu` in Gbps.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Filter {
     /// Slope a per Gbps, and offset b.
     line: [f64; 2],
-    /// Covariance of the two: of a, of both, of b.
+    /// Covariance matrix: variance of a, covariance, variance of b.
     covariance: [f64; 3],
 }
 
 impl Filter {
-    /// A line of this slope that leaves zero at `mu`, as uncertain as the parameters say. Behind a queue that is served
-    /// in order the slope is one over the rate of its link.
+    /// A line with this slope and its zero at `mu`, with the initial variances of the parameters. Behind a FIFO queue
+    /// the slope is the inverse of the link rate.
     pub fn new(parameters: &EccpParameters, slope: f64, mu: f64) -> Filter {
         let [of_slope, of_offset] = parameters.initial_variance;
         Filter { line: [slope, -slope * mu], covariance: [of_slope, 0.0, of_offset] }
     }
 
-    /// A train at `mu` Gbps was strained by `strain`, whose variance is `variance`, above 0.
+    /// Updates the line with a train at `mu` Gbps: its `strain` and the `variance` of that, above 0.
     pub fn update(&mut self, parameters: &EccpParameters, mu: f64, strain: f64, variance: f64) {
         let [noise_slope, noise_offset] = parameters.noise;
         let [aa, ab, bb] = self.covariance;
@@ -34,7 +34,8 @@ impl Filter {
         self.covariance = [aa - gain[0] * of_slope, ab - gain[0] * of_offset, bb - gain[1] * of_offset];
     }
 
-    /// Where the line leaves zero, in Gbps: -b / a (thesis, eq. 2.3); 0 where it does not rise, or left it before.
+    /// Available bandwidth in Gbps, the zero of the line: -b / a (thesis, eq. 2.3). 0 if the line does not rise or its
+    /// zero is negative.
     pub fn available(&self) -> f64 {
         let [slope, offset] = self.line;
         let available = -offset / slope;
@@ -47,8 +48,7 @@ mod tests {
     use super::*;
     use units::random::Stream;
 
-    /// A link of 10 Gbps of which 6, 5 and 1.5 are free (figure 2.19): the knee within 5 % once rates have come by
-    /// chance.
+    /// A link of 10 Gbps with 6, 5 and 1.5 Gbps free (figure 2.19): random rates find the knee within 5 %.
     #[test]
     fn the_filter_finds_the_knee() {
         let p = EccpParameters::default();
@@ -64,7 +64,7 @@ mod tests {
         }
     }
 
-    /// With the slope known, one train tells as much as a queue that is served in order does: mu - C eps.
+    /// At a given slope, the first train suffices for a FIFO queue: mu - C eps.
     #[test]
     fn the_first_train_is_taken_at_its_word() {
         let p = EccpParameters::default();

@@ -1,5 +1,5 @@
-//! ECCP (Bahnasy et al., thesis, ETS Montreal, chapter 2): trains of probes estimate what of the way's bandwidth is
-//! available, and a sender holds its rate where a share of it stays so. Hosts alone take part.
+//! ECCP (Bahnasy et al., thesis, ETS Montreal, chapter 2): trains of probes estimate the available bandwidth of the
+//! path, and a sender adapts its rate so that a share of it stays available. Trains need no switch support.
 //!
 //! ```text
 //!  rate controller (here) ──data──▶ receiver
@@ -24,19 +24,19 @@ use crate::rate_control::{FlowLimits, RateController};
 use crate::rate_recovery::RateRecovery;
 use units::{Rate, Time};
 
-/// The rate of one flow.
+/// Rate of one flow.
 #[derive(Clone, Debug)]
 pub struct Eccp {
     recovery: RateRecovery,
-    /// A_old, the ratio of the notification before.
+    /// A_old, the ratio of the previous notification.
     ratio: f64,
-    /// What was told to be available, in bits a second; `u64::MAX` before the first notification.
+    /// Available bandwidth of the last notification in bits per second; `u64::MAX` before the first.
     available_bps: u64,
 }
 
 impl Eccp {
-    /// `available_bps` of the way are: the factor by which that cuts a rate, if it does (thesis, eq. 2.5 to 2.7). The
-    /// ratio is no more than 1, for no train is faster than the share of the rate that it is measured in.
+    /// Handles a notification of `available_bps`. Returns the factor by which it cuts the rate, if it does (thesis, eq.
+    /// 2.5 to 2.7). The ratio is clamped to 1, since no train is faster than the share of the rate that it refers to.
     fn judge(&mut self, parameters: &EccpParameters, available_bps: u64) -> Option<f64> {
         let margin_bps = self.recovery.current().as_bps() as f64 * parameters.share;
         let ratio = (available_bps as f64 / margin_bps).clamp(0.0, 1.0);

@@ -1,4 +1,4 @@
-//! What ECCP is set by, each parameter described once.
+//! Parameters of ECCP, with their description.
 
 use crate::describe::Default::{Absent, Value};
 use crate::describe::{Family, Mechanism, Parameter};
@@ -8,54 +8,54 @@ use crate::rate_recovery::RecoveryParameters;
 use crate::settings::{self, ParameterError, require};
 use units::{Rate, Time};
 
-/// Where the bandwidth that is available comes from.
+/// Source of the available bandwidth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Estimate {
-    /// From how trains are strained.
+    /// The strain of probe trains.
     Trains,
-    /// From what links carried, as switches tell: without an error of estimation.
+    /// The load of links, from telemetry of switches: without estimation error.
     Measured,
 }
 
-/// The parameters of ECCP beside those of its transport; [`MECHANISM`] says what each is for.
+/// The parameters of ECCP beside those of its transport; [`MECHANISM`] describes each.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EccpParameters {
-    /// The rate of a new flow; `None` for the most that it may send.
+    /// Rate of a new flow; `None` for the highest rate of the flow.
     pub initial_rate: Option<Rate>,
-    /// AvT: the share of the rate that shall stay available.
+    /// AvT: the share of the rate that should stay available.
     pub share: f64,
-    /// A_eq: the ratio of what is available to that share at which rates stay.
+    /// A_eq: the ratio of available bandwidth to that share at which the rate is constant.
     pub equilibrium: f64,
     /// w: weight of the ratio's change.
     pub weight: f64,
-    /// Gd: what a unit of feedback takes off the rate.
+    /// Gd: share of a cut per unit of feedback.
     pub gain: f64,
-    /// Where the estimate comes from.
+    /// Source of the available bandwidth.
     pub estimate: Estimate,
     /// N: frames of a train, at least 2.
     pub train_frames: u32,
-    /// From the start of a train to that of the next, or of a look at links to the next.
+    /// Time between the starts of two trains, or between two telemetry samples.
     pub train_interval: Time,
-    /// Length of a probe.
+    /// Length of a probe in bytes.
     pub probe_bytes: u16,
     /// Class of probes; `None` for the flow's.
     pub probe_class: Option<u8>,
-    /// The slowest train.
+    /// Rate of the slowest train.
     pub min_probe_rate: Rate,
-    /// eps_t: a train with less strain than this is not strained.
+    /// eps_t: a train with less strain than this counts as unstrained.
     pub strain_threshold: f64,
     /// Q: variance that slope (1/Gbps) and offset of the line gain with each train.
     pub noise: [f64; 2],
-    /// P: that which they begin with.
+    /// P: initial variances of these.
     pub initial_variance: [f64; 2],
-    /// Length of a notification.
+    /// Length of a notification in bytes.
     pub cnp_bytes: u16,
-    /// The way back.
+    /// Parameters of the recovery.
     pub recovery: RecoveryParameters,
 }
 
 impl EccpParameters {
-    /// Whether links are measured.
+    /// Whether the load of links is measured.
     pub(super) fn measures(&self) -> bool {
         self.estimate == Estimate::Measured
     }
@@ -93,7 +93,7 @@ impl Default for EccpParameters {
     }
 }
 
-/// ECCP as users meet it: the parameters of [`crate::roce::MECHANISM`] hold for it too.
+/// Description of ECCP; includes the parameters of [`crate::roce::MECHANISM`].
 pub const MECHANISM: Mechanism = Mechanism {
     kind: "eccp",
     family: Family::Transport,

@@ -1,39 +1,39 @@
-//! The probe sender: trains of frames at random rates, each stamped as it leaves.
+//! Probe sender: trains of frames at random rates, each stamped at departure.
 
 use super::parameters::{EccpParameters, Estimate};
 use crate::endpoint::{Ctx, Segment};
 use crate::frame::{Detail, Kind, MIN_FRAME_BYTES, flags};
 use units::{Rate, Time, WIRE_OVERHEAD_BYTES};
 
-/// What the sender of one flow's probes remembers.
+/// Probe sender of one flow.
 #[derive(Clone, Debug)]
 pub struct ProbeSender {
-    /// The rate of its port.
+    /// Rate of the sender's port.
     line: Rate,
-    /// Trains begun, and frames of the present one that are still to leave, this far apart.
+    /// Trains begun, unsent frames of the present one, and the time between those.
     trains: u64,
     left: u32,
     spacing: Time,
-    /// When the present train began, and when the next frame may leave.
+    /// Start of the present train, and earliest departure of the next frame.
     began: Time,
     next: Time,
-    /// When the load of links is asked for next; never, where it is estimated.
+    /// Time of the next telemetry sample; [`Time::MAX`] if bandwidth is estimated from trains.
     next_look: Time,
 }
 
 impl ProbeSender {
-    /// Probes of a flow that starts at `start` over a port of rate `line`.
+    /// Makes the probe sender of a flow that starts at `start` on a port of rate `line`.
     pub(crate) fn new(parameters: &EccpParameters, line: Rate, start: Time) -> ProbeSender {
         let next_look = if parameters.estimate == Estimate::Measured { start } else { Time::MAX };
         ProbeSender { line, trains: 0, left: 0, spacing: Time::ZERO, began: start, next: start, next_look }
     }
 
-    /// When it wants to be asked next.
+    /// Earliest time of the next probe.
     pub(crate) fn next(&self) -> Time {
         self.next.min(self.next_look)
     }
 
-    /// The wire is free, and data of the flow leaves at `rate`: a probe, if one is due.
+    /// Returns a probe if one is due, when the wire is free and data of the flow leaves at `rate`.
     pub(crate) fn poll(&mut self, parameters: &EccpParameters, ctx: &mut Ctx<'_>, rate: Rate) -> Option<Segment> {
         let now = ctx.now;
         let probe = Segment { kind: Kind::Probe, stamp: now, class: parameters.probe_class, ..Segment::default() };
@@ -55,11 +55,12 @@ impl ProbeSender {
             self.began = now;
         }
         let frames = u64::from(parameters.train_frames);
+        // The receiver recovers number and index of the train from `seq`.
         let seq = self.trains * frames + (frames - u64::from(self.left));
         self.left -= 1;
         self.next = now.saturating_add(self.spacing);
         if self.left == 0 {
-            // At the interval of trains, or after this one where it was longer.
+            // At the interval of trains, or right after this train if it was longer.
             self.next = self.next.max(self.began.saturating_add(parameters.train_interval));
         }
         let detail = Detail::number(self.line.as_bps());
@@ -67,7 +68,7 @@ impl ProbeSender {
     }
 }
 
-/// The instant after `before` and `now` of those that are `interval` apart.
+/// Earliest instant after `now` at a multiple of `interval` after `before`.
 fn later(before: Time, interval: Time, now: Time) -> Time {
     let missed = (now - before).as_ps() / interval.as_ps().max(1);
     before.saturating_add(Time::from_ps(interval.as_ps().saturating_mul(missed + 1)))
@@ -78,7 +79,7 @@ mod tests {
     use super::*;
     use units::random::Stream;
 
-    /// Every probe of `span`, asked whenever it wants to be.
+    /// All probes of `span`, polled when due.
     fn probes(parameters: &EccpParameters, rate: Rate, span: Time) -> Vec<Segment> {
         let mut sender = ProbeSender::new(parameters, Rate::from_gbps(10), Time::ZERO);
         let (mut random, mut replies, mut sent) = (Stream::new(5, 0, 0), Vec::new(), Vec::new());
@@ -89,7 +90,7 @@ mod tests {
         sent
     }
 
-    /// Rates uniform from 50 Mbps to a tenth of the rate, trains of 33 frames, no two at once.
+    /// Rates are uniform from 50 Mbps to a tenth of the rate, in disjoint trains of 33 frames.
     #[test]
     fn trains_go_at_random_rates_one_after_the_other() {
         let p = EccpParameters::default();
@@ -111,14 +112,14 @@ mod tests {
         assert!(starts.windows(2).all(|pair| pair[1] - pair[0] >= p.train_interval));
     }
 
-    /// Equation 2.1 and after: half of a tenth of the rate, on average, if trains follow each other.
+    /// Equation 2.1 and after: half of a tenth of the rate on average, if trains follow each other.
     #[test]
     fn probes_cost_a_twentieth_of_the_rate() {
         let p = EccpParameters { train_interval: Time::from_us(1), ..EccpParameters::default() };
         let rate = Rate::from_gbps(10);
         let sent = probes(&p, rate, Time::from_s(2));
         let share = sent.len() as f64 * 1520.0 * 8.0 / 2.0 / rate.as_bps() as f64;
-        // Slow trains last longer: the mean over time is the harmonic one of rates, less than that of trains.
+        // Slow trains last longer: the mean over time is the harmonic mean of the rates, below that of the trains.
         let (least, most) = (0.05_f64, 1.0_f64);
         let harmonic = (most - least) / (most / least).ln() / 10.0;
         assert!((share / harmonic - 1.0).abs() < 0.1 && share < 0.05, "{share} for {harmonic}");
@@ -133,7 +134,7 @@ mod tests {
         assert!(looks.iter().enumerate().all(|(at, look)| look.stamp == Time::from_ms(at as u64)));
     }
 
-    /// Asked late, or far too often: never two probes at once, and none lost.
+    /// Late or too frequent polls never cause two probes at once or a missing one.
     #[test]
     fn late_and_needless_questions_do_no_harm() {
         let p = EccpParameters { estimate: Estimate::Measured, ..EccpParameters::default() };

@@ -1,4 +1,4 @@
-//! The rate controller in closed form, and whatever else may come.
+//! The rate controller against closed forms and random input.
 
 use super::*;
 use crate::frame::{Detail, Kind};
@@ -33,7 +33,7 @@ fn the_rate_is_cut_by_offset_and_fall_of_the_ratio() {
     let gain = 100.0 / 128.0;
     assert_eq!(factor(0.25, 100), Some(1.0 - gain * 0.25));
     assert_eq!(factor(0.5, 100), Some(0.5), "-0.25 - 2 * 0.25 would be more than half");
-    // A ratio that rises is no reason to cut, though it is below the equilibrium.
+    // A rising ratio does not cut, even below the equilibrium.
     assert_eq!(factor(0.0, 180), None);
     assert_eq!(factor(0.5, 190), Some(1.0 + gain * (0.475 - 0.5 + 2.0 * (0.475 - 0.5))));
 }
@@ -43,14 +43,14 @@ fn a_cut_sets_the_target_and_the_stages_bring_it_back() {
     let p = EccpParameters::default();
     let mut flow = flow(&p, 8);
     (0..2).for_each(|_| flow.on_cnp(&p, Time::ZERO, &told(0)));
-    // Feedback of -2.5 halves, and of -0.5, when the ratio falls no more, takes 25/64.
+    // A feedback of -2.5 halves; one of -0.5, when the ratio no longer falls, takes 25/64.
     assert_eq!(
         (flow.recovery.current(), flow.recovery.target()),
         (Rate::from_bps(2_437_500_000).unwrap(), Rate::from_gbps(4))
     );
     assert_eq!(flow.next_change(), Time::from_ms(5));
     assert_eq!(flow.rate(&p, Time::from_ms(5)), Rate::from_bps(3_218_750_000).unwrap());
-    // After five stages half as long, and the target rises.
+    // After five stages their length is halved, and the target rises.
     flow.rate(&p, Time::from_ms(25));
     assert_eq!(flow.next_change(), Time::from_us(27_500));
     assert_eq!(flow.recovery.target(), Rate::from_mbps(4005));

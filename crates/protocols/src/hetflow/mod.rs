@@ -1,6 +1,6 @@
-//! HetFlow (Bahnasy, Boughzala and Elbiaze, thesis, ETS Montreal, chapter 3): a receiver samples how one-way delays
-//! change and notifies the sender of congestion; the sender cuts its rate and climbs back along a cubic. No switch
-//! takes part, and no clock needs to be right: only differences of delays count.
+//! HetFlow (Bahnasy, Boughzala and Elbiaze, thesis, ETS Montreal, chapter 3): a receiver samples changes of the one-way
+//! delay and notifies the sender of congestion; the sender cuts its rate and recovers along a cubic. It needs neither
+//! switch support nor synchronised clocks: only differences of delays count.
 //!
 //! ```text
 //!  sender: stamps each frame as it leaves, paces ──data──▶ receiver: samples (sampler.rs)
@@ -20,51 +20,52 @@ use crate::rate_control::scaled;
 use crate::rate_control::{FlowLimits, RateController};
 use units::{Rate, Time};
 
-/// The largest feedback, as in QCN.
+/// Maximum feedback, as in QCN.
 pub const MAX_FEEDBACK: u8 = 64;
 
-/// The rate of one flow.
+/// Rate of one flow.
 #[derive(Clone, Debug)]
 pub struct HetFlow {
     rate: Rate,
     limit: Rate,
-    /// The rate before the last cut.
+    /// Rate before the last cut.
     target: Rate,
-    /// What share of it the last cut took.
+    /// Share of the last cut.
     depth: f64,
-    /// When that was: updates count from here.
+    /// Time of the last cut: updates count from here.
     climbs_from: Time,
-    /// When the climb is back at the target, and flat.
+    /// Time at which the cubic reaches the target with zero slope.
     recovers_at: Time,
-    /// When the climb is looked at next; never, at the limit.
+    /// Next update of the rate; [`Time::MAX`] at the limit.
     next: Time,
 }
 
-/// The cubic of the climb: the target times this (thesis, eq. 3.6, whose t^ + sigma is `recovers_at`).
+/// The cubic as a factor of the target (thesis, eq. 3.6; t^ + sigma is `recovers_at`).
 fn climb(depth: f64, now: Time, recovers_at: Time, recovery: Time) -> f64 {
     let way = (now.as_ps() as f64 - recovers_at.as_ps() as f64) / recovery.as_ps() as f64;
     1.0 + depth * (way * way * way)
 }
 
 impl HetFlow {
-    /// Takes the share `depth` off the rate (thesis, eq. 3.5), and begins to climb.
+    /// Cuts the rate by the share `depth` (thesis, eq. 3.5), and starts the recovery.
     fn cut(&mut self, parameters: &HetFlowParameters, now: Time, depth: f64) {
         self.target = self.rate;
         self.depth = depth;
         self.climbs_from = now;
         self.recovers_at = now.saturating_add(parameters.recovery);
         self.rate = scaled(self.target, 1.0 - depth, parameters.min_rate, self.limit);
-        // Without a notification for the time of the timer, at the first update then.
+        // The first update that is at least `timer` after the notification.
         let updates = parameters.timer.as_ps().div_ceil(parameters.update.as_ps());
         self.next = now.saturating_add(Time::from_ps(parameters.update.as_ps().saturating_mul(updates)));
     }
 
-    /// Plays back the updates up to `now`: the last one alone counts, for the cubic depends on nothing but time.
+    /// Catches up with the updates up to `now`. The last one suffices, since the cubic depends on time only.
     fn advance(&mut self, parameters: &HetFlowParameters, now: Time) {
         if now < self.next {
             return;
         }
         let update_ps = parameters.update.as_ps();
+        // Updates are at multiples of `update` after the cut, independent of the times of calls.
         let since = Time::from_ps((now - self.climbs_from).as_ps() / update_ps * update_ps);
         let update = self.climbs_from.saturating_add(since);
         self.next = update.saturating_add(parameters.update);
@@ -79,7 +80,7 @@ impl HetFlow {
 impl RateController for HetFlow {
     type Parameters = HetFlowParameters;
 
-    /// A flow that begins below its limit climbs as if it had just recovered from the largest cut.
+    /// A flow that starts below its limit climbs as after a recovery from the largest cut.
     fn new(parameters: &HetFlowParameters, limits: FlowLimits) -> Self {
         let FlowLimits { most: limit, start, .. } = limits;
         let rate = parameters.initial_rate.unwrap_or(limit).min(limit);

@@ -1,4 +1,4 @@
-//! What HetFlow is set by, each parameter described once.
+//! Parameters of HetFlow, with their description.
 
 use super::MAX_FEEDBACK;
 use crate::describe::Default::Value;
@@ -8,30 +8,30 @@ use crate::rate_control::ControlSettings;
 use crate::settings::{self, ParameterError, require};
 use units::{Rate, Time};
 
-/// The parameters of HetFlow beside those of its transport; [`MECHANISM`] says what each is for.
+/// The parameters of HetFlow beside those of its transport; [`MECHANISM`] describes each.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HetFlowParameters {
-    /// The rate of a new flow; `None` for the most that it may send.
+    /// Rate of a new flow; `None` for the highest rate of the flow.
     pub initial_rate: Option<Rate>,
-    /// T: the longest time between two samples, and what a sender waits for a notification before it climbs.
+    /// T: longest time between two samples, and the sender's time without notifications before its rate rises.
     pub timer: Time,
     /// BC_r: bytes received between two samples.
     pub byte_counter_bytes: u64,
     /// N_s: frames of a sample.
     pub sample: u32,
-    /// KC: turns a slope of the delay into feedback.
+    /// KC: factor from the slope of the delay to feedback.
     pub scaling: f64,
-    /// Weight of a new mean of delays in what the next is compared with, above 0, up to 1.
+    /// Weight of a new mean delay in the moving average, above 0, up to 1.
     pub ewma: f64,
-    /// Gd: what a unit of feedback takes off the rate.
+    /// Gd: share of a cut per unit of feedback.
     pub gain: f64,
     /// sigma: time of recovery.
     pub recovery: Time,
-    /// How often a climbing rate is set.
+    /// Time between two updates of a rising rate.
     pub update: Time,
-    /// Length of a notification frame.
+    /// Length of a notification frame in bytes.
     pub cnm_bytes: u16,
-    /// The rate never falls below this.
+    /// Lower bound of the rate.
     pub min_rate: Rate,
 }
 
@@ -53,7 +53,7 @@ impl Default for HetFlowParameters {
     }
 }
 
-/// HetFlow as users meet it: the parameters of [`crate::roce::MECHANISM`] hold for it too.
+/// Description of HetFlow; includes the parameters of [`crate::roce::MECHANISM`].
 pub const MECHANISM: Mechanism = Mechanism {
     kind: "hetflow",
     family: Family::Transport,

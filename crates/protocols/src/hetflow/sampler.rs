@@ -1,37 +1,36 @@
-//! The receiving half: data sampler and notification generator (thesis, algorithm 3, with what it leaves out reset).
+//! Receiver: data sampler and notification generator (thesis, algorithm 3; omitted resets added).
 
 use super::{HetFlowParameters, MAX_FEEDBACK};
 use crate::endpoint::{Ctx, Reply};
 use crate::frame::{CongestionMessage, Detail, Frame, Kind, MIN_FRAME_BYTES};
 use units::Time;
 
-/// What a receiver remembers of the delays of one flow.
+/// Delay samples of one flow.
 ///
-/// A delay is the receive stamp less the sender's, each by its own clock, so it is off by what the clocks differ, and
-/// may be less than nothing. Only differences of delays are used, which drift alone changes: by 10 us/s it adds 1e-5 to
-/// a slope.
+/// A delay is the receive stamp minus the sender's stamp. It includes the offset of the two clocks and may be negative.
+/// Only differences of delays are used, so only drift matters: 10 us/s adds 1e-5 to a slope.
 #[derive(Clone, Debug, Default)]
 pub struct Sampler {
-    /// When the last sample was complete; `None` before the first frame.
+    /// End of the last sample; `None` before the first frame.
     since: Option<Time>,
-    /// Bytes that came since then.
+    /// Bytes received since then.
     bytes: u64,
-    /// When the first frame of the present sample came, how many have come, and the sum of their delays in picoseconds.
+    /// Arrival of the first frame of the present sample, number of its frames, and sum of their delays in picoseconds.
     began: Time,
     frames: u32,
     sum_ps: i128,
-    /// The mean delay that the next is compared with, in picoseconds beyond `base_ps`, the first delay of all.
+    /// Moving average of the mean delays, in picoseconds above `base_ps`, the first delay of the flow.
     mean_ps: Option<f64>,
     base_ps: i128,
 }
 
-/// How long the frame was on its way, as far as two clocks can tell.
+/// Delay of the frame in picoseconds, by the clocks of both ends.
 fn delay_ps(now: Time, frame: &Frame) -> i128 {
     i128::from(now.as_ps()) - i128::from(frame.stamp.as_ps())
 }
 
 impl Sampler {
-    /// A data frame came.
+    /// Handles a data frame.
     pub(crate) fn on_data(&mut self, parameters: &HetFlowParameters, ctx: &mut Ctx<'_>, frame: &Frame) {
         let now = ctx.now;
         let Some(since) = self.since else {
@@ -49,7 +48,7 @@ impl Sampler {
         self.frames += 1;
         self.sum_ps += delay_ps(now, frame) - self.base_ps;
         if now.saturating_sub(self.began) > parameters.timer * 2 {
-            // Frames that are so far apart tell nothing of each other.
+            // Frames this far apart have unrelated delays.
             self.mean_ps = None;
             return self.start_over(now);
         }
@@ -58,6 +57,7 @@ impl Sampler {
         }
         let mean_ps = self.sum_ps as f64 / f64::from(self.frames);
         let feedback = match self.mean_ps {
+            // `now > since`: a slope needs a positive time between samples.
             Some(before_ps) if now > since => feedback(parameters, mean_ps - before_ps, now - since),
             _ => 0,
         };
@@ -77,7 +77,7 @@ impl Sampler {
         }
     }
 
-    /// The mean delay that the next is compared with, in picoseconds.
+    /// Moving average of the delay in picoseconds.
     pub(crate) fn delay_ps(&self) -> Option<i64> {
         let mean_ps = self.mean_ps?;
         i64::try_from(self.base_ps + mean_ps as i128).ok()
@@ -88,9 +88,9 @@ impl Sampler {
     }
 }
 
-/// The feedback for a delay that rose by `rise_ps` within `eta` (thesis, eq. 3.3 and 3.4): a whole number, as in QCN.
-/// With any fraction that is above 0 noise would notify senders, whose climb scales with the last feedback, and hold
-/// them where they are.
+/// Feedback for a delay that rose by `rise_ps` within `eta` (thesis, eq. 3.3 and 3.4): a whole number, as in QCN. If
+/// fractions above 0 counted, noise would notify senders and keep them at their rate, since the recovery scales with
+/// the last feedback.
 fn feedback(parameters: &HetFlowParameters, rise_ps: f64, eta: Time) -> u8 {
     let feedback = parameters.scaling * rise_ps / eta.as_ps() as f64;
     feedback.clamp(0.0, f64::from(MAX_FEEDBACK)) as u8
@@ -101,7 +101,7 @@ mod tests {
     use super::*;
     use units::random::Stream;
 
-    /// Shows `frames` of (arrival, delay) to a sampler whose receiver's clock is `ahead` of the sender's; the
+    /// Runs a sampler over `frames` of (arrival, delay), with the receiver's clock `ahead` of the sender's. Returns the
     /// feedback sent.
     fn told(parameters: &HetFlowParameters, ahead: Time, frames: impl Iterator<Item = (Time, Time)>) -> Vec<u8> {
         let (mut sampler, mut random, mut replies) = (Sampler::default(), Stream::new(1, 0, 0), Vec::new());
@@ -116,12 +116,12 @@ mod tests {
             .collect()
     }
 
-    /// A frame each microsecond from 1 ms on, whose delay grows by `growth_ps` each time from 100 us.
+    /// One frame per microsecond from 1 ms on, with a delay that grows by `growth_ps` per frame from 100 us.
     fn ramp(frames: u64, growth_ps: u64) -> impl Iterator<Item = (Time, Time)> {
         (0..frames).map(move |at| (Time::from_us(1000 + at), Time::from_us(100) + Time::from_ps(growth_ps * at)))
     }
 
-    /// Fb = KC * dv: where the delay grows by s picoseconds each microsecond, dv is s / 10^6, whatever the sample is.
+    /// Fb = KC * dv: if the delay grows by s picoseconds per microsecond, dv is s / 10^6, for any sample length.
     #[test]
     fn feedback_is_the_slope_times_its_scaling() {
         let p = HetFlowParameters::default();
@@ -129,13 +129,13 @@ mod tests {
             [(0, None), (600, None), (700, Some(1)), (10_000, Some(15)), (42_000, Some(63)), (90_000, Some(64))]
         {
             let told = told(&p, Time::ZERO, ramp(2000, growth_ps));
-            // Samples end each 100 + 32 frames; the first has none before it.
+            // Samples end every 100 + 32 frames; the first has no predecessor.
             let expected: Vec<u8> = expected.into_iter().flat_map(|feedback| [feedback; 14]).collect();
             assert_eq!(told, expected, "{growth_ps}");
         }
     }
 
-    /// With KC = 1500 an overload of 4.27 % is as much as the feedback can say.
+    /// With KC = 1500 the feedback saturates at an overload of 4.27 %.
     #[test]
     fn feedback_saturates_above_64_in_1500() {
         let p = HetFlowParameters::default();
@@ -149,7 +149,7 @@ mod tests {
         let p = HetFlowParameters::default();
         let exact = told(&p, Time::ZERO, ramp(3000, 10_000));
         assert_eq!(told(&p, Time::from_s(3), ramp(3000, 10_000)), exact);
-        // The receiver's clock is behind: delays are less than nothing.
+        // The receiver's clock is behind: delays are negative.
         let behind = ramp(3000, 10_000).map(|(at, delay)| (at, delay, Time::from_us(900)));
         let (mut sampler, mut random, mut replies) = (Sampler::default(), Stream::new(1, 0, 0), Vec::new());
         for (at, delay, behind) in behind {
@@ -162,14 +162,14 @@ mod tests {
     #[test]
     fn the_timer_takes_samples_of_slow_flows_and_gives_up_on_slower_ones() {
         let p = HetFlowParameters { sample: 4, ..HetFlowParameters::default() };
-        // 40 bytes a microsecond never fill the byte counter; a frame each 500 us: 3 ms, then 4 frames.
+        // 40 bytes per microsecond never fill the byte counter; one frame per 500 us: 3 ms, then 4 frames.
         let every = |us: u64| (0..100).map(move |at| (Time::from_us(10_000 + us * at), Time::from_us(1000 + 10 * at)));
         assert!(!told(&p, Time::ZERO, every(500)).is_empty());
         // Four frames take more than twice the timer.
         assert!(told(&p, Time::ZERO, every(2500)).is_empty());
     }
 
-    /// Random frames, stamps of any kind: feedback up to 64, no number that is none, no more than one for a sample.
+    /// Random frames and stamps: feedback is finite and up to 64, at most one per sample.
     #[test]
     fn whatever_comes_the_sampler_keeps_its_bounds() {
         let mut told = 0;

@@ -1,4 +1,4 @@
-//! The climb in closed form, and whatever else may come.
+//! The recovery against closed forms and random input.
 
 use super::*;
 use units::random::Stream;
@@ -42,12 +42,12 @@ fn for_the_time_of_the_timer_after_a_notification_the_rate_stays() {
     assert_eq!(flow.next_change(), p.timer);
     assert_eq!(flow.rate(&p, p.timer - Time::from_ps(1)), Rate::from_gbps(4));
     assert!(flow.rate(&p, p.timer) > Rate::from_gbps(6), "{:?}", flow.rate);
-    // Another notification starts the time anew.
+    // Another notification restarts the timer.
     flow.on_cnm(&p, Time::from_ms(4), message(1));
     assert_eq!(flow.next_change(), Time::from_ms(7));
 }
 
-/// Asked at every update, or only now and then, or at odd instants: the rate is the same.
+/// The rate does not depend on the times at which it is read.
 #[test]
 fn late_calls_change_nothing() {
     let p = HetFlowParameters::default();
@@ -66,7 +66,7 @@ fn late_calls_change_nothing() {
     }
 }
 
-/// A lost notification: the rate climbs on until the next one cuts it.
+/// Without notifications the rate climbs to its limit.
 #[test]
 fn a_flow_climbs_to_its_limit_and_rests_there() {
     let p = HetFlowParameters::default();
@@ -78,7 +78,7 @@ fn a_flow_climbs_to_its_limit_and_rests_there() {
     assert_eq!(flow.rate(&p, Time::from_s(4)), Rate::from_gbps(10), "no congestion, no cut");
 }
 
-/// Random notifications, impossible ones too, at random times: rates within their bounds, and next changes ahead.
+/// Random and invalid notifications at random times: rates stay within their bounds, and next changes in the future.
 #[test]
 fn whatever_comes_the_rate_keeps_its_bounds() {
     for seed in 0..20 {

@@ -19,14 +19,14 @@ fn hop(at: Time, queue_bytes: u64, sent_bytes: u64) -> Hop {
     Hop { at, rate: LINE, queue_bytes, sent_bytes }
 }
 
-/// An acknowledgement up to `seq`, when `next` is the next byte to send.
+/// Acknowledges up to `seq`, with `next` as the next byte to send.
 fn tell(flow: &mut Hpcc, parameters: &HpccParameters, (seq, next): (u64, u64), hops: &[Hop]) {
     let ack = Acknowledged { rtt: RTT, wire_bytes: 1124, ece: false, seq, new_bytes: 1000, next, switches: 1, hops };
     flow.on_ack(parameters, Time::ZERO, ack);
 }
 
 /// A queue of one bandwidth-delay product behind a full link is a utilisation of 2: the rate falls to 0.95 / 2 of the
-/// line, and a step (HPCC, eq. 2 and 4).
+/// line rate, plus a step (HPCC, eq. 2 and 4).
 #[test]
 fn a_queue_of_one_bandwidth_delay_product_halves_the_rate() {
     let p = parameters();
@@ -42,7 +42,7 @@ fn a_queue_of_one_bandwidth_delay_product_halves_the_rate() {
     assert_eq!(flow.0.reference, flow.0.rate, "a round trip is over");
 }
 
-/// Of two links the busier counts, be the other one's queue longer in bytes.
+/// The busier of two links counts, even if the other has the longer queue in bytes.
 // [HPCC7]
 #[test]
 fn the_busiest_link_counts() {
@@ -52,12 +52,12 @@ fn the_busiest_link_counts() {
         |at: Time, queue_bytes, sent_bytes| Hop { rate: Rate::from_gbps(10), ..hop(at, queue_bytes, sent_bytes) };
     tell(&mut flow, &p, (1, 10), &[hop(Time::ZERO, 20_000, 0), slow(Time::ZERO, 15_000, 0)]);
     tell(&mut flow, &p, (11, 20), &[hop(RTT, 20_000, 80_000), slow(RTT, 15_000, 10_000)]);
-    // 0.8 + 0.2 of the fast one, 1 + 1.5 of the slow one.
+    // 0.8 + 0.2 of the fast link, 1 + 1.5 of the slow one.
     assert_eq!(flow.0.utilisation, 2.5);
 }
 
-/// Within a round trip each acknowledgement begins anew from the rate that the round trip began with: many of them do
-/// not cut many times (HPCC, sec. 3.2).
+/// Within a round trip each acknowledgement starts from the rate at the beginning of the round trip, so many
+/// acknowledgements cause one cut (HPCC, sec. 3.2).
 // [HPCC9]
 #[test]
 fn acknowledgements_of_one_round_trip_do_not_add_up() {
@@ -71,7 +71,7 @@ fn acknowledgements_of_one_round_trip_do_not_add_up() {
         assert_eq!(flow.0.reference, LINE);
         rates.push(flow.0.rate.as_bps());
     }
-    // U goes from 1 towards 2 by a tenth of the rest each time.
+    // U moves from 1 towards 2 by a tenth of the rest each time.
     let mut utilisation = 1.0;
     for rate in rates {
         utilisation = 0.9 * utilisation + 0.2;
@@ -85,7 +85,7 @@ fn acknowledgements_of_one_round_trip_do_not_add_up() {
     assert_eq!(plain.0.rate, before, "without fast reaction only whole round trips count");
 }
 
-/// On an idle path the rate rises by a step a round trip, and jumps at the one after maxStage steps.
+/// On an idle path the rate rises by a step per round trip, and jumps after maxStage steps.
 // [HPCC8]
 #[test]
 fn after_max_stage_steps_the_rate_follows_the_measurement() {
@@ -94,7 +94,7 @@ fn after_max_stage_steps_the_rate_follows_the_measurement() {
     (flow.0.rate, flow.0.reference) = (Rate::from_gbps(10), Rate::from_gbps(10));
     let mut rates = Vec::new();
     for round in 0..6 {
-        // The link is used to a tenth: by us.
+        // The utilisation is a tenth, all by this flow.
         tell(&mut flow, &p, (round * 100 + 1, round * 100 + 100), &[hop(RTT * round, 0, 10_000 * round)]);
         rates.push(flow.0.rate.as_bps() / 1_000_000);
     }
@@ -104,7 +104,7 @@ fn after_max_stage_steps_the_rate_follows_the_measurement() {
     assert_eq!(rates[5], (rates[4] + 40).min(100_000), "and the row begins again");
 }
 
-/// Telemetry of another path, or of clocks and counts that went back, is no measurement but a new beginning.
+/// Telemetry of another path, or with clocks or counts that decreased, is no sample but replaces the stored one.
 // [HPCC6]
 #[test]
 fn another_path_begins_anew() {
@@ -115,13 +115,13 @@ fn another_path_begins_anew() {
         tell(&mut flow, &p, (11, 20), hops);
         assert_eq!((flow.0.rate, flow.0.utilisation), (LINE, 1.0));
     }
-    // An acknowledgement twice: no time has passed at the port.
+    // The telemetry of a duplicate: no time has passed at the port.
     let same = [hop(RTT, 500_000, 20), hop(RTT, 500_000, 20)];
     tell(&mut flow, &p, (12, 20), &same);
     assert_eq!(flow.0.utilisation, 1.0);
 }
 
-/// Whatever telemetry says: rates within their bounds, windows of at least a packet at a time, no number that is none.
+/// Random telemetry: rates stay finite and within their bounds, windows admit at least one packet at a time.
 #[test]
 fn whatever_is_told_the_rate_keeps_its_bounds() {
     for seed in 0..20 {

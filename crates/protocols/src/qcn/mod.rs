@@ -1,6 +1,6 @@
-//! QCN (IEEE 802.1Qau, now 802.1Q clauses 30 to 33): congestion points at switches sample their queues and tell the
-//! sources of sampled frames how strong the congestion is; reaction points at hosts cut by that, and recover by
-//! themselves ([`crate::rate_recovery`]).
+//! QCN (IEEE 802.1Qau, now 802.1Q clauses 30 to 33): congestion points at switches sample their queues and send the
+//! strength of the congestion to the sources of sampled frames. Reaction points at hosts cut their rate accordingly and
+//! recover by themselves ([`crate::rate_recovery`]).
 //!
 //! ```text
 //!  reaction point (here) ──data──▶ congestion point (point.rs): a queue of a switch
@@ -21,14 +21,14 @@ use crate::rate_recovery::{RateRecovery, RecoveryParameters};
 use crate::settings::{self, ParameterError, require};
 use units::{Rate, Time};
 
-/// The parameters of a reaction point beside those of its transport; [`MECHANISM`] says what each is for.
+/// The parameters of a reaction point beside those of its transport; [`MECHANISM`] describes each.
 #[derive(Clone, Debug, PartialEq)]
 pub struct QcnParameters {
-    /// The rate of a new flow; `None` for the most that it may send.
+    /// Rate of a new flow; `None` for the highest rate of the flow.
     pub initial_rate: Option<Rate>,
-    /// What a unit of feedback takes off the rate (Gd).
+    /// Share of a cut per unit of feedback (Gd).
     pub gain: f64,
-    /// The way back.
+    /// Parameters of the recovery.
     pub recovery: RecoveryParameters,
 }
 
@@ -51,7 +51,7 @@ impl Default for QcnParameters {
     }
 }
 
-/// A reaction point as users meet it: the parameters of [`crate::roce::MECHANISM`] hold for it too.
+/// Description of a reaction point; includes the parameters of [`crate::roce::MECHANISM`].
 pub const MECHANISM: Mechanism = Mechanism {
     kind: "qcn",
     family: Family::Transport,
@@ -191,7 +191,7 @@ impl RateController for Qcn {
         self.recovery.on_sent(&parameters.recovery, bytes);
     }
 
-    /// A message before the first stage of recovery has passed leaves the target where it is (802.1Q clause 32).
+    /// A message before the end of the first recovery stage keeps the target (802.1Q clause 32).
     fn on_cnm(&mut self, parameters: &QcnParameters, now: Time, message: CongestionMessage) {
         self.recovery.advance(&parameters.recovery, now);
         if message.feedback > 0 {
@@ -246,7 +246,7 @@ mod tests {
             flow.on_cnm(&p, Time::ZERO, message(32));
             flow.on_sent(&p, Time::ZERO, 150_000);
         });
-        // The second cut was after a stage: from 8.75 G, which is its target then.
+        // The second cut was after a stage: from 8.75 G, its new target.
         let target = 8_750_000_000;
         assert_eq!(flow.recovery.target().as_bps(), target);
         (0..3).for_each(|_| flow.on_sent(&p, Time::ZERO, 150_000));
@@ -266,7 +266,7 @@ mod tests {
         assert_eq!(flow.rate(&p, Time::ZERO), Rate::from_mbps(2500));
     }
 
-    /// A lost message: the flow climbs on until the next one; late calls find the same rate.
+    /// Without messages the rate climbs to its limit, independent of the times at which it is read.
     #[test]
     fn a_flow_below_its_limit_climbs_to_it_by_time_alone() {
         let p = QcnParameters { initial_rate: Some(Rate::from_gbps(2)), ..QcnParameters::default() };

@@ -1,4 +1,4 @@
-//! The congestion point: one queue of a switch, sampled the more often the more congested it was.
+//! Congestion point: one queue of a switch, sampled more often the stronger its last congestion was.
 
 use crate::describe::Default::{Absent, Value};
 use crate::describe::{Family, Mechanism, Parameter};
@@ -8,7 +8,7 @@ use units::random::Stream;
 /// Steps of quantized feedback: 6 bits.
 const STEPS: u8 = 64;
 
-/// Congestion points as users meet them.
+/// Description of congestion points.
 pub const MECHANISM: Mechanism = Mechanism {
     kind: "congestion-point",
     family: Family::Marking,
@@ -67,7 +67,7 @@ pub const MECHANISM: Mechanism = Mechanism {
     ],
 };
 
-/// The parameters of congestion points; [`MECHANISM`] says what each is for.
+/// The parameters of congestion points; [`MECHANISM`] describes each.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PointParameters {
     /// Q_eq, at least 1.
@@ -78,20 +78,20 @@ pub struct PointParameters {
     pub sample_bytes: u64,
     /// Bytes between two samples after the strongest feedback, 1 to `sample_bytes`.
     pub sample_min_bytes: u64,
-    /// Share by which a distance may differ, 0 to less than 1.
+    /// Largest random share by which a distance differs, 0 to less than 1.
     pub jitter: f64,
-    /// Length of a notification, at least 64.
+    /// Length of a notification in bytes, at least 64.
     pub cnm_bytes: u16,
     /// Class of notifications.
     pub cnm_class: u8,
-    /// Classes whose queues are congestion points, a bit each.
+    /// Bitmask of the classes with congestion points.
     pub classes: u8,
 }
 
 impl PointParameters {
-    /// What a queue of `queue_bytes` that held `old_bytes` at the sample before tells; `None` without congestion.
+    /// Message of a queue of `queue_bytes` that held `old_bytes` at the last sample; `None` without congestion.
     ///
-    /// Fb = -((Q - Q_eq) + w (Q - Q_old)), of which only less than zero is sent; 0 to Q_eq (1 + 2 w) becomes 0 to 63
+    /// Fb = -((Q - Q_eq) + w (Q - Q_old)). Only negative values are sent; 0 to Q_eq (1 + 2 w) is quantized to 0 to 63
     /// (802.1Q clause 32; Bahnasy's thesis, eq. 1.1).
     pub fn message(&self, queue_bytes: u64, old_bytes: u64) -> Option<CongestionMessage> {
         let queue = i128::from(queue_bytes);
@@ -105,29 +105,30 @@ impl PointParameters {
         (feedback > 0).then(|| CongestionMessage { feedback, offset: units(offset), delta: units(delta) })
     }
 
-    /// Bytes until the next sample after `feedback`, before jitter: the probability of a sample is linear in it.
+    /// Bytes until the next sample after `feedback`, before jitter: the sampling probability is linear in the feedback.
     pub fn distance_bytes(&self, feedback: u8) -> u64 {
         let (most, feedback) = (u128::from(STEPS - 1), u128::from(feedback.min(STEPS - 1)));
         let (far, near) = (u128::from(self.sample_bytes), u128::from(self.sample_min_bytes));
+        // 1 / distance is interpolated linearly between 1 / far and 1 / near.
         let distance = far * near * most / (near * most + far.saturating_sub(near) * feedback).max(1);
         u64::try_from(distance).unwrap_or(u64::MAX)
     }
 }
 
-/// What a queue remembers.
+/// State of a congestion point.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CongestionPoint {
     /// Bytes until the next sample.
     left_bytes: u64,
-    /// The queue at the last sample.
+    /// Bytes in the queue at the last sample.
     old_bytes: u64,
-    /// Whether a distance has been drawn yet.
+    /// Whether the first distance has been drawn.
     counts: bool,
 }
 
 impl CongestionPoint {
-    /// A frame of `size_bytes` joined the queue, which is `queue_bytes` long with it. What its source shall be told, if
-    /// it was sampled and the queue is congested.
+    /// Handles a frame of `size_bytes` that joined the queue, which now has `queue_bytes`. Returns the message for its
+    /// source if the frame is sampled and the queue is congested.
     pub fn on_arrival(
         &mut self,
         parameters: &PointParameters,
@@ -144,7 +145,7 @@ impl CongestionPoint {
         message
     }
 
-    /// `bytes` passed the queue while it was empty: a sample among them found nothing.
+    /// Counts `bytes` that passed the empty queue. A sample among them finds an empty queue.
     pub fn on_idle(&mut self, parameters: &PointParameters, bytes: u64, random: &mut Stream) {
         if self.passes(parameters, bytes, random) {
             self.old_bytes = 0;
@@ -152,7 +153,7 @@ impl CongestionPoint {
         }
     }
 
-    /// Counts `bytes` down; whether a sample is due.
+    /// Counts `bytes` down. Returns true if a sample is due.
     fn passes(&mut self, parameters: &PointParameters, bytes: u64, random: &mut Stream) -> bool {
         if !self.counts {
             self.counts = true;
@@ -193,7 +194,7 @@ mod tests {
         assert_eq!((feedback(231_249, 231_249), feedback(231_250, 231_250)), (Some(1), Some(2)));
         // 100 KB above, and 50 KB more than before: 200 KB.
         assert_eq!(feedback(300_000, 250_000), Some(12));
-        // A queue that falls fast enough is no congestion, and one that grows below its set point is.
+        // A queue that falls fast enough is not congested; one that grows below its set point is.
         assert_eq!(feedback(300_000, 350_000), None);
         assert_eq!(feedback(150_000, 0), Some(16));
         assert_eq!(feedback(1_000_000, 900_000), Some(63), "no more than 6 bits hold");
@@ -208,7 +209,8 @@ mod tests {
         assert_eq!((far.offset, far.delta), (i16::MAX, i16::MAX));
     }
 
-    /// Figure 1.6 of the thesis: 1 % of frames of 1500 bytes without congestion, 10 % at the strongest, linear between.
+    /// Figure 1.6 of the thesis: 1 % of frames of 1500 bytes without congestion, 10 % at the strongest, linear in
+    /// between.
     #[test]
     fn the_probability_of_a_sample_is_linear_in_the_last_feedback() {
         for feedback in 0..=70u8 {
@@ -218,7 +220,7 @@ mod tests {
         }
     }
 
-    /// Measured: the mean distance of samples, with jitter, at a queue that stays where it is.
+    /// The measured mean distance of samples, with jitter, at a queue of constant length.
     #[test]
     fn samples_come_as_often_as_they_shall() {
         for (queue, feedback) in [(100_000, 0), (700_000, 32), (2_000_000, 63)] {
@@ -235,7 +237,7 @@ mod tests {
                 }
             }
             let expected = if feedback == 0 { 0.0 } else { frames as f64 * 1000.0 / P.distance_bytes(feedback) as f64 };
-            // A frame is sampled whole: on average half a frame late.
+            // Whole frames are sampled: on average half a frame late.
             let late = 1.0 + 500.0 / P.distance_bytes(feedback) as f64;
             assert!((told as f64 * late - expected).abs() <= 0.01 * expected, "{told} for {expected}");
         }
