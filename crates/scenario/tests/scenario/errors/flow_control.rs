@@ -1,6 +1,6 @@
 //! Errors and warnings of flow control.
 
-use crate::{GOOD, lower, wrong};
+use super::{GOOD, lower, wrong};
 
 #[test]
 fn a_buffer_smaller_than_its_headroom() {
