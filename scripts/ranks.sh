@@ -12,7 +12,7 @@ for argument in "$@"; do
         *) echo "usage: scripts/ranks.sh [--mpi-only] [--dev]" >&2; exit 2 ;;
     esac
 done
-[ -n "$mpi_only" ] || cargo test --locked --release -p tidegate-lab --test ranks -- --include-ignored
+[ -n "$mpi_only" ] || cargo test --locked --release -p tidegate-lab --test lab ranks -- --include-ignored
 
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT

@@ -1,9 +1,7 @@
 //! Conclusions of checks about faulty runs: losses of lossless classes for any cause, buffers with frames of the switch
 //! itself, and stalled lossless flows.
 
-mod common;
-
-use common::{alone, over_ranks};
+use crate::common::{alone, over_ranks};
 use model::Watcher;
 use record::summary::{Check, Summary};
 

@@ -1,8 +1,6 @@
 //! A connection has one 5-tuple, one path and one congestion control state, for any number of messages.
 
-mod common;
-
-use common::{alone, over_ranks, read};
+use crate::common::{alone, over_ranks, read};
 use lab::Finished;
 use model::Watcher;
 use record::flows::FlowRecord;

@@ -1,8 +1,6 @@
 //! Gates with preemption, from a scenario's text to its delays.
 
-mod common;
-
-use common::{alone, over_ranks};
+use crate::common::{alone, over_ranks};
 use model::Watcher;
 use record::summary::Summary;
 

@@ -84,7 +84,7 @@ impl Drop for Scratch {
 
 /// Replaces folders of files that scenarios of this test read.
 fn with_files(text: &str) -> String {
-    text.replace("{files}", concat!(env!("CARGO_MANIFEST_DIR"), "/tests/keys/files"))
+    text.replace("{files}", concat!(env!("CARGO_MANIFEST_DIR"), "/tests/lab/keys/files"))
         .replace("{examples}", concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples"))
 }
 

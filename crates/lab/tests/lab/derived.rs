@@ -278,9 +278,9 @@ fn summaries_follow_from_their_tables() {
     (0..60).for_each(|number| check(number, &scratch.0));
 }
 
-/// `cargo test --release -p tidegate-lab --test derived -- --ignored`
+/// `cargo test --release -p tidegate-lab --test lab derived -- --ignored`
 #[test]
-#[ignore = "2,000 runs take several minutes: cargo test -p tidegate-lab --test derived -- --ignored"]
+#[ignore = "2,000 runs take several minutes: cargo test -p tidegate-lab --test lab derived -- --ignored"]
 fn two_thousand_summaries_follow_from_their_tables() {
     let scratch = Scratch::new("all");
     (0..2_000).for_each(|number| check(number, &scratch.0));

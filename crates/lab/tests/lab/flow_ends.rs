@@ -1,9 +1,7 @@
 //! Results of flows at the end of a run: delivered but not acknowledged, one row per flow, and acknowledgements after
 //! completion. Each scenario runs on one thread, on two, and over two ranks.
 
-mod common;
-
-use common::{alone, over_ranks, read};
+use crate::common::{alone, over_ranks, read};
 use lab::{Finished, Stop, Way};
 use model::Watcher;
 use record::flows::FlowRecord;
