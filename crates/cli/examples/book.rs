@@ -1,6 +1,6 @@
-//! Checks every link of the built book: one that leads to a file of the project outside of the book becomes a link to
-//! the repository, and a broken link is an error. An element id that breaks scripts of the book is an error,
-//! too. `scripts/book.sh` runs it after mdBook.
+//! Checks every link of the built book. A link to a project file outside of the book is replaced by a link to the
+//! repository. A broken link is an error, as is an element id that breaks scripts of the book. `scripts/book.sh` runs
+//! this check after mdBook.
 //!
 //! ```text
 //! cargo run -p tidegate --example book -- target/book
@@ -11,19 +11,19 @@ use std::fs;
 use std::path::{Component, Path, PathBuf};
 use std::process::ExitCode;
 
-/// Where files of the project are shown that are no page of the book.
+/// URL of project files that are not pages of the book.
 const REPOSITORY: &str = concat!(env!("CARGO_PKG_REPOSITORY"), "/blob/main");
 
-/// An element with such an id is a property of `window`. Scripts of the book (elasticlunr, clipboard, highlight) then
-/// take the browser for a module loader, CommonJS or AMD, and define nothing: the page has no search.
+/// Ids that become properties of `window`. Scripts of the book (elasticlunr, clipboard, highlight) then take the
+/// browser for a module loader, CommonJS or AMD, and define nothing: the page has no search.
 const GLOBALS_OF_LOADERS: [&str; 4] = ["exports", "module", "define", "require"];
 
-/// The ids of a page that are names of module loaders.
+/// Returns the ids of a page that are names of module loaders.
 fn globals_of_loaders(text: &str) -> impl Iterator<Item = &'static str> {
     GLOBALS_OF_LOADERS.into_iter().filter(|id| text.contains(&format!(" id=\"{id}\"")))
 }
 
-/// All HTML pages below a folder, by their path.
+/// Collects all HTML pages below a folder, by path.
 fn pages(folder: &Path, found: &mut BTreeMap<PathBuf, String>) -> std::io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
@@ -37,7 +37,7 @@ fn pages(folder: &Path, found: &mut BTreeMap<PathBuf, String>) -> std::io::Resul
     Ok(())
 }
 
-/// A path without `..`, if it does not lead out of where it starts.
+/// Returns the path without `..`, unless it leads above its start.
 fn inside(path: &Path) -> Option<PathBuf> {
     let mut plain = PathBuf::new();
     for part in path.components() {
@@ -50,7 +50,7 @@ fn inside(path: &Path) -> Option<PathBuf> {
     Some(plain)
 }
 
-/// What becomes of a link of the page at `page`, a path in the book.
+/// Returns the new target of a link on `page`, a path in the book.
 fn link(book: &Path, all: &BTreeMap<PathBuf, String>, page: &Path, target: &str) -> Result<String, String> {
     let (file, anchor) = target.split_once('#').unwrap_or((target, ""));
     let file = file.split('?').next().unwrap_or_default();
@@ -64,7 +64,7 @@ fn link(book: &Path, all: &BTreeMap<PathBuf, String>, page: &Path, target: &str)
         let there = anchor.is_empty() || all.get(&to).is_none_or(|text| text.contains(&format!(" id=\"{anchor}\"")));
         return if there { kept } else { Err(format!("{} has no #{anchor}", to.display())) };
     }
-    // mdBook takes every page for one of its own.
+    // mdBook treats every page as part of the book.
     let source = inside(&Path::new("docs").join(&to)).ok_or("leads out of the project")?;
     let page = source.with_extension("md");
     let shown = [&source, &page].into_iter().find(|path| path.exists()).ok_or("leads nowhere")?;
@@ -72,7 +72,7 @@ fn link(book: &Path, all: &BTreeMap<PathBuf, String>, page: &Path, target: &str)
     Ok(format!("{REPOSITORY}/{}{anchor}", shown.display()))
 }
 
-/// The page with its links as they are to be; what is wrong with others goes to `wrong`.
+/// Returns the page with corrected links and their number; errors are added to `wrong`.
 fn linked(book: &Path, all: &BTreeMap<PathBuf, String>, path: &Path, wrong: &mut Vec<String>) -> (String, usize) {
     let page = path.strip_prefix(book).unwrap_or(path);
     let (mut text, mut rest, mut count) = (String::new(), all[path].as_str(), 0);
@@ -124,7 +124,7 @@ mod tests {
         for id in ["exports", "module", "define", "require"] {
             assert_eq!(globals_of_loaders(&page(id)).collect::<Vec<_>>(), [id]);
         }
-        // Names of properties are case-sensitive, and a link is no element with an id.
+        // Names of properties are case-sensitive, and a link is not an element with an id.
         for id in ["Exports", "export-formats", "modules", "exports-1"] {
             assert_eq!(globals_of_loaders(&page(id)).count(), 0, "{id}");
         }

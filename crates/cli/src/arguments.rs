@@ -1,4 +1,4 @@
-//! Arguments that several commands take.
+//! Arguments of several commands.
 
 use lab::{LabError, Override, Source, parse_override};
 use scenario::MAX_WRITTEN_BYTES;
@@ -6,16 +6,16 @@ use std::io::{Error, Read, stdin};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-/// What errors call what is not a file.
+/// Name of standard input in errors.
 const STANDARD_INPUT: &str = "standard input";
 
-/// What was read from there, for drawing errors.
+/// Text read from standard input, kept for drawing errors.
 static READ: OnceLock<String> = OnceLock::new();
 
-/// A scenario and what the command line changes in it.
+/// A scenario and its overrides from the command line.
 #[derive(Clone, Debug, clap::Args)]
 pub struct ScenarioArgs {
-    /// The scenario, a TOML file; - reads it from standard input.
+    /// Scenario, a TOML file; - reads standard input.
     #[arg(value_name = "SCENARIO")]
     pub scenario: PathBuf,
     /// Change a value: `--set fabric.k=8 --set traffic.0.load=0.5`.
@@ -24,10 +24,10 @@ pub struct ScenarioArgs {
 }
 
 impl ScenarioArgs {
-    /// The file, or what stands on standard input, up to its end.
+    /// Returns the file, or the text of standard input up to its end.
     ///
     /// # Errors
-    /// Standard input that cannot be read, is too long for a scenario, or is no text.
+    /// Standard input that cannot be read, is too long for a scenario, or is not text.
     pub fn source(&self) -> Result<Source, LabError> {
         if self.scenario.as_os_str() != "-" {
             return Ok(Source::File(self.scenario.clone()));
@@ -45,7 +45,7 @@ impl ScenarioArgs {
     }
 }
 
-/// The text of a scenario that errors call `path`, empty where it is gone.
+/// Returns the text of the scenario with the name `path` in errors, empty if it no longer exists.
 pub fn text_of(path: &Path) -> String {
     let read = READ.get().filter(|_| path.as_os_str() == STANDARD_INPUT);
     read.cloned().unwrap_or_else(|| std::fs::read_to_string(path).unwrap_or_default())

@@ -1,16 +1,16 @@
-//! How the command ends.
+//! Exit codes of the command.
 
 use std::process::ExitCode;
 
-/// Exit codes, the same for every command.
+/// Exit codes of all commands, ordered by severity: a command with several runs returns the largest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Exit {
     /// Done, and every check holds.
     Done,
-    /// A check failed: a lossless class lost a frame, a deadlock that was not expected, a reproduced
-    /// number out of tolerance.
+    /// A check failed: a lossless class lost a frame, a deadlock was not expected, or a reproduced number is out of
+    /// tolerance.
     CheckFailed,
-    /// The input is wrong.
+    /// Invalid input.
     BadInput,
     /// The machine failed: disk, memory.
     Machine,
@@ -19,7 +19,7 @@ pub enum Exit {
 }
 
 impl Exit {
-    /// What the shell sees.
+    /// Returns the numeric code.
     pub const fn code(self) -> u8 {
         match self {
             Exit::Done => 0,

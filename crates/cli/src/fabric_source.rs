@@ -1,4 +1,4 @@
-//! A fabric from the command line: a file of the field, a scenario, or a formula with its numbers.
+//! Reads the fabric that the command line names: a topology file, a scenario, or a kind with its parameters.
 
 use crate::failure::Failure;
 use crate::interrupt;
@@ -15,19 +15,19 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use units::{Bytes, Rate, Time};
 
-/// Flags for the keys of `[fabric]`, by the name that a scenario uses, dashes for underscores. The table of
-/// keys writes their help.
+/// Flags for the keys of `[fabric]`, named like the keys of a scenario, with dashes for underscores. Their help is
+/// generated from the table of keys.
 #[derive(Clone, Debug, Default)]
 pub struct FabricFlags {
     /// Value by key: `k`, `link.rate`, `link.host.delay`.
     values: BTreeMap<String, String>,
 }
 
-/// What all links have in common, or those of one tier.
+/// Keys of all links, also valid in the tables of single tiers.
 const LINK_KEYS: [&str; 4] = ["rate", "delay", "loss", "bit_error_rate"];
 const TIERS: [&str; 3] = ["host", "edge", "core"];
 
-/// Flag, key, help.
+/// Returns flag, key and help of every flag. A key of several kinds of fabric gets one flag with all their meanings.
 fn flags() -> Vec<(String, String, String)> {
     let mut found: Vec<(String, String, String)> = Vec::new();
     let of_kinds = keys::keys().filter(|key| key.section == "fabric");
@@ -62,17 +62,17 @@ fn argument((flag, key, help): (String, String, String), heading: &'static str) 
     }
 }
 
-/// The value of a flag; of one that may be given several times, all with commas between them.
+/// Returns the value of a flag, with the values of a repeated flag joined by commas.
 fn value_of(matches: &ArgMatches, key: &str) -> Option<String> {
     let values: Vec<&str> = matches.get_many::<String>(key)?.map(String::as_str).collect();
     Some(values.join(","))
 }
 
 impl FabricFlags {
-    /// The link of `--rate` and `--delay`, which `delay` may stand for; `None` if either is missing.
+    /// Returns the link of `--rate` and of `--delay` or the argument `delay`; `None` if either is missing.
     ///
     /// # Errors
-    /// Values that are none, a delay of zero, and flags of fabrics.
+    /// Invalid values, a delay of zero, both delays at once, and flags that describe a whole fabric.
     pub fn lone_link(&self, delay: Option<Time>) -> Result<Option<LinkSpec>, Failure> {
         let of_link = |key: &&String| ["link.rate", "link.delay"].contains(&key.as_str());
         if let Some(key) = self.values.keys().find(|key| !of_link(key)) {
@@ -91,10 +91,10 @@ impl FabricFlags {
 }
 
 impl FabricFlags {
-    /// With cables that take `delay`, where a kind of fabric or a file leaves their delay open.
+    /// Returns these flags with `delay` as the delay of links that the kind or file leaves open.
     ///
     /// # Errors
-    /// If flags say the delay of a link already.
+    /// A flag that sets the delay of links too.
     pub fn with_cables(&self, source: &str, delay: Time) -> Result<FabricFlags, Failure> {
         if let Some(key) = self.values.keys().find(|key| key.ends_with("delay")) {
             let flag =
@@ -131,11 +131,11 @@ impl clap::Args for FabricFlags {
     }
 }
 
-/// The flags that say what a file leaves open.
+/// Flags for properties that a file leaves open.
 #[derive(Clone, Debug, Default)]
 pub struct FileFlags(pub FabricFlags);
 
-/// What a file may leave open.
+/// Keys that a file may leave open.
 const OF_FILES: [&str; 11] = [
     "link.rate",
     "link.delay",
@@ -150,10 +150,10 @@ const OF_FILES: [&str; 11] = [
     "default_loss",
 ];
 
-/// Keys with names of nodes: their flags may be given several times.
+/// Keys with node names: their flags may be repeated.
 const OF_NODES: [&str; 4] = ["ignore", "host", "switch", "hosts_on"];
 
-/// A link of a file that states none: assumed where a command is about the structure of the fabric.
+/// Link assumed for a file that states none, in commands about the structure of the fabric.
 const ASSUMED_LINK: LinkSpec = LinkSpec::new(Rate::from_gbps(100), Time::from_ns(500));
 
 impl clap::FromArgMatches for FileFlags {
@@ -179,30 +179,30 @@ impl clap::Args for FileFlags {
     }
 }
 
-/// The kinds that a formula makes: those of a scenario but `file`.
+/// Returns the kinds that a generator makes: those of a scenario except `file`.
 pub fn kinds() -> Vec<&'static str> {
     let link = keys::keys().find(|key| key.section == "fabric" && key.name == "link");
     link.map_or(Vec::new(), |key| key.variants.to_vec())
 }
 
-/// Reads the name of a format on the command line.
+/// Parses the name of a format on the command line.
 pub fn format_parser() -> impl clap::builder::TypedValueParser<Value = Format> {
     let names = Format::ALL.map(|format| PossibleValue::new(format.name()).help(format.title()));
     PossibleValuesParser::new(names).map(|name| Format::named(&name).unwrap_or(Format::Hpcc))
 }
 
-/// A fabric and how it came.
+/// A fabric and its origin.
 pub struct Found {
-    /// It.
+    /// The fabric.
     pub fabric: Fabric,
-    /// Of a file.
+    /// Format, if the fabric was read from a file.
     pub format: Option<Format>,
-    /// Of a scenario: what its switches are.
+    /// Properties of the switches, if the fabric was read from a scenario.
     pub switches: Option<Switches>,
 }
 
 impl Found {
-    /// The same, if every link has a rate and a delay that the source or the user states.
+    /// Returns this fabric if the source or the user states rate and delay of every link.
     ///
     /// # Errors
     /// As [`check_stated`].
@@ -211,10 +211,10 @@ impl Found {
     }
 }
 
-/// Whether every link has a rate and a delay that the source or the user states.
+/// Checks that the source or the user states rate and delay of every link.
 ///
 /// # Errors
-/// Links whose rate or delay is assumed: what is computed from it would be invented.
+/// A link whose rate or delay is assumed: a result computed from it would be invented.
 pub fn check_stated(fabric: &Fabric) -> Result<(), Failure> {
     let assumed = |decision: &&fabric::Decision| decision.subject == Subject::AssumedLinks;
     match fabric.decisions().iter().find(assumed) {
@@ -226,19 +226,19 @@ pub fn check_stated(fabric: &Fabric) -> Result<(), Failure> {
     }
 }
 
-/// What a scenario says of its switches.
+/// Properties of switches in a scenario.
 pub struct Switches {
-    /// The shared buffer of each; `None` where every queue has its own room.
+    /// Shared buffer of each switch, in bytes; `None` with a buffer per queue.
     pub buffer: Option<Bytes>,
-    /// Lossless classes, 1 to 8: those of PFC or credits; else 1, since nothing else tells classes apart.
+    /// Lossless classes, 1 to 8: those of PFC or credits, else 1, since no other flow control distinguishes classes.
     pub lossless_classes: u8,
-    /// Shared buffers of switches that have others.
+    /// Shared buffers, in bytes, of switches with an override.
     pub buffers: BTreeMap<NodeId, Bytes>,
-    /// The largest frame that its traffic makes.
+    /// Largest frame that the traffic makes.
     pub mtu: Bytes,
-    /// How soon neighbours stop, where PAUSE or PFC stops them.
+    /// Reaction time of neighbours to PAUSE or PFC; `None` under other flow controls.
     pub reaction: Option<Reaction>,
-    /// Those that take no part in flow control, ascending.
+    /// Switches without flow control, ascending.
     pub outside: Vec<NodeId>,
 }
 
@@ -267,10 +267,10 @@ impl Switches {
     }
 }
 
-/// Whether what is written to `output` leaves the file `input` alone that it is made from.
+/// Checks that writing `output` does not overwrite `input`, its source.
 ///
 /// # Errors
-/// They are one file: not even --force would be meant to destroy what was just read.
+/// Both are one file. Even --force does not allow this.
 pub fn check_output(input: &Path, output: &Path) -> Result<(), Failure> {
     match (input.canonicalize(), output.canonicalize()) {
         (Ok(from), Ok(to)) if from == to => {
@@ -281,10 +281,10 @@ pub fn check_output(input: &Path, output: &Path) -> Result<(), Failure> {
     }
 }
 
-/// The fabric of a topology file, a scenario (`.toml`) or a kind with its numbers.
+/// Returns the fabric of a topology file, a scenario (`.toml`) or a kind with its parameters.
 ///
 /// # Errors
-/// Whatever is wrong with the file, or the numbers.
+/// An invalid file or parameter.
 pub fn find(source: &str, flags: &FabricFlags, format: Option<Format>) -> Result<Found, Failure> {
     let path = Path::new(source);
     if kinds().contains(&source) {
@@ -307,16 +307,16 @@ pub fn find(source: &str, flags: &FabricFlags, format: Option<Format>) -> Result
     read_file(path, flags, format)
 }
 
-/// A fabric by formula.
+/// Generates a fabric of a kind.
 ///
 /// # Errors
-/// Numbers that are missing, not this kind's, or out of range.
+/// Parameters that are missing, of another kind, or out of range.
 pub fn generate(kind: &str, flags: &FabricFlags) -> Result<Fabric, Failure> {
     if !kinds().contains(&kind) {
         let help = format!("one of {}", kinds().join(", "));
         return Err(Failure::input(format!("`{kind}` is no kind of fabric"), help));
     }
-    // What it takes to be a scenario; what is said of the fabric stands in the overrides.
+    // The minimum of a valid scenario. The overrides describe the fabric.
     let text =
         "duration = \"1ps\"\nswitch = { queue = \"1 packets\" }\n[[traffic]]\nkind = \"permutation\"\nsize = \"1B\"\n";
     let mut overrides = vec![("fabric.kind".to_owned(), kind.to_owned())];
@@ -325,7 +325,7 @@ pub fn generate(kind: &str, flags: &FabricFlags) -> Result<Fabric, Failure> {
     found.map_err(|errors| in_flags(kind, &errors))
 }
 
-/// The errors of overrides in the words of the flags that they came from.
+/// Names flags instead of keys in the errors of overrides.
 fn in_flags(kind: &str, errors: &ScenarioErrors) -> Failure {
     let flag_of = |key: &str| {
         let key = key.strip_prefix("fabric.")?;
@@ -335,11 +335,12 @@ fn in_flags(kind: &str, errors: &ScenarioErrors) -> Failure {
     let mut help = None;
     let mut no_link = false;
     for error in &errors.errors {
-        // One sentence for all that is missing of the links.
+        // One message covers all missing link parameters.
         if error.message.contains("needs `link`") || error.message.contains(" have no ") {
             no_link = true;
             continue;
         }
+        // Messages about missing keys have the form "`section` needs `key`".
         let missing = error.message.split('`').nth(3).filter(|_| error.message.contains("needs"));
         let place = flag_of(&error.key).or_else(|| flag_of(&format!("{}.{}", error.key, missing.unwrap_or(""))));
         messages.push(match place {
@@ -364,7 +365,7 @@ fn in_flags(kind: &str, errors: &ScenarioErrors) -> Failure {
 /// Reads a topology file.
 ///
 /// # Errors
-/// What is wrong with it, with its line.
+/// An invalid file, with file name and line.
 pub fn read_file(path: &Path, flags: &FabricFlags, format: Option<Format>) -> Result<Found, Failure> {
     let name = path.display().to_string();
     if let Some(key) = flags.values.keys().find(|key| !OF_FILES.contains(&key.as_str())) {
@@ -394,18 +395,18 @@ pub fn read_file(path: &Path, flags: &FabricFlags, format: Option<Format>) -> Re
     fabric.map(|fabric| Found { fabric, format: Some(format), switches: None }).map_err(wrong)
 }
 
-/// A file's content as text.
+/// Returns the content of a file as text.
 ///
 /// # Errors
-/// The line that is none.
+/// The line that is not UTF-8.
 pub fn text(path: &Path, content: Vec<u8>) -> Result<String, Failure> {
     let wrong = |line| Failure::Input { message: format!("{}:{line}: not UTF-8 text", path.display()), help: None };
     files::text_of(&content).map_err(wrong)?;
-    // Seen to be text just now.
+    // `text_of` has checked that it is UTF-8.
     Ok(String::from_utf8(content).unwrap_or_default())
 }
 
-/// The value of a flag.
+/// Parses the value of a flag; `default` if the flag is missing.
 fn parsed<T: std::str::FromStr<Err: std::fmt::Display>>(
     flags: &FabricFlags,
     key: &str,
@@ -416,7 +417,7 @@ fn parsed<T: std::str::FromStr<Err: std::fmt::Display>>(
     text.parse().map_err(|error| Failure::Input { message: format!("--{flag}: {error}"), help: None })
 }
 
-/// Prints the decisions of a reader, one line each.
+/// Prints the decisions of a file reader, one per line, each with the flags that change it.
 fn say_decisions(name: &str, fabric: &Fabric) {
     for decision in fabric.decisions() {
         let option = match decision.subject {
@@ -430,8 +431,7 @@ fn say_decisions(name: &str, fabric: &Fabric) {
     }
 }
 
-/// Options of a reader from flags. Rates and delays that neither states are assumed; so is one host on each
-/// leaf of a file without hosts.
+/// Returns the reader's options from flags. Defaults: an assumed link, and one host per leaf of a file without hosts.
 fn options(flags: &FabricFlags) -> Result<Options, Failure> {
     let mut link = LinkSpec::new(parsed(flags, "link.rate", Rate::MIN)?, parsed(flags, "link.delay", Time::ZERO)?);
     link.loss = parsed(flags, "link.loss", 0.0)?;
@@ -450,10 +450,10 @@ fn options(flags: &FabricFlags) -> Result<Options, Failure> {
     Ok(Options { link, assumed: Some(ASSUMED_LINK), hosts_per_switch, roles })
 }
 
-/// The error with the file's name and, where there is one, the line.
+/// Adds the file name to an error, and the line if there is one.
 fn file_failure(name: &str, content: &str, error: &FileError) -> Failure {
     let link_line = |link: u32| {
-        // Links follow two lines of an HPCC file, each on a line of its own.
+        // An HPCC file has two header lines, then one link per line.
         let hpcc = files::detect(name, content) == Some(Format::Hpcc);
         let mut lines = content.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
         lines.nth(link as usize + 2).filter(|_| hpcc).map(|(line, _)| line + 1)

@@ -1,4 +1,4 @@
-//! Why a command could not do its work, and how that is drawn.
+//! Errors of commands, and their output.
 
 mod explain_words;
 pub mod lab_words;
@@ -16,30 +16,30 @@ use std::fmt;
 use std::path::Path;
 use verify::VerifyError;
 
-/// More mistakes of one file than a person looks at.
+/// Most errors of one file that are drawn.
 const MOST_DRAWN: usize = 20;
 
-/// Everything that stops a command.
+/// An error that ends a command.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
-    /// A run, a comparison or a sweep could not be made.
+    /// Error of a run, a comparison or a sweep.
     #[error("{}", lab_words::message(.0))]
     Lab(#[from] LabError),
-    /// A trace does not answer what was asked.
+    /// Error of a query to a trace.
     #[error("{}", explain_words::message(.0))]
     Explain(#[from] ExplainError),
-    /// An argument or a file is wrong.
+    /// Invalid argument or file.
     #[error("{message}")]
     Input {
-        /// What, with its place.
+        /// Error with its place.
         message: String,
-        /// What would be right.
+        /// Correct input.
         help: Option<String>,
     },
-    /// Files could not be written or read: a place that does not do, or a machine that fails.
+    /// Error of reading or writing files: an unusable place, or a machine that fails.
     #[error("{0}")]
     Record(#[from] RecordError),
-    /// Standard output could not be written.
+    /// Error of writing standard output.
     #[error("cannot write to standard output: {0}")]
     Output(std::io::Error),
 }
@@ -55,17 +55,17 @@ impl From<reproduce::Failure> for Failure {
 }
 
 impl Failure {
-    /// A wrong argument or file.
+    /// Returns the error of an invalid argument or file.
     pub fn input(message: impl Into<String>, help: impl Into<String>) -> Failure {
         Failure::Input { message: message.into(), help: Some(help.into()) }
     }
 
-    /// A file that could not be read.
+    /// Returns the error of an unreadable file.
     pub fn unreadable(path: &Path, error: &std::io::Error) -> Failure {
         Failure::Input { message: format!("{}: cannot read it: {error}", path.display()), help: None }
     }
 
-    /// A file or folder that a command with --force could not write.
+    /// Returns the error of a file or folder that a command with --force could not write.
     pub fn of_output(error: RecordError) -> Failure {
         match error {
             RecordError::OtherKind { ref found, .. } if found == "result" => {
@@ -78,7 +78,7 @@ impl Failure {
         }
     }
 
-    /// What is wrong with a rule file or a list of paths, with its place in the file.
+    /// Returns the error of a rule file or a list of paths, with its place in the file.
     pub fn of_verifier(path: &Path, error: &VerifyError) -> Failure {
         let name = path.display();
         let message = match error {
@@ -99,17 +99,17 @@ impl Failure {
         Failure::input(message, help)
     }
 
-    /// A list of paths without one: that all of none are lossless says nothing.
+    /// Returns the error of an empty list of paths, for which every check would hold trivially.
     pub fn no_path(path: &Path) -> Failure {
         let help = "write one a line, the names of its nodes from host to host: H1 T1 L1 T2 H5";
         Failure::input(format!("{}: no path stands in it", path.display()), help)
     }
 
-    /// The exit code.
+    /// Returns the exit code.
     pub fn exit(&self) -> Exit {
         match self {
             Failure::Input { .. } => Exit::BadInput,
-            // A launcher ends all ranks at the first that fails: that must be the one that says why.
+            // A launcher ends all ranks at the first that fails: that must be the rank with the original error.
             Failure::Lab(LabError::OtherRank { .. }) => Exit::Done,
             Failure::Lab(error) => lab_words::exit(error),
             Failure::Explain(ExplainError::Record(error)) if error.is_machine_failure() => Exit::Machine,
@@ -119,8 +119,8 @@ impl Failure {
         }
     }
 
-    /// Writes it to standard error: with a snippet of the source for a person, in lines of
-    /// `file:line:column: message` for a program.
+    /// Writes the error to standard error: with a snippet of the source on a terminal, else as lines of
+    /// `file:line:column: message`.
     pub fn report(&self) {
         if let Failure::Lab(LabError::OtherRank { .. }) = self {
             return; // who says why
@@ -132,7 +132,7 @@ impl Failure {
         }
     }
 
-    /// What would be right.
+    /// Returns the correct input.
     fn help(&self) -> Option<String> {
         match self {
             Failure::Input { help, .. } => help.clone(),
@@ -152,9 +152,9 @@ impl Failure {
             Failure::Lab(LabError::Scenario { errors, path }) => {
                 let name = path.display().to_string();
                 let text = text_of(path);
-                // Spans count from behind a byte order mark.
+                // Spans exclude a byte order mark.
                 let text = text.strip_prefix('\u{feff}').unwrap_or(&text).to_owned();
-                // Each is drawn from a text of its own.
+                // Each error needs its own copy of the text.
                 let drawn = errors.errors.iter().take(MOST_DRAWN);
                 let mut drawings: Vec<Drawing> = drawn.map(|error| Drawing::of(error, &name, &text)).collect();
                 if let more @ 1.. = errors.errors.len().saturating_sub(MOST_DRAWN) {
@@ -178,7 +178,7 @@ impl Failure {
     }
 }
 
-/// One error as miette draws it.
+/// One error in miette's representation.
 #[derive(Debug)]
 struct Drawing {
     message: String,
@@ -196,7 +196,7 @@ impl Drawing {
             0 => error.path.clone(),
             line => format!("{}:{line}", error.path),
         };
-        // An empty span is the whole file: nothing to point at.
+        // An empty span means the whole file.
         if error.path != name || error.span.is_empty() || error.span.end > text.len() {
             return Drawing::plain(shown(&format!("{place}: {}", error.message)), error.help.as_deref().map(shown));
         }
@@ -253,7 +253,7 @@ mod tests {
         assert!(here.contains("help: write an even number"), "{here}");
         let there = drawn(&Drawing::of(&error("topology.txt", 0..0), "a.toml", text));
         assert!(there.contains("topology.txt:2: 7 is odd") && !there.contains("k = 7"), "{there}");
-        // A file that changed under our feet must not panic.
+        // A file that changed in the meantime must not cause a panic.
         drawn(&Drawing::of(&error("a.toml", 900..901), "a.toml", text));
     }
 

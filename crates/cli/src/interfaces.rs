@@ -1,5 +1,5 @@
-//! From the command line: what the switches of a fabric call their ports. The fabric's own file says it where it can;
-//! only ports without a name take one from a pattern.
+//! Interface names of switches from the command line. Names in the fabric's file have priority; only ports without a
+//! name follow a pattern.
 
 use crate::commands::tagger::read_text;
 use crate::failure::Failure;
@@ -8,33 +8,33 @@ use std::path::PathBuf;
 use tagger::export::{Dialect, ExportError, Interfaces};
 use text::numbers::counted_as;
 
-/// What switches call their ports.
+/// Interface names of switches.
 #[derive(Clone, Debug, Default, clap::Args)]
 #[command(next_help_heading = "Ports")]
 pub struct InterfaceArgs {
-    /// Names of ports that the fabric's file does not name: {port}, {port+1}, {port*4} stand for the number;
-    /// {digits*4-4} renames ports of another system by the number that their name in the file ends with.
+    /// Pattern for ports without a name in the fabric's file: {port}, {port+1}, {port*4} insert the port number;
+    /// {digits*4-4} renames ports of another system by the number at the end of their name in the file.
     #[arg(long, value_name = "PATTERN")]
     interface: Option<String>,
-    /// Names that neither the fabric's file nor the pattern has right: a line `switch,port,interface` each.
+    /// File with lines `switch,port,interface` that override the fabric's file and the pattern.
     #[arg(long, value_name = "FILE")]
     interfaces: Option<PathBuf>,
 }
 
-/// How many ports a message shows.
+/// Most ports in a message.
 const SHOWN: usize = 8;
 
-/// An export that cannot be.
+/// Returns the failure of an export.
 pub fn wrong(error: ExportError) -> Failure {
     Failure::Input { message: error.to_string(), help: None }
 }
 
 impl InterfaceArgs {
-    /// The names on this fabric, for configurations of these switches.
+    /// Returns the names on this fabric, for configurations of these switches.
     ///
     /// # Errors
-    /// A pattern or a line of the file that is wrong; a port that nothing names, or whose name the target's grammar
-    /// cannot carry; a pattern for ports that all have names.
+    /// An invalid pattern or line of the file; a port without a name, or with one that the target's grammar does not
+    /// allow; a pattern although all ports have names.
     pub fn interfaces(&self, fabric: &Fabric, dialect: Dialect, switches: &[NodeId]) -> Result<Interfaces, Failure> {
         let mut names = Interfaces::of_fabric(dialect);
         if let Some(pattern) = &self.interface {
@@ -64,7 +64,7 @@ impl InterfaceArgs {
         Ok(names)
     }
 
-    /// What to know about names by number: that they follow the order of links, shown on the first switch.
+    /// Returns the note that a pattern numbers ports in the order of links, with the first switch as example.
     pub fn note(&self, fabric: &Fabric, names: &Interfaces, switches: &[NodeId]) -> Option<String> {
         let pattern = self.interface.as_ref()?;
         let &node = switches.first()?;
@@ -77,7 +77,7 @@ impl InterfaceArgs {
     }
 }
 
-/// "Ethernet0 to H1, Ethernet4 to H2 ...".
+/// Returns "Ethernet0 to H1, Ethernet4 to H2 ...".
 fn assignment(fabric: &Fabric, node: NodeId, name: impl Fn(PortIndex) -> Option<String>) -> String {
     let ports = fabric.ports(node);
     let one = |(at, port): (usize, &fabric::PortPeer)| {
@@ -87,7 +87,7 @@ fn assignment(fabric: &Fabric, node: NodeId, name: impl Fn(PortIndex) -> Option<
     format!("{}{}", shown.join(", "), if ports.len() > SHOWN { " ..." } else { "" })
 }
 
-/// The error, and for ports without a name what a pattern would make of them.
+/// Adds to the error of unnamed ports the names that the usual pattern gives them.
 fn help_out(error: ExportError, fabric: &Fabric, dialect: Dialect, switches: &[NodeId]) -> Failure {
     let pattern = dialect.usual_pattern();
     match &error {

@@ -1,5 +1,5 @@
-//! Ctrl-C and SIGTERM: what runs is asked to end, what cannot hear is ended within a second; a second signal does not
-//! ask.
+//! Ctrl-C and SIGTERM. The first signal sets the stop flag; if the program cannot react to it, it exits within a
+//! second. A second signal exits immediately.
 
 use crate::exit::Exit;
 use crate::output;
@@ -7,19 +7,19 @@ use lab::Stop;
 use std::sync::{LazyLock, Once};
 use std::time::Duration;
 
-/// A process has one pair of ears, so this is the one thing that all of it shares.
+/// Global because signals belong to the process.
 static STOP: LazyLock<Stop> = LazyLock::new(Stop::default);
 
-/// What is asked has this long to end; a second shall not pass on a busy machine either.
+/// Grace period after the first signal, short enough that the total stays below a second on a busy machine.
 const PATIENCE: Duration = Duration::from_millis(250);
 
-/// What a signal asks by.
+/// Returns the stop flag that signals set.
 pub fn stop() -> &'static Stop {
     &STOP
 }
 
-/// From now on an interrupt or a request to terminate asks [`stop`]. A second one ends the process where it stands,
-/// which leaves no result but an earlier one; so does the first one where nobody can hear.
+/// Installs the handler: the first interrupt or termination signal sets [`stop`]. A second one exits the process, and
+/// only an earlier result remains. So does the first one while the program cannot react to the flag.
 pub fn listen() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -27,18 +27,19 @@ pub fn listen() {
             if STOP.ask() {
                 end("interrupted again: nothing of what was not complete is left");
             }
-            // The next signal must find this one handled.
+            // A thread does the waiting, so that the handler is free for the next signal.
             std::thread::spawn(insist);
         };
-        // Without a handler an interrupt kills the process: worse, but no reason not to run.
+        // Without a handler an interrupt kills the process, which is acceptable.
         let _ = ctrlc::set_handler(handler);
     });
 }
 
-/// Sees to it that the first signal has an effect within a second.
+/// Ensures that the first signal has an effect within a second.
 fn insist() {
     std::thread::sleep(PATIENCE);
     let mut told = false;
+    // Watches until the process ends, since a later phase may not check the flag.
     loop {
         if STOP.is_deaf() {
             end("interrupted where nothing could hear it: it leaves nothing behind");

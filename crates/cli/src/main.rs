@@ -1,4 +1,4 @@
-//! The `tidegate` command: arguments in, a readable answer or files out.
+//! The `tidegate` command: arguments in, text and files out.
 
 mod arguments;
 mod commands;
@@ -21,7 +21,9 @@ use failure::Failure;
 use std::process::ExitCode;
 
 #[derive(Debug, Parser)]
-#[command(name = "tidegate", version, about = "A laboratory for Ethernet that must not lose packets")]
+#[command(name = "tidegate", version)]
+#[command(about = "Packet-level simulator and toolbox for lossless Ethernet: PFC, RoCE congestion control, deadlock \
+    prevention, TSN")]
 #[command(after_help = "Start with: tidegate new incast && tidegate run incast.toml")]
 struct Cli {
     #[command(subcommand)]
@@ -45,13 +47,13 @@ enum Command {
     Mechanisms(commands::mechanisms::MechanismsArgs),
     Reproduce(commands::reproduce::ReproduceArgs),
     Why(commands::why::WhyArgs),
-    /// Print a dissector for Wireshark and tshark, in Lua: it names what captures hold beyond what they know.
+    /// Print a Lua dissector for Wireshark and tshark that decodes the packet types of tidegate captures.
     Dissector,
     Completions(commands::shell::CompletionsArgs),
     Man(commands::shell::ManArgs),
 }
 
-/// Whether a command, or one below it, has `--quiet`.
+/// Returns true if the command or one of its subcommands has `--quiet`.
 fn is_quiet(matches: &ArgMatches) -> bool {
     let own = matches.try_get_one::<bool>("quiet").ok().flatten().copied().unwrap_or(false);
     own || matches.subcommand().is_some_and(|(_, below)| is_quiet(below))

@@ -1,4 +1,4 @@
-//! Memory that runs out is the machine's failure, exit code 3, like a full disk; without this it would be an abort.
+//! Allocator that exits with code 3 (machine failure, like a full disk) when memory runs out, instead of an abort.
 
 #![allow(
     unsafe_code,
@@ -14,10 +14,10 @@ struct Memory;
 #[global_allocator]
 static MEMORY: Memory = Memory;
 
-// SAFETY: every call is handed to the system's allocator as it came, and so is its answer, except that none is null.
+// SAFETY: every call is forwarded unchanged to the system's allocator, and its result is returned unless it is null.
 unsafe impl GlobalAlloc for Memory {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: the caller's promises are those that the system's allocator asks for.
+        // SAFETY: the caller's guarantees are those that the system's allocator requires.
         given(unsafe { System.alloc(layout) }, layout.size())
     }
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
@@ -41,7 +41,7 @@ fn given(place: *mut u8, bytes: usize) -> *mut u8 {
     place
 }
 
-/// Nothing in here may allocate.
+/// Reports the failure and exits. Must not allocate.
 #[cold]
 fn exhausted(bytes: usize) -> ! {
     let _ = writeln!(std::io::stderr(), "error: no memory left: {bytes} bytes more were needed");

@@ -1,11 +1,11 @@
-//! Names of others where they leave this program: as names of files, on the screen.
+//! Safe forms of external names, for file names and the terminal.
 
 use crate::failure::Failure;
 use fabric::{Fabric, NodeId, PortIndex};
 use std::collections::BTreeMap;
 
-/// The file of a switch: other characters than letters, digits and `-_.` become `_`, and so does one at the beginning
-/// that a shell or a file system takes for more than a letter.
+/// Returns the file name of a switch: characters except letters, digits and `-_.` become `_`, as does a leading `-` or
+/// `.`, which a shell or a file system would interpret.
 pub fn file_name(switch: &str, suffix: &str) -> String {
     let fine = |(at, c): (usize, char)| match c {
         c if c.is_ascii_alphanumeric() || c == '_' => c,
@@ -15,10 +15,10 @@ pub fn file_name(switch: &str, suffix: &str) -> String {
     switch.chars().enumerate().map(fine).chain(suffix.chars()).collect()
 }
 
-/// Whether the files of switches, as (switch, file), are apart even where a file system does not tell `a` from `A`.
+/// Checks that files of switches, as (switch, file), differ even on a case-insensitive file system.
 ///
 /// # Errors
-/// The first two that are not.
+/// The first two with equal names.
 pub fn distinct<'a>(files: impl Iterator<Item = (&'a str, &'a str)>) -> Result<(), Failure> {
     let mut owners: BTreeMap<String, &str> = BTreeMap::new();
     for (switch, file) in files {
@@ -30,12 +30,13 @@ pub fn distinct<'a>(files: impl Iterator<Item = (&'a str, &'a str)>) -> Result<(
     Ok(())
 }
 
-/// A port for people: what the fabric's file calls it, else its number.
+/// Returns the displayed port: its name in the fabric's file, else its number.
 pub fn port_shown(fabric: &Fabric, node: NodeId, port: PortIndex) -> String {
     fabric.port_name(node, port).map_or_else(|| port.to_string(), str::to_owned)
 }
 
-/// A text for the terminal, of whatever origin: what would move the cursor or change colours is written as an escape.
+/// Returns a text of any origin for the terminal, with control characters escaped, as they could move the cursor or
+/// change colours.
 pub fn shown(text: &str) -> String {
     let lines = text.chars().map(|c| match c {
         '\n' | '\t' => c.to_string(),

@@ -1,4 +1,4 @@
-//! Writing to the terminal: plain text into pipes, some weight and colour for eyes.
+//! Output to the terminal: plain text into pipes, styled text on terminals.
 
 use crate::failure::Failure;
 use std::io::{ErrorKind, IsTerminal, Write};
@@ -8,10 +8,10 @@ use text::Paint;
 pub use text::Style;
 use text::screen::{self, fitted};
 
-/// Writes `text` to standard output. Whoever closed the pipe has seen enough: that is no failure.
+/// Writes `text` to standard output. A closed pipe is not an error.
 ///
 /// # Errors
-/// [`Failure::Output`] where the machine refuses, as for a full disk.
+/// [`Failure::Output`] if a write fails, for example on a full disk.
 pub fn print(text: &str) -> Result<(), Failure> {
     let mut out = std::io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
@@ -20,7 +20,7 @@ pub fn print(text: &str) -> Result<(), Failure> {
     }
 }
 
-/// Writes `text` for a person to standard output, in lines as long as the screen is wide; JSON as it is.
+/// Writes text to standard output, wrapped at the width of the terminal; JSON is not wrapped.
 ///
 /// # Errors
 /// As [`print()`].
@@ -28,55 +28,55 @@ pub fn show(text: &str) -> Result<(), Failure> {
     print(&fitted(text, screen::columns().filter(|_| !text.starts_with(['{', '[']))))
 }
 
-/// A sentence for the user beside the result, on standard error.
+/// Writes a sentence about the result to standard error.
 pub fn note(text: &str) {
-    // Standard error is the last place to report to.
+    // A failure here cannot be reported.
     let _ = writeln!(std::io::stderr(), "{text}");
 }
 
 static QUIET: AtomicBool = AtomicBool::new(false);
 
-/// Whether the command was asked to say nothing but errors.
+/// Sets the mode that prints only errors.
 pub fn set_quiet(quiet: bool) {
     QUIET.store(quiet, Ordering::Relaxed);
 }
 
-/// A decision about what an input leaves open, on standard error; nothing with `--quiet`.
+/// Writes a decision about an ambiguous input to standard error; nothing with `--quiet`.
 pub fn decision(text: &str) {
     if !QUIET.load(Ordering::Relaxed) {
         note(text);
     }
 }
 
-/// <https://no-color.org>: any value that is not empty.
+/// Returns true if the user disabled colours: <https://no-color.org> (any value that is not empty), or a dumb terminal.
 fn colours_unwanted() -> bool {
     std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
         || std::env::var_os("TERM").is_some_and(|term| term == "dumb")
 }
 
-/// Whether standard error is watched by a person.
+/// Returns true if standard error is a terminal.
 pub fn errors_are_watched() -> bool {
     std::io::stderr().is_terminal()
 }
 
-/// Whether standard output is watched by a person.
+/// Returns true if standard output is a terminal.
 pub fn output_is_watched() -> bool {
     std::io::stdout().is_terminal()
 }
 
-/// Whether standard error takes colours.
+/// Returns true if standard error accepts colours.
 pub fn errors_take_colour() -> bool {
     errors_are_watched() && !colours_unwanted()
 }
 
-/// What standard output takes.
+/// Returns the style that standard output accepts.
 pub fn paint() -> Paint {
     static PAINT: OnceLock<Paint> = OnceLock::new();
     let takes = || if std::io::stdout().is_terminal() && !colours_unwanted() { Paint::Colour } else { Paint::Plain };
     *PAINT.get_or_init(takes)
 }
 
-/// `text` in `style` where standard output takes colours, else as it is.
+/// Returns `text` in `style` if standard output accepts colours, else unchanged.
 pub fn styled(text: &str, style: Style) -> String {
     paint().styled(text, style)
 }

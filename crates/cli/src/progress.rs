@@ -1,4 +1,4 @@
-//! A line on the terminal while something takes long.
+//! Progress line on the terminal for long operations.
 
 use crate::interrupt;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -9,16 +9,16 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use units::Time;
 
-/// What ends sooner is not worth a line.
+/// Delay of the first line, so that short operations print none.
 pub const PATIENCE: Duration = Duration::from_millis(700);
-/// Simulated time in thousandths of the whole: picoseconds are more than a bar can show.
+/// Steps of the bar, as simulated time in picoseconds exceeds its range.
 const STEPS: u64 = 1000;
 
-/// How often the line is drawn.
+/// Interval of redraws.
 const REDRAW: Duration = Duration::from_millis(200);
 
-/// Progress of one run: simulated time, speed, time left. It is drawn by a thread of its own, so it lives whatever the
-/// run is busy with.
+/// Progress of one run: simulated time, speed, time left. A thread of its own draws it, so it continues during long
+/// steps of the run.
 pub struct RunProgress {
     shared: Arc<Shared>,
     drawer: Option<JoinHandle<()>>,
@@ -27,7 +27,7 @@ pub struct RunProgress {
 struct Shared {
     duration: Time,
     started: Instant,
-    /// From when the network runs.
+    /// Clock and start of the simulation, set when the network is built.
     running: OnceLock<(Arc<Clock>, Instant)>,
     hops: AtomicU64,
     ended: Mutex<bool>,
@@ -35,7 +35,7 @@ struct Shared {
 }
 
 impl RunProgress {
-    /// For a run of `duration`; draws nothing where `visible` is false or nobody watches.
+    /// Returns the progress of a run of `duration`; draws nothing unless `visible`.
     #[expect(clippy::disallowed_methods, reason = "progress for whoever watches")]
     pub fn new(duration: Time, visible: bool) -> RunProgress {
         let shared = Arc::new(Shared {
@@ -51,19 +51,19 @@ impl RunProgress {
         RunProgress { shared, drawer }
     }
 
-    /// The network runs from now on; `clock` tells how far it is.
+    /// Records the start of the simulation; `clock` is its simulated time.
     pub fn begins(&self, clock: &Arc<Clock>) {
-        // A run that goes on has its clock already.
+        // A resumed run has its clock already.
         #[expect(clippy::disallowed_methods, reason = "progress for whoever watches")]
         let _ = self.shared.running.set((Arc::clone(clock), Instant::now()));
     }
 
-    /// There were `hops` packet-hops so far.
+    /// Sets the number of packet-hops so far.
     pub fn count(&self, hops: u64) {
         self.shared.hops.store(hops, Ordering::Relaxed);
     }
 
-    /// Takes the line away.
+    /// Removes the line.
     pub fn clear(&mut self) {
         *self.shared.ended.lock().unwrap_or_else(PoisonError::into_inner) = true;
         self.shared.end.notify_all();
@@ -101,7 +101,7 @@ impl Shared {
         bar.finish_and_clear();
     }
 
-    /// How much is done, and what to say of it.
+    /// Returns the completed share and the message.
     fn line(&self) -> (f64, String) {
         let Some((clock, since)) = self.running.get() else { return (0.0, "building the network".to_owned()) };
         let (now, elapsed) = (clock.now(), since.elapsed().as_secs_f64());
@@ -115,7 +115,7 @@ impl Shared {
         let left = Duration::from_secs_f64((elapsed * (1.0 / share.max(1e-6) - 1.0)).clamp(0.0, 1e9));
         let rate = self.hops.load(Ordering::Relaxed) as f64 / elapsed.max(1e-9);
         let (rate, left) = (rate / 1e6, indicatif::HumanDuration(left));
-        // What a narrow terminal cuts off is the speed.
+        // The speed is last because a narrow terminal truncates the line.
         (share, format!("{now:.2} of {}  {left} left  {rate:.1} M packet-hops/s", self.duration))
     }
 }
@@ -130,7 +130,7 @@ impl Watcher for RunProgress {
     }
 }
 
-/// Progress over a number of runs.
+/// Returns a progress bar for a number of runs.
 pub fn count_bar(runs: u64, visible: bool) -> ProgressBar {
     if !visible {
         return ProgressBar::hidden();
@@ -141,14 +141,14 @@ pub fn count_bar(runs: u64, visible: bool) -> ProgressBar {
     bar
 }
 
-/// Progress over a number of things.
+/// Returns a progress bar for a number of items named `what`.
 pub fn things_bar(count: u64, what: &str, visible: bool) -> ProgressBar {
     let bar = count_bar(count, visible);
     bar.set_style(style(&format!("{{bar:16}} {{pos}} of {{len}} {what}  {{elapsed}} so far, {{eta}} left")));
     bar
 }
 
-/// That something is under way, where nobody knows how long it takes.
+/// Returns a spinner for an operation of unknown length.
 pub fn waiting(what: &'static str, visible: bool) -> ProgressBar {
     if !visible {
         return ProgressBar::hidden();
@@ -162,7 +162,7 @@ pub fn waiting(what: &'static str, visible: bool) -> ProgressBar {
 
 fn style(template: &str) -> ProgressStyle {
     let bar = ProgressStyle::default_bar();
-    // A template that does not parse costs its looks, nothing else; a test holds it right.
+    // An invalid template costs only the style; a test checks all templates.
     bar.template(template).unwrap_or_else(|_| ProgressStyle::default_bar()).progress_chars("━╸─")
 }
 

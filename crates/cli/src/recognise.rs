@@ -1,4 +1,4 @@
-//! What to do with a file that was given where another kind belongs.
+//! Help for a file of the wrong kind.
 
 use crate::failure::Failure;
 use explain::ExplainError;
@@ -6,7 +6,7 @@ use lab::{Kind, recognise};
 use std::path::Path;
 use text::quoted;
 
-/// What there is to do with what is no scenario.
+/// Returns the help for a file that is not a scenario.
 pub fn instead_of_a_scenario(path: &Path, kind: Kind) -> String {
     let (word, quoted_below) =
         (quoted(&path.display().to_string()), |file: &str| quoted(&path.join(file).display().to_string()));
@@ -33,7 +33,7 @@ pub fn instead_of_a_scenario(path: &Path, kind: Kind) -> String {
     }
 }
 
-/// What there is to do with what is no folder of a result.
+/// Returns the help for a folder that is not a result.
 pub fn instead_of_a_result(path: &Path, kind: Kind) -> String {
     let (name, word) = (path.display(), quoted(&path.display().to_string()));
     match kind {
@@ -53,7 +53,7 @@ pub fn instead_of_a_result(path: &Path, kind: Kind) -> String {
     }
 }
 
-/// The answer where the folder of a result was wanted, if something else was named.
+/// Returns the error if another kind of file was given instead of a result folder.
 pub fn not_a_result(path: &Path) -> Option<Failure> {
     let kind = recognise(path).filter(|kind| !matches!(kind, Kind::Result | Kind::Folder))?;
     Some(ExplainError::NotAResult { path: path.to_owned(), kind }.into())

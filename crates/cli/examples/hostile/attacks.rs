@@ -1,12 +1,12 @@
-//! Which commands meet which inputs.
+//! Kinds of inputs, and the commands that read them.
 
 use crate::corpus::{CLOS, Corpus, Sample};
 
 /// A kind of input, and the commands that read it.
 pub struct Attack {
-    /// What the summary calls it.
+    /// Name in the summary.
     pub name: &'static str,
-    /// How many of the inputs it gets, beside the others' weights.
+    /// Weight in the random choice among attacks.
     pub weight: u64,
     /// Valid inputs.
     pub samples: Vec<Sample>,
@@ -14,11 +14,11 @@ pub struct Attack {
     pub commands: Vec<Line>,
 }
 
-/// A command, and what must then hold.
+/// A command, and a condition on its output.
 pub struct Line {
-    /// Words of it, without `tidegate`. A word in braces is a value, which is changed where there is no file to change.
+    /// Words of the command, without `tidegate`. A word in braces is a value, mutated in two of three cases.
     pub words: String,
-    /// What reads the output again, which must not be refused.
+    /// Command that reads the output, and must not reject it.
     pub then: Option<String>,
 }
 
@@ -34,7 +34,7 @@ fn lines(words: &str) -> Vec<Line> {
     words.lines().map(str::trim).filter(|words| !words.is_empty()).map(line).collect()
 }
 
-/// All attacks on this corpus.
+/// Returns all attacks on this corpus.
 pub fn all(corpus: Corpus) -> Vec<Attack> {
     let attack = |name, weight, samples, commands| Attack { name, weight, samples, commands };
     let with = |samples: Vec<Sample>, name: &str, text: &str| -> Vec<Sample> {
@@ -291,7 +291,7 @@ fn arguments() -> Vec<Line> {
     all
 }
 
-/// A scenario over a fabric that `what` describes, or over a small one.
+/// Returns a scenario over the fabric that `what` describes, or over a small one.
 fn over(what: &str) -> String {
     let fabric = match what {
         "" => "kind = \"leaf-spine\"\nleaves = 2\nspines = 2\nhosts_per_leaf = 2\n\

@@ -1,39 +1,39 @@
-//! Valid inputs of every format: those that come with the project, and those that the command itself writes.
+//! Valid inputs of every format: those of the project, and those that the command itself writes.
 
 use crate::checks::inputs;
 use crate::process::{self, Ran};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A folder of files, of which one is about to be changed.
+/// A folder of files for one test case, with the files to mutate.
 #[derive(Clone, Default)]
 pub struct Sample {
-    /// Names, with folders, and contents.
+    /// Names, including folders, and contents.
     pub files: Vec<(String, Vec<u8>)>,
-    /// Those that may be changed.
+    /// Indices of the files that may be mutated.
     pub targets: Vec<usize>,
 }
 
 impl Sample {
-    /// One file that may be changed.
+    /// Returns a sample of one mutable file.
     pub fn of(name: &str, bytes: Vec<u8>) -> Sample {
         Sample { files: vec![(name.to_owned(), bytes)], targets: vec![0] }
     }
 
-    /// With a file beside it that stays as it is.
+    /// Adds a file that is not mutated.
     pub fn with(mut self, name: &str, bytes: &[u8]) -> Sample {
         self.files.push((name.to_owned(), bytes.to_vec()));
         self
     }
 
-    /// Everything below a folder, put into a folder `name`; any file of it may be changed.
+    /// Returns all files below a folder, renamed to `name`; each of them may be mutated.
     fn folder(path: &Path, name: &str) -> Sample {
         let files = process::tree(path).into_iter().map(|(file, bytes)| (format!("{name}/{file}"), bytes));
         let files: Vec<_> = files.collect();
         Sample { targets: (0..files.len()).collect(), files }
     }
 
-    /// Writes its files into `folder`.
+    /// Writes the files into `folder`.
     pub fn write(&self, folder: &Path) {
         for (name, bytes) in &self.files {
             let path = folder.join(name);
@@ -43,7 +43,7 @@ impl Sample {
     }
 }
 
-/// All valid inputs, by what they are.
+/// All valid inputs, by kind.
 pub struct Corpus {
     pub scenarios: Vec<Sample>,
     pub fabrics: Vec<Sample>,
@@ -65,14 +65,14 @@ pub struct Corpus {
     pub schedules: Vec<Sample>,
 }
 
-/// What makes the corpus: the command, a folder to work in, and the project's root.
+/// Inputs for building the corpus: the command, a working folder, and the project's root.
 pub struct Maker<'a> {
     pub tidegate: &'a Path,
     pub folder: &'a Path,
     pub root: &'a Path,
 }
 
-/// Of every kind that fabrics can be made of, small.
+/// Small fabrics of several kinds.
 const KINDS: [&str; 8] = [
     "leaf-spine --leaves 2 --spines 2 --hosts-per-leaf 2 --links-per-pair 2",
     "fat-tree --k 4",
@@ -84,7 +84,7 @@ const KINDS: [&str; 8] = [
     "dumbbell --left 2 --right 2",
 ];
 
-/// The fabric that rules, paths and tables of the corpus are for.
+/// The fabric of all rules, paths and tables in the corpus.
 pub const CLOS: &str = "clos --pods 2 --tors-per-pod 2 --leaves-per-pod 2 --spines 2 --hosts-per-tor 1 --rate 10Gbps \
                         --delay 1us";
 
@@ -116,7 +116,7 @@ receiver = "H1"
 size = "50KB"
 "#;
 
-/// Everything that can be recorded.
+/// All recordings.
 const RECORD: &str = r#"
 [record]
 queues = { every = "5us" }
@@ -132,7 +132,7 @@ reordering = true
 "#;
 
 impl Maker<'_> {
-    /// Makes all of it.
+    /// Makes the corpus.
     pub fn make(&self) -> Corpus {
         fs::create_dir_all(self.folder).expect("a folder of ours");
         let fabrics = self.fabrics();
@@ -226,7 +226,7 @@ impl Maker<'_> {
         let mut fabrics = Vec::new();
         for kind in KINDS {
             for format in ["hpcc", "node-link", "graphml", "containerlab", "link-csv", "ibnetdiscover"] {
-                // Not every format can say that a host forwards.
+                // Not every format can express hosts that forward.
                 let line =
                     format!("fabric build {kind} --rate 10Gbps --delay 1us --format {format} --out fabric --force");
                 if self.tidegate(&line).is_done() {
@@ -250,7 +250,7 @@ impl Maker<'_> {
         Sample::folder(&self.folder.join("sonic"), "input")
     }
 
-    /// Examples, and experiments, with all files that stand beside them.
+    /// Returns examples and experiments, with all files beside them.
     fn scenarios(&self) -> Vec<Sample> {
         let mut scenarios = Vec::new();
         for folder in [
@@ -278,7 +278,7 @@ impl Maker<'_> {
         scenarios
     }
 
-    /// Short: what is solved is as long as its file says.
+    /// Returns short fluid models, since the duration in the file determines the run time.
     fn fluids(&self) -> Vec<Sample> {
         let rest = "\n[bottleneck]\nrate = \"10Gbps\"\nbuffer = \"1MB\"\n[[flow]]\ncount = 2\nrtt = \"10us\"\n\
                     [[flow]]\nstart = \"100us\"\nrtt = \"40us\"\nrate = \"1Gbps\"\n";
@@ -299,14 +299,14 @@ impl Maker<'_> {
             .into()
     }
 
-    /// What a sweep leaves behind.
+    /// Returns the folder of a sweep.
     fn stores(&self) -> Vec<Sample> {
         fs::write(self.folder.join("s.toml"), SMALL).expect("a file of ours");
         self.run("sweep s.toml --vary switch.flow_control.xoff=10KB,20KB --seeds 1..2 --out store --quiet");
         vec![Sample::folder(&self.folder.join("store"), "store").with("s.toml", SMALL.as_bytes())]
     }
 
-    /// Results with everything recorded.
+    /// Returns results with all recordings.
     fn results(&self) -> Vec<Sample> {
         let flows = format!("{SMALL}{RECORD}");
         let datagrams = flows.replace("size = \"50KB\"", "process = \"poisson\"\nload = 0.5");
@@ -319,7 +319,7 @@ impl Maker<'_> {
     }
 }
 
-/// Forwarding tables of the subnet, by the lowest port that leads on to each host by a shortest way.
+/// Forwarding tables of the subnet. The next hop to each host is the lowest port on a shortest path.
 struct Tables {
     subnet: String,
     dump: String,
@@ -327,10 +327,10 @@ struct Tables {
 }
 
 impl Tables {
-    /// Reads what `fabric build` wrote, and adds the GUIDs that the subnet's own tool would print.
+    /// Reads the output of `fabric build`, and adds the GUIDs that the subnet's own tool would print.
     fn of(written: &str) -> Tables {
         let mut subnet = String::new();
-        // Name, LID, whether it is a switch, and the LIDs behind its ports.
+        // Name, LID, true for a switch, and the LIDs behind its ports.
         let mut nodes: Vec<(String, u16, bool, Vec<u16>)> = Vec::new();
         let lid = |line: &str| line.split("lid ").nth(1).and_then(|rest| rest.split_whitespace().next()?.parse().ok());
         let name =
@@ -364,7 +364,7 @@ impl Tables {
     }
 }
 
-/// Links from one LID to another.
+/// Returns the number of links from one LID to another.
 fn distance(nodes: &[(String, u16, bool, Vec<u16>)], from: u16, to: u16) -> usize {
     let (mut reached, mut steps) = (vec![from], 0);
     while !reached.contains(&to) && steps < nodes.len() {

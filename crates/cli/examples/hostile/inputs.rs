@@ -1,4 +1,4 @@
-//! Mutated inputs over every reader and command.
+//! Mutated inputs for every reader and command.
 
 use crate::attacks::{self, Attack, Line};
 use crate::corpus::{Maker, Sample};
@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use units::random::Stream;
 use units::random::purpose;
 
-/// What came of one input.
+/// Outcome of one input.
 struct Case {
     attack: &'static str,
     words: String,
@@ -68,7 +68,7 @@ fn one(field: &Field, attacks: &[Attack], number: u64) -> Case {
     Case { attack: attack.name, words: words.join(" "), ran, fault }
 }
 
-/// Words of a line; those in braces are changed.
+/// Splits a line into words, and mutates those in braces.
 fn arguments(stream: &mut Stream, line: &str) -> Vec<String> {
     line.split_whitespace()
         .map(|word| match word.strip_prefix('{').and_then(|word| word.strip_suffix('}')) {
@@ -79,7 +79,7 @@ fn arguments(stream: &mut Stream, line: &str) -> Vec<String> {
         .collect()
 }
 
-/// Runs the command on the sample, twice where it did something, and looks at what it left.
+/// Runs the command on the sample, twice if it succeeds, and checks its output files.
 fn meet(field: &Field, folder: &Path, sample: &Sample, line: &Line, words: &[String]) -> (Ran, Option<String>) {
     let again = |name: &str| -> (PathBuf, Ran) {
         let folder = folder.join(name);
@@ -94,7 +94,7 @@ fn meet(field: &Field, folder: &Path, sample: &Sample, line: &Line, words: &[Str
         let left = process::tree(&first);
         if ran.code == Some(2) {
             let known = |name: &str| sample.files.iter().any(|(file, _)| file == name);
-            // A sweep keeps the runs that are complete, whatever becomes of the others.
+            // A sweep keeps complete runs even if others fail.
             let is_sweep = words.first().is_some_and(|word| word == "sweep" || word == "compare");
             let half = left.keys().find(|name| !known(name));
             return half.filter(|_| !is_sweep).map(|name| format!("refused, but `{name}` is left behind"));
@@ -118,7 +118,8 @@ fn meet(field: &Field, folder: &Path, sample: &Sample, line: &Line, words: &[Str
         let then = line.then.as_ref().filter(|_| ran.code == Some(0))?;
         let words: Vec<String> = then.split_whitespace().map(str::to_owned).collect();
         let reread = process::run(&field.tidegate, &first, &words);
-        // What a format cannot hold is told where it is lost; and a network that nobody can use can be read, too.
+        // Information that a format does not support is reported in the conversion, and unusable networks can be read
+        // too.
         let told = ran.err.contains("cannot be read again") || !reread.out.is_empty();
         let refused =
             (reread.code == Some(2) && !told).then(|| reread.err.lines().next().unwrap_or_default().to_owned());
@@ -127,7 +128,7 @@ fn meet(field: &Field, folder: &Path, sample: &Sample, line: &Line, words: &[Str
     (ran, fault)
 }
 
-/// Makes a result whole again: a reader of tables is reached only where its files add up to its hash.
+/// Corrects the hash of a result, since readers of tables run only if it matches the files.
 fn forge(result: &Path) {
     let summary = result.join("summary.json");
     let Ok(text) = fs::read_to_string(&summary) else { return };
@@ -137,7 +138,7 @@ fn forge(result: &Path) {
     fs::write(summary, format!("{before}\"results_hash\": \"{hash}\"{after}")).expect("a file of ours");
 }
 
-/// Leaves what is needed to see the fault again by hand.
+/// Keeps the files and the command that reproduce the fault.
 fn keep(field: &Field, folder: &Path, sample: &Sample, words: &[String], what: &str) {
     let found = field.folder.join("found").join(folder.file_name().expect("a name"));
     fs::create_dir_all(&found).expect("a folder of ours");

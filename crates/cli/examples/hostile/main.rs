@@ -1,6 +1,5 @@
-//! Attacks on `tidegate`: inputs that nobody would write, over every reader and command, and scenarios that nobody
-//! would draw, on one, two and three threads. The same seed makes the same attack. `scripts/hostile.sh` builds and
-//! runs it; CONTRIBUTING.md says when.
+//! Attacks on `tidegate`: malformed inputs for every reader and command, and random scenarios on one, two and three
+//! threads. One seed always makes one attack. `scripts/hostile.sh` builds and runs it; see CONTRIBUTING.md.
 
 mod attacks;
 #[path = "../../../../fuzz/checks/mod.rs"]
@@ -26,55 +25,55 @@ use std::sync::atomic::{AtomicU64, Ordering};
 )]
 #[command(after_help = "Exit codes: 0 nothing found; 1 something found, each with the command that runs it alone.")]
 struct Args {
-    /// Seed of all that is drawn.
+    /// Seed of all random choices.
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Mutated inputs.
+    /// Number of mutated inputs.
     #[arg(long, default_value_t = 20_000)]
     inputs: u64,
-    /// Random scenarios.
+    /// Number of random scenarios.
     #[arg(long, default_value_t = 2_000)]
     scenarios: u64,
-    /// Mutated inputs for each fuzz target, within a process.
+    /// Number of mutated inputs per fuzz target, within a process.
     #[arg(long, default_value_t = 20_000)]
     readers: u64,
-    /// Runs at a time; as many as there are cores without.
+    /// Parallel runs; default: the number of cores.
     #[arg(long)]
     jobs: Option<usize>,
-    /// Only the input of this number.
+    /// Run only the input of this number.
     #[arg(long, value_name = "NUMBER", conflicts_with = "scenario")]
     input: Option<u64>,
-    /// Only the scenario of this number.
+    /// Run only the scenario of this number.
     #[arg(long, value_name = "NUMBER")]
     scenario: Option<u64>,
-    /// Only this input of a fuzz target, which is printed if it breaks its check.
+    /// Run only this input of a fuzz target, and print it if its check fails.
     #[arg(long, value_name = "TARGET:NUMBER")]
     reader: Option<String>,
-    /// Another build of tidegate, which must give the same bytes for every scenario that both run.
+    /// Another build of tidegate; its results must be equal for every scenario that both run.
     #[arg(long, value_name = "BINARY")]
     against: Option<PathBuf>,
-    /// Where to work; what is found stays in its folder `found`.
+    /// Working folder; findings remain in its folder `found`.
     #[arg(long, value_name = "DIR", default_value = "target/hostile")]
     folder: PathBuf,
 }
 
-/// What all cases share.
+/// Settings of all cases.
 pub struct Field {
     /// The command under attack.
     pub tidegate: PathBuf,
-    /// Another build, whose results must be the same.
+    /// Another build, whose results must be equal.
     pub against: Option<PathBuf>,
-    /// Where to work.
+    /// Working folder.
     pub folder: PathBuf,
-    /// Seed of all that is drawn.
+    /// Seed of all random choices.
     pub seed: u64,
-    /// Runs at a time.
+    /// Parallel runs.
     pub jobs: usize,
 }
 
 fn main() -> ExitCode {
     let args = Args::parse();
-    // target/debug/examples/hostile stands below target/debug/tidegate.
+    // target/debug/examples/hostile is below target/debug/tidegate.
     let own = std::env::current_exe().expect("a path of ours");
     let tidegate = own.ancestors().nth(2).expect("a target folder").join("tidegate");
     assert!(tidegate.is_file(), "{}: build it first, as scripts/hostile.sh does", tidegate.display());
@@ -103,7 +102,7 @@ fn main() -> ExitCode {
     if found.is_clean() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// Runs `each` for all numbers, on `jobs` threads, and gives what came of them in the order of the numbers.
+/// Runs `each` for all numbers, on `jobs` threads, and returns the outcomes in order of the numbers.
 pub fn spread<T: Send>(
     what: &str,
     jobs: usize,

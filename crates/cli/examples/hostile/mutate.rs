@@ -1,12 +1,12 @@
-//! From a valid input to one that nobody would write: bits flipped, ends cut off, numbers at their limits, lines and
-//! words twice or exchanged, halves of two inputs joined.
+//! Mutates valid inputs: bits flipped, ends cut off, numbers at their limits, lines and words duplicated or exchanged,
+//! halves of two inputs joined.
 
 use units::random::Stream;
 
-/// No input grows beyond this, unless it was larger before.
+/// Most bytes of a mutated input, unless the original was larger.
 const MOST_BYTES: usize = 256 << 10;
 
-/// What stands in place of a number.
+/// Replacements of numbers.
 const EXTREMES: [&str; 31] = [
     "0",
     "1",
@@ -41,7 +41,7 @@ const EXTREMES: [&str; 31] = [
     "",
 ];
 
-/// What text is put in.
+/// Text to insert.
 const WORDS: [&str; 24] = [
     "\"",
     "'",
@@ -69,11 +69,11 @@ const WORDS: [&str; 24] = [
     "\u{7f}\u{1b}[31m",
 ];
 
-/// Up to four changes of `input`; `other` lends what is spliced in.
+/// Applies up to four mutations to `input`; spliced parts are from `other`.
 pub fn mutate(stream: &mut Stream, input: &[u8], other: &[u8]) -> Vec<u8> {
     let mut bytes = input.to_vec();
     let most = MOST_BYTES.max(input.len());
-    // One input in eight stays valid: without them a refusal of everything would look like strength.
+    // One input in eight stays valid: without them a program that rejects every input would pass.
     let changes = [0, 1, 1, 1, 1, 2, 3, 4][stream.below(8) as usize];
     for _ in 0..changes {
         bytes = change(stream, bytes, other);
@@ -82,7 +82,7 @@ pub fn mutate(stream: &mut Stream, input: &[u8], other: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// As [`mutate`] for a word of a command line: no NUL, and UTF-8.
+/// Like [`mutate`], for a word of a command line: no NUL, and UTF-8.
 pub fn mutate_word(stream: &mut Stream, word: &str) -> String {
     let bytes = match stream.below(3) {
         0 => pick(stream, &EXTREMES).as_bytes().to_vec(),
@@ -95,7 +95,7 @@ pub fn mutate_word(stream: &mut Stream, word: &str) -> String {
     String::from_utf8_lossy(&bytes).replace('\0', "0")
 }
 
-/// One of several.
+/// Returns a random element.
 pub fn pick<'a, T: ?Sized>(stream: &mut Stream, from: &[&'a T]) -> &'a T {
     from[stream.below(from.len() as u64) as usize]
 }
@@ -149,7 +149,7 @@ fn change(stream: &mut Stream, mut bytes: Vec<u8>, other: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// A run of digits, with sign and point, becomes another.
+/// Replaces a number, with sign and point, by another.
 fn replace_number(stream: &mut Stream, mut bytes: Vec<u8>) -> Vec<u8> {
     let starts = |at: &usize| bytes[*at].is_ascii_digit() && (*at == 0 || !bytes[*at - 1].is_ascii_digit());
     let numbers: Vec<usize> = (0..bytes.len()).filter(starts).collect();
@@ -169,7 +169,7 @@ fn lines(stream: &mut Stream, bytes: &[u8], change: impl FnOnce(&mut Stream, &mu
     lines.concat()
 }
 
-/// A word becomes another of the same input, or of the other one.
+/// Replaces a word by another of either input.
 fn swap_words(stream: &mut Stream, bytes: &[u8], other: &[u8]) -> Vec<u8> {
     let words = |bytes: &[u8]| {
         let mut words = Vec::new();

@@ -1,4 +1,4 @@
-//! One run of the command, watched from outside: how it ended, what it said, what it left behind.
+//! One run of the command: exit code, output, duration.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -7,29 +7,29 @@ use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-/// A command that takes longer is asked to stop; one that does not stop hangs.
+/// Time before a command is interrupted.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// How long it may take to stop.
+/// Time for a command to end after an interrupt, before it counts as hanging.
 const GRACE: Duration = Duration::from_secs(20);
-/// More of what it says is not looked at.
+/// Most bytes of output that are read.
 const MOST_SAID: u64 = 4 << 20;
 
-/// How a run ended.
+/// Outcome of a run.
 pub struct Ran {
-    /// Its exit code; `None` where a signal ended it.
+    /// Exit code; `None` if a signal ended the process.
     pub code: Option<i32>,
-    /// What stood on standard output.
+    /// Standard output.
     pub out: Vec<u8>,
-    /// And on standard error.
+    /// Standard error.
     pub err: String,
-    /// It was asked to stop because it took too long.
+    /// The run was interrupted because it took too long.
     pub interrupted: bool,
-    /// How long it took.
+    /// Duration.
     pub took: Duration,
     status: String,
 }
 
-/// Runs `tidegate` with these arguments in `folder`; what it says goes through files beside `folder`.
+/// Runs `tidegate` with these arguments in `folder`; its output is stored in files beside `folder`.
 pub fn run(tidegate: &Path, folder: &Path, arguments: &[String]) -> Ran {
     let (out, err) = (folder.with_extension("out"), folder.with_extension("err"));
     let create = |path: &Path| File::create(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
@@ -90,8 +90,8 @@ fn wait(child: &mut Child, patience: Duration) -> Option<ExitStatus> {
 }
 
 impl Ran {
-    /// What no input may bring about: a panic, a signal, a hang, an exit code that stands for nothing, a refusal
-    /// without a word, a machine that is said to have failed.
+    /// Returns a behaviour that no input may cause: a panic, a signal, a hang, an undefined exit code, an error without
+    /// a message, a reported machine failure.
     pub fn fault(&self) -> Option<String> {
         let said = || self.err.lines().find(|line| line.contains("panicked at")).unwrap_or_default().to_owned();
         match self.code {
@@ -107,13 +107,13 @@ impl Ran {
         }
     }
 
-    /// Whether it did what it was asked.
+    /// Returns true if the command executed.
     pub fn is_done(&self) -> bool {
         matches!(self.code, Some(0 | 1))
     }
 }
 
-/// All files below `folder` but `timing.json`, which is the machine's.
+/// Returns all files below `folder` except `timing.json`, which depends on the machine.
 pub fn tree(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut files = BTreeMap::new();
     collect(folder, "", &mut files);

@@ -1,5 +1,5 @@
-//! Mutated inputs through the checks of the fuzz targets: many more than a process each would allow. The targets run in
-//! a process of their own, so that even one that overflows its stack is only a fault among others.
+//! Mutated inputs for the checks of the fuzz targets, many per process for speed. The targets run in separate
+//! processes, so that a stack overflow is only one fault among others.
 
 use crate::checks::{TARGETS, inputs};
 use crate::mutate::mutate;
@@ -14,13 +14,13 @@ use std::process::ExitCode;
 use std::sync::Mutex;
 use units::random::{Stream, purpose};
 
-/// So many inputs a process: one that overflows its stack or hangs costs no more than the rest of them.
+/// Inputs per process: a stack overflow or a hang loses at most the rest of them.
 const SHARE: u64 = 1000;
 
-/// What the last panic said.
+/// Message of the last panic.
 static LAST: Mutex<String> = Mutex::new(String::new());
 
-/// Sends `count` inputs to each target, in processes of their own.
+/// Sends `count` inputs to each target, in separate processes.
 pub fn attack(field: &Field, count: u64, report: &mut Report) {
     let shares = count.div_ceil(SHARE);
     let own = std::env::current_exe().expect("a path of ours");
@@ -47,8 +47,8 @@ pub fn attack(field: &Field, count: u64, report: &mut Report) {
     }
 }
 
-/// Runs the inputs `first` to before `last` of a target in this process, up to the first that breaks its check:
-/// `target:7` or `target:0-1000`.
+/// Runs the inputs from `first` up to `last` (exclusive) of a target in this process, until a check fails: `target:7`
+/// or `target:0-1000`.
 pub fn one(folder: &Path, seed: u64, wanted: &str) -> ExitCode {
     let (name, numbers) = wanted.split_once(':').expect("target:number");
     let (first, last) = numbers.split_once('-').unwrap_or((numbers, ""));
@@ -56,10 +56,10 @@ pub fn one(folder: &Path, seed: u64, wanted: &str) -> ExitCode {
     let last = last.parse().unwrap_or(first + 1);
     let &(name, check) = TARGETS.iter().find(|(known, _)| *known == name).expect("a target");
     let corpus: Vec<Vec<u8>> = inputs(name).into_values().collect();
-    // A panic that a reader catches is none: only what comes out of the check is told.
+    // A reader may catch panics: only one that leaves the check counts.
     std::panic::set_hook(Box::new(|panic| *LAST.lock().expect("a lock") = panic.to_string()));
     for number in first..last {
-        // Read where this process does not come to its end.
+        // The parent process reads this file if this process dies.
         fs::write(folder.join("at"), number.to_string()).expect("a file of ours");
         let mut stream = Stream::new(seed, number, purpose(name));
         let mut any = || &corpus[stream.below(corpus.len() as u64) as usize];

@@ -1,39 +1,39 @@
-//! What came of it all, as a table, and each fault with the command that shows it alone.
+//! Table of outcomes, and each fault with the command that reproduces it.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// What came of the cases of one kind.
+/// Outcomes of the cases of one kind.
 #[derive(Clone, Debug, Default)]
 pub struct Counts {
     /// Cases.
     pub cases: u64,
-    /// Exit code 0.
+    /// Cases with exit code 0.
     pub done: u64,
-    /// Exit code 1.
+    /// Cases with exit code 1.
     pub failed: u64,
-    /// Exit code 2.
+    /// Cases with exit code 2.
     pub refused: u64,
-    /// Stopped when they were asked to, after a minute.
+    /// Cases that were interrupted after a minute, and ended.
     pub stopped: u64,
-    /// Those with a fault.
+    /// Cases with a fault.
     pub faults: u64,
-    /// The longest.
+    /// Longest duration.
     pub longest: Duration,
 }
 
-/// Something that must not be.
+/// A fault.
 #[derive(Clone, Debug)]
 pub struct Fault {
     /// `--input 7` or `--scenario 7`.
     pub again: String,
-    /// What was attacked, by which command.
+    /// The attacked format and the command.
     pub command: String,
-    /// What is wrong.
+    /// Description of the fault.
     pub what: String,
 }
 
-/// All of it.
+/// Outcomes of all cases.
 pub struct Report {
     seed: u64,
     rows: Vec<(String, Counts)>,
@@ -65,7 +65,7 @@ impl Report {
         }
     }
 
-    /// Counts inputs of a fuzz target that came and went in one process.
+    /// Counts inputs of a fuzz target that passed in one process.
     pub fn count_inputs(&mut self, kind: &str, inputs: u64, took: Duration) {
         self.count(kind, None, took);
         if let Some((_, counts)) = self.rows.iter_mut().find(|(name, _)| name == kind) {
@@ -73,7 +73,7 @@ impl Report {
         }
     }
 
-    /// Counts something that is no fault but should be known.
+    /// Counts an observation that is not a fault.
     pub fn note(&mut self, what: String) {
         *self.notes.entry(what).or_default() += 1;
     }
@@ -95,7 +95,7 @@ impl Report {
         self.faults.is_empty()
     }
 
-    /// The table, then notes, then faults.
+    /// Prints the table, then notes, then faults.
     pub fn print(&self) {
         let head = ["", "cases", "exit 0", "exit 1", "exit 2", "stopped", "faults", "longest"];
         println!(

@@ -1,5 +1,5 @@
-//! Random scenarios, each on one, two and three threads: the same bytes, and every check holds or says honestly why
-//! not.
+//! Random scenarios, each on one, two and three threads: results must be equal, and failed checks must be among those
+//! that the scenario may fail.
 
 use crate::process::{self, Ran};
 use crate::report::{Fault, Report};
@@ -12,10 +12,10 @@ use std::path::Path;
 use units::random::Stream;
 use units::random::purpose;
 
-/// So many drafts of a scenario may be refused before it counts as refused.
+/// Drafts of a scenario that may be rejected before it counts as rejected.
 const DRAFTS: u64 = 25;
 
-/// What came of one scenario.
+/// Outcome of one scenario.
 struct Case {
     ran: Ran,
     fault: Option<String>,
@@ -72,7 +72,7 @@ fn one(field: &Field, number: u64) -> Case {
     Case { ran, fault, notes, kinds }
 }
 
-/// What a scenario names as a `kind` or `process`.
+/// Returns the values of `kind` and `process` in a scenario.
 fn kinds(text: &str) -> BTreeSet<String> {
     let named = |key: &str| -> BTreeSet<String> {
         text.split(key).skip(1).filter_map(|rest| Some(rest.split('"').next()?.to_owned())).collect()
@@ -92,7 +92,7 @@ fn run_build(tidegate: &Path, folder: &Path, threads: usize, out: &str) -> Ran {
     process::run(tidegate, folder, &words)
 }
 
-/// What the other build gives that is not what this one gave, if there is another.
+/// Compares the result with that of the other build, if there is one, and returns the difference.
 fn differs(field: &Field, folder: &Path, ran: &Ran, first: &BTreeMap<String, Vec<u8>>) -> Option<String> {
     let other = run_build(field.against.as_deref()?, folder, 1, "on-other");
     if other.code != ran.code {
@@ -135,7 +135,7 @@ fn fault(field: &Field, folder: &Path, drawn: &Drawn, ran: &Ran, notes: &mut Vec
     (ran.code == Some(1)).then(|| red(&first, drawn, notes)).flatten()
 }
 
-/// The checks that failed and should not have.
+/// Returns a failed check that the scenario does not excuse.
 fn red(files: &BTreeMap<String, Vec<u8>>, drawn: &Drawn, notes: &mut Vec<String>) -> Option<String> {
     let summary: serde_json::Value = serde_json::from_slice(files.get("summary.json")?).ok()?;
     let failed = summary["checks"].as_array().into_iter().flatten().filter(|check| check["pass"] == false);
@@ -153,7 +153,7 @@ fn red(files: &BTreeMap<String, Vec<u8>>, drawn: &Drawn, notes: &mut Vec<String>
     None
 }
 
-/// A refusal without what is particular to a scenario.
+/// Returns the error message without the parts specific to a scenario.
 fn refusal(err: &str) -> String {
     let line = err.lines().next().unwrap_or_default();
     let line = line.rsplit_once(".toml:").map_or(line, |(_, rest)| rest);

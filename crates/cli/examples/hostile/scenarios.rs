@@ -1,39 +1,39 @@
-//! Scenarios that nobody would write, all of them legal or nearly so: every kind of fabric, routing, flow control,
-//! overload, marking, scheduler, transport and traffic with every other, at usual and at borderline values.
+//! Unusual scenarios, legal or nearly so: every kind of fabric, routing, flow control, overload, marking, scheduler,
+//! transport and traffic with every other, at usual and at extreme values.
 
 use crate::mutate::pick;
 use crate::traffic;
 use units::random::Stream;
 
-/// A scenario, and what of it explains a check that fails.
+/// A scenario, and the checks that it may fail.
 pub struct Drawn {
     /// The text.
     pub text: String,
-    /// Checks that may honestly fail, by name, with the reason.
+    /// Checks that may legitimately fail, by name, with the reason.
     pub honest: Vec<(&'static str, &'static str)>,
 }
 
-/// What is drawn step by step.
+/// State of a scenario during its construction.
 pub struct Draft<'a> {
     pub stream: &'a mut Stream,
     pub text: String,
     pub honest: Vec<(&'static str, &'static str)>,
-    /// Names of hosts are H1 to this.
+    /// Number of hosts, named H1, H2 and so on.
     pub hosts: u64,
-    /// Bits a second of the slowest link.
+    /// Rate of the slowest link, in Gbps.
     pub gbps: u64,
     /// Ends of links that may fail, the first at a host.
     pub links: Vec<(String, String)>,
-    /// Shortest paths between its switches can close a cycle of pauses.
+    /// Shortest paths between switches can close a cycle of pauses.
     pub is_cyclic: bool,
-    /// Classes that flow control keeps lossless.
+    /// Lossless classes under flow control.
     pub lossless: Vec<u64>,
-    /// Each queue has room of its own.
+    /// Each queue has its own buffer.
     pub has_queues: bool,
 }
 
 impl Draft<'_> {
-    /// Whether a chance of `percent` came true.
+    /// Returns true with a probability of `percent`.
     pub fn chance(&mut self, percent: u64) -> bool {
         self.stream.below(100) < percent
     }
@@ -51,7 +51,7 @@ impl Draft<'_> {
         self.text += "\n";
     }
 
-    /// `key = value`, now and then; whether it is this time.
+    /// Writes `key = value` with a probability of `percent`, and returns true if it did.
     pub fn maybe(&mut self, percent: u64, key: &str, values: &[&'static str]) -> bool {
         let writes = self.chance(percent);
         if writes {
@@ -61,7 +61,7 @@ impl Draft<'_> {
         writes
     }
 
-    /// The same inside braces.
+    /// Like [`Draft::maybe`], for a key inside braces.
     pub fn option(&mut self, percent: u64, key: &str, values: &[&'static str]) -> String {
         if self.chance(percent) { format!(", {key} = {}", self.of(values)) } else { String::new() }
     }
@@ -71,7 +71,7 @@ impl Draft<'_> {
     }
 }
 
-/// Draws one.
+/// Draws a scenario.
 pub fn draw(stream: &mut Stream) -> Drawn {
     let mut draft = Draft {
         stream,
@@ -85,7 +85,7 @@ pub fn draw(stream: &mut Stream) -> Drawn {
         has_queues: false,
     };
     let (kind, fabric) = fabric(&mut draft);
-    // About as many packets in every run, however fast its links are.
+    // A similar number of packets in every run, independent of link rates.
     let most_ns = 1_200_000 / draft.gbps.max(1) / draft.hosts.max(4);
     let duration = draft.between(most_ns / 4 + 500, most_ns + 1000);
     let seed = draft.stream.below(1000);
@@ -202,7 +202,7 @@ fn routing(draft: &mut Draft, kind: &str) {
     draft.line("");
 }
 
-/// What makes ports wait by the clock.
+/// Draws mechanisms that make ports wait for a time: shaping, cyclic queuing, gates.
 fn timing(draft: &mut Draft) {
     if draft.chance(8) {
         let slopes = draft.of(&["3 = \"100Mbps\"", "0 = \"1Mbps\", 3 = \"500Mbps\"", "7 = \"1bps\""]);
@@ -405,7 +405,7 @@ fn host(draft: &mut Draft) {
             draft.option(40, "segment", &["\"1000B\"", "\"64KB\""])
                 + &draft.option(30, "t_low", &["\"0us\"", "\"5us\""])
         }
-        // Under selective repeat these two are refused.
+        // Selective repeat does not allow `timeout` and `ack_every`.
         _ if selective => draft.option(30, "window", &["\"3KB\"", "\"20KB\""]),
         _ => {
             draft.option(30, "window", &["\"3KB\"", "\"20KB\""])

@@ -2,7 +2,7 @@
 
 use crate::scenarios::Draft;
 
-/// One to three entries.
+/// Draws one to three entries.
 pub fn draw(draft: &mut Draft, duration: u64) {
     for _ in 0..draft.between(1, 3) {
         entry(draft, duration);
@@ -24,7 +24,7 @@ fn entry(draft: &mut Draft, duration: u64) {
         "collective",
     ]);
     draft.line(&format!("[[traffic]]\nkind = \"{kind}\""));
-    // Where a class is lossless, most traffic is in it.
+    // Most traffic uses a lossless class if there is one.
     let class = match draft.lossless.as_slice() {
         classes if !classes.is_empty() && draft.stream.below(10) < 8 => {
             classes[draft.stream.below(classes.len() as u64) as usize]

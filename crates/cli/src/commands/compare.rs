@@ -1,4 +1,4 @@
-//! `tidegate compare`: the same workload under each value, side by side.
+//! `tidegate compare`: one workload under each value of some keys, side by side.
 
 use crate::arguments::ScenarioArgs;
 use crate::commands::run;
@@ -13,45 +13,46 @@ use lab::{Comparison, LabError};
 use record::files::{Earlier, check_files, write_files};
 use std::path::PathBuf;
 
-/// The table of all runs, and what the list of the folder's files calls the folder.
+/// File name of the table of all runs, and content kind of the folder in its manifest.
 const TABLE: &str = "compare.csv";
 const KIND: &str = "compare";
 
-/// Run the same scenario under each value of one or more keys, and set the results side by side.
+/// Run a scenario for each value of one or more keys, and print the results side by side.
 #[derive(Debug, clap::Args)]
 #[command(after_help = run::EXITS)]
 pub struct CompareArgs {
     #[command(flatten)]
     scenario: ScenarioArgs,
-    /// A key and its values; several keys are combined: `--vary host.transport.kind=roce,dcqcn --vary fabric.k=4,8`.
+    /// Key and its values; several keys are combined: `--vary host.transport.kind=roce,dcqcn --vary fabric.k=4,8`.
     #[arg(long, value_name = "KEY=A,B,C", required = true, value_parser = parse_vary)]
     vary: Vec<Vary>,
-    /// Seeds, such as 1..10 (both ends included) or 1,2,5; every combination runs under each of them, and
-    /// differences to the first that are within the noise are marked.
+    /// Seeds, such as 1..10 (inclusive) or 1,2,5; every combination runs with each seed, and differences to the first
+    /// combination that are within the noise are marked.
     #[arg(long, alias = "seed", value_name = "SEEDS", value_parser = parse_seeds)]
     seeds: Vec<Seeds>,
-    /// What to show: a metric by its name (fct-p99), several by the beginning of theirs (fct, pause), or fct@LABEL of
-    /// traffic with this label; the main metrics without. --list-metrics lists them.
+    /// Metrics to print: a name (fct-p99), a prefix (fct, pause), or fct@LABEL for the traffic with this label;
+    /// default: the main metrics. --list-metrics lists all.
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     metric: Vec<String>,
-    /// List the metrics of this scenario, and run nothing.
+    /// List the metrics of this scenario and exit.
     #[arg(long)]
     list_metrics: bool,
-    /// While flows are unfinished, run up to 16 times as long; then, while the mean completion time neither differs by
-    /// more than chance nor is its difference known to this share, under up to 4 times as many seeds. Measured are the
-    /// flows that start within the scenario's own duration.
+    /// Extend the runs until the comparison is decided: up to 16 times the duration while flows are unfinished, then up
+    /// to 4 times as many seeds until each mean completion time differs significantly from the first or the uncertainty
+    /// of the difference is at most this percentage of the first. Only flows that start within the scenario's duration
+    /// are measured.
     #[arg(long, value_name = "PERCENT", value_parser = parse_percent, conflicts_with = "out")]
     until_decided: Option<f64>,
-    /// Runs at a time; as many as there are cores without.
+    /// Parallel runs; default: the number of cores.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     jobs: Option<u16>,
-    /// Write every result into a folder of its own below this one, and compare.csv beside them.
+    /// Output directory: one folder per result, and compare.csv.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Print one JSON object on standard output, and nothing else there.
+    /// Print only one JSON object on standard output.
     #[arg(long)]
     json: bool,
-    /// No progress and no table: errors and the exit code only.
+    /// Print no progress and no table, only errors.
     #[arg(long, short)]
     quiet: bool,
 }
@@ -59,7 +60,7 @@ pub struct CompareArgs {
 /// Runs the command.
 ///
 /// # Errors
-/// Wrong input, found before anything runs; a machine that fails.
+/// Invalid input, found before the first run; a machine that fails.
 pub fn command(args: &CompareArgs) -> Result<Exit, Failure> {
     let seeds = all_seeds(&args.seeds).map_err(LabError::from)?;
     let (source, stop) = (args.scenario.source()?, interrupt::stop());
@@ -69,7 +70,7 @@ pub fn command(args: &CompareArgs) -> Result<Exit, Failure> {
         return Ok(Exit::Done);
     }
     let metrics = metrics::chosen(&args.metric, &comparison.labels).map_err(LabError::from)?;
-    // From here on there is something to leave behind.
+    // From here on an interruption must leave a valid result.
     interrupt::listen();
     let folders = args.out.as_deref().map(|out| comparison.folders(out)).transpose()?;
     if let Some(out) = &args.out {
@@ -91,7 +92,7 @@ pub fn command(args: &CompareArgs) -> Result<Exit, Failure> {
     Ok(if stopped { Exit::Interrupted } else { worst })
 }
 
-/// Parses `5%`.
+/// Parses a percentage of the mean such as `5%`, above 0 % and up to 100 %, and returns the share.
 fn parse_percent(text: &str) -> Result<f64, String> {
     let percent = text.strip_suffix('%').and_then(|number| number.trim().parse::<f64>().ok());
     percent

@@ -1,4 +1,4 @@
-//! `tidegate fabric`: make, look at, translate and judge fabrics.
+//! `tidegate fabric`: generate, inspect, convert and validate topologies.
 
 use crate::exit::Exit;
 use crate::fabric_source::{self, FabricFlags, FileFlags, Found, format_parser};
@@ -12,7 +12,7 @@ use record::files::{Earlier, write_files};
 use std::path::{Path, PathBuf};
 use text::numbers::counted;
 
-/// The content kind of a folder of config_db.json files in its list of files.
+/// Content kind of a folder of config_db.json files in its manifest.
 const CONFIG_DB: &str = "fabric config-db";
 
 mod headroom;
@@ -21,7 +21,7 @@ mod lost;
 mod pfc;
 pub mod running;
 
-/// Make, look at, translate and judge fabrics.
+/// Generate, inspect, convert and validate topologies.
 #[derive(Debug, clap::Args)]
 pub struct FabricArgs {
     #[command(subcommand)]
@@ -30,52 +30,52 @@ pub struct FabricArgs {
 
 #[derive(Debug, clap::Subcommand)]
 enum Action {
-    /// Make a fabric by formula: `fabric build fat-tree --k 8 --rate 100Gbps --delay 500ns --out topology.txt`.
+    /// Generate a topology: `fabric build fat-tree --k 8 --rate 100Gbps --delay 500ns --out topology.txt`.
     Build {
-        /// fat-tree, f10, leaf-spine, clos, dumbbell, tree, star, jellyfish, bcube, single-switch, line or ring.
+        /// Kind: fat-tree, f10, leaf-spine, clos, dumbbell, tree, star, jellyfish, bcube, single-switch, line or ring.
         kind: String,
         #[command(flatten)]
         flags: FabricFlags,
-        /// Write into this file instead of standard output.
+        /// Output file; default: standard output.
         #[arg(long, value_name = "FILE")]
         out: Option<PathBuf>,
-        /// The file's format; without it, the name's ending tells, and hpcc it is where none does.
+        /// Output format; default: by the file extension, else hpcc.
         #[arg(long, value_parser = format_parser())]
         format: Option<Format>,
         /// Overwrite files that tidegate did not write.
         #[arg(long)]
         force: bool,
     },
-    /// Print what a fabric is made of, name its nodes and say why a file's are hosts or switches, and draw it.
+    /// Print tiers, links, path counts, node names and the reader's decisions of a topology, and draw it with --svg.
     Show {
-        /// A topology file, a scenario, or a kind of fabric with its numbers.
+        /// Topology file, scenario, or kind of fabric with its parameters.
         #[arg(value_name = "FILE|SCENARIO|KIND")]
         source: String,
         #[command(flatten)]
         flags: FabricFlags,
-        /// Draw it into this file.
+        /// Draw the topology into this SVG file.
         #[arg(long, value_name = "FILE")]
         svg: Option<PathBuf>,
         /// Overwrite a file that tidegate did not write.
         #[arg(long, requires = "svg")]
         force: bool,
-        /// Print one JSON object on standard output, and nothing else there.
+        /// Print only one JSON object on standard output.
         #[arg(long)]
         json: bool,
     },
-    /// Translate a topology file into another format, and say what is lost.
+    /// Convert a topology file into another format, and list the information that is lost.
     Convert {
-        /// The file to read.
+        /// Input file.
         #[arg(value_name = "IN")]
         input: PathBuf,
-        /// The file to write.
+        /// Output file.
         #[arg(value_name = "OUT")]
         output: PathBuf,
-        /// What IN is; without it, its content tells.
+        /// Input format; default: detected from the content.
         #[arg(long, value_parser = format_parser())]
         from: Option<Format>,
-        /// What OUT becomes; without it, the name's ending tells, and hpcc it is where none does. config-db makes a
-        /// folder with one file a switch.
+        /// Output format; default: by the file extension, else hpcc. config-db writes a folder with one file per
+        /// switch.
         #[arg(long, value_parser = format_parser())]
         to: Option<Format>,
         #[command(flatten)]
@@ -83,14 +83,14 @@ enum Action {
         /// Overwrite files that tidegate did not write.
         #[arg(long)]
         force: bool,
-        /// Say nothing.
+        /// Print only errors.
         #[arg(long, short)]
         quiet: bool,
     },
-    /// Tell whether a fabric is a network that every host can use, and what is odd about it; with --pfc, whether
-    /// it can deadlock; with --running, whether the configuration of its SONiC switches is safe.
+    /// Check that every host can reach every other and report anomalies; with --pfc, check for deadlocks; with
+    /// --running, check the configuration of running SONiC switches.
     Check {
-        /// A topology file, a scenario, or a kind of fabric with its numbers.
+        /// Topology file, scenario, or kind of fabric with its parameters.
         #[arg(value_name = "FILE|SCENARIO|KIND", required_unless_present = "running")]
         source: Option<String>,
         #[command(flatten)]
@@ -99,21 +99,21 @@ enum Action {
         pfc: pfc::PfcFlags,
         #[command(flatten)]
         running: running::RunningFlags,
-        /// Print one JSON object on standard output, and nothing else there.
+        /// Print only one JSON object on standard output.
         #[arg(long)]
         json: bool,
     },
-    /// Compute XOFF, XON, headroom and credits of each kind of port, and whether the buffer holds them: of a fabric, or
-    /// of one link, `fabric headroom --rate 100Gbps --length 300m`.
+    /// Compute XOFF, XON, headroom and credits per kind of port and check that the buffer holds them, for a fabric or
+    /// one link: `fabric headroom --rate 100Gbps --length 300m`.
     Headroom {
-        /// A topology file, a scenario, or a kind of fabric with its numbers; without it, one link.
+        /// Topology file, scenario, or kind of fabric with its parameters; default: one link.
         #[arg(value_name = "FILE|SCENARIO|KIND")]
         source: Option<String>,
         #[command(flatten)]
         flags: FabricFlags,
         #[command(flatten)]
         thresholds: headroom::ThresholdFlags,
-        /// Print one JSON object on standard output, and nothing else there.
+        /// Print only one JSON object on standard output.
         #[arg(long)]
         json: bool,
     },
@@ -122,7 +122,7 @@ enum Action {
 /// Runs the command.
 ///
 /// # Errors
-/// Files and numbers that make no fabric; a machine that fails.
+/// Invalid files and parameters; a failed write.
 pub fn command(args: &FabricArgs) -> Result<Exit, Failure> {
     match &args.action {
         Action::Build { kind, flags, out, format, force } => build(kind, flags, out.as_deref(), *format, *force),
@@ -148,7 +148,7 @@ pub fn command(args: &FabricArgs) -> Result<Exit, Failure> {
         Action::Check { source, flags, running, json, .. } if running.running.is_some() => {
             running::check(source.as_deref(), flags, running, *json)
         }
-        // Without --running there is one.
+        // Without --running, clap requires a source.
         Action::Check { source, flags, pfc, json, .. } => {
             let source = source.as_deref().unwrap_or_default();
             if pfc.asked() { pfc::check(source, flags, pfc, *json) } else { check(source, flags, *json) }
@@ -159,7 +159,7 @@ pub fn command(args: &FabricArgs) -> Result<Exit, Failure> {
     }
 }
 
-/// Counts, every node by name, and all decisions of the reader.
+/// Returns counts, the names of all nodes, and all decisions of the reader.
 fn shown(fabric: &Fabric) -> String {
     let mut text = format!("{}{}", show::summary(fabric), show::names(fabric));
     if !fabric.decisions().is_empty() {
@@ -186,7 +186,7 @@ fn shown_as_json(fabric: &Fabric) -> Result<String, Failure> {
     serde_json::to_string_pretty(&shown).map(|text| text + "\n").map_err(|error| Failure::Output(error.into()))
 }
 
-/// The fabric as a file's text.
+/// Returns the fabric as the text of a file.
 fn written(fabric: &Fabric, format: Format) -> Result<String, Failure> {
     format.write(fabric).map_err(|error| {
         Failure::input(format!("the {} format: {error}", format.name()), "--format node-link says everything")
@@ -197,7 +197,7 @@ fn of_name(path: &Path) -> Format {
     Format::of_name(&path.to_string_lossy())
 }
 
-/// Writes a fabric: a file, or a folder where the format has a file per switch.
+/// Writes a fabric into a file, or into a folder if the format has one file per switch.
 fn write_fabric(path: &Path, fabric: &Fabric, format: Format, force: bool) -> Result<(), Failure> {
     if format != Format::ConfigDb {
         return write(path, &written(fabric, format)?, force);
@@ -208,7 +208,7 @@ fn write_fabric(path: &Path, fabric: &Fabric, format: Format, force: bool) -> Re
     distinct(files.iter().zip(&names).map(|((switch, _), name)| (switch.as_str(), name.as_str())))?;
     let files: Vec<(&str, &[u8])> =
         names.iter().zip(&files).map(|(name, (_, text))| (name.as_str(), text.as_bytes())).collect();
-    // The folder is one fabric: a switch of an earlier one would be read with it.
+    // The folder describes one fabric, so files of switches of an earlier fabric must be removed.
     write_files(path, CONFIG_DB, &files, Earlier::Removed, force).map_err(Failure::of_output)
 }
 
@@ -235,7 +235,7 @@ fn build(
     Ok(Exit::Done)
 }
 
-/// The line above what is said of a fabric.
+/// Returns the line above the results for a fabric.
 fn heading(source: &str, found: &Found) -> String {
     let format = found.format.map_or(String::new(), |format| format!(" ({})", format.name()));
     format!("{}{format}: {}\n", styled(source, Style::Strong), counts(&found.fabric))

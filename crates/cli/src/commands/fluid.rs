@@ -1,4 +1,4 @@
-//! `tidegate fluid`: the equations beside the packets.
+//! `tidegate fluid`: solves fluid models of congestion control.
 
 mod draw;
 
@@ -12,50 +12,50 @@ use record::files::{Earlier, check_files, write_files};
 use scenario::FluidFile;
 use std::path::{Path, PathBuf};
 
-/// The content kind of an output folder in its list of files.
+/// Content kind of an output folder in its manifest.
 const KIND: &str = "fluid";
 
-/// Solve a fluid model of congestion control: rates and queue by differential equations, and whether they come to rest.
+/// Solve a fluid model of congestion control: rates and queue by differential equations, and their convergence.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXITS)]
 pub struct FluidArgs {
-    /// The model, a TOML file; docs/fluid.md has its keys.
+    /// Model, a TOML file; docs/fluid.md describes its keys.
     #[arg(value_name = "FILE")]
     file: PathBuf,
     /// Change a value: `--set model.gain=0.01 --set flow.0.count=10`.
     #[arg(long, value_name = "KEY=VALUE", value_parser = parse_override)]
     set: Vec<Override>,
-    /// Look at the fixed point: characteristic roots, how long round trips may become, and what the thesis says of it.
+    /// Analyse the fixed point: characteristic roots, round trips with this verdict, conditions of the thesis.
     #[arg(long)]
     stability: bool,
-    /// Run this scenario too, and set its packets beside the model.
+    /// Also run this scenario and compare its packets with the model.
     #[arg(long, value_name = "SCENARIO")]
     packets: Option<PathBuf>,
     /// Write series.csv and summary.json into this folder.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Draw rates and queue into this folder, as SVG; packets are drawn with them.
+    /// Draw rates and queue into this folder as SVG, with those of --packets.
     #[arg(long, value_name = "DIR")]
     plots: Option<PathBuf>,
-    /// With --plots: draw one column of the series over another, such as queue_bytes,rate_0_bps; a name with `'` behind
-    /// it is its slope, as in rate_0_bps,rate_0_bps'.
+    /// With --plots: draw one column of the series over another, such as queue_bytes,rate_0_bps; a name with `'`
+    /// appended is its slope, as in rate_0_bps,rate_0_bps'.
     #[arg(long, value_name = "X,Y", requires = "plots")]
     phase: Vec<String>,
-    /// Overwrite files of the same names that are not ours.
+    /// Overwrite files that tidegate did not write.
     #[arg(long)]
     force: bool,
-    /// Print every value in force with where it comes from, and do not solve.
+    /// Print all effective values with their origin, and do not solve.
     #[arg(long)]
     explain: bool,
-    /// Print one JSON object on standard output, and nothing else there.
+    /// Print only one JSON object on standard output.
     #[arg(long)]
     json: bool,
-    /// Print nothing but errors.
+    /// Print only errors.
     #[arg(long, short)]
     quiet: bool,
 }
 
-/// What the exit codes mean.
+/// Meaning of the exit codes.
 const EXITS: &str = "\
 Exit codes: 0 done; 1 the solution ends early: a variable diverges, or no step is short enough; 2 the input is
 wrong; 3 the machine failed (disk, memory).";
@@ -63,7 +63,7 @@ wrong; 3 the machine failed (disk, memory).";
 /// Runs the command.
 ///
 /// # Errors
-/// Wrong input, and a machine that fails.
+/// Invalid input; a machine that fails.
 pub fn command(args: &FluidArgs) -> Result<Exit, Failure> {
     let overrides: Vec<(String, String)> = args.set.iter().map(|set| (set.key.clone(), set.value.clone())).collect();
     let wrong = |errors| LabError::Scenario { errors, path: args.file.clone() };
@@ -75,7 +75,7 @@ pub fn command(args: &FluidArgs) -> Result<Exit, Failure> {
     let phases = phases(&args.phase, &file)?;
     let run = args.packets.as_deref().map(|path| Run::read(path, &[], None, interrupt::stop())).transpose()?;
     for folder in args.out.iter().chain(&args.plots) {
-        // What is wrong with a folder is told before anything is solved.
+        // Errors of a folder are reported before the model is solved.
         check_files(folder, KIND, [], args.force).map_err(Failure::of_output)?;
     }
     let solved = Solved::of(&file);
@@ -114,7 +114,7 @@ fn write(folder: &Path, files: &[(&str, &[u8])], force: bool) -> Result<(), Fail
     write_files(folder, KIND, files, Earlier::Kept, force).map_err(Failure::of_output)
 }
 
-/// Pairs of columns.
+/// Parses pairs of columns.
 fn phases(asked: &[String], file: &FluidFile) -> Result<Vec<[String; 2]>, Failure> {
     let names = Solved::names(&*file.model());
     let known = |name: &str| names.iter().any(|known| known == name.strip_suffix('\'').unwrap_or(name));

@@ -1,4 +1,4 @@
-//! `tidegate import`: runs that other simulators describe, as scenarios.
+//! `tidegate import`: converts runs of other simulators into scenarios.
 
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -17,7 +17,7 @@ use text::quoted;
 use traffic::FlowFileOptions;
 use units::Bytes;
 
-/// Turn what another simulator runs into a scenario.
+/// Convert a run of another simulator into a scenario.
 #[derive(Debug, clap::Args)]
 pub struct ImportArgs {
     #[command(subcommand)]
@@ -29,34 +29,35 @@ enum From {
     Hpcc(HpccArgs),
 }
 
-/// Turn config.txt of HPCC's simulator, with the topology and flows that it names, into a scenario.
+/// Convert config.txt of the HPCC simulator, with its topology and flows, into a scenario.
 ///
-/// What is not carried over is told on standard error and stands in the scenario as comments. A key of which nothing is
-/// known, or that Tidegate cannot follow, is refused.
+/// Settings that are not carried over are reported on standard error and as comments in the scenario. An unknown or
+/// unsupported key is an error.
 #[derive(Debug, clap::Args)]
 struct HpccArgs {
-    /// The configuration. Files that it names are looked for from its folder, from the folders above, and from here.
+    /// Configuration. Its files are searched relative to its folder, the folders above, and the current folder.
     #[arg(value_name = "CONFIG")]
     config: PathBuf,
-    /// The scenario to write, where nothing stands yet; standard output without.
+    /// Scenario to write, must not exist; default: standard output.
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// What carries the flows, instead of what CC_MODE says; `tidegate mechanisms` lists transports.
+    /// Transport of the flows, instead of that of CC_MODE; `tidegate mechanisms` lists transports.
     #[arg(long, value_name = "KIND")]
     transport: Option<String>,
-    /// The topology, instead of the one that TOPOLOGY_FILE names.
+    /// Topology file, instead of TOPOLOGY_FILE.
     #[arg(long, value_name = "FILE")]
     topology: Option<PathBuf>,
-    /// The flows, instead of those that FLOW_FILE names.
+    /// Flow file, instead of FLOW_FILE.
     #[arg(long, value_name = "FILE")]
     flows: Option<PathBuf>,
-    /// Leave out a key that would be refused, or whose value would; may be given several times.
+    /// Leave out a key that is refused itself or by its value; may be repeated.
     #[arg(long, value_name = "KEY")]
     ignore: Vec<String>,
-    /// Let data take the paths that ECMP of that simulator gives it: the same flows over the same links.
+    /// Give each flow the path that ECMP of the HPCC simulator selects.
     #[arg(long)]
     paths: bool,
-    /// Print what becomes of each key: carried, irrelevant, ignored or refused, and why. No scenario is written.
+    /// Print the treatment of each key (carried, irrelevant, ignored or refused) with its reason, and write no
+    /// scenario.
     #[arg(long, conflicts_with = "out")]
     verify: bool,
 }
@@ -64,7 +65,7 @@ struct HpccArgs {
 /// Runs the command.
 ///
 /// # Errors
-/// A configuration that is wrong, or that no scenario can follow; a file that exists already; a disk that fails.
+/// An invalid or unsupported configuration; an existing output file; a failed write.
 pub fn command(args: &ImportArgs) -> Result<Exit, Failure> {
     match &args.from {
         From::Hpcc(args) => hpcc(args),
@@ -124,7 +125,7 @@ fn hpcc(args: &HpccArgs) -> Result<Exit, Failure> {
         );
         return Err(Failure::input(message, "leave --paths out, or split the flows"));
     }
-    // What is written runs.
+    // Verify that the written scenario is valid.
     let name = args.out.clone().unwrap_or_else(|| PathBuf::from("the scenario"));
     let scenario = Scenario::parse_with(
         &imported.text,
@@ -151,7 +152,7 @@ fn hpcc(args: &HpccArgs) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// Prints the table of keys; what stops the scenario follows it.
+/// Prints the table of keys, then returns the error of the conversion, if any.
 fn verify(accounts: &[KeyAccount], imported: Result<Imported, Failure>) -> Result<Exit, Failure> {
     let width = accounts.iter().map(|account| account.key.chars().count()).max().unwrap_or(0);
     let mut table = String::new();
@@ -190,8 +191,7 @@ fn flows(path: &Path, fabric: &Fabric) -> Result<Vec<traffic::Flow>, Failure> {
     Ok(file.flows)
 }
 
-/// The file that a configuration names: the simulator runs in some folder above its configuration, and we do not know
-/// in which.
+/// Finds a file that a configuration names. The simulator runs in an unknown folder above its configuration.
 fn find(config: &Path, (name, line): (&str, u64)) -> Result<PathBuf, Failure> {
     let folder = match config.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder.to_owned(),
@@ -208,7 +208,7 @@ fn find(config: &Path, (name, line): (&str, u64)) -> Result<PathBuf, Failure> {
     })
 }
 
-/// `file` as seen from `folder`.
+/// Returns `file` relative to `folder`.
 fn relative(folder: &Path, file: &Path) -> PathBuf {
     let (Ok(folder), Ok(file)) = (folder.canonicalize(), file.canonicalize()) else { return file.to_owned() };
     let common = folder.components().zip(file.components()).take_while(|(a, b)| a == b).count();

@@ -1,4 +1,4 @@
-//! `tidegate mechanisms`: what there is to choose from.
+//! `tidegate mechanisms`: lists the mechanisms.
 
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -8,18 +8,18 @@ use protocols::mechanisms::all;
 use serde_json::{Value, json};
 use text::{Layout, table};
 
-/// List the mechanisms, or all about one: parameters, defaults, sources.
+/// List the mechanisms, or print parameters, defaults and sources of one.
 #[derive(Debug, clap::Args)]
 pub struct MechanismsArgs {
-    /// All about this one.
+    /// Mechanism; default: list all.
     #[arg(value_name = "NAME")]
     name: Option<String>,
-    /// Print one JSON value on standard output, and nothing else there.
+    /// Print only one JSON value on standard output.
     #[arg(long)]
     json: bool,
 }
 
-/// The page of a mechanism.
+/// Returns the documentation page of a mechanism.
 pub fn page(mechanism: &Mechanism) -> String {
     format!("docs/mechanisms/{}.md", mechanism.kind)
 }
@@ -27,7 +27,7 @@ pub fn page(mechanism: &Mechanism) -> String {
 /// Runs the command.
 ///
 /// # Errors
-/// A name that is none.
+/// An unknown name.
 pub fn command(args: &MechanismsArgs) -> Result<Exit, Failure> {
     let text = match &args.name {
         None if args.json => format!("{:#}\n", all().map(json).collect::<Value>()),
@@ -59,7 +59,7 @@ fn details(mechanism: &Mechanism) -> String {
     let mut text = format!("{}  {}\n", styled(mechanism.kind, Style::Strong), mechanism.title);
     let key = mechanism.family.key();
     match mechanism.family {
-        // A buffer is shared unless queues have room of their own: there is no kind to choose.
+        // Queues without a limit of their own share the buffer: there is no kind to choose.
         Family::Buffer => text.push_str(&format!("  key     {key}\n")),
         _ => text.push_str(&format!("  key     {key} = {{ kind = \"{}\" }}\n", mechanism.kind)),
     }

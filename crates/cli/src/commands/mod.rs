@@ -1,4 +1,4 @@
-//! One file a command: from arguments to an exit.
+//! One module per command: from arguments to the exit code.
 
 pub mod compare;
 pub mod fabric;

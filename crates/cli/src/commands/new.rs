@@ -1,4 +1,4 @@
-//! `tidegate new`: a commented scenario to start from.
+//! `tidegate new`: writes a commented scenario as a starting point.
 
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -12,16 +12,16 @@ use std::path::PathBuf;
 use text::quoted;
 use text::{Layout, table};
 
-/// Write a commented scenario that runs as it is; without a kind, list what there is.
+/// Write a commented scenario that is ready to run; without KIND, list all kinds.
 #[derive(Debug, clap::Args)]
 pub struct NewArgs {
-    /// What to start from.
+    /// Kind of scenario.
     #[arg(value_name = "KIND", value_parser = PossibleValuesParser::new(TEMPLATES.iter().map(|kind| kind.name)))]
     kind: Option<String>,
-    /// The file to write; KIND.toml here without. Files that it names are written beside it.
+    /// Output file; default: KIND.toml in the current folder. Files that it refers to are written beside it.
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Print the scenario on standard output and write nothing.
+    /// Print the scenario on standard output and write no file.
     #[arg(long)]
     print: bool,
 }
@@ -29,7 +29,7 @@ pub struct NewArgs {
 /// Runs the command.
 ///
 /// # Errors
-/// A file that exists already; a disk that fails.
+/// An existing output file; a failed write.
 pub fn command(args: &NewArgs) -> Result<Exit, Failure> {
     let Some(kind) = TEMPLATES.iter().find(|kind| args.kind.as_deref() == Some(kind.name)) else {
         let rows: Vec<Vec<String>> =
@@ -56,7 +56,7 @@ pub fn command(args: &NewArgs) -> Result<Exit, Failure> {
         file.close()?;
         ready.push(file);
     }
-    // All are on the disk before the first takes its name.
+    // All files are on disk before the first gets its name.
     ready.into_iter().try_for_each(|file| file.commit_over(false))?;
     let written: Vec<String> = files.iter().map(|(path, _)| path.display().to_string()).collect();
     let scenario = quoted(&target.display().to_string());

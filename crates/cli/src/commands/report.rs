@@ -10,25 +10,25 @@ use report::{ReportError, Run};
 use std::path::{Path, PathBuf};
 use text::numbers::counted;
 
-/// More runs than this are no longer read side by side.
+/// Most runs on one page, so that it stays readable.
 const MAX_RUNS: usize = 24;
 
-/// Results as one HTML page, for any browser and without a network: numbers, completion times, queues, pauses, checks.
+/// Write results as one self-contained HTML page: numbers, completion times, queues, pauses, checks.
 #[derive(Debug, clap::Args)]
 pub struct ReportArgs {
-    /// Folders of results, as `run`, `compare` and `sweep` write them.
+    /// Result folders of `run`, `compare` or `sweep`.
     #[arg(value_name = "DIR", required = true)]
     folders: Vec<PathBuf>,
-    /// Write the page into this file.
+    /// Output file.
     #[arg(long, value_name = "FILE", default_value = "report.html")]
     out: PathBuf,
-    /// Overwrite a file that is no report of tidegate, or that was changed since.
+    /// Overwrite a file that is not a tidegate report, or that was changed since.
     #[arg(long)]
     force: bool,
-    /// What the page is called; without it, what was run.
+    /// Title of the page; default: the names of the scenarios, or of the sweep's folder.
     #[arg(long, value_name = "TEXT")]
     title: Option<String>,
-    /// Say nothing.
+    /// Print only errors.
     #[arg(long, short)]
     quiet: bool,
 }
@@ -36,7 +36,7 @@ pub struct ReportArgs {
 /// Runs the command.
 ///
 /// # Errors
-/// Folders that hold no result of this version; a page that cannot be written.
+/// Folders without a result of this version; a page that cannot be written.
 pub fn command(args: &ReportArgs) -> Result<Exit, Failure> {
     if let [folder] = &args.folders[..]
         && report::is_sweep(folder)
@@ -78,7 +78,7 @@ pub fn command(args: &ReportArgs) -> Result<Exit, Failure> {
     written(args, report::page(&title, &runs), &counted(runs.len() as u64, "run"))
 }
 
-/// Leaves the page, which shows so many of `what`.
+/// Writes the page and reports its content `what`.
 fn written(args: &ReportArgs, page: String, what: &str) -> Result<Exit, Failure> {
     let page = sealed(page);
     write_file(&args.out, page.as_bytes(), args.force).map_err(Failure::of_output)?;
@@ -89,7 +89,7 @@ fn written(args: &ReportArgs, page: String, what: &str) -> Result<Exit, Failure>
     Ok(Exit::Done)
 }
 
-/// The folder itself, or the results in it, or those in its `runs`.
+/// Returns the folder itself, or the results in it, or those in its `runs`.
 fn results_in(folder: &Path) -> Vec<PathBuf> {
     if is_result(folder) {
         return vec![folder.to_owned()];

@@ -1,4 +1,4 @@
-//! `tidegate reproduce`: the papers' experiments, each check beside the paper's number.
+//! `tidegate reproduce`: runs the papers' experiments and prints each check beside the published number.
 
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -7,39 +7,39 @@ use record::files::{Earlier, check_files, write_files};
 use reproduce::{Choice, Experiment, Found, Trial, choose, print};
 use std::path::{Path, PathBuf};
 
-/// Rerun the papers' experiments, each check beside the paper's number.
+/// Rerun the papers' experiments, with each check beside the published number.
 #[derive(Debug, clap::Args)]
 pub struct ReproduceArgs {
-    /// Papers or single experiments, such as `bg` or `bg/fig1.4`; all without.
+    /// Papers or single experiments, such as `bg` or `bg/fig1.4`; default: all.
     #[arg(value_name = "PAPER[/EXPERIMENT]")]
     experiments: Vec<String>,
-    /// List ids, titles and expected seconds instead.
+    /// List ids, titles and expected run times in seconds.
     #[arg(long)]
     list: bool,
-    /// Shorten what is long, and say what was shortened.
+    /// Shorten long experiments and report what was shortened.
     #[arg(long)]
     quick: bool,
-    /// Rerun the checks under the alternatives of every choice that the source leaves open.
+    /// Rerun the checks with each alternative of the choices that the source leaves open.
     #[arg(long)]
     open_choices: bool,
-    /// Write the pictures of experiments that draw some into this folder, as SVG.
+    /// Write the drawings of the experiments into this folder as SVG.
     #[arg(long, value_name = "DIR")]
     plots: Option<PathBuf>,
-    /// Print one JSON object on standard output, and nothing else there.
+    /// Print only one JSON object on standard output.
     #[arg(long)]
     json: bool,
-    /// No progress.
+    /// Print no progress.
     #[arg(long, short)]
     quiet: bool,
 }
 
-/// The content kind of a folder of pictures in its list of files.
+/// Content kind of a folder of drawings in its manifest.
 const PICTURES: &str = "reproduce --plots";
 
-/// Runs the command: 0 if every check holds, 1 if one fails, 2 for an experiment that is not known.
+/// Runs the command. Exit code 0: every check holds; 1: one fails; 2: an unknown experiment.
 ///
 /// # Errors
-/// An experiment that is not known; a folder for pictures that does not do.
+/// An unknown experiment; an unusable folder for drawings.
 pub fn command(args: &ReproduceArgs) -> Result<Exit, Failure> {
     let chosen = choose(&args.experiments)?;
     if args.list {
@@ -47,7 +47,7 @@ pub fn command(args: &ReproduceArgs) -> Result<Exit, Failure> {
         return Ok(Exit::Done);
     }
     if let Some(folder) = &args.plots {
-        // What is wrong with the folder is told before hours of work.
+        // Errors of the folder are reported before hours of work.
         check_files(folder, PICTURES, [], false)?;
     }
     let mut results = Vec::new();
@@ -74,11 +74,11 @@ pub fn command(args: &ReproduceArgs) -> Result<Exit, Failure> {
     } else {
         output::show(&print::totals(&results))?;
     }
-    // An alternative to what we chose may well fail: that is what it is shown for.
+    // Alternatives to our choices are shown for comparison and may fail.
     Ok(if results.iter().all(Found::passes) { Exit::Done } else { Exit::CheckFailed })
 }
 
-/// Writes what an experiment drew, beside the pictures of others.
+/// Writes the drawings of an experiment beside those of others.
 fn plots(folder: &Path, trial: &Trial) -> Result<(), Failure> {
     let names: Vec<String> = trial.plots.iter().map(|(name, _)| format!("{name}.svg")).collect();
     let pictures = trial.plots.iter().map(|(_, picture)| picture.as_bytes());

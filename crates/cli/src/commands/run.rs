@@ -15,29 +15,29 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use text::quoted;
 
-/// Run one simulation: a readable summary, and files in the folder that --out names.
+/// Run one simulation, print a summary, and write result files with --out.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXITS)]
 pub struct RunArgs {
     #[command(flatten)]
     scenario: ScenarioArgs,
-    /// Seed of every random stream, instead of the scenario's.
+    /// Seed of all random streams, instead of that of the scenario.
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = parse_seed)]
     seed: Option<u64>,
-    /// Threads, instead of the scenario's; results are the same for any number.
+    /// Number of threads, instead of that of the scenario; results do not depend on it.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
-    /// Write the result into this folder, which appears whole or not at all. An earlier result is replaced, but a whole
-    /// one not by that of an interrupted run; files that tidegate did not write stay.
+    /// Output directory, written atomically. Replaces an earlier result, but an interrupted run never replaces a
+    /// complete result; files that tidegate did not write remain.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Print every value in force with where it comes from, and do not run.
+    /// Print all effective values with their origin, and do not run.
     #[arg(long)]
     explain: bool,
-    /// Print summary.json on standard output, and nothing else there.
+    /// Print only summary.json on standard output.
     #[arg(long)]
     json: bool,
-    /// No progress and no summary: errors and the exit code only.
+    /// Print no progress and no summary, only errors.
     #[arg(long, short)]
     quiet: bool,
 }
@@ -47,7 +47,7 @@ fn parse_seed(text: &str) -> Result<u64, String> {
     text.parse().map_err(|_| format!("a seed is a whole number from 0 to {}", u64::MAX))
 }
 
-/// What the exit codes of a run mean.
+/// Meaning of the exit codes of a run.
 pub const EXITS: &str = "\
 Exit codes: 0 done and every check holds; 1 a check failed (a lossless class lost a frame, a deadlock that
 the scenario did not expect); 2 the input is wrong; 3 the machine failed (disk, memory); 130 interrupted,
@@ -56,29 +56,29 @@ with a valid partial result.";
 /// Runs the command.
 ///
 /// # Errors
-/// Wrong input, and a machine that fails.
+/// Invalid input; a machine that fails.
 pub fn command(args: &RunArgs) -> Result<Exit, Failure> {
     lab::ranks::with_ranks(interrupt::stop(), |ranks| one_of(args, ranks))?
 }
 
-/// The run, or as one of `ranks` its part of it; the first of them does the talking.
+/// Executes the run, or the part of this rank. Only rank 0 prints.
 fn one_of(args: &RunArgs, ranks: Option<Arc<dyn Ranks>>) -> Result<Exit, Failure> {
     let leads = ranks.as_ref().is_none_or(|ranks| ranks.rank() == 0);
     let read = || {
         let mut run = Run::of(&args.scenario.source()?, &args.scenario.set, args.seed, interrupt::stop())?;
         if let Some(threads) = args.threads {
-            // Not an override: what results hold must not depend on it.
+            // Not an override, because the results, which list overrides, must not depend on the number of threads.
             run.lowered.setup.threads = threads.into();
         }
         if args.explain {
             return Ok((run, None));
         }
-        // From here on there is something to leave behind.
+        // From here on an interruption must leave a valid result.
         interrupt::listen();
         let folder = args.out.as_deref().filter(|_| leads).map(lab::folder).transpose()?;
         Ok((run, folder))
     };
-    // The others wait to hear whether this one is ready.
+    // The other ranks wait for the agreement that this rank is ready, so an error must reach them.
     let told = |failure| {
         let others = ranks.as_ref().filter(|_| !args.explain).and_then(|ranks| lab::ranks::agree(&**ranks, None).err());
         others.map_or(failure, Failure::Lab)
@@ -108,14 +108,14 @@ fn one_of(args: &RunArgs, ranks: Option<Arc<dyn Ranks>>) -> Result<Exit, Failure
     if let (Some(asked), Some(folder)) = (&args.out, &folder)
         && folder.components().ne(asked.components())
     {
-        // A whole result is not given for half of one.
+        // A partial result does not replace a complete one.
         output::note(&format!(
             "{} holds a whole result and stays; that of this interrupted run is in {}",
             asked.display(),
             folder.display()
         ));
     }
-    // On a terminal the page has them.
+    // On a terminal the summary prints them.
     if !args.quiet && (args.json || !output::output_is_watched()) {
         found.warnings.iter().for_each(|warning| output::note(&format!("warning: {warning}")));
     }
@@ -127,12 +127,12 @@ fn one_of(args: &RunArgs, ranks: Option<Arc<dyn Ranks>>) -> Result<Exit, Failure
     Ok(exit(&found))
 }
 
-/// What a summary means for the shell.
+/// Returns the exit code of a run.
 pub fn exit(summary: &Summary) -> Exit {
     exit_of(summary.partial, summary.passes())
 }
 
-/// What it means for the shell that a run was interrupted, and that all its checks hold.
+/// Returns the exit code of a run that is partial, or whose checks all pass.
 pub fn exit_of(partial: bool, passes: bool) -> Exit {
     match (partial, passes) {
         (true, _) => Exit::Interrupted,
@@ -141,7 +141,7 @@ pub fn exit_of(partial: bool, passes: bool) -> Exit {
     }
 }
 
-/// What must be known before the run takes the setup with it.
+/// Facts copied before the run takes the setup.
 struct Described {
     description: Option<String>,
     fabric: String,
@@ -170,7 +170,7 @@ impl Described {
     }
 }
 
-/// The command that gives the same result again.
+/// Returns the command that reproduces the result.
 fn again(path: &Path, set: &[Override], seed: u64) -> String {
     let mut command = format!("tidegate run {}", quoted(&path.display().to_string()));
     for change in set {

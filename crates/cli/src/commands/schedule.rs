@@ -1,4 +1,4 @@
-//! `tidegate schedule`: time slots for periodic streams, and gates for them.
+//! `tidegate schedule`: time slots for periodic streams, and their gate lists.
 
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -8,10 +8,10 @@ mod others;
 mod source;
 mod verify;
 
-/// Find time slots for periodic streams, so that no frame of theirs waits, and gates (IEEE 802.1Qbv) for them.
+/// Compute time slots for periodic streams, in which no frame waits, and their gate lists (IEEE 802.1Qbv).
 ///
-/// Exit code 0: all streams have slots; 1: some have none, and the links and streams in their way are told; 2: the
-/// input is wrong.
+/// Exit code 0: all streams have slots; 1: some have none, and the conflicting links and streams are listed; 2: the
+/// input is invalid.
 #[derive(Debug, clap::Args)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub struct ScheduleArgs {
@@ -29,7 +29,7 @@ enum Action {
 /// Runs the command.
 ///
 /// # Errors
-/// Streams, a fabric or a schedule that are wrong; a place that cannot be written.
+/// Invalid streams, fabric or schedule; an output that cannot be written.
 pub fn command(args: &ScheduleArgs) -> Result<Exit, Failure> {
     match &args.action {
         Some(Action::Verify(args)) => verify::command(args),

@@ -1,4 +1,4 @@
-//! `tidegate completions` and `tidegate man`, from the same definition as the help.
+//! `tidegate completions` and `tidegate man`, generated from the definition of the arguments.
 
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -8,25 +8,25 @@ use clap_complete::Shell;
 use record::file::write_file;
 use std::path::PathBuf;
 
-/// Print completions for a shell.
+/// Print shell completions.
 #[derive(Debug, clap::Args)]
 pub struct CompletionsArgs {
     /// The shell.
     shell: Shell,
 }
 
-/// Print the manual page, or write one a command into a folder.
+/// Print the manual page, or write one page per command into a folder.
 #[derive(Debug, clap::Args)]
 pub struct ManArgs {
-    /// Write tidegate.1, tidegate-run.1 and so on into this folder.
+    /// Folder for tidegate.1, tidegate-run.1 and so on; default: standard output, the main page only.
     #[arg(value_name = "DIR")]
     folder: Option<PathBuf>,
-    /// Overwrite pages that differ from these.
+    /// Overwrite pages that differ.
     #[arg(long, requires = "folder")]
     force: bool,
 }
 
-/// Completions for the definition `definition`.
+/// Prints the completions of `definition`.
 ///
 /// # Errors
 /// [`Failure::Output`].
@@ -36,10 +36,10 @@ pub fn completions(args: &CompletionsArgs, mut definition: Command) -> Result<Ex
     output::print(&String::from_utf8_lossy(&script)).map(|()| Exit::Done)
 }
 
-/// Manual pages of the definition `definition`.
+/// Prints or writes the manual pages of `definition`.
 ///
 /// # Errors
-/// A folder that does not do, or holds other pages of these names; [`Failure::Output`].
+/// An unusable folder, or one with other pages of these names; [`Failure::Output`].
 pub fn man(args: &ManArgs, definition: Command) -> Result<Exit, Failure> {
     let Some(folder) = &args.folder else {
         return output::print(&String::from_utf8_lossy(&page(definition)?.1)).map(|()| Exit::Done);
@@ -48,7 +48,7 @@ pub fn man(args: &ManArgs, definition: Command) -> Result<Exit, Failure> {
         Failure::input(format!("{}: cannot write manual pages: {error}", folder.display()), "name a folder")
     })?;
     let mut definition = definition.disable_help_subcommand(true);
-    // Names of pages are those of the commands before them.
+    // After `build`, a page has the full name of its command, with those of the parent commands.
     definition.build();
     for command in with_subcommands(definition) {
         let (name, text) = page(command)?;
@@ -57,7 +57,7 @@ pub fn man(args: &ManArgs, definition: Command) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// The file name of a manual page, and its text.
+/// Returns the file name of a manual page, and its text.
 fn page(command: Command) -> Result<(String, Vec<u8>), Failure> {
     let (man, mut text) = (clap_mangen::Man::new(command), Vec::new());
     man.render(&mut text).map_err(Failure::Output)?;

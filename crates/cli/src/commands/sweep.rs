@@ -1,4 +1,4 @@
-//! `tidegate sweep`: a grid or a list of runs that survives being killed.
+//! `tidegate sweep`: a grid or a list of runs that can be resumed after a kill.
 
 use crate::commands::run;
 use crate::exit::Exit;
@@ -12,46 +12,46 @@ use lab::{LabError, Override, metrics, parse_override, sweep};
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
-/// Run a scenario under a grid or a list of values and seeds, on all cores. Killed at any moment, it goes on with
-/// --resume: nothing is lost, and nothing runs twice.
+/// Run a scenario for a grid or a list of values and seeds, on all cores. After an interruption --resume completes the
+/// sweep without repeating complete runs.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXITS)]
 pub struct SweepArgs {
-    /// A sweep (a TOML file that names a `scenario`), or a scenario whose keys --vary names.
+    /// Sweep (a TOML file with the key `scenario`), or scenario whose keys --vary names.
     #[arg(value_name = "SWEEP|SCENARIO")]
     file: PathBuf,
-    /// A key and its values; several keys make a grid: `--vary host.transport.kind=roce,dcqcn --vary fabric.k=4,8`.
+    /// Key and its values; several keys form a grid: `--vary host.transport.kind=roce,dcqcn --vary fabric.k=4,8`.
     #[arg(long, value_name = "KEY=A,B,C", value_parser = parse_vary)]
     vary: Vec<Vary>,
-    /// Change a value for all runs.
+    /// Set a key in all runs.
     #[arg(long, value_name = "KEY=VALUE", value_parser = parse_override)]
     set: Vec<Override>,
-    /// Seeds, such as 1..10 (both ends included) or 1,2,5; every combination runs under each of them.
+    /// Seeds, such as 1..10 (inclusive) or 1,2,5; every combination runs with each seed.
     #[arg(long, value_name = "SEEDS", value_parser = parse_seeds)]
     seeds: Vec<Seeds>,
-    /// Runs at a time, each on one thread; as many as there are cores without.
+    /// Parallel runs, one thread each; default: the number of cores.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     jobs: Option<u16>,
-    /// Do only the I-th of N parts, from 1: parts may run at the same time, on one machine or several.
+    /// Run only part I of N (from 1); parts may run in parallel, on one machine or several.
     #[arg(long, value_name = "I/N", value_parser = parse_shard)]
     shard: Option<Shard>,
-    /// Go on in a folder that holds a sweep: what is complete there is kept, the rest runs.
+    /// Continue a sweep in its folder: keep complete runs, and run the rest.
     #[arg(long)]
     resume: bool,
-    /// The folder: runs/HASH of each run, and sweep.parquet with a row a run; results/NAME-sweep without.
+    /// Output directory: runs/HASH per run, and sweep.parquet with one row per run; default: results/NAME-sweep.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// What to show: a metric by its name (fct-p99), several by the beginning of theirs (fct, drops), or fct@LABEL of
-    /// traffic with this label; the main metrics without. --list-metrics lists them.
+    /// Metrics to print: a name (fct-p99), a prefix (fct, drops), or fct@LABEL for the traffic with this label;
+    /// default: the main metrics. --list-metrics lists all.
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     metric: Vec<String>,
-    /// List the metrics of this sweep, and run nothing.
+    /// List the metrics of this sweep and exit.
     #[arg(long)]
     list_metrics: bool,
-    /// Print one JSON object on standard output, and nothing else there.
+    /// Print only one JSON object on standard output.
     #[arg(long)]
     json: bool,
-    /// No progress and no table: errors and the exit code only.
+    /// Print no progress and no table, only errors.
     #[arg(long, short)]
     quiet: bool,
 }
@@ -64,7 +64,7 @@ and --resume goes on from them.";
 /// Runs the command.
 ///
 /// # Errors
-/// Wrong input, found before anything runs; a folder that does not do; a table that cannot be written.
+/// Invalid input, found before the first run; an unusable folder; a table that cannot be written.
 pub fn command(args: &SweepArgs) -> Result<Exit, Failure> {
     let seeds = all_seeds(&args.seeds).map_err(LabError::from)?;
     let plan = Plan::of(&args.file, &args.set, &args.vary, &seeds)?;
@@ -74,7 +74,7 @@ pub fn command(args: &SweepArgs) -> Result<Exit, Failure> {
         return Ok(Exit::Done);
     }
     let metrics = metrics::swept(&args.metric, &sweep::labels(&points)).map_err(LabError::from)?;
-    // From here on there is something to leave behind.
+    // From here on an interruption must leave a valid result.
     interrupt::listen();
     let out = args.out.clone().unwrap_or_else(|| PathBuf::from("results").join(format!("{}-sweep", plan.stem)));
     let store = Store::open(&out, args.resume, args.shard, &plan.manifest())?;
@@ -82,7 +82,7 @@ pub fn command(args: &SweepArgs) -> Result<Exit, Failure> {
     let outcomes = run_all(&sweep, !args.quiet && output::errors_are_watched());
     let message = lab_words::message;
     let told = Told { plan: &plan, points: &points, outcomes: &outcomes, out: &out, message };
-    // What is complete is told of even where the table cannot be written.
+    // Complete runs are printed even if the table cannot be written.
     let written = sweep.write_table(&out, &outcomes);
     if args.json {
         output::print(&format!("{:#}\n", told.json(&metrics)))?;
@@ -101,13 +101,13 @@ fn exit(args: &SweepArgs, outcomes: &[Outcome]) -> Exit {
     let worst = own.map(|(_, outcome)| match outcome {
         Outcome::Complete { row, .. } => run::exit_of(false, row.passes()),
         Outcome::Failed(error) => lab_words::exit(error),
-        // Nothing but a failed disk keeps a run from starting.
+        // Only a failed disk prevents the start of a run.
         Outcome::Open => Exit::Machine,
     });
     worst.max().unwrap_or(Exit::Done)
 }
 
-/// Makes the runs, with a bar for those that were not there; what fails is told at once.
+/// Executes the runs, with a progress bar for those that are not complete yet, and prints failures immediately.
 fn run_all(sweep: &Sweep<'_>, visible: bool) -> Vec<Outcome> {
     let bar: OnceLock<ProgressBar> = OnceLock::new();
     let outcomes = sweep.run(interrupt::stop(), &|progress| match progress {

@@ -1,4 +1,4 @@
-//! `tidegate table`: what tables a folder of results has, and each of them as CSV.
+//! `tidegate table`: lists the tables of a result folder, and prints them as CSV.
 
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -10,18 +10,18 @@ use std::path::{Path, PathBuf};
 use text::numbers::counted;
 use text::{Layout, table};
 
-/// The content kind of a folder of tables in its list of files.
+/// Content kind of a folder of tables in its manifest.
 const TABLES: &str = "table";
 
-/// Print a table of a result as CSV, or all into a folder; without a name, list them with units and meanings.
+/// Print a table of a result as CSV, or write all tables into a folder; without TABLE, list tables, units and meanings.
 #[derive(Debug, clap::Args)]
 pub struct TableArgs {
-    /// The folder of a result, of a sweep, or of a run of either.
+    /// Folder of a result, of a sweep, or of a run of either.
     result: PathBuf,
-    /// The table, such as flows, queues, links, throughput, control, trace, ports, pauses, summary, sweep.
+    /// Table, such as flows, queues, links, throughput, control, trace, ports, pauses, summary, sweep.
     #[arg(value_name = "TABLE")]
     name: Option<String>,
-    /// Write the table into this file; without TABLE, each into a file of its own in this folder.
+    /// Output file; without TABLE, output folder with one file per table.
     #[arg(long, value_name = "FILE|DIR")]
     out: Option<PathBuf>,
     /// Overwrite files that differ.
@@ -32,7 +32,7 @@ pub struct TableArgs {
 /// Runs the command.
 ///
 /// # Errors
-/// A folder without tables, a table that it has not or that is damaged; a disk that fails.
+/// A folder without tables; a missing or damaged table; a failed write.
 pub fn command(args: &TableArgs) -> Result<Exit, Failure> {
     let found = tables(&args.result)?;
     let write = |table: &Exported, path: &Path| table.write(path, args.force).map_err(Failure::of_output);

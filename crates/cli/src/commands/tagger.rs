@@ -1,4 +1,4 @@
-//! `tidegate tagger`: rules under which PFC cannot deadlock.
+//! `tidegate tagger`: generates and checks rules that prevent PFC deadlocks.
 
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -19,7 +19,7 @@ mod what_if;
 
 pub use source::read_text;
 
-/// Rules under which PFC cannot deadlock: tags that packets carry and switches rewrite.
+/// Generate and check tag rules that prevent PFC deadlocks: packets carry tags, and switches rewrite them.
 #[derive(Debug, clap::Args)]
 pub struct TaggerArgs {
     #[command(subcommand)]
@@ -40,7 +40,7 @@ enum Action {
 /// Runs the command.
 ///
 /// # Errors
-/// Files that are wrong; a machine that fails.
+/// Invalid files; a machine that fails.
 pub fn command(args: &TaggerArgs) -> Result<Exit, Failure> {
     match &args.action {
         Action::Rules(args) => rules::command(args),

@@ -1,4 +1,4 @@
-//! `tidegate trim`: trimming switches.
+//! `tidegate trim`: configuration of switches that trim packets.
 
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -6,7 +6,7 @@ use crate::failure::Failure;
 mod export;
 mod targets;
 
-/// Trimming on real switches.
+/// Configure packet trimming on real switches.
 #[derive(Debug, clap::Args)]
 pub struct TrimArgs {
     #[command(subcommand)]
@@ -21,7 +21,7 @@ enum Action {
 /// Runs the command.
 ///
 /// # Errors
-/// A scenario that is wrong, or whose switches do what no such switch can.
+/// An invalid scenario, or trimming that no real switch supports.
 pub fn command(args: &TrimArgs) -> Result<Exit, Failure> {
     match &args.action {
         Action::Export(args) => export::command(args),

@@ -1,5 +1,5 @@
-//! `tidegate why`: what happened to a packet, a flow or a port of a traced run, in sentences; and all its pauses, by
-//! the port that caused them.
+//! `tidegate why`: reports causes of delays of packets, flows and ports in a traced run, and of all pauses by congested
+//! port.
 
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -8,29 +8,29 @@ use explain::{Blame, Slowest, Story, Trace};
 use std::path::PathBuf;
 use units::Bytes;
 
-/// Say where a packet, a flow or a port of a traced run lost its time, and who caused it; or who caused every pause.
+/// Explain the delay of a packet, a flow or a port in a traced run and its causes, or the causes of all pauses.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-The scenario of the run chooses what is traced: [record] trace = { flows = [0] }, or trace = {} for everything.
-Numbers of flows are those of flows.parquet; `--flow` names the packets of a flow.")]
+The scenario selects the traced packets: [record] trace = { flows = [0] }, or trace = {} for all.
+Flow numbers are those of flows.parquet; `--flow` lists the packets of a flow.")]
 #[command(group(clap::ArgGroup::new("what").required(true)))]
 pub struct WhyArgs {
-    /// The folder of the result.
+    /// Result folder.
     #[arg(value_name = "RESULT")]
     result: PathBuf,
-    /// A flow: what its packets waited for, which were lost, which came last.
+    /// Flow: causes of its packets' waiting times, losses, and last packets.
     #[arg(long, value_name = "N", group = "what")]
     flow: Option<u64>,
-    /// A packet: where it spent its time, hop by hop.
+    /// Packet: time spent at each hop.
     #[arg(long, value_name = "N", group = "what")]
     packet: Option<u64>,
-    /// A port, as S1:3, as S1:H2 (towards H2), or as H2 (its only port): who stopped it, and what was lost there.
+    /// Port as S1:3, as S1:H2 (towards H2), or as H2 (its only port): causes of its pauses, and losses.
     #[arg(long, value_name = "PORT", group = "what")]
     port: Option<String>,
-    /// Every pause of the run, by the congested port that caused it: whom it stopped, over whom, and who waited.
+    /// All pauses of the run, by the congested port that caused them: paused ports, and delayed hosts and flows.
     #[arg(long, group = "what")]
     pauses: bool,
-    /// The N slowest flows by slowdown, those that never ended first: where to begin. Needs no trace.
+    /// The N slowest flows by slowdown (default: 10), unfinished flows first. Needs no trace.
     #[arg(long, value_name = "N", group = "what", num_args = 0..=1, default_missing_value = "10")]
     slowest: Option<usize>,
     /// Only flows of at most this size.
@@ -44,7 +44,7 @@ pub struct WhyArgs {
 /// Runs the command.
 ///
 /// # Errors
-/// A folder that is no whole result of this version, or has no trace; numbers and names that are not in it.
+/// A folder without a complete result of this version, or without a trace; unknown numbers and names.
 pub fn command(args: &WhyArgs) -> Result<Exit, Failure> {
     if args.pauses {
         let blame = Blame::read(&args.result)?;

@@ -1,12 +1,12 @@
-//! What the errors of `why` mean on the command line: the option that was wrong, and what to write instead.
+//! Errors of `why` on the command line: the invalid option, and the correct input.
 
 use crate::recognise::instead_of_a_result;
 use explain::ExplainError;
 
-/// No more names than this are listed.
+/// Most names in a list.
 const MOST_NAMES: usize = 12;
 
-/// What is wrong.
+/// Returns the message.
 pub fn message(error: &ExplainError) -> String {
     match error {
         ExplainError::NoPacket { .. }
@@ -19,7 +19,7 @@ pub fn message(error: &ExplainError) -> String {
     }
 }
 
-/// What would be right.
+/// Returns the correct input.
 pub fn help(error: &ExplainError) -> Option<String> {
     Some(match error {
         ExplainError::NotAResult { path, kind } => instead_of_a_result(path, *kind),

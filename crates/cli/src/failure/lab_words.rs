@@ -1,11 +1,11 @@
-//! What the laboratory's errors mean on the command line: its own words, what to type instead, the exit code.
+//! Errors of `lab` on the command line: message, correct input, exit code.
 
 use crate::exit::Exit;
 use crate::recognise::instead_of_a_scenario;
 use lab::{FolderError, LabError, PlanError};
 use text::quoted;
 
-/// What is wrong.
+/// Returns the message.
 pub fn message(error: &LabError) -> String {
     match error {
         LabError::Target { .. } => format!("--out {error}"),
@@ -13,7 +13,7 @@ pub fn message(error: &LabError) -> String {
     }
 }
 
-/// What would be right.
+/// Returns the correct input.
 pub fn help(error: &LabError) -> Option<String> {
     Some(match error {
         LabError::NotAScenario { path, kind } => instead_of_a_scenario(path, *kind),
@@ -68,7 +68,7 @@ const fn of_folder(error: &FolderError) -> &'static str {
     }
 }
 
-/// The exit code.
+/// Returns the exit code.
 pub fn exit(error: &LabError) -> Exit {
     match error {
         LabError::Record(error) | LabError::Target { error, .. } if error.is_machine_failure() => Exit::Machine,

@@ -1,4 +1,4 @@
-//! Results as a person reads them.
+//! Results as text.
 
 pub mod pipelines;
 pub mod summary;

@@ -1,15 +1,15 @@
-//! What happened inside switches that trim in pipelines, in a line or two for a person.
+//! One or two lines about switches that trim in pipelines.
 
 use record::pipelines::PipelineSummary;
 use text::numbers::{counted, grouped, span_ps};
 
-/// What all pipelines did, and where most waited to go round, if anything did.
+/// Returns the counts of all pipelines, and the longest recirculation queue if there was one.
 pub fn lines(inside: &PipelineSummary) -> Vec<String> {
     let (trims, round) = (grouped(inside.ingress_trims), grouped(inside.recirculated));
     let mut lines = vec![format!("{trims} trimmed at ingress, {round} went round a recirculation port")];
     let each: Vec<_> =
         inside.switches.iter().flat_map(|switch| switch.pipelines.iter().map(move |one| (switch, one))).collect();
-    // The first of equals.
+    // The first pipeline among equals.
     let most = each.into_iter().rev().max_by_key(|(_, one)| one.most_waiting).filter(|(_, one)| one.most_waiting > 0);
     if let Some((switch, one)) = most {
         let waited = counted(one.most_waiting, "frame");

@@ -1,4 +1,4 @@
-//! A run's summary for a person.
+//! The summary of a run as text.
 
 use crate::output::{Style, styled};
 use record::Coverage;
@@ -15,26 +15,26 @@ use std::fmt::Write as _;
 use text::numbers::{counted, grouped, percent, rate, size, span, span_ps};
 use text::{Layout, table};
 
-/// How far text stands from the margin.
+/// Columns of the margin with labels.
 const INDENT: usize = 14;
-/// More ports than this are in `summary.json`.
+/// Most ports in a table; `summary.json` has more.
 const PORTS: usize = 5;
 
-/// What a summary does not know about its run.
+/// Facts about a run that its summary does not contain.
 pub struct About<'a> {
-    /// What it is for.
+    /// Purpose of the run.
     pub description: Option<&'a str>,
-    /// The fabric in a line.
+    /// One-line description of the fabric.
     pub fabric: &'a str,
-    /// A line per traffic entry.
+    /// One line per traffic entry.
     pub traffic: &'a [String],
-    /// The command that gives the same result again.
+    /// Command that reproduces the result.
     pub command: &'a str,
-    /// Where files are, if there are any.
+    /// Output folder, if files were written.
     pub folder: Option<String>,
 }
 
-/// The summary as text, line after line.
+/// Returns the summary as text.
 pub fn text(summary: &Summary, timing: &Timing, about: &About<'_>) -> String {
     let mut page = Page::default();
     page.head(summary, about);
@@ -48,7 +48,7 @@ pub fn text(summary: &Summary, timing: &Timing, about: &About<'_>) -> String {
     page.0
 }
 
-/// Lines with a label before the first of each part.
+/// Lines of text, with a label before the first of each part.
 #[derive(Default)]
 struct Page(String);
 
@@ -261,10 +261,10 @@ impl Page {
         self.gap();
     }
 
-    /// Entries of the traffic side by side, where there are several.
+    /// Prints a table of traffic entries with labels if there are several.
     fn labels(&mut self, flows: &FlowSummary) {
         let told = flows.by_traffic.iter().filter_map(|entry| Some((entry, entry.labelled.as_ref()?)));
-        // In a deadlock there may be nothing to tell of any.
+        // A deadlock may leave all entries without data.
         let told = told.filter(|_| flows.by_traffic.iter().any(|entry| entry.has_something()));
         let row = |(entry, told): (&TrafficSummary, &LabelledSummary)| {
             let fct = |value: fn(&Distribution) -> f64, least: u64| {
@@ -286,7 +286,7 @@ impl Page {
         }
     }
 
-    /// Says below a table with rows of so many values each that high percentiles of few values are the maximum.
+    /// Notes below a table with rows of `counts` values that high percentiles of few values are the maximum.
     fn few_values(&mut self, mut counts: impl Iterator<Item = u64>) {
         if counts.any(|count| (2..100).contains(&count)) {
             self.line("", "p99 of fewer than 100 values, and p95 of fewer than 20, is the maximum");
@@ -428,7 +428,7 @@ impl Page {
                 (true, true) => styled("ok  ", Style::Good),
                 (true, false) => "-   ".to_owned(),
             };
-            // The cycle itself is told above, in names.
+            // The deadlock part above has the cycle itself, by names.
             let detail = match (check.name.as_str(), &summary.deadlock) {
                 ("deadlock", Some(_)) => check.detail.split(';').next().unwrap_or_default(),
                 _ => &check.detail,
@@ -463,14 +463,14 @@ impl Page {
     }
 }
 
-/// How many threads ran the network, and why not as many as were asked for.
+/// Returns the number of threads that executed the network, and the reason if it is below the requested number.
 fn threads(timing: &Timing) -> String {
     let Timing { threads, most_threads, shared_work, .. } = *timing;
     let asked = counted(threads.into(), "thread");
     let most = if most_threads < threads { format!("{most_threads} of {asked}") } else { asked.clone() };
     match threads {
         0 | 1 => asked,
-        // A try now and then, to see whether it is still so.
+        // The share is above 0 because the engine tries more threads now and then.
         _ if shared_work < 0.05 => format!("1 of {asked}: more would not be faster here"),
         _ if shared_work < 0.95 => {
             format!("{most}, which shared {} of the work; the rest is as fast on fewer", percent(shared_work))
@@ -490,7 +490,7 @@ fn distribution(values: &Distribution) -> String {
     }
 }
 
-/// A statistic of completed flows or requests, behind how many of them it covers unless it covers all.
+/// Prefixes a statistic with its coverage of flows or requests unless it covers all.
 fn covered(coverage: Coverage, text: String) -> String {
     if coverage.is_whole() { text } else { format!("of {coverage} completed: {text}") }
 }

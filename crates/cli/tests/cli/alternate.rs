@@ -1,5 +1,5 @@
-//! `benches/alternate.py`, which docs/peers.md compares simulators with, over commands of a shell. How long they take
-//! is not tested, but their order, and what is made of their times.
+//! `benches/alternate.py`, the timer of docs/peers.md, over shell commands. Tests the order of the commands and the
+//! statistics of their times, not the times.
 #![cfg(unix)]
 
 use std::fs;
@@ -18,7 +18,8 @@ fn refused(arguments: &[&str]) -> String {
     String::from_utf8(output.stderr).unwrap()
 }
 
-/// An empty file, and a command that writes a letter into it, keeps the processor busy for a moment and then exits so.
+/// Returns an empty file, and a command that appends a letter, keeps the processor busy for a moment and exits with a
+/// code.
 fn log(name: &str) -> (PathBuf, impl Fn(char, u8) -> String) {
     let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("alternate-{name}"));
     fs::write(&file, "").unwrap();

@@ -1,4 +1,4 @@
-//! Bad input of flow control and what goes with it, key by key: exit code 2, the line, and what would be right.
+//! Bad input of flow control and related keys, key by key: exit code 2, the line, and the correct input.
 
 const FABRIC: &str = r#"duration = "1ms"
 

@@ -1,4 +1,4 @@
-//! Bad input of rate controls at hosts, key by key: exit code 2, the line, and what would be right.
+//! Bad input of rate controls at hosts, key by key: exit code 2, the line, and the correct input.
 
 use crate::common::refused;
 

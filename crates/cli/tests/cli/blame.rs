@@ -1,4 +1,4 @@
-//! `tidegate why --pauses` finds the port that caused every pause, the whole of their time, and who waited.
+//! Tests that `tidegate why --pauses` finds the port that caused each pause, total times, and delayed flows.
 
 use crate::common::{Scratch, run};
 use record::trace::{TraceEvent, TraceRow, read_trace};
@@ -11,7 +11,7 @@ fn experiment(name: &str) -> String {
     path.to_str().expect("UTF-8").to_owned()
 }
 
-/// A run with everything traced: its folder, the answer, and what its summary says.
+/// Runs with a full trace. Returns the folder, the output of `why`, and the summary.
 fn blame(scratch: &Scratch, name: &str, scenario: &str, changes: &[&str]) -> (String, Value, Value) {
     let out = scratch.path(name);
     let mut arguments = vec!["run", scenario, "--out", &out, "--quiet", "--set", "record.trace={}"];
@@ -33,7 +33,7 @@ fn sum(values: &[Value], key: &str) -> u64 {
     values.iter().map(|value| value[key].as_u64().expect("a number")).sum()
 }
 
-/// Who has this role behind a cause: hosts, then flows.
+/// Returns hosts, then flows, with this role behind a cause.
 fn who(cause: &Value, role: &str) -> Vec<String> {
     let of = |key: &str, name: &str| {
         let all = list(cause, key).iter().filter(|one| one["role"] == role);
@@ -42,8 +42,8 @@ fn who(cause: &Value, role: &str) -> Vec<String> {
     [of("hosts", "host"), of("flows", "flow")].concat()
 }
 
-/// Every stop is counted at its port, under its cause, and in its cause's tree, and all together are the time that the
-/// summary has.
+/// Checks that every pause is counted at its port, under its cause and in the tree of its cause, and that the sum is
+/// the time in the summary.
 fn adds_up(told: &Value, summary: &Value) {
     let causes = list(told, "causes");
     for key in ["stops", "stopped_ps"] {
@@ -56,7 +56,7 @@ fn adds_up(told: &Value, summary: &Value) {
         }
     }
     assert_eq!(summary["pauses"]["total_ps"], told["stopped_ps"]);
-    // The summary names ten ports; holds of flows are not among the times of ports.
+    // The summary lists ten ports; holds of single flows are not part of the times of ports.
     for port in list(&summary["links"], "busiest") {
         let name = format!("{}:{}", port["node"].as_str().expect("a name"), port["port"]);
         let ours = list(told, "ports").iter().filter(|one| one["port"] == name.as_str() && one["of"].is_null());
@@ -65,9 +65,9 @@ fn adds_up(told: &Value, summary: &Value) {
     }
 }
 
-/// Figure 1.3: H1 and H2 send to H7 over a spine each, H3 to H4 over one of them. Whatever the flow control: the
-/// receiver's port caused it all, and H3 waits for a port that is not on its way, but for FLORAX, which does not stop
-/// it, and backpressure by destination, since its destination is another.
+/// Figure 1.3: H1 and H2 send to H7 over a spine each, H3 to H4 over one of them. Under every flow control the
+/// receiver's port is the cause, and H3 waits for a port that is not on its path. Exceptions are FLORAX, which does not
+/// stop H3, and backpressure by destination, since its destination differs.
 #[test]
 fn the_bystander_is_the_victim_of_the_receivers_port() {
     let scratch = Scratch::new("blame-family");
@@ -99,7 +99,7 @@ fn the_bystander_is_the_victim_of_the_receivers_port() {
         }
         assert_eq!(who(root, "contributor"), ["H1", "H2", "0", "1"], "{kind}");
         assert!(who(root, "not traced").is_empty());
-        // Each branch hangs below the one that stops it: the spine stops the leaf, the leaf the hosts.
+        // Each branch hangs below the one that pauses it: the spine pauses the leaf, the leaf the hosts.
         for branch in list(root, "tree") {
             let way: Vec<&str> = list(branch, "way").iter().map(|port| port.as_str().expect("a port")).collect();
             let expected: &[&str] = if way[0] == "S1:2" { &["S1:2", "L1:3"] } else { &["S2:2", "L1:4"] };
@@ -109,7 +109,7 @@ fn the_bystander_is_the_victim_of_the_receivers_port() {
     }
 }
 
-/// When a class of each port stood still, straight from the rows: a pause lasts until it expires or a resume counts.
+/// Computes paused intervals of each port from trace rows: a pause lasts until it expires or a resume takes effect.
 fn stopped(rows: &[TraceRow]) -> BTreeMap<(u32, u16), Vec<(u64, u64)>> {
     let mut commands: BTreeMap<(u32, u16), Vec<(u64, u64)>> = BTreeMap::new();
     for row in rows {
@@ -123,7 +123,7 @@ fn stopped(rows: &[TraceRow]) -> BTreeMap<(u32, u16), Vec<(u64, u64)>> {
             _ => {}
         }
     }
-    // A command counts until the next one.
+    // A command is in effect until the next one.
     for all in commands.values_mut() {
         for at in 1..all.len() {
             let next = all[at].0;
@@ -133,8 +133,8 @@ fn stopped(rows: &[TraceRow]) -> BTreeMap<(u32, u16), Vec<(u64, u64)>> {
     commands
 }
 
-/// Random flows over two tiers, some of whose ports are congested at a time: what the frames of each flow waited while
-/// their port stood still, counted again from the rows.
+/// Random flows over two tiers, with several congested ports at a time: the waiting time of each flow's frames at
+/// paused ports is recomputed from the trace.
 #[test]
 fn waits_agree_with_brute_force() {
     let scratch = Scratch::new("blame-random");
@@ -269,6 +269,6 @@ fn what_was_not_traced_is_said() {
     let ran = run(&["why", &some, "--pauses"]);
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     assert!(ran.out.contains("The trace holds frames of 1 of 3 flows"), "{}", ran.out);
-    // The receiver has one port, so who sends elsewhere does not cross it: that needs no trace.
+    // The receiver has one port, so flows to other hosts do not use it: no trace is needed for that.
     assert!(ran.out.lines().any(|line| line.contains("victim") && line.contains("H3")), "{}", ran.out);
 }

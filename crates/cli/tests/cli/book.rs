@@ -1,5 +1,5 @@
-//! The chapters of the book show what their commands print, and the book has every page.
-//! `UPDATE_DOCS=1 cargo test -p tidegate --test cli book` rewrites what the chapters show.
+//! The chapters of the book show the output of their commands, and the book has every page. `UPDATE_DOCS=1 cargo test
+//! -p tidegate --test cli book` rewrites the chapters.
 
 use crate::common::pages::{PageRunner, numbers_not_shown, root};
 use std::collections::BTreeSet;
@@ -11,7 +11,7 @@ fn every_command_of_the_first_chapter_runs_as_it_is_written() {
     chapter("start/five-minutes.md", 8);
 }
 
-/// Runs a page of the book, from a folder that has the sources. Only the first one installs the program.
+/// Runs a page of the book in a folder with the sources. Only the first page installs the program.
 fn chapter(page: &str, least_commands: usize) -> PageRunner {
     let installed = page != "start/five-minutes.md";
     let mut desk = PageRunner::with_sources(&format!("book-{}", page.replace(['/', '.'], "-")), installed);
@@ -57,7 +57,7 @@ fn the_case_of_a_tcp_incast_shows_what_its_commands_print() {
     chapter("cases/tcp-incast.md", 2);
 }
 
-/// The page on adding a mechanism quotes the code as it is.
+/// The page on adding a mechanism quotes the current code.
 #[test]
 fn excerpts_stand_in_the_files_that_they_name() {
     let page = "extend/mechanism.md";
@@ -79,7 +79,7 @@ fn a_number_that_no_block_shows_is_found() {
     assert_eq!(numbers_not_shown(page), ["1,234", "3.5KB", "4.87ms"]);
 }
 
-/// All pages below a folder, as paths from `docs`.
+/// Collects all pages below a folder, as paths from `docs`.
 fn pages(folder: &Path, found: &mut BTreeSet<PathBuf>) {
     let docs = root().join("docs");
     for path in fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path()) {
@@ -91,7 +91,7 @@ fn pages(folder: &Path, found: &mut BTreeSet<PathBuf>) {
     }
 }
 
-/// Targets of the links of a page, without those in code.
+/// Returns the targets of the links of a page, without those in code.
 fn links(text: &str) -> Vec<String> {
     let (mut found, mut in_code) = (Vec::new(), false);
     for line in text.lines() {
@@ -101,7 +101,7 @@ fn links(text: &str) -> Vec<String> {
         if in_code {
             continue;
         }
-        // What stands between backticks is no link.
+        // Text between backticks contains no links.
         let prose: String = line.split('`').step_by(2).collect::<Vec<_>>().join("`");
         for (at, _) in prose.match_indices("](") {
             let target = prose[at + 2..].split(')').next().unwrap_or_default();
@@ -111,7 +111,7 @@ fn links(text: &str) -> Vec<String> {
     found
 }
 
-/// The names under which a page's headings can be linked to.
+/// Returns the anchors of a page's headings.
 fn anchors(text: &str) -> BTreeSet<String> {
     let (mut found, mut in_code) = (BTreeSet::new(), false);
     for line in text.lines() {
@@ -130,7 +130,7 @@ fn anchors(text: &str) -> BTreeSet<String> {
     found
 }
 
-/// A path without `..` in it.
+/// Resolves `..` in a path.
 fn plain(path: &Path) -> PathBuf {
     let mut parts = Vec::new();
     for part in path.components() {
@@ -190,7 +190,7 @@ fn links_of_the_pages_lead_somewhere() {
     assert!(count > 500, "{count} links");
 }
 
-/// Every page of a mechanism says which command runs its tests, and there are such tests.
+/// Every page of a mechanism has the command that runs its tests, and the tests exist.
 #[test]
 fn every_mechanism_names_the_command_that_runs_its_tests() {
     let mut all = BTreeSet::new();

@@ -1,8 +1,8 @@
-//! Inputs without an end, or that are no text, at every place where a command reads a file.
+//! Endless inputs and inputs that are not text, for every file that a command reads.
 
 use crate::common::{SMALL, Scratch, run};
 
-/// Commands that read `FILE`, where everything else is as it should be.
+/// Returns commands that read `FILE`, with all other inputs valid.
 fn readers(scratch: &Scratch) -> Vec<Vec<String>> {
     let clos = [
         "clos",
@@ -95,7 +95,7 @@ fn a_folder_in_place_of_a_file_is_told() {
     }
 }
 
-/// Somebody writes into it for ever.
+/// A writer keeps the pipe full for ever.
 #[test]
 fn a_pipe_without_an_end_is_read_up_to_its_bound() {
     let scratch = Scratch::new("fifo");

@@ -1,4 +1,4 @@
-//! Captures are read by tshark: no malformed frame, no wrong checksum, and its counts are those of `summary.json`.
+//! Captures in tshark: no malformed frame, no wrong checksum, and counts equal to those of `summary.json`.
 
 use crate::common::{Scratch, run};
 use std::process::Command;
@@ -6,7 +6,7 @@ use std::process::Command;
 /// The dissector, as `tidegate dissector` prints it.
 const DISSECTOR: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../record/assets/tidegate.lua");
 
-/// How many frames the filter lets pass.
+/// Returns the number of frames that pass the filter.
 fn count(capture: &str, filter: &str) -> u64 {
     tshark(capture, filter, &["frame.number"]).expect("it was there just now").len() as u64
 }
@@ -17,8 +17,8 @@ fn the_dissector_is_a_command_away() {
     assert_eq!((printed.code, printed.out), (Some(0), std::fs::read_to_string(DISSECTOR).expect("a script")));
 }
 
-/// What tshark says of a capture, a line per frame that `filter` lets pass; `None`, and a word on standard error, where
-/// there is no tshark.
+/// Returns tshark's output for a capture, one line per frame that passes `filter`; `None` with a note on standard error
+/// if there is no tshark.
 fn tshark(capture: &str, filter: &str, fields: &[&str]) -> Option<Vec<String>> {
     let mut command = Command::new("tshark");
     command.args(["-X", &format!("lua_script:{DISSECTOR}")]);
@@ -41,7 +41,7 @@ fn tshark(capture: &str, filter: &str, fields: &[&str]) -> Option<Vec<String>> {
     }
 }
 
-/// Frames that tshark finds fault with.
+/// Filter for frames with errors.
 const FAULTS: &str = "_ws.malformed || eth.fcs.status == 0 || ip.checksum.status == 0 || tcp.checksum.status == 0 \
                       || udp.checksum.status == 0";
 
@@ -56,8 +56,8 @@ fn bytes(lengths: &[String]) -> u64 {
     lengths.iter().map(|length| length.parse::<u64>().expect("a length")).sum()
 }
 
-/// Slow, so that tshark's clockwork for frames that overtook each other (3 ms) does not take a frame that is sent again
-/// for one.
+/// The link is slow, so that tshark's heuristic for reordered frames (3 ms) does not classify a retransmitted frame as
+/// one.
 #[test]
 fn tcp_frames_bytes_and_retransmissions_are_those_of_the_summary() {
     let scratch = Scratch::new("capture-tcp");
@@ -122,7 +122,7 @@ capture = [{ port = "H1" }, { port = "H2" }, { port = "H3" }, { port = "H4" }, {
     let count = |filter: &str| tshark(&capture, filter, &["frame.number"]).expect("tshark").len() as u64;
     assert_eq!(count("macc.opcode == 0x0101 && macc.cbfc.pause_time.c3 > 0"), summary["pauses"]["count"]);
     assert_eq!(count("macc.opcode == 0x0101 && macc.cbfc.pause_time.c3 == 0"), summary["pauses"]["resumes"]);
-    // Every mark on a frame that came to its host.
+    // Every marked frame that reached its host.
     assert!(count("ip.dsfield.ecn == 3") > 0 && count("infiniband.bth.opcode == 0x81") > 0);
     assert_eq!(count("tidegate.kind == \"cnp\""), count("infiniband.bth.opcode == 0x81"), "CNPs have a name");
     let said = tshark(&capture, "tidegate.kind == \"cnp\"", &["_ws.col.Info"]).expect("tshark");
@@ -163,8 +163,8 @@ capture = [{ port = "S1:0", direction = "both" }, { port = "S1:1" }, { port = "S
     assert_eq!(late, Some(Vec::new()), "nothing after `until`");
 }
 
-/// Headers of trimmed frames are bytes of the frames that they were: readers show them as cut, not as malformed, and
-/// those that came back have source and destination swapped.
+/// Headers of trimmed frames are prefixes of the original frames: readers show them as truncated, not as malformed.
+/// Returned headers have source and destination swapped.
 #[test]
 fn trimmed_frames_are_cut_and_not_malformed() {
     for (transport, own, protocol) in [("roce", "", "infiniband"), ("tcp", ", initial_window = \"60KB\"", "tcp")] {
@@ -216,8 +216,8 @@ capture = [{{ port = "S1:0", direction = "out" }}, {{ port = "S1:1", direction =
     }
 }
 
-/// NDP over a switch that trims: 18 bytes behind UDP, of which byte 1 says what the packet is. Headers that came back
-/// are counted where they arrive, and so is everything else.
+/// NDP over a switch that trims: 18 bytes after UDP, of which byte 1 is the packet type. Returned headers are counted
+/// on arrival, like all other packets.
 #[test]
 fn packets_headers_and_pulls_of_ndp_are_read_without_a_fault() {
     let scratch = Scratch::new("capture-ndp");
@@ -259,15 +259,14 @@ size = "19999B"
         count(&capture, &format!("udp.dstport == 4799 && udp.payload[1] == {code} && frame.p2p_dir == 1"))
     });
     assert_eq!(by_byte.collect::<Vec<u64>>(), came, "kinds are those of the bytes");
-    // A flow's last packet, its greatest offset, and what it is of before a cut.
+    // A flow's last packet, its greatest offset, and the payload size before trimming.
     assert!(count(&capture, "tidegate.kind == \"data\" && tidegate.ndp.last == 1 && frame.p2p_dir == 0") >= 16);
     let sizes = tshark(&capture, "tidegate.kind == \"trimmed\"", &["tidegate.ndp.payload_bytes", "frame.len"]);
     assert!(sizes.expect("tshark").iter().all(|size| size.ends_with("\t64") && !size.starts_with("0\t")));
     assert_eq!(tshark(&capture, FAULTS, &["frame.number"]), Some(Vec::new()));
 }
 
-/// Frames of flow control and of congestion control that no standard has: their names, their numbers, and as many as
-/// the summary counts.
+/// Frames of flow control and congestion control without a standard: names, fields, and counts as in the summary.
 #[test]
 fn credits_backpressure_notifications_and_probes_are_named() {
     let scenario = |switch: &str, host: &str| {

@@ -1,7 +1,7 @@
-//! `docs/claims.md` has a table for each paper: claim, source's figure, ours, verdict, class. It is made from what
-//! `scripts/red.sh` leaves in `target/red/full/`: `UPDATE_DOCS=1 cargo test -p tidegate --test cli claims` rewrites the
-//! tables of the papers that stand there. Without, what is red in them must be what `experiments/red-full.txt` says is
-//! red, with its class, and every experiment must have its rows.
+//! `docs/claims.md` has a table for each paper: claim, published figure, our figure, verdict, class. It is generated
+//! from the output of `scripts/red.sh` in `target/red/full/`: `UPDATE_DOCS=1 cargo test -p tidegate --test cli claims`
+//! rewrites the tables of the papers in that folder. Without it, the failed checks in the tables must equal those of
+//! `experiments/red-full.txt`, with their classes, and every experiment must have its rows.
 
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,14 +10,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-/// One test may rewrite the page while the other reads it.
+/// Serialises the tests: one may rewrite the page while the other reads it.
 static PAGE: Mutex<()> = Mutex::new(());
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// Experiment and check of every line of the list, with its class.
+/// Returns the class of each line of the list, by experiment and check.
 fn listed() -> BTreeMap<(String, String), String> {
     let text = fs::read_to_string(root().join("experiments/red-full.txt")).unwrap();
     let lines = text.lines().filter(|line| !line.starts_with('#')).map(|line| {
@@ -29,12 +29,12 @@ fn listed() -> BTreeMap<(String, String), String> {
     lines.collect()
 }
 
-/// A text as a cell of a table holds it.
+/// Escapes a text for a table cell.
 fn cell(text: &str) -> String {
     text.replace('|', "/")
 }
 
-/// Six digits, without what adds nothing.
+/// Formats six significant digits without trailing zeros.
 fn number(value: f64) -> String {
     let digits = if value == 0.0 { 0 } else { (5 - value.abs().log10().floor() as i32).clamp(0, 9) as usize };
     let text = format!("{value:.digits$}");
@@ -48,7 +48,7 @@ fn marks(paper: &str) -> (String, String) {
     )
 }
 
-/// The table of a paper, of a document that `reproduce --json` printed.
+/// Returns the table of a paper from a document of `reproduce --json`.
 fn table(document: &Value, listed: &BTreeMap<(String, String), String>) -> String {
     let (mut rows, mut held, mut judged) = (String::new(), 0, 0);
     for experiment in document["experiments"].as_array().unwrap() {
@@ -56,7 +56,7 @@ fn table(document: &Value, listed: &BTreeMap<(String, String), String>) -> Strin
         for check in experiment["checks"].as_array().unwrap() {
             let name = check["name"].as_str().unwrap();
             let unit = check["unit"].as_str().unwrap();
-            // What is not judged has no figure of ours, and may have none of its source.
+            // A check without a verdict has no figure of ours, and may have no published one.
             let figure = |key: &str| check[key].as_f64().map(number).unwrap_or_default();
             let relation = match check["relation"].as_str().unwrap() {
                 "=" => String::new(),
@@ -93,7 +93,7 @@ fn table(document: &Value, listed: &BTreeMap<(String, String), String>) -> Strin
     )
 }
 
-/// All papers that have experiments, in their order.
+/// Returns all papers with experiments, in order.
 fn papers() -> Vec<&'static str> {
     let paper = |experiment: &reproduce::Experiment| experiment.id.split_once('/').unwrap().0;
     let mut papers: Vec<&str> = reproduce::experiments().map(paper).collect();
@@ -102,14 +102,14 @@ fn papers() -> Vec<&'static str> {
     papers
 }
 
-/// The table of a paper on the page.
+/// Returns the table of a paper on the page.
 fn section<'a>(text: &'a str, paper: &str) -> &'a str {
     let (begin, end) = marks(paper);
     let (_, rest) = text.split_once(&begin).unwrap_or_else(|| panic!("docs/claims.md has no place for {paper}"));
     rest.split_once(&end).unwrap().0
 }
 
-/// The experiments, of these, of which a table has no row.
+/// Returns those of the experiments `ids` that have no row in a table.
 fn without_rows<'a>(text: &str, ids: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let has_row = |id: &str| text.lines().any(|line| line.starts_with(&format!("| {} | ", cell(id))));
     ids.filter(|id| !has_row(id)).collect()
@@ -123,7 +123,7 @@ fn update(text: &mut String, listed: &BTreeMap<(String, String), String>) {
     for file in files.iter().filter(|file| file.extension().is_some_and(|ending| ending == "json")) {
         let paper = file.file_stem().unwrap().to_str().unwrap();
         let (begin, end) = marks(paper);
-        // A single experiment is no paper.
+        // A single experiment is not a paper.
         let Some((before, rest)) = text.split_once(&begin) else { continue };
         let (_, after) = rest.split_once(&end).unwrap();
         let document = serde_json::from_str(&fs::read_to_string(file).unwrap()).unwrap();
@@ -159,7 +159,7 @@ fn what_is_red_in_the_tables_is_what_the_list_says() {
     }
 }
 
-/// A red check that is missing fails the test above. One that holds would not: only rows tell that it was judged.
+/// The test above fails for a missing red check, but not for a missing passed one: each experiment needs its rows.
 #[test]
 fn every_experiment_has_its_rows() {
     let _page = PAGE.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,4 +1,4 @@
-//! The files for clusters and containers, with what prints its arguments in place of `tidegate`.
+//! The files for clusters and containers, with a command that prints its arguments instead of `tidegate`.
 //! `python/tests/test_cluster_files.py` runs them with the real one.
 #![cfg(unix)]
 
@@ -10,7 +10,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// Exit code, output and errors of a task of `examples/sweep/slurm.sh`.
+/// Returns exit code, output and errors of a task of `examples/sweep/slurm.sh`.
 fn task(arguments: &[&str], variables: &[(&str, &str)]) -> (i32, String, String) {
     let output = Command::new("bash")
         .arg(root().join("examples/sweep/slurm.sh"))
@@ -51,14 +51,14 @@ fn a_slurm_task_beyond_the_parts_is_refused() {
     assert_eq!(task(&["s.toml"], &[("SLURM_ARRAY_TASK_ID", "1")]).0, 2);
 }
 
-/// The number of parts that the array has by default is the one that the script has.
+/// The default number of parts of the array equals that of the script.
 #[test]
 fn the_slurm_array_has_as_many_tasks_as_the_script_has_parts() {
     let script = fs::read_to_string(root().join("examples/sweep/slurm.sh")).unwrap();
     assert!(script.contains("\n#SBATCH --array=1-4\n") && script.contains("\nparts=${3:-4}\n"));
 }
 
-/// The shell script of the pod, the lines of the block after `args:`, where `tidegate` does this.
+/// Returns the shell script of the pod, the lines of the block after `args:`, with `tidegate` replaced.
 fn pod(tidegate: &str) -> Command {
     let yaml = fs::read_to_string(root().join("examples/sweep/kubernetes.yaml")).unwrap();
     let (_, block) = yaml.split_once("\n          args:\n            - |\n").expect("the arguments of the container");
@@ -83,7 +83,7 @@ fn a_pod_succeeds_once_its_part_is_complete_and_keeps_other_exit_codes() {
 
 #[test]
 fn a_signal_to_a_pod_reaches_the_sweep() {
-    // A tenth of a second at a time: a shell runs a trap when its command has ended.
+    // Short sleeps, since a shell runs a trap when its command has ended.
     let endless = "trap 'exit 130' TERM; echo begun; for _ in $(seq 200); do sleep 0.1; done";
     let mut pod = pod(endless).stdout(Stdio::piped()).spawn().unwrap();
     let mut begun = [0; 6];

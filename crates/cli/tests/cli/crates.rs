@@ -1,5 +1,4 @@
-//! The rooms of the house: who sees whom is what ARCHITECTURE.md says, nobody sees a room above, and nothing is asked
-//! for that is not used.
+//! Dependencies between crates: those of the table of ARCHITECTURE.md, on rows above only, and all used.
 
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,12 +9,12 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// One dependency, by the name that the code uses.
+/// One dependency, by its name in code.
 struct Dependency {
     name: String,
     /// A crate of this workspace.
     ours: bool,
-    /// Of tests and examples only.
+    /// Used in tests and examples only.
     dev: bool,
 }
 
@@ -24,7 +23,7 @@ struct Package {
     dependencies: Vec<Dependency>,
 }
 
-/// By the name in ARCHITECTURE.md.
+/// Returns the crates, by their name in ARCHITECTURE.md.
 fn packages() -> BTreeMap<String, Package> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let args = ["metadata", "--no-deps", "--offline", "--locked", "--format-version", "1"];
@@ -47,7 +46,7 @@ fn packages() -> BTreeMap<String, Package> {
     metadata["packages"].as_array().unwrap().iter().map(package).collect()
 }
 
-/// The rows of the table of rooms: name, and what it sees.
+/// Returns the rows of the table of crates: name, and its dependencies.
 fn rooms() -> Vec<(String, BTreeSet<String>)> {
     let text = std::fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
     let table = text.split("| crate | content | depends on |").nth(1).expect("a table of rooms");
@@ -79,7 +78,7 @@ fn every_crate_sees_what_the_architecture_says_and_nothing_above_itself() {
     }
 }
 
-/// The text of all Rust files below, and of those that they take in by `#[path]`.
+/// Appends the text of all Rust files below `folder`, and of those included by `#[path]`.
 fn code(folder: &Path, text: &mut String) {
     let Ok(entries) = std::fs::read_dir(folder) else { return };
     for entry in entries.flatten() {
@@ -99,7 +98,7 @@ fn code(folder: &Path, text: &mut String) {
     }
 }
 
-/// Whether the code names the crate: `name::`, `use name;`, `extern crate name`.
+/// Returns true if the code names the crate: `name::`, `use name;`, `extern crate name`.
 fn names(code: &str, name: &str) -> bool {
     let inside = |c: char| c.is_alphanumeric() || c == '_';
     code.match_indices(name).any(|(at, _)| {

@@ -1,15 +1,15 @@
-//! Every example runs and ends as its first lines promise.
+//! Every example runs and ends as stated in its first lines.
 
 use crate::common::{example, run};
 use serde_json::Value;
 
-/// Runs an example; its summary as text and as JSON.
+/// Runs an example; returns its summary as text and as JSON.
 fn both(name: &str, code: i32) -> (String, Value) {
     let scenario = example(name);
     let (text, json) = (run(&["run", &scenario]), run(&["run", &scenario, "--json"]));
     assert_eq!((text.code, json.code), (Some(code), Some(code)), "{}{}", text.out, text.err);
     assert_eq!(text.err, json.err);
-    // What an example is there to show is warned of, and nothing else.
+    // The effect that an example demonstrates causes a warning, and nothing else does.
     let warned = match name {
         "partial-pfc.toml" => "where flow control does not reach",
         "link-failure.toml" => "2 frames of lossless classes were lost with links that had failed",

@@ -1,4 +1,4 @@
-//! `tidegate fabric`, `mechanisms`, `completions` and `man` from outside.
+//! Tests of `tidegate fabric`, `mechanisms`, `completions` and `man`.
 
 use crate::common::{Scratch, example, run};
 use serde_json::{Value, json};
@@ -38,7 +38,7 @@ fn built_shown_converted_and_checked_it_is_the_same_fabric() {
     }
 }
 
-/// Names, what each node was taken for, and why; `docs/scenario.md` and several messages send people here for them.
+/// Names, the role of each node and its reason; `docs/scenario.md` and several messages refer to this output.
 #[test]
 fn show_names_every_node_and_says_why_it_is_what_it_is() {
     let scratch = Scratch::new("names");
@@ -67,7 +67,7 @@ fn show_names_every_node_and_says_why_it_is_what_it_is() {
     assert_eq!(facts["link_list"][0]["a"], serde_json::json!({ "node": "leaf1", "port": 0, "name": "e1-49" }));
     let shown = run(&["fabric", "show", &example("replay/topology.txt")]);
     assert!(shown.out.contains("8 hosts (not among the ids of switches)\n  h0 to h7\n"), "{}", shown.out);
-    // The peer link carries what one leaf has lost the way for, as a bounce: nothing goes by a client.
+    // The peer link carries the bounced frames of a leaf without another path: nothing passes through a client.
     let rules = scratch.path("rules.json");
     let made =
         run(&["tagger", "rules", &lab, "--rate", "10Gbps", "--delay", "1us", "--paths", "bounces=1", "--out", &rules]);
@@ -104,7 +104,7 @@ fn what_a_format_cannot_say_is_said() {
     assert_eq!(ran.code, Some(2));
     assert!(ran.err.contains("forwards for others") && ran.err.contains("--format node-link"), "{}", ran.err);
     assert!(!scratch.names("").contains(&"bcube.txt".to_owned()));
-    // Another format goes on without, and says so: what it wrote can be read, but no host reaches all others.
+    // Another format omits the property and reports it: the file can be read, but hosts cannot reach all others.
     let (cube, net) = (scratch.path("cube.json"), scratch.path("cube.ibnet"));
     assert_eq!(run(&[bcube.as_slice(), &["--out", &cube]].concat()).code, Some(0));
     let ran = run(&["fabric", "convert", &cube, &net]);
@@ -217,8 +217,8 @@ fn headroom_of_a_link_and_of_a_fabric() {
     assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""));
     let told: Value = serde_json::from_str(&ran.out).unwrap();
     let port = &told["switches"][0]["ports"][0];
-    // 2 d C = 37,500 bytes, 84 of the call, 394 quanta of reaction, 1538 of a frame: 64,338, of which 1518 of each 1538
-    // are stored, 63,502; and two frames.
+    // 2 d C = 37,500 bytes, 84 of the pause frame, 394 quanta of reaction, 1538 of a frame: 64,338, of which 1518 of
+    // each 1538 are stored, 63,502; and two frames.
     assert_eq!((&port["delay_ps"], &port["headroom_bytes"]), (&Value::from(1_500_000), &Value::from(66_538)));
     assert_eq!(port["headroom_without_frames_bytes"], 66_538 - 3 * 1518);
     let terms = json!({
@@ -236,7 +236,7 @@ fn headroom_of_a_link_and_of_a_fabric() {
     assert!(fits.out.contains("S1 and 19 alike"), "{}", fits.out);
     assert_eq!(run(&[fabric.as_slice(), &["--buffer", "100KB"]].concat()).code, Some(1), "a buffer that is too small");
 
-    // A scenario says what its switches have, and which of them stop nobody.
+    // A scenario has the parameters of its switches, and the switches without flow control.
     let scenario = example("partial-pfc.toml");
     let partial = run(&["fabric", "headroom", &scenario]);
     assert!(partial.out.contains("4MB of buffer, 1 lossless class"), "{}{}", partial.out, partial.err);
@@ -262,8 +262,7 @@ fn headroom_of_a_link_and_of_a_fabric() {
     }
 }
 
-/// Every term, with its source, and what SONiC's formula has instead.
-/// Switches with another buffer are judged by it, unless the command names one for all.
+/// A switch with another buffer is checked against that buffer, unless the command sets one for all.
 fn own_buffers() {
     let scenario = example("incast-pfc.toml");
     let changed = Scratch::new("own-buffers");
@@ -285,6 +284,7 @@ fn own_buffers() {
     assert!(all.code == Some(0), "{}", all.out);
 }
 
+/// Every term is listed with its source, and with the value of SONiC's formula.
 #[test]
 fn headroom_says_what_it_is_made_of() {
     let link = ["fabric", "headroom", "--rate", "400Gbps", "--length", "300m"];
@@ -316,7 +316,7 @@ fn headroom_says_what_it_is_made_of() {
     assert_eq!(json["switches"][0]["ports"][0]["sonic_terms"]["sum"], 220 * 1024);
 }
 
-/// `--length` says how long every cable of a fabric is; a scenario's frames and reaction are those of its headroom.
+/// `--length` sets the length of every cable of a fabric; headroom uses the frames and reaction of a scenario.
 #[test]
 fn headroom_of_a_fabric_with_cables_of_a_length_and_of_a_scenario() {
     let leaf_spine = ["fabric", "headroom", "leaf-spine", "--leaves", "2", "--spines", "1", "--hosts-per-leaf", "2"];

@@ -1,4 +1,4 @@
-//! The first example of each library: it runs, is short, and shows its bench.
+//! The first example of each library: it runs, is short, and shows its topology.
 
 #[path = "../../../check/examples/first_check.rs"]
 mod first_check;
@@ -45,7 +45,7 @@ mod first_wire;
 
 use std::path::Path;
 
-/// Lines of code that a first example has less than.
+/// Limit of lines of code of a first example.
 const MOST_LINES: usize = 30;
 
 #[test]

@@ -1,4 +1,4 @@
-//! `tidegate fluid`: what it prints and writes, and what it refuses.
+//! Tests of `tidegate fluid`: output, files, and rejected inputs.
 
 use crate::common::{Scratch, example, run};
 use serde_json::Value;
@@ -78,7 +78,7 @@ fn dcqcn_is_within_a_tenth_of_its_packets() {
     let queue = number(&told["queue_bytes"]["mean"]) / number(&packets["queue_bytes"]);
     let rate = 2.0 * number(&told["flows"][0]["rate_bps"]["mean"]) / number(&packets["rate_bps"]);
     assert!((queue - 1.0).abs() < 0.1 && (rate - 1.0).abs() < 0.1, "{queue} {rate}");
-    // Another gain is told.
+    // Another gain is reported.
     let other = solved(&[
         &example("fluid/dcqcn.toml"),
         "--set",
@@ -129,7 +129,7 @@ fn packets_and_portraits_are_drawn_with_the_fluid() {
     assert!(picture.contains(">packets</text>"));
     let portrait = scratch.0.join("plots/phase-queue_bytes-alpha_0-slope.svg");
     assert!(std::fs::read_to_string(portrait).expect("a portrait").contains("alpha_0', 1/ms"));
-    // What is no scenario is refused before anything is written.
+    // An invalid scenario is refused before anything is written.
     let none = scratch.path("none");
     let ran = run(&["fluid", &file, "--packets", &file, "--out", &none]);
     assert_eq!(ran.code, Some(2), "{}", ran.err);

@@ -1,4 +1,4 @@
-//! Damaged and impossible tables in results whose hash was made to fit: what reads them says so, and never panics.
+//! Damaged and impossible tables in results with a matching hash: readers report them, and never panic.
 
 use crate::common::{SMALL, Scratch, run};
 use record::folder::SUMMARY_FILE;
@@ -6,7 +6,7 @@ use record::table::{Column, Kind, Table, TableWriter, Value, read_table};
 use std::path::Path;
 use units::random::Stream;
 
-/// Makes the hash of a result fit its files.
+/// Sets the hash of a result to that of its files.
 fn forge(folder: &Path) {
     let file = folder.join(SUMMARY_FILE);
     let text = std::fs::read_to_string(&file).unwrap();
@@ -16,7 +16,7 @@ fn forge(folder: &Path) {
     std::fs::write(&file, format!("{before}\"results_hash\": \"{right}\"{after}")).unwrap();
 }
 
-/// Everything that reads a result.
+/// Runs every command that reads a result.
 fn read_all(folder: &str, out: &str, what: &str) {
     let whys: [&[&str]; 4] = [&["--flow", "0"], &["--packet", "1"], &["--port", "H1"], &["--pauses"]];
     let mut commands: Vec<Vec<&str>> = whys.iter().map(|why| [&["why", folder], *why].concat()).collect();
@@ -28,7 +28,7 @@ fn read_all(folder: &str, out: &str, what: &str) {
     }
 }
 
-/// A small run with everything recorded and traced.
+/// Returns a small run with all recordings and a full trace.
 fn traced(scratch: &Scratch) -> String {
     let text = SMALL.replace("100KB", "20KB") + "trace = {}\n";
     let scenario = scratch.file("small.toml", &text);
@@ -56,7 +56,7 @@ fn damaged_parquet_under_a_forged_hash_is_an_error_and_never_a_panic() {
         let good = std::fs::read(&file).unwrap();
         for case in 0..8 {
             let mut bytes = good.clone();
-            // The footer, which says where everything is, weighs as much as all the rest.
+            // The footer, with the positions of all data, gets half of the changes.
             let footer = good.len().saturating_sub(2000);
             let from = if case % 2 == 0 { footer } else { 0 };
             for _ in 0..=random.below(3) {
@@ -74,7 +74,7 @@ fn damaged_parquet_under_a_forged_hash_is_an_error_and_never_a_panic() {
     }
 }
 
-/// The table with one cell of a random column replaced by what no run would write.
+/// Replaces one cell of a random column by a value that no run writes.
 fn impossible(table: &Table, random: &mut Stream) -> (Vec<Column>, Vec<Vec<Cell>>, String) {
     let mut rows: Vec<Vec<Cell>> =
         (0..table.rows).map(|row| table.row(row).into_iter().map(Cell::of).collect()).collect();

@@ -1,10 +1,10 @@
-//! Files of other simulators: read as what they are, told before the run, or refused by name.
+//! Files of other simulators: read in their own format, reported before the run, or rejected by name.
 
 use crate::common::run;
 use std::fs;
 use std::path::PathBuf;
 
-/// A scenario of three hosts at one switch that replays a file, and the file.
+/// Writes a scenario of three hosts at one switch that replays a file, and the file.
 fn folder(name: &str, keys: &str, flows: &str) -> (PathBuf, String) {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("formats").join(name);
     let _ = fs::remove_dir_all(&folder);

@@ -1,4 +1,4 @@
-//! Every key and column that the glossary sends a reader to is there.
+//! Every key and column that the glossary refers to exists.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -8,7 +8,7 @@ fn page(name: &str) -> String {
     std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// The lines below the heading with this anchor, as far as the next heading of any depth.
+/// Returns the lines below the heading with this anchor, up to the next heading of any depth.
 fn section<'a>(page: &'a str, anchor: &str) -> Vec<&'a str> {
     let is_it = |line: &&str| {
         let letters = line.trim_start_matches('#').trim().to_lowercase();
@@ -18,13 +18,13 @@ fn section<'a>(page: &'a str, anchor: &str) -> Vec<&'a str> {
     page.lines().skip_while(|line| !is_it(line)).skip(1).take_while(|line| !line.starts_with('#')).collect()
 }
 
-/// The rows of the glossary: term, meaning, and where it is met.
+/// Returns the rows of the glossary: term, meaning, and references.
 fn rows(glossary: &str) -> Vec<Vec<&str>> {
     let rows = glossary.lines().filter(|line| line.starts_with("| ") && !line.starts_with("| term "));
     rows.map(|line| line.trim_matches('|').split(" | ").map(str::trim).collect()).collect()
 }
 
-/// Links that a word in backticks stands before, as "`xoff` of [...](scenario.md#switch)": word and target.
+/// Returns links after a word in backticks, as in "`xoff` of [...](scenario.md#switch)": word and target.
 fn named_links(text: &str) -> Vec<(&str, &str)> {
     let links = text.match_indices("](").filter_map(|(at, _)| {
         let open = text[..at].rfind('[')?;

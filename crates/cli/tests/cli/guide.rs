@@ -1,5 +1,5 @@
-//! What a guide shows after `$ tidegate ...` is what the command prints there.
-//! `UPDATE_DOCS=1 cargo test -p tidegate --test cli guide` rewrites it.
+//! The text after `$ tidegate ...` in a guide equals the output of the command. `UPDATE_DOCS=1 cargo test -p tidegate
+//! --test cli guide` rewrites it.
 
 use std::path::Path;
 use std::process::Command;
@@ -26,7 +26,7 @@ fn printed(root: &Path, line: &str) -> String {
     }
 }
 
-/// The page with every `console` block as it is printed now.
+/// Returns the page with the current output of every `console` block.
 fn current(root: &Path, page: &str) -> (String, usize) {
     let (mut text, mut blocks) = (String::new(), 0);
     let mut lines = page.lines();
@@ -54,7 +54,7 @@ fn current(root: &Path, page: &str) -> (String, usize) {
 #[test]
 fn guides_show_what_their_commands_print() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    // Where the pages put their results: what another version left there is not replaced.
+    // The output folders of the pages: results of another version are not replaced.
     let _ = std::fs::remove_file("/tmp/tidegate-running-rules.json");
     for folder in ["/tmp/tidegate-why-guide", "/tmp/tidegate-why-pauses", "/tmp/tidegate-bounce-guide"] {
         let _ = std::fs::remove_dir_all(folder);

@@ -1,4 +1,4 @@
-//! What `--help` prints is kept in `crates/cli/tests/help/`, so that a change of the command line is seen in review.
+//! The output of `--help` is kept in `crates/cli/tests/help/`, so that reviews show changes of the command line.
 //! `UPDATE_HELP=1 cargo test -p tidegate --test cli help` rewrites it.
 
 use crate::common::run;
@@ -6,7 +6,7 @@ use std::path::Path;
 
 #[test]
 fn help_is_what_it_was() {
-    // Those of `fabric` below take their words from the keys of a scenario, which has tests of its own.
+    // Help of subcommands of `fabric` is generated from the keys of a scenario, which have tests of their own.
     let commands: [&[&str]; 16] = [
         &[],
         &["run"],

@@ -1,5 +1,6 @@
-//! Rate controls beside what the simulator of HPCC's authors gave for the same files: a star, where no hash chooses.
-//! Its completion times were measured once; experiments/peers/README.md says on what, and what the rest is due to.
+//! Rate controls compared with the simulator of HPCC's authors on equal files: a star, without hash choices. Its
+//! completion times were measured once; experiments/peers/README.md describes the setup and the causes of remaining
+//! differences.
 
 use crate::common::{Scratch, run};
 use std::fmt::Write as _;
@@ -30,8 +31,8 @@ const DCTCP: Control = Control {
     header: "28B",
 };
 
-/// Completion times in us by source host, of `flows` (source, bytes, start in ns) to host 0 of 33 hosts; and the lines
-/// of pauses.
+/// Returns completion times in us by source host, of `flows` (source, bytes, start in ns) to host 0 of 33 hosts, and
+/// the number of pause lines.
 fn completions(control: &Control, flows: &[(u32, u64, u64)]) -> (Vec<f64>, usize) {
     let scratch = Scratch::new(&format!("anchor-{}-{}", control.name, flows.len()));
     let mut topology = "33 1 32\n32\n".to_owned();
@@ -73,8 +74,8 @@ fn near(ours: f64, theirs: f64, share: f64, what: &str) {
     assert!((ours / theirs - 1.0).abs() < share, "{what}: {ours} here, {theirs} there");
 }
 
-/// Sixteen hosts send 5 MB each at once. The last completion says how well the link was used: 5 %. The median says how
-/// fair it was.
+/// Sixteen hosts send 5 MB each at once. The last completion measures utilisation of the link (5 %), the median
+/// fairness.
 #[test]
 fn an_incast_completes_when_it_does_in_hpccs_simulator() {
     let flows: Vec<(u32, u64, u64)> = (1..=16).map(|src| (src, 5_000_000, 0)).collect();
@@ -85,14 +86,14 @@ fn an_incast_completes_when_it_does_in_hpccs_simulator() {
         times.sort_by(f64::total_cmp);
         near(times[15], last, 0.05, control.name);
         near(times[7], median, 0.08, control.name);
-        // The same order: none where there are none, and no more than twice or less than half.
+        // Of equal order: none if there are none, else within a factor of two.
         assert!(told <= 2 * pauses && 2 * told >= pauses, "{}: {told} lines of pauses", control.name);
     }
 }
 
-/// 20, 15, 10 and 5 MB to one host, each a millisecond after the one before. Starts up to 1 us apart move single
-/// completions of HPCC by up to 15 %. Under TIMELY they decide which flow it favours, and the last completion
-/// of single draws ranges over 24 %: there it is the median of 25 draws that is compared (experiments/peers/README.md).
+/// 20, 15, 10 and 5 MB to one host, each a millisecond after the previous one. Shifting starts by up to 1 us moves
+/// single completions of HPCC by up to 15 %. Under TIMELY such shifts decide which flow it favours, and the last
+/// completion of single draws ranges over 24 %, so the median of 25 draws is compared (experiments/peers/README.md).
 #[test]
 fn flows_that_join_complete_when_they_do_in_hpccs_simulator() {
     let flows = [(1, 20_000_000, 0), (2, 15_000_000, 1_000_000), (3, 10_000_000, 2_000_000), (4, 5_000_000, 3_000_000)];

@@ -1,11 +1,11 @@
-//! Ctrl-C and SIGTERM in whatever state a run is: it ends soon, and leaves a whole result or none.
+//! Ctrl-C and SIGTERM in any state of a run: it ends soon, and leaves a complete result or none.
 
 use crate::common::{Ran, Scratch, tidegate};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// Far above the second that it should take: this finds what hangs, on a machine that is busy with something else too.
+/// Far above the intended second, so that only a hang fails the test, even on a busy machine.
 const HANGS: Duration = Duration::from_secs(20);
 
 fn start(scenario: &str, more: &[&str]) -> Child {
@@ -29,7 +29,7 @@ fn signal(child: &Child, name: &str) {
     sent.expect("kill");
 }
 
-/// What comes of it, if it ends at all.
+/// Returns the output of the child, and panics if it does not end.
 fn end(mut child: Child, what: &str) -> Ran {
     #[expect(clippy::disallowed_methods, reason = "what hangs is found by the clock")]
     let started = Instant::now();
@@ -43,7 +43,7 @@ fn end(mut child: Child, what: &str) -> Ran {
     child.wait_with_output().expect("its end").into()
 }
 
-/// Runs `text` until it runs, sends a signal, and looks at what is left: a valid partial result.
+/// Runs `text`, sends a signal, and checks that a valid partial result remains.
 fn is_heard(name: &str, text: &str) {
     let scratch = Scratch::new(&format!("heard-{name}"));
     let scenario = scratch.file("it.toml", text);
@@ -91,7 +91,7 @@ fn while_flows_never_end() {
     is_heard("endless", &format!("duration = \"100s\"\n{SWITCH}[record]\nqueues = false\n"));
 }
 
-/// Half a second of traffic fits in one window as far as the links are concerned.
+/// The links alone would allow half a second of traffic in one window.
 #[test]
 fn while_a_window_is_long() {
     let text = SWITCH.replace("delay = \"1us\"", "delay = \"500ms\"");
@@ -112,7 +112,7 @@ fn huge() -> String {
     SWITCH.replace("kind = \"single-switch\"\nhosts = 3", fabric).replace("fan_in = 2", "fan_in = 500")
 }
 
-/// Wherever it is in making the network: nothing is left, or a partial result if the run had begun.
+/// During construction of the network: nothing remains, or a partial result if the run had begun.
 #[test]
 fn while_it_builds_a_huge_fabric() {
     let scratch = Scratch::new("heard-building");
@@ -125,7 +125,7 @@ fn while_it_builds_a_huge_fabric() {
         }
         signal(&child, which);
         let ran = end(child, &format!("building, {which}"));
-        // Before there is anything to leave behind a signal just ends the process.
+        // Before there is an output, a signal just ends the process.
         assert!(matches!(ran.code, None | Some(130)), "{:?} {}{}", ran.code, ran.out, ran.err);
         if scratch.0.join("out").exists() {
             assert!(ran.out.contains("PARTIAL"), "{}", ran.out);
@@ -136,7 +136,7 @@ fn while_it_builds_a_huge_fabric() {
     }
 }
 
-/// A result that is being written appears whole, or with a second signal not at all; an earlier one stays.
+/// A result that is being written appears completely, or after a second signal not at all; an earlier one remains.
 #[test]
 fn while_it_writes_the_result() {
     let scratch = Scratch::new("heard-writing");
@@ -144,7 +144,7 @@ fn while_it_writes_the_result() {
     let scenario = scratch.file("it.toml", &format!("duration = \"2ms\"\n{SWITCH}{record}"));
     for signals in [1, 2] {
         let mut child = start(&scenario, &["--out", &scratch.path("out")]);
-        // Its summary stands there while all files are hashed: on a quick machine that may be missed.
+        // Its summary exists while all files are hashed; on a fast machine the test may miss this time.
         let writes = || scratch.0.join("out.partial/summary.json").exists();
         while !writes() && child.try_wait().expect("a child").is_none() {
             std::thread::sleep(Duration::from_millis(1));
@@ -178,7 +178,7 @@ fn a_second_signal_ends_at_once_and_keeps_the_earlier_result() {
     let ran = end(child, "twice");
     assert_eq!(ran.code, Some(130), "{}", ran.err);
     assert!(scratch.result("out") == before, "the earlier result is as it was");
-    // The two may have come as one, or the first was quicker: then there is a partial result beside it.
+    // The two signals may have merged, or the run ended after the first: then there is a partial result beside it.
     if scratch.0.join("out.interrupted").exists() {
         std::fs::remove_dir_all(scratch.0.join("out.interrupted")).expect("a folder");
     } else {

@@ -1,4 +1,5 @@
-//! Tests of the command line, of the documentation and of the repository. One binary: each further one is linked anew.
+//! Tests of the command line, of the documentation and of the repository. One binary, since each further one is linked
+//! anew.
 
 mod alternate;
 mod bad_flow_control;

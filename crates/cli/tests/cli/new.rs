@@ -1,4 +1,4 @@
-//! `tidegate new` from outside, and that help, man page and completions know every command.
+//! Tests of `tidegate new`, and of commands listed in help, man page and completions.
 
 use crate::common::{Scratch, example, run, tidegate};
 use scenario::{TEMPLATES, Template};

@@ -1,8 +1,8 @@
-//! Fabrics as operators have them, from outside.
+//! Fabrics of operators.
 
 use crate::common::{Scratch, example, run};
 
-/// Two leaves with hosts, two spines, and a fabric manager on one of them; no tiers.
+/// Writes two leaves with hosts, two spines, and a fabric manager on one of them; no tiers.
 fn host_on_a_spine(scratch: &Scratch) -> String {
     let mut links = Vec::new();
     let mut link = |a: &str, b: &str| {
@@ -37,7 +37,7 @@ fn an_ordinary_path_over_a_spine_with_a_host_stays_lossless() {
     assert!(without.out.contains("\"hosts\": 4") && without.err.contains("1 node left out as asked: h5"));
 }
 
-/// A file that states a wrong tier makes an ordinary hop one inside a tier, of which rules by bounces have few.
+/// A file with a wrong tier turns an ordinary hop into one inside a tier, of which rules by bounces allow few.
 #[test]
 fn rules_that_lose_on_a_shortest_path_are_not_written() {
     let scratch = Scratch::new("wrong-tier");
@@ -66,7 +66,7 @@ fn what_a_lab_leaves_open_is_decided_and_said() {
     {
         assert!(checked.err.contains(said), "{}", checked.err);
     }
-    // Numbers that depend on an assumption are refused.
+    // Results that depend on an assumption are refused.
     for command in [&["fabric", "headroom", &lab][..], &["fabric", "convert", &lab, "/nowhere/x.json"]] {
         let refused = run(command);
         assert_eq!(refused.code, Some(2), "{}", refused.out);
@@ -83,7 +83,7 @@ fn what_a_lab_leaves_open_is_decided_and_said() {
     assert!(hosts.code == Some(0) && hosts.out.contains("1 host, 4 switches"), "{}{}", hosts.out, hosts.err);
 }
 
-/// In a scenario nothing is assumed, and decisions are warnings.
+/// A scenario makes no assumptions, and decisions are warnings.
 #[test]
 fn a_scenario_says_what_its_fabric_file_left_open() {
     let scratch = Scratch::new("scenario");

@@ -1,4 +1,4 @@
-//! What is released: every crate can be packed by itself, and the files that tell of a release agree on its version.
+//! Releases: every crate can be packed by itself, and all files with the version of a release agree.
 
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -13,7 +13,7 @@ fn read(name: &str) -> String {
     std::fs::read_to_string(root().join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
 }
 
-/// Every crate as Cargo sees it, with what it has from the workspace.
+/// Returns every crate as Cargo resolves it, with inherited values of the workspace.
 fn crates() -> Vec<Value> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let args = ["metadata", "--no-deps", "--offline", "--locked", "--format-version", "1"];
@@ -49,7 +49,7 @@ fn every_crate_says_what_a_registry_asks_and_takes_its_neighbours_by_version() {
     }
 }
 
-/// Rust files below that are packed.
+/// Collects the packed Rust files below a folder.
 fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -61,7 +61,7 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The folders above itself that a name of a file goes up, where code takes in a file or asks for its own folder.
+/// Returns the number of parent folders in a file name if the line includes a file or uses its own folder.
 fn ups(line: &str) -> usize {
     let takes = ["include_str!", "include_bytes!", "concat!", "#[path", "CARGO_MANIFEST_DIR"];
     let is_comment = line.trim_start().starts_with("//");
@@ -112,7 +112,7 @@ fn the_files_of_a_release_tell_its_version() {
     assert!(container.contains(&format!("/rust:{}-", env!("CARGO_PKG_RUST_VERSION"))), "Containerfile: {container}");
 }
 
-/// The lines of an array of a shell script, without quotes.
+/// Returns the lines of an array of a shell script, without quotes.
 fn entries(script: &str, array: &str) -> Vec<String> {
     let body = script.split(&format!("\n{array}=(\n")).nth(1).and_then(|rest| rest.split("\n)").next()).unwrap();
     body.lines().map(|line| line.trim().trim_matches('"').to_owned()).collect()

@@ -1,5 +1,4 @@
-//! Where the generator of rules meets the verifier, which shares no code with it: whatever the one makes, the other
-//! proves.
+//! The verifier, which shares no code with the rule generator, must prove all generated rules.
 
 use fabric::generate::{TierLinks, bcube, clos, f10, fat_tree, jellyfish, leaf_spine};
 use fabric::{Fabric, FabricBuilder, LinkSpec, NodeId, NodeKind, PortIndex};
@@ -13,19 +12,19 @@ use verify::{Hop, RuleFile, Verdict, Verifier};
 
 const LINK: LinkSpec = LinkSpec::new(Rate::from_gbps(100), Time::from_ns(500));
 
-/// A random choice.
+/// Random choices.
 struct Dice(Stream);
 
 impl Dice {
     fn new(case: u64) -> Dice {
         Dice(Stream::new(case, 0, 4))
     }
-    /// From `low` to `high`.
+    /// Returns a number from `low` to `high`.
     fn throw(&mut self, low: u32, high: u32) -> u32 {
         low + self.0.below(u64::from(high - low) + 1) as u32
     }
 
-    /// A fabric with tiers.
+    /// Draws a fabric with tiers.
     fn tiered(&mut self) -> Fabric {
         let links = TierLinks::uniform(LINK);
         let (a, b, c) = (self.throw(2, 3), self.throw(1, 2), self.throw(1, 2));
@@ -46,7 +45,8 @@ impl Dice {
         }
     }
 
-    /// A tree of switches with links more, parallel ones among them, and hosts on some, with a link or two.
+    /// Draws a tree of switches with additional links, some of them parallel, and hosts on some switches, with 1 or 2
+    /// links.
     fn irregular(&mut self) -> Fabric {
         let count = self.throw(2, 12);
         let mut builder = FabricBuilder::new("random");
@@ -69,7 +69,7 @@ impl Dice {
         builder.build().unwrap()
     }
 
-    /// The same without some of the links between switches, as far as it stays connected.
+    /// Removes some links of a fabric as far as it stays connected.
     fn with_failures(&mut self, whole: Fabric) -> Fabric {
         let mut fabric = whole;
         for _ in 0..self.throw(1, 4) {
@@ -113,7 +113,7 @@ impl Dice {
     }
 }
 
-/// The paths as the verifier takes them.
+/// Returns the paths in the verifier's representation.
 fn listed(fabric: &Fabric, paths: &ExpectedPaths) -> Vec<(Vec<Hop>, NodeId)> {
     let mut all = Vec::new();
     let shown = paths.visit(fabric, &mut |path| {
@@ -126,7 +126,7 @@ fn listed(fabric: &Fabric, paths: &ExpectedPaths) -> Vec<(Vec<Hop>, NodeId)> {
     all
 }
 
-/// What the verifier says of a rule file as it is written, and of the paths: those that it makes itself, and a list.
+/// Returns the verdict on a written rule file, for paths that the verifier makes itself and for a list of paths.
 fn prove(fabric: &Fabric, rules: &RuleFile, paths: &ExpectedPaths, list: &[(Vec<Hop>, NodeId)]) -> Verdict {
     let mut verifier = Verifier::new(fabric, rules).unwrap();
     for source in &paths.sources {
@@ -186,7 +186,7 @@ fn bounces_are_proved_by_either_rule() {
         let (whole, bounces, classes) = (dice.tiered(), dice.throw(0, 1) as u8, dice.throw(1, 3));
         let fabric = if dice.throw(0, 1) == 0 { dice.with_failures(whole) } else { whole };
         if fabric.switches().count() > 12 && bounces > 0 {
-            // A fat-tree has too many paths with a bounce to list in a moment; the next test follows them by height.
+            // A fat-tree has too many paths with a bounce to list quickly; the next test follows them by height.
             continue;
         }
         let paths = ExpectedPaths::from(PathSource::UpDown { bounces });
@@ -197,7 +197,7 @@ fn bounces_are_proved_by_either_rule() {
             let verdict = prove(&fabric, &parsed(&fabric, &table), &paths, &list);
             assert!(verdict.pass(), "case {case}: {verdict:#?}");
         }
-        // One bounce more is more than the Clos rule was asked for, wherever there can be one.
+        // With one bounce more than the Clos rule covers, the proof must fail if such paths exist.
         let more = ExpectedPaths::from(PathSource::UpDown { bounces: bounces + 1 });
         let rules = parsed(&fabric, &clos_rule(&fabric, bounces, &names(1)).unwrap());
         let there_are = fabric.switches().count() <= 8 && listed(&fabric, &more).len() > list.len();
@@ -218,11 +218,11 @@ fn in_larger_fabrics_bounces_are_followed_by_height() {
     let none = parsed(&fabric, &clos_rule(&fabric, 0, &names(1)).unwrap());
     let verdict = prove(&fabric, &none, &paths, &[]);
     let lost = &verdict.lost[0];
-    // Up from a ToR, down from a leaf or a spine, and up again: there it ends.
+    // The lost path goes up from a ToR, down from a leaf or a spine, and up again.
     assert!(verdict.cycle.is_none() && lost.links.len() >= 4 && lost.links.last().unwrap().tag.is_none(), "{lost:?}");
 }
 
-/// The same with a link inside a tier: between neighbouring switches of one height, as pairs of leaves have them.
+/// Adds links inside a tier, between neighbouring switches of one height, like those between pairs of leaves.
 fn with_links_across(fabric: &Fabric, dice: &mut Dice, share: u32) -> Fabric {
     let mut builder = FabricBuilder::new("across");
     fabric.nodes().iter().for_each(|node| {
@@ -238,7 +238,7 @@ fn with_links_across(fabric: &Fabric, dice: &mut Dice, share: u32) -> Fabric {
             builder.connect(a, b, LINK);
         }
     }
-    // Hosts on two leaves, which must not carry what others send.
+    // Hosts on two leaves must not carry the frames of others.
     for pair in switches.windows(2).filter(|pair| pair.iter().all(|&node| fabric.node(node).tier == 1)).take(2) {
         let host = builder.add_host(format!("dual-{}", fabric.name(pair[0])));
         pair.iter().for_each(|&leaf| {
@@ -248,8 +248,8 @@ fn with_links_across(fabric: &Fabric, dice: &mut Dice, share: u32) -> Fabric {
     builder.build().unwrap()
 }
 
-/// Leaf-to-leaf links: the Clos rule needs K + 1 tags for K bounces, a hop inside a tier among them, and the verifier,
-/// with paths of its own, proves it; one bounce fewer is too few for the way across.
+/// With leaf-to-leaf links the Clos rule needs K + 1 tags for K bounces, hops inside a tier included. The verifier
+/// proves it with its own paths; one bounce less is too few for the paths across.
 #[test]
 fn links_inside_a_tier_work_with_bounces() {
     let mut with_bounces = 0;
@@ -302,7 +302,7 @@ fn links_inside_a_tier_are_followed_by_height_in_larger_fabrics() {
     assert!(!prove(&fabric, &none, &paths, &[]).pass());
 }
 
-/// Where a hop inside a tier is the only way, so many bounces must be allowed; both sides say so.
+/// If every path uses hops inside a tier, that many bounces must be allowed; generator and verifier both report it.
 #[test]
 fn too_few_bounces_for_links_inside_a_tier_are_told() {
     let fabric = fabric::generate::line(4, 1, LINK, LINK).unwrap();
@@ -318,7 +318,7 @@ fn too_few_bounces_for_links_inside_a_tier_are_told() {
     }
 }
 
-/// The rules of each path that a frame of the first class uses, by switch and (tag, in, out).
+/// Rule of a switch: (switch, tag, in, out).
 type Key = (NodeId, u16, PortIndex, PortIndex);
 
 fn used(fabric: &Fabric, new_tags: &HashMap<Key, u16>, hops: &[Hop], first_tag: u16) -> Vec<Key> {
@@ -362,7 +362,7 @@ fn a_rule_deleted_is_missed_by_exactly_the_paths_that_use_it() {
             let missing = all.iter().filter(|keys| keys.contains(&key)).count() as u64;
             assert!(verdict.cycle.is_none() && !verdict.pass(), "case {case}");
             assert_eq!(verdict.counts.lost, missing, "case {case}");
-            // The first of them is named: link by link up to the one behind the switch whose rule is gone.
+            // The first of them is reported, link by link up to the one behind the switch without the rule.
             let first = all.iter().position(|keys| keys.contains(&key)).unwrap();
             let lost = &verdict.lost[0];
             let said: Vec<(&str, PortIndex)> =
@@ -375,7 +375,7 @@ fn a_rule_deleted_is_missed_by_exactly_the_paths_that_use_it() {
                 lost.reason.starts_with(&format!("`{name}` has no rule that keeps tag {} lossless", key.1)),
                 "{lost}"
             );
-            // And where the verifier makes the paths itself, it misses something too.
+            // If the verifier makes the paths itself, it reports a lost path too.
             let own = ExpectedPaths { sources: vec![PathSource::Trees { roots: TreeRoots::Switches, seed: None }] };
             if paths.sources.len() == 1 && paths == own {
                 assert!(!prove(&fabric, &fewer, &own, &[]).pass(), "case {case}");

@@ -1,10 +1,10 @@
 //! The Parquet files of a result load in Polars, pandas and DuckDB: the examples in `examples/python` run. Without
-//! Python or a module this says so and skips. `PYTHON` names another interpreter.
+//! Python or a module the test is skipped with a note. `PYTHON` selects another interpreter.
 
 use crate::common::{SMALL, Scratch, example, run};
 use std::process::Command;
 
-/// Runs an example; `None` where Python or one of its modules is missing.
+/// Runs an example; `None` if Python or one of its modules is missing.
 fn python(script: &str, modules: &[&str], arguments: &[&str]) -> Option<String> {
     let interpreter = std::env::var("PYTHON").unwrap_or_else(|_| "python3".to_owned());
     let imports = format!("import {}", modules.join(", "));

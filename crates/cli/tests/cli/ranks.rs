@@ -1,4 +1,4 @@
-//! A program without MPI among several processes that a launcher of MPI has started: each would make the whole run.
+//! A program without MPI in several processes of an MPI launcher is rejected, since each would execute the whole run.
 #![cfg(not(feature = "mpi"))]
 
 use std::process::Command;

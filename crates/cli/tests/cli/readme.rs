@@ -7,7 +7,7 @@ const BEGIN: &str = "<!-- output: begin (generated, see crates/cli/tests/cli/rea
 const END: &str = "<!-- output: end -->\n";
 const SCENARIO: &str = "examples/replay/scenario.toml";
 
-/// The summary without what depends on machine and place.
+/// Returns the summary without the lines that depend on machine and folder.
 fn printed(root: &Path) -> String {
     let out = std::env::temp_dir().join(format!("tidegate-readme-{}", std::process::id()));
     let mut command = Command::new(env!("CARGO_BIN_EXE_tidegate"));

@@ -1,11 +1,11 @@
-//! `tidegate report` from outside, and in a browser where there is one.
+//! Tests of `tidegate report`, in a browser if there is one.
 
 use crate::common::{SMALL, Scratch, example, run};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Two results: an incast under PFC with everything recorded, and a deadlock.
+/// Makes two results: an incast under PFC with all recordings, and a deadlock.
 fn results(scratch: &Scratch) -> [String; 2] {
     let scenario = scratch.file("small.toml", SMALL);
     let [small, ring] = ["small", "ring"].map(|name| scratch.path(name));
@@ -15,7 +15,7 @@ fn results(scratch: &Scratch) -> [String; 2] {
     [small, ring]
 }
 
-/// The JSON within the page.
+/// Returns the JSON of the page.
 fn data(page: &str) -> serde_json::Value {
     let (_, rest) = page.split_once("type=\"application/json\">").expect("data");
     let (json, _) = rest.split_once("</script>").expect("its end");
@@ -48,9 +48,9 @@ fn a_sweep_is_a_page_of_its_own_with_every_combination() {
     let goodput = &data["metrics"][at("goodput_bps").unwrap()];
     assert_eq!((goodput["title"].as_str(), goodput["unit"].as_str()), (Some("goodput"), Some("bps")));
     assert_eq!(at("drops"), None, "what is zero everywhere is left out");
-    // Its runs are results as any other.
+    // Runs of a sweep are ordinary results.
     assert_eq!(run(&["report", &format!("{swept}/runs"), "-q", "--out", &out]).code, Some(0));
-    // What is no sweep is told, and so is one of another version.
+    // A damaged sweep is reported, as is one of another version.
     let manifest = std::path::Path::new(&swept).join("sweep.json");
     let text = std::fs::read_to_string(&manifest).unwrap();
     for (broken, said) in [("{".to_owned(), "no sweep"), (text.replace("0.1.0", "0.0.9"), "0.0.9")] {
@@ -72,7 +72,7 @@ fn a_page_needs_nothing_and_holds_what_was_run() {
     for remote in ["http://", "https://", "src=", "@import", "url("] {
         let local = page.matches(remote).filter(|_| true).count();
         let known = match remote {
-            // The names of XML namespaces and of the library, and a reference within a figure.
+            // Names of XML namespaces and of the library, and a reference within a figure.
             "http://" => page.matches("http://www.w3.org/").count(),
             "https://" => page.matches("/*! https://github.com/leeoniya/uPlot").count(),
             "url(" => page.matches("url(#").count(),
@@ -91,7 +91,7 @@ fn a_page_needs_nothing_and_holds_what_was_run() {
     for curve in ["queues", "throughput", "utilisation", "pauses"] {
         assert!(!runs[0][curve].as_array().unwrap().is_empty(), "{curve}");
     }
-    // A look at which a port had sent nothing has no row: there the curve is at zero, and no line leads over it.
+    // A sample in which a port sent nothing has no row: the curve must be at zero there, without a line over the gap.
     let mut idle = 0;
     for curve in ["utilisation", "throughput"].iter().flat_map(|curve| runs[0][curve].as_array().unwrap()) {
         let numbers =
@@ -105,7 +105,7 @@ fn a_page_needs_nothing_and_holds_what_was_run() {
         }
     }
     assert!(idle > 0, "some port was idle for a while");
-    // A figure for each thing that a control has, in the units of the axis: a sender at the line rate of its port.
+    // One figure per quantity of a control, in units of the axis: the sender has the line rate of its port.
     let panels = runs[0]["controls"].as_array().unwrap();
     let rate = panels.iter().find(|panel| panel["title"] == "Sending rate").expect("a rate");
     assert_eq!(rate["unit"], "Gbps");
@@ -128,7 +128,7 @@ fn a_page_needs_nothing_and_holds_what_was_run() {
     assert_eq!(whole.code, Some(0), "a folder of results is all of them: {}", whole.err);
 }
 
-/// What a page unpacks of a part of a replay: by port, the value of every frame.
+/// Decodes a part of a replay as the page does: the value of every frame, by port.
 fn unpacked(part: &serde_json::Value, frames: usize) -> BTreeMap<usize, Vec<u64>> {
     let digit = |digit: u8| match digit {
         b'A'..=b'Z' => digit - b'A',
@@ -142,7 +142,7 @@ fn unpacked(part: &serde_json::Value, frames: usize) -> BTreeMap<usize, Vec<u64>
         let word = (0..4).fold(0_u32, |word, at| word << 6 | u32::from(four.get(at).map_or(0, |&text| digit(text))));
         bytes.extend_from_slice(&word.to_be_bytes()[1..four.len()]);
     }
-    // LEB128.
+    // Numbers are LEB128.
     let mut numbers = Vec::new();
     for group in bytes.split_inclusive(|byte| byte & 0x80 == 0) {
         numbers.push(group.iter().rev().fold(0_u64, |value, byte| value << 7 | u64::from(*byte) & 0x7f));
@@ -173,7 +173,7 @@ fn a_replay_is_the_tables_frame_by_frame() {
     let data = data(&std::fs::read_to_string(&out).unwrap());
     let replay = &data["replays"][0];
     assert!(data["replays"][1].is_null(), "the ring recorded nothing to replay");
-    // Looks at links every 10 us, at queues every 1 us: frames of 10 us.
+    // Links are sampled every 10 us, queues every 1 us: frames of 10 us.
     assert_eq!(replay["looks_ps"], serde_json::json!([10_000_000, 1_000_000]));
     assert_eq!((&replay["step_ps"], &replay["frames"]), (&10_000_000.into(), &20.into()));
     let ports = record::trace::read_ports(&Path::new(&small).join("ports.parquet")).unwrap();
@@ -210,7 +210,7 @@ fn a_replay_is_the_tables_frame_by_frame() {
         let near = |(a, b): (&u64, &u64)| a.abs_diff(*b) <= unit && (*a == 0) == (*b == 0);
         assert!(values.iter().zip(&found[port]).all(near), "port {port}: {values:?} {:?}", found[port]);
     }
-    // Somebody was paused, and no longer than the run.
+    // A port was paused, at most for the whole run.
     let pauses = unpacked(&replay["pauses"], 20);
     assert!(pauses.values().flatten().any(|&share| share > 0), "{pauses:?}");
     assert!(pauses.values().flatten().all(|&share| share <= 1000), "{pauses:?}");
@@ -223,7 +223,7 @@ fn a_damaged_result_says_what_is_missing_and_shows_the_rest() {
     let (out, folder) = (scratch.path("report.html"), Path::new(&small));
     let report = ["report", &small, "--force", "--out", &out];
     let shown = || data(&std::fs::read_to_string(&out).unwrap())["runs"][0].clone();
-    // Copied by halves: one table is gone, and one was cut.
+    // An incomplete copy: one table is missing, and one is truncated.
     std::fs::remove_file(folder.join("queues.parquet")).unwrap();
     let links = std::fs::read(folder.join("links.parquet")).unwrap();
     std::fs::write(folder.join("links.parquet"), &links[..links.len() / 2]).unwrap();
@@ -237,14 +237,14 @@ fn a_damaged_result_says_what_is_missing_and_shows_the_rest() {
     let count = |key: &str| told[key].as_array().unwrap().len();
     assert_eq!((count("queues"), count("utilisation")), (0, 0));
     assert!(count("throughput") == 1 && count("pauses") > 0 && told["fct"]["all"]["y"].is_array(), "the rest");
-    // Without the names of ports there is no fabric, and without the list of files nobody knows what is whole.
+    // Without the names of ports there is no fabric, and without the manifest no file can be verified.
     for name in ["ports.parquet", "tidegate.sha256"] {
         std::fs::remove_file(folder.join(name)).unwrap();
         assert_eq!(run(&report).code, Some(0), "{name}");
         let said = shown()["damage"].to_string();
         assert!(said.contains(&format!("{name} is missing")), "{said}");
     }
-    // A summary that was cut is none.
+    // A truncated summary is not a result.
     let summary = std::fs::read(folder.join("summary.json")).unwrap();
     std::fs::write(folder.join("summary.json"), &summary[..summary.len() / 2]).unwrap();
     let ran = run(&report);
@@ -260,7 +260,7 @@ fn what_is_no_result_is_named() {
     let ran = run(&["report", &scratch.path("nowhere"), "--out", &out]);
     assert_eq!(ran.code, Some(2));
     assert!(ran.err.contains("nowhere holds no result of tidegate"), "{}", ran.err);
-    // Of another version.
+    // A result of another version.
     let summary = Path::new(&small).join("summary.json");
     let text = std::fs::read_to_string(&summary).unwrap();
     let version = concat!("\"version\": \"", env!("CARGO_PKG_VERSION"), "\"");
@@ -271,14 +271,14 @@ fn what_is_no_result_is_named() {
     assert!(!Path::new(&out).exists(), "nothing is written");
 }
 
-/// A browser that runs without a screen.
+/// Returns a browser that runs without a screen.
 fn browser() -> Option<PathBuf> {
     let names = ["chromium", "chromium-browser", "google-chrome"];
     let paths = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&paths).flat_map(|path| names.map(|name| path.join(name))).find(|path| path.is_file())
 }
 
-/// Clicks what a reader clicks, and writes what came of it where the dumped page shows it.
+/// Executes the clicks of a reader, and writes the outcome into the dumped page.
 const CLICKS: &str = r#"<script>
 window.addEventListener("load", () => {
   const found = {};
@@ -353,7 +353,7 @@ window.addEventListener("load", () => {
 });
 </script>"#;
 
-/// The document of a page after its scripts ran, none of which reported an error.
+/// Returns the document of a page after its scripts ran without an error.
 fn opened(browser: &Path, page: &str, profile: &str) -> String {
     let output = Command::new(browser)
         .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--enable-logging=stderr"])
@@ -367,7 +367,7 @@ fn opened(browser: &Path, page: &str, profile: &str) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-/// One flow of 1 MB and a duration in which it completes on the shorter link only.
+/// One flow of 1 MB, and a duration in which it completes on the shorter link only.
 #[test]
 fn a_browser_opens_the_page_of_a_sweep_which_does_not_rank_incomplete_rows() {
     let Some(browser) = browser() else {

@@ -1,4 +1,4 @@
-//! `tidegate run` from outside: what it prints, what it leaves, how it ends.
+//! Tests of `tidegate run`: output, files and exit codes.
 
 use crate::common::{SMALL, Scratch, example, run, tidegate};
 use serde_json::Value;
@@ -149,7 +149,7 @@ fn an_earlier_result_is_replaced_and_anything_else_is_not() {
 #[test]
 fn a_failed_check_is_exit_code_1_and_says_which() {
     let scratch = Scratch::new("check");
-    // Headroom far below what the link needs: the lossless class loses frames.
+    // Headroom far below the need of the link: the lossless class loses frames.
     let scenario = scratch.file("small.toml", &SMALL.replace("xoff = \"50KB\"", "xoff = \"50KB\", headroom = \"1KB\""));
     let out = scratch.path("out");
     let ran = run(&["run", &scenario, "--out", &out]);
@@ -182,7 +182,7 @@ fn interrupted_it_leaves_a_valid_partial_result_and_exits_130() {
 #[test]
 fn a_disk_that_fails_is_exit_code_3_and_leaves_nothing() {
     let scratch = Scratch::new("disk");
-    // The queues of a longer run: more than the 16 KB that the shell then allows a file.
+    // The queues of a longer run exceed the 16 KB file limit of the shell.
     let text = SMALL.replace("queues = { every = \"1us\" }", "queues = { every = \"10ns\" }");
     let scenario = scratch.file("small.toml", &text);
     let script = "trap '' XFSZ; ulimit -f 32; exec \"$0\" \"$@\"";
@@ -258,7 +258,7 @@ fn the_deadlock_check_in_the_summary_names_switches_as_the_screen_does() {
     assert!(!detail.contains("node "), "{detail}");
 }
 
-/// Who reads only the JSON is warned as well, in it and beside it.
+/// A reader of the JSON alone gets the warnings too, in it and on standard error.
 #[test]
 fn warnings_are_told_on_standard_error_and_in_the_summary() {
     let scratch = Scratch::new("warned");

@@ -51,7 +51,7 @@ fn the_rules_that_a_device_implements_are_written_verified_and_held_against_it()
     let rules = scratch.path("rules.json");
     let written = run(&["fabric", "check", "--running", &healthy, "--rules-out", &rules]);
     assert!(written.code == Some(0) && written.out.contains(" rules in "), "{}{}", written.out, written.err);
-    // As they are, these switches keep every path lossless at one priority: any loop of links closes a cycle.
+    // Unchanged, these switches keep every path lossless at one priority: any loop of links closes a cycle.
     let verify = |folder: &str| {
         let tags = ["--tag", "3=3:3", "--tag", "4=4:4"];
         let arguments = ["tagger", "verify", &rules, "--fabric", &healthy, "--paths", "shortest", "--running", folder];
@@ -114,7 +114,7 @@ fn dscps_of_no_tag_queues_without_a_share_and_the_queue_map_of_a_device_are_look
     let why = "leaf-01: DSCP 20, which is no tag's, from Ethernet0 to Ethernet4: it counts in group 0 of the next \
                switch, which drops, and its new tag 3 has priority 3";
     assert!(out.contains("FAIL  switches-carry-out-rules") && out.contains(why), "{out}");
-    // A group that no tag has.
+    // A group without a tag.
     let sixth = |file: &mut Value| {
         file["DSCP_TO_TC_MAP"]["AZURE"]["20"] = "6".into();
         file["TC_TO_PRIORITY_GROUP_MAP"]["AZURE"]["6"] = "6".into();
@@ -130,7 +130,7 @@ fn dscps_of_no_tag_queues_without_a_share_and_the_queue_map_of_a_device_are_look
     let out = verify("scheduler", &unscheduled, &[]);
     let why = "leaf-01: tag 3 (DSCP 3) from Ethernet0 to Ethernet4: it waits in queue 3, which has no scheduler";
     assert!(out.contains("FAIL  lossless-accounts-drain") && out.contains(why), "{out}");
-    // Which port's map: Ethernet4 has one of its own.
+    // The map of either port: Ethernet4 has one of its own.
     let maps = |file: &mut Value| {
         let mut swapped = file["TC_TO_QUEUE_MAP"]["AZURE"].clone();
         (swapped["3"], swapped["4"]) = ("4".into(), "3".into());

@@ -1,4 +1,4 @@
-//! `tidegate schedule` from outside: slots, gates, exports, the judge, and what is refused.
+//! Tests of `tidegate schedule`: slots, gates, exports, verification, and rejected inputs.
 
 use crate::common::{Ran, Scratch, example, run};
 
@@ -21,7 +21,7 @@ fn what_every_scheduler_makes_is_judged_to_hold() {
             assert_eq!(made.code, Some(0), "{by} {more:?}: {}", made.err);
             let judged = schedule(&["verify", &file]);
             assert_eq!(judged.code, Some(0), "{by} {more:?}: {}", judged.out);
-            // Where frames wait, they may overtake each other.
+            // Frames that wait may overtake each other.
             assert_eq!(judged.out.contains("a queue for each is needed"), by == "per-hop", "{by}: {}", judged.out);
         }
     }
@@ -73,7 +73,7 @@ fn what_we_did_not_write_is_not_overwritten() {
     for to in ["taprio", "qcw"] {
         let folder = scratch.path(to);
         assert_eq!(schedule(&[&streams, "--to", to, "--out", &folder]).code, Some(0));
-        // Again over our own, but not over what was changed.
+        // Files of ours may be overwritten, but not changed ones.
         assert_eq!(schedule(&[&streams, "--to", to, "--out", &folder]).code, Some(0));
         let names = scratch.names(to);
         let changed = names.iter().find(|name| name.starts_with("sw4")).unwrap();
@@ -119,7 +119,7 @@ fn wrong_streams_are_refused_with_their_line() {
     assert!(ran.err.contains("schedule.json:2:"), "{}", ran.err);
 }
 
-/// The list of streams with the starts that a schedule gives them.
+/// Returns the list of streams with the starts of a schedule.
 fn started(streams: &str, schedule: &str) -> String {
     let mut text = std::fs::read_to_string(streams).unwrap();
     let json = std::fs::read_to_string(schedule).unwrap();
@@ -147,7 +147,7 @@ fn gates_without_slots_are_followed_whoever_wrote_them() {
         assert_eq!(judged.code, Some(0), "{to}: {}{}", judged.out, judged.err);
         assert!(judged.out.contains("8 streams, gates of 12 ports"), "{}", judged.out);
         assert!(judged.out.contains("the longest wait is 0ps, the longest way 442.56ns"), "{}", judged.out);
-        // Sources that start when they like meet gates that are shut.
+        // Sources with other starts encounter closed gates.
         let judged = schedule(&["verify", &folder, "--streams", &streams, "--class", "6"]);
         assert_eq!(judged.code, Some(1), "{to}: {}", judged.out);
         let judged = schedule(&["verify", &folder]);
@@ -191,7 +191,7 @@ fn tables_of_tsnkit_are_read_and_written() {
     let ran = run(&[words.as_slice(), &["--to", "tsnkit", "--out", &tables]].concat());
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     let read = |name: &str| std::fs::read_to_string(format!("{tables}/tidegate-{name}.csv")).unwrap();
-    // 100 bytes take 800 ns at a bit a nanosecond; nodes take 2 us.
+    // 100 bytes take 800 ns at one bit per nanosecond; nodes take 2 us.
     assert_eq!(read("OFFSET"), "stream,frame,offset\n0,0,0\n1,0,800\n");
     assert!(read("GCL").contains("\"(0, 1)\",7,2800,3600,200000\n"), "{}", read("GCL"));
     assert!(read("GCL").contains("\"(0, 1)\",7,102800,103600,200000\n"), "{}", read("GCL"));
@@ -213,7 +213,7 @@ fn tables_of_tsnkit_are_read_and_written() {
     assert!(ran.err.contains("one.csv:6: the link (1, 3) is not the same as (3, 1)"), "{}", ran.err);
 }
 
-/// Every list of streams that the documentation shows can be read.
+/// Every list of streams in the documentation can be read.
 #[test]
 fn streams_of_the_documentation() {
     let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/guide/schedule.md");
@@ -221,7 +221,7 @@ fn streams_of_the_documentation() {
     let mut read = 0;
     for part in page.split("```toml\n").skip(1) {
         let snippet = part.split("```").next().unwrap();
-        // The gates of a run belong to a scenario, whose reader is not this crate's.
+        // The gates of a run belong to a scenario, whose reader is in another crate.
         if snippet.starts_with("[[gates]]") {
             continue;
         }

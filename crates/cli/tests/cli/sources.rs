@@ -1,23 +1,23 @@
-//! Rules of the sources that neither the compiler nor rustfmt holds: how far files import each other in circles, how
-//! long a line is, and where the ban on `unsafe` is lifted.
+//! Rules for sources that neither the compiler nor rustfmt enforces: import cycles between files, line lengths, and
+//! files that may use `unsafe`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// As `max_width` of rustfmt.toml, which rustfmt does not ask of comments and long strings.
+/// As `max_width` of rustfmt.toml, which rustfmt does not apply to comments and long strings.
 const WIDTH: usize = 120;
 
-/// So many files of a crate may import each other in a circle, and no more: a parent and a few of its own.
+/// Most files of a crate in an import cycle: a parent and a few children.
 const MOST_IN_A_CIRCLE: usize = 4;
 
-/// Circles that are larger still, as "crate: files". Exact: one that is gone leaves this list.
+/// Larger cycles, as "crate: files". The list is exact: a removed cycle must leave it.
 const KNOWN: &[&str] = &[];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// All Rust files below a folder, in order, with their text.
+/// Collects all Rust files below a folder with their text, in order.
 fn sources(folder: &Path, found: &mut Vec<(PathBuf, String)>) {
     let Ok(entries) = std::fs::read_dir(folder) else { return };
     let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
@@ -34,7 +34,7 @@ fn sources(folder: &Path, found: &mut Vec<(PathBuf, String)>) {
     }
 }
 
-/// Code without comments and without the module of tests at its end, whose imports bind nobody.
+/// Returns code without comments and without the test module at the end, whose imports are exempt.
 fn code(text: &str) -> String {
     let tests = ["mod tests {", "pub(crate) mod tests {"].map(|module| format!("#[cfg(test)]\n{module}"));
     let end = tests.iter().filter_map(|module| text.find(module)).min().unwrap_or(text.len());
@@ -46,7 +46,7 @@ fn is_word(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 
-/// The paths of a `use` tree: `a::{b, c::{d, e}}` is `a::b`, `a::c::d` and `a::c::e`.
+/// Expands a `use` tree: `a::{b, c::{d, e}}` is `a::b`, `a::c::d` and `a::c::e`.
 fn leaves(tree: &str, before: &str, found: &mut Vec<String>) {
     let (mut depth, mut from) = (0, 0);
     for (at, c) in tree.char_indices().chain([(tree.len(), ',')]) {
@@ -70,7 +70,7 @@ fn leaves(tree: &str, before: &str, found: &mut Vec<String>) {
     }
 }
 
-/// Every path that the code names: those of `use`, and `crate::...` and `super::...` wherever they stand.
+/// Returns every path in the code: those of `use`, and `crate::...` and `super::...` anywhere.
 fn paths(code: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut before = 0;
@@ -102,7 +102,7 @@ fn paths(code: &str) -> Vec<String> {
     found
 }
 
-/// Who imports whom among the files of a crate, by the path of their module, the root's being "".
+/// Returns the imports of each file of a crate, by module path; the root has path "".
 fn imports(files: &BTreeMap<String, String>) -> BTreeMap<&str, BTreeSet<&str>> {
     let module = |parts: &[&str]| files.get_key_value(&parts.join("/")).map(|(name, _)| name.as_str());
     let mut edges = BTreeMap::new();
@@ -118,11 +118,11 @@ fn imports(files: &BTreeMap<String, String>) -> BTreeMap<&str, BTreeSet<&str>> {
                     let ups = std::iter::from_fn(|| parts.next_if_eq(&"super")).count();
                     own[..own.len().saturating_sub(ups)].to_vec()
                 }
-                // A module of one's own, else another crate.
+                // A child module, else another crate.
                 Some(first) if module(&[&own[..], &[first]].concat()).is_some() => own.clone(),
                 _ => continue,
             };
-            // The longest beginning of the path that is a file.
+            // The longest prefix of the path that is a file.
             for part in parts {
                 at.push(part);
                 if module(&at).is_none() {
@@ -137,7 +137,7 @@ fn imports(files: &BTreeMap<String, String>) -> BTreeMap<&str, BTreeSet<&str>> {
     edges
 }
 
-/// Files that reach each other, largest circles first.
+/// Returns sets of files that reach each other, largest first.
 fn circles<'a>(edges: &BTreeMap<&'a str, BTreeSet<&'a str>>) -> Vec<BTreeSet<&'a str>> {
     let reached = |from: &'a str| {
         let (mut seen, mut open) = (BTreeSet::new(), vec![from]);
@@ -155,7 +155,7 @@ fn circles<'a>(edges: &BTreeMap<&'a str, BTreeSet<&'a str>>) -> Vec<BTreeSet<&'a
     all
 }
 
-/// The files of a crate's library or program, by the path of their module.
+/// Returns the files of a crate's library or program, by module path.
 fn modules(crate_folder: &Path) -> BTreeMap<String, String> {
     let (folder, mut found) = (crate_folder.join("src"), Vec::new());
     sources(&folder, &mut found);
@@ -247,7 +247,7 @@ fn unsafe_code_stands_in_the_engine_and_in_the_allocator_alone() {
     assert_eq!(names, [Path::new("cli/src/memory.rs"), Path::new("engine/src/lib.rs")]);
 }
 
-/// A switch and a host are what every frame meets: what a mechanism keeps has a struct of its own.
+/// Every frame passes through a switch and a host, so state of mechanisms belongs in separate structs.
 #[test]
 fn switch_and_host_have_fewer_than_20_fields() {
     for (file, name) in [("switch", "Switch"), ("host", "Host")] {

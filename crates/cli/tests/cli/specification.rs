@@ -1,6 +1,6 @@
 //! The numbered sentences of `docs/model.md` and `docs/mechanisms` (`**[M12]** ...`) are the specification of the
-//! model. A label is unique; a test that fails if its sentence is false, or the line of the reference model in
-//! `oracle/` that implements it, cites the label; and no label is cited that does not exist.
+//! model. Labels are unique. Each label is cited by a test that fails if its sentence is false, or by the line of the
+//! reference model in `oracle/` that implements it. Every cited label exists.
 //!
 //! ```text
 //!   // [M12] [PFC3]            in a test of Rust: a line of its own, at the test
@@ -14,7 +14,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// The files below `folder` with this extension, ascending.
+/// Returns the files below `folder` with this extension, ascending.
 fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let Ok(entries) = std::fs::read_dir(folder) else { return found };
@@ -33,7 +33,7 @@ fn read(path: &Path) -> String {
     std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// The text between `[` and `]`, if it is a label: capital letters, then digits.
+/// Returns the text between `[` and `]` if it is a label: capital letters, then digits.
 fn label(word: &str) -> Option<&str> {
     let text = word.strip_prefix('[')?.split_once(']')?.0;
     let digits = text.trim_start_matches(|letter: char| letter.is_ascii_uppercase());
@@ -41,7 +41,7 @@ fn label(word: &str) -> Option<&str> {
     (has_both && digits.bytes().all(|digit| digit.is_ascii_digit())).then_some(text)
 }
 
-/// All labels in `text`.
+/// Returns all labels in `text`.
 fn labels(text: &str) -> impl Iterator<Item = &str> {
     text.match_indices('[').filter_map(|(at, _)| label(&text[at..]))
 }
@@ -52,7 +52,7 @@ fn pages() -> Vec<PathBuf> {
     pages
 }
 
-/// Each label with the page that defines it.
+/// Returns the page that defines each label.
 fn defined() -> BTreeMap<String, PathBuf> {
     let mut defined = BTreeMap::new();
     for page in pages() {
@@ -65,7 +65,7 @@ fn defined() -> BTreeMap<String, PathBuf> {
     defined
 }
 
-/// The part of a source file that is tests: all of a test file, of another what follows the first `#[cfg(test)]`.
+/// Returns the tests in a source file: all of a test file, else the text after the first `#[cfg(test)]`.
 fn tests_of<'a>(path: &Path, text: &'a str) -> &'a str {
     let is_test = |part: &str| part == "tests" || part == "tests.rs" || part.ends_with("_tests.rs");
     if path.components().any(|part| is_test(&part.as_os_str().to_string_lossy())) {
@@ -74,7 +74,7 @@ fn tests_of<'a>(path: &Path, text: &'a str) -> &'a str {
     text.find("#[cfg(test)]").map_or("", |at| &text[at..])
 }
 
-/// The labels that tests and the reference model cite, each with one place.
+/// Returns the labels that tests and the reference model cite, each with one place.
 fn cited() -> BTreeMap<String, PathBuf> {
     let mut cited = BTreeMap::new();
     for path in files(&root().join("crates"), "rs") {

@@ -1,4 +1,4 @@
-//! A scenario from standard input, `-` in the place of its file.
+//! A scenario from standard input, with `-` instead of its file.
 
 use crate::common::{Ran, SMALL, Scratch, example, run, tidegate};
 use std::io::Write;
@@ -10,7 +10,7 @@ fn fed(input: &[u8], folder: &Path, arguments: &[&str]) -> Ran {
     let mut command = tidegate();
     let command = command.args(arguments).current_dir(folder).stdin(Stdio::piped());
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    // Whoever refuses its arguments reads nothing.
+    // The write fails if the command rejects its arguments and exits without reading.
     let _ = child.stdin.take().unwrap().write_all(input);
     child.wait_with_output().unwrap().into()
 }

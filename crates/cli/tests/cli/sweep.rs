@@ -1,4 +1,4 @@
-//! `tidegate sweep` from outside.
+//! Tests of `tidegate sweep`.
 
 use crate::common::{Ran, Scratch, run, tidegate};
 use serde_json::Value;
@@ -7,7 +7,7 @@ use std::os::unix::fs::MetadataExt;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// A run of a few milliseconds: seeds draw the arrivals.
+/// A run of a few milliseconds; seeds draw the arrivals.
 const TINY: &str = r#"name = "tiny"
 duration = "60us"
 
@@ -34,7 +34,7 @@ fn parse(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
 }
 
-/// Twelve flows between two leaves over four spines: nothing is drawn but which spine each takes.
+/// Twelve flows between two leaves over four spines: the only random choice is the spine of each flow.
 const HASHED: &str = r#"name = "hashed"
 duration = "300us"
 
@@ -51,8 +51,8 @@ pairs = [["H1", "H7"], ["H2", "H8"], ["H3", "H9"], ["H4", "H10"], ["H5", "H11"],
 size = "100KB"
 "#;
 
-/// Which flows meet on a link is chance like any other: the seed of the run decides it. Where a hash seed fixes it
-/// nothing is left to draw, and the sweep says that its seeds were one.
+/// The run's seed decides which flows share a link. With a fixed hash seed no random choice remains, and the sweep
+/// reports that its seeds are equivalent.
 #[test]
 fn seeds_move_hashes_and_a_sweep_whose_seeds_change_nothing_says_so() {
     let scratch = Scratch::new("hashed");
@@ -76,7 +76,7 @@ fn seeds_move_hashes_and_a_sweep_whose_seeds_change_nothing_says_so() {
     assert!(different == 1 && text.contains("note: every seed gave the same run"), "{different}: {text}");
 }
 
-/// Names of complete runs with what tells whether they were written again.
+/// Returns the names of complete runs, with file attributes that change if a run is rewritten.
 fn complete(scratch: &Scratch, out: &str) -> BTreeMap<String, (u64, i64, i64)> {
     let Ok(runs) = std::fs::read_dir(scratch.0.join(out).join("runs")) else { return BTreeMap::new() };
     let entries = runs.map(|entry| entry.unwrap());
@@ -100,10 +100,10 @@ fn two_hundred_runs_killed_twenty_times_are_two_hundred_runs() {
     for kill in 0..20 {
         let mut child = tidegate().args(&sweep).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
         if kill % 4 == 0 {
-            // Before anything stands, or while it looks at what is there.
+            // Before anything exists, or during the scan of existing runs.
             std::thread::sleep(Duration::from_micros(moments.below(15_000)));
         } else {
-            // After so many runs more, and then at any moment: late kills would leave nothing to kill.
+            // After some more runs, and then at a random time; late kills would leave no run to kill.
             let more = moments.below((200 - before.len() as u64) / (2 * (20 - kill)) + 1) as usize;
             while complete(&scratch, "out").len() < before.len() + more && child.try_wait().unwrap().is_none() {}
             std::thread::sleep(Duration::from_micros(moments.below(2_500)));
@@ -127,7 +127,7 @@ fn two_hundred_runs_killed_twenty_times_are_two_hundred_runs() {
     let table = record::table::read_table(&scratch.0.join("out/sweep.parquet")).unwrap();
     assert_eq!(table.rows, 200);
 
-    // Each is to the byte what a run on its own gives.
+    // Each run equals, to the byte, the result of a single run.
     let told = parse(&run(&[sweep.as_slice(), &["--json"]].concat()).out);
     assert_eq!((&told["complete"], &told["found"]), (&Value::from(200), &Value::from(200)));
     let alone = scratch.path("alone");
@@ -185,7 +185,7 @@ switch.flow_control.xoff = "50KB"
     assert_eq!(table.u64s("seed").unwrap()[..4], [Some(1), Some(2), Some(3), Some(1)]);
     assert!(table.f64s("fct_mean_ns").unwrap().iter().all(|value| value.is_some_and(|value| value > 0.0)));
 
-    // More seeds: what is there is kept, the command line goes before the file.
+    // More seeds: existing runs are kept, and the command line overrides the file.
     let ran = run(&["sweep", &sweep, "--out", &out, "--seeds", "1..4", "--resume", "--json"]);
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     let told = parse(&ran.out);
@@ -209,7 +209,7 @@ fn a_failed_run_is_told_and_stops_no_other_and_neither_does_a_failed_check() {
     let scenario = tiny(&scratch);
     let out = scratch.path("out");
     let sweep = ["sweep", &scenario, "--seeds", "1..6", "--out", &out];
-    // Something of somebody else's stands where a run would.
+    // A foreign file is in the place of a run.
     assert_eq!(run(&sweep).code, Some(0));
     let names = scratch.names("out/runs");
     let place = scratch.0.join("out/runs").join(&names[2]);
@@ -261,7 +261,7 @@ fn half_copied_results_are_told_and_the_others_stay_usable() {
     assert_eq!(record::table::read_table(&scratch.0.join("out/sweep.parquet")).unwrap().rows, 1);
 }
 
-/// With the longer cable no flow completes, with the short one those of 50 KB only.
+/// With the longer cable no flow completes, with the short one only those of 50 KB.
 #[test]
 fn rows_with_different_sets_of_completed_flows_are_not_ranked() {
     let scratch = Scratch::new("sweep-truncated");
@@ -338,7 +338,7 @@ fn a_folder_of_something_else_or_of_another_version_is_refused_and_left_alone() 
     std::fs::remove_file(&manifest).unwrap();
     refused(&resume, &["is not the folder of a sweep", "no sweep.json"]);
     assert_eq!(complete(&scratch, "out"), before);
-    // Killed before it had begun, a sweep leaves a folder that is free.
+    // A sweep that was killed before its start leaves a usable folder.
     std::fs::remove_dir_all(scratch.0.join("out/runs")).unwrap();
     std::fs::remove_file(scratch.0.join("out/sweep.parquet")).unwrap();
     std::fs::write(scratch.0.join("out/.tidegate-0.tmp"), "{ \"ver").unwrap();
@@ -396,7 +396,7 @@ fn two_sweeps_do_not_share_a_folder_and_an_interrupt_keeps_what_is_complete() {
 #[test]
 fn a_disk_that_fails_costs_the_runs_that_need_it() {
     let scratch = Scratch::new("sweep-disk");
-    // Under the second value the queues are recorded, which is more than the 16 KB that the shell then allows.
+    // Under the second value the queues are recorded, which exceeds the 16 KB file limit of the shell.
     let scenario = tiny(&scratch);
     let out = scratch.path("out");
     let script = "trap '' XFSZ; ulimit -f 32; exec \"$0\" \"$@\"";

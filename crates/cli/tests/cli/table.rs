@@ -4,7 +4,7 @@ use crate::common::{Scratch, run, tidegate};
 use record::table::TableReader;
 use std::path::Path;
 
-/// Two kinds of traffic, one with a name of its own, and everything that can be recorded.
+/// Two kinds of traffic, one with a label, and all recordings.
 const SCENARIO: &str = r#"
 name = "mice and elephants"
 duration = "300us"
@@ -81,7 +81,7 @@ fn labels_stand_in_the_summary_the_tables_and_the_comparison() {
     assert_eq!(sweep.code, Some(0), "{}", sweep.err);
     let csv = run(&["table", &scratch.path("swept"), "sweep"]).out;
     assert!(csv.contains(",fct_p99_ns@mice,") && csv.lines().count() == 3, "{csv}");
-    // Without a second entry and without a label of its own there is nothing to tell apart.
+    // Without a second entry and a label, no metric is split by label.
     let alone = SCENARIO.replace("label = \"elephants, all\"\n", "");
     let alone = format!("{}[record]\n", alone.split("[[traffic]]\nkind = \"pairs\"").next().expect("a part"));
     let ran = run(&["run", &scratch.file("alone.toml", &alone), "--json"]);
@@ -165,7 +165,7 @@ fn every_table_becomes_csv_and_files_of_the_user_stay() {
     assert!(empty.code == Some(2) && empty.err.contains("holds no table"), "{}", empty.err);
 }
 
-/// What is printed for a person stays within the screen, as far as words allow.
+/// Human-readable output fits the width of the screen, as far as words allow.
 #[test]
 fn lines_are_as_long_as_the_screen_is_wide() {
     let scratch = Scratch::new("table-width");

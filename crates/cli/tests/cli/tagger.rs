@@ -1,4 +1,4 @@
-//! `tidegate tagger` from outside: rules, export, explain, diff, what-if, budget, and what is refused.
+//! Tests of `tidegate tagger`: rules, export, explain, diff, what-if, budget, and rejected inputs.
 
 use crate::common::{Ran, Scratch, example, run};
 use serde_json::{Value, json};
@@ -19,7 +19,7 @@ const CLOS: [&str; 13] = [
     "--pods",
 ];
 
-/// A Clos of so many pods in a file.
+/// Writes a Clos of `pods` pods into a file.
 fn fabric(scratch: &Scratch, pods: &str) -> String {
     let path = scratch.path(&format!("clos{pods}.json"));
     let ran = run(&[["fabric", "build", "clos"].as_slice(), &CLOS, &[pods, "--out", &path]].concat());
@@ -60,12 +60,12 @@ fn rules_are_counted_bounded_and_proved() {
     for more in [["--paths", "bounces=1"], ["--paths", "shortest"], ["--paths", "trees"], ["--paths", "n-shortest=2"]] {
         let file = rules(&scratch, &fabric, "r.json", &more);
         let proof = tagger(&["verify", &file, "--fabric", &fabric, "--routing", "shortest"]);
-        // Trees and two paths a pair are not all shortest ones; nothing can deadlock all the same.
+        // Trees, and two paths per pair, do not cover all shortest paths; deadlocks are impossible nonetheless.
         let everything = ["bounces=1", "shortest"].contains(&more[1]);
         assert_eq!(proof.code == Some(0), everything, "{more:?} {}", proof.out);
         assert!(proof.out.contains("ok    no-cycle"), "{}", proof.out);
     }
-    // What the verifier makes itself, several at once; and what it cannot make, by a list of it.
+    // Several path sets that the verifier makes itself; a path set that it cannot make, as a list.
     let own = ["--paths", "trees", "--paths", "trees=servers", "--paths", "shortest", "--paths", "bounces=1"];
     let file = rules(&scratch, &fabric, "own.json", &own);
     let proof = tagger(&[["verify", &file, "--fabric", &fabric].as_slice(), &own].concat());
@@ -121,7 +121,7 @@ fn sonic_files_appear_with_their_notes_and_nothing_where_a_switch_does_not_fit()
     assert_eq!(to("nftables", "linux", &["--only", "T1"]).code, Some(0));
     assert_eq!(scratch.names("linux"), ["NOTES.txt", "T1.nft", "T1.tc", "tidegate.sha256"]);
 
-    // Rules that could deadlock are not exported.
+    // Rules that can deadlock are not exported.
     let text = std::fs::read_to_string(&file).unwrap().replace("\"new_tag\": 2", "\"new_tag\": 1");
     let unsafe_rules = scratch.file("unsafe.json", &text);
     let ran = tagger(&["export", &unsafe_rules, "--fabric", &fabric, "--to", "table"]);
@@ -129,7 +129,7 @@ fn sonic_files_appear_with_their_notes_and_nothing_where_a_switch_does_not_fit()
     assert!(ran.err.contains("can deadlock"), "{}", ran.err);
 }
 
-/// The proof is for switches that queue by the new tag and give the lossy class a share: others are refused.
+/// The proof holds for switches that queue by the new tag and serve the lossy class: others are rejected.
 #[test]
 fn rules_are_proved_and_exported_for_the_switches_at_hand() {
     let scratch = Scratch::new("tagger-switches");
@@ -171,7 +171,7 @@ fn rules_are_proved_and_exported_for_the_switches_at_hand() {
     }
 }
 
-/// Listings are shown as they are made, a part of the switches at a time: on the screen and as members of an object.
+/// Listings are written in parts, some switches at a time, both on the screen and as members of an object.
 #[test]
 fn a_listing_of_many_switches_is_the_same_on_the_screen_in_an_object_and_in_a_folder() {
     let scratch = Scratch::new("tagger-listing");
@@ -239,7 +239,7 @@ fn two_tors_deadlock_without_tags_and_not_with_those_that_sonic_ships() {
         assert_eq!(proof.code, Some(0), "{algorithm}: {}{}", proof.out, proof.err);
     }
 
-    // One class by the Clos rule, then both classes beside each other: tags 1 and 3, 2 and 4.
+    // One class by the Clos rule, then both classes side by side: tags 1 and 3, 2 and 4.
     let one = rules(&scratch, &fabric, "one.json", &["--paths", "bounces=1"]);
     let mut file: Value = serde_json::from_slice(&std::fs::read(&one).unwrap()).unwrap();
     file["lossless_tags"] = json!([1, 2, 3, 4]);
@@ -332,7 +332,7 @@ fn what_if_and_budget_answer_in_text_and_json() {
     assert!(over.code == Some(1) && over.out.contains("too much  T1: headroom in bytes"), "{}", over.out);
 }
 
-/// PFC has eight priorities, and one of them is for what is lossy.
+/// PFC has eight priorities, and one of them is for lossy traffic.
 #[test]
 fn more_tags_than_priorities_are_warned_of_listed_and_not_exported() {
     let scratch = Scratch::new("tagger-priorities");
@@ -380,7 +380,7 @@ fn more_tags_than_priorities_are_warned_of_listed_and_not_exported() {
         );
     }
 
-    // Seven fit, if control traffic gives up its priority, which nobody decides but the operator.
+    // Seven fit if control traffic gives up its priority, which only the operator may decide.
     let seven = rules(&scratch, &fabric, "seven.json", &["--paths", "bounces=6"]);
     let unstated = to(&seven, "sonic", &["--only", "S1"]);
     assert!(unstated.code == Some(2) && unstated.err.contains("--tag TAG=DSCP:PRIORITY"), "{}", unstated.err);
@@ -468,7 +468,7 @@ fn bad_input_is_exit_code_2_with_the_element_named() {
     let twice = scratch.file("twice.json", &twice.to_string());
     refused(&["rules", &twice, "--paths", "up-down"], "port `0` of `a` has two links");
 
-    // What every command that reads rules refuses.
+    // Inputs that every command with rules rejects.
     let good = std::fs::read_to_string(&file).unwrap();
     let ports = good.find("\"in\": [0, 1]").expect("a rule of L1");
     let changed = |name: &str, from: &str, to: &str| {

@@ -1,9 +1,9 @@
-//! Exports beside what operators have: platforms' own buffers, cables of which each end states its own, IPv6.
+//! Exports for operators' environments: buffers of platforms, cables with different lengths per end, IPv6.
 
 use crate::common::{Ran, Scratch, example, run};
 use serde_json::{Value, json};
 
-/// Rules for the SONiC example with so many bounces, exported with these options; the folder of the fragments.
+/// Exports rules for the SONiC example with `bounces` bounces and these options; returns the folder of the fragments.
 fn exported(scratch: &Scratch, bounces: u8, options: &[&str]) -> (Ran, String) {
     let (fabric, rules, folder) = (example("sonic"), scratch.path("rules.json"), scratch.path("out"));
     let paths = format!("bounces={bounces}");
@@ -21,7 +21,7 @@ fn notes(folder: &str) -> String {
     std::fs::read_to_string(format!("{folder}/NOTES.txt")).expect("notes")
 }
 
-/// Case 3: a rule for each DSCP, since a concatenation of port and `ip6 dscp` never matches.
+/// Case 3: one rule per DSCP, since a concatenation of port and `ip6 dscp` never matches.
 #[test]
 fn nftables_matches_ipv6_by_one_rule_a_dscp() {
     let scratch = Scratch::new("exports-ipv6");
@@ -45,7 +45,7 @@ fn nftables_matches_ipv6_by_one_rule_a_dscp() {
     }
 }
 
-/// Two switches whose files state different cables and speeds for one link.
+/// Returns two switches whose files state different cables and speeds for one link.
 fn two_ends(scratch: &Scratch, folder: &str, order: [&str; 2]) -> String {
     let at = scratch.path(folder);
     std::fs::create_dir_all(&at).unwrap();
@@ -68,7 +68,7 @@ fn two_ends(scratch: &Scratch, folder: &str, order: [&str; 2]) -> String {
     at
 }
 
-/// Case 4: each end has the headroom of its own cable, whatever the files are called.
+/// Case 4: each end has the headroom of its own cable, whatever the file names.
 #[test]
 fn headroom_is_of_each_ends_own_cable() {
     let scratch = Scratch::new("exports-ends");
@@ -120,7 +120,7 @@ fn a_platforms_ranges_are_replaced_and_its_headroom_is_a_floor() {
     ] {
         assert!(said.contains(part), "{part}: {said}");
     }
-    // One bounce needs 3 and 4 alone, and gets an entry for each too.
+    // One bounce needs only 3 and 4, with separate entries.
     let (_, folder) = exported(&scratch, 1, &with);
     let config = read(&folder, "tor-1.json");
     let keys: Vec<&String> = config["BUFFER_PG"].as_object().unwrap().keys().collect();
@@ -209,7 +209,7 @@ fn files_of_another_platform_are_refused_with_file_and_key() {
     assert!(ran.err.contains("no file of it is of the switch `leaf-1`"), "{}", ran.err);
 }
 
-/// The table of the guide: every median beside what is computed here.
+/// The table of the guide: every median beside our result.
 #[test]
 fn our_headroom_stands_beside_published_rows() {
     let ran = run(&["fabric", "headroom", "--published", "--json"]);

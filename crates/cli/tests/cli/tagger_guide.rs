@@ -1,5 +1,5 @@
-//! What the pages for operators show is what their commands print, one after the other in one folder.
-//! `UPDATE_DOCS=1 cargo test -p tidegate --test cli tagger_guide` rewrites it.
+//! The pages for operators show the output of their commands, executed in order in one folder. `UPDATE_DOCS=1 cargo
+//! test -p tidegate --test cli tagger_guide` rewrites it.
 
 use crate::common::pages::PageRunner;
 

@@ -1,5 +1,5 @@
-//! Tagger on switches that queue by either tag and schedule by shares or strictly: neither the rules' verifier nor that
-//! of the configuration of such switches excludes a deadlock or a starvation that a simulation then finds.
+//! Tagger on switches that queue by either tag and schedule by shares or strictly: if the verifier of rules, or that of
+//! the configuration of such switches, excludes deadlock and starvation, a simulation must find neither.
 
 use crate::common::{Scratch, run};
 use fabric::{Fabric, NodeId, NodeKind, PortIndex};
@@ -13,7 +13,7 @@ use tagger::{Algorithm, Request, generate};
 use units::random::Stream;
 use verify::{EgressQueue, RuleFile, Scheduler, Switches, Verifier};
 
-/// A random choice.
+/// Random choices.
 struct Dice(Stream);
 
 impl Dice {
@@ -25,7 +25,7 @@ impl Dice {
     }
 }
 
-/// A fabric, its rules, and routes that are wrong at random: loops and frames that are sent back included.
+/// Draws a fabric, its rules, and wrong routes with loops and frames that are sent back.
 fn random(case: u64) -> (String, Algorithm, Switches) {
     let mut dice = Dice(Stream::new(case, 0, 9));
     let link = "link = { rate = \"40Gbps\", delay = \"500ns\" }";
@@ -73,7 +73,7 @@ class = 1
         algorithm = names[0],
         egress = names[1],
         xoff = dice.one(&["12", "24", "60"]),
-        // A small buffer shows starvation within the run: a queue is blocked if its port sends a whole buffer.
+        // A small buffer shows starvation within the run: a queue counts as blocked if its port sends a whole buffer.
         buffer = if scheduler == Scheduler::Strict { "1MB" } else { "16MB" },
         load = dice.one(if scheduler == Scheduler::Strict { &["0.4", "0.9"] } else { &["0.1", "0.2", "0.4"] }),
     );
@@ -98,8 +98,8 @@ class = 1
     (text, algorithm, Switches { egress, scheduler })
 }
 
-/// The configuration of switches that carry out these rules: tag t is DSCP and priority t. `None` if a switch needs
-/// more than 16 traffic classes for it.
+/// Returns the configuration of switches that execute these rules: tag t is DSCP and priority t. `None` if a switch
+/// needs more than 16 traffic classes.
 fn configuration(fabric: &Fabric, table: &RuleTable, on: Switches) -> Option<Vec<(String, Value)>> {
     let lookup = table.lookup(fabric);
     fabric
@@ -134,7 +134,7 @@ fn switch(
             .collect::<Map<_, _>>()
             .into()
     };
-    // By class: the value of lossy traffic, then of the others.
+    // By class: the value of lossy traffic, then those of the others.
     let by_class = |lossy: u8, value: &dyn Fn(u8, &[Option<u8>]) -> u8| {
         let mut values = vec![lossy; classes.len() + 1];
         classes.iter().for_each(|((tag, row), class)| values[usize::from(*class)] = value(*tag, row));
@@ -187,7 +187,8 @@ fn switch(
     Some(file)
 }
 
-/// Whether `tagger verify --running` proves these rules on switches with this configuration, and the checks that fail.
+/// Returns the verdict of `tagger verify --running` for these rules on switches with this configuration, and failed
+/// checks.
 fn of_device(
     scratch: &Scratch,
     text: &str,
@@ -240,7 +241,7 @@ fn no_deadlock_or_starvation_that_the_verifier_excluded() {
         if let Some((pass, out)) = of_device(&scratch, &text, &table, fabric, on) {
             devices += 1;
             assert!(!(pass && (deadlock || stall)), "case {case}: its device was proved:\n{text}\n{out}");
-            // The device does what the verifier assumes of it, so both come to the same verdict.
+            // The device behaves as the verifier assumes, so both verdicts must be equal.
             assert!(on.scheduler == Scheduler::Strict || pass == verdict.pass(), "case {case}:\n{text}\n{out}");
             assert!(!pass || verdict.pass(), "case {case}:\n{text}\n{out}");
         }
@@ -249,7 +250,7 @@ fn no_deadlock_or_starvation_that_the_verifier_excluded() {
         closed += u32::from(deadlock);
         starved += u32::from(stall);
     }
-    // No side of the test is empty: some rules are proved, and of the refused many do deadlock or starve.
+    // All outcomes must occur: some rules are proved, and many rejected ones do deadlock or starve.
     let counts = format!("{proved} proved, {refused} refused, {closed} deadlocks, {starved} stalls, {devices} devices");
     println!("{counts}");
     assert!(proved > 80 && refused > 100 && closed > 10 && starved > 0 && devices > 200, "{counts}");

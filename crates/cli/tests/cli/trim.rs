@@ -1,9 +1,9 @@
-//! `tidegate trim export`, and what a run over trimming switches tells.
+//! Tests of `tidegate trim export`, and of the output of a run with trimming switches.
 
 use crate::common::{Scratch, example, run};
 use std::path::Path;
 
-/// `UPDATE_TRIM=1 cargo test -p tidegate --test cli trim` rewrites what is kept in `tests/trim/`.
+/// Compares with `tests/trim/`; `UPDATE_TRIM=1 cargo test -p tidegate --test cli trim` rewrites that folder.
 fn kept(name: &str, text: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/trim").join(name);
     if std::env::var_os("UPDATE_TRIM").is_some() {
@@ -68,7 +68,7 @@ fn what_a_switch_cannot_do_is_told() {
     }
 }
 
-/// A scenario over a folder of config_db.json: every switch its own ports, by the names that it has them under.
+/// A scenario over a folder of config_db.json: every switch has its own ports with the names in its file.
 #[test]
 fn ports_that_trim_have_the_names_of_the_file() {
     let scratch = Scratch::new("trim-names");
@@ -101,7 +101,7 @@ fn ports_that_trim_have_the_names_of_the_file() {
     assert!(idle.code == Some(2) && idle.err.contains("names all ports"), "{}", idle.err);
 }
 
-/// The story of a packet that was cut names port and time, and the summary adds up.
+/// The story of a trimmed packet names port and time, and the summary adds up.
 #[test]
 fn why_tells_where_a_packet_lost_its_payload() {
     let scratch = Scratch::new("trim-why");
@@ -113,7 +113,7 @@ fn why_tells_where_a_packet_lost_its_payload() {
     assert!(trims["trims"].as_u64() > Some(0) && trims["trims"] == summary["happened"]["trims"], "{trims}");
     let text = run(&["run", &example("trim-shared-buffer.toml")]).out;
     assert!(text.contains("of payload cut; ") && text.contains("most at "), "{text}");
-    // Some packet of the trace was cut: every one of its flow is asked for.
+    // Search for a trimmed packet among the numbers of the trace.
     let cut = (0..4000).find_map(|number| {
         let ran = run(&["why", &out, "--packet", &number.to_string()]);
         (ran.code == Some(0) && ran.out.contains("its header goes on")).then_some(ran.out)
@@ -122,7 +122,7 @@ fn why_tells_where_a_packet_lost_its_payload() {
     assert!(story.contains("finds no room for ") && story.contains("its header is delivered to"), "{story}");
 }
 
-/// The way back of a header begins at a switch: up-down routing looked for the port that it came by, and panicked.
+/// The return path of a header begins at a switch: up-down routing looked up its ingress port, and panicked.
 #[test]
 fn headers_go_back_to_their_source_under_up_down_routing() {
     let scratch = Scratch::new("trim-up-down");

@@ -1,4 +1,4 @@
-//! `tidegate fabric check --pfc` and `tidegate tagger verify` from outside.
+//! Tests of `tidegate fabric check --pfc` and `tidegate tagger verify`.
 
 use crate::common::{Scratch, example, run};
 use serde_json::Value;
@@ -72,7 +72,7 @@ fn routing_failures_and_bounces_are_choices() {
     let bounced = check(&["--bounces", "1", "--json"]);
     let json: Value = serde_json::from_str(&bounced.out).unwrap();
     assert_eq!((bounced.code, &json["bounces"], &json["routing"]), (Some(1), &1.into(), &"shortest".into()));
-    // A host that is cut off is said, and is no deadlock.
+    // A disconnected host is reported, and is not a deadlock.
     let ran = check(&["--fail", "H1-T1"]);
     assert_eq!(ran.code, Some(0));
     assert!(ran.out.contains("hint  no route leads from host `H"), "{}", ran.out);
@@ -122,7 +122,7 @@ fn what_the_question_cannot_mean_is_refused() {
 /// A line of three switches with a host each: S1 0 = H1, 1 = S2; S2 0 = H2, 1 = S1, 2 = S3; S3 0 = H3, 1 = S2.
 const LINE: [&str; 9] = ["line", "--switches", "3", "--hosts-per-switch", "1", "--rate", "10Gbps", "--delay", "1us"];
 
-/// Rules for all paths of [`LINE`]; `s2` are those of its middle.
+/// Returns rules for all paths of [`LINE`]; `s2` are those of its middle.
 fn rules(s2: &str) -> String {
     let ends =
         r#"[ {"tag": 1, "in": [0], "out": [1], "new_tag": 1}, {"tag": 1, "in": [1], "out": [0], "new_tag": 1} ]"#;
@@ -139,10 +139,10 @@ fn rules(s2: &str) -> String {
 const MIDDLE: &str = r#"[ {"tag": 1, "in": [0], "out": [1, 2], "new_tag": 1},
     {"tag": 1, "in": [1], "out": [0, 2], "new_tag": 1},
     {"tag": 1, "in": [2], "out": [0, 1], "new_tag": 1} ]"#;
-/// A bitmap that says more than was meant.
+/// A bitmap that includes unintended pairs of ports.
 const SLOPPY: &str = r#"[ {"tag": 1, "in": [0, 1, 2], "out": [0, 1, 2], "new_tag": 1} ]"#;
 
-/// The hash of [`LINE`], as the refusal of a wrong one tells it.
+/// Returns the hash of [`LINE`], from the error for a wrong one.
 fn hash(scratch: &Scratch) -> String {
     let file = scratch.file("wrong.json", &rules(MIDDLE).replace("HASH", "0000000000000000"));
     let ran = verify(&file, &[]);
@@ -178,7 +178,7 @@ fn rules_are_proved_or_refuted() {
     assert!(verify(&good, &[]).out.contains("hint  no --paths and no --routing"));
 
     let sloppy = scratch.file("sloppy.json", &rules(SLOPPY).replace("HASH", &hash));
-    // Frames sent back by the port they came by are harmless while nobody else does so.
+    // Frames sent back through their ingress port are harmless while only one switch does so.
     assert_eq!(verify(&sloppy, &["--paths", &paths]).code, Some(0));
 }
 

@@ -1,11 +1,11 @@
-//! `tidegate why` names the cause of every loss and of every pause, the port and the time.
+//! Tests that `tidegate why` names cause, port and time of every loss and every pause.
 
 use crate::common::{Ran, Scratch, run};
 use record::trace::{TraceEvent, TraceRow, read_trace};
 use std::path::Path;
 use text::numbers::{instant, span_ps};
 
-/// A scenario with everything traced, its result, and its trace.
+/// Runs a scenario with a full trace and returns its result and its trace.
 fn traced(scratch: &Scratch, name: &str, scenario: &str) -> (String, Vec<TraceRow>) {
     let file = scratch.file(&format!("{name}.toml"), scenario);
     let out = scratch.path(name);
@@ -21,7 +21,7 @@ fn why(out: &str, what: &str, of: &str) -> String {
     ran.out
 }
 
-/// The first packet lost for `cause`, and when.
+/// Returns the first packet lost for `cause`, and the time.
 fn first_lost(rows: &[TraceRow], cause: &str) -> (String, String) {
     let by = |row: &&TraceRow| matches!(&row.event, TraceEvent::Dropped { cause: found, .. } if found == cause);
     let row = rows.iter().find(by).unwrap_or_else(|| panic!("nothing was lost by: {cause}"));
@@ -133,12 +133,12 @@ fn every_pause_is_told_and_followed_to_the_congested_port() {
                 continue;
             }
             (stopped, told_pauses) = (true, told_pauses + 1);
-            // A renewal, or a pause that a resume overtook, is no stop of its own.
+            // A renewal, or a pause that a resume overtook, is not a separate pause.
             let line = told.lines().find(|line| line.contains(&instant(from)) && line.contains("stands still"));
             assert!(line.is_some_and(|line| line.contains("class 3")), "{from} at {}:{at}\n{told}", port.name);
         }
         assert_eq!(stopped, told.contains("stands still"), "{told}");
-        // Every stop has a root: a port that several others feed, and that nobody stopped.
+        // Every pause has a root: a port with several inputs that is not paused itself.
         let stops = told.matches("stands still").count();
         let roots = told.matches("which nobody stopped: that is the congested port").count();
         let drained = told.matches("nothing of it waited").count();
@@ -159,7 +159,7 @@ fn every_pause_is_told_and_followed_to_the_congested_port() {
 fn waits_add_up_and_name_who_stands_ahead() {
     let scratch = Scratch::new("why-waits");
     let (out, rows) = traced(&scratch, "row", ROW);
-    // The packet that waited longest in a switch.
+    // The packet with the longest wait in a switch.
     let waited = |row: &&TraceRow| match row.event {
         TraceEvent::Started { since, .. } => row.at - since,
         _ => units::Time::ZERO,
@@ -216,7 +216,7 @@ frame = "500B"
 class = 7
 "#;
 
-/// The express frame takes 500 bytes, preamble and gap (20) and what the cut adds (24): 43.52 us at 100 Mbps.
+/// The express frame takes 500 bytes, preamble and gap (20) and the overhead of the cut (24): 43.52 us at 100 Mbps.
 #[test]
 fn the_time_between_fragments_is_part_of_what_a_packet_took() {
     let scratch = Scratch::new("why-preemption");
@@ -323,7 +323,7 @@ fn bad_input_says_what_would_be_right() {
         &["flow was not traced", "flows 2", "add 1 to [record] trace.flows"],
     );
 
-    // Half a copy, and another version's result.
+    // An incomplete copy, and a result of another version.
     let read = |name: &str| std::fs::read(Path::new(&out).join(name)).expect("a file");
     let summary = String::from_utf8(read("summary.json")).expect("text");
     let half = scratch.0.join("half");
@@ -333,7 +333,7 @@ fn bad_input_says_what_would_be_right() {
     refused(&run(&["why", half.to_str().expect("UTF-8"), "--flow", "0"]), &["half", "results_hash"]);
 }
 
-/// A whole result, but for its version.
+/// A complete result, except for its version.
 #[test]
 fn a_result_of_another_version_is_refused() {
     let scratch = Scratch::new("why-version");
@@ -374,8 +374,7 @@ fn wrong_choices_are_told_with_their_line() {
     }
 }
 
-/// Where a question begins: no trace is needed, what never ended stands first, then what was late, and a size can be
-/// asked for.
+/// Starting point of an analysis without a trace: unfinished flows first, then late ones, optionally up to a size.
 #[test]
 fn the_slowest_flows_are_found_without_a_trace() {
     let scratch = Scratch::new("slowest");

@@ -1,5 +1,5 @@
-//! What `tidegate fabric check` finds. Every reader has already refused what is no network at all: links
-//! without delay, hosts without links, parts that do not hang together.
+//! Findings of `tidegate fabric check`. Readers have already rejected invalid networks: links without delay, hosts
+//! without links, disconnected parts.
 
 use crate::output::{Style, styled};
 use fabric::routing::{Forwarding, Mode};
@@ -9,31 +9,31 @@ use std::collections::BTreeMap;
 use text::numbers::{counted, grouped};
 use units::{Rate, Time};
 
-/// A longer cable than between any two buildings of a site.
+/// Delay limit of a hint, longer than a cable within a site.
 const LONG: Time = Time::from_us(100);
 
-/// How much a finding matters.
+/// Severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Weight {
-    /// As it should be.
+    /// Passed.
     Good,
-    /// Worth knowing.
+    /// Unusual, but valid.
     Hint,
-    /// No network that works.
+    /// The network does not work.
     Wrong,
 }
 
-/// One sentence about a fabric.
+/// One statement about a fabric.
 #[derive(Clone, Debug)]
 pub struct Finding {
-    /// How much it matters.
+    /// Its severity.
     pub weight: Weight,
-    /// The sentence.
+    /// The text.
     pub text: String,
 }
 
 impl Finding {
-    /// A word of four letters.
+    /// Returns a mark of four letters.
     pub fn mark(&self) -> String {
         match self.weight {
             Weight::Good => styled("ok  ", Style::Good),
@@ -45,17 +45,17 @@ impl Finding {
 
 /// All findings.
 pub struct Verdict {
-    /// In the order of the questions.
+    /// Findings in the order of the checks.
     pub findings: Vec<Finding>,
 }
 
 impl Verdict {
-    /// Whether traffic can be sent.
+    /// Returns true if traffic can be sent.
     pub fn usable(&self) -> bool {
         self.findings.iter().all(|finding| finding.weight != Weight::Wrong)
     }
 
-    /// As a JSON object.
+    /// Returns the findings as a JSON object.
     pub fn json(&self, source: &str) -> Value {
         let finding = |finding: &Finding| {
             let weight = match finding.weight {
@@ -76,7 +76,7 @@ impl Verdict {
     }
 }
 
-/// Looks at everything.
+/// Executes all checks.
 pub fn judge(fabric: &Fabric) -> Verdict {
     let mut verdict = Verdict { findings: Vec::new() };
     match fabric.check() {
@@ -106,7 +106,7 @@ fn routing(fabric: &Fabric, verdict: &mut Verdict) {
     }
     match built(Mode::TwoLevel) {
         Ok(_) => verdict.add(Weight::Good, "two-level tables reach every host too"),
-        // The usual answer: hardly worth a line for what is no fat-tree.
+        // Expected for other fabrics than fat-trees: no finding.
         Err(_) if !matches!(fabric.kind(), "fat-tree" | "f10") => {}
         Err(error) => verdict.add(Weight::Hint, error.to_string()),
     }
@@ -135,6 +135,7 @@ fn links(fabric: &Fabric, verdict: &mut Verdict) {
     }
     if let Some(link) = fabric.links().iter().find(|link| link.delay > LONG) {
         let (a, b, delay) = (fabric.name(link.a.node), fabric.name(link.b.node), link.delay);
+        // Light in fibre travels 200,000 km per second.
         let km = delay.as_secs_f64() * 2e5;
         verdict
             .add(Weight::Hint, format!("`{a}` to `{b}` takes {delay}, as {km:.0} km of fibre: headroom grows with it"));

@@ -1,18 +1,18 @@
-//! What a translation loses: found by reading what was written.
+//! Finds the information lost by a conversion, by reading the written file.
 
 use fabric::files::{self, Format};
 use fabric::{Fabric, LinkSpec, NodeId, NodeKind};
 use text::numbers::counted;
 use units::{Rate, Time};
 
-/// What does not come back when the file of this format is read.
+/// Lists the properties of `fabric` that reading a file of this format does not restore.
 pub fn lost(fabric: &Fabric, to: Format) -> Vec<String> {
-    // What the file leaves open comes back as something that nobody uses.
+    // An implausible default makes values visible that the file does not contain.
     let unstated = LinkSpec::new(Rate::MIN, Time::from_ps(1));
     let again = to.write(fabric).and_then(|text| to.read(&text, &files::Options::new(unstated)));
     let Ok(again) = again else { return vec!["the file cannot be read again".to_owned()] };
     let mut lost = Vec::new();
-    // A format without names has the order of nodes instead.
+    // A format without names preserves the order of nodes instead.
     let named = fabric.nodes().iter().all(|node| again.find(&node.name).is_some());
     let same = |node: NodeId| if named { again.find(fabric.name(node)).unwrap_or(node) } else { node };
     if !named {
@@ -38,7 +38,7 @@ pub fn lost(fabric: &Fabric, to: Format) -> Vec<String> {
     if fabric.kind() != again.kind() {
         lost.push(format!("the kind, {}", fabric.kind()));
     }
-    // A cable by its ends, the lower number first, as the file read again numbers them.
+    // The ends of a cable, the lower number first, as numbered by the file read back.
     let ends = |a: NodeId, b: NodeId| (a.min(b), a.max(b));
     let mut before: Vec<((NodeId, NodeId), LinkSpec)> =
         fabric.links().iter().map(|link| (ends(same(link.a.node), same(link.b.node)), link.spec())).collect();

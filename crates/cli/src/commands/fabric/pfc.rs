@@ -1,4 +1,4 @@
-//! `tidegate fabric check --pfc`: can pauses close a circle?
+//! `tidegate fabric check --pfc`: searches cyclic buffer dependencies.
 
 use super::heading;
 use crate::exit::Exit;
@@ -13,35 +13,35 @@ use std::path::PathBuf;
 use text::numbers::{counted, counted_as};
 use verify::{PathList, PfcVerdict, Traffic, check_pfc, find_link};
 
-/// Destinations that a line names before it counts the others.
+/// Most destinations named in a line.
 const NAMED: usize = 4;
 
-/// What frames may do.
+/// Routes of frames.
 #[derive(Clone, Debug, clap::Args)]
 pub struct PfcFlags {
-    /// Tell whether the fabric can deadlock when all lossless traffic shares one PFC priority.
+    /// Check that the fabric cannot deadlock when all lossless traffic shares one PFC priority.
     #[arg(long, help_heading = "Deadlock")]
     pfc: bool,
-    /// How frames are routed, from every host to every other.
+    /// Routing of frames between all pairs of hosts.
     #[arg(long, requires = "pfc", value_name = "MODE", help_heading = "Deadlock")]
     routing: Option<RoutingName>,
-    /// A link that has failed and that routing goes around: `--fail L1-T1`, or `--fail L1:2-T1` for one of several;
-    /// may be given several times.
+    /// Failed link that routing avoids: `--fail L1-T1`, or `--fail L1:2-T1` for one of several parallel links; may be
+    /// repeated.
     #[arg(long, requires = "pfc", value_name = "A-B", help_heading = "Deadlock")]
     fail: Vec<String>,
-    /// How often on its way a frame may find all ports towards its destination just failed and take others.
+    /// Maximum number of times a frame may find all ports towards its destination failed and take a detour.
     #[arg(long, requires = "pfc", value_name = "N", default_value_t = 0)]
     #[arg(value_parser = clap::value_parser!(u8).range(..=16))]
     #[arg(help_heading = "Deadlock")]
     bounces: u8,
-    /// Frames take the paths of this list and no others: names of nodes from source to destination, a path a line.
+    /// Restrict frames to the paths of this list: one path per line, node names from source to destination.
     #[arg(long, requires = "pfc", value_name = "FILE", conflicts_with_all = ["routing", "fail", "bounces"])]
     #[arg(help_heading = "Deadlock")]
     paths: Option<PathBuf>,
 }
 
 impl PfcFlags {
-    /// Whether the question is asked.
+    /// Returns true if the check is requested.
     pub fn asked(&self) -> bool {
         self.pfc
     }
@@ -50,11 +50,11 @@ impl PfcFlags {
 /// A kind of routing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum RoutingName {
-    /// All shortest paths (the default)
+    /// All shortest paths (default)
     Shortest,
-    /// Never up again after a step down
+    /// Up-down routing: never up again after a step down
     UpDown,
-    /// One path a destination by fat-tree tables
+    /// Fat-tree tables: one path per destination
     TwoLevel,
 }
 
@@ -75,7 +75,7 @@ impl RoutingName {
     }
 }
 
-/// Answers the question.
+/// Checks the fabric for deadlocks and prints the verdict.
 ///
 /// # Errors
 /// Bad input.
@@ -103,7 +103,7 @@ pub fn check(source: &str, flags: &FabricFlags, pfc: &PfcFlags, json: bool) -> R
     Ok(if verdict.deadlock_free { Exit::Done } else { Exit::CheckFailed })
 }
 
-/// The verdict, and a sentence if failures cut somebody off.
+/// Returns the verdict for routes, and a sentence if failures disconnect hosts.
 fn under_routes(fabric: &Fabric, pfc: &PfcFlags) -> Result<(PfcVerdict, Option<String>), Failure> {
     let failed: Vec<LinkId> = pfc
         .fail
@@ -194,7 +194,7 @@ fn as_text(source: &str, found: &Found, pfc: &PfcFlags, verdict: &PfcVerdict, cu
     text
 }
 
-/// The first names, and how many more.
+/// Returns the first names and the number of the others.
 fn some_of(names: &[String]) -> String {
     let shown = names[..names.len().min(NAMED)].join(", ");
     match names.len().saturating_sub(NAMED) {

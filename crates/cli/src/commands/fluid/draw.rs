@@ -1,13 +1,13 @@
-//! Rates, queue and phase portraits as pictures.
+//! Drawings of rates, queue and phase portraits.
 
 use lab::equations::{Packets, Solved};
 use scenario::FluidFile;
 use text::lines::{Line, Panel, Scale, svg};
 
-/// More points than this a curve does not show.
+/// Most points of a curve.
 const MOST_POINTS: usize = 2000;
 
-/// Names and pictures: rates and queue over time, with those of packets, and the portraits that were asked for.
+/// Returns names and SVG of rates and queue over time, with those of packets, and of the requested phase portraits.
 pub fn pictures(
     file: &FluidFile,
     solved: &Solved,
@@ -48,7 +48,7 @@ pub fn pictures(
     pictures
 }
 
-/// What an axis says of a column, and the unit that it is drawn in.
+/// Returns the label of an axis for a column, and the unit of its values.
 fn axis(column: &str) -> [String; 2] {
     let (plain, slope) = column.strip_suffix('\'').map_or((column, false), |plain| (plain, true));
     let units = [("_bps", "Gbps"), ("_bytes", "KB")];
@@ -60,7 +60,7 @@ fn axis(column: &str) -> [String; 2] {
     }
 }
 
-/// How much of a column's own unit is one of this.
+/// Returns the size of one `unit` in the column's own unit.
 fn scale(unit: &str) -> f64 {
     let (plain, slope) = unit.strip_suffix("/ms").map_or((unit, 1.0), |plain| (plain, 1e3));
     slope * [("Gbps", 1e9), ("KB", 1e3)].iter().find(|(known, _)| *known == plain).map_or(1.0, |(_, scale)| *scale)

@@ -1,4 +1,4 @@
-//! `tidegate schedule STREAMS`: from streams to slots and gates.
+//! `tidegate schedule STREAMS`: computes time slots and gate lists of periodic streams.
 
 use super::source::{OnFabric, wrong};
 use crate::commands::tagger::read_text;
@@ -19,49 +19,49 @@ use std::path::{Path, PathBuf};
 use text::numbers::counted;
 use units::{Bytes, Time};
 
-/// Streams, and what to do with them.
+/// Arguments of `tidegate schedule STREAMS`.
 #[derive(Debug, clap::Args)]
 pub struct MakeArgs {
-    /// The streams: a TOML file with a table each, or a CSV file of tsnkit.
+    /// Streams: a TOML file with one table per stream, or a CSV file of tsnkit.
     #[arg(value_name = "STREAMS", required = true)]
     streams: Option<PathBuf>,
     #[command(flatten)]
     on: OnFabric,
-    /// Who finds the slots.
+    /// Scheduling algorithm.
     #[arg(long, value_enum, value_name = "WHO", default_value = "central")]
     by: By,
-    /// The class of the streams, 0 to 7.
+    /// Traffic class of the streams, 0 to 7.
     #[arg(long, value_name = "N", default_value_t = 7, value_parser = clap::value_parser!(u8).range(0..=7))]
     class: u8,
-    /// From a frame's last bit until a switch may send it on [default: 0, or that of tsnkit's network]
+    /// Switch delay from the last bit of a frame to its earliest transmission [default: 0, or that of tsnkit's network]
     #[arg(long, value_name = "TIME")]
     processing: Option<Time>,
-    /// Sources start at multiples of this.
+    /// Granularity of start times of sources.
     #[arg(long, value_name = "TIME", default_value = "1ns")]
     grid: Time,
-    /// The longest common multiple of the periods that is allowed.
+    /// Longest allowed cycle, the least common multiple of the periods.
     #[arg(long, value_name = "TIME", default_value = "100ms")]
     max_cycle: Time,
-    /// Shut all gates ahead of each slot for a frame of this size, for switches that start frames which do not end
-    /// before their gate closes.
+    /// Close all gates before each slot for the duration of a frame of this size, for switches that start frames that
+    /// cannot end before their gate closes.
     #[arg(long, value_name = "BYTES")]
     guard_frame: Option<Bytes>,
-    /// A frame costs a wire its own length alone, without preamble and gap, as the DTSCoE thesis and tsnkit count.
+    /// Count the frame length alone as cost on the wire, without preamble and gap, as the DTSCoE thesis and tsnkit do.
     #[arg(long)]
     frame_only: bool,
-    /// Write it in this form in place of a summary.
+    /// Output format; default: a summary.
     #[arg(long, value_enum, value_name = "FORMAT")]
     to: Option<Format>,
-    /// Write into this file, or where there are several, this folder.
+    /// Output file, or output folder for formats with several files.
     #[arg(long, value_name = "PATH", requires = "to")]
     out: Option<PathBuf>,
-    /// Overwrite what is there and tidegate did not write, or what was changed since.
+    /// Overwrite files that tidegate did not write or that were changed since.
     #[arg(long, requires = "out")]
     force: bool,
-    /// taprio: have network cards run the gates.
+    /// With --to taprio: offload the gates to the network cards.
     #[arg(long)]
     offload: bool,
-    /// taprio and qcw: when the first cycle begins, in nanoseconds of TAI.
+    /// With --to taprio or qcw: start of the first cycle, in nanoseconds of TAI.
     #[arg(long, value_name = "NS", default_value_t = 0)]
     base_time: u64,
     /// Print the summary as one JSON object.
@@ -71,13 +71,13 @@ pub struct MakeArgs {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum By {
-    /// One that sees all streams: exact where few hang together
+    /// All streams together; exact if few streams depend on each other
     Central,
-    /// The nodes, one stream after the other in the order of the list: what DTSCoE's reservation gives
+    /// DTSCoE: hop by hop, one stream after the other in the order of the file
     Dtscoe,
-    /// The same, but each node takes the place that leaves the least useless for others, not the earliest
+    /// DTSCoE with the slot that wastes the least time for others instead of the earliest
     DtscoeTightest,
-    /// Each node for itself; frames wait
+    /// Each node on its own; frames wait in queues
     PerHop,
 }
 
@@ -85,23 +85,23 @@ enum By {
 enum Format {
     /// The schedule, for tidegate schedule verify and other programs
     Json,
-    /// A picture of the gates over the cycle
+    /// A drawing of the gates over the cycle
     Svg,
-    /// Linux: tc commands, a file for each node
+    /// Linux tc commands, one file per node
     Taprio,
-    /// IEEE 802.1Qcw, a JSON file for each node
+    /// IEEE 802.1Qcw, one JSON file per node
     Qcw,
-    /// The tables of tsnkit's simulator
+    /// Tables of tsnkit's simulator
     Tsnkit,
 }
 
 /// Runs the command.
 ///
 /// # Errors
-/// Streams or a fabric that are wrong, and what a format cannot say.
+/// Invalid streams or fabric; a schedule that the format cannot express.
 pub fn command(args: &MakeArgs) -> Result<Exit, Failure> {
     let (fabric, of_tsnkit) = args.on.read()?;
-    // Asked for by the parser, unless there is a subcommand.
+    // Required by the parser, unless there is a subcommand.
     let path = args.streams.as_deref().unwrap_or(Path::new(""));
     let text = read_text(path)?;
     let csv = path.extension().is_some_and(|extension| extension == "csv");
@@ -141,7 +141,7 @@ fn painted(verdict: &str, all: bool) -> String {
     styled(verdict, if all { Style::Good } else { Style::Bad })
 }
 
-/// What a node calls the port of a link.
+/// Returns the interface name of the port of a link.
 fn interface(fabric: &Fabric, problem: &Problem, link: usize) -> String {
     let link = &problem.links[link];
     let node = fabric.find(&link.node).unwrap_or(NodeId(0));

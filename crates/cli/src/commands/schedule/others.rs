@@ -1,4 +1,4 @@
-//! Gates that others wrote, as files: `tc taprio` commands, IEEE 802.1Qcw, tsnkit's tables.
+//! Reads gates of other origin from files: `tc taprio` commands, IEEE 802.1Qcw, tsnkit's tables.
 
 use super::source::wrong;
 use crate::commands::tagger::read_text;
@@ -13,7 +13,7 @@ use units::Time;
 use verify::gates::tables::{self, Table};
 use verify::gates::{Flow, FlowHop, Lists, PortGates, qcw, taprio};
 
-/// What lists of gates do not say themselves.
+/// Parameters that gate lists do not contain.
 pub struct Beside<'a> {
     pub streams: Option<&'a Path>,
     pub class: u8,
@@ -21,10 +21,10 @@ pub struct Beside<'a> {
     pub frame_only: bool,
 }
 
-/// The gates in a file or folder; `None` if it is a schedule of Tidegate's own.
+/// Returns the gates in a file or folder; `None` for a schedule of Tidegate.
 ///
 /// # Errors
-/// What is wrong with them, with file and line.
+/// Invalid gates, with file and line.
 pub fn read(path: &Path, fabric: &Fabric, beside: &Beside<'_>) -> Result<Option<Lists>, Failure> {
     let mut files = vec![path.to_path_buf()];
     if path.is_dir() {

@@ -1,4 +1,4 @@
-//! The fabric that streams are on.
+//! The fabric of streams.
 
 use crate::commands::tagger::read_text;
 use crate::fabric_source::{self, FabricFlags};
@@ -11,18 +11,18 @@ use units::Time;
 /// A fabric of Tidegate, or a network of tsnkit.
 #[derive(Clone, Debug, clap::Args)]
 pub struct OnFabric {
-    /// The fabric: a topology file, a scenario, or a kind of fabric with its numbers.
+    /// Topology file, scenario, or kind of fabric with its parameters.
     #[arg(long = "fabric", value_name = "FILE|SCENARIO|KIND", required_unless_present = "tsnkit_network")]
     source: Option<String>,
-    /// A network of tsnkit instead: a CSV file of link, q_num, rate, t_proc, t_prop. Frames cost a wire their own
-    /// length there, without preamble and gap.
+    /// Network of tsnkit instead of a fabric: a CSV file of link, q_num, rate, t_proc, t_prop. The cost of a frame on
+    /// the wire is then its length, without preamble and gap.
     #[arg(long, value_name = "FILE", conflicts_with = "source")]
     tsnkit_network: Option<PathBuf>,
     #[command(flatten)]
     flags: FabricFlags,
 }
 
-/// What is wrong with a file of streams, with its line.
+/// Returns the error of a file of streams, with its line.
 pub fn wrong(path: &Path, error: &StreamsError) -> Failure {
     let place = match error.line {
         0 => path.display().to_string(),
@@ -32,10 +32,10 @@ pub fn wrong(path: &Path, error: &StreamsError) -> Failure {
 }
 
 impl OnFabric {
-    /// Reads it; for a network of tsnkit with the time that its nodes take.
+    /// Reads the fabric; for a network of tsnkit also the processing time of its nodes.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// An invalid file.
     pub fn read(&self) -> Result<(Fabric, Option<Time>), Failure> {
         if let Some(path) = &self.tsnkit_network {
             let found = schedule::tsnkit::network(&read_text(path)?).map_err(|error| wrong(path, &error))?;

@@ -1,4 +1,4 @@
-//! `tidegate schedule verify`: do these slots and gates hold?
+//! `tidegate schedule verify`: checks time slots and gate lists.
 
 use super::others::{self, Beside};
 use super::source::OnFabric;
@@ -11,45 +11,46 @@ use text::numbers::counted;
 use units::Time;
 use verify::gates::{Gates, Judgement, follow, judge};
 
-/// Judge slots and gates: paths, wires, gates and deadlines, frame by frame until everything repeats.
+/// Check slots and gates: paths, links, gates and deadlines, frame by frame until the schedule repeats.
 ///
-/// The check shares no code with what makes schedules. Exit code 0: everything holds; 1: a check failed; 2: the input
-/// is wrong.
+/// The check shares no code with the scheduler. Exit code 0: every check passes; 1: a check failed; 2: the input is
+/// invalid.
 #[derive(Debug, clap::Args)]
 pub struct VerifyArgs {
-    /// The schedule, as tidegate schedule --to json writes it; or gates, whoever wrote them: `tc taprio` commands in
-    /// NODE.sh, IEEE 802.1Qcw in NODE.json, or a folder of such files or of tsnkit's tables.
+    /// Schedule of tidegate schedule --to json, or gates of any origin: `tc taprio` commands in NODE.sh, IEEE 802.1Qcw
+    /// in NODE.json, or a folder of such files or of tsnkit's tables.
     #[arg(value_name = "SCHEDULE")]
     schedule: PathBuf,
     #[command(flatten)]
     on: OnFabric,
-    /// Gates alone: the streams that they are for, with the start of each.
+    /// Gates without a schedule: file of the streams, with the start of each.
     #[arg(long, value_name = "STREAMS")]
     streams: Option<PathBuf>,
-    /// Gates alone: the class of the streams, 0 to 7.
+    /// Gates without a schedule: class of the streams, 0 to 7.
     #[arg(long, value_name = "N", default_value_t = 7, value_parser = clap::value_parser!(u8).range(0..=7))]
     class: u8,
-    /// Gates alone: from a frame's last bit until a switch may send it on [default: 0, or that of tsnkit's network]
+    /// Gates without a schedule: switch delay from the last bit of a frame to its earliest transmission [default: 0, or
+    /// that of tsnkit's network]
     #[arg(long, value_name = "TIME")]
     processing: Option<Time>,
-    /// Gates alone: a frame costs a wire its own length, without preamble and gap.
+    /// Gates without a schedule: count the frame length alone as cost on the wire, without preamble and gap.
     #[arg(long)]
     frame_only: bool,
-    /// Print nothing: the exit code says it.
+    /// Print nothing; the exit code has the result.
     #[arg(long, short)]
     quiet: bool,
-    /// Print one JSON object on standard output, and nothing else there.
+    /// Print only one JSON object on standard output.
     #[arg(long)]
     json: bool,
 }
 
-/// Faults of a check that are printed.
+/// Most printed faults of a check.
 const SHOWN: usize = 10;
 
 /// Runs the command.
 ///
 /// # Errors
-/// A schedule or a fabric that is wrong.
+/// An invalid schedule or fabric.
 pub fn command(args: &VerifyArgs) -> Result<Exit, Failure> {
     let (fabric, of_tsnkit) = args.on.read()?;
     let name = args.schedule.display();

@@ -1,4 +1,4 @@
-//! `tidegate trim export`: the trimming of a scenario in the language of a switch.
+//! `tidegate trim export`: writes the trimming of a scenario as switch configuration.
 
 use super::targets::{self, Trimming};
 use crate::arguments::ScenarioArgs;
@@ -18,32 +18,32 @@ use std::path::PathBuf;
 use tagger::export::{Dialect, Interfaces};
 use text::numbers::counted;
 
-/// Write the trimming of a scenario in the language of a switch.
+/// Write the trimming of a scenario as switch configuration.
 ///
-/// The configuration goes to standard output, one object or section for each switch that trims; what of the scenario
-/// such a switch cannot do, to standard error. Ports have the names that the fabric's file states.
+/// The configuration is printed on standard output, one object or section per trimming switch; features of the scenario
+/// that such a switch does not support are listed on standard error. Ports have the names of the fabric's file.
 #[derive(Debug, clap::Args)]
 pub struct ExportArgs {
     #[command(flatten)]
     scenario: ScenarioArgs,
-    /// The language.
+    /// Output format.
     #[arg(long, value_enum, value_name = "FORMAT")]
     to: Format,
-    /// DSCP of trimmed packets, 0 to 63; without it that of captures, eight times the class of headers.
+    /// DSCP of trimmed packets, 0 to 63; default: that of captures, 8 times the class of headers.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(0..=63))]
     dscp: Option<u8>,
-    /// Only these switches; without it, all that trim.
+    /// Only this switch; may be repeated; default: all that trim.
     #[arg(id = "only", long = "only", value_name = "NAME")]
     switches: Vec<String>,
-    /// Write a file for each switch into this folder, and NOTES.txt with what to know before loading them.
+    /// Write one file per switch into this folder, and NOTES.txt with notes on loading them.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Overwrite files in that folder that tidegate did not write for this format, or that were changed since.
+    /// Overwrite files in that folder that tidegate did not write in this format, or that were changed since.
     #[arg(long, requires = "out")]
     force: bool,
     #[command(flatten)]
     interfaces: InterfaceArgs,
-    /// Print one JSON object on standard output, and nothing else: configurations by switch, and the notes.
+    /// Print only one JSON object on standard output: configurations by switch, and notes.
     #[arg(long)]
     json: bool,
 }
@@ -59,7 +59,7 @@ enum Format {
 /// Runs the command.
 ///
 /// # Errors
-/// A scenario that is wrong, or does not trim as such a switch can at all.
+/// An invalid scenario, or trimming that no such switch supports.
 pub fn command(args: &ExportArgs) -> Result<Exit, Failure> {
     let setup = Run::of(&args.scenario.source()?, &args.scenario.set, None, interrupt::stop())?.lowered.setup;
     let (trimming, mut notes) = trimming(&setup, args.dscp)?;
@@ -130,7 +130,7 @@ pub fn command(args: &ExportArgs) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// The switches that are written: those that trim, or of them those of `--only`.
+/// Returns the switches to write: those that trim, restricted to those of `--only`.
 fn chosen(args: &ExportArgs, fabric: &Fabric, trimming: &[NodeId]) -> Result<Vec<NodeId>, Failure> {
     let find = |name: &str| trimming.iter().copied().find(|&node| fabric.name(node) == name);
     if let Some(name) = args.switches.iter().find(|name| find(name).is_none()) {
@@ -144,13 +144,13 @@ fn chosen(args: &ExportArgs, fabric: &Fabric, trimming: &[NodeId]) -> Result<Vec
     Ok(trimming.iter().copied().filter(wanted).collect())
 }
 
-/// What a switch calls its ports.
+/// Returns the interface names of a switch.
 fn ports(fabric: &Fabric, node: NodeId, names: &Interfaces) -> Result<Vec<String>, Failure> {
     let all = 0..fabric.ports(node).len() as PortIndex;
     all.map(|port| names.name(fabric, node, port).map_err(wrong)).collect()
 }
 
-/// What a scenario says of trimming, and what no switch of today does of it.
+/// Returns the trimming of a scenario, and notes on features that no current switch supports.
 fn trimming(setup: &model::parameters::Setup, dscp: Option<u8>) -> Result<(Trimming, Vec<String>), Failure> {
     let Overload::Trim { trim, header_queue, .. } = setup.switch.overload else {
         let help = "write switch.overload = { kind = \"trim\", header_full = \"drop\" }";

@@ -1,35 +1,35 @@
-//! Trimming as SONiC and Cumulus Linux write it. The schemas are those of public sources; no switch was configured with
-//! them.
+//! Trimming as SONiC and Cumulus Linux configuration. The schemas are those of public sources; no switch was configured
+//! with them.
 
 use fabric::NodeId;
 use model::parameters::{Buffer, QueueLimit, Threshold};
 use serde_json::{Map, Value, json};
 
-/// What a switch is to do.
+/// Trimming of a switch.
 #[derive(Clone)]
 pub struct Trimming {
-    /// What is left of a packet.
+    /// Size of a trimmed packet, in bytes.
     pub size_bytes: u16,
-    /// DSCP of what is left.
+    /// DSCP of a trimmed packet.
     pub dscp: u8,
-    /// The class, and queue, of what is left.
+    /// Class, and queue, of trimmed packets.
     pub header_class: u8,
-    /// The classes whose packets are trimmed.
+    /// Classes whose packets are trimmed.
     pub classes: Vec<u8>,
-    /// The switches that trim, in the fabric's order.
+    /// Switches that trim, in the fabric's order.
     pub switches: Vec<NodeId>,
-    /// What the buffer admits.
+    /// Admission of the buffer.
     pub buffer: Buffer,
-    /// The largest packet.
+    /// Largest packet.
     pub mtu_bytes: u16,
 }
 
 const NOT_TRIED: &str = "the schema is that of public sources; no switch was configured with it";
 
-/// What SONiC's own example trims to.
+/// Trimmed size in SONiC's own example.
 const SONIC_BYTES: u16 = 128;
 
-/// Key and value of the threshold in a buffer profile, and what its translation costs.
+/// Returns key and value of the threshold in a buffer profile, and a note if the translation is not exact.
 fn threshold(trimming: &Trimming) -> ((&'static str, String), Option<String>) {
     match trimming.buffer {
         Buffer::Shared { egress: Threshold::Dynamic { alpha: (one, of) }, .. } => {
@@ -48,7 +48,7 @@ fn threshold(trimming: &Trimming) -> ((&'static str, String), Option<String>) {
     }
 }
 
-/// A fragment of `config_db.json` for a switch with these ports.
+/// Returns a fragment of `config_db.json` for a switch with these ports.
 pub fn sonic(trimming: &Trimming, interfaces: &[String]) -> String {
     const PROFILE: &str = "egress_trim_profile";
     let (threshold, _) = threshold(trimming);
@@ -71,7 +71,7 @@ pub fn sonic(trimming: &Trimming, interfaces: &[String]) -> String {
     format!("{config:#}\n")
 }
 
-/// What to know before the fragments are loaded.
+/// Returns notes on loading the fragments.
 pub fn sonic_notes(trimming: &Trimming) -> Vec<String> {
     let mut notes = vec![
         NOT_TRIED.to_owned(),
@@ -88,12 +88,12 @@ pub fn sonic_notes(trimming: &Trimming) -> Vec<String> {
     notes
 }
 
-/// The length that Cumulus Linux trims to: a multiple of 4 in the range that the reference of 5.14 allows.
+/// Returns the trimmed size in Cumulus Linux, in bytes: a multiple of 4 in the range of the reference of 5.14.
 fn nvue_bytes(trimming: &Trimming) -> u16 {
     trimming.size_bytes.clamp(256, 1024).next_multiple_of(4)
 }
 
-/// What to know before the NVUE commands are given.
+/// Returns notes on executing the NVUE commands.
 pub fn nvue_notes(trimming: &Trimming) -> Vec<String> {
     let size = nvue_bytes(trimming);
     let mut notes = vec![NOT_TRIED.to_owned()];
@@ -110,7 +110,7 @@ pub fn nvue_notes(trimming: &Trimming) -> Vec<String> {
     notes
 }
 
-/// NVUE commands for a switch with these ports.
+/// Returns the NVUE commands for a switch with these ports.
 pub fn nvue(trimming: &Trimming, interfaces: &[String]) -> String {
     let (size, dscp, class) = (nvue_bytes(trimming), trimming.dscp, trimming.header_class);
     let mut lines = vec![

@@ -1,4 +1,4 @@
-//! What the tests of the command share.
+//! Shared code of the tests of the command.
 pub mod pages;
 
 use std::path::{Path, PathBuf};
@@ -6,14 +6,14 @@ use std::process::{Child, Command, Output};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// The command under test, away from terminals and their settings.
+/// Returns the command under test, independent of terminals and their settings.
 pub fn tidegate() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_tidegate"));
     command.env_remove("NO_COLOR").env_remove("COLUMNS").env("RUST_BACKTRACE", "0");
     command
 }
 
-/// What came of it.
+/// Outcome of a command.
 pub struct Ran {
     pub code: Option<i32>,
     pub out: String,
@@ -27,12 +27,12 @@ impl From<Output> for Ran {
     }
 }
 
-/// Runs with these arguments, here.
+/// Runs the command with these arguments in the current folder.
 pub fn run(arguments: &[&str]) -> Ran {
     tidegate().args(arguments).output().expect("it starts").into()
 }
 
-/// A scenario that comes with the project.
+/// Returns the path of an example scenario.
 pub fn example(name: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(name);
     path.to_str().expect("UTF-8").to_owned()
@@ -43,7 +43,7 @@ pub struct Scratch(pub PathBuf);
 
 impl Scratch {
     pub fn new(name: &str) -> Scratch {
-        // Tests of one process run at the same time, and two may choose one name.
+        // Tests of one process run concurrently, and two may choose one name.
         static CREATED: AtomicUsize = AtomicUsize::new(0);
         let number = CREATED.fetch_add(1, Ordering::Relaxed);
         let path = std::env::temp_dir().join(format!("tidegate-cli-{name}-{}-{number}", std::process::id()));
@@ -56,13 +56,13 @@ impl Scratch {
         self.0.join(name).to_str().expect("UTF-8").to_owned()
     }
 
-    /// Writes a file and gives its path.
+    /// Writes a file and returns its path.
     pub fn file(&self, name: &str, content: &str) -> String {
         std::fs::write(self.0.join(name), content).expect("a file");
         self.path(name)
     }
 
-    /// Names in a folder of it, sorted.
+    /// Returns the names in a folder below it, sorted.
     pub fn names(&self, folder: &str) -> Vec<String> {
         let entries = std::fs::read_dir(self.0.join(folder)).expect("a folder");
         let mut names: Vec<String> =
@@ -71,7 +71,7 @@ impl Scratch {
         names
     }
 
-    /// Every file of a result but `timing.json`, by name.
+    /// Returns every file of a result except `timing.json`, by name.
     pub fn result(&self, folder: &str) -> Vec<(String, Vec<u8>)> {
         let names = self.names(folder).into_iter().filter(|name| name != "timing.json");
         names.map(|name| (name.clone(), std::fs::read(self.0.join(folder).join(&name)).expect("a file"))).collect()
@@ -84,7 +84,7 @@ impl Drop for Scratch {
     }
 }
 
-/// Interrupts `child` once `begun` is there and a moment has passed; what came of it.
+/// Interrupts `child` half a second after the file `begun` appears, and returns its outcome.
 pub fn interrupt(mut child: Child, begun: &Path) -> Ran {
     #[expect(clippy::disallowed_methods, reason = "what hangs is found by the clock")]
     let started = Instant::now();
@@ -98,13 +98,13 @@ pub fn interrupt(mut child: Child, begun: &Path) -> Ran {
     child.wait_with_output().expect("its end").into()
 }
 
-/// [`SMALL`], but for hours, and with little on disk.
+/// [`SMALL`] with endless flows and little on disk.
 pub fn endless() -> String {
     let text = SMALL.replace("200us", "20s").replace("100KB", "100TB");
     text.split("[record]").next().unwrap_or_default().to_owned()
 }
 
-/// Small and quick, with everything recorded: flows cross, queue, are marked and paused.
+/// A small and quick scenario with all recordings: flows cross, queue, are marked and paused.
 pub const SMALL: &str = r#"name = "small"
 duration = "200us"
 
@@ -139,8 +139,8 @@ throughput = { every = "10us" }
 pauses = true
 "#;
 
-/// For each row: a line of the scenario, what stands there instead, the line that is blamed (the same, where nothing
-/// stands), and what is said of it.
+/// Checks errors. Each row has a line of the scenario, its replacement, the reported line (empty: the replacement), and
+/// parts of the message.
 pub fn refused(name: &str, good: &str, rows: &[(&str, &str, &str, &[&str])]) {
     let scratch = Scratch::new(name);
     let told = run(&["run", &scratch.file("good.toml", good), "--quiet"]);

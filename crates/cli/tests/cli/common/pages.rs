@@ -1,4 +1,4 @@
-//! Pages whose commands are run as they stand there: what a page shows below `$ command` is what the command prints.
+//! Executes the commands of a page: the text below `$ command` must equal the output of the command.
 
 use super::Scratch;
 use std::fs;
@@ -6,12 +6,12 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The folder of the project.
+/// Returns the folder of the project.
 pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the project")
 }
 
-/// Whether pages are to be rewritten instead of compared.
+/// Returns true if pages are to be rewritten instead of compared.
 pub fn update() -> bool {
     std::env::var_os("UPDATE_DOCS").is_some()
 }
@@ -26,7 +26,7 @@ pub struct PageRunner {
 }
 
 impl PageRunner {
-    /// A folder of its own that has `examples`, with `tidegate` at hand.
+    /// Creates a folder with `examples`, and `tidegate` in `PATH`.
     pub fn with_examples(name: &str) -> PageRunner {
         let scratch = Scratch::new(name);
         symlink(root().join("examples"), scratch.0.join("examples")).expect("a link");
@@ -35,8 +35,8 @@ impl PageRunner {
         PageRunner { folder: scratch.0.clone(), _scratch: scratch, path }
     }
 
-    /// The sources, as somebody has them who has just fetched them. If it is not `installed`, there is no `tidegate`
-    /// until cargo installs it. The one that is tested stands in for what cargo would make of the very same sources.
+    /// Creates a folder with the sources as after a checkout. Unless `installed`, there is no `tidegate` until cargo
+    /// installs it; the tested binary then replaces the one that cargo would build from these sources.
     pub fn with_sources(name: &str, installed: bool) -> PageRunner {
         let scratch = Scratch::new(name);
         let [folder, tools, programs] = ["tidegate", "tools", "programs"].map(|part| scratch.0.join(part));
@@ -66,7 +66,7 @@ impl PageRunner {
         PageRunner { folder, _scratch: scratch, path }
     }
 
-    /// What a command of the page prints, standard error included, but for the speed of this machine.
+    /// Returns the output of a command, including standard error, without the speed of this machine.
     fn printed(&mut self, command: &str) -> String {
         if let Some(folder) = command.strip_prefix("cd ") {
             self.folder = self.folder.join(folder);
@@ -90,7 +90,7 @@ impl PageRunner {
         kept.map(|line| format!("{}\n", timeless(line.trim_end()))).collect()
     }
 
-    /// The page as its commands make it now, and how many there are.
+    /// Returns the page with current outputs, and the number of commands.
     fn current(&mut self, page: &str) -> (String, usize) {
         let (mut current, mut commands) = (String::new(), 0);
         let mut lines = page.lines();
@@ -111,7 +111,7 @@ impl PageRunner {
             }
             current += &self.printed(&command);
             commands += 1;
-            // What stood there before, up to the next command or the end of the block.
+            // Skip the previous output, up to the next command or the end of the block.
             let mut rest = lines.clone();
             while rest.next().is_some_and(|line| !line.starts_with("$ ") && line != "```") {
                 lines.next();
@@ -120,7 +120,7 @@ impl PageRunner {
         (current, commands)
     }
 
-    /// Runs a page from the first command to the last, and holds it to what they print; `UPDATE_DOCS` rewrites it.
+    /// Executes a page and compares it with the outputs of its commands; `UPDATE_DOCS` rewrites it.
     pub fn holds(&mut self, page: &str, least_commands: usize) {
         let path = root().join("docs").join(page);
         let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{page}: {error}"));
@@ -134,8 +134,8 @@ impl PageRunner {
         }
     }
 
-    /// Holds the SVG pictures of a page, which stand in `pictures` beside it, to those that its commands drew here, or
-    /// in a folder here. How many there are.
+    /// Compares the SVG pictures of a page, which are in `pictures`, with those that its commands drew into this folder
+    /// or one below it. Returns their number.
     pub fn draws(&self, page: &str) -> usize {
         let path = root().join("docs").join(page);
         let text = fs::read_to_string(&path).expect("a page");
@@ -155,15 +155,16 @@ impl PageRunner {
     }
 }
 
-/// A line without how long something took on this machine: `  holds (0.3 s)`.
+/// Removes the duration on this machine from a line: `  holds (0.3 s)`.
 fn timeless(line: &str) -> &str {
     line.strip_suffix(" s)").and_then(|line| line.rsplit_once(" (")).map_or(line, |(line, _)| line)
 }
 
-/// Units of what is measured.
+/// Units of measured values.
 const UNITS: [&str; 9] = ["ns", "us", "ms", "Mbps", "Gbps", "Tbps", "KB", "MB", "GB"];
 
-/// What prose says with a unit or in thousands, such as 52.72 Gbps, 4.86 ms or 65,438, and no block of the page shows.
+/// Returns numbers with a unit or in thousands, such as 52.72 Gbps, 4.86 ms or 65,438, that prose has and no block
+/// shows.
 pub fn numbers_not_shown(text: &str) -> Vec<String> {
     let (mut shown, mut said, mut in_block) = (String::new(), String::new(), false);
     for line in text.lines() {
@@ -185,7 +186,7 @@ pub fn numbers_not_shown(text: &str) -> Vec<String> {
         let next = words.get(at + 1).map_or("", |word| word.trim_matches(|c: char| !c.is_ascii_alphabetic()));
         let (own, is_unit) = (&number[digits.len()..], |word: &str| UNITS.contains(&word));
         let unit = if own.is_empty() && is_unit(next) { next } else { "" };
-        // Round numbers with a unit, and versions, are not what a run prints.
+        // Round numbers with a unit, and versions, are not outputs of a run.
         let measured = digits.contains(',') || digits.contains('.') && (is_unit(own) || is_unit(unit));
         if measured && !shown.contains(&format!("{number}{unit}")) {
             missing.push(format!("{number}{unit}"));

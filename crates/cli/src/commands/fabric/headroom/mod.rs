@@ -1,4 +1,4 @@
-//! `tidegate fabric headroom`: what thresholds, headroom and credits take of a switch's buffer.
+//! `tidegate fabric headroom`: buffer of a switch needed for thresholds, headroom and credits.
 
 mod published;
 
@@ -18,34 +18,35 @@ use text::numbers::counted;
 use text::{Layout, table};
 use units::{Bytes, Rate, Time};
 
-/// What the numbers depend on beside the links.
+/// Inputs beside the links.
 #[derive(Clone, Debug, clap::Args)]
 pub struct ThresholdFlags {
     #[command(flatten)]
     headroom: HeadroomArgs,
-    /// The length of the cable, at 5 ns a metre, instead of --delay: `300m` or `10km`. With a fabric, of every cable.
+    /// Cable length at 5 ns per metre, instead of --delay: `300m` or `10km`; with a fabric, of all cables.
     #[arg(long, value_name = "LENGTH", value_parser = units::cable_delay, help_heading = "Headroom")]
     length: Option<Time>,
-    /// Lossless classes, one for 802.3x PAUSE; without it those of the scenario, or 1.
+    /// Number of lossless classes, 1 for 802.3x PAUSE; default: that of the scenario, or 1.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=8), help_heading = "Headroom")]
     classes: Option<u8>,
-    /// The ports of a single link's switch, all alike.
+    /// Number of equal ports of a single link's switch; default: 1.
     #[arg(long, value_name = "N", conflicts_with = "source", value_parser = clap::value_parser!(u16).range(1..))]
     #[arg(help_heading = "Headroom")]
     ports: Option<u16>,
-    /// The buffer of a switch; without it that of the scenario, or 16MB.
+    /// Buffer of a switch; default: that of the scenario, or 16MB.
     #[arg(long, value_name = "SIZE", help_heading = "Headroom")]
     buffer: Option<Bytes>,
-    /// Beside each term of headroom what SONiC's own formula gives for the same inputs, and why.
+    /// Print the result of SONiC's own formula for equal inputs beside each term of headroom, with the reason of a
+    /// difference.
     #[arg(long, help_heading = "Headroom")]
     sonic: bool,
-    /// Headroom by speed and cable beside the medians of what SONiC platforms publish. No fabric and no link.
+    /// Print headroom by speed and cable beside the published medians of SONiC platforms; without a fabric or link.
     #[arg(long, conflicts_with_all = ["source", "length", "ports", "buffer", "sonic"], help_heading = "Headroom")]
     published: bool,
 }
 
 impl ThresholdFlags {
-    /// Of whatever is no scenario, or says nothing of it.
+    /// Default without a scenario.
     const BUFFER: Bytes = Bytes(16_000_000);
 
     fn classes(&self) -> u8 {
@@ -56,7 +57,7 @@ impl ThresholdFlags {
         self.buffer.unwrap_or(Self::BUFFER)
     }
 
-    /// With what a scenario says in place of what was not told.
+    /// Fills inputs that the command line leaves open from a scenario.
     fn filled_by(&self, switches: &Switches) -> ThresholdFlags {
         let headroom = HeadroomArgs {
             mtu: self.headroom.mtu.or(Some(switches.mtu)),
@@ -72,19 +73,19 @@ impl ThresholdFlags {
     }
 }
 
-/// Kinds of ports whose terms a person reads; more are in JSON.
+/// Kinds of ports whose terms are printed as text; JSON has all.
 const KINDS: usize = 4;
 
-/// One kind of port: what a lossless class of it needs, in bytes.
+/// Needs of a lossless class at one kind of port, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Need {
     rate: Rate,
     delay: Time,
-    /// What may still arrive after XOFF.
+    /// Bytes that may still arrive after XOFF.
     headroom: u64,
-    /// The same by a formula that forgets whole frames.
+    /// Headroom by a formula that ignores whole frames.
     without_frames: u64,
-    /// What an account must still hold when it sends XON, so that its port never idles until data comes.
+    /// Account level for XON at which the port never idles before new data arrives.
     xon: u64,
     xoff: u64,
     credits: u64,
@@ -94,9 +95,11 @@ impl Need {
     fn of(link: &LinkSpec, flags: &ThresholdFlags) -> Need {
         let (rate, delay, mtu) = (link.rate, link.delay, flags.headroom.mtu().get());
         let headroom = Headroom::of(rate, delay, &flags.headroom.conditions(flags.classes().into())).bytes;
-        // XON may wait for a frame on the wire, as XOFF may, and the first frame that it lets go must arrive whole.
+        // XON may wait for a frame on the wire, as XOFF may, and the first frame after it must arrive completely.
         let xon = headroom - mtu;
         let credits = sufficient_credits(rate, delay, mtu, mtu);
+        // Headroom contains three whole frames: the one that delays the pause frame, the one that exceeds XOFF, and the
+        // last one that the neighbour starts.
         Need { rate, delay, headroom, without_frames: headroom - 3 * mtu, xon, xoff: xon + 2 * mtu, credits }
     }
 
@@ -104,7 +107,7 @@ impl Need {
         Terms::of(self.rate, self.delay, flags.classes(), &flags.headroom)
     }
 
-    /// What it takes of the buffer under PFC.
+    /// Returns the bytes of buffer under PFC.
     fn with_pfc(&self) -> u64 {
         self.xoff + self.headroom
     }
@@ -124,7 +127,7 @@ impl Need {
     }
 }
 
-/// Switches that are alike: how many, the first one's name, and its ports by kind.
+/// A group of switches with equal needs: their number, the name of the first, and its ports by kind.
 struct Alike {
     count: u64,
     name: String,
@@ -138,7 +141,7 @@ impl Alike {
     }
 }
 
-/// Runs the command: 1 if a switch's buffer does not hold what its ports need.
+/// Runs the command. The exit code is 1 if the buffer of a switch is smaller than its ports need.
 ///
 /// # Errors
 /// Bad input.
@@ -149,7 +152,7 @@ pub fn command(
     json: bool,
 ) -> Result<Exit, Failure> {
     if thresholds.published {
-        // Refuses flags of a fabric, and rates have no place here either.
+        // Rejects flags of a fabric; a rate and delay are invalid here too.
         if flags.lone_link(None)?.is_some() {
             let help = "it has rates and cables of its own";
             return Err(Failure::input("--published goes with no --rate and --delay", help));
@@ -223,10 +226,10 @@ fn of_link(flags: &FabricFlags, thresholds: &ThresholdFlags) -> Result<(String, 
     Ok((format!("{} of {} and {}", counted(ports, "port"), link.rate, link.delay), vec![alike]))
 }
 
-/// Bits a second and picoseconds of a link, and how many ports of a switch have such a one.
+/// Rate in bits per second and delay in picoseconds of a link, and the number of such ports of a switch.
 type Ports = (u64, u64, u64);
 
-/// What switches need that are not `outside` of flow control.
+/// Returns the needs of all switches that are not `outside` of flow control.
 fn of_fabric(
     fabric: &Fabric,
     outside: &[NodeId],
