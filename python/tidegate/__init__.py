@@ -1,4 +1,4 @@
-"""Tidegate: the laboratory for Ethernet that must not lose packets.
+"""Tidegate: packet-level simulator and toolbox for lossless Ethernet.
 
     import tidegate
     result = tidegate.Scenario("incast.toml").run(seed=1)
