@@ -57,6 +57,66 @@ fn holes_and_missing_rows_name_file_and_key() {
 }
 
 #[test]
+fn values_that_sonics_models_refuse_are_faults() {
+    let mode = fault(|file| file["BUFFER_POOL"]["ingress_lossless_pool"]["mode"] = "dynamc".into());
+    assert_eq!(mode, "leaf-01.json: BUFFER_POOL|ingress_lossless_pool.mode: is `dynamc`: SONiC refuses it");
+    let kind = fault(|file| file["BUFFER_POOL"]["ingress_lossless_pool"]["type"] = "in".into());
+    assert_eq!(kind, "leaf-01.json: BUFFER_POOL|ingress_lossless_pool.type: is `in`: SONiC refuses it");
+    let profile = |field: &'static str, value: &'static str| {
+        fault(|file| file["BUFFER_PROFILE"]["pg_lossless_100000_40m_profile"][field] = value.into())
+    };
+    let at = "leaf-01.json: BUFFER_PROFILE|pg_lossless_100000_40m_profile";
+    assert_eq!(profile("dynamic_th", "-99"), format!("{at}.dynamic_th: is `-99`: SONiC refuses it"));
+    assert_eq!(profile("dynamic_th", "9"), format!("{at}.dynamic_th: is `9`: SONiC refuses it"));
+    assert_eq!(profile("static_th", "-1"), format!("{at}.static_th: is `-1`"));
+    assert_eq!(
+        profile("packet_discard_action", "keep"),
+        format!("{at}.packet_discard_action: is `keep`: SONiC refuses it")
+    );
+    assert!(
+        profile("xon", "1000000").starts_with(&format!("{at}.xon: is 1000000, more than the size of the profile, "))
+    );
+    for allowed in ["-8", "8", "0"] {
+        let changed =
+            faults(|file| file["BUFFER_PROFILE"]["pg_lossless_100000_40m_profile"]["dynamic_th"] = allowed.into());
+        assert_eq!(changed, Vec::<String>::new());
+    }
+    for length in ["40 m", " 40m", "+40m", "m", "-40m", "0.5m"] {
+        let wrong = fault(|file| file["CABLE_LENGTH"]["AZURE"]["Ethernet0"] = length.into());
+        assert_eq!(wrong, format!("leaf-01.json: CABLE_LENGTH|AZURE.Ethernet0: is \"{length}\": no length in metres"));
+    }
+}
+
+#[test]
+fn references_to_rows_that_are_not_there_are_faults() {
+    let wred = fault(|file| file["QUEUE"]["Ethernet4|3"]["wred_profile"] = "NOPE".into());
+    assert_eq!(wred, "leaf-01.json: QUEUE|Ethernet4|3.wred_profile: WRED_PROFILE has no `NOPE`");
+    let port = fault(|file| file["PORT_QOS_MAP"]["Ethernet4"]["scheduler"] = "scheduler.9".into());
+    assert_eq!(port, "leaf-01.json: PORT_QOS_MAP|Ethernet4.scheduler: SCHEDULER has no `scheduler.9`");
+    let class = fault(|file| file["PORT_QOS_MAP"]["Ethernet4"]["dscp_to_fc_map"] = "FC".into());
+    assert_eq!(class, "leaf-01.json: PORT_QOS_MAP|Ethernet4.dscp_to_fc_map: DSCP_TO_FC_MAP has no `FC`");
+}
+
+#[test]
+fn a_row_with_a_fault_is_no_missing_row() {
+    let scheduler = fault(|file| file["SCHEDULER"]["scheduler.0"]["type"] = "DWR".into());
+    assert_eq!(scheduler, "leaf-01.json: SCHEDULER|scheduler.0.type: is missing or unknown");
+    let profile = "pg_lossless_100000_40m_profile";
+    let pool = fault(|file| remove(&mut file["BUFFER_PROFILE"][profile], "pool"));
+    assert_eq!(pool, format!("leaf-01.json: BUFFER_PROFILE|{profile}.pool: is missing"));
+    let row = fault(|file| file["BUFFER_PROFILE"][profile] = 3.into());
+    assert_eq!(row, format!("leaf-01.json: BUFFER_PROFILE|{profile}: must be an object of fields"));
+    let pool = fault(|file| file["BUFFER_POOL"]["egress_lossy_pool"] = 3.into());
+    assert_eq!(pool, "leaf-01.json: BUFFER_POOL|egress_lossy_pool: must be an object of fields");
+    let class = fault(|file| file["DSCP_TO_TC_MAP"]["AZURE"]["17"] = "99".into());
+    assert_eq!(class, "leaf-01.json: DSCP_TO_TC_MAP|AZURE.17: is \"99\"");
+    let group = fault(|file| file["PFC_PRIORITY_TO_PRIORITY_GROUP_MAP"]["AZURE"]["3"] = "9".into());
+    assert_eq!(group, "leaf-01.json: PFC_PRIORITY_TO_PRIORITY_GROUP_MAP|AZURE.3: is \"9\"");
+    let map = fault(|file| file["TC_TO_QUEUE_MAP"]["AZURE"] = 3.into());
+    assert_eq!(map, "leaf-01.json: TC_TO_QUEUE_MAP|AZURE: must be an object of fields");
+}
+
+#[test]
 fn a_port_that_two_files_claim_and_two_switches_of_one_name_are_refused() {
     let claimed = faults(|file| file["DEVICE_NEIGHBOR"]["Ethernet4"]["port"] = "Ethernet0".into());
     let why =

@@ -7,6 +7,14 @@ use std::collections::BTreeMap;
 /// The highest queue of an ASIC: unicast and multicast together.
 const MOST_QUEUE: u8 = 31;
 const MOST_GROUP: u8 = 7;
+/// References to tables of which only the names are read: table, field, and the table that it refers to.
+const OTHER_REFERENCES: [(&str, &str, &str); 3] = [
+    ("QUEUE", "wred_profile", "WRED_PROFILE"),
+    ("PORT_QOS_MAP", "scheduler", "SCHEDULER"),
+    ("PORT_QOS_MAP", "dscp_to_fc_map", "DSCP_TO_FC_MAP"),
+];
+/// Exponents of the dynamic threshold that SONiC's YANG model allows; a platform may allow fewer.
+const DYNAMIC_THRESHOLDS: std::ops::RangeInclusive<i64> = -8..=8;
 /// A profile that the switch computes from speed and cable by itself.
 pub(crate) const COMPUTED: &str = "NULL";
 
@@ -14,6 +22,8 @@ pub(super) fn read(reader: &mut Reader<'_>, switch: &mut SwitchConfig) {
     let any = 0..=u64::MAX;
     for row in reader.rows("BUFFER_POOL") {
         reader.check_fields(&row, &["size", "xoff"]);
+        reader.check_choice(&row, "mode", &["static", "dynamic"]);
+        reader.check_choice(&row, "type", &["ingress", "egress", "both"]);
         let size = reader.number(&row, "size", any.clone());
         let shared_headroom = reader.number(&row, "xoff", any.clone());
         switch.pools.insert(row.name.to_owned(), Pool { size, shared_headroom });
@@ -26,15 +36,23 @@ pub(super) fn read(reader: &mut Reader<'_>, switch: &mut SwitchConfig) {
             }
             continue;
         };
-        if !switch.pools.contains_key(&pool) {
+        if !reader.has_row("BUFFER_POOL", &pool) {
             let message = format!("BUFFER_POOL has no `{}`", fabric::visible(&pool));
             reader.fault(format!("{}.pool", row.key), message, "the name of a row of BUFFER_POOL");
         }
-        for field in ["xon", "xon_offset"] {
-            reader.number(&row, field, any.clone());
+        reader.number(&row, "xon_offset", any.clone());
+        reader.check_integer(&row, "dynamic_th", DYNAMIC_THRESHOLDS);
+        reader.number(&row, "static_th", any.clone());
+        reader.check_choice(&row, "packet_discard_action", &["drop", "trim"]);
+        let (xon, size) = (reader.number(&row, "xon", any.clone()), reader.number(&row, "size", any.clone()));
+        if let (Some(xon), Some(size)) = (xon, size)
+            && xon > size
+        {
+            let message = format!("is {xon}, more than the size of the profile, {size}");
+            reader.fault(format!("{}.xon", row.key), message, format!("at most {size}"));
         }
         let profile = Profile {
-            size: reader.number(&row, "size", any.clone()).unwrap_or(0),
+            size: size.unwrap_or(0),
             xoff: reader.number(&row, "xoff", any.clone()),
             lossless_queue: lossless(row.name).or_else(|| lossless(&pool)),
             pool,
@@ -71,24 +89,29 @@ pub(super) fn read(reader: &mut Reader<'_>, switch: &mut SwitchConfig) {
         switch.schedulers.insert(row.name.to_owned(), scheduling);
     }
     switch.scheduled = bound(reader, "QUEUE", MOST_QUEUE, "scheduler", "SCHEDULER");
-    let exists = |table: &str, name: &str| match table {
-        "SCHEDULER" => switch.schedulers.contains_key(name),
-        _ => switch.profiles.contains_key(name) || name == COMPUTED,
-    };
     let tables = [
         (&switch.groups, "profile", "BUFFER_PROFILE"),
         (&switch.queues, "profile", "BUFFER_PROFILE"),
         (&switch.scheduled, "scheduler", "SCHEDULER"),
     ];
     // Each missing name once, at the first row that has it.
-    let mut missing: BTreeMap<(&str, &str), String> = BTreeMap::new();
+    let mut missing: BTreeMap<(&str, String), String> = BTreeMap::new();
     for (rows, field, table) in tables {
-        for bound in rows.values().filter(|bound| !exists(table, &bound.name)) {
-            missing.entry((table, &bound.name)).or_insert_with(|| format!("{}.{field}", bound.key));
+        let exists = |name: &str| reader.has_row(table, name) || (table == "BUFFER_PROFILE" && name == COMPUTED);
+        for bound in rows.values().filter(|bound| !exists(&bound.name)) {
+            missing.entry((table, bound.name.clone())).or_insert_with(|| format!("{}.{field}", bound.key));
+        }
+    }
+    for (of, field, table) in OTHER_REFERENCES {
+        for row in reader.objects(of) {
+            let Some(name) = reader.reference(&row, field, table) else { continue };
+            if !reader.has_row(table, &name) {
+                missing.entry((table, name)).or_insert_with(|| format!("{}.{field}", row.key));
+            }
         }
     }
     for ((table, name), key) in missing {
-        let message = format!("{table} has no `{}`", fabric::visible(name));
+        let message = format!("{table} has no `{}`", fabric::visible(&name));
         reader.fault(key, message, format!("the name of a row of {table}"));
     }
 }

@@ -65,7 +65,7 @@ pub(super) const OTHER_KEYS: [(&str, &[&str]); 12] = [
 ];
 
 /// Tables that are read; the others are named in the report.
-pub(super) const TABLES: [&str; 19] = [
+pub(super) const TABLES: [&str; 20] = [
     "DEVICE_METADATA",
     "DEVICE_NEIGHBOR",
     "DEVICE_NEIGHBOR_METADATA",
@@ -85,6 +85,7 @@ pub(super) const TABLES: [&str; 19] = [
     "BUFFER_QUEUE",
     "SCHEDULER",
     "QUEUE",
+    "WRED_PROFILE",
 ];
 
 /// Tables that only switches of a dual-ToR pair have.

@@ -175,7 +175,7 @@ pub(super) fn check(reader: &mut Reader<'_>, switch: &SwitchConfig) {
     for (key, maps) in of_ports.chain(of_tunnels) {
         for (&field, name) in maps {
             let table = table_of(field);
-            if !switch.maps[table].contains_key(name) {
+            if !reader.has_row(table, name) {
                 let message = format!("{table} has no `{}`", fabric::visible(name));
                 reader.fault(format!("{key}.{field}"), message, format!("the name of a row of {table}"));
             }
@@ -197,7 +197,7 @@ pub(super) fn check(reader: &mut Reader<'_>, switch: &SwitchConfig) {
             PFC_TO_QUEUE | PFC_TO_PG => continue,
             _ => (0..=highest).chain(classes.iter().copied()).collect(),
         };
-        let missing = needed.into_iter().filter(|key| !map.contains_key(key)).min();
+        let missing = needed.into_iter().filter(|key| !reader.has_number(table, name, *key)).min();
         if let Some(missing) = missing {
             let key = format!("{table}|{name}.{missing}");
             reader.fault(key, "is missing: the map has a hole", "a value for it");
@@ -212,10 +212,10 @@ fn check_pfc(reader: &mut Reader<'_>, switch: &SwitchConfig) {
     for qos in switch.qos.values() {
         for field in ["pfc_to_queue_map", "pfc_to_pg_map"] {
             let map = qos.maps.get(field).and_then(|name| Some((name, switch.maps[table_of(field)].get(name)?)));
-            let Some((name, map)) = map else { continue };
+            let Some((name, _)) = map else { continue };
             for priority in (0..8).filter(|priority| qos.pfc_enable >> priority & 1 == 1) {
                 let key = format!("{}|{name}.{priority}", table_of(field));
-                if !map.contains_key(&priority) && said.insert(key.clone()) {
+                if !reader.has_number(table_of(field), name, priority) && said.insert(key.clone()) {
                     let message = format!("is missing, and {}.pfc_enable names {priority}", qos.key);
                     reader.fault(key, message, "a value for it");
                 }

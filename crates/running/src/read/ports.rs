@@ -30,7 +30,9 @@ pub(super) fn read(reader: &mut Reader<'_>, switch: &mut SwitchConfig) {
         for (port, value) in row.fields {
             let key = format!("{}.{port}", row.key);
             let text = value.as_str().unwrap_or_default();
-            let metres = text.strip_suffix('m').and_then(|metres| metres.trim().parse::<u64>().ok());
+            // SONiC's pattern is [0-9]+m: it refuses a space or a sign.
+            let digits = text.strip_suffix('m').filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()));
+            let metres = digits.and_then(|digits| digits.parse::<u64>().ok());
             let Some(metres) = metres.filter(|metres| *metres <= MAX_METRES) else {
                 let message = format!("is {}: no length in metres", fabric::visible(&value.to_string()));
                 reader.fault(key, message, "a length with its unit, as 40m");

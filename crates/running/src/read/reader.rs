@@ -51,15 +51,20 @@ impl<'a> Reader<'a> {
             self.fault(table, "must be an object of rows", format!("{{\"{table}\": {{\"key\": {{...}}}}}}"));
             return Vec::new();
         };
-        let mut found = Vec::new();
-        for (name, fields) in rows {
-            let key = format!("{table}|{name}");
-            match fields.as_object() {
-                Some(fields) => found.push(Row { table, name, fields, key }),
-                None => self.fault(key, "must be an object of fields", "{\"field\": \"value\"}"),
-            }
+        for (name, _) in rows.iter().filter(|(_, fields)| !fields.is_object()) {
+            self.fault(format!("{table}|{name}"), "must be an object of fields", "{\"field\": \"value\"}");
         }
-        found
+        self.objects(table)
+    }
+
+    /// The rows of a table that are objects, without faults for the others.
+    pub fn objects(&self, table: &'static str) -> Vec<Row<'a>> {
+        let object: &'a Object = self.object;
+        let rows = object.get(table).and_then(Value::as_object).into_iter().flatten();
+        let row = |(name, fields): (&'a String, &'a Value)| {
+            Some(Row { table, name, fields: fields.as_object()?, key: format!("{table}|{name}") })
+        };
+        rows.filter_map(row).collect()
     }
 
     /// Reports the fields of a row that are neither in `read` nor known to SONiC.
@@ -80,6 +85,36 @@ impl<'a> Reader<'a> {
                     },
                 });
             }
+        }
+    }
+
+    /// Whether the file has a row of this name, even one with faults: a reference to it is not another fault.
+    pub fn has_row(&self, table: &str, name: &str) -> bool {
+        self.object.get(table).and_then(|rows| rows.get(name)).is_some()
+    }
+
+    /// Whether a row has a field for this number, even one with faults.
+    pub fn has_number(&self, table: &str, name: &str, number: u8) -> bool {
+        let row = self.object.get(table).and_then(|rows| rows.get(name));
+        row.is_some_and(|row| row.get(number.to_string()).is_some())
+    }
+
+    /// Refuses a field that has none of these values.
+    pub fn check_choice(&mut self, row: &Row<'_>, field: &str, values: &[&str]) {
+        let Some(text) = self.text(row, field) else { return };
+        if !values.contains(&text.as_str()) {
+            let message = format!("is `{}`: SONiC refuses it", fabric::visible(&text));
+            self.fault(format!("{}.{field}", row.key), message, values.join(" or "));
+        }
+    }
+
+    /// Refuses a field that is no integer of `range`.
+    pub fn check_integer(&mut self, row: &Row<'_>, field: &str, range: std::ops::RangeInclusive<i64>) {
+        let Some(text) = self.text(row, field) else { return };
+        if !text.trim().parse::<i64>().is_ok_and(|number| range.contains(&number)) {
+            let message = format!("is `{}`: SONiC refuses it", fabric::visible(&text));
+            let help = format!("a number from {} to {}", range.start(), range.end());
+            self.fault(format!("{}.{field}", row.key), message, help);
         }
     }
 

@@ -123,6 +123,8 @@ pub fn switch(name: &str, kind: &str, cables: &[Cable]) -> Value {
             "scheduler.0": { "type": "DWRR", "weight": "14" }, "scheduler.1": { "type": "DWRR", "weight": "15" },
         },
         "QUEUE": scheduled,
+        "WRED_PROFILE": { "AZURE_LOSSLESS": { "ecn": "ecn_all", "wred_green_enable": "true",
+            "green_min_threshold": "1048576", "green_max_threshold": "2097152", "green_drop_probability": "5" } },
     })
 }
 
