@@ -1,0 +1,207 @@
+//! Scripts that a shell, `tc` and the kernel run alike, and each way in which one can be wrong.
+
+use super::*;
+
+const GOOD: &str = "#!/bin/sh\nip link set eth0 up\ntc qdisc replace dev eth0 parent root handle 100 taprio \\\n  \
+    num_tc 3 map 2 2 1 0 2 2 2 2 2 2 2 2 2 2 2 2 queues 1@0 1@1 2@2 \\\n  base-time 1000 \\\n  \
+    sched-entry S 01 300000 \\\n  sched-entry S 06 200000 clockid CLOCK_TAI # the rest\n";
+
+#[test]
+fn a_command_of_the_manual_reads() {
+    let all = parse(GOOD).unwrap();
+    let [list] = all.as_slice() else { panic!("{all:?}") };
+    assert_eq!((list.interface.as_str(), list.line, list.base_ps), ("eth0", 3, 1_000_000));
+    let states: Vec<(u8, u64)> = list.states.iter().map(|state| (state.gates, state.interval_ps)).collect();
+    // Class 0 is priority 3's; 1 and 2 are those of all others.
+    assert_eq!(states, [(0b0000_1000, 300_000_000), (0b1111_0111, 200_000_000)]);
+}
+
+#[test]
+fn hold_and_release_are_read() {
+    assert!(!parse(GOOD).unwrap()[0].holds);
+    let held = parse(&GOOD.replace("S 01", "H 01").replace("S 06", "R 06")).unwrap();
+    assert!(held[0].holds);
+    assert_eq!(held[0].states, parse(GOOD).unwrap()[0].states);
+}
+
+#[test]
+fn what_a_shell_runs_alike_is_read_alike() {
+    let plain = parse(GOOD).unwrap();
+    let same = |text: String| {
+        let read = parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        let gates: Vec<_> = read.iter().map(|list| (&list.interface, list.base_ps, &list.states)).collect();
+        let expected: Vec<_> = plain.iter().map(|list| (&list.interface, list.base_ps, &list.states)).collect();
+        assert_eq!(gates, expected, "{text}");
+    };
+    same(GOOD.replace("#!/bin/sh\n", "#!/usr/bin/env bash\nset -e\n"));
+    same(GOOD.replace("tc qdisc", "sudo -n tc qdisc"));
+    same(GOOD.replace("tc qdisc", "sudo -u root tc -s qdisc"));
+    same(GOOD.replace("tc qdisc replace", "tc -n a q r"));
+    same(
+        GOOD.replace(
+            "ip link",
+            "command -v tc > /dev/null || exit 1\necho tc of eth0\ntc class show dev eth0\nip link",
+        ),
+    );
+    same(GOOD.replace("ip link", "exec 2>>log\nip link"));
+    same(GOOD.replace("tc qdisc", "exec tc qdisc") + "tc qdisc del dev eth0 root\n");
+    same(GOOD.replace("ip link", "LOG='my log'\nip link").replace(" # the rest", " > \"$LOG\" 2>'f' < \"/dev/null\""));
+    same(GOOD.replace("ip link", "export \"DEV=eth0\" N=3\nip link").replace("dev eth0", "dev $DEV"));
+    same(GOOD.replace("tc qdisc", "ip netns exec a /sbin/tc qdisc"));
+    same(
+        GOOD.replace("#!/bin/sh\n", "DEV=eth0\nexport N='3'; T=\"1000\"\n")
+            .replace("dev eth0", "dev $DEV")
+            .replace("num_tc 3", "num_tc ${N}")
+            .replace("base-time 1000", "base-time \"$T\""),
+    );
+    same(
+        GOOD.replace("sched-entry S 01 300000", "$ENTRIES")
+            .replace("#!/bin/sh\n", "ENTRIES=\"sched-entry S 01 300000\"\n"),
+    );
+    same(GOOD.replace(" # the rest", " > /dev/null 2>&1"));
+    same(GOOD.replace(" # the rest", " 2>/dev/null || true"));
+    same(GOOD.replace("tc qdisc", "tc qdisc del dev eth0 root 2> /dev/null; tc qdisc"));
+    same(GOOD.replace("tc qdisc", "tc qdisc add dev eth1 root handle 1: htb default 1 && tc qdisc"));
+    same(GOOD.replace("clockid CLOCK_TAI", "flags 0x2"));
+    same(GOOD.replace("S 01 300000", "S '0x01' \"300000\""));
+    same(GOOD.replace("base-time 1000", "cycle-time 500000 base-time 1000"));
+    same(format!("{GOOD}exit 0\ntc qdisc del dev eth0 root\n"));
+    same(GOOD.replace("# the rest", "# the rest; and `more` $of (it)"));
+    same(GOOD.replace(" \\\n", " "));
+}
+
+#[test]
+fn hostile_commands_are_refused_with_their_line() {
+    let rows = [
+        ("sched-entry S 06", "sched-entry T 06", "line 7: `sched-entry T`: S sets gates, H and R"),
+        ("sched-entry S 06", "sched-entry S zz", "line 7: `zz` is no mask"),
+        ("06 200000", "06 -1", "line 7: `sched-entry` is `-1`, expected a whole number of at most 4294967295"),
+        ("06 200000", "06 4294967296", "line 7: `sched-entry` is `4294967296`, expected a whole number"),
+        ("06 200000", "06 0", "line 7: `sched-entry` of 0 ns"),
+        ("06 200000", "06 2147483647", "line 6: the intervals add up to 2147783647 ns, and the kernel"),
+        ("06 200000 clockid CLOCK_TAI", "06", "line 7: `sched-entry` lacks an interval"),
+        ("num_tc 3", "num_tc 2", "line 4: `map` speaks of class 2, and `num_tc` is 2"),
+        ("num_tc 3 ", "", "line 3: `num_tc` is missing"),
+        ("num_tc 3", "num_tc 3 num_tc 3", "line 4: duplicate `num_tc`"),
+        ("queues 1@0 1@1 2@2", "", "line 3: `queues` is missing"),
+        ("queues 1@0 1@1 2@2", "queues 1@0 1@1", "line 3: `queues` has 2 classes, and `num_tc` is 3"),
+        ("queues 1@0 1@1 2@2", "queues 1@0 2@1 2@2", "line 3: `queues`: each class needs queues"),
+        ("queues 1@0 1@1 2@2", "queues 1@0 1@1 0@2", "line 3: `queues`: each class needs queues"),
+        ("base-time 1000", "base-tim 1000", "line 5: `base-tim` is no word of taprio"),
+        ("base-time 1000", "base-time -1000", "line 5: `base-time` is `-1000`, expected"),
+        ("base-time 1000", "base-time 99999999999999999999", "line 5: `base-time` is `99999999999999999999`"),
+        ("base-time 1000 ", "", "line 3: `base-time` is missing"),
+        (
+            "base-time 1000",
+            "base-time 1000 cycle-time 499999",
+            "line 6: `cycle-time` is 499999 ns, and the intervals add \
+            up to 500000",
+        ),
+        ("base-time 1000", "base-time 1000 cycle-time 0", "line 5: the cycle of `eth0` is above zero"),
+        ("clockid CLOCK_TAI", "", "line 3: `clockid` is missing"),
+        ("clockid CLOCK_TAI", "clockid CLOCK_SUN", "line 7: `clockid SUN`: expected one of CLOCK_TAI"),
+        ("clockid CLOCK_TAI", "clockid CLOCK_TAI flags 0x2", "line 3: `flags 0x2` and `clockid`"),
+        ("clockid CLOCK_TAI", "clockid CLOCK_TAI flags 0x4", "line 7: `flags` is `0x4`"),
+        ("dev eth0 parent", "parent", "line 3: no `dev`"),
+        ("parent root", "", "line 3: neither `root` nor `parent root`"),
+        ("parent root", "parent 1:2", "line 3: `parent 1:2`: taprio can only be the root"),
+        ("replace", "change", "line 3: `tc qdisc change ... taprio`: add or replace"),
+        ("taprio", "tbf", "line 0: no command `tc qdisc replace dev"),
+        ("ip link set eth0 up", "exit 0", "line 0: no command `tc qdisc replace dev"),
+        ("#!/bin/sh", "#!/usr/bin/python3", "line 1: `/usr/bin/python3` is no shell"),
+        // Faults that only a shell sees.
+        ("base-time 1000 \\\n", "base-time 1000\n", "line 6: `sched-entry`: to a shell this begins a command"),
+        ("base-time 1000 \\\n", "base-time 1000 \\ \n", "line 5: blanks after `\\`"),
+        ("base-time 1000 \\\n", "base-time 1000 \\\r\n", "line 5: the line ends in a carriage return"),
+        ("base-time 1000 \\\n", "base-time 1000 # now \\\n", "line 5: `\\` at the end of a comment"),
+        ("base-time 1000 \\\n", "base-time 1000 # now\n", "line 6: `sched-entry`: to a shell"),
+        ("base-time 1000", "base-time 1000 ;", "line 6: `sched-entry`: to a shell"),
+        ("base-time 1000", "base-time $START", "line 5: `$START` is not assigned"),
+        ("base-time 1000", "base-time $(date +%s)", "line 5: `$`: only variables"),
+        ("base-time 1000", "base-time `date`", "line 5: the output of a command"),
+        ("base-time 1000", "base-time \"1000", "line 5: the quote `\"` is not closed"),
+        ("tc qdisc", "for i in 1; do tc qdisc", "line 3: `for`: loops"),
+        ("tc qdisc", "if true; then tc qdisc", "line 3: `if`: loops"),
+        ("tc qdisc", "DEV=eth0 tc qdisc", "line 7: `DEV=` before a command"),
+        ("tc qdisc", "timeout 5 tc qdisc", "line 3: `timeout`: what it does with `tc`"),
+        (" # the rest", " | cat", "line 7: `|`: pipes"),
+        (" # the rest", " &", "line 7: `&`: commands in the background"),
+        (" # the rest", " > ", "line 7: `>` without the name of a file"),
+        (" # the rest", "\ntc qdisc del dev eth0 root", "line 8: this takes the gates of line 3 off `eth0`"),
+        (" # the rest", "\ntc -force qdisc del dev eth0 root", "line 8: this takes the gates of line 3 off"),
+        (" # the rest", "\ntc q d dev eth0 root", "line 8: this takes the gates of line 3 off"),
+        (" # the rest", "\ntc qdisc r dev eth0 estimator 1s 1s root pfifo", "line 8: this takes the gates of"),
+        (" # the rest", "\nsudo -u root tc qdisc del dev eth0 root", "line 8: this takes the gates of line 3 off"),
+        (" # the rest", "\nsudo -g 0 tc qdisc del dev eth0 root", "line 8: `-g`: what it does with `tc`"),
+        (" # the rest", "\ntc -batch f", "line 8: `tc -batch` is not followed"),
+        (" # the rest", "\ntc -b f", "line 8: `tc -b` is not followed"),
+        (" # the rest", "\ntc exec bpf", "line 8: `tc exec` is not followed"),
+        (" # the rest", "\ntc qdisc remove dev eth0 root", "line 8: `tc qdisc remove` is no command of tc"),
+        (" # the rest", "\nsh -c 'x; tc qdisc del dev eth0 root'", "line 8: `sh`: what it does with `tc`"),
+        (" # the rest", "\nxargs /sbin/tc qdisc", "line 8: `xargs`: what it does with `tc`"),
+        // Ends of the script.
+        (" # the rest", "\nexec 2>log\ntc qdisc del dev eth0 root", "line 9: this takes the gates of line 3 off"),
+        (" # the rest", "\nexec tc qdisc del dev eth0 root", "line 8: this takes the gates of line 3 off"),
+        ("ip link set eth0 up", "test -e f && exit 0", "line 2: `exit` after `&&`"),
+        ("ip link set eth0 up", "test -e f &&\nexec true", "line 3: `exec` after `&&`"),
+        ("ip link set eth0 up", "test -e f && DEV=eth1", "line 2: `DEV=eth1` after `&&`"),
+        ("ip link set eth0 up", "return 0", "line 2: `return`: outside of a function"),
+        // Blanks that are none to a shell.
+        ("#!/bin/sh\n", "#!/bin/sh\r\n", "line 1: the line ends in a carriage return"),
+        ("CLOCK_TAI # the rest", "CLOCK_TAI\r", "line 7: a carriage return"),
+        ("num_tc 3", "num_tc\u{a0}3", "line 4: the blank U+00A0"),
+        ("num_tc 3", "num_tc\u{b}3", "line 4: the blank U+000B"),
+        (" # the rest", " || true\r", "line 7: `||`: only"),
+        // Variables.
+        ("dev eth0", "dev $DEV", "line 3: `$DEV` is not assigned before"),
+        ("ip link set eth0 up", "\"DEV=eth0\"; echo $DEV", "line 2: `$DEV` is not assigned before"),
+        ("ip link set eth0 up", "DEV\"=\"eth0; echo $DEV", "line 2: `$DEV` is not assigned before"),
+        ("ip link set eth0 up", "DEV=eth0; unset DEV", "line 2: `unset`: what it does to variables"),
+        ("ip link set eth0 up", "read DEV", "line 2: `read`: what it does to variables"),
+        ("ip link set eth0 up", "eval DEV=eth1", "line 2: `eval`: what it runs"),
+        ("ip link set eth0 up", ". ./names.sh", "line 2: `.`: what it runs"),
+        ("ip link set eth0 up", "trap 'ip link' EXIT", "line 2: `trap`: what it runs"),
+        (" # the rest", " > $LOG", "line 7: `$LOG` is not assigned before"),
+        ("ip link set eth0 up", "A='a b'; ip link > $A", "line 2: `$A` is no single word"),
+        ("ip link set eth0 up", "ip link > > f", "line 2: `>` without the name of a file"),
+    ];
+    for (good, bad, said) in rows {
+        let changed = GOOD.replacen(good, bad, 1);
+        assert_ne!(changed, GOOD, "{good}");
+        let error = parse(&changed).map_or_else(|error| error.to_string(), |read| format!("accepted: {read:?}"));
+        assert!(error.starts_with(said), "{bad}: {error}");
+    }
+}
+
+/// Every text is read or refused, and nothing panics: the script with a few characters gone or others in their
+/// place.
+#[test]
+fn mutated_scripts_are_read_or_refused() {
+    let base: Vec<char> = GOOD.chars().collect();
+    let mut state = 1u64;
+    let mut next = |most: usize| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize % most
+    };
+    let odd: Vec<char> = "\\\n\r;&|<>()$`'\"#{}*?[=@0x \u{7f}é".chars().collect();
+    let mut refused = 0;
+    for _ in 0..20_000 {
+        let mut text = base.clone();
+        for _ in 0..=next(3) {
+            let at = next(text.len());
+            let count = next(3);
+            let put: Vec<char> = (0..count).map(|_| odd[next(odd.len())]).collect();
+            let to = (at + next(4)).min(text.len());
+            text.splice(at..to, put);
+        }
+        let text: String = text.into_iter().collect();
+        let read = parse(&text).is_ok();
+        refused += usize::from(!read);
+        // To a shell a carriage return is a part of a word: of an accepted script only in comments and quotes.
+        for line in text.split('\n').filter(|line| read && line.contains('\r')) {
+            let before = &line[..line.find('\r').unwrap_or(0)];
+            assert!(before.contains(['#', '\'', '"', '\\']), "{text:?}");
+        }
+    }
+    assert!((5_000..20_000).contains(&refused), "{refused}");
+}
