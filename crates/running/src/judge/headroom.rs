@@ -6,9 +6,10 @@
 use super::findings::{Findings, finding};
 use super::ports::group_key;
 use crate::device::{Device, Port};
-use crate::error::FindingKind;
+use crate::error::{Finding, FindingKind};
 use crate::options::Conditions;
 use crate::read::{COMPUTED, Profile, SwitchConfig};
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use text::numbers::{counted, grouped};
 use units::Time;
@@ -21,7 +22,18 @@ struct Short {
     key: String,
     port: String,
     needs: u64,
-    metres: u64,
+    /// The cable, as "40 m of cable".
+    cable: String,
+}
+
+/// The value that bounds the bytes that an account can take after it paused.
+enum Bound {
+    /// `xoff` of the profile.
+    Xoff,
+    /// `size` of the profile: its pool shares no headroom.
+    Size,
+    /// `xoff` of the pool.
+    Shared,
 }
 
 pub(super) fn judge(device: &Device<'_>, needed: &dyn Fn(&Conditions) -> u64, findings: &mut Findings) {
@@ -33,7 +45,7 @@ pub(super) fn judge(device: &Device<'_>, needed: &dyn Fn(&Conditions) -> u64, fi
         let config = device.config(port);
         configs.insert(&config.name, config);
         check_length(config, port, findings);
-        let conditions = conditions(device, number, port);
+        let Some(Cabled { conditions, cable }) = cabled(device, number, port) else { continue };
         let needs = match known.iter().find(|(same, _)| *same == conditions) {
             Some((_, needs)) => *needs,
             None => {
@@ -46,40 +58,75 @@ pub(super) fn judge(device: &Device<'_>, needed: &dyn Fn(&Conditions) -> u64, fi
             let Some(profile) = config.profiles.get(&bound.name).filter(|_| bound.name != COMPUTED) else { continue };
             let (uses, short) = users.entry((&config.name, &bound.name)).or_default();
             *uses += 1;
-            if usable(config, profile) < needs {
-                let metres = conditions.delay.as_ps() / DELAY_PER_METRE.as_ps();
-                short.push(Short { key: group_key(device, port, group), port: port.name.clone(), needs, metres });
+            if usable(config, profile).0 < needs {
+                let cable = cable.clone();
+                short.push(Short { key: group_key(device, port, group), port: port.name.clone(), needs, cable });
             }
         }
     }
+    // Profiles of a pool name its one key: the account that needs most comes first, and is the one that is written.
+    let mut found: Vec<(u64, Finding)> = Vec::new();
     for ((switch, name), (uses, short)) in users {
         let config = configs[switch];
         let profile = &config.profiles[name];
-        let usable = usable(config, profile);
+        let (usable, bound) = usable(config, profile);
+        let pool = &profile.pool;
+        let basis = match bound {
+            Bound::Xoff => "xoff".to_owned(),
+            Bound::Size => format!("size, and BUFFER_POOL|{pool} has no shared xoff"),
+            Bound::Shared => format!("xoff of BUFFER_POOL|{pool}"),
+        };
         let of_profile = short.len() as u64 == uses;
         for short in short {
             let why = format!(
-                "{} of headroom ({}), and {} with {} m of cable needs {}",
+                "{} of headroom ({basis}), and {} with {} needs {}",
                 grouped(usable),
-                basis(config, profile),
                 short.port,
-                short.metres,
+                short.cable,
                 grouped(short.needs)
             );
             let instead = format!("at least {} bytes", short.needs);
-            let (key, instead) = match of_profile {
-                true => (format!("BUFFER_PROFILE|{name}.xoff"), instead),
-                false => (short.key, format!("a profile with {instead}")),
+            // Whether the value that is named does not suffice, since another is too small too.
+            let and = match (&bound, config.pools.get(pool).and_then(|pool| pool.shared_headroom)) {
+                (Bound::Xoff, None) if profile.size < short.needs => ", in size too",
+                (Bound::Xoff, Some(shared)) if shared < short.needs => ", in xoff of the pool too",
+                (Bound::Size | Bound::Shared, _) if profile.xoff.unwrap_or(0) < short.needs => {
+                    ", in xoff of the profile too"
+                }
+                _ => "",
             };
-            findings.add(finding(FindingKind::Headroom, config, key, why, instead));
+            // Where size is the guaranteed minimum (Broadcom), it is the pool that lacks a value.
+            let or = match bound {
+                Bound::Size => format!(", or a shared headroom, BUFFER_POOL|{pool}.xoff"),
+                Bound::Xoff | Bound::Shared => String::new(),
+            };
+            let (key, instead) = match (of_profile, &bound) {
+                (_, Bound::Shared) => (format!("BUFFER_POOL|{pool}.xoff"), format!("{instead}{and}")),
+                (true, Bound::Size) => (format!("BUFFER_PROFILE|{name}.size"), format!("{instead}{and}{or}")),
+                (true, Bound::Xoff) => (format!("BUFFER_PROFILE|{name}.xoff"), format!("{instead}{and}")),
+                (false, Bound::Size) => (short.key, format!("a profile with a size of {instead}{and}{or}")),
+                (false, Bound::Xoff) => (short.key, format!("a profile with {instead}{and}")),
+            };
+            found.push((short.needs, finding(FindingKind::Headroom, config, key, why, instead)));
         }
     }
+    found.sort_by_key(|(needs, _)| Reverse(*needs));
+    found.into_iter().for_each(|(_, finding)| findings.add(finding));
 }
 
-/// A connected port of a file that states lengths must have one.
+/// A connected port must have a length: of a file that states lengths any, of one that states none each with a
+/// lossless account.
 fn check_length(config: &SwitchConfig, port: &Port, findings: &mut Findings) {
     let length = config.cables.get(&port.name);
-    if config.cables.is_empty() || length.is_some_and(|cable| cable.metres > 0) {
+    if length.is_some_and(|cable| cable.metres > 0) {
+        return;
+    }
+    if config.cables.is_empty() {
+        if port.lossless != 0 {
+            let why = format!("no port has a length: SONiC gives {} no lossless headroom", port.name);
+            let instead = "a row with the length of the cable of each port, as 40m".to_owned();
+            findings.add(finding(FindingKind::Headroom, config, "CABLE_LENGTH".to_owned(), why, instead));
+        }
         return;
     }
     let key = length.map_or_else(|| format!("CABLE_LENGTH|AZURE.{}", port.name), |cable| cable.key.clone());
@@ -87,26 +134,25 @@ fn check_length(config: &SwitchConfig, port: &Port, findings: &mut Findings) {
     findings.add(finding(FindingKind::Headroom, config, key, why, "the length of the cable, as 40m".to_owned()));
 }
 
-/// The bytes that an account can take after it paused.
-fn usable(config: &SwitchConfig, profile: &Profile) -> u64 {
+/// The bytes that an account can take after it paused, and the value that bounds them.
+fn usable(config: &SwitchConfig, profile: &Profile) -> (u64, Bound) {
     let xoff = profile.xoff.unwrap_or(0);
     match config.pools.get(&profile.pool).and_then(|pool| pool.shared_headroom) {
-        Some(shared) => xoff.min(shared),
-        None => xoff.min(profile.size),
+        Some(shared) if shared < xoff => (shared, Bound::Shared),
+        None if profile.size < xoff => (profile.size, Bound::Size),
+        _ => (xoff, Bound::Xoff),
     }
 }
 
-/// The bound on it.
-fn basis(config: &SwitchConfig, profile: &Profile) -> String {
-    let xoff = profile.xoff.unwrap_or(0);
-    match config.pools.get(&profile.pool).and_then(|pool| pool.shared_headroom) {
-        Some(shared) if shared < xoff => format!("xoff of BUFFER_POOL|{}", profile.pool),
-        None if profile.size < xoff => format!("size, and BUFFER_POOL|{} has no shared xoff", profile.pool),
-        _ => "xoff".to_owned(),
-    }
+/// The cable of a port.
+struct Cabled {
+    conditions: Conditions,
+    /// As the file states it: "40 m of cable", or the delay of the topology.
+    cable: String,
 }
 
-fn conditions(device: &Device<'_>, number: u32, port: &Port) -> Conditions {
+/// `None` if neither file nor topology states length or delay: another finding asks for the length.
+fn cabled(device: &Device<'_>, number: u32, port: &Port) -> Option<Cabled> {
     let config = device.config(port);
     let link = device.fabric.link(device.fabric.ports(port.node)[usize::from(port.index)].link);
     let row = config.ports[&port.name];
@@ -114,10 +160,15 @@ fn conditions(device: &Device<'_>, number: u32, port: &Port) -> Conditions {
     let other_row = peer.map(|(config, peer)| config.ports[&peer.name]);
     let own = config.cables.get(&port.name).map(|cable| cable.metres);
     let other = peer.and_then(|(config, peer)| config.cables.get(&peer.name)).map(|cable| cable.metres);
-    let delay = own.max(other).filter(|metres| *metres > 0).map_or(link.delay, |metres| DELAY_PER_METRE * metres);
+    let (delay, cable) = match own.max(other).filter(|metres| *metres > 0) {
+        Some(metres) => (DELAY_PER_METRE * metres, format!("{metres} m of cable")),
+        None if device.fabric.assumes_links() => return None,
+        None => (link.delay, format!("a delay of {}", link.delay)),
+    };
     let rate = row.rate.or(other_row.and_then(|row| row.rate)).unwrap_or(link.rate);
     let mtu = row.mtu.max(other_row.map_or(0, |row| row.mtu));
-    Conditions { rate, delay, mtu, priorities: port.enabled.count_ones() as u8 }
+    let conditions = Conditions { rate, delay, mtu, priorities: port.enabled.count_ones() as u8 };
+    Some(Cabled { conditions, cable })
 }
 
 /// The accounts of a pool.

@@ -5,26 +5,47 @@ use super::ports::{list, pfc_key};
 use crate::device::Device;
 use crate::error::FindingKind;
 use crate::read::{PortConfig, SwitchConfig};
+use std::collections::BTreeMap;
+
+/// Values of `pfc_enable` by how many ports between switches have them.
+fn enabled(device: &Device<'_>) -> BTreeMap<u8, usize> {
+    let mut values = BTreeMap::new();
+    for (_, port) in device.ports().filter(|(number, _)| device.peer(*number).is_some()) {
+        *values.entry(port.enabled).or_default() += 1;
+    }
+    values
+}
 
 pub(super) fn judge(device: &Device<'_>, findings: &mut Findings) {
+    let enabled = enabled(device);
+    let all: usize = enabled.values().sum();
+    let is_usual = |value: u8| 2 * enabled[&value] > all;
     for (number, port) in device.ports() {
         let Some((_, peer)) = device.peer(number) else { continue };
         let (config, other) = (device.config(port), device.config(peer));
         let there = format!("{} {}", other.file, peer.name);
-        let mut disagree = |key: String, why: String, instead: String| {
-            findings.add(finding(FindingKind::Neighbours, config, key, why, instead));
-        };
         let missing = peer.enabled & !port.enabled;
-        if missing != 0 {
+        if missing != 0 && is_usual(port.enabled) {
+            // The other end is the odd one.
+            let (missing, usual) = (list(missing.into()), list(port.enabled.into()).replace(' ', ""));
+            let why = format!(
+                "enables PFC for {missing}, and {} {} and most ports between switches do not: it ignores and sends no \
+                 such PAUSE",
+                config.file, port.name
+            );
+            let key = pfc_key(device, peer);
+            findings.add(finding(FindingKind::Neighbours, other, key, why, format!("\"{usual}\"")));
+        } else if missing != 0 {
             let missing = list(missing.into());
             let why =
                 format!("{there} enables PFC for {missing}, and this end does not: it ignores and sends no such PAUSE");
-            disagree(
-                pfc_key(device, port),
-                why,
-                format!("\"{}\"", list((port.enabled | peer.enabled).into()).replace(' ', "")),
-            );
+            let all = if is_usual(peer.enabled) { peer.enabled } else { port.enabled | peer.enabled };
+            let instead = format!("\"{}\"", list(all.into()).replace(' ', ""));
+            findings.add(finding(FindingKind::Neighbours, config, pfc_key(device, port), why, instead));
         }
+        let mut disagree = |key: String, why: String, instead: String| {
+            findings.add(finding(FindingKind::Neighbours, config, key, why, instead));
+        };
         // A finding that is the same from both ends is reported once, at the end whose value is rarer in its file.
         let (row, peer_row) = (config.ports[&port.name], other.ports[&peer.name]);
         let ours = |here: usize, there: usize| (here, &config.file, &port.name) < (there, &other.file, &peer.name);

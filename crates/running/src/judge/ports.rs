@@ -80,12 +80,16 @@ pub(super) fn judge(device: &Device<'_>, votes: &Votes<'_>, findings: &mut Findi
                      pauses",
                     port.name
                 );
-                mismatch(&odd_group, group_key(device, port, group), why, "a profile with xoff".to_owned());
+                let instead = format!("a profile with xoff, or pfc_enable without {priorities}");
+                mismatch(&odd_group, group_key(device, port, group), why, instead);
             }
         }
         for group in (0..8u8).filter(|&group| port.lossless_profiles >> group & 1 == 1) {
             if port.sends[usize::from(group)] == 0 {
-                let why = format!("group {group} has a lossless profile, and no enabled priority pauses for it");
+                let why = format!(
+                    "group {group} of {} has a lossless profile, and no enabled priority pauses for it",
+                    port.name
+                );
                 let instead = format!("a list with {group}, or a lossy profile for the group");
                 mismatch(&odd_group, pfc_key(device, port), why, instead);
             }

@@ -45,6 +45,11 @@ impl<'a> Place<'_, 'a> {
         format!("DSCP {} from {}", self.wait.dscp, self.ingress.name)
     }
 
+    /// The name of a port's switch.
+    fn name(&self, port: &Port) -> String {
+        fabric::visible(self.device.fabric.name(port.node))
+    }
+
     fn class(&self) -> Option<Entry<'a>> {
         entry(self.device, self.ingress, "dscp_to_tc_map", self.wait.dscp)
     }
@@ -101,14 +106,14 @@ impl<'a> Place<'_, 'a> {
         let frames = self.frames();
         if lossless_queue {
             let why =
-                format!("{frames} count in group {}, which drops, and wait in {queue}, which does not", wait.group);
+                format!("{frames} counts in group {}, which drops, and waits in {queue}, which does not", wait.group);
             let bit = ingress.lossless_profiles >> wait.group & 1 == 1;
             let key = if bit { pfc_key(device, ingress) } else { group_key(device, ingress, wait.group) };
             let or = (ingress, key, "a lossless group for them, or a lossy queue".to_owned());
             self.blame(FindingKind::Mismatch, odd, or, why, findings);
         } else {
             let why =
-                format!("{frames} count in lossless group {}, and wait in {queue}: dropped when full", wait.group);
+                format!("{frames} counts in lossless group {}, and waits in {queue}: dropped when full", wait.group);
             let or = (egress, queue_key(device, egress, wait.queue), "an egress profile of a lossless pool".to_owned());
             self.blame(FindingKind::Mismatch, odd, or, why, findings);
         }
@@ -123,17 +128,15 @@ impl<'a> Place<'_, 'a> {
         };
         let class = of("dscp_to_tc_map", "decap_dscp_to_tc_map", arrival.dscp);
         let group = of("tc_to_pg_map", "decap_tc_to_pg_map", arrival.class);
-        let there = format!("{} {}", device.config(next).file, next.name);
+        // The key that is named may be of either switch or of a third: both are named.
+        let here = format!("at {}, {} to {}", self.name(egress), self.frames(), egress.name);
+        let there = format!("at {} {}", self.name(next), next.name);
         let lossless_there = next.lossless >> arrival.group & 1 == 1;
         if !lossless_there {
             if self.lossless() {
-                let here = device.config(egress);
                 let why = format!(
-                    "{} of {}, lossless there, arrive as DSCP {} in group {}, which drops",
-                    self.frames(),
-                    here.file,
-                    arrival.dscp,
-                    arrival.group
+                    "{here} counts in lossless group {}; {there} it arrives as DSCP {} in group {}, which drops",
+                    wait.group, arrival.dscp, arrival.group
                 );
                 let sends = next.sends[usize::from(arrival.group)] != 0;
                 let has_profile = next.lossless_profiles >> arrival.group & 1 == 1;
@@ -159,14 +162,17 @@ impl<'a> Place<'_, 'a> {
         if sent == 0 || stopped >> wait.queue & 1 == 1 {
             return;
         }
+        let stops = match stopped {
+            0 => "no queue".to_owned(),
+            _ => format!("queue {}", list(stopped)),
+        };
         let why = format!(
-            "{} wait in queue {} of {}, and fill group {} of {there}, whose PAUSE of priority {} stops queue {}",
-            self.frames(),
+            "{here} waits in queue {}; {there} it fills group {}, whose PAUSE of priority {} stops {} of {}",
             wait.queue,
-            egress.name,
             arrival.group,
             list(sent.into()),
-            list(stopped)
+            stops,
+            self.name(egress)
         );
         let pauses = priorities.clone().map(|priority| entry(device, egress, "pfc_to_queue_map", priority));
         let sends = priorities.map(|priority| entry(device, next, "pfc_to_pg_map", priority));

@@ -63,13 +63,20 @@ pub(super) fn judge(config: &SwitchConfig, device: &Device<'_>, findings: &mut F
             let why = format!("watches priority {}, which pfc_enable does not have", list(without.into()));
             refused(key, why, "priorities of pfc_enable".to_owned());
         }
-        if watched != 0 && !watchdog.ports.is_empty() && !watchdog.ports.contains_key(&port.name) {
-            let why = "pfcwd_sw_enable names priorities, other ports have a row, and this one has none".to_owned();
-            refused(
-                format!("PFC_WD|{}", port.name),
-                why,
-                "a row with action, detection_time, restoration_time".to_owned(),
-            );
+        if watched != 0 && !watchdog.ports.contains_key(&port.name) {
+            let row = "a row with action, detection_time, restoration_time";
+            // Without any row the table is what is missing: one finding a file.
+            let (key, why, instead) = match watchdog.ports.is_empty() {
+                true => {
+                    let why = format!("no port has a row, and pfcwd_sw_enable of {} names priorities", port.name);
+                    ("PFC_WD".to_owned(), why, format!("{row} for each port"))
+                }
+                false => {
+                    let why = "pfcwd_sw_enable names priorities, other ports have a row, and this one has none";
+                    (format!("PFC_WD|{}", port.name), why.to_owned(), row.to_owned())
+                }
+            };
+            refused(key, why, instead);
         }
     }
 }

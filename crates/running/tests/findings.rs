@@ -1,0 +1,192 @@
+//! Findings name the key whose change removes them, with both switches; what is not judged is never called safe.
+
+mod common;
+
+use common::{Files, judge, leaf_spine, needed, read, topology};
+use fabric::files::{Options as FileOptions, join_config_db, read_config_db};
+use fabric::{Fabric, LinkSpec};
+use running::{Finding, FindingKind, Options, PathSet, QueueBinding, Report};
+use serde_json::Value;
+use units::{Rate, Time};
+
+const PROFILE: &str = "pg_lossless_100000_40m_profile";
+
+fn remove(value: &mut Value, key: &str) {
+    assert!(value.as_object_mut().unwrap().remove(key).is_some(), "{key}");
+}
+
+fn changed(name: &str, change: impl Fn(&mut Value)) -> Files {
+    let mut files = leaf_spine(3, 2, 1);
+    let file = files.iter_mut().find(|(file, _)| file == &format!("{name}.json")).unwrap();
+    change(&mut file.1);
+    files
+}
+
+fn all(change: impl Fn(&mut Value)) -> Files {
+    let mut files = leaf_spine(3, 2, 1);
+    files.iter_mut().for_each(|(_, file)| change(file));
+    files
+}
+
+fn judged(files: &Files) -> Report {
+    judge(files, PathSet::Shortest)
+}
+
+fn of_kind(report: &Report, kind: FindingKind) -> Vec<&Finding> {
+    report.findings.iter().filter(|finding| finding.kind == kind).collect()
+}
+
+/// The only finding of the kind.
+fn only(files: &Files, kind: FindingKind) -> Finding {
+    let report = judged(files);
+    let found = of_kind(&report, kind);
+    assert_eq!(found.len(), 1, "{:#?}", report.findings);
+    found[0].clone()
+}
+
+/// The topology as the command reads it: links without a length have an assumed delay of 500 ns, and leaves without a
+/// server get one.
+fn assuming(files: &Files) -> Fabric {
+    let text = join_config_db(files.iter().map(|(_, value)| value.to_string()));
+    let assumed = Some(LinkSpec::new(Rate::from_gbps(100), Time::from_ns(500)));
+    let stated = FileOptions::new(LinkSpec::new(Rate::MIN, Time::ZERO));
+    read_config_db(&text, &FileOptions { assumed, hosts_per_switch: 1, ..stated }).unwrap()
+}
+
+/// The first number of the value to write.
+fn number(finding: &Finding) -> String {
+    finding.instead.split_whitespace().find(|word| word.parse::<u64>().is_ok()).unwrap().to_owned()
+}
+
+#[test]
+fn headroom_is_missed_at_the_value_that_bounds_it() {
+    let bounded = |size: &'static str, shared: Option<&'static str>| {
+        changed("spine-0", |file| {
+            file["BUFFER_PROFILE"][PROFILE]["size"] = size.into();
+            file["BUFFER_PROFILE"][PROFILE]["xon"] = "0".into();
+            if let Some(shared) = shared {
+                file["BUFFER_POOL"]["ingress_lossless_pool"]["xoff"] = shared.into();
+            }
+        })
+    };
+    // As rows of Broadcom have it, with a pool that shares no headroom.
+    let of_size = only(&bounded("1000", None), FindingKind::Headroom);
+    assert_eq!(of_size.key, format!("BUFFER_PROFILE|{PROFILE}.size"));
+    assert!(
+        of_size.why.starts_with("1,000 of headroom (size, and BUFFER_POOL|ingress_lossless_pool has no shared xoff)")
+    );
+    assert!(of_size.instead.ends_with(" bytes, or a shared headroom, BUFFER_POOL|ingress_lossless_pool.xoff"));
+    let needs = number(&of_size);
+    let obeyed = |change: &dyn Fn(&mut Value)| {
+        let mut files = bounded("1000", None);
+        change(&mut files.iter_mut().find(|(file, _)| file == "spine-0.json").unwrap().1);
+        judged(&files).findings
+    };
+    let in_size = obeyed(&|file| file["BUFFER_PROFILE"][PROFILE]["size"] = needs.clone().into());
+    assert_eq!(in_size, []);
+    let in_pool = obeyed(&|file| file["BUFFER_POOL"]["ingress_lossless_pool"]["xoff"] = needs.clone().into());
+    assert_eq!(in_pool, []);
+    let of_pool = only(&bounded("1000", Some("2000")), FindingKind::Headroom);
+    assert_eq!(of_pool.key, "BUFFER_POOL|ingress_lossless_pool.xoff");
+    assert_eq!(of_pool.instead, format!("at least {needs} bytes"));
+    let of_xoff = |size: &'static str| {
+        only(
+            &changed("spine-0", |file| {
+                file["BUFFER_PROFILE"][PROFILE]["xoff"] = "3000".into();
+                file["BUFFER_PROFILE"][PROFILE]["xon"] = "0".into();
+                file["BUFFER_PROFILE"][PROFILE]["size"] = size.into();
+            }),
+            FindingKind::Headroom,
+        )
+    };
+    assert_eq!(of_xoff("100000").key, format!("BUFFER_PROFILE|{PROFILE}.xoff"));
+    assert_eq!(of_xoff("100000").instead, format!("at least {needs} bytes"));
+    assert_eq!(of_xoff("4000").instead, format!("at least {needs} bytes, in size too"));
+}
+
+#[test]
+fn files_without_a_length_are_told_so_and_no_cable_is_assumed() {
+    for table in [None, Some("CABLE_LENGHT")] {
+        let files = all(|file| {
+            let lengths = file["CABLE_LENGTH"].clone();
+            remove(file, "CABLE_LENGTH");
+            if let Some(misspelt) = table {
+                file[misspelt] = lengths;
+            }
+        });
+        let report = judged(&files);
+        let found = of_kind(&report, FindingKind::Headroom);
+        assert_eq!(found.len(), 5, "one a file: {:#?}", report.findings);
+        for finding in found {
+            assert_eq!(finding.key, "CABLE_LENGTH");
+            assert!(finding.why.starts_with("no port has a length: SONiC gives Ethernet0 no lossless headroom"));
+        }
+        let options = Options { binding: QueueBinding::Egress, paths: PathSet::Shortest, headroom: &needed };
+        let assumed = running::judge(&assuming(&files), &read(&files), &options).unwrap().findings;
+        assert_eq!(assumed.iter().filter(|it| it.kind == FindingKind::Headroom).count(), 5, "{assumed:#?}");
+        assert!(assumed.iter().all(|it| !it.why.contains("cable needs") && !it.why.contains("500ns")), "{assumed:#?}");
+    }
+}
+
+#[test]
+fn a_watched_priority_wants_a_row_of_the_watchdog() {
+    for misspelt in [None, Some("PFCWD")] {
+        let files = all(|file| {
+            let rows = file["PFC_WD"].clone();
+            remove(file, "PFC_WD");
+            if let Some(misspelt) = misspelt {
+                file[misspelt] = rows;
+            }
+        });
+        let report = judged(&files);
+        let found = of_kind(&report, FindingKind::Watchdog);
+        assert_eq!(found.len(), 5, "one a file: {:#?}", report.findings);
+        assert_eq!(found[0].key, "PFC_WD");
+        assert_eq!(found[0].why, "no port has a row, and pfcwd_sw_enable of Ethernet0 names priorities (and 2 more)");
+    }
+    let unwatched = all(|file| {
+        remove(file, "PFC_WD");
+        let rows = file["PORT_QOS_MAP"].as_object_mut().unwrap();
+        rows.values_mut().for_each(|row| drop(row.as_object_mut().unwrap().remove("pfcwd_sw_enable")));
+    });
+    assert!(judged(&unwatched).safe());
+}
+
+#[test]
+fn the_end_of_a_link_whose_pfc_enable_is_rarer_is_named() {
+    let more = only(
+        &changed("spine-0", |file| {
+            file["PORT_QOS_MAP"]["Ethernet4"]["pfc_enable"] = "3,4,5".into();
+            file["PFC_PRIORITY_TO_PRIORITY_GROUP_MAP"]["AZURE"]["5"] = "5".into();
+        }),
+        FindingKind::Neighbours,
+    );
+    assert_eq!((more.file.as_str(), more.key.as_str()), ("spine-0.json", "PORT_QOS_MAP|Ethernet4.pfc_enable"));
+    assert_eq!(more.instead, "\"3,4\"");
+    assert!(more.why.starts_with("enables PFC for 5, and leaf-01.json Ethernet4 and most ports"), "{}", more.why);
+    let fewer = only(
+        &changed("spine-0", |file| file["PORT_QOS_MAP"]["Ethernet4"]["pfc_enable"] = "3".into()),
+        FindingKind::Neighbours,
+    );
+    assert_eq!((fewer.file.as_str(), fewer.key.as_str()), ("spine-0.json", "PORT_QOS_MAP|Ethernet4.pfc_enable"));
+    assert_eq!(fewer.instead, "\"3,4\"");
+}
+
+#[test]
+fn findings_along_a_path_name_both_switches() {
+    let lossy = only(
+        &changed("spine-0", |file| file["PORT_QOS_MAP"]["Ethernet0"]["pfc_enable"] = "4".into()),
+        FindingKind::LossyHop,
+    );
+    let why = "at leaf-00, DSCP 3 from Ethernet0 to Ethernet4 counts in lossless group 3; at spine-0 Ethernet0 it arrives \
+               as DSCP 3 in group 3, which drops";
+    assert!(lossy.why.starts_with(why), "{}", lossy.why);
+    let swapped = changed("leaf-00", |file| {
+        file["MAP_PFC_PRIORITY_TO_QUEUE"]["AZURE"]["3"] = "4".into();
+        file["MAP_PFC_PRIORITY_TO_QUEUE"]["AZURE"]["4"] = "3".into();
+    });
+    let found = judged(&swapped).findings;
+    let why = "at leaf-00, DSCP 3 from Ethernet0 to Ethernet4 waits in queue 3; at spine-0 Ethernet0 it fills group 3, whose \
+               PAUSE of priority 3 stops queue 4 of leaf-00";
+    assert!(found.iter().any(|finding| finding.why.starts_with(why)), "{found:#?}");
+}
