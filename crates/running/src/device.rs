@@ -15,7 +15,7 @@
 use crate::error::Fault;
 use crate::options::QueueBinding;
 use crate::read::{COMPUTED, Profile, QosMap, Scheduling, SwitchConfig, table_of};
-use fabric::{Fabric, NodeId, NodeKind, PortIndex};
+use fabric::{Fabric, NodeId, NodeKind, PortIndex, Subject};
 use std::collections::{BTreeMap, BTreeSet};
 
 pub(crate) const DSCPS: usize = 64;
@@ -157,6 +157,17 @@ impl<'a> Device<'a> {
                 message: "is a host that forwards, and the configuration of hosts is not read".to_owned(),
                 help: "a topology whose hosts forward nothing (without --relay)".to_owned(),
             });
+        }
+        // Their ports are in no file, so nothing says how frames of hosts are treated.
+        if fabric.decisions().iter().any(|decision| decision.subject == Subject::AttachedHosts) {
+            return Err(vec![Fault {
+                file: "(topology)".to_owned(),
+                key: "DEVICE_NEIGHBOR".to_owned(),
+                message: "no file has a server, and the ports of attached hosts have no configuration".to_owned(),
+                help: "DEVICE_NEIGHBOR with the server at each port that leads to one; hosts that are attached \
+                       (--hosts-on, --hosts-per-switch) do not serve"
+                    .to_owned(),
+            }]);
         }
         for config in configs {
             match fabric.find(&config.name).filter(|&node| fabric.node(node).kind == NodeKind::Switch) {

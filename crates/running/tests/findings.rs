@@ -6,7 +6,7 @@ use common::{Files, judge, leaf_spine, needed, read, topology};
 use fabric::files::{Options as FileOptions, join_config_db, read_config_db};
 use fabric::{Fabric, LinkSpec};
 use running::{Finding, FindingKind, Options, PathSet, QueueBinding, Report};
-use serde_json::Value;
+use serde_json::{Value, json};
 use units::{Rate, Time};
 
 const PROFILE: &str = "pg_lossless_100000_40m_profile";
@@ -42,6 +42,19 @@ fn only(files: &Files, kind: FindingKind) -> Finding {
     let found = of_kind(&report, kind);
     assert_eq!(found.len(), 1, "{:#?}", report.findings);
     found[0].clone()
+}
+
+/// The fault of files that are not judged.
+fn refused(files: &Files) -> String {
+    refused_on(&topology(files), files)
+}
+
+fn refused_on(fabric: &Fabric, files: &Files) -> String {
+    let configs = read(files);
+    let options = Options { binding: QueueBinding::Egress, paths: PathSet::Shortest, headroom: &needed };
+    let faults = running::judge(fabric, &configs, &options).map_or_else(|faults| faults, |report| panic!("{report:?}"));
+    assert_eq!(faults.len(), 1, "{faults:#?}");
+    faults[0].to_string()
 }
 
 /// The topology as the command reads it: links without a length have an assumed delay of 500 ns, and leaves without a
@@ -189,4 +202,47 @@ fn findings_along_a_path_name_both_switches() {
     let why = "at leaf-00, DSCP 3 from Ethernet0 to Ethernet4 waits in queue 3; at spine-0 Ethernet0 it fills group 3, whose \
                PAUSE of priority 3 stops queue 4 of leaf-00";
     assert!(found.iter().any(|finding| finding.why.starts_with(why)), "{found:#?}");
+}
+
+#[test]
+fn files_in_which_nothing_is_lossless_are_not_called_safe() {
+    // The one server sends to no other.
+    let servers = |mut files: Files, of: usize| {
+        for (_, file) in files.iter_mut().skip(of) {
+            let neighbours = file["DEVICE_NEIGHBOR"].as_object_mut().unwrap();
+            neighbours.retain(|_, row| !row["name"].as_str().unwrap().starts_with("srv"));
+        }
+        files
+    };
+    let one = refused(&servers(leaf_spine(3, 2, 1), 1));
+    assert_eq!(one, "(topology): DEVICE_NEIGHBOR: not judged: 1 port to hosts, and no host sends to another");
+    let lossy = refused(&all(|file| {
+        let ports: Vec<String> = file["PORT"].as_object().unwrap().keys().cloned().collect();
+        for port in ports {
+            let row = file["PORT_QOS_MAP"][&port].as_object_mut().unwrap();
+            row.insert("pfc_enable".to_owned(), "".into());
+            row.remove("pfcwd_sw_enable");
+            file["BUFFER_PG"][format!("{port}|3-4")] = json!({ "profile": "ingress_lossy_profile" });
+            file["BUFFER_QUEUE"][format!("{port}|3-4")] = json!({ "profile": "egress_lossy_profile" });
+        }
+    }));
+    assert_eq!(lossy, "(all files): PORT_QOS_MAP: not judged: frames of hosts come to no lossless account");
+    // Without a server in any file the reader attaches hosts, whose ports no file has.
+    let without = servers(leaf_spine(3, 2, 1), 0);
+    let attached = refused_on(&assuming(&without), &without);
+    assert!(attached.starts_with("(topology): DEVICE_NEIGHBOR: no file has a server"), "{attached}");
+}
+
+#[test]
+fn counts_of_one_are_singular() {
+    let one = changed("leaf-00", |file| {
+        file["PORT"]["Ethernet4"]["admin_status"] = "down".into();
+        file["PORT"]["Ethernet12"] = file["PORT"]["Ethernet0"].clone();
+    });
+    let assumptions = judged(&one).assumptions;
+    for line in
+        ["1 connected port that admin_status has down carries traffic", "1 port without a neighbour is not judged"]
+    {
+        assert!(assumptions.iter().any(|it| it == line), "{line}: {assumptions:#?}");
+    }
 }

@@ -68,7 +68,8 @@ impl Report {
 /// Judges the configuration of all switches of a fabric.
 ///
 /// # Errors
-/// A switch without a file, a file without a switch, a port with a cable and no maps; a host that forwards.
+/// A switch without a file, a file without a switch, a port with a cable and no maps; a host that forwards. No finding,
+/// and no lossless account that frames come to: "safe" would be a statement about nothing.
 pub fn judge(fabric: &Fabric, configs: &[SwitchConfig], options: &Options<'_>) -> Result<Report, Vec<Fault>> {
     let device = Device::new(fabric, configs, options.binding)?;
     let reached = follow(&device, options.paths);
@@ -95,8 +96,29 @@ pub fn judge(fabric: &Fabric, configs: &[SwitchConfig], options: &Options<'_>) -
     for table in configs.iter().flat_map(|config| &config.unread) {
         *unread.entry(table.clone()).or_default() += 1;
     }
+    let findings = findings.finish();
+    if counts.accounts == 0 && findings.is_empty() {
+        return Err(vec![nothing_judged(&device, &reached)]);
+    }
     let assumptions = assumptions(&device, &reached, options, &counts);
-    Ok(Report { findings: findings.finish(), cycle: found.cycle, assumptions, counts, unread })
+    Ok(Report { findings, cycle: found.cycle, assumptions, counts, unread })
+}
+
+/// Why no frame comes to a lossless account.
+fn nothing_judged(device: &Device<'_>, reached: &Reached) -> Fault {
+    let hosts = device.ports().filter(|(number, _)| device.peer(*number).is_none()).count() as u64;
+    let servers = "DEVICE_NEIGHBOR with the server at each port that leads to one";
+    let (file, key, message, help) = if hosts == 0 {
+        ("(topology)", "DEVICE_NEIGHBOR", "no port leads to a host: no frames enter".to_owned(), servers)
+    } else if reached.waits.is_empty() {
+        let hosts = counted(hosts, "port");
+        ("(topology)", "DEVICE_NEIGHBOR", format!("{hosts} to hosts, and no host sends to another"), servers)
+    } else {
+        let help = "pfc_enable, and in BUFFER_PG a profile with xoff, for the priorities that are to be lossless";
+        ("(all files)", "PORT_QOS_MAP", "frames of hosts come to no lossless account".to_owned(), help)
+    };
+    let message = format!("not judged: {message}");
+    Fault { file: file.to_owned(), key: key.to_owned(), message, help: help.to_owned() }
 }
 
 /// Assumptions of the verdict.
@@ -130,19 +152,22 @@ fn assumptions(device: &Device<'_>, reached: &Reached, options: &Options<'_>, co
     if let Some(profile) = unnamed.iter().min() {
         let queues = counted(unnamed.len() as u64, "queue");
         let profile = fabric::visible(profile);
-        list.push(format!("{queues} do not drop whose profile's name says neither lossless nor lossy, as {profile}"));
+        let does = if unnamed.len() == 1 { "does" } else { "do" };
+        list.push(format!(
+            "{queues} {does} not drop whose profile's name says neither lossless nor lossy, as {profile}"
+        ));
     }
     list.extend(headroom::shared(device));
     let is_down = |(_, port): &(u32, &crate::device::Port)| !device.config(port).ports[&port.name].up;
     let down = device.ports().filter(is_down).count() as u64;
     if down > 0 {
-        list.push(format!("{} that admin_status has down carry traffic", counted(down, "connected port")));
+        let carry = if down == 1 { "carries" } else { "carry" };
+        list.push(format!("{} that admin_status has down {carry} traffic", counted(down, "connected port")));
     }
     if counts.unconnected > 0 {
-        list.push(format!(
-            "{} are not judged",
-            counted_as(counts.unconnected, "port without a neighbour", "ports without a neighbour")
-        ));
+        let are = if counts.unconnected == 1 { "is" } else { "are" };
+        let ports = counted_as(counts.unconnected, "port without a neighbour", "ports without a neighbour");
+        list.push(format!("{ports} {are} not judged"));
     }
     let switches = device.fabric.nodes().iter().filter(|node| node.kind == NodeKind::Switch);
     if matches!(options.paths, PathSet::Bounces(_)) {

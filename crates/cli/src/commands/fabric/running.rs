@@ -228,7 +228,7 @@ fn as_json(
     json!({
         "rules": rules.and_then(|rules| rules.as_ref().ok()), "rules_inexpressible": inexpressible,
         "source": source, "running": folder, "forwarding": asked.forwarding.1, "safe": report.safe(),
-        "deadlock_free": !report.can_deadlock(), "report": report,
+        "deadlock_free": (report.counts.accounts > 0).then(|| !report.can_deadlock()), "report": report,
     })
 }
 
@@ -246,6 +246,11 @@ fn as_text(source: &str, folder: &Path, found: &Found, report: &Report) -> Strin
     text += &format!("  {}\n", styled(&size, Style::Faint));
     let (ok, fail) = (styled("ok  ", Style::Good), styled("FAIL", Style::Bad));
     match report.cycle.len() as u64 {
+        // It would be a statement about nothing.
+        0 if counts.accounts == 0 => {
+            let none = styled("none", Style::Caution);
+            text += &format!("  {none}  deadlock is not judged: frames of hosts come to no lossless account\n");
+        }
         0 => text += &format!("  {ok}  it cannot deadlock: no lossless accounts wait for each other in a cycle\n"),
         many => {
             let accounts = counted(many, "lossless account");
