@@ -3,6 +3,7 @@
 //! A schedule of `tidegate schedule --to json` says when each frame starts: [`judge`] holds it to that. Lists of gates
 //! alone do not: [`follow`] lets frames wait in the queues of their classes until gates open.
 
+mod faults;
 mod file;
 mod follow;
 mod judge;
@@ -11,6 +12,7 @@ pub mod qcw;
 mod shell;
 pub mod tables;
 pub mod taprio;
+mod taprio_options;
 
 pub use file::{GateFileError, Gates};
 pub use follow::follow;

@@ -1,7 +1,8 @@
 //! Lists of gates without slots: every frame waits in the queue of its class, first come, first served, until the gate
 //! is open for all of it; until everything on its way repeats.
 
-use super::judge::{Check, Judgement, Windows, common, link_of, nanoseconds, note, times};
+use super::faults::{Faults, port_of, shown};
+use super::judge::{Check, Judgement, Windows, common, link_of, times};
 use super::lists::Lists;
 use fabric::{Fabric, NodeKind};
 use std::cmp::Reverse;
@@ -74,9 +75,13 @@ struct Run<'a> {
     frames: u64,
     /// Shortest and longest way, and the frames that came, of each flow.
     ways: Vec<(u64, u64, u64)>,
-    closed: Vec<String>,
-    open: Vec<String>,
-    deadlines: Vec<String>,
+    /// By place and flow, or `usize::MAX` for every flow.
+    closed: Faults<(usize, usize)>,
+    open: Faults<(usize, usize)>,
+    /// By flow.
+    deadlines: Faults<usize>,
+    /// Frames that ports drop because of their size.
+    dropped: Vec<String>,
     stuck: BTreeSet<(usize, usize)>,
 }
 
@@ -103,19 +108,23 @@ pub fn follow(lists: &Lists, fabric: &Fabric) -> Judgement {
         came.map(|flow| (run.ways[flow], ideal(flow))).map(|((a, b, _), ideal)| [b - ideal, b, b - a]).collect();
     let most = |what: usize| waits.iter().map(|wait| wait[what]).max().unwrap_or(0);
     let check = |name, claim, faults| Check { name, claim, faults };
+    let mut checks = vec![
+        check("paths", "each stream goes from port to port of the fabric, to a host", paths),
+        check("gates-open", "the gate of its class opens for as long as each frame takes", run.closed.finish()),
+        check("gates-closed", "all other gates are closed while a frame is sent", run.open.finish()),
+        check("settles", "queues empty as fast as they fill: what is on its way repeats", settles),
+        check("deadlines", "each frame comes by its deadline", run.deadlines.finish()),
+    ];
+    if !lists.longest.is_empty() {
+        checks.push(check("max-sdu", "no frame is longer than the max-sdu of its class", run.dropped));
+    }
     Judgement {
         frames: run.frames,
         longest_wait_ps: most(0),
         longest_latency_ps: most(1),
         jitter_ps: most(2),
         warnings,
-        checks: vec![
-            check("paths", "each stream goes from port to port of the fabric, to a host", paths),
-            check("gates-open", "the gate of its class opens for as long as each frame takes", run.closed),
-            check("gates-closed", "all other gates are closed while a frame is sent", run.open),
-            check("settles", "queues empty as fast as they fill: what is on its way repeats", settles),
-            check("deadlines", "each frame comes by its deadline", run.deadlines),
-        ],
+        checks,
     }
 }
 
@@ -124,7 +133,7 @@ impl<'a> Run<'a> {
         let of_port: BTreeMap<(&str, u16), _> =
             lists.ports.iter().map(|list| ((list.node.as_str(), list.port), list)).collect();
         let mut numbers: BTreeMap<(&str, u16), usize> = BTreeMap::new();
-        let (mut places, mut steps) = (Vec::new(), Vec::new());
+        let (mut places, mut steps, mut dropped) = (Vec::new(), Vec::new(), Vec::new());
         for flow in &lists.flows {
             let (mut from, mut to_host, mut of_flow) = (None, false, Vec::new());
             for hop in &flow.hops {
@@ -144,7 +153,7 @@ impl<'a> Run<'a> {
                 let place = *numbers.entry((&hop.node, hop.port)).or_insert_with(|| {
                     let list = of_port.get(&(hop.node.as_str(), hop.port)).copied();
                     places.push(Place {
-                        name: format!("port {} of `{}`", hop.port, hop.node),
+                        name: port_of(fabric, &hop.node, hop.port),
                         list: list.map(|list| (Windows::new(list), list.cycle_ps)),
                         classes: list.map_or_else(Vec::new, |list| (0..8).map(|class| openings(list, class)).collect()),
                         queues: Default::default(),
@@ -153,6 +162,17 @@ impl<'a> Run<'a> {
                     });
                     places.len() - 1
                 });
+                let most = lists.longest.get(&(hop.node.clone(), hop.port));
+                let most = most.map_or(u64::MAX, |of_classes| of_classes[usize::from(hop.class & 7)]);
+                if flow.frame_bytes > most {
+                    dropped.push(format!(
+                        "{}: frames of `{}` have {} bytes, and the max-sdu of class {} drops those above {most}",
+                        port_of(fabric, &hop.node, hop.port),
+                        flow.name,
+                        flow.frame_bytes,
+                        hop.class
+                    ));
+                }
                 let (busy_ps, sent_ps) = times(lists.wire, link, flow.frame_bytes);
                 let on_ps = sent_ps.saturating_add(link.delay.as_ps()).saturating_add(lists.processing_ps);
                 of_flow.push(Step { place, class: usize::from(hop.class), busy_ps, sent_ps, on_ps });
@@ -165,19 +185,13 @@ impl<'a> Run<'a> {
         }
         let ways = vec![(u64::MAX, 0, 0); steps.len()];
         let (due, stuck) = (BinaryHeap::new(), BTreeSet::new());
-        let (closed, open, deadlines) = (Vec::new(), Vec::new(), Vec::new());
-        Run { lists, places, steps, due, now: 0, frames: 0, ways, closed, open, deadlines, stuck }
+        let (closed, open, deadlines) = (Faults::new(), Faults::new(), Faults::new());
+        Run { lists, places, steps, due, now: 0, frames: 0, ways, closed, open, deadlines, dropped, stuck }
     }
 
     /// Ports without gates: a source may do without, if nothing else of it sends; a switch may not.
     fn warnings(&mut self, fabric: &Fabric) -> Vec<String> {
-        let mut all = Vec::new();
-        if self.lists.holds {
-            all.push(
-                "states that hold or release preemptable frames are read as gates: what preemption does is not judged"
-                    .to_owned(),
-            );
-        }
+        let mut all = self.lists.warnings.clone();
         let mut seen = BTreeSet::new();
         for (flow, steps) in self.lists.flows.iter().zip(&self.steps) {
             for (hop, step) in flow.hops.iter().zip(steps) {
@@ -190,7 +204,9 @@ impl<'a> Run<'a> {
                     true => {
                         all.push(format!("{place}: it has no gates, and is taken to send nothing else in the slots"))
                     }
-                    false => note(&mut self.open, || format!("{place}: it has no gates, so other classes may send")),
+                    false => self.open.note((step.place, usize::MAX), || {
+                        format!("{place}: it has no gates, so other classes may send")
+                    }),
                 }
             }
         }
@@ -302,9 +318,9 @@ impl<'a> Run<'a> {
                 self.places[port].queues[class].pop_front();
                 if self.stuck.insert((port, frame.flow)) {
                     let (place, flow) = (&self.places[port].name, &self.lists.flows[frame.flow].name);
-                    let takes = nanoseconds(self.steps[frame.flow][frame.hop].sent_ps);
-                    note(&mut self.closed, || {
-                        format!("{place}: the gate of class {class} never opens for {takes} ns: a frame of `{flow}`")
+                    let takes = shown(self.steps[frame.flow][frame.hop].sent_ps);
+                    self.closed.note((port, frame.flow), || {
+                        format!("{place}: the gate of class {class} never opens for {takes}: a frame of `{flow}`")
                     });
                 }
             }
@@ -329,9 +345,9 @@ impl<'a> Run<'a> {
         if let Some((windows, cycle)) = &place.list
             && !windows.is(self.now % cycle, step.sent_ps, |state| state & !(1 << class) == 0)
         {
-            let shown = nanoseconds(self.now % cycle);
-            note(&mut self.open, || {
-                format!("{}: another gate is open during the frame of `{}` at {shown} ns", place.name, spec.name)
+            let shown = shown(self.now % cycle);
+            self.open.note((port, frame.flow), || {
+                format!("{}: another gate is open during the frame of `{}` at {shown}", place.name, spec.name)
             });
         }
         let arrives = self.now.saturating_add(step.on_ps);
@@ -344,13 +360,10 @@ impl<'a> Run<'a> {
         let (least, most, count) = &mut self.ways[frame.flow];
         (*least, *most, *count) = ((*least).min(way), (*most).max(way), *count + 1);
         if let Some(deadline) = spec.deadline_ps.filter(|&deadline| way > deadline) {
-            let (took, since) = (nanoseconds(way), nanoseconds(frame.released_ps));
-            let deadline = nanoseconds(deadline);
-            note(&mut self.deadlines, || {
-                format!(
-                    "stream `{}`: the frame of {since} ns takes {took} ns, and its deadline is {deadline} ns",
-                    spec.name
-                )
+            let (took, since) = (shown(way), shown(frame.released_ps));
+            let deadline = shown(deadline);
+            self.deadlines.note(frame.flow, || {
+                format!("stream `{}`: the frame of {since} takes {took}, and its deadline is {deadline}", spec.name)
             });
         }
     }
@@ -463,5 +476,33 @@ mod tests {
         let gates = "sched-entry S 80 3000 sched-entry S 7f 4500 sched-entry S 80 3000 sched-entry S 7f 4500";
         let found = follow(&lists(&[("a", 0, 7)], gates), &fabric());
         assert!(found.jitter_ps > 0 && faults(&found).is_empty(), "{found:?}");
+    }
+
+    #[test]
+    fn frames_longer_than_the_max_sdu_of_their_class_are_dropped() {
+        let gates = "sched-entry S 7f 2000 sched-entry S 80 1000 sched-entry S 7f 7000";
+        let with =
+            |sdu: &str| follow(&lists(&[("a", 0, 7)], &format!("{gates} max-sdu 0 0 0 0 0 0 0 {sdu}")), &fabric());
+        // 100 bytes with 18 of addresses, type and FCS.
+        assert_eq!(faults(&with("82")), Vec::<&str>::new());
+        assert!(with("82").checks.iter().any(|check| check.name == "max-sdu"));
+        let dropped = with("81");
+        assert_eq!(faults(&dropped), ["max-sdu"]);
+        let said = "port 2 of `s`: frames of `f0` have 100 bytes, and the max-sdu of class 7 drops those above 99";
+        assert_eq!(dropped.checks.iter().flat_map(|check| check.faults.clone()).collect::<Vec<_>>(), [said]);
+        let without = follow(&lists(&[("a", 0, 7)], gates), &fabric());
+        assert!(without.checks.iter().all(|check| check.name != "max-sdu"));
+    }
+
+    #[test]
+    fn what_is_not_judged_is_a_warning_and_each_fault_is_told_once() {
+        let found = follow(&lists(&[("a", 0, 7)], "sched-entry S ff 10000 fp E E E E E E E P"), &fabric());
+        let preempts = "`fp` of `s` makes classes preemptable: what preemption does is not judged";
+        assert!(found.warnings.iter().any(|warning| warning == preempts), "{:?}", found.warnings);
+        // The stream has a frame in each cycle, and several are followed until it repeats.
+        let open: Vec<&String> = found.checks.iter().flat_map(|check| &check.faults).collect();
+        assert_eq!(open.len(), 1, "{open:?}");
+        let begin = "port 2 of `s`: another gate is open during the frame of `f0` at 900ns (and ";
+        assert!(open[0].starts_with(begin), "{open:?}");
     }
 }

@@ -1,5 +1,6 @@
 //! Every frame of a cycle, one by one: paths, order in time, wires, gates, deadlines.
 
+use super::faults::{Faults, port_of, shown};
 use super::file::{Gates, Port, Stream, Wire};
 use fabric::{Fabric, Link, NodeKind};
 use serde_json::{Value, json};
@@ -96,11 +97,11 @@ pub fn judge(gates: &Gates, fabric: &Fabric) -> Judgement {
                 match hop.start_ps.checked_sub(arrival) {
                     Some(wait) => wait_ps = wait,
                     None => order.push(format!(
-                        "stream `{}` starts at `{}` at {} ns, and has not come before {} ns",
+                        "stream `{}` starts at `{}` at {}, and has not come before {}",
                         stream.name,
                         hop.node,
-                        nanoseconds(hop.start_ps),
-                        nanoseconds(arrival)
+                        shown(hop.start_ps),
+                        shown(arrival)
                     )),
                 }
             }
@@ -122,24 +123,24 @@ pub fn judge(gates: &Gates, fabric: &Fabric) -> Judgement {
             let latency = end.saturating_sub(stream.hops[0].start_ps);
             longest_latency_ps = longest_latency_ps.max(latency);
             if let Some(deadline) = stream.deadline_ps.filter(|&deadline| latency > deadline) {
-                let (took, most) = (nanoseconds(latency), nanoseconds(deadline));
-                deadlines.push(format!("stream `{}` takes {took} ns, and its deadline is {most} ns", stream.name));
+                let (took, most) = (shown(latency), shown(deadline));
+                deadlines.push(format!("stream `{}` takes {took}, and its deadline is {most}", stream.name));
             }
         }
     }
-    let (mut overlaps, mut closed, mut open) = (Vec::new(), Vec::new(), Vec::new());
-    let mut warnings = warnings(gates, &links.keys().copied().collect::<Vec<_>>());
+    let (mut overlaps, mut closed, mut open) = (Faults::new(), Faults::new(), Faults::new());
+    let mut warnings = warnings(gates, fabric, &links.keys().copied().collect::<Vec<_>>());
     let mut frames = 0;
     let lists: BTreeMap<(&str, u16), &Port> =
         gates.ports.iter().map(|port| ((port.node.as_str(), port.port), port)).collect();
     for (&(node, port), found) in &links {
-        let place = format!("port {port} of `{node}`");
+        let place = port_of(fabric, node, port);
         let list = lists.get(&(node, port)).copied();
         let cycle = found.iter().map(|found| found.stream.period_ps).chain(list.map(|list| list.cycle_ps));
         let cycle = cycle.map(u128::from).fold(1u128, |a, b| (a / common(a, b)).saturating_mul(b));
         let count: u128 = found.iter().map(|found| cycle / u128::from(found.stream.period_ps)).sum();
         if count > u128::from(MOST_FRAMES) {
-            note(&mut overlaps, || {
+            overlaps.note((node, port, "", ""), || {
                 format!("{place}: {count} frames until everything repeats are more than can be looked at")
             });
             continue;
@@ -159,12 +160,13 @@ pub fn judge(gates: &Gates, fabric: &Fabric) -> Judgement {
         let mut reach: Option<(u128, &Found<'_>)> = None;
         for &(start, end, one) in all.iter().chain(&around) {
             if let Some((_, before)) = reach.filter(|&(until, _)| start < until) {
-                note(&mut overlaps, || {
+                let names = (before.stream.name.as_str(), one.stream.name.as_str());
+                overlaps.note((node, port, names.0, names.1), || {
                     format!(
-                        "{place}: frames of `{}` and `{}` are on the wire at {} ns",
+                        "{place}: frames of `{}` and `{}` are on the wire at {}",
                         before.stream.name,
                         one.stream.name,
-                        nanoseconds((start % cycle) as u64)
+                        shown((start % cycle) as u64)
                     )
                 });
             }
@@ -174,20 +176,22 @@ pub fn judge(gates: &Gates, fabric: &Fabric) -> Judgement {
         }
         warnings.extend(overtaken(&all, cycle, &place));
         let Some(list) = list else {
-            note(&mut open, || format!("{place}: it has no gates, so other classes may send in the slots"));
+            open.note((node, port, ""), || format!("{place}: it has no gates, so other classes may send in the slots"));
             continue;
         };
         let windows = Windows::new(list);
         for &(start, end, one) in &all {
             let at = (start % u128::from(list.cycle_ps)) as u64;
-            let (name, shown) = (&one.stream.name, nanoseconds(at));
+            let (name, shown) = (one.stream.name.as_str(), shown(at));
             let length = (end - start) as u64;
             if !windows.is(at, length, |state| state >> gates.class & 1 == 1) {
-                note(&mut closed, || {
-                    format!("{place}: the gate is not open for all of the frame of `{name}` at {shown} ns")
+                closed.note((node, port, name), || {
+                    format!("{place}: the gate is not open for all of the frame of `{name}` at {shown}")
                 });
             } else if !windows.is(at, length, |state| state & !(1 << gates.class) == 0) {
-                note(&mut open, || format!("{place}: another gate is open during the frame of `{name}` at {shown} ns"));
+                open.note((node, port, name), || {
+                    format!("{place}: another gate is open during the frame of `{name}` at {shown}")
+                });
             }
         }
     }
@@ -196,9 +200,9 @@ pub fn judge(gates: &Gates, fabric: &Fabric) -> Judgement {
         checks: vec![
             check("paths", "each stream goes from port to port of the fabric, to a host", paths),
             check("order", "no frame starts at a node before it has come there", order),
-            check("wires", "no two frames are on a wire at once", overlaps),
-            check("gates-open", "the gate of its class is open for all of each frame", closed),
-            check("gates-closed", "all other gates are closed during it", open),
+            check("wires", "no two frames are on a wire at once", overlaps.finish()),
+            check("gates-open", "the gate of its class is open for all of each frame", closed.finish()),
+            check("gates-closed", "all other gates are closed during it", open.finish()),
             check("deadlines", "each frame comes by its deadline", deadlines),
         ],
         frames,
@@ -229,24 +233,15 @@ fn overtaken(all: &[(u128, u128, &Found<'_>)], cycle: u128, place: &str) -> Opti
     None
 }
 
-/// More faults of a kind than a person looks at.
-const MOST_FAULTS: usize = 100;
-
-pub(super) fn note(faults: &mut Vec<String>, fault: impl FnOnce() -> String) {
-    if faults.len() < MOST_FAULTS {
-        faults.push(fault());
-    }
-}
-
-fn warnings(gates: &Gates, used: &[(&str, u16)]) -> Vec<String> {
+fn warnings(gates: &Gates, fabric: &Fabric, used: &[(&str, u16)]) -> Vec<String> {
     let mut all = Vec::new();
     for port in &gates.ports {
         let ever = port.entries.iter().filter(|entry| entry.interval_ps > 0).fold(0, |ever, entry| ever | entry.gates);
         let never: Vec<String> = (0..8).filter(|class| ever >> class & 1 == 0).map(|class| class.to_string()).collect();
         let streams = used.contains(&(port.node.as_str(), port.port));
         if !never.is_empty() && (streams || never.len() < 8) {
-            let (name, node, classes) = (port.port, &port.node, never.join(", "));
-            all.push(format!("port {name} of `{node}`: the gates of classes {classes} never open"));
+            let (place, classes) = (port_of(fabric, &port.node, port.port), never.join(", "));
+            all.push(format!("{place}: the gates of classes {classes} never open"));
         }
     }
     all
@@ -310,9 +305,4 @@ pub(super) fn times(wire: Wire, link: &Link, frame_bytes: u64) -> (u64, u64) {
 
 pub(super) fn common(a: u128, b: u128) -> u128 {
     if b == 0 { a } else { common(b, a % b) }
-}
-
-pub(super) fn nanoseconds(ps: u64) -> String {
-    let (whole, rest) = (ps / 1000, ps % 1000);
-    if rest == 0 { whole.to_string() } else { format!("{whole}.{rest:03}") }
 }

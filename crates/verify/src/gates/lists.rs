@@ -2,6 +2,7 @@
 
 use super::file::{GateFileError, MOST_PS, Port, State, Wire};
 use fabric::Fabric;
+use std::collections::BTreeMap;
 
 /// The gates of one port, by what its node calls it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,8 +16,14 @@ pub struct PortGates {
     pub(super) states: Vec<State>,
     /// The device refuses states in which a frame of so many bytes does not fit; 0 where it takes any.
     pub(super) shortest_frame_bytes: u64,
+    /// The device drops longer frames, by class; `u64::MAX` where it takes any.
+    pub(super) longest_frame_bytes: [u64; 8],
     /// Some states hold or release preemptable frames (802.1Q Table 8-7), which is not judged.
     pub(super) holds: bool,
+    /// Some classes are preemptable (802.1Q clause 6.7.2), which is not judged.
+    pub(super) preempts: bool,
+    /// The clock of `base_ps`: TAI, REALTIME, MONOTONIC or BOOTTIME.
+    pub(super) clock: &'static str,
 }
 
 impl PortGates {
@@ -45,7 +52,17 @@ impl PortGates {
         if let Some(last) = states.last_mut() {
             last.interval_ps += left;
         }
-        Ok(PortGates { interface, line, base_ps, states, shortest_frame_bytes: 0, holds: false })
+        Ok(PortGates {
+            interface,
+            line,
+            base_ps,
+            states,
+            shortest_frame_bytes: 0,
+            longest_frame_bytes: [u64::MAX; 8],
+            holds: false,
+            preempts: false,
+            clock: "TAI",
+        })
     }
 }
 
@@ -77,6 +94,9 @@ pub struct FlowHop {
     pub class: u8,
 }
 
+/// Names of ports that an error lists, at most.
+const MOST_NAMES: usize = 16;
+
 /// Streams, and gates for them, whoever made those.
 #[derive(Clone, Debug)]
 pub struct Lists {
@@ -84,15 +104,32 @@ pub struct Lists {
     pub(super) processing_ps: u64,
     pub(super) flows: Vec<Flow>,
     pub(super) ports: Vec<Port>,
-    /// Some states hold or release.
-    pub(super) holds: bool,
+    /// Sizes of frames that ports do not drop, by node and port, and class; ports that take any have none.
+    pub(super) longest: BTreeMap<(String, u16), [u64; 8]>,
+    /// Statements that are not judged.
+    pub(super) warnings: Vec<String>,
 }
 
 impl Lists {
     /// Nothing yet. `frame_only`: a frame costs a wire its own length, without preamble and gap.
     pub fn new(processing_ps: u64, frame_only: bool) -> Lists {
         let wire = if frame_only { Wire::FrameOnly } else { Wire::Ethernet };
-        Lists { wire, processing_ps: processing_ps.min(MOST_PS), flows: Vec::new(), ports: Vec::new(), holds: false }
+        Lists {
+            wire,
+            processing_ps: processing_ps.min(MOST_PS),
+            flows: Vec::new(),
+            ports: Vec::new(),
+            longest: BTreeMap::new(),
+            warnings: Vec::new(),
+        }
+    }
+
+    /// Adds a warning to those of the judgement, once.
+    pub fn warn(&mut self, warning: impl Into<String>) {
+        let warning = warning.into();
+        if !self.warnings.contains(&warning) {
+            self.warnings.push(warning);
+        }
     }
 
     /// Adds a stream.
@@ -118,7 +155,8 @@ impl Lists {
     /// is when the first of their cycles begins.
     ///
     /// # Errors
-    /// A node, or a port that the node does not have or has twice; and of which node.
+    /// A node, or a port that the node does not have or has twice, cycles that count by different clocks; and of which
+    /// node.
     pub fn add_gates(
         &mut self,
         fabric: &Fabric,
@@ -126,8 +164,39 @@ impl Lists {
     ) -> Result<(), (String, GateFileError)> {
         let bases = nodes.iter().flat_map(|(_, lists)| lists).map(|list| list.base_ps);
         let zero = bases.min().unwrap_or(0);
+        self.check_clocks(&nodes)?;
         for (node, lists) in nodes {
             self.add_node(fabric, &node, lists, zero).map_err(|error| (node, error))?;
+        }
+        Ok(())
+    }
+
+    /// When cycles begin is known of one clock only.
+    fn check_clocks(&mut self, nodes: &[(String, Vec<PortGates>)]) -> Result<(), (String, GateFileError)> {
+        let mut all = nodes.iter().flat_map(|(node, lists)| lists.iter().map(move |list| (node, list)));
+        let Some((first, of_first)) = all.next() else { return Ok(()) };
+        let boots = |list: &PortGates| ["MONOTONIC", "BOOTTIME"].contains(&list.clock);
+        for (node, list) in all {
+            let wrong = |message| Err((node.clone(), GateFileError::Line { line: list.line, message }));
+            let (clock, other) = (list.clock, of_first.clock);
+            if clock != other {
+                return wrong(format!(
+                    "`clockid CLOCK_{clock}` here, CLOCK_{other} at `{}` of `{first}`: their cycles do not begin together",
+                    of_first.interface
+                ));
+            }
+            if boots(list) && node != first {
+                return wrong(format!(
+                    "`clockid CLOCK_{clock}` counts from the boot of each node: cycles of `{node}` and `{first}` do not \
+                     begin together"
+                ));
+            }
+        }
+        if boots(of_first) {
+            self.warn(format!(
+                "CLOCK_{} counts from the boot of `{first}`: sources must start by its clock, too",
+                of_first.clock
+            ));
         }
         Ok(())
     }
@@ -149,7 +218,13 @@ impl Lists {
             let port = port.filter(|&port| usize::from(port) < fabric.ports(id).len());
             let wrong = |message: String| Err(GateFileError::Line { line: list.line, message });
             let Some(port) = port else {
-                return wrong(format!("`{node}` has no port `{}`", list.interface));
+                let names = (0..fabric.ports(id).len() as u16).map(|port| match fabric.port_name(id, port) {
+                    Some(name) => fabric::visible(name),
+                    None => format!("eth{port}"),
+                });
+                let names: Vec<String> = names.take(MOST_NAMES).collect();
+                let names = names.join(", ");
+                return wrong(format!("`{node}` has no port `{}`: it has {names}", list.interface));
             };
             if self.ports.iter().any(|other| other.port == port && other.node == node) {
                 return wrong(format!("port `{}` of `{node}` has gates already", list.interface));
@@ -165,7 +240,17 @@ impl Lists {
                     link.rate
                 ));
             }
-            self.holds |= list.holds;
+            if list.holds {
+                self.warn(
+                    "states that hold or release preemptable frames are read as gates: what preemption does is not judged",
+                );
+            }
+            if list.preempts {
+                self.warn(format!("`fp` of `{node}` makes classes preemptable: what preemption does is not judged"));
+            }
+            if list.longest_frame_bytes.iter().any(|&most| most < u64::MAX) {
+                self.longest.insert((node.to_owned(), port), list.longest_frame_bytes);
+            }
             let cycle_ps = list.states.iter().map(|state| state.interval_ps).sum();
             // The list from where it stands at time zero.
             let entries = turned(list.states, (list.base_ps - zero_ps) % cycle_ps);
@@ -206,6 +291,8 @@ fn turned(states: Vec<State>, by: u64) -> Vec<State> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fabric::{FabricBuilder, LinkSpec};
+    use units::{Rate, Time};
 
     fn states(all: &[(u8, u64)]) -> Vec<State> {
         all.iter().map(|&(gates, interval_ps)| State { gates, interval_ps }).collect()
@@ -231,5 +318,42 @@ mod tests {
         assert_eq!(plain(&turned(states(&[(1, 10), (2, 20)]), 0)), [(1, 10), (2, 20)]);
         assert_eq!(plain(&turned(states(&[(1, 10), (2, 20)]), 5)), [(2, 5), (1, 10), (2, 15)]);
         assert_eq!(plain(&turned(states(&[(1, 10), (2, 20)]), 25)), [(1, 5), (2, 20), (1, 5)]);
+    }
+
+    #[test]
+    fn clocks_of_nodes_must_begin_cycles_together() {
+        let mut builder = FabricBuilder::new("test");
+        let (one, two) = (builder.add_switch("one", 1), builder.add_switch("two", 1));
+        for switch in [one, two] {
+            let host = builder.add_host(if switch == one { "a" } else { "b" });
+            builder.connect(switch, host, LinkSpec::new(Rate::from_gbps(1), Time::ZERO));
+        }
+        builder.connect(one, two, LinkSpec::new(Rate::from_gbps(1), Time::ZERO));
+        let fabric = builder.build().unwrap();
+        let gates = |interface: &str, clock| {
+            let list = PortGates::new(interface.into(), 4, 0, states(&[(1, 1_000_000)]), None).unwrap();
+            PortGates { clock, ..list }
+        };
+        let added = |nodes: &[(&str, &str, &'static str)]| {
+            let mut lists = Lists::new(0, false);
+            let nodes = nodes.iter().map(|(node, port, clock)| ((*node).to_owned(), vec![gates(port, clock)]));
+            let added = lists.add_gates(&fabric, nodes.collect()).map_err(|(node, error)| format!("{node}: {error}"));
+            added.map(|()| lists.warnings)
+        };
+        assert_eq!(added(&[("one", "eth0", "TAI"), ("two", "eth0", "TAI")]), Ok(vec![]));
+        assert_eq!(added(&[("one", "eth0", "REALTIME"), ("two", "eth0", "REALTIME")]), Ok(vec![]));
+        let mixed = added(&[("one", "eth0", "TAI"), ("two", "eth0", "MONOTONIC")]).unwrap_err();
+        let why = "two: line 4: `clockid CLOCK_MONOTONIC` here, CLOCK_TAI at `eth0` of `one`: their cycles do not begin \
+                   together";
+        assert_eq!(mixed, why);
+        let boots = added(&[("one", "eth0", "BOOTTIME"), ("two", "eth0", "BOOTTIME")]).unwrap_err();
+        assert!(
+            boots.starts_with("two: line 4: `clockid CLOCK_BOOTTIME` counts from the boot of each node"),
+            "{boots}"
+        );
+        let alone = added(&[("one", "eth0", "MONOTONIC")]).unwrap();
+        assert_eq!(alone, ["CLOCK_MONOTONIC counts from the boot of `one`: sources must start by its clock, too"]);
+        let port = added(&[("one", "swp3", "TAI")]).unwrap_err();
+        assert_eq!(port, "one: line 4: `one` has no port `swp3`: it has eth0, eth1");
     }
 }

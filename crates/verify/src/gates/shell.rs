@@ -7,6 +7,14 @@ use std::collections::BTreeMap;
 /// A word and its line, from 1.
 pub type Word = (usize, String);
 
+/// A command of a script.
+#[derive(Clone, Debug)]
+pub struct Command {
+    pub words: Vec<Word>,
+    /// The command that must succeed for this one to run, by its number; `None` where it runs in any case.
+    pub after: Option<usize>,
+}
+
 /// Variables that a script may assign, and how long their values may become together.
 const MOST_VALUE_BYTES: usize = 4_096;
 
@@ -18,7 +26,7 @@ struct Reader<'a> {
     chars: std::iter::Peekable<std::str::Chars<'a>>,
     line: usize,
     variables: BTreeMap<String, String>,
-    commands: Vec<Vec<Word>>,
+    commands: Vec<Command>,
     command: Vec<Word>,
     word: Option<Word>,
     /// Where in the word its first quoted or expanded part begins: with one it is no keyword, and with one before `=`
@@ -28,8 +36,9 @@ struct Reader<'a> {
     assigns: Vec<bool>,
     /// Line and sign of a redirection whose file is the next word.
     redirects: Option<(usize, char)>,
-    /// Whether the command runs only if the one before it goes well.
+    /// Whether the command runs only if the one before it succeeds, and that one unless it is an assignment.
     conditional: bool,
+    condition: Option<usize>,
     /// The line after the last `\` at the end of a line, in the same command.
     line_continued: Option<usize>,
 }
@@ -39,7 +48,7 @@ struct Reader<'a> {
 /// # Errors
 /// Text that a shell would read otherwise, or that depends on more than the script: an open quote, a variable that is
 /// not assigned, `$(...)`, loops and conditions, here documents, jobs in the background, a pattern of file names.
-pub fn commands(text: &str) -> Result<Vec<Vec<Word>>, GateFileError> {
+pub fn commands(text: &str) -> Result<Vec<Command>, GateFileError> {
     let mut reader = Reader {
         chars: text.chars().peekable(),
         line: 1,
@@ -51,6 +60,7 @@ pub fn commands(text: &str) -> Result<Vec<Vec<Word>>, GateFileError> {
         assigns: Vec::new(),
         redirects: None,
         conditional: false,
+        condition: None,
         line_continued: None,
     };
     reader.read()?;
@@ -268,7 +278,8 @@ impl Reader<'_> {
                 return at(line, why);
             }
             _ => {
-                self.commands.push(command);
+                let after = if conditional { self.condition } else { None };
+                self.commands.push(Command { words: command, after });
                 return Ok(());
             }
         };
@@ -286,8 +297,10 @@ impl Reader<'_> {
         self.end_word()?;
         match (c, doubled) {
             ('&', true) => {
+                let before = self.commands.len();
                 self.end_command(self.line)?;
                 self.conditional = true;
+                self.condition = (self.commands.len() > before).then_some(before);
                 Ok(())
             }
             // A command after `||` handles failure: `|| true`, `|| exit 1`.
@@ -295,6 +308,10 @@ impl Reader<'_> {
                 self.end_command(self.line)?;
                 let mut rest = String::new();
                 while let Some(c) = self.chars.next_if(|c| *c != '\n' && *c != ';') {
+                    if c == '#' && rest.ends_with([' ', '\t']) {
+                        self.comment()?;
+                        break;
+                    }
                     rest.push(c);
                 }
                 let rest = rest.trim_matches([' ', '\t']);

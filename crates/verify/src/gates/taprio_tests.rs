@@ -63,6 +63,13 @@ fn what_a_shell_runs_alike_is_read_alike() {
     same(GOOD.replace("tc qdisc", "tc qdisc del dev eth0 root 2> /dev/null; tc qdisc"));
     same(GOOD.replace("tc qdisc", "tc qdisc add dev eth1 root handle 1: htb default 1 && tc qdisc"));
     same(GOOD.replace("clockid CLOCK_TAI", "flags 0x2"));
+    same(GOOD.replace(" # the rest", " || true # the rest; of `it`"));
+    same(GOOD.replace(" # the rest", " || exit 1\t# the rest"));
+    same(GOOD.replace("ip link set eth0 up\n", "A=1 && modprobe sch_taprio && sudo ip link set eth0 up && "));
+    same(GOOD.replace("ip link set eth0 up\n", "test -e f && echo yes\n"));
+    same(GOOD.to_owned() + "tc qdisc replace dev eth0 parent 100:1 pfifo limit 100\n");
+    same(GOOD.to_owned() + "tc qdisc del dev eth0 parent 100:1 handle 8: netem\n");
+    same(GOOD.to_owned() + "tc qdisc add dev eth1 parent 100:1 netem loss 50%\n");
     same(GOOD.replace("S 01 300000", "S '0x01' \"300000\""));
     same(GOOD.replace("base-time 1000", "cycle-time 500000 base-time 1000"));
     same(format!("{GOOD}exit 0\ntc qdisc del dev eth0 root\n"));
@@ -139,6 +146,36 @@ fn hostile_commands_are_refused_with_their_line() {
         (" # the rest", "\ntc qdisc remove dev eth0 root", "line 8: `tc qdisc remove` is no command of tc"),
         (" # the rest", "\nsh -c 'x; tc qdisc del dev eth0 root'", "line 8: `sh`: what it does with `tc`"),
         (" # the rest", "\nxargs /sbin/tc qdisc", "line 8: `xargs`: what it does with `tc`"),
+        // What changes the frames that the gates let out.
+        (
+            " # the rest",
+            "\ntc q a dev eth0 parent 100:3 handle 3: netem loss 50%",
+            "line 8: `netem` below the gates of `eth0`",
+        ),
+        (
+            " # the rest",
+            "\ntc qdisc replace dev eth0 parent 100:3 tbf rate 1mbit",
+            "line 8: `tbf` below the gates of `eth0`",
+        ),
+        ("base-time 1000", "base-time 1000 max-sdu", "line 5: `max-sdu` has 1 to 16 sizes"),
+        ("base-time 1000", "base-time 1000 max-sdu 1 -1", "line 5: `-1` is no word of taprio"),
+        ("base-time 1000", "base-time 1000 max-sdu 0x10", "line 5: `max-sdu` has 1 to 16 sizes"),
+        ("base-time 1000", "base-time 1000 fp", "line 5: `fp` has 1 to 16 letters"),
+        ("base-time 1000", "base-time 1000 fp E Q", "line 5: `Q` is no word of taprio"),
+        (
+            "S 06",
+            "S 128",
+            "line 7: `sched-entry` with the mask `128`: masks are hexadecimal, and this one opens gate 8,",
+        ),
+        // Commands that never run, or may not.
+        ("ip link set eth0 up\n", "false && ", "line 2: `false` always fails"),
+        ("ip link set eth0 up", "sudo false || exit 1", "line 2: `false` always fails"),
+        ("ip link set eth0 up\n", "test -e f && ", "line 2: `test` before `&&`: whether the gates after it are set"),
+        ("ip link set eth0 up\n", "grep -q x f && ip link && ", "line 2: `grep` before `&&`: whether the gates"),
+        ("ip link set eth0 up\n", "ip netns exec a grep -q x f &&\n", "line 2: `grep` before `&&`: whether the gates"),
+        (" # the rest", " || true # more \\", "line 7: `\\` at the end of a comment"),
+        (" # the rest", " || true #", "accepted"),
+        (" # the rest", " || true#", "line 7: `||`: only `|| true`"),
         // Ends of the script.
         (" # the rest", "\nexec 2>log\ntc qdisc del dev eth0 root", "line 9: this takes the gates of line 3 off"),
         (" # the rest", "\nexec tc qdisc del dev eth0 root", "line 8: this takes the gates of line 3 off"),
@@ -204,4 +241,18 @@ fn mutated_scripts_are_read_or_refused() {
         }
     }
     assert!((5_000..20_000).contains(&refused), "{refused}");
+}
+
+#[test]
+fn sizes_and_preemption_and_the_clock_are_those_of_the_command() {
+    let of = |change: &str| parse(&GOOD.replace("clockid CLOCK_TAI", change)).unwrap().remove(0);
+    let plain = of("clockid CLOCK_TAI");
+    assert_eq!((plain.longest_frame_bytes, plain.preempts, plain.clock), ([u64::MAX; 8], false, "TAI"));
+    // Class 0 is priority 3's, class 1 is 2's, class 2 has no limit.
+    let limited = of("max-sdu 200 1500 0 clockid CLOCK_MONOTONIC fp E P");
+    let mut longest = [u64::MAX; 8];
+    (longest[3], longest[2]) = (218, 1518);
+    assert_eq!((limited.longest_frame_bytes, limited.preempts, limited.clock), (longest, true, "MONOTONIC"));
+    assert!(!of("fp E E E clockid CLOCK_TAI").preempts);
+    assert_eq!(of("flags 0x2").clock, "TAI");
 }
