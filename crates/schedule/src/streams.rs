@@ -57,8 +57,8 @@ pub struct Listed {
     pub period: Time,
     /// From destination address to FCS.
     pub frame_bytes: u64,
-    /// Where in the period it would like to start.
-    pub start: Time,
+    /// Where in the period it would like to start, if it says so.
+    pub start: Option<Time>,
     /// The longest way.
     pub deadline: Option<Time>,
 }
@@ -127,7 +127,7 @@ pub fn parse(text: &str) -> Result<Vec<Listed>, StreamsError> {
         if !(64..=MOST_FRAME_BYTES).contains(&frame_bytes) {
             return at(place(entry.frame.span()), format!("a frame has 64 to {MOST_FRAME_BYTES} bytes"));
         }
-        let start = entry.start.as_ref().map_or(Ok(Time::ZERO), |start| time(start, "start"))? % period;
+        let start = entry.start.as_ref().map(|start| time(start, "start")).transpose()?.map(|start| start % period);
         let deadline = entry.deadline.as_ref().map(|deadline| time(deadline, "deadline")).transpose()?;
         all.push(Listed { line, name, nodes, whole_path, period, frame_bytes, start, deadline });
     }
@@ -201,6 +201,7 @@ pub fn on_fabric(fabric: &Fabric, listed: &[Listed]) -> Result<Vec<StreamSpec>, 
             return at(stream.line, format!("stream `{name}`: its path takes a link twice"));
         }
         let Listed { name, period, frame_bytes, start, deadline, .. } = stream.clone();
+        let start = start.unwrap_or(Time::ZERO);
         all.push(StreamSpec { name, period, frame_bytes, start, deadline, path });
     }
     Ok(all)

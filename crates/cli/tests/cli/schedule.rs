@@ -231,3 +231,69 @@ fn streams_of_the_documentation() {
     }
     assert!(read > 0);
 }
+
+/// Hosts a and c at a switch whose ports have names.
+const NAMED: &str = r#"{"nodes": [{"id": "sw1", "kind": "switch"}, {"id": "a", "kind": "host"}, {"id": "c", "kind": "host"}],
+"links": [
+{"source": "a", "target": "sw1", "rate": "1Gbps", "delay": "100ns", "source_port": "eth0", "target_port": "swp1"},
+{"source": "sw1", "target": "c", "rate": "1Gbps", "delay": "100ns", "source_port": "swp2", "target_port": "eth0"}]}
+"#;
+/// A frame of 500 bytes comes to the switch at 4.164 us, and keeps its gate busy for 4.16 us.
+const SCRIPT: &str = "#!/bin/sh\ntc qdisc replace dev swp2 parent root handle 100 taprio num_tc 8 map 0 1 2 3 4 5 6 7 \\\n  \
+    queues 1@0 1@1 1@2 1@3 1@4 1@5 1@6 1@7 base-time 0 \\\n  \
+    sched-entry S 7f 4000 sched-entry S 80 5000 sched-entry S 7f 991000 \\\n  clockid CLOCK_TAI\n";
+
+#[test]
+fn gates_of_scripts_are_judged_by_the_names_of_ports_and_what_is_assumed_is_said() {
+    let scratch = Scratch::new("schedule-scripts");
+    let fabric = scratch.file("plant.json", NAMED);
+    let stream = "[[stream]]\nname = \"s\"\nfrom = \"a\"\nto = \"c\"\nperiod = \"1ms\"\nframe = \"500B\"\n";
+    let streams = scratch.file("streams.toml", stream);
+    let started = scratch.file("started.toml", &format!("{stream}start = \"0s\"\n"));
+    let verify = |script: &str, streams: &str| {
+        let script = scratch.file("sw1.sh", script);
+        run(&["schedule", "verify", &script, "--fabric", &fabric, "--streams", streams])
+    };
+    let held = verify(SCRIPT, &started);
+    assert_eq!((held.code, held.out.contains("without `start`")), (Some(0), false), "{}{}", held.out, held.err);
+    let assumed = verify(&SCRIPT.replace("CLOCK_TAI\n", "CLOCK_TAI || true # as before\n"), &streams);
+    assert_eq!(assumed.code, Some(0), "{}{}", assumed.out, assumed.err);
+    let warning = "warning: 1 stream without `start` is taken to start when the first cycle begins\n";
+    assert!(assumed.out.contains(warning), "{}", assumed.out);
+    let dropped = verify(&SCRIPT.replace("clockid", "max-sdu 0 0 0 0 0 0 0 200 clockid"), &started);
+    assert_eq!(dropped.code, Some(1), "{}{}", dropped.out, dropped.err);
+    let why = "FAIL  max-sdu: no frame is longer than the max-sdu of its class\n        port swp2 of `sw1`: frames of `s` \
+               have 500 bytes, and the max-sdu of class 7 drops those above 218\n";
+    assert!(dropped.out.contains(why), "{}", dropped.out);
+    let short = verify(&SCRIPT.replace("S 80 5000", "S 80 2000").replace("991000", "994000"), &started);
+    assert_eq!(short.code, Some(1), "{}", short.out);
+    let why = "port swp2 of `sw1`: the gate of class 7 never opens for 4.064us: a frame of `s`\n";
+    assert!(short.out.contains(why), "{}", short.out);
+    let port = verify(&SCRIPT.replace("dev swp2", "dev swp9"), &started);
+    assert_eq!(port.code, Some(2), "{}", port.out);
+    let why = "sw1.sh:2: `sw1` has no port `swp9`: it has swp1, swp2";
+    assert!(port.err.contains(why) && !port.err.contains("files are called"), "{}", port.err);
+    for (script, why) in [
+        (SCRIPT.replace("tc qdisc", "false && tc qdisc"), "sw1.sh:2: `false` always fails"),
+        (
+            SCRIPT.replace("S 80 5000", "S 128 5000"),
+            "sw1.sh:4: `sched-entry` with the mask `128`: masks are hexadecimal",
+        ),
+        (
+            format!("{SCRIPT}tc qdisc replace dev swp2 parent 100:8 netem loss 50%\n"),
+            "sw1.sh:6: `netem` below the gates of `swp2` (`parent 100:8`)",
+        ),
+    ] {
+        let refused = verify(&script, &started);
+        assert_eq!(refused.code, Some(2), "{}", refused.out);
+        assert!(refused.err.contains(why), "{}", refused.err);
+    }
+    let folder = scratch.path("gates");
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(format!("{folder}/a.sh"), SCRIPT.replace("swp2", "eth0").replace("TAI", "MONOTONIC")).unwrap();
+    std::fs::write(format!("{folder}/sw1.sh"), SCRIPT).unwrap();
+    let clocks = run(&["schedule", "verify", &folder, "--fabric", &fabric, "--streams", &started]);
+    assert_eq!(clocks.code, Some(2), "{}", clocks.out);
+    let why = "sw1.sh:2: `clockid CLOCK_TAI` here, CLOCK_MONOTONIC at `eth0` of `a`";
+    assert!(clocks.err.contains(why), "{}", clocks.err);
+}

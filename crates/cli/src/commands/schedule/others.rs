@@ -9,6 +9,7 @@ use schedule::streams::{links, on_fabric, parse};
 use schedule::tsnkit;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use text::numbers::counted;
 use units::Time;
 use verify::gates::tables::{self, Table};
 use verify::gates::{Flow, FlowHop, Lists, PortGates, qcw, taprio};
@@ -62,9 +63,19 @@ pub fn read(path: &Path, fabric: &Fabric, beside: &Beside<'_>) -> Result<Option<
     }
     lists.add_gates(fabric, nodes).map_err(|(node, error)| {
         let place = places.get(&node).map_or(path, |file| file);
-        Failure::input(error.in_file(&place.display().to_string()), "files are called as nodes of the fabric are")
+        let message = error.in_file(&place.display().to_string());
+        match fabric.find(&node) {
+            Some(_) => Failure::Input { message, help: None },
+            None => Failure::input(message, "files are called as nodes of the fabric are"),
+        }
     })?;
-    for flow in flows(streams, fabric, beside.class)? {
+    let (flows, unstarted) = flows(streams, fabric, beside.class)?;
+    if unstarted > 0 {
+        let without = counted(unstarted, "stream");
+        let are = if unstarted == 1 { "is" } else { "are" };
+        lists.warn(format!("{without} without `start` {are} taken to start when the first cycle begins"));
+    }
+    for flow in flows {
         lists.add_flow(flow).map_err(|error| Failure::input(error.in_file(&streams.display().to_string()), HELP))?;
     }
     Ok(Some(lists))
@@ -76,7 +87,8 @@ fn is_gates(text: &str) -> bool {
     text.contains("gate-parameter-table") || (text.contains("taprio") && !text.trim_start().starts_with('{'))
 }
 
-fn flows(path: &Path, fabric: &Fabric, class: u8) -> Result<Vec<Flow>, Failure> {
+/// The streams, and how many of them do not say when they start.
+fn flows(path: &Path, fabric: &Fabric, class: u8) -> Result<(Vec<Flow>, u64), Failure> {
     let text = read_text(path)?;
     let csv = path.extension().is_some_and(|extension| extension == "csv");
     let listed = if csv { tsnkit::streams(&text) } else { parse(&text) }.map_err(|error| wrong(path, &error))?;
@@ -91,7 +103,8 @@ fn flows(path: &Path, fabric: &Fabric, class: u8) -> Result<Vec<Flow>, Failure> 
         offsets_ps: vec![spec.start.as_ps()],
         hops: spec.path.iter().map(hop).collect(),
     };
-    Ok(specs.iter().map(flow).collect())
+    let unstarted = listed.iter().filter(|stream| stream.start.is_none()).count() as u64;
+    Ok((specs.iter().map(flow).collect(), unstarted))
 }
 
 fn of_tsnkit(lists: &mut Lists, fabric: &Fabric, gates: &Path, streams: &Path) -> Result<(), Failure> {
