@@ -34,6 +34,29 @@ fn exit_codes_tell_safe_unsafe_and_wrong_input() {
     let missing = run(&["fabric", "check", "--running", &folder(&scratch, "missing", &files)]);
     assert_eq!(missing.code, Some(2));
     assert!(missing.err.contains("`spine-1` is a switch, and the folder has no file of it"), "{}", missing.err);
+    // Nothing is judged: not safe, and with another finding not free of deadlock.
+    let mut files = leaf_spine(2, 2, 1);
+    for (_, file) in &mut files {
+        let servers = file["DEVICE_NEIGHBOR"].as_object_mut().unwrap();
+        servers.retain(|_, row| row["name"] != "srv-01-0");
+    }
+    let nothing = run(&["fabric", "check", "--running", &folder(&scratch, "nothing", &files)]);
+    assert_eq!(nothing.code, Some(2), "{}", nothing.out);
+    assert!(nothing.err.contains("not judged: 1 port to hosts, and no host sends to another"), "{}", nothing.err);
+    files[0].1["PFC_WD"]["GLOBAL"]["POLL_INTERVAL"] = "50".into();
+    let nothing = run(&["fabric", "check", "--running", &folder(&scratch, "finding", &files)]);
+    assert_eq!(nothing.code, Some(1), "{}{}", nothing.out, nothing.err);
+    assert!(nothing.out.contains("deadlock is not judged") && !nothing.out.contains("ok    it"), "{}", nothing.out);
+    let nothing = run(&["fabric", "check", "--running", &scratch.path("finding"), "--json"]);
+    let value: Value = serde_json::from_str(&nothing.out).unwrap();
+    assert!(value["deadlock_free"].is_null() && value["safe"] == false, "{value:#}");
+    for (_, file) in &mut files {
+        let servers = file["DEVICE_NEIGHBOR"].as_object_mut().unwrap();
+        servers.retain(|_, row| !row["name"].as_str().unwrap().starts_with("srv"));
+    }
+    let attached = run(&["fabric", "check", "--running", &folder(&scratch, "attached", &files)]);
+    assert_eq!(attached.code, Some(2), "{}", attached.out);
+    assert!(attached.err.contains("DEVICE_NEIGHBOR: no file has a server"), "{}", attached.err);
     let empty = run(&["fabric", "check", "--running", &folder(&scratch, "empty", &Files::new())]);
     assert!(empty.code == Some(2) && empty.err.contains("a folder without .json files"), "{}", empty.err);
     let neither = run(&["fabric", "check", "--reaction", "500ns"]);
