@@ -76,6 +76,12 @@ fn values_that_sonics_models_refuse_are_faults() {
     assert!(
         profile("xon", "1000000").starts_with(&format!("{at}.xon: is 1000000, more than the size of the profile, "))
     );
+    // A row as Broadcom publishes them: size is the guaranteed minimum.
+    let broadcom = faults(|file| {
+        let profile = &mut file["BUFFER_PROFILE"]["pg_lossless_100000_40m_profile"];
+        (profile["size"], profile["xon"], profile["xoff"]) = ("1248".into(), "2288".into(), "55120".into());
+    });
+    assert_eq!(broadcom, Vec::<String>::new());
     for allowed in ["-8", "8", "0"] {
         let changed =
             faults(|file| file["BUFFER_PROFILE"]["pg_lossless_100000_40m_profile"]["dynamic_th"] = allowed.into());

@@ -45,15 +45,18 @@ pub(super) fn read(reader: &mut Reader<'_>, switch: &mut SwitchConfig) {
         reader.number(&row, "static_th", any.clone());
         reader.check_choice(&row, "packet_discard_action", &["drop", "trim"]);
         let (xon, size) = (reader.number(&row, "xon", any.clone()), reader.number(&row, "size", any.clone()));
+        let xoff = reader.number(&row, "xoff", any.clone());
+        // Where size is the guaranteed minimum (Broadcom), it is below xoff, and may be below xon: published rows are.
         if let (Some(xon), Some(size)) = (xon, size)
             && xon > size
+            && size >= xoff.unwrap_or(0)
         {
             let message = format!("is {xon}, more than the size of the profile, {size}");
             reader.fault(format!("{}.xon", row.key), message, format!("at most {size}"));
         }
         let profile = Profile {
             size: size.unwrap_or(0),
-            xoff: reader.number(&row, "xoff", any.clone()),
+            xoff,
             lossless_queue: lossless(row.name).or_else(|| lossless(&pool)),
             pool,
         };
