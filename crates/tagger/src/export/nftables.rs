@@ -124,8 +124,12 @@ fn chain(line: &mut impl FnMut(&str), name: &str, dscp: u8, queue: u8) {
     line("\t}");
 }
 
+/// The minor number of the HTB class of a whole port.
+const WHOLE_PORT: &str = "ffff";
+
 /// A file for `tc -batch`: one HTB class a queue on every port, each with an equal guaranteed share and the right to
-/// borrow the rest.
+/// borrow the rest. They borrow from one class of the port's rate above them: classes of the root cannot borrow
+/// (tc-htb(8)).
 ///
 /// # Errors
 /// As [`ruleset`].
@@ -137,14 +141,18 @@ pub fn queues(view: &SwitchView, marks: &Marks) -> Result<String, Misfit> {
         let (interface, rate) = (&port.interface, port.rate.as_bps());
         let share = (rate / queues.len() as u64).max(8);
         let lossy = class(marks.lossy().queue);
-        // Writing to a string cannot fail.
+        // HTB cannot be replaced by itself, nor a class be hung elsewhere: an earlier export goes first. Writing to a
+        // string cannot fail.
+        let _ = writeln!(text, "qdisc replace dev {interface} root handle 2: pfifo");
         let _ = writeln!(text, "qdisc replace dev {interface} root handle 1: htb default {lossy:x}");
+        let rates = |share: u64| format!("htb rate {share}bit ceil {rate}bit burst 64k cburst 64k quantum 60000");
+        let _ = writeln!(text, "class replace dev {interface} parent 1: classid 1:{WHOLE_PORT} {}", rates(rate));
         for &queue in &queues {
             let minor = class(queue);
             let _ = writeln!(
                 text,
-                "class replace dev {interface} parent 1: classid 1:{minor:x} htb rate {share}bit ceil {rate}bit burst \
-                 64k cburst 64k quantum 60000"
+                "class replace dev {interface} parent 1:{WHOLE_PORT} classid 1:{minor:x} {}",
+                rates(share)
             );
         }
     }

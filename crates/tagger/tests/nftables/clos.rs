@@ -2,16 +2,15 @@
 //! namespace. Packets are steered along given routes (a router's table by ingress port and destination, a bridge's by
 //! destination), and what arrives at the next node is compared with the rule table, hop by hop.
 
+use super::machine::{self, run};
 use super::routes::Route;
 use fabric::generate::{TierLinks, clos};
 use fabric::{Fabric, LinkSpec, NodeId, NodeKind, PortIndex};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
-use std::io::Write as _;
-use std::process::{Command, Stdio};
 use tagger::clos_rule;
 use tagger::export::nftables::{Family, queues, ruleset};
-use tagger::export::{Cable, Dialect, Interfaces, Marks, SwitchView};
+use tagger::export::{Cable, Dialect, Interfaces, Kept, Marks, SwitchView, USUAL_CLASSES};
 use tagger::rules::{LOSSY_TAG, RuleTable, Tag};
 use units::{Rate, Time};
 
@@ -23,6 +22,9 @@ pub const PRIORITY_TAG: &[(u16, u16)] = &[(0x8100, 0)];
 pub const C_TAG: &[(u16, u16)] = &[(0x8100, 5)];
 pub const S_TAG: &[(u16, u16)] = &[(0x88a8, 7)];
 pub const S_AND_C_TAG: &[(u16, u16)] = &[(0x88a8, 7), (0x8100, 5)];
+
+/// Traffic without a tag that has a queue of its own.
+pub const KEPT: Kept = Kept { dscp: 48, queue: 7 };
 
 /// A kind of packet that each route carries.
 #[derive(Clone, Copy, Debug)]
@@ -50,21 +52,6 @@ pub struct Clos {
     prefix: String,
 }
 
-/// Why no namespaces can be had here, or nothing.
-pub fn missing() -> Option<String> {
-    let user = Command::new("id").arg("-u").output();
-    if !user.is_ok_and(|user| user.stdout.trim_ascii() == b"0") {
-        return Some("not root".to_owned());
-    }
-    for program in [&["ip", "-V"][..], &["tc", "-V"], &["nft", "-v"], &["python3", "-V"], &["bridge", "-V"]] {
-        let ran = Command::new(program[0]).arg(program[1]).output();
-        if !ran.is_ok_and(|output| output.status.success()) {
-            return Some(format!("no {}", program[0]));
-        }
-    }
-    None
-}
-
 fn mac(node: NodeId, port: PortIndex) -> String {
     format!("02:00:00:{:02x}:{:02x}:00", node.index(), port)
 }
@@ -83,13 +70,13 @@ impl Clos {
     /// # Errors
     /// Parts that this machine does not permit.
     pub fn new(kind: &str, family: Family, hosts_per_tor: u32) -> Result<Clos, String> {
-        if let Some(missing) = missing() {
-            return Err(missing);
-        }
+        machine::check()?;
         let link = LinkSpec::new(Rate::from_gbps(1), Time::from_ns(500));
         let fabric = clos(2, 2, 2, 2, hosts_per_tor, TierLinks::uniform(link)).expect("a fabric");
         let rules = clos_rule(&fabric, 1, &["default".to_owned()]).expect("rules");
-        let marks = Marks::usual(&rules.lossless_tags).expect("marks");
+        let usual = Marks::usual(&rules.lossless_tags).expect("marks");
+        let (lossless, lossy) = (usual.lossless().to_vec(), usual.lossy());
+        let marks = Marks::new(&rules.lossless_tags, lossless, lossy, vec![KEPT], USUAL_CLASSES).expect("marks");
         let cable = |link: &fabric::Link| Cable { rate: link.rate, delay: link.delay, headroom_bytes: 0 };
         let names = Interfaces::of_fabric(Dialect::Linux).with_pattern("swp{port+1}").expect("a pattern");
         let views = SwitchView::all(&fabric, &rules, &names, cable).map(|view| view.expect("a view"));
@@ -98,7 +85,7 @@ impl Clos {
         let prefix = format!("tg{}{kind}", std::process::id());
         let lab = Clos { fabric, rules, marks, views, family, prefix };
         for name in lab.namespaces() {
-            lab.run(&["ip", "netns", "add", &name], "").map_err(|error| format!("no namespaces: {error}"))?;
+            run(&["ip", "netns", "add", &name], "").map_err(|error| format!("no namespaces: {error}"))?;
         }
         lab.cable()?;
         for &node in lab.views.keys() {
@@ -124,26 +111,10 @@ impl Clos {
         }
     }
 
-    fn run(&self, command: &[&str], input: &str) -> Result<String, String> {
-        let mut child = Command::new(command[0]);
-        child.args(&command[1..]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = child.spawn().map_err(|error| error.to_string())?;
-        let mut pipe = child.stdin.take().expect("a pipe");
-        let input = input.to_owned();
-        let writer = std::thread::spawn(move || pipe.write_all(input.as_bytes()));
-        let output = child.wait_with_output().map_err(|error| error.to_string())?;
-        let _ = writer.join();
-        let error = String::from_utf8_lossy(&output.stderr).into_owned();
-        match output.status.success() {
-            true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
-            false => Err(format!("{}: {}", command.join(" "), error.lines().next().unwrap_or_default())),
-        }
-    }
-
     fn within(&self, node: NodeId, command: &[&str], input: &str) -> Result<String, String> {
         let name = self.namespace(node);
         let all: Vec<&str> = ["ip", "netns", "exec", &name].iter().chain(command).copied().collect();
-        self.run(&all, input)
+        run(&all, input)
     }
 
     /// Veth pairs, with the names and addresses of both ends.
@@ -159,7 +130,7 @@ impl Clos {
                 "link add {a} netns {a_in} address {a_mac} type veth peer name {b} netns {b_in} address {b_mac}"
             );
         }
-        self.run(&["ip", "-batch", "-"], &text)?;
+        run(&["ip", "-batch", "-"], &text)?;
         let mut hosts = String::from("echo 1 > /proc/sys/net/ipv6/conf/all/disable_ipv6\n");
         for &host in self.fabric.hosts() {
             let _ = writeln!(hosts, "ip link set h{} up", host.index());
@@ -311,10 +282,13 @@ impl Clos {
                     count.hops += 1;
                     count.rewrites += usize::from(after != dscp);
                     dscp = after;
-                    let queue = tag.filter(|&tag| tag != LOSSY_TAG && !unread).map(|tag| self.marks.priority(tag));
-                    if let Some(queue) = queue {
-                        *queued.entry((at.0, at.2, queue)).or_default() += 1;
-                    }
+                    let queue = match tag.filter(|_| !unread) {
+                        Some(LOSSY_TAG) => self.marks.lossy().queue,
+                        Some(tag) => self.marks.priority(tag),
+                        None if dscp == KEPT.dscp && !unread => KEPT.queue,
+                        None => self.marks.lossy().queue,
+                    };
+                    *queued.entry((at.0, at.2, queue)).or_default() += 1;
                 }
                 let mut at = route.source;
                 let mut by = (at, 0);
@@ -330,7 +304,7 @@ impl Clos {
         let names = self.namespaces();
         let mut command = vec!["python3", "-c", DRIVER];
         command.extend(names.iter().map(String::as_str));
-        let output = self.run(&command, &packets)?;
+        let output = run(&command, &packets)?;
         let mut arrived = BTreeSet::new();
         for line in output.lines() {
             let words: Vec<&str> = line.splitn(4, ' ').collect();
@@ -345,7 +319,9 @@ impl Clos {
         let after = self.sent()?;
         for (place, &now) in &after {
             let (sent, right) = (now - before.get(place).unwrap_or(&0), queued.get(place).copied().unwrap_or(0));
-            if sent != right {
+            // The machines themselves send some frames (MLD), which are lossy.
+            let own = place.2 == self.marks.lossy().queue && sent > right;
+            if sent != right && !own {
                 count.wrong.push(format!("queue {place:?} sent {sent}, expected {right}"));
             }
         }
@@ -355,29 +331,21 @@ impl Clos {
         Ok(count)
     }
 
-    /// Packets that left each switch by each port and lossless queue.
+    /// Packets that left each switch by each port and queue.
     fn sent(&self) -> Result<BTreeMap<(NodeId, PortIndex, u8), u64>, String> {
         let mut found = BTreeMap::new();
         for (&node, view) in &self.views {
             for port in view.port_numbers() {
                 let text = self.within(node, &["tc", "-s", "class", "show", "dev", view.interface(port)], "")?;
-                for mark in self.marks.lossless() {
-                    let class = format!("class htb 1:{:x} ", mark.priority + 1);
+                for queue in self.marks.queues() {
+                    let class = format!("class htb 1:{:x} ", queue + 1);
                     let after = text.split(&class).nth(1).and_then(|after| after.split("Sent ").nth(1));
                     let sent = after.and_then(|after| after.split_whitespace().nth(2)?.parse().ok());
-                    found.insert((node, port, mark.priority), sent.ok_or_else(|| format!("{class}: {text}"))?);
+                    found.insert((node, port, queue), sent.ok_or_else(|| format!("{class}: {text}"))?);
                 }
             }
         }
         Ok(found)
-    }
-
-    /// Whether VLAN interfaces exist here: `None` if the kernel has none. Adds one to a port, and takes it off again.
-    pub fn has_vlan_interfaces(&self) -> bool {
-        let Some(&node) = self.views.keys().next() else { return false };
-        let add = ["ip", "link", "add", "link", "swp1", "name", "swp1.5", "type", "vlan", "id", "5"];
-        let added = self.within(node, &add, "").is_ok();
-        added && self.within(node, &["ip", "link", "del", "swp1.5"], "").is_ok()
     }
 }
 
@@ -388,7 +356,7 @@ fn path_mac(route: usize) -> String {
 impl Drop for Clos {
     fn drop(&mut self) {
         for name in self.namespaces() {
-            let _ = self.run(&["ip", "netns", "del", &name], "");
+            let _ = run(&["ip", "netns", "del", &name], "");
         }
     }
 }

@@ -1,0 +1,57 @@
+//! This machine: whether it permits namespaces, and its commands.
+
+use std::io::Write as _;
+use std::process::{Command, Stdio};
+
+/// Set to anything where a test must not pass without having sent packets.
+const REQUIRED: &str = "TIDEGATE_REQUIRE_NAMESPACES";
+
+/// What namespaces need and this machine does not have.
+///
+/// # Errors
+/// The first of them.
+pub fn check() -> Result<(), String> {
+    let user = Command::new("id").arg("-u").output();
+    if !user.is_ok_and(|user| user.stdout.trim_ascii() == b"0") {
+        return Err("not root".to_owned());
+    }
+    for program in [&["ip", "-V"][..], &["tc", "-V"], &["nft", "-v"], &["python3", "-V"], &["bridge", "-V"]] {
+        let ran = Command::new(program[0]).arg(program[1]).output();
+        if !ran.is_ok_and(|output| output.status.success()) {
+            return Err(format!("no {}", program[0]));
+        }
+    }
+    Ok(())
+}
+
+/// The namespaces of a test, or nothing where they are missing and need not be had.
+///
+/// # Panics
+/// Where the environment requires them.
+pub fn or_skipped<T>(made: Result<T, String>) -> Option<T> {
+    made.map_err(|missing| {
+        assert!(std::env::var_os(REQUIRED).is_none(), "{REQUIRED} is set, and no packets can be sent: {missing}");
+        println!("skipped, no packets were sent: {missing}");
+    })
+    .ok()
+}
+
+/// Runs a command to its end with this input, and returns what it prints.
+///
+/// # Errors
+/// The command with the first line that it says, if it fails.
+pub fn run(command: &[&str], input: &str) -> Result<String, String> {
+    let mut child = Command::new(command[0]);
+    child.args(&command[1..]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = child.spawn().map_err(|error| error.to_string())?;
+    let mut pipe = child.stdin.take().expect("a pipe");
+    let input = input.to_owned();
+    let writer = std::thread::spawn(move || pipe.write_all(input.as_bytes()));
+    let output = child.wait_with_output().map_err(|error| error.to_string())?;
+    let _ = writer.join();
+    let error = String::from_utf8_lossy(&output.stderr).into_owned();
+    match output.status.success() {
+        true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
+        false => Err(format!("{}: {}", command.join(" "), error.lines().next().unwrap_or_default())),
+    }
+}
