@@ -90,7 +90,8 @@ impl Failure {
         };
         let help = match error {
             VerifyError::OtherFabric { .. } => {
-                "name the fabric that the rules were made for, or make rules for this one"
+                "name the fabric that the rules were made for, with the --ignore, --host, --switch and --hosts-on of \
+                 tidegate tagger rules, or make rules for this one"
             }
             VerifyError::Format { .. } => "rules are written by `tidegate tagger rules`",
             VerifyError::Contradiction { .. } => "a switch would take whichever stands first: leave one of them out",

@@ -108,7 +108,7 @@ fn a_platforms_ranges_are_replaced_and_its_headroom_is_a_floor() {
     assert_eq!(config["BUFFER_QUEUE"]["Ethernet240|6"]["profile"], "egress_lossy_profile");
     let profile = &config["BUFFER_PROFILE"]["pg_lossless_400000_40m_profile"];
     assert_eq!((&profile["xoff"], &profile["size"]), (&"283136".into(), &"1792".into()));
-    let removed = read(&folder, "tor-1.remove.json");
+    let removed = read(&folder, "tor-1.patch.json");
     assert!(removed.as_array().unwrap().contains(&json!({ "op": "remove", "path": "/BUFFER_PG/Ethernet240|3-4" })));
     let said = notes(&folder);
     for part in [

@@ -9,7 +9,7 @@ const USUAL_PRIORITIES: [u8; 6] = [3, 4, 5, 6, 2, 1];
 const MOST_DSCP: u8 = 63;
 const MOST_PRIORITY: u8 = 7;
 /// Most ASICs have eight traffic classes; SONiC's model allows sixteen.
-const USUAL_CLASSES: u8 = 8;
+pub const USUAL_CLASSES: u8 = 8;
 const MOST_CLASSES: u8 = 16;
 
 /// How a lossless tag is carried.
@@ -67,6 +67,11 @@ impl Marks {
     ) -> Result<Marks, ExportError> {
         check_count(tags)?;
         lossless.sort_by_key(|mark| mark.tag);
+        if let Some([first, second]) = lossless.array_windows().find(|[first, second]| first.tag == second.tag) {
+            let (first_mark, second_mark) = (format!("DSCP {}", first.dscp), format!("DSCP {}", second.dscp));
+            let value = first.tag;
+            return Err(ExportError::Ambiguous { what: "tag", value, first: first_mark, second: second_mark });
+        }
         let within = |what, value: u8, most: u8| {
             let (value, most) = (value.into(), most.into());
             if value > most { Err(ExportError::OutOfRange { what, value, most }) } else { Ok(()) }
@@ -232,6 +237,8 @@ mod tests {
     fn what_cannot_be_told_apart_is_refused_by_name() {
         assert!(refused(&[1, 2], vec![mark(1, 26, 3), mark(2, 26, 4)], vec![]).contains("DSCP 26 stands for tag 1"));
         assert!(refused(&[1, 2], vec![mark(1, 26, 3), mark(2, 34, 3)], vec![]).contains("priority 3"));
+        let twice = refused(&[1], vec![mark(1, 26, 3), mark(1, 10, 1)], vec![]);
+        assert!(twice.starts_with("tag 1 stands for DSCP 26"), "{twice}");
         assert!(refused(&[1], vec![mark(1, 0, 3)], vec![]).contains("lossy traffic"));
         assert!(refused(&[1], vec![mark(1, 64, 3)], vec![]).contains("0 to 63"));
         assert!(refused(&[1], vec![mark(1, 26, 8)], vec![]).contains("0 to 7"));

@@ -154,7 +154,7 @@ proptest! {
                 prop_assert!(ports.contains(&words[3]) && !words[3].starts_with('-'), "{line}");
             }
         }
-        if let Ok(config) = sonic::config_db(&view, &marks, &settings()) {
+        if let Ok(config) = testing::sonic_fragment(&view, &marks, &settings()) {
             let mut expected = ports.to_vec();
             expected.sort_unstable();
             prop_assert_eq!(keys(&config["PORT_QOS_MAP"]), expected);

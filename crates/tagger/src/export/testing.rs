@@ -1,6 +1,7 @@
 //! Random switches, and interpreters that read configurations back: they know nothing of how those are made.
 
 use super::marks::{Kept, Lossy, Mark, Marks};
+use super::sonic::{self, SonicError};
 use super::view::{PortView, SwitchView};
 use crate::rules::Tag;
 use fabric::PortIndex;
@@ -86,6 +87,11 @@ pub fn ruled(view: &SwitchView, marks: &Marks, dscp: u8, ingress: PortIndex, egr
 
 fn number(value: &Value) -> u8 {
     value.as_str().expect("a text, as SONiC has it").parse().expect("a number")
+}
+
+/// The fragment of a switch of which no platform is known.
+pub fn sonic_fragment(view: &SwitchView, marks: &Marks, settings: &sonic::Settings) -> Result<Value, SonicError> {
+    sonic::fragment(view, marks, settings, &sonic::Given::default()).map(|fragment| fragment.config)
 }
 
 /// SONiC's pipeline over a fragment of `config_db.json`.

@@ -51,7 +51,7 @@ proptest! {
     fn sonic_maps_do_what_the_rules_say_or_are_not_written(view in testing::switches(), marks in testing::marks()) {
         let needed = brute_force_groups(&view, &marks) + 1 + marks.kept().len();
         let fits = needed <= usize::from(marks.traffic_classes());
-        match sonic::config_db(&view, &marks, &settings(QueueBinding::Egress)) {
+        match testing::sonic_fragment(&view, &marks, &settings(QueueBinding::Egress)) {
             Ok(config) => {
                 prop_assert!(fits);
                 each(&view, |dscp, ingress, egress| {
@@ -71,7 +71,7 @@ proptest! {
     fn where_the_queue_binds_at_ingress_it_is_right_whatever_the_egress_port(
         view in testing::switches(), marks in testing::marks(),
     ) {
-        let Ok(config) = sonic::config_db(&view, &marks, &settings(QueueBinding::Ingress)) else { return Ok(()) };
+        let Ok(config) = testing::sonic_fragment(&view, &marks, &settings(QueueBinding::Ingress)) else { return Ok(()) };
         each(&view, |dscp, ingress, egress| {
             // An ASIC that looks at the ingress port's map instead.
             let by_ingress = testing::sonic(&config, dscp, view.interface(ingress), view.interface(ingress)).queue;
@@ -188,7 +188,7 @@ fn hosts_are_trusted_with_the_tags_they_enter_with() {
 fn four_bounces_do_not_fit_and_the_switch_and_the_count_are_named() {
     let view = leaf(4, 4, 3, false);
     let marks = Marks::usual(&[1, 2, 3, 4]).unwrap();
-    let misfit = sonic::config_db(&view, &marks, &settings(QueueBinding::Egress)).unwrap_err();
+    let misfit = testing::sonic_fragment(&view, &marks, &settings(QueueBinding::Egress)).unwrap_err();
     let SonicError::Misfit(misfit) = misfit else { panic!("{misfit}") };
     assert!(matches!(&misfit, Misfit::Classes { switch, groups: 8, others: 1, limit: 8 } if switch == "L1"));
     assert!(misfit.to_string().contains("L1 needs ACL") && misfit.to_string().contains("9 traffic classes"));
@@ -200,7 +200,7 @@ fn a_bouncing_switch_needs_the_queue_map_at_egress_and_is_told_so() {
     let marks = Marks::usual(&[1, 2]).unwrap();
     let notes = sonic::notes(&view, &marks, &settings(QueueBinding::Egress)).unwrap();
     assert!(notes.iter().any(|note| note.contains("binds at egress")), "{notes:?}");
-    let refused = sonic::config_db(&view, &marks, &settings(QueueBinding::Ingress)).unwrap_err();
+    let refused = testing::sonic_fragment(&view, &marks, &settings(QueueBinding::Ingress)).unwrap_err();
     assert!(matches!(refused, SonicError::Misfit(Misfit::QueueByEgress { groups: 2, .. })), "{refused}");
 }
 
@@ -230,7 +230,7 @@ fn two_tors_and_two_classes_get_the_maps_that_sonic_ships() {
     let ports = ports.iter().enumerate().map(|(at, name)| port(name, at < 2)).collect();
     let tor = SwitchView::new("T0a", ports, rules).unwrap();
     let shipped = Settings { watchdog: Watchdog::First, first_tags: vec![1, 2], ..settings(QueueBinding::Egress) };
-    let config = sonic::config_db(&tor, &marks, &shipped).unwrap();
+    let config = testing::sonic_fragment(&tor, &marks, &shipped).unwrap();
     let seen = |dscp, from, to| {
         let seen = testing::sonic(&config, dscp, from, to);
         (seen.priority_group.unwrap(), seen.dscp, seen.queue.unwrap())

@@ -3,18 +3,16 @@
 //! The theorem is about switches that count a frame by its arriving tag and queue it by its new one. Here that is not
 //! assumed but looked up in the configuration, for every tag and pair of ports.
 
-use super::marks::parse_tag;
+use super::marks::{Trusted, parse_tag};
 use crate::commands::fabric::running::{QueueMap, failure, read_configs};
 use crate::failure::Failure;
 use fabric::{Fabric, NodeId, PortIndex};
 use running::{Binding, Hop};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use tagger::export::Mark;
+use tagger::export::{Lossy, Mark, Marks, USUAL_CLASSES};
+use tagger::rules::Tag;
 use verify::{Check, EgressQueue, RuleFile};
-
-/// Priorities and DSCPs that exports give tags in order where no option gives others.
-const USUAL_PRIORITIES: [u8; 6] = [3, 4, 5, 6, 2, 1];
 
 /// The configuration to hold the rules against.
 #[derive(Clone, Debug, clap::Args)]
@@ -31,6 +29,10 @@ pub struct DeviceArgs {
     /// came by.
     #[arg(long, requires = "running", value_enum, value_name = "PORT", default_value = "egress")]
     pub queue_map: QueueMap,
+    /// With --running: tags that a host may send, as `tagger export` has it: those that classes enter with, so that what
+    /// a host marks otherwise must be lossy; or any that the rules have.
+    #[arg(long, requires = "running", value_enum, value_name = "TAGS", default_value = "first")]
+    trust_hosts: Trusted,
 }
 
 /// The configuration that carries out the rules.
@@ -45,20 +47,36 @@ pub struct DeviceVerdict {
 
 impl DeviceArgs {
     /// DSCP and priority by tag.
+    ///
+    /// # Errors
+    /// Marks that an export would refuse; one with a tag at hosts, which nothing here looks at.
     fn carried(&self, tags: &[u16]) -> Result<BTreeMap<u16, (u8, u8)>, Failure> {
-        let mut carried = BTreeMap::new();
-        for (at, &tag) in tags.iter().enumerate() {
-            let stated =
-                self.tags.iter().find(|mark| u16::from(mark.tag) == tag).map(|mark| (mark.dscp, mark.priority));
-            let usual = USUAL_PRIORITIES.get(at).map(|&priority| (8 * priority + 2, priority));
-            let usual = usual.filter(|_| self.tags.is_empty());
-            let Some(mark) = stated.or(usual) else {
-                let message = format!("--tag: nothing says how tag {tag} is carried");
-                return Err(Failure::input(message, format!("--tag {tag}=26:3 for each lossless tag")));
-            };
-            carried.insert(tag, mark);
+        if let Some(Mark { tag, dscp, priority, .. }) = self.tags.iter().find(|mark| mark.at_host.is_some()) {
+            let message = format!("--tag {tag}: the tag that hosts see is not judged");
+            return Err(Failure::input(message, format!("write --tag {tag}={dscp}:{priority}")));
         }
-        Ok(carried)
+        let wrong = |error: &dyn std::fmt::Display| {
+            let help = "state each lossless tag once with --tag TAG=DSCP:PRIORITY, as in --tag 1=26:3";
+            Failure::input(format!("--tag: {error}"), help)
+        };
+        let tags: Vec<Tag> = tags
+            .iter()
+            .map(|&tag| Tag::try_from(tag).map_err(|_| wrong(&format!("tag {tag} is above 255"))))
+            .collect::<Result<_, _>>()?;
+        let marks = match self.tags.as_slice() {
+            [] => Marks::usual(&tags),
+            given => {
+                // Lossy traffic takes what is left: which DSCP and queue it has is not asked here.
+                let free = |taken: fn(&Mark) -> u8| (0..64).find(|at| given.iter().all(|mark| taken(mark) != *at));
+                let lossy = Lossy {
+                    dscp: free(|mark| mark.dscp).unwrap_or_default(),
+                    queue: free(|mark| mark.priority).unwrap_or_default(),
+                };
+                Marks::new(&tags, given.to_vec(), lossy, Vec::new(), USUAL_CLASSES)
+            }
+        };
+        let marks = marks.map_err(|error| wrong(&error))?;
+        Ok(marks.lossless().iter().map(|mark| (mark.tag.into(), (mark.dscp, mark.priority))).collect())
     }
 
     /// Holds the rules against the configuration, if there is one.
@@ -73,28 +91,39 @@ impl DeviceArgs {
         let mut tags = rules.lossless_tags.clone();
         tags.sort_unstable();
         let carried = self.carried(&tags)?;
-        let lookup = Lookup { fabric, binding: &binding, carried: &carried, table: table(fabric, rules) };
+        let lookup = Lookup { fabric, binding: &binding, carried: &carried, table: self.table(fabric, rules) };
         Ok(Some(lookup.judge(&tags)))
     }
+
+    /// The rules, without those for tags that hosts are not to send.
+    fn table(&self, fabric: &Fabric, rules: &RuleFile) -> Table {
+        let first: Vec<u16> = rules.classes.iter().map(|class| class.first_tag).collect();
+        let sent = |tag: u16, node, ingress: PortIndex| {
+            let from_host =
+                || fabric.ports(node).get(usize::from(ingress)).is_some_and(|port| is_host(fabric, port.peer));
+            self.trust_hosts == Trusted::Any || first.contains(&tag) || !from_host()
+        };
+        let mut table = Table::new();
+        for switch in &rules.switches {
+            let Some(node) = fabric.find(&switch.name) else { continue };
+            for rule in &switch.rules {
+                for &ingress in rule.ingress.iter().filter(|&&ingress| sent(rule.tag, node, ingress)) {
+                    for &egress in rule.egress.iter().filter(|_| rule.new_tag != rules.lossy_tag) {
+                        table.insert((node, rule.tag, ingress, egress), rule.new_tag);
+                    }
+                }
+            }
+        }
+        table
+    }
+}
+
+fn is_host(fabric: &Fabric, node: NodeId) -> bool {
+    !fabric.node(node).forwards()
 }
 
 /// New tag by (switch, tag, ingress, egress).
 type Table = BTreeMap<(NodeId, u16, PortIndex, PortIndex), u16>;
-
-fn table(fabric: &Fabric, rules: &RuleFile) -> Table {
-    let mut table = Table::new();
-    for switch in &rules.switches {
-        let Some(node) = fabric.find(&switch.name) else { continue };
-        for rule in &switch.rules {
-            for &ingress in &rule.ingress {
-                for &egress in rule.egress.iter().filter(|_| rule.new_tag != rules.lossy_tag) {
-                    table.insert((node, rule.tag, ingress, egress), rule.new_tag);
-                }
-            }
-        }
-    }
-    table
-}
 
 struct Lookup<'a> {
     fabric: &'a Fabric,

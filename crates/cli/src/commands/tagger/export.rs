@@ -1,7 +1,7 @@
 //! `tidegate tagger export`: rules in the language of a switch.
 
 use super::headroom::HeadroomArgs;
-use super::marks::MarkArgs;
+use super::marks::{MarkArgs, Trusted};
 use super::profile::{self, Profile};
 use super::source::{RulesOnFabric, read_text};
 use super::verify::SwitchArgs;
@@ -12,19 +12,22 @@ use crate::interfaces::{InterfaceArgs, wrong};
 use crate::names::file_name;
 use crate::output;
 use crate::progress::things_bar;
+use clap::ValueEnum;
 use fabric::{Fabric, NodeId};
 use platform::Platforms;
 use record::files::NewFiles;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
-use tagger::export::sonic::{self, Published, Settings, SonicError, Watchdog};
-use tagger::export::{Dialect, Interfaces, Marks, Misfit, QueueBinding, SwitchView, acl, eos, listing, nftables};
+use tagger::export::sonic::{self, Published, Settings, SonicError};
+use tagger::export::{Dialect, Interfaces, Marks, Misfit, SwitchView, acl, eos, listing, nftables};
 use tagger::on_all_cores_with;
 use tagger::rules::{LOSSY_TAG, RuleTable};
+use target::TargetArgs;
 
 mod hand_over;
 mod platform;
+mod target;
 
 /// Write rules in the language of a switch.
 ///
@@ -74,46 +77,6 @@ pub struct ExportArgs {
     json: bool,
 }
 
-/// What single languages ask for.
-#[derive(Clone, Debug, clap::Args)]
-#[command(next_help_heading = "Of single formats")]
-struct TargetArgs {
-    /// sonic: where the ASIC takes TC_TO_QUEUE_MAP from.
-    #[arg(long, value_enum, value_name = "PORT", default_value = "egress")]
-    queue_map: Binding,
-    /// sonic: the priorities that the software watchdog looks at: all, those of tags that packets enter with, or none.
-    #[arg(long, value_enum, value_name = "WHICH", default_value = "all")]
-    watchdog: Watched,
-    /// sonic: how long a queue is held before the watchdog acts, 100 to 5000.
-    #[arg(long, value_name = "MS", default_value_t = 200, value_parser = clap::value_parser!(u32).range(100..=5000))]
-    detection_ms: u32,
-    /// sonic: how long a queue is free before the watchdog lets go, 100 to 60000.
-    #[arg(long, value_name = "MS", default_value_t = 200, value_parser = clap::value_parser!(u32).range(100..=60_000))]
-    restoration_ms: u32,
-    /// sonic: the configuration that switches have: a config_db.json, or a folder with one for each switch. Fragments
-    /// replace what of it overlaps, and both together are held to the rules of SONiC's models.
-    #[arg(long, value_name = "FILE|DIR")]
-    platform: Option<PathBuf>,
-    /// sonic: the platform's pg_profile_lookup.ini: headroom by speed and cable, which is never gone below.
-    #[arg(long, value_name = "FILE")]
-    pg_profile: Option<PathBuf>,
-    /// sonic: write the computed headroom even where the platform publishes more.
-    #[arg(long)]
-    below_platform: bool,
-    /// sonic: accept a shared headroom pool that is smaller than the headroom of all priority groups.
-    #[arg(long)]
-    share_headroom: bool,
-    /// nftables: for a bridge in place of a router.
-    #[arg(long)]
-    bridge: bool,
-}
-
-impl TargetArgs {
-    fn family(&self) -> nftables::Family {
-        if self.bridge { nftables::Family::Bridge } else { nftables::Family::Inet }
-    }
-}
-
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum Format {
     /// For reading
@@ -133,6 +96,10 @@ enum Format {
 }
 
 impl Format {
+    /// As the option has it.
+    fn name(self) -> String {
+        self.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
+    }
     /// It shows rules as they are, and configures nothing.
     fn lists(self) -> bool {
         matches!(self, Format::Table | Format::Json | Format::Csv)
@@ -152,30 +119,26 @@ impl Format {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum Trusted {
-    First,
-    Any,
+/// A file of a switch.
+struct SwitchFile {
+    name: String,
+    /// Empty if a folder or the screen has it.
+    text: String,
+    /// A JSON patch to be applied before the other file is loaded.
+    is_patch: bool,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum Binding {
-    Egress,
-    Ingress,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum Watched {
-    All,
-    First,
-    Off,
+impl SwitchFile {
+    fn new(view: &SwitchView, suffix: &str, text: String) -> SwitchFile {
+        SwitchFile { name: file_name(view.name(), suffix), text, is_patch: false }
+    }
 }
 
 /// What came of switches.
 #[derive(Default)]
 struct Written {
-    /// Name of the switch, of the file, and its text, which is empty if a folder or the screen has it.
-    files: Vec<(String, String, String)>,
+    /// By the name of the switch.
+    files: Vec<(String, SwitchFile)>,
     notes: Vec<String>,
     misfits: Vec<Misfit>,
     published: BTreeSet<Published>,
@@ -201,6 +164,7 @@ pub fn check_names(fabric: &Fabric, names: &[String]) -> Result<(), Failure> {
 /// # Errors
 /// Rules, a fabric, marks or names that are wrong; a folder that cannot be written.
 pub fn command(args: &ExportArgs) -> Result<Exit, Failure> {
+    args.target.check(args.to)?;
     let (fabric, rules) = args.on.read()?;
     check_names(&fabric, &args.switches)?;
     if args.to == Format::Sonic {
@@ -329,22 +293,9 @@ impl<'a> Job<'a> {
     ) -> Result<Job<'a>, Failure> {
         let switches = chosen(args, fabric, rules);
         let names = args.interfaces.interfaces(fabric, args.to.dialect(), &switches)?;
-        let settings = Settings {
-            binding: match args.target.queue_map {
-                Binding::Egress => QueueBinding::Egress,
-                Binding::Ingress => QueueBinding::Ingress,
-            },
-            watchdog: match args.target.watchdog {
-                Watched::All => Watchdog::All,
-                Watched::First => Watchdog::First,
-                Watched::Off => Watchdog::Off,
-            },
-            first_tags: rules.classes.iter().map(|class| class.first_tag).collect(),
-            detection_ms: args.target.detection_ms,
-            restoration_ms: args.target.restoration_ms,
-            xon_bytes: 2 * args.headroom.mtu().get(),
-            dynamic_th: 0,
-        };
+        let settings = args
+            .target
+            .settings(rules.classes.iter().map(|class| class.first_tag).collect(), 2 * args.headroom.mtu().get());
         let platforms = match args.to {
             Format::Sonic => Platforms::read(&args.target, &args.on.source, fabric, &switches)?,
             _ => Platforms::default(),
@@ -354,7 +305,7 @@ impl<'a> Job<'a> {
 
     /// What to know that is not of single switches.
     fn notes(&self) -> Vec<String> {
-        let general = self.marks.into_iter().flat_map(|marks| general_notes(self.args, marks, &self.platforms));
+        let general = self.marks.into_iter().flat_map(|marks| general_notes(self, marks));
         let ends = if self.args.to == Format::Sonic { self.platforms.disagreements(self.fabric) } else { Vec::new() };
         general
             .chain(ends)
@@ -387,10 +338,10 @@ impl<'a> Job<'a> {
                     Err(SonicError::Platform(error)) => return Err(self.platforms.failure(view.name(), &error)),
                 },
             };
-            for (file, text) in made.iter_mut().flat_map(|made| &mut made.files) {
-                new.map_or(Ok(()), |new| new.add(file, text.as_bytes())).map_err(Failure::of_output)?;
+            for file in made.iter_mut().flat_map(|made| &mut made.files) {
+                new.map_or(Ok(()), |new| new.add(&file.name, file.text.as_bytes())).map_err(Failure::of_output)?;
                 if !keep {
-                    *buffer = std::mem::take(text);
+                    *buffer = std::mem::take(&mut file.text);
                 }
             }
             bar.inc(1);
@@ -400,7 +351,7 @@ impl<'a> Job<'a> {
         for made in on_all_cores_with(switches, of_switch) {
             match made? {
                 (switch, Ok(made)) => {
-                    written.files.extend(made.files.into_iter().map(|(file, text)| (switch.clone(), file, text)));
+                    written.files.extend(made.files.into_iter().map(|file| (switch.clone(), file)));
                     written.notes.extend(made.notes);
                     written.published.extend(made.published);
                 }
@@ -412,12 +363,10 @@ impl<'a> Job<'a> {
     }
 }
 
-type Files = Vec<(String, String)>;
-
 /// The export of one switch.
 #[derive(Default)]
 struct Made {
-    files: Files,
+    files: Vec<SwitchFile>,
     notes: Vec<String>,
     published: Vec<Published>,
 }
@@ -432,7 +381,7 @@ fn within(view: &SwitchView, marks: &Marks, limit: Option<u64>) -> Result<(), Mi
 }
 
 /// The file of a switch with its rules as they are, in `text` if that has room.
-fn listed(format: Format, view: &SwitchView, mut text: String) -> Files {
+fn listed(format: Format, view: &SwitchView, mut text: String) -> Vec<SwitchFile> {
     text.clear();
     let suffix = match format {
         Format::Csv => {
@@ -449,7 +398,7 @@ fn listed(format: Format, view: &SwitchView, mut text: String) -> Files {
             ".txt"
         }
     };
-    vec![(file_name(view.name(), suffix), text)]
+    vec![SwitchFile::new(view, suffix, text)]
 }
 
 /// The files of a switch, and what to know about them.
@@ -460,32 +409,31 @@ fn one(
     settings: &Settings,
     platforms: &Platforms,
 ) -> Result<Made, SonicError> {
-    let plain = |text: String, suffix: &str| vec![(file_name(view.name(), suffix), text)];
+    let plain = |text: String, suffix: &str| vec![SwitchFile::new(view, suffix, text)];
     let pretty = |value: Value| format!("{value:#}\n");
     let files = match args.to {
         Format::Table | Format::Csv | Format::Json => listed(args.to, view, String::new()),
         Format::Sonic => {
             let made = sonic::fragment(view, marks, settings, &platforms.given(view.name()))?;
             let mut files = plain(pretty(made.config), ".json");
-            files.extend(made.removal.map(|patch| (file_name(view.name(), REMOVAL), pretty(patch))));
+            let patch = made.patch.map(|patch| SwitchFile::new(view, ".patch.json", pretty(patch)));
+            files.extend(patch.map(|patch| SwitchFile { is_patch: true, ..patch }));
             return Ok(Made { files, notes: made.notes, published: made.published });
         }
         Format::Acl => plain(pretty(acl::config_db(view, marks)?), ".json"),
         Format::Eos => plain(eos::config(view, marks)?, ".eos"),
         Format::Nftables => {
-            let rules = (file_name(view.name(), ".nft"), nftables::ruleset(view, marks, args.target.family())?);
-            vec![rules, (file_name(view.name(), ".tc"), nftables::queues(view, marks)?)]
+            let rules = SwitchFile::new(view, ".nft", nftables::ruleset(view, marks, args.target.family())?);
+            vec![rules, SwitchFile::new(view, ".tc", nftables::queues(view, marks)?)]
         }
     };
     Ok(Made { files, ..Made::default() })
 }
 
-/// How the file of a JSON patch ends that takes out what a fragment would overlap with.
-const REMOVAL: &str = ".remove.json";
-
-fn general_notes(args: &ExportArgs, marks: &Marks, platforms: &Platforms) -> Vec<String> {
+fn general_notes(job: &Job<'_>, marks: &Marks) -> Vec<String> {
+    let Job { args, settings, platforms, .. } = job;
     match args.to {
-        Format::Sonic => sonic::general_notes(marks, &platforms.in_general()),
+        Format::Sonic => sonic::general_notes(marks, settings, &platforms.in_general()),
         Format::Acl => vec![acl::WARNING.to_owned()],
         Format::Eos => vec![eos::WARNING.to_owned()],
         Format::Nftables => nftables::notes(marks, args.target.family()),

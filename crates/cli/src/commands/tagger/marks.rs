@@ -9,6 +9,15 @@ use tagger::rules::{RuleTable, Tag};
 pub const FEWER_TAGS: &str = "the Clos rule needs bounces + classes tags, so use fewer of them; for other paths, fewer \
     hops or --algorithm fewest";
 
+/// Tags that a host may send.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Trusted {
+    /// Those that classes enter with
+    First,
+    /// Any that the rules have
+    Any,
+}
+
 /// `TAG=DSCP:PRIORITY` or `TAG=DSCP:PRIORITY:HOSTTAG`.
 pub fn parse_tag(text: &str) -> Result<Mark, String> {
     let form = || "write TAG=DSCP:PRIORITY, as in 2=34:4, or TAG=DSCP:PRIORITY:TAG-AT-HOSTS".to_owned();

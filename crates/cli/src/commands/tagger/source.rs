@@ -31,6 +31,10 @@ impl RulesOnFabric {
     }
 }
 
+/// Rules are for the fabric as flags make it of its file.
+pub const SAME_FLAGS: &str = "give the flags of the fabric that tidegate tagger rules had (--ignore, --host, --switch, \
+    --hosts-on) here too, or make rules for this fabric";
+
 /// A file as text.
 ///
 /// # Errors
@@ -47,9 +51,16 @@ pub fn read_text(path: &Path) -> Result<String, Failure> {
 pub fn read_rules(path: &Path, fabric: &Fabric) -> Result<RuleTable, Failure> {
     let text = read_text(path)?;
     RuleTable::read(fabric, &text).map_err(|error| {
-        let unlike = matches!(error, RuleFileError::Syntax { .. } | RuleFileError::Format { .. });
-        let help = unlike.then(|| "rules are written by tidegate tagger rules --out".to_owned());
-        Failure::Input { message: format!("{}: {error}", path.display()), help }
+        let help = match error {
+            RuleFileError::Syntax { .. } | RuleFileError::Format { .. } => {
+                Some("rules are written by tidegate tagger rules --out")
+            }
+            RuleFileError::OtherFabric { .. }
+            | RuleFileError::OtherPorts { .. }
+            | RuleFileError::UnknownSwitch { .. } => Some(SAME_FLAGS),
+            _ => None,
+        };
+        Failure::Input { message: format!("{}: {error}", path.display()), help: help.map(str::to_owned) }
     })
 }
 

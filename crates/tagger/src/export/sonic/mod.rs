@@ -15,16 +15,22 @@
 //! written.
 
 mod buffers;
+mod laid_over;
 mod model;
+mod notes;
 mod pg_profile;
 mod platform;
+#[cfg(test)]
+mod platform_tests;
+mod published;
 #[cfg(test)]
 mod tests;
 
 pub use buffers::{Given, Published};
-pub use model::{Config, PoolUse, Violation, check, check_lossless, check_pools, merge, pool_uses};
+pub use model::{Config, PoolUse, Ports, Violation, check, check_lossless, check_pools, merge, pool_uses};
+pub use notes::{general_notes, notes};
 pub use pg_profile::{PgRow, PgTable};
-pub use platform::{OwnCables, Platform, PlatformError};
+pub use platform::{OwnCables, Platform, PlatformError, PlatformFile};
 
 use super::dialect::Dialect;
 use super::factorise::{Misfit, QueueBinding, factorise};
@@ -36,6 +42,10 @@ use std::collections::BTreeMap;
 
 /// The name of maps that all ports share.
 const SHARED: &str = "TAGGER";
+/// The profile of lossless queues in SONiC's templates.
+const EGRESS_LOSSLESS: &str = "egress_lossless_profile";
+/// The pool of lossless groups there.
+const INGRESS_LOSSLESS: &str = "ingress_lossless_pool";
 
 /// Which lossless priorities the software watchdog looks at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,8 +103,9 @@ pub enum SonicError {
 pub struct Fragment {
     /// Tables to load over those of the platform.
     pub config: Value,
-    /// A JSON patch (RFC 6902) that removes the platform's entries that overlap; to be applied first.
-    pub removal: Option<Value>,
+    /// A JSON patch (RFC 6902), to be applied first: it puts an entry for each port and number in place of the
+    /// platform's ranges that overlap, with the same fields.
+    pub patch: Option<Value>,
     /// Notes about this switch.
     pub notes: Vec<String>,
     /// Headroom beside what the platform publishes, by kind of port.
@@ -112,33 +123,24 @@ pub fn fragment(
     settings: &Settings,
     given: &Given<'_>,
 ) -> Result<Fragment, SonicError> {
+    if let Some(platform) = given.platform {
+        platform.check_ports(&laid_over::interfaces(view))?;
+    }
     let mut config = maps(view, marks, settings)?;
     let lossless = view.lossless_priorities(marks);
     let made = buffers::buffers(view, &lossless, settings, given)?;
-    config.insert("BUFFER_PROFILE".to_owned(), made.profiles.into());
-    config.insert("BUFFER_PG".to_owned(), made.groups.into());
-    config.insert("BUFFER_QUEUE".to_owned(), made.queues.into());
-    let removed =
-        given.platform.map_or_else(Vec::new, |platform| buffers::replace_overlaps(&platform.config, &mut config));
-    let merged = buffers::check_merged(view, &config, &removed, given)?;
+    for (table, entries) in
+        [("BUFFER_PROFILE", &made.profiles), ("BUFFER_PG", &made.groups), ("BUFFER_QUEUE", &made.queues)]
+    {
+        config.insert(table.to_owned(), entries.clone().into());
+    }
+    let platform = given.platform.map(|platform| &platform.config);
+    let replaced = platform.map(|platform| laid_over::replace_overlaps(platform, &mut config)).unwrap_or_default();
+    let merged = laid_over::check_merged(view, &config, &replaced, given)?;
     let mut notes = notes(view, marks, settings)?;
-    notes.extend(buffers::notes(view, &config, &merged, &removed, given));
-    let removal = (!removed.is_empty()).then(|| removed.iter().map(|key| removal(key)).collect());
-    Ok(Fragment { config: config.into(), removal, notes, published: made.published.into_iter().collect() })
-}
-
-/// One step of a JSON patch.
-fn removal(key: &str) -> Value {
-    let path = key.replace('~', "~0").replace('/', "~1").replacen('|', "/", 1);
-    json!({ "op": "remove", "path": format!("/{path}") })
-}
-
-/// The fragment of a switch of which no platform is known.
-///
-/// # Errors
-/// As [`fragment`].
-pub fn config_db(view: &SwitchView, marks: &Marks, settings: &Settings) -> Result<Value, SonicError> {
-    fragment(view, marks, settings, &Given::default()).map(|fragment| fragment.config)
+    notes.extend(laid_over::notes(view, &config, &merged, (&replaced, &made), given));
+    let patch = (!replaced.steps.is_empty()).then(|| replaced.steps.into());
+    Ok(Fragment { config: config.into(), patch, notes, published: made.published.into_iter().collect() })
 }
 
 /// All but buffers.
@@ -179,94 +181,6 @@ fn maps(view: &SwitchView, marks: &Marks, settings: &Settings) -> Result<Map<Str
     add_watchdog(&mut tables, view, &watched, settings);
     add_scheduler(&mut tables, view, marks);
     Ok(tables)
-}
-
-/// What a person must know before loading the fragment of this switch.
-///
-/// # Errors
-/// [`Misfit`] as [`config_db`].
-pub fn notes(view: &SwitchView, marks: &Marks, settings: &Settings) -> Result<Vec<String>, Misfit> {
-    let factors = factorise(view, marks, settings.binding)?;
-    let used = 1 + factors.kept.len() + factors.groups.len();
-    let mut notes = vec![format!("{}: {used} of {} traffic classes", view.name(), marks.traffic_classes())];
-    let by_egress = factors.classes_by_egress(marks);
-    if !by_egress.is_empty() {
-        let classes: Vec<String> = by_egress.iter().map(u8::to_string).collect();
-        notes.push(format!(
-            "{}: the queue of traffic class {} depends on the egress port: right only where TC_TO_QUEUE_MAP binds at \
-             egress",
-            view.name(),
-            classes.join(", ")
-        ));
-    }
-    Ok(notes)
-}
-
-/// Notes about all switches of an export, `given` one of them.
-pub fn general_notes(marks: &Marks, given: &Given<'_>) -> Vec<String> {
-    let mut notes = notes_of_maps(marks);
-    if given.rows.is_none() && given.platform.is_none() {
-        notes.push(
-            "Nothing is known of the platform (--platform, --pg-profile). xoff is computed from rate, cable and --mtu, \
-             and most platforms publish more in pg_profile_lookup.ini: compare before loading. size is xoff + xon, as \
-             where a group holds its own headroom; on Broadcom size is the guaranteed minimum, and xoff lies in a \
-             shared headroom pool. BUFFER_PROFILE names the pool ingress_lossless_pool and BUFFER_QUEUE the profile \
-             egress_lossless_profile, which the platform must define. Its ranges that overlap, such as Ethernet0|3-4 \
-             beside Ethernet0|3, must be removed first: SONiC refuses both together."
-                .to_owned(),
-        );
-    } else if given.rows.is_none() {
-        notes.push(
-            "No pg_profile_lookup.ini was given (--pg-profile): a port whose BUFFER_PG has no lossless profile in the \
-             platform's file gets the computed headroom, with size = xoff + xon."
-                .to_owned(),
-        );
-    }
-    if given.below {
-        notes.push(
-            "--below-platform: headroom is as computed even where the platform publishes more. Less than the hardware \
-             needs loses lossless packets."
-                .to_owned(),
-        );
-    }
-    if given.share_headroom {
-        notes.push(
-            "--share-headroom: the shared headroom pool may be smaller than the headroom of all groups. When many of \
-             them fill it at once, lossless packets are lost."
-                .to_owned(),
-        );
-    }
-    notes
-}
-
-fn notes_of_maps(marks: &Marks) -> Vec<String> {
-    let kept: Vec<String> = marks.kept().iter().map(|kept| kept.dscp.to_string()).collect();
-    let but = if kept.is_empty() { String::new() } else { format!(" but {}", kept.join(", ")) };
-    vec![
-        "The schema is that of SONiC's public sources; no switch was configured with it.".to_owned(),
-        "TC_TO_DSCP_MAP on a port needs SONiC 202211 or later.".to_owned(),
-        "Whether TC_TO_QUEUE_MAP binds at the ingress or at the egress port depends on the ASIC: these maps assume \
-         what --queue-map says. With the other binding packets of a new tag wait in the queue of the old one, and a \
-         PAUSE for the new one does not stop them: they are lost, and any loop of links can deadlock."
-            .to_owned(),
-        "SCHEDULER and QUEUE give all queues in use equal shares (DWRR). Keep a share for the lossy queue: packets \
-         that turn lossy there count against a lossless priority group, and under strict priority another class can \
-         stop that group for ever."
-            .to_owned(),
-        format!(
-            "TC_TO_DSCP_MAP remarks every packet of its class: untagged packets of every DSCP{but} leave with DSCP {}. \
-             Give others a class of their own with --keep.",
-            marks.lossy().dscp
-        ),
-"Overrides, for every port of the fabric: all fields of PORT_QOS_MAP that stand in the fragment; `scheduler` in \
-         QUEUE for each queue in use; `profile` in BUFFER_PG and BUFFER_QUEUE for each lossless priority; PFC_WD, with \
-         POLL_INTERVAL for the whole switch."
-            .to_owned(),
-        "Omits, and so leaves as they are: ports without a cable in the fabric, BUFFER_POOL, profiles of egress \
-         queues, groups and queues of lossy priorities, WRED_PROFILE and `wred_profile` in QUEUE (marks for DCQCN), \
-         maps of 802.1p, of tunnels and of MPLS, DEVICE_METADATA."
-            .to_owned(),
-    ]
 }
 
 /// Maps that several ports share, by name. Most ports of a switch are alike, so a map is written once and not compared

@@ -39,6 +39,8 @@ const BINDINGS: [(&str, &str); 7] = [
     ("pfc_to_pg_map", "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP"),
     ("pfc_to_queue_map", "MAP_PFC_PRIORITY_TO_QUEUE"),
 ];
+/// The profile of a priority group whose headroom the switch computes itself (dynamic buffer model).
+pub(super) const NO_PROFILE: &str = "NULL";
 /// Tables whose keys are a port and a range: the highest number.
 pub(super) const RANGED: [(&str, u8); 3] = [("BUFFER_PG", 7), ("BUFFER_QUEUE", 15), ("QUEUE", 15)];
 
@@ -60,10 +62,19 @@ pub(super) fn number(fields: &Value, key: &str) -> Option<u64> {
 }
 
 /// The name in a reference: images before 202106 wrote `[TABLE|name]`.
+pub(super) fn bare(reference: &str) -> &str {
+    let inner = reference.strip_prefix('[').and_then(|name| name.strip_suffix(']'));
+    inner.map_or(reference, |inner| inner.rsplit('|').next().unwrap_or(inner))
+}
+
+/// The name in a field that refers to an entry.
 pub(super) fn named<'a>(fields: &'a Value, key: &str) -> Option<&'a str> {
-    let name = text(fields, key)?;
-    let bare = name.strip_prefix('[').and_then(|name| name.strip_suffix(']'));
-    Some(bare.map_or(name, |bare| bare.rsplit('|').next().unwrap_or(bare)))
+    text(fields, key).map(bare)
+}
+
+/// Ports of a ranged key, whether or not its numbers can be read.
+fn ports_in(key: &str) -> impl Iterator<Item = &str> {
+    key.rsplit_once('|').map_or(key, |(ports, _)| ports).split(',')
 }
 
 /// Ports and numbers, both ends included, of a key `Ethernet0|3-4` or `Ethernet0,Ethernet4|3`.
@@ -77,19 +88,45 @@ pub(super) fn range(key: &str, most: u8) -> Option<(Vec<&str>, u8, u8)> {
     (low <= high).then(|| (ports.split(',').collect(), low, high))
 }
 
-/// Whether a profile is for lossy traffic: the platform's templates say so in its name or that of its pool.
+/// The exponent of alpha from which SAI takes a dynamic threshold for infinite (`SAI_BUFFER_ALPHA_INFINITY` of the
+/// public SAI implementation for Spectrum). SONiC's templates have 7 for lossless queues there, and 3 for lossy ones.
+const NO_LIMIT: i64 = 7;
+
+/// The threshold of a profile of queues above which they drop, as `field value`: `dynamic_th` below 7, or `static_th`
+/// below the size of its pool. `None` if nothing limits them, or the file does not say.
+pub(super) fn queue_limit(config: &Config, profile: &str) -> Option<String> {
+    let fields = config.get("BUFFER_PROFILE")?.get(profile)?;
+    if let Some(alpha) = text(fields, "dynamic_th").and_then(|alpha| alpha.parse::<i64>().ok()) {
+        return (alpha < NO_LIMIT).then(|| format!("dynamic_th {alpha}"));
+    }
+    let bytes = number(fields, "static_th")?;
+    let size = number(config.get("BUFFER_POOL")?.get(named(fields, "pool")?)?, "size")?;
+    (bytes < size).then(|| format!("static_th {bytes}"))
+}
+
+/// Whether a profile of queues is for lossy traffic. The platform's templates say so in its name or that of its pool;
+/// where neither says lossy or lossless, the threshold does.
 pub(super) fn is_lossy(config: &Config, profile: &str) -> bool {
     let fields = config.get("BUFFER_PROFILE").and_then(|all| all.get(profile));
-    profile.contains("lossy")
-        || fields.and_then(|fields| named(fields, "pool")).is_some_and(|pool| pool.contains("lossy"))
+    let pool = fields.and_then(|fields| named(fields, "pool")).unwrap_or_default();
+    let says = |word: &str| profile.contains(word) || pool.contains(word);
+    says("lossy") || (!says("lossless") && queue_limit(config, profile).is_some())
 }
+
+/// The ports whose entries are judged; without it, all.
+pub type Ports<'a> = Option<&'a BTreeSet<&'a str>>;
 
 struct Check<'a> {
     config: &'a Config,
+    ports: Ports<'a>,
     found: Vec<Violation>,
 }
 
 impl Check<'_> {
+    fn judges(&self, port: &str) -> bool {
+        self.ports.is_none_or(|ports| ports.contains(port))
+    }
+
     fn wrong(&mut self, key: String, rule: impl Into<String>) {
         self.found.push(Violation { key, rule: rule.into() });
     }
@@ -128,6 +165,9 @@ impl Check<'_> {
             }
         }
         for (port, fields) in entries(self.config, "PORT_QOS_MAP") {
+            if port != "global" && !self.judges(port) {
+                continue;
+            }
             let own = |field: &str| format!("PORT_QOS_MAP|{port}.{field}");
             if port != "global" {
                 self.refers(format!("PORT_QOS_MAP|{port}"), "PORT", port);
@@ -150,11 +190,15 @@ impl Check<'_> {
             let mut known: BTreeMap<&str, Vec<(u8, u8, &str)>> = BTreeMap::new();
             for (name, fields) in entries(self.config, table) {
                 let key = format!("{table}|{name}");
+                let judged = self.ports;
+                if !ports_in(name).any(|port| self.judges(port)) {
+                    continue;
+                }
                 let Some((ports, low, high)) = range(name, most) else {
                     self.wrong(key, format!("a port, and a number or range of 0 to {most}, as in Ethernet0|3"));
                     continue;
                 };
-                for port in ports {
+                for port in ports.into_iter().filter(|port| judged.is_none_or(|all| all.contains(port))) {
                     self.refers(key.clone(), "PORT", port);
                     let of_port = known.entry(port).or_default();
                     if let Some((.., other)) = of_port.iter().find(|other| other.0 <= high && low <= other.1) {
@@ -166,7 +210,7 @@ impl Check<'_> {
                 let (field, target) =
                     if table == "QUEUE" { ("scheduler", "SCHEDULER") } else { ("profile", "BUFFER_PROFILE") };
                 match named(fields, field) {
-                    Some("NULL") if table == "BUFFER_PG" => {}
+                    Some(NO_PROFILE) if table == "BUFFER_PG" => {}
                     Some(profile) => self.refers(format!("{key}.{field}"), target, profile),
                     None if table == "QUEUE" => {}
                     None => self.wrong(key, "it has no `profile`"),
@@ -225,6 +269,9 @@ impl Check<'_> {
                 self.within("PFC_WD", name, fields, "POLL_INTERVAL", 100..=1_000);
                 continue;
             }
+            if !self.judges(name) {
+                continue;
+            }
             self.refers(format!("PFC_WD|{name}"), "PORT", name);
             self.one_of("PFC_WD", name, fields, "action", &["drop", "forward", "alert"]);
             self.within("PFC_WD", name, fields, "detection_time", 100..=5_000);
@@ -245,9 +292,10 @@ fn priorities(text: &str) -> Option<Vec<u8>> {
     if text.is_empty() { Some(Vec::new()) } else { text.split(',').map(one).collect() }
 }
 
-/// The rules that a configuration breaks, by table. A reference into a table that it does not have is not followed.
-pub fn check(config: &Config) -> Vec<Violation> {
-    let mut check = Check { config, found: Vec::new() };
+/// The rules that a configuration breaks at these ports and apart from ports, by table. A reference into a table that
+/// it does not have is not followed.
+pub fn check(config: &Config, ports: Ports<'_>) -> Vec<Violation> {
+    let mut check = Check { config, ports, found: Vec::new() };
     check.maps();
     check.ranges();
     check.buffers();
@@ -255,9 +303,9 @@ pub fn check(config: &Config) -> Vec<Violation> {
     check.found
 }
 
-/// Where a lossless priority of a port has no priority group with `xoff`, or a queue that may drop: a group or queue
-/// that no entry covers counts as such.
-pub fn check_lossless(config: &Config) -> Vec<Violation> {
+/// Where a lossless priority of one of these ports has no priority group with `xoff`, or a queue that may drop: a group
+/// or queue that no entry covers counts as such.
+pub fn check_lossless(config: &Config, ports: Ports<'_>) -> Vec<Violation> {
     let mut found = Vec::new();
     let covering = |table: &str, most, port: &str, number: u8| {
         entries(config, table).find_map(|(name, fields)| {
@@ -266,7 +314,8 @@ pub fn check_lossless(config: &Config) -> Vec<Violation> {
             covers.then(|| (format!("{table}|{name}"), named(fields, "profile").unwrap_or_default()))
         })
     };
-    for (port, fields) in entries(config, "PORT_QOS_MAP") {
+    let judged = entries(config, "PORT_QOS_MAP").filter(|(port, _)| ports.is_none_or(|ports| ports.contains(port)));
+    for (port, fields) in judged {
         for priority in text(fields, "pfc_enable").and_then(priorities).unwrap_or_default() {
             let group = covering("BUFFER_PG", 7, port, priority);
             let has_xoff = |profile: &str| {

@@ -55,7 +55,7 @@ impl PgTable {
             if words.is_empty() {
                 continue;
             }
-            let wrong = |what: String| PlatformError { key: format!("line {}", index + 1), what };
+            let wrong = |what: String| PlatformError::of_rows(format!("line {}", index + 1), what);
             if !(6..=7).contains(&words.len()) {
                 let what =
                     format!("{} columns, expected speed cable size xon xoff threshold [xon_offset]", words.len());
@@ -93,7 +93,7 @@ impl PgTable {
             }
         }
         match rows.is_empty() {
-            true => Err(PlatformError { key: "pg_profile_lookup".to_owned(), what: "it has no row".to_owned() }),
+            true => Err(PlatformError::of_rows("pg_profile_lookup".to_owned(), "it has no row".to_owned())),
             false => Ok(PgTable { rows }),
         }
     }
@@ -118,7 +118,7 @@ impl PgTable {
             let what = format!("the platform has no such row: its cables at {speed} are {}", cables.join(", "));
             (format!("speed {speed}, cable {}", length(delay)), what)
         };
-        Err(PlatformError { key, what })
+        Err(PlatformError::of_rows(key, what))
     }
 }
 

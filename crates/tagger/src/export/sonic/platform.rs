@@ -1,21 +1,43 @@
 //! The configuration that a platform has already: the tables of buffers and QoS of its `config_db.json`.
 
 use super::model::{self, Config, check, entries, text};
+use std::collections::{BTreeMap, BTreeSet};
 use units::{Rate, Time, cable_delay};
+
+/// A file of a platform.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PlatformFile {
+    /// `config_db.json`.
+    Config,
+    /// `pg_profile_lookup.ini`.
+    PgProfile,
+}
 
 /// A fault in a file of a platform.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{key}: {what}")]
 pub struct PlatformError {
+    /// The file that is at fault.
+    pub file: PlatformFile,
     /// The line or key.
     pub key: String,
     /// The fault.
     pub what: String,
 }
 
+impl PlatformError {
+    pub(super) fn of_config(key: String, what: String) -> PlatformError {
+        PlatformError { file: PlatformFile::Config, key, what }
+    }
+
+    pub(super) fn of_rows(key: String, what: String) -> PlatformError {
+        PlatformError { file: PlatformFile::PgProfile, key, what }
+    }
+}
+
 impl From<model::Violation> for PlatformError {
     fn from(violation: model::Violation) -> PlatformError {
-        PlatformError { key: violation.key, what: violation.rule }
+        PlatformError::of_config(violation.key, violation.rule)
     }
 }
 
@@ -52,9 +74,10 @@ impl Platform {
     /// Reads a `config_db.json`, or the part of one that has buffers. Tables of other things are passed over.
     ///
     /// # Errors
-    /// A file that is no JSON object of tables; the first rule of SONiC's models that it breaks.
+    /// A file that is no JSON object of tables; the first rule of SONiC's models that it breaks apart from its ports.
+    /// Those are judged with the switch, for the fabric need not have all of them.
     pub fn parse(text: &str) -> Result<Platform, PlatformError> {
-        let wrong = |key: String, what: &str| PlatformError { key, what: what.to_owned() };
+        let wrong = |key: String, what: &str| PlatformError::of_config(key, what.to_owned());
         let parsed: serde_json::Value = serde_json::from_str(text)
             .map_err(|error| wrong(format!("line {}, column {}", error.line(), error.column()), "this is no JSON"))?;
         let serde_json::Value::Object(mut config) = parsed else {
@@ -73,10 +96,18 @@ impl Platform {
         if !entries(&platform.config, "BUFFER_PG").chain(entries(&platform.config, "BUFFER_PROFILE")).any(|_| true) {
             return Err(wrong("BUFFER_PROFILE".to_owned(), "the file has neither BUFFER_PROFILE nor BUFFER_PG"));
         }
-        if let Some(violation) = check(&platform.config).into_iter().next() {
+        if let Some(violation) = check(&platform.config, Some(&BTreeSet::new())).into_iter().next() {
             return Err(violation.into());
         }
         Ok(platform)
+    }
+
+    /// Holds its entries for these ports to the rules of SONiC's models.
+    ///
+    /// # Errors
+    /// The first rule that they break.
+    pub(super) fn check_ports(&self, ports: &BTreeSet<&str>) -> Result<(), PlatformError> {
+        check(&self.config, Some(ports)).into_iter().next().map_or(Ok(()), |violation| Err(violation.into()))
     }
 
     /// The name of the switch, if it says so.
@@ -88,33 +119,51 @@ impl Platform {
     pub fn has(&self, table: &str) -> bool {
         self.config.contains_key(table)
     }
+
+    pub(super) fn profile(&self, name: &str) -> Option<&serde_json::Value> {
+        self.config.get("BUFFER_PROFILE")?.get(name)
+    }
+
+    /// Its pool for lossless groups or queues: the one of the usual name, or the first of this direction that is not
+    /// for lossy traffic.
+    pub(super) fn pool(&self, direction: &str, usual: &str) -> Option<&str> {
+        let fits =
+            |fields: &serde_json::Value| text(fields, "type").is_some_and(|kind| kind == direction || kind == "both");
+        let all = || entries(&self.config, "BUFFER_POOL");
+        let usual = all().find(|(name, _)| *name == usual);
+        usual.or_else(|| all().find(|(name, fields)| fits(fields) && !name.contains("lossy"))).map(|(name, _)| name)
+    }
+
+    /// Nothing of egress is in the file, which is a part of a configuration: the rest defines the usual profile.
+    pub(super) fn defines_egress_elsewhere(&self) -> bool {
+        !self.has("BUFFER_QUEUE") && !self.has("BUFFER_POOL")
+    }
 }
 
 /// Speed and cable of the ports of one switch, as its own `config_db.json` states them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OwnCables {
-    /// The name of the switch.
-    pub hostname: String,
-    speeds: std::collections::BTreeMap<String, Rate>,
-    delays: std::collections::BTreeMap<String, Time>,
+    /// The name of the switch, if the file states it.
+    pub hostname: Option<String>,
+    speeds: BTreeMap<String, Rate>,
+    delays: BTreeMap<String, Time>,
 }
 
 impl OwnCables {
-    /// Reads `DEVICE_METADATA`, `PORT` and `CABLE_LENGTH`. `None` if the text is no configuration of a named switch.
+    /// Reads `DEVICE_METADATA`, `PORT` and `CABLE_LENGTH`. `None` if the text is no JSON object.
     ///
     /// # Errors
     /// A speed that is no rate, or a length without unit. A length of `0m` is that of a port without cable.
     pub fn parse(text: &str) -> Result<Option<OwnCables>, PlatformError> {
         let Ok(serde_json::Value::Object(config)) = serde_json::from_str(text) else { return Ok(None) };
         let hostname = config.get("DEVICE_METADATA").and_then(|all| self::text(all.get("localhost")?, "hostname"));
-        let Some(hostname) = hostname else { return Ok(None) };
-        let mut found = OwnCables { hostname: hostname.to_owned(), ..OwnCables::default() };
+        let mut found = OwnCables { hostname: hostname.map(str::to_owned), ..OwnCables::default() };
         for (port, fields) in entries(&config, "PORT") {
             if fields.get("speed").is_some() {
                 let rate =
                     model::number(fields, "speed").and_then(|speed| Rate::from_bps(speed.checked_mul(1_000_000)?));
                 let key = || format!("PORT|{}.speed", fabric::visible(port));
-                let wrong = || PlatformError { key: key(), what: "a speed in Mbit/s is expected".to_owned() };
+                let wrong = || PlatformError::of_config(key(), "a speed in Mbit/s is expected".to_owned());
                 found.speeds.insert(port.to_owned(), rate.ok_or_else(wrong)?);
             }
         }
@@ -126,7 +175,7 @@ impl OwnCables {
                 }
                 let delay = cable_delay(length).map_err(|why| {
                     let key = format!("CABLE_LENGTH|{}.{}", fabric::visible(name), fabric::visible(port));
-                    PlatformError { key, what: format!("`{}`: {why}", fabric::visible(length)) }
+                    PlatformError::of_config(key, format!("`{}`: {why}", fabric::visible(length)))
                 })?;
                 found.delays.insert(port.clone(), delay);
             }
@@ -134,12 +183,18 @@ impl OwnCables {
         Ok(Some(found))
     }
 
+    /// Adds the ports of another file of the same switch: one with several ASICs has a file for each.
+    pub fn extend(&mut self, other: OwnCables) {
+        self.speeds.extend(other.speeds);
+        self.delays.extend(other.delays);
+    }
+
     /// The speed of a port, if it is stated.
     pub fn speed(&self, port: &str) -> Option<Rate> {
         self.speeds.get(port).copied()
     }
 
-    /// The delay of a port's cable at 5 ns a metre, if its length is stated.
+    /// The delay of a port's cable one way, at 5 ns a metre, if its length is stated.
     pub fn delay(&self, port: &str) -> Option<Time> {
         self.delays.get(port).copied()
     }

@@ -6,7 +6,7 @@ use crate::export::testing::{self, port};
 use crate::rules::Tag;
 use proptest::prelude::*;
 
-fn settings() -> Settings {
+pub(super) fn settings() -> Settings {
     Settings {
         binding: QueueBinding::Egress,
         watchdog: Watchdog::All,
@@ -19,7 +19,7 @@ fn settings() -> Settings {
 }
 
 /// As a leaf with three lossless tags: priorities 3, 4 and 5 at both ports.
-fn leaf() -> (SwitchView, Marks) {
+pub(super) fn leaf() -> (SwitchView, Marks) {
     let ports = ["Ethernet240", "Ethernet248"].map(|name| PortView {
         rate: units::Rate::from_gbps(400),
         headroom_bytes: 105_567,
@@ -56,7 +56,7 @@ const PLATFORM: &str = r#"{
  "VLAN": {"Vlan1000": {"vlanid": "1000"}}
 }"#;
 
-fn platform() -> String {
+pub(super) fn platform() -> String {
     // The lossy profile above belongs to a pool of static thresholds on such a switch.
     PLATFORM.replace(
         r#""ingress_lossy_profile": {"pool": "ingress_lossless_pool", "size": "0", "static_th": "67117468"}"#,
@@ -66,17 +66,21 @@ fn platform() -> String {
 
 /// A fragment of a switch of which nothing is known, with the profile that its platform must have.
 fn alone(view: &SwitchView, marks: &Marks, settings: &Settings) -> Result<Value, SonicError> {
-    let mut config = config_db(view, marks, settings)?;
+    let mut config = testing::sonic_fragment(view, marks, settings)?;
     config["BUFFER_PROFILE"]["egress_lossless_profile"] = json!({ "pool": "egress_lossless_pool", "size": "0" });
     Ok(config)
 }
 
-fn made(platform: &str, rows: Option<&str>, below: bool) -> Result<Fragment, String> {
+pub(super) fn made(platform: &str, rows: Option<&str>, below: bool) -> Result<Fragment, String> {
     let platform = Platform::parse(platform).map_err(|error| format!("input: {error}"))?;
     let rows = rows.map(|rows| PgTable::parse(rows).unwrap());
     let (view, marks) = leaf();
     let given = Given { platform: Some(&platform), rows: rows.as_ref(), below, share_headroom: false };
-    fragment(&view, &marks, &settings(), &given).map_err(|error| error.to_string())
+    made_for(&view, &marks, &given)
+}
+
+pub(super) fn made_for(view: &SwitchView, marks: &Marks, given: &Given<'_>) -> Result<Fragment, String> {
+    fragment(view, marks, &settings(), given).map_err(|error| error.to_string())
 }
 
 /// Case 7 of the operators' reports: a platform's own `3-4` groups, and a third lossless priority.
@@ -99,16 +103,14 @@ fn a_third_priority_beside_the_platforms_own_gets_a_group_and_a_lossless_queue()
     assert_eq!(written, ["18796", "0", "445770", "3556", "0"]);
     assert_eq!((made.published[0].computed, made.published[0].written), (105_567, 445_770));
     let removed: Vec<String> = made
-        .removal
+        .patch
         .as_ref()
         .unwrap()
         .as_array()
         .unwrap()
         .iter()
-        .map(|step| {
-            assert_eq!(step["op"], "remove");
-            step["path"].as_str().unwrap().to_owned()
-        })
+        .filter(|step| step["op"] == "remove")
+        .map(|step| step["path"].as_str().unwrap().to_owned())
         .collect();
     let ranges = [
         "PG/Ethernet240|3-4",
@@ -119,13 +121,13 @@ fn a_third_priority_beside_the_platforms_own_gets_a_group_and_a_lossless_queue()
         "QUEUE/Ethernet248|5-6",
     ];
     assert_eq!(removed, ranges.map(|range| format!("/BUFFER_{range}")));
-    assert!(made.notes.iter().any(|note| note.contains("leaf-1.remove.json first")), "{:?}", made.notes);
+    assert!(made.notes.iter().any(|note| note.contains("leaf-1.patch.json first")), "{:?}", made.notes);
     assert!(made.notes.iter().any(|note| note.contains("2674620 B; the shared headroom pool has 7827456 B")));
 
-    // Without the removal SONiC would have both: that is refused.
+    // Without the patch SONiC would have both: that is refused.
     let mut both = Platform::parse(&platform()).unwrap().config;
     merge(&mut both, config.as_object().unwrap());
-    let said: Vec<String> = check(&both).iter().map(ToString::to_string).collect();
+    let said: Vec<String> = check(&both, None).iter().map(ToString::to_string).collect();
     assert!(said.iter().any(|one| one.contains("overlaps BUFFER_PG|Ethernet240|3")), "{said:?}");
 }
 
@@ -139,7 +141,8 @@ fn the_platforms_headroom_is_a_floor_that_only_a_flag_lifts() {
         (name.clone(), number("size"), number("xon"), number("xoff"))
     };
     let with_rows = made(&platform(), Some(ROWS), false).unwrap();
-    assert_eq!(profile(&with_rows), ("pg_lossless_400000_40m_profile".to_owned(), 18_796, 0, 500_000));
+    // The platform's profile of the name that SONiC would give it stays as it is.
+    assert_eq!(profile(&with_rows), ("tagger_lossless_400000_40m_500000_profile".to_owned(), 18_796, 0, 500_000));
     assert_eq!(with_rows.published[0].place, "line 2 of pg_profile_lookup.ini");
     let below = made(&platform(), Some(ROWS), true).unwrap();
     assert_eq!(profile(&below).3, 105_567);
@@ -149,20 +152,16 @@ fn the_platforms_headroom_is_a_floor_that_only_a_flag_lifts() {
     // A profile that was raised above the row is the port's.
     assert_eq!(profile(&small).3, 445_770);
     let bare = platform().replace("\"xoff\": \"445770\"", "\"xoff\": \"900\"");
-    let holds = made(&bare, Some("400000 40m 1000 100 900 0\n"), false).unwrap();
+    let holds = made(&bare, Some("400000 40m 1001 100 901 0\n"), false).unwrap();
     assert_eq!(profile(&holds), ("tagger_lossless_400000_40m_105567_profile".to_owned(), 105_667, 100, 105_567));
-    let minimum = made(&bare, Some("400000 40m 99 100 900 0\n"), false).unwrap();
+    let minimum = made(&bare, Some("400000 40m 99 100 901 0\n"), false).unwrap();
     assert_eq!((profile(&minimum).1, profile(&minimum).3), (99, 105_567));
 }
 
 #[test]
 fn a_platform_that_does_not_suit_is_refused_with_its_key() {
     for (from, to, said) in [
-        (
-            "\"Ethernet248|0\"",
-            "\"Ethernet240|4-5\"",
-            "input: BUFFER_PG|Ethernet240|4-5: overlaps BUFFER_PG|Ethernet240|3-4",
-        ),
+        ("\"Ethernet248|0\"", "\"Ethernet240|4-5\"", "BUFFER_PG|Ethernet240|4-5: overlaps BUFFER_PG|Ethernet240|3-4"),
         ("\"pool\": \"egress_lossy_pool\", ", "", "input: BUFFER_PROFILE|egress_lossy_profile: it has no `pool`"),
         (
             "\"egress_lossless_pool\": {",
@@ -179,13 +178,9 @@ fn a_platform_that_does_not_suit_is_refused_with_its_key() {
             "\"2000000\"",
             "leaf-1 does not fit: BUFFER_POOL|ingress_lossless_pool.xoff: 2000000 B, and `xoff`",
         ),
-        ("\"Ethernet248\": {\"speed\": \"400000\"}, ", "", "input: BUFFER_PG|Ethernet248|0: PORT has no `Ethernet248`"),
+        ("\"Ethernet248\": {\"speed\": \"400000\"}, ", "", "BUFFER_PG|Ethernet248|0: PORT has no `Ethernet248`"),
         ("\"445770\"", "\"many\"", "input: BUFFER_PROFILE|pg_lossless_400000_40m_profile.xoff: a whole number"),
-        (
-            "{\"pfc_enable\": \"3,4\"",
-            "{\"pfc_enable\": \"3-4\"",
-            "input: PORT_QOS_MAP|Ethernet240.pfc_enable: priorities",
-        ),
+        ("{\"pfc_enable\": \"3,4\"", "{\"pfc_enable\": \"3-4\"", "PORT_QOS_MAP|Ethernet240.pfc_enable: priorities"),
         (
             "\"BUFFER_QUEUE\": {",
             "\"BUFFER_QUEUE\": 3, \"WRED_PROFILE\": {",
@@ -218,12 +213,12 @@ fn the_watchdog_polls_no_later_than_it_must_act_or_let_go() {
         let settings = Settings { detection_ms, restoration_ms, ..settings() };
         let config = alone(&view, &marks, &settings).unwrap();
         assert_eq!(config["PFC_WD"]["GLOBAL"]["POLL_INTERVAL"], poll);
-        assert_eq!(check(config.as_object().unwrap()), []);
+        assert_eq!(check(config.as_object().unwrap(), None), []);
         // As it was: the detection time alone.
         let mut wrong = config;
         wrong["PFC_WD"]["GLOBAL"]["POLL_INTERVAL"] = detection_ms.to_string().into();
         let faulty = detection_ms > restoration_ms.min(1_000);
-        assert_eq!(!check(wrong.as_object().unwrap()).is_empty(), faulty, "{detection_ms} {restoration_ms}");
+        assert_eq!(!check(wrong.as_object().unwrap(), None).is_empty(), faulty, "{detection_ms} {restoration_ms}");
     }
 }
 
@@ -232,12 +227,13 @@ fn each_rule_of_the_models_has_a_configuration_that_breaks_it() {
     let (view, marks) = leaf();
     let config = alone(&view, &marks, &settings()).unwrap();
     let good = config.as_object().unwrap();
-    assert_eq!((check(good), check_lossless(good)), (vec![], vec![]));
+    assert_eq!((check(good, None), check_lossless(good, None)), (vec![], vec![]));
     let broken = |change: &dyn Fn(&mut Value)| {
         let mut config = config.clone();
         change(&mut config);
         let config = config.as_object().unwrap().clone();
-        let all = check(&config).into_iter().chain(check_lossless(&config)).chain(check_pools(&config, false));
+        let all =
+            check(&config, None).into_iter().chain(check_lossless(&config, None)).chain(check_pools(&config, false));
         all.map(|one| one.to_string()).collect::<Vec<_>>().join("\n")
     };
     let set = |path: &[&str], value: Value| {
@@ -299,8 +295,8 @@ proptest! {
     fn fragments_obey_the_models(view in testing::switches(), marks in testing::marks()) {
         if let Ok(config) = alone(&view, &marks, &settings()) {
             let config = config.as_object().unwrap();
-            prop_assert_eq!(check(config), vec![]);
-            prop_assert_eq!(check_lossless(config), vec![]);
+            prop_assert_eq!(check(config, None), vec![]);
+            prop_assert_eq!(check_lossless(config, None), vec![]);
         }
     }
 

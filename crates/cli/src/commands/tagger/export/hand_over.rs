@@ -1,11 +1,10 @@
 //! What an export leaves behind: files in a folder, text on the screen, or one JSON object.
 
 use super::platform::compared;
-use super::{ExportArgs, Format, Job, REMOVAL, Written};
+use super::{ExportArgs, Format, Job, Written};
 use crate::failure::Failure;
 use crate::hand_over::{Place, begin, finish};
 use crate::output;
-use clap::ValueEnum;
 use serde_json::{Map, Value, json};
 use text::numbers::counted;
 use text::{Joined, Joint};
@@ -21,8 +20,7 @@ const AT_A_TIME: usize = 64;
 pub fn hand_over(job: &Job<'_>) -> Result<Written, Failure> {
     let args = job.args;
     let mut written = Written { notes: job.notes(), ..Written::default() };
-    let format = args.to.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned());
-    let kind = format!("tagger export --to {format}");
+    let kind = format!("tagger export --to {}", args.to.name());
     let place = args.out.as_deref();
     let place = place.map(|folder| Place { folder, kind: &kind, whole: args.switches.is_empty(), force: args.force });
     let new = place.as_ref().map(begin).transpose()?;
@@ -37,9 +35,10 @@ pub fn hand_over(job: &Job<'_>) -> Result<Written, Failure> {
         written.notes.extend(part.notes);
         written.published.extend(part.published);
         if let Some(screen) = screen.as_mut().filter(|_| written.misfits.is_empty()) {
-            for (switch, file, text) in &mut part.files {
-                let name = if file.ends_with(REMOVAL) { file.as_str() } else { switch.as_str() };
-                screen.show(name, &std::mem::take(text))?;
+            for (switch, file) in &mut part.files {
+                // A switch may have a patch beside its fragment: then each is called by its file.
+                let name = if job.platforms.has_configurations() { &file.name } else { &*switch };
+                screen.show(name, &std::mem::take(&mut file.text))?;
             }
         }
         written.files.extend(part.files);
@@ -47,7 +46,7 @@ pub fn hand_over(job: &Job<'_>) -> Result<Written, Failure> {
     let classes = job.marks.map_or(1, |marks| marks.lossless().len());
     written.notes.extend(compared(&written.published, &args.headroom, classes));
     if let Some((place, new)) = place.zip(new).filter(|_| written.misfits.is_empty()) {
-        let files = written.files.iter().map(|(switch, file, _)| (switch.as_str(), file.as_str()));
+        let files = written.files.iter().map(|(switch, file)| (switch.as_str(), file.name.as_str()));
         finish(&place, new, files, &written.notes)?;
     }
     match &screen {
@@ -120,21 +119,23 @@ fn joint(job: &Job<'_>) -> Joint {
     }
 }
 
-fn by_switch(args: &ExportArgs, written: &Written) -> Map<String, Value> {
+/// Files and patches by the name of the switch.
+fn by_switch(args: &ExportArgs, written: &Written) -> (Map<String, Value>, Map<String, Value>) {
     let json = matches!(args.to, Format::Sonic | Format::Acl);
-    let mut found = Map::new();
-    for (switch, file, text) in &written.files {
-        let parsed = if json { serde_json::from_str(text).ok() } else { None };
-        let value = parsed.unwrap_or_else(|| Value::from(text.as_str()));
+    let (mut found, mut patches) = (Map::new(), Map::new());
+    for (switch, file) in &written.files {
+        let parsed = if json { serde_json::from_str(&file.text).ok() } else { None };
+        let value = parsed.unwrap_or_else(|| Value::from(file.text.as_str()));
         // nftables has two files a switch.
         if args.to == Format::Nftables {
-            found.entry(switch.clone()).or_insert_with(|| json!({}))[file.as_str()] = value;
+            found.entry(switch.clone()).or_insert_with(|| json!({}))[file.name.as_str()] = value;
+        } else if file.is_patch {
+            patches.insert(switch.clone(), value);
         } else {
-            let name = if file.ends_with(REMOVAL) { file } else { switch };
-            found.insert(name.clone(), value);
+            found.insert(switch.clone(), value);
         }
     }
-    found
+    (found, patches)
 }
 
 /// Everything as one object.
@@ -142,6 +143,10 @@ fn as_json(args: &ExportArgs, written: &Written) -> Value {
     let misfits: Vec<Value> =
         written.misfits.iter().map(|misfit| json!({ "switch": misfit.switch(), "why": misfit.to_string() })).collect();
     // Half an export is none.
-    let switches = if misfits.is_empty() { by_switch(args, written) } else { Map::new() };
-    json!({ "switches": switches, "notes": written.notes, "misfits": misfits })
+    let (switches, patches) = if misfits.is_empty() { by_switch(args, written) } else { Default::default() };
+    let mut object = json!({ "switches": switches, "notes": written.notes, "misfits": misfits });
+    if !patches.is_empty() {
+        object["patches"] = patches.into();
+    }
+    object
 }

@@ -9,7 +9,7 @@ use fabric::{Fabric, Link, NodeId};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use tagger::export::Cable;
-use tagger::export::sonic::{Given, OwnCables, PgTable, Platform, PlatformError, Published};
+use tagger::export::sonic::{Given, OwnCables, PgTable, Platform, PlatformError, PlatformFile, Published};
 use text::numbers::grouped;
 
 /// The files of platforms, read.
@@ -20,7 +20,10 @@ pub struct Platforms {
     /// By the name of the switch.
     own: BTreeMap<String, (PathBuf, Platform)>,
     rows: Option<(PathBuf, PgTable)>,
+    /// By the name of the switch.
     cables: BTreeMap<String, OwnCables>,
+    /// Of a file for every switch.
+    all_cables: Option<OwnCables>,
     below: bool,
     share_headroom: bool,
 }
@@ -44,6 +47,11 @@ fn json_files(path: &Path) -> Result<Vec<PathBuf>, Failure> {
     Ok(files)
 }
 
+/// The cables of a file.
+fn cables(file: &Path, text: &str) -> Result<Option<OwnCables>, Failure> {
+    OwnCables::parse(text).map_err(|error| wrong(file, &error))
+}
+
 impl Platforms {
     /// Reads what is named, and the cables in the files of the fabric if that is a folder of `config_db.json`.
     ///
@@ -57,7 +65,11 @@ impl Platforms {
             found.rows = Some((path.clone(), rows));
         }
         for file in json_files(Path::new(source))? {
-            found.add_cables(&file, &read_text(&file)?)?;
+            let cables = cables(&file, &read_text(&file)?)?;
+            // A file without a name of the switch is none of a configuration: the fabric's reader refuses those.
+            if let Some((name, cables)) = cables.and_then(|cables| Some((cables.hostname.clone()?, cables))) {
+                found.add_cables(name, cables);
+            }
         }
         let Some(path) = &args.platform else { return Ok(found) };
         let names: Vec<&str> = switches.iter().map(|&node| fabric.name(node)).collect();
@@ -67,7 +79,9 @@ impl Platforms {
                 let platform = Platform::parse(&text).map_err(|error| wrong(&file, &error))?;
                 let stem = file.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
                 let name = platform.hostname().map_or(stem, str::to_owned);
-                found.add_cables(&file, &text)?;
+                if let Some(cables) = cables(&file, &text)? {
+                    found.add_cables(name.clone(), cables);
+                }
                 if let Some((other, _)) = found.own.insert(name.clone(), (file.clone(), platform)) {
                     let message = format!("{} and {} are both of `{name}`", other.display(), file.display());
                     return Err(Failure::input(message, "one file a switch"));
@@ -81,7 +95,11 @@ impl Platforms {
         }
         let text = read_text(path)?;
         let platform = Platform::parse(&text).map_err(|error| wrong(path, &error))?;
-        found.add_cables(path, &text)?;
+        match cables(path, &text)? {
+            Some(cables) if platform.hostname().is_none() => found.all_cables = Some(cables),
+            Some(cables) => found.add_cables(platform.hostname().unwrap_or_default().to_owned(), cables),
+            None => {}
+        }
         match platform.hostname() {
             Some(name) if names != [name] => {
                 let message = format!("{}: this is the configuration of the switch `{name}`", path.display());
@@ -92,11 +110,12 @@ impl Platforms {
         Ok(found)
     }
 
-    fn add_cables(&mut self, file: &Path, text: &str) -> Result<(), Failure> {
-        if let Some(cables) = OwnCables::parse(text).map_err(|error| wrong(file, &error))? {
-            self.cables.insert(cables.hostname.clone(), cables);
-        }
-        Ok(())
+    fn add_cables(&mut self, switch: String, cables: OwnCables) {
+        self.cables.entry(switch).or_default().extend(cables);
+    }
+
+    fn own_cables(&self, switch: &str) -> Option<&OwnCables> {
+        self.cables.get(switch).or(self.all_cables.as_ref())
     }
 
     /// Whether configurations of platforms are known, so that there may be something to remove.
@@ -126,17 +145,19 @@ impl Platforms {
 
     /// An error of a switch, with the file that it is about.
     pub fn failure(&self, switch: &str, error: &PlatformError) -> Failure {
-        let rows = self.rows.as_ref().filter(|_| error.key.starts_with("speed")).map(|(path, _)| path);
-        let path = rows.or(self.platform(switch).map(|(path, _)| path));
+        let path = match error.file {
+            PlatformFile::PgProfile => self.rows.as_ref().map(|(path, _)| path),
+            PlatformFile::Config => self.platform(switch).map(|(path, _)| path),
+        };
         match path {
-            Some(path) => wrong(path, &PlatformError { key: error.key.clone(), what: error.what.clone() }),
+            Some(path) => wrong(path, error),
             None => Failure::input(format!("{switch}: {error}"), "--platform names the platform's configuration"),
         }
     }
 
     /// Rate and delay of a port: what its own switch states, or else what the link has.
     pub fn cable(&self, switch: &str, interface: &str, link: &Link, args: &HeadroomArgs, classes: usize) -> Cable {
-        let own = self.cables.get(switch);
+        let own = self.own_cables(switch);
         let rate = own.and_then(|own| own.speed(interface)).unwrap_or(link.rate);
         let delay = own.and_then(|own| own.delay(interface)).unwrap_or(link.delay);
         Cable { rate, delay, headroom_bytes: args.bytes(rate, delay, classes) }
@@ -148,14 +169,21 @@ impl Platforms {
         for link in fabric.links() {
             let end = |end: &fabric::End| {
                 let (switch, port) = (fabric.name(end.node), fabric.port_name(end.node, end.port)?);
-                let own = self.cables.get(switch)?;
-                Some((format!("{switch} {port}"), own.speed(port)?, own.delay(port)?))
+                let own = self.own_cables(switch)?;
+                Some((format!("{switch} {port}"), own.speed(port), own.delay(port)))
             };
-            if let Some((a, b)) = end(&link.a).zip(end(&link.b)).filter(|(a, b)| (a.1, a.2) != (b.1, b.2)) {
+            let Some((a, b)) = end(&link.a).zip(end(&link.b)) else { continue };
+            // A value that one end alone states contradicts nothing.
+            let speeds = a.1.zip(b.1).filter(|(a, b)| a != b).map(|(a, b)| (a.to_string(), b.to_string()));
+            let cables = a.2.zip(b.2).filter(|(a, b)| a != b).map(|(a, b)| (format!("a cable of {a}"), b.to_string()));
+            let (here, there): (Vec<String>, Vec<String>) = speeds.into_iter().chain(cables).unzip();
+            if !here.is_empty() {
                 notes.push(format!(
-                    "{} states {} and a cable of {}, {} at the other end {} and {}: each end has the headroom of its \
-                     own; one of them is wrong",
-                    a.0, a.1, a.2, b.0, b.1, b.2
+                    "{} states {}, {} at the other end {}: each end has the headroom of its own; one of them is wrong",
+                    a.0,
+                    here.join(" and "),
+                    b.0,
+                    there.join(" and ")
                 ));
             }
         }

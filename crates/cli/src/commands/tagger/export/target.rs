@@ -1,0 +1,114 @@
+//! Options of single formats.
+
+use super::Format;
+use crate::failure::Failure;
+use std::path::PathBuf;
+use tagger::export::sonic::{Settings, Watchdog};
+use tagger::export::{QueueBinding, nftables};
+use tagger::rules::Tag;
+
+/// Both times of the watchdog where no option states them, in milliseconds.
+const USUAL_WATCHDOG_MS: u32 = 200;
+
+/// What single languages ask for.
+#[derive(Clone, Debug, clap::Args)]
+#[command(next_help_heading = "Of single formats")]
+pub struct TargetArgs {
+    /// sonic: where the ASIC takes TC_TO_QUEUE_MAP from; without it, egress.
+    #[arg(long, value_enum, value_name = "PORT")]
+    queue_map: Option<Binding>,
+    /// sonic: the priorities that the software watchdog looks at: all (without it), those of tags that packets enter
+    /// with, or none.
+    #[arg(long, value_enum, value_name = "WHICH")]
+    watchdog: Option<Watched>,
+    /// sonic: how long a queue is held before the watchdog acts, 100 to 5000; without it, 200.
+    #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u32).range(100..=5000))]
+    detection_ms: Option<u32>,
+    /// sonic: how long a queue is free before the watchdog lets go, 100 to 60000; without it, 200.
+    #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u32).range(100..=60_000))]
+    restoration_ms: Option<u32>,
+    /// sonic: the configuration that switches have: a config_db.json, or a folder with one for each switch. Fragments
+    /// replace what of it overlaps, and both together are held to the rules of SONiC's models.
+    #[arg(long, value_name = "FILE|DIR")]
+    pub platform: Option<PathBuf>,
+    /// sonic: the platform's pg_profile_lookup.ini: headroom by speed and cable, which is never gone below.
+    #[arg(long, value_name = "FILE")]
+    pub pg_profile: Option<PathBuf>,
+    /// sonic: write the computed headroom even where the platform publishes more.
+    #[arg(long)]
+    pub below_platform: bool,
+    /// sonic: accept a shared headroom pool that is smaller than the headroom of all priority groups.
+    #[arg(long, requires = "platform")]
+    pub share_headroom: bool,
+    /// nftables: for a bridge in place of a router.
+    #[arg(long)]
+    bridge: bool,
+}
+
+impl TargetArgs {
+    /// The kind of table that nftables gets.
+    pub fn family(&self) -> nftables::Family {
+        if self.bridge { nftables::Family::Bridge } else { nftables::Family::Inet }
+    }
+
+    /// Whether each option is one of this format.
+    ///
+    /// # Errors
+    /// The first option of another format; `--below-platform` without anything of a platform.
+    pub fn check(&self, format: Format) -> Result<(), Failure> {
+        let of_sonic = [
+            ("--queue-map", self.queue_map.is_some()),
+            ("--watchdog", self.watchdog.is_some()),
+            ("--detection-ms", self.detection_ms.is_some()),
+            ("--restoration-ms", self.restoration_ms.is_some()),
+            ("--platform", self.platform.is_some()),
+            ("--pg-profile", self.pg_profile.is_some()),
+            ("--below-platform", self.below_platform),
+            ("--share-headroom", self.share_headroom),
+        ]
+        .map(|(option, given)| (option, given, Format::Sonic));
+        let mut given = of_sonic.into_iter().chain([("--bridge", self.bridge, Format::Nftables)]);
+        if let Some((option, _, of)) = given.find(|&(_, given, of)| given && of != format) {
+            let message = format!("{option}: an export --to {} does not use it", format.name());
+            return Err(Failure::input(message, format!("leave it out, or export --to {}", of.name())));
+        }
+        if self.below_platform && self.platform.is_none() && self.pg_profile.is_none() {
+            let message = "--below-platform: nothing says what the platform publishes";
+            return Err(Failure::input(message, "add --platform or --pg-profile, or leave it out"));
+        }
+        Ok(())
+    }
+
+    /// Settings of a SONiC export, with the tags that packets enter with and XON in bytes above an empty group.
+    pub fn settings(&self, first_tags: Vec<Tag>, xon_bytes: u64) -> Settings {
+        Settings {
+            binding: match self.queue_map {
+                None | Some(Binding::Egress) => QueueBinding::Egress,
+                Some(Binding::Ingress) => QueueBinding::Ingress,
+            },
+            watchdog: match self.watchdog {
+                None | Some(Watched::All) => Watchdog::All,
+                Some(Watched::First) => Watchdog::First,
+                Some(Watched::Off) => Watchdog::Off,
+            },
+            first_tags,
+            detection_ms: self.detection_ms.unwrap_or(USUAL_WATCHDOG_MS),
+            restoration_ms: self.restoration_ms.unwrap_or(USUAL_WATCHDOG_MS),
+            xon_bytes,
+            dynamic_th: 0,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Binding {
+    Egress,
+    Ingress,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Watched {
+    All,
+    First,
+    Off,
+}

@@ -1,0 +1,184 @@
+//! SONiC exports beside platforms that are not as the example has them: files without a name of the switch, ends that
+//! state a part, options of other formats; and the proof of what a default export makes of switches.
+
+mod common;
+
+use common::{Ran, Scratch, example, run};
+use serde_json::{Value, json};
+use tagger::export::sonic::{Config, merge};
+
+/// Rules for the SONiC example with one bounce.
+fn rules(scratch: &Scratch) -> (String, String) {
+    let (fabric, rules) = (example("sonic"), scratch.path("rules.json"));
+    let made = run(&["tagger", "rules", &fabric, "--paths", "bounces=1", "--quiet", "--force", "--out", &rules]);
+    assert_eq!(made.code, Some(0), "{}", made.err);
+    (fabric, rules)
+}
+
+fn exported(scratch: &Scratch, options: &[&str]) -> Ran {
+    let (fabric, rules) = rules(scratch);
+    run(&[&["tagger", "export", &rules, "--fabric", &fabric], options].concat())
+}
+
+fn read(path: &str) -> Value {
+    serde_json::from_str(&std::fs::read_to_string(path).expect(path)).expect("JSON")
+}
+
+/// `--platform` of a file or folder that does not name the switch.
+#[test]
+fn cables_of_a_file_without_a_hostname_count() {
+    let scratch = Scratch::new("platforms-nameless");
+    let mut platform = read(&example("sonic-platform/tor-1.json"));
+    platform.as_object_mut().unwrap().remove("DEVICE_METADATA");
+    platform["CABLE_LENGTH"]["AZURE"]["Ethernet240"] = "2000m".into();
+    let folder = scratch.path("folder");
+    std::fs::create_dir_all(&folder).unwrap();
+    let file = format!("{folder}/tor-1.json");
+    std::fs::write(&file, platform.to_string()).unwrap();
+    for given in [&file, &folder] {
+        let ran = exported(
+            &scratch,
+            &["--to", "sonic", "--json", "--only", "tor-1", "--platform", given, "--share-headroom"],
+        );
+        assert_eq!(ran.code, Some(0), "{}", ran.err);
+        let made: Value = serde_json::from_str(&ran.out).unwrap();
+        let config = &made["switches"]["tor-1"];
+        let xoff = |port: &str| {
+            let profile = config["BUFFER_PG"][format!("{port}|3")]["profile"].as_str().unwrap();
+            config["BUFFER_PROFILE"][profile]["xoff"].as_str().unwrap().parse::<u64>().unwrap()
+        };
+        // 2 x 10 us at 400 Gbps are 1,000,000 bytes; the platform's profile for 40 m has 283,136.
+        assert!((1_000_000..1_200_000).contains(&xoff("Ethernet240")), "{}", xoff("Ethernet240"));
+        assert_eq!(xoff("Ethernet248"), 283_136);
+    }
+}
+
+/// A length that both ends state is compared even where one of them states no speed.
+#[test]
+fn each_value_that_both_ends_state_is_compared() {
+    let scratch = Scratch::new("platforms-ends");
+    let fabric = scratch.path("fabric");
+    std::fs::create_dir_all(&fabric).unwrap();
+    let ends = [
+        ("tor-1", "ToRRouter", "leaf-1", "LeafRouter", "srv-1", "40m", json!({})),
+        ("leaf-1", "LeafRouter", "tor-1", "ToRRouter", "srv-2", "300m", json!({ "speed": "100000" })),
+    ];
+    for (name, kind, peer, peer_kind, host, cable, port) in ends {
+        let config = json!({
+            "DEVICE_METADATA": { "localhost": { "hostname": name, "type": kind } },
+            "PORT": { "Ethernet0": port, "Ethernet4": { "speed": "100000" } },
+            "DEVICE_NEIGHBOR": {
+                "Ethernet0": { "name": peer, "port": "Ethernet0" }, "Ethernet4": { "name": host, "port": "eth0" },
+            },
+            "DEVICE_NEIGHBOR_METADATA": { peer: { "type": peer_kind }, host: { "type": "Server" } },
+            "CABLE_LENGTH": { "AZURE": { "Ethernet0": cable, "Ethernet4": "5m" } },
+        });
+        std::fs::write(format!("{fabric}/{name}.json"), config.to_string()).unwrap();
+    }
+    let rules = scratch.path("r.json");
+    let made = run(&["tagger", "rules", &fabric, "--paths", "bounces=1", "--quiet", "--out", &rules]);
+    assert_eq!(made.code, Some(0), "{}", made.err);
+    let ran = run(&["tagger", "export", &rules, "--fabric", &fabric, "--to", "sonic", "--json"]);
+    let made: Value = serde_json::from_str(&ran.out).unwrap();
+    let notes: Vec<&str> = made["notes"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+    let said = notes.iter().find(|note| note.contains("one of them is wrong")).expect("a note");
+    assert!(said.contains("states a cable of ") && !said.contains("bps"), "{said}");
+}
+
+#[test]
+fn a_patch_stands_beside_the_switches_of_an_object() {
+    let scratch = Scratch::new("platforms-patch");
+    let platform = example("sonic-platform/tor-1.json");
+    let ran = exported(&scratch, &["--to", "sonic", "--json", "--only", "tor-1", "--platform", &platform]);
+    let made: Value = serde_json::from_str(&ran.out).unwrap();
+    let keys = |value: &Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+    assert_eq!((keys(&made["switches"]), keys(&made["patches"])), (vec!["tor-1".into()], vec!["tor-1".into()]));
+    assert!(made["patches"]["tor-1"].as_array().unwrap().iter().any(|step| step["op"] == "remove"));
+    let shown = exported(&scratch, &["--to", "sonic", "--only", "tor-1", "--platform", &platform]);
+    let shown: Value = serde_json::from_str(&shown.out).unwrap();
+    assert_eq!(keys(&shown), ["tor-1.json", "tor-1.patch.json"]);
+}
+
+#[test]
+fn options_of_another_format_are_refused() {
+    let scratch = Scratch::new("platforms-options");
+    for (options, said) in [
+        (&["--to", "nftables", "--platform", "/nonexist"][..], "--platform: an export --to nftables does not use it"),
+        (&["--to", "nftables", "--pg-profile", "/nonexist"], "--pg-profile: an export --to nftables does not use it"),
+        (&["--to", "acl", "--queue-map", "egress"], "--queue-map: an export --to acl does not use it"),
+        (&["--to", "eos", "--detection-ms", "200"], "--detection-ms: an export --to eos does not use it"),
+        (&["--to", "sonic", "--bridge"], "--bridge: an export --to sonic does not use it"),
+        (&["--to", "sonic", "--below-platform"], "--below-platform: nothing says what the platform publishes"),
+        (&["--to", "sonic", "--share-headroom"], "--platform"),
+    ] {
+        let ran = exported(&scratch, options);
+        assert_eq!(ran.code, Some(2), "{options:?}: {}{}", ran.out, ran.err);
+        assert!(ran.err.replace("\n  ", " ").contains(said), "{options:?}: {}", ran.err);
+    }
+}
+
+/// The example's switches with the fragments of an export over them, as a folder.
+fn loaded(scratch: &Scratch, options: &[&str]) -> String {
+    let (out, folder) = (scratch.path("out"), scratch.path("running"));
+    let ran = exported(scratch, &[&["--to", "sonic", "--force", "--out", &out], options].concat());
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    std::fs::create_dir_all(&folder).unwrap();
+    let as_config = |value: Value| -> Config { value.as_object().unwrap().clone() };
+    for name in ["leaf-1", "leaf-2", "tor-1", "tor-2", "tor-3", "tor-4"] {
+        let mut config = as_config(read(&example(&format!("sonic/{name}.json"))));
+        let platform = json!({
+            "BUFFER_POOL": {
+                "ingress_lossless_pool": { "type": "ingress", "mode": "dynamic", "size": "33554432" },
+                "egress_lossless_pool": { "type": "egress", "mode": "static", "size": "33554432" },
+            },
+            "BUFFER_PROFILE": {
+                "egress_lossless_profile":
+                    { "pool": "egress_lossless_pool", "size": "0", "static_th": "33554432" },
+            },
+        });
+        merge(&mut config, &as_config(platform));
+        merge(&mut config, &as_config(read(&format!("{out}/{name}.json"))));
+        std::fs::write(format!("{folder}/{name}.json"), Value::from(config).to_string()).unwrap();
+    }
+    folder
+}
+
+#[test]
+fn a_default_export_is_proved_on_switches_that_run_it() {
+    let scratch = Scratch::new("platforms-proof");
+    for trusted in ["first", "any"] {
+        let folder = loaded(&scratch, &["--trust-hosts", trusted]);
+        let verify = |more: &[&str]| {
+            let (fabric, rules) = (example("sonic"), scratch.path("rules.json"));
+            let words = ["tagger", "verify", &rules, "--fabric", &fabric, "--paths", "bounces=1", "--running", &folder];
+            run(&[&words, more].concat())
+        };
+        for asked in ["first", "any"] {
+            let ran = verify(&["--trust-hosts", asked]);
+            assert_eq!(ran.code, Some(i32::from(asked != trusted)), "{trusted} {asked}: {}{}", ran.out, ran.err);
+        }
+        // Without a word both take `first`.
+        assert_eq!(verify(&[]).code, Some(i32::from(trusted != "first")));
+        for (tags, said) in [
+            (&["--tag=1=26:3", "--tag=2=34:4", "--tag=9=50:6"][..], "no lossless tag 9"),
+            (&["--tag=1=26:3", "--tag=2=34:4", "--tag=1=10:1"], "tag 1 stands for DSCP 26"),
+            (&["--tag=1=26:3", "--tag=2=34:4:1"], "--tag 2: the tag that hosts see is not judged"),
+            (&["--tag=1=26:3"], "tag 2 has no DSCP"),
+        ] {
+            let ran = verify(tags);
+            assert!(ran.code == Some(2) && ran.err.replace("\n  ", " ").contains(said), "{tags:?}: {}", ran.err);
+        }
+    }
+}
+
+#[test]
+fn rules_of_a_fabric_with_other_flags_are_refused_with_the_flags() {
+    let scratch = Scratch::new("platforms-flags");
+    let (fabric, rules) = rules(&scratch);
+    for command in [&["export", "--to", "csv"][..], &["verify"]] {
+        let words = ["tagger", command[0], &rules, "--fabric", &fabric, "--ignore", "srv-8"];
+        let ran = run(&[&words, &command[1..]].concat());
+        assert_eq!(ran.code, Some(2), "{command:?}");
+        assert!(ran.err.contains("--ignore, --host, --switch"), "{}", ran.err);
+    }
+}

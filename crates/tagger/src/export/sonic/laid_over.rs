@@ -1,0 +1,233 @@
+//! A fragment laid over the configuration of a platform: what it replaces, what both together are, and what a person
+//! must know of it.
+
+use super::buffers::{Buffers, Given};
+use super::model::{self, Config, RANGED, entries, named, number, range};
+use super::{EGRESS_LOSSLESS, SonicError};
+use crate::export::factorise::Misfit;
+use crate::export::view::SwitchView;
+use serde_json::{Map, Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Entries of the platform that overlap those of a fragment.
+#[derive(Debug, Default)]
+pub(super) struct Replaced {
+    /// `TABLE|entry`.
+    pub keys: Vec<String>,
+    /// Steps of a JSON patch (RFC 6902) that puts an entry for each port and number in place of each range, with the
+    /// platform's own fields: nothing else changes, and no table is emptied, which SONiC's config updater refuses.
+    pub steps: Vec<Value>,
+}
+
+/// One step of a JSON patch at an entry, with its value if that is added.
+fn step(table: &str, entry: &str, added: Option<&Value>) -> Value {
+    let path = format!("/{table}/{}", entry.replace('~', "~0").replace('/', "~1"));
+    match added {
+        Some(value) => json!({ "op": "add", "path": path, "value": value }),
+        None => json!({ "op": "remove", "path": path }),
+    }
+}
+
+/// Ranges of a platform's tables that share a number with an entry of the fragment without being the same: SONiC's
+/// `config` refuses both together. Numbers of a range that the fragment does not set get entries of their own in it.
+pub(super) fn replace_overlaps(platform: &Config, fragment: &mut Config) -> Replaced {
+    let mut replaced = Replaced::default();
+    for (table, most) in RANGED {
+        let Some(ours) = fragment.get_mut(table).and_then(Value::as_object_mut) else { continue };
+        let keys: BTreeSet<String> = ours.keys().cloned().collect();
+        for (name, fields) in entries(platform, table) {
+            let Some((ports, low, high)) = range(name, most) else { continue };
+            let single = |port: &str, number: u8| format!("{port}|{number}");
+            let covered = |port: &&str| (low..=high).any(|number| keys.contains(&single(port, number)));
+            let is_one = ports.len() == 1 && low == high;
+            if is_one || !ports.iter().any(covered) {
+                continue;
+            }
+            replaced.keys.push(format!("{table}|{name}"));
+            replaced.steps.push(step(table, name, None));
+            for (port, number) in ports.iter().flat_map(|port| (low..=high).map(move |number| (port, number))) {
+                let key = single(port, number);
+                replaced.steps.push(step(table, &key, Some(fields)));
+                let entry = ours.entry(key).or_insert_with(|| json!({}));
+                let Some(entry) = entry.as_object_mut() else { continue };
+                for (key, value) in fields.as_object().into_iter().flatten() {
+                    entry.entry(key.clone()).or_insert_with(|| value.clone());
+                }
+            }
+        }
+    }
+    replaced
+}
+
+/// The interfaces of a switch. Ports that are not of the fabric are the platform's own business.
+pub(super) fn interfaces(view: &SwitchView) -> BTreeSet<&str> {
+    view.ports().iter().map(|port| port.interface.as_str()).collect()
+}
+
+/// The platform's configuration without what is replaced, with the fragment over it; held to the rules of SONiC's
+/// models.
+///
+/// # Errors
+/// [`SonicError::Platform`] with what the merged configuration breaks, [`SonicError::Misfit`] if a pool is exceeded.
+pub(super) fn check_merged(
+    view: &SwitchView,
+    fragment: &Config,
+    replaced: &Replaced,
+    given: &Given<'_>,
+) -> Result<Config, SonicError> {
+    let mut merged = given.platform.map_or_else(Config::new, |platform| platform.config.clone());
+    for key in &replaced.keys {
+        let Some((table, name)) = key.split_once('|') else { continue };
+        if let Some(all) = merged.get_mut(table).and_then(Value::as_object_mut) {
+            all.remove(name);
+        }
+    }
+    model::merge(&mut merged, fragment);
+    if given.platform.is_none_or(super::Platform::defines_egress_elsewhere) {
+        let profiles = merged.get_mut("BUFFER_PROFILE").and_then(Value::as_object_mut);
+        let usual = json!({ "pool": "egress_lossless_pool", "size": "0" });
+        profiles.map(|all| all.entry(EGRESS_LOSSLESS).or_insert(usual));
+    }
+    let ours = interfaces(view);
+    let mut broken = model::check(&merged, Some(&ours));
+    broken.extend(model::check_lossless(&merged, Some(&ours)));
+    if let Some(violation) = broken.into_iter().next() {
+        return Err(SonicError::Platform(violation.into()));
+    }
+    if let Some(over) = model::check_pools(&merged, given.share_headroom).into_iter().next() {
+        return Err(Misfit::Pool { switch: view.name().to_owned(), why: over }.into());
+    }
+    Ok(merged)
+}
+
+/// "X and 3 more".
+fn and_more<T: std::fmt::Display>(all: &[T]) -> String {
+    match all {
+        [] => String::new(),
+        [one] => one.to_string(),
+        [first, rest @ ..] => format!("{first} and {} more", rest.len()),
+    }
+}
+
+/// Entries of the platform whose fields the fragment overrides, by table.
+fn overridden(platform: &Config, fragment: &Config) -> Vec<String> {
+    let changed = fragment.iter().map(|(table, all)| {
+        let differs = |(key, fields): &(&String, &Value)| {
+            let known = platform.get(table).and_then(|known| known.get(key.as_str()));
+            let other = |known: &Value| {
+                let fields = fields.as_object().into_iter().flatten();
+                fields.into_iter().any(|(field, value)| known.get(field).is_some_and(|old| old != value))
+            };
+            known.is_some_and(other)
+        };
+        let keys = all.as_object().into_iter().flatten().filter(differs);
+        (table, keys.map(|(key, _)| key).collect::<Vec<_>>())
+    });
+    changed.filter(|(_, keys)| !keys.is_empty()).map(|(table, keys)| format!("{table}|{}", and_more(&keys))).collect()
+}
+
+/// DSCPs that are lossless at a port: a bit for each whose traffic class has a priority group in `pfc_enable`.
+fn lossless_dscps(config: &Config, port: &str) -> u64 {
+    let lossless = || {
+        let maps = config.get("PORT_QOS_MAP")?.get(port)?;
+        let map = |field: &str, table: &str| config.get(table)?.get(named(maps, field)?)?.as_object();
+        let classes = map("dscp_to_tc_map", "DSCP_TO_TC_MAP")?;
+        let groups = map("tc_to_pg_map", "TC_TO_PRIORITY_GROUP_MAP")?;
+        let paused: Vec<&str> = model::text(maps, "pfc_enable")?.split(',').collect();
+        let is_lossless = |class: &Value| {
+            let group = class.as_str().and_then(|class| groups.get(class)?.as_str());
+            group.is_some_and(|group| paused.contains(&group))
+        };
+        let dscps = classes.iter().filter(|(_, class)| is_lossless(class)).filter_map(|(dscp, _)| dscp.parse().ok());
+        Some(dscps.filter(|&dscp: &u32| dscp < 64).fold(0, |bits, dscp| bits | 1 << dscp))
+    };
+    lossless().unwrap_or(0)
+}
+
+/// Notes about DSCPs that are lossless with the platform's configuration and lossy with the fragment, by ports.
+fn turning_lossy(view: &SwitchView, platform: &Config, merged: &Config) -> Vec<String> {
+    let mut ports: BTreeMap<u64, Vec<&str>> = BTreeMap::new();
+    for port in interfaces(view) {
+        let lost = lossless_dscps(platform, port) & !lossless_dscps(merged, port);
+        ports.entry(lost).or_default().push(port);
+    }
+    ports.remove(&0);
+    let note = |(lost, ports): (&u64, &Vec<&str>)| {
+        let dscps: Vec<String> =
+            (0..64).filter(|dscp| lost >> dscp & 1 == 1).map(|dscp: u8| dscp.to_string()).collect();
+        format!(
+            "{}: lossless until now and lossy with the fragment: DSCP {} at {}",
+            view.name(),
+            dscps.join(", "),
+            and_more(ports)
+        )
+    };
+    ports.iter().map(note).collect()
+}
+
+/// Notes about what the fragment does to the platform; `merged` is both together.
+pub(super) fn notes(
+    view: &SwitchView,
+    fragment: &Config,
+    merged: &Config,
+    made: (&Replaced, &Buffers),
+    given: &Given<'_>,
+) -> Vec<String> {
+    let mut notes = Vec::new();
+    let (replaced, buffers) = made;
+    let Some(platform) = given.platform else { return notes };
+    let name = view.name();
+    let changed = overridden(&platform.config, fragment);
+    if !changed.is_empty() {
+        notes.push(format!("{name}: overrides fields of {}", changed.join("; ")));
+    }
+    if !replaced.keys.is_empty() {
+        notes.push(format!(
+            "{name}: replaces {}: apply {name}.patch.json first (config apply-patch), for SONiC refuses ranges that \
+             overlap",
+            replaced.keys.join(", ")
+        ));
+    }
+    notes.extend(turning_lossy(view, &platform.config, merged));
+    let computed: Vec<&String> = buffers.computed_by_switch.iter().collect();
+    if !computed.is_empty() {
+        notes.push(format!(
+            "{name}: the switch computes the headroom of {} itself (dynamic buffer model), so the file publishes none; \
+             the fragment fixes it: compare with show buffer information before loading",
+            and_more(&computed)
+        ));
+    }
+    for (table, what) in [("BUFFER_POOL", "the sizes of pools"), ("PORT", "the names of ports")] {
+        if !platform.has(table) {
+            notes.push(format!("{name}: the platform's file has no {table}: {what} are not checked"));
+        }
+    }
+    let profiles: BTreeSet<&str> = buffers.queues.values().filter_map(|fields| named(fields, "profile")).collect();
+    for (profile, limit) in profiles.into_iter().filter_map(|one| Some((one, model::queue_limit(merged, one)?))) {
+        notes.push(format!(
+            "{name}: lossless queues have BUFFER_PROFILE|{profile} with {limit}: they drop what exceeds it. A lossless \
+             queue needs dynamic_th 7 or more (no limit), or static_th as large as its pool"
+        ));
+    }
+    notes.extend(shared_headroom(name, merged));
+    let queues = model::ports_of(&platform.config, "BUFFER_QUEUE", 15);
+    let ours = interfaces(view);
+    if !queues.is_empty() && queues.is_disjoint(&ours) {
+        notes.push(format!("{name}: BUFFER_QUEUE of the platform's file names none of the fabric's ports"));
+    }
+    notes
+}
+
+/// Headroom of all groups beside the shared headroom pool.
+fn shared_headroom(name: &str, merged: &Config) -> Vec<String> {
+    let pools: Map<String, Value> = merged.get("BUFFER_POOL").and_then(Value::as_object).cloned().unwrap_or_default();
+    let uses = model::pool_uses(merged);
+    let note = |(pool, used): (&String, &model::PoolUse)| {
+        let shared = match pools.get(pool).and_then(|fields| number(fields, "xoff")) {
+            Some(size) => format!("the shared headroom pool has {size} B"),
+            None => "how large the shared headroom pool is, the file does not say".to_owned(),
+        };
+        format!("{name}: xoff of all groups of {pool} adds up to {} B; {shared}", used.xoff)
+    };
+    uses.iter().filter(|(_, used)| used.xoff > 0).map(note).collect()
+}

@@ -1,0 +1,177 @@
+//! Headroom that a platform has for lossless priority groups: profiles of its configuration, and rows of its
+//! `pg_profile_lookup.ini`.
+
+use super::model::{NO_PROFILE, RANGED, bare, entries, named, number, range, text};
+use super::pg_profile::{PgRow, length};
+use super::platform::{Platform, PlatformError};
+use super::{Given, INGRESS_LOSSLESS};
+use crate::export::view::PortView;
+use serde_json::{Map, Value, json};
+
+/// A profile of the platform for a lossless group.
+pub(super) struct Base {
+    /// As the platform has them.
+    fields: Map<String, Value>,
+    /// In bytes.
+    pub xoff: u64,
+    /// The name of the profile with these fields.
+    pub name: String,
+    /// The place that publishes it: a line of the file, or a profile.
+    pub place: String,
+}
+
+impl Base {
+    fn of_row(row: &PgRow, speed: u64, pool: &Pool) -> Base {
+        let threshold = if pool.is_static { "static_th" } else { "dynamic_th" };
+        let mut fields = Map::new();
+        fields.insert("pool".to_owned(), pool.name.clone().into());
+        let numbers = [("size", row.size), ("xon", row.xon), ("xoff", row.xoff)];
+        fields.extend(numbers.map(|(field, bytes)| (field.to_owned(), bytes.to_string().into())));
+        fields.insert(threshold.to_owned(), row.threshold.to_string().into());
+        fields.extend(row.xon_offset.map(|offset| ("xon_offset".to_owned(), offset.to_string().into())));
+        Base {
+            fields,
+            xoff: row.xoff,
+            place: format!("line {} of pg_profile_lookup.ini", row.line),
+            name: platform_name(speed, &row.cable),
+        }
+    }
+
+    fn of_profile(name: &str, fields: &Value) -> Option<Base> {
+        Some(Base {
+            fields: fields.as_object()?.clone(),
+            xoff: number(fields, "xoff")?,
+            place: format!("BUFFER_PROFILE|{name}"),
+            name: name.to_owned(),
+        })
+    }
+
+    /// The fields of a profile with this `xoff` in bytes: where `size` holds the headroom, it grows by as much.
+    ///
+    /// # Errors
+    /// A profile of another `xoff` whose size or threshold the switch computes: none can be made of it.
+    pub fn with(&self, xoff: u64) -> Result<Map<String, Value>, PlatformError> {
+        let mut fields = self.fields.clone();
+        if xoff == self.xoff {
+            return Ok(fields);
+        }
+        let of = |field: &str| number(&Value::Object(self.fields.clone()), field);
+        let lacks = |what: &str| {
+            let what = format!(
+                "it has xoff {} B and no {what}, so no profile with the computed xoff of {xoff} B can be made of it",
+                self.xoff
+            );
+            PlatformError::of_config(format!("BUFFER_PROFILE|{}", self.name), what)
+        };
+        let size = of("size").ok_or_else(|| lacks("`size` (dynamic headroom)"))?;
+        if !fields.contains_key("static_th") && !fields.contains_key("dynamic_th") {
+            return Err(lacks("threshold"));
+        }
+        if size >= of("xon").unwrap_or(0).saturating_add(self.xoff) {
+            let size = size.saturating_sub(self.xoff).saturating_add(xoff);
+            fields.insert("size".to_owned(), size.to_string().into());
+        }
+        fields.insert("xoff".to_owned(), xoff.to_string().into());
+        Ok(fields)
+    }
+}
+
+/// The name that SONiC's buffer manager gives the profile of a speed in Mbit/s and a cable.
+fn platform_name(speed: u64, cable: &str) -> String {
+    format!("pg_lossless_{speed}_{cable}_profile")
+}
+
+/// A pool for lossless groups.
+struct Pool {
+    name: String,
+    is_static: bool,
+}
+
+impl Pool {
+    /// The pool that a profile of the platform has, or else the platform's for lossless groups, or else the usual one.
+    fn new(own: Option<&Base>, platform: Option<&Platform>) -> Pool {
+        let own = own.and_then(|own| own.fields.get("pool")?.as_str());
+        let own = own.map(|pool| bare(pool).to_owned());
+        let name = own.or_else(|| platform?.pool("ingress", INGRESS_LOSSLESS).map(str::to_owned));
+        let name = name.unwrap_or_else(|| INGRESS_LOSSLESS.to_owned());
+        let fields = platform.and_then(|platform| platform.config.get("BUFFER_POOL")?.get(&name));
+        let is_static = fields.and_then(|fields| text(fields, "mode")) == Some("static");
+        Pool { name, is_static }
+    }
+}
+
+/// The profile that the platform's configuration has for a priority of a port: that of its group, or else the one with
+/// the largest `xoff` of any group of the port, or else the one that is named after its speed and cable, which SONiC's
+/// buffer manager would give it.
+fn own(platform: &Platform, port: &PortView, priority: u8) -> Option<Base> {
+    let (table, most) = RANGED[0];
+    let of_name = |name: &str| Base::of_profile(name, platform.profile(name)?);
+    let groups = || {
+        entries(&platform.config, table).filter_map(|(key, fields)| {
+            let (ports, low, high) = range(key, most)?;
+            let base = ports.contains(&port.interface.as_str()).then(|| of_name(named(fields, "profile")?))??;
+            Some(((low..=high).contains(&priority), base))
+        })
+    };
+    let covering = groups().find(|(covers, _)| *covers).map(|(_, base)| base);
+    covering
+        .or_else(|| groups().map(|(_, base)| base).max_by_key(|base| base.xoff))
+        .or_else(|| of_name(&platform_name(port.rate.as_bps() / 1_000_000, &length(port.delay))))
+}
+
+/// The headroom that the platform publishes for a priority of a port: the larger of profile and row.
+///
+/// # Errors
+/// A speed and cable of which the platform's file has no row.
+pub(super) fn base(port: &PortView, priority: u8, given: &Given<'_>) -> Result<Option<Base>, PlatformError> {
+    let own = given.platform.and_then(|platform| own(platform, port, priority));
+    let Some(rows) = given.rows else { return Ok(own) };
+    let row = rows.row(port.rate, port.delay)?;
+    let row = Base::of_row(row, port.rate.as_bps() / 1_000_000, &Pool::new(own.as_ref(), given.platform));
+    Ok(Some(match own {
+        Some(own) if own.xoff > row.xoff => own,
+        // Other fields of the same headroom are the operator's.
+        Some(own) if own.xoff == row.xoff => Base { place: row.place, ..own },
+        _ => row,
+    }))
+}
+
+/// Fields of a profile with this headroom where the platform publishes none, in its pool for lossless groups.
+///
+/// # Errors
+/// A pool of static thresholds: nothing states one.
+pub(super) fn unpublished(
+    xoff: u64,
+    xon: u64,
+    dynamic_th: i8,
+    platform: Option<&Platform>,
+) -> Result<Map<String, Value>, PlatformError> {
+    let pool = Pool::new(None, platform);
+    if pool.is_static {
+        let what = "its thresholds are static, and nothing states one for lossless groups: --pg-profile does";
+        return Err(PlatformError::of_config(format!("BUFFER_POOL|{}.mode", pool.name), what.to_owned()));
+    }
+    let fields = json!({
+        "pool": pool.name, "xoff": xoff.to_string(), "xon": xon.to_string(), "size": (xoff + xon).to_string(),
+        "dynamic_th": dynamic_th.to_string(),
+    });
+    Ok(fields.as_object().cloned().unwrap_or_default())
+}
+
+/// The platform's entry for a group whose headroom the switch computes itself (dynamic buffer model): its profile is
+/// `NULL`, or of type dynamic without `xoff`.
+pub(super) fn computed_by_switch(platform: &Platform, port: &str, priority: u8) -> Option<String> {
+    let (table, most) = RANGED[0];
+    entries(&platform.config, table).find_map(|(key, fields)| {
+        let (ports, low, high) = range(key, most)?;
+        let profile = named(fields, "profile")?;
+        let is_computed = || {
+            let profile = platform.profile(profile);
+            profile.is_some_and(|profile| {
+                text(profile, "headroom_type") == Some("dynamic") && profile.get("xoff").is_none()
+            })
+        };
+        let covers = ports.contains(&port) && (low..=high).contains(&priority);
+        (covers && (profile == NO_PROFILE || is_computed())).then(|| format!("{table}|{key}"))
+    })
+}
