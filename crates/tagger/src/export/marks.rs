@@ -67,10 +67,9 @@ impl Marks {
     ) -> Result<Marks, ExportError> {
         check_count(tags)?;
         lossless.sort_by_key(|mark| mark.tag);
-        if let Some([first, second]) = lossless.array_windows().find(|[first, second]| first.tag == second.tag) {
-            let (first_mark, second_mark) = (format!("DSCP {}", first.dscp), format!("DSCP {}", second.dscp));
-            let value = first.tag;
-            return Err(ExportError::Ambiguous { what: "tag", value, first: first_mark, second: second_mark });
+        if let Some(pair) = lossless.windows(2).find(|pair| pair[0].tag == pair[1].tag) {
+            let [first, second] = [pair[0], pair[1]].map(|mark| format!("DSCP {}", mark.dscp));
+            return Err(ExportError::Ambiguous { what: "tag", value: pair[0].tag, first, second });
         }
         let within = |what, value: u8, most: u8| {
             let (value, most) = (value.into(), most.into());

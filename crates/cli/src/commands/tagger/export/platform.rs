@@ -22,8 +22,6 @@ pub struct Platforms {
     rows: Option<(PathBuf, PgTable)>,
     /// By the name of the switch.
     cables: BTreeMap<String, OwnCables>,
-    /// Of a file for every switch.
-    all_cables: Option<OwnCables>,
     below: bool,
     share_headroom: bool,
 }
@@ -95,10 +93,9 @@ impl Platforms {
         }
         let text = read_text(path)?;
         let platform = Platform::parse(&text).map_err(|error| wrong(path, &error))?;
-        match cables(path, &text)? {
-            Some(cables) if platform.hostname().is_none() => found.all_cables = Some(cables),
-            Some(cables) => found.add_cables(platform.hostname().unwrap_or_default().to_owned(), cables),
-            None => {}
+        // A file that names no switch is of each of them.
+        if let Some(cables) = cables(path, &text)? {
+            names.iter().for_each(|name| found.add_cables((*name).to_owned(), cables.clone()));
         }
         match platform.hostname() {
             Some(name) if names != [name] => {
@@ -112,10 +109,6 @@ impl Platforms {
 
     fn add_cables(&mut self, switch: String, cables: OwnCables) {
         self.cables.entry(switch).or_default().extend(cables);
-    }
-
-    fn own_cables(&self, switch: &str) -> Option<&OwnCables> {
-        self.cables.get(switch).or(self.all_cables.as_ref())
     }
 
     /// Whether configurations of platforms are known, so that there may be something to remove.
@@ -157,7 +150,7 @@ impl Platforms {
 
     /// Rate and delay of a port: what its own switch states, or else what the link has.
     pub fn cable(&self, switch: &str, interface: &str, link: &Link, args: &HeadroomArgs, classes: usize) -> Cable {
-        let own = self.own_cables(switch);
+        let own = self.cables.get(switch);
         let rate = own.and_then(|own| own.speed(interface)).unwrap_or(link.rate);
         let delay = own.and_then(|own| own.delay(interface)).unwrap_or(link.delay);
         Cable { rate, delay, headroom_bytes: args.bytes(rate, delay, classes) }
@@ -169,7 +162,7 @@ impl Platforms {
         for link in fabric.links() {
             let end = |end: &fabric::End| {
                 let (switch, port) = (fabric.name(end.node), fabric.port_name(end.node, end.port)?);
-                let own = self.own_cables(switch)?;
+                let own = self.cables.get(switch)?;
                 Some((format!("{switch} {port}"), own.speed(port), own.delay(port)))
             };
             let Some((a, b)) = end(&link.a).zip(end(&link.b)) else { continue };
