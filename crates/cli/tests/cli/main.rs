@@ -49,6 +49,7 @@ mod table;
 mod tagger;
 mod tagger_exports;
 mod tagger_guide;
+mod tagger_platforms;
 mod tagger_switches;
 mod trim;
 mod verify;

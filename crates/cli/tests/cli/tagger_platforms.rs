@@ -1,9 +1,7 @@
 //! SONiC exports beside platforms that are not as the example has them: files without a name of the switch, ends that
 //! state a part, options of other formats; and the proof of what a default export makes of switches.
 
-mod common;
-
-use common::{Ran, Scratch, example, run};
+use crate::common::{Ran, Scratch, example, run};
 use serde_json::{Value, json};
 use tagger::export::sonic::{Config, merge};
 
