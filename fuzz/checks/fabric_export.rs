@@ -1,5 +1,5 @@
-//! Fabrics in every format that can hold them: any network that was read is refused by a format with a reason, or
-//! written, and read again it is as large.
+//! Export of fabrics to every format. A valid network is either rejected by a format with a reason, or written and read
+//! again with its size preserved.
 
 use fabric::files::{Format, Options, detect};
 use fabric::{Fabric, LinkSpec};
@@ -7,7 +7,7 @@ use units::{Rate, Time};
 
 const LINK: LinkSpec = LinkSpec::new(Rate::from_gbps(100), Time::from_ns(500));
 
-/// Fails on a text that breaks the promise.
+/// Fails on a text that violates the property.
 pub fn check(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let options = Options { hosts_per_switch: 1, ..Options::new(LINK) };
@@ -26,7 +26,7 @@ pub fn check(bytes: &[u8]) {
         };
         let options = Options { hosts_per_switch: 0, ..options.clone() };
         let again = format.read(&written, &options);
-        // A table of links does not say who is a host, so one without any that looks like one is no fabric.
+        // A link table does not state hosts. Without nodes that are recognised as hosts it is not a valid fabric.
         if format == Format::LinkCsv {
             let same = |again: &Fabric| again.links().len() == fabric.links().len();
             assert!(
@@ -37,7 +37,7 @@ pub fn check(bytes: &[u8]) {
         }
         let again = again.unwrap_or_else(|error| panic!("{}: {error}\n{written}", format.name()));
         assert_eq!(size(&again), size(&fabric), "{}", format.name());
-        // Nodes may be numbered anew in the order of the file, but not time and again.
+        // Reading may renumber nodes in file order, but only once.
         let second = format.write(&again).expect("what was written once");
         let settled = format.read(&second, &options).expect("what was written can be read");
         assert_eq!(format.write(&settled), Ok(second), "{}: written again it is the same", format.name());

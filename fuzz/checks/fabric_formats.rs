@@ -1,5 +1,5 @@
-//! Every topology format that is told by its content: any text is an error or a network, and a network that was
-//! read can be written in each format that says everything, and read again with as many links.
+//! Detected topology formats: any text is an error or a network, and a network that was read can be written in each
+//! complete format and read again with all links.
 
 use fabric::LinkSpec;
 use fabric::files::{Format, Options, detect};
@@ -7,7 +7,7 @@ use units::{Rate, Time};
 
 const LINK: LinkSpec = LinkSpec::new(Rate::from_gbps(100), Time::from_ns(500));
 
-/// Fails on a text that breaks the promise.
+/// Fails on a text that violates the property.
 pub fn check(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let options = Options { hosts_per_switch: 1, ..Options::new(LINK) };
@@ -17,7 +17,7 @@ pub fn check(bytes: &[u8]) {
         Err(error) => return assert!(!error.to_string().is_empty()),
     };
     fabric.check().expect("what was read is a network");
-    // XML cannot hold every character, and white space around a name is not kept.
+    // XML cannot contain every character, and white space around names is lost.
     let plain = |name: &str| name.chars().all(|c| c.is_ascii_graphic()) && !name.is_empty();
     if fabric.links().len() > 1000 || !fabric.nodes().iter().all(|node| plain(&node.name)) {
         return;

@@ -2,7 +2,7 @@
 
 use fabric::files::{read_hpcc, write_hpcc};
 
-/// Fails on a text that breaks the promise.
+/// Fails on a text that violates the property.
 pub fn check(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let fabric = match read_hpcc(text) {

@@ -6,7 +6,7 @@ use units::{Rate, Time};
 
 const LINK: LinkSpec = LinkSpec::new(Rate::from_gbps(100), Time::from_ns(500));
 
-/// Fails on a text that breaks the promise.
+/// Fails on a text that violates the property.
 pub fn check(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     for hosts_per_switch in [0, 2] {

@@ -1,4 +1,5 @@
-//! `config.txt` of HPCC's simulator: any text is refused with a reason and a line, or becomes a scenario that lowers.
+//! `config.txt` of HPCC's simulator: any text is rejected with a reason and a line, or converted to a scenario that
+//! lowers.
 
 use scenario::Scenario;
 use scenario::import::{HpccConfig, Inputs};
@@ -9,7 +10,7 @@ use traffic::FlowFileOptions;
 const TOPOLOGY: &str = "4 1 3\n3\n0 3 100Gbps 1us 0\n1 3 100Gbps 1us 0\n2 3 25Gbps 1us 0\n";
 const FLOWS: &str = "2\n0 2 3 100 20000 2.0\n1 2 1 100 500 2.1\n";
 
-/// Fails on a text that breaks the promise. A first line `#! KIND` is the transport.
+/// Fails on a text that violates the property. A first line `#! KIND` is the transport.
 pub fn check(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let transport = text.lines().next().and_then(|line| line.strip_prefix("#!")).map(str::trim);
@@ -33,7 +34,7 @@ pub fn check(bytes: &[u8]) {
         Ok(imported) => imported,
         Err(errors) => return refused(&errors),
     };
-    // Without unknown keys: each is refused.
+    // Unknown keys are rejected, so there are none here.
     assert_eq!(config.unknown().next(), None);
     assert!(imported.notes.iter().all(|note| !note.is_empty()));
     let load = |path: &Path| match path.to_str() {
@@ -43,7 +44,7 @@ pub fn check(bytes: &[u8]) {
     };
     let scenario = Scenario::parse_with(&imported.text, "made.toml", Path::new(""), &[], None, Box::new(load));
     match scenario {
-        // Values may be out of a scenario's range; what was written is a scenario's text in any case.
+        // Values may be out of a scenario's range; the output is a well-formed scenario file in any case.
         Err(errors) => assert!(errors.errors.iter().all(|error| !error.key.is_empty()), "{errors}\n{}", imported.text),
         Ok(scenario) => drop(scenario.lower()),
     }

@@ -41,7 +41,7 @@ targets! {
     wire_frame
 }
 
-/// Inputs of `fuzz/corpus/<target>.tar` by name.
+/// Returns the inputs in `fuzz/corpus/<target>.tar` by name.
 ///
 /// # Panics
 ///

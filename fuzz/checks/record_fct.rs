@@ -1,8 +1,9 @@
-//! `fct.txt`: any text in either format is an error that names its line or lines that say the same again.
+//! `fct.txt`: any text in either format is an error that names its line, or lines that are preserved when written and
+//! read again.
 
 use record::flows::{FctFormat, FctLine, read_fct};
 
-/// Fails on a text that breaks the promise.
+/// Fails on a text that violates the property.
 pub fn check(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let _ = FctFormat::detect(text);

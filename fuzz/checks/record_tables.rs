@@ -9,7 +9,7 @@ use record::trace::{PortTable, TraceTable, read_ports, read_trace};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Fails on bytes that break the promise.
+/// Fails on bytes that violate the property.
 pub fn check(bytes: &[u8]) {
     let (scratch, again, run) = (Scratch::new(), Scratch::new(), ScenarioIdentity::default());
     std::fs::write(&scratch.0, bytes).expect("a temporary file");
@@ -38,7 +38,7 @@ fn said<T>(read: Result<T, RecordError>) -> Option<T> {
     read.map_err(|error| assert!(!error.to_string().is_empty())).ok()
 }
 
-/// A file of this process, removed at the end.
+/// Temporary file of this process, removed at the end.
 struct Scratch(PathBuf);
 
 impl Scratch {

@@ -1,4 +1,4 @@
-//! A list of `config_db.json` objects: any bytes are faults with file and key, or a configuration that is judged
+//! A list of `config_db.json` objects: any bytes are faults with file and key, or a configuration that is analysed
 //! without a panic.
 
 use fabric::LinkSpec;
@@ -6,7 +6,7 @@ use fabric::files::{Options as FileOptions, read_config_db};
 use running::{Binding, Options, PathSet, QueueBinding};
 use units::{Rate, Time};
 
-/// Fails on bytes that break the promise.
+/// Fails on bytes that violate the property.
 pub fn check(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let configs = match running::read(&[("input.json".to_owned(), text.to_owned())]) {
@@ -28,7 +28,7 @@ pub fn check(bytes: &[u8]) {
         let options = Options { binding, paths, headroom: &|conditions| 3 * conditions.mtu };
         let Ok(report) = running::judge(&fabric, &configs, &options) else { return };
         assert_eq!(report.safe(), report.findings.is_empty());
-        // A cycle is always among the findings.
+        // A cycle must be among the findings.
         assert!(!(report.safe() && report.can_deadlock()));
     }
     if let Ok(binding) = Binding::new(&fabric, &configs, QueueBinding::Egress) {

@@ -1,8 +1,8 @@
-//! Files of fluid models: any text is refused with a reason and a place, or makes a model that could be solved.
+//! Files of fluid models: any text is rejected with a reason and a place, or yields a model that can be solved.
 
 use scenario::FluidFile;
 
-/// Fails on a text that breaks the promise.
+/// Fails on a text that violates the property.
 pub fn check(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     match FluidFile::parse(text, "fuzz.toml", &[]) {

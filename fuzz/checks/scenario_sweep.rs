@@ -1,9 +1,9 @@
-//! Sweep files: any text is refused with a reason and a place, or is a sweep whose parts agree.
+//! Sweep files: any text is rejected with a reason and a place, or is a sweep with consistent parts.
 
 use scenario::SweepFile;
 use std::path::Path;
 
-/// Fails on a text that breaks the promise.
+/// Fails on a text that violates the property.
 pub fn check(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let _ = SweepFile::recognise(text);

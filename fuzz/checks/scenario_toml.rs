@@ -1,6 +1,6 @@
-//! Scenarios: any text is refused with a reason and a place, or lowers to a network with traffic.
+//! Scenarios: any text is rejected with a reason and a place, or lowers to a network with traffic.
 
-/// Fails on a text that breaks the promise. A first line `#! key = value` is an override, as `--set` gives it.
+/// Fails on a text that violates the property. A first line `#! key = value` is an override, like `--set`.
 pub fn check(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let first = text.lines().next().and_then(|line| line.strip_prefix("#!"));

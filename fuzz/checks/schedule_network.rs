@@ -1,6 +1,6 @@
 //! Networks of tsnkit: any bytes are an error with a message and a line, or a fabric.
 
-/// Fails on bytes that break the promise.
+/// Fails on bytes that violate the property.
 pub fn check(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     match schedule::tsnkit::network(text) {

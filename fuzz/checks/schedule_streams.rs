@@ -1,5 +1,5 @@
-//! Lists of streams, TOML or tsnkit's CSV: any bytes are an error with a message, or streams whose slots hold before a
-//! judge that shares no code with what found them.
+//! Lists of streams, TOML or tsnkit's CSV: any bytes are an error with a message, or streams with slots that an
+//! independent verifier accepts.
 
 use fabric::{Fabric, FabricBuilder, LinkSpec};
 use schedule::gates::{GateOptions, gates};
@@ -9,7 +9,7 @@ use schedule::streams::{Listed, StreamsError, links, on_fabric, parse};
 use schedule::{Problem, Schedule, Search, tsnkit};
 use units::{Rate, Time};
 
-/// Hosts 0 to 3 at a switch, and 4 and 5 at another.
+/// Returns hosts 0 to 3 at one switch, and 4 and 5 at another.
 fn fabric() -> Fabric {
     let mut builder = FabricBuilder::new("fuzz");
     let switches = [builder.add_switch("s0", 1), builder.add_switch("s1", 1)];
@@ -22,7 +22,7 @@ fn fabric() -> Fabric {
     builder.build().expect("a fabric")
 }
 
-/// Fails on bytes that break the promise.
+/// Fails on bytes that violate the property.
 pub fn check(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let csv = text.starts_with("stream,");

@@ -1,5 +1,5 @@
-//! Rule files on their way to switches: any text is refused with its element, or is a table that comes back as it was
-//! written, and that every language of a switch can say or refuses with the switch.
+//! Export of rule files to switches: any text is rejected with its element, or is a table that is preserved when
+//! written and read. Every switch dialect can express the table, or the export is rejected with the name of the switch.
 
 use fabric::LinkSpec;
 use fabric::generate::{TierLinks, leaf_spine};
@@ -10,10 +10,10 @@ use tagger::operate::diff::{Side, diff};
 use tagger::rules::{LOSSY_TAG, RuleTable, fabric_hash};
 use units::{Rate, Time};
 
-/// What stands for the fabric's hash in an input: guessing it is not the subject.
+/// Placeholder for the fabric's hash in inputs, because a fuzzer cannot guess a hash.
 const HASH: &str = "@HASH@";
 
-/// Fails on a text that breaks the promise.
+/// Fails on a text that violates the property.
 pub fn check(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let links = TierLinks::uniform(LinkSpec::new(Rate::from_gbps(10), Time::from_ns(1)));
@@ -52,7 +52,7 @@ pub fn check(bytes: &[u8]) {
         assert_eq!(json.lines().count(), view.rule_count() + view.ports().len() + 7, "{json}");
     }
     let Ok(marks) = &marks else { return };
-    // The fabric names no ports, so each language gets the names that are usual there.
+    // The fabric has no port names, so each dialect gets its usual ones.
     for dialect in [Dialect::Sonic, Dialect::Eos, Dialect::Linux] {
         let names = Interfaces::of_fabric(dialect).with_pattern(dialect.usual_pattern()).expect("a pattern");
         for view in SwitchView::all(&fabric, &table, &names, cable) {
@@ -65,7 +65,7 @@ pub fn check(bytes: &[u8]) {
     }
 }
 
-/// What a language can say is well formed; what it cannot is refused with the switch.
+/// Checks that the output of a dialect is well formed, or that the error names the switch.
 fn said_or_refused(view: &SwitchView, marks: &Marks, settings: &Settings, dialect: Dialect) {
     let misfit = |error: &dyn std::fmt::Display| assert!(error.to_string().contains(view.name()));
     match dialect {

@@ -1,5 +1,5 @@
-//! What states expected paths for rules: JSON routes, OpenSM's dump of forwarding tables with the subnet's names,
-//! and lists of paths. Any text is refused with a reason, or gives paths from host to host that rules can be made for.
+//! Inputs of expected paths: JSON routes, OpenSM's dump of forwarding tables with the subnet's names, and lists of
+//! paths. Any text is rejected with a reason, or yields host-to-host paths for which rules can be generated.
 
 use fabric::generate::{TierLinks, leaf_spine};
 use fabric::{Fabric, LinkSpec};
@@ -8,10 +8,10 @@ use tagger::paths::{ExpectedPaths, PathError, PathList, PathSource, Routes, Subn
 use tagger::{Request, generate};
 use units::{Rate, Time};
 
-/// Between the subnet and the tables of one input.
+/// Separator of the subnet and the tables in one input.
 const BETWEEN: &str = "\n%%\n";
 
-/// Fails on a text that breaks the promise.
+/// Fails on a text that violates the property.
 pub fn check(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let links = TierLinks::uniform(LinkSpec::new(Rate::from_gbps(10), Time::from_ns(1)));

@@ -1,8 +1,8 @@
-//! Profiles of ASICs: any text is refused with a reason and a line, or states limits that are above zero.
+//! Profiles of ASICs: any text is rejected with a reason and a line, or states limits above zero.
 
 use tagger::operate::profile::Profile;
 
-/// Fails on a text that breaks the promise.
+/// Fails on a text that violates the property.
 pub fn check(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     match Profile::parse(text) {

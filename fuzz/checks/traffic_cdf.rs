@@ -1,8 +1,8 @@
-//! Size distributions: any bytes are an error or a distribution whose inverse rises within its points.
+//! Size distributions: any bytes are an error, or a distribution with a monotonic inverse within its points.
 
 use traffic::Cdf;
 
-/// Fails on bytes that break the promise.
+/// Fails on bytes that violate the property.
 pub fn check(bytes: &[u8]) {
     let cdf = match Cdf::read(bytes, "fuzz") {
         Ok(cdf) => cdf,

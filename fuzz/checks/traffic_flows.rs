@@ -3,7 +3,7 @@
 use traffic::{FlowColumns, FlowFileOptions, read_flow_file, write_flow_file};
 use units::Time;
 
-/// Fails on bytes that break the promise.
+/// Fails on bytes that violate the property.
 pub fn check(bytes: &[u8]) {
     let options = FlowFileOptions { hosts: 64, ..FlowFileOptions::default() };
     let file = match read_flow_file(bytes, "fuzz", &options) {
@@ -11,7 +11,7 @@ pub fn check(bytes: &[u8]) {
         Err(error) => return assert!(error.to_string().starts_with("fuzz")),
     };
     assert!(file.flows.iter().all(|flow| flow.src < 64 && flow.dst < 64 && flow.src != flow.dst && flow.class < 8));
-    // Files of ns3-rdma are read only.
+    // There is no writer for files of ns3-rdma.
     let columns = file.columns.filter(|&columns| columns != FlowColumns::Packets).unwrap_or(FlowColumns::Six);
     let mut written = Vec::new();
     write_flow_file(&file.flows, &mut written, columns, Time::ZERO).expect("what was read can be written");
@@ -19,7 +19,7 @@ pub fn check(bytes: &[u8]) {
     let again = read_flow_file(written.as_slice(), "again", &same).expect("what was written can be read");
     assert_eq!((again.flows, again.columns), (file.flows, file.columns.map(|_| columns)));
     assert_eq!(again.warnings, [], "what is written is sorted, exact and complete");
-    // Another origin moves every start or refuses the file.
+    // Another origin shifts every start, or the file is rejected.
     let later = FlowFileOptions { time_origin: Time::from_s(2), ..options };
     let _ = read_flow_file(bytes, "fuzz", &later);
 }

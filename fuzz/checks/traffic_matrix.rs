@@ -1,9 +1,9 @@
-//! Connection matrices of htsim: any bytes are an error that names the file, or flows between hosts there are, whose
-//! plan can be built.
+//! Connection matrices of htsim: any bytes are an error that names the file, or flows between existing hosts whose plan
+//! can be built.
 
 use traffic::{FlowFileOptions, PlanBuilder, is_connection_matrix, read_connection_matrix, replay_connection_matrix};
 
-/// Fails on bytes that break the promise.
+/// Fails on bytes that violate the property.
 pub fn check(bytes: &[u8]) {
     let _ = is_connection_matrix(bytes);
     let options = FlowFileOptions { hosts: 64, ..FlowFileOptions::default() };

@@ -1,10 +1,11 @@
-//! Times, rates, sizes and shares: any text is an error that explains itself or a value that prints and parses back.
+//! Times, rates, sizes and shares: any text is an error with an explanation, or a value that is preserved when printed
+//! and parsed.
 
 use std::fmt::{Debug, Display};
 use std::str::FromStr;
 use units::{Bytes, Rate, Time, parse_percent};
 
-/// Fails on a text that breaks the promise.
+/// Fails on a text that violates the property.
 pub fn check(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     quantity::<Time>(text);
@@ -21,7 +22,7 @@ where
     Q::Err: Display + Debug,
 {
     match text.parse::<Q>() {
-        // The greatest time means, and prints as, "never", which only a few keys allow.
+        // The largest time means, and prints as, "never", which only a few keys permit.
         Ok(value) if value.to_string() == "never" => {}
         Ok(value) => assert_eq!(value.to_string().parse::<Q>().expect("what was printed can be read"), value),
         Err(error) => assert!(!error.to_string().is_empty()),

@@ -1,9 +1,9 @@
-//! Schedules: any bytes are an error with a message, or slots and gates that are judged without a panic.
+//! Schedules: any bytes are an error with a message, or slots and gates that are verified without a panic.
 
 use fabric::{FabricBuilder, LinkSpec};
 use units::{Rate, Time};
 
-/// Fails on bytes that break the promise.
+/// Fails on bytes that violate the property.
 pub fn check(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let gates = match verify::gates::Gates::parse(text) {

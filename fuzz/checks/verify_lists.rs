@@ -1,12 +1,12 @@
-//! Lists of gates as others write them: any bytes are an error with a message, or gates through which frames are
-//! followed without a panic.
+//! Gate lists in external formats: any bytes are an error with a message, or gates through which frames are simulated
+//! without a panic.
 
 use fabric::{Fabric, FabricBuilder, LinkSpec};
 use units::{Rate, Time};
 use verify::gates::tables::{self, Table};
 use verify::gates::{Flow, FlowHop, Lists, PortGates, follow, qcw, taprio};
 
-/// Hosts 1, 2 and 3 at switch 0.
+/// Returns hosts 1, 2 and 3 at switch 0.
 fn fabric() -> Fabric {
     let mut builder = FabricBuilder::new("fuzz");
     let switch = builder.add_switch("0", 1);
@@ -17,7 +17,7 @@ fn fabric() -> Fabric {
     builder.build().expect("a fabric")
 }
 
-/// Two streams to host 3.
+/// Returns two streams to host 3.
 fn lists(fabric: &Fabric, gates: Vec<PortGates>) -> Option<Lists> {
     let mut lists = Lists::new(0, false);
     lists.add_gates(fabric, vec![("0".to_owned(), gates)]).ok()?;
@@ -36,7 +36,7 @@ fn lists(fabric: &Fabric, gates: Vec<PortGates>) -> Option<Lists> {
     Some(lists)
 }
 
-/// Fails on bytes that break the promise.
+/// Fails on bytes that violate the property.
 pub fn check(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let fabric = fabric();
@@ -54,7 +54,7 @@ pub fn check(bytes: &[u8]) {
             Err(error) => assert!(!error.to_string().is_empty()),
         }
     }
-    // Tables, one behind the other, apart by lines of dashes.
+    // The tables of one input are separated by lines of dashes.
     let parts: Vec<&str> = text.split("---\n").collect();
     let [streams, gates, offsets, routes, queues] = parts[..] else { return };
     let of = |table| match table {

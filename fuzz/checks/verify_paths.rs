@@ -1,4 +1,4 @@
-//! Lists of expected paths: any bytes are an error with its line or paths that lead from node to node without a loop.
+//! Lists of expected paths: any bytes are an error with its line, or loop-free paths from node to node.
 
 use fabric::LinkSpec;
 use fabric::generate::{TierLinks, leaf_spine};
@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use units::{Rate, Time};
 use verify::{ListedPath, PathList, Traffic, check_pfc, find_link};
 
-/// Fails on bytes that break the promise.
+/// Fails on bytes that violate the property.
 pub fn check(bytes: &[u8]) {
     let links = TierLinks::uniform(LinkSpec::new(Rate::from_gbps(10), Time::from_ns(1)));
     // With parallel links.

@@ -1,11 +1,11 @@
-//! Rule files: any bytes are an error or rules, and rules of a fabric get a verdict that holds together.
+//! Rule files: any bytes are an error or rules, and rules of a fabric get a consistent verdict.
 
 use fabric::LinkSpec;
 use fabric::generate::{TierLinks, leaf_spine};
 use units::{Rate, Time};
 use verify::{RuleFile, Verifier, fabric_hash};
 
-/// Fails on bytes that break the promise.
+/// Fails on bytes that violate the property.
 pub fn check(bytes: &[u8]) {
     let mut file = match RuleFile::parse(bytes) {
         Ok(file) => file,
@@ -13,7 +13,7 @@ pub fn check(bytes: &[u8]) {
     };
     let links = TierLinks::uniform(LinkSpec::new(Rate::from_gbps(10), Time::from_ns(1)));
     let fabric = leaf_spine(3, 2, 1, 1, links).expect("a fabric");
-    // Guessing a hash is not the subject.
+    // A fuzzer cannot guess the hash.
     file.fabric.hash = fabric_hash(&fabric);
     (file.fabric.switches, file.fabric.hosts, file.fabric.links) = (None, None, None);
     let mut verifier = match Verifier::new(&fabric, &file) {
@@ -22,7 +22,7 @@ pub fn check(bytes: &[u8]) {
     };
     verifier.expect_list("H1 L1 S1 L2 H2\nL3 S2 L1\n".as_bytes()).expect("paths of this fabric");
     let verdict = verifier.finish();
-    // What a frame can reach is among what there is.
+    // A cycle of reachable queues is also a cycle of all queues.
     assert!(verdict.reachable_cycle.is_none() || verdict.cycle.is_some());
     assert_eq!(verdict.counts.lost == 0, verdict.lost.is_empty());
     for cycle in verdict.cycle.iter().chain(&verdict.reachable_cycle) {

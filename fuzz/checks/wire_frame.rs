@@ -1,5 +1,5 @@
-//! Whole frames and every header on its own: arbitrary bytes are an error or a repr, never a panic, and
-//! what was understood can be sent and is read back the same.
+//! Whole frames and every header on its own: arbitrary bytes are an error or a repr, never a panic. A parsed frame can
+//! be emitted and parsed again with an equal result.
 
 use wire::checksum::PseudoHeader;
 use wire::{
@@ -9,7 +9,7 @@ use wire::{
 
 const IPV4_START: usize = 14;
 
-/// Fails on bytes that break the promise.
+/// Fails on bytes that violate the property.
 pub fn check(bytes: &[u8]) {
     let _ = Packet::parse(bytes);
     check_frame(bytes);
@@ -18,7 +18,8 @@ pub fn check(bytes: &[u8]) {
     check_reservation(bytes);
 }
 
-/// A message that parses is sent and comes back the same, but for intervals that its frame has no room for.
+/// Checks that a parsed message is preserved when emitted and parsed, except for intervals that do not fit into its
+/// frame.
 fn check_reservation(bytes: &[u8]) {
     let mut framed = bytes.to_vec();
     wire::ethernet::finish_frame(&mut framed, 0);
@@ -33,14 +34,14 @@ fn check_reservation(bytes: &[u8]) {
     }
 }
 
-/// A frame that parses can be emitted, shown, and parsed again with the same result.
+/// Checks that a parsed frame can be emitted, displayed, and parsed again with an equal result.
 fn check_frame(bytes: &[u8]) {
     let Ok(packet) = Packet::parse_without_fcs(bytes) else { return };
     assert!(!packet.to_string().contains('\n'));
     let mut frame = Vec::new();
     packet.emit(&mut frame).expect("what was parsed can be sent");
     let again = Packet::parse(&frame).expect("what was sent can be parsed");
-    // A short frame of an unknown kind comes back with its padding.
+    // A short frame of unknown kind gets its padding as content.
     if !matches!(packet.content, Content::Other { .. }) {
         assert_eq!(again, packet);
     }
@@ -49,7 +50,7 @@ fn check_frame(bytes: &[u8]) {
     assert_eq!(repeated, frame);
 }
 
-/// The same bytes with the checksum of an IPv4 header put right, to get past it more often.
+/// Returns the bytes with a valid IPv4 header checksum, so that more inputs pass the header check.
 fn with_ipv4_checksum(bytes: &[u8]) -> Vec<u8> {
     let mut repaired = bytes.to_vec();
     if let Some(header) = repaired.get_mut(IPV4_START..) {

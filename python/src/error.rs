@@ -1,10 +1,10 @@
-//! Errors of the crates as exceptions of the package, which are written in Python.
+//! Conversion of Rust errors to exceptions of the package, which are defined in Python.
 
 use lab::LabError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-/// The exception for `error`: `ScenarioError` with every mistake and its place, or `TidegateError`.
+/// Returns the exception for `error`: `ScenarioError` with every mistake and its place, or `TidegateError`.
 pub fn exception(py: Python<'_>, error: &LabError) -> PyErr {
     build(py, error).unwrap_or_else(|wrong| wrong)
 }

@@ -1,4 +1,4 @@
-//! A run made step by step, whose rates Python sets: the native half of `tidegate.gym`.
+//! Native part of `tidegate.gym`: a run in steps, with flow rates set from Python.
 
 use crate::error::exception;
 use crate::run::{Source, overrides};
@@ -12,23 +12,23 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use units::Time;
 
-/// How often signals are looked at.
+/// Interval of checks for Python signals.
 const LISTEN: Duration = Duration::from_millis(50);
 
-/// What an agent observes, in this order; `tidegate/gym.py` says what each means.
+/// Observation of an agent, in this order; documented in `tidegate/gym.py`.
 const FEATURES: [&str; 8] = ["under_way", "rate", "sent", "throughput", "marked", "rtt", "rtt_min", "losses"];
 
-/// An agent as Python knows it: the number of its flow, the host that sends, the host that receives.
+/// Agent in Python: flow number, source host, destination host.
 type AgentNames = (Option<u32>, String, Option<String>);
 
-/// What a step leaves: features of all agents, whether none has anything left to do, whether the run is over, the time
-/// in picoseconds, and how many flows are under way.
+/// Result of a step: features of all agents, `true` if no agent has anything left to do, `true` if the run is over, the
+/// time in picoseconds, and the number of flows under way.
 type Stepped = (Py<PyByteArray>, bool, bool, u64, u32);
 
-/// A run under way.
+/// Run in progress.
 #[pyclass(frozen, module = "tidegate")]
 pub struct Episode {
-    /// Nothing once it has ended, or was interrupted in the middle of a step.
+    /// `None` after the end, or after an interrupted step.
     course: Mutex<Option<Course>>,
     agents: Vec<AgentNames>,
     seed: u64,
@@ -37,13 +37,13 @@ pub struct Episode {
 struct Course {
     begun: Begun,
     step: Time,
-    /// How much is simulated between two looks at the clock: what takes some of [`LISTEN`].
+    /// Simulated time between two reads of the clock, which takes a part of [`LISTEN`].
     stretch: Time,
 }
 
 impl Course {
-    /// Goes on to `until` or to the end of the run, with an ear for Python's signals. In how many stretches changes
-    /// nothing, so their length may follow the clock.
+    /// Runs until `until` or the end of the run, and checks for Python signals. The number of stretches does not affect
+    /// results, so their length may depend on the clock.
     fn go_on(&mut self, until: Time) -> PyResult<()> {
         let mut last = clock();
         loop {
@@ -70,7 +70,7 @@ impl Course {
 
 #[pymethods]
 impl Episode {
-    /// Reads a scenario and begins its run: agents are its `flow`s or its `host`s, and a step is a time such as `10us`.
+    /// Reads a scenario and starts its run. Agents are its `flow`s or its `host`s; a step is a time such as `10us`.
     #[new]
     fn new(
         py: Python<'_>,
@@ -112,25 +112,25 @@ impl Episode {
         py.detach(begin).map_err(|error: LabError| exception(py, &error))
     }
 
-    /// Names of what an agent observes.
+    /// Returns the names of the features that an agent observes.
     #[staticmethod]
     fn features() -> Vec<&'static str> {
         FEATURES.to_vec()
     }
 
-    /// The agents, in the order of actions and observations.
+    /// Returns the agents, in the order of actions and observations.
     #[getter]
     fn agents(&self) -> Vec<AgentNames> {
         self.agents.clone()
     }
 
-    /// The seed of the run.
+    /// Returns the seed of the run.
     #[getter]
     fn seed(&self) -> u64 {
         self.seed
     }
 
-    /// What all agents observe, without going on.
+    /// Returns the observations of all agents without advancing the run.
     fn look(&self, py: Python<'_>) -> PyResult<Stepped> {
         let mut course = self.take(py)?;
         let span = course.step;
@@ -138,7 +138,7 @@ impl Episode {
         self.told(py, course, &looks, span)
     }
 
-    /// Sets the rates of all agents' flows, a float32 for each, and goes on for a step.
+    /// Sets the rates of all agents' flows, a float32 for each, and advances the run by one step.
     fn step(&self, py: Python<'_>, shares: &[u8]) -> PyResult<Stepped> {
         let (floats, rest) = shares.as_chunks::<4>();
         if floats.len() != self.agents.len() || !rest.is_empty() {
@@ -158,8 +158,8 @@ impl Episode {
         self.told(py, course, &looks, span)
     }
 
-    /// Goes on to the end of the run under the rates as they are, and leaves its files, if it has any: the text of its
-    /// summary.
+    /// Runs to the end with unchanged rates, writes the result files if requested, and returns the summary as JSON
+    /// text.
     fn finish(&self, py: Python<'_>) -> PyResult<String> {
         let mut course = self.take(py)?;
         py.detach(|| course.go_on(Time::MAX))?;
@@ -174,13 +174,13 @@ impl Episode {
         self.course.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The run, for a while; whoever does not give it back has ended it.
+    /// Takes the run out. It has ended unless the caller puts it back.
     fn take(&self, py: Python<'_>) -> PyResult<Course> {
         let course = py.detach(|| self.lock().take());
         course.ok_or_else(|| PyRuntimeError::new_err("this episode has ended: reset() begins another"))
     }
 
-    /// Puts the run back, and says what was seen in `span`.
+    /// Puts the run back, and returns the observations over `span`.
     fn told(&self, py: Python<'_>, mut course: Course, looks: &[Look], span: Time) -> PyResult<Stepped> {
         let simulation = course.begun.simulation();
         let (over, now) = (simulation.is_over(), simulation.now());
@@ -192,8 +192,8 @@ impl Episode {
     }
 }
 
-/// What an agent observes of a step that lasted `span`, as [`FEATURES`] name it. One correctly rounded operation after
-/// the other: the same on every machine.
+/// Returns the features of an agent for a step of length `span`, in the order of [`FEATURES`]. Each operation is
+/// correctly rounded, so results are equal on every platform.
 fn features(look: &Look, span: Time) -> [f32; 8] {
     let share = |part: f64, of: f64| if of > 0.0 { part / of } else { 0.0 };
     let line_bytes = look.line.as_bps() as f64 * span.as_ps() as f64 / 8e12;

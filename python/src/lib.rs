@@ -1,5 +1,5 @@
-//! What Python calls: runs, runs step by step, tables and the parts of a sweep. Everything that is convenient stands in
-//! `tidegate/*.py`; here is what needs the crates of the command.
+//! Native part of the package `tidegate`: runs, stepwise runs, tables and the parts of a sweep. Convenience functions
+//! are in `tidegate/*.py`; this crate has the code that needs the Rust crates.
 
 use pyo3::prelude::*;
 
@@ -9,12 +9,12 @@ mod run;
 mod sweep;
 mod table;
 
-/// The native half of the package `tidegate`.
+/// Native part of the package `tidegate`.
 #[pymodule]
 mod _native {
-    /// That of the crates, which is in every result.
+    /// Version of the crates, which is in every result.
     #[pymodule_export]
-    // Python has this name for it.
+    // Python requires this name.
     #[allow(non_upper_case_globals)]
     const __version__: &str = env!("CARGO_PKG_VERSION");
     #[pymodule_export]

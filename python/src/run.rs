@@ -1,4 +1,4 @@
-//! One run: without the lock of the interpreter, and with an ear for Ctrl-C.
+//! Single runs: they release the interpreter lock and can be interrupted by Ctrl-C.
 
 use crate::error::exception;
 use lab::{Finished, LabError, Override, Run, Stop, Way};
@@ -12,13 +12,13 @@ use std::thread;
 use std::time::Duration;
 use units::Time;
 
-/// How often signals are looked at and progress is told.
+/// Interval of signal checks and progress calls.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// The clock of a run that has begun, and where it ends.
+/// Clock of a started run, and its end.
 type Running = (Arc<Clock>, Time);
 
-/// A scenario as Python hands it over: its text, or the path of its file.
+/// Scenario from Python: its text, or the path of its file.
 #[derive(FromPyObject)]
 pub struct Source {
     path: PathBuf,
@@ -26,7 +26,7 @@ pub struct Source {
 }
 
 impl Source {
-    /// Reads and lowers it.
+    /// Reads and lowers the scenario.
     pub fn read(&self, set: &[Override], seed: Option<u64>, stop: &Stop) -> Result<Run, LabError> {
         match &self.text {
             Some(text) => Run::parse(text, &self.path.display().to_string(), set, seed, stop),
@@ -35,18 +35,18 @@ impl Source {
     }
 }
 
-/// Pairs of Python as values to set.
+/// Converts pairs from Python to overrides.
 pub fn overrides(set: Vec<(String, String)>) -> Vec<Override> {
     set.into_iter().map(|(key, value)| Override { key, value }).collect()
 }
 
-/// Reads and lowers a scenario, and runs nothing.
+/// Reads and lowers a scenario without running it.
 #[pyfunction]
 pub fn check(py: Python<'_>, source: Source) -> PyResult<()> {
     py.detach(|| source.read(&[], None, &Stop::default())).map(drop).map_err(|error| exception(py, &error))
 }
 
-/// The TOML text of a scenario that is JSON.
+/// Converts a scenario from JSON to TOML.
 #[pyfunction]
 pub fn dict_text(json: &str) -> PyResult<String> {
     let value: serde_json::Value =
@@ -54,7 +54,7 @@ pub fn dict_text(json: &str) -> PyResult<String> {
     toml::to_string(&value).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
-/// Runs a scenario and leaves its files in `out`; the text of its summary.
+/// Runs a scenario, writes its files to `out`, and returns the summary as JSON text.
 #[pyfunction]
 pub fn run(
     py: Python<'_>,
@@ -74,7 +74,7 @@ pub fn run(
         let _ = ended.send(result);
     });
     let outcome = wait(py, end, &stop, &clock, progress.as_ref());
-    // Half a result is cleared away before anything is told.
+    // A partial result is removed before the error is raised.
     let joined = py.detach(|| worker.join());
     joined.map_err(|_| PyRuntimeError::new_err(LabError::Broken.to_string()))?;
     let finished = outcome?.map_err(|error| exception(py, &error))?;
@@ -100,8 +100,8 @@ fn work(
     run.produce(Some(folder), &mut Listener { running: clock, duration }, way, stop)
 }
 
-/// Waits for the end without the lock; between two looks Python's signals and `progress` get their turn. What they
-/// raise ends the run.
+/// Waits for the end without the interpreter lock. Between waits, Python signal handlers and `progress` are called. An
+/// exception in either ends the run.
 fn wait(
     py: Python<'_>,
     end: Receiver<Result<Finished, LabError>>,
@@ -109,7 +109,7 @@ fn wait(
     clock: &OnceLock<Running>,
     progress: Option<&Py<PyAny>>,
 ) -> PyResult<Result<Finished, LabError>> {
-    // To wait without the lock, the receiver must be shareable.
+    // Waiting without the lock requires a shareable receiver.
     let end = Mutex::new(end);
     let receive = || end.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(LOOK);
     loop {
@@ -132,7 +132,7 @@ fn wait(
     }
 }
 
-/// Tells how much of the scenario's duration is simulated, from 0 to 1.
+/// Reports the simulated fraction of the scenario's duration, from 0 to 1.
 fn tell(py: Python<'_>, clock: &OnceLock<Running>, progress: Option<&Py<PyAny>>) -> PyResult<()> {
     let (Some((clock, duration)), Some(progress)) = (clock.get(), progress) else { return Ok(()) };
     let share = clock.now().as_secs_f64() / duration.as_secs_f64().max(f64::MIN_POSITIVE);

@@ -1,4 +1,4 @@
-//! The parts of a sweep that its executor does not do: what is run, what is there, and the table.
+//! Parts of a sweep outside its executor: list of runs, state of the folder, and table.
 
 use crate::error::exception;
 use crate::run::overrides;
@@ -9,7 +9,7 @@ use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use std::path::PathBuf;
 
-/// A sweep with its folder.
+/// Sweep with its folder.
 #[pyclass(frozen, module = "tidegate")]
 pub struct Plan {
     plan: lab::sweep::Plan,
@@ -18,7 +18,7 @@ pub struct Plan {
     out: PathBuf,
 }
 
-/// What is varied, and what all runs change.
+/// Axes of the sweep, and overrides for all runs.
 #[derive(FromPyObject)]
 struct Asked {
     set: Vec<(String, String)>,
@@ -26,12 +26,12 @@ struct Asked {
     seeds: Vec<u64>,
 }
 
-/// A run as it travels to a worker: its place, what it sets, its seed if the sweep has seeds.
+/// Run as it is sent to a worker: index, overrides, and seed if the sweep has seeds.
 type Task = (usize, Vec<(String, String)>, Option<u64>);
 
 #[pymethods]
 impl Plan {
-    /// Reads the sweep or scenario at `file`, checks every combination, and takes the folder `out`.
+    /// Reads the sweep or scenario at `file`, checks every combination, and opens the folder `out`.
     #[new]
     fn new(
         py: Python<'_>,
@@ -49,7 +49,7 @@ impl Plan {
             let points = plan.points(None, &Stop::default())?;
             let mut manifest = plan.manifest();
             if let Some(name) = name {
-                // Its file is a temporary one.
+                // The scenario's file is a temporary one.
                 manifest["scenario"] = name.into();
             }
             let store = Store::open(&out, resume, None, &manifest)?;
@@ -58,18 +58,18 @@ impl Plan {
         py.detach(make).map_err(|error: LabError| exception(py, &error))
     }
 
-    /// The scenario's file, which a sweep's file names.
+    /// Returns the scenario's file, which a sweep file names.
     #[getter]
     fn scenario(&self) -> PathBuf {
         self.plan.scenario.clone()
     }
 
-    /// Number of runs.
+    /// Returns the number of runs.
     fn __len__(&self) -> usize {
         self.points.len()
     }
 
-    /// The runs that are not in the folder.
+    /// Returns the runs that are not in the folder.
     fn open(&self, py: Python<'_>) -> Vec<Task> {
         py.detach(|| {
             let is_open = |(_, point): &(usize, &Point)| matches!(self.store.find(point), Outcome::Open);
@@ -81,17 +81,17 @@ impl Plan {
         })
     }
 
-    /// Where the run in this place goes.
+    /// Returns the folder of the run with this index.
     fn folder(&self, at: usize) -> PyResult<PathBuf> {
         Ok(self.store.folder(self.point(at)?))
     }
 
-    /// The values and the seed of the run in this place, as `tidegate sweep` writes them.
+    /// Returns the values and the seed of the run with this index, in the format of `tidegate sweep`.
     fn title(&self, at: usize) -> PyResult<String> {
         Ok(self.point(at)?.variant.title(&self.plan.varied))
     }
 
-    /// Writes the table of what is there; the runs that are missing, and those whose folders are damaged.
+    /// Writes the table of complete runs. Returns the missing runs, and those with damaged folders.
     fn finish(&self, py: Python<'_>) -> PyResult<(Vec<String>, Vec<String>)> {
         let finish = || {
             let outcomes: Vec<Outcome> = self.points.iter().map(|point| self.store.find(point)).collect();

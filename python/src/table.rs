@@ -1,4 +1,4 @@
-//! Tables of results for whoever reads Arrow: the batches are handed over as they are, without copies.
+//! Result tables for Arrow consumers; batches are passed without copies.
 
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{RecordBatch, RecordBatchIterator};
@@ -10,7 +10,7 @@ use pyo3::types::PyCapsule;
 use std::fs::File;
 use std::path::PathBuf;
 
-/// A table of a result: Polars, pandas, DuckDB and pyarrow read it through the Arrow PyCapsule interface.
+/// Table of a result: Polars, pandas, DuckDB and pyarrow read it through the Arrow PyCapsule interface.
 #[pyclass(frozen, module = "tidegate")]
 pub struct Table {
     schema: SchemaRef,
@@ -19,7 +19,7 @@ pub struct Table {
 
 #[pymethods]
 impl Table {
-    /// An Arrow C stream in a capsule; the schema that the caller would like is ignored, as the protocol allows.
+    /// Returns an Arrow C stream in a capsule. The requested schema is ignored, as the protocol permits.
     #[pyo3(signature = (requested_schema = None))]
     fn __arrow_c_stream__<'py>(
         &self,
@@ -32,14 +32,14 @@ impl Table {
         PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(Box::new(reader)), c"arrow_array_stream")
     }
 
-    /// The Arrow schema in a capsule.
+    /// Returns the Arrow schema in a capsule.
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
         let schema = FFI_ArrowSchema::try_from(self.schema.as_ref());
         let schema = schema.map_err(|error| PyValueError::new_err(error.to_string()))?;
         PyCapsule::new_with_value(py, schema, c"arrow_schema")
     }
 
-    /// Names of the columns, in their order.
+    /// Returns the column names, in order.
     #[getter]
     fn column_names(&self) -> Vec<String> {
         self.schema.fields().iter().map(|field| field.name().clone()).collect()

@@ -22,7 +22,7 @@ def incast() -> dict:
 
 @pytest.fixture
 def interruptible():
-    """Has SIGINT raise KeyboardInterrupt. Background jobs of a shell ignore it, and `interrupt_main` then does nothing."""
+    """Makes SIGINT raise KeyboardInterrupt: background jobs of a shell ignore it, which disables `interrupt_main`."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
@@ -30,7 +30,7 @@ def interruptible():
 
 @pytest.fixture(scope="session")
 def command():
-    """Runs the command of the same sources; TIDEGATE names it where it is built elsewhere."""
+    """Runs the command built from these sources; TIDEGATE overrides its path."""
     found = os.environ.get("TIDEGATE") or shutil.which("tidegate", path=ROOT / "target" / "debug")
     if not found:
         pytest.skip("no tidegate command: cargo build makes it, or TIDEGATE names it")

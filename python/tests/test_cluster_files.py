@@ -1,4 +1,4 @@
-"""The files for clusters, as far as they can be tested without one: their parts run side by side."""
+"""Tests of the cluster files without a cluster: their parts run concurrently."""
 
 import os
 import subprocess
@@ -12,7 +12,7 @@ VARY = "[vary]\ntraffic.0.fan_in = [2, 4, 8]\n"
 
 @pytest.fixture
 def swept(incast, command, tmp_path):
-    """A folder with `sweep.toml`, and in `whole` what one machine makes of it."""
+    """Returns a folder with `sweep.toml`, and in `whole` the result of one machine."""
     (tmp_path / "scenario.toml").write_text(tidegate.Scenario(incast).text)
     (tmp_path / "sweep.toml").write_text(f'scenario = "scenario.toml"\nseeds = "1..3"\n{VARY}')
     command("sweep", tmp_path / "sweep.toml", "--quiet", "--out", tmp_path / "whole")
@@ -20,7 +20,7 @@ def swept(incast, command, tmp_path):
 
 
 def side_by_side(parts, command, swept):
-    """Starts every part at once, then what the files say comes last; the table is that of one machine."""
+    """Starts all parts concurrently, then the final step of the files; the table must equal that of one machine."""
     started = [subprocess.Popen(arguments, env={**os.environ, **env}) for arguments, env in parts]
     assert [part.wait(120) for part in started] == [0] * len(parts)
     assert len(list((swept / "out" / "runs").iterdir())) == 9
@@ -31,7 +31,7 @@ def side_by_side(parts, command, swept):
 def test_parts_of_the_slurm_array_make_the_table_of_one_machine(command, swept):
     script = ROOT / "examples" / "sweep" / "slurm.sh"
     arguments = [script, swept / "sweep.toml", swept / "out"]
-    # Of tasks that were submitted one by one, as `sbatch --array=3` does.
+    # Tasks submitted one by one, like `sbatch --array=3`.
     env = {"TIDEGATE": command.path, "SLURM_ARRAY_TASK_COUNT": "1"}
     side_by_side([(arguments, {**env, "SLURM_ARRAY_TASK_ID": str(at)}) for at in range(1, 5)], command, swept)
 

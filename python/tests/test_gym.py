@@ -1,4 +1,4 @@
-"""The environment: exact, honest about bad input, and as Gymnasium wants it."""
+"""Tests of the environment: exact results, errors for bad input, and the Gymnasium interface."""
 
 import _thread
 import ast
@@ -28,7 +28,7 @@ def steered(incast) -> dict:
 
 
 def episode(env, seed, rate=None, actions_seed=5):
-    """All that an episode under random rates, or at a constant rate, shows."""
+    """Returns all outputs of an episode with random rates, or with a constant rate."""
     random = numpy.random.default_rng(actions_seed)
     observation, info = env.reset(seed=seed)
     shown, over = [observation.tobytes()], False
@@ -56,7 +56,7 @@ def test_the_same_seed_and_actions_give_the_same_bytes_on_any_number_of_threads(
     shown = [episode(env, seed=3) for env in envs]
     hashes = [env.result().results_hash for env in envs]
     assert shown.count(shown[0]) == 4 and hashes.count(hashes[0]) == 4
-    # The same environment again, and others.
+    # This environment again, and others.
     assert episode(envs[0], seed=3) == shown[0] and envs[0].result().results_hash == hashes[0]
     assert episode(envs[0], seed=4) != shown[0] and envs[0].result().results_hash != hashes[0]
     assert episode(envs[0], seed=3, actions_seed=6) != shown[0]
@@ -72,13 +72,13 @@ def test_a_constant_rate_gives_the_bytes_of_the_scenario(steered, step, tmp_path
     of_agents = env.result()
     assert of_agents.results_hash == of_scenario.results_hash
     assert bytes_of(of_agents.folder) == bytes_of(tmp_path / "scenario")
-    # RoCE at that rate does the same, and so do agents that set it before anything has begun.
+    # RoCE at that rate is equivalent, and so are agents that set it before the start.
     as_roce = {"host.transport": '{kind = "roce", rate = "25Gbps", ecn = true}'}
     roce = tidegate.Scenario(steered).run(seed=2, set=as_roce)
     env = RateEnv(steered, step=step, record=True, set={"host.transport.initial_rate": "line"})
     episode(env, seed=2, rate=0.25)
     late = env.result()
-    # Their files name another scenario: the flows themselves are the same.
+    # The files name another scenario, but the flows are equal.
     pyarrow = pytest.importorskip("pyarrow")
     flows = [pyarrow.table(result["flows"]).to_pylist() for result in (of_scenario, roce, late)]
     assert flows[0] and flows[1] == flows[0] and flows[2] == flows[0]
@@ -100,7 +100,7 @@ def test_agents_see_what_happens(steered):
         assert reward == default_reward(observation, info)
     seen = numpy.stack(rows)
     assert info["under_way"] == 0 and info["time_us"] == 5 * len(rows)
-    # Each agent's 100 KB, in steps in which the line carries 62.5 KB.
+    # 100 KB per agent; the line carries 62.5 KB per step.
     assert seen[:, :, column["throughput"]].sum(axis=0) == pytest.approx([1.6] * 8)
     assert seen[:, :, column["sent"]].max() == pytest.approx(0.25, abs=1082 / 62_500)
     assert seen[:, :, column["marked"]].max() > 0 and seen[:, :, column["rtt"]].max() > 2

@@ -9,7 +9,7 @@ import tidegate
 
 
 def bytes_of(folder):
-    """Everything but what depends on the machine, and the list of hashes, which lists that too."""
+    """Returns all files except machine-dependent ones and the list of hashes, which includes them."""
     skipped = {"timing.json", "tidegate.sha256"}
     return {path.name: path.read_bytes() for path in Path(folder).iterdir() if path.name not in skipped}
 
@@ -56,7 +56,7 @@ def test_readers_agree_without_copies_of_their_own(incast):
     pyarrow = pytest.importorskip("pyarrow")
     arrow = pyarrow.table(table)
     assert arrow.column_names == table.column_names
-    # Twice the same memory: what is handed over is the table's own.
+    # Both exports share the table's memory: nothing is copied.
     memory = [
         [buffer and buffer.address for column in read.columns for buffer in column.chunk(0).buffers()]
         for read in (arrow, pyarrow.table(table))

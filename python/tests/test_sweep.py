@@ -13,7 +13,7 @@ SEEDS = [1, 2, 3]
 
 @pytest.fixture
 def of_command(incast, command, tmp_path):
-    """The table that the command makes of the same sweep, with what it was made of."""
+    """Returns the table that the command writes for this sweep, with its inputs."""
     file = tmp_path / "scenario.toml"
     file.write_text(tidegate.Scenario(incast).text)
     vary = [f"--vary={key}={','.join(map(str, values))}" for key, values in AXES.items()]
@@ -22,7 +22,7 @@ def of_command(incast, command, tmp_path):
 
 
 def same_runs(one, other):
-    """Whether two folders of sweeps hold the same bytes, but for what depends on the machine."""
+    """Returns True if two sweep folders have equal bytes, except machine-dependent files."""
 
     def files(folder):
         found = {path.relative_to(folder): path for path in (folder / "runs").glob("*/*")}
@@ -86,7 +86,7 @@ def test_each_failed_run_is_named_with_its_values_and_seed(incast, tmp_path):
 
 
 class Refuses(ThreadPoolExecutor):
-    """Takes two runs, as a pool whose process has died."""
+    """Accepts two runs, like a pool with a dead process."""
 
     calls = 0
 
@@ -109,13 +109,13 @@ def test_a_wrong_axis_is_told_before_anything_runs(incast, tmp_path):
     assert not (tmp_path / "python").exists()
 
 
-#: 100 runs, as many as a test of a cluster is asked for.
+#: 100 runs, the size of the cluster tests.
 MANY = {"axes": {"traffic.0.fan_in": [2, 4, 6, 8, 10]}, "seeds": range(20)}
 
 
 @pytest.fixture
 def many(incast, command, tmp_path):
-    """Makes them with an executor, and holds them against what the command makes."""
+    """Executes them with an executor, and compares them with the results of the command."""
     file = tmp_path / "scenario.toml"
     file.write_text(tidegate.Scenario(incast).text)
     command(
@@ -134,7 +134,7 @@ def many(incast, command, tmp_path):
 
 
 def kill_one_when_it_is_under_way(folder, pids):
-    """Kills the first of `pids` when some of the runs are there."""
+    """Kills the first of `pids` after some of the runs."""
     runs = folder / "runs"
     while not runs.exists() or len(list(runs.iterdir())) < 10:
         time.sleep(0.01)

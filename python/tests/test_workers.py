@@ -1,4 +1,4 @@
-"""Workers of clusters are checked before the first run: with clients that are made here, and with Dask and Ray."""
+"""Tests of worker checks before the first run: with test clients, and with Dask and Ray."""
 
 import os
 import subprocess
@@ -14,7 +14,7 @@ AXES = {"traffic.0.fan_in": [4, 8]}
 
 
 class OfDask(ThreadPoolExecutor):
-    """What a client gives as its executor, with threads as workers."""
+    """Executor of a client, with threads as workers."""
 
     def __init__(self, client):
         super().__init__(2)
@@ -29,7 +29,7 @@ OfDask.__module__ = "distributed.cfexecutor"
 
 
 class Client:
-    """A client of Dask whose workers give these answers in place of what a probe finds."""
+    """Dask client with these answers of workers instead of probe results."""
 
     def __init__(self, **answers):
         self.answers, self.executor = answers, OfDask(self)
@@ -109,7 +109,7 @@ def test_ray_tries_a_run_four_times_unless_told_otherwise(monkeypatch):
 
 @pytest.fixture
 def killing(monkeypatch, tmp_path):
-    """Runs of seed 2 end their process, as where memory is short."""
+    """Runs with seed 2 end their process, as if killed for lack of memory."""
     code = (
         "import os\nfrom tidegate import _sweep\nrun = _sweep._run_one\n"
         "def call(source, changes, seed):\n    return os._exit(137) if seed == 2 else run(source, changes, seed)\n"

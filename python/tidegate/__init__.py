@@ -3,7 +3,7 @@
     import tidegate
     result = tidegate.Scenario("incast.toml").run(seed=1)
     result.summary["flows"]
-    result["flows"]                 # any reader of Arrow takes it: polars.DataFrame(result["flows"])
+    result["flows"]                 # for any Arrow reader: polars.DataFrame(result["flows"])
 """
 
 from ._errors import ScenarioError, SweepError, TidegateError

@@ -6,15 +6,15 @@ import re
 
 
 class TidegateError(Exception):
-    """A run, a sweep or a table that could not be made."""
+    """A run or a sweep failed, or a table cannot be read."""
 
 
 class ScenarioError(TidegateError, ValueError):
-    """A scenario that is wrong.
+    """A scenario is invalid.
 
-    ``errors`` holds every mistake: a dict with ``file``, ``line`` and ``column`` (from 1; 0 where there is none),
-    ``key`` (as ``--set`` names it), ``message`` and ``help``; for a scenario that was given as a dict, also ``path``,
-    such as ``scenario["traffic"][0]["load"]``.
+    ``errors`` lists all errors: dicts with ``file``, ``line`` and ``column`` (from 1; 0 if unknown), ``key`` (as for
+    ``--set``), ``message`` and ``help``; for a scenario given as a dict, also ``path``, such as
+    ``scenario["traffic"][0]["load"]``.
     """
 
     def __init__(self, errors: list[dict]):
@@ -22,18 +22,18 @@ class ScenarioError(TidegateError, ValueError):
         super().__init__("\n".join(_line(error) for error in errors))
 
     def __reduce__(self):
-        # A worker's exception travels to who asked.
+        # Exceptions of workers are pickled.
         return (type(self), (self.errors,))
 
     def _of_dict(self) -> ScenarioError:
-        """The same mistakes by their paths in a dict, whose text nobody has seen."""
+        """Returns the errors with paths in the dict, because its TOML text is internal."""
         return ScenarioError([_placed(error) for error in self.errors])
 
 
 class SweepError(TidegateError):
-    """Runs of a sweep that failed. What is complete stays in the folder.
+    """Runs of a sweep failed. Complete runs stay in the folder.
 
-    ``failures`` holds each of them: its values and seed, as ``tidegate sweep`` writes them, and the exception.
+    ``failures`` lists the failed runs: values and seed in the format of ``tidegate sweep``, and the exception.
     """
 
     def __init__(self, failures: list[tuple[str, Exception]], runs: int, damaged: list[str] = ()):
@@ -46,14 +46,14 @@ class SweepError(TidegateError):
 
 
 def _words(error: Exception) -> str:
-    # Ray wraps the exception of a task, and its text is the traceback of the worker.
+    # Ray wraps the exception of a task; the text of the wrapper is the traceback of the worker.
     cause = getattr(error, "cause", None)
     error = cause if isinstance(cause, Exception) else error
     return str(error) if isinstance(error, TidegateError) else f"{type(error).__name__}: {error}"
 
 
 def path_of(key: str) -> str:
-    """``traffic.0.load`` as Python writes it."""
+    """Converts ``traffic.0.load`` to Python syntax."""
     parts = [part.strip('"') for part in re.findall(r'"[^"]*"|[^.]+', key)]
     return "scenario" + "".join(f"[{part}]" if part.isdigit() else f'["{part}"]' for part in parts)
 

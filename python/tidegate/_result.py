@@ -1,4 +1,4 @@
-"""What a run leaves."""
+"""Result of a run."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from . import _native
 
 
 class FailedCheck(UserWarning):
-    """A check of a run failed: ``result.checks`` says which."""
+    """A check of a run failed: see ``result.checks``."""
 
 
 class Unfinished(UserWarning):
-    """Flows had not completed at the end: completion times and slowdowns are of the others only."""
+    """Some flows are incomplete at the end: completion times and slowdowns are of the others only."""
 
 
 class Result:
     """The result of a run: ``summary`` is a dict, ``result["flows"]`` an Arrow table.
 
-    Tables are read from the result's folder when they are first asked for.
+    Tables are read from the result's folder on first access.
     """
 
     def __init__(self, summary: dict, folder: Path, temporary: tempfile.TemporaryDirectory | None = None):
@@ -33,22 +33,22 @@ class Result:
 
     @property
     def results_hash(self) -> str:
-        """The same for the same bytes, also those that ``tidegate run`` writes."""
+        """Hash of the result's bytes, equal to that of ``tidegate run``."""
         return self.summary["results_hash"]
 
     @property
     def checks(self) -> list[dict]:
-        """What was checked: dicts with ``name``, ``pass``, ``judged`` and ``detail``."""
+        """Checks of the run: dicts with ``name``, ``pass``, ``judged`` and ``detail``."""
         return self.summary["checks"]
 
     @property
     def coverage(self) -> tuple[int, int]:
-        """Flows that completed, of which completion times and slowdowns are, and flows with an end that started."""
+        """Number of completed flows (those of completion times and slowdowns), and of started finite flows."""
         flows = self.summary["flows"]
         return flows["completed"], flows["completed"] + (flows.get("unfinished") or {"count": 0})["count"]
 
     def _warn(self) -> Result:
-        """Warns of checks that failed and of unfinished flows, at the line that asked for the run."""
+        """Warns of failed checks and unfinished flows, with the caller's line."""
         for check in self.checks:
             if not check["pass"]:
                 warnings.warn(f"the check {check['name']!r} failed: {check['detail']}", FailedCheck, stacklevel=3)
@@ -60,7 +60,7 @@ class Result:
 
     @property
     def tables(self) -> list[str]:
-        """Names of the tables that there are."""
+        """Names of the available tables."""
         return sorted(path.stem for path in self.folder.glob("*.parquet"))
 
     def __getitem__(self, name: str) -> _native.Table:
@@ -84,7 +84,7 @@ class Result:
 
     @property
     def text(self) -> str:
-        """The summary that ``tidegate run`` prints, in short."""
+        """Short form of the summary that ``tidegate run`` prints."""
         summary, flows = self.summary, self.summary["flows"]
         packets, (completed, started) = summary["packets"], self.coverage
         of = "" if completed == started else f"of {completed} of {started} completed: "
@@ -120,7 +120,7 @@ class Result:
 
 
 def _span(ns: float) -> str:
-    """A span in ns, to two decimals of its unit."""
+    """Formats a duration in ns with two decimals of a suitable unit."""
     for unit, name in ((1e9, "s"), (1e6, "ms"), (1e3, "us")):
         if ns >= unit:
             return f"{ns / unit:.2f}{name}"
@@ -128,7 +128,7 @@ def _span(ns: float) -> str:
 
 
 def _distribution(values: dict, show) -> str:
-    """Mean and quantiles, as far as there are enough values for them."""
+    """Formats mean and quantiles, without quantiles that need more values."""
     if values["count"] < 2:
         return f"{show(values['mean'])}, the only one"
     parts = [f"mean {show(values['mean'])}", f"p50 {show(values['p50'])}"]

@@ -1,4 +1,4 @@
-"""A scenario: a dict, a file, or the text of one."""
+"""Scenario from a dict, a file, or its text."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from . import _native
 from ._errors import ScenarioError, path_of
 from ._result import Result
 
-#: What a scenario without a file is called in its results.
+#: File name in the results of a scenario without a file.
 _NAME = "scenario.toml"
 
 
 class Scenario:
-    """A scenario that was read and is right.
+    """A valid scenario.
 
-    ``source`` is a dict with the keys of a scenario's file, the path of a file, or the text of one (a ``str`` of
-    several lines). Files that a dict or a text names stand in the working directory.
+    ``source`` is a dict with the keys of a scenario file, the path of a file, or its text (a ``str`` of several
+    lines). File names in a dict or text are relative to the working directory.
     """
 
     def __init__(self, source: Mapping | str | os.PathLike):
@@ -47,11 +47,11 @@ class Scenario:
         out: str | os.PathLike | None = None,
         set: Mapping[str, object] | Iterable[tuple[str, object]] = (),
     ) -> Result:
-        """Runs it, as ``tidegate run`` does, and gives the same bytes.
+        """Runs the scenario; the result has the bytes of ``tidegate run``.
 
-        ``progress`` is called with the share that is done, from 0 to 1, about twenty times a second. ``out`` is the
-        folder of the result; without it a temporary one lives as long as the result. ``set`` changes values, as
-        ``--set`` does. Ctrl-C ends the run and leaves no files.
+        ``progress`` is called with the finished fraction, from 0 to 1, about twenty times per second. ``out`` is the
+        folder of the result; the default is a temporary one with the lifetime of the result. ``set`` overrides values,
+        like ``--set``. Ctrl-C ends the run and removes its files.
         """
         changes = [(key, text_of(value, key)) for key, value in pairs_of(set)]
         temporary = None
@@ -64,7 +64,7 @@ class Scenario:
 
     @property
     def text(self) -> str:
-        """The scenario as TOML, which ``tidegate run`` takes."""
+        """The scenario as TOML, valid for ``tidegate run``."""
         return self._text if self._text is not None else self.path.read_text(encoding="utf-8")
 
     def __repr__(self) -> str:
@@ -83,7 +83,7 @@ class Scenario:
 
 
 def _plain(value: object, key: str) -> object:
-    """``value`` as JSON knows it, or an error that says where it is."""
+    """Converts ``value`` to JSON types; the error has its key."""
     if isinstance(value, Mapping):
         for name in value:
             if not isinstance(name, str):
@@ -110,12 +110,12 @@ def _wrong(key: str, message: str) -> ScenarioError:
 
 
 def pairs_of(pairs: Mapping[str, object] | Iterable[tuple[str, object]]) -> Iterable[tuple[str, object]]:
-    """Keys with their values, in their order."""
+    """Returns keys with their values, in order."""
     return pairs.items() if isinstance(pairs, Mapping) else pairs
 
 
 def text_of(value: object, key: str) -> str:
-    """``value`` as ``--set key=value`` writes it."""
+    """Formats ``value`` for ``--set key=value``."""
     value = _plain(value, key)
     if isinstance(value, str):
         return value

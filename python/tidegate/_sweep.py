@@ -1,4 +1,4 @@
-"""Sweeps on any executor: the runs travel, the table is made here."""
+"""Sweeps on any executor: runs execute there, this process writes the table."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ def sweep(
     set: Mapping[str, object] | None = None,
     resume: bool = False,
 ) -> _native.Table:
-    """Runs every combination of ``axes`` under each of ``seeds``, and gives the table of ``tidegate sweep``.
+    """Runs every combination of ``axes`` with each of ``seeds``, and returns the table of ``tidegate sweep``.
 
-    ``executor`` is any executor of ``concurrent.futures``, a Dask client, or a :class:`RayExecutor`; threads without.
-    A run sends back its files, so workers need no disk in common with this process; the file of a scenario that is
-    given as a path, and files that a scenario names, must be there under the same path. What is complete in ``out``
-    stays whatever happens, and ``resume=True`` goes on from it.
+    ``executor`` is any executor of ``concurrent.futures``, a Dask client, or a :class:`RayExecutor`; the default is
+    threads. Workers return the files of a run, so they need no shared disk. A scenario given as a path, and files that
+    a scenario names, must exist at equal paths on workers. Complete runs in ``out`` are never removed, and
+    ``resume=True`` continues from them.
 
-    Workers of Dask and Ray are checked before the first run: each has this package, of this version. A run that fails
-    does not end the others; a :class:`SweepError` lists all that failed.
+    Workers of Dask and Ray are checked before the first run: each must have this version of the package. A failed run
+    does not end the others; a :class:`SweepError` lists all failed runs.
     """
     if hasattr(executor, "get_executor"):
         # A Dask client.
@@ -46,7 +46,7 @@ def sweep(
         temporary = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="tidegate-")))
         target = Path(out) if out is not None else temporary / "sweep"
         if not isinstance(scenario, (Scenario, Mapping)) and "\n" not in os.fspath(scenario):
-            # It may be the file of a sweep, which is no scenario.
+            # It may be a sweep file, which is not a scenario.
             file, name = Path(scenario).absolute(), None
         else:
             read = scenario if isinstance(scenario, Scenario) else Scenario(scenario)
@@ -64,7 +64,7 @@ def sweep(
             failures, runs = _run_all(plan, source, executor, remote=ask is not None), len(plan)
             missing, damaged = plan.finish()
         finally:
-            # As soon as this ends, the folder is free for the next.
+            # Releases the folder's lock immediately.
             del plan
         if failures:
             raise SweepError(failures, runs, damaged) from failures[0][1]
@@ -74,7 +74,7 @@ def sweep(
 
 
 def _run_all(plan: _native.Plan, source: Scenario, executor: Executor, remote: bool) -> list[tuple[str, Exception]]:
-    """Makes the runs that are missing. One that fails does not end the others; all failures come back with titles."""
+    """Executes the missing runs. A failure does not end the others; returns all failures with titles."""
     waiting: dict[Future, int] = {}
     failed: dict[int, Exception] = {}
     try:
@@ -83,7 +83,7 @@ def _run_all(plan: _native.Plan, source: Scenario, executor: Executor, remote: b
             try:
                 waiting[executor.submit(*(_workers.call_on_worker(*call) if remote else call))] = at
             except Exception as error:
-                # As of a pool whose process died.
+                # For example of a pool with a dead process.
                 failed[at] = error
         for future in as_completed(waiting):
             try:
@@ -96,18 +96,18 @@ def _run_all(plan: _native.Plan, source: Scenario, executor: Executor, remote: b
     finally:
         for future in waiting:
             future.cancel()
-        # A traceback that somebody keeps must not keep the folder's lock.
+        # A retained traceback must not hold the folder's lock.
         del plan
 
 
 def _run_one(source: Scenario, changes: list[tuple[str, str]], seed: int | None) -> dict[str, bytes]:
-    """One run, wherever this is called: the files of its result by their names."""
+    """Executes one run on a worker. Returns the files of its result by name."""
     result = source.run(seed=seed, threads=1, set=changes)
     return {path.name: path.read_bytes() for path in sorted(result.folder.iterdir())}
 
 
 def _place(folder: Path, files: dict[str, bytes]) -> None:
-    """Writes a result whole or not at all."""
+    """Writes a result atomically."""
     partial = folder.parent.parent / f".placing-{folder.name}"
     shutil.rmtree(partial, ignore_errors=True)
     partial.mkdir()
@@ -117,7 +117,7 @@ def _place(folder: Path, files: dict[str, bytes]) -> None:
 
 
 class RayExecutor(Executor):
-    """Ray as an executor of ``concurrent.futures``: a task whose worker dies runs again, up to three times.
+    """Ray as an executor of ``concurrent.futures``: the task of a dead worker is repeated up to three times.
 
     ``options`` are those of ``ray.remote``, such as ``num_cpus=1`` or ``max_retries=10``.
     """
@@ -126,16 +126,16 @@ class RayExecutor(Executor):
         import ray
 
         self._ray = ray
-        # Four tries in all, as on Dask: a run that kills its worker, as by a full memory, must end.
+        # Four attempts in total, as on Dask: a run that kills its worker, for example by its memory use, must end.
         self._options = {"max_retries": 3, **options}
 
     def submit(self, fn, /, *args, **kwargs) -> Future:
-        """Hands a call to the cluster."""
+        """Submits a call to the cluster."""
         remote = self._ray.remote(**self._options)(fn)
         return remote.remote(*args, **kwargs).future()
 
     def ask_nodes(self, probe: _workers.Probe) -> dict[str, object]:
-        """Calls ``probe`` on every node that has what a task needs; the answers, or exceptions, by node."""
+        """Calls ``probe`` on every node with the resources of a task. Returns results or exceptions by node."""
         from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
         if not self._ray.is_initialized():

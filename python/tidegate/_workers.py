@@ -1,4 +1,4 @@
-"""Workers of a cluster: they are checked before the first run, and each run checks the one that it is on."""
+"""Checks of cluster workers: all before the first run, and the worker of each run at its start."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from concurrent.futures import Executor
 from . import _native
 from ._errors import TidegateError
 
-#: Returns the fault of the worker on which it is called; None if there is none.
+#: Returns the fault of the worker on which it is called, or None.
 Probe = Callable[[], "str | None"]
 
 
 def ask_of(executor: Executor) -> Callable[[Probe], Mapping[str, object]] | None:
-    """A function that calls a probe on every worker of a cluster and returns answers by worker; None for executors on
-    this machine."""
+    """Returns a function that calls a probe on every worker of a cluster and returns results by worker; None for
+    executors on this machine."""
     if hasattr(executor, "ask_nodes"):
         return executor.ask_nodes
     if type(executor).__module__.partition(".")[0] != "distributed":
         return None
-    # Workers without the package that a task imports can leave Dask waiting for ever (dask/distributed#4001).
+    # If a worker lacks the package that a task imports, Dask can wait forever (dask/distributed#4001).
     return lambda probe: executor._client.run(probe, on_error="return")
 
 
 def check(ask: Callable[[Probe], Mapping[str, object]]) -> None:
-    """Raises an error that names each worker on which runs would fail. Warns if there is no worker to check: an
-    adaptive cluster may start some later, and each run checks its own worker."""
+    """Raises an error that names each worker on which runs would fail. Warns if there are no workers: an adaptive
+    cluster may start some later, and each run checks its own worker."""
     version = _native.__version__
     answers = ask(_probe(version))
     if not answers:
@@ -39,12 +39,12 @@ def check(ask: Callable[[Probe], Mapping[str, object]]) -> None:
 
 
 def call_on_worker(function: Callable, *arguments: object) -> tuple[Callable, bytes]:
-    """A call as a cluster runs it. It reports a worker that joined after the check and lacks the package."""
+    """Returns a call for a cluster. It also detects workers that joined after the check and lack the package."""
     return _guard(_probe(_native.__version__)), pickle.dumps((function, arguments))
 
 
-# Dask and Ray pickle a function of a module by its name, which a worker without the module cannot read, and an inner
-# function by its code. So these are inner functions, import what they use, and use no global of this module.
+# Dask and Ray pickle a module-level function by name, which a worker without the module cannot load, and an inner
+# function by its code. Therefore these are inner functions with their own imports and without globals of this module.
 
 
 def _probe(version: str) -> Probe:

@@ -1,11 +1,11 @@
-"""A Gymnasium environment over a run: an agent sets rates, step by step.
+"""Gymnasium environment for a run: agents set rates, step by step.
 
     import tidegate.gym
     env = tidegate.gym.RateEnv("incast.toml", step="10us")
     observation, info = env.reset(seed=1)
     observation, reward, terminated, truncated, info = env.step(env.action_space.sample())
 
-Needs the package ``gymnasium`` (``pip install tidegate[gym]``), which nothing else of Tidegate does.
+Requires the package ``gymnasium`` (``pip install tidegate[gym]``), which the rest of Tidegate does not need.
 """
 
 from __future__ import annotations
@@ -25,22 +25,22 @@ from ._errors import TidegateError
 from ._result import Result
 from ._scenario import Scenario, pairs_of, text_of
 
-#: What an agent observes, in the order of the columns of an observation:
+#: Features that an agent observes, in the order of the columns of an observation:
 #:
-#: - ``under_way``: how many of its flows are under way after the step
-#: - ``rate``: the rate at which each paces, as a share of the line's
-#: - ``sent``: what left, as a share of what the line carries in a step, preambles and gaps included; less than ``rate``
-#:   where a pause or other flows of the host held it back
-#: - ``throughput``: payload acknowledged for the first time, as a share of the same
-#: - ``marked``: the share of that payload whose acknowledgements told of a mark
-#: - ``rtt``: the mean round trip of its acknowledgements, 1 being that of an idle path; 0 without any
-#: - ``rtt_min``: the least of them, likewise
-#: - ``losses``: how often a packet was said to be missing, or a timer fired
+#: - ``under_way``: number of its flows in progress after the step
+#: - ``rate``: pacing rate of each flow, as a fraction of the line rate
+#: - ``sent``: bytes sent, as a fraction of the line's capacity in a step, with preambles and gaps; less than ``rate``
+#:   if limited by pauses or other flows of the host
+#: - ``throughput``: payload acknowledged for the first time, as a fraction of that capacity
+#: - ``marked``: fraction of that payload acknowledged with a congestion mark
+#: - ``rtt``: mean round trip of its acknowledgements, relative to an idle path; 0 without acknowledgements
+#: - ``rtt_min``: minimum of these round trips, in the unit of ``rtt``
+#: - ``losses``: number of loss notifications and timeouts
 FEATURES: tuple[str, ...] = tuple(_native.Episode.features())
 
 
 class Agent(NamedTuple):
-    """One agent: a flow and the hosts at its ends; with ``agents="host"`` a host, whatever it sends to whom."""
+    """Agent: a flow and the hosts at its ends; with ``agents="host"`` a host and all flows that it sends."""
 
     flow: int | None
     source: str
@@ -48,19 +48,19 @@ class Agent(NamedTuple):
 
 
 class RateEnv(gymnasium.Env):
-    """A run of a scenario as an environment: an action sets the rates of its flows, and a step lasts ``step``.
+    """Run of a scenario as an environment: an action sets the rates of its flows, and a step lasts ``step``.
 
-    Flows under ``transport = "external"`` have agents, each flow its own or, with ``agents="host"``, all flows that a
-    host sends. An action is a float32 for each agent, from 0 to 1: the share of the line's rate at which it paces from
-    then on, within ``rate`` and ``min_rate`` of the transport. An observation has a row for each agent and a column for
-    each of :data:`FEATURES`, all of the last step.
+    Flows with ``transport = "external"`` have agents, one per flow or, with ``agents="host"``, one for all flows that
+    a host sends. An action is a float32 from 0 to 1 for each agent: its pacing rate from now on as a fraction of the
+    line rate, limited by ``rate`` and ``min_rate`` of the transport. An observation has a row for each agent and a
+    column for each of :data:`FEATURES`, all about the last step.
 
-    An episode has terminated when the flows of all agents are done, and is truncated where the scenario's ``duration``
-    ends. The same seed and the same actions give the same bytes, on any number of threads.
+    An episode terminates when the flows of all agents are complete, and is truncated at the end of the scenario's
+    ``duration``. Results depend only on seed and actions, for any number of threads.
 
-    ``step`` is a time as scenarios have it, or a number of microseconds. ``reward`` is called with the observation and
-    the ``info`` of a step and gives its reward; without it that is :func:`default_reward`. With ``record``,
-    :meth:`result` has files and tables as :meth:`tidegate.Scenario.run` has. ``set`` changes values of the scenario.
+    ``step`` is a time in scenario syntax, or a number of microseconds. ``reward`` is called with the observation and
+    the ``info`` of a step and returns its reward; the default is :func:`default_reward`. With ``record``,
+    :meth:`result` has files and tables, like :meth:`tidegate.Scenario.run`. ``set`` overrides values of the scenario.
     """
 
     metadata: dict[str, Any] = {"render_modes": []}
@@ -83,7 +83,7 @@ class RateEnv(gymnasium.Env):
         self._reward = default_reward if reward is None else reward
         self._temporary: tempfile.TemporaryDirectory | None = None
         self._over = True
-        # Its shape is known when it was read once.
+        # The number of agents determines the spaces, so the scenario is read once here.
         episode = self._begin(None, (), None)
         #: The agents, in the order of actions and rows of observations.
         self.agents = [Agent(*agent) for agent in episode.agents]
@@ -95,10 +95,10 @@ class RateEnv(gymnasium.Env):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[numpy.ndarray, dict[str, Any]]:
-        """Begins an episode: the run under ``seed``, as :meth:`tidegate.Scenario.run` has it.
+        """Starts an episode: a run with ``seed``, like :meth:`tidegate.Scenario.run`.
 
-        Without a seed one is drawn, which ``info["seed"]`` tells; after ``reset(seed=...)`` the same row of seeds comes
-        again. ``options={"set": {...}}`` changes values of the scenario for this episode.
+        Without ``seed`` a random one is used, reported in ``info["seed"]``; ``reset(seed=...)`` restarts this sequence
+        of seeds. ``options={"set": {...}}`` overrides values of the scenario for this episode.
         """
         super().reset(seed=seed)
         options = dict(options or {})
@@ -123,7 +123,7 @@ class RateEnv(gymnasium.Env):
         return observation, info
 
     def step(self, action: Any) -> tuple[numpy.ndarray, float, bool, bool, dict[str, Any]]:
-        """Sets the rates and goes on for a step."""
+        """Sets the rates and runs for one step."""
         if self._episode is None:
             raise gymnasium.error.ResetNeeded("there is no episode: call reset() before step()")
         if self._over:
@@ -132,16 +132,16 @@ class RateEnv(gymnasium.Env):
         try:
             observation, terminated, truncated, info = self._told(*self._episode.step(shares.tobytes()))
         except BaseException:
-            # In the middle of a step; nobody can go on from there.
+            # Interrupted in the middle of a step: the run cannot continue.
             self._episode = None
             raise
         self._over = terminated or truncated
         return observation, float(self._reward(observation, info)), terminated, truncated, info
 
     def result(self) -> Result:
-        """The result of the whole run: what is left of it goes on under the rates as they are.
+        """Returns the result of the whole run, whose rest is simulated with unchanged rates.
 
-        With ``record`` it has tables, and files in its ``folder``. The next step needs a :meth:`reset`.
+        With ``record`` it has tables, and files in its ``folder``. :meth:`reset` is required before the next step.
         """
         if self._episode is None:
             raise gymnasium.error.ResetNeeded("there is no episode: call reset() before result()")
@@ -153,7 +153,7 @@ class RateEnv(gymnasium.Env):
         return Result(summary, Path(temporary.name) / "result", temporary)
 
     def close(self) -> None:
-        """Ends the episode; nothing is left of it."""
+        """Ends the episode and removes its files."""
         self._episode, self._over = None, True
         if self._temporary is not None:
             self._temporary.cleanup()
@@ -168,7 +168,7 @@ class RateEnv(gymnasium.Env):
         )
 
     def _shares(self, action: Any) -> numpy.ndarray:
-        """The action as float32, or an error that says what is wrong with it."""
+        """Returns the action as float32, or raises an error that describes the fault."""
         try:
             shares = numpy.asarray(action, dtype=numpy.float32)
         except (TypeError, ValueError) as error:
@@ -191,10 +191,10 @@ class RateEnv(gymnasium.Env):
 
 
 def default_reward(observation: numpy.ndarray, info: dict[str, Any]) -> float:
-    """What all agents got through, less a tenth of what their packets waited.
+    """Reward for throughput with penalties for queueing delay and losses.
 
-    The sum of ``throughput``, which is 1 where one link is full, less 0.1 times the mean of ``rtt - 1`` over the agents
-    that heard of any, less 0.01 for each loss.
+    It is the sum of ``throughput`` (1 for one full link), minus 0.1 times the mean of ``rtt - 1`` over the agents with
+    acknowledgements, minus 0.01 for each loss.
     """
     rtt = observation[:, FEATURES.index("rtt")].astype(float)
     heard = rtt > 0

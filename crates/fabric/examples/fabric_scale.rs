@@ -1,4 +1,4 @@
-//! How long the largest fat-tree takes to build and route, and how much memory that needs.
+//! Time and memory to build and route the largest fat-tree.
 //!
 //! ```text
 //! cargo run --release -p tidegate-fabric --example fabric_scale [k]
@@ -13,7 +13,7 @@ use std::error::Error;
 use std::time::Instant;
 use units::{Rate, Time};
 
-/// A line of /proc/self/status in MB; `None` where there is no such file.
+/// Returns a line of /proc/self/status in MB; `None` if there is no such file.
 fn status_mb(line: &str) -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let value = status.lines().find_map(|text| text.strip_prefix(line))?;

@@ -1,4 +1,4 @@
-//! A leaf-spine fabric, its routes, and the ports by which a leaf reaches a host of another leaf.
+//! A leaf-spine fabric, its routes, and the ports from a leaf towards a host of another leaf.
 //!
 //! ```text
 //!      spine  spine        2 spines

@@ -1,4 +1,4 @@
-//! Building a [`Fabric`] node by node and link by link.
+//! Construction of a [`Fabric`] node by node and link by link.
 
 use crate::decision::Decision;
 use crate::graph::NO_HOST;
@@ -8,40 +8,39 @@ use crate::{End, Fabric, FabricError, Link, LinkId, LinkSpec, Node, NodeId, Node
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// The most nodes and links of one fabric: sixteen times a 65,536-host fat-tree, so that a wrong number
-/// in a file or scenario is an error and not an exhausted machine.
+/// Limit for nodes, and half the limit for links, of one fabric. It is far above a 65,536-host fat-tree (70,656 nodes,
+/// 196,608 links), so that a wrong number in a file or scenario is an error and does not exhaust memory.
 pub(crate) const MAX_ELEMENTS: u64 = 1 << 22;
 
-/// Among so many kinds of links that came last one is looked for.
+/// Number of recent link kinds that are searched for an equal one.
 const MOST_KINDS: usize = 16;
 
-/// Collects nodes and links. The ports of a node number from 0 in the order of [`connect`](Self::connect).
+/// Collects nodes and links. Ports of a node are numbered from 0 in the order of [`connect`](Self::connect).
 #[derive(Clone, Debug)]
 pub struct FabricBuilder {
     kind: String,
     nodes: Vec<Node>,
     links: Vec<Link>,
-    /// What links are made of, each once as far as there are few.
+    /// Kinds of links, deduplicated among the most recent ones.
     kinds: Vec<Arc<LinkSpec>>,
     degrees: Vec<u32>,
-    /// Names of ports, where the file has some.
+    /// Names of ports, if the file has any.
     port_names: Vec<(End, String)>,
-    /// Why nodes are what they are, where a reader says so.
+    /// Reason for the kind of each node, if the reader states one.
     reasons: Vec<Cow<'static, str>>,
     decisions: Vec<Decision>,
     numbers_nodes: bool,
-    /// The first mistake: reported by `build`, so that construction reads without `?` on every line.
+    /// First error, returned by `build`, so that construction needs no `?` on every line.
     mistake: Option<FabricError>,
 }
 
 impl FabricBuilder {
-    /// Files beside this one (flows, completion times) call hosts by the number of their node, among which switches
-    /// count.
+    /// Declares that accompanying files (flows, completion times) identify hosts by node number, with switches counted.
     pub fn number_nodes(&mut self) {
         self.numbers_nodes = true;
     }
 
-    /// An empty fabric of this kind ("fat-tree", "file" ...).
+    /// Creates an empty fabric of this kind ("fat-tree", "file" ...).
     pub fn new(kind: impl Into<String>) -> Self {
         FabricBuilder {
             kind: kind.into(),
@@ -57,22 +56,22 @@ impl FabricBuilder {
         }
     }
 
-    /// A host; its host index is the number of hosts added before it.
+    /// Adds a host; its host index is the number of hosts added before it.
     pub fn add_host(&mut self, name: impl Into<String>) -> NodeId {
         self.add(Node { name: name.into(), kind: NodeKind::Host, tier: 0, relay: false })
     }
 
-    /// A host that also forwards the traffic of others (BCube server).
+    /// Adds a host that also forwards frames of other hosts (BCube server).
     pub fn add_relay_host(&mut self, name: impl Into<String>) -> NodeId {
         self.add(Node { name: name.into(), kind: NodeKind::Host, tier: 0, relay: true })
     }
 
-    /// A switch at a height: 1 edge, 2 aggregation, 3 core.
+    /// Adds a switch with a tier: 1 edge, 2 aggregation, 3 core.
     pub fn add_switch(&mut self, name: impl Into<String>, tier: u8) -> NodeId {
         self.add(Node { name: name.into(), kind: NodeKind::Switch, tier, relay: false })
     }
 
-    /// Any node.
+    /// Adds a node.
     pub fn add(&mut self, node: Node) -> NodeId {
         let id = NodeId(self.nodes.len() as u32);
         if self.nodes.len() as u64 >= MAX_ELEMENTS {
@@ -84,8 +83,8 @@ impl FabricBuilder {
         id
     }
 
-    /// A link between the next free ports of two nodes. Mistakes (a node of another fabric, more than
-    /// 65,535 ports) are reported by [`build`](Self::build).
+    /// Connects the next free ports of two nodes. Errors (a node of another fabric, more than 65,535 ports) are
+    /// returned by [`build`](Self::build).
     pub fn connect(&mut self, a: NodeId, b: NodeId, spec: LinkSpec) -> LinkId {
         let id = LinkId(self.links.len() as u32);
         if self.links.len() as u64 >= 2 * MAX_ELEMENTS {
@@ -105,8 +104,8 @@ impl FabricBuilder {
         id
     }
 
-    /// Remembers what the file calls the two ends of a link; an empty name is none. A name that stands twice at
-    /// a node is reported by [`build`](Self::build).
+    /// Sets the file's names of the two ends of a link; an empty string is no name. Duplicate names at a node are
+    /// reported by [`build`](Self::build).
     pub fn name_ports(&mut self, link: LinkId, a: &str, b: &str) {
         if let Some(link) = self.links.get(link.0 as usize) {
             let ends = [(link.a, a), (link.b, b)].into_iter().filter(|(_, name)| !name.is_empty());
@@ -132,7 +131,7 @@ impl FabricBuilder {
         self.mistake.get_or_insert(mistake);
     }
 
-    /// Derives the tier of every switch from the links, for files that carry none.
+    /// Derives the tier of every switch from the links, for files without tiers.
     pub(crate) fn infer_tiers(&mut self) {
         let is_switch = self.nodes.iter().map(|node| node.kind == NodeKind::Switch).collect();
         let links: Vec<(u32, u32)> = self.links.iter().map(|link| (link.a.node.0, link.b.node.0)).collect();
@@ -142,12 +141,12 @@ impl FabricBuilder {
         }
     }
 
-    /// Remembers decisions of the reader of a file.
+    /// Sets the decisions of a file's reader.
     pub(crate) fn decide(&mut self, decisions: Vec<Decision>) {
         self.decisions = decisions;
     }
 
-    /// Remembers why a node is a host or a switch ([`Fabric::reason`]); what was said last counts.
+    /// Sets the reason that a node is a host or a switch ([`Fabric::reason`]); the last one counts.
     pub(crate) fn because(&mut self, node: NodeId, reason: impl Into<Cow<'static, str>>) {
         if self.reasons.len() <= node.index() {
             self.reasons.resize(node.index() + 1, Cow::Borrowed(""));
@@ -155,7 +154,7 @@ impl FabricBuilder {
         self.reasons[node.index()] = reason.into();
     }
 
-    /// Whether all names can be shown and written as they are.
+    /// Checks that all names can be displayed and written unchanged.
     fn check_names(&self) -> Result<(), FabricError> {
         for node in &self.nodes {
             let of = || format!("node `{}`", visible(&node.name));
@@ -168,17 +167,17 @@ impl FabricBuilder {
         Ok(())
     }
 
-    /// The fabric.
+    /// Builds the fabric.
     ///
     /// # Errors
-    /// If a name stands twice or is none ([`check_name`]), a link named a node that does not exist, a node has more
-    /// than 65,535 ports, or the fabric is larger than 4,194,304 nodes or 8,388,608 links. Whether the fabric makes
-    /// sense as a network is [`Fabric::check`]'s question.
+    /// If a name is duplicate or invalid ([`check_name`]), a link names a node that does not exist, a node has more
+    /// than 65,535 ports, or the fabric has more than 4,194,304 nodes or 8,388,608 links. [`Fabric::check`] validates
+    /// the fabric as a network.
     pub fn build(mut self) -> Result<Fabric, FabricError> {
         if let Some(mistake) = self.mistake {
             return Err(mistake);
         }
-        // A switch forwards anyway; only of a host is it worth saying, and formats say it of hosts alone.
+        // All switches forward, so the flag is kept only for hosts.
         self.nodes.iter_mut().for_each(|node| node.relay &= node.kind == NodeKind::Host);
         self.check_names()?;
         let mut port_base = Vec::with_capacity(self.nodes.len() + 1);

@@ -1,10 +1,10 @@
-//! What a fabric must satisfy before anything runs on it.
+//! Validation of a fabric before it is used.
 
 use crate::{Fabric, Link, LinkSpec, NameFault, NodeId, NodeKind};
 use std::sync::Arc;
 use units::{Rate, Time};
 
-/// Why nodes and links do not make a fabric.
+/// Error in nodes and links.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FabricError {
@@ -14,12 +14,12 @@ pub enum FabricError {
         /// The name.
         name: String,
     },
-    /// A name that cannot be shown and written as it is.
+    /// A name that cannot be displayed and written unchanged.
     #[error("{of}: {fault}")]
     Name {
-        /// The node or port, its name made visible.
+        /// Node or port, with its name escaped.
         of: String,
-        /// What is wrong.
+        /// Fault of the name.
         fault: NameFault,
     },
     /// A link names a node that was never added.
@@ -30,7 +30,7 @@ pub enum FabricError {
         /// The link number.
         link: u32,
     },
-    /// Two links in one port.
+    /// Two links at one port.
     #[error("port `{port}` of `{node}` has two links: a port takes one cable")]
     PortTwice {
         /// The node.
@@ -38,24 +38,24 @@ pub enum FabricError {
         /// The port's name.
         port: String,
     },
-    /// More ports than a port number can count.
+    /// More ports than a port number can represent.
     #[error("node `{node}` has more than 65,535 links")]
     TooManyPorts {
         /// The node.
         node: String,
     },
-    /// More elements than any fabric here may have.
+    /// More elements than the limit.
     #[error("the fabric has more than {limit} {what}")]
     TooLarge {
         /// "nodes" or "links".
         what: &'static str,
-        /// The most there may be.
+        /// Limit.
         limit: u64,
     },
     /// No host at all.
     #[error("the fabric has no host: nothing could send or receive")]
     NoHosts,
-    /// A host that is connected to nothing.
+    /// A host without links.
     #[error("host `{host}` has no link: connect it to a switch")]
     HostWithoutLink {
         /// The host.
@@ -92,7 +92,7 @@ pub enum FabricError {
         b: String,
         /// "loss" or "bit error rate".
         what: &'static str,
-        /// What it was.
+        /// Value.
         value: f64,
     },
     /// Two nodes without a path between them.
@@ -110,20 +110,20 @@ pub enum FabricError {
         generator: &'static str,
         /// The name of the argument.
         parameter: &'static str,
-        /// What it was.
+        /// Value.
         value: u64,
-        /// What would be right.
+        /// Valid values.
         expected: String,
     },
 }
 
 impl Fabric {
-    /// Whether this is a network: there is a host, every host has a link, no link starts and ends at the
-    /// same node (parallel links are fine), every delay is above zero, loss and bit error rate are
-    /// probabilities, and everything is connected.
+    /// Checks that this is a network: there is a host, every host has a link, no link connects a node to itself
+    /// (parallel links are valid), every delay is above zero, loss and bit error rate are probabilities, and the graph
+    /// is connected.
     ///
     /// # Errors
-    /// The first violation, in that order, with the names of the elements.
+    /// The first violation in that order, with the names of the elements.
     pub fn check(&self) -> Result<(), FabricError> {
         if self.hosts.is_empty() {
             return Err(FabricError::NoHosts);
@@ -172,20 +172,20 @@ impl Fabric {
         }
     }
 
-    /// The same fabric, in which every host forwards for others: meshes and rings of accelerators have no switches.
+    /// Returns the fabric with forwarding hosts: meshes and rings of accelerators have no switches.
     #[must_use]
     pub fn with_relaying_hosts(mut self) -> Fabric {
         self.nodes.iter_mut().for_each(|node| node.relay = node.kind == NodeKind::Host);
         self
     }
 
-    /// The same fabric, in which links without a frame loss have this one.
+    /// Returns the fabric with this frame loss on links that have none.
     #[must_use]
     pub fn with_default_loss(mut self, loss: f64) -> Fabric {
         let mut previous = Arc::new(LinkSpec::new(Rate::MIN, Time::ZERO));
         for link in self.links.iter_mut().filter(|link| link.loss == 0.0) {
             let spec = LinkSpec { loss, ..link.spec() };
-            // Links of one kind stand together, and share it.
+            // Adjacent links are usually of one kind and then share it.
             if *previous != spec {
                 previous = Arc::new(spec);
             }
@@ -194,7 +194,7 @@ impl Fabric {
         self
     }
 
-    /// Whether some host forwards for others.
+    /// Returns `true` if some host forwards frames of other hosts.
     pub fn has_relays(&self) -> bool {
         self.nodes.iter().any(|node| node.relay && node.kind == NodeKind::Host)
     }

@@ -1,4 +1,4 @@
-//! Decisions of a reader about what a file leaves open.
+//! Decisions of a reader about properties that a file does not state.
 
 use serde::Serialize;
 
@@ -6,11 +6,11 @@ use serde::Serialize;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Subject {
-    /// Nodes or links that are left out.
+    /// Nodes or links that are skipped.
     LeftOut,
     /// Nodes that are hosts or switches.
     Roles,
-    /// Hosts that were attached to a fabric without any.
+    /// Hosts attached to a fabric without hosts.
     AttachedHosts,
     /// Tiers of switches.
     Tiers,
@@ -18,13 +18,13 @@ pub enum Subject {
     HighHosts,
     /// Rates or delays that the file does not state.
     AssumedLinks,
-    /// Keys of the file that say nothing of nodes and links, or are unknown.
+    /// Keys of the file that do not concern nodes and links, or are unknown.
     Unread,
     /// Attributes of a cable that its two ends state differently.
     CableEnds,
 }
 
-/// One decision, and what it is about.
+/// One decision, with the elements concerned.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Decision {
     /// The subject.
@@ -35,11 +35,11 @@ pub struct Decision {
     pub names: Vec<String>,
 }
 
-/// Names that the line of a decision has before it counts the others.
+/// Number of names that the line of a decision prints.
 const NAMED: usize = 4;
 
 impl Decision {
-    /// One line: the decision and the first names.
+    /// Returns one line: the decision and the first names.
     pub fn line(&self) -> String {
         if self.names.is_empty() {
             return self.text.clone();

@@ -1,13 +1,13 @@
 //! Graphs of switches and hosts: generators, files, routing, failures.
 //!
 //! ```text
-//!   generate::*  ─┐                       ┌─> routing::Forwarding   what a switch looks up per frame
-//!   files::read  ─┼─> Fabric ── check() ──┼─> show::summary, svg    what a person looks at
-//!   FabricBuilder ┘                       └─> files::write_*        what other tools read
+//!  generate::*  ─┐                       ┌─> routing::Forwarding   tables for lookups per frame
+//!  files::read  ─┼─> Fabric ── check() ──┼─> show::summary, svg    tables and drawings for users
+//!  FabricBuilder ┘                       └─> files::write_*        files for other tools
 //! ```
 //!
-//! Nodes, links and ports are small integers. A host is also known by its dense *host index*
-//! (0..hosts, in order of creation): that is how frames name their source and destination.
+//! Nodes, links and ports are small integers. A host also has a dense *host index* (0..hosts, in order of creation), by
+//! which frames name their source and destination.
 //!
 //! ```
 //! use fabric::generate::{TierLinks, fat_tree};
@@ -19,10 +19,10 @@
 //! let fabric = fat_tree(4, TierLinks::uniform(link))?;
 //! let routes = Forwarding::build(&fabric, Mode::ShortestPath)?;
 //! let edge = fabric.find("S1").expect("the first edge switch");
-//! assert_eq!(routes.lookup(edge, 15), [2, 3]); // two ways up to host index 15
+//! assert_eq!(routes.lookup(edge, 15), [2, 3]); // two uplinks towards host index 15
 //! let path = routes.lone_path(&fabric, 0, 15, 7)?;
 //! assert_eq!(path.len(), 6);
-//! // One frame of 1518 B, which comes after a preamble of 8 B on each of six wires.
+//! // One frame of 1518 B, after a preamble of 8 B on each of six links.
 //! let time = lone_flow_time(&fabric.link_costs(&path), 0, 0, 1518);
 //! assert_eq!(time, (Rate::from_gbps(100).serialise(1526) + Time::from_ns(500)) * 6);
 //! # Ok::<(), Box<dyn std::error::Error>>(())

@@ -1,33 +1,33 @@
-//! What nodes and ports may be called.
+//! Valid names of nodes and ports.
 //!
-//! Names come from files of others and go into terminals, tables, pictures and configurations of switches. What could
-//! act there in place of being read is refused once, where a fabric is built; what a single format cannot carry is
-//! its writer's business.
+//! Names come from external files and appear in terminals, tables, drawings and switch configurations. Names that could
+//! act as control sequences there are rejected when a fabric is built. Restrictions of a single format are checked by
+//! its writer.
 
 use std::fmt;
 
-/// The longest name of a node or port, in bytes: a name with a suffix must do as the name of a file (255 bytes).
+/// Maximum length of a name in bytes: with a suffix it must fit into a file name (255 bytes).
 pub const MAX_NAME_BYTES: usize = 200;
 
-/// What is wrong with a name.
+/// Fault of a name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum NameFault {
-    /// There is none.
+    /// The name is empty.
     Empty,
     /// Longer than [`MAX_NAME_BYTES`].
     TooLong {
-        /// Its length.
+        /// Length of the name.
         bytes: usize,
     },
-    /// White space before or behind it, which most formats drop.
+    /// Leading or trailing white space, which most formats drop.
     WhiteSpaceAround,
-    /// A character that ends lines, moves the cursor, or cannot be seen.
+    /// A character that ends lines, moves the cursor, or is invisible.
     Invisible {
-        /// The first of them.
+        /// First such character.
         character: char,
     },
-    /// `<<`, by which a YAML table takes in another.
+    /// `<<`, the merge key of YAML.
     Merge,
 }
 
@@ -47,8 +47,8 @@ impl fmt::Display for NameFault {
     }
 }
 
-/// Whether a character is a control (Unicode Cc), ends a line or paragraph (Zl, Zp), reorders or joins text without
-/// being seen, or is no character at all.
+/// Returns `true` for a control character (Unicode Cc), a line or paragraph separator (Zl, Zp), an invisible character
+/// that reorders or joins text, or a noncharacter.
 fn invisible(c: char) -> bool {
     c.is_control()
         || matches!(c,
@@ -57,10 +57,10 @@ fn invisible(c: char) -> bool {
         || u32::from(c) & 0xfffe == 0xfffe
 }
 
-/// Whether a node or port may be called so.
+/// Checks a name of a node or port.
 ///
 /// # Errors
-/// What is wrong with it.
+/// The fault of the name.
 pub fn check_name(name: &str) -> Result<(), NameFault> {
     if let Some(character) = name.chars().find(|&c| invisible(c)) {
         return Err(NameFault::Invisible { character });
@@ -74,7 +74,7 @@ pub fn check_name(name: &str) -> Result<(), NameFault> {
     }
 }
 
-/// A text of unknown origin, for a message: what cannot be seen is written as an escape, and what is long is cut.
+/// Escapes invisible characters of a text of unknown origin for a message, and truncates long text.
 pub fn visible(text: &str) -> String {
     let mut out = String::with_capacity(text.len().min(4 * MAX_NAME_BYTES));
     for (count, c) in text.chars().enumerate() {

@@ -1,21 +1,22 @@
-//! Tiers of switches: from labels and names, else from links.
+//! Tiers of switches, derived from labels and names, otherwise from links.
 //!
 //! 1. A file states the tier of each switch: nothing is derived.
 //! 2. The labels (`group: leaf`, `role: spine`, `tier-2`) or names (`dc1-leaf3`) of most switches name a layer. Layers
-//!    count from 1 in the order of [`LAYERS`], of those that the fabric has. A switch without such a word is one tier
-//!    above its lowest neighbour, or one below if it has hosts and all neighbours are above the first tier.
+//!    count from 1 in the order of [`LAYERS`], without those that the fabric does not have. A switch without such a
+//!    word is one tier above its lowest neighbour, or one below if it has hosts and all neighbours are above the first
+//!    tier.
 //! 3. Links: the tier of a switch is its distance to the nearest switch with hosts. A few hosts higher up (a fabric
-//!    manager on a spine) would pull that switch down to tier 1, and make its links to the leaves links inside a tier.
-//!    So other sets of leaves are tried: the switches with most hosts, those whose siblings (switches with the same
-//!    neighbours) have hosts too, those with fewest links to switches. One of these counts if it makes *proper* tiers:
-//!    no link inside a tier, at least two neighbours below each switch above the first tier, more than half of the
-//!    hosts on the first.
+//!    manager on a spine) would lower that switch to tier 1, and make its links to the leaves links inside a tier.
+//!    Therefore other sets of leaves are tried: the switches with most hosts, those whose siblings (switches with equal
+//!    neighbours) have hosts too, those with fewest links to switches. A set is accepted if it yields *proper* tiers:
+//!    no link inside a tier, at least two neighbours below each switch above the first tier, at least half of the hosts
+//!    on the first.
 
 use crate::NodeKind;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, VecDeque};
 
-/// Words for a layer, the lowest layer first.
+/// Words for a layer, lowest layer first.
 const LAYERS: [&[&str]; 5] = [
     &["tor", "access", EDGE, "rsw"],
     &["leaf", "border"],
@@ -24,32 +25,32 @@ const LAYERS: [&[&str]; 5] = [
     &["superspine", "upperspine", "core"],
 ];
 
-/// The lowest layer of a fabric with aggregation and core; in a fabric of leaves and spines, the way out.
+/// Lowest layer of a fabric with aggregation and core; in a leaf-spine fabric, the exit to other networks.
 const EDGE: &str = "edge";
 
-/// A node for this purpose.
+/// Node, as input of the derivation.
 #[derive(Clone, Debug)]
 pub(crate) struct Layered<'a> {
     pub kind: NodeKind,
     pub name: &'a str,
-    /// The text of the file that may name the layer: a group, a role.
+    /// Text of the file that may name the layer: a group, a role.
     pub label: &'a str,
-    /// As the file states it.
+    /// Tier that the file states.
     pub tier: Option<u8>,
 }
 
-/// How the tiers were found.
+/// Source of the tiers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Source {
     File,
     Words,
-    /// By the distance to the nearest host.
+    /// Distance to the nearest switch with hosts.
     Distance,
-    /// By links, where hosts on a higher tier do not count.
+    /// Links, without hosts on higher tiers.
     ProperTiers,
 }
 
-/// The tier of each node, 0 for hosts, and how they were found.
+/// Returns the tier of each node, 0 for hosts, and their source.
 pub(crate) fn tiers(nodes: &[Layered<'_>], links: &[(u32, u32)]) -> (Vec<u8>, Source) {
     let stated = |node: &Layered<'_>| node.kind == NodeKind::Host || node.tier.is_some();
     if nodes.iter().all(stated) {
@@ -58,14 +59,15 @@ pub(crate) fn tiers(nodes: &[Layered<'_>], links: &[(u32, u32)]) -> (Vec<u8>, So
     }
     let graph = SwitchGraph::new(nodes, links);
     let (mut tiers, source) = by_words(nodes, &graph).map_or_else(|| graph.by_links(), |tiers| (tiers, Source::Words));
-    // A tier that the file states holds, beside derived ones too.
+    // A tier that the file states takes precedence over derived ones.
     for (tier, node) in tiers.iter_mut().zip(nodes).filter(|(_, node)| node.kind == NodeKind::Switch) {
         *tier = node.tier.unwrap_or(*tier);
     }
     (tiers, source)
 }
 
-/// The layer that a word of a text names, as its index in [`LAYERS`]: the last such word counts.
+/// Returns the layer that a word of a text names, as its index in [`LAYERS`], and `true` for [`EDGE`]. The last such
+/// word counts.
 fn layer_of(text: &str) -> Option<(usize, bool)> {
     let lower = text.to_ascii_lowercase().replace("super-spine", "superspine").replace("super_spine", "superspine");
     let words = lower.split(|c: char| !c.is_ascii_alphabetic()).filter(|word| !word.is_empty());
@@ -83,25 +85,25 @@ fn layer_of(text: &str) -> Option<(usize, bool)> {
     words.filter_map(layer).next_back()
 }
 
-/// The layer that the label or the name of each node names.
+/// Returns the layer that the label or the name of each switch names.
 pub(crate) fn layers(nodes: &[Layered<'_>]) -> Vec<Option<usize>> {
     let of = |node: &Layered<'_>| layer_of(node.label).or_else(|| layer_of(node.name));
     let found: Vec<Option<(usize, bool)>> = nodes.iter().map(of).collect();
     let is_switch = |at: usize| nodes[at].kind == NodeKind::Switch;
     let has_leaves = (0..nodes.len()).any(|at| is_switch(at) && matches!(found[at], Some((0 | 1, false))));
-    // The edge of a fabric of leaves is none of its layers.
+    // In a fabric of leaves and spines, "edge" names no layer.
     let layer = |(at, is_edge): (usize, bool)| (!is_edge || !has_leaves).then_some(at);
     (0..nodes.len()).map(|at| found[at].filter(|_| is_switch(at)).and_then(layer)).collect()
 }
 
-/// Whether a name or label is that of a switch.
+/// Returns `true` if a name or label is that of a switch.
 pub(crate) fn names_a_switch(text: &str) -> bool {
     let lower = text.to_ascii_lowercase();
     let mut words = lower.split(|c: char| !c.is_ascii_alphabetic());
     layer_of(text).is_some() || words.any(|word| ["switch", "router", "rtr", "sw"].contains(&word))
 }
 
-/// The number of `tier-2`, `tier 2`, `level2`, or of a name like `t1-leaf`.
+/// Returns the number in `tier-2`, `tier 2`, `level2`, or in a name like `t1-leaf`.
 fn number_of(text: &str) -> Option<u8> {
     let lower = text.to_ascii_lowercase();
     let begins_word = |at: usize| !lower[..at].ends_with(|c: char| c.is_ascii_alphabetic());
@@ -117,7 +119,7 @@ fn number_of(text: &str) -> Option<u8> {
     digits[..end].parse().ok().filter(|_| is_tier)
 }
 
-/// Rule 2.
+/// Applies rule 2.
 fn by_words(nodes: &[Layered<'_>], graph: &SwitchGraph) -> Option<Vec<u8>> {
     let switches = || nodes.iter().enumerate().filter(|(_, node)| node.kind == NodeKind::Switch);
     let of_most = |ranks: Vec<Option<usize>>| {
@@ -133,7 +135,7 @@ fn by_words(nodes: &[Layered<'_>], graph: &SwitchGraph) -> Option<Vec<u8>> {
     let ranks: BTreeSet<usize> = switches().filter_map(|(at, _)| rank[at]).collect();
     let dense: BTreeMap<usize, usize> = ranks.iter().enumerate().map(|(tier, &rank)| (rank, tier + 1)).collect();
     switches().for_each(|(at, _)| rank[at] = rank[at].map(|rank| dense[&rank]));
-    // Some number from the core: most hosts are on the first tier.
+    // Some fabrics number from the core: most hosts must be on the first tier.
     let hosts_on = |tier: usize| -> u64 {
         switches().filter(|(at, _)| rank[*at] == Some(tier)).map(|(at, _)| u64::from(graph.hosts[at])).sum()
     };
@@ -148,10 +150,10 @@ fn by_words(nodes: &[Layered<'_>], graph: &SwitchGraph) -> Option<Vec<u8>> {
     Some(nodes.iter().enumerate().map(tier).collect())
 }
 
-/// The switches, their links, and how many hosts each has.
+/// Switches, their links, and the number of hosts of each.
 pub(crate) struct SwitchGraph {
     is_switch: Vec<bool>,
-    /// Other switches, ascending, each once.
+    /// Other switches, ascending, without duplicates.
     peers: Vec<Vec<u32>>,
     hosts: Vec<u32>,
 }
@@ -161,7 +163,7 @@ impl SwitchGraph {
         Self::of(nodes.iter().map(|node| node.kind == NodeKind::Switch).collect(), links)
     }
 
-    /// Of nodes by index, and links between them.
+    /// Creates the graph from nodes by index, and links between them.
     pub fn of(is_switch: Vec<bool>, links: &[(u32, u32)]) -> SwitchGraph {
         let mut peers = vec![Vec::new(); is_switch.len()];
         let mut hosts = vec![0; is_switch.len()];
@@ -183,9 +185,9 @@ impl SwitchGraph {
         (0..self.peers.len()).filter(|&at| self.is_switch[at])
     }
 
-    /// Ranks for switches without one, from those with a rank and outwards: with hosts, and all neighbours above the
-    /// first tier, one below the lowest of these; else one above the lowest. So a management host on a switch above
-    /// the leaves does not lower it.
+    /// Ranks switches without a rank, starting from ranked neighbours. A switch with hosts whose neighbours are all
+    /// above the first tier is one below the lowest of them; others are one above the lowest. Thus a management host on
+    /// a switch above the leaves does not lower its tier.
     fn place_others(&self, rank: &mut [Option<usize>]) {
         let lowest =
             |rank: &[Option<usize>], at: usize| self.peers[at].iter().filter_map(|&peer| rank[peer as usize]).min();
@@ -207,7 +209,8 @@ impl SwitchGraph {
         }
     }
 
-    /// Links to the nearest of these switches, plus one; 0 for hosts, 1 where none can be reached.
+    /// Returns the distance to the nearest of these switches, plus one; 0 for hosts, 1 for switches that cannot reach
+    /// any.
     fn distances(&self, from: &[usize]) -> Vec<u8> {
         let mut tiers = vec![0u8; self.peers.len()];
         let mut open: VecDeque<usize> = from.iter().copied().collect();
@@ -224,7 +227,7 @@ impl SwitchGraph {
         tiers
     }
 
-    /// See the module's documentation.
+    /// Returns `true` for proper tiers, defined in the module documentation.
     fn are_proper(&self, tiers: &[u8]) -> bool {
         let layered = |at: usize| {
             let below = self.peers[at].iter().filter(|&&peer| tiers[peer as usize] < tiers[at]).count();
@@ -236,7 +239,7 @@ impl SwitchGraph {
         self.switches().all(layered) && 2 * hosts(true) >= hosts(false)
     }
 
-    /// Sets of leaves to try, where some hosts are higher up.
+    /// Returns sets of leaves to try if some hosts are attached higher up.
     fn candidates(&self, with_hosts: &[usize]) -> Vec<Vec<usize>> {
         let mut sets = Vec::new();
         let counts: BTreeSet<u32> = with_hosts.iter().map(|&at| self.hosts[at]).collect();
@@ -259,7 +262,7 @@ impl SwitchGraph {
         sets
     }
 
-    /// Rule 3.
+    /// Applies rule 3.
     pub fn by_links(&self) -> (Vec<u8>, Source) {
         let with_hosts: Vec<usize> = self.switches().filter(|&at| self.hosts[at] > 0).collect();
         let plain = self.distances(&with_hosts);
@@ -270,7 +273,8 @@ impl SwitchGraph {
         proper.map_or((plain, Source::Distance), |tiers| (tiers, Source::ProperTiers))
     }
 
-    /// The leaves of a fabric without hosts: the switches with fewest links to others, if these make proper tiers.
+    /// Returns the leaves of a fabric without hosts: the switches with fewest links to others, if these yield proper
+    /// tiers.
     pub fn leaves(&self) -> Option<Vec<usize>> {
         let fewest = self.switches().map(|at| self.peers[at].len()).min()?;
         let leaves: Vec<usize> = self.switches().filter(|&at| self.peers[at].len() == fewest).collect();
@@ -279,5 +283,5 @@ impl SwitchGraph {
     }
 }
 
-/// Thresholds tried of each kind; bounds the time for a large fabric with many different ones.
+/// Maximum number of thresholds of each kind to try; bounds the time for a large fabric with many different ones.
 const MAX_STEPS: usize = 16;

@@ -1,7 +1,7 @@
-//! Two HetFlow senders on one link of 10 Gbps, as equations: each comes to half of it.
+//! Fluid model of two HetFlow senders on one link of 10 Gbps: the rate of each converges to half of it.
 //!
 //! ```text
-//!  r1, r2 ---> [ q: 8 Mbit ] ---> 10 Gbps        dq/dt = r1 + r2 - 10 Gbps, heard a round trip later
+//!   r1, r2 ---> [ q: 8 Mbit ] ---> 10 Gbps        dq/dt = r1 + r2 - 10 Gbps, fed back after a round trip
 //! ```
 use fluid::models::hetflow::Parameters;
 use fluid::models::{Bottleneck, Flows, HetFlow};

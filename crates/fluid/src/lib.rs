@@ -1,9 +1,8 @@
-//! The equations beside the packets: fluid models of congestion controls, delay differential equations that solve them,
-//! and their stability.
+//! Fluid models of congestion controls, a solver for their delay differential equations, and stability analysis.
 //!
 //! ```text
 //!   models (ECCP, HetFlow, DCQCN, TIMELY) ── System ──> solver: rates and queues over time
-//!                                         └─ Model ───> stability: fixed point, roots, how long a delay may be
+//!                                         └─ Model ───> stability: fixed point, roots, largest stable delay
 //! ```
 //!
 //! ```
@@ -20,14 +19,13 @@
 //! solve(&mut model, 0.1, 1e-3, &Options::default(), |_time, state| last = state[0])?;
 //! assert!((last / 5e9 - 1.0).abs() < 0.1, "each gets half of the link");
 //!
-//! // Two flows feel nothing of how they share: a root of the linearised equation is 0.
+//! // The split between two flows is not fed back: a root of the linearised equation is 0.
 //! let told = fluid::stability::report(&model).expect("it has a fixed point");
 //! assert!(told.roots.iter().any(|root| root.re.abs() < 1.0 && root.im == 0.0));
 //! # Ok::<(), fluid::solver::SolveError>(())
 //! ```
 //!
-//! Everything here is in s, bit/s and bits, as floats: a fluid has no frames to count. Functions that machines disagree
-//! about come from `libm`.
+//! Units are s, bit/s and bits, as floats. Functions whose results differ between platforms are taken from `libm`.
 
 pub mod models;
 pub mod solver;

@@ -1,8 +1,8 @@
-//! An experiment of a paper, shortened, and its checks beside the paper's numbers.
+//! Runs a shortened experiment of a paper and prints its checks with the paper's numbers.
 //!
 //! ```text
-//!  S1 --> S2        four switches that wait for each other: PFC locks up,
-//!  ^       |        as it must, and without PFC nothing does
+//!  S1 --> S2        four switches in a cyclic dependency: PFC deadlocks as
+//!  ^       |        expected, and without PFC there is no deadlock
 //!  S4 <-- S3
 //! ```
 pub(crate) fn main() -> Result<(), reproduce::Failure> {

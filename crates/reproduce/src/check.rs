@@ -1,24 +1,24 @@
-//! One claim: what the source says, what we measured, and whether they agree.
+//! One check: the number of the source, the measured number, and the comparison of the two.
 
 use serde::{Serialize, Serializer};
 
-/// How our number must stand to the source's.
+/// Relation required between the measured number and the number of the source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Relation {
-    /// Equal, within the tolerance.
+    /// Equal, up to the tolerance.
     Equal,
-    /// At most, the tolerance allowed on top.
+    /// At most the source's number plus the tolerance.
     AtMost,
-    /// At least, the tolerance allowed below.
+    /// At least the source's number minus the tolerance.
     AtLeast,
-    /// Below by more than the tolerance.
+    /// Smaller by more than the tolerance.
     Below,
-    /// Above by more than the tolerance.
+    /// Larger by more than the tolerance.
     Above,
 }
 
 impl Relation {
-    /// As it is printed.
+    /// Returns the sign for output.
     pub const fn sign(self) -> &'static str {
         match self {
             Relation::Equal => "=",
@@ -46,53 +46,53 @@ impl Serialize for Relation {
     }
 }
 
-/// One claim and its outcome; the fields in the order in which they are printed.
+/// One check with its result. JSON has the fields in this order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Check {
-    /// What is claimed.
+    /// Claim.
     pub name: String,
     /// Unit of the three numbers.
     pub unit: &'static str,
-    /// The source's number, or the other side of a comparison.
+    /// Number of the source, or the other side of a comparison.
     pub paper: f64,
-    /// How ours must stand to it.
+    /// Relation required of [`ours`](Check::ours) to [`paper`](Check::paper).
     pub relation: Relation,
-    /// How far off ours may be, in the same unit.
+    /// Permitted deviation, in `unit`.
     pub tolerance: f64,
-    /// What we measured; not a number, in JSON null, where nothing was.
+    /// Measured number; NaN (in JSON null) if not measured.
     pub ours: f64,
-    /// Whether it holds; in JSON null where that is not judged.
+    /// `true` if the relation holds; in JSON null if not judged.
     pub pass: bool,
-    /// What the reader should know.
+    /// Remark for the reader.
     pub note: Option<String>,
-    /// Why it is measured and not judged, where it is not.
+    /// Reason if the check is not judged.
     pub not_judged: Option<&'static str>,
 }
 
-/// Whether a claim holds, where that is judged.
+/// Result of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// It does.
+    /// The relation holds.
     Holds,
-    /// It does not.
+    /// The relation does not hold.
     Fails,
-    /// Nobody may say, for this reason.
+    /// Not judged, with the reason.
     NotJudged(&'static str),
 }
 
-/// Six significant digits: what is shown is what is compared.
+/// Rounds to six significant digits, so that the numbers compared equal the numbers printed.
 fn tidy(number: f64) -> f64 {
     format!("{number:.5e}").parse().unwrap_or(number)
 }
 
 impl Check {
-    /// `ours` `relation` `paper`, exactly. Counts and times in picoseconds are compared as they are.
+    /// Creates the check `ours` `relation` `paper` without tolerance or rounding, for counts and times in picoseconds.
     pub fn exact(name: impl Into<String>, unit: &'static str, ours: f64, relation: Relation, paper: f64) -> Check {
         let pass = relation.holds(ours, paper, 0.0);
         Check { name: name.into(), unit, paper, relation, tolerance: 0.0, ours, pass, note: None, not_judged: None }
     }
 
-    /// `ours` `relation` `paper`, to six digits and with a tolerance.
+    /// Creates the check `ours` `relation` `paper` with a tolerance; all three numbers are rounded to six digits.
     pub fn new(
         name: impl Into<String>,
         unit: &'static str,
@@ -106,7 +106,7 @@ impl Check {
         Check { name: name.into(), unit, paper, relation, tolerance, ours, pass, note: None, not_judged: None }
     }
 
-    /// How it came out.
+    /// Returns the result.
     pub fn outcome(&self) -> Outcome {
         match self.not_judged {
             Some(why) => Outcome::NotJudged(why),
@@ -115,12 +115,12 @@ impl Check {
         }
     }
 
-    /// Measured, but not judged, for this reason.
+    /// Marks the check as measured but not judged, with the reason.
     pub fn unjudged(self, why: &'static str) -> Check {
         Check { not_judged: Some(why), ..self }
     }
 
-    /// A claim of the source that is not measured, for this reason.
+    /// Creates a check for a claim of the source that is not measured, with the reason.
     pub fn unmeasured(
         name: impl Into<String>,
         unit: &'static str,
@@ -131,7 +131,7 @@ impl Check {
         Check::exact(name, unit, f64::NAN, relation, paper).unjudged(why)
     }
 
-    /// With a remark.
+    /// Adds a remark.
     pub fn note(mut self, note: impl Into<String>) -> Check {
         self.note = Some(note.into());
         self
@@ -140,7 +140,7 @@ impl Check {
 
 impl Serialize for Check {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        /// In the order in which it is printed.
+        /// Fields in the order in which JSON has them.
         #[derive(Serialize)]
         struct Printed<'a> {
             name: &'a str,

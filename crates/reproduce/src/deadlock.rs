@@ -1,4 +1,4 @@
-//! A ring of four that locks up under PFC, and what keeps it from doing so.
+//! Deadlock of a four-switch ring under PFC, and negative controls without it.
 
 use super::check::{Check, Relation};
 use super::registry::{Experiment, RING};
@@ -9,7 +9,7 @@ use text::{Layout, table};
 use units::Time;
 use units::random::{Stream, purpose};
 
-/// The experiments on deadlocks.
+/// Deadlock experiments.
 pub static EXPERIMENTS: &[Experiment] = &[Experiment {
     id: "deadlock/ring",
     title: "four switches in a ring lock up under PFC, and only then",
@@ -21,9 +21,6 @@ pub static EXPERIMENTS: &[Experiment] = &[Experiment {
 }];
 
 /// Runs `deadlock/ring`.
-///
-/// # Errors
-/// If the scenario is wrong.
 pub fn ring(trial: &mut Trial) -> Result<(), Failure> {
     let told = trial.run(&RING, &[])?;
     let found = told.summary.deadlock.clone().unwrap_or_default();
@@ -53,7 +50,7 @@ pub fn ring(trial: &mut Trial) -> Result<(), Failure> {
     trial.check(Check::exact("frames delivered in the 2 ms after", "frames", moved as f64, Relation::Equal, 0.0));
     let lost = told.overflowed() as f64;
     trial.check(Check::exact("lossless frames lost", "frames", lost, Relation::Equal, 0.0));
-    // The link from S4 to S1 carries what H3 and H4 send.
+    // The link from S4 to S1 carries the traffic of H3 and H4.
     let silent = [("traffic.2.size", "1000B".to_owned()), ("traffic.3.size", "1000B".to_owned())];
     let without = trial.run(&RING, &silent)?;
     let name = "negative control: deadlocks without the traffic of one link";
@@ -70,7 +67,7 @@ fn deadlocks(told: &Told) -> f64 {
     if told.summary.deadlock.is_some() { 1.0 } else { 0.0 }
 }
 
-/// Whether the four ports around the ring were all stopped at the same time.
+/// Returns `true` if the four ports along the ring were paused simultaneously at any time.
 fn around(fabric: &Fabric, told: &Told) -> bool {
     let ring: Vec<_> = (1..=4)
         .filter_map(|number| {
@@ -87,7 +84,7 @@ fn around(fabric: &Fabric, told: &Told) -> bool {
     })
 }
 
-/// Bursts of random sizes: some get stuck, some stop all around the ring and drain by themselves.
+/// Runs bursts of random sizes: some deadlock; others pause the whole ring and drain without intervention.
 fn bursts(trial: &mut Trial) -> Result<(), Failure> {
     let runs = trial.shorten("runs with bursts", 300, 100);
     let mut stream = Stream::new(11, 0, purpose("bursts"));

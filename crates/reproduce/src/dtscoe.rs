@@ -1,5 +1,5 @@
-//! DTSCoE: slots reserved hop by hop, on a small network of messages; and CPRI beside data in the simulator, with the
-//! gates of these slots, under preemption and by priority alone.
+//! DTSCoE: hop-by-hop slot reservation in a small network of messages; and CPRI beside data in the simulator, under
+//! gates from these slots, preemption or strict priority.
 
 mod distribution;
 mod drift;
@@ -28,7 +28,7 @@ const fn of(
     Experiment { id, title, source, seconds: 1, quick_seconds: 1, choices: NONE, run }
 }
 
-/// The experiments on DTSCoE.
+/// DTSCoE experiments.
 pub static EXPERIMENTS: &[Experiment] = &[
     of("dtscoe/fig4.2a", "DTSCoE: a slot is taken at the second switch, and moves", "thesis, figure 4.2a", trace),
     of("dtscoe/fig4.2b", "DTSCoE: Ts between clocks that do not agree", "thesis, figure 4.2b", translation),
@@ -59,7 +59,7 @@ const fn ns(ns: u64) -> Time {
     Time::from_ns(ns)
 }
 
-/// Slots are as long as frames, as the thesis counts.
+/// Returns the configuration with slots as long as frames, as in the thesis.
 fn exact() -> Config {
     Config { wire: WireCost::FrameOnly, ..Config::new() }
 }
@@ -68,14 +68,14 @@ fn wires(ends: &[[usize; 2]]) -> Vec<Wire> {
     ends.iter().map(|&ends| Wire { ends, rate: Rate::from_gbps(100), delay: ns(50) }).collect()
 }
 
-/// Sources 0 and 1, switches 2 and 3, receiver 4.
+/// Links: sources 0 and 1, switches 2 and 3, receiver 4.
 const LINE: [[usize; 2]; 4] = [[0, 2], [1, 3], [2, 3], [3, 4]];
 
 fn trace(trial: &mut Trial) -> Result<(), Failure> {
     let clocks = [9, 5, 1, 8, 3].map(|us| Clock { offset: Time::from_us(us), drift_ppb: 0 });
     let mut network = Network::new(&clocks, &wires(&LINE), exact(), Faults::default(), 1);
     let ask = |stream, start| Ask { stream, destination: 4, frame_bytes: 600, window: ns(1920), start };
-    // One wire later, so that both would be at the second switch at once.
+    // 98 ns later, one link's delay, so that both frames would reach the second switch simultaneously.
     network.ask(1, ask(1, ns(5000 + 98)));
     network.run_until(Time::from_us(20));
     network.keeps_messages = true;
@@ -146,10 +146,11 @@ fn translation(trial: &mut Trial) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Table 4.1: frame in bytes and gap in ns, of the four sources at each of two switches.
+/// Table 4.1: frame in bytes and gap in ns of the four sources at each of two switches.
 const TABLE: [(u16, u64); 4] = [(600, 640), (600, 1920), (750, 960), (600, 1920)];
 
-/// Sources 0 to 7, switches 8 to 11, the pool 12 of figure 4.3a; clocks as they come, all sources in phase.
+/// Runs the reservations of figure 4.3a: sources 0 to 7, switches 8 to 11, pool 12. Clock offsets are random; all
+/// sources start in phase.
 fn fronthaul(seed: u64) -> Network {
     let mut ends: Vec<[usize; 2]> = (0..8).map(|source| [source, 8 + source / 4]).collect();
     ends.extend([[8, 10], [9, 10], [10, 11], [11, 12]]);
@@ -169,7 +170,7 @@ fn fronthaul(seed: u64) -> Network {
     network
 }
 
-/// Streams that started, frames on a wire at once with another's, and frames that were followed, over ten seeds.
+/// Returns, over ten seeds: streams that started, runs in which two frames overlap on a wire, and frames followed.
 fn ten() -> (u64, u64, u64) {
     let (mut started, mut meet, mut frames) = (0, 0, 0);
     for seed in 0..10 {
@@ -181,23 +182,23 @@ fn ten() -> (u64, u64, u64) {
     (started, meet, frames)
 }
 
-/// How CPRI is kept from waiting.
+/// Method that protects CPRI from waiting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Control {
     /// Slots and gates.
     Gates,
-    /// The thesis's preemption, which costs nothing.
+    /// The thesis's preemption without overhead.
     Ideal,
-    /// IEEE 802.3br's.
+    /// Preemption of IEEE 802.3br.
     Standard,
-    /// Nothing but its priority.
+    /// Strict priority only.
     Strict,
 }
 
 impl Control {
     const ALL: [Control; 4] = [Control::Gates, Control::Ideal, Control::Standard, Control::Strict];
 
-    /// What is left of a frame that is interrupted, where any is.
+    /// Returns the scenario's name of the preemption mode, if any.
     fn fragments(self) -> Option<&'static str> {
         match self {
             Control::Ideal => Some("ideal"),
@@ -216,12 +217,12 @@ impl Control {
     }
 }
 
-/// When sources begin, where no slots say it.
+/// Start phases of the sources if no slots determine them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Starts {
     Together,
     AtRandom,
-    /// At these phases, in ns.
+    /// Name and start phases in ns.
     At(&'static str, [u64; 8]),
 }
 
@@ -235,7 +236,7 @@ impl Starts {
     }
 }
 
-/// Mean delay and jitter in ns of each CPRI flow, over seeds: the mean of means, and the greatest.
+/// Returns mean delay and jitter in ns of each CPRI flow: over seeds, the mean of the means and the largest jitter.
 fn beside_data(trial: &Trial, control: Control, starts: Starts, seeds: u64) -> Result<[(f64, f64); 8], Failure> {
     let mut all = [(0.0_f64, 0.0_f64); 8];
     for seed in 1..=seeds {
@@ -304,7 +305,7 @@ fn delay(trial: &mut Trial) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A tenth: the thesis says "up to" and has no seeds, and a maximum over ten is below that over all.
+/// A tenth: the thesis states "up to" without seeds, and a maximum over ten seeds is below the true maximum.
 const TOLERANCE: f64 = 0.1;
 
 fn jitter(trial: &mut Trial) -> Result<(), Failure> {

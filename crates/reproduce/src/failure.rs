@@ -1,33 +1,33 @@
-//! Why an experiment could not be made.
+//! Errors of experiments.
 
 use lab::LabError;
 
-/// Everything that keeps an experiment from its checks.
+/// Error that prevents an experiment from reaching its checks.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
-    /// A scenario of it is wrong, or makes no network.
+    /// A scenario is invalid or describes no valid network.
     #[error(transparent)]
     Lab(#[from] LabError),
-    /// No experiment or paper has the name.
+    /// No experiment or paper has this name.
     #[error("there is no experiment `{name}`")]
     Unknown {
-        /// As asked for.
+        /// Name in the request.
         name: String,
-        /// What there is, as a sentence.
+        /// Available names, as a sentence.
         known: String,
     },
-    /// What it makes beside its scenarios does not fit together: a mistake of ours.
+    /// Input that the experiment computes is inconsistent: an error in this crate.
     #[error("{message}")]
     Bench {
-        /// What.
+        /// Error message.
         message: String,
-        /// What was taken for granted.
+        /// Assumption that is violated.
         granted: String,
     },
 }
 
 impl Failure {
-    /// What an experiment makes beside its scenarios does not fit, although `granted`.
+    /// Creates the error for inconsistent computed input; `granted` is the violated assumption.
     pub fn input(message: impl Into<String>, granted: impl Into<String>) -> Failure {
         Failure::Bench { message: message.into(), granted: granted.into() }
     }

@@ -1,4 +1,4 @@
-//! The papers' experiments, each check beside the paper's number.
+//! Experiments of the papers. Each check compares a measured number with the paper's.
 //!
 //! ```text
 //!  experiments/<paper>/<name>.toml --include_str!--> Trial::run (sweeps, overrides) --> checks, tables
@@ -33,10 +33,10 @@ pub use registry::{Choice, Experiment, Source};
 use std::time::Instant;
 pub use trial::Trial;
 
-/// Runs an experiment, shortened where `quick`; under an alternative to one of its choices, if one is named.
+/// Runs an experiment, shortened if `quick`, optionally under one alternative of a choice.
 ///
 /// # Errors
-/// A scenario that is wrong or makes no network, which is a mistake of ours or of the alternative.
+/// If a scenario is invalid or describes no valid network: an error in this crate or in the alternative.
 pub fn run(
     experiment: &'static Experiment,
     quick: bool,
@@ -49,7 +49,7 @@ pub fn run(
     Ok(Found { experiment, seconds: started.elapsed().as_secs_f64(), trial, under: Vec::new() })
 }
 
-/// The experiments that these names stand for, papers or single ones, in the order in which they run; all without.
+/// Returns the experiments with these names (of papers or of single experiments) in run order; all if `names` is empty.
 ///
 /// # Errors
 /// [`Failure::Unknown`].
@@ -67,7 +67,7 @@ pub fn choose(names: &[String]) -> Result<Vec<&'static Experiment>, Failure> {
     Ok(experiments().filter(wanted).collect())
 }
 
-/// What there is instead of `name`: the experiments of its paper, or the papers.
+/// Returns a sentence for the error: the experiments of the paper in `name`, or all papers.
 fn known(name: &str) -> String {
     let paper = |id: &'static str| id.split_once('/').map_or(id, |(paper, _)| paper);
     let asked = name.split('/').next().unwrap_or_default();
@@ -112,7 +112,7 @@ mod tests {
         assert!(known("nothing").starts_with("there are bg, pabo, physics, deadlock,"), "{}", known("nothing"));
     }
 
-    /// Each scenario of each experiment is one that `tidegate run` takes as it stands.
+    /// Each scenario of each experiment can be run by `tidegate run` without changes.
     #[test]
     fn scenarios_stand_alone() {
         for source in registry::SCENARIOS {
@@ -129,7 +129,7 @@ mod tests {
         }
     }
 
-    /// The fast ones in their shortened form: what `reproduce` promises, and the JSON that it prints.
+    /// The fast experiments in their shortened form, and the JSON object that `reproduce` prints.
     #[test]
     fn quick_experiments_hold_and_print_the_promised_object() {
         let results: Vec<Found> = ["physics/lone-flow", "deadlock/ring"]

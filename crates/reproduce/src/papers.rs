@@ -3,7 +3,7 @@
 use super::registry::Experiment;
 use super::{bg, deadlock, dtscoe, equations, florax, pabo, physics, rates, tagger, trim};
 
-/// By paper, in the order in which they run.
+/// Experiments by paper, in run order.
 static PAPERS: [&[Experiment]; 10] = [
     bg::EXPERIMENTS,
     pabo::EXPERIMENTS,
@@ -17,7 +17,7 @@ static PAPERS: [&[Experiment]; 10] = [
     dtscoe::EXPERIMENTS,
 ];
 
-/// All of them, in the order in which they run.
+/// Returns all experiments in run order.
 pub fn experiments() -> impl Iterator<Item = &'static Experiment> {
     PAPERS.into_iter().flatten()
 }

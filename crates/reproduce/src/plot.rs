@@ -1,9 +1,9 @@
-//! Small plots of text.
+//! Small text plots.
 
-/// Width of the widest bar.
+/// Total width of the bars of a row, in characters.
 const WIDTH: f64 = 40.0;
 
-/// A row per point: its label, and a bar and the value for each series; `most` fills the bar.
+/// Plots a row per point: label, then a bar and the value for each series. The value `most` fills a bar.
 ///
 /// ```text
 ///   load   lossless                lossy
@@ -31,7 +31,7 @@ pub fn bars(label: &str, series: &[&str], most: f64, rows: &[(String, Vec<f64>)]
     text
 }
 
-/// Zero in place of what would be written as -0.000.
+/// Replaces values that would print as -0.000 by zero.
 pub fn no_minus(value: f64) -> f64 {
     if value.abs() < 0.0005 { 0.0 } else { value }
 }

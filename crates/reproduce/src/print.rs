@@ -1,4 +1,4 @@
-//! What `reproduce` prints: for people, and as the one JSON object.
+//! Output of `reproduce`: text, and one JSON object.
 
 use super::check::{Check, Outcome};
 use super::red::{self, Class, Red};
@@ -9,27 +9,27 @@ use std::fmt::Write;
 use text::numbers::counted;
 use text::{Layout, Paint, Style, table};
 
-/// An experiment that was run.
+/// Results of one experiment.
 #[derive(Debug)]
 pub struct Result {
-    /// Which.
+    /// Experiment that ran.
     pub experiment: &'static Experiment,
-    /// How long it took here.
+    /// Wall-clock duration, in s.
     pub seconds: f64,
-    /// What it found.
+    /// Checks and output.
     pub trial: Trial,
-    /// The same under alternatives to our choices: `key = value`, and what was found.
+    /// Results under alternatives of choices, by `key = value`.
     pub under: Vec<(String, Result)>,
 }
 
 impl Result {
-    /// Whether some check was judged, and none that was fails.
+    /// Returns `true` if at least one check holds and none fails.
     pub fn passes(&self) -> bool {
         let outcomes = || self.trial.checks.iter().map(Check::outcome);
         outcomes().any(|outcome| outcome == Outcome::Holds) && outcomes().all(|outcome| outcome != Outcome::Fails)
     }
 
-    /// What is known about a check of it, if it fails and is known to.
+    /// Returns the list entry of a failed check with an expected failure.
     fn known(&self, check: &Check) -> Option<&'static Red<'static>> {
         let fails = check.outcome() == Outcome::Fails;
         fails.then(|| red::find(self.trial.quick, self.experiment.id, &check.name)).flatten()
@@ -50,12 +50,12 @@ struct Entry<'a> {
     seconds: f64,
     pass: bool,
     checks: Vec<Told<'a>>,
-    /// Only with `--open-choices`.
+    /// Present only with `--open-choices`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     open_choices: Vec<Alternative<'a>>,
 }
 
-/// A check, and what is known where it fails.
+/// A check, and its entry in the list of expected failures.
 #[derive(Serialize)]
 struct Told<'a> {
     #[serde(flatten)]
@@ -92,11 +92,11 @@ struct Listed<'a> {
 }
 
 fn pretty(value: &impl Serialize) -> String {
-    // Only a map with keys that are not text could fail.
+    // Only a map with non-string keys could fail.
     serde_json::to_string_pretty(value).expect("plain structs always serialise") + "\n"
 }
 
-/// The object of all results.
+/// Returns all results as one JSON object.
 pub fn json(results: &[Result]) -> String {
     let alternative = |(choice, result): &'_ (String, Result)| -> (String, bool, Vec<Check>) {
         (choice.clone(), result.passes(), result.trial.checks.clone())
@@ -117,7 +117,7 @@ pub fn json(results: &[Result]) -> String {
     pretty(&Document { version: env!("CARGO_PKG_VERSION"), experiments: experiments.collect() })
 }
 
-/// What there is, as JSON.
+/// Returns the list of experiments as JSON.
 pub fn list_json(experiments: &[&Experiment]) -> String {
     let listed = |experiment: &&Experiment| Listed {
         id: experiment.id,
@@ -130,7 +130,7 @@ pub fn list_json(experiments: &[&Experiment]) -> String {
     pretty(&serde_json::json!({ "version": env!("CARGO_PKG_VERSION"), "experiments": listed }))
 }
 
-/// What there is, for people.
+/// Returns the list of experiments as a text table.
 pub fn list(experiments: &[&Experiment]) -> String {
     let row = |experiment: &&Experiment| {
         vec![
@@ -144,7 +144,7 @@ pub fn list(experiments: &[&Experiment]) -> String {
     table(&["experiment", "what it shows", "seconds", "--quick"], &rows, 2, Layout::Fixed, 0)
 }
 
-/// Six digits, without what adds nothing.
+/// Formats with about six digits, without trailing zeros.
 fn number(value: f64) -> String {
     if value.is_nan() {
         return "-".to_owned();
@@ -179,7 +179,7 @@ fn checks_table(result: &Result) -> String {
     table(&["", "check", "ours", "must be", "source", "unit"], &rows, 2, Layout::Fixed, 2)
 }
 
-/// One experiment for people.
+/// Returns the text output of one experiment.
 pub fn result(result: &Result, paint: Paint) -> String {
     let experiment = result.experiment;
     let mut text = format!("{}  {}\n", paint.styled(experiment.id, Style::Strong), experiment.title);
@@ -223,7 +223,7 @@ pub fn result(result: &Result, paint: Paint) -> String {
     text
 }
 
-/// A thing of each kind, counted, in order of first mention: there are few kinds.
+/// Counts equal strings, in order of first occurrence. A linear search is enough for few kinds.
 fn count_kinds<'a>(things: impl Iterator<Item = &'a str>) -> Vec<(&'a str, usize)> {
     let mut kinds: Vec<(&str, usize)> = Vec::new();
     for thing in things {
@@ -235,7 +235,7 @@ fn count_kinds<'a>(things: impl Iterator<Item = &'a str>) -> Vec<(&'a str, usize
     kinds
 }
 
-/// The last line.
+/// Returns the last line of the output: totals.
 pub fn totals(results: &[Result]) -> String {
     let checks = || results.iter().flat_map(|result| result.trial.checks.iter().map(move |check| (result, check)));
     let count = |wanted: fn(Outcome) -> bool| checks().filter(|(_, check)| wanted(check.outcome())).count();
@@ -311,7 +311,7 @@ mod tests {
         assert!(!result(id, vec![check("long", 1.0).unjudged("quick run")]).passes(), "nothing was judged");
     }
 
-    /// What only the quick run is known to fail is new in the full one.
+    /// A check on the quick list only is a new failure in the full run.
     #[test]
     fn a_run_knows_the_list_of_its_own_kind() {
         let only_quick = |red: &&Red| red::find(false, red.experiment, red.check).is_none();

@@ -1,34 +1,34 @@
-//! The lists of checks that are known to fail: `experiments/red.txt` with `--quick`, `experiments/red-full.txt`
-//! without.
+//! Lists of checks with expected failures: `experiments/red.txt` for `--quick` runs, `experiments/red-full.txt` for
+//! full runs.
 //!
 //! ```text
-//! experiment: check | class | command or place of the experiment that shows it
+//! experiment: check | class | command or part of the experiment that shows the cause
 //! ```
 //!
-//! Both are part of the program; `scripts/red.sh` holds each to be exact.
+//! Both are compiled into the program; `scripts/red.sh` verifies that each list is exact.
 
 use super::experiments;
 use serde::Serialize;
 use std::fmt;
 use std::sync::OnceLock;
 
-/// Why a check fails.
+/// Cause of an expected failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
     /// The source contradicts itself, or physics.
     PapersSlip,
-    /// Something that the source leaves open decides it.
+    /// The result depends on a parameter that the source does not specify.
     OpenChoice,
-    /// We are wrong, and know it.
+    /// An error of this project that is not fixed yet.
     OursToFix,
-    /// The cause was sought by experiments and not found.
+    /// Experiments have not identified the cause.
     Unknown,
 }
 
 impl Class {
     const ALL: [Class; 4] = [Class::PapersSlip, Class::OpenChoice, Class::OursToFix, Class::Unknown];
 
-    /// As it is written and printed.
+    /// Returns the name for files and output.
     pub const fn name(self) -> &'static str {
         match self {
             Class::PapersSlip => "paper's slip",
@@ -45,18 +45,18 @@ impl Serialize for Class {
     }
 }
 
-/// One check that is known to fail.
+/// One check with an expected failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Red<'a> {
     /// `paper/experiment`.
     pub experiment: &'a str,
-    /// The check's name.
+    /// Name of the check.
     pub check: &'a str,
-    /// Its class, and the command or place of the experiment that shows it; without, nobody has classified it yet.
+    /// Class, and the command or part of the experiment that shows the cause; `None` if unclassified.
     pub because: Option<(Class, &'a str)>,
 }
 
-/// How a check that fails is counted.
+/// Returns the name of the category under which a failed check is counted.
 pub const fn class_name(red: &Red) -> &'static str {
     match red.because {
         Some((class, _)) => class.name(),
@@ -64,12 +64,12 @@ pub const fn class_name(red: &Red) -> &'static str {
     }
 }
 
-/// What is wrong with a list.
+/// Error in a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListError {
-    /// Its line, from 1.
+    /// Line number, from 1.
     pub line: usize,
-    /// What is wrong there, and what would be right.
+    /// Problem and correction.
     pub problem: String,
 }
 
@@ -81,11 +81,11 @@ impl fmt::Display for ListError {
 
 impl std::error::Error for ListError {}
 
-/// Reads a list. Lines that begin with `#` are comments and stand before all others, which are sorted by their bytes.
+/// Parses a list. Lines that begin with `#` are comments and precede all entries. Entries are sorted by their bytes.
 ///
 /// # Errors
-/// At the first line that is no such line, or names an experiment that `exists` does not know, a class that there is
-/// not, or what stands in the list already.
+/// At the first line that is malformed, duplicate or out of order, or that names an unknown class or an experiment for
+/// which `exists` returns `false`.
 pub fn parse(text: &str, exists: impl Fn(&str) -> bool) -> Result<Vec<Red<'_>>, ListError> {
     let mut list: Vec<Red> = Vec::new();
     let mut before: Option<&str> = None;
@@ -132,11 +132,11 @@ fn line(written: &str) -> Result<Red<'_>, String> {
 
 fn built_in(text: &'static str) -> Vec<Red<'static>> {
     let exists = |id: &str| experiments().any(|experiment| experiment.id == id);
-    // A test reads both.
+    // A test parses both lists.
     parse(text, exists).expect("the lists are part of the program")
 }
 
-/// The checks that are known to fail in a run of this kind.
+/// Returns the list for quick or full runs.
 pub fn known(quick: bool) -> &'static [Red<'static>] {
     static QUICK: OnceLock<Vec<Red>> = OnceLock::new();
     static FULL: OnceLock<Vec<Red>> = OnceLock::new();
@@ -147,7 +147,7 @@ pub fn known(quick: bool) -> &'static [Red<'static>] {
     }
 }
 
-/// What is known about a check that fails, if it is known to.
+/// Returns the list entry of a check, if any.
 pub fn find(quick: bool, experiment: &str, check: &str) -> Option<&'static Red<'static>> {
     known(quick).iter().find(|red| red.experiment == experiment && red.check == check)
 }

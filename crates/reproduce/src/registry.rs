@@ -1,25 +1,25 @@
-//! What an experiment is, and every scenario that one of them runs.
+//! Definition of an experiment, and all scenarios that experiments run.
 
 use super::trial::Trial;
 use crate::failure::Failure;
 
-/// A scenario that is part of the program.
+/// Scenario file compiled into the program.
 #[derive(Debug)]
 pub struct Source {
-    /// Its file, as errors call it.
+    /// File name for error messages.
     pub name: &'static str,
-    /// Its text.
+    /// Content of the file.
     pub text: &'static str,
 }
 
-/// What the source of an experiment leaves open, and what else it could be.
+/// Parameter that the source of an experiment does not specify, with alternative values.
 #[derive(Debug)]
 pub struct Choice {
-    /// The scenario that states our choice.
+    /// Scenario with the default value.
     pub source: &'static Source,
-    /// Its key there.
+    /// Key in that scenario.
     pub key: &'static str,
-    /// Other values.
+    /// Alternative values in TOML syntax.
     pub alternatives: &'static [&'static str],
 }
 
@@ -28,17 +28,17 @@ pub struct Choice {
 pub struct Experiment {
     /// `paper/experiment`.
     pub id: &'static str,
-    /// What it shows.
+    /// Statement that the experiment supports.
     pub title: &'static str,
-    /// Where it is from.
+    /// Citation of the source.
     pub source: &'static str,
-    /// What it takes on one core of 2024, in s.
+    /// Duration of the full run on one core of 2024, in s.
     pub seconds: u32,
-    /// What it takes with `--quick`.
+    /// Duration of a run with `--quick`, in s.
     pub quick_seconds: u32,
-    /// What its source leaves open.
+    /// Parameters that the source does not specify.
     pub choices: &'static [Choice],
-    /// Runs it.
+    /// Runs the experiment and adds checks to the trial.
     pub run: fn(&mut Trial) -> Result<(), Failure>,
 }
 
@@ -48,7 +48,7 @@ macro_rules! scenarios {
             name: concat!("experiments/", $path),
             text: include_str!(concat!("../experiments/", $path)),
         };)*
-        /// All of them.
+        /// All scenarios.
         #[cfg(test)]
         pub static SCENARIOS: &[&Source] = &[$(&$name),*];
     };
@@ -59,115 +59,115 @@ scenarios! {
     GOODPUT = "bg/fig1.1-goodput.toml";
     /// Reno over a link that loses one frame in a thousand.
     RENO = "bg/fig1.1-reno.toml";
-    /// Congestion spreads, and blocks whom it does not concern.
+    /// Congestion spreading, with victim flows that do not cross the congested link.
     SPREADING = "bg/fig1.2.toml";
-    /// One account fills while nothing drains.
+    /// One ingress account fills while nothing drains.
     HEADROOM = "bg/fig1.4.toml";
-    /// A long cable under credits.
+    /// A long cable under credit-based flow control.
     CREDITS = "bg/fig1.7.toml";
-    /// A congestion point whose queue grows.
+    /// A congestion point with a growing queue.
     SAMPLES = "bg/fig1.6.toml";
-    /// One flow of Vegas.
+    /// One Vegas flow.
     VEGAS = "bg/fig1.9.toml";
-    /// One flow of TIMELY.
+    /// One TIMELY flow.
     TIMELY_RTT = "bg/fig1.10.toml";
-    /// Seven into one, and a bystander.
+    /// A seven-to-one incast and a victim flow.
     INCAST = "bg/incast.toml";
     /// Poisson arrivals at a deterministic server.
     MD1 = "physics/md1.toml";
-    /// One flow, two hosts.
+    /// One flow between two hosts.
     LONE_FLOW = "physics/lone-flow.toml";
     /// Flows into one host under PFC.
     MAX_MIN = "physics/max-min.toml";
     /// TCP flows over one bottleneck.
     MAX_MIN_TCP = "physics/max-min-tcp.toml";
-    /// Four switches that wait for each other.
+    /// Four switches in a ring with a cyclic buffer dependency.
     RING = "deadlock/ring.toml";
-    /// Bursts of three senders meet at the last switch.
+    /// Bursts of three senders that collide at the last switch.
     PABO_TREE = "pabo/tree.toml";
-    /// Two flows meet at a switch in the middle.
+    /// Two flows that share a switch in the middle.
     PABO_EXAMPLE = "pabo/fig1.toml";
-    /// Frames that go to and fro.
+    /// Frames that bounce repeatedly.
     TAGGER_FIG4 = "tagger/fig4.toml";
-    /// A tag that changes on the way.
+    /// A tag that changes along the path.
     TAGGER_FIG8 = "tagger/fig8.toml";
     /// Two flows that bounce.
     TAGGER_FIG10 = "tagger/fig10.toml";
     /// A routing loop.
     TAGGER_FIG11 = "tagger/fig11.toml";
-    /// A shuffle of which two flows bounce.
+    /// A shuffle with two bouncing flows.
     TAGGER_FIG12 = "tagger/fig12.toml";
-    /// Servers of many ToRs send to one, where links have failed.
+    /// Servers of many ToRs send to one server while links are failed.
     TAGGER_TABLE6 = "tagger/table6.toml";
-    /// Three servers reply to a client on the tree.
+    /// Three servers reply to a client in the tree.
     PABO_TREE_TCP = "pabo/tree-tcp.toml";
-    /// Servers reply to a client on a fat-tree.
+    /// Servers reply to a client in a fat-tree.
     PABO_FAT_TREE = "pabo/fat-tree.toml";
     /// Servers reply to two clients.
     PABO_MANY = "pabo/many-to-many.toml";
-    /// Incasts begin at a switch that trims.
+    /// Start of an incast at a switch that trims.
     TRIM_START = "trim/start.toml";
-    /// The same with NDP.
+    /// Start of an incast with NDP.
     TRIM_NDP = "trim/ndp.toml";
-    /// A ping beside transfers.
+    /// A ping during transfers.
     TRIM_PING = "trim/fig13.toml";
-    /// A closed loop of requests beside transfers.
+    /// A closed loop of requests during transfers.
     TRIM_MEMCACHED = "trim/fig14.toml";
     /// Three flows over three spines.
     TRIM_ECMP = "trim/ecmp.toml";
-    /// Four flows into one port, each a while after the last.
+    /// Four flows into one port with staggered starts.
     TRIM_TABLE = "trim/table.toml";
-    /// Flows that begin one after the other.
+    /// Flows with staggered starts.
     TRIM_HARDWARE = "trim/hardware.toml";
-    /// NDP over a fabric.
+    /// NDP in a fabric.
     TRIM_FABRIC = "trim/fabric.toml";
-    /// DCTCP over it.
+    /// DCTCP in that fabric.
     TRIM_FABRIC_DCTCP = "trim/fabric-dctcp.toml";
-    /// TCP over it.
+    /// TCP in that fabric.
     TRIM_FABRIC_TCP = "trim/fabric-tcp.toml";
-    /// DCQCN and PFC over it.
+    /// DCQCN with PFC in that fabric.
     TRIM_FABRIC_DCQCN = "trim/fabric-dcqcn.toml";
-    /// Senders at line rate into one port that trims.
+    /// Senders at line rate into one trimming port.
     TRIM_OVERLOAD = "trim/overload.toml";
-    /// An aggressive flow beside modest ones.
+    /// An aggressive flow and moderate flows.
     FLORAX_FIG1 = "florax/fig1.toml";
-    /// Agreed rates.
+    /// Committed rates.
     FLORAX_FIG2 = "florax/fig2.toml";
     /// Five switches.
     FLORAX_FIG3 = "florax/fig3.toml";
-    /// A source that does not stop.
+    /// A source that does not obey pauses.
     FLORAX_NONCONF = "florax/nonconf.toml";
     /// Many flows through one port.
     FLORAX_STATE = "florax/state.toml";
     /// Four flows under ECCP over one bottleneck.
     ECCP_DUMBBELL = "eccp/dumbbell.toml";
-    /// Probes beside a constant rate.
+    /// Probes and constant-rate traffic.
     ECCP_PROBES = "eccp/probes.toml";
-    /// Two flows that want so much, and no more.
+    /// Two flows with limited demand.
     ECCP_DEMANDS = "eccp/demands.toml";
     /// Rate controls over one bottleneck.
     HETFLOW_DUMBBELL = "hetflow/dumbbell.toml";
-    /// The same over ways of different length.
+    /// Rate controls over paths of different length.
     HETFLOW_RTTS = "hetflow/rtts.toml";
-    /// Flows of web search over a fat-tree.
+    /// Web search flows in a fat-tree.
     IRN = "irn/fat-tree.toml";
-    /// CPRI beside data.
+    /// CPRI streams and data.
     FRONTHAUL = "dtscoe/fronthaul.toml";
-    /// CPRI alone, at phases that make it wait.
+    /// CPRI streams alone, with phases that cause waiting.
     DTSCOE_WITNESS = "dtscoe/witness.toml";
-    /// Slots one behind the other.
+    /// Consecutive slots.
     DTSCOE_DRIFT = "dtscoe/drift.toml";
-    /// CPRI beside flows.
+    /// CPRI streams and flows.
     DTSCOE_PRICE = "dtscoe/price.toml";
     /// DCQCN flows into one port.
     FLUID_DCQCN = "fluid/dcqcn.toml";
 }
 
-/// The same as a fluid model's file.
+/// Fluid model that corresponds to [`FLUID_DCQCN`].
 pub static FLUID_DCQCN_MODEL: Source =
     Source { name: "experiments/fluid/model.toml", text: include_str!("../experiments/fluid/model.toml") };
 
-/// Fabrics that scenarios name as files beside them.
+/// Fabric files that the scenarios name.
 const FABRICS: &[(&str, &str)] = &[
     ("fig1.json", include_str!("../experiments/florax/fig1.json")),
     ("fig1-fast.json", include_str!("../experiments/florax/fig1-fast.json")),
@@ -180,10 +180,10 @@ const FABRICS: &[(&str, &str)] = &[
     ("fig3-equal.json", include_str!("../experiments/florax/fig3-equal.json")),
 ];
 
-/// The files that scenarios of the program name, which are part of it too.
+/// Returns a file named by a compiled-in scenario, from the copies compiled into the program.
 ///
 /// # Errors
-/// A file that is not.
+/// `NotFound` for any other file.
 pub fn load(path: &std::path::Path) -> std::io::Result<Vec<u8>> {
     let known = FABRICS.iter().find(|(name, _)| std::path::Path::new(name) == path);
     known.map(|(_, text)| text.as_bytes().to_vec()).ok_or_else(|| std::io::ErrorKind::NotFound.into())

@@ -1,4 +1,4 @@
-//! One experiment under way: runs scenarios, collects checks and what is to be shown.
+//! State of one experiment during its run: runs scenarios, collects checks and output.
 
 use super::check::Check;
 use super::registry::{self, Choice, Source};
@@ -14,29 +14,29 @@ use scenario::Scenario;
 use std::path::Path;
 use units::Time;
 
-/// What an experiment is given, and what it leaves.
+/// Input and results of an experiment.
 #[derive(Debug)]
 pub struct Trial {
-    /// Whether to shorten what is long.
+    /// Shortens long runs if set.
     pub quick: bool,
     choice: Option<(&'static Choice, &'static str)>,
-    /// The claims, in order.
+    /// Checks in the order of the output.
     pub checks: Vec<Check>,
-    /// Tables and plots for people.
+    /// Tables and plots for the text output.
     pub shown: String,
-    /// What was shortened.
+    /// Descriptions of shortened parts.
     pub shortened: Vec<String>,
-    /// Pictures: their name, and SVG.
+    /// Plots: file name and SVG.
     pub plots: Vec<(String, String)>,
 }
 
 impl Trial {
-    /// A trial under an alternative to one of our choices, or under our choices.
+    /// Creates a trial, optionally under an alternative of one choice.
     pub fn new(quick: bool, choice: Option<(&'static Choice, &'static str)>) -> Trial {
         Trial { quick, choice, checks: Vec::new(), shown: String::new(), shortened: Vec::new(), plots: Vec::new() }
     }
 
-    /// `full`, or with `--quick` `short`, and says so.
+    /// Returns `full`, or `short` in a quick run, and then records it in [`shortened`](Trial::shortened).
     pub fn shorten(&mut self, what: &str, full: u64, short: u64) -> u64 {
         if self.quick {
             let shortened = format!("{what}: {short} instead of {full}");
@@ -49,13 +49,13 @@ impl Trial {
         }
     }
 
-    /// Adds a claim.
+    /// Adds a check.
     pub fn check(&mut self, check: Check) {
         self.checks.push(check);
     }
 
-    /// Adds a claim that only the full run judges; with `--quick` it is told as it came out, and not judged.
-    /// Under an alternative to a choice it is always judged, for that is what alternatives are run for.
+    /// Adds a check that a quick run measures but does not judge. Under an alternative of a choice it is always judged,
+    /// because judging is the purpose of alternatives.
     pub fn check_in_full(&mut self, check: Check) {
         if self.quick && self.choice.is_none() {
             self.check(check.unjudged("quick run"));
@@ -64,15 +64,15 @@ impl Trial {
         }
     }
 
-    /// Adds something to show.
+    /// Adds text to the output.
     pub fn show(&mut self, text: &str) {
         self.shown.push_str(text);
     }
 
-    /// What `source` describes with these keys changed.
+    /// Returns the setup of `source` with these keys overridden.
     ///
     /// # Errors
-    /// If the scenario is wrong.
+    /// If the scenario is invalid.
     pub fn setup(&self, source: &Source, changes: &[(&str, String)]) -> Result<Setup, Failure> {
         let mut overrides: Vec<(String, String)> = Vec::new();
         if let Some((choice, value)) = self.choice.filter(|(choice, _)| choice.source.name == source.name) {
@@ -88,34 +88,34 @@ impl Trial {
             .map_err(|errors| LabError::Scenario { errors, path: path.to_owned() }.into())
     }
 
-    /// Runs `source` with these keys changed.
+    /// Runs `source` with these keys overridden.
     ///
     /// # Errors
-    /// If the scenario is wrong.
+    /// If the scenario is invalid.
     pub fn run(&self, source: &Source, changes: &[(&str, String)]) -> Result<Told, Failure> {
         let setup = self.setup(source, changes)?;
         Told::of(setup, source)
     }
 }
 
-/// Everything that a run told.
+/// Results of one run.
 #[derive(Debug, Default)]
 pub struct Told {
-    /// Its summary.
+    /// Summary of the run.
     pub summary: Outcome,
-    /// Its flows as they ended.
+    /// Flow records at the end of the run.
     pub flows: Vec<FlowRecord>,
-    /// When, who, by which port, whether to stop: every pause and resume that was heard.
+    /// Pause and resume events at their receivers: time, node, port, `true` for pause.
     pub pauses: Vec<(Time, NodeId, u16, bool)>,
-    /// Payload bytes by traffic entry within the measured window.
+    /// Payload bytes per traffic entry within the measured interval.
     pub goodput_bytes: Vec<u64>,
-    /// Looks at queues: node, port and bytes.
+    /// Queue samples: node, port, bytes.
     pub queues: Vec<(NodeId, u16, u64)>,
-    /// Delays of frames from host to host within the measured window, in ps.
+    /// Host-to-host frame delays within the measured interval, in ps.
     pub delays: Histogram,
     /// MAC control frames sent.
     pub control_frames: u64,
-    /// The most that the buffer of a switch held.
+    /// Largest buffer occupancy of any switch.
     pub buffer_peak_bytes: u64,
     warm_up: Time,
     duration: Time,
@@ -147,10 +147,10 @@ impl Watcher for Told {
 }
 
 impl Told {
-    /// Runs `setup`; `source` is for errors.
+    /// Runs `setup`; errors name `source`.
     ///
     /// # Errors
-    /// If the setup makes no network.
+    /// If the setup describes no valid network.
     pub fn of(setup: Setup, source: &Source) -> Result<Told, Failure> {
         let mut told = Told { warm_up: setup.warm_up, duration: setup.duration, ..Told::default() };
         let mut simulation = simulation(setup, source)?;
@@ -162,33 +162,33 @@ impl Told {
         Ok(told)
     }
 
-    /// Payload delivered for this traffic entry, in bit/s of the measured window.
+    /// Returns the payload rate of this traffic entry, in bit/s over the measured interval.
     pub fn goodput(&self, entry: usize) -> f64 {
         let bytes = self.goodput_bytes.get(entry).copied().unwrap_or(0);
         bytes as f64 * 8.0 / (self.duration - self.warm_up).as_secs_f64()
     }
 
-    /// As [`Told::goodput`], over all entries.
+    /// Returns the payload rate of all entries, in bit/s.
     pub fn total_goodput(&self) -> f64 {
         (0..self.goodput_bytes.len()).map(|entry| self.goodput(entry)).sum()
     }
 
-    /// Frames dropped for want of room, lossless ones included.
+    /// Returns the number of frames dropped by full queues, lossless queues included.
     pub fn overflowed(&self) -> u64 {
         let count = |cause: &str| self.summary.packets.dropped.get(cause).copied().unwrap_or(0);
         count("queue full") + count("lossless queue full")
     }
 
-    /// How many of the run's own checks failed.
+    /// Returns the number of failed invariant checks of the run.
     pub fn failed_checks(&self) -> u64 {
         self.summary.checks.iter().filter(|check| !check.pass).count() as u64
     }
 }
 
-/// The network of `setup`.
+/// Builds the network of `setup`.
 ///
 /// # Errors
-/// If it makes none.
+/// If the setup describes no valid network.
 pub fn simulation(setup: Setup, source: &Source) -> Result<Simulation, Failure> {
     Simulation::new(setup).map_err(|error| LabError::Model { path: source.name.into(), error }.into())
 }

@@ -1,4 +1,4 @@
-//! Two sources ask for the same slot; the switch that both pass gives the second the next.
+//! Two sources request equal slots; the shared switch moves the second one to the next free slot.
 //!
 //! ```text
 //!  source 0 ---> switch 2 ---> receiver 3

@@ -1,4 +1,4 @@
-//! How long slots for many streams over many switches take to find: 1,000 over 100, on one core.
+//! Time to find slots for many streams over many switches: by default 1,000 over 100, on one core.
 //!
 //! ```text
 //! cargo run --release -p tidegate-schedule --example schedule_scale [streams] [switches]
@@ -14,7 +14,7 @@ use std::time::Instant;
 use units::random::{Stream, purpose};
 use units::{Rate, Time};
 
-/// A tree of switches, each above four others, with two hosts at each; streams between hosts as they come.
+/// Generates a tree of switches with up to four children and two hosts each, and streams between random hosts.
 fn problem(streams: usize, switches: usize) -> Problem {
     let mut random = Stream::new(1, 0, purpose("scale"));
     let above = |node: usize| if node < switches { node.saturating_sub(1) / 4 } else { (node - switches) / 2 };
@@ -26,7 +26,7 @@ fn problem(streams: usize, switches: usize) -> Problem {
         }
         line
     };
-    // Link 2n goes up from node n, 2n + 1 down to it.
+    // Link 2n is the uplink of node n, link 2n + 1 its downlink.
     let link = |at: usize| {
         let rate = Rate::from_gbps(if at / 2 < switches { 100 } else { 10 });
         Link { node: format!("n{}", at / 2), port: (at % 2) as u16, rate, delay: Time::from_ns(50) }
@@ -61,7 +61,7 @@ fn problem(streams: usize, switches: usize) -> Problem {
     }
 }
 
-/// Who finds slots, by name.
+/// Name of a scheduling method, and the method.
 type Finder<'a> = (&'a str, &'a dyn Fn(&Problem) -> Schedule);
 
 fn main() {

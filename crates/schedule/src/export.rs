@@ -1,4 +1,4 @@
-//! Gates in the words of others.
+//! Export of gate lists in the formats of Linux, IEEE 802.1Qcw and tsnkit.
 
 use crate::gates::GateList;
 use crate::problem::{Link, Problem, Schedule};
@@ -11,9 +11,9 @@ fn nanoseconds(time: Time) -> u64 {
     time.as_ps() / 1000
 }
 
-/// The `tc` command that gives a Linux interface these gates. `offload`: the network card runs them.
+/// Returns the `tc` command that installs these gates at a Linux interface. `offload`: the network card runs them.
 ///
-/// Traffic of priority i goes to class i; each class has a queue of its own.
+/// Traffic of priority i goes to class i; each class has its own queue.
 pub fn taprio(list: &GateList, interface: &str, base_time_ns: u64, offload: bool) -> String {
     let mut text = format!(
         "tc qdisc replace dev {interface} parent root handle 100 taprio \\\n  \
@@ -27,8 +27,8 @@ pub fn taprio(list: &GateList, interface: &str, base_time_ns: u64, offload: bool
     text
 }
 
-/// Why Linux would refuse these gates at a port of this rate: a state shorter than a frame of 60 bytes takes (without
-/// FCS), or beyond 32 bits of nanoseconds; a cycle beyond 31 (`sch_taprio.c`).
+/// Returns the reason if Linux would reject these gates at a port of this rate (`sch_taprio.c`): a state shorter than a
+/// frame of 60 bytes (without FCS) or longer than 32 bits of nanoseconds, or a cycle longer than 31 bits.
 pub fn taprio_refuses(list: &GateList, rate: Rate) -> Option<String> {
     let shortest = rate.serialise(60);
     let short = list.entries.iter().find(|entry| entry.interval < shortest);
@@ -44,9 +44,9 @@ pub fn taprio_refuses(list: &GateList, rate: Rate) -> Option<String> {
         .then(|| format!("the cycle is {}, and 31 bits of nanoseconds are 2.15 s", list.cycle))
 }
 
-/// The configuration of a bridge port's gates by IEEE 802.1Qcw (YANG, as JSON by RFC 7951). `type` stands in it
-/// because the model has a bridge port only on an interface of such a type, `config-change` because a bridge makes the
-/// admin list its operating one only when that is set (802.1Q, 8.6.9.3.1).
+/// Returns the gate configuration of a bridge port by IEEE 802.1Qcw (YANG, as JSON by RFC 7951). `type` is required
+/// because the model defines a bridge port only on an interface of such a type; `config-change` because a bridge
+/// activates the admin list only if it is set (802.1Q, 8.6.9.3.1).
 pub fn qcw(list: &GateList, interface: &str, base_time_ns: u64) -> Value {
     let entry = |(index, entry): (usize, &crate::gates::GateEntry)| {
         json!({
@@ -76,30 +76,30 @@ pub fn qcw(list: &GateList, interface: &str, base_time_ns: u64) -> Value {
     })
 }
 
-/// Why a schedule has no form in tsnkit's tables.
+/// Error: tsnkit's tables cannot represent the schedule.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TsnkitError {
-    /// Its tables are in whole nanoseconds.
+    /// Time that is not in whole nanoseconds.
     #[error("stream `{stream}` starts at {time} on a link, and tsnkit's tables are in whole nanoseconds")]
     Fraction {
-        /// Which.
+        /// Stream.
         stream: String,
-        /// When.
+        /// Start time.
         time: Time,
     },
-    /// Its nodes are numbers.
+    /// Node name that is not a number.
     #[error("node `{node}` has a name, and tsnkit's nodes are numbers")]
     Name {
-        /// Which.
+        /// Node.
         node: String,
     },
 }
 
-/// The tables of tsnkit (0.3): name of the file, text. All streams have slots, are numbered in their order, and share
-/// one queue, 7. `peers` has the node at the other end of each link.
+/// Returns the tables of tsnkit (0.3): file name and text. All streams with slots are numbered in order and share one
+/// queue, 7. `peers` has the node at the other end of each link.
 ///
 /// # Errors
-/// What its tables cannot say.
+/// If the tables cannot represent the schedule.
 pub fn tsnkit(
     problem: &Problem,
     schedule: &Schedule,
@@ -150,7 +150,7 @@ pub fn tsnkit(
     ])
 }
 
-/// The node at the far end of each link, by name.
+/// Returns the node at the far end of each link, by name.
 pub fn peers(fabric: &Fabric, problem: &Problem) -> Vec<String> {
     let peer = |link: &Link| {
         let node = fabric.find(&link.node).unwrap_or(NodeId(0));
@@ -159,19 +159,19 @@ pub fn peers(fabric: &Fabric, problem: &Problem) -> Vec<String> {
     problem.links.iter().map(peer).collect()
 }
 
-/// Whose words the gates of a node are in.
+/// Output format of gates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Words {
-    /// [`taprio`], a command after the other.
+    /// [`taprio`]: one command per port.
     Taprio {
         /// The network card runs the gates.
         offload: bool,
     },
-    /// [`qcw`], one object.
+    /// [`qcw`]: one JSON object.
     Qcw,
 }
 
-/// Each node that has gates, with all of them; `named` says what it calls the port of a link.
+/// Returns the gates of each node that has any. `named` returns the port name of a link.
 pub fn by_node(
     problem: &Problem,
     lists: &[GateList],
@@ -196,7 +196,7 @@ pub fn by_node(
     lists.chunk_by(same).map(one).collect()
 }
 
-/// What whoever loads gates for streams of `class` must know; `guarded` if they shut ahead of each slot.
+/// Returns notes for the installation of gates for streams of `class`; `guarded` if gates close before each slot.
 pub fn notes(problem: &Problem, class: u8, guarded: bool) -> Vec<String> {
     let mut notes = vec![
         format!("the streams are of class {class}; a port opens its gate alone in their slots"),

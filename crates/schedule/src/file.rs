@@ -1,12 +1,12 @@
-//! A schedule as a JSON file: streams with the start of each hop, and the gates of each port. `tidegate schedule`
-//! writes it, and `verify` reads it with a reader of its own.
+//! Schedule as a JSON file: streams with the start of each hop, and the gates of each port. `tidegate schedule` writes
+//! it, and `verify` has its own reader.
 
 use crate::gates::GateList;
 use crate::problem::{Problem, Schedule};
 use crate::protocol::WireCost;
 use serde::Serialize;
 
-/// What the `format` of a file says.
+/// Value of `format`.
 pub const FORMAT: &str = "tidegate-schedule-1";
 
 #[derive(Serialize)]
@@ -52,7 +52,7 @@ struct StateEntry {
     interval_ps: u64,
 }
 
-/// The text of the file.
+/// Returns the text of the file.
 pub fn write(problem: &Problem, schedule: &Schedule, gates: &[GateList], class: u8) -> String {
     let (mut streams, mut without_slots) = (Vec::new(), Vec::new());
     for (spec, starts) in problem.streams.iter().zip(&schedule.starts) {
@@ -92,6 +92,6 @@ pub fn write(problem: &Problem, schedule: &Schedule, gates: &[GateList], class: 
         without_slots,
         gates: gates.iter().map(port).collect(),
     };
-    // Plain values by name: there is nothing that JSON could not say.
+    // Serialisation cannot fail: the structs have only plain values and string keys.
     serde_json::to_string_pretty(&file).map_or_else(|_| String::new(), |text| text + "\n")
 }

@@ -1,41 +1,41 @@
-//! Lists of gates (IEEE 802.1Qbv, 802.1Q clause 8.6.8.4) for the ports that slots are at.
+//! Gate lists (IEEE 802.1Qbv, 802.1Q clause 8.6.8.4) for ports with slots.
 
 use crate::problem::{Problem, Schedule};
 use crate::slot::lcm;
 use units::Time;
 
-/// One state of the gates of a port.
+/// One gate state of a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GateEntry {
-    /// Bit i: the gate of class i is open.
+    /// Open gates: bit i for class i.
     pub gates: u8,
-    /// How long.
+    /// Duration.
     pub interval: Time,
 }
 
-/// The gates of one port over a cycle, which begins at time zero and repeats.
+/// Gates of one port over a cycle, which begins at time zero and repeats.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GateList {
-    /// The link, by its index in the problem.
+    /// Link, by index in the problem.
     pub link: usize,
-    /// The sum of all intervals.
+    /// Sum of all intervals.
     pub cycle: Time,
-    /// In order; none is empty, and no two neighbours have the same gates.
+    /// States in order. None is empty, and adjacent states differ.
     pub entries: Vec<GateEntry>,
 }
 
-/// How gates are drawn up.
+/// Options for gate lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GateOptions {
-    /// The class of the streams, 0 to 7.
+    /// Class of the streams, 0 to 7.
     pub class: u8,
-    /// Close all gates ahead of a slot for as long as the longest other frame takes. Zero where the port starts no
-    /// frame that cannot end before its gate closes, as 802.1Q clause 8.6.8.4 has it.
+    /// Guard band: all gates close before a slot for the time of a frame of this length, the longest of other classes.
+    /// Zero for ports that start a frame only if it ends before its gate closes, as in 802.1Q clause 8.6.8.4.
     pub guard_bytes: u64,
 }
 
-/// The gates for each link that has slots. A slot opens the gate of the streams' class alone, from the nanosecond in
-/// which it starts to that in which it ends; at all other times it is closed and the others are open.
+/// Returns the gates of each link with slots. In a slot only the gate of the streams' class is open, rounded outwards
+/// to whole nanoseconds; at all other times it is closed and the others are open.
 pub fn gates(problem: &Problem, schedule: &Schedule, options: GateOptions) -> Vec<GateList> {
     let mut slots: Vec<Vec<(Time, Time, Time)>> = vec![Vec::new(); problem.links.len()];
     for (spec, starts) in problem.streams.iter().zip(&schedule.starts) {
@@ -50,7 +50,7 @@ pub fn gates(problem: &Problem, schedule: &Schedule, options: GateOptions) -> Ve
 const NANOSECOND: Time = Time::from_ns(1);
 
 fn list(problem: &Problem, link: usize, slots: &[(Time, Time, Time)], options: GateOptions) -> GateList {
-    // `check` has seen that there is one.
+    // `check` has verified that a common multiple exists.
     let cycle = slots.iter().filter_map(|&(.., period)| lcm(period, NANOSECOND)).try_fold(NANOSECOND, lcm);
     let cycle = cycle.unwrap_or(Time::MAX);
     let guard = match options.guard_bytes {
@@ -62,7 +62,7 @@ fn list(problem: &Problem, link: usize, slots: &[(Time, Time, Time)], options: G
         for i in 0..cycle / period {
             let from = (start + period * i) % cycle;
             spans(&mut open, from, from + length, cycle);
-            // Ahead of the slot; one cycle later where that is before the cycle begins.
+            // Before the slot; wraps to the end of the cycle if it starts before zero.
             let ahead = if from >= guard { from - guard } else { from + cycle - guard % cycle };
             spans(&mut shut, ahead, ahead + guard, cycle);
         }
@@ -95,7 +95,7 @@ fn list(problem: &Problem, link: usize, slots: &[(Time, Time, Time)], options: G
     GateList { link, cycle, entries }
 }
 
-/// Adds [from, to) in whole nanoseconds, in two parts where it goes over the end of the cycle.
+/// Adds [from, to), rounded outwards to whole nanoseconds; an interval over the end of the cycle is split.
 fn spans(all: &mut Vec<(Time, Time)>, from: Time, to: Time, cycle: Time) {
     if from == to {
         return;
@@ -158,7 +158,7 @@ mod tests {
         let options = GateOptions { class: 7, guard_bytes: 0 };
         assert_eq!(gates_of(&[100_000], options), [(0x7F, 100), (0x80, 80), (0x7F, 320)]);
         assert_eq!(gates_of(&[100_300], options), [(0x7F, 100), (0x80, 81), (0x7F, 319)]);
-        // Two that touch are one; one over the end of the cycle is two.
+        // Two adjacent slots merge; one over the end of the cycle is split.
         assert_eq!(gates_of(&[100_000, 180_000], options), [(0x7F, 100), (0x80, 160), (0x7F, 240)]);
         assert_eq!(gates_of(&[450_000], options), [(0x80, 30), (0x7F, 420), (0x80, 50)]);
     }

@@ -1,19 +1,19 @@
-//! Time slots for periodic streams, so that no frame of theirs ever waits.
+//! Time slots for periodic streams, so that their frames never wait.
 //!
 //! ```text
-//!   slot       periodic slots and when two of them overlap, in exact integers
-//!   search     which free place a slot takes
-//!   problem    streams, links and paths in; slots out, or why not
-//!   streams    lists of streams, and their paths on a fabric; tsnkit: its tables
-//!   export     gates in the words of Linux, IEEE 802.1Qcw and tsnkit
-//!   gates      lists of gates for the slots
-//!   file       all that as a file; read: its reader
-//!   offline    slots computed in one place: by a centre, first come first served, or by each node for itself
-//!   protocol   DTSCoE: nodes without a common clock reserve slots hop by hop, by messages
+//!  slot       periodic slots and their overlaps, in exact integers
+//!  search     choice among the free places for a slot
+//!  problem    input: streams, links and paths; output: slots or the reason for none
+//!  streams    lists of streams, and their paths on a fabric; tsnkit: its tables
+//!  export     gates for Linux, IEEE 802.1Qcw and tsnkit
+//!  gates      gate lists for the slots
+//!  file       schedule as a file; read: its reader
+//!  offline    central computation: global, first come first served, or per node
+//!  protocol   DTSCoE: nodes without a common clock reserve slots hop by hop, by messages
 //! ```
 //!
-//! Source of the protocol: the thesis on lossless Ethernet, chapter 4 (DTSCoE). Nothing here reads a clock, draws a
-//! random number that was not handed in, or sends anything: messages and times go in, messages and slots come out.
+//! Source of the protocol: the thesis on lossless Ethernet, chapter 4 (DTSCoE). The crate reads no clock, sends nothing
+//! and draws random numbers only from streams that the caller passes.
 
 pub mod export;
 pub mod file;

@@ -1,12 +1,10 @@
-//! Slots computed in one place, before anything is sent.
+//! Slots computed centrally, before transmission starts.
 //!
-//! | | who decides | frames wait |
+//! | | scope of decisions | frames wait |
 //! |---|---|---|
-//! | [`central`] | one that sees all streams and may move any | never |
-//! | [`first_come`] | the nodes, stream by stream: what DTSCoE gives if each request is settled before the next |
-//! never |
-//! | [`per_hop`] | each node for itself (Wan and Ashwood-Smith, 2015, as the thesis tells it in section 4.4) | at any
-//! node |
+//! | [`central`] | all streams; slots may be moved | never |
+//! | [`first_come`] | one stream at a time, like DTSCoE without concurrent requests | never |
+//! | [`per_hop`] | one node at a time (Wan and Ashwood-Smith, 2015; thesis, section 4.4) | at any node |
 
 mod central;
 mod exact;
@@ -18,7 +16,7 @@ use crate::search::{Field, Search};
 use crate::slot::{Blocked, Slot, smallest_free_shift};
 use units::Time;
 
-/// The earliest start from the one that the stream would like, at which no frame of it ever waits.
+/// Returns the earliest start at or after `from` at which no frame of the stream ever waits.
 pub(crate) fn earliest(problem: &Problem, occupancy: &Occupancy, stream: usize, from: Time) -> Option<Starts> {
     let spec = &problem.streams[stream];
     let from = Time::from_ps(from.as_ps().next_multiple_of(problem.grid.as_ps()));
@@ -31,12 +29,13 @@ pub(crate) fn earliest(problem: &Problem, occupancy: &Occupancy, stream: usize, 
     Some(starts(problem, stream, (from + shift) % spec.period))
 }
 
-/// The starts on each link of a frame that never waits.
+/// Returns the starts on each link for a frame that never waits.
 pub(crate) fn starts(problem: &Problem, stream: usize, start: Time) -> Starts {
     problem.offsets(&problem.streams[stream]).into_iter().map(|offset| start + offset).collect()
 }
 
-/// The start that leaves the least useless on the last link, whose node hears of all slots of the path, and upstream.
+/// Returns the start that leaves the least unusable time on the last link and upstream; the last node receives all
+/// occupied slots of the path.
 fn tightest(problem: &Problem, occupancy: &Occupancy, stream: usize, from: Time) -> Option<Starts> {
     let spec = &problem.streams[stream];
     let from = Time::from_ps(from.as_ps().next_multiple_of(problem.grid.as_ps()));
@@ -54,8 +53,8 @@ fn tightest(problem: &Problem, occupancy: &Occupancy, stream: usize, from: Time)
     Some(starts(problem, stream, (from + shift) % spec.period))
 }
 
-/// Each stream in its turn gets a start that all links of its path have free, the earliest from where it would like to
-/// start or the tightest, and nothing moves afterwards.
+/// Schedules streams in order. Each gets a start that is free on all links of its path, the earliest after its
+/// preferred start or the tightest. Slots never move afterwards.
 pub fn first_come(problem: &Problem, search: Search) -> Schedule {
     let mut occupancy = Occupancy::new(problem);
     let mut all = Vec::new();
@@ -73,7 +72,8 @@ pub fn first_come(problem: &Problem, search: Search) -> Schedule {
     Schedule { most: rejected.is_empty(), starts: all, rejected }
 }
 
-/// Each stream in its turn gets at each node the earliest slot after its frames arrive there; they wait for it.
+/// Schedules streams in order. At each node a stream gets the earliest slot after the arrival of its frames, which wait
+/// for it.
 pub fn per_hop(problem: &Problem) -> Schedule {
     let mut occupancy = Occupancy::new(problem);
     let mut all = Vec::new();

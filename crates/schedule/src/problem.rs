@@ -1,119 +1,119 @@
-//! Which streams want slots, on which links; and what came of it.
+//! Scheduling problem (streams and links) and its result.
 
 use crate::protocol::WireCost;
 use crate::slot::{Blocked, Slot, lcm};
 use units::{Rate, Time};
 
-/// A link in one direction: the port that sends onto it.
+/// Link in one direction: a sending port.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Link {
-    /// The node that sends.
+    /// Sending node.
     pub node: String,
-    /// Its port.
+    /// Port of the node.
     pub port: u16,
-    /// The rate.
+    /// Rate.
     pub rate: Rate,
     /// Propagation delay.
     pub delay: Time,
 }
 
-/// A periodic stream: one frame in each period.
+/// Periodic stream with one frame per period.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StreamSpec {
-    /// Unique among the streams.
+    /// Name, unique among the streams.
     pub name: String,
-    /// From one frame to the next.
+    /// Time between frames.
     pub period: Time,
-    /// The longest frame, from destination address to FCS.
+    /// Longest frame, from destination address to FCS.
     pub frame_bytes: u64,
-    /// Where in the period it would like to start, below the period.
+    /// Preferred start within the period, below the period.
     pub start: Time,
-    /// The longest way that it allows from the start of transmission to the last bit's arrival.
+    /// Maximum latency from the start of transmission to the arrival of the last bit.
     pub deadline: Option<Time>,
-    /// The links of its path, by their index in [`Problem::links`], from the source on.
+    /// Links of the path from the source on, by index in [`Problem::links`].
     pub path: Vec<usize>,
 }
 
-/// What makes a stream or all of them impossible before any slot is looked for.
+/// Error that makes a stream, or all, impossible to schedule.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ProblemError {
-    /// There are no links between its ends.
+    /// No links between the ends.
     #[error("stream `{stream}` has no path")]
     NoPath {
-        /// Which.
+        /// Stream.
         stream: String,
     },
-    /// A frame takes longer on a link than the stream's period: its rate is above the link's.
+    /// A frame takes longer on a link than the stream's period: the stream's rate exceeds the link's.
     #[error(
         "stream `{stream}`: a frame of {frame_bytes} bytes keeps {link} busy for {takes}, \
          longer than its period of {period}"
     )]
     LongerThanPeriod {
-        /// Which.
+        /// Stream.
         stream: String,
-        /// Its frame.
+        /// Frame length, in bytes.
         frame_bytes: u64,
-        /// The node and port of the link.
+        /// Node and port of the link.
         link: String,
-        /// How long a frame takes there.
+        /// Time of a frame on the link.
         takes: Time,
-        /// The period.
+        /// Period.
         period: Time,
     },
-    /// Alone on its path it comes too late.
+    /// The latency exceeds the deadline even without other streams.
     #[error(
         "stream `{stream}`: a frame takes {takes} along its path if it never waits, and the deadline is {deadline}"
     )]
     Deadline {
-        /// Which.
+        /// Stream.
         stream: String,
-        /// How long.
+        /// Latency.
         takes: Time,
-        /// How long it may.
+        /// Deadline.
         deadline: Time,
     },
-    /// The least common multiple of the periods is too long for a list of gates.
+    /// The least common multiple of the periods exceeds the bound.
     #[error("the periods up to that of stream `{stream}` have no common multiple of at most {bound}")]
     Cycle {
-        /// With which it becomes too long.
+        /// First stream with which it does.
         stream: String,
-        /// The bound.
+        /// Bound.
         bound: Time,
     },
-    /// A link would have more frames in a cycle than a list of gates could speak of.
+    /// A link has more frames per cycle than a gate list may contain.
     #[error("{link} has {frames} frames in the cycle of all streams up to `{stream}`, and at most 1000000 are allowed")]
     Frames {
-        /// With which there are too many.
+        /// First stream with which it does.
         stream: String,
-        /// The node and port of the link.
+        /// Node and port of the link.
         link: String,
-        /// How many.
+        /// Number of frames.
         frames: u64,
     },
 }
 
-/// Frames on a link in a cycle.
+/// Maximum number of frames on a link per cycle.
 const MOST_FRAMES: u64 = 1_000_000;
 
-/// Streams that want slots.
+/// Streams to schedule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// All links that paths speak of.
+    /// Links of all paths.
     pub links: Vec<Link>,
-    /// The streams.
+    /// Streams.
     pub streams: Vec<StreamSpec>,
-    /// What a frame costs.
+    /// Wire overhead of a frame.
     pub wire: WireCost,
-    /// How long a node takes from a frame's last bit to when it may start to send it.
+    /// Processing time of a node, from a frame's last bit to the earliest start of its transmission.
     pub processing: Time,
-    /// Starts of sources are multiples of this; above zero.
+    /// Granularity of the sources' starts; above zero.
     pub grid: Time,
-    /// The longest common multiple of periods that is allowed.
+    /// Maximum common multiple of the periods.
     pub max_cycle: Time,
 }
 
 impl Problem {
-    /// Whether each stream could have slots if it were alone.
+    /// Checks that each stream could have slots without the others.
     ///
     /// # Errors
     /// The first stream that could not, or with which the cycle becomes too long.
@@ -159,12 +159,12 @@ impl Problem {
         Ok(())
     }
 
-    /// How long a frame of the stream keeps a link busy: its slot there.
+    /// Returns the time for which a frame of the stream occupies a link: its slot there.
     pub fn length(&self, stream: &StreamSpec, link: usize) -> Time {
         self.wire.slot(self.links[link].rate, stream.frame_bytes)
     }
 
-    /// From the start of transmission at the source to that at each link of the path, for a frame that never waits.
+    /// Returns the start offsets at each link of the path relative to the source, for a frame that never waits.
     pub fn offsets(&self, stream: &StreamSpec) -> Vec<Time> {
         let mut at = Time::ZERO;
         let offset = |&link: &usize| {
@@ -175,53 +175,54 @@ impl Problem {
         stream.path.iter().map(offset).collect()
     }
 
-    /// From the start of a transmission to the arrival of its last bit at the other end.
+    /// Returns the time from the start of a transmission to the arrival of its last bit at the other end.
     pub fn passage(&self, stream: &StreamSpec, link: usize) -> Time {
         self.wire.transmission(self.links[link].rate, stream.frame_bytes) + self.links[link].delay
     }
 
-    /// From the start of transmission at the source to the arrival of the last bit, for a frame that never waits.
+    /// Returns the latency of a frame that never waits, from the start of transmission at the source to the arrival of
+    /// the last bit.
     pub fn latency(&self, stream: &StreamSpec) -> Time {
         let last = stream.path.last().map_or(Time::ZERO, |&link| self.passage(stream, link));
         self.offsets(stream).last().map_or(last, |&offset| offset + last)
     }
 }
 
-/// The slots of one stream: when its frame of the first period starts on each link of its path.
+/// Slots of one stream: start of the first period's frame on each link of its path.
 pub type Starts = Vec<Time>;
 
-/// Why a stream has no slots.
+/// Reason that a stream has no slots.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rejection {
-    /// The stream, by its index.
+    /// Stream, by index.
     pub stream: usize,
-    /// The first link of its path, by index, up to which no start is left free of others.
+    /// First link of its path, by index, up to which every start is blocked.
     pub link: usize,
-    /// There is a free start at every link, but frames would wait on their way and come after the deadline.
+    /// Set if every link has a free start, but waiting frames would miss the deadline.
     pub late: bool,
-    /// The streams that hold slots there, with these.
+    /// Streams with slots on this link, and these slots.
     pub holders: Vec<(usize, Slot)>,
 }
 
-/// Slots for streams.
+/// Result: slots for streams.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Schedule {
-    /// For each stream of the problem its slots, if it has any.
+    /// Slots of each stream of the problem, if any.
     pub starts: Vec<Option<Starts>>,
-    /// Why the others have none.
+    /// Reasons for streams without slots.
     pub rejected: Vec<Rejection>,
-    /// That no more streams can have slots was proved, on this grid.
+    /// Set if it is proved that no more streams can have slots on this grid.
     pub most: bool,
 }
 
 impl Schedule {
-    /// How many streams have slots.
+    /// Returns the number of streams with slots.
     pub fn accepted(&self) -> usize {
         self.starts.iter().flatten().count()
     }
 }
 
-/// Who holds which slot on each link.
+/// Streams and slots on each link.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Occupancy {
     links: Vec<Vec<(usize, Slot)>>,
@@ -249,9 +250,9 @@ impl Occupancy {
         }
     }
 
-    /// Starts of the source at which no frame of the stream may start, by link of the path: those at which its slot
-    /// would overlap another's, or the end of its period. A slot over the end of a period would be one over the end of
-    /// a cycle, which not every tool's lists of gates can say.
+    /// Returns the blocked starts of the source by link of the path: those at which its slot would overlap another's or
+    /// the end of its period. Slots over the end of a period are avoided because slots over the end of a cycle cannot
+    /// be represented in the gate lists of every tool.
     pub fn blocked(&self, problem: &Problem, stream: usize) -> impl Iterator<Item = (usize, Vec<(usize, Blocked)>)> {
         let spec = &problem.streams[stream];
         spec.path.iter().zip(problem.offsets(spec)).map(move |(&link, offset)| {
@@ -267,7 +268,7 @@ impl Occupancy {
     }
 }
 
-/// Why each stream without slots has none, seen with all others in place.
+/// Returns the reasons for streams without slots, given the slots of all others.
 pub(crate) fn explain(problem: &Problem, starts: &[Option<Starts>], occupancy: &Occupancy) -> Vec<Rejection> {
     let rejected = starts.iter().enumerate().filter(|(_, starts)| starts.is_none());
     let why = |(stream, _): (usize, &Option<Starts>)| {

@@ -1,105 +1,105 @@
-//! The reader of schedules as [`crate::file`] writes them, for whoever runs them.
+//! Reader of the schedule files that [`crate::file`] writes.
 
 use crate::file::FORMAT;
 use serde::Deserialize;
 use units::Time;
 
-/// Why a file is no schedule.
+/// Error in a schedule file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ReadError {
-    /// The JSON does not read.
+    /// Invalid JSON.
     #[error("line {line}, column {column}: {message}")]
     Json {
-        /// The line, from 1.
+        /// Line, from 1.
         line: usize,
-        /// The column, from 1.
+        /// Column, from 1.
         column: usize,
-        /// What is wrong there.
+        /// Problem.
         message: String,
     },
-    /// It is of another kind.
+    /// Another format.
     #[error("`format` is `{found}`, expected `{FORMAT}`")]
     Format {
-        /// What it says.
+        /// Value of `format`.
         found: String,
     },
-    /// A value is out of range.
+    /// Value out of range.
     #[error("{element}: {what}")]
     Value {
-        /// Of which element.
+        /// Element.
         element: String,
-        /// What is wrong with it.
+        /// Problem.
         what: &'static str,
     },
 }
 
-/// What a frame costs a wire in the schedule.
+/// Wire overhead of a frame in the schedule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum WireKind {
-    /// Preamble and gap too.
+    /// Frame, preamble and gap.
     Ethernet,
-    /// Its own length alone.
+    /// Frame only.
     FrameOnly,
 }
 
-/// A schedule that was read.
+/// Schedule read from a file.
 #[derive(Clone, Debug, Deserialize)]
 pub struct SlotFile {
     format: String,
-    /// What a frame costs a wire.
+    /// Wire overhead of a frame.
     pub wire: WireKind,
-    /// The class of the streams, 0 to 7.
+    /// Class of the streams, 0 to 7.
     pub class: u8,
-    /// Streams that have slots.
+    /// Streams with slots.
     pub streams: Vec<FileStream>,
-    /// The gates of ports.
+    /// Gates of ports.
     #[serde(default)]
     pub gates: Vec<FilePort>,
 }
 
-/// A stream.
+/// Stream with slots.
 #[derive(Clone, Debug, Deserialize)]
 pub struct FileStream {
-    /// Its name.
+    /// Name.
     pub name: String,
     period_ps: u64,
-    /// From destination address to FCS.
+    /// Bytes from destination address to FCS.
     pub frame_bytes: u64,
-    /// Where it passes, in order: at least one.
+    /// Hops in order: at least one.
     pub hops: Vec<FileHop>,
 }
 
 impl FileStream {
-    /// One frame in each, above zero.
+    /// Returns the period with one frame, above zero.
     pub fn period(&self) -> Time {
         Time::from_ps(self.period_ps)
     }
 }
 
-/// A stream at a port.
+/// Slot of a stream at a port.
 #[derive(Clone, Debug, Deserialize)]
 pub struct FileHop {
-    /// The node.
+    /// Node.
     pub node: String,
-    /// Its port.
+    /// Port of the node.
     pub port: u16,
     start_ps: u64,
 }
 
 impl FileHop {
-    /// When its slot starts in each period.
+    /// Returns the start of its slot in each period.
     pub fn start(&self) -> Time {
         Time::from_ps(self.start_ps)
     }
 }
 
-/// The gates of a port.
+/// Gates of a port.
 #[derive(Clone, Debug, Deserialize)]
 pub struct FilePort {
-    /// The node.
+    /// Node.
     pub node: String,
-    /// Its port.
+    /// Port of the node.
     pub port: u16,
     entries: Vec<FileState>,
 }
@@ -111,20 +111,20 @@ struct FileState {
 }
 
 impl FilePort {
-    /// Which gates are open, a bit for each class, and how long.
+    /// Returns the gate states: a bit for each class with an open gate, and the duration.
     pub fn states(&self) -> impl Iterator<Item = (u8, Time)> + '_ {
         self.entries.iter().map(|state| (state.gates, Time::from_ps(state.interval_ps)))
     }
 }
 
-/// Times beyond this, 11 days, are refused, so that sums of them fit 64 bits.
+/// Maximum time (11 days): larger values are rejected so that sums fit 64 bits.
 const MOST_PS: u64 = 1_000_000_000_000_000_000;
 
 impl SlotFile {
     /// Reads a file.
     ///
     /// # Errors
-    /// The first thing that is wrong with it.
+    /// The first error in the file.
     pub fn parse(text: &str) -> Result<SlotFile, ReadError> {
         let file: SlotFile = serde_json::from_str(text).map_err(|error| ReadError::Json {
             line: error.line(),

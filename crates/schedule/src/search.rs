@@ -1,38 +1,39 @@
-//! Which of the free places a slot takes.
+//! Choice among the free places for a slot.
 
 use crate::slot::{Blocked, gcd, smallest_free_shift};
 use units::Time;
 
-/// How a node looks for a free place for a slot.
+/// Strategy of a node for the place of a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Search {
-    /// The first at or after the one that was asked for (thesis, section 4.5.1 iii).
+    /// The first place at or after the requested one (thesis, section 4.5.1 iii).
     Earliest,
-    /// The one that leaves the least of the wire useless for streams of any period that is known: behind or ahead of
-    /// other slots, and where streams of long periods already keep those of short periods away. A node knows enough for
-    /// that: its own slots, and those upstream that the request tells of. Nothing but the order of the search differs
-    /// from the thesis.
+    /// The place that leaves the least time of the wire unusable for streams of any known period: directly before or
+    /// after other slots, or at times that streams of long periods already block for those of short periods. A node has
+    /// the necessary data: its own slots, and those upstream from the request. Apart from the search order this equals
+    /// the thesis.
     Tightest,
 }
 
-/// What a search looks at: shifts of a slot, by who blocks them.
+/// Input of a search: blocked shifts of a slot, by cause.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Field<'a> {
-    /// The length of the slot on the link itself.
+    /// Length of the slot on the link itself.
     pub length: Time,
-    /// Blocked by slots of the link itself.
+    /// Shifts blocked by slots of the link itself.
     pub here: &'a [Blocked],
-    /// Blocked on links upstream.
+    /// Shifts blocked on links upstream.
     pub upstream: &'a [Blocked],
-    /// Blocked by no slot: by the ends of periods.
+    /// Shifts blocked by the ends of periods.
     pub walls: &'a [Blocked],
 }
 
-/// Instances of what is blocked, up to which gaps are listed; beyond it the earliest place is taken.
+/// Maximum number of blocked instances for which gaps are listed; with more, the earliest place is used.
 const MOST_INSTANCES: u64 = 1 << 16;
 
 impl Search {
-    /// A free shift that is a multiple of `grid` and below `limit`, the period of the slot; one, if any is free.
+    /// Returns a free shift that is a multiple of `grid` and below `limit`, the period of the slot; `None` only if none
+    /// is free.
     pub(crate) fn shift(self, field: Field<'_>, grid: Time, limit: Time) -> Option<Time> {
         let mut blocked = [field.here, field.upstream, field.walls].concat();
         blocked.sort_unstable();
@@ -44,7 +45,7 @@ impl Search {
         let Some(gaps) = gaps(&blocked, limit.as_ps()) else { return Some(earliest) };
         let lines = [field.here, field.upstream].map(|side| Line::all(side, field.length)).concat();
         let (grid, limit) = (grid.as_ps(), limit.as_ps());
-        // Beside what blocks it, and beside or upon the slots of other periods.
+        // Next to obstacles, and next to or inside of slots of other periods.
         let mut candidates: Vec<u64> = gaps.iter().flat_map(|&(from, to)| [from, to - 1]).collect();
         lines.iter().for_each(|line| line.beside(limit, &mut candidates));
         candidates = candidates.iter().flat_map(|at| [at / grid * grid, at.next_multiple_of(grid)]).collect();
@@ -59,7 +60,7 @@ impl Search {
     }
 }
 
-/// Free shifts below `limit` as intervals [from, to), in order; `None` if there is too much to list.
+/// Returns the free shifts below `limit` as intervals [from, to), in order; `None` if there are too many instances.
 fn gaps(blocked: &[Blocked], limit: u64) -> Option<Vec<(u64, u64)>> {
     let instances = blocked.iter().map(|one| limit / one.modulus_ps + 2).fold(0, u64::saturating_add);
     if instances > MOST_INSTANCES {
@@ -67,7 +68,7 @@ fn gaps(blocked: &[Blocked], limit: u64) -> Option<Vec<(u64, u64)>> {
     }
     let mut taken = Vec::with_capacity(instances as usize);
     for one in blocked.iter().filter(|one| one.length_ps > 0) {
-        // The instance before zero may reach over it.
+        // The instance before zero may extend past zero.
         let reach = (one.first_ps + one.length_ps).saturating_sub(one.modulus_ps);
         taken.push((0, reach.min(limit)));
         let starts = (one.first_ps..limit).step_by(usize::try_from(one.modulus_ps).unwrap_or(usize::MAX));
@@ -86,7 +87,7 @@ fn gaps(blocked: &[Blocked], limit: u64) -> Option<Vec<(u64, u64)>> {
     Some(gaps)
 }
 
-/// Intervals that touch become one.
+/// Merges adjacent intervals.
 fn merged(mut spans: Vec<(u64, u64)>) -> Vec<(u64, u64)> {
     spans.sort_unstable();
     let mut all: Vec<(u64, u64)> = Vec::with_capacity(spans.len());
@@ -99,8 +100,8 @@ fn merged(mut spans: Vec<(u64, u64)>) -> Vec<(u64, u64)> {
     all
 }
 
-/// What is taken of a wire as streams of one period see it: time modulo this, from the start of the slot that is looked
-/// for.
+/// Occupied time of a wire for streams of one period: modulo this period, relative to the start of the slot in
+/// question.
 #[derive(Clone)]
 struct Line {
     own_ps: u64,
@@ -109,7 +110,8 @@ struct Line {
 }
 
 impl Line {
-    /// A line for the greatest period that divides all, and one for each that stands between it and the slot's own.
+    /// Creates a line for the greatest common divisor of all periods, and one for each period between it and the slot's
+    /// own.
     fn all(blocked: &[Blocked], own: Time) -> Vec<Line> {
         let mut moduli: Vec<u64> = blocked.iter().map(|one| one.modulus_ps).collect();
         moduli.push(moduli.iter().fold(0, |all, &one| gcd(all, one)));
@@ -127,8 +129,8 @@ impl Line {
     fn new(blocked: &[Blocked], own: Time, modulus_ps: u64) -> Line {
         let mut taken = Vec::with_capacity(blocked.len());
         for one in blocked {
-            // From shifts that are blocked back to the slot that blocks them. Upstream a slot may have another length:
-            // then this is near, and free places stay free places.
+            // Derives the blocking slot from the blocked shifts. A slot upstream may have another length; the result is
+            // approximate then, but free places remain free.
             let own = own.as_ps().min(one.length_ps);
             let length = (one.length_ps - own + 1).min(modulus_ps);
             let every = gcd(one.modulus_ps, modulus_ps);
@@ -141,8 +143,8 @@ impl Line {
         Line { own_ps: own.as_ps().min(modulus_ps), modulus_ps, taken: merged(taken) }
     }
 
-    /// How much the slot takes from streams of this period, and the gaps that it leaves beside it as far as they are
-    /// shorter than itself.
+    /// Returns the time that the slot takes from streams of this period, plus adjacent gaps that are shorter than the
+    /// slot.
     fn waste(&self, shift: u64) -> u64 {
         let (Some(first), Some(last)) = (self.taken.first(), self.taken.last()) else { return 0 };
         let from = shift % self.modulus_ps;
@@ -162,7 +164,7 @@ impl Line {
         new + behind.min(self.own_ps) + ahead.min(self.own_ps)
     }
 
-    /// Shifts below `limit` at which the slot begins or ends where something begins or ends that is taken.
+    /// Adds shifts below `limit` at which the slot begins or ends at an edge of an occupied interval.
     fn beside(&self, limit: u64, all: &mut Vec<u64>) {
         let Some(modulus) = usize::try_from(self.modulus_ps).ok().filter(|&modulus| modulus > 0) else { return };
         if (limit / self.modulus_ps + 1).saturating_mul(self.taken.len() as u64) > MOST_INSTANCES {
@@ -178,7 +180,7 @@ impl Line {
         }
     }
 
-    /// How much of [from, to) is taken.
+    /// Returns the occupied time in [from, to).
     fn overlap(&self, from: u64, to: u64) -> u64 {
         let first = self.taken.partition_point(|span| span.1 <= from);
         let spans = self.taken[first..].iter().take_while(|span| span.0 < to);
@@ -205,16 +207,16 @@ mod tests {
 
     #[test]
     fn a_slot_goes_where_it_leaves_no_gap() {
-        // Taken: 10 to 20 and 25 to 40; the gap between is as long as the slot.
+        // Occupied: 10 to 20 and 25 to 40; the gap between is as long as the slot.
         assert_eq!(search(slot(0, 5, 100), &[slot(10, 10, 100), slot(25, 15, 100)], &[], 1), Some(20));
         assert_eq!(search(slot(0, 5, 100), &[], &[slot(10, 10, 100), slot(25, 15, 100)], 1), Some(20));
-        // Nothing is taken: where it was asked for.
+        // Nothing is occupied: the requested place.
         assert_eq!(search(slot(7, 5, 100), &[], &[], 1), Some(0));
     }
 
     #[test]
     fn streams_of_long_periods_share_what_they_keep_from_short_ones() {
-        // Every 50 a slot of 10 is looked for; one of period 100 is there, and so is one of 50.
+        // A slot of 10 with period 50; others have periods 100 and 50.
         let others = [slot(20, 10, 100), slot(48, 4, 50)];
         assert_eq!(search(slot(0, 10, 100), &others, &[], 1), Some(70));
     }

@@ -1,12 +1,13 @@
-//! Periodic slots: when two overlap, and by how much one must move to be free of others.
+//! Periodic slots: overlap test, and shifts that avoid overlap.
 //!
-//! Two slots with periods p and q meet in every relative place that differs by a multiple of gcd(p, q) within lcm(p,
-//! q). So whether any of their instances overlap is one comparison modulo the greatest common divisor: the same answer
-//! as that of a vector of the length of the least common multiple (thesis, section 4.5.1 ii), without the vector.
+//! The relative positions of two slots with periods p and q take all values that differ by a multiple of gcd(p, q)
+//! within lcm(p, q). One comparison modulo the greatest common divisor therefore decides if any of their instances
+//! overlap. The result equals that of the thesis's vector of the length of the least common multiple (section 4.5.1
+//! ii).
 
 use units::Time;
 
-/// The greatest common divisor; of 0 and x, x.
+/// Returns the greatest common divisor; of 0 and x, x.
 pub const fn gcd(a: u64, b: u64) -> u64 {
     let (mut a, mut b) = (a, b);
     while b != 0 {
@@ -15,105 +16,105 @@ pub const fn gcd(a: u64, b: u64) -> u64 {
     a
 }
 
-/// The least common multiple, `None` where it exceeds 64 bits or one of them is zero.
+/// Returns the least common multiple; `None` if it exceeds 64 bits or an argument is zero.
 pub fn lcm(a: Time, b: Time) -> Option<Time> {
     let divisor = gcd(a.as_ps(), b.as_ps());
     (a.as_ps().checked_div(divisor)?).checked_mul(b.as_ps()).map(Time::from_ps)
 }
 
-/// A wire is taken in [start + i * period, start + i * period + length) for every integer i.
+/// Occupation of a wire in [start + i * period, start + i * period + length) for every integer i.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Slot {
-    /// When an instance begins, below the period.
+    /// Start of an instance, below the period.
     start: Time,
     length: Time,
     period: Time,
 }
 
 impl Slot {
-    /// A slot; `start` counts modulo `period`.
+    /// Creates a slot; `start` is reduced modulo `period`.
     ///
     /// # Panics
     /// If the period is zero.
     pub fn new(start: Time, length: Time, period: Time) -> Slot {
         Slot { start: start % period, length, period }
     }
-    /// When the instance begins that begins in [0, period).
+    /// Returns the start of the instance in [0, period).
     pub fn start(&self) -> Time {
         self.start
     }
-    /// How long an instance lasts.
+    /// Returns the length of an instance.
     pub fn length(&self) -> Time {
         self.length
     }
-    /// From one instance to the next.
+    /// Returns the time between instances.
     pub fn period(&self) -> Time {
         self.period
     }
 
-    /// The slot with `guard` ahead of each instance, which nobody else may use either.
+    /// Returns the slot extended by `guard` before each instance.
     pub fn guarded(&self, guard: Time) -> Slot {
         Slot::new(self.start + self.period - guard % self.period, self.length + guard, self.period)
     }
 
-    /// Whether any instance of one overlaps an instance of the other.
+    /// Returns `true` if any instance of one overlaps an instance of the other.
     pub fn overlaps(&self, other: &Slot) -> bool {
         Blocked::by(self, other).contains(0)
     }
 }
 
-/// Shifts of a slot, in picoseconds, at which it would overlap another's: those which are in [first, first + length)
-/// modulo `modulus`.
+/// Shifts of a slot, in picoseconds, at which it would overlap another: those in [first, first + length) modulo
+/// `modulus`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Blocked {
-    /// The first, below the modulus.
+    /// First blocked shift, below the modulus.
     pub first_ps: u64,
-    /// How many; the modulus and more if there is no other.
+    /// Number of blocked shifts; at least the modulus if all are blocked.
     pub length_ps: u64,
-    /// Above zero.
+    /// Modulus, above zero.
     pub modulus_ps: u64,
 }
 
 impl Blocked {
-    /// The shifts of `slot` at which it would overlap `other`.
+    /// Returns the shifts of `slot` at which it would overlap `other`.
     pub fn by(slot: &Slot, other: &Slot) -> Blocked {
         let modulus_ps = gcd(slot.period.as_ps(), other.period.as_ps());
         let lengths = u128::from(slot.length.as_ps()) + u128::from(other.length.as_ps());
-        // Slots that touch do not overlap.
+        // Adjacent slots do not overlap.
         let length_ps = u64::try_from(lengths.saturating_sub(1)).unwrap_or(u64::MAX).min(modulus_ps);
         let wide =
             i128::from(other.start.as_ps()) - i128::from(slot.start.as_ps()) - i128::from(slot.length.as_ps()) + 1;
         let first_ps = wide.rem_euclid(modulus_ps.into()) as u64;
-        // A slot without length overlaps nothing.
+        // A slot of zero length overlaps nothing.
         let length_ps = if slot.length == Time::ZERO || other.length == Time::ZERO { 0 } else { length_ps };
         Blocked { first_ps, length_ps, modulus_ps }
     }
 
-    /// Whether this shift is among them.
+    /// Returns `true` if this shift is blocked.
     pub fn contains(&self, shift_ps: u64) -> bool {
         self.behind(shift_ps) < self.length_ps
     }
 
-    /// The same seen from a slot that was shifted by so much.
+    /// Returns the interval relative to a slot that has been shifted by `shift_ps`.
     pub fn rebased(&self, shift_ps: u64) -> Blocked {
         let back = self.modulus_ps - shift_ps % self.modulus_ps;
         Blocked { first_ps: (self.first_ps + back) % self.modulus_ps, ..*self }
     }
 
-    /// How far a shift stands behind the nearest `first` at or before it.
+    /// Returns the distance from the nearest `first` at or before a shift.
     fn behind(&self, shift_ps: u64) -> u64 {
         (shift_ps % self.modulus_ps + self.modulus_ps - self.first_ps) % self.modulus_ps
     }
 }
 
-/// The smallest multiple of `grid` below `limit` that is not blocked. Exact: it finds one if there is one.
+/// Returns the smallest multiple of `grid` below `limit` that is not blocked. The search is exact.
 ///
 /// # Panics
 /// If `grid` is zero.
 pub fn smallest_free_shift(blocked: &[Blocked], grid: Time, limit: Time) -> Option<Time> {
     let (grid, limit) = (grid.as_ps(), limit.as_ps());
     let mut shift = 0u64;
-    // Passing the same intervals over and over happens only where moduli differ, and each pass moves on.
+    // With different moduli the intervals are passed repeatedly; each pass increases the shift, so the loop terminates.
     let mut free = 0;
     let mut at = 0;
     while free < blocked.len() {
@@ -127,7 +128,8 @@ pub fn smallest_free_shift(blocked: &[Blocked], grid: Time, limit: Time) -> Opti
             if shift >= limit {
                 return None;
             }
-            // Asked again: the next multiple of the grid may lie in the next instance of the same interval.
+            // All intervals are checked again: the next multiple of the grid may lie in the next instance of this
+            // interval.
             free = 0;
             continue;
         }
@@ -146,7 +148,7 @@ mod tests {
         Slot::new(Time::from_ps(start), Time::from_ps(length), Time::from_ps(period))
     }
 
-    /// By the vector of the length of the least common multiple.
+    /// Computes the overlap by a vector with the length of the least common multiple.
     fn overlap_in_vector(a: &Slot, b: &Slot) -> bool {
         let all = lcm(a.period, b.period).unwrap().as_ps();
         let taken = |slot: &Slot| {

@@ -8,13 +8,13 @@ use std::collections::BTreeSet;
 use toml::Spanned;
 use units::{Bytes, Time};
 
-/// What is wrong with a list of streams, and on which line.
+/// Error in a list of streams, with its line.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct StreamsError {
-    /// From 1; 0 where it is not of one line.
+    /// Line from 1; 0 if the error is not in one line.
     pub line: usize,
-    /// What, and what would be right.
+    /// Problem and correction.
     pub message: String,
 }
 
@@ -42,34 +42,34 @@ struct Entry {
     deadline: Option<Spanned<String>>,
 }
 
-/// A stream as a list names it.
+/// Stream of a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Listed {
-    /// The line where it begins.
+    /// First line of its table.
     pub line: usize,
-    /// Unique in the list.
+    /// Name, unique in the list.
     pub name: String,
-    /// The nodes of its path, or its two ends.
+    /// Nodes of its path, or its two ends.
     pub nodes: Vec<String>,
-    /// All nodes of the path are named.
+    /// Set if `nodes` is the whole path.
     pub whole_path: bool,
-    /// One frame in each.
+    /// Period with one frame.
     pub period: Time,
-    /// From destination address to FCS.
+    /// Bytes from destination address to FCS.
     pub frame_bytes: u64,
-    /// Where in the period it would like to start, if it says so.
+    /// Preferred start within the period, if the list states one.
     pub start: Option<Time>,
-    /// The longest way.
+    /// Maximum latency.
     pub deadline: Option<Time>,
 }
 
-/// The longest frame that a list may name: a jumbo frame is 9.2 KB, and a limit keeps times far from overflow.
+/// Maximum frame length of a list, in bytes. Jumbo frames have about 9.2 KB; the limit prevents overflow of times.
 const MOST_FRAME_BYTES: u64 = 65_535;
-/// The longest period, a minute.
+/// Maximum period: a minute.
 const MOST_PERIOD: Time = Time::from_s(60);
 
 impl StreamsError {
-    /// What is wrong with a problem made of `listed`, with the line of its stream.
+    /// Converts an error of a problem with streams `listed`; adds the line of the stream.
     pub fn of(error: &ProblemError, listed: &[Listed]) -> StreamsError {
         let (ProblemError::NoPath { stream }
         | ProblemError::LongerThanPeriod { stream, .. }
@@ -81,11 +81,11 @@ impl StreamsError {
     }
 }
 
-/// Reads a TOML file of `[[stream]]` tables: `name`, `from` and `to` or a `path` of names, `period`, `frame`, and where
-/// it matters `start` and `deadline`.
+/// Reads a TOML file of `[[stream]]` tables: `name`, `from` and `to` or a `path` of names, `period`, `frame`, and
+/// optionally `start` and `deadline`.
 ///
 /// # Errors
-/// The first thing that is wrong, with its line.
+/// The first error, with its line.
 pub fn parse(text: &str) -> Result<Vec<Listed>, StreamsError> {
     let line_of = |offset: usize| text.get(..offset).map_or(0, |before| before.matches('\n').count() + 1);
     let file: File = toml::from_str(text).map_err(|error| StreamsError {
@@ -134,7 +134,7 @@ pub fn parse(text: &str) -> Result<Vec<Listed>, StreamsError> {
     Ok(all)
 }
 
-/// All directed links of a fabric, by [`Fabric::port_number`].
+/// Returns all directed links of a fabric, by [`Fabric::port_number`].
 pub fn links(fabric: &Fabric) -> Vec<Link> {
     let mut all = Vec::with_capacity(fabric.port_count());
     for node in fabric.node_ids() {
@@ -147,10 +147,10 @@ pub fn links(fabric: &Fabric) -> Vec<Link> {
     all
 }
 
-/// Finds the path of each stream: the one that it names, or a shortest one from host to host.
+/// Finds the path of each stream: the listed one, or a shortest one from host to host.
 ///
 /// # Errors
-/// A node that is none, or two that no link joins, with the stream's line.
+/// A missing node or link, with the stream's line.
 pub fn on_fabric(fabric: &Fabric, listed: &[Listed]) -> Result<Vec<StreamSpec>, StreamsError> {
     let mut routes: Option<Forwarding> = None;
     let mut all = Vec::new();

@@ -1,5 +1,5 @@
-//! What a person, or a program, wants to know of a schedule: who has slots, how late frames come, and why others have
-//! none.
+//! Summary of a schedule for text and JSON output: streams with slots, latencies, and reasons for streams without
+//! slots.
 
 use crate::gates::GateList;
 use crate::{Problem, Rejection, Schedule, Slot, StreamSpec};
@@ -8,7 +8,7 @@ use text::numbers::counted;
 use text::{Layout, table};
 use units::{Bytes, Time};
 
-/// Why streams have no slots: link, and who holds what there.
+/// Returns the reasons for streams without slots: the link and its reservations.
 pub fn rejections(problem: &Problem, found: &Schedule) -> Vec<String> {
     const HOLDERS: usize = 8;
     let one = |rejection: &Rejection| {
@@ -33,7 +33,7 @@ pub fn rejections(problem: &Problem, found: &Schedule) -> Vec<String> {
     found.rejected.iter().map(one).collect()
 }
 
-/// When a frame starts, how long it is on its way, and how long it waits.
+/// Returns a frame's start, latency and waiting time.
 fn way(problem: &Problem, stream: usize, starts: &[Time]) -> (Time, Time, Time) {
     let spec = &problem.streams[stream];
     let last = starts.len() - 1;
@@ -41,7 +41,8 @@ fn way(problem: &Problem, stream: usize, starts: &[Time]) -> (Time, Time, Time) 
     (starts[0], latency, latency.saturating_sub(problem.latency(spec)))
 }
 
-/// As text; `verdict` paints how many streams have slots, told whether all have.
+/// Returns the summary as text. `verdict` formats the number of streams with slots; its second argument is `true` if
+/// all have slots.
 pub fn shown(
     problem: &Problem,
     found: &Schedule,
@@ -78,7 +79,7 @@ pub fn shown(
     text
 }
 
-/// As one JSON object.
+/// Returns the summary as a JSON object.
 pub fn value(problem: &Problem, found: &Schedule, lists: &[GateList]) -> Value {
     let stream = |(stream, (spec, starts)): (usize, (&StreamSpec, &Option<Vec<Time>>))| match starts {
         None => json!({ "name": spec.name, "slots": false }),

@@ -1,4 +1,4 @@
-//! The gates of all ports over a cycle, as a picture.
+//! Drawing of the gates of all ports over a cycle.
 
 use crate::gates::GateList;
 use crate::problem::Problem;
@@ -21,10 +21,10 @@ const STYLE: &str = "\
 const LEFT: u64 = 150;
 const WIDTH: u64 = 1000;
 const ROW: u64 = 18;
-/// States of a port that are drawn; a finer picture would show no more.
+/// Maximum number of states per port that are drawn; more would be invisible.
 const MOST_STATES: usize = 4000;
 
-/// Text for XML. Names of nodes hold no control characters.
+/// Escapes text for XML. Node names contain no control characters.
 fn escaped(text: &str) -> String {
     let entity = |c: char| match c {
         '&' => "&amp;".to_owned(),
@@ -36,8 +36,8 @@ fn escaped(text: &str) -> String {
     text.chars().map(entity).collect()
 }
 
-/// One row a port, from time zero to the longest cycle: where the gate of the streams' class is open, where those of
-/// the others are, and where all are shut. Rows with more than 4000 states say so instead.
+/// Draws one row per port from time zero to the longest cycle: open gate of the streams' class, open gates of the other
+/// classes, all gates closed. A row with more than 4000 states shows only their number.
 pub fn svg(problem: &Problem, lists: &[GateList], class: u8) -> String {
     let longest = lists.iter().map(|list| list.cycle).max().unwrap_or(Time::from_ns(1));
     let (width, height) = (LEFT + WIDTH + 20, (lists.len() as u64 + 3) * ROW);
@@ -48,7 +48,7 @@ pub fn svg(problem: &Problem, lists: &[GateList], class: u8) -> String {
          <text x=\"{LEFT}\" y=\"12\">0</text><text x=\"{}\" y=\"12\" text-anchor=\"end\">{longest}</text>\n",
         LEFT + WIDTH
     );
-    // In thousandths of a unit: a picture has no use for more.
+    // Coordinates have a resolution of a thousandth of a unit.
     let place = |time: Time| time.scale(WIDTH * 1000, longest.as_ps()).as_ps();
     for (row, list) in lists.iter().enumerate() {
         let y = (row as u64 + 1) * ROW;

@@ -1,11 +1,11 @@
-//! Instances of tsnkit: its tables of streams and of the network.
+//! Reader of tsnkit instances: tables of streams and of the network.
 
 use crate::streams::{Listed, StreamsError, at};
 use fabric::{Fabric, FabricBuilder, LinkSpec, NodeId};
 use std::collections::{BTreeMap, BTreeSet};
 use units::{Rate, Time};
 
-/// A cell, and the rest of the line. Cells in quotes may hold commas.
+/// Splits a line into cells. Quoted cells may contain commas.
 fn cells(line: &str) -> Vec<&str> {
     let mut all = Vec::new();
     let mut rest = line.trim_end_matches('\r');
@@ -22,7 +22,7 @@ fn cells(line: &str) -> Vec<&str> {
     }
 }
 
-/// Lines of a table by the names of its columns, with their numbers.
+/// Returns the rows of a table by column names, with their line numbers.
 fn table<'a>(text: &'a str, columns: &[&str]) -> Result<Vec<(usize, Vec<&'a str>)>, StreamsError> {
     let mut lines = text.lines().enumerate();
     let header = cells(lines.next().map_or("", |(_, line)| line));
@@ -50,11 +50,11 @@ fn number(line: usize, column: &str, text: &str) -> Result<u64, StreamsError> {
     }
 }
 
-/// Reads `stream,src,dst,size,period,deadline,jitter`, in bytes and nanoseconds. Streams are called by their numbers;
-/// one that has several receivers is refused.
+/// Reads `stream,src,dst,size,period,deadline,jitter`, in bytes and nanoseconds. Stream names are their numbers;
+/// streams with several receivers are rejected.
 ///
 /// # Errors
-/// The first line that is wrong.
+/// The first invalid line.
 pub fn streams(text: &str) -> Result<Vec<Listed>, StreamsError> {
     let columns = ["stream", "src", "dst", "size", "period", "deadline"];
     let mut all = Vec::new();
@@ -84,12 +84,13 @@ pub fn streams(text: &str) -> Result<Vec<Listed>, StreamsError> {
     if all.is_empty() { at(0, "no stream stands in it") } else { Ok(all) }
 }
 
-/// Reads `link,q_num,rate,t_proc,t_prop`: links in each direction as "(0, 1)", rates in bits a nanosecond, times in
-/// nanoseconds. A node with one neighbour is a host; nodes are called by their numbers. Returns the processing time,
-/// too, which must be the same everywhere. A link without delay gets one picosecond, of which processing is relieved.
+/// Reads `link,q_num,rate,t_proc,t_prop`: directed links as "(0, 1)", rates in bits per nanosecond, times in
+/// nanoseconds. A node with one neighbour is a host; node names are their numbers. Also returns the processing time,
+/// which must be equal at all links. A link without delay gets one picosecond, which is subtracted from the processing
+/// time.
 ///
 /// # Errors
-/// The first line that is wrong.
+/// The first invalid line.
 pub fn network(text: &str) -> Result<(Fabric, Time), StreamsError> {
     let mut links: BTreeMap<(u64, u64), (usize, Rate, Time)> = BTreeMap::new();
     let mut processing = None;

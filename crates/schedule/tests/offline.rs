@@ -1,4 +1,4 @@
-//! Schedules against a trial of everything on small instances, and at scale.
+//! Tests of schedules against exhaustive search on small instances, and at scale.
 
 use schedule::offline::{central, first_come, per_hop};
 use schedule::protocol::WireCost;
@@ -11,7 +11,7 @@ const fn ns(ns: u64) -> Time {
     Time::from_ns(ns)
 }
 
-/// Frames of `bytes` take as many units of 80 ns on links of 100 Mbps.
+/// Frames of `bytes` bytes take `bytes` units of 80 ns on links of 100 Mbps.
 fn problem(links: usize, streams: &[(u64, u64, &[usize])]) -> Problem {
     let link = |at| Link { node: format!("n{at}"), port: 0, rate: Rate::from_mbps(100), delay: Time::from_ps(1) };
     let stream = |(at, &(period, bytes, path)): (usize, &(u64, u64, &[usize]))| StreamSpec {
@@ -32,8 +32,8 @@ fn problem(links: usize, streams: &[(u64, u64, &[usize])]) -> Problem {
     }
 }
 
-/// Whether any two instances overlap on a link, a frame starts before it has come, or a slot stands over the end of its
-/// period; by going through all instances.
+/// Returns an error if any two instances overlap on a link, a frame starts before its arrival, or a slot extends over
+/// the end of its period, by enumeration of all instances.
 fn fault(problem: &Problem, schedule: &Schedule, waits: bool) -> Option<String> {
     let mut taken: Vec<Vec<(Time, Time, usize)>> = vec![Vec::new(); problem.links.len()];
     let cycle = problem.streams.iter().fold(Time::from_ps(1), |cycle, spec| lcm(cycle, spec.period).unwrap());
@@ -66,7 +66,7 @@ fn fault(problem: &Problem, schedule: &Schedule, waits: bool) -> Option<String> 
     None
 }
 
-/// The most streams that can have slots, by trying every start of each.
+/// Returns the maximum number of streams with slots, by trying every start of each.
 fn most(problem: &Problem) -> usize {
     fn go(problem: &Problem, starts: &mut Vec<Option<Vec<Time>>>) -> usize {
         let stream = starts.len();
@@ -120,7 +120,7 @@ fn few_streams_get_as_many_slots_as_a_trial_of_every_start_finds() {
     assert!((20..280).contains(&short), "{short} of 300 instances have no room for all: both kinds are tried");
 }
 
-/// A random tree of `switches` with two hosts at each, and streams between hosts.
+/// Generates a random tree of `switches` with two hosts each, and streams between hosts.
 fn tree(switches: usize, streams: usize, seed: u64) -> Problem {
     let mut random = Stream::new(seed, 0, purpose("trees"));
     let nodes = switches * 3;
@@ -131,7 +131,7 @@ fn tree(switches: usize, streams: usize, seed: u64) -> Problem {
             host => (host - switches) / 2,
         })
         .collect();
-    // Link 2n goes up from node n, 2n + 1 down to it.
+    // Link 2n is the uplink of node n, link 2n + 1 its downlink.
     let link = |at: usize| Link {
         node: format!("n{}", at / 2),
         port: (at % 2) as u16,
@@ -207,7 +207,7 @@ fn dtscoe_accepts_within_5_percent_of_what_the_centre_does() {
         let of = 3 * streams;
         println!("{streams} streams: the centre {centre} of {of}, tightest {tightest}, earliest {earliest}");
         assert!(tightest * 100 >= centre * 95, "{streams}: {tightest} of {centre}");
-        // The thesis's order of search does not reach it at high load: what the other is there for.
+        // At high load, the thesis's search order accepts fewer streams; the tightest search was added for this reason.
         assert_eq!(earliest * 100 >= centre * 95, streams < 1400, "{streams}: {earliest} of {centre}");
     }
 }

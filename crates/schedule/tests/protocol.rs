@@ -1,5 +1,5 @@
-//! The protocol on small networks: what the thesis draws and tabulates, and random runs with loss, copies and late
-//! messages.
+//! Tests of the protocol on small networks: figures and tables of the thesis, and random runs with loss, duplicates and
+//! late messages.
 
 use schedule::protocol::network::{Clock, Faults, Network, What, Wire};
 use schedule::protocol::{Ask, Concurrency, Config, StreamId, WireCost};
@@ -29,11 +29,11 @@ fn started(network: &Network) -> BTreeSet<StreamId> {
         .collect()
 }
 
-/// Sources 0 and 1, switches 2 and 3, receiver 4: the first source is at the second switch already.
+/// Sources 0 and 1, switches 2 and 3, receiver 4: the second switch already has a slot of the first source.
 fn figure_4_2a(faults: Faults) -> Network {
     let clocks = [9, 5, 1, 8, 3].map(|us| Clock { offset: Time::from_us(us), drift_ppb: 0 });
     let mut network = Network::new(&clocks, &wires(&[[0, 2], [1, 3], [2, 3], [3, 4]]), exact(), faults, 1);
-    // Arrives at switch 3 where the other's frames will: 98 ns later by one wire more.
+    // 98 ns later, by one more wire, so that the slots coincide at switch 3.
     let ask = |stream, at: u64| Ask { stream, destination: 4, frame_bytes: 600, window: ns(1920), start: ns(at) };
     network.ask(1, ask(1, 5000 + 98));
     network.run_until(Time::from_us(20));
@@ -53,7 +53,7 @@ fn figure_4_2a_the_second_switch_moves_the_slot_updates_backwards_and_the_source
             if let What::Sent(to, message) = &event.what { Some((event.node, *to, message.kind)) } else { None }
         })
         .collect();
-    // An update is short and the request beside it long, so switch 2 has passed the update on when the receiver
+    // An update is short and the request beside it long, so switch 2 has forwarded the update before the receiver
     // answers.
     let expected = [
         (0, 2, Request),
@@ -66,7 +66,7 @@ fn figure_4_2a_the_second_switch_moves_the_slot_updates_backwards_and_the_source
         (2, 0, Ready),
     ];
     assert_eq!(sent, expected);
-    // The other's slot is 48 ns long at 100 Gbps.
+    // The other stream's slot is 48 ns long at 100 Gbps.
     let What::Started(2, slot, shift) = network.events.last().unwrap().what else { panic!("it starts last") };
     assert_eq!((shift, slot.start()), (ns(48), ns((9000 + 48) % 1920)));
     assert_eq!(network.collision(Time::from_us(40)), None);
@@ -127,7 +127,7 @@ fn figure_4_3a(config: Config, drift_ppb: i32, phases: Phases, seed: u64) -> Net
     random.shuffle(&mut order);
     for source in order {
         let (frame_bytes, gap) = TABLE_4_1[source % 4];
-        // At the same instant for all, or at any.
+        // One instant for all sources, or random starts.
         let start = match phases {
             Phases::Same => clocks[source].shows(Time::ZERO),
             Phases::Random => Time::from_ps(random.below(gap * 1000)),
@@ -137,7 +137,8 @@ fn figure_4_3a(config: Config, drift_ppb: i32, phases: Phases, seed: u64) -> Net
     network
 }
 
-/// How many of the eight get slots, summed over seeds. No frame ever meets another.
+/// Returns the number of streams with slots, of eight, summed over seeds, and the minimum. Checks that frames never
+/// overlap.
 fn accepted(config: Config, phases: Phases, seeds: u64) -> (usize, usize) {
     let run = |seed| {
         let mut network = figure_4_3a(config, 0, phases, seed);
@@ -158,19 +159,20 @@ fn table_4_1_finds_slots_for_all_in_any_order_with_unsynchronised_clocks() {
 
 #[test]
 fn table_4_1_with_random_phases_and_requests_served_at_once_leaves_one_out_now_and_then() {
-    // Earliest slots at random phases leave gaps that are too short for one more: the centre can move others, a node
-    // cannot.
+    // Earliest slots at random phases leave gaps too short for another slot. A central scheduler can move other slots,
+    // a node cannot.
     let random = accepted(exact(), Phases::Random, 100);
     let at_once = accepted(Config { concurrency: Concurrency::Simultaneous, ..exact() }, Phases::Random, 100);
     assert_eq!((random, at_once), ((797, 7), (791, 7)));
 }
 
-/// Whether any frame would wait in the first seconds, by how many per mille of the demanded guard band.
+/// Returns `true` if any frame would wait in the first seconds, with this fraction of the required guard band in
+/// 1/1000.
 fn collides(permille: u64, seed: u64) -> bool {
     let demanded = exact().refreshed_every(Time::from_ms(20), 50);
     let config = Config { guard: demanded.guard.scale(permille, 1000), ..demanded };
     let mut network = figure_4_3a(config, 50, Phases::Same, seed);
-    // Over several lifetimes, so that entries become as old as they may between two refreshes.
+    // Over several lifetimes, so that entries reach their maximum age between two refreshes.
     let lifetime = config.lifetime;
     network.run_until(Time::from_ms(10));
     assert_eq!(started(&network).len(), 8, "seed {seed}");
@@ -214,7 +216,7 @@ fn a_stream_without_room_fails_and_leaves_no_slot() {
     let config = Config { attempts: 3, ..exact() };
     let mut network =
         Network::new(&[Clock::default(); 4], &wires(&[[0, 2], [1, 2], [2, 3]]), config, Faults::default(), 1);
-    // Two of 60 ns do not fit in 100 ns.
+    // Two slots of 60 ns do not fit in 100 ns.
     let ask = |stream| Ask { stream, destination: 3, frame_bytes: 750, window: ns(100), start: ns(0) };
     network.ask(0, ask(1));
     network.ask(1, ask(2));
@@ -236,13 +238,13 @@ fn a_source_whose_refresh_is_never_answered_stops_before_the_nodes_forget_it() {
     network.run_until(Time::from_ms(1499));
     let stopped = |event: &&schedule::protocol::network::Event| matches!(event.what, What::Stopped(_));
     assert_eq!(network.events.iter().filter(stopped).count(), 2);
-    // Switch 2 has the entry of stream 2 still.
+    // Switch 2 still has the entry of stream 2.
     assert!(network.node(2).slots().any(|(stream, ..)| stream == 2));
     network.run_until(Time::from_s(4));
     assert_eq!((2..5).flat_map(|node| network.node(node).slots().collect::<Vec<_>>()).count(), 0);
 }
 
-/// A random tree of switches with hosts, random streams, random faults; streams come and go.
+/// Runs a random tree of switches with hosts, random streams that start and end, and random faults.
 fn random_run(seed: u64) -> usize {
     let mut random = Stream::new(seed, 0, purpose("random runs"));
     let switches = 1 + random.below(4) as usize;
@@ -318,8 +320,8 @@ fn random_run(seed: u64) -> usize {
     count
 }
 
-/// No two slots of different streams overlap at any port, by going through their instances; no two frames meet; each
-/// frame has a slot at every node.
+/// Checks by enumeration of instances that no two slots of different streams overlap at any port and no two frames
+/// overlap, and that each frame has a slot at every node.
 fn check(network: &Network, nodes: usize, config: &Config, seed: u64) {
     for node in 0..nodes {
         let slots: Vec<_> = network.node(node).slots().collect();
@@ -354,7 +356,7 @@ fn check(network: &Network, nodes: usize, config: &Config, seed: u64) {
     }
 }
 
-/// 10,000 runs; TIDEGATE_RUNS says another number.
+/// 10,000 runs, or the number in TIDEGATE_RUNS.
 #[test]
 fn no_two_slots_overlap_whatever_is_lost_copied_or_late() {
     let runs = std::env::var("TIDEGATE_RUNS").ok().and_then(|runs| runs.parse().ok()).unwrap_or(10_000);

@@ -1,26 +1,26 @@
-//! From a file's nodes and links to a fabric: guesses at what the file leaves open, each of them a [`Decision`].
+//! Conversion of a file's nodes and links to a fabric. Each guess about unstated properties is reported as a
+//! [`Decision`].
 //!
-//! Nodes that the user ignores are left out, links of a node with itself too, and nodes without a link where others
-//! have some.
+//! Skipped are nodes that the user ignores, links from a node to itself, and nodes without a link if others have links.
 //!
-//! Hosts, by the first of these rules that applies:
+//! Hosts are determined by the first rule that applies:
 //!
 //! 1. the user's decision ([`Roles`](super::Roles));
-//! 2. the kind that the file states;
-//! 3. without it, a name whose last word is like `h7`, `host-3`, `server1`, `srv2`: such a word, then digits. How many
-//!    links it has does not matter: a host with several stays one, and nothing passes through it. Where all nodes are
-//!    called so, names say nothing;
-//! 4. where switches have names of layers, a node without such a name all whose links lead to the lowest layer;
+//! 2. the kind in the file;
+//! 3. without it, a name whose last word is like `h7`, `host-3`, `server1`, `srv2`: such a word, then digits. The
+//!    number of links does not matter: a host with several links remains a host and forwards nothing. If all nodes have
+//!    such names, this rule is skipped;
+//! 4. if switches have layer names, a node without one whose links all lead to the lowest layer;
 //! 5. a node with one link, unless its name or label is that of a switch;
-//! 6. if there is still none, each switch of the lowest tier gets [`Options::hosts_per_switch`] hosts.
+//! 6. if there is no host yet, each switch of the lowest tier gets [`Options::hosts_per_switch`] hosts.
 //!
-//! A node of a kind that both servers and routers have (`linux` of containerlab) is a host, unless its name or label
-//! is that of a switch, or it has several links and hosts reach each other only through such nodes.
+//! A node of a kind that servers and routers share (`linux` of containerlab) is a host, unless its name or label is
+//! that of a switch, or it has several links and hosts reach each other only through such nodes.
 //!
-//! [`Fabric::reason`] says for each node which of these it was.
+//! [`Fabric::reason`] returns the rule for each node.
 //!
-//! Ports number from 0 in the order of the links in the file; where the file names ports, the names are kept
-//! ([`Fabric::port_name`]). Tiers that the file does not state are derived as [`tiers`](crate::tiers) says.
+//! Ports are numbered from 0 in the order of the links in the file; port names of the file are kept
+//! ([`Fabric::port_name`]). Tiers that the file does not state are derived by [`tiers`](crate::tiers).
 
 use super::error::FileError;
 use super::plain::{Options, Plain, PlainLink, PlainNode, counted, fail, named_like_a_host};
@@ -32,7 +32,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use units::{Rate, Time};
 
 impl Plain {
-    /// The fabric, with what the file leaves open chosen as the module's documentation says.
+    /// Builds the fabric by the rules of the module documentation.
     pub fn assemble(mut self, options: &Options) -> Result<Fabric, FileError> {
         let left_out = self.decisions.iter().filter(|decision| decision.subject == Subject::LeftOut);
         let left_out = left_out.flat_map(|decision| &decision.names);
@@ -72,13 +72,13 @@ impl Plain {
         builder.decide(self.decisions);
         let built = builder.build().and_then(|fabric| fabric.check().map(|()| fabric));
         built.map_err(|error| match unread {
-            // A misspelt key may be the cause.
+            // A misspelled key may be the cause.
             Some(keys) => FileError::Unread { error, keys },
             None => error.into(),
         })
     }
 
-    /// The number of links of each node.
+    /// Returns the number of links of each node.
     fn degrees(&self) -> Vec<u32> {
         let mut degrees = vec![0; self.nodes.len()];
         self.links.iter().flat_map(|link| [link.a, link.b]).for_each(|node| degrees[node.index()] += 1);
@@ -89,7 +89,7 @@ impl Plain {
         self.links.iter().map(|link| (link.a.0, link.b.0)).collect()
     }
 
-    /// Keeps the nodes that `keep` says, and the links between them; the names of the others.
+    /// Keeps the nodes for which `keep` returns `true`, and the links between them. Returns the names of the others.
     pub(super) fn retain(&mut self, keep: impl Fn(&PlainNode, NodeId) -> bool) -> Vec<String> {
         let mut new_id = vec![None; self.nodes.len()];
         let mut gone = Vec::new();
@@ -103,7 +103,7 @@ impl Plain {
             }
         }
         self.nodes = kept;
-        // Ids no longer lead to nodes.
+        // Node ids are no longer valid indices.
         self.by_id.clear();
         let moved =
             |link: PlainLink| Some(PlainLink { a: new_id[link.a.index()]?, b: new_id[link.b.index()]?, ..link });
@@ -151,13 +151,13 @@ impl Plain {
         self.decide(Subject::LeftOut, |count| format!("{} without a link left out", counted(count, "node")), gone);
     }
 
-    /// Rules 3 to 5.
+    /// Applies rules 3 to 5.
     fn choose_hosts(&mut self) {
         let degrees = self.degrees();
         let is_open = |at: usize| self.nodes[at].kind.is_none() && degrees[at] > 0;
         let mut chosen: Vec<Option<&str>> = vec![None; self.nodes.len()];
         let named: Vec<bool> = self.nodes.iter().map(|node| named_like_a_host(&node.name)).collect();
-        // Where all nodes are called so, names say nothing.
+        // If all nodes have such names, the names are not significant.
         if named.contains(&false) {
             for at in (0..chosen.len()).filter(|&at| is_open(at) && named[at]) {
                 chosen[at] = Some("named like a host");
@@ -177,7 +177,7 @@ impl Plain {
         }
     }
 
-    /// Nodes without the name of a layer whose links all lead to switches with the name of the lowest of several.
+    /// Returns nodes without a layer name whose links all lead to switches named for the lowest of several layers.
     fn below_the_lowest_layer(&self) -> Vec<usize> {
         let layers = layers(&self.layered());
         let known: BTreeSet<usize> = layers.iter().flatten().copied().collect();
@@ -189,7 +189,7 @@ impl Plain {
         (0..below.len()).filter(|&at| below[at]).collect()
     }
 
-    /// Routers made of software, which have the kind of servers.
+    /// Finds software routers, which have the kind of servers.
     fn find_routers(&mut self) {
         let degrees = self.degrees();
         let is_open = |node: &PlainNode| node.may_forward && node.kind == Some(NodeKind::Host);
@@ -218,7 +218,7 @@ impl Plain {
         self.decide(Subject::Roles, text, routers);
     }
 
-    /// Whether any two hosts have a path through switches.
+    /// Returns `true` if any two hosts have a path through switches.
     fn hosts_reach_each_other(&self) -> bool {
         let mut peers = vec![Vec::new(); self.nodes.len()];
         for link in &self.links {
@@ -240,7 +240,7 @@ impl Plain {
         (0..self.nodes.len()).all(|at| reached[at] || !is_host(at))
     }
 
-    /// Rule 6.
+    /// Applies rule 6.
     fn attach_hosts(&mut self, options: &Options) -> Result<(), FileError> {
         let hosts_on = &options.roles.hosts_on;
         if self.nodes.iter().any(|node| node.kind == Some(NodeKind::Host)) {
@@ -249,7 +249,7 @@ impl Plain {
                 false => fail("hosts_on", "the file has hosts: no others are attached"),
             };
         }
-        // Who names switches for hosts wants some.
+        // `hosts_on` implies at least one host per switch.
         let each = options.hosts_per_switch.max(u16::from(!hosts_on.is_empty()));
         if each == 0 {
             let help = "say which are (host = \"...\"), or attach hosts to leaves (hosts_per_switch = 1)";
@@ -293,7 +293,7 @@ impl Plain {
         Ok(())
     }
 
-    /// The switches of the lowest tier; all where labels, names and links do not tell.
+    /// Returns the switches of the lowest tier; all switches if labels, names and links do not determine tiers.
     fn leaves(&self) -> Vec<usize> {
         let layered = self.layered();
         let links = self.ends();

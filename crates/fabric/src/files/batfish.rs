@@ -1,6 +1,5 @@
 //! Batfish's `layer1_topology.json`: `{"edges": [{"node1": {"hostname": "leaf1", "interfaceName": "Ethernet1"},
-//! "node2": {...}}]}`. An edge may stand once or in both directions. The files state neither rates nor delays, nor
-//! what is a host.
+//! "node2": {...}}]}`. An edge may appear once or in both directions. The files state neither rates, delays nor hosts.
 
 use super::error::FileError;
 use super::plain::{Options, Plain, PlainEnd, counted, fail};
@@ -11,8 +10,8 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Reads a topology.
 ///
 /// # Errors
-/// [`FileError::Element`] with the place of a syntax error or the element (`edges[3].node1`) that is wrong;
-/// [`FileError::Fabric`] if it is no network.
+/// [`FileError::Element`] with the place of a syntax error or the invalid element (`edges[3].node1`);
+/// [`FileError::Fabric`] if it is not a network.
 pub fn read_batfish(content: &str, options: &Options) -> Result<Fabric, FileError> {
     let document: Value = serde_json::from_str(content).or_else(|error| {
         fail(format!("line {}, column {}", error.line(), error.column()), format!("not valid JSON: {error}"))
@@ -26,7 +25,7 @@ pub fn read_batfish(content: &str, options: &Options) -> Result<Fabric, FileErro
         let end = |key: &str| {
             let text = |name| edge.get(key)?.get(name)?.as_str().map(str::to_owned);
             let place = || format!("edges[{index}].{key}");
-            // Batfish compares names of hosts without case.
+            // Host names are case-insensitive in Batfish.
             text("hostname").map(|name| name.to_lowercase()).zip(text("interfaceName")).map_or_else(
                 || fail(place(), "must be an object with `hostname` and `interfaceName`"),
                 Ok::<PlainEnd, FileError>,

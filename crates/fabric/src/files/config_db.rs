@@ -1,17 +1,17 @@
-//! SONiC `config_db.json`, one object a switch, the tables that state links between devices.
+//! SONiC `config_db.json`, one object per switch: the tables that state links between devices.
 //!
-//! Read are `DEVICE_METADATA.localhost` (`hostname`, `type`), `PORT` (`speed`, `alias`, `role`), `CABLE_LENGTH`,
-//! `PORTCHANNEL` and `PORTCHANNEL_MEMBER`, `DEVICE_NEIGHBOR_METADATA`, and `DEVICE_NEIGHBOR` in both forms that SONiC
-//! has: by the local port (`"Ethernet0": {"name": "tor1", "port": "Ethernet64"}`), and by the neighbour's name, the key
-//! of its YANG model (`"tor1": {"local_port": "Ethernet0", "port": "Ethernet64"}`).
+//! The reader uses `DEVICE_METADATA.localhost` (`hostname`, `type`), `PORT` (`speed`, `alias`, `role`), `CABLE_LENGTH`,
+//! `PORTCHANNEL` and `PORTCHANNEL_MEMBER`, `DEVICE_NEIGHBOR_METADATA`, and `DEVICE_NEIGHBOR` in both SONiC forms: by
+//! the local port (`"Ethernet0": {"name": "tor1", "port": "Ethernet64"}`), and by the neighbour's name, the key of its
+//! YANG model (`"tor1": {"local_port": "Ethernet0", "port": "Ethernet64"}`).
 //!
-//! A link that both ends know counts once. What its ends state differently does not depend on the order of files: of
-//! two lengths the longer counts, which is a [`Decision`](crate::Decision); two speeds are an error. Where the
-//! neighbour's own file is there, its `PORT` table says which ports it has; a file may call them by their `alias`.
+//! A link stated at both ends counts once. Contradictions between its ends are resolved independently of the order of
+//! files: the longer of two lengths counts, which is a [`Decision`](crate::Decision); two speeds are an error. If the
+//! neighbour's file exists, its `PORT` table defines its ports; other files may use their `alias`.
 //!
-//! A port of a server that two switches name is that of a Y cable (dual ToR): the server gets a port to each. The files
-//! of a switch with several ASICs share its hostname: their ports are those of one switch, and the links between its
-//! ASICs (`role` `Int`) are left out.
+//! A server port that two switches name is that of a Y cable (dual ToR): the server gets a port to each switch. The
+//! files of a switch with several ASICs share its hostname and form one switch; links between its ASICs (`role` `Int`)
+//! are skipped.
 
 use super::error::FileError;
 use super::json::parse_json;
@@ -23,18 +23,18 @@ use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 use units::{Rate, Time};
 
-/// Light in glass: 5 ns a metre.
+/// Propagation delay per metre of fibre: 5 ns.
 pub(super) const DELAY_PER_METRE: Time = Time::from_ns(5);
 
-/// A longer cable than this is a typing error.
+/// Maximum cable length; a longer one is a typing error.
 pub(super) const MAX_METRES: u64 = 1_000_000;
 
-/// The unit of `PORT.speed`, in bits a second.
+/// Unit of `PORT.speed`, in bit/s.
 pub(super) const MBPS: u64 = 1_000_000;
 
 pub(super) type Object = Map<String, Value>;
 
-/// The tables that are read.
+/// Tables that are read.
 const TABLES: [&str; 8] = [
     "DEVICE_METADATA",
     "DEVICE_NEIGHBOR",
@@ -46,7 +46,7 @@ const TABLES: [&str; 8] = [
     "MUX_CABLE",
 ];
 
-/// How the names of SONiC's tables begin that do not state who is connected to whom.
+/// Prefixes of the other SONiC table names, which do not describe links.
 #[rustfmt::skip]
 const OTHER_TABLES: [&str; 94] = [
     "AAA", "ACL_", "ASIC_", "AUTO_TECHSUPPORT", "BANNER", "BGP", "BMP", "BREAKOUT", "BUFFER_", "CHASSIS", "CONSOLE",
@@ -71,10 +71,10 @@ fn text<'a>(object: &'a Object, key: &str) -> Option<&'a str> {
     object.get(key).and_then(Value::as_str)
 }
 
-/// The files of one switch: one, or one for each of its ASICs and one for itself.
+/// Files of one switch: one, or one per ASIC and one for the switch itself.
 struct Switch<'a> {
     name: &'a str,
-    /// Its file, or its name where files have none.
+    /// File name, or index in the list if files have no names.
     place: &'a str,
     files: Vec<&'a Object>,
 }
@@ -84,7 +84,7 @@ impl<'a> Switch<'a> {
         self.files.iter().filter_map(move |file| table(file, name))
     }
 
-    /// The attributes of a port.
+    /// Returns the attributes of a port.
     fn port(&self, port: &str) -> Option<&'a Object> {
         self.tables("PORT").find_map(|ports| table(ports, port))
     }
@@ -93,12 +93,13 @@ impl<'a> Switch<'a> {
         self.tables("PORT").next().is_some()
     }
 
-    /// A port between two ASICs of this switch.
+    /// Returns `true` for a port between two ASICs of this switch.
     fn is_internal(&self, port: &str) -> bool {
         port.starts_with("Ethernet-BP") || self.port(port).and_then(|port| text(port, "role")) == Some("Int")
     }
 
-    /// The switch's own name of a port that a file names: a name, an alias, or a port channel with one member.
+    /// Resolves a port that a file names (a name, an alias, or a port channel with one member) to the switch's own
+    /// name.
     fn own_name(&self, port: &str) -> Result<String, String> {
         if let Some(members) = self.members(port) {
             return match members.as_slice() {
@@ -128,14 +129,14 @@ impl<'a> Switch<'a> {
         }
     }
 
-    /// The members of a port channel.
+    /// Returns the members of a port channel.
     fn members(&self, channel: &str) -> Option<Vec<String>> {
         self.tables("PORTCHANNEL").find(|channels| channels.contains_key(channel))?;
         let keys = self.tables("PORTCHANNEL_MEMBER").flatten().filter_map(|(key, _)| key.split_once('|'));
         Some(keys.filter(|(of, _)| *of == channel).map(|(_, member)| member.to_owned()).collect())
     }
 
-    /// Rate and length of the cable in a port, as its files state them.
+    /// Returns rate and length of the cable at a port, as stated in this switch's files.
     fn stated(&self, port: &str) -> Result<Stated, FileError> {
         let mut stated = Stated::default();
         if let Some(speed) = self.port(port).and_then(|port| port.get("speed")) {
@@ -149,7 +150,7 @@ impl<'a> Switch<'a> {
         if let Some(length) = lengths.filter_map(Value::as_object).find_map(|profile| text(profile, port)) {
             let metres = length.strip_suffix('m').and_then(|metres| metres.trim().parse::<u64>().ok());
             match metres.filter(|&metres| metres <= MAX_METRES) {
-                // 0m is SONiC's word for a port without a cable.
+                // 0m is SONiC's value for a port without a cable.
                 Some(metres) => stated.metres = Some(metres).filter(|&metres| metres > 0),
                 None => {
                     return fail(format!("{}.CABLE_LENGTH.{port}", self.place), "must be a length like \"40m\"");
@@ -160,14 +161,14 @@ impl<'a> Switch<'a> {
     }
 }
 
-/// Attributes of a cable as one end states them.
+/// Attributes of a cable stated at one end.
 #[derive(Clone, Copy, Default)]
 struct Stated {
     rate: Option<Rate>,
     metres: Option<u64>,
 }
 
-/// One line of `DEVICE_NEIGHBOR`.
+/// One entry of `DEVICE_NEIGHBOR`.
 struct Neighbor<'a> {
     place: String,
     port: &'a str,
@@ -175,11 +176,11 @@ struct Neighbor<'a> {
     peer_port: &'a str,
 }
 
-/// Reads one object, or a list of them.
+/// Reads one object or a list of them.
 ///
 /// # Errors
-/// [`FileError::Element`] with the place of a syntax error or the element (`tor1.DEVICE_NEIGHBOR.Ethernet0`) that is
-/// wrong, two switches that disagree about a cable among them; [`FileError::Fabric`] if it is no network.
+/// [`FileError::Element`] with the place of a syntax error or the invalid element (`tor1.DEVICE_NEIGHBOR.Ethernet0`),
+/// including contradictory ends of a cable; [`FileError::Fabric`] if it is not a network.
 pub fn read_config_db(content: &str, options: &Options) -> Result<Fabric, FileError> {
     let value: Value = parse_json(content).or_else(|error| {
         let place = format!("line {}, column {}", error.line(), error.column());
@@ -215,7 +216,7 @@ pub fn read_config_db(content: &str, options: &Options) -> Result<Fabric, FileEr
     for (here, there) in &cables.found {
         let (spec, two_lengths) = spec(&by_name, here, there, options)?;
         lengths.extend(two_lengths);
-        // Both ends exist by now.
+        // Both ends exist at this point.
         plain.connect(here, there, spec).or_else(|id| fail(&here.0, format!("`{id}` is no node")))?;
     }
     let text = |count| format!("{} between ASICs of one switch left out", counted(count, "port"));
@@ -231,11 +232,11 @@ pub fn read_config_db(content: &str, options: &Options) -> Result<Fabric, FileEr
     plain.assemble(options)
 }
 
-/// The switches by name, so that the order of their files has no effect.
+/// Returns the switches sorted by name, so that the order of their files has no effect.
 fn switches(files: &[Value]) -> Result<Vec<Switch<'_>>, FileError> {
     let mut switches: Vec<Switch<'_>> = Vec::new();
     for (index, item) in files.iter().enumerate() {
-        // Of a folder each has its name beside it.
+        // Files of a folder are wrapped in an object with their name.
         let named = item.get("file").and_then(Value::as_str).zip(item.get("config_db"));
         let (place, file) = named.map_or_else(|| (format!("[{index}]"), item), |(name, of)| (name.to_owned(), of));
         let Value::Object(file) = file else { return fail(place, "must be an object") };
@@ -256,7 +257,7 @@ fn switches(files: &[Value]) -> Result<Vec<Switch<'_>>, FileError> {
             return fail(format!("{place}.DEVICE_METADATA.localhost"), format!("`{name}` stands in two files"));
         }
         let ports = |file| table(file, "PORT").into_iter().flat_map(Object::keys);
-        // The file of the switch itself may list all ports of its ASICs.
+        // Ports may repeat in the file of the switch itself, which may list those of all its ASICs.
         let of_asics = known.files.iter().filter(|other| asic(other).is_some() && asic(file).is_some());
         if let Some(port) = of_asics.flat_map(|other| ports(other)).find(|port| ports(file).any(|own| own == *port)) {
             return fail(format!("{place}.PORT.{port}"), format!("is a port of another ASIC of `{name}` too"));
@@ -267,7 +268,7 @@ fn switches(files: &[Value]) -> Result<Vec<Switch<'_>>, FileError> {
     Ok(switches)
 }
 
-/// The neighbours of a switch, by its ports.
+/// Returns the neighbours of a switch, by its ports.
 fn neighbors<'a>(switch: &Switch<'a>) -> Result<Vec<Neighbor<'a>>, FileError> {
     let mut found = Vec::new();
     for (key, value) in switch.tables("DEVICE_NEIGHBOR").flatten() {
@@ -287,7 +288,7 @@ fn neighbors<'a>(switch: &Switch<'a>) -> Result<Vec<Neighbor<'a>>, FileError> {
     Ok(found)
 }
 
-/// Kind and tier of a neighbour without a file, from `DEVICE_NEIGHBOR_METADATA` or its line in `DEVICE_NEIGHBOR`.
+/// Sets kind and tier of a neighbour without a file, from `DEVICE_NEIGHBOR_METADATA` or its entry in `DEVICE_NEIGHBOR`.
 fn describe_peer(plain: &mut Plain, switch: &Switch<'_>, peer: &str) {
     let of_table = |name| switch.tables(name).find_map(|all| text(table(all, peer)?, "type"));
     let kind = of_table("DEVICE_NEIGHBOR_METADATA").or_else(|| of_table("DEVICE_NEIGHBOR"));
@@ -301,14 +302,14 @@ fn describe_peer(plain: &mut Plain, switch: &Switch<'_>, peer: &str) {
     }
 }
 
-/// The cables that were found.
+/// Cables found.
 #[derive(Default)]
 struct Cables {
-    /// By each end, the other one.
+    /// Other end, by each end.
     known: BTreeMap<PlainEnd, PlainEnd>,
-    /// Each once.
+    /// Each cable once.
     found: Vec<(PlainEnd, PlainEnd)>,
-    /// Ports of servers with a Y cable.
+    /// Server ports with a Y cable.
     shared: Vec<String>,
 }
 
@@ -358,7 +359,7 @@ impl Cables {
     }
 }
 
-/// The link that both ends of a cable state, and the two lengths if these differ.
+/// Returns the link properties stated at both ends of a cable, and the two lengths if they differ.
 fn spec(
     switches: &BTreeMap<&str, &Switch<'_>>,
     here: &PlainEnd,
@@ -390,7 +391,7 @@ fn spec(
     Ok((spec, two_lengths))
 }
 
-/// A neighbour of this type: `Server` and its kin are hosts, a type with a tier is a switch.
+/// Returns the kind for a neighbour type: server types are hosts, types with a tier are switches.
 fn role_of(kind: &str) -> Option<NodeKind> {
     match kind.to_ascii_lowercase().ends_with("server") {
         true => Some(NodeKind::Host),
@@ -398,21 +399,21 @@ fn role_of(kind: &str) -> Option<NodeKind> {
     }
 }
 
-/// SONiC calls the servers of a ToR `Servers0`, `Servers1` ...
+/// Returns `true` for the names `Servers0`, `Servers1` ..., by which SONiC denotes the servers of a ToR.
 fn named_server(name: &str) -> bool {
     name.to_ascii_lowercase().starts_with("server")
 }
 
-/// The tier of `ToRRouter`, `BackEndToRRouter`, `LeafRouter`, `SpineRouter`, `UpperSpineRouter` ...
+/// Returns the tier of `ToRRouter`, `BackEndToRRouter`, `LeafRouter`, `SpineRouter`, `UpperSpineRouter` ...
 fn tier_of(kind: &str) -> Option<u8> {
     let kind = kind.to_ascii_lowercase();
-    // "tor" alone is also a part of "storage" and "monitor".
+    // "tor" is also a part of "storage" and "monitor".
     let tiers = [("torrouter", 1), ("leaf", 2), ("upperspine", 4), ("spine", 3)];
     let known = tiers.iter().find(|(word, _)| kind.contains(word)).map(|(_, tier)| *tier);
     known.or((kind == "tor").then_some(1))
 }
 
-/// Orders Ethernet4 before Ethernet12.
+/// Sort key that orders Ethernet4 before Ethernet12.
 fn natural(name: &str) -> (String, u64, String) {
     let letters = name.trim_end_matches(|c: char| c.is_ascii_digit());
     (letters.to_owned(), name[letters.len()..].parse().unwrap_or(0), name.to_owned())

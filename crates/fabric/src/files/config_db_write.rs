@@ -1,4 +1,4 @@
-//! Writing SONiC `config_db.json`, one object a switch.
+//! Writer of SONiC `config_db.json`, one object per switch.
 
 use super::config_db::{DELAY_PER_METRE, MAX_METRES, MBPS, Object};
 use super::error::FileError;
@@ -6,12 +6,12 @@ use super::plain::port_label;
 use crate::{Fabric, Link, NodeId, NodeKind};
 use serde_json::json;
 
-/// One file a switch: its name, and its `config_db.json` with the tables that state the fabric. Ports without a name
-/// are called `Ethernet<4 * number>`, those of hosts `eth<number>`.
+/// Returns one file per switch: its name, and its `config_db.json` with the tables that describe the fabric. Ports
+/// without a name are called `Ethernet<4 * number>`, those of hosts `eth<number>`.
 ///
 /// # Errors
 /// [`FileError::NotExpressible`] for a name with a `|`, which separates the parts of a key in SONiC's database; for a
-/// link between two hosts, slower than 1 Mbps, or longer than a reader believes.
+/// link between two hosts, slower than 1 Mbps, or longer than the reader's limit.
 pub fn write_config_db(fabric: &Fabric) -> Result<Vec<(String, String)>, FileError> {
     let ports = fabric
         .node_ids()
@@ -54,7 +54,7 @@ pub fn write_config_db(fabric: &Fabric) -> Result<Vec<(String, String)>, FileErr
     Ok(fabric.switches().map(file).collect())
 }
 
-/// The cable as long as its delay, in whole metres.
+/// Returns the cable length for the link's delay, in whole metres.
 fn metres(link: &Link) -> u64 {
     link.delay.as_ps().div_ceil(DELAY_PER_METRE.as_ps())
 }

@@ -1,15 +1,14 @@
 //! containerlab topologies: `topology: {nodes: {leaf1: {kind: ...}}, links: [{endpoints: ["leaf1:e1-1", ...]}]}`.
 //!
-//! The node's kind decides what it is: a container or virtual machine that runs applications (`linux`, `generic_vm`,
-//! `ext-container` and the like) is a host, any other kind is a switch. A `linux` node is a switch if its image is that
-//! of a router, and else may be one (`assemble`). The label `tidegate-kind: switch` (or `host`)
-//! decides before all others. As in containerlab itself, kind and labels come from the node, its `group`, its kind
-//! (labels only) or the `defaults`, in that order; merge keys (`<<`) are followed. `group` or the label `role` may name
-//! the layer of a switch.
+//! The kind of a node decides: containers and virtual machines that run applications (`linux`, `generic_vm`,
+//! `ext-container` and others) are hosts, all other kinds are switches. A `linux` node with a router image is a switch,
+//! and other `linux` nodes may be one (`assemble`). The label `tidegate-kind: switch` (or `host`) has precedence. As in
+//! containerlab itself, kind and labels come from the node, its `group`, its kind (labels only) or the `defaults`, in
+//! that order; merge keys (`<<`) are followed. `group` or the label `role` may name the layer of a switch.
 //!
-//! Links are read in the brief form (`endpoints` as texts `node:interface`) and the extended one (`type: veth`, maps
+//! Links are read in the brief form (`endpoints` as strings `node:interface`) and the extended one (`type: veth`, maps
 //! with `node` and `interface`). Links that end outside of the lab (`type: host`, `mgmt-net`, `macvlan`, `dummy`,
-//! `vxlan`) are left out. The files state neither rates nor delays.
+//! `vxlan`) are skipped. The files state neither rates nor delays.
 
 use super::error::FileError;
 use super::plain::{Options, Plain, PlainNode, counted, fail, port_label, said_by};
@@ -19,10 +18,10 @@ use crate::{Fabric, NodeKind};
 use std::fmt::Write as _;
 use yaml_rust2::Yaml;
 
-/// Nodes by which the brief form of a link says that it ends outside of the lab.
+/// Node names that denote an end outside of the lab in the brief form of a link.
 const OUTSIDE: [&str; 7] = ["host", "mgmt-net", "macvlan", "vxlan", "vxlan-stitch", "veth-stitch", "dummy"];
 
-/// Kinds that run applications, after the list of kinds in containerlab's manual.
+/// Kinds that run applications, from the list of kinds in containerlab's manual.
 const HOST_KINDS: [&str; 8] =
     ["linux", "host", "generic_vm", "ext-container", "k8s-kind", "ostinato", "keysight_ixia-c-one", "ixia-c-one"];
 
@@ -33,7 +32,7 @@ const ROUTER_IMAGES: [&str; 14] = [
     "mikrotik", "holo",
 ];
 
-/// The label by which a node says itself what it is.
+/// Label that states the kind of a node.
 const LABEL: &str = "tidegate-kind";
 
 /// Keys of a file and of `topology`.
@@ -58,7 +57,7 @@ const LINK_KEYS: [&str; 14] = [
     "ipv4",
 ];
 
-/// Keys of nodes, kinds, groups and defaults, after containerlab's manual.
+/// Keys of nodes, kinds, groups and defaults, from containerlab's manual.
 #[rustfmt::skip]
 const NODE_KEYS: [&str; 58] = [
     "kind", "image", "image-pull-policy", "type", "group", "labels", "startup-config", "startup-delay",
@@ -73,8 +72,8 @@ const NODE_KEYS: [&str; 58] = [
 /// Reads a topology.
 ///
 /// # Errors
-/// [`FileError::Element`] with the place of a syntax error or the element (`links[3]`) that is wrong, or of a template
-/// that was not filled in; [`FileError::Fabric`] if it is no network.
+/// [`FileError::Element`] with the place of a syntax error or the invalid element (`links[3]`), or for a template that
+/// is not filled in; [`FileError::Fabric`] if it is not a network.
 pub fn read_containerlab(content: &str, options: &Options) -> Result<Fabric, FileError> {
     if let Some(error) = template(content) {
         return Err(error);
@@ -133,7 +132,7 @@ pub fn read_containerlab(content: &str, options: &Options) -> Result<Fabric, Fil
     plain.assemble(options)
 }
 
-/// The error of a template, whose values are written `{{ }}` or made by `{% %}`.
+/// Returns the error for a template, which contains `{{ }}` or `{% %}`.
 fn template(content: &str) -> Option<FileError> {
     let code = |line: &str| line.trim_start().starts_with('#');
     let line = content.lines().position(|line| !code(line) && is_template(line))?;
@@ -146,11 +145,11 @@ fn is_template(text: &str) -> bool {
     has("{{", "}}") || has("{%", "%}")
 }
 
-/// Keys of a map that are not among those that are known.
+/// Returns the keys of a map that are not in `known`.
 fn unknown_keys(value: &Yaml, known: &[&str]) -> Vec<String> {
     let Yaml::Hash(map) = value else { return Vec::new() };
     let keys = map.iter().filter_map(|(key, _)| scalar(key));
-    // `x-...` and `.name` hold anchors that other places use, `<<` merges them.
+    // `x-...` and `.name` define anchors for other places, `<<` merges them.
     let is_anchor = |key: &str| key.starts_with("x-") || key.starts_with(['.', '<']);
     keys.filter(|key| !known.contains(&key.as_str()) && !is_anchor(key)).collect()
 }
@@ -158,7 +157,7 @@ fn unknown_keys(value: &Yaml, known: &[&str]) -> Vec<String> {
 /// An end of a link: node and interface.
 type Endpoint = (String, String);
 
-/// The ends of a link; `None` if one is outside of the lab.
+/// Returns the ends of a link; `None` if one is outside of the lab.
 fn ends(place: &str, link: &Yaml, plain: &Plain) -> Result<Option<(Endpoint, Endpoint)>, FileError> {
     match yaml::get(link, "type").as_str() {
         None | Some("veth") => {}
@@ -175,7 +174,7 @@ fn ends(place: &str, link: &Yaml, plain: &Plain) -> Result<Option<(Endpoint, End
     Ok((!is_outside(&a) && !is_outside(&b)).then_some((a, b)))
 }
 
-/// Whether the name of an image has the word of a routing suite, and none of a tool for one.
+/// Returns `true` if the image name contains the name of a routing suite and no word that denotes a tool for one.
 fn is_router_image(image: &str) -> bool {
     let lower = image.to_ascii_lowercase();
     let repository = lower.rsplit_once(':').map_or(&lower[..], |(name, _)| name);
@@ -184,7 +183,7 @@ fn is_router_image(image: &str) -> bool {
     !is_tool && words.iter().any(|word| ROUTER_IMAGES.contains(word))
 }
 
-/// A node, and why it is a host or a switch.
+/// Returns a node with its kind and the reason for it.
 fn role(topology: &Yaml, name: &str, node: &Yaml) -> Result<PlainNode, FileError> {
     let (groups, kinds) = (yaml::get(topology, "groups"), yaml::get(topology, "kinds"));
     let defaults = yaml::get(topology, "defaults");
@@ -231,20 +230,20 @@ fn endpoint(place: &str, value: &Yaml) -> Result<(String, String), FileError> {
     parts.map_or_else(|| fail(place, "an endpoint is `node:interface`, or a map with `node` and `interface`"), Ok)
 }
 
-/// A plain scalar of YAML, in quotes.
+/// Formats a string as a quoted YAML scalar.
 fn quoted(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }
 
-/// Writes a topology: Linux containers for all nodes, ready to be given other kinds.
+/// Writes a topology: Linux containers as hosts and bridges as switches, to be replaced by other kinds.
 ///
 /// # Errors
-/// [`FileError::NotExpressible`] for a name that a reader takes for a template.
+/// [`FileError::NotExpressible`] for a name that the reader would reject as a template.
 pub fn write_containerlab(fabric: &Fabric) -> Result<String, FileError> {
     let mut text = String::from("name: tidegate\ntopology:\n  nodes:\n");
     for node in fabric.nodes() {
         let kind = if node.kind == NodeKind::Host { "linux" } else { "bridge" };
-        // A Linux node with several links could be a router.
+        // A Linux node with several links could otherwise be read as a router.
         let label = if node.kind == NodeKind::Host { format!(", labels: {{{LABEL}: host}}") } else { String::new() };
         let _ = writeln!(text, "    {}: {{kind: {kind}{label}}}", quoted(&node.name));
     }
@@ -253,7 +252,7 @@ pub fn write_containerlab(fabric: &Fabric) -> Result<String, FileError> {
         let end = |end: crate::graph::End| {
             let port = port_label(fabric, end.node, end.port, |port| format!("eth{}", port + 1));
             match fabric.name(end.node) {
-                // Behind the first colon the interface begins.
+                // The interface starts after the first colon.
                 name if name.contains(':') => format!("{{node: {}, interface: {}}}", quoted(name), quoted(&port)),
                 name => quoted(&format!("{name}:{port}")),
             }

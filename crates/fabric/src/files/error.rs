@@ -1,49 +1,49 @@
-//! What can be wrong with a topology file.
+//! Errors of topology files.
 
 use super::format::Format;
 use crate::FabricError;
 
-/// Why a topology file is none, or why a fabric does not fit the format.
+/// Error of a topology file, or of a fabric that does not fit the format.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FileError {
-    /// A text line that is wrong.
+    /// Invalid line of a text file.
     #[error("line {line}: {message}")]
     Line {
-        /// Counted from 1.
+        /// Line number, from 1.
         line: usize,
-        /// What is wrong and what would be right.
+        /// Problem and correction.
         message: String,
     },
-    /// A JSON element that is wrong.
+    /// Invalid element of a structured file.
     #[error("{place}: {message}")]
     Element {
-        /// As in `links[3].rate`, or line and column of a syntax error.
+        /// Path like `links[3].rate`, or line and column of a syntax error.
         place: String,
-        /// What is wrong and what would be right.
+        /// Problem and correction.
         message: String,
     },
-    /// Well-formed, but not a network.
+    /// Well-formed file that is not a network.
     #[error("the file describes no usable fabric: {0}")]
     Fabric(#[from] FabricError),
-    /// Well-formed, but not a network, with keys that were not read.
+    /// Well-formed file that is not a network and has unread keys.
     #[error("the file describes no usable fabric: {error} ({keys})")]
     Unread {
-        /// The fault.
+        /// Error of the fabric.
         error: FabricError,
-        /// The decision about these keys.
+        /// Decision about these keys.
         keys: String,
     },
-    /// The fabric has something that the format cannot say.
+    /// The fabric has a property that the format cannot represent.
     #[error("this format cannot express {what}")]
     NotExpressible {
-        /// What, with names.
+        /// Property, with names.
         what: String,
     },
-    /// None of the formats.
+    /// File of unknown format.
     #[error("`{path}` is in none of the formats {}", names())]
     UnknownFormat {
-        /// The file's name.
+        /// File name.
         path: String,
     },
 }

@@ -1,6 +1,6 @@
-//! The formats by name.
+//! Topology file formats by name.
 
-/// A kind of topology file.
+/// Topology file format.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Format {
     /// `topology.txt` of the HPCC and conweave ns-3 forks.
@@ -15,7 +15,7 @@ pub enum Format {
     ConfigDb,
     /// The link table of sonic-mgmt.
     LinkCsv,
-    /// What `ibnetdiscover` prints.
+    /// Output of `ibnetdiscover`.
     IbNetDiscover,
     /// `.topo` of htsim.
     HtsimTopo,
@@ -30,7 +30,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// All of them.
+    /// All formats.
     pub const ALL: [Format; 12] = [
         Format::Hpcc,
         Format::NodeLink,
@@ -46,7 +46,7 @@ impl Format {
         Format::Gns3,
     ];
 
-    /// What it is called in scenarios and on the command line.
+    /// Returns the name for scenarios and the command line.
     pub fn name(self) -> &'static str {
         match self {
             Format::Hpcc => "hpcc",
@@ -64,7 +64,7 @@ impl Format {
         }
     }
 
-    /// Whose format it is, in a few words.
+    /// Returns a short description.
     pub fn title(self) -> &'static str {
         match self {
             Format::Hpcc => "topology.txt of HPCC, conweave, ns3-rdma, PowerTCP or SimAI",
@@ -84,13 +84,13 @@ impl Format {
         }
     }
 
-    /// The format with this name.
+    /// Returns the format with this name.
     pub fn named(name: &str) -> Option<Format> {
         Format::ALL.into_iter().find(|format| format.name() == name)
     }
 
-    /// What a file of this name should be: `.graphml` GraphML, `.clab.yml` containerlab, `.csv` a link table, `.json`
-    /// node-link, `.topo` htsim, and anything else HPCC.
+    /// Returns the format for a file name: `.graphml` GraphML, `.clab.yml` containerlab, `.csv` a link table, `.json`
+    /// node-link, `.topo` htsim, and HPCC for anything else.
     pub fn of_name(path: &str) -> Format {
         let name = path.to_ascii_lowercase();
         let ends = |endings: &[&str]| endings.iter().any(|ending| name.ends_with(ending));

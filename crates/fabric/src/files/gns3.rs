@@ -1,11 +1,11 @@
-//! GNS3 projects (`.gns3`), `topology.nodes` and `topology.links` in both forms that GNS3 has written: nodes with
-//! `node_id`, `name` and `node_type`, links with two `nodes` (`node_id`, `adapter_number`, `port_number`, the name of
-//! the port as `label.text`); and, until version 1, nodes with `id`, `label.text`, `type` and `ports`, and links with
+//! GNS3 projects (`.gns3`). `topology.nodes` and `topology.links` are read in both forms: nodes with `node_id`, `name`
+//! and `node_type`, and links with two `nodes` (`node_id`, `adapter_number`, `port_number`, the name of the port as
+//! `label.text`); and, until version 1, nodes with `id`, `label.text`, `type` and `ports`, and links with
 //! `source_node_id`, `source_port_id`, `destination_node_id` and `destination_port_id`.
 //!
-//! A `vpcs` or `traceng` node is a host; `docker`, `qemu`, `virtualbox` and `vmware` nodes run servers and routers
-//! (`assemble`); clouds and NAT nodes are outside of the project, and left out; any other node is a
-//! switch. The files state neither rates nor delays.
+//! A `vpcs` or `traceng` node is a host; `docker`, `qemu`, `virtualbox` and `vmware` nodes run servers or routers
+//! (`assemble`); clouds and NAT nodes are outside of the project and skipped; any other node is a switch. The files
+//! state neither rates nor delays.
 
 use super::error::FileError;
 use super::plain::{Options, Plain, PlainEnd, PlainNode, counted, fail, said_by};
@@ -18,7 +18,7 @@ const OUTSIDE: [&str; 2] = ["cloud", "nat"];
 const HOSTS: [&str; 2] = ["vpcs", "traceng"];
 const MACHINES: [&str; 4] = ["docker", "qemu", "virtualbox", "vmware"];
 
-/// An id, a text or a number.
+/// Returns an id, which is a string or a number.
 fn id_in(value: &Value, key: &str) -> Option<String> {
     match value.get(key)? {
         Value::String(text) => Some(text.clone()),
@@ -31,14 +31,14 @@ fn text_in<'v>(value: &'v Value, key: &str) -> Option<&'v str> {
     value.get(key)?.as_str()
 }
 
-/// Id, name and type of a node.
+/// Returns id, name and type of a node.
 fn described(node: &Value) -> Option<(String, &str, &str)> {
     let label = || node.get("label").and_then(|label| text_in(label, "text"));
     let id = id_in(node, "node_id").or_else(|| id_in(node, "id"))?;
     Some((id, text_in(node, "name").or_else(label)?, text_in(node, "node_type").or(text_in(node, "type"))?))
 }
 
-/// The ends of a link; `ports` are the names of ports by their ids, of the older form.
+/// Returns the ends of a link. `ports` has the names of ports by their ids, for the older form.
 fn ends(link: &Value, ports: &BTreeMap<(String, String), String>) -> Option<(PlainEnd, PlainEnd)> {
     let old = |node: &str, port: &str| {
         let end = (id_in(link, node)?, id_in(link, port)?);
@@ -61,8 +61,8 @@ fn ends(link: &Value, ports: &BTreeMap<(String, String), String>) -> Option<(Pla
 /// Reads a project.
 ///
 /// # Errors
-/// [`FileError::Element`] with the place of a syntax error or the element (`topology.links[3]`) that is wrong;
-/// [`FileError::Fabric`] if it is no network.
+/// [`FileError::Element`] with the place of a syntax error or the invalid element (`topology.links[3]`);
+/// [`FileError::Fabric`] if it is not a network.
 pub fn read_gns3(content: &str, options: &Options) -> Result<Fabric, FileError> {
     let document: Value = serde_json::from_str(content).or_else(|error| {
         fail(format!("line {}, column {}", error.line(), error.column()), format!("not valid JSON: {error}"))

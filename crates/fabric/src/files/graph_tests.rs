@@ -1,4 +1,4 @@
-//! The formats that are plain graphs: samples as other tools write them, round trips, and what is wrong.
+//! Tests of the formats that are plain graphs: samples from other tools, round trips, and errors.
 
 use super::*;
 use crate::generate::{TierLinks, fat_tree, leaf_spine};
@@ -12,7 +12,7 @@ fn hosts(fabric: &Fabric) -> Vec<&str> {
     fabric.hosts().iter().map(|&host| fabric.name(host)).collect()
 }
 
-/// Cables as names and ports, the lower end first, sorted.
+/// Returns cables as names and ports, the lower end first, sorted.
 fn cables(fabric: &Fabric) -> Vec<(String, String)> {
     let end = |end: crate::End| {
         let port = fabric.port_name(end.node, end.port).map_or(String::new(), |port| format!(":{port}"));
@@ -86,7 +86,7 @@ fn a_containerlab_topology() {
     assert_eq!(fabric.node(fabric.find("spine1").unwrap()).tier, 2);
 }
 
-/// What a node is taken for, with the reason.
+/// Returns the kind of a node, with the reason.
 fn taken(fabric: &Fabric, name: &str) -> (NodeKind, String) {
     let node = fabric.find(name).unwrap();
     (fabric.node(node).kind, fabric.reason(node).unwrap_or_default().to_owned())
@@ -97,7 +97,7 @@ fn the_kind_of_a_containerlab_node_decides_however_many_links_it_has() {
     let fabric = read_containerlab(CONTAINERLAB, &OPTIONS).unwrap();
     assert_eq!(taken(&fabric, "store"), (NodeKind::Host, "kind linux".to_owned()));
     assert_eq!(taken(&fabric, "leaf1"), (NodeKind::Switch, "kind nokia_srlinux".to_owned()), "of the defaults");
-    // Without the spine, the only way between the leaves would lead through it.
+    // Without the spine, the only path between the leaves would cross it.
     let routes = |fabric: &Fabric| crate::routing::Forwarding::build(fabric, crate::routing::Mode::ShortestPath);
     assert!(routes(&fabric).is_ok());
     let cut = CONTAINERLAB.replace("    - endpoints: [\"leaf2:e1-49\", \"spine1:e1-2\"]\n", "");
@@ -113,7 +113,7 @@ fn the_kind_of_a_containerlab_node_decides_however_many_links_it_has() {
     assert_eq!(taken(&fabric, "store"), (NodeKind::Switch, why.to_owned()));
     let lines: Vec<String> = fabric.decisions().iter().map(crate::Decision::line).collect();
     assert_eq!(lines[..1], ["1 node of a kind that servers have too is a switch: store"]);
-    // So do a name, and the image of a routing suite.
+    // Names and images of routing suites also make a switch.
     for (to, why) in [
         ("border-router: {kind: linux}", "kind linux, with the name of a switch"),
         ("store: {kind: linux, image: quay.io/frrouting/frr:10.2}", "image quay.io/frrouting/frr:10.2"),
@@ -122,7 +122,7 @@ fn the_kind_of_a_containerlab_node_decides_however_many_links_it_has() {
         let text = CONTAINERLAB.replace("store: {kind: linux}", to).replace("\"store:", &format!("\"{name}:"));
         assert_eq!(taken(&read_containerlab(&text, &OPTIONS).unwrap(), name), (NodeKind::Switch, why.to_owned()));
     }
-    // A label says otherwise, at the node or where the node's settings come from.
+    // A label takes precedence, at the node or at a source of the node's settings.
     let store = "store: {kind: linux}";
     for (from, to) in [
         (store, "store: {kind: linux, labels: {tidegate-kind: switch}}"),
@@ -155,7 +155,7 @@ fn groups_and_merge_keys_give_containerlab_nodes_their_kind() {
     assert_eq!(taken(&fabric, "leaf1").1, "kind nokia_srlinux");
 }
 
-/// Two uplinks make nobody a switch: in a plain graph by the name, in a table of neighbours by the type.
+/// Two uplinks do not make a host a switch: the name decides in a plain graph, the type in a neighbour table.
 #[test]
 fn hosts_with_several_links_stay_hosts_in_every_format() {
     let csv = "StartDevice,StartPort,EndDevice,EndPort\nserver-1,p1,tor1,E0\nserver-1,p2,tor2,E0\nserver-2,p1,tor1,E4\n\
@@ -182,7 +182,7 @@ fn hosts_with_several_links_stay_hosts_in_every_format() {
         assert!(fabric.ports(host).len() == 2 && !fabric.node(host).forwards());
         assert_eq!(fabric.reason(host), Some(why));
     }
-    // Where all are called so, names tell nothing.
+    // If all nodes have host names, the names are not significant.
     let ring = "StartDevice,StartPort,EndDevice,EndPort\nh1,a,h2,b\nh2,a,h3,b\nh3,a,h1,b\nh3,c,h4,a\n";
     let fabric = read("x", ring, &OPTIONS).unwrap();
     assert_eq!(hosts(&fabric), ["h4"]);
@@ -221,7 +221,7 @@ fn sonic_switches_know_their_neighbours() {
     assert_eq!(cables(&one), cables(&fabric), "what the leaf says, the ToR has said already");
 }
 
-/// GraphML that says of a switch that it forwards became node-link JSON that is refused.
+/// Regression: GraphML with the relay flag at a switch was converted to node-link JSON that the reader refused.
 #[test]
 fn a_switch_that_is_said_to_forward_is_a_switch() {
     let text = GRAPHML.replace(
@@ -235,7 +235,7 @@ fn a_switch_that_is_said_to_forward_is_a_switch() {
     assert_eq!(cables(&again), cables(&fabric));
 }
 
-/// What was written was refused when it was read again, or lacked a link.
+/// Regression: a written file was refused by the reader or lacked a link.
 #[test]
 fn what_sonic_cannot_say_is_refused_before_it_is_written() {
     let fabric =
@@ -432,7 +432,7 @@ fn what_is_wrong_is_named() {
     }
 }
 
-/// Depth and repetition must cost neither the stack nor the memory.
+/// Deep nesting and repetition must exhaust neither stack nor memory.
 #[test]
 fn hostile_files_are_errors() {
     let deep = 200_000;
@@ -448,7 +448,7 @@ fn hostile_files_are_errors() {
     ] {
         assert!(read("file.yml", &text, &OPTIONS).is_err(), "{}", &text[..40]);
     }
-    // Attributes are compared with each other, and entities would be written out.
+    // The parser compares attributes with each other, and would expand entities.
     let many: String = (0..100_000).map(|n| format!(" x{n}=\"1\"")).collect();
     let message = read("x.graphml", &format!("<graphml>\n<graph{many}/></graphml>"), &OPTIONS).unwrap_err().to_string();
     assert!(message.contains("line 2: an element has more than 1000 attributes"), "{message}");
@@ -458,7 +458,7 @@ fn hostile_files_are_errors() {
         format!("<!DOCTYPE g [<!ENTITY a0 \"x\">{entities}]><graphml><graph><node id=\"&a11;\"/></graph></graphml>");
     let message = read("x.graphml", &bomb, &OPTIONS).unwrap_err().to_string();
     assert!(message.contains("DTD"), "{message}");
-    // Hosts that were asked for on each of many switches.
+    // Requested hosts on each of many switches.
     let switches: Vec<String> = (0..2_000).map(|n| format!("{{\"id\":\"s{n}\",\"kind\":\"switch\"}}")).collect();
     let graph = format!("{{\"nodes\":[{}],\"links\":[]}}", switches.join(","));
     let message = read("x.json", &graph, &Options { hosts_per_switch: 60_000, ..OPTIONS }).unwrap_err().to_string();

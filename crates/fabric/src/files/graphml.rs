@@ -1,8 +1,8 @@
-//! GraphML, as NetworkX, Gephi and the Internet Topology Zoo write it.
+//! GraphML of NetworkX, Gephi and the Internet Topology Zoo.
 //!
-//! Attributes mean what they mean in [node-link JSON](super::read_node_link); `label` is a name too, where no two
-//! nodes share it, and the Zoo's `LinkSpeedRaw` (bits per second) is a rate. Ports are `sourceport` and
-//! `targetport` of an edge, the standard's own words.
+//! Attributes have the meaning of [node-link JSON](super::read_node_link). `label` is also a name if no two nodes share
+//! it, and the Zoo's `LinkSpeedRaw` (bits per second) is a rate. Ports are `sourceport` and `targetport` of an edge, as
+//! in the standard.
 
 use super::error::FileError;
 use super::plain::{Options, Plain, PlainNode, counted, fail, kind_of, said_by};
@@ -12,7 +12,7 @@ use roxmltree::{Document, Node};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fmt::Write as _;
 
-/// The attributes that [`write_graphml`] declares: key, of what, type.
+/// Attributes that [`write_graphml`] declares: key, element, type.
 const KEYS: [(&str, &str, &str); 8] = [
     ("name", "node", "string"),
     ("kind", "node", "string"),
@@ -24,7 +24,7 @@ const KEYS: [(&str, &str, &str); 8] = [
     ("bit_error_rate", "edge", "double"),
 ];
 
-/// The attributes that are read.
+/// Attributes that are read.
 const READ: [&str; 14] = [
     "name",
     "label",
@@ -42,10 +42,10 @@ const READ: [&str; 14] = [
     "LinkSpeedRaw",
 ];
 
-/// The parser compares each attribute of an element with all before it.
+/// Attributes per element are limited because the parser compares each with all previous ones.
 const MAX_ATTRIBUTES: usize = 1_000;
 
-/// The line of the first element with more attributes than that. A `<` ends whatever stood before it.
+/// Returns the line of the first element with more attributes. A `<` starts a new element.
 fn overloaded(content: &str) -> Option<usize> {
     let bytes = content.as_bytes();
     let mut attributes = 0;
@@ -69,8 +69,8 @@ fn children<'a, 'i>(node: Node<'a, 'i>, name: &'static str) -> impl Iterator<Ite
 /// Reads a graph.
 ///
 /// # Errors
-/// [`FileError::Element`] with the place of a syntax error or the element (`edge 3`) that is wrong;
-/// [`FileError::Fabric`] if it is no network.
+/// [`FileError::Element`] with the place of a syntax error or the invalid element (`edge 3`); [`FileError::Fabric`] if
+/// it is not a network.
 pub fn read_graphml(content: &str, options: &Options) -> Result<Fabric, FileError> {
     if let Some(line) = overloaded(content) {
         return fail(format!("line {line}"), format!("an element has more than {MAX_ATTRIBUTES} attributes"));
@@ -83,7 +83,7 @@ pub fn read_graphml(content: &str, options: &Options) -> Result<Fabric, FileErro
     let Some(graph) = children(root, "graph").next() else {
         return fail("top level", "must be <graphml> with a <graph>");
     };
-    // GraphML names attributes by key; files mostly call the keys d0, d1 ...
+    // GraphML names attributes by key; keys are mostly d0, d1 ...
     let keys: HashMap<&str, &str> = children(root, "key")
         .filter_map(|key| Some((key.attribute("id")?, key.attribute("attr.name").or(key.attribute("id"))?)))
         .collect();
@@ -123,7 +123,7 @@ pub fn read_graphml(content: &str, options: &Options) -> Result<Fabric, FileErro
         let label = data.get("label").filter(|label| !shared.contains(*label));
         let name = data.get("name").or(label).cloned().unwrap_or_else(|| id.to_owned());
         let said = ["kind", "type", "role"].iter().find_map(|&key| Some((key, data.get(key)?)));
-        // The Zoo's `type` of a node says how its place on the map was found, not what it is.
+        // The Zoo's `type` of a node is the source of its map position, not its kind.
         let said = said.filter(|(_, word)| !word.contains(' '));
         let (kind, why) = said.map_or((None, String::new()), |(key, word)| (Some(kind_of(word)), said_by(key, word)));
         let tier = match data.get("tier").map(|text| (text, text.parse::<u8>())) {
@@ -185,8 +185,8 @@ fn escaped(text: &str) -> String {
     escaped
 }
 
-/// Writes a graph with all attributes: [`read_graphml`] gives the same fabric back, ports included, but for its
-/// kind and for characters that XML cannot hold.
+/// Writes a graph with all attributes. [`read_graphml`] restores the fabric including ports, except its kind and
+/// characters that XML cannot contain.
 pub fn write_graphml(fabric: &Fabric) -> String {
     let mut text = String::from(
         "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<graphml xmlns=\"http://graphml.graphdrawing.org/xmlns\">\n",

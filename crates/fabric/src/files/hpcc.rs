@@ -1,26 +1,26 @@
-//! `topology.txt` of the HPCC and conweave ns-3 forks, and of what was made from them.
+//! `topology.txt` of the HPCC and conweave ns-3 forks and their derivatives.
 //!
 //! ```text
 //! 4 1 3                     nodes, switches, links
 //! 3                         the ids of the switches; every other node is a host
-//! 0 3 100Gbps 1000ns 0      one link a line: ends, rate, delay, probability that a frame is lost
+//! 0 3 100Gbps 1000ns 0      one link per line: ends, rate, delay, frame loss probability
 //! 1 3 100Gbps 1000ns 0
 //! 2 3 100Gbps 0.001ms 0
-//! what follows is comment
+//! all further text is comment
 //! ```
 //!
-//! Other simulators have another first line; a link is the same in all of them:
+//! Other simulators have another first line; the links are identical:
 //!
-//! | first line | of |
+//! | first line | simulator |
 //! |---|---|
-//! | `<nodes> <switches> <links>` | HPCC, conweave, ns3-rdma (whose links have no probability) |
-//! | `<nodes> <switches> <ToRs> <links>`, perhaps two rates behind it | PowerTCP, ABM, Reverie |
-//! | `<nodes> <GPUs a server> <NVSwitches> <other switches> <links> <GPU>`, perhaps a number behind it | SimAI |
+//! | `<nodes> <switches> <links>` | HPCC, conweave, ns3-rdma (links without probability) |
+//! | `<nodes> <switches> <ToRs> <links>`, optionally two rates | PowerTCP, ABM, Reverie |
+//! | `<nodes> <GPUs a server> <NVSwitches> <other switches> <links> <GPU>`, optionally a number | SimAI |
 //!
-//! A rate without a unit is in bit/s, as ns-3 reads it; below 1 Mbps it is taken for a unit forgotten.
+//! A rate without a unit is in bit/s, as in ns-3; below 1 Mbps it is rejected because its unit is probably missing.
 //!
-//! Node ids become [`NodeId`]s unchanged, with names `h<id>` and `s<id>`. Ports, which the forks count from 1
-//! in order of appearance, count from 0 here in the same order. Tiers are the distance to the nearest host.
+//! Node ids become [`NodeId`]s unchanged, with names `h<id>` and `s<id>`. Ports, which the forks count from 1 in order
+//! of appearance, count from 0 here in that order. Tiers are the distance to the nearest host.
 
 use super::error::FileError;
 use super::plain::fail_line as fail;
@@ -30,7 +30,7 @@ use crate::{Fabric, FabricBuilder, LinkSpec, NodeId, NodeKind};
 use std::fmt::Write as _;
 use units::{Rate, Time};
 
-/// A slower rate without a unit is one whose unit was forgotten.
+/// Minimum rate without a unit; a lower one probably lacks its unit.
 const SLOWEST_BARE_BPS: u64 = 1_000_000;
 
 struct Header {
@@ -47,7 +47,7 @@ fn header(line: usize, text: &str) -> Result<Header, FileError> {
     let words: Vec<&str> = text.split_whitespace().collect();
     let number = |word: &str| word.trim_end_matches('0').trim_end_matches('.').parse::<u64>().is_ok() || word == "0";
     let gpu = words.get(5).is_some_and(|word| !word.starts_with(|c: char| c.is_ascii_digit()));
-    // Where the counts stand, and what each counts.
+    // Name and position of each count.
     let counts: &[(&str, usize)] = match words.len() {
         0..=3 => &[("nodes", 0), ("switches", 1), ("links", 2)],
         6 | 7 if gpu => &[("nodes", 0), ("NVSwitches", 2), ("switches", 3), ("links", 4), ("GPUs a server", 1)],
@@ -80,9 +80,9 @@ fn header(line: usize, text: &str) -> Result<Header, FileError> {
 /// Reads a topology.
 ///
 /// # Errors
-/// [`FileError::Line`] with the line that is truncated, has a word that is no node, rate, delay or
-/// probability, or names a switch twice; [`FileError::Fabric`] if the nodes are not all connected. A header
-/// that promises more than the file holds costs no memory.
+/// [`FileError::Line`] with the line that is truncated, has an invalid node, rate, delay or probability, or names a
+/// switch twice; [`FileError::Fabric`] if the nodes are not all connected. A header with counts larger than the file
+/// costs no memory.
 pub fn read_hpcc(content: &str) -> Result<Fabric, FileError> {
     let last_line = content.lines().count().max(1);
     let mut lines = lines(content).peekable();
@@ -90,7 +90,7 @@ pub fn read_hpcc(content: &str) -> Result<Fabric, FileError> {
         return fail(1, "the file is empty: the first line is `<nodes> <switches> <links>`");
     };
     let header = header(line, text)?;
-    // Before anything is allocated: nodes that hang together need links, and every link a line of the file.
+    // Checked before any allocation: connected nodes need links, and every link needs a line of the file.
     if header.links > last_line as u64 {
         return fail(line, format!("{} links are announced, but the file has only {last_line} lines", header.links));
     }
@@ -160,7 +160,7 @@ fn node_id(line: usize, word: &str, nodes: u64) -> Result<NodeId, FileError> {
     }
 }
 
-/// A rate with its unit, or in bit/s.
+/// Parses a rate with a unit, or in bit/s.
 fn rate(line: usize, word: &str) -> Result<Rate, FileError> {
     let bare = word
         .split_once('.')
@@ -173,7 +173,7 @@ fn rate(line: usize, word: &str) -> Result<Rate, FileError> {
     }
 }
 
-/// A link of `items` columns.
+/// Parses a link of `items` columns.
 fn link(
     line: usize,
     text: &str,
@@ -182,8 +182,8 @@ fn link(
     items: usize,
 ) -> Result<(NodeId, NodeId, LinkSpec), FileError> {
     let words: Vec<&str> = text.split_whitespace().take(6).collect();
-    // ns-3 reads words, not lines: one word more would become the next link's first, but after the last link everything
-    // is comment. A number there is more likely a column too many.
+    // ns-3 reads words, not lines: an extra word would become the first of the next link. After the last link
+    // everything is comment, but a number there is more likely an extra column.
     let comment = last && words.get(items).is_none_or(|word| word.parse::<f64>().is_err());
     if words.len() < items || (words.len() > items && !comment) {
         let count = text.split_whitespace().count();
@@ -208,13 +208,13 @@ fn link(
     }
 }
 
-/// A time as the forks read it: whole nanoseconds where it is exact, else picoseconds.
+/// Formats a time for the forks: whole nanoseconds if exact, otherwise picoseconds.
 fn nanoseconds(time: Time) -> String {
     let ps = time.as_ps();
     if ps.is_multiple_of(1000) { format!("{}ns", ps / 1000) } else { format!("{ps}ps") }
 }
 
-/// Writes a topology. Names, tiers and kind are lost; ids and ports stay.
+/// Writes a topology. Names, tiers and kind are lost; ids and ports are preserved.
 ///
 /// # Errors
 /// [`FileError::NotExpressible`] for a bit error rate, a host that relays, or fewer than one switch.

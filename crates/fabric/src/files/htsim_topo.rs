@@ -1,4 +1,4 @@
-//! `.topo` files of htsim: a two- or three-tier tree by its numbers.
+//! `.topo` files of htsim: a two- or three-tier tree by its parameters.
 //!
 //! ```text
 //! Nodes 32                      hosts
@@ -6,16 +6,16 @@
 //! Podsize 32                    hosts below one group of aggregation switches
 //! Tier 0                        top-of-rack switches; 1: aggregation (with 2 tiers the top); 2: core
 //! Downlink_speed_Gbps 100
-//! Radix_Down 8                  ports down, ...
-//! Radix_Up 2                    ... and up
+//! Radix_Down 8                  downward ports, ...
+//! Radix_Up 2                    ... and upward ports
 //! Downlink_Latency_ns 1000
-//! Switch_Latency_ns 0           spread over both ends of every path through it: half on each of its links
+//! Switch_Latency_ns 0           split evenly between the links of each path through the switch
 //! Bundle 1                      parallel links of each pair below this tier
 //! ```
 //!
-//! Hosts are `H0`, `H1` ..., switches `tor0` ..., `agg0` ..., `core0` ...: numbered as htsim numbers them, from 0. A
-//! top-of-rack switch is connected to every aggregation switch of its pod; aggregation switch i of a pod to the core
-//! switches i, i + n, i + 2n ... with n aggregation switches a pod, so that pods meet as in a fat-tree.
+//! Hosts are `H0`, `H1` ..., switches `tor0` ..., `agg0` ..., `core0` ..., numbered from 0 as in htsim. A top-of-rack
+//! switch is connected to every aggregation switch of its pod. With n aggregation switches per pod, aggregation switch
+//! i is connected to the core switches i, i + n, i + 2n ..., as in a fat-tree.
 
 use super::error::FileError;
 use super::plain::fail_line as fail;
@@ -34,10 +34,10 @@ struct Tier {
     bundle: u64,
 }
 
-/// The most hosts or ports; larger numbers are typing errors.
+/// Maximum number of hosts or ports; larger numbers are typing errors.
 const MOST: u64 = 1 << 20;
 
-/// Whether a line may begin such a file.
+/// Returns `true` if a line may be the first of such a file.
 pub(crate) fn is_first(line: &str) -> bool {
     let mut words = line.split_whitespace();
     words.next() == Some("Nodes") && words.next().is_some_and(|word| word.parse::<u64>().is_ok())
@@ -46,8 +46,8 @@ pub(crate) fn is_first(line: &str) -> bool {
 /// Reads a tree.
 ///
 /// # Errors
-/// [`FileError::Line`] with the line whose key or number is wrong, or that leaves ports unmatched;
-/// [`FileError::Fabric`] if it is no network.
+/// [`FileError::Line`] with the line that has an invalid key or number or leaves ports unmatched; [`FileError::Fabric`]
+/// if it is not a network.
 pub fn read_htsim_topo(content: &str) -> Result<Fabric, FileError> {
     let (mut nodes, mut tiers_count, mut pod_size) = (0, 0, 0);
     let mut tiers: [Option<Tier>; 3] = [None; 3];
@@ -85,7 +85,7 @@ pub fn read_htsim_topo(content: &str) -> Result<Fabric, FileError> {
                     "downlink_latency_ns" => tier.link_latency_ns = number,
                     "switch_latency_ns" => tier.switch_latency_ns = number,
                     "bundle" => tier.bundle = number,
-                    // Follows from the radixes.
+                    // Follows from the radixes, so it is not read.
                     "oversubscribed" => {}
                     _ => {
                         let known = "Downlink_speed_Gbps, Radix_Down, Radix_Up, Downlink_Latency_ns, \
@@ -118,7 +118,7 @@ pub fn read_htsim_topo(content: &str) -> Result<Fabric, FileError> {
     build(nodes, if pod_size == 0 { nodes } else { pod_size }, &all)
 }
 
-/// `a / b` where it is whole.
+/// Returns `a / b` if it is an integer.
 fn share(a: u64, b: u64, tier: &Tier, what: &str) -> Result<u64, FileError> {
     if b == 0 || !a.is_multiple_of(b) {
         return fail(tier.line, format!("{what}: {a} does not divide by {b}"));
@@ -134,7 +134,7 @@ fn build(nodes: u64, pod_size: u64, tiers: &[Tier]) -> Result<Fabric, FileError>
     let tors = share(nodes, tor.radix_down, tor, "hosts over hosts a rack")?;
     let pods = if tiers.len() == 2 { 1 } else { share(nodes, pod_size, tor, "hosts over hosts a pod")? };
     let tors_per_pod = share(tors, pods, tor, "racks over pods")?;
-    // Every ToR reaches every aggregation switch of its pod by a bundle of links.
+    // Every ToR is linked to every aggregation switch of its pod by a bundle of links.
     let aggs_per_pod = share(tor.radix_up, agg.bundle, agg, "uplinks of a rack over the bundle")?;
     if tors_per_pod * agg.bundle != agg.radix_down {
         let needed = tors_per_pod * agg.bundle;

@@ -1,4 +1,4 @@
-//! What InfiniBand's `ibnetdiscover` prints.
+//! Output of InfiniBand's `ibnetdiscover`.
 //!
 //! ```text
 //! Switch 8 "S-0002c902"    # "leaf1" enhanced port 0 lid 4 lmc 0
@@ -9,10 +9,10 @@
 //! [1](2c904)  "S-0002c902"[1]    # lid 9 lmc 0 "leaf1" lid 4 4xEDR
 //! ```
 //!
-//! Channel adapters are hosts. SHARP aggregation nodes are functions inside a switch that appear as channel adapters:
-//! they are left out, unless the user names them as hosts. A node is called by its description where no other has the
-//! same, else by its id. The rate is the data rate of the link's width and speed. There are no delays. Every cable
-//! is listed at both ends, and counts once.
+//! Channel adapters are hosts. SHARP aggregation nodes are functions inside a switch that appear as channel adapters;
+//! they are skipped unless the user names them as hosts. A node's name is its description if that is unique, otherwise
+//! its id. The rate is the data rate of the link's width and speed. There are no delays. Every cable is listed at both
+//! ends and counts once.
 
 use super::error::FileError;
 use super::plain::{Options, Plain, PlainEnd, PlainNode, counted, fail_line as fail, port_label};
@@ -36,29 +36,29 @@ const LANE_MBPS: [(&str, u64); 9] = [
     ("XDR", 200_000),
 ];
 
-/// In the description of the channel adapter of a SHARP aggregation node.
+/// Text in the description of a SHARP aggregation node's channel adapter.
 const AGGREGATION_NODE: &str = "Aggregation Node";
 
-/// Whether a line begins a block.
+/// Returns `true` if a line starts a block.
 pub(crate) fn is_node(line: &str) -> bool {
     ["Switch\t", "Switch ", "Ca\t", "Ca ", "Rt\t", "Rt ", "Hca\t", "Hca "].iter().any(|word| line.starts_with(word))
         && line.contains('"')
 }
 
-/// The text between the first pair of quotes, and what follows it.
+/// Returns the text between the first pair of quotes, and the rest.
 fn quoted(text: &str) -> Option<(&str, &str)> {
     let (_, rest) = text.split_once('"')?;
     rest.split_once('"')
 }
 
-/// The number in `[3]` at the beginning, and what follows.
+/// Returns the number in a leading `[3]`, and the rest.
 fn bracketed(text: &str) -> Option<(&str, &str)> {
     let (number, rest) = text.trim_start().strip_prefix('[')?.split_once(']')?;
     number.parse::<u16>().ok()?;
     Some((number, rest))
 }
 
-/// `4xEDR` at the end of a line.
+/// Parses `4xEDR` at the end of a line.
 fn rate(text: &str) -> Option<Rate> {
     let (width, speed) = text.split_whitespace().next_back()?.split_once('x')?;
     let width = width.parse::<u64>().ok().filter(|width| (1..=16).contains(width))?;
@@ -66,15 +66,15 @@ fn rate(text: &str) -> Option<Rate> {
     Rate::from_bps(width * mbps * 1_000_000)
 }
 
-/// Reads what `ibnetdiscover` prints.
+/// Reads the output of `ibnetdiscover`.
 ///
 /// # Errors
-/// [`FileError::Line`] with the line that is no port, or contradicts the cable's other end; [`FileError::Fabric`] if
-/// it is no network.
+/// [`FileError::Line`] with the line that is not a valid port, or contradicts the other end of its cable;
+/// [`FileError::Fabric`] if it is not a network.
 pub fn read_ibnetdiscover(content: &str, options: &Options) -> Result<Fabric, FileError> {
     let mut plain = Plain::default();
     let mut descriptions: HashMap<String, u32> = HashMap::new();
-    // Where each end of a cable stands, in the order of the file.
+    // Line, ends and properties of each cable, in the order of the file.
     let mut cables: Vec<(usize, [PlainEnd; 2], LinkSpec)> = Vec::new();
     let mut known: BTreeMap<PlainEnd, PlainEnd> = BTreeMap::new();
     let mut current: Option<String> = None;
@@ -121,7 +121,7 @@ pub fn read_ibnetdiscover(content: &str, options: &Options) -> Result<Fabric, Fi
                 }
             }
         } else if !text.trim_start().starts_with('#') && !text.contains('=') {
-            // `vendid=0x2c9` and the like precede a block.
+            // `vendid=0x2c9` and similar lines precede a block.
             unread.push(format!("line {line}"));
         }
     }
@@ -137,7 +137,7 @@ pub fn read_ibnetdiscover(content: &str, options: &Options) -> Result<Fabric, Fi
         plain.connect(&a, &b, spec).or_else(|id| fail(line, format!("no block describes `{}`", shown(&id))))?;
     }
     let is_aggregation = |node: &PlainNode| {
-        // Several have the same description, so their names are ids.
+        // Nodes with a common description are named by their ids, so the description is looked up.
         let description = by_id.get(node.id.as_str()).map_or("", |text| *text);
         description.contains(AGGREGATION_NODE) && !options.roles.host.iter().any(|of| of.matches(&node.name))
     };
@@ -148,7 +148,7 @@ pub fn read_ibnetdiscover(content: &str, options: &Options) -> Result<Fabric, Fi
     plain.assemble(options)
 }
 
-/// Writes the same: all switches, then all hosts as channel adapters.
+/// Writes all switches, then all hosts as channel adapters.
 ///
 /// # Errors
 /// [`FileError::NotExpressible`] for names with quotes.
@@ -163,7 +163,7 @@ pub fn write_ibnetdiscover(fabric: &Fabric) -> Result<String, FileError> {
     };
     let port_of = |node: crate::NodeId, port: u16| {
         let label = port_label(fabric, node, port, |port| (u32::from(port) + 1).to_string());
-        // A port that is called otherwise keeps no name; all of a node do, or none.
+        // InfiniBand ports are numbers. If any port of a node has another name, all ports of the node are renumbered.
         let numbers = |port: usize| fabric.port_name(node, port as u16).is_none_or(|name| name.parse::<u16>().is_ok());
         let all = (0..fabric.ports(node).len()).all(numbers);
         if all { label } else { (u32::from(port) + 1).to_string() }
@@ -190,7 +190,7 @@ pub fn write_ibnetdiscover(fabric: &Fabric) -> Result<String, FileError> {
     Ok(text)
 }
 
-/// A width and speed of just this rate.
+/// Returns a width and speed with exactly this rate.
 fn speed_name(rate: Rate) -> Option<String> {
     let widths = [4u64, 1, 8, 12, 2];
     let all = widths.iter().flat_map(|width| LANE_MBPS.iter().map(move |(name, mbps)| (width, name, width * mbps)));

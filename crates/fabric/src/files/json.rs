@@ -1,4 +1,4 @@
-//! JSON in which no object has a key twice: of two, a reader would silently take one.
+//! JSON reader that rejects duplicate keys in an object, of which serde_json would silently take one.
 
 use crate::names::visible;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};

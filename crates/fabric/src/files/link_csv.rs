@@ -1,8 +1,8 @@
 //! The link table of sonic-mgmt: `StartDevice,StartPort,EndDevice,EndPort,BandWidth,VlanID,VlanMode`.
 //!
-//! One cable a line, by device and port; the bandwidth in Mbps. Columns are found by their header, so those behind
-//! `EndPort` may be missing or in another order. There are no delays and no kinds of device: what a host is, is
-//! guessed as [`files`](super) says.
+//! One cable per line, by device and port; the bandwidth is in Mbps. Columns are identified by their header, so columns
+//! after `EndPort` are optional and in any order. There are no delays and no device kinds; [`files`](super) has the
+//! rules for hosts.
 
 use super::error::FileError;
 use super::plain::{Options, Plain, counted, fail_line as fail, port_label};
@@ -13,7 +13,7 @@ use units::Rate;
 
 const HEADER: &str = "StartDevice,StartPort,EndDevice,EndPort,BandWidth,VlanID,VlanMode";
 
-/// Whether this is the first line of such a table.
+/// Returns `true` for the first line of such a table.
 pub(crate) fn is_header(line: &str) -> bool {
     let line = line.to_ascii_lowercase();
     line.starts_with("startdevice,") && line.contains("enddevice")
@@ -22,8 +22,8 @@ pub(crate) fn is_header(line: &str) -> bool {
 /// Reads a table.
 ///
 /// # Errors
-/// [`FileError::Line`] with the line that has too few columns, an empty name or a bandwidth that is none;
-/// [`FileError::Fabric`] if it is no network.
+/// [`FileError::Line`] with the line that has too few columns, an empty name or an invalid bandwidth;
+/// [`FileError::Fabric`] if it is not a network.
 pub fn read_link_csv(content: &str, options: &Options) -> Result<Fabric, FileError> {
     let mut lines = lines(content);
     let Some((line, header)) = lines.next().filter(|(_, header)| is_header(header)) else {
@@ -34,7 +34,7 @@ pub fn read_link_csv(content: &str, options: &Options) -> Result<Fabric, FileErr
     let needed = |name: &str| column(name).map_or_else(|| fail(line, format!("there is no column `{name}`")), Ok);
     let places = [needed("StartDevice")?, needed("StartPort")?, needed("EndDevice")?, needed("EndPort")?];
     let bandwidth = column("BandWidth");
-    // These say how a port is set up.
+    // These columns describe port settings.
     let known = || HEADER.split(',').chain(["AutoNeg", "FECDisable"]);
     let is_known = |column: &&String| known().any(|known| known.eq_ignore_ascii_case(column));
     let unread: Vec<String> = columns.iter().filter(|column| !is_known(column)).cloned().collect();
@@ -69,8 +69,8 @@ pub fn read_link_csv(content: &str, options: &Options) -> Result<Fabric, FileErr
 /// Writes a table: devices, ports and bandwidths.
 ///
 /// # Errors
-/// [`FileError::NotExpressible`] for a name with a comma or a quote, and one that a spreadsheet takes for a formula;
-/// for a link slower than 1 Mbps.
+/// [`FileError::NotExpressible`] for a name with a comma or a quote, and one that a spreadsheet would evaluate as a
+/// formula; for a link slower than 1 Mbps.
 pub fn write_link_csv(fabric: &Fabric) -> Result<String, FileError> {
     let mut text = format!("{HEADER}\n");
     for link in fabric.links() {

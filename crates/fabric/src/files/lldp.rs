@@ -1,14 +1,13 @@
-//! LLDP tables: a folder with a file for each switch, named after it, which holds what `lldpcli show neighbors -f json`
-//! or SONiC's `show lldp table` prints there.
+//! LLDP tables: a folder with a file for each switch, named after it, with the output of
+//! `lldpcli show neighbors -f json` or SONiC's `show lldp table`.
 //!
-//! [`join_lldp`] makes one text of the folder: a JSON list of objects with the name of the switch and its table. The
+//! [`join_lldp`] converts the folder to one text: a JSON list of objects with the name of the switch and its table. The
 //! table of one switch alone is read as that of a switch called `local`.
 //!
-//! A neighbour without a table of its own is a switch if it has the capability of a bridge or router, else a host. Its
-//! name may have a domain behind it. A cable that both ends list counts once: a switch may call a port by its alias
-//! or its MAC address to others, so the port id and the description are looked up in its own table.
-//! Management ports (`eth0`, `mgmt0`) are left out. The tables state neither rates nor delays. Attributes beside these
-//! are not read.
+//! A neighbour without a table is a switch if it has the capability of a bridge or router, otherwise a host. Its name
+//! may have a domain suffix. A cable listed at both ends counts once: a switch may announce a port by its alias or MAC
+//! address, so the port id and the description are looked up in its own table. Management ports (`eth0`, `mgmt0`) are
+//! skipped. The tables state neither rates nor delays. Other attributes are not read.
 
 use super::error::FileError;
 use super::plain::{Options, Plain, PlainEnd, counted, fail};
@@ -17,10 +16,10 @@ use crate::{Fabric, NodeKind};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Ports outside of the fabric.
+/// Management ports, which do not belong to the fabric.
 const MANAGEMENT: [&str; 4] = ["eth0", "mgmt0", "Management0", "Management1"];
 
-/// The text of a folder: names of its files, each the name of a switch with an ending, and their content.
+/// Joins the files of a folder to one text. A file is named after its switch, with any extension.
 pub fn join_lldp(files: impl IntoIterator<Item = (String, String)>) -> String {
     let item = |(file, content): (String, String)| {
         let switch = file.rsplit_once('.').map_or(file.as_str(), |(stem, _)| stem);
@@ -29,7 +28,7 @@ pub fn join_lldp(files: impl IntoIterator<Item = (String, String)>) -> String {
     Value::Array(files.into_iter().map(item).collect()).to_string()
 }
 
-/// Whether this is the table of a switch.
+/// Returns `true` for the table of a switch.
 pub fn is_lldp_table(content: &str) -> bool {
     let content = content.trim_start_matches('\u{feff}').trim_start();
     match content.strip_prefix('{') {
@@ -38,21 +37,21 @@ pub fn is_lldp_table(content: &str) -> bool {
     }
 }
 
-/// A line of a table.
+/// Entry of a table.
 struct Neighbor {
     place: String,
     port: String,
     peer: String,
-    /// The port of the neighbour as that calls it to others: its id and its description.
+    /// Names under which the neighbour announces its port: id and description.
     peer_ports: [String; 2],
     forwards: bool,
 }
 
-/// Reads the text of a folder, or the table of one switch.
+/// Reads the joined text of a folder, or the table of one switch.
 ///
 /// # Errors
-/// [`FileError::Element`] with the switch and the port (`leaf1.Ethernet4`) that is wrong; [`FileError::Fabric`] if it
-/// is no network.
+/// [`FileError::Element`] with the invalid switch and port (`leaf1.Ethernet4`); [`FileError::Fabric`] if it is not a
+/// network.
 pub fn read_lldp(content: &str, options: &Options) -> Result<Fabric, FileError> {
     // Switch, file, content.
     let mut tables: Vec<(String, String, String)> = match serde_json::from_str(content) {
@@ -80,12 +79,12 @@ pub fn read_lldp(content: &str, options: &Options) -> Result<Fabric, FileError> 
                 management.push(format!("{switch} {}", neighbor.port));
                 continue;
             }
-            // A host without an LLDP agent of its own may send frames without a system name.
+            // A host without an LLDP agent may send frames without a system name.
             if neighbor.peer.is_empty() {
                 nameless.push(format!("{switch} {}", neighbor.port));
                 continue;
             }
-            // `spine1.lab.example` is the neighbour whose table is called `spine1`.
+            // `spine1.lab.example` is the neighbour with the table `spine1`.
             let first = neighbor.peer.split('.').next().unwrap_or_default();
             if !plain.has(&neighbor.peer) && tables.iter().any(|(name, ..)| name == first) {
                 neighbor.peer = first.to_owned();
@@ -95,7 +94,7 @@ pub fn read_lldp(content: &str, options: &Options) -> Result<Fabric, FileError> 
     }
     let own: BTreeSet<PlainEnd> = rows.iter().map(|(switch, row)| (switch.clone(), row.port.clone())).collect();
     let mut known: BTreeMap<PlainEnd, PlainEnd> = BTreeMap::new();
-    // Cables between two switches with tables, whose far end is not in the table there.
+    // Cables between two switches with tables that are not in the table of the far end.
     let mut unmatched: Vec<(String, String, String)> = Vec::new();
     let mut by_capability = Vec::new();
     for (switch, Neighbor { place, port, peer, peer_ports, forwards }) in rows {
@@ -125,7 +124,8 @@ pub fn read_lldp(content: &str, options: &Options) -> Result<Fabric, FileError> 
         known.insert(there.clone(), here.clone());
         known.insert(here, there);
     }
-    // Each end lists a cable that the other does not: one cable by two names, which would count twice.
+    // If each end lists a cable that the other does not, it is probably one cable with two names, which would count
+    // twice.
     if let Some((place, _, peer)) =
         unmatched.iter().find(|(_, a, b)| unmatched.iter().any(|(_, c, d)| (a, b) == (d, c)))
     {
@@ -159,7 +159,7 @@ fn neighbors(file: &str, table: &str) -> Result<Vec<Neighbor>, FileError> {
     if table.trim_start().starts_with('{') { of_lldpcli(file, table) } else { of_sonic(file, table) }
 }
 
-/// `lldpcli show neighbors -f json`.
+/// Parses the output of `lldpcli show neighbors -f json`.
 fn of_lldpcli(file: &str, table: &str) -> Result<Vec<Neighbor>, FileError> {
     let document: Value = serde_json::from_str(table)
         .or_else(|error| fail(format!("{file}, line {}", error.line()), format!("not valid JSON: {error}")))?;
@@ -167,7 +167,7 @@ fn of_lldpcli(file: &str, table: &str) -> Result<Vec<Neighbor>, FileError> {
         Some(Value::Object(lldp)) => lldp.get("interface"),
         _ => return fail(file, "must have `lldp.interface`; of lldpcli's formats `-f json` is read, not `json0`"),
     };
-    // One neighbour alone is an object, several are a list of objects with one key each.
+    // A single neighbour is an object, several are a list of objects with one key each.
     let items: Vec<(&String, &Value)> = match interfaces {
         Some(Value::Array(items)) => items.iter().filter_map(Value::as_object).flatten().collect(),
         Some(Value::Object(items)) => items.iter().collect(),
@@ -181,7 +181,7 @@ fn of_lldpcli(file: &str, table: &str) -> Result<Vec<Neighbor>, FileError> {
         let Some(chassis) = item.get("chassis").and_then(Value::as_object) else {
             return fail(place, "has no `chassis`");
         };
-        // The chassis stands under its name, or, without a name, as it is.
+        // The chassis is a value under its name, or unnamed.
         let named = chassis.iter().find(|(_, value)| value.get("id").is_some_and(Value::is_object));
         let (peer, chassis) = match named {
             Some((name, value)) => (Some(name.clone()), value),
@@ -216,7 +216,7 @@ fn of_lldpcli(file: &str, table: &str) -> Result<Vec<Neighbor>, FileError> {
     Ok(found)
 }
 
-/// `show lldp table` of SONiC: columns under their titles, as wide as the dashes below these.
+/// Parses SONiC's `show lldp table`: columns below titles, with the width of the dashes.
 fn of_sonic(file: &str, table: &str) -> Result<Vec<Neighbor>, FileError> {
     let lines: Vec<(usize, &str)> = table.lines().enumerate().map(|(n, line)| (n + 1, line)).collect();
     let Some(header) = lines.iter().position(|(_, line)| line.starts_with("LocalPort")) else {
@@ -248,7 +248,7 @@ fn of_sonic(file: &str, table: &str) -> Result<Vec<Neighbor>, FileError> {
         if port.is_empty() || (id.is_empty() && !peer.is_empty()) {
             return fail(place, "must have a local port, and the port of a remote device");
         }
-        // A port by its MAC address has its name in the description.
+        // A port with a MAC address as id has its name in the description.
         let by_description = id.matches(':').count() == 5 && !description.is_empty();
         let peer_ports = if by_description { [description, id] } else { [id, description] };
         found.push(Neighbor { place, port, peer, peer_ports, forwards: capability.contains(['B', 'R']) });

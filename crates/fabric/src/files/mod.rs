@@ -1,23 +1,23 @@
-//! Topology files that other tools write and read.
+//! Readers and writers of topology files of other tools.
 //!
-//! | [`Format`] | what it is |
+//! | [`Format`] | description |
 //! |---|---|
 //! | hpcc | `topology.txt` of the HPCC and conweave ns-3 forks, ns3-rdma, PowerTCP and SimAI |
 //! | node-link | NetworkX node-link JSON |
 //! | graphml | GraphML: NetworkX, Internet Topology Zoo |
 //! | containerlab | containerlab topologies |
-//! | config-db | SONiC `config_db.json`, one object a switch |
+//! | config-db | SONiC `config_db.json`, one object per switch |
 //! | link-csv | the link table of sonic-mgmt |
-//! | ibnetdiscover | what InfiniBand's `ibnetdiscover` prints |
-//! | htsim-topo | `.topo` of htsim: a tree by its numbers; read only |
-//! | lldp | a folder of LLDP tables, one a switch; read only |
+//! | ibnetdiscover | output of InfiniBand's `ibnetdiscover` |
+//! | htsim-topo | `.topo` of htsim: a tree by its parameters; read only |
+//! | lldp | a folder of LLDP tables, one per switch; read only |
 //! | batfish | `layer1_topology.json` of Batfish; read only |
 //! | netlab | netlab topologies; read only |
 //! | gns3 | GNS3 projects; read only |
 //!
-//! Every reader checks the fabric it made: what it returns is a network. Formats that are plain graphs leave things
-//! open: what is a host, on which tier a switch is, how fast a link is ([`Options`]). `assemble.rs` has the rules.
-//! [`Fabric::decisions`] lists what was decided, [`Fabric::reason`] why a node is a host or a switch.
+//! Every reader checks its fabric, so that the result is a valid network. Formats that are plain graphs do not state
+//! hosts, tiers of switches or link rates; see [`Options`], and `assemble.rs` for the rules. [`Fabric::decisions`]
+//! lists the decisions, [`Fabric::reason`] the reason for a node's kind.
 
 mod assemble;
 mod batfish;
@@ -66,7 +66,7 @@ impl Format {
     /// Reads a file of this format.
     ///
     /// # Errors
-    /// What the format's reader reports.
+    /// Those of the format's reader.
     pub fn read(self, content: &str, options: &Options) -> Result<Fabric, FileError> {
         let content = content.trim_start_matches('\u{feff}');
         if let (Format::Hpcc | Format::HtsimTopo, Some(key)) = (self, options.roles.first_key()) {
@@ -95,10 +95,10 @@ impl Format {
         })
     }
 
-    /// Writes a fabric in this format; of [`Format::ConfigDb`] all objects in one list.
+    /// Writes a fabric in this format; for [`Format::ConfigDb`] all objects as one list.
     ///
     /// # Errors
-    /// [`FileError::NotExpressible`] if the format cannot hold the fabric.
+    /// [`FileError::NotExpressible`] if the format cannot represent the fabric.
     pub fn write(self, fabric: &Fabric) -> Result<String, FileError> {
         match self {
             Format::Hpcc => write_hpcc(fabric),
@@ -120,7 +120,7 @@ impl Format {
     }
 }
 
-/// A file's content as text.
+/// Returns a file's content as text.
 ///
 /// # Errors
 /// The line, from 1, of the first byte that is not UTF-8.
@@ -131,11 +131,11 @@ pub fn text_of(content: &[u8]) -> Result<&str, usize> {
     })
 }
 
-/// The files of a folder, with their names, as one text: a list of `config_db.json` objects, or the LLDP tables of
-/// switches, each called as its file without the ending.
+/// Joins the named files of a folder to one text: a list of `config_db.json` objects, or of LLDP tables, each for the
+/// switch with the file's name without extension.
 ///
 /// # Errors
-/// The file that is not of the format of the others, or no JSON, with the line.
+/// The file that has another format than the others or is not JSON, with the line.
 pub fn join(files: Vec<(String, String)>) -> Result<String, String> {
     let tables = files.iter().filter(|(_, content)| is_lldp_table(content)).count();
     if tables > 0 {
@@ -157,13 +157,13 @@ pub fn join(files: Vec<(String, String)>) -> Result<String, String> {
     Ok(join_config_db(files.into_iter().map(of)))
 }
 
-/// The files of several switches as one list.
+/// Joins the files of several switches to a list.
 pub fn join_config_db(files: impl IntoIterator<Item = String>) -> String {
     let files: Vec<String> = files.into_iter().map(|file| file.trim().to_owned()).collect();
     format!("[\n{}\n]\n", files.join(",\n"))
 }
 
-/// Which format this is, by content; the name decides only where the content is broken.
+/// Detects the format by content; the name is used only if the content is broken.
 pub fn detect(path: &str, content: &str) -> Option<Format> {
     let text = content.trim_start_matches('\u{feff}').trim_start();
     let by_name = Format::of_name(path);
@@ -211,10 +211,10 @@ pub fn detect(path: &str, content: &str) -> Option<Format> {
     (numbers.count() == 3).then_some(Format::Hpcc)
 }
 
-/// Reads a file of whatever format.
+/// Reads a file of any format.
 ///
 /// # Errors
-/// [`FileError::UnknownFormat`], and what the format's reader reports.
+/// [`FileError::UnknownFormat`], and errors of the format's reader.
 pub fn read(path: &str, content: &str, options: &Options) -> Result<Fabric, FileError> {
     match detect(path, content) {
         Some(format) => format.read(content, options),

@@ -1,4 +1,4 @@
-//! Names in files: they come back as they were, and hostile ones are refused by whoever cannot carry them.
+//! Tests of names in files: writers and readers preserve them, or reject names that a format cannot represent.
 
 use super::*;
 use crate::{FabricBuilder, FabricError, LinkSpec, NodeKind};
@@ -8,7 +8,7 @@ use units::{Rate, Time};
 const LINK: LinkSpec = LinkSpec::new(Rate::from_gbps(10), Time::from_ns(500));
 const OPTIONS: Options = Options::new(LINK);
 
-/// What has broken programs elsewhere: ends of lines and quotes, comments, formulas, escapes, paths, options.
+/// Known troublemakers: line ends and quotes, comments, formulas, escapes, paths, options.
 const PARTS: [&str; 34] = [
     "\n",
     "\r",
@@ -50,12 +50,12 @@ fn names() -> impl Strategy<Value = String> {
     proptest::collection::vec(0..PARTS.len(), 1..4).prop_map(|parts| parts.into_iter().map(|at| PARTS[at]).collect())
 }
 
-/// The same, but only such as a fabric takes.
+/// Like [`names`], restricted to valid names of a fabric.
 fn taken() -> impl Strategy<Value = String> {
     names().prop_filter("a name", |name| crate::check_name(name).is_ok())
 }
 
-/// Cables as (node, port) pairs, the lower end first, sorted.
+/// Returns cables as (node, port) pairs, the lower end first, sorted.
 fn cables(fabric: &Fabric) -> Vec<[(String, Option<String>); 2]> {
     let end =
         |end: crate::End| (fabric.name(end.node).to_owned(), fabric.port_name(end.node, end.port).map(str::to_owned));
@@ -65,7 +65,7 @@ fn cables(fabric: &Fabric) -> Vec<[(String, Option<String>); 2]> {
     cables
 }
 
-/// Two switches, two hosts, all ports named: what every format but HPCC and htsim can say.
+/// Returns two switches and two hosts with all ports named, which every format but HPCC and htsim can represent.
 fn named(switch: &str, other: &str, port: &str) -> Result<Fabric, FabricError> {
     let mut builder = FabricBuilder::new("file");
     let (a, b) = (builder.add_switch(switch, 1), builder.add_switch(other, 1));
@@ -89,7 +89,7 @@ fn ports_keep_their_names_in_every_format_that_has_names() {
         let again = format.read(&text, &OPTIONS).unwrap();
         assert_eq!(cables(&again), cables(&fabric), "{}", format.name());
     }
-    // InfiniBand's ports are numbers.
+    // InfiniBand ports are numbers.
     let mut builder = FabricBuilder::new("file");
     let (host, switch) = (builder.add_host("h1"), builder.add_switch("leaf", 1));
     for port in ["7", "31"] {
@@ -137,7 +137,7 @@ fn two_ports_of_one_name_are_refused() {
     assert_eq!(error, FabricError::PortTwice { node: "S1".to_owned(), port: "Ethernet0".to_owned() });
 }
 
-/// A file of each format with these names put in as its syntax has texts, well escaped.
+/// Returns a file of each format with these names, escaped by its syntax.
 fn files_with(node: &str, port: &str) -> Vec<(Format, String)> {
     let (j, p) = (serde_json::Value::from(node).to_string(), serde_json::Value::from(port).to_string());
     let xml = |text: &str| {
@@ -190,7 +190,7 @@ fn files_with(node: &str, port: &str) -> Vec<(Format, String)> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
-    /// Whatever a file calls its nodes and ports: a reader refuses it, or the fabric has only names that can be shown.
+    /// For any names, a reader rejects the file or the fabric has only names that can be displayed.
     #[test]
     fn no_reader_lets_a_name_in_that_acts(node in names(), port in names()) {
         for (format, text) in files_with(&node, &port) {
@@ -209,7 +209,7 @@ proptest! {
         }
     }
 
-    /// A writer writes a name so that its own reader gives it back, or says that it cannot.
+    /// A writer preserves a name for its own reader, or rejects it.
     #[test]
     fn every_writer_carries_a_name_or_refuses_it(switch in taken(), other in taken(), port in taken()) {
         let Ok(fabric) = named(&switch, &other, &port) else { return Ok(()) };

@@ -1,9 +1,9 @@
-//! netlab topologies (`topology.yml`): `nodes` as a list of names or a map, `links` in the forms that netlab has
-//! (`r1-r2`, `[r1, r2]`, `{r1: ..., r2: ...}`, `{interfaces: [{node: r1}, {node: r2}]}`), also in groups (`members`).
+//! netlab topologies (`topology.yml`): `nodes` as a list of names or a map, `links` in the forms of netlab (`r1-r2`,
+//! `[r1, r2]`, `{r1: ..., r2: ...}`, `{interfaces: [{node: r1}, {node: r2}]}`), also in groups (`members`).
 //!
-//! A node with `role: host`, or of the device `linux` without another role, is a host; any other node is a switch.
-//! `role`, `device` and `group` may name a layer. A link of one node is a stub and left out; a link of three or more
-//! is a bridge between them. The files state neither rates nor delays.
+//! A node with `role: host`, or with the device `linux` and no other role, is a host; any other node is a switch.
+//! `role`, `device` and `group` may name a layer. A link with one node is a stub and is skipped; a link with three or
+//! more becomes a bridge between them. The files state neither rates nor delays.
 
 use super::error::FileError;
 use super::plain::{Options, Plain, PlainNode, counted, fail, named_like_a_host, said_by};
@@ -12,7 +12,7 @@ use crate::decision::Subject;
 use crate::{Fabric, NodeKind};
 use yaml_rust2::Yaml;
 
-/// Attributes of links, of netlab and its modules.
+/// Attributes of links, from netlab and its modules.
 #[rustfmt::skip]
 const LINK_KEYS: [&str; 43] = [
     "interfaces", "prefix", "type", "mtu", "name", "role", "group", "vlan", "vrf", "bgp", "ospf", "isis",
@@ -24,8 +24,8 @@ const LINK_KEYS: [&str; 43] = [
 /// Reads a topology.
 ///
 /// # Errors
-/// [`FileError::Element`] with the place of a syntax error or the element (`links[3]`) that is wrong;
-/// [`FileError::Fabric`] if it is no network.
+/// [`FileError::Element`] with the place of a syntax error or the invalid element (`links[3]`); [`FileError::Fabric`]
+/// if it is not a network.
 pub fn read_netlab(content: &str, options: &Options) -> Result<Fabric, FileError> {
     let document = yaml::read(content)?;
     let default = device(yaml::get(&document, "defaults"));
@@ -100,7 +100,7 @@ fn device(value: &Yaml) -> Option<String> {
     text(yaml::get(value, "device"))
 }
 
-/// Links with their places, those of groups too.
+/// Returns links with their places, including those of groups.
 fn links<'y>(place: &str, value: &'y Yaml) -> Result<Vec<(String, &'y Yaml)>, FileError> {
     let items = match value {
         Yaml::Array(items) => items,
@@ -118,7 +118,7 @@ fn links<'y>(place: &str, value: &'y Yaml) -> Result<Vec<(String, &'y Yaml)>, Fi
     Ok(found)
 }
 
-/// Names and attributes.
+/// Returns the names and attributes of nodes.
 fn nodes(document: &Yaml) -> Result<Vec<(String, &Yaml)>, FileError> {
     let named = |name: &Yaml| text(name).map_or_else(|| fail("nodes", "a node's name must be a text"), Ok);
     match yaml::get(document, "nodes") {
@@ -149,7 +149,7 @@ fn described(document: &Yaml, name: &str, node: &Yaml, default: Option<&str>) ->
         (Some(role), _) => (NodeKind::Switch, said_by("role", role), false),
         (None, "linux") => (NodeKind::Host, said_by("device", "linux"), true),
         (None, "") => (NodeKind::Switch, "no role of a host".to_owned(), false),
-        // The default device is that of nodes of which the file says nothing.
+        // The default device applies only to nodes without other information.
         (None, _) if own_device.is_none() && named_like_a_host(name) => {
             (NodeKind::Host, "named like a host".to_owned(), false)
         }
@@ -167,7 +167,7 @@ fn described(document: &Yaml, name: &str, node: &Yaml, default: Option<&str>) ->
     }
 }
 
-/// The nodes of a link.
+/// Returns the nodes of a link.
 fn ends(link: &Yaml, plain: &Plain) -> Vec<String> {
     match link {
         Yaml::String(text) if plain.has(text) => vec![text.clone()],
@@ -175,7 +175,7 @@ fn ends(link: &Yaml, plain: &Plain) -> Vec<String> {
         Yaml::Array(nodes) => nodes.iter().filter_map(node_of).collect(),
         Yaml::Hash(_) => match yaml::get(link, "interfaces") {
             Yaml::Array(nodes) => nodes.iter().filter_map(node_of).collect(),
-            // Other keys of a link are its attributes.
+            // Keys of a link that are not nodes are attributes.
             _ => {
                 yaml::entries(link).into_iter().filter_map(|(key, _)| text(key)).filter(|key| plain.has(key)).collect()
             }
@@ -184,7 +184,7 @@ fn ends(link: &Yaml, plain: &Plain) -> Vec<String> {
     }
 }
 
-/// A node as a text, or the `node` of a map.
+/// Returns a node given as a string, or the `node` of a map.
 fn node_of(value: &Yaml) -> Option<String> {
     text(value).or_else(|| text(yaml::get(value, "node")))
 }

@@ -5,11 +5,11 @@
 //!  "links": [{"source": "h1", "target": "leaf1", "rate": "100Gbps", "delay": "500ns"}]}
 //! ```
 //!
-//! `links` may be called `edges`; an id may be a text or a number. Optional per node: `name` (else the id), `kind`,
+//! `links` may be called `edges`; an id is a string or a number. Optional per node: `name` (default: the id), `kind`,
 //! `type` or `role` (`host`, `server`, `client`, `compute`, `endpoint`, `nic` or `hca` is a host, anything else a
-//! switch), `tier`, `relay`; per
-//! link: `rate`, `delay`, `loss`, `bit_error_rate`, and the names of its ports, `source_port` and `target_port`. A
-//! directed graph is refused. What a file leaves open is guessed as [`files`](super) says.
+//! switch), `tier`, `relay`. Optional per link: `rate`, `delay`, `loss`, `bit_error_rate`, and the names of its ports,
+//! `source_port` and `target_port`. A directed graph is rejected. [`files`](super) has the rules for unstated
+//! properties.
 
 use super::error::FileError;
 use super::plain::ports_follow_links;
@@ -32,7 +32,7 @@ fn list<'a>(graph: &'a Map<String, Value>, names: &[&str]) -> Result<(String, &'
     fail("top level", format!("`{}` is missing: expected `nodes` and `links` (or `edges`)", names[0]))
 }
 
-/// An id or name: a text as it is, a number as it is written.
+/// Returns an id or name: a string unchanged, a number as written.
 fn identity(value: Option<&Value>) -> Option<String> {
     match value? {
         Value::String(text) => Some(text.clone()),
@@ -41,13 +41,13 @@ fn identity(value: Option<&Value>) -> Option<String> {
     }
 }
 
-/// What the node is, and the words that say so.
+/// Returns the kind of a node and the attribute that states it.
 fn kind_in(node: &Map<String, Value>) -> (Option<NodeKind>, String) {
     let said = ["kind", "type", "role"].iter().find_map(|&key| Some((key, node.get(key)?.as_str()?)));
     said.map_or((None, String::new()), |(key, word)| (Some(kind_of(word)), said_by(key, word)))
 }
 
-/// Attributes of a node that may name its layer.
+/// Node attributes that may name its layer.
 const LABELS: [&str; 6] = ["kind", "type", "role", "group", "layer", "tier"];
 
 const NODE_KEYS: [&str; 9] = ["id", "name", "kind", "type", "role", "group", "layer", "tier", "relay"];
@@ -59,8 +59,8 @@ const LINK_KEYS: [&str; 10] =
 /// Reads a graph.
 ///
 /// # Errors
-/// [`FileError::Element`] with the place of a syntax error or the element (`links[3].rate`) that is wrong;
-/// [`FileError::Fabric`] if it is no network.
+/// [`FileError::Element`] with the place of a syntax error or the invalid element (`links[3].rate`);
+/// [`FileError::Fabric`] if it is not a network.
 pub fn read_node_link(content: &str, options: &Options) -> Result<Fabric, FileError> {
     let graph: Value = serde_json::from_str(content.trim_start_matches('\u{feff}')).map_err(|error| {
         let place = format!("line {}, column {}", error.line(), error.column());
@@ -86,7 +86,7 @@ pub fn read_node_link(content: &str, options: &Options) -> Result<Fabric, FileEr
         let (kind, why) = kind_in(node);
         let word = |key: &str| match node.get(key)? {
             Value::String(text) => Some(text.clone()),
-            // `"layer": 1` numbers layers, `"group": 1` the colours of a picture.
+            // `"layer": 1` numbers layers, but `"group": 1` is a colour of a drawing.
             Value::Number(number) => Some(format!("{key} {number}")),
             _ => None,
         };
@@ -162,8 +162,8 @@ fn link_spec(place: &str, link: &Map<String, Value>, mut spec: LinkSpec) -> Resu
     Ok(spec)
 }
 
-/// Writes a graph with all attributes, one node or link a line: [`read_node_link`] gives the same fabric
-/// back, ports included.
+/// Writes a graph with all attributes, one node or link per line. [`read_node_link`] restores the fabric, ports
+/// included.
 pub fn write_node_link(fabric: &Fabric) -> String {
     debug_assert!(ports_follow_links(fabric));
     let parallel = fabric.node_ids().any(|node| {
@@ -197,7 +197,7 @@ pub fn write_node_link(fabric: &Fabric) -> String {
                 }
             }
             if parallel {
-                // NetworkX tells parallel edges apart by key.
+                // NetworkX distinguishes parallel edges by key.
                 let count = seen.entry((a.min(b), a.max(b))).or_insert(0);
                 value["key"] = (*count).into();
                 *count += 1;

@@ -1,4 +1,4 @@
-//! Nodes and links as a file of a graph has them. `assemble` makes the fabric.
+//! Nodes and links of a graph file before `assemble` builds the fabric.
 
 use super::error::FileError;
 use super::roles::Roles;
@@ -9,48 +9,48 @@ use crate::{Fabric, LinkSpec, NodeId, NodeKind};
 use std::collections::HashMap;
 use units::{Rate, Time};
 
-/// What a graph does not say.
+/// Properties that a graph file may not state.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Options {
-    /// Properties of links that do not state them. [`Rate::MIN`] and a delay of zero stand for no value.
+    /// Properties of links that do not state them. [`Rate::MIN`] and a delay of zero mean no value.
     pub link: LinkSpec,
-    /// Rate and delay of links for which neither the file nor `link` has a value, reported as a decision of the
-    /// reader. Without it such a link is an error.
+    /// Rate and delay of links without a value in the file or in `link`, reported as a decision of the reader. If
+    /// `None`, such a link is an error.
     pub assumed: Option<LinkSpec>,
-    /// Hosts to attach to each leaf if the file has none; 0 makes that an error.
+    /// Hosts to attach to each leaf if the file has none; with 0 this is an error.
     pub hosts_per_switch: u16,
-    /// Nodes that the user decides about.
+    /// The user's decisions about nodes.
     pub roles: Roles,
 }
 
 impl Options {
-    /// Links that do not state them have these properties; nothing else is given or assumed.
+    /// Creates options with these link properties and no others.
     pub const fn new(link: LinkSpec) -> Options {
         Options { link, assumed: None, hosts_per_switch: 0, roles: Roles::NONE }
     }
 
-    /// Nothing is given: what the file leaves open is an error.
+    /// No values: unstated properties are errors.
     pub const NONE: Options = Options::new(LinkSpec::new(Rate::MIN, Time::ZERO));
 }
 
-/// A node as a file has it.
+/// Node of a file.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PlainNode {
-    /// What links refer to.
+    /// Id to which links refer.
     pub id: String,
     pub name: String,
     pub kind: Option<NodeKind>,
-    /// Where the kind comes from, in the file's words: "kind linux".
+    /// Source of the kind, in the file's words: "kind linux".
     pub why: String,
     pub tier: Option<u8>,
-    /// The file's text that may name the layer of a switch: a group, a role.
+    /// Text of the file that may name the layer of a switch: a group, a role.
     pub label: String,
     pub relay: bool,
-    /// The kind is that of servers, and of routers made of software: with several links it may be a switch.
+    /// Set if the kind is shared by servers and software routers: with several links the node may be a switch.
     pub may_forward: bool,
 }
 
-/// A link as a file has it.
+/// Link of a file.
 #[derive(Clone, Debug)]
 pub(crate) struct PlainLink {
     pub a: NodeId,
@@ -60,10 +60,10 @@ pub(crate) struct PlainLink {
     pub spec: LinkSpec,
 }
 
-/// One end of a link: the node's id, and the port's name or "".
+/// End of a link: the node's id, and the port's name or "".
 pub(crate) type PlainEnd = (String, String);
 
-/// A file's nodes and links, in its order.
+/// Nodes and links of a file, in file order.
 #[derive(Debug, Default)]
 pub(crate) struct Plain {
     pub(super) nodes: Vec<PlainNode>,
@@ -73,7 +73,7 @@ pub(crate) struct Plain {
     pub(super) decisions: Vec<Decision>,
 }
 
-/// `1 node`, `2 nodes`.
+/// Formats `1 node`, `2 nodes`.
 pub(crate) fn counted(count: u64, noun: &str) -> String {
     if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }
@@ -87,12 +87,12 @@ pub(crate) fn fail_line<T>(line: usize, message: impl Into<String>) -> Result<T,
 }
 
 impl Plain {
-    /// How many nodes there are.
+    /// Returns the number of nodes.
     pub fn len(&self) -> usize {
         self.nodes.len()
     }
 
-    /// Whether the file says of every node that it is a host and nothing else.
+    /// Returns `true` if every node is a host for certain.
     pub fn all_are_hosts(&self) -> bool {
         self.nodes.iter().all(|node| node.kind == Some(NodeKind::Host) && !node.may_forward)
     }
@@ -104,7 +104,7 @@ impl Plain {
         }
     }
 
-    /// Adds a node; false if the id stands already.
+    /// Adds a node; returns `false` if the id exists.
     pub fn add(&mut self, node: PlainNode) -> bool {
         let id = NodeId(self.nodes.len() as u32);
         if self.by_id.insert(node.id.clone(), id).is_some() {
@@ -114,23 +114,23 @@ impl Plain {
         true
     }
 
-    /// Whether a node has this id.
+    /// Returns `true` if a node has this id.
     pub fn has(&self, id: &str) -> bool {
         self.by_id.contains_key(id)
     }
 
-    /// The kind of a node, as read so far.
+    /// Returns the kind of a node, if read so far.
     pub fn kind_of(&self, id: &str) -> Option<NodeKind> {
         self.nodes[self.by_id.get(id)?.index()].kind
     }
 
-    /// The node with this id, to say more about it.
+    /// Returns the node with this id, for changes.
     pub fn node_mut(&mut self, id: &str) -> Option<&mut PlainNode> {
         let node = *self.by_id.get(id)?;
         self.nodes.get_mut(node.index())
     }
 
-    /// The node with this id, which is added if it is new: its name is its id.
+    /// Returns the node with this id. A missing node is added with the id as its name.
     pub fn node_or_new(&mut self, id: &str) -> &mut PlainNode {
         if !self.by_id.contains_key(id) {
             self.add(PlainNode { id: id.to_owned(), name: id.to_owned(), ..PlainNode::default() });
@@ -139,7 +139,7 @@ impl Plain {
         &mut self.nodes[node.index()]
     }
 
-    /// Adds a link; the first id that no node has is the error.
+    /// Adds a link; the error is the first id without a node.
     pub fn connect(&mut self, a: &PlainEnd, b: &PlainEnd, spec: LinkSpec) -> Result<(), String> {
         let (Some(&from), Some(&to)) = (self.by_id.get(&a.0), self.by_id.get(&b.0)) else {
             return Err(if self.by_id.contains_key(&a.0) { b.0.clone() } else { a.0.clone() });
@@ -149,21 +149,21 @@ impl Plain {
     }
 }
 
-/// What a file may call a host; any other kind is a switch.
+/// Words for a host; any other kind is a switch.
 const HOST_WORDS: [&str; 7] = ["host", "server", "endpoint", "nic", "client", "compute", "hca"];
 
-/// A kind, type or role in the words of the field.
+/// Converts the text of a kind, type or role.
 pub(crate) fn kind_of(text: &str) -> NodeKind {
     let host = HOST_WORDS.iter().any(|word| text.eq_ignore_ascii_case(word));
     if host { NodeKind::Host } else { NodeKind::Switch }
 }
 
-/// Why a node is what it is, where an attribute of the file says so: `kind linux`.
+/// Returns the reason for a kind that an attribute of the file states: `kind linux`.
 pub(crate) fn said_by(key: &str, word: &str) -> String {
     format!("{key} {}", visible(&shown(word)))
 }
 
-/// Whether the last word of a name is that of a host, with a number.
+/// Returns `true` if the last word of a name is a word for a host, with a number.
 pub(super) fn named_like_a_host(name: &str) -> bool {
     const SEPARATORS: [char; 3] = ['-', '_', '.'];
     let letters = name.trim_end_matches(|c: char| c.is_ascii_digit());
@@ -172,8 +172,8 @@ pub(super) fn named_like_a_host(name: &str) -> bool {
     letters.len() < name.len() && hosts.iter().any(|host| word.eq_ignore_ascii_case(host))
 }
 
-/// The name of a port in a format that must have one: the file's own, or one made of its number that no other port
-/// of the node has.
+/// Returns the name of a port for formats that require one: the file's name, or a generated one that is unique at the
+/// node.
 pub(crate) fn port_label(fabric: &Fabric, node: NodeId, port: u16, made: impl FnOnce(u16) -> String) -> String {
     if let Some(name) = fabric.port_name(node, port) {
         return name.to_owned();
@@ -185,7 +185,8 @@ pub(crate) fn port_label(fabric: &Fabric, node: NodeId, port: u16, made: impl Fn
     made
 }
 
-/// Links must keep both ends' port order: whether link order alone gives the ports back.
+/// Returns `true` if the order of links determines the port order at all nodes, which writers without port numbers
+/// need.
 pub(crate) fn ports_follow_links(fabric: &Fabric) -> bool {
     fabric.node_ids().all(|node: NodeId| fabric.ports(node).windows(2).all(|pair| pair[0].link <= pair[1].link))
 }

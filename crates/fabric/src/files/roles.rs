@@ -1,19 +1,19 @@
-//! Nodes by name: those that a user leaves out of a file's fabric, or calls a host or a switch.
+//! Nodes, selected by name, that the user ignores or declares to be a host or a switch.
 
 use super::error::FileError;
 use super::plain::fail;
 
-/// A name, in which `*` stands for any text.
+/// Name pattern with `*` for any text.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct NamePattern(String);
 
 impl NamePattern {
-    /// The pattern that a user wrote.
+    /// Creates a pattern from the user's text.
     pub fn new(text: impl Into<String>) -> NamePattern {
         NamePattern(text.into())
     }
 
-    /// Whether a name is of this pattern. Case matters.
+    /// Returns `true` if a name matches. Case-sensitive.
     pub fn matches(&self, name: &str) -> bool {
         let mut parts = self.0.split('*');
         let first = parts.next().unwrap_or_default();
@@ -28,37 +28,37 @@ impl NamePattern {
     }
 }
 
-/// The nodes that a user decides about, whatever the file says of them.
+/// The user's decisions about nodes, which override the file.
 #[derive(Clone, Default, PartialEq, Eq, Debug)]
 pub struct Roles {
-    /// Nodes that are left out, with their links.
+    /// Nodes to skip, with their links.
     pub ignore: Vec<NamePattern>,
     /// Nodes that are hosts.
     pub host: Vec<NamePattern>,
     /// Nodes that are switches.
     pub switch: Vec<NamePattern>,
-    /// Switches to which hosts are attached, in place of all leaves of a file without hosts.
+    /// Switches to which hosts are attached, instead of all leaves of a file without hosts.
     pub hosts_on: Vec<NamePattern>,
 }
 
 impl Roles {
-    /// No decision.
+    /// No decisions.
     pub const NONE: Roles = Roles { ignore: Vec::new(), host: Vec::new(), switch: Vec::new(), hosts_on: Vec::new() };
 
-    /// The patterns by key of `[fabric]`.
+    /// Returns the patterns by key of `[fabric]`.
     fn by_key(&self) -> [(&'static str, &[NamePattern]); 4] {
         [("ignore", &self.ignore), ("host", &self.host), ("switch", &self.switch), ("hosts_on", &self.hosts_on)]
     }
 
-    /// The first key with a pattern.
+    /// Returns the first key with a pattern.
     pub(crate) fn first_key(&self) -> Option<&'static str> {
         self.by_key().into_iter().find(|(_, patterns)| !patterns.is_empty()).map(|(key, _)| key)
     }
 
-    /// Whether every pattern matches one of these names.
+    /// Checks that every pattern matches one of these names, and that no name is both host and switch.
     ///
     /// # Errors
-    /// The key and the pattern that matches none.
+    /// The key with the pattern that matches none, or with the contradiction.
     pub(crate) fn check<'a>(&self, names: impl Iterator<Item = &'a str> + Clone) -> Result<(), FileError> {
         for (key, patterns) in self.by_key() {
             if let Some(idle) = patterns.iter().find(|pattern| !names.clone().any(|name| pattern.matches(name))) {

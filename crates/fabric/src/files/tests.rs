@@ -9,7 +9,7 @@ use units::{Rate, Time};
 const LINK: LinkSpec = LinkSpec::new(Rate::from_gbps(10), Time::from_ns(500));
 const OPTIONS: Options = Options::new(LINK);
 
-/// Any connected fabric, with parallel links and odd values.
+/// Generates any connected fabric, with parallel links and unusual values.
 fn any_fabric(relays: bool) -> impl Strategy<Value = Fabric> {
     let spec = (1u64..4_000_000_000_000, 1u64..10_000_000_000, 0u32..=1000)
         .prop_map(|(bps, ps, mille)| (bps, ps, f64::from(mille) / 1000.0));
@@ -68,7 +68,7 @@ proptest! {
         prop_assert_eq!(detect("x", &text), Some(Format::NodeLink));
     }
 
-    /// Whatever happens to a file, the reader answers with a fabric or an error.
+    /// For any corruption of a file, the reader returns a fabric or an error.
     #[test]
     fn corrupted_files_never_panic(
         fabric in any_fabric(true), at in any::<usize>(), byte in 0u8..128, cut in any::<bool>()
@@ -156,7 +156,7 @@ fn hpcc_errors_name_the_line() {
     assert!(read_hpcc("2 1 1\n").unwrap_err().to_string().contains("line 1: the file ends after 0 of 1 switch ids"));
 }
 
-/// First lines of SimAI, PowerTCP, Reverie and ns3-rdma: the same links follow.
+/// First lines of SimAI, PowerTCP, Reverie and ns3-rdma, followed by equal links.
 #[test]
 fn topologies_of_other_forks_of_hpcc_are_read() {
     let of = |text: &str| {

@@ -1,4 +1,4 @@
-//! What the readers of text files share.
+//! Common parts of the text file readers.
 
 use super::error::FileError;
 use super::plain::fail;
@@ -6,18 +6,18 @@ use crate::LinkSpec;
 use std::fmt::Display;
 use std::str::FromStr;
 
-/// At most this much of a word is repeated in a message.
+/// Truncates a word for a message.
 pub(crate) fn shown(word: &str) -> String {
     if word.chars().count() <= 40 { word.to_owned() } else { word.chars().take(40).chain("...".chars()).collect() }
 }
 
-/// Lines that are not blank, with their numbers from 1, after any byte order mark.
+/// Returns the lines that are not blank, numbered from 1, without a byte order mark.
 pub(crate) fn lines(content: &str) -> impl Iterator<Item = (usize, &str)> {
     let numbered = content.trim_start_matches('\u{feff}').lines().enumerate();
     numbered.map(|(n, text)| (n + 1, text)).filter(|(_, text)| !text.trim().is_empty())
 }
 
-/// A link's properties from attributes by name, `default` where there is none.
+/// Returns link properties from attributes by name, with `default` for missing ones.
 pub(crate) fn spec_of(
     place: &str,
     attribute: impl Fn(&str) -> Option<String>,

@@ -1,4 +1,4 @@
-//! YAML as far as topologies need it, with a bound on what aliases make of it.
+//! YAML subset for topologies, with a limit for the expansion of aliases.
 
 use super::error::FileError;
 use super::plain::fail;
@@ -7,10 +7,10 @@ use yaml_rust2::parser::{Event, Parser};
 use yaml_rust2::scanner::{Marker, ScanError};
 use yaml_rust2::{Yaml, YamlLoader};
 
-/// Deeper nesting is no topology, and would exhaust the stack of whatever walks it.
+/// Maximum nesting; more would exhaust the stack of recursive code.
 const MAX_DEPTH: usize = 64;
 
-/// So many values and bytes of text may come of aliases beyond those that the file itself can hold: `&a [*b, *b]`
+/// Maximum number of values plus bytes of text from aliases, in addition to twice the size of the file: `&a [*b, *b]`
 /// thirty levels deep is a billion.
 const MAX_EXPANSION: u64 = 1 << 22;
 
@@ -31,14 +31,14 @@ fn place(at: &Marker) -> String {
     format!("line {}, column {}", at.line(), at.col() + 1)
 }
 
-/// Counts the values of a text and the bytes in them with every alias written out, which the loader does in memory, and
-/// how deep they nest; event by event, so that it takes neither memory nor stack itself.
+/// Measures values, bytes of text and nesting depth with every alias expanded, as the loader would expand them in
+/// memory. It works event by event and so needs neither memory nor stack itself.
 fn measure(content: &str) -> Result<(), FileError> {
     let most = MAX_EXPANSION + 2 * content.len() as u64;
     let mut parser = Parser::new_from_str(content);
-    // By anchor: weight and depth of what it names.
+    // By anchor: weight and depth of its value.
     let mut anchors: HashMap<usize, (u64, usize)> = HashMap::new();
-    // Of each open list or map: its anchor, the count of values before it, and the depth inside.
+    // For each open list or map: its anchor, the count of values before it, and the depth inside.
     let mut open: Vec<(usize, u64, usize)> = Vec::new();
     let mut count = 0u64;
     loop {
@@ -80,7 +80,7 @@ fn measure(content: &str) -> Result<(), FileError> {
     }
 }
 
-/// The value of a key, also one that a merge key (`<<`) brings in; [`Yaml::BadValue`] where there is none.
+/// Returns the value of a key, including keys of a merge key (`<<`); [`Yaml::BadValue`] if there is none.
 pub(crate) fn get<'y>(table: &'y Yaml, key: &str) -> &'y Yaml {
     let Yaml::Hash(_) = table else { return &Yaml::BadValue };
     match (&table[key], &table["<<"]) {
@@ -92,8 +92,8 @@ pub(crate) fn get<'y>(table: &'y Yaml, key: &str) -> &'y Yaml {
     }
 }
 
-/// The keys and values of a table in their order, those of a merge key where it stands; a key of the table itself goes
-/// before one that is merged.
+/// Returns the keys and values of a table in order, with those of a merge key at its position. Own keys take precedence
+/// over merged ones.
 pub(crate) fn entries(table: &Yaml) -> Vec<(&Yaml, &Yaml)> {
     let Yaml::Hash(own) = table else { return Vec::new() };
     let (mut all, mut known) = (Vec::new(), HashSet::new());

@@ -3,11 +3,10 @@
 use super::parts::{affordable, within};
 use crate::{Fabric, FabricBuilder, FabricError, LinkSpec, NodeId};
 
-/// BCube(n, k) (Guo et al., SIGCOMM 2009): n^(k+1) servers with k+1 ports and k+1 levels of n^k switches with n
-/// ports; no two switches and no two servers are linked, so servers relay. A server's number in base n
-/// has k+1 digits; its port l goes to the switch of level l that all servers share whose numbers differ
-/// only in digit l, and there it sits on the port of that digit. Servers are `H1`.., the switches of level l
-/// `S<l>-1`.., all on tier 1.
+/// Generates BCube(n, k) (Guo et al., SIGCOMM 2009): n^(k+1) servers with k+1 ports and k+1 levels of n^k switches with
+/// n ports. There are no switch-to-switch and no server-to-server links, so servers relay. A server's number in base n
+/// has k+1 digits. Its port l is linked to the switch of level l that is shared by all servers with equal digits except
+/// digit l, at the switch port of that digit. Servers are `H1`.., the switches of level l `S<l>-1`.., all on tier 1.
 ///
 /// # Errors
 /// If n is outside 2..=1024, k outside 0..=15, or the fabric too large.
@@ -25,7 +24,7 @@ pub fn bcube(n: u32, k: u32, link: LinkSpec) -> Result<Fabric, FabricError> {
             (1..=n.pow(k)).map(|number| builder.add_switch(format!("S{level}-{number}"), 1)).collect();
         let below = n.pow(level);
         for (server, &host) in hosts.iter().enumerate() {
-            // The number without its digit `level`.
+            // The server number without its digit `level`.
             let server = server as u32;
             let index = server / (below * n) * below + server % below;
             builder.connect(host, switches[index as usize], link);

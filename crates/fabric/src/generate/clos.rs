@@ -3,9 +3,9 @@
 use super::parts::{TierLinks, add_hosts, add_switches, affordable, within};
 use crate::{Fabric, FabricBuilder, FabricError};
 
-/// Every leaf (`L1`..) linked to every spine (`S1`..) by `links_per_pair` parallel links, `hosts_per_leaf`
-/// hosts on each leaf. Oversubscription is hosts_per_leaf * host rate / (spines * links_per_pair * uplink
-/// rate). A leaf has its hosts first, then the spines in order. Leaf-spine links are `links.edge`.
+/// Generates a leaf-spine fabric: every leaf (`L1`..) is linked to every spine (`S1`..) by `links_per_pair` parallel
+/// links and has `hosts_per_leaf` hosts. Oversubscription is hosts_per_leaf * host rate / (spines * links_per_pair *
+/// uplink rate). Ports of a leaf: hosts first, then the spines in order. Leaf-spine links are `links.edge`.
 ///
 /// # Errors
 /// If a count is zero or the fabric too large.
@@ -40,10 +40,10 @@ pub fn leaf_spine(
     builder.build()
 }
 
-/// A three-tier folded Clos: `pods` pods of `tors_per_pod` ToRs (`T1`..) and `leaves_per_pod` leaves
-/// (`L1`..), fully meshed inside the pod; every leaf linked to every one of `spines` spines (`S1`..);
-/// `hosts_per_tor` hosts on each ToR. Tagger's Fig. 2 is `clos(2, 2, 2, 2, 4, ..)`. Ports: downwards
-/// first, then upwards, each in order of number.
+/// Generates a three-tier folded Clos: `pods` pods of `tors_per_pod` ToRs (`T1`..) and `leaves_per_pod` leaves
+/// (`L1`..), fully meshed inside the pod; every leaf is linked to each of the `spines` spines (`S1`..); each ToR has
+/// `hosts_per_tor` hosts. Tagger's Fig. 2 is `clos(2, 2, 2, 2, 4, ..)`. Ports: downlinks first, then uplinks, each in
+/// numerical order.
 ///
 /// # Errors
 /// If a count is zero or the fabric too large.

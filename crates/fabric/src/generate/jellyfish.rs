@@ -5,12 +5,12 @@ use crate::{Fabric, FabricBuilder, FabricError, LinkSpec};
 use std::collections::HashSet;
 use units::random::{Stream, purpose};
 
-/// Jellyfish (Singla et al., NSDI 2012): `switches` switches `S1`.., each linked to `degree` others at random,
-/// without parallel links and connected, with `hosts_per_switch` hosts each. The same seed gives the same
-/// graph. Ports: hosts first, then the other switches by ascending number.
+/// Generates Jellyfish (Singla et al., NSDI 2012): a connected graph of `switches` switches `S1`.., each linked to
+/// `degree` random others without parallel links, with `hosts_per_switch` hosts each. A seed determines the graph.
+/// Ports: hosts first, then the other switches in ascending order.
 ///
-/// The graph comes from a ring-like regular graph by 10 random exchanges of ends per link, which approach
-/// a uniform draw among all such graphs (the paper adds links greedily and does not reach every graph).
+/// The graph results from a ring-like regular graph by 10 random exchanges of ends per link, which approximates a
+/// uniform draw from all such graphs (the paper adds links greedily, which cannot produce every graph).
 ///
 /// # Errors
 /// If `degree` is not below `switches` or zero, `switches * degree` is odd (no such graph exists), or no
@@ -50,6 +50,7 @@ pub fn jellyfish(
         }
         graph.exchange(graph.links.len() / 4 + 1, &mut stream);
     }
+    // Sorted links number the ports of a switch by ascending neighbour.
     graph.links.iter_mut().for_each(|link| *link = ordered(link.0, link.1));
     graph.links.sort_unstable();
 
@@ -72,13 +73,12 @@ fn ordered(a: u32, b: u32) -> (u32, u32) {
 /// A simple regular graph under random exchanges of link ends.
 struct Shuffled {
     links: Vec<(u32, u32)>,
-    /// Asked, never iterated.
+    /// Only for membership tests: its iteration order would be random.
     present: HashSet<(u32, u32)>,
 }
 
 impl Shuffled {
-    /// Each switch linked to the nearest `degree` others around a ring; exists whenever the product of
-    /// both is even.
+    /// Links each switch to the nearest `degree` others around a ring. Possible if `switches * degree` is even.
     fn ring_like(switches: u32, degree: u32) -> Shuffled {
         let mut links = Vec::new();
         for step in 1..=degree / 2 {
@@ -91,7 +91,7 @@ impl Shuffled {
         Shuffled { links, present }
     }
 
-    /// Tries to replace two links a-b and c-d by a-d and c-b, which keeps every degree.
+    /// Tries to replace two links a-b and c-d by a-d and c-b, which preserves degrees.
     fn exchange(&mut self, attempts: usize, stream: &mut Stream) {
         for _ in 0..attempts {
             let i = stream.below(self.links.len() as u64) as usize;

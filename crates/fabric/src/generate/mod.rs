@@ -1,8 +1,7 @@
-//! Fabrics by formula.
+//! Generators of fabrics.
 //!
-//! Hosts come first in every generated fabric, so that host indices equal node numbers, as files of the
-//! ns-3 forks have it. Names count from 1 and follow the papers: hosts `H1`.., other names stand at each
-//! generator.
+//! Hosts are the first nodes of every generated fabric, so that host indices equal node numbers, as in files of the
+//! ns-3 forks. Names count from 1 and follow the papers: hosts are `H1`..; each generator documents the others.
 
 mod bcube;
 mod clos;

@@ -1,27 +1,27 @@
-//! What the generators share: links by tier, groups of nodes, and bounds of arguments.
+//! Common parts of the generators: links by tier, groups of nodes, and argument limits.
 
 use crate::builder::MAX_ELEMENTS;
 use crate::{FabricBuilder, FabricError, LinkSpec, NodeId};
 
-/// Links by height: each tier may have its own rate and cable.
+/// Link properties by tier.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct TierLinks {
     /// Host to edge switch.
     pub host: LinkSpec,
-    /// Edge to aggregation switch (ToR to leaf, leaf to spine where there are two tiers of switches).
+    /// Edge to aggregation switch (ToR to leaf; leaf to spine with two tiers of switches).
     pub edge: LinkSpec,
     /// Aggregation to core switch.
     pub core: LinkSpec,
 }
 
 impl TierLinks {
-    /// The same link everywhere.
+    /// Returns equal links for all tiers.
     pub const fn uniform(link: LinkSpec) -> Self {
         TierLinks { host: link, edge: link, core: link }
     }
 }
 
-/// Refuses an argument outside `range`.
+/// Rejects an argument outside `range`.
 pub(crate) fn within(
     generator: &'static str,
     parameter: &'static str,
@@ -35,7 +35,7 @@ pub(crate) fn within(
     Err(FabricError::Parameter { generator, parameter, value: value.into(), expected })
 }
 
-/// Refuses a product of counts that would fill the memory.
+/// Rejects a product of counts above [`MAX_ELEMENTS`].
 pub(crate) fn affordable(what: &'static str, counts: &[u64]) -> Result<(), FabricError> {
     let total = counts.iter().try_fold(1u64, |product, &count| product.checked_mul(count));
     match total {
@@ -44,12 +44,12 @@ pub(crate) fn affordable(what: &'static str, counts: &[u64]) -> Result<(), Fabri
     }
 }
 
-/// Hosts `H1`..`Hn`.
+/// Adds hosts `H1`..`Hn`.
 pub(crate) fn add_hosts(builder: &mut FabricBuilder, count: u32) -> Vec<NodeId> {
     (1..=count).map(|number| builder.add_host(format!("H{number}"))).collect()
 }
 
-/// Switches `<prefix><first>`.. on one tier.
+/// Adds switches `<prefix><first>`.. on one tier.
 pub(crate) fn add_switches(builder: &mut FabricBuilder, prefix: &str, first: u32, count: u32, tier: u8) -> Vec<NodeId> {
     (first..first + count).map(|number| builder.add_switch(format!("{prefix}{number}"), tier)).collect()
 }

@@ -1,9 +1,9 @@
-//! Small fabrics without alternatives, and rings.
+//! Small fabrics with single paths, and rings.
 
 use super::parts::{add_hosts, add_switches, affordable, within};
 use crate::{Fabric, FabricBuilder, FabricError, LinkSpec};
 
-/// `hosts` hosts (2..=65,535) on switch `S1`.
+/// Generates `hosts` hosts (2..=65,535) on switch `S1`.
 ///
 /// # Errors
 /// If `hosts` is out of range.
@@ -18,7 +18,7 @@ pub fn single_switch(hosts: u32, link: LinkSpec) -> Result<Fabric, FabricError> 
     builder.build()
 }
 
-/// `left` hosts `H1`.. on `S1`, `right` hosts after them on `S2`, one link between the switches.
+/// Generates `left` hosts `H1`.. on `S1`, `right` hosts after them on `S2`, and one link between the switches.
 ///
 /// # Errors
 /// If a side has no host or more than 65,000.
@@ -35,8 +35,8 @@ pub fn dumbbell(left: u32, right: u32, host: LinkSpec, bottleneck: LinkSpec) -> 
     builder.build()
 }
 
-/// `switches` switches `S1`.. in a row, each with `hosts_each` hosts (`H1`.. along the row). Ports: hosts
-/// first, then towards the previous switch, then the next.
+/// Generates `switches` switches `S1`.. in a row, each with `hosts_each` hosts (`H1`.. along the row). Ports: hosts
+/// first, then the previous switch, then the next.
 ///
 /// # Errors
 /// If there is no switch or no host, or more than 30,000 switches.
@@ -44,8 +44,8 @@ pub fn line(switches: u32, hosts_each: u32, host: LinkSpec, between: LinkSpec) -
     row("line", switches, hosts_each, host, between)
 }
 
-/// As [`line()`], closed between the last switch and the first: the smallest fabric with a cycle of waiting
-/// buffers. At least 3 switches.
+/// Generates a [`line()`] with an extra link between the last switch and the first: the smallest fabric with a cyclic
+/// buffer dependency. At least 3 switches.
 ///
 /// # Errors
 /// If there are fewer than 3 or more than 30,000 switches, or no host.

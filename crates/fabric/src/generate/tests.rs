@@ -1,4 +1,4 @@
-//! Counts by formula and wirings that papers state.
+//! Tests of element counts, and of wirings that papers state.
 
 use super::*;
 use crate::{Fabric, LinkSpec, NodeId, NodeKind};
@@ -8,7 +8,7 @@ use units::{Rate, Time};
 const LINK: LinkSpec = LinkSpec::new(Rate::from_gbps(10), Time::from_ns(500));
 const LINKS: TierLinks = TierLinks::uniform(LINK);
 
-/// (hosts, switches, links), after a check.
+/// Returns (hosts, switches, links) of a valid fabric.
 fn counts(fabric: &Fabric) -> (usize, usize, usize) {
     fabric.check().unwrap();
     let hosts = fabric.hosts();
@@ -17,7 +17,7 @@ fn counts(fabric: &Fabric) -> (usize, usize, usize) {
     (hosts.len(), fabric.switches().count(), fabric.links().len())
 }
 
-/// How many switches of a tier have how many ports.
+/// Returns the number of switches of a tier by their number of ports.
 fn degrees(fabric: &Fabric, tier: u8) -> BTreeMap<usize, usize> {
     let mut count = BTreeMap::new();
     for node in fabric.switches().filter(|&node| fabric.node(node).tier == tier) {
@@ -31,7 +31,7 @@ fn peers(fabric: &Fabric, name: &str) -> Vec<String> {
     fabric.ports(node).iter().map(|port| fabric.name(port.peer).to_owned()).collect()
 }
 
-/// Links between two nodes, by brute breadth-first search through forwarding nodes.
+/// Returns the distances in links from a node, by breadth-first search through forwarding nodes.
 fn distances(fabric: &Fabric, from: NodeId) -> Vec<usize> {
     let mut links = vec![usize::MAX; fabric.nodes().len()];
     let mut queue = std::collections::VecDeque::from([from]);
@@ -85,8 +85,8 @@ fn fat_tree_4_is_pabos_figure_10() {
     assert_eq!(peers(&fabric, "C4"), ["S4", "S8", "S12", "S16"]);
 }
 
-/// In an A pod, the cores of one aggregation switch reach one aggregation switch of another A pod, but
-/// all k/2 of a B pod: that is what F10 is for.
+/// In an A pod, the cores of one aggregation switch reach one aggregation switch of another A pod, but all k/2 of a B
+/// pod: the purpose of F10.
 #[test]
 fn f10_pods_alternate() {
     for k in [4u32, 6, 8] {
@@ -180,8 +180,8 @@ fn jellyfish_is_regular_simple_connected_and_pinned_by_its_seed() {
     }
 }
 
-/// A random 16-regular graph of 100 switches has diameter 3, of 500 with r = 16 diameter 4 (what longest
-/// paths of 5 and 6 in Tagger's Table 5 rest on).
+/// A random 16-regular graph of 100 switches has diameter 3, of 500 with r = 16 diameter 4, on which the longest paths
+/// of 5 and 6 in Tagger's Table 5 depend.
 #[test]
 fn jellyfish_has_the_diameter_of_a_random_graph() {
     for (switches, degree, diameter) in [(100, 16, 3), (500, 16, 4), (500, 32, 3)] {

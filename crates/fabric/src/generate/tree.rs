@@ -3,11 +3,11 @@
 use super::parts::{TierLinks, add_hosts, add_switches, affordable, within};
 use crate::{Fabric, FabricBuilder, FabricError, NodeId};
 
-/// A tree: `arity[0]` switches below the root, `arity[1]` below each of those, and so on; `hosts_per_leaf`
-/// hosts on each lowest switch and `root_hosts` on the root. Switches are named `S1`.. from the lowest
-/// level to the root, hosts `H1`.. along the leaves, those of the root last. Ports: hosts and lower
-/// switches first, then upwards; the root's own hosts last. `links.edge` joins the two lowest levels of
-/// switches, `links.core` all higher ones.
+/// Generates a tree: `arity[0]` switches below the root, `arity[1]` below each of those, and so on; `hosts_per_leaf`
+/// hosts on each lowest switch and `root_hosts` on the root. Switches are named `S1`.. from the lowest level to the
+/// root, hosts `H1`.. in the order of the leaves, hosts of the root last. Ports: hosts and lower switches first, then
+/// the uplink; the root's own hosts last. `links.edge` connects the two lowest levels of switches, `links.core` all
+/// higher ones.
 ///
 /// PABO's Fig. 4 is `tree(&[3, 1], 1, 1, ..)`: H1-S1-S4-S7, H2-S2-S5-S7, H3-S3-S6-S7, S7-H4.
 ///
@@ -17,7 +17,7 @@ pub fn tree(arity: &[u32], hosts_per_leaf: u32, root_hosts: u32, links: TierLink
     build("tree", arity, hosts_per_leaf, root_hosts, links)
 }
 
-/// A hub with `arms` switches around it, each with `hosts_per_arm` hosts, and `hub_hosts` on the hub: a
+/// Generates a hub with `arms` switches around it, each with `hosts_per_arm` hosts, and `hub_hosts` on the hub: a
 /// [`tree`] of one level. Arms are `S1`.., the hub is the last switch; arm links are `links.edge`.
 ///
 /// # Errors

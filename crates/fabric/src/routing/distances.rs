@@ -1,23 +1,24 @@
-//! Healthy distances: how many links each router is from each destination.
+//! Distances in links from each router to each destination in the healthy fabric.
 
 use super::net::{Dead, NONE, Net, Rows};
 use crate::{Fabric, NodeId};
 use std::sync::OnceLock;
 
-/// "No path", as a distance.
+/// Distance value for "no path".
 pub const UNREACHABLE: u16 = u16::MAX;
 
-/// Links from every router to every row's target, looked for where somebody asks: only ways around failed links do.
+/// Links from every router to every row's target. Rows are computed on demand, because only detours around failed links
+/// need them.
 #[derive(Clone, Debug)]
 pub(crate) struct Distances {
     rows: Rows,
     dead: Dead,
     net: OnceLock<Net>,
-    /// By row, and router.
+    /// By row, then router.
     links: Vec<OnceLock<Box<[u16]>>>,
 }
 
-/// Breadth-first search over routers, with buffers that are used again.
+/// Breadth-first search over routers, with reusable buffers.
 pub(crate) struct Search {
     pub links: Vec<u16>,
     queue: Vec<u32>,
@@ -28,8 +29,8 @@ impl Search {
         Search { links: vec![UNREACHABLE; net.len()], queue: Vec::with_capacity(net.len()) }
     }
 
-    /// Fills `links` with the distance of every router from `target`. Nothing passes through a node that
-    /// does not forward. `allow(from, to)` says whether the search may step to `to` from `from`.
+    /// Fills `links` with the distance of every router from `target`. Paths do not pass through nodes that do not
+    /// forward. `allow(from, to)` returns `true` if the search may step from `from` to `to`.
     pub fn run(&mut self, net: &Net, target: u32, allow: impl Fn(u32, u32) -> bool) {
         self.links.fill(UNREACHABLE);
         self.queue.clear();
@@ -57,13 +58,13 @@ impl Search {
 }
 
 impl Distances {
-    /// Without the links that are `dead`.
+    /// Creates distances without the links in `dead`.
     pub fn new(rows: Rows, dead: Dead) -> Distances {
         Distances { dead, net: OnceLock::new(), links: vec![OnceLock::new(); rows.len()], rows }
     }
 
-    /// Links from a router to the switch of a host (or to the host itself, if that has several links);
-    /// `None` for a host with a single link, which decides nothing.
+    /// Returns the links from a router to the switch of a host, or to the host itself if it has several links; `None`
+    /// for a node that is a host with a single link, which makes no routing decisions.
     pub fn get(&self, fabric: &Fabric, node: NodeId, host: u32) -> Option<u16> {
         let net = self.net.get_or_init(|| Net::new(fabric, &self.dead));
         let slot = net.slot[node.index()];

@@ -1,6 +1,6 @@
-//! Why a fabric has no routes.
+//! Errors of routing.
 
-/// Why there are no routes.
+/// Error in routes or paths.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RoutingError {
@@ -12,22 +12,22 @@ pub enum RoutingError {
         /// The destination.
         to: String,
     },
-    /// A frame would circle for ever.
+    /// A frame would loop forever.
     #[error("the route from host `{from}` to host `{to}` does not arrive within {hops} hops: it loops at `{at}`")]
     Loop {
         /// The sending host.
         from: String,
         /// The destination.
         to: String,
-        /// How many hops were followed.
+        /// Number of hops followed.
         hops: usize,
-        /// Where the walk stopped.
+        /// Node at which the walk stopped.
         at: String,
     },
     /// The fabric does not have the structure that the mode needs.
     #[error("two-level routing does not work here: {reason}")]
     NotTwoLevel {
-        /// What is missing, with names.
+        /// Missing structure, with names.
         reason: String,
     },
     /// More routing entries than can be stored.
@@ -35,13 +35,13 @@ pub enum RoutingError {
     TooLarge {
         /// Switches times rows.
         entries: u64,
-        /// The most there may be.
+        /// Limit.
         limit: u64,
     },
     /// A path of fewer than two nodes.
     #[error("a path needs at least two nodes, this one has {nodes}")]
     PathTooShort {
-        /// How many it has.
+        /// Number of nodes.
         nodes: usize,
     },
     /// A path names a node that does not exist.
@@ -52,7 +52,7 @@ pub enum RoutingError {
         /// The name.
         name: String,
     },
-    /// A path that steps between nodes without a link.
+    /// A path with consecutive nodes that have no link.
     #[error("no link joins `{from}` and `{to}`, node {position} and the next of the path")]
     NoLink {
         /// Position of `from` in the path, from 1.
@@ -70,14 +70,14 @@ pub enum RoutingError {
         /// The host.
         host: String,
     },
-    /// A next hop out of a port that does not exist.
+    /// A next hop to a port that does not exist.
     #[error("node `{node}` has no port {port}: it has {ports}, counted from 0")]
     NoSuchPort {
         /// The node.
         node: String,
-        /// The port asked for.
+        /// Port number.
         port: u16,
-        /// How many it has.
+        /// Number of ports of the node.
         ports: usize,
     },
     /// The root of an up-down tree does not forward.

@@ -1,18 +1,18 @@
-//! Links that fail, and the way around them.
+//! Link failures and local rerouting.
 
 use super::distances::UNREACHABLE;
 use super::forwarding::Forwarding;
 use crate::{Fabric, LinkId, NodeId, PortIndex};
 use units::Time;
 
-/// A link that is out for a while.
+/// Temporary or permanent failure of a link.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Failure {
     /// Which link.
     pub link: LinkId,
-    /// When it fails; frames on it are lost.
+    /// Time of the failure; frames on the link are lost.
     pub down_at: Time,
-    /// When it works again; `None`: never.
+    /// Time of the repair; `None`: never.
     pub up_at: Option<Time>,
 }
 
@@ -23,7 +23,7 @@ pub struct PortSet {
 }
 
 impl PortSet {
-    /// No port.
+    /// Creates an empty set.
     pub fn new() -> PortSet {
         PortSet::default()
     }
@@ -35,18 +35,18 @@ impl PortSet {
         }
         self.words[word] |= 1 << (port % 64);
     }
-    /// Takes a port out.
+    /// Removes a port.
     pub fn remove(&mut self, port: PortIndex) {
         if let Some(word) = self.words.get_mut(usize::from(port / 64)) {
             *word &= !(1 << (port % 64));
         }
     }
-    /// Whether a port is in the set.
+    /// Returns `true` if a port is in the set.
     #[inline]
     pub fn contains(&self, port: PortIndex) -> bool {
         self.words.get(usize::from(port / 64)).is_some_and(|word| word >> (port % 64) & 1 == 1)
     }
-    /// Whether there is none.
+    /// Returns `true` if the set is empty.
     pub fn is_empty(&self) -> bool {
         self.words.iter().all(|&word| word == 0)
     }
@@ -61,11 +61,11 @@ impl FromIterator<PortIndex> for PortSet {
 }
 
 impl Forwarding {
-    /// Local rerouting: where `node` may send a frame for `host` when the ports of its group are dead.
-    /// The live ports whose neighbour forwards and was, when these routes were computed, nearest to the
-    /// destination: only those of minimal distance, ascending. Never a host that does not relay, unless
-    /// it is the destination. Empty if nothing is left, also at the switch of a host whose only link is
-    /// dead. The caller keeps the answer per (node, row): it changes only with `dead_ports`.
+    /// Returns the local reroute: ports by which `node` may send a frame for `host` if the ports of its group are dead.
+    /// They are the live ports whose neighbour forwards and was nearest to the destination when these routes were
+    /// computed: only those of minimal distance, ascending. A host that does not relay is included only as the
+    /// destination. The result is empty if no port is left, also at the switch of a host whose only link is dead. The
+    /// caller caches the result per (node, row): it changes only with `dead_ports`.
     pub fn fallback(&self, fabric: &Fabric, node: NodeId, host: u32, dead_ports: &PortSet) -> Vec<PortIndex> {
         let row = self.distances().rows().attach[host as usize].row;
         let target = self.distances().rows().target[row as usize];

@@ -1,4 +1,4 @@
-//! The compiled tables that a simulation reads for every frame.
+//! Compiled forwarding tables, read for every frame.
 
 use super::distances::Distances;
 use super::error::RoutingError;
@@ -9,22 +9,22 @@ use super::up_down::{Descending, Order};
 use super::{shortest, two_level, up_down};
 use crate::{Fabric, LinkId, NodeId, PortIndex};
 
-/// How routes are computed.
+/// Method of route computation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Mode {
-    /// All shortest paths; a switch chooses among equal ports (ECMP).
+    /// All shortest paths; a switch selects among equal ports (ECMP).
     ShortestPath,
     /// Fat-tree tables by prefix downwards and host suffix upwards: one path per pair of hosts.
     TwoLevel,
-    /// Valley-free: after the first step down a frame never goes up again.
+    /// Valley-free: a frame never goes up after its first step down.
     UpDown {
-        /// The root of a breadth-first tree that defines "up"; `None`: the tiers of the fabric, or if
-        /// all switches have the same, a tree from the first switch.
+        /// Root of a breadth-first tree that defines "up". `None`: the tiers of the fabric, or a tree from the first
+        /// switch if all switches have one tier.
         root: Option<NodeId>,
     },
 }
 
-/// Next hops for every node and destination of one fabric. See the [module](super) for the layout.
+/// Next hops for every node and destination of one fabric. The [module](super) documents the layout.
 #[derive(Clone, Debug)]
 pub struct Forwarding {
     mode: Mode,
@@ -38,13 +38,12 @@ pub struct Forwarding {
 }
 
 impl Forwarding {
-    /// Changes which of equal ports each flow takes at every node, the same for the same `seed`. Tables that were never
-    /// seeded choose as with 0.
+    /// Sets the seed of the ECMP choices of all nodes. Tables without a seed use 0.
     pub fn seed_hashes(&mut self, seed: u64) {
         self.seed_salt = seed_salt(seed);
     }
 
-    /// What `node` mixes with a frame's entropy to choose by [`select`](super::select).
+    /// Returns the value that `node` mixes with a frame's entropy to choose by [`select`](super::select).
     #[inline]
     pub fn salt(&self, node: NodeId) -> u32 {
         node_salt(node) ^ self.seed_salt
@@ -62,20 +61,20 @@ impl Forwarding {
         Ok(forwarding)
     }
 
-    /// The same mode on the fabric without some links: what a routing protocol converges to after they
-    /// fail. Destinations that are cut off get empty groups; [`verify`](Self::verify) names them.
+    /// Computes routes of the same mode without some links: the state after a routing protocol has converged.
+    /// Unreachable destinations get empty groups; [`verify`](Self::verify) names them.
     ///
     /// # Errors
-    /// As [`build`](Self::build), except for unreachable hosts.
+    /// Like [`build`](Self::build), except for unreachable hosts.
     pub fn recompute_without(&self, fabric: &Fabric, links: &[LinkId]) -> Result<Forwarding, RoutingError> {
         Ok(Forwarding { seed_salt: self.seed_salt, ..Self::without(fabric, self.mode, links, None)? })
     }
 
-    /// As [`recompute_without`](Self::recompute_without), but only routes to these hosts need be right: those to others
-    /// may be missing. With [`Mode::ShortestPath`] it costs what the destinations cost that are asked for.
+    /// Like [`recompute_without`](Self::recompute_without), but only routes to `hosts` are guaranteed; others may be
+    /// missing. With [`Mode::ShortestPath`] the cost is proportional to the number of these destinations.
     ///
     /// # Errors
-    /// As [`recompute_without`](Self::recompute_without).
+    /// Like [`recompute_without`](Self::recompute_without).
     pub fn recompute_towards(
         &self,
         fabric: &Fabric,
@@ -116,44 +115,43 @@ impl Forwarding {
         Ok(Forwarding { mode, rows, table, descending, distances, port_base, seed_salt: 0 })
     }
 
-    /// How these routes were computed.
+    /// Returns the method by which these routes were computed.
     pub fn mode(&self) -> Mode {
         self.mode
     }
-    /// The row of a destination host.
+    /// Returns the row of a destination host.
     #[inline]
     pub fn row(&self, host: u32) -> u32 {
         self.rows.attach[host as usize].row
     }
-    /// The row of a destination host, and the port by which the row's switch delivers to it.
+    /// Returns the row of a destination host, and the port by which the row's switch delivers to it.
     #[inline]
     pub fn attachment(&self, host: u32) -> Attachment {
         self.rows.attach[host as usize]
     }
-    /// How many rows there are.
+    /// Returns the number of rows.
     pub fn row_count(&self) -> usize {
         self.rows.len()
     }
-    /// The switch that delivers a row by the host's own port; `None` where the table names the last
-    /// port too.
+    /// Returns the switch that delivers a row by the hosts' own ports; `None` if the table has the last port too.
     #[inline]
     pub fn row_switch(&self, row: u32) -> Option<NodeId> {
         let switch = self.rows.row_switch[row as usize];
         (switch != NONE).then_some(NodeId(switch))
     }
-    /// The port by which the row's switch delivers to a host.
+    /// Returns the port by which the row's switch delivers to a host.
     #[inline]
     pub fn local_port(&self, host: u32) -> PortIndex {
         self.rows.attach[host as usize].port
     }
-    /// The ports towards a row at a node that does not deliver it, ascending; empty without a route. A
-    /// host with a single link always answers port 0.
+    /// Returns the ports towards a row at a node that does not deliver it, ascending; empty without a route. For a host
+    /// with a single link the result is always port 0.
     #[inline]
     pub fn ports(&self, node: NodeId, row: u32) -> &[PortIndex] {
         self.table.ports(node, row)
     }
-    /// The ports by which a frame for `host` may leave `node`, whatever its ingress port: local delivery
-    /// or [`ports`](Self::ports). In up-down mode this is for frames that did not come from above.
+    /// Returns the ports by which a frame for `host` may leave `node`, for any ingress port: local delivery or
+    /// [`ports`](Self::ports). In up-down mode it is valid only for frames that did not arrive from above.
     #[inline]
     pub fn lookup(&self, node: NodeId, host: u32) -> &[PortIndex] {
         let row = self.rows.attach[host as usize].row;
@@ -163,9 +161,9 @@ impl Forwarding {
             self.table.ports(node, row)
         }
     }
-    /// As [`lookup`](Self::lookup), for a frame that arrived by port `ingress`: in up-down mode a frame
-    /// from above gets only ports that lead down. An `ingress` that the node does not have stands for a frame that
-    /// begins its way here, like a header that goes back to its source.
+    /// Like [`lookup`](Self::lookup), for a frame that arrived by port `ingress`: in up-down mode a frame from above
+    /// gets only downward ports. An `ingress` that does not exist at the node means a frame that starts here, such as a
+    /// header returned to its source.
     #[inline]
     pub fn lookup_from(&self, node: NodeId, host: u32, ingress: PortIndex) -> &[PortIndex] {
         if let Some(descending) = &self.descending
@@ -179,17 +177,17 @@ impl Forwarding {
         }
         self.lookup(node, host)
     }
-    /// Links from a node to the edge of a destination when these routes were computed: to the host's
-    /// switch, or to the host itself if it has several links. [`super::UNREACHABLE`] without a path, `None` for a
-    /// host with a single link. The first question about a destination takes a search over `fabric`, the one that these
-    /// routes are for.
+    /// Returns the links from a node to the edge of a destination when these routes were computed: to the host's
+    /// switch, or to the host itself if it has several links. [`super::UNREACHABLE`] without a path, `None` for a host
+    /// with a single link. The first call for a destination searches `fabric`, which must be the fabric of these
+    /// routes.
     pub fn distance(&self, fabric: &Fabric, node: NodeId, host: u32) -> Option<u16> {
         self.distances.get(fabric, node, host)
     }
     pub(crate) fn distances(&self) -> &Distances {
         &self.distances
     }
-    /// Bytes held by the tables.
+    /// Returns the bytes held by the tables.
     pub fn memory_bytes(&self) -> usize {
         let descending = self.descending.as_ref().map_or(0, |d| d.table.memory_bytes() + d.upward.len());
         self.table.memory_bytes()
@@ -200,8 +198,8 @@ impl Forwarding {
             + self.port_base.len() * 4
     }
 
-    /// Whether every host has a route to every other. Routes made by a [`Mode`] never loop; ones changed
-    /// by [`set_ports`](Self::set_ports) may, which [`path`](Self::path) finds.
+    /// Checks that every host has a route to every other. Routes computed by a [`Mode`] never loop; routes changed by
+    /// [`set_ports`](Self::set_ports) may, which [`path`](Self::path) detects.
     ///
     /// # Errors
     /// [`RoutingError::Unreachable`] with the first pair that has no route.
@@ -212,6 +210,7 @@ impl Forwarding {
                 [only] if fabric.node(only.peer).forwards() && !fabric.node(node).relay => only.peer,
                 _ => node,
             };
+            // Routes from hosts of one switch start there, so one check covers them.
             if sources.last().is_none_or(|&(_, last)| last != start) {
                 sources.push((host as u32, start));
             }
@@ -222,6 +221,7 @@ impl Forwarding {
                 from: fabric.name(fabric.host_node(from)).to_owned(),
                 to: fabric.name(fabric.host_node(destination as u32)).to_owned(),
             };
+            // Hosts of one row share their routes up to the last port.
             let first_of_row = destination == 0 || self.rows.attach[destination - 1].row != row;
             if !first_of_row {
                 continue;
@@ -240,11 +240,11 @@ impl Forwarding {
         Ok(())
     }
 
-    /// Follows the single port of two-level tables: they may send up into a part that cannot go down.
+    /// Follows the single port of two-level tables, which may lead up into a part without a path down.
     fn rows_reached<'a>(&'a self, fabric: &'a Fabric) -> impl Fn(NodeId, u32) -> bool + 'a {
         move |start, host| {
             let mut at = start;
-            // Up and down again: no more steps than tiers twice.
+            // Bound of the hops: twice the largest number of tiers.
             for _ in 0..512 {
                 if at == fabric.host_node(host) {
                     return true;
@@ -256,10 +256,10 @@ impl Forwarding {
         }
     }
 
-    /// Gives one destination other next hops at one node, for routes that no mode computes (a
-    /// misconfigured switch that sends a flow in a circle). Other hosts keep theirs: a host that shares a
-    /// row gets one of its own. Frames from above follow the new ports too. A host with a single link
-    /// keeps using that. Copies the tables: for set-up, not for the hot path.
+    /// Replaces the next hops of one destination at one node, for routes that no mode computes (for example a
+    /// misconfigured switch that makes a flow loop). Routes of other hosts are unchanged: a host that shares a row gets
+    /// its own. The new ports also apply to frames from above. A host with a single link still uses that link. Copies
+    /// the tables, so it is for set-up, not for the hot path.
     ///
     /// # Errors
     /// [`RoutingError::NoSuchPort`]; [`RoutingError::TooLarge`] if the table has no room for a row.
@@ -278,7 +278,7 @@ impl Forwarding {
         ports.sort_unstable();
         ports.dedup();
         let row = self.rows.attach[host as usize].row;
-        // Only rows that a switch delivers are shared.
+        // Only rows that a switch delivers are shared by hosts.
         let own = self.rows.row_switch[row as usize] == NONE;
         let new_row = if own { row } else { self.rows.len() as u32 };
         let net = Net::new(fabric, &Dead::new(fabric, &[]));

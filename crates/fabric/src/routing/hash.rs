@@ -1,9 +1,9 @@
-//! Choosing among equal paths by hash.
+//! Hash-based selection among equal paths.
 
 use crate::NodeId;
 
-/// A bijective 32-bit mixer in which every input bit flips every output bit with probability near 1/2
-/// (the two-multiply construction of Wellons' hash prospector).
+/// Bijective 32-bit mixer: every input bit flips every output bit with probability near 1/2 (the two-multiply
+/// construction of Wellons' hash prospector).
 #[inline]
 pub const fn mix32(mut x: u32) -> u32 {
     x ^= x >> 16;
@@ -13,28 +13,28 @@ pub const fn mix32(mut x: u32) -> u32 {
     x ^ (x >> 16)
 }
 
-/// Which of `n` members of a group a frame takes: uniform over 0..n for uniform `entropy`, without a
-/// division. 0 if `n` is 0 or 1. `salt` differs per node ([`node_salt`]): with one hash everywhere,
-/// the switches of the next tier would each see only flows that made the same choice.
+/// Returns the index of the member, of `n`, that a frame takes: uniform over 0..n for uniform `entropy`, without a
+/// division. 0 if `n` is 0 or 1. `salt` differs per node ([`node_salt`]): with one hash for all, the switches of the
+/// next tier would each receive only flows that had equal choices.
 #[inline]
 pub const fn select(entropy: u32, salt: u32, n: usize) -> usize {
     ((mix32(entropy ^ salt) as u64 * n as u64) >> 32) as usize
 }
 
-/// The salt of a node, where no seed changes it.
+/// Returns the salt of a node for seed 0.
 #[inline]
 pub const fn node_salt(node: NodeId) -> u32 {
     mix32(node.0.wrapping_add(0x9e37_79b9))
 }
 
-/// What a seed changes in every node's salt, as an operator changes the hash seed of all switches; nothing for 0.
+/// Returns the change of every node's salt by a seed, like an operator's hash seed for all switches; 0 for seed 0.
 #[inline]
 pub const fn seed_salt(seed: u64) -> u32 {
     mix32(seed as u32 ^ mix32((seed >> 32) as u32))
 }
 
-/// The entropy of a flow: what a switch would compute from addresses and ports. The same for every
-/// frame of the flow; differs between the two directions.
+/// Returns the entropy of a flow, which a switch would compute from addresses and ports. It is constant for all frames
+/// of the flow and differs between the two directions.
 #[inline]
 pub const fn flow_hash(src_host: u32, dst_host: u32, flow: u32) -> u32 {
     mix32(mix32(mix32(src_host.wrapping_add(0x85eb_ca6b)) ^ dst_host).wrapping_add(flow))
@@ -52,12 +52,12 @@ mod tests {
             let entropy = flow_hash(flow % 97, flow % 89, flow);
             joint[select(entropy, node_salt(NodeId(3)), 8)][select(entropy, node_salt(NodeId(4)), 8)] += 1;
         }
-        // 64 cells of 1000: chi-square with 63 degrees of freedom stays below 103.4 in 99.9 %.
+        // 64 cells of 1000: chi-square with 63 degrees of freedom is below 103.4 in 99.9 % of cases.
         let chi: f64 = joint.iter().flatten().map(|&count| (f64::from(count) - 1000.0).powi(2) / 1000.0).sum();
         assert!(chi < 103.4, "{chi}: {joint:?}");
     }
 
-    /// Two flows that share a port under one seed do so under another no more often than by chance.
+    /// Two flows that share a port under one seed share one under another seed only as often as by chance.
     #[test]
     fn seeds_choose_independently_of_each_other() {
         assert_eq!(seed_salt(0), 0);

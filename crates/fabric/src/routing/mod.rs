@@ -1,4 +1,4 @@
-//! Which port a frame leaves by.
+//! Forwarding: routes, failures, explicit paths and ECMP.
 //!
 //! [`Forwarding`] is compiled once from a [`Fabric`](crate::Fabric) and then only read, several times per frame:
 //!
@@ -8,8 +8,8 @@
 //!                                   └─> next[node][row] ──> group ──> &[port], ascending
 //! ```
 //!
-//! Hosts with one link to the same switch share that switch's row, so the table of a 65,536-host
-//! fat-tree holds 5,120 x 2,048 two-byte entries.
+//! Hosts with one link to a common switch share that switch's row, so the table of a 65,536-host fat-tree holds 5,120 x
+//! 2,048 two-byte entries.
 
 mod distances;
 mod error;

@@ -1,21 +1,21 @@
-//! The part of a fabric that routing looks at: nodes with a choice of port, and rows of destinations.
+//! Routing's view of a fabric: nodes with a choice of port, and rows of destinations.
 
 use crate::{Fabric, LinkId, NodeId, PortIndex};
 
-/// "Not a router" and "no such switch".
+/// Value for "not a router" and "no such switch".
 pub(crate) const NONE: u32 = u32::MAX;
 
-/// One live link of a router to another router.
+/// Live link of a router to another router.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Edge {
-    /// The other router's slot.
+    /// Slot of the other router.
     pub peer: u32,
-    /// The port here.
+    /// Port at this router.
     pub port: u16,
 }
 
-/// Routers (every node with a routing decision) with the links among them. A host with a single link
-/// to a switch decides nothing and is left out, which makes a search over a fat-tree a tenth as long.
+/// Routers (every node with a routing decision) with the links among them. Hosts with a single link to a switch make no
+/// decisions and are left out, which shortens a search over a fat-tree to a tenth.
 #[derive(Clone, Debug)]
 pub(crate) struct Net {
     pub routers: Vec<NodeId>,
@@ -23,11 +23,11 @@ pub(crate) struct Net {
     pub slot: Vec<u32>,
     base: Vec<u32>,
     edges: Vec<Edge>,
-    /// Per slot: whether frames may pass through.
+    /// By slot: `true` if frames may pass through.
     pub forwards: Vec<bool>,
 }
 
-/// Which links are out, as a lookup table; empty when none is.
+/// Failed links, as a lookup table; empty if there are none.
 #[derive(Clone, Debug)]
 pub(crate) struct Dead(Vec<bool>);
 
@@ -45,7 +45,7 @@ impl Dead {
     }
 }
 
-/// Whether a host hangs on one switch (or relay), so that this switch can stand for it.
+/// Returns switch (or relay), its port and the link of a host with exactly one link, whose routes end at that switch.
 fn hangs_on(fabric: &Fabric, host: NodeId) -> Option<(NodeId, u16, LinkId)> {
     match fabric.ports(host) {
         [only] if fabric.node(only.peer).forwards() && !fabric.node(host).relay => {
@@ -82,36 +82,36 @@ impl Net {
     pub fn len(&self) -> usize {
         self.routers.len()
     }
-    /// The live links of a slot, by ascending port.
+    /// Returns the live links of a slot, by ascending port.
     #[inline]
     pub fn edges(&self, slot: u32) -> &[Edge] {
         &self.edges[self.base[slot as usize] as usize..self.base[slot as usize + 1] as usize]
     }
 }
 
-/// Where a host hangs: both are asked for together, for every frame at every switch.
+/// Attachment of a host. Both fields are read together, for every frame at every switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Attachment {
-    /// Its row among the destinations.
+    /// Row of the host among the destinations.
     pub row: u32,
-    /// The port of the row's switch by which that delivers to the host; 0 where no switch does.
+    /// Port by which the row's switch delivers to the host; 0 if no switch does.
     pub port: PortIndex,
 }
 
-/// Destinations: each host has a row; hosts on the same switch may share one.
+/// Destinations: each host has a row; hosts on one switch may share a row.
 #[derive(Clone, Debug)]
 pub(crate) struct Rows {
-    /// Per host.
+    /// By host.
     pub attach: Vec<Attachment>,
-    /// Per row: the switch that delivers it to local ports, or [`NONE`] if the table names the last port too.
+    /// By row: the switch that delivers it to local ports, or [`NONE`] if the table has the last port too.
     pub row_switch: Vec<u32>,
-    /// Per row: where its routes end, a switch or a host by itself.
+    /// By row: end of its routes, a switch or a host.
     pub target: Vec<NodeId>,
 }
 
 impl Rows {
-    /// One row per switch with single-homed hosts, one row per other host. A host whose only link is
-    /// out gets a row that nothing reaches.
+    /// Creates one row per switch with single-homed hosts, and one row per other host. A host whose only link is dead
+    /// gets a row without routes.
     pub fn aggregated(fabric: &Fabric, dead: &Dead) -> Rows {
         let mut rows = Rows { attach: vec![], row_switch: vec![], target: vec![] };
         let mut row_of_switch = vec![NONE; fabric.nodes().len()];

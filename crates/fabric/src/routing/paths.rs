@@ -1,9 +1,9 @@
-//! Explicit paths: which port at which hop.
+//! Explicit paths: the egress port of each hop.
 
 use super::error::RoutingError;
 use crate::{Fabric, LinkId, NodeId, PortIndex};
 
-/// A path of one [`PathTable`].
+/// Path of one [`PathTable`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct PathId(pub u32);
 
@@ -15,17 +15,17 @@ pub struct PathTable {
 }
 
 impl PathTable {
-    /// No path.
+    /// Creates an empty table.
     pub fn new() -> PathTable {
         PathTable { ports: Vec::new(), starts: vec![0] }
     }
 
-    /// Adds a path from its first node (usually a host) to its last. Between two nodes with parallel
-    /// links it takes the lowest port. A path may visit a node again: a loop is a thing to study.
+    /// Adds a path from its first node (usually a host) to its last. Of parallel links it takes the lowest port. A path
+    /// may repeat nodes, so that loops can be studied.
     ///
     /// # Errors
-    /// If it has fewer than two nodes, steps where no link is, or passes through a host that does not
-    /// relay; with the position in the path.
+    /// If the path has fewer than two nodes, has consecutive nodes without a link, or passes through a host that does
+    /// not relay; with the position in the path.
     pub fn push(&mut self, fabric: &Fabric, nodes: &[NodeId]) -> Result<PathId, RoutingError> {
         if nodes.len() < 2 {
             return Err(RoutingError::PathTooShort { nodes: nodes.len() });
@@ -56,10 +56,10 @@ impl PathTable {
         Ok(id)
     }
 
-    /// As [`push`](Self::push), by the names of the nodes.
+    /// Like [`push`](Self::push), with the names of the nodes.
     ///
     /// # Errors
-    /// Also [`RoutingError::UnknownName`].
+    /// Those of [`push`](Self::push), and [`RoutingError::UnknownName`].
     pub fn push_names<S: AsRef<str>>(&mut self, fabric: &Fabric, names: &[S]) -> Result<PathId, RoutingError> {
         let mut nodes = Vec::with_capacity(names.len());
         for (index, name) in names.iter().enumerate() {
@@ -73,28 +73,28 @@ impl PathTable {
         self.push(fabric, &nodes)
     }
 
-    /// The egress port at a hop: hop 0 is the path's first node. `None` past the end.
+    /// Returns the egress port of a hop; hop 0 is the path's first node. `None` past the end.
     #[inline]
     pub fn port(&self, path: PathId, hop: u32) -> Option<PortIndex> {
         self.ports(path).get(hop as usize).copied()
     }
 
-    /// The egress ports of a path, one per link.
+    /// Returns the egress ports of a path, one per link.
     #[inline]
     pub fn ports(&self, path: PathId) -> &[PortIndex] {
         &self.ports[self.starts[path.0 as usize] as usize..self.starts[path.0 as usize + 1] as usize]
     }
 
-    /// How many paths there are.
+    /// Returns the number of paths.
     pub fn len(&self) -> usize {
         self.starts.len().saturating_sub(1)
     }
-    /// Whether there is none.
+    /// Returns `true` if the table is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The links of a path that starts at `from`.
+    /// Returns the links of a path that starts at `from`.
     pub fn links(&self, fabric: &Fabric, from: NodeId, path: PathId) -> Vec<LinkId> {
         let mut at = from;
         let step = |&port: &PortIndex| {

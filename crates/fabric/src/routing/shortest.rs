@@ -1,11 +1,11 @@
-//! Shortest paths: all ports that lead one link nearer, in ascending order (ECMP).
+//! Shortest paths: all ports that lead one link closer, in ascending order (ECMP).
 
 use super::distances::{Search, UNREACHABLE};
 use super::error::RoutingError;
 use super::net::{NONE, Net, Rows};
 use super::table::{Table, TableBuilder};
 
-/// The table of all rows that are `wanted`; the others stay empty.
+/// Builds the table of all `wanted` rows; the others are empty.
 pub(crate) fn build(net: &Net, rows: &Rows, wanted: impl Fn(usize) -> bool) -> Result<Table, RoutingError> {
     let mut table = TableBuilder::new(net.len(), rows.len())?;
     let mut search = Search::new(net);

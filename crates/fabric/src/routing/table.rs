@@ -5,14 +5,14 @@ use super::net::{NONE, Net};
 use crate::NodeId;
 use std::collections::HashMap;
 
-/// A gigabyte of two-byte entries.
+/// Limit of a table: a gigabyte of two-byte entries.
 const MAX_ENTRIES: u64 = 1 << 29;
 
-/// Where a node's part of the table starts.
+/// Start of a node's part of the table.
 #[derive(Clone, Copy, Debug)]
 struct Head {
     next_base: u32,
-    /// [`NONE`]: a host with one port.
+    /// [`NONE`] for a host with one port.
     group_base: u32,
 }
 
@@ -22,8 +22,8 @@ struct Span {
     len: u16,
 }
 
-/// Group of ports per (node, row). Three dependent loads to the ports, no hashing. Nodes that stand alike, such as the
-/// core switches of a fat-tree, share their groups by row.
+/// Group of ports per (node, row). A lookup takes three dependent loads and no hashing. Nodes with equal entries, such
+/// as the core switches of a fat-tree, share their groups by row.
 #[derive(Clone, Debug)]
 pub(crate) struct Table {
     heads: Vec<Head>,
@@ -33,7 +33,7 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    /// The ports for a row at a node, ascending; empty where no route exists.
+    /// Returns the ports for a row at a node, ascending; empty without a route.
     #[inline]
     pub fn ports(&self, node: NodeId, row: u32) -> &[u16] {
         let head = self.heads[node.index()];
@@ -45,51 +45,51 @@ impl Table {
         &self.pool[span.start as usize..span.start as usize + usize::from(span.len)]
     }
 
-    /// Bytes held.
+    /// Returns the bytes held.
     pub fn memory_bytes(&self) -> usize {
         self.heads.len() * 8 + self.next.len() * 2 + self.spans.len() * 8 + self.pool.len() * 2
     }
 }
 
-/// Fills a [`Table`] row by row: equal lists of ports are stored once, nodes whose rows were equal so far are one
-/// class, and each class counts its own groups so that two bytes name one. So what is held while it grows is no more
-/// than what is kept.
+/// Builds a [`Table`] row by row. Equal lists of ports are stored once. Nodes with equal rows so far form one class,
+/// and each class numbers its own groups, so that two bytes identify one. Thus construction needs no more memory than
+/// the result.
 pub(crate) struct TableBuilder {
     rows: usize,
-    /// Per slot: the list of the row in hand.
+    /// By slot: list number of the current row.
     now: Vec<u32>,
-    /// Per slot: the list set last; neighbouring rows mostly share it.
+    /// By slot: list number set last, which adjacent rows mostly share.
     last: Vec<u32>,
     class_of: Vec<u32>,
     classes: Vec<Class>,
     by_group: HashMap<(u32, u32), u16>,
-    /// The empty list first.
+    /// Distinct lists; the empty list is the first.
     lists: Vec<Span>,
     pool: Vec<u16>,
     by_content: HashMap<Box<[u16]>, u32>,
 }
 
-/// Nodes that are equal so far.
+/// Nodes with equal entries so far.
 #[derive(Clone)]
 struct Class {
-    /// The group of each row.
+    /// Group of each row.
     next: Vec<u16>,
-    /// The groups in order of appearance, as numbers of lists.
+    /// List number of each group, in order of appearance.
     groups: Vec<u32>,
 }
 
-/// Nobody reads this entry, as a list.
+/// List number of an entry that is never read.
 const OPEN: u32 = u32::MAX;
 
-/// No list yet.
+/// List number of a class without an entry yet.
 const UNDECIDED: u32 = u32::MAX - 1;
 
 impl TableBuilder {
-    /// An empty table: every list is the empty one until set.
+    /// Creates an empty table: every entry is the empty list until set.
     pub fn new(slots: usize, rows: usize) -> Result<TableBuilder, RoutingError> {
         let entries = slots as u64 * rows as u64;
-        // A node never has more groups than rows, so that two bytes suffice below 65,536 rows; above, the
-        // number of distinct groups is checked as it grows.
+        // A node never has more groups than rows, so that two bytes suffice below 65,536 rows; above, the number of
+        // distinct groups is checked as it grows.
         if entries > MAX_ENTRIES {
             return Err(RoutingError::TooLarge { entries, limit: MAX_ENTRIES });
         }
@@ -107,7 +107,7 @@ impl TableBuilder {
         })
     }
 
-    /// The number of a list of ports (ascending), for [`put`](Self::put).
+    /// Returns the number of a list of ports (ascending), for [`put`](Self::put).
     pub fn list(&mut self, ports: &[u16]) -> u32 {
         if let Some(&number) = self.by_content.get(ports) {
             return number;
@@ -119,7 +119,7 @@ impl TableBuilder {
         number
     }
 
-    /// Sets the ports (ascending) of a slot in the row in hand.
+    /// Sets the ports (ascending) of a slot in the current row.
     pub fn set(&mut self, slot: u32, ports: &[u16]) {
         let Span { start, len } = self.lists[self.last[slot as usize] as usize];
         if self.pool[start as usize..start as usize + usize::from(len)] != *ports {
@@ -128,27 +128,28 @@ impl TableBuilder {
         self.now[slot as usize] = self.last[slot as usize];
     }
 
-    /// Sets the list of a slot in the row in hand.
+    /// Sets the list of a slot in the current row.
     #[inline]
     pub fn put(&mut self, slot: u32, list: u32) {
         self.now[slot as usize] = list;
     }
 
-    /// Nobody reads the entry of this slot in the row in hand. With what its neighbour says there, nodes that stand
-    /// alike are equal.
+    /// Marks the entry of this slot in the current row as never read. It gets the value of the adjacent row, so that
+    /// nodes with otherwise equal entries stay in one class.
     pub fn leave_open(&mut self, slot: u32) {
         self.now[slot as usize] = OPEN;
     }
 
-    /// Files the row in hand as `row`. What was set for none of the slots is empty.
+    /// Stores the current row as `row`. Slots that were not set have the empty list.
     pub fn end_row(&mut self, row: usize) -> Result<(), RoutingError> {
-        // By class what it has in this row; of others of its slots what they have, and the class that they become.
+        // The first slot of each class decides its list in this row. Slots with another list leave the class; those
+        // with equal lists form a new class.
         let mut decided = vec![UNDECIDED; self.classes.len()];
         let mut apart: HashMap<(u32, u32), u32> = HashMap::new();
         for (class_of, now) in self.class_of.iter_mut().zip(&mut self.now) {
             let class = *class_of as usize;
             let list = match std::mem::take(now) {
-                // That of the first row waits for the second.
+                // An open entry in the first row is resolved in `finish` by the second row.
                 OPEN if row > 0 => {
                     let Class { next, groups } = &self.classes[class];
                     groups[usize::from(next[row - 1])]
@@ -198,7 +199,7 @@ impl TableBuilder {
         let (mut next, mut spans): (Vec<u16>, Vec<Span>) = (Vec::with_capacity(classes.len() * rows), Vec::new());
         let mut heads_of_classes = vec![Head { next_base: 0, group_base: NONE }; classes.len()];
         let opens = |class: &Class| class.next.first().is_some_and(|&first| class.groups[usize::from(first)] == OPEN);
-        // Those whose first entry is open may be equal to others, which come before.
+        // Classes with an open first entry may turn out equal to others, so the others are stored first.
         let (open, whole): (Vec<_>, Vec<_>) = (0..).zip(classes).partition(|(_, class)| opens(class));
         let first_open = whole.len();
         for (place, (class, Class { next: mut own, groups })) in whole.into_iter().chain(open).enumerate() {
@@ -206,7 +207,7 @@ impl TableBuilder {
             if was_open {
                 own[0] = if rows > 1 { own[1] } else { 0 };
             }
-            // In order of appearance, without those that only the open entry had.
+            // Renumbers groups in order of appearance, without those that only the open entry had.
             let mut number = vec![u16::MAX; groups.len()];
             let first_span = spans.len();
             for group in &mut own {
@@ -259,7 +260,8 @@ mod tests {
         let dead = Dead::new(&fabric, &[]);
         let (net, rows) = (Net::new(&fabric, &dead), Rows::aggregated(&fabric, &dead));
         let table = shortest::build(&net, &rows, |_| true).unwrap();
-        // All edge switches, the first one with an open entry in the first row; those above, by pod; all of the core.
+        // One class of edge switches (the first has an open entry in the first row), one per pod of aggregation
+        // switches, one of cores.
         assert_eq!(table.next.len(), (1 + 8 + 1) * rows.len());
     }
 }

@@ -1,4 +1,4 @@
-//! Routes against brute force and against routes that papers state.
+//! Tests of routes against brute force and against routes that papers state.
 
 use super::*;
 use crate::generate::*;
@@ -9,7 +9,7 @@ use units::{Rate, Time};
 const LINK: LinkSpec = LinkSpec::new(Rate::from_gbps(10), Time::from_ns(500));
 const LINKS: TierLinks = TierLinks::uniform(LINK);
 
-/// Links from every node to `target` by Bellman-Ford, through forwarding nodes only.
+/// Returns the links from every node to `target` by Bellman-Ford, through forwarding nodes only.
 fn brute_distances(fabric: &Fabric, target: NodeId) -> Vec<u32> {
     let mut links = vec![u32::MAX; fabric.nodes().len()];
     links[target.index()] = 0;
@@ -86,7 +86,7 @@ fn up_down_never_climbs_again_and_is_shortest_among_such_paths() {
         let fabric = random_fabric(&mut stream);
         let root = fabric.switches().next();
         let forwarding = Forwarding::build(&fabric, Mode::UpDown { root }).unwrap();
-        // The order, taken back from the answer of the port directions: levels below the root.
+        // The order of nodes follows from the levels below the root.
         let links = brute_distances(&fabric, root.unwrap());
         let above = |a: NodeId, b: NodeId| {
             let height = |n: NodeId| if fabric.node(n).forwards() { u32::MAX - links[n.index()] } else { 0 };
@@ -108,7 +108,7 @@ fn up_down_never_climbs_again_and_is_shortest_among_such_paths() {
     }
 }
 
-/// Fewest links from host to host in the graph of (node, already falling).
+/// Returns the least number of links from host to host in the graph of (node, already descending).
 fn brute_valley_free(fabric: &Fabric, src: u32, dst: u32, above: &dyn Fn(NodeId, NodeId) -> bool) -> usize {
     let (src, dst) = (fabric.host_node(src), fabric.host_node(dst));
     let mut seen = vec![[false; 2]; fabric.nodes().len()];
@@ -145,7 +145,7 @@ fn names(fabric: &Fabric, forwarding: &Forwarding, src: &str, dst: &str) -> Vec<
     hops.iter().map(|hop| fabric.name(hop.node).to_owned()).collect()
 }
 
-/// The routes that PABO's text and figures state for k = 4.
+/// The routes in PABO's text and figures for k = 4.
 #[test]
 fn two_level_routes_are_pabos() {
     let fabric = fat_tree(4, LINKS).unwrap();
@@ -159,14 +159,14 @@ fn two_level_routes_are_pabos() {
     [3, 4, 7, 8, 15].iter().for_each(|&src| via(src, "H9", "C4"));
     [4, 8, 16].iter().for_each(|&src| via(src, "H10", "C2"));
     via(11, "H9", "S12");
-    // The ports of the text: S1 port 3, then S4 port 2.
+    // Ports in PABO's text: S1 port 3, then S4 port 2.
     let h10 = fabric.host_index(fabric.find("H10").unwrap()).unwrap();
     assert_eq!(forwarding.lookup(fabric.find("S1").unwrap(), h10), [3]);
     assert_eq!(forwarding.lookup(fabric.find("S4").unwrap(), h10), [2]);
 }
 
-/// Every destination spreads over the cores: from one edge, the k/2 hosts of another use k/2 different
-/// cores, and each path has the shortest length.
+/// Every destination spreads over the cores: from one edge, the k/2 hosts of another use k/2 different cores, and each
+/// path is a shortest one.
 #[test]
 fn two_level_generalises_to_every_even_k() {
     for k in [2, 4, 6, 8, 12] {
@@ -206,11 +206,11 @@ fn tagger_fabric_up_down_has_two_leaves_and_two_spines_to_choose() {
     let (t1, l1) = (fabric.find("T1").unwrap(), fabric.find("L1").unwrap());
     assert_eq!(up_down.lookup(t1, 15), [4, 5]);
     assert_eq!(up_down.lookup(l1, 15), [2, 3]);
-    // From a spine, L1 has no way down to the other pod.
+    // From a spine, L1 has no downward path to the other pod.
     assert_eq!(up_down.lookup_from(l1, 15, 2), [0u16; 0]);
     assert_eq!(up_down.lookup_from(l1, 0, 2), [0]);
     assert_eq!(up_down.lookup_from(t1, 3, 4), [3]);
-    // A frame that begins its way at a switch comes from nowhere, and so may climb.
+    // A frame that starts at a switch has no ingress port, so it may go up.
     for node in fabric.node_ids() {
         let nowhere = [fabric.ports(node).len() as u16, u16::MAX];
         assert!(
@@ -234,7 +234,7 @@ fn local_rerouting_bounces_where_nothing_nearer_is_left() {
     // T1 to the other pod without L1: only L2 remains, never a host.
     let dead: PortSet = [4].into_iter().collect();
     assert_eq!(forwarding.fallback(&fabric, t1, 15, &dead), [5]);
-    // Both uplinks out: nothing; a dead access link: nothing.
+    // Both uplinks dead: no port. Access link dead: no port.
     assert!(forwarding.fallback(&fabric, t1, 15, &[4, 5].into_iter().collect()).is_empty());
     assert!(forwarding.fallback(&fabric, t1, 0, &[0].into_iter().collect()).is_empty());
     assert_eq!(forwarding.fallback(&fabric, t1, 1, &[0].into_iter().collect()), [1]);
@@ -293,7 +293,7 @@ fn a_failed_link_makes_new_ways_only_where_it_was_the_only_next_hop() {
             }
         }
     }
-    // Both happen, or the comparison says nothing.
+    // Both cases must occur for a meaningful comparison.
     assert!(moved > 1_000 && kept > 1_000, "{moved} {kept}");
 }
 
@@ -323,7 +323,7 @@ fn explicit_paths_and_overrides() {
     assert!(error(&["T1", "H1", "T1"]).contains("host `H1`, does not forward"));
     assert!(error(&["T1"]).contains("at least two"));
 
-    // Tagger, figure 11: the way to H15 turns back at L1.
+    // Tagger, figure 11: the route to H15 turns back at L1.
     for mode in [Mode::ShortestPath, Mode::UpDown { root: None }] {
         let mut forwarding = Forwarding::build(&fabric, mode).unwrap();
         let before: Vec<_> = fabric.switches().map(|s| forwarding.lookup(s, 15).to_vec()).collect();
@@ -375,7 +375,7 @@ fn every_generated_fabric_routes_in_every_mode_that_fits() {
 fn bcube_servers_relay_and_have_a_path_per_differing_digit() {
     let fabric = bcube(4, 2, LINK).unwrap();
     let forwarding = Forwarding::build(&fabric, Mode::ShortestPath).unwrap();
-    // From 000 to 321 (base 4) all three digits may be corrected first; to 001 only digit 0.
+    // From 000 to 321 (base 4) any of the three digits may be corrected first; to 001 only digit 0.
     assert_eq!(forwarding.lookup(fabric.host_node(0), 3 * 16 + 2 * 4 + 1), [0, 1, 2]);
     assert_eq!(forwarding.lookup(fabric.host_node(0), 1), [0]);
     assert_eq!(forwarding.path(&fabric, 0, 57, 4).unwrap().len(), 6);
@@ -410,7 +410,7 @@ fn distances_beyond_255_links() {
     assert_eq!(forwarding.path(&fabric, 0, 699, 0).unwrap().len(), 701);
 }
 
-/// Hosts that are linked with each other and nothing else, and hosts with two links.
+/// Hosts linked only to each other, and hosts with two links.
 #[test]
 fn hosts_without_a_switch_of_their_own() {
     let mut builder = FabricBuilder::new("pair");
@@ -421,7 +421,7 @@ fn hosts_without_a_switch_of_their_own() {
     assert_eq!(forwarding.path(&pair, 0, 1, 0).unwrap(), [Hop { node: a, port: 0 }]);
     assert!(forwarding.path(&pair, 1, 1, 0).unwrap().is_empty());
 
-    // Two ports to two switches that know each other only through this host, which does not relay.
+    // Two ports to two switches whose only connection is this host, which does not relay.
     let mut builder = FabricBuilder::new("cut");
     let (a, b, middle) = (builder.add_host("a"), builder.add_host("b"), builder.add_host("middle"));
     let (s, t) = (builder.add_switch("s", 1), builder.add_switch("t", 1));
@@ -434,7 +434,7 @@ fn hosts_without_a_switch_of_their_own() {
     assert_eq!(error, "no route leads from host `b` to host `a`");
 }
 
-/// Frames of many entropies use all 16 shortest paths between two pods of a k = 8 fat-tree alike.
+/// Frames of many entropies use all 16 shortest paths between two pods of a k = 8 fat-tree evenly.
 #[test]
 fn paths_spread_over_all_equal_ones() {
     let fabric = fat_tree(8, LINKS).unwrap();
@@ -444,7 +444,7 @@ fn paths_spread_over_all_equal_ones() {
         let path = forwarding.path(&fabric, 0, 127, flow_hash(0, 127, flow)).unwrap();
         *uses.entry(path[3].node).or_insert(0u32) += 1;
     }
-    // Chi-square with 15 degrees of freedom stays below 37.7 in 99.9 %.
+    // Chi-square with 15 degrees of freedom is below 37.7 in 99.9 % of cases.
     let chi: f64 = uses.values().map(|&count| (f64::from(count) - 1000.0).powi(2) / 1000.0).sum();
     assert!(uses.len() == 16 && chi < 37.7, "{chi}: {uses:?}");
 }
@@ -461,7 +461,7 @@ fn fallbacks_are_the_nearest_live_neighbours_on_random_graphs() {
                 let ports = fabric.ports(node);
                 let dead: PortSet = (0..ports.len() as u16).filter(|_| stream.below(2) == 0).collect();
                 let found = forwarding.fallback(&fabric, node, host as u32, &dead);
-                // At the switch of a host with one link there is only that link.
+                // At the switch of a host with one link, only that link is possible.
                 let hangs_here = fabric.ports(target).len() == 1
                     && !fabric.node(target).relay
                     && fabric.ports(target)[0].peer == node;

@@ -1,12 +1,11 @@
-//! Two-level tables: downwards by the destination's subnet (prefix), upwards by its position under its
-//! edge switch (suffix), so that each host is always reached over the same core (Al-Fares et al., 2008;
-//! PABO's fat-tree, Fig. 10).
+//! Two-level tables: downwards by the destination's subnet (prefix), upwards by its position under its edge switch
+//! (suffix), so that each host is always reached over one core (Al-Fares et al., 2008; PABO's fat-tree, Fig. 10).
 //!
-//! With `i` the position of the destination among the hosts of its edge switch, `z` the position of a
-//! switch among its siblings (edges under the same aggregation switch; aggregation switches over the same
-//! edge) and `u` its number of upward ports, it sends upwards by its upward port number `(i + z) mod u`,
-//! by ascending port. For k = 4 that is the paper's rule: the left switches of a pod use port `a` for an
-//! address ending in `a` (2 or 3), the right ones port `5 - a`.
+//! Let `i` be the position of the destination among the hosts of its edge switch, `z` the position of a switch among
+//! its siblings (edges under one aggregation switch; aggregation switches over one edge) and `u` its number of upward
+//! ports. The switch sends upwards by its upward port number `(i + z) mod u`, by ascending port. For k = 4 that is the
+//! paper's rule: the left switches of a pod use port `a` for an address ending in `a` (2 or 3), the right ones
+//! port `5 - a`.
 
 use super::distances::{Search, UNREACHABLE};
 use super::error::RoutingError;
@@ -15,9 +14,9 @@ use super::table::{Table, TableBuilder};
 use super::up_down::{Order, search_down};
 use crate::{Fabric, NodeId};
 
-/// How one switch sends upwards.
+/// Upward ports of one switch.
 struct Climb {
-    /// The list of each upward port by itself, by ascending port; the empty list where there is none.
+    /// One list per upward port, by ascending port; the empty list if there is none.
     lists: Vec<u32>,
     position: usize,
 }
@@ -37,7 +36,7 @@ impl Climb {
     }
 }
 
-/// The distinct nodes on the ports of `node` that `wanted` accepts, by node number.
+/// Returns the distinct neighbours of `node` with a `wanted` tier, by node number.
 fn neighbours(fabric: &Fabric, node: NodeId, wanted: impl Fn(u8) -> bool) -> Vec<NodeId> {
     let mut found: Vec<NodeId> =
         fabric.ports(node).iter().map(|port| port.peer).filter(|&peer| wanted(fabric.node(peer).tier)).collect();
@@ -46,8 +45,8 @@ fn neighbours(fabric: &Fabric, node: NodeId, wanted: impl Fn(u8) -> bool) -> Vec
     found
 }
 
-/// Where `node` stands among its siblings: edge switches under their first upper neighbour, others over
-/// their first lower neighbour. Uses all links, healthy or not, so that a failure renumbers nobody.
+/// Returns the position of `node` among its siblings: edge switches under their first upper neighbour, others over
+/// their first lower neighbour. Uses all links, healthy or not, so that a failure does not renumber switches.
 fn position(fabric: &Fabric, node: NodeId) -> usize {
     let tier = fabric.node(node).tier;
     let siblings = if tier == 1 {
@@ -60,7 +59,7 @@ fn position(fabric: &Fabric, node: NodeId) -> usize {
     siblings.and_then(|siblings| siblings.iter().position(|&sibling| sibling == node)).unwrap_or(0)
 }
 
-/// Rows: one per host, delivered by the table down to the last port.
+/// Returns one row per host, delivered by the table up to the last port.
 fn host_rows(fabric: &Fabric) -> Rows {
     let hosts = fabric.hosts().len();
     Rows {
@@ -99,7 +98,7 @@ pub(crate) fn build(fabric: &Fabric, net: &Net, shared: &Rows) -> Result<(Table,
     for (row, &edge) in shared.target.iter().enumerate() {
         let target = net.slot[edge.index()];
         if target == NONE {
-            continue; // Its only link is out.
+            continue; // Its only link is dead.
         }
         search_down(&mut down, net, &order, target);
         for (slot, list) in (0..).zip(&mut lists_down) {
@@ -118,13 +117,13 @@ pub(crate) fn build(fabric: &Fabric, net: &Net, shared: &Rows) -> Result<(Table,
     Ok((table.finish(net), rows))
 }
 
-/// Where a host stands among all hosts of its edge switch, also those whose link is out.
+/// Returns the position of a host among all hosts of its edge switch, including those with a dead link.
 fn suffix(fabric: &Fabric, edge: NodeId, host: u32) -> usize {
     let hosts = fabric.ports(edge).iter().filter_map(|port| fabric.host_index(port.peer));
     hosts.take_while(|&other| other != host).count()
 }
 
-/// The ports of a slot that lead down towards the target of a finished search.
+/// Returns the ports of a slot that lead down towards the target of a finished search.
 fn ports_down(net: &Net, order: &Order, down: &Search, slot: u32) -> Vec<u16> {
     let nearer = down.links[slot as usize] - 1;
     let edges = net.edges(slot).iter();

@@ -1,6 +1,6 @@
-//! Up-down (valley-free) routing: a frame that came from above only goes down, so that no cycle of
-//! waiting buffers can form. Works on any connected fabric: by tier where tiers are given, else by levels
-//! of a breadth-first tree (Autonet's up*/down*; equal heights are ordered by node number).
+//! Up-down (valley-free) routing: a frame that arrived from above only goes down, so that no cyclic buffer dependency
+//! can form. It works on any connected fabric: by tier if tiers are given, otherwise by levels of a breadth-first tree
+//! (Autonet's up*/down*; equal heights are ordered by node number).
 
 use super::distances::{Search, UNREACHABLE};
 use super::error::RoutingError;
@@ -8,24 +8,24 @@ use super::net::{NONE, Net, Rows};
 use super::table::{Table, TableBuilder};
 use crate::{Fabric, NodeId, NodeKind};
 
-/// The second table of up-down routing.
+/// Second table of up-down routing, for frames from above.
 #[derive(Clone, Debug)]
 pub(crate) struct Descending {
     pub table: Table,
-    /// Per port of the fabric ([`Fabric::port_number`]): it faces a higher node.
+    /// By port of the fabric ([`Fabric::port_number`]): `true` if it faces a higher node.
     pub upward: Vec<bool>,
 }
 
-/// A strict order of routers: every live link has an upper and a lower end.
+/// Strict order of routers: every live link has an upper and a lower end.
 pub(crate) struct Order {
     key: Vec<u64>,
-    /// Slots from the top down.
+    /// Slots from top to bottom.
     pub from_top: Vec<u32>,
 }
 
 impl Order {
-    /// By tier, if the switches have several tiers (or there is one switch) and no host relays; else, or
-    /// if a root is given, by distance from the root (default: the first switch).
+    /// Creates the order by tier if no root is given, the switches have several tiers (or there is one switch) and no
+    /// host relays; otherwise by distance from the root (default: the first switch).
     pub fn new(fabric: &Fabric, net: &Net, root: Option<NodeId>) -> Result<Order, RoutingError> {
         let mut tiers: Vec<u8> = fabric.switches().map(|switch| fabric.node(switch).tier).collect();
         let switches = tiers.len();
@@ -40,7 +40,7 @@ impl Order {
         Ok(Order::of(&heights))
     }
 
-    /// By tier, whatever they are.
+    /// Creates the order by tier in any case.
     pub fn by_tier(fabric: &Fabric, net: &Net) -> Order {
         Order::of(&net.routers.iter().map(|&node| u64::from(fabric.node(node).tier)).collect::<Vec<_>>())
     }
@@ -53,7 +53,7 @@ impl Order {
         Order { key, from_top }
     }
 
-    /// Whether `a` is above `b`.
+    /// Returns `true` if `a` is above `b`.
     #[inline]
     pub fn above(&self, a: u32, b: u32) -> bool {
         self.key[a as usize] > self.key[b as usize]
@@ -66,7 +66,7 @@ fn tree_heights(fabric: &Fabric, net: &Net, root: Option<NodeId>) -> Result<Vec<
     }
     let mut search = Search::new(net);
     let mut heights = vec![0; net.len()];
-    // Each component gets its own tree, so that a fabric cut by failures still routes inside the parts.
+    // Each component gets its own tree, so that a fabric partitioned by failures still routes inside the parts.
     let first_switch = (0..net.len() as u32).find(|&s| fabric.node(net.routers[s as usize]).kind == NodeKind::Switch);
     let root = root.map(|node| net.slot[node.index()]).or(first_switch);
     for start in root.into_iter().chain(0..net.len() as u32) {
@@ -83,7 +83,7 @@ fn tree_heights(fabric: &Fabric, net: &Net, root: Option<NodeId>) -> Result<Vec<
     Ok(heights)
 }
 
-/// Shortest way down to a target per slot.
+/// Searches the shortest downward paths to a target.
 pub(crate) fn search_down(search: &mut Search, net: &Net, order: &Order, target: u32) {
     search.run(net, target, |from, to| order.above(to, from));
 }
@@ -102,6 +102,7 @@ pub(crate) fn build(
     for (row, target) in rows.target.iter().enumerate() {
         let target = net.slot[target.index()];
         search_down(&mut down, net, order, target);
+        // From the top down, so that `any` is final for every higher neighbour.
         for &slot in &order.from_top {
             let usable = |peer: u32| peer == target || net.forwards[peer as usize];
             let step = |peer: u32| {
@@ -117,6 +118,7 @@ pub(crate) fn build(
                 continue;
             }
             climbing.set(slot, &ports);
+            // Frames from above use only shortest paths that lead down all the way.
             let links = down.links[slot as usize];
             ports.clear();
             ports.extend(
@@ -135,7 +137,7 @@ pub(crate) fn build(
     Ok((climbing.finish(net), descending))
 }
 
-/// Per port of the fabric: whether it faces a higher router.
+/// Returns by port of the fabric: `true` if it faces a higher router.
 fn upward_ports(fabric: &Fabric, net: &Net, order: &Order) -> Vec<bool> {
     let mut upward = vec![false; fabric.port_count()];
     for (slot, &node) in net.routers.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Following the tables from host to host.
+//! Paths from host to host by the tables.
 
 use super::error::RoutingError;
 use super::forwarding::Forwarding;
@@ -6,23 +6,23 @@ use super::hash::select;
 use crate::{Fabric, LinkId, NodeId, PortIndex, SpreadHop};
 use units::{Rate, Time};
 
-/// One step of a path: a node and the port by which it is left.
+/// One step of a path: a node and its egress port.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Hop {
-    /// The node.
+    /// Node.
     pub node: NodeId,
-    /// Its egress port.
+    /// Egress port.
     pub port: PortIndex,
 }
 
 impl Forwarding {
-    /// The path of a frame with this entropy from host `src` to host `dst` (host indices): every node it
+    /// Returns the path of a frame with this entropy from host `src` to host `dst` (host indices): every node that it
     /// leaves, the source first, with the port that [`select`] chooses by the node's [`salt`](Self::salt). Empty if
-    /// they are the same.
+    /// `src` equals `dst`.
     ///
     /// # Errors
-    /// [`RoutingError::Unreachable`] where a group is empty, [`RoutingError::Loop`] where the tables (after
-    /// [`set_ports`](Forwarding::set_ports)) lead in a circle.
+    /// [`RoutingError::Unreachable`] if a group is empty, [`RoutingError::Loop`] if the tables (after
+    /// [`set_ports`](Forwarding::set_ports)) loop.
     pub fn path(&self, fabric: &Fabric, src: u32, dst: u32, entropy: u32) -> Result<Vec<Hop>, RoutingError> {
         let (start, end) = (fabric.host_node(src), fabric.host_node(dst));
         let names = || (fabric.name(start).to_owned(), fabric.name(end).to_owned());
@@ -38,7 +38,7 @@ impl Forwarding {
                 let (from, to) = names();
                 return Err(RoutingError::Unreachable { from, to });
             }
-            // Each node and phase (climbing, descending) is passed at most once.
+            // A path passes each node at most once per phase (up, down).
             if hops.len() > 2 * fabric.nodes().len() {
                 let (from, to) = names();
                 return Err(RoutingError::Loop { from, to, hops: hops.len(), at: fabric.name(at).to_owned() });
@@ -51,17 +51,17 @@ impl Forwarding {
         Ok(hops)
     }
 
-    /// The links of [`path`](Self::path), in order.
+    /// Returns the links of [`path`](Self::path), in order.
     ///
     /// # Errors
-    /// As [`path`](Self::path).
+    /// Like [`path`](Self::path).
     pub fn lone_path(&self, fabric: &Fabric, src: u32, dst: u32, entropy: u32) -> Result<Vec<LinkId>, RoutingError> {
         let hops = self.path(fabric, src, dst, entropy)?;
         Ok(hops.iter().map(|hop| fabric.ports(hop.node)[usize::from(hop.port)].link).collect())
     }
 
-    /// The links that frames from `src` to `dst` may take at each hop, where each frame takes a path of its own; `None`
-    /// if paths differ in length, or there is none.
+    /// Returns the links that frames from `src` to `dst` may take at each hop, if each frame takes its own path; `None`
+    /// if paths differ in length or there is none.
     pub fn spread_hops(&self, fabric: &Fabric, src: u32, dst: u32) -> Option<Vec<SpreadHop>> {
         let target = fabric.host_node(dst);
         let mut at = vec![(fabric.host_node(src), PortIndex::MAX)];
@@ -82,7 +82,7 @@ impl Forwarding {
             if links.is_empty() {
                 return None;
             }
-            // A node that is reached by several ports has its links once.
+            // A node that is reached by several ports contributes its links once.
             links.sort_unstable_by_key(|&(node, port, _)| (node, port));
             links.dedup();
             next.sort_unstable();
@@ -97,7 +97,7 @@ impl Forwarding {
 }
 
 impl Fabric {
-    /// Rate and delay of each link of a path, for [`crate::lone_flow_time`].
+    /// Returns rate and delay of each link of a path, for [`crate::lone_flow_time`].
     pub fn link_costs(&self, path: &[LinkId]) -> Vec<(Rate, Time)> {
         path.iter().map(|&link| (self.link(link).rate, self.link(link).delay)).collect()
     }

@@ -1,4 +1,4 @@
-//! Where nodes stand in a drawing, and what stands for what when there are too many.
+//! Layout of a drawing, and grouping of nodes if there are too many.
 
 use super::nodes::ranges;
 use super::summary::{grouped, tier_name};
@@ -6,38 +6,38 @@ use crate::{Fabric, NodeId, NodeKind};
 use std::collections::BTreeMap;
 use units::Rate;
 
-/// The most shapes of a drawing in which one can still follow a link.
+/// Maximum number of shapes: with more, links are indistinguishable.
 const MAX_SHAPES: usize = 400;
-/// The least width of a drawing.
+/// Minimum width of a drawing.
 const MIN_WIDTH: usize = 288;
 /// Space between two switches.
 const GAP: usize = 24;
-/// The least distance of two rows; wide drawings have higher ones, or their lines would lie flat.
+/// Minimum distance of two rows. Wide drawings have larger distances, so that lines are not too flat.
 const ROW_HEIGHT: usize = 130;
 const MARGIN: usize = 50;
 
-/// A node, or several that are drawn as one.
+/// One node, or a group of nodes drawn as one.
 pub(super) struct Shape {
     pub label: String,
     pub kind: NodeKind,
     pub tier: u8,
-    /// How many nodes it stands for.
+    /// Number of nodes in the group.
     pub nodes: usize,
     pub x: i64,
     pub y: i64,
 }
 
-/// At most this many characters of a name are drawn; the tooltip has all of it.
+/// Characters of a name that are drawn; the tooltip has all.
 const MAX_LABEL: usize = 14;
-/// And of what stands for several nodes, of which there are few.
+/// Characters of a group's label that are drawn; there are few groups.
 const MAX_GROUP_LABEL: usize = 24;
-/// More pods than this have no room beside each other.
+/// Maximum number of pods that fit side by side.
 const MAX_PODS: usize = 16;
-/// Room for the rates of links, left of the rows.
+/// Width for the rates of links, left of the rows.
 const RATES_WIDTH: usize = 120;
 
 impl Shape {
-    /// The label as drawn.
+    /// Returns the label as drawn.
     pub fn short_label(&self) -> String {
         if self.label.chars().count() <= self.most() {
             self.label.clone()
@@ -50,7 +50,7 @@ impl Shape {
         if self.nodes > 1 { MAX_GROUP_LABEL } else { MAX_LABEL }
     }
 
-    /// Half the width that the shape and its label take, at 7 units a character.
+    /// Returns half the width of the shape and its label, at 7 units per character.
     pub fn half_width(&self) -> usize {
         let text = self.label.chars().count().min(self.most()) * 7 / 2;
         match self.kind {
@@ -64,7 +64,7 @@ impl Shape {
     }
 }
 
-/// A line between two shapes.
+/// Line between two shapes.
 pub(super) struct Line {
     pub a: usize,
     pub b: usize,
@@ -76,14 +76,14 @@ pub(super) struct Layout {
     pub height: i64,
     pub shapes: Vec<Shape>,
     pub lines: Vec<Line>,
-    /// What is drawn as one, if anything.
+    /// Description of the grouping, if any.
     pub note: Option<String>,
-    /// How many links of which rate there are between two rows, and at which height that stands.
+    /// Number of links by rate between two rows, and the height of this label.
     pub rates: Vec<(i64, String)>,
 }
 
-/// The pod of each node: what hangs together without the highest tier, whose own nodes are in none; nothing where that
-/// makes no pods that one could draw beside each other.
+/// Returns the pod of each node: connected components without the highest tier, whose own nodes have none. `None` if
+/// there are no pods, or too many to draw side by side.
 fn pods(fabric: &Fabric) -> Option<Vec<u32>> {
     let top = fabric.nodes().iter().map(|node| node.tier).max().filter(|&top| top > 2)?;
     let is_top = |node: NodeId| fabric.node(node).tier == top;
@@ -105,7 +105,7 @@ fn pods(fabric: &Fabric) -> Option<Vec<u32>> {
     (2..=MAX_PODS as u32).contains(&count).then_some(pods)
 }
 
-/// How many links of which rate there are between each two tiers, the lower one first.
+/// Returns the number of links by rate between each two tiers, the lower one first.
 fn rates(fabric: &Fabric) -> BTreeMap<(u8, u8), String> {
     let mut found: BTreeMap<(u8, u8), BTreeMap<Rate, usize>> = BTreeMap::new();
     for link in fabric.links() {
@@ -125,7 +125,7 @@ fn rates(fabric: &Fabric) -> BTreeMap<(u8, u8), String> {
     found.into_iter().map(|(tiers, of)| (tiers, said(of))).collect()
 }
 
-/// The only switch of a host that hangs on one.
+/// Returns the switch of a host with one link.
 fn only_switch(fabric: &Fabric, node: NodeId) -> Option<NodeId> {
     match fabric.ports(node) {
         [only] if fabric.node(node).kind == NodeKind::Host && fabric.node(only.peer).forwards() => Some(only.peer),
@@ -139,7 +139,7 @@ impl Layout {
         let without_hosts = fabric.nodes().len() - hanging;
         let mut layout =
             Layout { width: 0, height: 0, shapes: Vec::new(), lines: Vec::new(), note: None, rates: Vec::new() };
-        // The key of a node: nodes with equal keys become one shape.
+        // Nodes with equal keys become one shape.
         let shape_of = if fabric.nodes().len() <= MAX_SHAPES {
             layout.group(fabric, |node| (0, node.0))
         } else if without_hosts * 2 <= MAX_SHAPES {
@@ -174,7 +174,7 @@ impl Layout {
         } else {
             layout.place_in_rows();
             let row = |tier: u8| layout.shapes.iter().find(|shape| shape.tier == tier).map_or(0, |shape| shape.y);
-            // Of links within a row, above it.
+            // For links within a row: above the row.
             let height = |(low, high): (u8, u8)| if low == high { row(low) - 30 } else { (row(low) + row(high)) / 2 };
             layout.rates = rates(fabric).into_iter().map(|(tiers, told)| (height(tiers), told)).collect();
         }
@@ -199,7 +199,7 @@ impl Layout {
         for (shape, names) in self.shapes.iter_mut().zip(names).filter(|(shape, _)| shape.nodes > 1) {
             let what = tier_name(shape.tier, shape.kind);
             let count = format!("{} {what}", grouped(shape.nodes));
-            // One range of names says more than a number, unless it stands for a whole tier.
+            // A single range of names is more informative than a count, unless the group is a whole tier.
             shape.label = match &ranges(&names)[..] {
                 [one] if self.note.as_ref().is_some_and(|note| note.contains("pod")) => one.clone(),
                 _ => count,
@@ -208,8 +208,8 @@ impl Layout {
         shape_of
     }
 
-    /// No height to draw by: several switches, all on one tier, linked with each other, and not just each
-    /// with the next.
+    /// Returns `true` for several switches of one tier with links among them that do not just form a line. Rows by tier
+    /// would be useless then.
     fn is_flat(&self) -> bool {
         let switches: Vec<usize> =
             (0..self.shapes.len()).filter(|&shape| self.shapes[shape].kind == NodeKind::Switch).collect();
@@ -222,7 +222,7 @@ impl Layout {
         level && self.lines.iter().any(jumps)
     }
 
-    /// Hosts at the bottom, each tier above the last.
+    /// Places hosts at the bottom and each tier above the previous one.
     fn place_in_rows(&mut self) {
         let mut rows: BTreeMap<u8, Vec<usize>> = BTreeMap::new();
         for (index, shape) in self.shapes.iter().enumerate() {
@@ -235,7 +235,7 @@ impl Layout {
         let height = rows.len().saturating_sub(1) * row_height;
         for (level, row) in rows.values().enumerate() {
             for (position, &shape) in row.iter().enumerate() {
-                // The middle of its share of the width.
+                // Centre of its share of the width.
                 self.shapes[shape].x = (RATES_WIDTH + MARGIN + (2 * position + 1) * width / (2 * row.len())) as i64;
                 self.shapes[shape].y = (MARGIN + height - level * row_height) as i64;
             }
@@ -244,7 +244,7 @@ impl Layout {
         self.height = (height + 2 * MARGIN) as i64;
     }
 
-    /// Switches on a circle, hosts outside next to their switch.
+    /// Places switches on a circle, and hosts outside next to their switch.
     fn place_on_circle(&mut self) {
         let switches: Vec<usize> =
             (0..self.shapes.len()).filter(|&s| self.shapes[s].kind == NodeKind::Switch).collect();

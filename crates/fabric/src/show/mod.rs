@@ -1,4 +1,4 @@
-//! A fabric for people: a summary as a table or JSON, its nodes by name, and a drawing.
+//! Presentation of a fabric: summary as table or JSON, nodes by name, and a drawing.
 
 mod layout;
 mod nodes;

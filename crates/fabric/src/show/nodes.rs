@@ -1,51 +1,51 @@
-//! Which nodes and links there are, by name, and what each was taken for.
+//! Lists of nodes and links by name, with the reason for the kind of each node.
 
 use super::summary::grouped;
 use crate::{Fabric, Node, NodeId, NodeKind};
 use serde::Serialize;
 use std::fmt::Write as _;
 
-/// Lines are broken before this column.
+/// Maximum line length, in characters.
 const WIDTH: usize = 110;
 
-/// So many names or ranges of names of one group are printed; JSON has them all.
+/// Maximum number of printed names or ranges per group; JSON has all.
 const MOST: usize = 200;
 
-/// A node as JSON shows it.
+/// Node in JSON.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ListedNode<'f> {
-    /// Its name.
+    /// Name.
     pub name: &'f str,
     /// Host or switch.
     pub kind: NodeKind,
-    /// Its height.
+    /// Tier.
     pub tier: u8,
-    /// Whether it is a host that forwards for others.
+    /// Set for a host that forwards frames of others.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub relay: bool,
-    /// Why it was taken for that, where a file was read.
+    /// Reason for the kind, if read from a file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<&'f str>,
 }
 
-/// One end of a link as JSON shows it.
+/// End of a link in JSON.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ListedEnd<'f> {
     /// The node.
     pub node: &'f str,
-    /// Its port, from 0.
+    /// Port, from 0.
     pub port: u16,
-    /// What the file calls the port.
+    /// Name of the port in the file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<&'f str>,
 }
 
-/// A link as JSON shows it.
+/// Link in JSON.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ListedLink<'f> {
-    /// The end that was named first.
+    /// End that was given first.
     pub a: ListedEnd<'f>,
-    /// The other.
+    /// Other end.
     pub b: ListedEnd<'f>,
     /// Rate, as text with unit.
     pub rate: String,
@@ -53,7 +53,7 @@ pub struct ListedLink<'f> {
     pub delay: String,
 }
 
-/// All nodes, by number.
+/// Returns all nodes, by number.
 pub fn node_list(fabric: &Fabric) -> Vec<ListedNode<'_>> {
     let listed = |id| {
         let Node { name, kind, tier, relay } = fabric.node(id);
@@ -62,7 +62,7 @@ pub fn node_list(fabric: &Fabric) -> Vec<ListedNode<'_>> {
     fabric.node_ids().map(listed).collect()
 }
 
-/// All links, by number.
+/// Returns all links, by number.
 pub fn link_list(fabric: &Fabric) -> Vec<ListedLink<'_>> {
     let end = |end: crate::End| ListedEnd {
         node: fabric.name(end.node),
@@ -78,8 +78,8 @@ pub fn link_list(fabric: &Fabric) -> Vec<ListedLink<'_>> {
     fabric.links().iter().map(listed).collect()
 }
 
-/// The names of all nodes, as a person reads them: those of one kind, height and reason together, in the order of their
-/// numbers, and neighbouring numbers as a range.
+/// Returns the names of all nodes as text: grouped by kind, tier and reason, in numerical order, with consecutive
+/// numbers as ranges.
 pub fn names(fabric: &Fabric) -> String {
     let key = |id: NodeId| {
         let node = fabric.node(id);
@@ -104,12 +104,12 @@ pub fn names(fabric: &Fabric) -> String {
     text
 }
 
-/// `h0 to h15, x, h17`: three or more that count on become one.
+/// Returns `h0 to h15, x, h17`: three or more consecutive numbers become a range.
 pub(super) fn ranges(names: &[&str]) -> Vec<String> {
     let numbered = |name: &str| {
         let letters = name.trim_end_matches(|c: char| c.is_ascii_digit());
         let number = name[letters.len()..].parse::<u64>().ok()?;
-        // Not for `h007`, which would not follow from `h6`.
+        // Not for `h007`, which does not follow `h6`.
         (number.to_string().len() + letters.len() == name.len()).then(|| (letters.to_owned(), number))
     };
     let follows = |a: &str, b: &str| match (numbered(a), numbered(b)) {

@@ -1,66 +1,66 @@
-//! What a fabric is made of, in numbers.
+//! Summary of a fabric in numbers.
 
 use crate::{Fabric, NodeId, NodeKind};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// Searches start from at most this many edge switches; beyond, diameter and path counts are those of a
-/// sample, and the summary says so.
+/// Maximum number of edges from which searches start. With more, diameter and path counts are from a sample, and the
+/// summary states so.
 const MAX_SOURCES: usize = 256;
 
-/// Facts about a fabric; `Display` prints them as text.
+/// Summary of a fabric; `Display` prints it as text.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Summary {
-    /// The kind of fabric.
+    /// Kind of the fabric.
     pub kind: String,
-    /// How many hosts.
+    /// Number of hosts.
     pub hosts: usize,
-    /// How many of them forward for others.
+    /// Number of hosts that forward frames of others.
     pub relays: usize,
-    /// How many switches.
+    /// Number of switches.
     pub switches: usize,
-    /// How many links.
+    /// Number of links.
     pub links: usize,
-    /// By height, from the hosts up.
+    /// By tier, from the hosts up.
     pub tiers: Vec<TierSummary>,
-    /// Links of the same tiers, rate and delay.
+    /// Links by tiers, rate and delay.
     pub link_groups: Vec<LinkGroup>,
-    /// The most links on a shortest path between two hosts.
+    /// Most links on a shortest path between two hosts.
     pub diameter_links: usize,
-    /// Shortest paths between the switches of two hosts, by their length.
+    /// Shortest paths between the edges of two hosts, by length.
     pub shortest_paths: Vec<PathCount>,
-    /// How many places (edge switches, or hosts with several links) were searched from; fewer than
-    /// `edges` means that diameter and path counts come from a sample, evenly spaced.
+    /// Number of edges (switches with hosts, or hosts with several links) from which searches started. If it is less
+    /// than `edges`, diameter and path counts are from an evenly spaced sample.
     pub searched: usize,
-    /// How many places hosts are attached at.
+    /// Number of edges.
     pub edges: usize,
 }
 
-/// The nodes of one height.
+/// Nodes of one tier.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TierSummary {
     /// 0: hosts, 1: edge switches, and so on.
     pub tier: u8,
-    /// How many nodes.
+    /// Number of nodes.
     pub nodes: usize,
-    /// Fewest and most ports of one of them.
+    /// Fewest and most ports of a node.
     pub ports: (usize, usize),
     /// Total rate of links to lower tiers, in bit/s.
     pub down_bps: u64,
     /// Total rate of links to higher tiers, in bit/s.
     pub up_bps: u64,
-    /// `down_bps / up_bps`: above 1, hosts below can together send more than can leave upwards. `None` at
-    /// the hosts and at the top.
+    /// `down_bps / up_bps`: above 1, the hosts below can together send more than the uplinks carry. `None` for the
+    /// hosts and the top tier.
     pub oversubscription: Option<f64>,
 }
 
-/// Links that are alike.
+/// Links with equal properties.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LinkGroup {
     /// Lower and higher tier.
     pub tiers: (u8, u8),
-    /// How many.
+    /// Number of links.
     pub links: usize,
     /// Rate, as text with unit.
     pub rate: String,
@@ -72,12 +72,12 @@ pub struct LinkGroup {
     pub bit_error_rate: f64,
 }
 
-/// How many equally short paths there are between places of a given distance.
+/// Number of equally short paths between edges, by distance.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PathCount {
     /// Links from host to host.
     pub links: usize,
-    /// Ordered pairs of places at this distance, among those searched.
+    /// Ordered pairs of edges at this distance, among those searched.
     pub pairs: u64,
     /// Fewest shortest paths of a pair.
     pub paths_min: u64,
@@ -85,8 +85,8 @@ pub struct PathCount {
     pub paths_max: u64,
 }
 
-/// Where hosts are attached: their switch, or the host itself if it has several links or relays. The
-/// flag adds the access links to a length.
+/// Returns the edge of a host (its switch, or the host itself if it has several links or relays), and the number of
+/// access links between them.
 fn edge_of(fabric: &Fabric, host: NodeId) -> (NodeId, usize) {
     match fabric.ports(host) {
         [only] if fabric.node(only.peer).forwards() && !fabric.node(host).relay => (only.peer, 1),
@@ -94,7 +94,7 @@ fn edge_of(fabric: &Fabric, host: NodeId) -> (NodeId, usize) {
     }
 }
 
-/// Facts about a fabric. Takes at most a few seconds for 65,536 hosts.
+/// Computes the summary. Takes at most a few seconds for 65,536 hosts.
 pub fn summary(fabric: &Fabric) -> Summary {
     let mut tiers: BTreeMap<u8, TierSummary> = BTreeMap::new();
     for node in fabric.node_ids() {
@@ -110,7 +110,7 @@ pub fn summary(fabric: &Fabric) -> Summary {
         entry.nodes += 1;
         entry.ports = (entry.ports.0.min(ports), entry.ports.1.max(ports));
     }
-    // Probabilities by their bits, which order as the numbers do where none is negative.
+    // Keys have the bits of the probabilities, which order like the values because none is negative.
     let mut groups: BTreeMap<_, usize> = BTreeMap::new();
     for link in fabric.links() {
         let (a, b) = (fabric.node(link.a.node).tier, fabric.node(link.b.node).tier);
@@ -159,7 +159,7 @@ struct Paths {
 
 impl Paths {
     fn count(fabric: &Fabric) -> Paths {
-        // Per place: links to add for its hosts, and whether two hosts share it.
+        // By edge: access links of its hosts, and number of hosts.
         let mut places: BTreeMap<NodeId, (usize, usize)> = BTreeMap::new();
         for &host in fabric.hosts() {
             let (place, access) = edge_of(fabric, host);
@@ -197,7 +197,7 @@ impl Paths {
     }
 }
 
-/// Distance to every node and number of shortest paths, parallel links counted each.
+/// Computes the distance to every node and the number of shortest paths; parallel links count separately.
 fn count_from(fabric: &Fabric, source: NodeId, links: &mut [u32], ways: &mut [u64]) {
     links.fill(u32::MAX);
     ways.fill(0);
@@ -222,7 +222,7 @@ fn count_from(fabric: &Fabric, source: NodeId, links: &mut [u32], ways: &mut [u6
     }
 }
 
-/// A count with thousands separators.
+/// Formats a count with thousands separators.
 pub(super) fn grouped(number: usize) -> String {
     let digits = number.to_string();
     let mut text = String::new();

@@ -1,4 +1,4 @@
-//! A fabric as an SVG picture.
+//! Drawing of a fabric as SVG.
 
 use super::layout::Layout;
 use crate::{Fabric, NodeKind};
@@ -18,7 +18,7 @@ const STYLE: &str = "\
 .fabric circle{fill:#1f3a1b;stroke:#86c57c}\
 .fabric text{fill:#e6e9ee}}";
 
-/// Text for XML: markup escaped, characters that XML 1.0 forbids replaced.
+/// Escapes text for XML: markup is escaped, characters that XML 1.0 forbids are replaced.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for character in text.chars() {
@@ -36,10 +36,10 @@ fn escaped(text: &str) -> String {
     out
 }
 
-/// Draws a fabric: in rows by tier, or where all switches stand on one tier, on a circle. Up to 400 nodes
-/// stand for themselves; beyond, hosts are drawn as one circle a switch, and where that is still too much,
-/// what a pod has of one tier as one shape, or each tier; the picture says which. Between rows stand the rates of their
-/// links. Follows the reader's light or dark colours.
+/// Draws a fabric in rows by tier, or on a circle if all switches have one tier. Up to 400 nodes are drawn
+/// individually. With more, the hosts of a switch become one circle; if that is still too much, the nodes of one tier
+/// of a pod, or of a whole tier, become one shape, and a note states it. Link rates are printed between rows. Colours
+/// follow the reader's light or dark mode.
 pub fn svg(fabric: &Fabric) -> String {
     let layout = Layout::new(fabric);
     let hosts = fabric.hosts().len();
@@ -159,7 +159,7 @@ mod tests {
         assert!(heights(&ring(6, 2, LINK, LINK).unwrap()) > 5);
     }
 
-    /// Labels on one height do not run into each other.
+    /// Labels of one row do not overlap.
     #[test]
     fn long_names_get_room() {
         let mut builder = FabricBuilder::new("named");
@@ -184,7 +184,7 @@ mod tests {
         let text = svg(&fat_tree(24, LINKS).unwrap());
         assert!(text.contains("each tier is drawn as one shape") && text.contains("3,456 hosts"));
         assert_eq!((count(&text, "<circle "), count(&text, "<rect "), count(&text, "<line ")), (1, 3, 3));
-        // 16 pods have their edge, their aggregation and their hosts each; the cores are one.
+        // 16 pods have a shape each for edges, aggregation and hosts; the cores are one shape.
         let text = svg(&fat_tree(16, LINKS).unwrap());
         assert!(text.contains("nodes of one tier of a pod are drawn as one shape"));
         assert_eq!((count(&text, "<circle "), count(&text, "<rect "), count(&text, "<line ")), (16, 33, 48));

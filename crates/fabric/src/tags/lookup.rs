@@ -1,16 +1,16 @@
-//! Rules unfolded: one byte per (tag, ingress port, egress port) of every switch.
+//! Tag rules as a dense table: one byte per (tag, ingress port, egress port) of every switch.
 
 use super::{Rule, SwitchRules, Tag};
 use crate::{Fabric, NodeId, PortIndex};
 
-/// A switch with more entries than this keeps its rules as sets: a star of thousands of ports would need
-/// gigabytes.
+/// Maximum number of dense entries per switch. Larger switches keep rules as sets: a star of thousands of ports would
+/// need gigabytes.
 const DENSE_LIMIT: usize = 1 << 24;
 
-/// Rules for one look-up per packet, without hashing or searching.
+/// Rules for one lookup per packet, without hashing; only very large switches search.
 #[derive(Clone, Debug)]
 pub struct Lookup {
-    /// Per node: where its entries begin, or which sparse switch it is.
+    /// By node: start of its dense entries, or index of its sparse rules.
     place: Vec<Place>,
     /// [tag][in][out] of each node, 0 for "no rule".
     entries: Vec<Tag>,
@@ -30,7 +30,8 @@ enum Place {
 const NO_ROW: u8 = u8::MAX;
 
 impl Lookup {
-    /// Unfolds the rules of `switches` for these lossless tags. Rules that give the lossy tag are as good as none.
+    /// Expands the rules of `switches` for these lossless tags. A rule that assigns the lossy tag is equivalent to no
+    /// rule.
     pub fn new(fabric: &Fabric, lossless_tags: &[Tag], switches: &[SwitchRules]) -> Lookup {
         let mut row = [NO_ROW; 256];
         let mut rows = 0;
@@ -78,8 +79,8 @@ impl Lookup {
         }
     }
 
-    /// The tag with which a packet leaves `switch` by `out_port` if it came by `in_port` with `tag`;
-    /// `None` if it becomes lossy.
+    /// Returns the tag with which a packet leaves `switch` by `out_port` if it arrived by `in_port` with `tag`; `None`
+    /// if it becomes lossy.
     #[inline]
     pub fn new_tag(&self, switch: NodeId, tag: Tag, in_port: PortIndex, out_port: PortIndex) -> Option<Tag> {
         let row = self.row[usize::from(tag)];

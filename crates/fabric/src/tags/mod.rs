@@ -1,7 +1,7 @@
-//! What switches do with the tag of a packet: forwarding state beside the routes, by (tag, ingress port, egress port).
+//! Tag rewriting in switches: forwarding state in addition to routes, by (tag, ingress port, egress port).
 //!
-//! [`SwitchRules`] are the rules of one switch as they are written into its TCAM, [`Lookup`] all of them unfolded for
-//! one look-up per packet. Which rules keep a fabric from deadlock is not known here.
+//! [`SwitchRules`] are the rules of one switch as written into its TCAM; [`Lookup`] expands all rules for one lookup
+//! per packet. This module does not judge if rules prevent deadlock.
 
 mod lookup;
 mod port_set;
@@ -11,30 +11,30 @@ pub use port_set::{PortSet, ones};
 
 use crate::NodeId;
 
-/// What a packet carries: 0 is lossy, above it are the lossless tags.
+/// Tag of a packet: 0 is lossy, higher values are lossless tags.
 pub type Tag = u8;
 
-/// The tag of packets that may be dropped and pause nobody; every switch's last rule gives it.
+/// Tag of packets that may be dropped and cause no pauses; the last rule of every switch assigns it.
 pub const LOSSY_TAG: Tag = 0;
 
-/// Packets with this tag that come in by any of `in_ports` and leave by any of `out_ports` get `new_tag`.
+/// Rule: packets with this tag that arrive by any of `in_ports` and leave by any of `out_ports` get `new_tag`.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Rule {
-    /// The arriving tag.
+    /// Tag on arrival.
     pub tag: Tag,
     /// Ingress ports.
     pub in_ports: PortSet,
     /// Egress ports.
     pub out_ports: PortSet,
-    /// The tag it leaves with, and whose queue it waits in.
+    /// Tag on departure, which also selects the egress queue.
     pub new_tag: Tag,
 }
 
-/// The rules of one node that forwards: a switch, or a host that relays.
+/// Rules of one forwarding node: a switch, or a host that relays.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SwitchRules {
     /// The node.
     pub node: NodeId,
-    /// Sorted by (tag, in, out); none overlaps another with a different new tag.
+    /// Rules sorted by (tag, in, out); overlapping rules have equal new tags.
     pub rules: Vec<Rule>,
 }

@@ -5,50 +5,50 @@ use crate::PortIndex;
 /// Ports of one switch: bit p of the bitmap is port p. Two sets with the same ports are equal.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct PortSet {
-    /// Never ends with a zero word, so that equality is equality of sets.
+    /// Without trailing zero words, so that equality of words is equality of sets.
     words: Box<[u64]>,
 }
 
 impl PortSet {
-    /// The set whose bitmap this is, port 0 the lowest bit of the first word.
+    /// Creates the set of this bitmap; port 0 is the lowest bit of the first word.
     pub fn from_words(words: &[u64]) -> PortSet {
         let length = words.iter().rposition(|&word| word != 0).map_or(0, |last| last + 1);
         PortSet { words: words[..length].into() }
     }
 
-    /// The bitmap, 64 ports a word, without trailing zero words.
+    /// Returns the bitmap, 64 ports per word, without trailing zero words.
     pub fn words(&self) -> &[u64] {
         &self.words
     }
 
-    /// Whether the port is in the set.
+    /// Returns `true` if the port is in the set.
     #[inline]
     pub fn contains(&self, port: PortIndex) -> bool {
         self.words.get(usize::from(port) / 64).is_some_and(|word| word >> (port % 64) & 1 == 1)
     }
 
-    /// The ports, ascending.
+    /// Returns the ports, ascending.
     pub fn iter(&self) -> impl Iterator<Item = PortIndex> + '_ {
         ones(&self.words).map(|port| port as PortIndex)
     }
 
-    /// How many ports.
+    /// Returns the number of ports.
     pub fn len(&self) -> usize {
         self.words.iter().map(|word| word.count_ones() as usize).sum()
     }
 
-    /// Whether there is none.
+    /// Returns `true` if the set is empty.
     pub fn is_empty(&self) -> bool {
         self.words.is_empty()
     }
 
-    /// The highest port, `None` if empty.
+    /// Returns the highest port, `None` if empty.
     pub fn last(&self) -> Option<PortIndex> {
         let word = self.words.last()?;
         Some(((self.words.len() - 1) * 64 + (63 - word.leading_zeros() as usize)) as PortIndex)
     }
 
-    /// Whether the two have a port in common.
+    /// Returns `true` if the two sets have a common port.
     pub fn intersects(&self, other: &PortSet) -> bool {
         self.words.iter().zip(&other.words).any(|(a, b)| a & b != 0)
     }
@@ -74,7 +74,7 @@ impl std::fmt::Debug for PortSet {
     }
 }
 
-/// The positions of the bits that are set, ascending.
+/// Returns the positions of the set bits, ascending.
 #[inline]
 pub fn ones(words: &[u64]) -> impl Iterator<Item = usize> + '_ {
     words.iter().enumerate().flat_map(|(index, &word)| {

@@ -1,17 +1,17 @@
-//! ECCP as a fluid: the thesis of [`super::hetflow`], chapter 2, whose numbers of equations stand here.
+//! ECCP as a fluid model: the thesis of [`super::hetflow`], chapter 2, with its equation numbers.
 //!
 //! ```text
 //!  (2.9)  AvBw = C - sum of R
 //!  (2.10) A_r  = AvBw / (AvT R)
-//!  (2.11) Fb   = A_r - A_eq + w T A_r'(t - T)         the slope of a control cycle ago: a neutral equation
-//!  (2.6)  Fb   = A_r - A_eq + w (A_r - A_r(t - T))    the difference that a sender computes: a retarded one
-//!  (2.12) R'   = (Gd / T) R Fb(t - tau)               where Fb(t - tau) < 0
+//!  (2.11) Fb   = A_r - A_eq + w T A_r'(t - T)         slope of one control cycle before: a neutral equation
+//!  (2.6)  Fb   = A_r - A_eq + w (A_r - A_r(t - T))    difference as a sender computes it: a retarded equation
+//!  (2.12) R'   = (Gd / T) R Fb(t - tau)               if Fb(t - tau) < 0
 //!              = (TR - R) / (2 T_BC)                  otherwise, T_BC = BC / R
 //!  (2.8)  TR grows by R_AI each T_BC / 2              after five cycles
 //! ```
 //!
-//! A cut sets the target TR to the rate before it, which the continuous decrease has not: it is the rate of a control
-//! cycle before the decrease ended.
+//! A cut sets the target TR to the rate before it. The continuous decrease has no such rate, so the rate of one control
+//! cycle before the end of the decrease is used.
 
 use super::shared::{Bottleneck, FixedPoint, Flows, Kind, Model, Shared, model, system};
 use crate::solver::{Delay, Now, Past, System, Variable};
@@ -19,44 +19,44 @@ use crate::solver::{Delay, Now, Past, System, Variable};
 /// Cycles of fast recovery.
 const RECOVERY_CYCLES: f64 = 5.0;
 
-/// The control of each flow.
+/// Parameters of each flow's control.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Parameters {
     /// G_d, above 0.
     pub gain: f64,
-    /// The largest cut, above 0, below 1: it bounds Fb from below.
+    /// Largest cut, above 0, below 1: it bounds Fb from below.
     pub largest_cut: f64,
-    /// w, the weight of the change.
+    /// w, weight of the change.
     pub weight: f64,
-    /// AvT, the share of the link that is kept free, above 0, below 1.
+    /// AvT, share of the link to be kept free, above 0, below 1.
     pub available: f64,
-    /// A_eq, the share of the margin that is left at rest, 0 to 1.
+    /// A_eq, share of the margin that is free at the fixed point, 0 to 1.
     pub equilibrium: f64,
-    /// T, the time between trains, in s, above 0.
+    /// T, time between trains, in s, above 0.
     pub cycle: f64,
-    /// BC, a stage of the byte counter, in bits, above 0.
+    /// BC, length of a byte counter stage, in bits, above 0.
     pub byte_counter: f64,
-    /// R_AI in bit/s.
+    /// R_AI, in bit/s.
     pub additive_increase: f64,
-    /// A rate never falls below this, in bit/s, above 0.
+    /// Minimum rate, in bit/s, above 0.
     pub min_rate: f64,
-    /// Whether Fb has the slope of (2.11), or the difference of (2.6).
+    /// Set if Fb has the slope of (2.11) instead of the difference of (2.6).
     pub slope: bool,
 }
 
 impl Parameters {
-    /// zeta = M / AvT + A_eq, of M flows.
+    /// Returns zeta = M / AvT + A_eq, for M flows.
     pub fn zeta(&self, flows: f64) -> f64 {
         flows / self.available + self.equilibrium
     }
 }
 
-/// Delays of a kind of flows: tau, T + tau, T.
+/// Number of delays of a kind of flows: tau, T + tau, T.
 const LOOKS: usize = 3;
-/// Switches of a kind of flows: whether it increases, whether beyond fast recovery.
+/// Number of switches of a kind of flows: increasing, and beyond fast recovery.
 const SWITCHES: usize = 2;
 
-/// Flows of ECCP over one link.
+/// ECCP flows over one link.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Eccp {
     shared: Shared,
@@ -64,7 +64,7 @@ pub struct Eccp {
 }
 
 impl Eccp {
-    /// Flows that begin at their rates, which are their targets too.
+    /// Creates flows with their initial rates, which are also their targets.
     pub fn new(bottleneck: Bottleneck, flows: Vec<Flows>, parameters: Parameters) -> Eccp {
         let kind = |shared: &Shared, at: usize, flows: &Flows| {
             let rate = |name: &str| shared.rate_variable(format!("{name}_{at}_bps"), parameters.min_rate);
@@ -76,14 +76,14 @@ impl Eccp {
         Eccp { shared: Shared::new(bottleneck, flows, bottleneck.rate * 10e-6, kind), parameters }
     }
 
-    /// Equation 2.10, by what this look sees.
+    /// Equation (2.10) at this delay.
     fn available(&self, flows: usize, look: usize, past: &dyn Past) -> f64 {
         let delay = LOOKS * flows + look;
         let total = self.shared.total(|at| past.value(delay, self.rate(at)));
         (self.shared.bottleneck.rate - total) / (self.parameters.available * past.value(delay, self.rate(flows)))
     }
 
-    /// The slope of equation 2.10.
+    /// Slope of equation (2.10).
     fn available_slope(&self, flows: usize, look: usize, past: &dyn Past) -> f64 {
         let (delay, own) = (LOOKS * flows + look, self.rate(flows));
         let total = self.shared.total(|at| past.slope(delay, self.rate(at)));
@@ -91,7 +91,7 @@ impl Eccp {
         -total / (self.parameters.available * rate) - self.available(flows, look, past) * past.slope(delay, own) / rate
     }
 
-    /// Equation 2.11 or 2.6, tau ago.
+    /// Equation (2.11) or (2.6), tau ago.
     fn feedback(&self, flows: usize, past: &dyn Past) -> f64 {
         let Parameters { weight, equilibrium, cycle, slope, largest_cut, gain, .. } = self.parameters;
         let now = self.available(flows, 0, past);
@@ -154,7 +154,7 @@ impl System for Eccp {
 impl Model for Eccp {
     model!();
 
-    /// A_r = A_eq by equation 2.10. Targets and cycles wait while rates fall, and the queue is empty.
+    /// A_r = A_eq by equation (2.10). Targets and cycles are constant while rates fall, and the queue is empty.
     fn fixed_point(&self) -> Result<FixedPoint, String> {
         let rate = self.shared.bottleneck.rate
             / (self.shared.count() + self.parameters.available * self.parameters.equilibrium);

@@ -1,52 +1,52 @@
-//! HetFlow as a fluid: Bahnasy, Boughzala and Elbiaze, On Using Ethernet as a lossless fabric (thesis, ETS Montreal),
-//! chapter 3, whose numbers of equations stand here.
+//! HetFlow as a fluid model: Bahnasy, Boughzala and Elbiaze, On Using Ethernet as a lossless fabric (thesis, ETS
+//! Montreal), chapter 3, with its equation numbers.
 //!
 //! ```text
-//!  (3.3)  eta  = min(T, BC_r / R)                             printed with the fraction upside down
+//!  (3.3)  eta  = min(T, BC_r / R)                             printed with an inverted fraction
 //!  (3.8)  owd' = (sum of R - C) / C                           while the queue is not empty
 //!  (3.7)  Fb   = Kc owd'(t - eta)
-//!  (3.13) R'   = -(Gd / eta) Fb(t - tau) R                    where Fb is a quantum or more
+//!  (3.13) R'   = -(Gd / eta) Fb(t - tau) R                    if Fb is at least a quantum
 //!              = 3 Gd Fb^ (t - t^ - sigma)^2 / sigma^3 R^     otherwise: the slope of (3.6)
 //!  (3.6)  R    = R^ (1 + Gd Fb^ ((t - t^ - sigma) / sigma)^3)
 //! ```
 //!
-//! R^, Fb^ and t^ are those of the last notification. At the instant at which a continuous Fb leaves the decrease it is
-//! 0, and with Fb^ = 0 the rate would never move again: notifications are sent for a whole quantum of Fb or more, as in
-//! QCN, and the quantum is what Fb^ is then. A quantum of 0 is the thesis as printed. In (3.7) a slope is as old as the
-//! time between two samples; `slope_age` is what share of that.
+//! R^, Fb^ and t^ are those of the last notification. A continuous Fb is 0 at the end of the decrease, and with Fb^ = 0
+//! the rate would never change again. Therefore notifications need at least a quantum of Fb, as in QCN, and Fb^ is the
+//! quantum then. A quantum of 0 is the thesis as printed. In (3.7) the age of a slope is the time between two samples;
+//! `slope_age` is a factor for it.
 
 use super::shared::{Bottleneck, FixedPoint, Flows, Kind, Model, Shared, model, system};
 use crate::solver::{Delay, Now, Past, System, Variable};
 
-/// The largest feedback, as in QCN.
+/// Largest feedback, as in QCN.
 pub const MOST_FEEDBACK: f64 = 64.0;
 
-/// The control of each flow.
+/// Parameters of each flow's control.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Parameters {
-    /// Gd: `MOST_FEEDBACK` times it is the largest cut, below 1.
+    /// Gd: times `MOST_FEEDBACK` it is the largest cut, below 1.
     pub gain: f64,
-    /// Kc, which turns a slope of the delay into feedback.
+    /// Kc, the factor from a slope of the delay to feedback.
     pub scaling: f64,
-    /// T, the longest time between two samples, in s, above 0.
+    /// T, maximum time between two samples, in s, above 0.
     pub timer: f64,
-    /// BC_r, what is received between two samples, in bits, above 0.
+    /// BC_r, bits received between two samples, above 0.
     pub byte_counter: f64,
-    /// sigma, the time of recovery, in s, above 0.
+    /// sigma, recovery time, in s, above 0.
     pub recovery: f64,
-    /// The least feedback that is sent.
+    /// Smallest feedback that is sent.
     pub quantum: f64,
-    /// How old a slope is when it takes effect, in times between two samples, 0 to 1. (3.7) has 1. A mean over the time
-    /// between two samples, taken as the second comes, is half of it old.
+    /// Age of a slope when it takes effect, in times between two samples, 0 to 1. It is 1 in (3.7). A mean over the
+    /// time between two samples, computed at the second, has the age 1/2.
     pub slope_age: f64,
-    /// A rate never falls below this, in bit/s, above 0.
+    /// Minimum rate, in bit/s, above 0.
     pub min_rate: f64,
 }
 
-/// The cubic of the increase.
+/// Cubic of the increase.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Climb {
-    /// t^, when it began.
+    /// t^, the start.
     since: f64,
     /// R^.
     rate: f64,
@@ -54,7 +54,7 @@ struct Climb {
     feedback: f64,
 }
 
-/// Flows of HetFlow over one queue.
+/// HetFlow flows over one queue.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HetFlow {
     shared: Shared,
@@ -63,7 +63,8 @@ pub struct HetFlow {
 }
 
 impl HetFlow {
-    /// Flows that begin at their rates as if they had just recovered from the largest cut, so that they climb.
+    /// Creates flows with their initial rates in the increase phase, as if they had just recovered from the largest
+    /// cut.
     pub fn new(bottleneck: Bottleneck, flows: Vec<Flows>, parameters: Parameters) -> HetFlow {
         let kind = |shared: &Shared, at: usize, flows: &Flows| {
             let rate = shared.rate_variable(format!("rate_{at}_bps"), parameters.min_rate);
@@ -80,12 +81,12 @@ impl HetFlow {
         HetFlow { shared, parameters, climbs }
     }
 
-    /// Equation 3.3.
+    /// Equation (3.3).
     fn sampling(&self, rate: f64) -> f64 {
         (self.parameters.byte_counter / rate).min(self.parameters.timer)
     }
 
-    /// Equations 3.7 and 3.9, tau ago.
+    /// Equations (3.7) and (3.9), tau ago.
     fn feedback(&self, flows: usize, past: &dyn Past) -> f64 {
         let total = self.shared.total(|at| past.value(flows, self.rate(at)));
         (self.parameters.scaling * (total / self.shared.bottleneck.rate - 1.0)).min(MOST_FEEDBACK)
@@ -112,7 +113,7 @@ impl System for HetFlow {
         });
     }
 
-    /// Whether flows of a kind are told to slow down.
+    /// Switches, one per kind of flows: on during the decrease.
     fn switches(&self) -> usize {
         self.climbs.len()
     }
@@ -123,7 +124,7 @@ impl System for HetFlow {
 
     fn switched(&mut self, index: usize, on: bool, time: f64, state: &mut [f64], _: &dyn Past) {
         if !on {
-            // The cubic of (3.6) begins at the rate that the last cut left.
+            // The cubic of (3.6) starts at the rate after the last cut.
             let feedback = self.parameters.quantum;
             let rate = state[index] / (1.0 - self.parameters.gain * feedback);
             self.climbs[index] = Climb { since: time, rate, feedback };
@@ -134,7 +135,7 @@ impl System for HetFlow {
 impl Model for HetFlow {
     model!();
 
-    /// Lemma 3.1: R = C / N. The queue feeds nothing back but its slope.
+    /// Lemma 3.1: R = C / N. Only the slope of the queue is fed back.
     fn fixed_point(&self) -> Result<FixedPoint, String> {
         let kinds = self.climbs.len();
         let state = self.shared.alike(&[self.shared.fair_share()], 0.0);
@@ -142,8 +143,8 @@ impl Model for HetFlow {
     }
 }
 
-/// Lemma 3.3, equation 3.21: the integral of (3.20) over `cycle` = eta + tau after a notification, in bits, as printed
-/// and with its primitive corrected; `excess` is N R^ - C in bit/s, `flows_rate` N R^.
+/// Lemma 3.3, equation (3.21): returns the integral of (3.20) over `cycle` = eta + tau after a notification, in bits,
+/// as printed and with a corrected primitive. `excess` is N R^ - C in bit/s, `flows_rate` is N R^.
 pub fn required_buffer(parameters: &Parameters, feedback: f64, flows_rate: f64, excess: f64, cycle: f64) -> [f64; 2] {
     let sigma = parameters.recovery;
     let factor = flows_rate * parameters.gain * feedback / (4.0 * sigma * sigma * sigma);
@@ -186,7 +187,7 @@ mod tests {
         }
     }
 
-    /// Their delays meet jumps of the past nearer than the shortest step, now and then.
+    /// Regression: delays reach previous jumps at distances below the shortest step.
     #[test]
     fn flows_with_delays_of_their_own_are_solved_to_the_end() {
         let flow = |rate, rtt| Flows { count: 1, start: 0.0, rtt, rate };
@@ -209,8 +210,8 @@ mod tests {
 
     #[test]
     fn the_primitive_of_3_21_as_printed_and_corrected() {
-        // sigma = 10 ms, T = 1 ms: of the integral of ((t - sigma) / sigma)^3 -8.5725e-4 is printed, -8.5975e-4 is
-        // right.
+        // sigma = 10 ms, T = 1 ms: for the integral of ((t - sigma) / sigma)^3, -8.5725e-4 is printed and -8.5975e-4 is
+        // correct.
         let plain = Parameters { gain: 1.0, ..parameters() };
         let [printed, corrected] = required_buffer(&plain, 1.0, 1.0, 0.0, 1e-3);
         assert!((printed + 8.5725e-4).abs() < 1e-9 && (corrected + 8.5975e-4).abs() < 1e-9, "{printed} {corrected}");

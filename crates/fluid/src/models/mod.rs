@@ -1,7 +1,7 @@
-//! Fluid models of congestion controls, each a file that reads like its paper.
+//! Fluid models of congestion controls, each in a file that follows its paper.
 //!
-//! Flows share one bottleneck: a queue that fills at the sum of their rates less its own, and stays between empty and
-//! full. All times are in s, rates in bit/s on the wire, queues in bits.
+//! Flows share one bottleneck: the queue grows at the sum of their rates minus the link rate, bounded by zero and the
+//! buffer. All times are in s, rates in bit/s on the wire, queues in bits.
 
 pub mod dcqcn;
 pub mod eccp;
@@ -17,7 +17,7 @@ pub use hetflow::HetFlow;
 pub use shared::{Bottleneck, FixedPoint, Flows, Model, Shared};
 pub use timely::Timely;
 
-/// A control with its parameters, of flows yet to be told.
+/// Congestion control with its parameters, without flows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Control {
     /// ECCP.
@@ -31,8 +31,7 @@ pub enum Control {
 }
 
 impl Control {
-    /// The rate in bit/s at which a flow begins that is not told otherwise, where its share of the link would be
-    /// `share`.
+    /// Returns the default initial rate of a flow in bit/s; `share` is its fair share of the link.
     pub fn first_rate(&self, link: f64, share: f64) -> f64 {
         let rate = match self {
             Control::Eccp(_) | Control::Dcqcn(_) => link,
@@ -42,7 +41,7 @@ impl Control {
         rate.max(self.min_rate())
     }
 
-    /// A rate never falls below this, in bit/s.
+    /// Returns the minimum rate, in bit/s.
     pub fn min_rate(&self) -> f64 {
         match self {
             Control::Eccp(parameters) => parameters.min_rate,
@@ -52,7 +51,7 @@ impl Control {
         }
     }
 
-    /// These flows over this link.
+    /// Creates the model of these flows over this link.
     pub fn model(&self, bottleneck: Bottleneck, flows: Vec<Flows>) -> Box<dyn Model> {
         match *self {
             Control::Eccp(parameters) => Box::new(Eccp::new(bottleneck, flows, parameters)),

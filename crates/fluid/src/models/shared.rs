@@ -1,51 +1,50 @@
-//! What every model has in common: flows of several kinds over one queue, and where a model rests.
+//! Common parts of all models: flows of several kinds over one queue, and fixed points.
 //!
 //! ```text
-//!  state:  [ rate, what else its control has ] of the first kind of flows, of the second, ..., queue
+//!   state:  [ rate, other variables of the control ] of the first kind of flows, of the second, ..., queue
 //! ```
 
 use crate::solver::{Delay, Now, System, Variable};
 
-/// The link that all flows share.
+/// Link that all flows share.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bottleneck {
-    /// Its rate C in bit/s, above 0.
+    /// Link rate C in bit/s, above 0.
     pub rate: f64,
-    /// What its queue holds at most, in bits.
+    /// Buffer size, in bits.
     pub buffer: f64,
 }
 
-/// Flows that are alike: of the same start, round trip and rate. In a model without chance they do the same, so one of
-/// them is solved for all.
+/// Group of equal flows with one start, round trip and rate. A model is deterministic, so one flow is solved for all.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Flows {
-    /// How many there are, 1 or more.
+    /// Number of flows, 1 or more.
     pub count: u32,
-    /// When they begin, in s.
+    /// Start, in s.
     pub start: f64,
-    /// The delay of their control loop without queues, in s.
+    /// Delay of the control loop without queues, in s.
     pub rtt: f64,
-    /// The rate that they begin with, in bit/s.
+    /// Initial rate, in bit/s.
     pub rate: f64,
 }
 
-/// What flows of a kind have of their own.
+/// Variables and delays of a kind of flows.
 pub(super) struct Kind<const EACH: usize> {
-    /// Their variables, the rate first, each with its value at the start.
+    /// Variables, the rate first, with initial values.
     pub variables: [(Variable, f64); EACH],
-    /// Their delays.
+    /// Delays.
     pub delays: Vec<Delay>,
 }
 
-/// What every model has in common.
+/// Common part of all models.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Shared {
-    /// The link.
+    /// Link.
     pub bottleneck: Bottleneck,
-    /// Who sends over it.
+    /// Flows over the link.
     pub flows: Vec<Flows>,
     started: Vec<bool>,
-    /// Variables of a kind of flows.
+    /// Number of variables of a kind of flows.
     each: usize,
     variables: Vec<Variable>,
     delays: Vec<Delay>,
@@ -53,8 +52,8 @@ pub struct Shared {
 }
 
 impl Shared {
-    /// Flows over a link, of which none has begun, and an empty queue, which is usually around `queue_bits`. `kind`
-    /// tells what flows have, by their place and themselves.
+    /// Creates flows over a link, none of which has started, and an empty queue with the typical size `queue_bits`.
+    /// `kind` returns the variables and delays of flows by index.
     pub(super) fn new<const EACH: usize>(
         bottleneck: Bottleneck,
         flows: Vec<Flows>,
@@ -77,76 +76,76 @@ impl Shared {
         shared
     }
 
-    /// The number of flows.
+    /// Returns the number of flows.
     pub fn count(&self) -> f64 {
         self.flows.iter().map(|flows| f64::from(flows.count)).sum()
     }
 
-    /// What each gets of the link if all get the same, in bit/s.
+    /// Returns the fair share of the link per flow, in bit/s.
     pub fn fair_share(&self) -> f64 {
         self.bottleneck.rate / self.count()
     }
 
-    /// Where the rate of these flows stands in the state; what else their control has follows.
+    /// Returns the state index of the rate of these flows; other variables of their control follow.
     pub fn rate(&self, flows: usize) -> usize {
         self.each * flows
     }
 
-    /// Where the queue stands in the state.
+    /// Returns the state index of the queue.
     pub fn queue(&self) -> usize {
         self.each * self.flows.len()
     }
 
-    /// The variables, the queue last.
+    /// Returns the variables, the queue last.
     pub(super) fn variables(&self) -> &[Variable] {
         &self.variables
     }
 
-    /// The delays.
+    /// Returns the delays.
     pub(super) fn delays(&self) -> &[Delay] {
         &self.delays
     }
 
-    /// The state at the start.
+    /// Returns the initial state.
     pub(super) fn first(&self) -> &[f64] {
         &self.first
     }
 
-    /// When flows begin.
+    /// Returns the start times of flows, in s.
     pub(super) fn starts(&self) -> Vec<f64> {
         self.flows.iter().map(|flows| flows.start).collect()
     }
 
-    /// Flows of which the start has come send from now on.
+    /// Starts the flows with start times up to `time`.
     pub(super) fn begin(&mut self, time: f64) {
         for (flows, started) in self.flows.iter().zip(&mut self.started) {
             *started |= flows.start <= time * (1.0 + 1e-12);
         }
     }
 
-    /// Whether these flows have begun.
+    /// Returns `true` if these flows have started.
     pub(super) fn has_begun(&self, flows: usize) -> bool {
         self.started[flows]
     }
 
-    /// The variable of a rate: from `least` to the rate of the link.
+    /// Returns the variable of a rate, limited from `least` to the link rate.
     pub(super) fn rate_variable(&self, name: String, least: f64) -> Variable {
         let line = self.bottleneck.rate;
         Variable::new(name, line / self.count()).within(least, line)
     }
 
-    /// The sum of the rates of flows that have begun, where `rate` tells one of each kind.
+    /// Returns the sum of the rates of started flows; `rate` returns that of one flow of each kind.
     pub(super) fn total(&self, rate: impl Fn(usize) -> f64) -> f64 {
         let begun = (0..self.flows.len()).filter(|&at| self.started[at]);
         begun.map(|at| f64::from(self.flows[at].count) * rate(at)).sum()
     }
 
-    /// What flows of this kind have in the state.
+    /// Returns the variables of flows of this kind in the state.
     pub(super) fn own<'a>(&self, flows: usize, state: &'a [f64]) -> &'a [f64] {
         &state[self.rate(flows)..][..self.each]
     }
 
-    /// The slope of the queue, and by `control` those of flows that have begun; all others rest.
+    /// Computes the slope of the queue and, with `control`, those of started flows; all others are 0.
     pub(super) fn slopes(&self, now: &Now<'_>, slopes: &mut [f64], control: impl Fn(usize, &mut [f64])) {
         slopes.fill(0.0);
         slopes[self.queue()] = self.total(|at| now.state[self.rate(at)]) - self.bottleneck.rate;
@@ -155,7 +154,7 @@ impl Shared {
         }
     }
 
-    /// A state in which all flows have the same, and the queue is this long.
+    /// Returns a state with equal flows and this queue.
     pub(super) fn alike(&self, own: &[f64], queue: f64) -> Vec<f64> {
         let mut state = own.repeat(self.flows.len());
         state.push(queue);
@@ -163,43 +162,43 @@ impl Shared {
     }
 }
 
-/// Where a model rests, and what of it moves about there.
+/// Fixed point of a model, and the variables that react to disturbances.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FixedPoint {
-    /// The state.
+    /// State.
     pub state: Vec<f64>,
-    /// How its switches stand.
+    /// State of the switches.
     pub modes: Vec<bool>,
-    /// The variables that take part; all others are held or feed nothing back.
+    /// Variables that change; all others are constant or not fed back.
     pub moving: Vec<usize>,
 }
 
-/// A fluid model.
+/// Fluid model.
 pub trait Model: System {
-    /// The link and the flows.
+    /// Returns the link and the flows.
     fn shared(&self) -> &Shared;
 
-    /// Where the rate of these flows stands in the state.
+    /// Returns the state index of the rate of these flows.
     fn rate(&self, flows: usize) -> usize {
         self.shared().rate(flows)
     }
 
-    /// Where the queue stands in the state.
+    /// Returns the state index of the queue.
     fn queue(&self) -> usize {
         self.shared().queue()
     }
 
-    /// Where it rests with all flows begun.
+    /// Returns the fixed point with all flows started.
     ///
     /// # Errors
-    /// Why there is no such point.
+    /// The reason if there is none.
     fn fixed_point(&self) -> Result<FixedPoint, String>;
 
-    /// The same control with other flows, all begun.
+    /// Returns the model with other flows, all started.
     fn with_flows(&self, flows: Vec<Flows>) -> Box<dyn Model>;
 }
 
-/// The parts of [`System`] that all models here share.
+/// Parts of [`System`] common to all models.
 macro_rules! system {
     () => {
         fn variables(&self) -> &[Variable] {
@@ -221,7 +220,7 @@ macro_rules! system {
 }
 pub(super) use system;
 
-/// The parts of [`Model`] that all models here share.
+/// Parts of [`Model`] common to all models.
 macro_rules! model {
     () => {
         fn shared(&self) -> &Shared {

@@ -1,9 +1,9 @@
-//! What tests of models ask of them.
+//! Common checks of model tests.
 
 use super::Model;
 use crate::solver::{Now, Options, solve};
 
-/// Means of the second half: of each kind of flows' rate, and of the queue; and the last state.
+/// Returns means over the second half (rate of each kind of flows, queue), and the last state.
 pub fn means(model: &mut dyn Model, end: f64) -> (Vec<f64>, f64, Vec<f64>) {
     let kinds = model.shared().flows.len();
     let places: Vec<usize> = (0..kinds).map(|at| model.rate(at)).chain([model.queue()]).collect();
@@ -21,7 +21,7 @@ pub fn means(model: &mut dyn Model, end: f64) -> (Vec<f64>, f64, Vec<f64>) {
     (sums.iter().map(|sum| sum / looks).collect(), queue, last)
 }
 
-/// That a model's slopes vanish at its fixed point, of the variables that move.
+/// Checks that the slopes of all moving variables vanish at the fixed point.
 pub fn rests(model: &dyn Model) {
     struct Still<'a>(&'a [f64]);
     impl crate::solver::Past for Still<'_> {
@@ -38,7 +38,7 @@ pub fn rests(model: &dyn Model) {
     model.derivative(&Now { time: 0.0, state: &point.state, modes: &point.modes, past: &past }, &mut slopes);
     for &at in &point.moving {
         let variable = &model.variables()[at];
-        // Nothing moves by a millionth of its scale within a microsecond.
+        // Changes are below a millionth of the scale within a microsecond.
         assert!(slopes[at].abs() * 1e-6 < 1e-6 * variable.scale, "{}: {:e}", variable.name, slopes[at]);
     }
 }

@@ -1,55 +1,56 @@
-//! TIMELY as a fluid, and the patched TIMELY: Zhu et al., ECN or Delay: Lessons Learnt from Analysis of DCQCN and
+//! TIMELY and patched TIMELY as fluid models: Zhu et al., ECN or Delay: Lessons Learnt from Analysis of DCQCN and
 //! TIMELY, CoNEXT 2016, section 4. The letters of equations are this file's.
 //!
 //! ```text
 //!  (a) q'   = sum of R - C
 //!  (b) g'   = a / tau* * (-g + (q(t - tau') - q(t - tau' - tau*)) / (C D_minRTT))
-//!  (c) R'   = d / tau*                                          where q(t - tau') < C T_low, or else
-//!             -b / tau* (1 - C T_high / q(t - tau')) R          where q(t - tau') > C T_high, or else
-//!             d / tau* where g <= 0,  -g b / tau* R where g > 0
+//!  (c) R'   = d / tau*                                          if q(t - tau') < C T_low, otherwise
+//!             -b / tau* (1 - C T_high / q(t - tau')) R          if q(t - tau') > C T_high, otherwise
+//!             d / tau* if g <= 0,  -g b / tau* R if g > 0
 //!  (d) tau* = max(Seg / R, D_minRTT)
 //!  (e) tau' = q / C + MTU / C + D_prop
-//!  (f) R'   = (1 - w) d / tau* - w b / tau* R (q(t - tau') - q_ref) / q_ref   between the thresholds, patched; q_ref =
-//! C T_low  (g) w    = 0 up to g = -1/4, 1 from g = 1/4, 2 g + 1/2 between
+//!  (f) R'   = (1 - w) d / tau* - w b / tau* R (q(t - tau') - q_ref) / q_ref   patched, between the thresholds
+//!             q_ref = C T_low
+//!  (g) w    = 0 up to g = -1/4, 1 from g = 1/4, 2 g + 1/2 between
 //! ```
 //!
-//! With (c) there is no fixed point, or with a slope of 0 at g = 0 infinitely many: flows may keep any rates. With (f)
+//! With (c) there is no fixed point, or infinitely many if the slope is 0 at g = 0: flows may keep any rates. With (f)
 //! there is one, q* = q_ref (1 + N d / (b C)).
 
 use super::shared::{Bottleneck, FixedPoint, Flows, Kind, Model, Shared, model, system};
 use crate::solver::{Delay, Now, System, Variable};
 
-/// The control of each flow.
+/// Parameters of each flow's control.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Parameters {
     /// Weight alpha of a new difference in the gradient, above 0, up to 1.
     pub ewma: f64,
-    /// The cut beta, above 0, below 1.
+    /// Cut beta, above 0, below 1.
     pub beta: f64,
-    /// The step delta, in bit/s.
+    /// Step delta, in bit/s.
     pub additive_increase: f64,
-    /// Below this round trip rates rise, in s.
+    /// Round trip below which rates rise, in s.
     pub t_low: f64,
-    /// Above it they fall, in s.
+    /// Round trip above which rates fall, in s.
     pub t_high: f64,
-    /// D_minRTT, which gradients are measured in, in s, above 0.
+    /// D_minRTT, the unit of gradients, in s, above 0.
     pub min_rtt: f64,
-    /// Bits that are sent between two measurements, above 0.
+    /// Bits sent between two measurements, above 0.
     pub segment: f64,
-    /// What a packet takes on the wire, in bits.
+    /// Packet size on the wire, in bits.
     pub packet: f64,
-    /// A rate never falls below this, in bit/s, above 0.
+    /// Minimum rate, in bit/s, above 0.
     pub min_rate: f64,
-    /// Whether between the thresholds (f) holds, or (c).
+    /// Set for (f) between the thresholds instead of (c).
     pub patched: bool,
 }
 
-/// Delays of a kind of flows: tau' and tau' + tau*.
+/// Number of delays of a kind of flows: tau' and tau' + tau*.
 const LOOKS: usize = 2;
-/// Switches of a kind of flows.
+/// Number of switches of a kind of flows.
 const SWITCHES: usize = 5;
 
-/// Flows of TIMELY over one queue.
+/// TIMELY flows over one queue.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Timely {
     shared: Shared,
@@ -57,7 +58,7 @@ pub struct Timely {
 }
 
 impl Timely {
-    /// Flows that begin at their rates, without a gradient.
+    /// Creates flows with their initial rates and zero gradient.
     pub fn new(bottleneck: Bottleneck, flows: Vec<Flows>, parameters: Parameters) -> Timely {
         let most = parameters.segment / parameters.min_rate;
         let kind = |shared: &Shared, at: usize, flows: &Flows| {
@@ -71,7 +72,7 @@ impl Timely {
         Timely { shared: Shared::new(bottleneck, flows, bottleneck.rate * parameters.t_low, kind), parameters }
     }
 
-    /// Equation d.
+    /// Equation (d).
     fn interval(&self, rate: f64) -> f64 {
         (self.parameters.segment / rate).max(self.parameters.min_rtt)
     }
@@ -80,7 +81,7 @@ impl Timely {
         [self.parameters.t_low, self.parameters.t_high].map(|time| time * self.shared.bottleneck.rate)
     }
 
-    /// Equations c or f, as the switches stand.
+    /// Equation (c) or (f), by the state of the switches.
     fn climb(&self, rate: f64, gradient: f64, queue: f64, modes: &[bool]) -> f64 {
         let Parameters { beta, additive_increase, patched, .. } = self.parameters;
         let [low, high] = self.thresholds();
@@ -108,7 +109,7 @@ impl Timely {
 impl System for Timely {
     system!();
 
-    /// Equation e, and for every second look d on top.
+    /// Equation (e), for odd indices plus (d).
     fn delay(&self, index: usize, _: f64, state: &[f64]) -> f64 {
         let flows = index / LOOKS;
         let feedback = (state[self.queue()] + self.parameters.packet) / self.shared.bottleneck.rate;
@@ -211,7 +212,7 @@ mod tests {
         assert!((last[0] / 5e9 - 1.0).abs() < 0.02 && (queue / 625e3 - 1.0).abs() < 0.05, "{last:?} {queue}");
     }
 
-    /// ECN or Delay, section 4: flows that begin at 7 and 3 Gbps do not meet, nor rest.
+    /// ECN or Delay, section 4: flows that start at 7 and 3 Gbps neither converge nor settle.
     #[test]
     fn unpatched_flows_do_not_meet() {
         assert!(model(false, &[7e9, 3e9]).fixed_point().is_err());

@@ -1,27 +1,27 @@
-//! Where the solution is not smooth: a step must end there and never lead across.
+//! Breaking points, at which the solution is not smooth. A step must end at each and never cross one.
 //!
-//! A jump of the k-th derivative at t is one of the (k + 1)-st at t + d for each delay d, and of the k-th again in a
-//! neutral equation (Bellen and Zennaro, Numerical Methods for Delay Differential Equations, 2.2).
+//! A jump of the k-th derivative at t causes one of the (k + 1)-st at t + d for each delay d, and of the k-th again in
+//! a neutral equation (Bellen and Zennaro, Numerical Methods for Delay Differential Equations, 2.2).
 
 use super::system::Delay;
 use std::collections::VecDeque;
 
-/// Jumps of higher derivatives than this do not disturb a method of order 5.
+/// Jumps of this or a higher derivative do not affect a method of order 5.
 const SMOOTH: u8 = 6;
-/// Many delays have very many sums; beyond this many pending instants only jumps that matter most are followed, and the
-/// control of the step's error finds the rest.
+/// Maximum number of pending points before only jumps of low derivatives are tracked, because sums of many delays are
+/// very numerous. The error control handles the others.
 const MANY: usize = 4096;
 
-/// An instant, and the lowest derivative that jumps there: 0 for the state itself.
+/// Breaking point: time, and the lowest derivative that jumps (0 for the state itself).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Break {
-    /// When, in s.
+    /// Time, in s.
     pub time: f64,
-    /// Which derivative.
+    /// Derivative.
     pub derivative: u8,
 }
 
-/// Those that are to come, and those that varying delays may still reach.
+/// Pending breaking points, and past ones that varying delays may still reach.
 #[derive(Clone, Debug, Default)]
 pub struct Breaks {
     /// By descending time.
@@ -31,7 +31,7 @@ pub struct Breaks {
 }
 
 impl Breaks {
-    /// Something jumps at `at`: what follows of it is noted.
+    /// Records a jump at `at` and adds the breaking points that it causes.
     pub fn happened(&mut self, at: Break, delays: &[Delay], neutral: bool) {
         let derivative = if neutral && at.derivative > 0 { at.derivative } else { at.derivative + 1 };
         for delay in delays {
@@ -46,7 +46,7 @@ impl Breaks {
         }
     }
 
-    /// Notes an instant to come.
+    /// Adds a pending breaking point.
     pub fn expect(&mut self, new: Break) {
         if new.derivative >= SMOOTH || self.pending.len() >= MANY && new.derivative > 2 {
             return;
@@ -59,23 +59,23 @@ impl Breaks {
         }
     }
 
-    /// The next one.
+    /// Returns the next point.
     pub fn next(&self) -> Option<Break> {
         self.pending.last().copied()
     }
 
-    /// It was reached.
+    /// Removes the next point, which has been reached.
     pub fn pop(&mut self) -> Option<Break> {
         self.pending.pop()
     }
 
-    /// The first that a varying delay meets whose look moves on from `from` to `to`.
+    /// Returns the first point that a varying delay passes if its delayed time moves from `from` to `to`.
     pub fn met(&self, from: f64, to: f64) -> Option<Break> {
         let place = self.recent.partition_point(|at| at.time <= from);
         self.recent.get(place).copied().filter(|at| at.time < to)
     }
 
-    /// No delay looks back beyond `oldest` any more.
+    /// Removes points before `oldest`, which no delay reaches any more.
     pub fn forget(&mut self, oldest: f64) {
         while self.recent.front().is_some_and(|at| at.time < oldest) {
             self.recent.pop_front();

@@ -1,19 +1,20 @@
-//! Instants within a step at which the right-hand side changes: a limit is reached or left, a switch turns, a varying
-//! delay meets a jump of the past.
+//! Events: times within a step at which the right-hand side changes because a variable reaches or leaves a limit, a
+//! switch changes, or a varying delay reaches a previous jump.
 
 use super::SolveError;
 use super::history::Piece;
 use super::stepper::Stepper;
 use super::system::{Delay, System, Variable};
 
-/// Halvings that locate an event: to 1e-12 of the step.
+/// Number of bisections to locate an event: to 1e-12 of the step.
 const HALVINGS: u32 = 40;
-/// A switch turns only when it leads so far beyond 0: what rests at 0 but for its last bits does not.
+/// Dead band of switches: a switch changes only if its value passes 0 by this much, so that rounding at 0 has no
+/// effect.
 pub(super) const NEAR: f64 = 1e-9;
-/// Where in a step limits and switches are asked, beside its end.
+/// Fractions of a step at which limits and switches are evaluated.
 const SHARES: [f64; 4] = [0.25, 0.5, 0.75, 1.0];
 
-/// Whether a limit holds a variable: its slope is 0 then.
+/// Limit at which a variable is held; its slope is 0 then.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Held {
     Free,
@@ -22,7 +23,7 @@ pub(super) enum Held {
 }
 
 impl Held {
-    /// A variable with this value whose slope, left alone, would be `slope`.
+    /// Returns the limit for a variable with this value and this slope without limits.
     pub fn by(variable: &Variable, value: f64, slope: f64) -> Held {
         if value <= variable.floor && slope < 0.0 {
             Held::Floor
@@ -34,20 +35,20 @@ impl Held {
     }
 }
 
-/// What happens.
+/// Kind of event.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum What {
-    /// A variable is at a limit, exactly.
+    /// A variable is exactly at a limit.
     Reached { variable: usize, limit: f64 },
     /// A variable leaves its limit.
     Left { variable: usize },
-    /// A switch turns.
+    /// A switch changes.
     Switch { index: usize, on: bool },
-    /// A varying delay meets a jump; of this derivative here.
+    /// A varying delay reaches a jump, of this derivative here.
     Break { derivative: u8 },
 }
 
-/// What happens, and when.
+/// Event with its time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Event {
     pub time: f64,
@@ -67,7 +68,7 @@ impl Event {
 }
 
 impl<S: System + ?Sized> Stepper<'_, S> {
-    /// The first thing that happens in a step.
+    /// Returns the first event in a step.
     pub(super) fn first_event(&mut self, piece: &Piece) -> Result<Option<Event>, SolveError> {
         let mut first: Option<(f64, What)> = None;
         let mut note = |found: Option<(f64, What)>| {
@@ -91,9 +92,9 @@ impl<S: System + ?Sized> Stepper<'_, S> {
         Ok([first, self.first_break(piece)].into_iter().flatten().min_by(|a, b| a.time.total_cmp(&b.time)))
     }
 
-    /// The first instant in a step at which a varying delay meets a jump.
+    /// Returns the first time in a step at which a varying delay reaches a jump.
     pub(super) fn first_break(&self, piece: &Piece) -> Option<Event> {
-        // What is met within the shortest step is met at its start: there is no step up to it.
+        // A jump reached within the shortest step counts as reached at its start, because no step can end there.
         let near = (1e-9 * piece.length).max(4.0 * self.shortest());
         let mut state = vec![0.0; self.state.len()];
         let mut first: Option<Event> = None;
@@ -117,7 +118,7 @@ impl<S: System + ?Sized> Stepper<'_, S> {
         first
     }
 
-    /// Where a free variable passes a limit.
+    /// Returns the time at which a free variable passes a limit.
     fn reaches(&self, piece: &Piece, at: usize) -> Option<(f64, What)> {
         let variable = &self.system.variables()[at];
         let near = self.options.tolerance * 1e-3 * variable.scale;
@@ -136,7 +137,8 @@ impl<S: System + ?Sized> Stepper<'_, S> {
         None
     }
 
-    /// Where the slope of a held variable leads away from its limit: above 0, times `sign`.
+    /// Returns the time at which the slope of a held variable, times `sign`, becomes positive and leads away from its
+    /// limit.
     fn leaves(&self, piece: &Piece, at: usize, sign: f64) -> Result<Option<(f64, What)>, SolveError> {
         let slope = |share: f64| {
             let mut slopes = vec![0.0; self.state.len()];
@@ -161,7 +163,7 @@ impl<S: System + ?Sized> Stepper<'_, S> {
         failed.map_or(Ok(Some((share, What::Left { variable: at }))), Err)
     }
 
-    /// Where a switch turns.
+    /// Returns the time at which a switch changes.
     fn turns(&self, piece: &Piece, index: usize) -> Result<Option<(f64, What)>, SolveError> {
         let on = self.modes[index];
         let value = |share: f64| {
@@ -185,7 +187,7 @@ impl<S: System + ?Sized> Stepper<'_, S> {
     }
 }
 
-/// The place in 0..=`end` at which a function, which is below 0 at `end` and was not before, becomes so.
+/// Returns the place in 0..=`end` at which a function becomes negative that is negative at `end` only.
 fn first_below(end: f64, mut function: impl FnMut(f64) -> f64) -> f64 {
     let (mut low, mut high) = (0.0, end);
     for _ in 0..HALVINGS {

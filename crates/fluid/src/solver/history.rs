@@ -1,30 +1,31 @@
-//! The solution so far, as polynomials, and what a delay sees of it.
+//! Previous solution as polynomials, and its evaluation for delays.
 
 use super::system::{Past, System};
 use super::tableau::{DENSE, STAGES};
 use std::cell::Cell;
 use std::collections::VecDeque;
 
-/// Coefficients a variable of a step's polynomial.
+/// Coefficients per variable of a step's polynomial.
 const COEFFICIENTS: usize = 5;
 
-/// A step of the solution with its continuous extension.
+/// Step of the solution with its continuous extension.
 #[derive(Clone, Debug, Default)]
 pub struct Piece {
-    /// Where it begins, in s.
+    /// Start, in s.
     pub start: f64,
-    /// Its length in s.
+    /// Length, in s.
     pub length: f64,
     coefficients: Vec<f64>,
 }
 
 impl Piece {
-    /// A state that stays for a second: all that is known at the beginning of a step.
+    /// Creates a constant state, the only knowledge at the start of a step.
     pub fn rest(start: f64, state: &[f64]) -> Piece {
         Piece { start, length: 1.0, coefficients: state.iter().flat_map(|x| [*x, 0.0, 0.0, 0.0, 0.0]).collect() }
     }
 
-    /// A line for the variables that are free: what is known of a step before its stages are.
+    /// Creates a linear extrapolation of free variables: the first approximation of a step before its stages are
+    /// computed.
     pub fn line(start: f64, length: f64, state: &[f64], slopes: &[f64], free: &[bool]) -> Piece {
         let mut piece = Piece { length, ..Piece::rest(start, state) };
         for at in (0..state.len()).filter(|&at| free[at]) {
@@ -33,7 +34,8 @@ impl Piece {
         piece
     }
 
-    /// The continuous extension of a step from `from` to `to` with these slopes at its stages; what is not free rests.
+    /// Creates the continuous extension of a step from `from` to `to` with these slopes at its stages; variables that
+    /// are not free are constant.
     pub fn of_step(
         start: f64,
         length: f64,
@@ -53,28 +55,28 @@ impl Piece {
         piece
     }
 
-    /// Where it ends.
+    /// Returns the end, in s.
     pub fn end(&self) -> f64 {
         self.start + self.length
     }
 
-    /// A variable at `share` of the step.
+    /// Returns a variable at fraction `share` of the step.
     pub fn value(&self, variable: usize, share: f64) -> f64 {
         let c = &self.coefficients[COEFFICIENTS * variable..][..COEFFICIENTS];
         let rest = 1.0 - share;
         c[0] + share * (c[1] + rest * (c[2] + share * (c[3] + rest * c[4])))
     }
 
-    /// All variables at `share` of the step.
+    /// Computes all variables at fraction `share` of the step.
     pub fn state(&self, share: f64, state: &mut [f64]) {
         state.iter_mut().enumerate().for_each(|(variable, x)| *x = self.value(variable, share));
     }
 
-    /// The slope of a variable at `share` of the step.
+    /// Returns the slope of a variable at fraction `share` of the step.
     pub fn slope(&self, variable: usize, share: f64) -> f64 {
         let c = &self.coefficients[COEFFICIENTS * variable..][..COEFFICIENTS];
         let rest = 1.0 - share;
-        // The product rule, from the inside out.
+        // Product rule, from the inside out.
         let inner = c[3] + rest * c[4];
         let middle = c[2] + share * inner;
         let middle_slope = inner - share * c[4];
@@ -88,16 +90,16 @@ impl Piece {
     }
 }
 
-/// The pieces that delays can still reach.
+/// Pieces that delays can still reach.
 #[derive(Clone, Debug, Default)]
 pub struct History {
-    /// Where the solution begins.
+    /// Start of the solution, in s.
     pub start: f64,
     pieces: VecDeque<Piece>,
 }
 
 impl History {
-    /// Adds a step, and forgets what ends before `oldest`.
+    /// Adds a step, and removes pieces that end before `oldest`.
     pub fn push(&mut self, piece: Piece, oldest: f64) {
         self.pieces.push_back(piece);
         while self.pieces.front().is_some_and(|piece| piece.end() < oldest) {
@@ -105,24 +107,24 @@ impl History {
         }
     }
 
-    /// The piece that holds `time`: of two that meet there, the one before, or with `right` the one behind.
+    /// Returns the piece that contains `time`: at a boundary the earlier one, or with `right` the later one.
     fn find(&self, time: f64, right: bool, near: f64) -> Option<&Piece> {
         let before = |piece: &Piece| if right { piece.end() <= time + near } else { piece.end() < time - near };
         self.pieces.get(self.pieces.partition_point(before))
     }
 }
 
-/// The past as a stage of a step sees it.
+/// The past as seen by a stage of a step.
 pub struct Seen<'a, S: ?Sized> {
     pub system: &'a S,
     pub history: &'a History,
-    /// The step under way.
+    /// Current step.
     pub current: &'a Piece,
     pub time: f64,
     pub lags: &'a [f64],
-    /// Whether the instants looked at are approached from the right: at the beginning of a step.
+    /// Set at the start of a step: delayed times are approached from the right.
     pub right: bool,
-    /// Set when a delay reached into the step under way, which is then solved again.
+    /// Set if a delay reaches into the current step, which must be solved again then.
     pub overlapped: &'a Cell<bool>,
 }
 
@@ -156,7 +158,7 @@ impl<S: System + ?Sized> Past for Seen<'_, S> {
     }
 
     fn slope(&self, delay: usize, variable: usize) -> f64 {
-        // A history that is not constant has a slope too, but no equation here asks for one.
+        // A history that is not constant has slopes too, but no equation here uses them.
         self.look(delay, |piece, share| piece.slope(variable, share), |_| 0.0)
     }
 }

@@ -1,4 +1,4 @@
-//! Delay differential equations by the method of steps.
+//! Solver of delay differential equations by the method of steps.
 //!
 //! ```text
 //!   System ──> Stepper ── attempt: stages, again while delays reach into the step ──> error small? ──> events within?
@@ -6,10 +6,10 @@
 //!                 └── history (polynomials for delays), breaks (instants that no step may cross) <── accepted
 //! ```
 //!
-//! The pair of Dormand and Prince of orders 5(4) with a continuous extension of order 4 takes the steps. Jumps of
-//! derivatives travel along the delays, and steps end at each. Variables with limits are saturated integrals: the
-//! instants at which a queue runs empty or a rate reaches its line are found and stepped to, and so are those at which
-//! a switch of the right-hand side goes on or off, so that within a step the right-hand side is smooth.
+//! Steps use the pair of Dormand and Prince of orders 5(4) with a continuous extension of order 4. Jumps of derivatives
+//! propagate along the delays, and steps end at each. Variables with limits are saturated integrals. Steps end at the
+//! times at which a queue empties, a rate reaches the link rate or a switch of the right-hand side changes, so that the
+//! right-hand side is smooth within a step.
 
 mod breaks;
 mod events;
@@ -24,14 +24,14 @@ pub use system::{Delay, Now, Past, System, Variable};
 
 use stepper::Stepper;
 
-/// How a solution is computed.
+/// Options of a solution.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Options {
-    /// The error that a step may make in a variable, of its size or its scale, whichever is larger; 1e-12 to 0.1.
+    /// Permitted error of a step in a variable, relative to its value or its scale, whichever is larger; 1e-12 to 0.1.
     pub tolerance: f64,
-    /// The longest step in s.
+    /// Maximum length of a step, in s.
     pub longest_step: f64,
-    /// More steps than this are a failure.
+    /// Maximum number of steps; more are an error.
     pub most_steps: u64,
 }
 
@@ -41,57 +41,57 @@ impl Default for Options {
     }
 }
 
-/// Why there is no solution, or none beyond an instant.
+/// Error of the solver; the solution may end at a time.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum SolveError {
-    /// A variable left every bound.
+    /// A variable exceeds every bound.
     #[error("`{variable}` diverges at {time} s: it is {value:e}")]
     Diverged {
-        /// When, in s.
+        /// Time, in s.
         time: f64,
-        /// Which.
+        /// Variable.
         variable: String,
-        /// How large it was.
+        /// Value.
         value: f64,
     },
-    /// No step is short enough.
+    /// The error is too large even for the shortest step.
     #[error("at {time} s no step is short enough for `{variable}`")]
     Stuck {
-        /// When, in s.
+        /// Time, in s.
         time: f64,
-        /// The variable with the largest error.
+        /// Variable with the largest error.
         variable: String,
     },
-    /// Switches go on and off without end at one instant.
+    /// Switches change endlessly at one time.
     #[error("at {time} s {what} switches on and off without end")]
     Chatter {
-        /// When, in s.
+        /// Time, in s.
         time: f64,
-        /// A variable or a switch.
+        /// Variable or switch.
         what: String,
     },
-    /// A delay that looks into the future.
+    /// Negative delay.
     #[error("at {time} s delay {delay} is {value} s; it must be 0 or more")]
     Delay {
-        /// When, in s.
+        /// Time, in s.
         time: f64,
-        /// Which of the system's.
+        /// Index of the delay.
         delay: usize,
-        /// Its length in s.
+        /// Value, in s.
         value: f64,
     },
-    /// Too much work.
+    /// Step limit exceeded.
     #[error("more than {most} steps, at {time} s")]
     Steps {
-        /// When it was given up, in s.
+        /// Time, in s.
         time: f64,
-        /// The limit.
+        /// Limit.
         most: u64,
     },
 }
 
 impl SolveError {
-    /// When it happened, in s.
+    /// Returns the time of the error, in s.
     pub fn time(&self) -> f64 {
         match self {
             SolveError::Diverged { time, .. }
@@ -103,24 +103,24 @@ impl SolveError {
     }
 }
 
-/// What a solution took.
+/// Effort of a solution.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Work {
-    /// Steps that became part of it.
+    /// Accepted steps.
     pub steps: u64,
-    /// Steps that were too long.
+    /// Rejected steps.
     pub rejected: u64,
     /// Evaluations of the right-hand side.
     pub evaluations: u64,
-    /// Limits reached or left, and switches.
+    /// Limits reached or left, and switch changes.
     pub events: u64,
 }
 
-/// Solves `system` from 0 to `end`, in s, and shows the state to `look` at 0, `every`, twice `every` and so on; at an
-/// instant at which the state jumps, as it is before.
+/// Solves `system` from 0 to `end`, in s. Calls `look` with the state at 0, `every`, 2 `every` and so on; at a jump
+/// with the state before it.
 ///
 /// # Errors
-/// [`SolveError`]; what was shown up to its time is right.
+/// [`SolveError`]; samples up to its time are valid.
 pub fn solve(
     system: &mut (impl System + ?Sized),
     end: f64,
@@ -134,7 +134,7 @@ pub fn solve(
     let mut looks: u64 = 1;
     while stepper.time() < end {
         let piece = stepper.step()?;
-        // The last look may be at the end but for its last bit.
+        // The last sample may be at the end except for rounding.
         while looks as f64 * every <= piece.end() * (1.0 + 1e-12) {
             let time = looks as f64 * every;
             if time > end * (1.0 + 1e-12) {

@@ -1,4 +1,4 @@
-//! One step after the other.
+//! Step control.
 
 use super::breaks::{Break, Breaks};
 use super::events::{Event, Held, NEAR, What};
@@ -8,14 +8,14 @@ use super::tableau::{ERROR, NODES, STAGES, WEIGHTS};
 use super::{Options, SolveError, Work};
 use std::cell::Cell;
 
-/// A variable beyond this many of its scales has diverged.
+/// A variable above this many of its scales has diverged.
 const DIVERGED: f64 = 1e12;
-/// A step that delays reach into is solved so often at most; one that has not settled then is too long.
+/// Maximum number of iterations of a step into which delays reach. A step that does not converge is too long.
 const ROUNDS: usize = 12;
-/// Events without a step between them.
+/// Maximum number of events without a step between them.
 const MOST_AT_ONCE: u32 = 1000;
 
-/// A solution under way.
+/// State of a solution in progress.
 pub(super) struct Stepper<'s, S: ?Sized> {
     pub(super) system: &'s mut S,
     pub(super) options: Options,
@@ -27,20 +27,20 @@ pub(super) struct Stepper<'s, S: ?Sized> {
     pub(super) state: Vec<f64>,
     pub(super) modes: Vec<bool>,
     pub(super) held: Vec<Held>,
-    /// Slopes at the stages as the system gives them: those of held variables count for the error, so that no step is
-    /// too long to see when they are let go.
+    /// Slopes at the stages as the system returns them. Those of held variables count for the error, so that steps are
+    /// short enough to detect their release.
     stages: [Vec<f64>; STAGES],
-    /// The step that the control of the error would take.
+    /// Step length by the error control.
     length: f64,
     last_error: f64,
-    /// Whether the first stage is that of the step before.
+    /// Set if the first stage equals the last stage of the previous step.
     fresh: bool,
     at_once: u32,
     appointments: Vec<f64>,
     pub(super) work: Work,
 }
 
-/// A step that was tried.
+/// Step attempt.
 struct Tried {
     piece: Piece,
     to: Vec<f64>,
@@ -82,7 +82,7 @@ impl<'s, S: System + ?Sized> Stepper<'s, S> {
             system,
         };
         stepper.keep_appointments();
-        // What a switch is at the start is no event.
+        // Initial values of switches are not events.
         for index in 0..stepper.modes.len() {
             stepper.modes[index] = stepper.with_now(None, |system, now| system.switch(index, now))? > 0.0;
         }
@@ -103,7 +103,7 @@ impl<'s, S: System + ?Sized> Stepper<'s, S> {
         self.work
     }
 
-    /// Steps below this do not move the clock.
+    /// Shorter steps do not change the time because of rounding.
     pub(super) fn shortest(&self) -> f64 {
         32.0 * f64::EPSILON * self.time.abs().max(1e-3 * self.end)
     }
@@ -128,7 +128,7 @@ impl<'s, S: System + ?Sized> Stepper<'s, S> {
             }
             let (mut length, mut at_break) = self.next_length();
             let mut tried = self.attempt(length);
-            // A jump that a varying delay meets makes the error large: a step up to it is what can be had.
+            // A jump that a varying delay reaches makes the error large: retry with a step that ends there.
             if tried.error > 1.0
                 && let Some(met) = self.first_break(&tried.piece)
                 && met.time - self.time > self.shortest()
@@ -149,6 +149,7 @@ impl<'s, S: System + ?Sized> Stepper<'s, S> {
             let Some(event) = self.first_event(&tried.piece)? else {
                 return self.accept(tried, length, at_break, None);
             };
+            // No step can end so close, so the event is applied at the current time.
             if event.time - self.time <= self.shortest() {
                 self.happen(&event)?;
                 continue;
@@ -158,12 +159,12 @@ impl<'s, S: System + ?Sized> Stepper<'s, S> {
         }
     }
 
-    /// The length of the next step, and whether it ends where something jumps.
+    /// Returns the length of the next step, and `true` if it ends at a breaking point.
     fn next_length(&self) -> (f64, bool) {
         let wanted = self.length.min(self.options.longest_step);
         let next = self.breaks.next().map_or(self.end, |next| next.time.min(self.end));
         let rest = next - self.time;
-        // Neither a sliver at the end nor a step much shorter than it must be.
+        // Avoids a tiny last step, and a step much shorter than necessary.
         if wanted >= 0.999 * rest {
             (rest, true)
         } else if wanted > 0.5 * rest {
@@ -208,11 +209,12 @@ impl<'s, S: System + ?Sized> Stepper<'s, S> {
                 return Err(SolveError::Diverged { time: self.time, variable: variable.name.clone(), value });
             }
         }
-        // A controller with memory (Hairer, Norsett and Wanner, IV.2) does not take turns between too long and too
-        // short.
+        // A controller with memory (Hairer, Norsett and Wanner, IV.2) avoids alternation of too long and too short
+        // steps.
         let factor = 0.9 * libm::pow(tried.error.max(1e-8), -0.17) * libm::pow(self.last_error, 0.04);
         self.last_error = tried.error.max(1e-4);
         let grown = asked * factor.clamp(0.2, 5.0);
+        // A step that was cut short is no measure for the next length.
         self.length = if at_break || event.is_some() { self.length.max(grown.min(self.length)) } else { grown };
         let oldest = self.time - self.memory * (1.0 + 1e-9);
         self.history.push(tried.piece.clone(), oldest);
@@ -228,7 +230,7 @@ impl<'s, S: System + ?Sized> Stepper<'s, S> {
         Ok(tried.piece)
     }
 
-    /// An instant is reached at which something that is in the past of this one jumped.
+    /// Handles a breaking point.
     fn jump(&mut self, at: Option<Break>) -> Result<(), SolveError> {
         let Some(at) = at else { return Ok(()) };
         self.breaks.pop();
@@ -245,7 +247,7 @@ impl<'s, S: System + ?Sized> Stepper<'s, S> {
         }
     }
 
-    /// What an event changes.
+    /// Applies an event.
     fn happen(&mut self, event: &Event) -> Result<(), SolveError> {
         self.work.events += 1;
         self.at_once += 1;
@@ -266,7 +268,7 @@ impl<'s, S: System + ?Sized> Stepper<'s, S> {
         self.breaks.happened(at, self.system.delays(), self.system.is_neutral());
         self.settle(turned)?;
         if let What::Left { variable } = event.what {
-            // Its slope is 0 but for its last bits, which must not hold it again.
+            // The slope is 0 except for rounding, which must not hold the variable again.
             self.held[variable] = Held::Free;
         }
         Ok(())
@@ -279,7 +281,8 @@ impl<'s, S: System + ?Sized> Stepper<'s, S> {
         let current = Piece::rest(self.time, &self.state);
         let overlapped = Cell::new(false);
         let mut state = self.state.clone();
-        // The system changes while it is told of its past, which does not depend on it beyond the start.
+        // The past is tabulated first because the system changes during the call. The past does not depend on the
+        // system beyond the start.
         let looks: Vec<(f64, f64)> = {
             let seen = Seen {
                 system: &*self.system,
@@ -299,8 +302,8 @@ impl<'s, S: System + ?Sized> Stepper<'s, S> {
         Ok(())
     }
 
-    /// Brings switches and held variables in line with the state as it is now. The switch `turned` stands at 0 but for
-    /// its last bits: its sign says nothing.
+    /// Updates switches and held variables for the current state. The value of the switch `turned` is 0 except for
+    /// rounding, so its sign is ignored.
     fn settle(&mut self, turned: Option<usize>) -> Result<(), SolveError> {
         for index in (0..self.modes.len()).filter(|index| Some(*index) != turned) {
             let value = self.with_now(None, |system, now| system.switch(index, now))?;
@@ -316,7 +319,7 @@ impl<'s, S: System + ?Sized> Stepper<'s, S> {
         Ok(())
     }
 
-    /// The slopes at the beginning of a step.
+    /// Computes the slopes at the start of a step.
     fn first_stage(&mut self) -> Result<(), SolveError> {
         let (time, state) = (self.time, self.state.clone());
         let mut slopes = std::mem::take(&mut self.stages[0]);
@@ -341,7 +344,7 @@ impl<'s, S: System + ?Sized> Stepper<'s, S> {
         Ok(())
     }
 
-    /// Tells `ask` of an instant within `current`, or of the beginning of the next step.
+    /// Calls `ask` with the system at a time within `current`, or at the start of the next step.
     pub(super) fn with_now<T>(
         &self,
         current: Option<(&Piece, f64)>,
@@ -384,7 +387,7 @@ impl<'s, S: System + ?Sized> Stepper<'s, S> {
         Ok(())
     }
 
-    /// Tries a step of this length. Where delays reach into it, it is solved again and again until it does not change.
+    /// Attempts a step of this length. If delays reach into it, it is iterated until it converges.
     fn attempt(&mut self, length: f64) -> Tried {
         let from = self.state.clone();
         let free: Vec<bool> = self.held.iter().map(|held| *held == Held::Free).collect();
@@ -401,7 +404,8 @@ impl<'s, S: System + ?Sized> Stepper<'s, S> {
                 }
                 let time = self.time + NODES[stage] * length;
                 let mut slopes = std::mem::take(&mut stages[stage]);
-                // A stage may lie where the system makes no sense, such as a rate below 0: the step is too long then.
+                // A stage may be outside the valid range of the system, such as a negative rate: the step is too long
+                // then.
                 outside |= self.slopes(time, &to, &piece, false, &overlapped, &mut slopes).is_err();
                 stages[stage] = slopes;
             }
@@ -421,7 +425,7 @@ impl<'s, S: System + ?Sized> Stepper<'s, S> {
             }
             before.copy_from_slice(&to);
             if round == ROUNDS - 1 {
-                // It has not settled: half of it will.
+                // No convergence: the step will be halved.
                 tried = (32.0, 0);
             }
         }
@@ -429,7 +433,7 @@ impl<'s, S: System + ?Sized> Stepper<'s, S> {
         Tried { piece, to, error: tried.0, worst: tried.1 }
     }
 
-    /// The largest of these errors, in tolerances, and whose it is. What is no number is too large.
+    /// Returns the largest of these errors in multiples of the tolerance, and its variable. NaN counts as too large.
     fn largest(&self, from: &[f64], to: &[f64], error: impl Fn(usize) -> f64) -> (f64, usize) {
         let variables = self.system.variables().iter().enumerate();
         let share = |(at, variable): (usize, &super::Variable)| {
@@ -440,7 +444,7 @@ impl<'s, S: System + ?Sized> Stepper<'s, S> {
         variables.map(share).fold((0.0, 0), |most, next| if next.0 > most.0 { next } else { most })
     }
 
-    /// The slope of a variable at the end of the step that was tried last, were it free.
+    /// Returns the slope of a variable at the end of the last attempt, without limits.
     pub(super) fn last_slope(&self, variable: usize) -> f64 {
         self.stages[STAGES - 1][variable]
     }
@@ -450,7 +454,7 @@ impl<'s, S: System + ?Sized> Stepper<'s, S> {
     }
 }
 
-/// Everything that delays see at one instant.
+/// All delayed values and slopes at one time.
 struct Table {
     variables: usize,
     looks: Vec<(f64, f64)>,

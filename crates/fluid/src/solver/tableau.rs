@@ -1,10 +1,10 @@
-//! The pair of Dormand and Prince of orders 5 and 4 with its continuous extension of order 4 (Dormand and Prince, 1980;
+//! Pair of Dormand and Prince of orders 5 and 4 with a continuous extension of order 4 (Dormand and Prince, 1980;
 //! Hairer, Nørsett and Wanner, Solving Ordinary Differential Equations I, II.5 and II.6).
 
-/// Stages of a step; the last is the first of the next.
+/// Stages of a step; the last is the first of the next step.
 pub const STAGES: usize = 7;
 
-/// Where each stage looks, in steps.
+/// Time of each stage, as a fraction of the step.
 pub const NODES: [f64; STAGES] = [0.0, 1.0 / 5.0, 3.0 / 10.0, 4.0 / 5.0, 8.0 / 9.0, 1.0, 1.0];
 
 /// Weights of earlier stages in each stage; the last row is the solution of order 5.
@@ -18,11 +18,11 @@ pub const WEIGHTS: [[f64; STAGES - 1]; STAGES] = [
     [35.0 / 384.0, 0.0, 500.0 / 1113.0, 125.0 / 192.0, -2187.0 / 6784.0, 11.0 / 84.0],
 ];
 
-/// Order 5 less order 4, as weights of the stages.
+/// Order 5 minus order 4, as weights of the stages.
 pub const ERROR: [f64; STAGES] =
     [71.0 / 57600.0, 0.0, -71.0 / 16695.0, 71.0 / 1920.0, -17253.0 / 339200.0, 22.0 / 525.0, -1.0 / 40.0];
 
-/// The last coefficient of the continuous extension, as weights of the stages.
+/// Last coefficient of the continuous extension, as weights of the stages.
 pub const DENSE: [f64; STAGES] = [
     -12715105075.0 / 11282082432.0,
     0.0,
@@ -43,7 +43,7 @@ mod tests {
             assert!((row.iter().sum::<f64>() - node).abs() < 1e-14);
         }
         assert!(ERROR.iter().sum::<f64>().abs() < 1e-15);
-        // Of a constant slope the continuous extension is a line: its last coefficient vanishes.
+        // For a constant slope the continuous extension is a line: its last coefficient vanishes.
         assert!(DENSE.iter().sum::<f64>().abs() < 1e-13);
     }
 }

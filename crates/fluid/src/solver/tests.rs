@@ -1,4 +1,4 @@
-//! Closed forms.
+//! Comparisons with closed forms.
 
 use super::*;
 
@@ -7,7 +7,7 @@ struct Linear {
     variables: Vec<Variable>,
     delays: Vec<Delay>,
     gains: Vec<f64>,
-    /// Weight of the delayed slope, of the first delay.
+    /// Weight of the delayed slope, for the first delay.
     neutral: f64,
 }
 
@@ -50,8 +50,8 @@ fn samples(system: &mut impl System, end: f64, every: f64, tolerance: f64) -> (V
     (found, work)
 }
 
-/// x' = -x(t - 1) with x = 1 before: by the method of steps the sum over k of (-1)^k (t - k + 1)^k / k!, while t > k -
-/// 1.
+/// x' = -x(t - 1) with x = 1 before. By the method of steps the solution is the sum over k of (-1)^k (t - k + 1)^k /
+/// k!, while t > k - 1.
 fn steps(time: f64) -> f64 {
     let (mut sum, mut k, mut factorial) = (1.0, 1, 1.0);
     while time > f64::from(k - 1) {
@@ -70,21 +70,21 @@ fn the_polynomials_of_the_method_of_steps() {
     for (time, x) in found {
         assert!((x - steps(time)).abs() < 2e-8, "{time}: {x}, not {}", steps(time));
     }
-    // The first five pieces are polynomials up to degree 5, which the method has exactly: few steps do.
+    // The first five pieces are polynomials up to degree 5, for which the method is exact: few steps suffice.
     assert!(work.steps < 120, "{work:?}");
 }
 
 #[test]
 fn steps_end_where_derivatives_jump() {
-    // Without them a step would lead across t = 1, 2, 3 and could not be of order 5 there: degree 5 is met to rounding
-    // only with.
+    // A step across t = 1, 2 or 3 could not be of order 5. Only steps that end there are exact up to rounding for
+    // degree 5.
     let (found, _) = samples(&mut Linear::new(&[(-1.0, 1.0)]), 4.0, 0.01, 1e-2);
     for (time, x) in found {
         assert!((x - steps(time)).abs() < 1e-13, "{time}: {x}, not {}", steps(time));
     }
 }
 
-/// x' = -a x(t - d) oscillates for ever with a d = pi / 2, decays below, grows above.
+/// x' = -a x(t - d) oscillates with constant amplitude for a d = pi / 2, decays below, grows above.
 #[test]
 fn the_stability_limit_is_half_pi() {
     let amplitude = |gain: f64| {
@@ -96,12 +96,12 @@ fn the_stability_limit_is_half_pi() {
     };
     let limit = std::f64::consts::FRAC_PI_2;
     assert!((amplitude(limit) - 1.0).abs() < 1e-4, "{}", amplitude(limit));
-    // The real part of the rightmost root is 0.453 times what the gain is off, to first order: e^(+-5) over 700.
+    // The real part of the rightmost root is 0.453 times the deviation of the gain, to first order: e^(+-5) over 700.
     assert!(amplitude(0.99 * limit) < 0.02 && amplitude(1.01 * limit) > 50.0);
 }
 
-/// Errors at the end with steps of a fixed length, halved: the order of the method. x' = x - x(t - 1) e, which e^t
-/// solves.
+/// Returns the error at the end with steps of a fixed length, for the order of the method. x' = x - x(t - 1) e has the
+/// solution e^t.
 fn error_with(steps: f64, at: f64) -> f64 {
     struct Exponential(Linear);
     impl System for Exponential {
@@ -130,7 +130,7 @@ fn error_with(steps: f64, at: f64) -> f64 {
 fn the_order_of_convergence_is_five_at_steps_and_four_between() {
     let order = |at: f64| libm::log2(error_with(16.0, at) / error_with(32.0, at));
     assert!((4.6..5.3).contains(&order(1.0)), "{}", order(1.0));
-    // The continuous extension is of order 4: its error is h^5 within a step too.
+    // The continuous extension is of order 4: its error within a step is also h^5.
     assert!((4.6..5.3).contains(&order(0.0173)), "{}", order(0.0173));
     assert!(error_with(8.0, 0.0173) < 1e-5);
 }
@@ -139,7 +139,7 @@ fn the_order_of_convergence_is_five_at_steps_and_four_between() {
 fn delays_shorter_than_a_step_are_iterated() {
     // x' = -x(t - d) with a very short delay is x' = -x / (1 - d) to first order; steps are far longer than the delay.
     let (found, work) = samples(&mut Linear::new(&[(-1.0, 1e-4)]), 5.0, 0.5, 1e-8);
-    // The rightmost root of s + e^(-s d) = 0.
+    // Rightmost root of s + e^(-s d) = 0.
     let mut root: f64 = -1.0;
     for _ in 0..50 {
         root = -libm::exp(-root * 1e-4);
@@ -150,7 +150,7 @@ fn delays_shorter_than_a_step_are_iterated() {
     assert!(work.steps < 400, "{work:?}");
 }
 
-/// x' = -x + c x'(t - 1) + c x(t - 1): z = x - c x(t - 1) solves z' = -z, so x is known at whole t.
+/// x' = -x + c x'(t - 1) + c x(t - 1): z = x - c x(t - 1) solves z' = -z, so x has a closed form at integer t.
 #[test]
 fn a_neutral_equation_by_its_difference() {
     let c = 0.5;
@@ -165,7 +165,7 @@ fn a_neutral_equation_by_its_difference() {
     }
 }
 
-/// A queue that fills at a rate that changes sign: sin(t), between 0 and a limit.
+/// A queue with the net arrival rate sin(t), between 0 and a limit.
 struct Queue {
     variables: Vec<Variable>,
 }
@@ -192,7 +192,7 @@ fn a_saturated_queue_stays_between_empty_and_full_and_leaves_at_the_right_instan
     let (found, work) = samples(&mut system, 4.0 * PI, 0.01, 1e-9);
     for (time, queue) in found {
         let phase = time % (2.0 * PI);
-        // Full from where 1 - cos(t) = 1.5 up to pi, then falling until it has lost 1.5: empty till the next period.
+        // Full from 1 - cos(t) = 1.5 up to t = pi, then falling by 1.5: empty until the next period.
         let full = libm::acos(-0.5);
         let expected = if phase < full {
             1.0 - libm::cos(phase)
@@ -207,7 +207,7 @@ fn a_saturated_queue_stays_between_empty_and_full_and_leaves_at_the_right_instan
     assert_eq!(work.events, 7, "full, from full, empty, from empty, full, from full, empty");
 }
 
-/// x'(t) = 1 + x(t - d) with d = 1 + x(t) / 2: the slope of the past jumps at 0, which the delay meets later.
+/// x'(t) = 1 + x(t - d) with d = 1 + x(t) / 2: the slope of the past jumps at 0, which the delay reaches later.
 #[test]
 fn a_delay_by_the_state_meets_the_jumps_of_the_past() {
     struct ByState(Vec<Variable>);
@@ -228,8 +228,8 @@ fn a_delay_by_the_state_meets_the_jumps_of_the_past() {
             slopes[0] = 1.0 + now.past.value(0, 0);
         }
     }
-    // Until the delay meets 0, x = t: t - 1 - t / 2 = 0 at t = 2. Then x' = 1 + t - 1 - x / 2 = t - x / 2 while x(s) =
-    // s, so x = 2 t - 4 + c e^(-t / 2) with x(2) = 2.
+    // Before the delay reaches 0, x = t: t - 1 - t / 2 = 0 at t = 2. Then x' = 1 + t - 1 - x / 2 = t - x / 2 while x(s)
+    // = s, so x = 2 t - 4 + c e^(-t / 2) with x(2) = 2.
     let mut system = ByState(vec![Variable::new("x", 1.0)]);
     let (found, work) = samples(&mut system, 4.0, 0.125, 1e-9);
     let c = 2.0 * std::f64::consts::E;
@@ -280,7 +280,7 @@ fn the_same_system_gives_the_same_bytes() {
 
 #[test]
 fn a_jump_by_appointment_travels_along_the_delay() {
-    /// x' = x(t - 1), where x is set to 1 at t = 0.5.
+    /// x' = x(t - 1), with x set to 1 at t = 0.5.
     struct Jump(Linear);
     impl System for Jump {
         fn variables(&self) -> &[Variable] {

@@ -1,4 +1,4 @@
-//! A linear delay differential equation, neutral or not, and how a model becomes one.
+//! Linear delay differential equation, neutral or not, and linearisation of a model.
 
 use crate::models::{FixedPoint, Model};
 use crate::solver::{Now, Past};
@@ -9,31 +9,31 @@ use nalgebra::{Complex, DMatrix};
 pub struct Linear {
     /// A.
     pub now: DMatrix<f64>,
-    /// d_j in s, each above 0 and once; A_j; N_j.
+    /// Contributions of the delays; the delays are distinct and above 0.
     pub looks: Vec<Look>,
 }
 
-/// What a delay contributes.
+/// Contribution of a delay.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Look {
-    /// Its length d in s, above 0.
+    /// Delay d in s, above 0.
     pub delay: f64,
-    /// What multiplies the state d ago.
+    /// Matrix that multiplies the state d ago.
     pub values: DMatrix<f64>,
-    /// What multiplies its slope.
+    /// Matrix that multiplies its slope.
     pub slopes: DMatrix<f64>,
 }
 
-/// e^z by functions that are the same on every machine.
+/// Returns e^z, by functions with equal results on every platform.
 fn exp(z: Complex<f64>) -> Complex<f64> {
     let size = libm::exp(z.re);
     Complex::new(size * libm::cos(z.im), size * libm::sin(z.im))
 }
 
-/// The past of a state that rests but for one disturbance: of now, of what a delay sees, or of its slope.
+/// Past of a constant state with one disturbance of a delayed value or slope.
 struct Disturbed<'a> {
     state: &'a [f64],
-    /// Delay, variable, by how much the value and the slope are off.
+    /// Delay, variable, disturbance of the value and of the slope.
     off: Option<(usize, usize, f64, f64)>,
 }
 
@@ -49,12 +49,12 @@ impl Past for Disturbed<'_> {
 }
 
 impl Linear {
-    /// Without delays.
+    /// Creates an equation without delays.
     pub fn new(now: DMatrix<f64>) -> Linear {
         Linear { now, looks: Vec::new() }
     }
 
-    /// Adds what a delay contributes; one of 0 s looks at now.
+    /// Adds the contribution of a delay; a delay of 0 s is added to the undelayed part.
     pub fn look(&mut self, delay: f64, values: DMatrix<f64>, slopes: DMatrix<f64>) {
         if delay <= 0.0 {
             self.now += values;
@@ -69,7 +69,7 @@ impl Linear {
         }
     }
 
-    /// `model` at rest, in the variables that move, each in units of its scale.
+    /// Linearises `model` at a fixed point, in the variables that move, each in units of its scale.
     pub fn of(model: &dyn Model, point: &FixedPoint) -> Linear {
         let (state, moving) = (&point.state, &point.moving);
         let size = moving.len();
@@ -80,7 +80,7 @@ impl Linear {
             model.derivative(&Now { time: 0.0, state, modes: &point.modes, past: &past }, &mut slopes);
             slopes
         };
-        // Central differences, column by column: by how much each slope changes with what `disturb` does.
+        // Central differences, column by column: change of each slope per disturbance by `disturb`.
         let matrix = |disturb: &dyn Fn(usize, f64) -> Vec<f64>, step: &dyn Fn(usize) -> f64| {
             let mut matrix = DMatrix::zeros(size, size);
             for column in 0..size {
@@ -114,18 +114,18 @@ impl Linear {
         linear
     }
 
-    /// Number of variables.
+    /// Returns the number of variables.
     pub fn size(&self) -> usize {
         self.now.nrows()
     }
 
-    /// The longest delay in s.
+    /// Returns the longest delay, in s.
     pub fn longest(&self) -> f64 {
         self.looks.iter().map(|look| look.delay).fold(0.0, f64::max)
     }
 
-    /// The spectral radius of what multiplies past slopes, exact where one delay does; a bound where several do. `None`
-    /// where none does.
+    /// Returns the spectral radius of the matrices that multiply past slopes: exact for one delay, a bound for several,
+    /// `None` if there are none.
     pub fn neutral_radius(&self) -> Option<f64> {
         let mut slopes = self.looks.iter().map(|look| &look.slopes).filter(|slopes| slopes.amax() > 0.0);
         let first = slopes.next()?.clone();
@@ -134,7 +134,8 @@ impl Linear {
         Some(all.complex_eigenvalues().iter().map(|value| libm::hypot(value.re, value.im)).fold(0.0, f64::max))
     }
 
-    /// The characteristic matrix z (1 - sum of N_j e^(-z d_j)) - A - sum of A_j e^(-z d_j), and its derivative by z.
+    /// Returns the characteristic matrix z (1 - sum of N_j e^(-z d_j)) - A - sum of A_j e^(-z d_j), and its derivative
+    /// by z.
     pub fn characteristic(&self, z: Complex<f64>) -> [DMatrix<Complex<f64>>; 2] {
         let complex = |matrix: &DMatrix<f64>| matrix.map(|value| Complex::new(value, 0.0));
         let one = DMatrix::<Complex<f64>>::identity(self.size(), self.size());

@@ -1,4 +1,4 @@
-//! Whether a model comes to rest: the roots of its linearised equation, and what the thesis says of them.
+//! Stability of models: the roots of the linearised equation, and the thesis's conditions.
 //!
 //! ```text
 //!   Model ── fixed point ──> Linear ── spectral discretisation of the generator ──> guesses ── Newton ──> roots
@@ -16,46 +16,45 @@ pub use roots::{RootError, rightmost};
 
 use crate::models::{Flows, Model};
 
-/// What the roots say.
+/// Result of the stability analysis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// Every disturbance dies away.
+    /// Every disturbance decays.
     Stable,
-    /// None grows, but one stays: a root at 0.
+    /// No disturbance grows, but one is constant: a root at 0.
     Marginal,
     /// Some disturbance grows.
     Unstable,
 }
 
-/// The stability of a model at its fixed point.
+/// Stability of a model at its fixed point.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Report {
-    /// The rates at rest, in bit/s, of each kind of flows.
+    /// Rate at the fixed point of each kind of flows, in bit/s.
     pub rates: Vec<f64>,
-    /// The queue at rest, in bits.
+    /// Queue at the fixed point, in bits.
     pub queue: f64,
-    /// The rightmost roots, in 1/s, those of complex pairs with a positive imaginary part only.
+    /// Rightmost roots, in 1/s; complex pairs only with positive imaginary part.
     pub roots: Vec<Complex<f64>>,
-    /// Of a neutral equation, the spectral radius of what multiplies slopes of the past. Above 1 there are infinitely
-    /// many roots to the right of 0, however short the delays.
+    /// For a neutral equation, the spectral radius of the matrix that multiplies past slopes. Above 1 there are
+    /// infinitely many roots to the right of 0, for arbitrarily short delays.
     pub neutral_radius: Option<f64>,
-    /// What that means.
+    /// Result.
     pub verdict: Verdict,
-    /// Times so much all round trips may grow, or must shrink, until the verdict changes; `None` where it does not from
-    /// a hundredth to a hundred times.
+    /// Factor for all round trips at which the verdict changes; `None` if it does not change between 0.01 and 100.
     pub rtt_factor: Option<f64>,
 }
 
-/// Roots below this, times the longest delay, are 0.
+/// Roots below this, divided by the longest delay, count as 0.
 const ZERO: f64 = 1e-6;
-/// Roots that are told.
+/// Number of roots in a report.
 const TOLD: usize = 4;
 
-/// Looks at `model` where it rests. One flow of each kind is let go its own way, so that what flows do against each
-/// other is seen beside what they do together.
+/// Analyses `model` at its fixed point. One flow of each kind is separated, to include the dynamics between flows in
+/// addition to their common dynamics.
 ///
 /// # Errors
-/// Why there is no fixed point, or no answer.
+/// The reason if there is no fixed point or no result.
 pub fn report(model: &dyn Model) -> Result<Report, String> {
     let point = model.fixed_point()?;
     let rates = (0..model.shared().flows.len()).map(|flows| point.state[model.rate(flows)]).collect();
@@ -63,7 +62,7 @@ pub fn report(model: &dyn Model) -> Result<Report, String> {
     let stable = verdict != Verdict::Unstable;
     let changes =
         |factor: f64| at_factor(model, factor, false).map(|(.., verdict)| (verdict != Verdict::Unstable) != stable);
-    // Outwards by factors of 2 to where it changes, in the direction in which it does.
+    // Searches by factors of 2 in the direction in which the verdict can change.
     let away: f64 = if stable { 2.0 } else { 0.5 };
     let (mut inside, mut outside) = (1.0, None);
     while outside.is_none() && (0.01..=100.0).contains(&(inside * away)) {
@@ -82,7 +81,7 @@ pub fn report(model: &dyn Model) -> Result<Report, String> {
 /// Rightmost roots, neutral radius, verdict.
 type Judged = (Vec<Complex<f64>>, Option<f64>, Verdict);
 
-/// The verdict with all round trips times `factor`.
+/// Returns the result with all round trips times `factor`.
 fn at_factor(model: &dyn Model, factor: f64, thorough: bool) -> Result<Judged, String> {
     let apart = |flows: &Flows| {
         let flows = Flows { rtt: flows.rtt * factor, ..*flows };
@@ -94,7 +93,7 @@ fn at_factor(model: &dyn Model, factor: f64, thorough: bool) -> Result<Judged, S
     let neutral_radius = linear.neutral_radius();
     let roots = if thorough { rightmost(&linear, TOLD) } else { roughly_rightmost(&linear) };
     let roots = match roots {
-        // A chain of roots has no rightmost one, and is to the right of 0 anyway.
+        // A chain of roots has no rightmost one, and extends to the right of 0 anyway.
         Err(RootError::Unsettled) if neutral_radius.is_some_and(|radius| radius > 1.0) => Vec::new(),
         roots => roots.map_err(|error| error.to_string())?,
     };

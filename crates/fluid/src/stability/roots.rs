@@ -1,26 +1,26 @@
-//! Rightmost characteristic roots: eigenvalues of the discretised generator as guesses (Breda, Maset and Vermiglio,
-//! Stability of Linear Delay Differential Equations, chapter 5), then Newton's method on the determinant.
+//! Rightmost characteristic roots: eigenvalues of the discretised generator as initial guesses (Breda, Maset and
+//! Vermiglio, Stability of Linear Delay Differential Equations, chapter 5), then Newton's method on the determinant.
 
 use super::Linear;
 use nalgebra::{Complex, DMatrix, linalg::Schur};
 
-/// Why there are no roots.
+/// Error of the root search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RootError {
     /// The eigenvalues did not converge.
     #[error("the eigenvalues of the linearised equation do not converge")]
     Eigenvalues,
-    /// Finer discretisations go on giving other roots.
+    /// Finer discretisations yield different roots.
     #[error("the rightmost root of the linearised equation is not found: finer discretisations differ")]
     Unsettled,
 }
 
-/// Chebyshev nodes of the first try; each further one has twice as many.
+/// Chebyshev nodes of the first discretisation; each further one has twice as many.
 const NODES: usize = 16;
 const TRIES: u32 = 3;
 
-/// The `count` rightmost roots in 1/s, by descending real part; of complex pairs the one with the positive imaginary
-/// part.
+/// Returns the `count` rightmost roots in 1/s, by descending real part; of complex pairs only the root with positive
+/// imaginary part.
 ///
 /// # Errors
 /// [`RootError`].
@@ -43,7 +43,7 @@ pub fn rightmost(linear: &Linear, count: usize) -> Result<Vec<Complex<f64>>, Roo
     Err(RootError::Unsettled)
 }
 
-/// The rightmost root by the first discretisation alone, for searches that end with [`rightmost`].
+/// Returns the rightmost root from the first discretisation only, for searches that end with [`rightmost`].
 ///
 /// # Errors
 /// [`RootError::Eigenvalues`].
@@ -64,8 +64,8 @@ fn eigenvalues(matrix: DMatrix<f64>) -> Result<Vec<Complex<f64>>, RootError> {
     Ok(schur.complex_eigenvalues().iter().copied().collect())
 }
 
-/// By descending real part, conjugates once. Neutral equations have chains of roots above each other, whose real parts
-/// differ by their last bits: those are by ascending imaginary part.
+/// Sorts by descending real part, with one root per conjugate pair. Neutral equations have chains of roots with real
+/// parts equal up to rounding; those are sorted by ascending imaginary part.
 fn sorted(roots: Vec<Complex<f64>>, unit: f64, count: usize) -> Vec<Complex<f64>> {
     let mut roots: Vec<_> = roots.into_iter().filter(|root| root.im >= -1e-9 * size(*root)).collect();
     let row = |root: &Complex<f64>| (root.re / (1e-9 * unit)).round();
@@ -74,11 +74,11 @@ fn sorted(roots: Vec<Complex<f64>>, unit: f64, count: usize) -> Vec<Complex<f64>
     roots
 }
 
-/// The roots near the eigenvalues of a discretisation of so many nodes.
+/// Returns the roots near the eigenvalues of a discretisation with this number of nodes.
 fn refined(linear: &Linear, nodes: usize) -> Result<Vec<Complex<f64>>, RootError> {
     let unit = 1.0 / linear.longest();
     let guesses = eigenvalues(generator(linear, nodes))?;
-    // The rightmost of them are good; those far left are the discretisation's own.
+    // The rightmost eigenvalues are accurate; those far left are artefacts of the discretisation.
     let guesses = sorted(guesses, 1.0, nodes * linear.size() / 2);
     let mut roots: Vec<Complex<f64>> = Vec::new();
     for guess in guesses {
@@ -94,8 +94,8 @@ fn refined(linear: &Linear, nodes: usize) -> Result<Vec<Complex<f64>>, RootError
     Ok(sorted(roots, unit, usize::MAX))
 }
 
-/// The generator of the equation's semigroup on Chebyshev nodes of [-longest, 0], the time in units of the longest
-/// delay: derivatives at all nodes but 0, and there the equation itself.
+/// Returns the generator of the equation's semigroup on Chebyshev nodes of [-longest, 0], with time in units of the
+/// longest delay: derivatives at all nodes except 0, and the equation itself at 0.
 fn generator(linear: &Linear, nodes: usize) -> DMatrix<f64> {
     let (size, longest) = (linear.size(), linear.longest());
     let places: Vec<f64> =
@@ -110,7 +110,7 @@ fn generator(linear: &Linear, nodes: usize) -> DMatrix<f64> {
         }
         derivatives[(row, row)] = -derivatives.row(row).sum();
     }
-    // The value of the interpolating polynomial at a place, by its values at the nodes.
+    // Value of the interpolating polynomial at a place, from its values at the nodes.
     let interpolate = |place: f64| -> DMatrix<f64> {
         let mut row = DMatrix::zeros(1, nodes + 1);
         if let Some(exact) = places.iter().position(|node| (node - place).abs() < 1e-14) {
@@ -164,6 +164,6 @@ fn newton(linear: &Linear, guess: Complex<f64>) -> Option<Complex<f64>> {
             return Some(z);
         }
     }
-    // Towards a double root the steps halve: it is close enough.
+    // Near a double root convergence is linear, with halved steps; the result is close enough.
     Some(z)
 }

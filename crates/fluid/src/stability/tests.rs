@@ -1,4 +1,4 @@
-//! Closed forms, and the thesis's numbers.
+//! Comparisons with closed forms and with the thesis's numbers.
 
 use super::*;
 use crate::models::{Bottleneck, Dcqcn, Eccp, HetFlow, Timely, eccp, hetflow};
@@ -17,13 +17,13 @@ fn scalar(now: f64, delay: f64, value: f64, slope: f64) -> Linear {
 
 #[test]
 fn the_roots_of_a_pure_delay_are_lambert_s() {
-    // At a d = 1 / e a double root at -1 / d, at pi / 2 a pair on the axis, beyond it to the right.
+    // a d = 1 / e: a double root at -1 / d; pi / 2: a pair on the axis; above: to the right of it.
     let root = |product: f64| rightmost(&scalar(0.0, 2.0, -product / 2.0, 0.0), 3).unwrap()[0] * 2.0;
     assert!((root(1.0 / E).re + 1.0).abs() < 1e-3, "{}", root(1.0 / E));
     let edge = root(PI / 2.0);
     assert!(edge.re.abs() < 1e-12 && (edge.im - PI / 2.0).abs() < 1e-12, "{edge}");
     assert!(root(1.5).re < -0.01 && root(1.65).re > 0.01);
-    // Of z + e^(-z) = 0 the known first roots: -W_0(-1) = 0.318131505204764 -+ 1.337235701430689 i, with -.
+    // First roots of z + e^(-z) = 0 from the literature: -W_0(-1) = 0.318131505204764 -+ 1.337235701430689 i, negated.
     let roots = rightmost(&scalar(0.0, 1.0, -1.0, 0.0), 2).unwrap();
     assert!((roots[0].re + 0.318_131_505_204_764).abs() < 1e-12 && (roots[0].im - 1.337_235_701_430_689).abs() < 1e-12);
     assert!((roots[1].re + 2.062_277_729_598_284).abs() < 1e-12 && (roots[1].im - 7.588_631_178_472_513).abs() < 1e-12);
@@ -124,7 +124,7 @@ fn eccp_s_decrease_is_neutral_and_unstable_by_table_2_1() {
     assert_eq!(report(&eccp_with(100.0 / 128.0, 40e-6, true)).unwrap().verdict, Verdict::Unstable);
 }
 
-/// With the difference that a sender computes the equation is x' = -a (x(t - tau) (1 + w) - w x(t - tau - T)).
+/// With the difference as a sender computes it, the equation is x' = -a (x(t - tau) (1 + w) - w x(t - tau - T)).
 #[test]
 fn the_limit_of_eccp_s_delay_is_where_a_root_is_on_the_axis() {
     let told = report(&eccp_with(0.01, 40e-6, false)).unwrap();
@@ -153,8 +153,8 @@ fn hetflow_with(scaling: f64, tau: f64) -> HetFlow {
     HetFlow::new(Bottleneck { rate: 10e9, buffer: 8e6 }, flows, parameters)
 }
 
-/// x' = -(Gd Kc / eta) x(t - eta - tau): stable while Gd Kc (eta + tau) / eta < pi / 2, whatever (3.18) says; flows
-/// against each other feel nothing, a root at 0.
+/// x' = -(Gd Kc / eta) x(t - eta - tau): stable while Gd Kc (eta + tau) / eta < pi / 2, in contrast to (3.18). The
+/// split between flows is not fed back: a root at 0.
 #[test]
 fn hetflow_is_a_pure_delay_and_indifferent_to_shares() {
     let eta = 8e5 / 5e9;
@@ -162,12 +162,12 @@ fn hetflow_is_a_pure_delay_and_indifferent_to_shares() {
     assert_eq!(told.verdict, Verdict::Marginal, "{told:?}");
     assert!(told.roots.iter().any(|root| libm::hypot(root.re, root.im) < 1.0), "{told:?}");
     let limit = told.rtt_factor.expect("a limit") * 40e-6;
-    // What is within a millionth of the axis counts as on it.
+    // Roots within a millionth of the axis count as on it.
     assert!((limit / (eta * (PI - 1.0)) - 1.0).abs() < 1e-5, "{limit}");
     assert_eq!(report(&hetflow_with(1500.0, 10e-6)).unwrap().verdict, Verdict::Unstable);
 }
 
-/// At eta = 80 us; by the parameters of table 3.2 the thesis's own test says unstable.
+/// At eta = 80 us; with the parameters of table 3.2 the thesis's own test yields unstable.
 #[test]
 fn equation_3_18_by_table_3_2_and_by_the_design_that_lemma_3_2_assumes() {
     let of = |scaling: f64, tau: f64| thesis::hetflow_slope(&hetflow_parameters(scaling), 80e-6, tau);
@@ -176,7 +176,7 @@ fn equation_3_18_by_table_3_2_and_by_the_design_that_lemma_3_2_assumes() {
     assert!((of(64.0, 90e-6) / 1e5 - 1.0).abs() < 0.05, "{}", of(64.0, 90e-6));
 }
 
-/// The verdict of the roots is what the solution does, of both models that queues feed back in.
+/// The verdict of the roots agrees with the solution, for both models with feedback of the queue.
 #[test]
 fn verdicts_agree_with_solutions() {
     use crate::models::testing::means;
@@ -207,7 +207,7 @@ fn verdicts_agree_with_solutions() {
         let mut model = dcqcn(rtt);
         let (_, queue, last) = means(&mut model, 0.4);
         let off = (last[3] / queue - 1.0).abs();
-        // A cycle may pass through its mean at the end: three instants do not.
+        // A cycle may pass through its mean at the end, but not at all three times.
         let (_, _, earlier) = means(&mut dcqcn(rtt), 0.3931);
         let (_, _, between) = means(&mut dcqcn(rtt), 0.3967);
         let off = off.max((earlier[3] / queue - 1.0).abs()).max((between[3] / queue - 1.0).abs());

@@ -1,4 +1,4 @@
-//! What rate controls go by: QCN's samples, figure 1.6, and TIMELY's round trip, figure 1.10.
+//! Congestion signals of rate controls: QCN samples (figure 1.6) and TIMELY's RTT (figure 1.10).
 
 use crate::check::{Check, Relation};
 use crate::failure::Failure;
@@ -12,13 +12,13 @@ use text::lines::{Line, Mark, Panel, Scale, svg};
 use text::{Layout, table};
 use units::{Rate, Time, WIRE_OVERHEAD_BYTES};
 
-/// What figure 1.6 leaves open.
+/// Unspecified parameters of figure 1.6.
 pub const SAMPLES_CHOICES: &[Choice] =
     &[Choice { source: &SAMPLES, key: "traffic.0.frame", alternatives: &["1000B", "500B"] }];
-/// What figure 1.10 leaves open.
+/// Unspecified parameters of figure 1.10.
 pub const RTT_CHOICES: &[Choice] = &[Choice { source: &TIMELY_RTT, key: "fabric.link.delay", alternatives: &["10us"] }];
 
-/// When hosts heard a congestion point, and its feedback.
+/// Congestion messages captured at hosts: time and feedback.
 #[derive(Default)]
 struct Heard(Vec<(Time, u8)>);
 
@@ -31,9 +31,6 @@ impl Watcher for Heard {
 }
 
 /// Runs `bg/fig1.6`.
-///
-/// # Errors
-/// If the scenario is wrong.
 pub fn samples(trial: &mut Trial) -> Result<(), Failure> {
     let seeds = trial.shorten("seeds", 20, 8);
     let mut frames: BTreeMap<u8, Vec<f64>> = BTreeMap::new();
@@ -47,7 +44,8 @@ pub fn samples(trial: &mut Trial) -> Result<(), Failure> {
         let mut heard = Heard::default();
         simulation(setup, &SAMPLES)?.run(&mut heard);
         heard.0.sort_unstable();
-        // More comes than the link takes, at a rate that nobody lessens: the time between messages tells how many.
+        // The offered load exceeds the link and no sender reduces its rate. The time between two messages therefore
+        // gives the number of frames between them.
         let rate = 2.0 * 5.01e9 / 8.0 / wire as f64;
         for pair in heard.0.windows(2) {
             let between = (pair[1].0 - pair[0].0).as_secs_f64() * rate;
@@ -60,7 +58,7 @@ pub fn samples(trial: &mut Trial) -> Result<(), Failure> {
         let (percent, linear) = (100.0 / mean(between), 1.0 + 9.0 * feedback / 63.0);
         let name = format!("feedback of {} to {}: frames that are sampled", eighth * 8, eighth * 8 + 7);
         let check = Check::new(name, "%", percent, Relation::Equal, linear, 0.15 * linear);
-        // Nobody is told of a sample that finds no congestion: between two messages may lie several.
+        // Samples without congestion send no message, so that several may lie between two messages.
         trial.check(if eighth == 0 { check.unjudged("samples without congestion are not told") } else { check });
         rows.push(vec![
             format!("{feedback}"),
@@ -83,9 +81,6 @@ pub fn samples(trial: &mut Trial) -> Result<(), Failure> {
 }
 
 /// Runs `bg/fig1.10`.
-///
-/// # Errors
-/// If the scenario is wrong.
 pub fn round_trip(trial: &mut Trial) -> Result<(), Failure> {
     let mut rows = Vec::new();
     let mut seen = Vec::new();
@@ -100,8 +95,8 @@ pub fn round_trip(trial: &mut Trial) -> Result<(), Failure> {
             let bench = Bench::of(setup, &TIMELY_RTT)?;
             let last = bench.controls.get(&0).and_then(|looks| looks.last()).and_then(|look| look.rtt_ps);
             let ours_us = last.map_or(f64::NAN, |ps| ps as f64 / 1e6);
-            // Completion less serialisation: cables both ways, what two switches take to store the frame and three
-            // nodes to send its answer, and no gap after either.
+            // Completion minus serialisation: propagation in both directions, the frame's serialisation at two switches
+            // (store-and-forward) and the reply's at three nodes, without the interframe gaps.
             let byte_us = Rate::from_gbps(10).serialise(1).as_ps() as f64 / 1e6;
             let (frame, answer) = ((payload + 62 + 8) as f64 * byte_us, (66 + 8) as f64 * byte_us);
             let alone_us = delays.as_secs_f64() * 1e6 + 3.0 * frame + 3.0 * answer;

@@ -1,4 +1,4 @@
-//! Figure 1.7: what credits a cable needs.
+//! Figure 1.7: credits that a long link needs.
 
 use crate::check::{Check, Relation};
 use crate::failure::Failure;
@@ -7,21 +7,21 @@ use crate::registry::{CREDITS, Choice};
 use crate::trial::{Told, Trial};
 use units::{PREAMBLE_BYTES, Rate, Time, WIRE_OVERHEAD_BYTES};
 
-/// When room is granted is not given.
+/// The source does not specify when credits are granted.
 pub const CHOICES: &[Choice] = &[
     Choice { source: &CREDITS, key: "switch.flow_control.update", alternatives: &["1B", "12KB"] },
     Choice { source: &CREDITS, key: "switch.flow_control.regrant", alternatives: &["10us", "10ms"] },
 ];
 
-/// Of the frames of the scenario, from destination address to FCS, and what of it is payload.
+/// Bytes of a frame of the scenario, from destination address to FCS, and its payload bytes.
 const FRAME: u64 = 1518;
 const PAYLOAD: f64 = 1472.0;
-/// Five nanoseconds a metre.
+/// Cable lengths in m; delay 5 ns per metre.
 const METRES: [u64; 4] = [20, 200, 1_000, 10_000];
 /// Senders of the incast.
 const SENDERS: u64 = 6;
 
-/// The long cable.
+/// Long link.
 struct Cable {
     delay: Time,
     rate: Rate,
@@ -32,24 +32,25 @@ impl Cable {
         self.rate.serialise(FRAME + WIRE_OVERHEAD_BYTES)
     }
 
-    /// From the start of a frame to the arrival of the message that gives its room back.
+    /// Returns the time from the start of a frame to the arrival of the message that returns its credits.
     fn round_trip(&self) -> Time {
         self.rate.serialise(FRAME + PREAMBLE_BYTES) + self.rate.serialise(64 + PREAMBLE_BYTES) + self.delay * 2
     }
 
-    /// Frames of credits that cover rate x round trip.
+    /// Returns the number of frames of credits that cover rate x round trip.
     fn enough(&self) -> u64 {
         self.round_trip().as_ps().div_ceil(self.frame().as_ps())
     }
 
-    /// The share of the link that `frames` of credits can use.
+    /// Returns the share of the link that `frames` of credits can use.
     fn share(&self, frames: u64) -> f64 {
         (frames as f64 * self.frame().as_ps() as f64 / self.round_trip().as_ps() as f64).min(1.0)
     }
 
-    /// A run with these credits: the share of the link that was used, and what it told.
+    /// Runs with these credits. Returns the used share of the link and the results.
     fn run(&self, trial: &Trial, credits: &str) -> Result<(f64, Told), Failure> {
-        // Enough round trips that a frame more or less is no matter, after one third to warm up.
+        // Each third lasts 100 round trips, so that one frame more or less does not matter. The first third is the
+        // warm-up.
         let third = Time::from_us((self.round_trip() * 100).as_ps() / 1_000_000 + 50);
         let us = |time: Time| format!("\"{}us\"", time.as_ps() / 1_000_000);
         let told = trial.run(
@@ -68,9 +69,6 @@ impl Cable {
 }
 
 /// Runs `bg/fig1.7`.
-///
-/// # Errors
-/// If the scenario is wrong.
 pub fn credits(trial: &mut Trial) -> Result<(), Failure> {
     let cables = trial.shorten("cable lengths", METRES.len() as u64, 3) as usize;
     let mut lost = 0;
@@ -131,8 +129,8 @@ pub fn credits(trial: &mut Trial) -> Result<(), Failure> {
     incast(trial)
 }
 
-/// Six hosts into one over the long cable: whatever the credits are, and whatever the links lose, nothing is lost
-/// for want of room.
+/// Incast of six hosts over the long link: for any number of credits and any link loss, no frame is dropped by a full
+/// queue.
 fn incast(trial: &mut Trial) -> Result<(), Failure> {
     let pairs: Vec<String> = (1..=SENDERS).map(|host| format!("[\"H{host}\", \"H{}\"]", SENDERS + 1)).collect();
     let pairs = format!("[{}]", pairs.join(", "));

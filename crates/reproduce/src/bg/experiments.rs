@@ -1,4 +1,4 @@
-//! The experiments on background mechanisms.
+//! Experiments on background mechanisms.
 
 use crate::registry::Experiment;
 

@@ -1,4 +1,4 @@
-//! The family of flow controls, side by side: figure 1.3's head-of-line blocking and an incast.
+//! Comparison of the flow controls: head-of-line blocking (figure 1.3) and an incast.
 
 use crate::check::{Check, Relation};
 use crate::failure::Failure;
@@ -6,24 +6,24 @@ use crate::registry::{Choice, INCAST, SPREADING, Source};
 use crate::trial::{Told, Trial};
 use text::{Layout, table};
 
-/// Thresholds are not given.
+/// The source does not specify thresholds.
 pub const CHOICES: &[Choice] = &[
     Choice { source: &SPREADING, key: "switch.buffer", alternatives: &["2MB", "16MB"] },
     Choice { source: &INCAST, key: "fabric.link.edge.rate", alternatives: &["80Gbps", "400Gbps"] },
 ];
 
-/// What a kind is to show in both scenarios, beside that it loses nothing and keeps the congested port busy.
+/// Expectation in both scenarios, in addition to zero loss and a busy congested port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Claim {
-    /// Nothing: it is the negative control.
+    /// None: negative control.
     Control,
-    /// It stops whoever shares a link with those that are congested.
+    /// Flows that share a link with congested flows are paused, the victim flow too.
     Blocks,
-    /// It tells the bystander, whose destination is another, from those that are congested.
+    /// The victim flow has another destination and is not paused.
     Spares,
 }
 
-/// A kind of flow control as a scenario writes it: the key that it changes, and the value.
+/// Flow control as a scenario states it: the key to override and its value.
 struct Kind {
     name: &'static str,
     key: &'static str,
@@ -35,15 +35,16 @@ const fn kind(name: &'static str, value: &'static str, claim: Claim) -> Kind {
     Kind { name, key: "switch.flow_control", value, claim }
 }
 
-/// One where the output decides: its ports have buffers of their own, so the whole switch is written anew.
+/// Creates an output-driven flow control. Its ports have their own buffers, therefore the whole `switch` table is
+/// replaced.
 const fn by_output(name: &'static str, value: &'static str, claim: Claim) -> Kind {
     Kind { name, key: "switch", value, claim }
 }
 
-/// Thresholds as fig1.2.toml where a kind has them: XOFF above 100 KB, XON 3 KB below. A port's own room, where it has
-/// one, is a tenth of the switch's 4 MB, for the largest switch here has nine ports. A PAUSE of 330 us is nearly the
-/// longest that there is at 100 Gbps. Ports stop within 3840 bit times, sooner than the standard demands, as
-/// fig1.2.toml.
+/// Thresholds as in fig1.2.toml if the flow control has them: XOFF above 100 KB, XON 3 KB below. A port's own buffer,
+/// if any, is a tenth of the switch's 4 MB, because the largest switch here has nine ports. A PAUSE of 330 us is close
+/// to the longest possible at 100 Gbps. Ports stop within 3840 bit times as in fig1.2.toml, sooner than the standard
+/// requires.
 const KINDS: [Kind; 7] = [
     kind("none", "\"none\"", Claim::Control),
     kind("PAUSE", "{ kind = \"pause\", xoff = \"100KB\", reaction = \"3840 bit times\" }", Claim::Blocks),
@@ -68,10 +69,10 @@ const KINDS: [Kind; 7] = [
 ];
 const MEASURED: &str = "the other side is measured";
 
-/// What a kind did in a scenario.
+/// Results of one flow control in one scenario.
 struct Line {
     kind: &'static Kind,
-    /// Goodput by entry, the bystander last, in Gbps.
+    /// Goodput per traffic entry in Gbps; the victim flow is the last.
     goodput: Vec<f64>,
     told: Told,
 }
@@ -80,23 +81,23 @@ impl Line {
     fn bystander(&self) -> f64 {
         self.goodput.last().copied().unwrap_or(0.0)
     }
-    /// Of those that share the congested port.
+    /// Returns the goodput of the entries that share the congested port.
     fn sharing(&self) -> &[f64] {
         &self.goodput[..self.goodput.len() - 1]
     }
-    /// (sum x)^2 / (n sum x^2) of those that share the congested port.
+    /// Returns Jain's index (sum x)^2 / (n sum x^2) of the entries that share the congested port.
     fn jain(&self) -> f64 {
         let (sum, squares) = self.sharing().iter().fold((0.0, 0.0), |(sum, squares), x| (sum + x, squares + x * x));
         if squares > 0.0 { sum * sum / (self.sharing().len() as f64 * squares) } else { 0.0 }
     }
 }
 
-/// `source` under `flow_control`, with the entries that share the congested port, or without them.
+/// Runs `source` under a flow control, with or without the entries that share the congested port.
 fn line(trial: &Trial, source: &Source, kind: &'static Kind, entries: usize, congested: bool) -> Result<Line, Failure> {
     let mut changes = vec![(kind.key, kind.value.to_owned())];
     let sizes: Vec<String> = (0..entries - 1).map(|entry| format!("traffic.{entry}.size")).collect();
     if !congested {
-        // They are done before the measurement begins.
+        // With 1 byte each, they complete before the measurement begins.
         changes.extend(sizes.iter().map(|key| (key.as_str(), "1B".to_owned())));
     }
     let told = trial.run(source, &changes)?;
@@ -105,9 +106,6 @@ fn line(trial: &Trial, source: &Source, kind: &'static Kind, entries: usize, con
 }
 
 /// Runs `bg/family`.
-///
-/// # Errors
-/// If a scenario is wrong.
 pub fn family(trial: &mut Trial) -> Result<(), Failure> {
     for (name, source, entries) in [("figure 1.3", &SPREADING, 3), ("incast", &INCAST, 8)] {
         let alone = line(trial, source, &KINDS[0], entries, false)?.bystander();

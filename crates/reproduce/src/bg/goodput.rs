@@ -1,4 +1,4 @@
-//! Figure 1.1: goodput over load, lossy and lossless; and what one loss in a thousand costs Reno.
+//! Figure 1.1: goodput over load, lossy and lossless, and Reno's utilisation at a loss rate of 0.1 %.
 
 use crate::check::{Check, Relation};
 use crate::failure::Failure;
@@ -7,7 +7,7 @@ use crate::registry::{Choice, GOODPUT, RENO};
 use crate::trial::Trial;
 use units::{Time, WIRE_OVERHEAD_BYTES};
 
-/// The figure names neither buffer nor transport, the citation neither timeouts nor acknowledgements.
+/// The figure specifies neither buffer nor transport; the citation specifies neither timeouts nor acknowledgements.
 pub const CHOICES: &[Choice] = &[
     Choice { source: &GOODPUT, key: "switch.egress", alternatives: &["30KB", "1MB"] },
     Choice { source: &GOODPUT, key: "host.transport.nak_interval", alternatives: &["1us", "500us"] },
@@ -17,19 +17,16 @@ pub const CHOICES: &[Choice] = &[
 
 /// Senders of the scenario.
 const SENDERS: f64 = 8.0;
-/// Of the receiver's link.
+/// Offered loads, as shares of the receiver's link.
 const LOADS: [f64; 12] = [0.2, 0.4, 0.6, 0.8, 0.9, 0.95, 1.05, 1.1, 1.2, 1.5, 2.0, 4.0];
 
 /// Runs `bg/fig1.1`.
-///
-/// # Errors
-/// If a scenario is wrong.
 pub fn goodput(trial: &mut Trial) -> Result<(), Failure> {
     over_load(trial)?;
     reno(trial)
 }
 
-/// One point: goodput in Gbps and frames lost to full queues.
+/// Runs one point. Returns goodput in Gbps and the number of frames dropped by full queues.
 fn point(trial: &Trial, load: f64, lossless: bool, duration_ms: u64) -> Result<(f64, u64), Failure> {
     let rate = (load * 10e9 / SENDERS).round();
     let mut changes =
@@ -41,7 +38,7 @@ fn point(trial: &Trial, load: f64, lossless: bool, duration_ms: u64) -> Result<(
         ));
     }
     let told = trial.run(&GOODPUT, &changes)?;
-    // Without the background.
+    // Without the background traffic.
     Ok((told.goodput(0) / 1e9, told.overflowed()))
 }
 
@@ -63,7 +60,7 @@ fn over_load(trial: &mut Trial) -> Result<(), Failure> {
     trial.show("  goodput at the receiver in Gbps over offered load, a share of its 10 Gbps link\n");
     trial.show(&bars("load", &["lossless (PFC)", "lossy (drop)"], 10.0, &rows));
     let at = |load: f64| LOADS.iter().position(|&known| known == load).unwrap_or(0);
-    // Payload: 1000 of 1062 bytes and 20 of gap and preamble. The background takes 0.2 Gbps.
+    // Payload share: 1000 of 1062 bytes plus 20 of gap and preamble. The background traffic takes 0.2 Gbps.
     let payload = 1000.0 / (1062.0 + WIRE_OVERHEAD_BYTES as f64);
     let capacity = (10.0 - 0.2) * payload;
     for load in [0.4, 0.8, 0.95] {
@@ -94,9 +91,9 @@ fn over_load(trial: &mut Trial) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Segments of a window that fill the round trip, and the share of the link that Reno used.
+/// Returns the share of the link that Reno uses if `bdp` segments fill the round trip.
 fn utilisation(trial: &Trial, bdp: u64, seconds: u64, loss: f64) -> Result<f64, Failure> {
-    // A segment of 1518 bytes lasts 1230.4 us at 10 Mbps; the access links and the segment itself add little.
+    // A segment of 1518 bytes lasts 1230.4 us at 10 Mbps. 50 us approximate the access links.
     let round_trip = Time::from_ps(1_230_400_000 * bdp);
     let delay = (round_trip.saturating_sub(Time::from_ps(1_230_400_000 + 50_000_000))) / 2;
     let changes = [
@@ -105,7 +102,7 @@ fn utilisation(trial: &Trial, bdp: u64, seconds: u64, loss: f64) -> Result<f64, 
         ("duration", format!("\"{seconds}s\"")),
     ];
     let told = trial.run(&RENO, &changes)?;
-    // Payload as full frames on the wire, of 10 Mbps.
+    // Payload rate scaled to full frames on the wire, relative to 10 Mbps.
     Ok(told.total_goodput() * (1518 + WIRE_OVERHEAD_BYTES) as f64 / 1460.0 / 1e7)
 }
 
@@ -120,7 +117,7 @@ fn reno(trial: &mut Trial) -> Result<(), Failure> {
     let rows: Vec<(String, Vec<f64>)> = points.iter().map(|&(x, y)| (format!("{x:.0}"), vec![y])).collect();
     trial.show("\n  Reno's utilisation in % over the bandwidth-delay product in packets, one frame in 1000 lost\n");
     trial.show(&bars("product", &["utilisation"], 100.0, &rows));
-    // sqrt(3 / 2p): mean window of additive increase by one a round trip, halved at every 1 / p packets.
+    // sqrt(3 / 2p): mean window under an increase by one segment per round trip, halved every 1 / p packets.
     let window = (1.5f64 / 1e-3).sqrt();
     let crossing = points.windows(2).find(|pair| pair[0].1 >= CITED && pair[1].1 < CITED);
     let product = crossing.map_or(f64::NAN, |pair| {

@@ -1,4 +1,4 @@
-//! Figure 1.4: how much headroom a cable needs.
+//! Figure 1.4: headroom required for a cable.
 
 use crate::check::{Check, Relation};
 use crate::failure::Failure;
@@ -9,17 +9,17 @@ use protocols::reaction::Reaction;
 use text::{Layout, table};
 use units::{Rate, Time, WIRE_OVERHEAD_BYTES};
 
-/// How fast a port reacts is bounded by the standard, not given.
+/// The standard bounds the reaction time of a port; the source does not specify it.
 const REACTIONS: &[&str] = &["0ns", "\"1000 bit times\"", "\"61440 bit times\"", "standard"];
-/// The one choice.
+/// Parameter that the source does not specify.
 pub const CHOICES: &[Choice] =
     &[Choice { source: &HEADROOM, key: "switch.flow_control.reaction", alternatives: REACTIONS }];
 
-/// Of the frames of the scenario, from destination address to FCS.
+/// Bytes of a frame of the scenario, from destination address to FCS.
 const FRAME: u64 = 1518;
-/// Five nanoseconds a metre.
+/// Cable lengths in m; delay 5 ns per metre.
 const METRES: [u64; 6] = [1, 10, 100, 300, 1_000, 10_000];
-/// Instants within a frame's time at which the frames begin that hold the pause back.
+/// Number of start offsets, within a frame time, of the frames that delay the pause frame.
 const PHASES: u64 = 6;
 
 struct Cable<'a> {
@@ -29,12 +29,12 @@ struct Cable<'a> {
 }
 
 impl Cable<'_> {
-    /// Lossless frames lost with this headroom, in the worst phase.
+    /// Returns the number of lossless frames lost with this headroom at the worst offset.
     fn lost(&self, headroom: Option<u64>) -> Result<u64, Failure> {
         let frame = self.rate.serialise(FRAME + WIRE_OVERHEAD_BYTES);
         let mut worst = 0;
         for phase in 0..PHASES {
-            // The account fills to XOFF and the pause's round trip passes, with time to spare.
+            // Long enough for the account to reach XOFF and for the pause to take effect.
             let duration = self.rate.serialise(300_000) + self.delay * 4;
             let mut changes = vec![
                 ("fabric.link.delay", format!("\"{}ns\"", self.delay.as_ps() / 1000)),
@@ -49,7 +49,8 @@ impl Cable<'_> {
         Ok(worst)
     }
 
-    /// The least number of frames of headroom without loss: more never hurts, so bisection finds it.
+    /// Returns the least number of frames of headroom without loss. Bisection is valid because more headroom never
+    /// causes loss.
     fn least_frames(&self, mut enough: u64) -> Result<u64, Failure> {
         let mut too_few = 0;
         while enough - too_few > 1 {
@@ -65,9 +66,6 @@ impl Cable<'_> {
 }
 
 /// Runs `bg/fig1.4`.
-///
-/// # Errors
-/// If the scenario is wrong.
 pub fn headroom(trial: &mut Trial) -> Result<(), Failure> {
     let lengths = trial.shorten("cable lengths", METRES.len() as u64, 3) as usize;
     let setup = trial.setup(&HEADROOM, &[])?;
@@ -79,7 +77,7 @@ pub fn headroom(trial: &mut Trial) -> Result<(), Failure> {
     for &metres in METRES.iter().step_by(METRES.len() / lengths) {
         let cable = Cable { trial, delay: Time::from_ns(5 * metres), rate };
         let computed = Headroom::of(rate, cable.delay, &Conditions::new(FRAME, reaction, 1)).bytes;
-        // The source's formula, in bytes of the wire: 2 C prop + C (pause + reaction) + 3 MTU.
+        // Formula of the source, in bytes on the wire: 2 C prop + C (pause + reaction) + 3 MTU.
         let wire = |time: Time| time.as_ps() as f64 * rate.as_bps() as f64 / 8e12;
         let formula = wire(cable.delay * 2) + (64.0 + 20.0) + wire(reaction.on(rate)) + 3.0 * mtu as f64;
         let least = cable.least_frames(computed / FRAME + 8)?;

@@ -1,4 +1,4 @@
-//! Figures 1.2 and 1.3: where PFC's pauses go, and whom they stop.
+//! Figures 1.2 and 1.3: propagation of PFC pauses, and victim flows.
 
 use crate::check::{Check, Relation};
 use crate::failure::Failure;
@@ -9,22 +9,22 @@ use fabric::{Fabric, NodeId};
 use text::{Layout, table};
 use units::Time;
 
-/// Thresholds are not given.
+/// The source does not specify thresholds.
 pub const CHOICES: &[Choice] =
     &[Choice { source: &SPREADING, key: "switch.flow_control.xoff", alternatives: &["20KB", "300KB", "auto"] }];
 
-/// Entry of the flow that is not congested anywhere, `H1x` to `H2x`.
+/// Traffic entry of the victim flow, `H1x` to `H2x`, which crosses no congested port.
 const VICTIM: usize = 2;
 const MEASURED: &str = "the source only compares: the other side is measured";
 
-/// What each node first heard of a pause, and from whom.
+/// Results of one run, with the fabric to resolve names.
 struct Spread {
     fabric: Fabric,
     told: Told,
 }
 
 impl Spread {
-    /// When `node` was first told to stop by `peer`.
+    /// Returns the time of the first pause that `node` receives from `peer`.
     fn first(&self, node: &str, peer: &str) -> Option<Time> {
         let (node, peer) = (self.fabric.find(node)?, self.fabric.find(peer)?);
         let port = self.fabric.port_towards(node, peer)?;
@@ -47,9 +47,6 @@ fn run(trial: &Trial, changes: &[(&str, String)]) -> Result<Spread, Failure> {
 }
 
 /// Runs `bg/fig1.2`.
-///
-/// # Errors
-/// If the scenario is wrong.
 pub fn spreading(trial: &mut Trial) -> Result<(), Failure> {
     let spread = run(trial, &[])?;
     let steps = [("S1", "L3"), ("S2", "L3"), ("L1", "S1"), ("L1", "S2"), ("H1", "L1"), ("H2", "L1"), ("H3", "L1")];
@@ -95,25 +92,22 @@ pub fn spreading(trial: &mut Trial) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Goodput of the three entries in Gbps, and whether anything overflowed.
+/// Returns the goodput of the three entries in Gbps, and the number of frames dropped by full queues.
 fn goodputs(trial: &Trial, changes: &[(&str, String)]) -> Result<(Vec<f64>, u64), Failure> {
     let told = run(trial, changes)?.told;
     Ok(((0..3).map(|entry| told.goodput(entry) / 1e9).collect(), told.overflowed()))
 }
 
 /// Runs `bg/fig1.3`.
-///
-/// # Errors
-/// If the scenario is wrong.
 pub fn blocking(trial: &mut Trial) -> Result<(), Failure> {
     let text = |value: &str| value.to_owned();
     let (pfc, lost) = goodputs(trial, &[])?;
-    // H11 and H12 are done before the measurement begins.
+    // With 1 byte each, H11 and H12 complete before the measurement begins.
     let (alone, _) = goodputs(trial, &[("traffic.0.size", text("1B")), ("traffic.1.size", text("1B"))])?;
     let (dropping, dropped) = goodputs(trial, &[("switch.flow_control", text("\"none\""))])?;
     let other_class = [("switch.flow_control.priorities", text("[3, 4]")), ("traffic.2.class", text("4"))];
     let (apart, _) = goodputs(trial, &other_class)?;
-    // Per flow, end to end: the senders that fill the queue are slowed, whoever passes by is not.
+    // DCQCN acts end to end per flow: it slows the senders that fill the queue, and not the victim flow.
     let duration_ms = trial.shorten("simulated ms under DCQCN", 40, 20);
     let per_flow = [
         ("host.transport", text("{ kind = \"dcqcn\", payload = \"1000B\" }")),

@@ -9,23 +9,23 @@ use record::control::ControlSample;
 use text::lines::{Line, Panel, Scale, svg};
 use text::{Layout, table};
 
-/// The thresholds are those of Brakmo et al.; the figure names none.
+/// The thresholds are those of Brakmo et al.; the figure does not specify them.
 pub const CHOICES: &[Choice] =
     &[Choice { source: &VEGAS, key: "host.transport.vegas_alpha", alternatives: &["1", "3"] }];
 
-/// Payload of a segment.
+/// Payload of a segment, in bytes.
 const SEGMENT: u64 = 1460;
 
-/// What the window of a flow did that began with so many segments.
+/// Window samples of a flow that starts with a given window.
 struct Seen {
     looks: Vec<ControlSample>,
-    /// The shortest round trip, in ps.
+    /// Shortest round trip, in ps.
     base_ps: f64,
 }
 
 impl Seen {
     fn of(trial: &Trial, control: &str, segments: u64) -> Result<Seen, Failure> {
-        // The whole table: thresholds of Vegas are refused beside another control.
+        // Replaces the whole table because other congestion controls reject Vegas thresholds.
         let window = segments * SEGMENT;
         let other = format!(
             "{{ kind = \"tcp\", congestion_control = \"{control}\", delayed_ack = false, \
@@ -41,7 +41,8 @@ impl Seen {
         Ok(Seen { looks, base_ps })
     }
 
-    /// Looks from one time to another, in ms, that know window and round trip: ms, segments, round trip in ps.
+    /// Returns the samples between two times in ms that have both window and round trip: ms, segments, round trip in
+    /// ps.
     fn between(&self, from_ms: f64, to_ms: f64) -> Vec<(f64, f64, f64)> {
         let look = |look: &ControlSample| {
             let at_ms = look.at.as_ps() as f64 / 1e9;
@@ -51,7 +52,7 @@ impl Seen {
         self.looks.iter().filter_map(look).collect()
     }
 
-    /// By how many segments the window grew in a round trip.
+    /// Returns the growth of the window, in segments per round trip.
     fn slope(&self, from_ms: f64, to_ms: f64) -> f64 {
         let looks = self.between(from_ms, to_ms);
         let rounds: f64 = looks.windows(2).map(|pair| (pair[1].0 - pair[0].0) * 1e9 / pair[1].2).sum();
@@ -59,7 +60,7 @@ impl Seen {
         (last.1 - first.1) / rounds
     }
 
-    /// Segments that wait (Diff times the shortest round trip), on average.
+    /// Returns the mean number of queued segments: Vegas's Diff times the shortest round trip.
     fn waiting(&self, base_ps: f64, from_ms: f64, to_ms: f64) -> f64 {
         let looks = self.between(from_ms, to_ms);
         mean(&looks.iter().map(|look| look.1 * (look.2 - base_ps) / look.2).collect::<Vec<_>>())
@@ -67,14 +68,11 @@ impl Seen {
 }
 
 /// Runs `bg/fig1.9`.
-///
-/// # Errors
-/// If the scenario is wrong.
 pub fn vegas(trial: &mut Trial) -> Result<(), Failure> {
-    // A path of 81.3 segments: half of it, that and three, that and thirty.
+    // The bandwidth-delay product is 81.3 segments. The initial windows are half of it, 3 above it and 30 above it.
     let (below, between, above) =
         (Seen::of(trial, "vegas", 40)?, Seen::of(trial, "vegas", 84)?, Seen::of(trial, "vegas", 111)?);
-    // The first has seen an empty path.
+    // The first run has measured the empty path.
     let base_ps = below.base_ps;
     let reno = Seen::of(trial, "newreno", 84)?;
     let (from, to, end) = (5.0, 20.0, 300.0);
@@ -94,7 +92,7 @@ pub fn vegas(trial: &mut Trial) -> Result<(), Failure> {
             0.0,
         ));
         let name = format!("Vegas with Diff {name}: a segment in each round trip, or none");
-        // Looks are a tenth of a round trip apart, and the smoothed round trip follows late.
+        // Samples are a tenth of a round trip apart, and the smoothed round trip lags.
         trial.check(Check::new(name.clone(), "segments/RTT", slope, Relation::Equal, expected, 0.1));
         let waiting = [seen.waiting(base_ps, from, to), seen.waiting(base_ps, 250.0, end)];
         rows.push(vec![

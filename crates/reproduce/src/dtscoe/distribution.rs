@@ -1,4 +1,4 @@
-//! What it costs that nobody sees all streams: DTSCoE's messages over random trees, beside slots computed in one place.
+//! Cost of distributed scheduling: DTSCoE's messages on random trees, compared with centrally computed slots.
 
 use crate::check::{Check, Relation};
 use crate::failure::Failure;
@@ -12,12 +12,12 @@ use text::{Layout, table};
 use units::random::{Stream, purpose};
 use units::{Rate, Time};
 
-/// Four switches at 100 Gbps, two hosts at each at 10 Gbps, 50 ns a link.
+/// Four switches at 100 Gbps, two hosts with 10 Gbps links at each, 50 ns per link.
 const SWITCHES: usize = 4;
 const NODES: usize = 3 * SWITCHES;
 const DELAY: Time = Time::from_ns(50);
 
-/// The node above, towards the root 0.
+/// Returns the parent of a node in the tree with root 0.
 fn above(node: usize) -> usize {
     if node < SWITCHES { node.saturating_sub(1) / 4 } else { (node - SWITCHES) / 2 }
 }
@@ -26,7 +26,7 @@ fn rate(node: usize) -> Rate {
     Rate::from_gbps(if node < SWITCHES { 100 } else { 10 })
 }
 
-/// The nodes from here to the root.
+/// Returns the nodes from `node` to the root.
 fn line(mut node: usize) -> Vec<usize> {
     let mut line = vec![node];
     while node != 0 {
@@ -36,7 +36,8 @@ fn line(mut node: usize) -> Vec<usize> {
     line
 }
 
-/// Links up from the source and down to the receiver; link 2n goes up from node n, 2n + 1 down to it.
+/// Returns the links up from the source and down to the receiver. Link 2n is the uplink of node n, link 2n + 1 its
+/// downlink.
 fn path(from: usize, to: usize) -> Vec<usize> {
     let (mut rise, mut fall) = (line(from), line(to));
     while rise.len() > 1 && fall.len() > 1 && rise[rise.len() - 2] == fall[fall.len() - 2] {
@@ -48,7 +49,7 @@ fn path(from: usize, to: usize) -> Vec<usize> {
     rise.into_iter().map(|node| 2 * node).chain(fall.into_iter().rev().map(|node| 2 * node + 1)).collect()
 }
 
-/// Streams between hosts, of 64 to 1518 bytes every 100, 200 or 400 us, with the ends of each.
+/// Draws streams between hosts, of 64 to 1518 bytes every 100, 200 or 400 us, with the end points of each.
 fn streams(count: usize, seed: u64) -> (Problem, Vec<(usize, usize)>) {
     let mut random = Stream::new(seed, 3, purpose("what distribution costs"));
     let (mut streams, mut ends) = (Vec::new(), Vec::new());
@@ -77,25 +78,26 @@ fn streams(count: usize, seed: u64) -> (Problem, Vec<(usize, usize)>) {
     (problem, ends)
 }
 
-/// What came of the requests of all streams.
+/// Results of the requests of all streams.
 #[derive(Default)]
 struct Reserved {
     accepted: u64,
     messages: u64,
-    /// From a stream's first request until it may send, of those that may.
+    /// Times from a stream's first request to its start; accepted streams only.
     waits: Vec<Time>,
-    /// Networks in which two frames would be on a wire at once.
+    /// Number of networks in which two frames would overlap on a wire.
     meet: u64,
 }
 
-/// The sources ask one after the other, or all at once; clocks agree in nothing, nodes take up to 3 us over a message.
+/// Simulates the requests, one after the other or simultaneous if `apart` is zero. Clock offsets are random; nodes take
+/// up to 3 us to process a message.
 fn reserve(problem: &Problem, ends: &[(usize, usize)], config: Config, apart: Time, seed: u64, sum: &mut Reserved) {
     let mut random = Stream::new(seed, 4, purpose("what distribution costs"));
     let clocks: Vec<Clock> =
         (0..NODES).map(|_| Clock { offset: Time::from_ps(random.below(1 << 50)), drift_ppb: 0 }).collect();
     let wire = |node: usize| Wire { ends: [node, above(node)], rate: rate(node), delay: DELAY };
     let wires: Vec<Wire> = (1..NODES).map(wire).collect();
-    // Where all ask at once a request may wait for all others.
+    // Of simultaneous requests, one may wait for all others.
     let (answer, pending_lifetime) = (Time::from_ms(100), Time::from_ms(400));
     let config = if apart == Time::ZERO { Config { answer, pending_lifetime, ..config } } else { config };
     let faults = Faults { processing: Time::from_us(3), ..Faults::default() };
@@ -108,7 +110,7 @@ fn reserve(problem: &Problem, ends: &[(usize, usize)], config: Config, apart: Ti
         network.ask(from, Ask { stream, destination: to as u32, frame_bytes, window, start });
         network.run_until(network.now() + apart);
     }
-    // Before the first of them is refreshed.
+    // Before the first refresh.
     network.run_until(Time::from_ms(900));
     sum.messages += network.messages;
     sum.meet += u64::from(network.collision(Time::from_us(400)).is_some());
@@ -126,7 +128,8 @@ fn share(part: u64, of: u64) -> f64 {
     100.0 * part as f64 / of as f64
 }
 
-/// How much longer frames are on their way than if they never waited, mean over streams with slots, in ns.
+/// Returns the mean queueing delay of streams with slots, in ns: time from first to last hop minus that without
+/// waiting.
 fn waits(problem: &Problem, found: &Schedule) -> (f64, u64) {
     let with = problem.streams.iter().zip(&found.starts).filter_map(|(spec, starts)| Some((spec, starts.as_ref()?)));
     let wait = |(spec, starts): (&StreamSpec, &Vec<Time>)| {
@@ -138,7 +141,7 @@ fn waits(problem: &Problem, found: &Schedule) -> (f64, u64) {
     (all.iter().sum::<u64>() as f64 / 1000.0, all.len() as u64)
 }
 
-/// The experiment.
+/// Runs the experiment.
 pub fn run(trial: &mut Trial) -> Result<(), Failure> {
     let seeds = trial.shorten("random networks a load", 3, 1);
     let counts: &[usize] = if seeds == 1 { &[800, 1600] } else { &[400, 800, 1200, 1600, 1800] };
@@ -150,7 +153,7 @@ pub fn run(trial: &mut Trial) -> Result<(), Failure> {
         let total = count as u64 * seeds;
         let (mut centre, mut hops, mut waited, mut lists) = (0, 0, 0.0, 0);
         let [mut earliest, mut tightest, mut at_once, mut short]: [Reserved; 4] = Default::default();
-        // What a message can tell matters where little is free.
+        // The message length matters only at high load.
         let told = count == counts[counts.len() - 1];
         let (mut by_hop, mut links) = (0, 0);
         for seed in 1..=seeds {
@@ -182,7 +185,7 @@ pub fn run(trial: &mut Trial) -> Result<(), Failure> {
             let accepted = format!("{:.2} %", share(accepted, total));
             rows.push(vec![count.to_string(), who.into(), accepted, format!("{wait:.0} ns"), messages, median, last]);
         };
-        // To the centre and back, and the gates of each node.
+        // One message to the central scheduler and one back per stream, and the gates of each node.
         row("central", centre, 0.0, a_stream(2 * total + lists), None);
         row("DTSCoE, tightest", tightest.accepted, 0.0, a_stream(tightest.messages), Some(&mut tightest.waits));
         row("DTSCoE, earliest", earliest.accepted, 0.0, a_stream(earliest.messages), Some(&mut earliest.waits));
@@ -195,7 +198,7 @@ pub fn run(trial: &mut Trial) -> Result<(), Failure> {
             trial.check(Check::exact(name, "%", share(short.accepted, total), Relation::Below, whole));
         }
         row("all at once, tightest", at_once.accepted, 0.0, a_stream(at_once.messages), Some(&mut at_once.waits));
-        // A request over each link and an answer back.
+        // A request over each link and a reply.
         row("each node for itself", hops, waited / by_hop.max(1) as f64, a_stream(2 * links), None);
         meet += earliest.meet + tightest.meet + at_once.meet;
         for (name, ours) in [("tightest place", tightest.accepted), ("tightest place, all at once", at_once.accepted)] {
@@ -218,12 +221,12 @@ pub fn run(trial: &mut Trial) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Instances so small that everything is tried.
+/// Compares on instances that are small enough for exhaustive search.
 fn few(trial: &mut Trial) {
     let (mut asked, mut found) = (0, [0u64; 5]);
     for seed in 1..=300 {
         let mut problem = streams(6, seed).0;
-        // All to one receiver, in so little time that some have no room.
+        // All streams have one receiver and short periods, so that some cannot be scheduled.
         for (number, spec) in problem.streams.iter_mut().enumerate() {
             spec.path = path(SWITCHES + 1 + number % (NODES - SWITCHES - 1), SWITCHES);
             spec.period = Time::from_ps(spec.period.as_ps() / 50);

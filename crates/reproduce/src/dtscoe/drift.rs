@@ -1,4 +1,4 @@
-//! Slots on clocks that drift: the guard band that keeps them apart as long as they may age.
+//! Slots on drifting clocks: the guard band that separates them for the lifetime of a reservation.
 
 use crate::check::{Check, Relation};
 use crate::failure::Failure;
@@ -10,21 +10,21 @@ use text::{Layout, table};
 use units::Time;
 use units::random::{Stream, purpose};
 
-/// The drift of the thesis's clocks either way, in parts per billion.
+/// Drift of the thesis's clocks in either direction, in parts per billion.
 const DRIFT_PPB: u32 = 50;
-/// How often slots are asked for anew; a second in the thesis, a tenth here, for the time that it takes.
+/// Refresh interval of reservations: 0.1 s instead of the thesis's 1 s, to shorten the run.
 const REFRESH: Time = Time::from_ms(100);
-/// What a frame of 600 bytes with preamble and gap takes at 100 Gbps.
+/// Time of a frame of 600 bytes with preamble and gap at 100 Gbps.
 const SLOT: Time = Time::from_ns(48);
 
-/// The greatest jitter of the two streams, in ps, from the moment of a reservation until it ends unless it is renewed.
-/// The second slot is `guard` behind the first; the clock of the first loses, that of the second gains, and what they
-/// show at the start is drawn.
+/// Returns the largest jitter of the two streams, in ps, over the lifetime of one reservation without renewal. The
+/// second slot starts `guard` after the first. The clock of the first stream is slow, that of the second is fast, and
+/// their initial offsets are random.
 fn jitter_ps(trial: &Trial, config: &Config, guard: Time, seed: u64) -> Result<u64, Failure> {
     let mut random = Stream::new(seed, 3, purpose("clocks"));
     let [first, behind] = [-1, 1]
         .map(|way| NodeClock { offset: Time::from_ps(random.below(1 << 50)), drift_ppb: way * DRIFT_PPB as i32 });
-    // A source goes by its own clock: its phase is what that shows at the start of its slot.
+    // A source runs by its own clock: its phase is the clock's value at the start of its slot.
     let phase = |clock: NodeClock, at: Time, period: Time| format!("\"{}ps\"", ((clock.offset + at) % period).as_ps());
     let changes = [
         ("seed", seed.to_string()),
@@ -39,9 +39,6 @@ fn jitter_ps(trial: &Trial, config: &Config, guard: Time, seed: u64) -> Result<u
 }
 
 /// Runs `dtscoe/drift`.
-///
-/// # Errors
-/// If the scenario is wrong.
 pub fn run(trial: &mut Trial) -> Result<(), Failure> {
     let seeds = trial.shorten("seeds of the clocks", 10, 2);
     let config = Config::new().refreshed_every(REFRESH, DRIFT_PPB);

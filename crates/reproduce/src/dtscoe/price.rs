@@ -1,4 +1,4 @@
-//! What the ways to keep CPRI from waiting cost flows that share its links.
+//! Cost of the CPRI protection methods for flows on shared links.
 
 use super::Control;
 use crate::check::{Check, Relation};
@@ -7,8 +7,8 @@ use crate::registry::DTSCOE_PRICE;
 use crate::trial::Trial;
 use text::{Layout, table};
 
-/// What the flows of all seeds saw: mean and 99th percentile of completion times in us, their means over seeds; frames
-/// lost; and the greatest jitter of CPRI in ns.
+/// Results over all seeds: mean over seeds of the mean and the 99th percentile of completion times in us; frames lost;
+/// largest jitter of CPRI in ns.
 #[derive(Clone, Copy, Debug, Default)]
 struct Seen {
     completed: u64,
@@ -18,13 +18,13 @@ struct Seen {
     jitter_ns: f64,
 }
 
-/// The cycles of 802.1Qch beside the others: as long as three of the shortest periods, in which 9 KB of CPRI come for
-/// one port. Sources and replies keep out of the second class of the pair.
+/// Cyclic queuing of 802.1Qch, for comparison. A cycle is three of the shortest periods; 9 KB of CPRI arrive for one
+/// port in it. Sources and replies must not use the second class of the pair.
 const CYCLES: &str = "[{ cycle = \"1920ns\", classes = [7, 5] }]";
-/// No frame takes less than its switches less one in cycles, and none more than one more.
+/// The delay is between (switches - 1) and (switches + 1) cycles.
 const CYCLES_APART_NS: f64 = 2.0 * 1920.0;
 
-/// Of a control, or of cycles where there is none.
+/// Runs all seeds under `control`, or under cyclic queuing if `None`.
 fn seen(trial: &Trial, control: Option<Control>, with_pfc: bool, seeds: u64) -> Result<Seen, Failure> {
     let mut all = Seen::default();
     for seed in 1..=seeds {
@@ -56,9 +56,6 @@ fn seen(trial: &Trial, control: Option<Control>, with_pfc: bool, seeds: u64) -> 
 }
 
 /// Runs `dtscoe/price`.
-///
-/// # Errors
-/// If the scenario is wrong.
 pub fn run(trial: &mut Trial) -> Result<(), Failure> {
     let seeds = trial.shorten("seeds of the flows", 10, 2);
     let (mut rows, mut worst, mut of_cycles) = (Vec::new(), 0.0_f64, 0.0_f64);

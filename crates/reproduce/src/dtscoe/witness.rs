@@ -6,21 +6,21 @@ use crate::failure::Failure;
 use crate::registry::DTSCOE_WITNESS;
 use crate::trial::Trial;
 
-/// Phases at which a frame of cpri4 waits for the slots of all seven others.
+/// Phases at which a frame of cpri4 waits for the slots of all seven other streams.
 pub const SUM: Starts = Starts::At("360 ns", [312, 1587, 730, 1557, 289, 1567, 593, 1560]);
-/// Those of `experiments/dtscoe/witness.toml`.
+/// Phases of `experiments/dtscoe/witness.toml`.
 pub const MORE: Starts = Starts::At("368 ns", [304, 294, 236, 285, 264, 263, 239, 258]);
-/// The worst known; no proof of a maximum.
+/// Worst phases found; not proved to be the maximum.
 pub const MOST: Starts = Starts::At("382 ns", [58, 64, 16, 58, 30, 29, 16, 28]);
 
-/// Jitter of cpri4 in ns, of CPRI alone, at [`SUM`], [`MORE`] and [`MOST`]. The first is the sum of the slots of the
-/// seven others, five of 48 ns and two of 60 ns. The causes of the 8 and 22 ns above it are not judged.
+/// Jitter of cpri4 in ns with CPRI only, at [`SUM`], [`MORE`] and [`MOST`]. The first is the sum of the slots of the
+/// seven other streams, five of 48 ns and two of 60 ns. The causes of the 8 and 22 ns above it are not judged.
 const ALONE_NS: [f64; 3] = [360.0, 368.0, 382.0];
 
 /// Tolerance for ideal preemption, which takes effect between two bytes of a data frame.
 const BYTES_NS: f64 = 2.0;
 
-/// Jitter of cpri4 in ps, of CPRI alone, at these phases.
+/// Returns the jitter of cpri4 in ps with CPRI only, at these phases.
 fn alone(trial: &Trial, phases_ns: [u64; 8]) -> Result<f64, Failure> {
     let changes = phases_ns.iter().enumerate();
     let changes: Vec<(String, String)> =
@@ -31,10 +31,7 @@ fn alone(trial: &Trial, phases_ns: [u64; 8]) -> Result<f64, Failure> {
     Ok(seen.map_or(f64::NAN, |seen| seen.jitter_ps as f64))
 }
 
-/// The claims, of the greatest jitter beside data in ns, at [`SUM`], [`MORE`] and [`MOST`].
-///
-/// # Errors
-/// If the scenario is wrong.
+/// Adds the checks. `ideal` and `strict` are the largest jitters beside data in ns, at [`SUM`], [`MORE`] and [`MOST`].
 pub fn check(trial: &mut Trial, ideal: [f64; 3], strict: [f64; 3]) -> Result<(), Failure> {
     for (starts, ns) in [SUM, MORE, MOST].into_iter().zip(ALONE_NS) {
         let Starts::At(phases, phases_ns) = starts else { continue };

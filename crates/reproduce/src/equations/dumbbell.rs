@@ -1,4 +1,4 @@
-//! ECCP's dumbbell, figures 2.10 to 2.17 of the thesis, as far as its fluid goes.
+//! ECCP's dumbbell, figures 2.10 to 2.17 of the thesis, as a fluid model.
 
 use super::eccp::{FLOWS, GAINS, model_of, parameters};
 use super::track::Track;
@@ -8,10 +8,11 @@ use crate::trial::Trial;
 use fluid::models::eccp::Parameters;
 use text::{Layout, table};
 
-/// Why a number of the fluid is shown beside a figure of packets, and no more.
+/// Reason that a number of the fluid model is shown beside a packet-level figure but not judged.
 const PACKETS: &str = "a figure of packets, which eccp/fig2.10 and eccp/fig2.14 judge; the fluid's number is shown";
 
-/// The cross traffic of four flows in Gbps, mean, least and greatest, and the longest queue in KB, from 0.2 to 2 s.
+/// Returns the cross traffic of four flows in Gbps (mean, minimum, maximum) and the longest queue in KB, from 0.2 to 2
+/// s.
 fn cross_traffic(gain: f64, tau: f64, byte_counter: f64) -> [f64; 4] {
     let mut model = model_of(Parameters { byte_counter, ..parameters(gain, false) }, tau);
     let track = Track::of(&mut model, [0.2, 2.0], 1e-4);
@@ -21,13 +22,10 @@ fn cross_traffic(gain: f64, tau: f64, byte_counter: f64) -> [f64; 4] {
     [track.mean(|state| FLOWS * state[0] / 1e9), least, most(&total), most(&queue)]
 }
 
-/// Delays tau of figure 2.10, in ms, and whether they are below the 1.482 ms of lemma 2.1.
+/// Delays tau of figure 2.10 in ms, and `true` if below the 1.482 ms of lemma 2.1.
 const DELAYS: [(f64, bool); 6] = [(0.3, true), (0.6, true), (1.2, true), (1.8, false), (2.4, false), (3.3, false)];
 
-/// Runs `eccp/fluid`.
-///
-/// # Errors
-/// None: what cannot be solved fails its checks.
+/// Runs `eccp/fluid`. A model without a solution fails its checks.
 pub fn dumbbell(trial: &mut Trial) -> Result<(), Failure> {
     let mut rows = Vec::new();
     let mut means = Vec::new();

@@ -1,4 +1,4 @@
-//! The equations of ECCP, by table 2.1 of the thesis.
+//! ECCP equations with the parameters of table 2.1 of the thesis.
 
 use super::track::Track;
 use crate::check::{Check, Relation};
@@ -10,13 +10,13 @@ use fluid::stability::{Verdict, report, thesis};
 use text::lines::{Line, Panel, Scale, svg};
 use text::{Layout, table};
 
-/// G_d of table 2.1, and the one that gives what is printed.
+/// G_d of table 2.1, and the value that yields the printed results.
 pub const GAINS: [(&str, f64); 2] = [("100/128", 100.0 / 128.0), ("1/100", 0.01)];
-/// The flows of figure 2.9.
+/// Number of flows of figure 2.9.
 pub const FLOWS: f64 = 4.0;
 pub const LINK: f64 = 10e9;
 
-/// Table 2.1.
+/// Returns the parameters of table 2.1 with another G_d.
 pub fn parameters(gain: f64, slope: bool) -> Parameters {
     Parameters {
         gain,
@@ -32,7 +32,7 @@ pub fn parameters(gain: f64, slope: bool) -> Parameters {
     }
 }
 
-/// Four flows over a buffer of 1 MB.
+/// Returns the model of four flows over a buffer of 1 MB.
 pub fn model_of(parameters: Parameters, tau: f64) -> Eccp {
     let flows = vec![Flows { count: 4, start: 0.0, rtt: tau, rate: LINK }];
     Eccp::new(Bottleneck { rate: LINK, buffer: 8e6 }, flows, parameters)
@@ -43,9 +43,6 @@ fn model(gain: f64, tau: f64, slope: bool) -> Eccp {
 }
 
 /// Runs `eccp/lemma2.1`.
-///
-/// # Errors
-/// None.
 pub fn lemma_2_1(trial: &mut Trial) -> Result<(), Failure> {
     let mut rows = Vec::new();
     for (name, gain) in GAINS {
@@ -75,7 +72,7 @@ pub fn lemma_2_1(trial: &mut Trial) -> Result<(), Failure> {
     trial.check(Check::new("the same with G_d = 1/100", "T", hundredth.printed_limit(), Relation::Equal, 1.482, 0.001));
     let name = "limit by table 2.1 with the sign of (A I-12) corrected";
     trial.check(Check::new(name, "T", table_2_1.corrected_limit(), Relation::Equal, 2.032, 0.001));
-    // The model that the lemma is about: both roots must be to the left of 0 for a stable node.
+    // Second-order model of the lemma: a stable node needs both roots left of 0.
     let right = |gain: f64| {
         let ratios = (1..=48).map(|step| 0.1 * f64::from(step));
         let stable = ratios.filter(|&ratio| {
@@ -88,7 +85,7 @@ pub fn lemma_2_1(trial: &mut Trial) -> Result<(), Failure> {
         "(A I-21) turns an inequality around: with a < 0 and c > 0 the product of the roots is negative, \
          and one is positive",
     ));
-    // The equation itself, before any Taylor series.
+    // The delay equation itself, without Taylor series.
     for (name, gain) in GAINS {
         let radius = report(&model(gain, 300e-6, true)).ok().and_then(|told| told.neutral_radius).unwrap_or(f64::NAN);
         let expected = 2.0 * gain * parameters(gain, true).zeta(FLOWS);
@@ -109,9 +106,6 @@ pub fn lemma_2_1(trial: &mut Trial) -> Result<(), Failure> {
 }
 
 /// Runs `eccp/lemma2.2`.
-///
-/// # Errors
-/// None.
 pub fn lemma_2_2(trial: &mut Trial) -> Result<(), Failure> {
     let kb = |cycle: f64| thesis::least_byte_counter(LINK, FLOWS, cycle, 40e-6) / 8e3;
     let name = "least byte counter by table 2.1, T = 1 ms between trains";
@@ -132,16 +126,13 @@ pub fn lemma_2_2(trial: &mut Trial) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The rate at rest, (2.10).
+/// Returns the rate at the fixed point, (2.10), in bit/s.
 fn at_rest() -> f64 {
     let p = parameters(0.01, false);
     LINK / (FLOWS + p.available * p.equilibrium)
 }
 
-/// Runs `eccp/fig2.8`.
-///
-/// # Errors
-/// None: what cannot be solved fails its checks.
+/// Runs `eccp/fig2.8`. A model without a solution fails its checks.
 pub fn phase(trial: &mut Trial) -> Result<(), Failure> {
     for (name, gain) in GAINS {
         let track = Track::of(&mut model(gain, 40e-6, false), [0.25, 0.5], 1e-4);

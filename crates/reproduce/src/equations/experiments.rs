@@ -1,4 +1,4 @@
-//! The experiments that equations answer.
+//! Experiments on fluid models.
 
 use super::dumbbell::dumbbell;
 use super::eccp::{lemma_2_1, lemma_2_2, phase};
@@ -11,7 +11,7 @@ use crate::registry::{Choice, Experiment, HETFLOW_DUMBBELL};
 use crate::trial::Trial;
 
 const NONE: &[Choice] = &[];
-/// What the thesis gives a mean of.
+/// The thesis specifies only the mean frame size.
 const FRAMES: &[Choice] =
     &[Choice { source: &HETFLOW_DUMBBELL, key: "host.transport.payload", alternatives: &["138B", "1438B"] }];
 

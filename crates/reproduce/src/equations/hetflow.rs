@@ -1,4 +1,4 @@
-//! The figures of HetFlow that equations answer, by table 3.2 of the thesis.
+//! HetFlow figures computed from its equations, with the parameters of table 3.2 of the thesis.
 
 use super::hetflow_packets;
 use super::track::Track;
@@ -11,12 +11,12 @@ use fluid::solver::{Now, Past};
 use text::lines::{Line, Panel, Scale, svg};
 use text::{Layout, table};
 
-/// Rate of the link, in bit/s.
+/// Link rate, in bit/s.
 pub const LINK: f64 = 10e9;
-/// Delay of the loop, in s.
+/// Loop delay, in s.
 pub const TAU: f64 = 10e-6;
 
-/// Table 3.2, with another scaling factor.
+/// Returns the parameters of table 3.2 with another scaling factor.
 pub fn parameters(scaling: f64) -> Parameters {
     Parameters {
         gain: 1.0 / 128.0,
@@ -30,18 +30,16 @@ pub fn parameters(scaling: f64) -> Parameters {
     }
 }
 
-/// Flows that begin at 80 % of the link together.
+/// Returns the model of `count` flows that start together at 80 % of the link in total.
 pub fn model(count: u32, parameters: Parameters) -> HetFlow {
     let flows = vec![Flows { count, start: 0.0, rtt: TAU, rate: 0.8 * LINK / f64::from(count) }];
     HetFlow::new(Bottleneck { rate: LINK, buffer: 8e6 }, flows, parameters)
 }
 
-/// Runs `hetflow/fig3.5`.
-///
-/// # Errors
-/// None: what cannot be solved fails its checks.
+/// Runs `hetflow/fig3.5`. A model without a solution fails its checks.
 pub fn cubic(trial: &mut Trial) -> Result<(), Failure> {
-    // One flow far below the link climbs by (3.6) from where it begins, R^ with Fb^ = 64: a plateau, then its cube.
+    // One flow far below the link rate recovers by (3.6) from its initial rate R^ with Fb^ = 64: a plateau, then the
+    // cubic.
     let p = parameters(1500.0);
     let rate = 2e9;
     let flows = vec![Flows { count: 1, start: 0.0, rtt: TAU, rate }];
@@ -51,7 +49,7 @@ pub fn cubic(trial: &mut Trial) -> Result<(), Failure> {
         let share = (since - p.recovery) / p.recovery;
         rate * (1.0 + p.gain * 64.0 * share * share * share)
     };
-    // The flow begins sigma after its notification.
+    // The flow starts sigma after its notification.
     let off = track.rows.iter().map(|(time, state)| (state[0] / by_3_6(time + p.recovery) - 1.0).abs());
     let worst = off.reduce(f64::max).unwrap_or(f64::NAN);
     trial.check(Check::exact("solution of (3.13) off (3.6), relative, the most", "1", worst, Relation::Below, 1e-5));
@@ -70,10 +68,7 @@ pub fn cubic(trial: &mut Trial) -> Result<(), Failure> {
     hetflow_packets::recovery(trial)
 }
 
-/// Runs `hetflow/fig3.6`.
-///
-/// # Errors
-/// None: what cannot be solved fails its checks.
+/// Runs `hetflow/fig3.6`. A model without a solution fails its checks.
 pub fn means(trial: &mut Trial) -> Result<(), Failure> {
     let mut lines = Vec::new();
     let mut rows = Vec::new();
@@ -88,7 +83,7 @@ pub fn means(trial: &mut Trial) -> Result<(), Failure> {
     }
     trial.show("  the fluid alone: mean rate in Gbps and mean queue in B\n");
     trial.show(&table(&["flows", "rate", "queue"], &rows, 0, Layout::Fixed, 2));
-    // As printed there is no quantum of feedback: the rate freezes where the last notification left it.
+    // The printed equations have no feedback quantum: the rate freezes at its value after the last notification.
     let mut printed = model(4, Parameters { quantum: 0.0, ..parameters(1500.0) });
     let track = Track::of(&mut printed, [0.1, 0.2], 0.05);
     let moved = match &track.rows[..] {
@@ -106,7 +101,7 @@ pub fn means(trial: &mut Trial) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The past of flows that all have had one rate for long.
+/// History of flows that have had one constant rate.
 struct Steady(f64);
 
 impl Past for Steady {
@@ -118,7 +113,7 @@ impl Past for Steady {
     }
 }
 
-/// The slope of the decrease where all flows have had this rate for long.
+/// Returns the slope of the rate in the decrease phase after a constant rate.
 fn slope_at(model: &dyn Model, rate: f64) -> f64 {
     let mut slopes = [0.0; 2];
     let state = [rate, 0.0];
@@ -127,9 +122,6 @@ fn slope_at(model: &dyn Model, rate: f64) -> f64 {
 }
 
 /// Runs `hetflow/fig3.7`.
-///
-/// # Errors
-/// None.
 pub fn portrait(trial: &mut Trial) -> Result<(), Failure> {
     let mut lines = Vec::new();
     for count in [2u32, 5, 10] {

@@ -1,4 +1,4 @@
-//! HetFlow's equations beside its packets.
+//! HetFlow: fluid models compared with packet simulations.
 
 use super::hetflow::{LINK, TAU, model, parameters};
 use super::track::Track;
@@ -14,7 +14,7 @@ use text::lines::{Line, Panel, Scale, svg};
 use text::{Layout, table};
 use units::Time;
 
-/// The dumbbell of figure 3.8 with so many flows that begin at 80 % of it in all.
+/// Runs the dumbbell of figure 3.8 with `flows` flows that start at 80 % of the link in total.
 fn packets(trial: &Trial, flows: u64, milliseconds: u64) -> Result<Bench, Failure> {
     let pairs = (1..=flows).map(|flow| format!("[\"H{flow}\", \"H{}\"]", flow + flows)).collect::<Vec<_>>().join(", ");
     let changes = [
@@ -28,15 +28,15 @@ fn packets(trial: &Trial, flows: u64, milliseconds: u64) -> Result<Bench, Failur
     Bench::run(trial, &HETFLOW_DUMBBELL, &changes)
 }
 
-/// Mean rate of a flow in Gbps, and mean queue in KB.
+/// Mean rate per flow in Gbps, and mean queue in KB.
 type Means = (f64, f64);
 
-/// The fluids beside packets: flows that are all alike; flows apart, as those of packets are: each begins at a rate of
-/// its own, all together at 80 % of the link; and flows that are alike and told of slopes that are as old as a mean
-/// over the time between two samples is, half of it, where (3.7) has all of it.
+/// Fluid models compared with packets: flows with equal rates; flows with different initial rates as in the packet
+/// simulation, 80 % of the link in total; flows with equal rates and half the age of the queue slope in (3.7), which is
+/// the age of a mean over one sampling interval.
 const FLUIDS: [&str; 3] = ["alike", "apart", "half as old"];
 
-/// Over the second half of as long: of packets, and of [`FLUIDS`].
+/// Returns the means over the second half of a run: packets, then [`FLUIDS`].
 fn means_of(trial: &Trial, flows: u64, milliseconds: u64) -> Result<[Means; 4], Failure> {
     let bench = packets(trial, flows, milliseconds)?;
     let kb: Vec<f64> = bench.queue_bytes().into_iter().map(|bytes| bytes / 1e3).collect();
@@ -58,10 +58,7 @@ fn means_of(trial: &Trial, flows: u64, milliseconds: u64) -> Result<[Means; 4], 
     Ok([packets, alike(1.0), fluid(apart, flows as usize), alike(0.5)])
 }
 
-/// Figure 3.6: mean rates of the fluid beside those of packets.
-///
-/// # Errors
-/// If a scenario is wrong.
+/// Figure 3.6: mean rates of the fluid model and of packets.
 pub fn means(trial: &mut Trial) -> Result<(), Failure> {
     let milliseconds = trial.shorten("simulated ms", 600, 200);
     let mut rows = Vec::new();
@@ -91,9 +88,6 @@ fn show(trial: &mut Trial, rows: &[Vec<String>]) {
 }
 
 /// Runs `fluid/hetflow`.
-///
-/// # Errors
-/// If a scenario is wrong.
 pub fn beside(trial: &mut Trial) -> Result<(), Failure> {
     const OFF: f64 = 0.1;
     let milliseconds = trial.shorten("simulated ms", 600, 200);
@@ -113,10 +107,8 @@ pub fn beside(trial: &mut Trial) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Figure 3.5 in packets: a flow is cut by a burst of another and climbs, alone, through the rate that it had.
-///
-/// # Errors
-/// If a scenario is wrong.
+/// Figure 3.5 in packets: a burst of another flow causes a rate cut; then the flow recovers alone, through its previous
+/// rate.
 pub fn recovery(trial: &mut Trial) -> Result<(), Failure> {
     let changes = [
         ("fabric.left", "2".to_owned()),
@@ -129,7 +121,7 @@ pub fn recovery(trial: &mut Trial) -> Result<(), Failure> {
         ("record.control", "{ every = \"100us\" }".to_owned()),
     ];
     let mut setup = trial.setup(&HETFLOW_DUMBBELL, &changes)?;
-    // The other sends a megabyte: the queue grows, both are told, and it is gone.
+    // The other flow sends 1 MB: the queue grows, both senders are notified, and the other flow ends.
     setup.traffic.flows[1].size_bytes = 1_000_000;
     let bench = Bench::of(setup, &HETFLOW_DUMBBELL)?;
     let looks = bench.controls.get(&0).map_or(&[][..], Vec::as_slice);
@@ -137,7 +129,7 @@ pub fn recovery(trial: &mut Trial) -> Result<(), Failure> {
     let cut = (1..looks.len()).rev().find(|&at| rate(&looks[at]) < rate(&looks[at - 1])).unwrap_or(0);
     let target = looks.get(cut).and_then(|look| look.target_bps).unwrap_or(0) as f64 / 1e9;
     let least = looks.get(cut).map_or(f64::NAN, rate);
-    // Looks are 100 us apart, and so are updates: a hundredth of sigma.
+    // Samples and rate updates are 100 us apart: a hundredth of sigma.
     let after = |ms: u64| looks.get(cut + 10 * ms as usize).map_or(f64::NAN, rate);
     for (name, ours, expected) in [
         ("packets, 10 ms after the last notification: the rate is that before it", after(10), target),
@@ -158,7 +150,7 @@ pub fn recovery(trial: &mut Trial) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Two hosts that want 6 Gbps each over 10, as on the testbed (figure 3.15), and what remains of it when clocks drift.
+/// Results of the testbed (figure 3.15): two hosts demand 6 Gbps each over a 10 Gbps link.
 struct Pair {
     rates: Vec<f64>,
     link: Vec<f64>,
@@ -186,9 +178,6 @@ impl Pair {
 }
 
 /// Runs `hetflow/fig3.15`.
-///
-/// # Errors
-/// If a scenario is wrong.
 pub fn testbed(trial: &mut Trial) -> Result<(), Failure> {
     let milliseconds = trial.shorten("simulated ms", 4000, 400);
     let (pair, bench) = Pair::of(trial, milliseconds)?;
@@ -208,9 +197,6 @@ pub fn testbed(trial: &mut Trial) -> Result<(), Failure> {
 }
 
 /// Runs `hetflow/drift`.
-///
-/// # Errors
-/// If a scenario is wrong.
 pub fn drift(trial: &mut Trial) -> Result<(), Failure> {
     let milliseconds = trial.shorten("simulated ms", 2000, 400);
     let mut rows = Vec::new();

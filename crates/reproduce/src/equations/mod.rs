@@ -1,4 +1,4 @@
-//! What equations can judge: the thesis's lemmas and fluid figures, and a fluid model beside packets.
+//! Checks of equations: the thesis's lemmas and fluid figures, and comparisons of fluid models with packets.
 
 mod dumbbell;
 mod eccp;

@@ -1,4 +1,4 @@
-//! Fluid models beside packets.
+//! DCQCN: fluid models compared with packet simulations.
 
 use crate::check::{Check, Relation};
 use crate::failure::Failure;
@@ -10,10 +10,10 @@ use scenario::FluidFile;
 use std::path::Path;
 use text::{Layout, table};
 
-/// So far off those of packets the model's rate and queue may be.
+/// Permitted relative deviation of the fluid model's rate and queue from those of packets.
 const OFF: f64 = 0.1;
 
-/// Mean rate of a flow in bit/s and mean queue in bytes.
+/// Returns the fluid model's mean rate per flow in bit/s and mean queue in bytes.
 fn fluid(flows: u64, averaging: &str) -> Result<(f64, f64), Failure> {
     let set = [("flow.0.count", flows.to_string()), ("model.averaging", averaging.to_owned())];
     let set: Vec<(String, String)> = set.map(|(key, value)| (key.to_owned(), value)).to_vec();
@@ -25,9 +25,6 @@ fn fluid(flows: u64, averaging: &str) -> Result<(f64, f64), Failure> {
 }
 
 /// Runs `fluid/dcqcn`.
-///
-/// # Errors
-/// If a scenario is wrong.
 pub fn dcqcn(trial: &mut Trial) -> Result<(), Failure> {
     let milliseconds = trial.shorten("simulated ms", 480, 120);
     let mut rows = Vec::new();

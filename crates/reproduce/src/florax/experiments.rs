@@ -1,4 +1,4 @@
-//! The experiments of FLORAX.
+//! FLORAX experiments.
 
 use crate::registry::Experiment;
 

@@ -1,4 +1,4 @@
-//! Figures 4 to 11: flows 1 to 3 meet at switch D, flows 4 and 5 at switch E.
+//! Figures 4 to 11: flows 1 to 3 share switch D, flows 4 and 5 share switch E.
 
 use super::series::{DROP_TAIL, SIMPLE, Series, over_time, picture};
 use crate::check::{Check, Relation};
@@ -10,7 +10,7 @@ use text::lines::{Line, Panel, Scale, svg};
 use text::{Layout, table};
 use units::{Time, WIRE_OVERHEAD_BYTES};
 
-/// What the paper leaves open: everything but who sends to whom.
+/// Parameters that the paper does not specify: all but the traffic pairs.
 pub const CHOICES: &[Choice] = &[
     Choice { source: &FLORAX_FIG3, key: "fabric.file", alternatives: &["fig3-access.json", "fig3-equal.json"] },
     Choice { source: &FLORAX_FIG3, key: "switch.queue", alternatives: &["\"50 packets\"", "\"200 packets\""] },
@@ -24,7 +24,7 @@ pub const CHOICES: &[Choice] = &[
     Choice { source: &FLORAX_FIG3, key: "switch.flow_control.burst_gap", alternatives: &["2ms", "50ms"] },
 ];
 
-/// What only FLORAX has, for the same figures.
+/// FLORAX's own parameters, for the sensitivity analysis of these figures.
 const OWN: &[(&str, &[&str])] = &[
     ("switch.flow_control.upper", &["0.3", "0.7"]),
     ("switch.flow_control.lower", &["0.1", "0.4"]),
@@ -35,12 +35,12 @@ const OWN: &[(&str, &[&str])] = &[
 ];
 
 const MEASURED: &str = "the paper only compares: the other side is measured";
-/// When flow 5 starts.
+/// Start of flow 5.
 const STREAM: Time = Time::from_s(1);
-/// Of the looks at links.
+/// Sampling interval of links.
 const LOOK: Time = Time::from_ms(10);
 
-/// The three schemes of the paper.
+/// Results of the three schemes of the paper.
 struct Three {
     droptail: Series,
     simple: Series,
@@ -63,11 +63,11 @@ impl Three {
     }
 }
 
-/// How far flows 1 to 3 get while all of them are under way under every scheme: the slopes of figures 4 to 6.
+/// Returns the rates of `flow` (0 to 2) while flows 1 to 3 are active under every scheme: the slopes of figures 4 to 6.
 fn slopes(trial: &mut Trial, flow: usize, duration_s: u64) -> Result<(Three, [f64; 3]), Failure> {
     let three = Three::run(trial, duration_s)?;
     let done = three.named().iter().flat_map(|(_, run)| (0..3).map(|flow| run.done_s(flow))).fold(f64::MAX, f64::min);
-    // Whole looks, and whole tenths of a second.
+    // Rounded down to tenths of a second, which are multiples of the sampling interval.
     let until = Time::from_ms(((done * 10.0).floor().clamp(1.0, duration_s as f64 * 10.0) * 100.0) as u64);
     let rates = three.named().map(|(_, run)| run.mbps(flow, Time::ZERO, until));
     trial.show(&format!("  flow {}: payload that has arrived, MB (the slope up to {until} is compared)\n", flow + 1));
@@ -98,25 +98,16 @@ fn slow_flow(trial: &mut Trial, flow: usize) -> Result<(), Failure> {
 }
 
 /// Runs `florax/fig4`.
-///
-/// # Errors
-/// If the scenario is wrong.
 pub fn fig4(trial: &mut Trial) -> Result<(), Failure> {
     slow_flow(trial, 0)
 }
 
 /// Runs `florax/fig5`.
-///
-/// # Errors
-/// If the scenario is wrong.
 pub fn fig5(trial: &mut Trial) -> Result<(), Failure> {
     slow_flow(trial, 1)
 }
 
 /// Runs `florax/fig6`.
-///
-/// # Errors
-/// If the scenario is wrong.
 pub fn fig6(trial: &mut Trial) -> Result<(), Failure> {
     let (three, [per_flow, simple, droptail]) = slopes(trial, 2, 6)?;
     let name = "flow 3, on the fast link: per flow is slower than simple";
@@ -135,16 +126,13 @@ pub fn fig6(trial: &mut Trial) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Flows 4 and 5 from a second after the stream has started, in Mbps.
+/// Returns the rates of flows 4 and 5 in Mbps, from 1 s after the start of flow 5.
 fn two(run: &Series) -> (f64, f64) {
     let from = STREAM + Time::from_s(1);
     (run.mbps_after(3, from), run.mbps_after(4, from))
 }
 
 /// Runs `florax/fig7`.
-///
-/// # Errors
-/// If the scenario is wrong.
 pub fn fig7(trial: &mut Trial) -> Result<(), Failure> {
     let duration = Time::from_s(trial.shorten("seconds", 10, 6));
     let three = Three::run(trial, duration.as_ps() / Time::from_s(1).as_ps())?;
@@ -172,7 +160,7 @@ pub fn fig7(trial: &mut Trial) -> Result<(), Failure> {
     Ok(())
 }
 
-/// One scheme's throughput over time; returns flows 4 and 5.
+/// Shows one scheme's throughput over time. Returns the rates of flows 4 and 5.
 fn throughput(trial: &mut Trial, figure: u8, choose: fn(&Three) -> &Series) -> Result<(Three, f64, f64), Failure> {
     let duration = Time::from_s(trial.shorten("seconds", 10, 6));
     let three = Three::run(trial, duration.as_ps() / Time::from_s(1).as_ps())?;
@@ -203,9 +191,6 @@ fn throughput(trial: &mut Trial, figure: u8, choose: fn(&Three) -> &Series) -> R
 }
 
 /// Runs `florax/fig8`.
-///
-/// # Errors
-/// If the scenario is wrong.
 pub fn fig8(trial: &mut Trial) -> Result<(), Failure> {
     let (three, tcp, udp) = throughput(trial, 8, |three| &three.droptail)?;
     let share = 100.0 * udp / (tcp + udp);
@@ -223,9 +208,6 @@ fn equal(name: &str, tcp: f64, udp: f64) -> Check {
 }
 
 /// Runs `florax/fig9`.
-///
-/// # Errors
-/// If the scenario is wrong.
 pub fn fig9(trial: &mut Trial) -> Result<(), Failure> {
     let (_, tcp, udp) = throughput(trial, 9, |three| &three.simple)?;
     trial.check(equal("simple", tcp, udp));
@@ -233,9 +215,6 @@ pub fn fig9(trial: &mut Trial) -> Result<(), Failure> {
 }
 
 /// Runs `florax/fig10`.
-///
-/// # Errors
-/// If the scenario is wrong.
 pub fn fig10(trial: &mut Trial) -> Result<(), Failure> {
     let (three, tcp, udp) = throughput(trial, 10, |three| &three.per_flow)?;
     trial.check(equal("per flow", tcp, udp));
@@ -252,15 +231,12 @@ pub fn fig10(trial: &mut Trial) -> Result<(), Failure> {
     Ok(())
 }
 
-/// When flows 1 to 3 are all done, in s.
+/// Returns the time in s at which flows 1 to 3 are complete.
 fn done(run: &Series) -> f64 {
     (0..3).map(|flow| run.done_s(flow)).fold(0.0, f64::max)
 }
 
 /// Runs `florax/fig11`.
-///
-/// # Errors
-/// If the scenario is wrong.
 pub fn fig11(trial: &mut Trial) -> Result<(), Failure> {
     let setup = trial.setup(&FLORAX_FIG3, &[])?;
     let fabric = &setup.fabric;
@@ -308,7 +284,7 @@ pub fn fig11(trial: &mut Trial) -> Result<(), Failure> {
     sensitivity(trial)
 }
 
-/// How per flow's claims depend on its own numbers: in full runs only.
+/// Shows the dependence of the per-flow claims on FLORAX's own parameters; full runs only.
 fn sensitivity(trial: &mut Trial) -> Result<(), Failure> {
     if trial.quick {
         trial.shortened.push("the sensitivity of per flow to its thresholds and times is left out".to_owned());

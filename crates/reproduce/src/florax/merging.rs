@@ -1,4 +1,4 @@
-//! Figures 1 and 2, and the source that does not stop: two senders, one congested port.
+//! Figures 1 and 2, and the source that ignores pauses: two senders, one congested port.
 
 use super::series::{DESTINATION, SIMPLE, Series};
 use crate::check::{Check, Relation};
@@ -28,20 +28,20 @@ macro_rules! choices {
     };
 }
 
-/// What the paper leaves open.
+/// Unspecified parameters of figure 1.
 pub const FIG1_CHOICES: &[Choice] =
     choices!(FLORAX_FIG1, Choice { source: &FLORAX_FIG1, key: "fabric.file", alternatives: &["fig1-fast.json"] });
-/// What the paper leaves open.
+/// Unspecified parameters of figure 2.
 pub const FIG2_CHOICES: &[Choice] = choices!(FLORAX_FIG2);
-/// What the paper leaves open.
+/// Unspecified parameters of the nonconforming source.
 pub const NONCONF_CHOICES: &[Choice] = choices!(FLORAX_NONCONF);
 
-/// Payload of a wire rate for the frames of these scenarios: 1472 of 1538 bytes.
+/// Returns the payload rate for a wire rate in these scenarios: 1472 of 1538 bytes.
 fn payload(mbps: f64) -> f64 {
     mbps * 1472.0 / 1538.0
 }
 
-/// Runs `source` under each of these, and shows what each entry got.
+/// Runs `source` under each of `ways` (name, overrides) and shows the rate of each entry.
 fn under(
     trial: &mut Trial,
     source: &Source,
@@ -68,9 +68,6 @@ fn under(
 }
 
 /// Runs `florax/fig1`.
-///
-/// # Errors
-/// If the scenario is wrong.
 pub fn fig1(trial: &mut Trial) -> Result<(), Failure> {
     let entries = ["S1 to D1", "S2 to D1", "S2 to D2"];
     let simple = [(FLOW_CONTROL, SIMPLE.1)];
@@ -109,9 +106,6 @@ pub fn fig1(trial: &mut Trial) -> Result<(), Failure> {
 }
 
 /// Runs `florax/fig2`.
-///
-/// # Errors
-/// If the scenario is wrong.
 pub fn fig2(trial: &mut Trial) -> Result<(), Failure> {
     let traced = ("record.trace", "{ ports = [\"A:D\"] }");
     let ways: [(&str, &[(&str, &str)]); 2] =
@@ -120,7 +114,7 @@ pub fn fig2(trial: &mut Trial) -> Result<(), Failure> {
     let get = |run: usize, entry| runs[run].mbps_after(entry, WARM_UP);
     let setup = trial.setup(&FLORAX_FIG2, &[])?;
     let node = |name: &str| setup.fabric.find(name).map(|node| node.0);
-    // Whom the first decision stopped, and at what rate.
+    // Rate of `source` in the first backpressure decision; `None` if that decision does not stop it.
     let first = |run: usize, source: &str| {
         let at = runs[run].xoffs.first().map(|xoff| xoff.0);
         let told = runs[run].xoffs.iter().filter(|xoff| Some(xoff.0) == at && xoff.1 == node(source));
@@ -155,9 +149,6 @@ pub fn fig2(trial: &mut Trial) -> Result<(), Failure> {
 }
 
 /// Runs `florax/nonconf`.
-///
-/// # Errors
-/// If the scenario is wrong.
 pub fn nonconf(trial: &mut Trial) -> Result<(), Failure> {
     let simple = [(FLOW_CONTROL, SIMPLE.1)];
     let obedient = [("host.disobedient", "[]")];

@@ -1,4 +1,4 @@
-//! FLORAX: backpressure by flow, and what its paper measures it against.
+//! FLORAX, per-flow backpressure, and the schemes that its paper compares it with.
 
 mod experiments;
 mod five_switches;

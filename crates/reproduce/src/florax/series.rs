@@ -1,4 +1,4 @@
-//! Runs of which payload is told over time.
+//! Runs with payload samples over time.
 
 use crate::failure::Failure;
 use crate::plot::bars;
@@ -14,27 +14,27 @@ use std::collections::BTreeMap;
 use text::lines::{Line, Panel, Scale, svg};
 use units::Time;
 
-/// Flow control as scenarios call it, and as the paper does. 802.3x by output, with the thresholds of the others.
-/// Pauses in 802.3x last at most 65535 quanta: 33.5 ms at 1 Gbps. They are told once, and ports stop within 3840 bit
-/// times, sooner than the standard demands.
+/// Flow control with the paper's name and in scenario syntax. 802.3x is output-driven, with the thresholds of the other
+/// schemes. Its pauses last at most 65535 quanta (33.5 ms at 1 Gbps) and are sent once. Ports stop within 3840 bit
+/// times, sooner than the standard requires.
 pub const SIMPLE: (&str, &str) = (
     "simple",
     "{ kind = \"pause-at-output\", lower = 0.25, upper = 0.5, expiry = \"20ms\", reaction = \"3840 bit times\" }",
 );
 /// Drop-tail.
 pub const DROP_TAIL: (&str, &str) = ("drop-tail", "\"none\"");
-/// By destination.
+/// Per-destination backpressure.
 pub const DESTINATION: (&str, &str) = ("destination", "{ kind = \"destination\", lower = 0.25, upper = 0.5 }");
 
-/// What a run told, over time.
+/// Results of a run over time.
 #[derive(Debug, Default)]
 pub struct Series {
-    /// Payload of each traffic entry, by time of the look.
+    /// Payload bytes of each traffic entry, by sample time.
     payload: BTreeMap<Time, Vec<u64>>,
-    /// Busy share of the links that are looked at: node, port.
+    /// Utilisation of the sampled links, by time, node and port.
     links: BTreeMap<(Time, u32, u16), f64>,
     pub flows: Vec<FlowRecord>,
-    /// XOFFs where a port is traced: when, whose frames by source node, at what rate.
+    /// XOFFs at traced ports: time, source node of the stopped flow, rate in bit/s.
     pub xoffs: Vec<(Time, Option<u32>, u64)>,
     pub summary: Outcome,
     end: Time,
@@ -62,18 +62,12 @@ impl Watcher for Series {
 }
 
 impl Series {
-    /// Runs `source` with these keys changed.
-    ///
-    /// # Errors
-    /// If the scenario is wrong.
+    /// Runs `source` with these keys overridden.
     pub fn run(trial: &Trial, source: &Source, changes: &[(&str, String)]) -> Result<Series, Failure> {
         Series::of(trial.setup(source, changes)?, source)
     }
 
-    /// Runs `setup`; `source` is for errors.
-    ///
-    /// # Errors
-    /// If the setup makes no network.
+    /// Runs `setup`; errors name `source`.
     pub fn of(setup: Setup, source: &Source) -> Result<Series, Failure> {
         let mut series = Series { end: setup.duration, ..Series::default() };
         let mut simulation = simulation(setup, source)?;
@@ -82,19 +76,19 @@ impl Series {
         Ok(series)
     }
 
-    /// Payload of an entry that arrived from the first instant to the second, in Mbps.
+    /// Returns the payload rate of an entry between two times, in Mbps.
     pub fn mbps(&self, entry: usize, from: Time, until: Time) -> f64 {
         let rows = self.payload.range((std::ops::Bound::Excluded(from), std::ops::Bound::Included(until)));
         let bytes: u64 = rows.map(|(_, row)| row.get(entry).copied().unwrap_or(0)).sum();
         bytes as f64 * 8e6 / (until - from).as_ps() as f64
     }
 
-    /// As [`Series::mbps`], from `from` to the end.
+    /// Returns the payload rate of an entry from `from` to the end, in Mbps.
     pub fn mbps_after(&self, entry: usize, from: Time) -> f64 {
         self.mbps(entry, from, self.end)
     }
 
-    /// The greatest and least of an entry's throughput over pieces of `step`, in Mbps.
+    /// Returns maximum and minimum of an entry's throughput over intervals of `step`, in Mbps.
     pub fn extent(&self, entry: usize, from: Time, until: Time, step: Time) -> (f64, f64) {
         let (mut most, mut least, mut at) = (0.0f64, f64::MAX, from);
         while at + step <= until {
@@ -105,34 +99,34 @@ impl Series {
         (most, least)
     }
 
-    /// When the last byte of an entry's flow arrived, in s; infinite if it did not.
+    /// Returns the arrival time of the last byte of an entry's flow, in s; infinite if incomplete.
     pub fn done_s(&self, entry: u64) -> f64 {
         let flow = self.flows.iter().find(|flow| flow.flow == entry);
         flow.and_then(|flow| flow.delivered_ps).map_or(f64::INFINITY, |at| at as f64 / 1e12)
     }
 
-    /// Payload that an entry's flow sent again.
+    /// Returns the payload bytes that an entry's flow retransmitted.
     pub fn sent_again(&self, entry: u64) -> u64 {
         self.flows.iter().find(|flow| flow.flow == entry).map_or(0, |flow| flow.retransmitted_bytes)
     }
 
-    /// Frames lost for want of room, or for coming despite an XOFF.
+    /// Returns the number of frames dropped by full queues or for ignoring an XOFF.
     pub fn lost(&self) -> u64 {
         let count = |cause: &str| self.summary.packets.dropped.get(cause).copied().unwrap_or(0);
         count("queue full") + count("lossless queue full") + count("nonconforming")
     }
 
-    /// Frames lost for this cause.
+    /// Returns the number of frames dropped for this cause.
     pub fn lost_by(&self, cause: &str) -> u64 {
         self.summary.packets.dropped.get(cause).copied().unwrap_or(0)
     }
 
-    /// What outputs did.
+    /// Returns the counters of output-driven backpressure.
     pub fn pressure(&self) -> Backpressure {
         self.summary.backpressure.clone().unwrap_or_default()
     }
 
-    /// Mean busy share of a link from the first instant to the second.
+    /// Returns the mean utilisation of a link between two times.
     pub fn busy(&self, node: u32, port: u16, from: Time, until: Time, every: Time) -> f64 {
         let looks = self.links.iter().filter(|((at, n, p), _)| (*n, *p) == (node, port) && *at > from && *at <= until);
         let count = (until - from).as_ps() / every.as_ps().max(1);
@@ -140,7 +134,7 @@ impl Series {
     }
 }
 
-/// A picture over time: what each run says of `entry` in each piece of `step`.
+/// Plots `value` of each run over time, in intervals of `step`.
 pub fn picture(
     trial: &mut Trial,
     (name, title, unit): (&str, &str, &'static str),
@@ -162,7 +156,7 @@ pub fn picture(
     trial.plots.push((name.to_owned(), svg(title, &[panel])));
 }
 
-/// Rows of a plot over time: what each run says of `entry` in each piece of `step`.
+/// Returns a text plot of `value` of each run over time, in intervals of `step`.
 pub fn over_time(
     runs: &[(&str, &Series)],
     until: Time,

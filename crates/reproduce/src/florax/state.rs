@@ -1,4 +1,4 @@
-//! What FLORAX's state costs: flow table and control frames as flows through one port grow.
+//! Cost of FLORAX's state: flow table and control frames over the number of flows through one port.
 
 use super::series::Series;
 use crate::check::{Check, Relation};
@@ -11,20 +11,20 @@ use text::{Layout, table};
 use traffic::{DatagramSource, Flow, Load, PlanBuilder, Process};
 use units::Rate;
 
-/// Hosts on each side, and so the square of it in flows.
+/// Hosts on each side; the number of flows is the square.
 const SIDES: [u32; 5] = [3, 10, 32, 100, 316];
-/// The table's bound of the bounded runs: the default.
+/// Table size limit of the bounded runs, in entries: the default.
 const BOUND: u64 = 4096;
-/// What all flows together offer: 1.2 times the link between the switches.
+/// Total offered load: 1.2 times the rate of the link between the switches.
 const LOAD_BPS: u64 = 12_000_000_000;
 
-/// What the experiment leaves open.
+/// Parameters that the experiment does not specify.
 pub const STATE_CHOICES: &[Choice] = &[
     Choice { source: &FLORAX_STATE, key: "switch.flow_control.expiry", alternatives: &["1ms"] },
     Choice { source: &FLORAX_STATE, key: "switch.queue", alternatives: &["\"250 packets\""] },
 ];
 
-/// One run with `side` hosts on each side and a table of `bound` entries.
+/// Runs with `side` hosts on each side and a table of `bound` entries.
 fn run(trial: &Trial, side: u32, bound: u64) -> Result<Series, Failure> {
     let changes = [
         ("fabric.left", side.to_string()),
@@ -32,7 +32,7 @@ fn run(trial: &Trial, side: u32, bound: u64) -> Result<Series, Failure> {
         ("switch.flow_control.flows", bound.to_string()),
     ];
     let mut setup = trial.setup(&FLORAX_STATE, &changes)?;
-    // Every host on the left to every one on the right, as the scenario's own flows, each with its part of their load.
+    // All pairs of left and right hosts, each with the scenario's flow parameters and an equal part of the load.
     let pairs = u64::from(side) * u64::from(side);
     let Some(pattern) = setup.traffic.flows.first().cloned() else { return Ok(Series::default()) };
     let mut plan = PlanBuilder::new();
@@ -52,9 +52,6 @@ fn run(trial: &Trial, side: u32, bound: u64) -> Result<Series, Failure> {
 }
 
 /// Runs `florax/state-cost`.
-///
-/// # Errors
-/// If the scenario is wrong.
 pub fn state_cost(trial: &mut Trial) -> Result<(), Failure> {
     let sizes = trial.shorten("numbers of flows", SIDES.len() as u64, 3) as usize;
     let names = ["bytes of the fullest table", "bytes of control frames"];

@@ -1,5 +1,5 @@
-//! Figures 11 and 12, table II and section VI-D: how much is bounced and where, what Reno drops and where, and how far
-//! packets come out of order.
+//! Figures 11 and 12, table II and section VI-D: share and location of bounces, rate and location of Reno's drops, and
+//! packet reordering.
 
 use super::fat_tree::{ALONE, CASES, Case, MEASURED, Measured, displaced, furthest, mean, seeds, sites};
 use super::hop_by_hop::lost;
@@ -9,12 +9,12 @@ use crate::trial::Trial;
 use std::collections::BTreeMap;
 use text::{Layout, table as columns};
 
-/// How far off a share may be, in percentage points: the paper has one run, and seeds differ by a few points.
+/// Tolerance of shares, in percentage points: the paper has one run, and seeds differ by a few points.
 const POINTS: f64 = 5.0;
-/// How far off Reno's drop rate may be, in percentage points: a fifth to a third of the paper's, which is one run of
-/// some hundred drops in a few bursts.
+/// Tolerance of Reno's drop rate, in percentage points. It is a fifth to a third of the paper's rates, which are from
+/// one run with some hundred drops in a few bursts.
 const DROP_POINTS: f64 = 0.1;
-/// A switch with less than this share of the bounces, in %, is no site: a tie lets it bounce a few packets.
+/// Minimum share of the bounces, in %, of a bounce site: a tie makes a switch bounce a few packets.
 const SITE: f64 = 1.0;
 
 const TOLERANCE: &str =
@@ -25,7 +25,7 @@ pub(super) fn listed(shares: &BTreeMap<String, f64>) -> String {
     if parts.is_empty() { "none".to_owned() } else { parts.join(", ") }
 }
 
-/// The least and the most share of bounced packets of any seed.
+/// Returns the smallest and largest share of bounced packets over the seeds.
 fn range(found: &Measured) -> String {
     let (least, most) = found.share_range();
     format!("{least:.1} to {most:.1}")
@@ -35,14 +35,14 @@ fn at(shares: &BTreeMap<String, f64>, node: &str) -> f64 {
     shares.get(node).copied().unwrap_or(0.0)
 }
 
-/// Switches that are sites here and not in the paper, or the other way round.
+/// Returns the number of switches that are bounce sites only here or only in the paper.
 pub(super) fn other_sites(case: &Case, found: &BTreeMap<String, f64>) -> usize {
     let ours = |node: &str| at(found, node) >= SITE;
     let missing = case.sites.iter().filter(|node| !ours(node)).count();
     missing + found.keys().filter(|node| ours(node) && !case.sites.contains(&node.as_str())).count()
 }
 
-/// What the paper says of every case.
+/// Checks the claims that the paper makes for every case.
 fn case_checks(trial: &mut Trial, case: &Case, found: &Measured) {
     let name = |what: &str| format!("{}: {what}", case.name);
     trial.check(Check::exact(name("frames lost with PABO"), "frames", found.lost() as f64, Relation::Equal, 0.0));
@@ -66,9 +66,6 @@ fn case_checks(trial: &mut Trial, case: &Case, found: &Measured) {
 }
 
 /// Runs `pabo/fig11`, with table II.
-///
-/// # Errors
-/// If the scenario is wrong.
 pub fn many_to_one(trial: &mut Trial) -> Result<(), Failure> {
     let seeds = seeds(trial);
     let (mut rows, mut drops, mut all) = (Vec::new(), Vec::new(), Vec::new());
@@ -113,9 +110,6 @@ pub fn many_to_one(trial: &mut Trial) -> Result<(), Failure> {
 }
 
 /// Runs `pabo/m2m`.
-///
-/// # Errors
-/// If the scenario is wrong.
 pub fn many_to_many(trial: &mut Trial) -> Result<(), Failure> {
     let case = &CASES[4];
     let seeds = seeds(trial);
@@ -143,9 +137,6 @@ pub fn many_to_many(trial: &mut Trial) -> Result<(), Failure> {
 }
 
 /// Runs `pabo/fig12`.
-///
-/// # Errors
-/// If the scenario is wrong.
 pub fn displacement(trial: &mut Trial) -> Result<(), Failure> {
     let seeds = seeds(trial);
     let found = CASES[3].measure(trial, seeds, &[])?;

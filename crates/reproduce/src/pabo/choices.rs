@@ -1,11 +1,12 @@
-//! `pabo/choices`: every figure of the paper under four sets of what it leaves open, each the same for all figures.
+//! `pabo/choices`: every figure of the paper under four sets of values for unspecified parameters; one set applies to
+//! all figures.
 //!
 //! ```text
-//!             utilisation  way back       initial window  waiting bytes    requests
-//!   code      sub-queue    source-lookup  1 segment       take the window  together   the authors' simulator; ours
-//!   plain     sub-queue    source-lookup  1 segment       do not           together   with the window of RFC 9293
-//!   fuller    fuller       arrival-port   2 to 4          do not           together   one value a port, section III
-//!   apart     as fuller, and the requests of different servers start up to 200 us apart
+//!           utilisation  return path    initial window  out-of-order bytes  requests
+//!   code    sub-queue    source-lookup  1 segment       take the window     together   the authors' simulator; default
+//!   plain   sub-queue    source-lookup  1 segment       do not              together   with the window of RFC 9293
+//!   fuller  fuller       arrival-port   2 to 4          do not              together   one value per port, section III
+//!   apart   like fuller; requests of different servers start up to 200 us apart
 //! ```
 
 use super::bounces::{listed, other_sites};
@@ -18,7 +19,7 @@ use crate::registry::PABO_TREE;
 use crate::trial::Trial;
 use text::{Layout, table};
 
-/// One answer to everything that is open.
+/// One set of values for all unspecified parameters.
 struct Set {
     name: &'static str,
     utilisation: &'static str,
@@ -76,7 +77,7 @@ impl Set {
     }
 }
 
-/// The rows of the table: what, the paper's, and under each set ours.
+/// Rows of the table: quantity, the paper's value, and the measured value for each set.
 #[derive(Default)]
 struct Rows(Vec<Vec<String>>);
 
@@ -89,7 +90,7 @@ impl Rows {
     }
 }
 
-/// Section V: table I.
+/// Adds section V: table I.
 fn hop_by_hop(trial: &Trial, set: &Set, rows: &mut Rows, dropped: &mut u64) -> Result<(), Failure> {
     for ((name, packets), paper) in SEVERITIES.into_iter().zip(["43.45, 56.55", "14.73, 85.27", "8.82, 84.14, 7.04"]) {
         let changes: Vec<_> = severity(packets, 1).into_iter().chain(set.switch()).collect();
@@ -103,7 +104,7 @@ fn hop_by_hop(trial: &Trial, set: &Set, rows: &mut Rows, dropped: &mut u64) -> R
     Ok(())
 }
 
-/// Section IV: the entropies of figures 5 and 6 with lambda = 50.
+/// Adds section IV: the entropies of figures 5 and 6 with lambda = 50.
 fn order(trial: &Trial, set: &Set, rows: &mut Rows, dropped: &mut u64) -> Result<(), Failure> {
     let mut entropies = Vec::new();
     for theta in [0.05, 0.35, 0.65, 0.95] {
@@ -142,9 +143,6 @@ fn end_to_end(case: &Case, found: &Measured, rows: &mut Rows) {
 }
 
 /// Runs `pabo/choices`.
-///
-/// # Errors
-/// If a scenario is wrong.
 pub fn choices(trial: &mut Trial) -> Result<(), Failure> {
     let seeds = trial.shorten("seeds", 5, 1);
     let (mut rows, mut dropped, mut open) = (Rows::default(), 0, 0);

@@ -1,4 +1,4 @@
-//! The experiments of PABO.
+//! PABO experiments.
 
 use crate::registry::Experiment;
 

@@ -1,5 +1,4 @@
-//! Section VI: TCP on a fat-tree, with PABO and with Reno over drop-tail queues: what its cases are, and what they
-//! show.
+//! Section VI: TCP in a fat-tree, with PABO and with Reno over drop-tail queues. Cases and measured quantities.
 
 use super::hop_by_hop::{lost, percent, turns};
 use crate::failure::Failure;
@@ -7,7 +6,7 @@ use crate::registry::{Choice, PABO_FAT_TREE, PABO_MANY, Source};
 use crate::trial::{Told, Trial};
 use std::collections::BTreeMap;
 
-/// What section VI leaves open.
+/// Unspecified parameters of section VI.
 pub const CHOICES: &[Choice] = &[
     Choice { source: &PABO_FAT_TREE, key: "switch.overload.utilisation", alternatives: &["fuller"] },
     Choice { source: &PABO_FAT_TREE, key: "switch.overload.return", alternatives: &["arrival-port"] },
@@ -19,7 +18,7 @@ pub const CHOICES: &[Choice] = &[
     Choice { source: &PABO_FAT_TREE, key: "fabric.link.delay", alternatives: &["0.5us"] },
 ];
 
-/// The same for many to many; the way back is the same by either rule there.
+/// Like [`CHOICES`], for many-to-many traffic. Both rules for the return path give one path there.
 pub const MANY_CHOICES: &[Choice] = &[
     Choice { source: &PABO_MANY, key: "switch.overload.utilisation", alternatives: &["fuller"] },
     Choice { source: &PABO_MANY, key: "host.transport.initial_window", alternatives: &["rfc5681"] },
@@ -30,23 +29,23 @@ pub const MANY_CHOICES: &[Choice] = &[
 
 pub(super) const MEASURED: &str = "the source only compares: the other side is measured";
 
-/// Seeds of a case; runs of Reno draw nothing unless requests start at random.
+/// Returns the number of seeds for a case. Reno runs use no random numbers unless requests start at random.
 pub(super) fn seeds(trial: &mut Trial) -> u64 {
     trial.shorten("seeds", 5, 3)
 }
 
-/// A scenario of section VI, with the paper's numbers.
+/// Scenario of section VI, with the paper's numbers.
 pub(super) struct Case {
     pub name: &'static str,
     source: &'static Source,
     servers: &'static [u32],
-    /// Bounced packets, in %: table II.
+    /// Share of bounced packets, in %: table II.
     pub share: f64,
     /// Drop rate of Reno, in %.
     pub reno: f64,
-    /// Switches that bounce.
+    /// Switches that bounce packets.
     pub sites: &'static [&'static str],
-    /// Switches that drop under Reno, and their shares of it in %.
+    /// Switches that drop packets under Reno, with their shares of the drops in %.
     pub drops: &'static [(&'static str, f64)],
 }
 
@@ -98,11 +97,11 @@ pub(super) const CASES: [Case; 5] = [
     },
 ];
 
-/// H1 alone replies to H9: nothing is congested.
+/// Only H1 replies to H9: no congestion.
 pub(super) const ALONE: Case =
     Case { name: "1 to 1", source: &PABO_FAT_TREE, servers: &[1], share: 0.0, reno: 0.0, sites: &[], drops: &[] };
 
-/// Keys that are not as the scenarios have them.
+/// Overridden scenario keys.
 pub(super) type Changes = [(&'static str, String)];
 
 impl Case {
@@ -116,7 +115,7 @@ impl Case {
         trial.run(self.source, &all)
     }
 
-    /// With PABO, and with ordinary switches of as much room in one queue and TCP Reno, under each seed.
+    /// Runs each seed with PABO, and with TCP Reno over drop-tail switches with equal buffer in one queue.
     pub fn measure(&self, trial: &Trial, seeds: u64, changes: &Changes) -> Result<Measured, Failure> {
         let mut found = Measured::default();
         let reno: Vec<_> = changes.iter().cloned().chain(reno()).collect();
@@ -127,7 +126,7 @@ impl Case {
         Ok(found)
     }
 
-    /// Whether there are two clients, whose requests start apart only if both entries say so.
+    /// Returns `true` for two clients. Both traffic entries must then set `jitter` to spread the requests.
     pub fn is_many(&self) -> bool {
         self.servers.is_empty()
     }
@@ -143,19 +142,19 @@ fn reno() -> [(&'static str, String); 4] {
     .map(|(key, value)| (key, value.to_owned()))
 }
 
-/// Runs of a case, by seed.
+/// Runs of a case, one per seed.
 #[derive(Default)]
 pub(super) struct Measured {
     pub with: Vec<Told>,
     pub without: Vec<Told>,
 }
 
-/// The mean of what each run tells.
+/// Returns the mean of `of` over the runs.
 pub(super) fn mean(runs: &[Told], of: impl Fn(&Told) -> f64) -> f64 {
     runs.iter().map(of).sum::<f64>() / runs.len() as f64
 }
 
-/// Means of shares in % by switch, those without any left out.
+/// Returns the mean shares in % by switch, without switches that have none.
 fn shares_by_switch(runs: &[Told], of: impl Fn(&Told) -> Vec<(String, u64)>) -> BTreeMap<String, f64> {
     let mut shares = BTreeMap::new();
     for told in runs {
@@ -168,25 +167,25 @@ fn shares_by_switch(runs: &[Told], of: impl Fn(&Told) -> Vec<(String, u64)>) -> 
     shares
 }
 
-/// Shares of the bounces, in %, by switch.
+/// Returns the shares of the bounces in %, by switch.
 pub(super) fn sites(runs: &[Told]) -> BTreeMap<String, f64> {
     let counts = |told: &Told| turns(told).switches.into_iter().map(|switch| (switch.node, switch.turns)).collect();
     shares_by_switch(runs, counts)
 }
 
 impl Measured {
-    /// Bounced packets, in %.
+    /// Returns the share of bounced packets, in %.
     pub fn share(&self) -> f64 {
         mean(&self.with, |told| 100.0 * turns(told).turned_share)
     }
 
-    /// The least and the most of [`Measured::share`] of any run.
+    /// Returns the smallest and largest [`Measured::share`] of the runs.
     pub fn share_range(&self) -> (f64, f64) {
         let shares = self.with.iter().map(|told| 100.0 * turns(told).turned_share);
         shares.fold((f64::MAX, 0.0), |(least, most), share| (least.min(share), most.max(share)))
     }
 
-    /// Packets that were bounced further than one hop, in %.
+    /// Returns the share of packets that were bounced further than one hop, in %.
     pub fn far(&self) -> f64 {
         let far = |told: &Told| {
             let turns = turns(told);
@@ -195,12 +194,12 @@ impl Measured {
         mean(&self.with, far)
     }
 
-    /// Bounces of a run.
+    /// Returns the mean number of bounces per run.
     pub fn bounces(&self) -> f64 {
         mean(&self.with, |told| turns(told).switches.iter().map(|switch| switch.turns).sum::<u64>() as f64)
     }
 
-    /// Shares of Reno's drops, in %, by switch.
+    /// Returns the shares of Reno's drops in %, by switch.
     pub fn drops(&self) -> BTreeMap<String, f64> {
         let counts = |told: &Told| {
             let losses = told.summary.losses.iter();
@@ -209,46 +208,47 @@ impl Measured {
         shares_by_switch(&self.without, counts)
     }
 
-    /// Frames that Reno loses, of the data segments of replies and requests, in %.
+    /// Returns the drop rate of Reno, relative to the delivered data segments of requests and replies, in %.
     pub fn drop_rate(&self) -> f64 {
         mean(&self.without, |told| percent(lost(told), told.summary.packets.delivered_whole))
     }
 
-    /// Frames lost with PABO.
+    /// Returns the number of frames lost with PABO.
     pub fn lost(&self) -> u64 {
         self.with.iter().map(lost).sum()
     }
 
-    /// Requests or replies that do not end with PABO.
+    /// Returns the number of requests and replies that do not complete with PABO.
     pub fn open(&self) -> u64 {
         self.with.iter().map(|told| told.summary.flows.started - told.summary.flows.completed).sum()
     }
 }
 
-/// Packets out of turn, in %.
+/// Returns the share of reordered packets, in %.
 pub(super) fn displaced(told: &Told) -> f64 {
     let found = told.summary.reordering.unwrap_or_default();
     percent(found.displaced, found.packets)
 }
 
-/// The largest displacement, in packets.
+/// Returns the largest displacement, in packets.
 pub(super) fn furthest(told: &Told) -> f64 {
     let found = told.summary.reordering.unwrap_or_default();
     found.earliest_packets.max(found.latest_packets) as f64
 }
 
-/// Mean from a request's start to its reply's last byte, in ms; requests and replies are as many.
+/// Returns the mean time from a request's start to the last byte of its reply, in ms. Twice the mean FCT is equal to it
+/// because there are as many requests as replies.
 pub(super) fn completion_ms(told: &Told) -> f64 {
     let times: Vec<u64> = told.flows.iter().filter_map(record::flows::FlowRecord::fct_ps).collect();
     2.0 * times.iter().sum::<u64>() as f64 / times.len().max(1) as f64 / 1e9
 }
 
-/// Mean delay of a packet from host to host, in us.
+/// Returns the mean host-to-host packet delay, in us.
 pub(super) fn delay_us(told: &Told) -> f64 {
     told.delays.mean().unwrap_or(f64::NAN) / 1e6
 }
 
-/// Its standard deviation, in us.
+/// Returns the standard deviation of the host-to-host packet delay, in us.
 pub(super) fn deviation_us(told: &Told) -> f64 {
     told.delays.standard_deviation().unwrap_or(f64::NAN) / 1e6
 }

@@ -1,4 +1,4 @@
-//! Section V, without transports: drop rates, table I, figures 1, 7 and 8.
+//! Section V, without transport protocols: drop rates, table I, figures 1, 7 and 8.
 
 use crate::check::{Check, Relation};
 use crate::failure::Failure;
@@ -11,30 +11,30 @@ use record::turns::TurnSummary;
 use text::{Layout, table as columns};
 use units::Time;
 
-/// Propagation is not given.
+/// The source does not specify the propagation delay.
 pub const DROP_CHOICES: &[Choice] =
     &[Choice { source: &PABO_TREE, key: "fabric.link.delay", alternatives: &["0.01us", "0.5us"] }];
 
-/// Nor is the way back, which is the same on a tree.
+/// The source does not specify the return path; both rules give one path on a tree.
 pub const TABLE_CHOICES: &[Choice] = &[
     Choice { source: &PABO_TREE, key: "switch.overload.return", alternatives: &["source-lookup"] },
     Choice { source: &PABO_TREE, key: "fabric.link.delay", alternatives: &["0.01us", "0.5us"] },
 ];
 
-/// The three severities: name and packets per generating.
+/// Severities of congestion: name and packets per burst.
 pub const SEVERITIES: [(&str, u64); 3] = [("mild", 500), ("moderate", 1500), ("severe", 2500)];
-/// The generator makes one more.
+/// The paper's generator sends one packet more than stated.
 const FRAMES: &str = "traffic.0.frames_per_burst";
 const BURSTS: u64 = 5;
-/// Room of each queue of a pair.
+/// Capacity in packets of each of the two queues of a port.
 const ROOM: u64 = 500;
 
-/// The tree with bursts of `packets`, under `seed`.
+/// Returns the overrides for bursts of `packets` with `seed`.
 pub fn severity(packets: u64, seed: u64) -> Vec<(&'static str, String)> {
     vec![(FRAMES, (packets + 1).to_string()), ("seed", seed.to_string())]
 }
 
-/// The same with ordinary switches of as much room.
+/// Returns the overrides for drop-tail switches with equal buffer.
 pub fn without_pabo(packets: u64) -> Vec<(&'static str, String)> {
     let mut changes = severity(packets, 1);
     changes.push(("switch.overload", "\"drop\"".to_owned()));
@@ -46,7 +46,7 @@ pub fn turns(told: &Told) -> TurnSummary {
     told.summary.turns.clone().unwrap_or_default()
 }
 
-/// How often frames turned at a switch.
+/// Returns the number of bounces at a switch.
 fn at(turns: &TurnSummary, node: &str) -> u64 {
     turns.switches.iter().find(|switch| switch.node == node).map_or(0, |switch| switch.turns)
 }
@@ -60,14 +60,11 @@ pub fn percent(part: u64, whole: u64) -> f64 {
 }
 
 /// Runs `pabo/drop`.
-///
-/// # Errors
-/// If the scenario is wrong.
 pub fn drop_rates(trial: &mut Trial) -> Result<(), Failure> {
     for ((name, packets), paper) in SEVERITIES.into_iter().zip([0.13, 44.46, 53.34]) {
         let told = trial.run(&PABO_TREE, &without_pabo(packets))?;
         let injected = told.summary.packets.injected;
-        // Three flows fill a link that carries one of them: of each burst two thirds pile up.
+        // Three flows share a link with the capacity of one, so two thirds of each burst queue up.
         let expected = BURSTS * (2 * (packets + 1)).saturating_sub(2 * ROOM);
         let name = |what: &str| format!("{name}, without PABO: {what}");
         trial.check(Check::exact(name("frames lost"), "frames", lost(&told) as f64, Relation::Equal, expected as f64));
@@ -83,7 +80,7 @@ pub fn drop_rates(trial: &mut Trial) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Means of a share over seeds, and that furthest from the paper's number.
+/// Shares in %, one per seed. The check judges their mean; its note has the one farthest from the paper's.
 struct Shares(Vec<f64>);
 
 impl Shares {
@@ -105,9 +102,6 @@ fn seeds(trial: &mut Trial) -> u64 {
 }
 
 /// Runs `pabo/table1`.
-///
-/// # Errors
-/// If the scenario is wrong.
 pub fn table(trial: &mut Trial) -> Result<(), Failure> {
     let papers: [&[f64]; 3] = [&[43.45, 56.55], &[14.73, 85.27], &[8.82, 84.14, 7.04]];
     let seeds = seeds(trial);
@@ -140,7 +134,7 @@ pub fn table(trial: &mut Trial) -> Result<(), Failure> {
         let what = format!("{name}: checks of the runs themselves that fail");
         trial.check(Check::exact(what, "checks", failed as f64, Relation::Equal, 0.0));
     }
-    // Whether it is the probability that makes the table: bouncing only from full queues makes another.
+    // Negative control for the bounce probability: bouncing only at full queues yields another table.
     let mut changes = severity(500, 1);
     changes.push(("switch.overload.theta", "1".to_owned()));
     let full_only = turns(&trial.run(&PABO_TREE, &changes)?);
@@ -152,9 +146,6 @@ pub fn table(trial: &mut Trial) -> Result<(), Failure> {
 }
 
 /// Runs `pabo/fig7a`.
-///
-/// # Errors
-/// If the scenario is wrong.
 pub fn per_switch(trial: &mut Trial) -> Result<(), Failure> {
     let names: Vec<String> = (1..=7).map(|number| format!("S{number}")).collect();
     let mut rows = Vec::new();
@@ -181,9 +172,6 @@ pub fn per_switch(trial: &mut Trial) -> Result<(), Failure> {
 }
 
 /// Runs `pabo/fig7b`.
-///
-/// # Errors
-/// If the scenario is wrong.
 pub fn total_hops(trial: &mut Trial) -> Result<(), Failure> {
     let seeds = seeds(trial);
     let within =
@@ -210,7 +198,7 @@ pub fn total_hops(trial: &mut Trial) -> Result<(), Failure> {
     trial.show(&bars("hops", &["mild", "moderate", "severe"], 100.0, &rows));
     let without = trial.run(&PABO_TREE, &{
         let mut changes = severity(2500, 1);
-        // A queue that holds everything bounces nothing.
+        // Queues large enough for all packets cause no bounces.
         changes.push(("switch.queue", "\"100000 packets\"".to_owned()));
         changes
     })?;
@@ -220,7 +208,7 @@ pub fn total_hops(trial: &mut Trial) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Looks at every queue, and what every port sent in all.
+/// Samples of all queues, and bytes sent per sampled port.
 #[derive(Default)]
 struct Looks {
     queues: Vec<QueueSample>,
@@ -237,7 +225,7 @@ impl Watcher for Looks {
 }
 
 impl Looks {
-    /// Frames over time in one queue of the pair at the port from `node` to `peer`.
+    /// Returns the samples of one of the two queues at the port from `node` to `peer`: time and frames.
     fn of(&self, fabric: &Fabric, node: &str, peer: &str, bounced: bool) -> Vec<(Time, u64)> {
         let found = fabric.find(node).zip(fabric.find(peer));
         let Some((node, port)) = found.and_then(|(node, peer)| Some((node, fabric.port_towards(node, peer)?))) else {
@@ -247,7 +235,7 @@ impl Looks {
         self.queues.iter().filter(wanted).map(|look| (look.at, look.frames)).collect()
     }
 
-    /// Bytes that `node` sent to `peer`.
+    /// Returns the bytes that `node` sent to `peer`.
     fn sent(&self, fabric: &Fabric, node: &str, peer: &str) -> u64 {
         let found = fabric.find(node).zip(fabric.find(peer));
         let port = found.and_then(|(node, peer)| Some((node, fabric.port_towards(node, peer)?)));
@@ -256,9 +244,6 @@ impl Looks {
 }
 
 /// Runs `pabo/fig8`.
-///
-/// # Errors
-/// If the scenario is wrong.
 pub fn peaks(trial: &mut Trial) -> Result<(), Failure> {
     const EVERY_US: u64 = 20;
     let mut changes = severity(500, 1);
@@ -274,7 +259,7 @@ pub fn peaks(trial: &mut Trial) -> Result<(), Failure> {
     let pairs = ports.map(pair);
     let [normal, bounce] = &pairs[3];
 
-    // A peak is a stretch of looks at which S7's port holds anything.
+    // A peak is a run of samples with frames at S7's port.
     let busy: Vec<Time> = normal.iter().map(|look| look.0).collect();
     let gap = Time::from_us(EVERY_US) * 50;
     let starts = busy.windows(2).filter(|pair| pair[1] - pair[0] > gap).count() + usize::from(!busy.is_empty());
@@ -327,12 +312,9 @@ pub fn peaks(trial: &mut Trial) -> Result<(), Failure> {
 }
 
 /// Runs `pabo/fig1`.
-///
-/// # Errors
-/// If the scenario is wrong.
 pub fn example(trial: &mut Trial) -> Result<(), Failure> {
     let seeds = seeds(trial);
-    // The figure's S1, S2, S3, S4 are S4, S1, S2, S3 of the line.
+    // The figure's S1, S2, S3, S4 are S4, S1, S2, S3 of the line topology.
     let mut least = [u64::MAX; 4];
     let (mut lost, mut missing) = (0, 0);
     for seed in 1..=seeds {

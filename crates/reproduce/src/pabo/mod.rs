@@ -1,4 +1,4 @@
-//! PABO: packets that turn around where a queue is full.
+//! PABO: packets bounce back from full queues.
 
 mod bounces;
 mod choices;

@@ -1,4 +1,4 @@
-//! Section IV: what theta and lambda do to the order of packets, with TCP on the tree.
+//! Section IV: effect of theta and lambda on packet order, with TCP on the tree.
 
 use super::fat_tree::{Changes, MEASURED};
 use super::hop_by_hop::lost;
@@ -9,14 +9,14 @@ use crate::plot::bars;
 use crate::registry::{Choice, PABO_TREE_TCP};
 use crate::trial::Trial;
 
-/// What section IV leaves open.
+/// Unspecified parameters of section IV.
 pub const CHOICES: &[Choice] = &[
     Choice { source: &PABO_TREE_TCP, key: "switch.overload.utilisation", alternatives: &["fuller"] },
     Choice { source: &PABO_TREE_TCP, key: "host.transport.initial_window", alternatives: &["rfc5681"] },
     Choice { source: &PABO_TREE_TCP, key: "host.transport.out_of_order_takes_window", alternatives: &["false"] },
 ];
 
-/// What a run with these parameters shows.
+/// Results of a run with given theta and lambda.
 #[derive(Clone, Copy)]
 pub(super) struct Point {
     pub entropy: f64,
@@ -42,7 +42,7 @@ pub(super) fn point(trial: &Trial, theta: f64, lambda: f64, more: &Changes) -> R
     })
 }
 
-/// How far apart the greatest and the least entropy are.
+/// Returns the difference between the largest and smallest entropy.
 fn spread(points: &[Point]) -> f64 {
     let (least, most) = points
         .iter()
@@ -50,7 +50,7 @@ fn spread(points: &[Point]) -> f64 {
     most - least
 }
 
-/// Panels (a) to (c): along theta, with lambda fixed; the points stand a tenth apart, from 0 on, and `end` at 0.95.
+/// Checks panels (a) to (c): theta from 0 in steps of 0.1 with lambda fixed; `end` is at 0.95.
 fn along_theta(trial: &mut Trial, lambda: f64, points: &[Point], end: Point) {
     let name = |what: &str| format!("lambda = {lambda}: {what}");
     let rises = points.windows(2).filter(|pair| pair[1].variance > pair[0].variance).count();
@@ -84,7 +84,7 @@ fn along_theta(trial: &mut Trial, lambda: f64, points: &[Point], end: Point) {
     }
 }
 
-/// Panels (d) to (f): along lambda, with theta fixed.
+/// Checks panels (d) to (f): varying lambda, with theta fixed.
 fn along_lambda(trial: &mut Trial) -> Result<(), Failure> {
     let entropies = |trial: &Trial, theta: f64| -> Result<[f64; 3], Failure> {
         let of = |lambda: f64| Ok::<_, Failure>(point(trial, theta, lambda, &[])?.entropy);
@@ -108,9 +108,6 @@ fn along_lambda(trial: &mut Trial) -> Result<(), Failure> {
 }
 
 /// Runs `pabo/fig6`.
-///
-/// # Errors
-/// If the scenario is wrong.
 pub fn separately(trial: &mut Trial) -> Result<(), Failure> {
     let (mut dropped, mut spreads) = (0, Vec::new());
     for lambda in [1.0, 30.0, 100.0] {
@@ -150,13 +147,10 @@ pub fn separately(trial: &mut Trial) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Darker for less, as in the paper.
+/// Darker for smaller values, as in the paper.
 const SHADES: [char; 6] = ['@', '#', '+', '-', '.', ' '];
 
 /// Runs `pabo/fig5`.
-///
-/// # Errors
-/// If the scenario is wrong.
 pub fn grid(trial: &mut Trial) -> Result<(), Failure> {
     let thetas = trial.shorten("values of theta", 11, 6);
     let lambdas = trial.shorten("values of lambda", 10, 4);

@@ -1,13 +1,13 @@
-//! Whether two quantities rise together: Spearman's rank correlation.
+//! Spearman's rank correlation.
 
-/// The rank of each value, from 0 on; equal values share the mean of theirs.
+/// Returns the rank of each value, from 0; equal values have the mean of their ranks.
 fn ranks(values: &[f64]) -> Vec<f64> {
     let below = |value: f64| values.iter().filter(|&&other| other < value).count() as f64;
     let equal = |value: f64| values.iter().filter(|&&other| other == value).count() as f64;
     values.iter().map(|&value| below(value) + (equal(value) - 1.0) / 2.0).collect()
 }
 
-/// From -1, where one falls whenever the other rises, to 1, where they rise together; 0 where one of them is constant.
+/// Returns the rank correlation: 1 if both increase together, -1 if opposite, 0 if either is constant.
 pub fn correlation(x: &[f64], y: &[f64]) -> f64 {
     let (x, y) = (ranks(x), ranks(y));
     let middle = (x.len() as f64 - 1.0) / 2.0;
@@ -16,8 +16,8 @@ pub fn correlation(x: &[f64], y: &[f64]) -> f64 {
     if scale > 0.0 { product(&x, &y) / scale } else { 0.0 }
 }
 
-/// Two standard deviations of the mean of so many correlations over so many values that have nothing to do with each
-/// other: the variance of each is 1 / (values - 1).
+/// Returns two standard deviations of the mean of `correlations` coefficients, each over `values` independent pairs:
+/// the variance of one is 1 / (values - 1).
 pub fn chance(values: usize, correlations: u64) -> f64 {
     2.0 / ((values as f64 - 1.0) * correlations as f64).sqrt()
 }
@@ -33,11 +33,11 @@ mod tests {
         assert_eq!(correlation(&x, &[1.0, 8.0, 27.0, 64.0]), 1.0);
         assert_eq!(correlation(&x, &[4.0, 3.0, 2.0, 1.0]), -1.0);
         assert_eq!(correlation(&x, &[5.0; 4]), 0.0);
-        // Ranks 0, 1.5, 1.5, 3 beside 0, 1, 2, 3: 4.5 / sqrt(4.5 * 5).
+        // Ranks 0, 1.5, 1.5, 3 against 0, 1, 2, 3: 4.5 / sqrt(4.5 * 5).
         assert!((correlation(&x, &[1.0, 2.0, 2.0, 9.0]) - 0.9f64.sqrt()).abs() < 1e-12);
     }
 
-    /// Of independent values about one in twenty is further out than two standard deviations.
+    /// About one in twenty means over independent values exceeds two standard deviations.
     #[test]
     fn chance_is_two_standard_deviations() {
         let mut stream = Stream::new(1, 0, 0);

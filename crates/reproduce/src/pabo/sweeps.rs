@@ -1,4 +1,4 @@
-//! What theta and lambda do: figures 3 and 9.
+//! Effect of theta and lambda: figures 3 and 9.
 
 use super::hop_by_hop::{lost, severity, turns, without_pabo};
 use crate::check::{Check, Relation};
@@ -8,13 +8,10 @@ use crate::registry::PABO_TREE;
 use crate::trial::Trial;
 use protocols::pabo::BounceFunction;
 
-/// The moderate case.
+/// Packets per burst of the moderate case.
 const MODERATE: u64 = 1500;
 
 /// Runs `pabo/fig3`.
-///
-/// # Errors
-/// None.
 pub fn bounce_function(trial: &mut Trial) -> Result<(), Failure> {
     const STEPS: usize = 20;
     let utilisation = |step: usize| 0.5 + 0.5 * step as f64 / STEPS as f64;
@@ -56,7 +53,7 @@ pub fn bounce_function(trial: &mut Trial) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Share of the variance that the best straight line explains, and its slope.
+/// Returns the coefficient of determination of the linear regression, and its slope.
 fn line(points: &[(f64, f64)]) -> (f64, f64) {
     let count = points.len() as f64;
     let mean = |part: fn(&(f64, f64)) -> f64| points.iter().map(part).sum::<f64>() / count;
@@ -68,9 +65,6 @@ fn line(points: &[(f64, f64)]) -> (f64, f64) {
 }
 
 /// Runs `pabo/fig9a`.
-///
-/// # Errors
-/// If the scenario is wrong.
 pub fn theta(trial: &mut Trial) -> Result<(), Failure> {
     let steps = trial.shorten("values of theta", 20, 5);
     let (mut points, mut dropped) = (Vec::new(), 0);
@@ -104,9 +98,6 @@ pub fn theta(trial: &mut Trial) -> Result<(), Failure> {
 }
 
 /// Runs `pabo/fig9b`.
-///
-/// # Errors
-/// If the scenario is wrong.
 pub fn lambda(trial: &mut Trial) -> Result<(), Failure> {
     let seeds = trial.shorten("seeds", 5, 2);
     let mut points: Vec<(f64, f64)> = Vec::new();

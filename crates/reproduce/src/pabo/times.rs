@@ -1,4 +1,4 @@
-//! Section VI: what PABO does to delays and completion times, figures 13 to 15.
+//! Section VI: PABO's effect on delays and completion times, figures 13 to 15.
 
 use super::fat_tree::{ALONE, CASES, MEASURED, completion_ms, delay_us, deviation_us, mean, seeds};
 use super::hop_by_hop::lost;
@@ -8,16 +8,13 @@ use crate::failure::Failure;
 use crate::plot::bars;
 use crate::trial::Trial;
 
-/// "Slightly" higher: at most so much of the other. OPEN in the paper.
+/// Upper bound for "slightly" higher, relative to the other value. OPEN in the paper.
 const SLIGHTLY: f64 = 0.1;
 
-/// "Stable": of the mean, how far apart the greatest and the least entropy may be. OPEN in the paper.
+/// Upper bound for "stable": spread of the entropies relative to their mean. OPEN in the paper.
 const SMALL_SPREAD: f64 = 0.1;
 
 /// Runs `pabo/fig13`.
-///
-/// # Errors
-/// If the scenario is wrong.
 pub fn delays(trial: &mut Trial) -> Result<(), Failure> {
     let seeds = seeds(trial);
     let (mut rows, mut means, mut deviations) = (Vec::new(), Vec::new(), Vec::new());
@@ -40,7 +37,7 @@ pub fn delays(trial: &mut Trial) -> Result<(), Failure> {
         let name = format!("deviation with PABO, {}, against {}", CASES[at].name, CASES[at - 1].name);
         trial.check(Check::new(name, "us", deviations[at], Relation::Above, deviations[at - 1], 0.0).note(MEASURED));
     }
-    // With 12 one server is near the client: the paper's exception, of the mean alone.
+    // With 12 servers one is near the client: the paper's exception, only for the mean.
     for at in 1..3 {
         let name = format!("mean delay with PABO, {}, against {}", CASES[at].name, CASES[at - 1].name);
         trial.check(Check::new(name, "us", means[at], Relation::Above, means[at - 1], 0.0).note(MEASURED));
@@ -52,9 +49,6 @@ pub fn delays(trial: &mut Trial) -> Result<(), Failure> {
 }
 
 /// Runs `pabo/fig14`.
-///
-/// # Errors
-/// If the scenario is wrong.
 pub fn completions(trial: &mut Trial) -> Result<(), Failure> {
     let seeds = seeds(trial);
     let (mut rows, mut gaps) = (Vec::new(), Vec::new());
@@ -82,9 +76,6 @@ pub fn completions(trial: &mut Trial) -> Result<(), Failure> {
 const THETAS: [f64; 11] = [0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 0.99];
 
 /// Runs `pabo/fig15`.
-///
-/// # Errors
-/// If the scenario is wrong.
 pub fn over_theta(trial: &mut Trial) -> Result<(), Failure> {
     let seeds = trial.shorten("seeds", 5, 1);
     let (mut runs, mut dropped) = (Vec::new(), 0);

@@ -1,4 +1,4 @@
-//! The experiments that physics answers.
+//! Experiments with analytical results.
 
 use crate::registry::Experiment;
 

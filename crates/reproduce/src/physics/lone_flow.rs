@@ -1,4 +1,4 @@
-//! The completion time of a flow that has the network to itself.
+//! Completion time of a single flow in an empty network.
 
 use crate::check::{Check, Relation};
 use crate::failure::Failure;
@@ -9,7 +9,7 @@ use fabric::{Fabric, FabricBuilder, LinkSpec};
 use text::{Layout, table};
 use units::{Rate, Time};
 
-/// Rate in Gbps and delay in ns of the links: of rates that do and do not divide 8 Tbps.
+/// Rates in Gbps and delays in ns of the links. Some rates divide 8 Tbps and some do not.
 const LINKS: [(u64, u64); 6] = [(100, 500), (40, 1_000), (3, 17), (25, 50_000), (7, 5), (400, 2_000)];
 
 fn chain(links: &[(u64, u64)]) -> Option<(Fabric, Forwarding)> {
@@ -26,8 +26,8 @@ fn chain(links: &[(u64, u64)]) -> Option<(Fabric, Forwarding)> {
     Some((fabric, forwarding))
 }
 
-/// When the last of these frames has arrived, frame by frame and link by link: a preamble of 8 bytes before each, and a
-/// gap of 12 after it that nobody waits for but the next.
+/// Returns the arrival time of the last frame by recurrence over frames and links: 8 bytes of preamble precede each
+/// frame and 12 bytes of gap follow, which delay only the next frame.
 fn recurrence(links: &[(u64, u64)], frames: &[u64]) -> Time {
     let mut free = vec![Time::ZERO; links.len()];
     let mut done = Time::ZERO;
@@ -44,9 +44,6 @@ fn recurrence(links: &[(u64, u64)], frames: &[u64]) -> Time {
 }
 
 /// Runs `physics/lone-flow`.
-///
-/// # Errors
-/// If the scenario is wrong.
 pub fn lone_flow(trial: &mut Trial) -> Result<(), Failure> {
     // 123 frames of 1000 + 62 bytes and one of 456 + 62.
     let mut frames = vec![1062; 123];
@@ -70,7 +67,7 @@ pub fn lone_flow(trial: &mut Trial) -> Result<(), Failure> {
     }
     trial.show("  completion time of 123,456 bytes in ps, measured and by the recurrence\n");
     trial.show(&table(&["hops", "measured", "expected"], &rows, 0, Layout::Fixed, 2));
-    // With another flow in the way it must not hold.
+    // Negative control: a second flow shares the link.
     let told = trial.run(&LONE_FLOW, &[("traffic.0.pairs", "[[\"H1\", \"H2\"], [\"H1\", \"H2\"]]".to_owned())])?;
     let slowest = told.flows.iter().filter_map(|flow| flow.fct_ps()).max().map_or(f64::NAN, |ps| ps as f64);
     let alone = told.flows.first().map_or(f64::NAN, |flow| flow.alone_ps as f64);

@@ -1,4 +1,4 @@
-//! Who gets how much of a bottleneck.
+//! Shares of a bottleneck.
 
 use crate::check::{Check, Relation};
 use crate::failure::Failure;
@@ -7,13 +7,10 @@ use crate::registry::{MAX_MIN, MAX_MIN_TCP};
 use crate::trial::Trial;
 
 /// Runs `physics/max-min`.
-///
-/// # Errors
-/// If the scenarios are wrong.
 pub fn max_min(trial: &mut Trial) -> Result<(), Failure> {
     let told = trial.run(&MAX_MIN, &[])?;
     let got: Vec<f64> = (0..5).map(|entry| told.goodput(entry) / 1e9).collect();
-    // Frames of 1062 bytes and 20 of preamble and gap carry 1000 of payload under RoCE, 1016 as datagrams.
+    // On the wire, frames of 1062 bytes plus 20 of preamble and gap; payload 1000 bytes under RoCE, 1016 in datagrams.
     let modest = 0.5 * 1016.0 / 1082.0;
     let share = (10.0 - 0.5) / 4.0 * 1000.0 / 1082.0;
     let name = "modest: gets what it asks for, 500 Mbps of the wire";

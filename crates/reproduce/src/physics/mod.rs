@@ -1,4 +1,4 @@
-//! Physics as oracle: what must come out before anything else may.
+//! Experiments with analytical results, which every correct simulator must reproduce.
 
 mod experiments;
 mod lone_flow;

@@ -1,4 +1,4 @@
-//! One deterministic server: Pollaczek and Khinchine, and Little.
+//! One deterministic server: Pollaczek-Khinchine formula and Little's law.
 
 use crate::check::{Check, Relation};
 use crate::failure::Failure;
@@ -9,15 +9,15 @@ use model::Watcher;
 use text::{Layout, table};
 use units::{Rate, Time};
 
-/// Of a frame at the 10 Gbps port.
+/// Service time of a frame at the 10 Gbps port.
 const SERVICE: Time = Time::from_us(1);
 const SERVICE_NS: f64 = 1000.0;
-/// Two serialisations of 1238 bytes, frame and preamble, at 100 Gbps, one at 10 Gbps, three cables.
+/// Fixed delay: two serialisations of 1238 bytes (frame and preamble) at 100 Gbps, one at 10 Gbps, three cables.
 const FIXED_NS: f64 = 99.04 + 990.4 + 99.04 + 3.0 * 500.0;
-/// Batches whose means are as good as independent: each is thousands of busy periods long.
+/// Number of batches. Each is thousands of busy periods long, so that their means are nearly independent.
 const BATCHES: u64 = 20;
 
-/// Stops the run at the end of every batch.
+/// Watcher that stops the run at the end of every batch.
 struct Batches {
     length: Time,
     next: Time,
@@ -33,7 +33,7 @@ impl Watcher for Batches {
     }
 }
 
-/// Mean waits in service times, batch by batch, and the frames in them.
+/// Returns the mean wait over batches, in service times, and the number of frames.
 fn waits(trial: &Trial, load: f64, frames: u64) -> Result<(Interval, u64), Failure> {
     let rate = Rate::from_gbps(10).scale((load * 100.0).round() as u64, 400);
     let warm_up = Time::from_ms(5);
@@ -61,9 +61,6 @@ fn waits(trial: &Trial, load: f64, frames: u64) -> Result<(Interval, u64), Failu
 }
 
 /// Runs `physics/md1`.
-///
-/// # Errors
-/// If the scenario is wrong.
 pub fn md1(trial: &mut Trial) -> Result<(), Failure> {
     let most = trial.shorten("frames at load 0.95", 100_000_000, 4_000_000);
     let mut rows = Vec::new();
@@ -100,9 +97,6 @@ pub fn md1(trial: &mut Trial) -> Result<(), Failure> {
 }
 
 /// Runs `physics/little`.
-///
-/// # Errors
-/// If the scenario is wrong.
 pub fn little(trial: &mut Trial) -> Result<(), Failure> {
     let milliseconds = trial.shorten("simulated ms", 400, 60);
     let look_ns = 997;

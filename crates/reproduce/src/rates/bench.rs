@@ -1,4 +1,4 @@
-//! A run of flows over one bottleneck, and what its queue, its flows and their controls did within the measured window.
+//! A run of flows over one bottleneck, and samples of its queue, flows and rate controls in the measured interval.
 
 use crate::failure::Failure;
 use crate::registry::Source;
@@ -10,28 +10,28 @@ use record::control::ControlSample;
 use std::collections::BTreeMap;
 use units::{Time, WIRE_OVERHEAD_BYTES};
 
-/// What a run told of its bottleneck.
+/// Samples and results of one run.
 #[derive(Debug, Default)]
 pub struct Bench {
     bottleneck: Option<(NodeId, u16)>,
     queue: BTreeMap<Time, u64>,
     sent: BTreeMap<Time, u64>,
     payload: BTreeMap<Time, Vec<u64>>,
-    /// What the control of each flow held, by look.
+    /// Rate control samples of each flow.
     pub controls: BTreeMap<u64, Vec<ControlSample>>,
-    /// Wire bytes of a full data frame over its payload, by traffic entry.
+    /// Wire bytes per payload byte of a full data frame, by traffic entry.
     wire: Vec<f64>,
     every: [Option<Time>; 3],
     warm_up: Time,
     end: Time,
-    /// Its summary.
+    /// Summary of the run.
     pub summary: Outcome,
 }
 
 impl Watcher for Bench {
     fn queue(&mut self, sample: QueueSample) {
         if self.bottleneck == Some((sample.node, sample.port)) {
-            // Its classes are one queue here.
+            // Sums the port's class queues.
             *self.queue.entry(sample.at).or_default() += sample.bytes;
         }
     }
@@ -50,7 +50,7 @@ impl Watcher for Bench {
     }
 }
 
-/// The port between the two switches of a dumbbell, or of one switch the port to its last host.
+/// Returns the port between the two switches of a dumbbell, or that of a single switch to its last host.
 fn bottleneck(fabric: &Fabric) -> Option<(NodeId, u16)> {
     let mut switches = fabric.switches();
     let first = switches.next()?;
@@ -59,18 +59,12 @@ fn bottleneck(fabric: &Fabric) -> Option<(NodeId, u16)> {
 }
 
 impl Bench {
-    /// Runs `source` with these keys changed.
-    ///
-    /// # Errors
-    /// If the scenario is wrong.
+    /// Runs `source` with these keys overridden.
     pub fn run(trial: &Trial, source: &Source, changes: &[(&str, String)]) -> Result<Bench, Failure> {
         Bench::of(trial.setup(source, changes)?, source)
     }
 
-    /// Runs `setup`; `source` is for errors.
-    ///
-    /// # Errors
-    /// If the setup makes no network.
+    /// Runs `setup`; errors name `source`.
     pub fn of(setup: Setup, source: &Source) -> Result<Bench, Failure> {
         let entries = setup.traffic.flows.iter().map(|flow| usize::from(flow.traffic) + 1).max().unwrap_or(0);
         let wire = |entry: usize| {
@@ -94,31 +88,31 @@ impl Bench {
         Ok(bench)
     }
 
-    /// Looks `every` so often from `from` to the end.
+    /// Returns the sample times, one per `every`, after `from` and up to the end.
     fn looks(&self, every: Option<Time>, from: Time) -> impl Iterator<Item = Time> {
         let every = every.unwrap_or(self.end).as_ps();
         (from.as_ps() / every + 1..=self.end.as_ps() / every).map(move |look| Time::from_ps(look * every))
     }
 
-    /// The queue in bytes at each look of the window.
+    /// Returns the queue samples in the measured interval, in bytes.
     pub fn queue_bytes(&self) -> Vec<f64> {
         self.queue_from(self.warm_up).into_iter().map(|(_, bytes)| bytes).collect()
     }
 
-    /// When, in ms, and the queue in bytes, from `from` on.
+    /// Returns the queue samples after `from`: time in ms, bytes.
     pub fn queue_from(&self, from: Time) -> Vec<(f64, f64)> {
         let bytes = |at: Time| self.queue.get(&at).copied().unwrap_or(0) as f64;
         self.looks(self.every[0], from).map(|at| (at.as_secs_f64() * 1e3, bytes(at))).collect()
     }
 
-    /// When, in ms, and what the bottleneck sent since the look before, in Gbps with preamble and gap.
+    /// Returns the bottleneck's rate per sampling interval: time in ms, Gbps with preamble and gap.
     pub fn link_gbps(&self) -> Vec<(f64, f64)> {
         let span = self.every[1].unwrap_or(self.end).as_ps() as f64;
         let sent = |at: Time| self.sent.get(&at).copied().unwrap_or(0) as f64 * 8e3 / span;
         self.looks(self.every[1], Time::ZERO).map(|at| (at.as_secs_f64() * 1e3, sent(at))).collect()
     }
 
-    /// When, in ms, and what arrived of each entry's data since the look before, in Gbps on the wire.
+    /// Returns the arrival rate of each entry's data per sampling interval: time in ms, Gbps on the wire.
     pub fn arrived_gbps(&self, from: Time) -> Vec<(f64, Vec<f64>)> {
         let span = self.every[2].unwrap_or(self.end).as_ps() as f64;
         let gbps = |entry: usize, bytes: u64| bytes as f64 * self.wire[entry] * 8e3 / span;
@@ -129,18 +123,18 @@ impl Bench {
         self.payload.range((std::ops::Bound::Excluded(from), std::ops::Bound::Unbounded)).map(row).collect()
     }
 
-    /// The data of all flows in Gbps on the wire at each look of the window.
+    /// Returns the data rate of all flows per sampling interval of the measured interval, in Gbps on the wire.
     pub fn cross_gbps(&self) -> Vec<f64> {
         self.arrived_gbps(self.warm_up).into_iter().map(|(_, row)| row.iter().sum()).collect()
     }
 
-    /// Mean rate of each entry's data within the window, in Gbps on the wire.
+    /// Returns the mean data rate of each entry in the measured interval, in Gbps on the wire.
     pub fn flow_gbps(&self) -> Vec<f64> {
         let rows = self.arrived_gbps(self.warm_up);
         (0..self.wire.len()).map(|entry| mean(&rows.iter().map(|row| row.1[entry]).collect::<Vec<_>>())).collect()
     }
 
-    /// Mean over time of Jain's index of the rates over `looks` looks each, within the window.
+    /// Returns the mean over time of Jain's index; each index is over the rates of `looks` consecutive samples.
     pub fn jain_over_time(&self, looks: usize) -> f64 {
         let rows = self.arrived_gbps(self.warm_up);
         let rate = |part: &[(f64, Vec<f64>)], entry: usize| part.iter().map(|row| row.1[entry]).sum::<f64>();
@@ -149,39 +143,39 @@ impl Bench {
         mean(&rows.chunks_exact(looks).map(of).collect::<Vec<_>>())
     }
 
-    /// When, in ms, and the sending rate of `flow` in Gbps, of the whole run.
+    /// Returns the sending rate of `flow` over the whole run: time in ms, Gbps.
     pub fn sending_gbps(&self, flow: u64) -> Vec<(f64, f64)> {
         let looks = self.controls.get(&flow).map_or(&[][..], Vec::as_slice);
         let rate = |look: &ControlSample| Some((look.at.as_secs_f64() * 1e3, look.rate_bps? as f64 / 1e9));
         looks.iter().filter_map(rate).collect()
     }
 
-    /// The sending rates of all flows within the window, in Gbps.
+    /// Returns the sending rates of all flows in the measured interval, in Gbps.
     pub fn all_sending_gbps(&self) -> Vec<f64> {
         let within = self.warm_up.as_secs_f64() * 1e3;
         let of = |flow: &u64| self.sending_gbps(*flow).into_iter().filter(|look| look.0 > within).map(|look| look.1);
         self.controls.keys().flat_map(of).collect()
     }
 
-    /// Frames that no queue had room for.
+    /// Returns the number of dropped frames.
     pub fn lost(&self) -> f64 {
         self.summary.packets.dropped.values().sum::<u64>() as f64
     }
 }
 
-/// The mean; not a number where there is nothing.
+/// Returns the mean; NaN for no values.
 pub fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// The standard deviation.
+/// Returns the standard deviation of the population.
 pub fn deviation(values: &[f64]) -> f64 {
     let middle = mean(values);
     let squares = values.iter().map(|value| (value - middle) * (value - middle)).sum::<f64>();
     libm::sqrt(squares / values.len() as f64)
 }
 
-/// The value that this share of all does not exceed.
+/// Returns the quantile for this share, by nearest rank.
 pub fn quantile(values: &[f64], share: f64) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);
@@ -189,7 +183,7 @@ pub fn quantile(values: &[f64], share: f64) -> f64 {
     sorted.get(rank - 1).copied().unwrap_or(f64::NAN)
 }
 
-/// Jain's index of fairness: 1 where all are equal, 1 over their number where one has everything.
+/// Returns Jain's fairness index: 1 if all values are equal, 1 / n if one of n has everything.
 pub fn jain(values: &[f64]) -> f64 {
     let (sum, squares) = (values.iter().sum::<f64>(), values.iter().map(|value| value * value).sum::<f64>());
     sum * sum / (values.len() as f64 * squares)

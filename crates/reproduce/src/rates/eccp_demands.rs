@@ -1,4 +1,4 @@
-//! ECCP beside demands, figure 2.21 of the thesis, and a flow that begins, (2.21).
+//! ECCP with limited demands, figure 2.21 of the thesis, and the start of a new flow, (2.21).
 
 use super::bench::{Bench, mean};
 use super::eccp_dumbbell::GAINS;
@@ -10,20 +10,17 @@ use text::lines::{Line, Panel, Scale, svg};
 use text::{Layout, table};
 use units::Time;
 
-/// What the thesis leaves open of figure 2.21.
+/// Unspecified parameters of figure 2.21.
 pub const CHOICES: &[Choice] = &[
     Choice { source: &ECCP_DEMANDS, key: "fabric.link.delay", alternatives: &["10us"] },
     Choice { source: &ECCP_DEMANDS, key: "host.transport.payload", alternatives: &["1438B"] },
 ];
 
-/// Desired rates of the two hosts by period, in Gbps.
+/// Demands of the two hosts by period, in Gbps.
 const PERIODS: [(&str, f64, f64); 4] =
     [("up to 4 s", 4.0, 1.0), ("4 s to 12.4 s", 4.0, 6.0), ("12.4 s to 14.2 s", 6.0, 6.0), ("from 14.2 s", 3.0, 6.0)];
 
 /// Runs `eccp/fig2.21`.
-///
-/// # Errors
-/// If a scenario is wrong.
 pub fn demands(trial: &mut Trial) -> Result<(), Failure> {
     let milliseconds = trial.shorten("simulated ms a period", 3000, 800);
     let mut rows = Vec::new();
@@ -79,13 +76,10 @@ pub fn demands(trial: &mut Trial) -> Result<(), Failure> {
 }
 
 /// Runs `eccp/newflow`.
-///
-/// # Errors
-/// If a scenario is wrong.
 pub fn new_flow(trial: &mut Trial) -> Result<(), Failure> {
     let mut rows = Vec::new();
     for (name, gain) in GAINS {
-        // (2.21) with T = 1 ms: a buffer of B holds what a flow at B / T sends before it is told anything.
+        // (2.21) with T = 1 ms: a buffer of B holds the data that a flow at B / T sends before its first feedback.
         for buffer_kb in [250u64, 500, 1000] {
             let begins = buffer_kb as f64 * 8.0 / 1e3;
             let lost = |room: u64| -> Result<(f64, f64), Failure> {

@@ -1,5 +1,5 @@
-//! ECCP's dumbbell in packets, figures 2.10 to 2.17 of the thesis: four greedy flows over 10 Gbps, with what is
-//! available measured, as there.
+//! ECCP's dumbbell in packets, figures 2.10 to 2.17 of the thesis: four greedy flows over 10 Gbps, with measured
+//! available bandwidth as in the thesis.
 
 use super::bench::{Bench, jain, mean, quantile};
 use super::eccp_judge;
@@ -11,7 +11,7 @@ use text::lines::{Line, Mark, Panel, Scale, svg};
 use text::{Layout, table};
 use units::Time;
 
-/// What the thesis leaves open of it.
+/// Unspecified parameters of the dumbbell.
 pub const CHOICES: &[Choice] = &[
     Choice { source: &ECCP_DUMBBELL, key: "host.transport.initial_rate", alternatives: &["10Gbps", "1Gbps"] },
     Choice { source: &ECCP_DUMBBELL, key: "host.transport.payload", alternatives: &["438B", "1438B"] },
@@ -19,20 +19,20 @@ pub const CHOICES: &[Choice] = &[
     Choice { source: &ECCP_DUMBBELL, key: "host.transport.estimate", alternatives: &["trains"] },
 ];
 
-/// Gd as table 2.1 prints it, and the one from which the thesis's limit of 1.482 T follows.
+/// Gd as printed in table 2.1, and the value that yields the thesis's limit of 1.482 T.
 pub const GAINS: [(&str, f64); 2] = [("Gd = 100/128", 100.0 / 128.0), ("Gd = 1/100", 0.01)];
 
-/// A name, Gd, and frames of a train. Beside those of [`GAINS`] the one that `eccp/gain` finds to part delays as the
-/// thesis does, where trains are too short to make what is measured uneven.
+/// Name, Gd, and frames per train. In addition to [`GAINS`], the value that separates the delays as in the thesis (see
+/// `eccp/gain`), with trains too short to disturb the measurements.
 const SETTINGS: [(&str, f64, &str); 3] =
     [(GAINS[0].0, GAINS[0].1, "33"), (GAINS[1].0, GAINS[1].1, "33"), ("Gd = 1/20, 2 probes a train", 0.05, "2")];
 
-/// A file's name for a setting.
+/// Returns the setting's name for use in file names.
 fn slug(name: &str) -> String {
     name.replace("Gd = ", "").replace(", ", "-").replace([' ', '/'], "-")
 }
 
-/// What a figure shows of one run.
+/// Samples of one run that a figure shows.
 pub struct Shown {
     pub cross: Vec<f64>,
     pub queue_kb: Vec<f64>,
@@ -52,7 +52,7 @@ impl Shown {
         }
     }
 
-    /// What 98 % of all looks at the cross traffic lie within.
+    /// Returns the range between the 1 % and 99 % quantiles of the cross traffic, in Gbps.
     pub fn spread(&self) -> f64 {
         quantile(&self.cross, 0.99) - quantile(&self.cross, 0.01)
     }
@@ -71,7 +71,7 @@ impl Shown {
 const COLUMNS: [&str; 12] =
     ["", "mean", "1 %", "25 %", "50 %", "75 %", "99 %", "queue", "least", "most", "Jain", "lost"];
 
-/// How long and how often a setting runs: in full, and with `--quick`.
+/// Simulated time and number of seeds of a setting: full, and with `--quick`.
 #[derive(Clone, Copy, Debug)]
 pub struct Effort {
     pub milliseconds: [u64; 2],
@@ -79,13 +79,13 @@ pub struct Effort {
 }
 
 impl Effort {
-    /// One seed, as figures that say nothing of seeds have.
+    /// One seed, for figures that do not mention seeds.
     pub const ONE: Effort = Effort { milliseconds: [2000, 400], seeds: [1, 1] };
-    /// Three, where the verdict of a reading must not be that of one seed.
+    /// Three seeds, if the verdict must not depend on one seed.
     pub const THREE: Effort = Effort { seeds: [3, 1], ..Effort::ONE };
 }
 
-/// Runs the dumbbell over seeds, and draws the first.
+/// Runs the dumbbell over seeds and plots the first.
 pub fn shown(
     trial: &mut Trial,
     effort: Effort,
@@ -107,7 +107,7 @@ pub fn shown(
     Ok(told)
 }
 
-/// Runs the dumbbell and draws it.
+/// Runs the dumbbell and plots it.
 fn drawn(trial: &mut Trial, [file, title]: [&str; 2], all: &[(&str, String)]) -> Result<Shown, Failure> {
     let bench = Bench::run(trial, &ECCP_DUMBBELL, all)?;
     let kb = |(at, bytes): (f64, f64)| (at, bytes / 1e3);
@@ -124,22 +124,19 @@ fn drawn(trial: &mut Trial, [file, title]: [&str; 2], all: &[(&str, String)]) ->
     Ok(Shown::of(&bench))
 }
 
-/// Delays tau of figure 2.10, and whether they are below the 1.482 ms of lemma 2.1.
+/// Delays tau of figure 2.10, and `true` if below the 1.482 ms of lemma 2.1.
 pub const DELAYS_US: [(u64, bool); 6] =
     [(300, true), (600, true), (1200, true), (1800, false), (2400, false), (3300, false)];
 
-/// Byte counters of figure 2.14, and whether the thesis calls them stable.
+/// Byte counters of figure 2.14, and `true` if stable according to the thesis.
 pub const COUNTERS: [(u64, bool); 4] = [(150, false), (450, false), (600, true), (750, true)];
 
-/// The loop's delay as the bottleneck's: half of it, less what the four links beside it take there and back.
+/// Returns the override of the bottleneck's delay for a loop delay: half of it minus the delay of the access links.
 pub fn edge_delay(tau_us: u64) -> (&'static str, String) {
     ("fabric.link.edge.delay", format!("\"{}us\"", tau_us / 2 - 2))
 }
 
 /// Runs `eccp/fig2.10`: figures 2.10 to 2.13.
-///
-/// # Errors
-/// If a scenario is wrong.
 pub fn delays(trial: &mut Trial) -> Result<(), Failure> {
     let mut rows = Vec::new();
     for (name, gain, frames) in SETTINGS {
@@ -172,9 +169,6 @@ pub fn show(trial: &mut Trial, rows: &[Vec<String>]) {
 }
 
 /// Runs `eccp/fig2.14`: figures 2.14 to 2.17.
-///
-/// # Errors
-/// If a scenario is wrong.
 pub fn byte_counters(trial: &mut Trial) -> Result<(), Failure> {
     let mut rows = Vec::new();
     for (name, gain, frames) in SETTINGS {
@@ -185,10 +179,7 @@ pub fn byte_counters(trial: &mut Trial) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Runs and judges the byte counters of figure 2.14 under these changes.
-///
-/// # Errors
-/// If the scenario is wrong.
+/// Runs and judges the byte counters of figure 2.14 with these overrides.
 pub fn counters(
     trial: &mut Trial,
     effort: Effort,
@@ -210,11 +201,7 @@ pub fn counters(
     Ok(())
 }
 
-/// Runs `eccp/gain`: what of figure 2.10 depends on Gd, and on the probes of other flows, which make what is measured
-/// from millisecond to millisecond uneven.
-///
-/// # Errors
-/// If a scenario is wrong.
+/// Runs `eccp/gain`: dependence of figure 2.10 on Gd and on the probes of other flows, which disturb the measurements.
 pub fn gains(trial: &mut Trial) -> Result<(), Failure> {
     const SWEEP: [f64; 7] = [0.01, 0.02, 0.05, 0.1, 0.2, 0.4, 100.0 / 128.0];
     const QUICK: [f64; 3] = [0.01, 0.05, 100.0 / 128.0];
@@ -239,7 +226,7 @@ pub fn gains(trial: &mut Trial) -> Result<(), Failure> {
             }
             spreads.push(points);
         }
-        // Of (2.18) alone the limit is 1.482 ms: below it all spread by 1 Gbps or less, above it by more.
+        // By (2.18) the limit is 1.482 ms: all spreads are at most 1 Gbps below it and larger above it.
         let separates = |at: &usize| {
             let stable = |tau_us: u64| tau_us < 1482;
             delays_us.iter().zip(&spreads).all(|(&tau_us, points)| (points[*at].1 <= 1.0) == stable(tau_us))

@@ -1,12 +1,12 @@
-//! Claims of figures 2.10 to 2.17 of the thesis about runs of its dumbbell. Of several seeds the one that comes least
-//! close to a claim is judged; where a claim is of a mean or of equality, the mean over seeds is.
+//! Checks of figures 2.10 to 2.17 of the thesis on runs of its dumbbell. Inequalities are judged on the least
+//! favourable seed, equalities and means on the mean over seeds.
 
 use super::bench::{jain, mean, quantile};
 use super::eccp_dumbbell::{COUNTERS, DELAYS_US, Shown};
 use crate::check::{Check, Relation};
 use crate::trial::Trial;
 
-/// Of what `pick` has of each seed, the value that is least likely to stand in this relation.
+/// Returns the least favourable value of `pick` over the seeds, for this relation.
 fn hardest(relation: Relation, seeds: &[Shown], pick: impl Fn(&Shown) -> f64) -> f64 {
     let values = seeds.iter().map(pick);
     match relation {
@@ -16,7 +16,7 @@ fn hardest(relation: Relation, seeds: &[Shown], pick: impl Fn(&Shown) -> f64) ->
     }
 }
 
-/// Mean of the cross traffic, over seeds.
+/// Returns the mean cross traffic over seeds, in Gbps.
 pub fn mean_cross(seeds: &[Shown]) -> f64 {
     mean(&seeds.iter().map(|shown| mean(&shown.cross)).collect::<Vec<_>>())
 }
@@ -25,7 +25,7 @@ fn queue(relation: Relation, seeds: &[Shown]) -> f64 {
     hardest(relation, seeds, |shown| quantile(&shown.queue_kb, 0.99))
 }
 
-/// The lower quartile of the cross traffic at a delay below the limit, and the least above it.
+/// Checks the cross traffic: the lower quartile for a delay below the limit, the minimum for a delay above it.
 pub fn least(trial: &mut Trial, name: &str, seeds: &[Shown], (tau_us, stable): (u64, bool)) {
     let (what, relation) = if stable {
         ("lower quartile of the cross traffic", Relation::AtLeast)
@@ -38,7 +38,7 @@ pub fn least(trial: &mut Trial, name: &str, seeds: &[Shown], (tau_us, stable): (
     trial.check(Check::new(name, "Gbps", ours, relation, 9.0, 0.0));
 }
 
-/// Figures 2.10, 2.12 and 2.13: the seeds of each of [`DELAYS_US`].
+/// Checks figures 2.10, 2.12 and 2.13; `all` has the seeds of each of [`DELAYS_US`].
 pub fn delays(trial: &mut Trial, name: &str, all: &[Vec<Shown>]) {
     for (seeds, delay) in all.iter().zip(DELAYS_US) {
         let (tau_us, stable) = delay;
@@ -73,7 +73,7 @@ pub fn delays(trial: &mut Trial, name: &str, all: &[Vec<Shown>]) {
     trial.check(Check::new(claim, "KB", more, Relation::Above, 0.0, 0.0));
 }
 
-/// Figures 2.14, 2.16 and 2.17: the seeds of each of [`COUNTERS`].
+/// Checks figures 2.14, 2.16 and 2.17; `all` has the seeds of each of [`COUNTERS`].
 pub fn counters(trial: &mut Trial, name: &str, all: &[Vec<Shown>]) {
     for (seeds, (kilobytes, stable)) in all.iter().zip(COUNTERS) {
         let relation = if stable { Relation::AtMost } else { Relation::Above };
@@ -92,7 +92,7 @@ pub fn counters(trial: &mut Trial, name: &str, all: &[Vec<Shown>]) {
     }
     let claim = format!("{name}, BC of 150 and 450 KB: 99 % of queues, the longer, figure 2.16");
     let longer = queue(Relation::Equal, &all[0]).max(queue(Relation::Equal, &all[1]));
-    // "Up to 299 KB": within a frame of 1500 B. Short runs end before the queue has grown.
+    // "Up to 299 KB": within a frame of 1500 B. In short runs the queue does not grow to this length.
     let chosen = "a queue that fills its buffer; 300 KB in eccp/buffer and half-cut are chosen for this figure";
     trial.check_in_full(Check::new(claim, "KB", longer, Relation::Equal, 299.0, 1.5).note(chosen));
     for (at, kilobytes, least, most) in [(3, 750, 1.49, 2.293), (2, 600, 1.5928, 3.7226)] {

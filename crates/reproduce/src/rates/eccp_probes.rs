@@ -1,4 +1,4 @@
-//! What ECCP's probes see and what they cost: figures 2.5 and 2.19 of the thesis, and its section 2.4.
+//! Accuracy and overhead of ECCP's probes: figures 2.5 and 2.19 of the thesis, and its section 2.4.
 
 use super::bench::{Bench, mean, quantile};
 use super::eccp_dumbbell::GAINS;
@@ -13,15 +13,15 @@ use text::lines::{Line, Mark, Panel, Scale, svg};
 use text::{Layout, table};
 use units::{Rate, Time, WIRE_OVERHEAD_BYTES};
 
-/// What the thesis leaves open of figure 2.19.
+/// Unspecified parameters of figure 2.19.
 pub const PROBE_CHOICES: &[Choice] =
     &[Choice { source: &ECCP_PROBES, key: "traffic.0.frame", alternatives: &["64B", "1000B", "9000B"] }];
 
-/// Frames of a train, and their length.
+/// Frames per train, and bytes per frame.
 const TRAIN: u64 = 33;
 const PROBE_BYTES: u64 = 1500;
 
-/// When each packet of the traced flow had wholly come to its receiver, by number.
+/// Arrival time of each packet of the traced flow at its receiver, by packet number.
 #[derive(Default)]
 struct Arrivals {
     receiver: u32,
@@ -38,7 +38,7 @@ impl Watcher for Arrivals {
     }
 }
 
-/// The mean strain (2.1) of trains at `mu` Gbps where a constant rate leaves `free` Gbps of 10.
+/// Returns the mean strain (2.1) of trains at `mu` Gbps if constant-rate traffic leaves `free` of 10 Gbps.
 fn strain(trial: &Trial, free: f64, mu: f64) -> Result<f64, Failure> {
     let wire = PROBE_BYTES + WIRE_OVERHEAD_BYTES;
     let gap = Rate::from_bps((mu * 1e9) as u64).unwrap_or(Rate::MIN).serialise(wire);
@@ -58,7 +58,7 @@ fn strain(trial: &Trial, free: f64, mu: f64) -> Result<f64, Failure> {
     Ok(mean(&times.chunks_exact(TRAIN as usize).map(of_train).collect::<Vec<_>>()))
 }
 
-/// Where the line through points that are clearly strained meets zero, by least squares.
+/// Returns the zero of the least-squares line through the points with clear strain.
 fn knee(points: &[(f64, f64)]) -> f64 {
     let strained: Vec<(f64, f64)> = points.iter().copied().filter(|point| point.1 > 0.02).collect();
     let count = strained.len() as f64;
@@ -69,9 +69,6 @@ fn knee(points: &[(f64, f64)]) -> f64 {
 }
 
 /// Runs `eccp/fig2.19`.
-///
-/// # Errors
-/// If a scenario is wrong.
 pub fn strains(trial: &mut Trial) -> Result<(), Failure> {
     let steps = trial.shorten("probe rates", 38, 19);
     let (mut lines, mut rows) = (Vec::new(), Vec::new());
@@ -87,7 +84,7 @@ pub fn strains(trial: &mut Trial) -> Result<(), Failure> {
         trial.check(Check::new(name, "%", 100.0 * (knee / free - 1.0).abs(), Relation::AtMost, 5.0, 0.0));
         let name = format!("{free} Gbps available: strain of slower trains, the most");
         trial.check(Check::new(name, "1", below, Relation::Below, 0.01, 0.0));
-        // Behind a queue that is served in order, a train at mu has what it and the others bring over what is served.
+        // At a FIFO queue, a train at mu has the arrival rate of all traffic minus the service rate as strain.
         let above = points.iter().filter(|point| point.0 > 1.05 * free);
         let off = above.map(|&(mu, strain)| (strain - (mu - free) / 10.0).abs()).fold(0.0, f64::max);
         let name = format!("{free} Gbps available: strain of faster trains off (mu - available) / C, the most");
@@ -105,9 +102,6 @@ pub fn strains(trial: &mut Trial) -> Result<(), Failure> {
 }
 
 /// Runs `eccp/overhead`.
-///
-/// # Errors
-/// If a scenario is wrong.
 pub fn overhead(trial: &mut Trial) -> Result<(), Failure> {
     let milliseconds = trial.shorten("simulated ms", 2000, 400);
     let mut rows = Vec::new();
@@ -124,7 +118,7 @@ pub fn overhead(trial: &mut Trial) -> Result<(), Failure> {
                 bench.link_gbps().into_iter().filter(|look| look.0 > 200.0).map(|look| look.1).collect();
             let (share, queue) = (10.0 * (mean(&link) - cross), quantile(&bench.queue_bytes(), 0.99) / 1e3);
             let name = format!("{name}, {estimate}: probes, of the link");
-            // What the link carries beside data that arrive is probes, if nothing is lost and sent again.
+            // The link carries data and probes. Without loss and retransmits, the excess over arrived data is probes.
             let check = Check::new(name.clone(), "%", share, Relation::AtMost, 5.0, 0.0);
             trial.check(if bench.lost() > 0.0 { check.unjudged("frames were lost, and sent again") } else { check });
             rows.push(vec![name, format!("{share:.2}"), format!("{cross:.2}"), format!("{queue:.1}")]);

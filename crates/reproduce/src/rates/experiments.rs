@@ -1,4 +1,4 @@
-//! The experiments with packets.
+//! Packet-level experiments on rate controls.
 
 use super::{eccp_demands, eccp_dumbbell, eccp_probes, eccp_readings, hetflow_peers, recovery};
 use crate::registry::{Choice, Experiment};

@@ -1,4 +1,4 @@
-//! HetFlow beside QCN, TIMELY, DCQCN and DCTCP: figures 3.9 to 3.13 and table 3.3 of the thesis.
+//! HetFlow compared with QCN, TIMELY, DCQCN and DCTCP: figures 3.9 to 3.13 and table 3.3 of the thesis.
 
 use super::peers::{Case, Compared, Peer, Told};
 use crate::check::{Check, Relation};
@@ -6,16 +6,15 @@ use crate::failure::Failure;
 use crate::registry::{Choice, HETFLOW_DUMBBELL, HETFLOW_RTTS};
 use crate::trial::Trial;
 
-/// What the thesis leaves open of the dumbbell.
+/// Unspecified parameters of the dumbbell.
 pub const CHOICES: &[Choice] = &[
     Choice { source: &HETFLOW_DUMBBELL, key: "switch.buffer", alternatives: &["2MB"] },
     Choice { source: &HETFLOW_DUMBBELL, key: "fabric.link.edge.delay", alternatives: &["1us", "20us"] },
 ];
-/// Those of figure 3.12.
+/// Unspecified parameters of figure 3.12.
 pub const RTT_CHOICES: &[Choice] = &[Choice { source: &HETFLOW_RTTS, key: "switch.buffer", alternatives: &["2MB"] }];
 
-/// The claim that `a` is above `b` in what `pick` tells, for every peer that is named: the lower end of a 95 % interval
-/// over seeds.
+/// Claims about measured quantities of peers. Each is judged by the lower end of a 95 % interval over seeds.
 struct Claim<'a> {
     compared: &'a Compared,
     of: &'a str,
@@ -39,8 +38,8 @@ const JAIN: fn(&Told) -> f64 = |told| told.jain;
 const QUEUE: fn(&Told) -> f64 = |told| told.queue_kb;
 const DEVIATION: fn(&Told) -> f64 = |told| told.queue_deviation_kb;
 
-/// The claim that HetFlow is fairer than QCN, of the flows of `case` that begin one after the other. The thesis does
-/// not say when flows begin; those that begin together at equal rates stay equal under QCN too, as nothing parts them.
+/// Checks that HetFlow is fairer than QCN for flows with staggered starts. The thesis does not specify start times;
+/// flows that start together at equal rates stay equal under QCN too.
 fn apart(trial: &mut Trial, case: Case, figure: &str, of: &str) -> Result<(), Failure> {
     let of = format!("{of}, from within 300 ms on");
     let case = Case { starts: "300ms", peers: &[Peer::HetFlow, Peer::Qcn], ..case };
@@ -50,9 +49,6 @@ fn apart(trial: &mut Trial, case: Case, figure: &str, of: &str) -> Result<(), Fa
 }
 
 /// Runs `hetflow/fig3.9`.
-///
-/// # Errors
-/// If a scenario is wrong.
 pub fn four_and_ten(trial: &mut Trial) -> Result<(), Failure> {
     for flows in [4, 10] {
         let of = format!("{flows} flows");
@@ -73,24 +69,21 @@ pub fn four_and_ten(trial: &mut Trial) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The 38 flows of figures 3.10 and 3.11.
+/// Returns the case of the 38 flows of figures 3.10 and 3.11.
 fn of_many(gbps: u64) -> Case {
     let mut case = Case { gbps, sampling: "20KB", starts: "100ms", ..Case::of(38) };
     if gbps > 10 {
-        // At ten times the rate frames of 1500 B, for the time that it takes.
+        // Frames of 1500 B at ten times the rate, to shorten the run.
         case.payload_bytes = vec![1438];
     }
     case
 }
 
 /// Runs `hetflow/fig3.10`.
-///
-/// # Errors
-/// If a scenario is wrong.
 pub fn thirty_eight(trial: &mut Trial) -> Result<(), Failure> {
     let compared = Compared::run(trial, &of_many(10), "fig3.10", "38 flows, 10 Gbps")?;
-    // The thesis speaks of segments of 16 to 64 KB and does not say what its simulation measures a round trip of. A
-    // frame is the least that it may be.
+    // The thesis mentions segments of 16 to 64 KB and does not specify the unit of RTT measurement in its simulation.
+    // One frame is the minimum.
     let case = Case { timely: ", segment = \"538B\"", peers: &[Peer::Timely], ..of_many(10) };
     let by_frame = Compared::run(trial, &case, "fig3.10-by-frame", "38 flows, 10 Gbps, a segment a frame")?;
     let claim = Claim { compared: &compared, of: "38 flows, 10 Gbps" };
@@ -115,9 +108,6 @@ pub fn thirty_eight(trial: &mut Trial) -> Result<(), Failure> {
 }
 
 /// Runs `hetflow/fig3.11`.
-///
-/// # Errors
-/// If a scenario is wrong.
 pub fn hundred(trial: &mut Trial) -> Result<(), Failure> {
     let compared = Compared::run(trial, &of_many(100), "fig3.11", "38 flows, 100 Gbps")?;
     let claim = Claim { compared: &compared, of: "38 flows, 100 Gbps" };
@@ -130,8 +120,9 @@ pub fn hundred(trial: &mut Trial) -> Result<(), Failure> {
     desired(trial)
 }
 
-/// The claims of figure 3.11, of hosts that do not want all of the link (sections 3.5.2 and 3.6.2): rates begin at 80 %
-/// of it in all and rise until it is full. The thesis does not give them; 38 times 2.8 Gbps is 6 % more than the link.
+/// Checks the claims of figure 3.11 for hosts with limited demand (sections 3.5.2 and 3.6.2). Rates start at 80 % of
+/// the link in total and rise until it is full. The thesis does not specify demands; 38 times 2.8 Gbps exceeds the link
+/// by 6 %.
 fn desired(trial: &mut Trial) -> Result<(), Failure> {
     let peers = &[Peer::HetFlow, Peer::Qcn, Peer::Timely];
     let case = Case { desired_mbps: Some(2800), peers, ..of_many(100) };
@@ -149,9 +140,6 @@ fn desired(trial: &mut Trial) -> Result<(), Failure> {
 }
 
 /// Runs `hetflow/fig3.12`.
-///
-/// # Errors
-/// If a scenario is wrong.
 pub fn round_trips(trial: &mut Trial) -> Result<(), Failure> {
     let case = Case { source: &HETFLOW_RTTS, ..Case::of(4) };
     let of = "RTTs of 60 to 180 us";
@@ -166,8 +154,7 @@ pub fn round_trips(trial: &mut Trial) -> Result<(), Failure> {
     trial.check(Check::new(name, "KB", queue, Relation::Below, 10.0, 0.0));
     let table = Claim { compared: &compared, of: "table 3.3, fair among RTTs" };
     table.above(trial, "Jain's index", "1", [Peer::Qcn, Peer::Timely], JAIN);
-    // The thesis does not say how far TIMELY's rates rise at a time. With 10 Mbps they do not fill the link within
-    // the run.
+    // The thesis does not specify TIMELY's additive increase. Steps of 10 Mbps do not fill the link within the run.
     let timely = ", additive_increase = \"100Mbps\"";
     let faster = format!("{of}, TIMELY in steps of 100 Mbps");
     let case = Case { source: &HETFLOW_RTTS, timely, peers: &[Peer::Timely], ..Case::of(4) };
@@ -179,9 +166,6 @@ pub fn round_trips(trial: &mut Trial) -> Result<(), Failure> {
 }
 
 /// Runs `hetflow/fig3.13`.
-///
-/// # Errors
-/// If a scenario is wrong.
 pub fn sizes(trial: &mut Trial) -> Result<(), Failure> {
     let case = Case { payload_bytes: vec![138, 538, 938, 1338], ..Case::of(4) };
     let of = "frames of 200 to 1400 B";

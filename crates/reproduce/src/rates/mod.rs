@@ -1,4 +1,4 @@
-//! Rate controls in packets: the figures of the thesis that its simulator drew.
+//! Rate controls in packets: figures that the thesis drew from simulations.
 
 mod bench;
 mod eccp_demands;

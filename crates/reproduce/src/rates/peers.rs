@@ -1,4 +1,4 @@
-//! Rate controls side by side over one bottleneck, over seeds.
+//! Comparison of rate controls over one bottleneck and several seeds.
 
 use super::bench::{Bench, deviation, jain, mean};
 use crate::failure::Failure;
@@ -9,7 +9,7 @@ use text::lines::{Line, Panel, Scale, svg};
 use text::{Layout, table};
 use units::Time;
 
-/// The rate controls of chapter 3, and those of data centres that it cites.
+/// Rate controls of chapter 3, and the data centre controls that it cites.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Peer {
     HetFlow,
@@ -19,36 +19,36 @@ pub enum Peer {
     Dctcp,
 }
 
-/// In the order of tables.
+/// Rate controls in the order of tables.
 pub const PEERS: [Peer; 5] = [Peer::HetFlow, Peer::Qcn, Peer::Timely, Peer::Dcqcn, Peer::Dctcp];
 
-/// What a comparison is of.
+/// Parameters of a comparison.
 #[derive(Clone, Debug)]
 pub struct Case {
-    /// The scenario: a dumbbell.
+    /// Scenario: a dumbbell.
     pub source: &'static Source,
-    /// How many flows.
+    /// Number of flows.
     pub flows: u32,
-    /// The rate of every link.
+    /// Rate of every link, in Gbps.
     pub gbps: u64,
-    /// Payload of each flow's frames; of the last where there are more flows.
+    /// Payload bytes per frame, by flow; the last value applies to all further flows.
     pub payload_bytes: Vec<u16>,
-    /// Within which time flows begin.
+    /// Interval of the random flow starts.
     pub starts: &'static str,
     /// HetFlow's BC_r.
     pub sampling: &'static str,
-    /// Parameters of TIMELY that the thesis leaves open, each behind a comma.
+    /// Extra TIMELY parameters that the thesis does not specify, each after a comma.
     pub timely: &'static str,
-    /// Desired rate of each flow; without, the rate of the link.
+    /// Desired rate of each flow in Mbps; `None` for the link rate.
     pub desired_mbps: Option<u64>,
-    /// Who runs.
+    /// Rate controls to run.
     pub peers: &'static [Peer],
-    /// What else is changed.
+    /// Further overrides.
     pub changes: Vec<(&'static str, String)>,
 }
 
 impl Case {
-    /// `flows` over the dumbbell of figure 3.8, at 10 Gbps.
+    /// Returns the case of `flows` flows over the dumbbell of figure 3.8, at 10 Gbps.
     pub fn of(flows: u32) -> Case {
         let payload_bytes = vec![538];
         let (sampling, starts, source) = ("100KB", "1ms", &HETFLOW_DUMBBELL);
@@ -56,7 +56,8 @@ impl Case {
         Case { source, flows, gbps: 10, payload_bytes, starts, sampling, timely, desired_mbps, peers, changes }
     }
 
-    /// What carries one of its flows under `peer`. Parameters of table 3.1; DCQCN's and DCTCP's are their defaults.
+    /// Returns the transport of a flow under `peer`, with the parameters of table 3.1; DCQCN and DCTCP have their
+    /// defaults.
     fn transport(&self, peer: Peer, payload: u16) -> String {
         let desired = self.desired_mbps.map(|mbps| format!(", rate = \"{mbps}Mbps\"")).unwrap_or_default();
         let begin = format!("initial_rate = \"{}Mbps\"{desired}", 800 * self.gbps / u64::from(self.flows));
@@ -76,8 +77,9 @@ impl Case {
         }
     }
 
-    /// What switches do for `peer`: QCN's set point is 20 % of the buffer, 50 % at 100 Gbps (table 3.1); DCTCP marks
-    /// from 65 packets of 1500 B on, three times as many at 100 Gbps; DCQCN as HPCC's authors have it, by rate.
+    /// Returns the switch marking for `peer`. QCN's set point is 20 % of the buffer, 50 % at 100 Gbps (table 3.1).
+    /// DCTCP marks from 65 packets of 1500 B, at 100 Gbps from three times as many. DCQCN scales with the rate as in
+    /// HPCC's code.
     fn marking(&self, peer: Peer) -> String {
         let fast = self.gbps > 10;
         let ecn = |least: u32, most: u32, p: f64| {
@@ -96,7 +98,7 @@ impl Case {
         }
     }
 
-    /// The network of a seed, with an entry of its own for each flow.
+    /// Returns the setup for a seed, with one traffic entry per flow.
     fn setup(&self, trial: &Trial, peer: Peer, seed: u64, window_ms: [u64; 2]) -> Result<Setup, Failure> {
         let pair = |flow: u32| format!("[\"H{}\", \"H{}\"]", flow + 1, flow + 1 + self.flows);
         let pairs = (0..self.flows).map(pair).collect::<Vec<_>>().join(", ");
@@ -128,23 +130,23 @@ impl Case {
     }
 }
 
-/// What a seed told.
+/// Results of one seed.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Told {
-    /// Jain's index of mean rates on the wire.
+    /// Jain's index of the mean rates on the wire.
     pub jain: f64,
-    /// Mean of Jain's index of the rates over 10 ms each: fairness as a figure of rates over time shows it.
+    /// Mean of Jain's index over intervals of 10 ms: fairness as visible in a figure of rates over time.
     pub jain_over_time: f64,
-    /// Share of the link that data take.
+    /// Share of the link that data use.
     pub used: f64,
-    /// Mean queue, its deviation, in KB.
+    /// Mean of the queue and its standard deviation, in KB.
     pub queue_kb: f64,
     pub queue_deviation_kb: f64,
     /// Frames lost.
     pub lost: f64,
 }
 
-/// Mean of `pick` over seeds, and half of its 95 % confidence interval (Student's t).
+/// Returns the mean of `pick` over seeds, and half the width of its 95 % confidence interval (Student's t).
 pub fn interval(told: &[Told], pick: impl Fn(&Told) -> f64) -> (f64, f64) {
     const T: [f64; 10] = [f64::INFINITY, 12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262];
     let values: Vec<f64> = told.iter().map(pick).collect();
@@ -153,14 +155,11 @@ pub fn interval(told: &[Told], pick: impl Fn(&Told) -> f64) -> (f64, f64) {
     (mean(&values), T.get(values.len() - 1).copied().unwrap_or(1.96) * spread / libm::sqrt(count))
 }
 
-/// All peers over all seeds of a case, a table, and a picture of the first seed of each.
+/// Results of all peers of a case over all seeds.
 pub struct Compared(pub Vec<(Peer, Vec<Told>)>);
 
 impl Compared {
-    /// Runs `case`; `file` and `title` are of its pictures.
-    ///
-    /// # Errors
-    /// If a scenario is wrong.
+    /// Runs `case` and shows a table and a plot of each peer's first seed. `file` and `title` are for the plots.
     pub fn run(trial: &mut Trial, case: &Case, file: &str, title: &str) -> Result<Compared, Failure> {
         let seeds = trial.shorten("seeds", 10, 1);
         let end_ms = trial.shorten("simulated ms", 1000, 250);
@@ -168,7 +167,7 @@ impl Compared {
         let (mut all, mut rows) = (Vec::new(), Vec::new());
         for &peer in case.peers {
             let mut told = Vec::new();
-            // What the thesis has no claim about is shown with an interval of three.
+            // Three seeds are enough for peers without a claim in the thesis.
             let seeds = if matches!(peer, Peer::Dcqcn | Peer::Dctcp) { seeds.min(3) } else { seeds };
             for seed in 1..=seeds {
                 let setup = case.setup(trial, peer, seed, window_ms)?;
@@ -207,23 +206,23 @@ impl Compared {
         Ok(Compared(all))
     }
 
-    /// With the peers of `other` in the place of those that are here.
+    /// Returns the results with the peers in `other` replaced.
     pub fn with(&self, other: Compared) -> Compared {
         let kept = self.0.iter().filter(|(peer, _)| other.0.iter().all(|(new, _)| new != peer)).cloned();
         Compared(kept.chain(other.0.iter().cloned()).collect())
     }
 
-    /// What `peer` told.
+    /// Returns the results of `peer`.
     pub fn of(&self, peer: Peer) -> &[Told] {
         self.0.iter().find(|(of, _)| *of == peer).map_or(&[], |(_, told)| told)
     }
 
-    /// Mean of `pick` over the seeds of `peer`.
+    /// Returns the mean of `pick` over the seeds of `peer`.
     pub fn mean(&self, peer: Peer, pick: impl Fn(&Told) -> f64) -> f64 {
         interval(self.of(peer), pick).0
     }
 
-    /// By how much `pick` of `a` is above that of `b`, seed by seed: the lower end of the 95 % interval, or with one
+    /// Returns the lower end of the 95 % interval of the difference of `pick`, `a` minus `b`, paired by seed; with one
     /// seed the difference.
     pub fn surely_above(&self, a: Peer, b: Peer, pick: impl Fn(&Told) -> f64) -> f64 {
         let pairs = self.of(a).iter().zip(self.of(b));
@@ -233,10 +232,10 @@ impl Compared {
     }
 }
 
-/// Rates, cross traffic and queue over time.
+/// Plots rates, cross traffic and queue over time.
 fn picture(bench: &Bench, case: &Case, title: &str) -> String {
     let rows = bench.arrived_gbps(Time::ZERO);
-    // Ten milliseconds a point: single frames and cuts do not show, and what is fair does.
+    // Means over 10 ms hide single frames and rate cuts, and show fairness.
     let smooth = |pick: &dyn Fn(&[f64]) -> f64| -> Vec<(f64, f64)> {
         let point =
             |part: &[(f64, Vec<f64>)]| (part[0].0, mean(&part.iter().map(|row| pick(&row.1)).collect::<Vec<_>>()));

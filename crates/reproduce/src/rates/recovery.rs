@@ -1,4 +1,4 @@
-//! IRN's claim: with selective repeat RoCE needs no PFC.
+//! IRN's claim: RoCE with selective repeat needs no PFC.
 
 use crate::check::{Check, Relation};
 use crate::failure::Failure;
@@ -7,11 +7,11 @@ use crate::registry::{Choice, IRN};
 use crate::trial::{Told, Trial};
 use text::{Layout, table};
 
-/// IRN's own PFC threshold leaves 20 KB of 240 KB a port as headroom; its traffic is its own distribution too.
+/// IRN's PFC threshold leaves 20 KB of the 240 KB per port as headroom; its flow size distribution is not published.
 pub const CHOICES: &[Choice] =
     &[Choice { source: &IRN, key: "switch.flow_control.xoff", alternatives: &["100KB", "200KB"] }];
 
-/// What flows saw: mean slowdown, mean completion and its 99th percentile in ms.
+/// Flow statistics: mean slowdown, mean and 99th percentile of completion times in ms.
 #[derive(Clone, Copy, Debug)]
 struct Seen {
     slowdown: f64,
@@ -42,9 +42,6 @@ fn seen(told: &Told) -> Seen {
 }
 
 /// Runs `irn/fat-tree`.
-///
-/// # Errors
-/// If the scenario is wrong.
 pub fn fat_tree(trial: &mut Trial) -> Result<(), Failure> {
     let stop_ms = trial.shorten("ms in which flows arrive", 2, 1);
     let controls = if trial.quick { vec!["roce", "dcqcn"] } else { vec!["roce", "dcqcn", "timely", "hpcc"] };
@@ -52,7 +49,7 @@ pub fn fat_tree(trial: &mut Trial) -> Result<(), Failure> {
     let mut rows = Vec::new();
     for control in controls {
         let mut run = |selective: bool, pfc: bool| -> Result<Seen, Failure> {
-            // Where nothing is lost the paper has no timeouts, which a pause or a low rate would set off in vain.
+            // Without loss the paper has no timeouts: a pause or a low rate would trigger spurious ones.
             let recovery = match (selective, pfc) {
                 (true, _) => "loss_recovery = \"selective\"",
                 (false, true) => "timeout = \"never\"",

@@ -1,4 +1,4 @@
-//! Figure 14 and Table 1: how often flows bounce, and how that is measured.
+//! Figure 14 and Table 1: frequency of bounces, and its measurement.
 
 use super::walk::Walker;
 use crate::check::{Check, Relation};
@@ -13,7 +13,7 @@ use units::{Rate, Time};
 
 /// Link failure rates of the sweep.
 const RATES: [f64; 5] = [0.02, 0.05, 0.10, 0.15, 0.20];
-/// Flows that see the same failures.
+/// Number of flows per set of failed links.
 const FLOWS_A_DRAW: u64 = 10_000;
 
 fn wrong(error: impl std::fmt::Display) -> Failure {
@@ -27,7 +27,7 @@ fn routed(k: u32) -> Result<(Fabric, Forwarding), Failure> {
     Ok((fabric, routes))
 }
 
-/// Flows that bounced 0, 1, 2 and more times, those that got lost, and of those between pods all and the bounced.
+/// Flows with 0, 1, 2 and more bounces; lost flows; flows between pods and the bounced ones of these.
 #[derive(Clone, Copy, Debug, Default)]
 struct Tally {
     times: [u64; 4],
@@ -76,9 +76,6 @@ fn tally(k: u32, fabric: &Fabric, routes: &Forwarding, rate: f64, flows: u64) ->
 }
 
 /// Runs `tagger/fig14`.
-///
-/// # Errors
-/// If a fabric cannot be built.
 pub fn fig14(trial: &mut Trial) -> Result<(), Failure> {
     let flows = trial.shorten("flows for each size and failure rate", 1_000_000, 100_000);
     let largest = trial.shorten("largest fat-tree (k)", 64, 16) as u32;
@@ -150,7 +147,7 @@ pub fn fig14(trial: &mut Trial) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The probability of a rerouted measurement on each day of Table 1, and how many there were.
+/// Measurements, rerouted measurements and reported probability on each day of Table 1.
 const DAYS: [(u64, u64, f64); 7] = [
     (11_381_533_570, 148_416, 1.3e-5),
     (11_056_408_780, 130_815, 1.2e-5),
@@ -161,12 +158,12 @@ const DAYS: [(u64, u64, f64); 7] = [
     (9_608_289_622, 100_916, 1.1e-5),
 ];
 
-/// The packets of a measurement.
+/// Packets per measurement.
 const PROBES: u64 = 100;
 const INITIAL_TTL: usize = 64;
 
-/// Measures once: packets from a core switch down to a server, and whether their TTLs differ from three hops'. Of the
-/// links on the way down `failed` of two fail after `before` packets.
+/// Runs one measurement: packets from a core switch down to a server. The link at hop `failed` (0 or 1) of the path
+/// fails after a random number of packets. Returns `true` if a TTL shows more than three hops.
 fn measure(walker: &mut Walker<'_>, fabric: &Fabric, failed: usize, stream: &mut Stream) -> bool {
     let cores: Vec<_> = fabric.switches().filter(|&node| fabric.node(node).tier == 3).collect();
     let core = cores[stream.below(cores.len() as u64) as usize];
@@ -194,9 +191,6 @@ fn measure(walker: &mut Walker<'_>, fabric: &Fabric, failed: usize, stream: &mut
 }
 
 /// Runs `tagger/table1`.
-///
-/// # Errors
-/// If the fabric cannot be built.
 pub fn table1(trial: &mut Trial) -> Result<(), Failure> {
     let (fabric, routes) = routed(8)?;
     let mut walker = Walker::new(&fabric, &routes);
@@ -206,12 +200,12 @@ pub fn table1(trial: &mut Trial) -> Result<(), Failure> {
     for (day, &(total, rerouted, reported)) in DAYS.iter().enumerate() {
         let said = rerouted as f64 / total as f64;
         let day = format!("11/0{}", day + 1);
-        // Every measurement meets a failure of either link down with the probability that makes the day's share.
+        // Each of the two links fails with the probability that yields the day's share of rerouted measurements.
         let measurements = total / divisor;
         let each = 1.0 - (1.0 - said).sqrt();
         let (mut found, mut at) = (0u64, 0.0f64);
         loop {
-            // To the next of the links' failures: geometric, as nearly all measurements meet none.
+            // Geometric step to the next link failure, because most measurements have none.
             at += (libm::log(1.0 - stream.unit()) / libm::log1p(-each)).floor() + 1.0;
             if at > 2.0 * measurements as f64 {
                 break;

@@ -1,4 +1,4 @@
-//! Figures 3, 4, 8, 10, 11 and 12: what deadlocks without tags, and what does not with them.
+//! Figures 3, 4, 8, 10, 11 and 12: deadlocks without tags, and none with tags.
 
 use super::series::{Series, rates};
 use crate::check::{Check, Relation};
@@ -31,17 +31,17 @@ macro_rules! choices {
 }
 
 choices! {
-    /// What figure 8 leaves open.
+    /// Unspecified parameters of figure 8.
     FIG8_CHOICES: TAGGER_FIG8;
-    /// What figure 10 leaves open.
+    /// Unspecified parameters of figure 10.
     FIG10_CHOICES: TAGGER_FIG10;
-    /// What figure 11 leaves open.
+    /// Unspecified parameters of figure 11.
     FIG11_CHOICES: TAGGER_FIG11;
-    /// What figure 12 leaves open.
+    /// Unspecified parameters of figure 12.
     FIG12_CHOICES: TAGGER_FIG12;
 }
 
-/// When routes go bad, and flows that need it start.
+/// Time of the route change; flows that depend on it start then.
 const CHANGE: Time = Time::from_ms(20);
 
 fn without_tags() -> [(&'static str, String); 1] {
@@ -52,14 +52,11 @@ fn count(name: impl Into<String>, unit: &'static str, ours: f64, relation: Relat
     Check::exact(name, unit, ours, relation, paper)
 }
 
-/// Runs `tagger/fig3`: which ways of bouncing once close a cycle of buffers.
-///
-/// # Errors
-/// If the scenario is wrong.
+/// Runs `tagger/fig3`: enumerates path pairs with one bounce each that close a cycle of buffers.
 pub fn fig3(trial: &mut Trial) -> Result<(), Failure> {
     let fabric = trial.setup(&TAGGER_FIG10, &[])?.fabric;
-    // Green from T3 bounces at L2 (L2-T1 failed), blue from T2 at L3 (L3-T4 failed); what is free is by which leaf a
-    // flow goes up and by which spine over and back.
+    // Green from T3 bounces at L2 (L2-T1 failed), blue from T2 at L3 (L3-T4 failed). Free choices: the leaf on the way
+    // up, and the spines in both directions. Together 16 combinations.
     let (mut rows, mut cycles, mut others) = (Vec::new(), 0, 0);
     for choice in 0..16 {
         let pick = |bit: u32, one: &'static str, other: &'static str| if choice >> bit & 1 == 0 { one } else { other };
@@ -100,9 +97,6 @@ pub fn fig3(trial: &mut Trial) -> Result<(), Failure> {
 }
 
 /// Runs `tagger/fig10`.
-///
-/// # Errors
-/// If the scenario is wrong.
 pub fn fig10(trial: &mut Trial) -> Result<(), Failure> {
     let with = Series::of(trial.setup(&TAGGER_FIG10, &[])?, &TAGGER_FIG10)?;
     let without = Series::of(trial.setup(&TAGGER_FIG10, &without_tags())?, &TAGGER_FIG10)?;
@@ -132,9 +126,6 @@ pub fn fig10(trial: &mut Trial) -> Result<(), Failure> {
 }
 
 /// Runs `tagger/fig11`.
-///
-/// # Errors
-/// If the scenario is wrong.
 pub fn fig11(trial: &mut Trial) -> Result<(), Failure> {
     let with = Series::of(trial.setup(&TAGGER_FIG11, &[])?, &TAGGER_FIG11)?;
     let without = Series::of(trial.setup(&TAGGER_FIG11, &without_tags())?, &TAGGER_FIG11)?;
@@ -168,9 +159,6 @@ const SHUFFLE: [&str; 8] =
     ["H9 to H1", "H10 to H1", "H13 to H1", "H14 to H1", "H5 to H11", "H5 to H12", "H5 to H15", "H5 to H16"];
 
 /// Runs `tagger/fig12`.
-///
-/// # Errors
-/// If the scenario is wrong.
 pub fn fig12(trial: &mut Trial) -> Result<(), Failure> {
     let with = Series::of(trial.setup(&TAGGER_FIG12, &[])?, &TAGGER_FIG12)?;
     let without = Series::of(trial.setup(&TAGGER_FIG12, &without_tags())?, &TAGGER_FIG12)?;
@@ -210,9 +198,6 @@ pub fn fig12(trial: &mut Trial) -> Result<(), Failure> {
 }
 
 /// Runs `tagger/fig8`.
-///
-/// # Errors
-/// If the scenario is wrong.
 pub fn fig8(trial: &mut Trial) -> Result<(), Failure> {
     let with = Series::of(trial.setup(&TAGGER_FIG8, &[])?, &TAGGER_FIG8)?;
     let by_old = [("switch.tags.egress", "arriving-tag".to_owned())];
@@ -232,7 +217,7 @@ pub fn fig8(trial: &mut Trial) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The scenario of figure 4 with `bounces` bounces at T1 and this table; frames go on to T4 afterwards.
+/// Returns the scenario of figure 4 with `bounces` bounces at T1 and this rule table; the paths then lead to T4.
 fn to_and_fro(trial: &Trial, bounces: usize, table: impl Fn(&Setup) -> RuleTable) -> Result<Setup, Failure> {
     let mut setup = trial.setup(&TAGGER_FIG4, &[])?;
     let mut paths = PathTable::new();
@@ -259,7 +244,7 @@ fn clos(setup: &Setup, bounces: u8) -> RuleTable {
         .unwrap_or_else(|_| RuleTable::new(&setup.fabric, <_>::default(), Vec::new(), Vec::new(), Vec::new()))
 }
 
-/// The Clos rule with `tags` tags, but what bounces with the last of them keeps it: one queue too few.
+/// Returns the Clos rules with `tags` tags, modified so that bounces with the last tag keep it: one queue too few.
 fn reused(setup: &Setup, tags: u8) -> RuleTable {
     let fabric = &setup.fabric;
     let clos = clos(setup, tags - 1);
@@ -278,9 +263,6 @@ fn reused(setup: &Setup, tags: u8) -> RuleTable {
 }
 
 /// Runs `tagger/fig4`: k + 1 queues suffice for k bounces.
-///
-/// # Errors
-/// If the scenario is wrong.
 pub fn fig4(trial: &mut Trial) -> Result<(), Failure> {
     let mut rows = Vec::new();
     for bounces in 0..=3u8 {
@@ -301,10 +283,7 @@ pub fn fig4(trial: &mut Trial) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Runs `tagger/opt`: k queues do not.
-///
-/// # Errors
-/// If the scenario is wrong.
+/// Runs `tagger/opt`: k queues do not suffice for k bounces.
 pub fn opt(trial: &mut Trial) -> Result<(), Failure> {
     let mut rows = Vec::new();
     for bounces in 1..=3u8 {

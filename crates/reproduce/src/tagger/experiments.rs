@@ -1,4 +1,4 @@
-//! The experiments of Tagger.
+//! Tagger experiments.
 
 use crate::registry::Experiment;
 

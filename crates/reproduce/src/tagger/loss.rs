@@ -1,9 +1,9 @@
-//! Table 6: what the lossy queue, the last resort of packets that leave their paths, loses.
+//! Table 6: loss in the lossy queue, the last resort for packets that leave their expected paths.
 //!
 //! ```text
-//!   draw: senders, receiver, failed links  ->  flows that arrive, each with a way of its own around the failures
+//!   draw: senders, receiver, failed links  ->  flows that arrive, each with its own path around the failures
 //!                                                |
-//!        the same flows:   no PFC   |   1 lossless queue   |   2 lossless queues   ->  lost / sent
+//!       one set of flows:   no PFC   |   1 lossless queue   |   2 lossless queues   ->  lost / sent
 //! ```
 
 use super::walk::Walker;
@@ -20,7 +20,7 @@ use traffic::{Flow, Load, Start};
 use units::Time;
 use units::random::{Stream, purpose};
 
-/// What table 6 leaves open.
+/// Unspecified parameters of table 6.
 pub const TABLE6_CHOICES: &[Choice] = &[
     Choice {
         source: &TAGGER_TABLE6,
@@ -36,15 +36,15 @@ pub const TABLE6_CHOICES: &[Choice] = &[
     Choice { source: &TAGGER_TABLE6, key: "switch.egress", alternatives: &["\"1/8\"", "\"412KB\"", "\"103KB\""] },
 ];
 
-/// Of the receiver's link, on the wire.
+/// Offered load, as a share of the receiver's link on the wire.
 const LOAD: f64 = 0.99;
-/// Payload of a full frame, and what the frame takes on the wire.
+/// Payload of a full frame as a share of its size on the wire.
 const PAYLOAD_SHARE: f64 = 1000.0 / 1082.0;
 
-/// Walks of a flow until one arrives.
+/// Maximum number of walks for a flow until one reaches the destination.
 const TRIES: u32 = 100;
 
-/// A row of the table: its name, and the keys that make it.
+/// Row of the table: its name and its overrides.
 struct Row {
     name: &'static str,
     changes: &'static [(&'static str, &'static str)],
@@ -56,7 +56,7 @@ const ROWS: [Row; 3] = [
     Row { name: "2 lossless queues", changes: &[("switch.tags.bounces", "1")] },
 ];
 
-/// Who sends to whom, and which links have failed.
+/// Random senders, receiver and failed links of one draw.
 struct Draw {
     senders: Vec<u32>,
     receiver: u32,
@@ -64,8 +64,8 @@ struct Draw {
 }
 
 impl Draw {
-    /// One sender in each of so many ToRs, a receiver in another; links between switches fail with this probability.
-    /// Drawn again while a ToR that takes part has no link left.
+    /// Draws one sender in each of `fan_in` ToRs and a receiver in another ToR. Links between switches fail with
+    /// probability `rate`; the failures are redrawn while any of these ToRs has no live uplink.
     fn new(fabric: &Fabric, fan_in: usize, rate: f64, stream: &mut Stream) -> Draw {
         let mut tors: Vec<NodeId> = fabric.switches().filter(|&node| fabric.node(node).tier == 1).collect();
         stream.shuffle(&mut tors);
@@ -86,8 +86,8 @@ impl Draw {
         }
     }
 
-    /// Gives each flow that would arrive a path of its own: every hop a random shortest one, around failures a random
-    /// other neighbour, as in figure 14. Returns how many bounce once and more often.
+    /// Assigns a path to each flow that arrives: random shortest hops, and around failures a random other neighbour, as
+    /// in figure 14. Returns the numbers of flows with no, one and more bounces.
     fn route(&self, setup: &mut Setup, stream: &mut Stream) -> Result<[u64; 3], Failure> {
         let mut walker = Walker::new(&setup.fabric, &setup.forwarding);
         self.failed.iter().for_each(|&link| walker.set(link, true));
@@ -97,7 +97,7 @@ impl Draw {
         for mut arrivals in setup.traffic.arrivals.drain(..) {
             while let Some(arrival) = arrivals.next().filter(|arrival| arrival.at < setup.duration) {
                 let from = setup.fabric.host_node(arrivals.src);
-                // A walk may lose itself; where there is no way at all the flow is not sent.
+                // A walk may exceed the hop limit. A flow without any path is not sent.
                 let Some(bounces) = (0..TRIES).find_map(|_| walker.walk(from, arrival.dst, stream)) else { continue };
                 bounced[bounces.min(2) as usize] += 1;
                 let path = paths.push(&setup.fabric, &walker.nodes).map_err(wrong)?;
@@ -124,7 +124,7 @@ fn wrong(error: impl std::fmt::Display) -> Failure {
     Failure::input(error.to_string(), "the flows of this experiment fit its fabric".to_owned())
 }
 
-/// Frames that were sent and lost.
+/// Frames sent and lost.
 #[derive(Clone, Copy, Debug, Default)]
 struct Loss {
     sent: f64,
@@ -146,7 +146,7 @@ impl Loss {
     }
 }
 
-/// Bytes that left the senders, who send nothing but data.
+/// Counter of bytes that left the senders, which send only data.
 struct Sent<'a> {
     senders: &'a [NodeId],
     bytes: u64,
@@ -172,19 +172,19 @@ fn run(setup: Setup, draw: &Draw) -> Result<Loss, Failure> {
     Ok(Loss { sent: sent.bytes as f64 / frame_bytes, lost, lossless, deadlocks: u64::from(summary.deadlock.is_some()) })
 }
 
-/// What controls the senders' rates.
+/// Rate control of the senders.
 struct Control {
     name: &'static str,
-    /// `host.transport`, where it is not the scenario's.
+    /// Override of `host.transport`; `None` for the scenario's value.
     transport: Option<&'static str>,
 }
 
-/// What the simulator that the same group released has.
+/// Rate control of the simulator that the authors' group released.
 const DCQCN: Control = Control { name: "DCQCN", transport: None };
-/// Under which the rows stand in the paper's order.
+/// Rate control under which the rows have the paper's order.
 const TCP: Control = Control { name: "TCP", transport: Some("{ kind = \"tcp\", mss = \"1000B\" }") };
 
-/// Who controls rates, sizes of flows, the share of links that have failed, and over how many draws.
+/// Rate control, flow sizes, share of failed links, and number of draws.
 #[derive(Clone, Copy)]
 struct Case {
     control: &'static Control,
@@ -194,11 +194,11 @@ struct Case {
 }
 
 impl Case {
-    /// What is lost with this many senders, and how many flows bounce not at all, once, and more often.
+    /// Returns the losses with `fan_in` senders, and the numbers of flows with no, one and more bounces.
     fn losses(&self, trial: &Trial, fabric: &Fabric, row: &Row, fan_in: usize) -> Result<(Loss, [u64; 3]), Failure> {
         let (mut sum, mut bounced) = (Loss::default(), [0; 3]);
         for number in 0..self.draws {
-            // The same for every row.
+            // One seed for all rows, so that they share draws.
             let mut stream = Stream::new(number, fan_in as u64, purpose("table 6"));
             let draw = Draw::new(fabric, fan_in, self.rate, &mut stream);
             let own = row.changes.iter().map(|&(key, value)| (key, value.to_owned()));
@@ -220,20 +220,17 @@ impl Case {
     }
 }
 
-/// Senders of the table's columns.
+/// Senders in the table's columns.
 const FAN_INS: [usize; 3] = [8, 16, 24];
-/// The paper's numbers, row by row, under web search sizes at 20 %.
+/// The paper's values by row, for web search sizes and 20 % failed links.
 const PAPER: [[f64; 3]; 3] = [[1.25e-2, 6.6e-2, 1.27e-1], [0.0, 6.87e-7, 1.61e-6], [0.0; 3]];
-/// How far off a rate may be, of the paper's: OPEN; the paper's rows differ by factors of a hundred thousand, its
-/// columns by factors of two.
+/// Tolerance of a loss rate, relative to the paper's: OPEN. The paper's rows differ by factors of a hundred thousand,
+/// its columns by factors of two.
 const RATE_SHARE: f64 = 0.5;
-/// Why a comparison with what loses nothing is none.
+/// Reason that a comparison with a lossless row is not judged.
 const NOTHING_LOST: &str = "nothing is lost above: 0 against 0 proves nothing";
 
 /// Runs `tagger/table6`.
-///
-/// # Errors
-/// If the scenario is wrong.
 pub fn table6(trial: &mut Trial) -> Result<(), Failure> {
     let draws = trial.shorten("draws of failed links and of servers for each number", 10, 1);
     let kinds = trial.shorten("pairs of control and sizes", 3, 2) as usize;
@@ -283,8 +280,8 @@ pub fn table6(trial: &mut Trial) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What the table says: each row loses less than the one above, the last nothing. Where nothing is lost there is
-/// nothing to compare, which is no success.
+/// Checks the order of the table: each row loses less than the one above, the last nothing. If the row above loses
+/// nothing, the comparison is not judged.
 fn order(trial: &mut Trial, case: Case, rates: [[f64; 3]; 3]) {
     let (control, sizes, failed) = (case.control.name, case.sizes, case.rate * 100.0);
     let label = |fan_in: usize| format!("{control}, {sizes}, {failed:.0} % failed, {fan_in} to 1");
@@ -318,8 +315,8 @@ fn order(trial: &mut Trial, case: Case, rates: [[f64; 3]; 3]) {
     }
 }
 
-/// Whose rates are held to the paper's: the failures that it states under the control of the group's simulator, and
-/// those that its shares of bounced flows fit under the one that keeps its order.
+/// Returns `true` for cases compared with the paper's rates: DCQCN, which the group's simulator has, at the stated
+/// failure rate; and TCP, which yields the paper's order, at the failure rate that fits its shares of bounced flows.
 fn is_compared(case: Case) -> bool {
     case.sizes == "web-search" && (case.control.name, case.rate) == (DCQCN.name, 0.2)
         || (case.control.name, case.rate) == (TCP.name, 0.1)

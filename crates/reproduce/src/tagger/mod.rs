@@ -1,4 +1,4 @@
-//! Tagger (Hu et al., CoNEXT 2017): deadlocks with and without tags, losses of the lossy queue, tags and rules needed.
+//! Tagger (Hu et al., CoNEXT 2017): deadlocks with and without tags, loss in the lossy queue, required tags and rules.
 
 mod bounces;
 mod deadlock;

@@ -1,4 +1,4 @@
-//! Tables 3 to 5, figures 5, 6, 9 and 13, BCube, F10 and classes: how many tags and rules are needed.
+//! Tables 3 to 5, figures 5, 6, 9 and 13, BCube, F10 and classes: number of required tags and rules.
 
 use crate::check::{Check, Relation};
 use crate::failure::Failure;
@@ -25,7 +25,7 @@ fn count(name: impl Into<String>, unit: &'static str, ours: f64, relation: Relat
     Check::exact(name, unit, ours, relation, paper)
 }
 
-/// Rules by this algorithm; 1 beside them if the verifier, which shares no code with what made them, proves them.
+/// Generates rules. The second value is 1 if the verifier, which shares no code with the generator, proves them.
 fn rules(fabric: &Fabric, paths: impl Into<ExpectedPaths>, algorithm: Algorithm) -> Result<(Generated, f64), Failure> {
     let generated = generate(fabric, &Request { algorithm, ..Request::new(paths) }).map_err(wrong)?;
     let proved = proved(fabric, &generated.table)?;
@@ -38,14 +38,14 @@ fn proved(fabric: &Fabric, table: &RuleTable) -> Result<f64, Failure> {
     Ok(f64::from(u8::from(verdict.pass())))
 }
 
-/// The most rules of any switch, by how they are counted.
+/// Largest number of rules of any switch, by method of counting.
 struct Counts {
-    /// One for each (tag, InPort, OutPort).
+    /// One rule per (tag, InPort, OutPort).
     single: u32,
-    /// With ingress ports merged, and of those the ones between ports that face switches.
+    /// With ingress ports merged; then only rules between switch-facing ports.
     in_ports: u32,
     between_switches: u32,
-    /// With ingress and egress ports merged: what the paper's own numbers are nearest to.
+    /// With ingress and egress ports merged: closest to the paper's numbers.
     joint: u32,
 }
 
@@ -67,7 +67,7 @@ impl Counts {
         [self.single, self.in_ports, self.between_switches, self.joint].map(|count| count.to_string())
     }
 
-    /// Ours beside the paper's.
+    /// Shows the counts and the paper's number.
     fn show(&self, trial: &mut Trial, paper: f64) {
         let row: Vec<String> = self.cells().into_iter().chain([paper.to_string()]).collect();
         let header: Vec<&str> = Counts::HEADER.into_iter().chain(["paper"]).collect();
@@ -78,10 +78,10 @@ impl Counts {
 
 const COUNTED: &str = "ingress and egress ports merged: section 7, and the count that is nearest to table 5";
 
-/// A rule as the paper prints it: tag, InPort, OutPort, new tag.
+/// Rule as printed in the paper: tag, InPort, OutPort, new tag.
 type Row = (u8, u16, u16, u8);
 
-/// The paper's port numbers in order of connection, and the rules that it prints.
+/// The paper's switches, port numbers in order of connection, and printed rules.
 type Printed = [(&'static str, [u16; 3], &'static [Row]); 3];
 
 const TABLE3: Printed = [
@@ -147,7 +147,7 @@ const TABLE4: Printed = [
     ),
 ];
 
-/// Figure 5: three switches in a triangle, a host on each, and all twelve paths without loops.
+/// Returns figure 5: a triangle of three switches with one host each, and all twelve loop-free paths.
 fn triangle() -> Result<(Fabric, ExpectedPaths), Failure> {
     let mut builder = FabricBuilder::new("triangle");
     let [a, b, c] = ["A", "B", "C"].map(|name| builder.add_switch(name, 1));
@@ -200,25 +200,16 @@ fn printed_table(trial: &mut Trial, algorithm: Algorithm, other: Algorithm, prin
 }
 
 /// Runs `tagger/table3`.
-///
-/// # Errors
-/// If the fabric cannot be built.
 pub fn table3(trial: &mut Trial) -> Result<(), Failure> {
     printed_table(trial, Algorithm::OnePerHop, Algorithm::Merge, TABLE3)
 }
 
 /// Runs `tagger/table4`.
-///
-/// # Errors
-/// If the fabric cannot be built.
 pub fn table4(trial: &mut Trial) -> Result<(), Failure> {
     printed_table(trial, Algorithm::Merge, Algorithm::OnePerHop, TABLE4)
 }
 
 /// Runs `tagger/fig5`.
-///
-/// # Errors
-/// If the fabric cannot be built.
 pub fn fig5(trial: &mut Trial) -> Result<(), Failure> {
     let (fabric, paths) = triangle()?;
     for (algorithm, what, tags) in [
@@ -239,9 +230,6 @@ pub fn fig5(trial: &mut Trial) -> Result<(), Failure> {
 }
 
 /// Runs `tagger/fig6`.
-///
-/// # Errors
-/// If the fabric cannot be built.
 pub fn fig6(trial: &mut Trial) -> Result<(), Failure> {
     let fabric = clos(2, 2, 2, 2, 4, TierLinks::uniform(LINK)).map_err(wrong)?;
     let one = || PathSource::UpDown { bounces: 1 };
@@ -265,9 +253,6 @@ pub fn fig6(trial: &mut Trial) -> Result<(), Failure> {
 }
 
 /// Runs `tagger/fig9`.
-///
-/// # Errors
-/// If a rule does not fit the bitmap.
 pub fn fig9(trial: &mut Trial) -> Result<(), Failure> {
     let set = |ports: &[u16]| -> PortSet { ports.iter().copied().collect() };
     let rule = |ports: &[u16]| Rule { tag: 1, in_ports: set(ports), out_ports: set(&[2]), new_tag: 2 };
@@ -300,16 +285,13 @@ fn trees() -> PathSource {
     PathSource::Trees { roots: TreeRoots::Switches, seed: None }
 }
 
-/// How far off the rules of a random graph may be, of the paper's: OPEN. Ties among shortest paths alone change ours by
-/// more: with 500 switches 73 become 90.
+/// Tolerance of rule counts on random graphs, relative to the paper's: OPEN. Tie-breaking among shortest paths changes
+/// the counts by more: with 500 switches 73 becomes 90.
 const RULES_SHARE: f64 = 0.1;
 
 /// Runs `tagger/table5`.
-///
-/// # Errors
-/// If a fabric cannot be built.
 pub fn table5(trial: &mut Trial) -> Result<(), Failure> {
-    // Switches, links to others, random paths, and the paper's longest path, priorities and rules.
+    // Switches, links to other switches, random paths; the paper's longest path, priorities and rules.
     let rows: [(u32, u32, u32, [f64; 3]); 5] = [
         (100, 16, 0, [5.0, 2.0, 40.0]),
         (500, 32, 0, [6.0, 3.0, 76.0]),
@@ -359,9 +341,6 @@ pub fn table5(trial: &mut Trial) -> Result<(), Failure> {
 }
 
 /// Runs `tagger/table5-k16`.
-///
-/// # Errors
-/// If the fabric cannot be built.
 pub fn table5_k16(trial: &mut Trial) -> Result<(), Failure> {
     let fabric = jellyfish(100, 16, 16, 1, LINK, LINK).map_err(wrong)?;
     let (generated, proved) = rules(&fabric, PathSource::NShortest { paths: 16 }, Algorithm::Merge)?;
@@ -376,9 +355,6 @@ pub fn table5_k16(trial: &mut Trial) -> Result<(), Failure> {
 }
 
 /// Runs `tagger/bcube`.
-///
-/// # Errors
-/// If the fabric cannot be built.
 pub fn bcube_tags(trial: &mut Trial) -> Result<(), Failure> {
     let n = trial.shorten("ports of a switch (n)", 8, 4) as u32;
     let fabric = bcube(n, 3, LINK).map_err(wrong)?;
@@ -394,9 +370,6 @@ pub fn bcube_tags(trial: &mut Trial) -> Result<(), Failure> {
 }
 
 /// Runs `tagger/f10`.
-///
-/// # Errors
-/// If the fabric cannot be built.
 pub fn f10_tags(trial: &mut Trial) -> Result<(), Failure> {
     let k = trial.shorten("ports of a switch (k)", 64, 32) as u32;
     let fabric = f10(k, TierLinks::uniform(LINK)).map_err(wrong)?;
@@ -411,9 +384,6 @@ pub fn f10_tags(trial: &mut Trial) -> Result<(), Failure> {
 }
 
 /// Runs `tagger/classes`.
-///
-/// # Errors
-/// If the fabric cannot be built.
 pub fn classes(trial: &mut Trial) -> Result<(), Failure> {
     let fabric = clos(2, 2, 2, 2, 4, TierLinks::uniform(LINK)).map_err(wrong)?;
     for bounces in 0..=2u8 {
@@ -431,14 +401,13 @@ pub fn classes(trial: &mut Trial) -> Result<(), Failure> {
     Ok(())
 }
 
-/// From how many switches on growth is judged: below, a run takes a few milliseconds.
+/// Smallest number of switches for the growth check: below, a run takes only a few milliseconds.
 const GROWTH_FROM: f64 = 500.0;
 
-/// What CPU time is counted in, in s.
+/// Resolution of CPU time, in s.
 const CPU_STEP: f64 = 0.01;
 
-/// CPU time so far, which other work on the machine does not change, where the system tells it; else what a clock
-/// shows.
+/// Returns the CPU time in s, which is independent of other load; wall-clock time if the system does not report it.
 fn cpu_seconds() -> f64 {
     #[expect(clippy::disallowed_methods, reason = "how long rules take is what the experiment measures")]
     static STARTED: LazyLock<Instant> = LazyLock::new(Instant::now);
@@ -447,9 +416,6 @@ fn cpu_seconds() -> f64 {
 }
 
 /// Runs `tagger/fig13`.
-///
-/// # Errors
-/// If a fabric cannot be built.
 pub fn fig13(trial: &mut Trial) -> Result<(), Failure> {
     let largest = trial.shorten("largest fabric, switches", 10_000, 1_000) as u32;
     let names = ["CPU seconds", "links visited for paths", "edges followed to merge"];
@@ -490,7 +456,7 @@ pub fn fig13(trial: &mut Trial) -> Result<(), Failure> {
     let note = "ours, one-sided: a path to each of n switches over n r / 2 links takes n^2; merging is to add no more \
         than that";
     trial.check(Check::new(name, "", merging, Relation::AtMost, 2.0, 0.0).note(note));
-    // No check: what a machine of today needs says nothing of the algorithm beside what one of then did.
+    // Not checked: the run time on current hardware is not comparable with the paper's.
     trial.show("  the paper: 19.6 hours for 10,000 switches on a desktop of its time\n");
     Ok(())
 }

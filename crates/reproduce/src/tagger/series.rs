@@ -1,4 +1,4 @@
-//! Rates of flows over time.
+//! Flow rates over time.
 
 use crate::failure::Failure;
 use crate::registry::Source;
@@ -9,15 +9,15 @@ use model::parameters::Setup;
 use text::{Layout, table};
 use units::Time;
 
-/// How often scenarios of this paper record throughput.
+/// Interval of the throughput samples in the scenarios of this paper.
 pub const EVERY: Time = Time::from_ms(1);
 
-/// What each traffic entry delivered in each interval, and the run's summary.
+/// Delivered bytes of each traffic entry per interval, and the run's summary.
 #[derive(Debug, Default)]
 pub struct Series {
     /// Payload bytes by entry, then interval.
     bytes: Vec<Vec<u64>>,
-    /// The run's summary.
+    /// Summary of the run.
     pub summary: Outcome,
     duration: Time,
 }
@@ -36,10 +36,7 @@ impl Watcher for Series {
 }
 
 impl Series {
-    /// Runs `setup`; `source` is for errors.
-    ///
-    /// # Errors
-    /// If the setup makes no network.
+    /// Runs `setup`; errors name `source`.
     pub fn of(setup: Setup, source: &Source) -> Result<Series, Failure> {
         let mut series = Series { duration: setup.duration, ..Series::default() };
         let mut simulation = simulation(setup, source)?;
@@ -48,37 +45,37 @@ impl Series {
         Ok(series)
     }
 
-    /// Mean goodput of an entry between two instants, whole intervals, in Gbps.
+    /// Returns the mean goodput of an entry between two times, multiples of [`EVERY`], in Gbps.
     pub fn gbps(&self, entry: usize, from: Time, to: Time) -> f64 {
-        // What arrived up to an instant is told at it.
+        // A sample covers the interval before its time.
         let intervals = (from.as_ps() / EVERY.as_ps()) as usize + 1..=(to.as_ps() / EVERY.as_ps()) as usize;
         let bytes = self.bytes.get(entry);
         let sum: u64 = intervals.filter_map(|interval| bytes.and_then(|bytes| bytes.get(interval))).sum();
         sum as f64 * 8.0 / (to - from).as_secs_f64() / 1e9
     }
 
-    /// As [`Series::gbps`], over the last half of the run.
+    /// Returns the mean goodput of an entry over the last half of the run, in Gbps.
     pub fn last_half(&self, entry: usize) -> f64 {
         self.gbps(entry, self.duration / 2, self.duration)
     }
 
-    /// 1 if the run found a deadlock.
+    /// Returns 1 if the run found a deadlock, otherwise 0.
     pub fn deadlocks(&self) -> f64 {
         f64::from(u8::from(self.summary.deadlock.is_some()))
     }
 
-    /// Frames that a lossless class lost for want of room.
+    /// Returns the number of frames dropped by full lossless queues.
     pub fn lossless_lost(&self) -> f64 {
         self.lost("lossless queue full")
     }
 
-    /// Frames lost for this cause.
+    /// Returns the number of frames dropped for this cause.
     pub fn lost(&self, cause: &str) -> f64 {
         self.summary.packets.dropped.get(cause).copied().unwrap_or(0) as f64
     }
 }
 
-/// Rates in Gbps by 5 ms: a row for each run and entry.
+/// Returns a table of mean rates in Gbps per 5 ms: a row for each run and entry.
 pub fn rates(runs: &[(&str, &Series)], entries: &[&str]) -> String {
     let step = EVERY * 5;
     let duration = runs.iter().map(|run| run.1.duration).max().unwrap_or_default();

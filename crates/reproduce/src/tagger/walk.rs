@@ -1,36 +1,36 @@
-//! Flows on fabrics whose links have failed: each hop a random shortest one, around failures a random other neighbour.
+//! Random walks of flows around failed links: each hop a random shortest one, or a random detour around failures.
 //!
 //! ```text
-//!   the ports of the shortest paths that are alive        -> one of them
-//!   none: the neighbours from which a shortest path leads  -> one of them
-//!         to the destination without coming back here
+//!   live ports of shortest paths          -> one of them
+//!   none: live neighbouring switches with -> one of them
+//!         a next hop other than this node
 //! ```
 
 use fabric::routing::Forwarding;
 use fabric::{Fabric, LinkId, NodeId, PortIndex};
 use units::random::Stream;
 
-/// A flow that takes more hops than this is lost: the TTL of its packets.
+/// Hop limit, the TTL of the packets: a longer walk counts as lost.
 const MAX_HOPS: usize = 64;
 
-/// A fabric, its healthy routes, and the links that have failed.
+/// Fabric with healthy routes and the set of failed links.
 pub struct Walker<'a> {
     fabric: &'a Fabric,
     routes: &'a Forwarding,
     dead: Vec<bool>,
     ports: Vec<PortIndex>,
-    /// The nodes of the last walk, from source to destination.
+    /// Nodes of the last walk, from source to destination.
     pub nodes: Vec<NodeId>,
 }
 
 impl<'a> Walker<'a> {
-    /// No link has failed yet.
+    /// Creates a walker without failed links.
     pub fn new(fabric: &'a Fabric, routes: &'a Forwarding) -> Walker<'a> {
         let dead = vec![false; fabric.links().len()];
         Walker { fabric, routes, dead, ports: Vec::new(), nodes: Vec::new() }
     }
 
-    /// The links between switches.
+    /// Returns the links between switches.
     pub fn between_switches(fabric: &Fabric) -> impl Iterator<Item = LinkId> + '_ {
         let between = |link: LinkId| {
             let link = fabric.link(link);
@@ -39,7 +39,7 @@ impl<'a> Walker<'a> {
         (0..fabric.links().len() as u32).map(LinkId).filter(move |&link| between(link))
     }
 
-    /// Lets each link between switches fail with this probability, independently.
+    /// Fails each link between switches independently with this probability.
     pub fn fail(&mut self, probability: f64, stream: &mut Stream) {
         for (at, dead) in self.dead.iter_mut().enumerate() {
             let link = self.fabric.link(LinkId(at as u32));
@@ -48,7 +48,7 @@ impl<'a> Walker<'a> {
         }
     }
 
-    /// Lets this link fail, too, or work again.
+    /// Fails or restores a link.
     pub fn set(&mut self, link: LinkId, dead: bool) {
         self.dead[link.index()] = dead;
     }
@@ -57,8 +57,8 @@ impl<'a> Walker<'a> {
         !self.dead[self.fabric.ports(node)[usize::from(port)].link.index()]
     }
 
-    /// Walks from a node to a host; returns how often the flow turned from down to up, or `None` if it got lost. The
-    /// way is in `nodes`.
+    /// Walks from a node to a host. Returns the number of turns from down to up, or `None` if no live port remains or
+    /// the hop limit is exceeded. The path is in `nodes`.
     pub fn walk(&mut self, from: NodeId, to: u32, stream: &mut Stream) -> Option<u32> {
         let (fabric, routes) = (self.fabric, self.routes);
         let end = fabric.host_node(to);
@@ -115,7 +115,8 @@ mod tests {
             assert_eq!(walker.walk(node("H9"), 0, &mut stream), Some(0));
             assert_eq!(walker.nodes.len(), 7);
         }
-        // Both ways down to T1: by T2 nothing leads there, so L1 and L2 have only each other's spines, in vain.
+        // Both paths down to T1 are broken: T2 does not lead there, so L1 and L2 detour through each other's spines in
+        // vain.
         let broken = fabric.link_between(node("L2"), node("T1")).unwrap();
         walker.set(broken, true);
         let (mut straight, mut once) = (0, 0);

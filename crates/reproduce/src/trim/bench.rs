@@ -1,4 +1,4 @@
-//! What the trimming experiments share: senders and receivers, kinds of switches, and what a run tells of headers.
+//! Common parts of the trimming experiments: senders and receivers, kinds of switches, and trimmed headers of a run.
 
 use crate::failure::Failure;
 use crate::registry::{Source, TRIM_START};
@@ -10,28 +10,28 @@ use record::pipelines::PipelineSummary;
 use record::trace::{PacketKind, TraceEvent, TraceRow};
 use units::Time;
 
-/// Changes of a scenario.
+/// Scenario overrides.
 pub type Changes = Vec<(&'static str, String)>;
 
-/// A kind of switch.
+/// Kind of switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Switch {
-    /// Output queued: cuts what finds no room, where it finds none.
+    /// Output queued: trims frames that a full queue does not admit.
     Ideal,
     /// Mirror on drop.
     Mod,
-    /// Meters deaf to signals, deflect on drop.
+    /// Deflect on drop, with meters that ignore signals.
     Dod,
     /// Three meters and signals.
     Tofino,
-    /// Two meters and a stamp.
+    /// Two meters and a timestamp.
     SwitchP4,
-    /// A look at the queue at ingress.
+    /// Queue length visible at ingress.
     Tofino2,
 }
 
 impl Switch {
-    /// As tables name it.
+    /// Returns the name for tables.
     pub const fn name(self) -> &'static str {
         match self {
             Switch::Ideal => "Ideal",
@@ -43,7 +43,7 @@ impl Switch {
         }
     }
 
-    /// What makes it of the scenario's switch.
+    /// Returns the overrides of the scenario's switch.
     pub fn changes(self) -> Changes {
         let model = match self {
             Switch::Ideal => {
@@ -61,7 +61,8 @@ impl Switch {
     }
 }
 
-/// TCP with segments of `mss` over switches that drop at 200 packets; the least and the first timeout.
+/// Returns the overrides for TCP with segments of `mss` over drop-tail switches with queues of 200 packets, and for
+/// TCP's minimum and initial timeout.
 pub fn tail_drop(mss: &str, least_timeout: &str, first_timeout: &str) -> Changes {
     let timeouts = format!("min_rto = \"{least_timeout}\", initial_rto = \"{first_timeout}\"");
     vec![
@@ -71,52 +72,52 @@ pub fn tail_drop(mss: &str, least_timeout: &str, first_timeout: &str) -> Changes
     ]
 }
 
-/// `senders` senders, sender i to receiver i mod `receivers`; receivers are the hosts behind 64.
+/// Returns the pairs of `senders`: sender i to receiver i mod `receivers`. Receivers are the hosts from 64 on.
 pub fn pairs(senders: u64, receivers: u64) -> (&'static str, String) {
     let pairs: Vec<String> = (0..senders).map(|sender| format!("[{sender}, {}]", 64 + sender % receivers)).collect();
     ("traffic.0.pairs", format!("[{}]", pairs.join(", ")))
 }
 
-/// What a run told of headers and of the switch's inside.
+/// Trimmed headers, signals and summary of a run.
 #[derive(Debug, Default)]
 pub struct Seen {
-    /// The summary.
+    /// Summary of the run.
     pub summary: Outcome,
-    /// When each header reached its receiver, ascending, in us.
+    /// Arrival times of headers at receivers, ascending, in us.
     pub headers_us: Vec<f64>,
-    /// How long each took from its making, ascending, in us.
+    /// Delays of headers since the creation of their frames, ascending, in us.
     pub delays_us: Vec<f64>,
-    /// Whole frames and headers as they arrived: when (us), flow, offset in the flow, and by what it was cut.
+    /// Arrivals of whole frames and headers at receivers.
     pub arrivals: Vec<Arrival>,
-    /// Signals: when (us), about which port.
+    /// Signals: time in us, port.
     pub signals: Vec<(f64, u16)>,
-    /// By packet: when it was made, and how it was cut.
+    /// Creation time and cut of each packet in flight.
     packets: std::collections::HashMap<u64, (Time, Cut)>,
 }
 
-/// By what a frame lost its payload.
+/// Point at which a frame lost its payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cut {
-    /// Not at all.
+    /// Not trimmed.
     Whole,
-    /// At ingress.
+    /// Trimmed at ingress.
     Ingress,
-    /// After a full queue.
+    /// Trimmed after deflection from a full queue.
     Deflected,
 }
 
-/// A frame at its receiver.
+/// Frame at its receiver.
 #[derive(Clone, Copy, Debug)]
 pub struct Arrival {
-    /// When, in us.
+    /// Arrival time, in us.
     pub at_us: f64,
-    /// Its flow.
+    /// Flow number.
     pub flow: u64,
-    /// Its offset in the flow.
+    /// Offset in the flow, in bytes.
     pub seq: u64,
-    /// What it lost, and where.
+    /// Point of trimming.
     pub cut: Cut,
-    /// How long it took from its making, in us.
+    /// Delay since the creation of the frame, in us.
     pub took_us: f64,
 }
 
@@ -159,18 +160,12 @@ impl Seen {
         }
     }
 
-    /// Runs `source` with these changes and looks at the frames of `flows`, or, if there are none, at all.
-    ///
-    /// # Errors
-    /// If the scenario is wrong.
+    /// Runs `source` with these overrides and traces the frames of `flows`; of all flows if empty.
     pub fn of(trial: &Trial, source: &Source, changes: &[(&str, String)], flows: &[u64]) -> Result<Seen, Failure> {
         Seen::of_setup(trial.setup(source, changes)?, source, flows)
     }
 
-    /// As [`Seen::of`], of a setup.
-    ///
-    /// # Errors
-    /// If the setup makes no network.
+    /// Runs `setup` like [`Seen::of`].
     pub fn of_setup(mut setup: Setup, source: &Source, flows: &[u64]) -> Result<Seen, Failure> {
         let trace = TraceParameters { flows: flows.to_vec(), ..TraceParameters::everything() };
         setup.record = RecordParameters { trace: Some(trace), ..setup.record };
@@ -183,48 +178,48 @@ impl Seen {
         Ok(seen)
     }
 
-    /// What happened inside the switch; nothing where it has no inside.
+    /// Returns the pipeline counters; empty for switches without pipelines.
     pub fn inside(&self) -> PipelineSummary {
         inside(&self.summary)
     }
 }
 
-/// What happened inside the switch of this run.
+/// Returns the pipeline counters of this run; empty for switches without pipelines.
 pub fn inside(summary: &Outcome) -> PipelineSummary {
     summary.pipelines.clone().unwrap_or_default()
 }
 
-/// The value below which this share of the ascending `values` lies.
+/// Returns the quantile of the ascending `values` for this share.
 pub fn quantile(values: &[f64], share: f64) -> f64 {
     let last = values.len().saturating_sub(1);
     values.get((last as f64 * share).round() as usize).copied().unwrap_or(f64::NAN)
 }
 
-/// The longest recirculation queue of a run, in packets.
+/// Returns the longest recirculation queue of a run, in packets.
 pub fn most_waiting(summary: &Outcome) -> f64 {
     inside(summary).most_waiting as f64
 }
 
-/// Checks that every run must pass: its own, and no frame lost.
+/// Returns the number of failed invariant checks and of lost frames. Both must be 0 in every run.
 pub fn unlost(summary: &Outcome) -> (u64, u64) {
     let failed = summary.checks.iter().filter(|check| !check.pass).count() as u64;
     (failed, summary.packets.dropped_total())
 }
 
-/// Changes one after the other.
+/// Concatenates overrides.
 pub fn join(parts: &[Changes]) -> Changes {
     parts.concat()
 }
 
-/// The mean.
+/// Returns the mean; NaN for no values.
 pub fn mean(values: &[f64]) -> f64 {
     if values.is_empty() { f64::NAN } else { values.iter().sum::<f64>() / values.len() as f64 }
 }
 
-/// Least and greatest.
+/// Returns minimum and maximum.
 pub fn range(values: &[f64]) -> (f64, f64) {
     values.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), &value| (least.min(value), most.max(value)))
 }
 
-/// The scenario of open-loop starts.
+/// Scenario of open-loop starts.
 pub static START: &Source = &TRIM_START;

@@ -1,4 +1,4 @@
-//! With NDP behind the switch: figures 6 and 7.
+//! NDP over the switch: figures 6 and 7.
 
 use super::bench::{Seen, Switch, inside, join, mean, most_waiting, pairs, range, unlost};
 use super::pictures::{leave, measured, periods};
@@ -9,38 +9,35 @@ use crate::registry::TRIM_NDP;
 use crate::trial::{Told, Trial};
 use text::lines::{Panel, Scale};
 
-/// What one run with NDP showed.
+/// Results of one run with NDP.
 #[derive(Debug)]
 pub struct Run {
     told: Told,
-    /// Of each sender, in Gbps.
+    /// Goodput of each sender, in Gbps.
     goodputs: Vec<f64>,
 }
 
 impl Run {
-    /// Mean of the senders, in Gbps.
+    /// Returns the mean goodput of the senders, in Gbps.
     pub fn goodput(&self) -> f64 {
         mean(&self.goodputs)
     }
-    /// Packets trimmed.
+    /// Returns the number of trimmed packets.
     pub fn trims(&self) -> f64 {
         self.told.summary.happened.trims as f64
     }
-    /// The longest recirculation queue, in packets.
+    /// Returns the longest recirculation queue, in packets.
     pub fn queue(&self) -> f64 {
         most_waiting(&self.told.summary)
     }
-    /// Checks of the run failed, and frames lost.
+    /// Returns the number of failed invariant checks plus lost frames.
     fn wrong(&self) -> u64 {
         let (failed, lost) = unlost(&self.told.summary);
         failed + lost
     }
 }
 
-/// Senders that begin with 1000 packets each, sender i to receiver i mod 16, each a traffic entry of its own.
-///
-/// # Errors
-/// If the scenario is wrong.
+/// Runs senders with 1000 packets each, sender i to receiver i mod 16, each a separate traffic entry.
 pub fn run(trial: &Trial, senders: u64, switch: Switch, changes: &[(&'static str, String)]) -> Result<Run, Failure> {
     let changes = join(&[switch.changes(), vec![pairs(senders, 16)], changes.to_vec()]);
     let mut setup = trial.setup(&TRIM_NDP, &changes)?;
@@ -53,12 +50,12 @@ pub fn run(trial: &Trial, senders: u64, switch: Switch, changes: &[(&'static str
     Ok(Run { told, goodputs })
 }
 
-/// How far above `other`, in %; 0 above nothing.
+/// Returns the excess of `ours` over `other`, in %; 0 if both are 0.
 pub fn above(ours: f64, other: f64) -> f64 {
     if other == 0.0 { if ours == 0.0 { 0.0 } else { f64::INFINITY } } else { 100.0 * (ours / other - 1.0) }
 }
 
-/// Tofino beside the ideal switch.
+/// Runs the ideal switch and Tofino for each number of senders.
 fn compare(trial: &mut Trial) -> Result<Vec<(u64, Run, Run)>, Failure> {
     let step = trial.shorten("numbers of senders", 64, 8);
     let counts = (1..=64u64).filter(|count| (count * step).is_multiple_of(64) || matches!(count, 1 | 17 | 18));
@@ -67,7 +64,7 @@ fn compare(trial: &mut Trial) -> Result<Vec<(u64, Run, Run)>, Failure> {
         .collect()
 }
 
-/// A picture of one quantity over the number of senders.
+/// Plots one quantity over the number of senders.
 fn by_senders(
     trial: &mut Trial,
     name: &str,
@@ -81,18 +78,18 @@ fn by_senders(
     leave(trial, name, title, &[measured("senders", y, Scale::Linear, series)]);
 }
 
-/// A picture of the periods in which pipelines are pessimistic about ports, of a run of its own.
+/// Plots the pessimistic periods of pipelines by port, from a separate run.
 fn draw_periods(trial: &mut Trial, name: &str, senders: u64) -> Result<(), Failure> {
-    // Signals are of ports: the packets of one flow are enough to look at.
+    // Signals are per port: tracing the packets of one flow is enough.
     let seen = Seen::of(trial, &TRIM_NDP, &join(&[Switch::Tofino.changes(), vec![pairs(senders, 16)]]), &[0])?;
-    // The scenario's response, as `trim/ndp.toml` leaves it.
+    // Response time of the scenario `trim/ndp.toml`.
     let lines = vec![periods(&seen.signals, 64, 6.0)];
     let panel = Panel { x: "time, us", y: "receiver", scale: Scale::Linear, lines };
     leave(trial, name, &format!("{senders} senders: when pipelines are pessimistic about a receiver's port"), &[panel]);
     Ok(())
 }
 
-/// That checks of the runs hold, and that none of them lost a frame; `which` of an experiment they are.
+/// Checks that the invariant checks of the runs hold and that no frame is lost; `which` names the runs.
 pub fn nothing_lost<'a>(trial: &mut Trial, which: &str, runs: impl Iterator<Item = &'a Run>) {
     let wrong: u64 = runs.map(Run::wrong).sum();
     let name = format!("{which}: checks of the runs failed, frames lost");
@@ -100,9 +97,6 @@ pub fn nothing_lost<'a>(trial: &mut Trial, which: &str, runs: impl Iterator<Item
 }
 
 /// Runs `trim/fig6a`.
-///
-/// # Errors
-/// If the scenario is wrong.
 pub fn goodput(trial: &mut Trial) -> Result<(), Failure> {
     let all = compare(trial)?;
     trial.show("  mean goodput of a sender, Gbps\n");
@@ -122,9 +116,6 @@ pub fn goodput(trial: &mut Trial) -> Result<(), Failure> {
 }
 
 /// Runs `trim/fig6b`.
-///
-/// # Errors
-/// If the scenario is wrong.
 pub fn trims(trial: &mut Trial) -> Result<(), Failure> {
     let all = compare(trial)?;
     trial.show("  packets trimmed\n");
@@ -152,13 +143,13 @@ pub fn trims(trial: &mut Trial) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Initial windows last this long at the line's rate, in us: 1000 frames of 1520 B. Figures 7a to 7c are held over it.
+/// Duration of initial windows at line rate, in us: 1000 frames of 1520 B. Figures 7a to 7c are evaluated over it.
 const WINDOW_US: f64 = 121.6;
 
-/// The tolerance of what senders get that share a port.
+/// Tolerance of the goodput of senders that share a port.
 const SHARED_GBPS: &str = "1.5 Gbps: 1 for the paper's range, and 1.3 % for preamble and gap";
 
-/// The share of `us` in which pipelines were pessimistic about a port: least and greatest of the ports that heard any.
+/// Returns the minimum and maximum, over ports with signals, of the pessimistic time as a share of `us`.
 fn pessimistic(run: &Run, us: f64) -> (f64, f64) {
     let inside = inside(&run.told.summary);
     let whole = run.told.summary.simulated_ps as f64 * 1e-6;
@@ -168,9 +159,6 @@ fn pessimistic(run: &Run, us: f64) -> (f64, f64) {
 }
 
 /// Runs `trim/fig7a`.
-///
-/// # Errors
-/// If the scenario is wrong.
 pub fn eighteen(trial: &mut Trial) -> Result<(), Failure> {
     let told = run(trial, 18, Switch::Tofino, &[])?;
     let lone = range(&told.goodputs[2..16]);
@@ -206,9 +194,6 @@ pub fn eighteen(trial: &mut Trial) -> Result<(), Failure> {
 }
 
 /// Runs `trim/fig7b`.
-///
-/// # Errors
-/// If the scenario is wrong.
 pub fn thirty_two(trial: &mut Trial) -> Result<(), Failure> {
     let told = run(trial, 32, Switch::Tofino, &[])?;
     let (least, most) = range(&told.goodputs);
@@ -231,9 +216,6 @@ pub fn thirty_two(trial: &mut Trial) -> Result<(), Failure> {
 }
 
 /// Runs `trim/fig7c`.
-///
-/// # Errors
-/// If the scenario is wrong.
 pub fn sixty_four(trial: &mut Trial) -> Result<(), Failure> {
     let told = run(trial, 64, Switch::Tofino, &[])?;
     let (least, most) = range(&told.goodputs);

@@ -1,4 +1,4 @@
-//! The experiments on packet trimming.
+//! Packet trimming experiments.
 
 use crate::registry::Experiment;
 

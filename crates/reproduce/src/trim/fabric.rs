@@ -1,4 +1,4 @@
-//! NDP beside DCTCP, TCP and DCQCN under PFC over one fabric: incast, permutation and web search.
+//! Comparison of NDP with DCTCP, TCP and DCQCN with PFC in one fabric: incast, permutation and web search.
 
 use super::filling::{Frames, filling};
 use crate::check::{Check, Relation};
@@ -7,16 +7,16 @@ use crate::registry::{Source, TRIM_FABRIC, TRIM_FABRIC_DCQCN, TRIM_FABRIC_DCTCP,
 use crate::trial::{Told, Trial};
 use text::{Layout, table};
 
-/// A transport over the switches that it was made for.
+/// Transport with the switches that it requires.
 #[derive(Debug)]
 struct Mechanism {
     name: &'static str,
     source: &'static Source,
-    /// What replaces the switch of the scenario, if anything.
+    /// Replacement of the scenario's switch, if any.
     switch: Option<&'static str>,
 }
 
-/// NDP first. The last two show what smaller buffers cost those that need large ones.
+/// NDP first. The last two show the cost of smaller buffers for transports that need large ones.
 static MECHANISMS: [Mechanism; 6] = [
     Mechanism { name: "NDP", source: &TRIM_FABRIC, switch: None },
     Mechanism { name: "DCTCP", source: &TRIM_FABRIC_DCTCP, switch: None },
@@ -30,7 +30,7 @@ static MECHANISMS: [Mechanism; 6] = [
     Mechanism { name: "TCP, 200 packets", source: &TRIM_FABRIC_TCP, switch: Some("{ queue = \"200 packets\" }") },
 ];
 
-/// What flows of a run took.
+/// Completion times of a run's flows.
 #[derive(Debug)]
 struct Times {
     told: Told,
@@ -46,7 +46,7 @@ impl Times {
         self.told.summary.flows.started - self.told.summary.flows.completed
     }
 
-    /// Flows that did not end are none of those whose times are told.
+    /// Adds the number of unfinished flows, which the times do not include.
     fn cell(&self, text: String) -> String {
         let unfinished = self.unfinished();
         if unfinished == 0 { text } else { format!("{text} ({unfinished} unfinished)") }
@@ -64,17 +64,17 @@ fn times(trial: &Trial, mechanism: &Mechanism, changes: &[(&str, String)]) -> Re
     Ok(Times { told, mean_us, p99_us, last_us, mean_slowdown, p99_slowdown })
 }
 
-/// A frame of 1436 B of payload, the last one of 90 KB, and a header, on the wire, in ns at 100 Gbps.
+/// Wire times in ns at 100 Gbps: frame with 1436 B of payload, last frame of 90 KB, and header.
 const FRAME_NS: f64 = 1520.0 * 0.08;
 const LAST_NS: f64 = (90_000.0 - 62.0 * 1436.0 + 84.0) * 0.08;
 const HEADER_NS: f64 = 84.0 * 0.08;
 
-/// What the receiver's link takes for 63 packets of each sender and for so many headers, in us.
+/// Returns the time in us that the receiver's link needs for 63 packets per sender and `headers` headers.
 fn incast_floor_us(senders: u64, headers: u64) -> f64 {
     (senders as f64 * (62.0 * FRAME_NS + LAST_NS) + headers as f64 * HEADER_NS) / 1e3
 }
 
-/// Every run of the mechanisms in `shown` with the same changes.
+/// Runs all mechanisms in `shown` with the same overrides, and checks them.
 fn all(
     trial: &mut Trial,
     shown: &'static [Mechanism],
@@ -83,7 +83,7 @@ fn all(
 ) -> Result<Vec<Times>, Failure> {
     let runs: Vec<Times> =
         shown.iter().map(|mechanism| times(trial, mechanism, changes)).collect::<Result<_, Failure>>()?;
-    // Small buffers are shown for what they lose: only what is meant to end is held to it.
+    // Only the first four mechanisms must complete; small buffers are shown because they lose frames.
     let unfinished: u64 = runs.iter().take(4).map(Times::unfinished).sum();
     trial.check(Check::exact(format!("{what}: flows unfinished"), "", unfinished as f64, Relation::Equal, 0.0));
     for (run, name) in [(&runs[0], "NDP"), (&runs[3], "DCQCN + PFC")] {
@@ -94,7 +94,7 @@ fn all(
     Ok(runs)
 }
 
-/// A row for each mechanism, of its cells in turn.
+/// Returns a table row for each mechanism from the columns.
 fn by_mechanism(shown: &[Mechanism], columns: &[Vec<String>]) -> Vec<Vec<String>> {
     let row = |(at, mechanism): (usize, &Mechanism)| {
         std::iter::once(mechanism.name.to_owned()).chain(columns.iter().map(|column| column[at].clone())).collect()
@@ -109,7 +109,7 @@ fn incasts(trial: &mut Trial, shown: &'static [Mechanism]) -> Result<(), Failure
     for &count in senders {
         let mut changes = vec![("traffic.0.fan_in", count.to_string())];
         if count > 127 {
-            // One flow a host needs more of them; and what backs off takes its time.
+            // One flow per host needs a larger fabric, and backoff a longer run.
             changes.extend([("fabric.k", "16".to_owned()), ("duration", "2s".to_owned())]);
         }
         let what = format!("incast of {count}");
@@ -117,7 +117,7 @@ fn incasts(trial: &mut Trial, shown: &'static [Mechanism]) -> Result<(), Failure
         let headers = runs[0].told.summary.packets.delivered_trimmed;
         let name = format!("{what}: NDP: last flow, after what the receiver's link takes for packets and headers");
         let late = runs[0].last_us - incast_floor_us(count, headers);
-        // The first frame's way there, and a round trip at the end, when the last packets are asked for.
+        // The delay of the first frame, and a round trip at the end for the pulls of the last packets.
         let most = (full.way_ns() + full.round_trip_ns()) / 1e3;
         trial.check(Check::new(name, "us", late, Relation::AtMost, most, 0.0).note("a way and a round trip"));
         header.push(count.to_string());
@@ -138,7 +138,7 @@ fn incasts(trial: &mut Trial, shown: &'static [Mechanism]) -> Result<(), Failure
     Ok(())
 }
 
-/// The claims of NDP's authors: a figure of NDP below that of each other mechanism.
+/// Checks the claim of NDP's authors: the quantity is smaller under NDP than under each other mechanism.
 fn ndp_is_least(trial: &mut Trial, what: &str, unit: &'static str, runs: &[Times], figure: fn(&Times) -> f64) {
     for (run, mechanism) in runs.iter().zip(&MECHANISMS).skip(1).take(3) {
         let name = format!("{what}: NDP, below {}", mechanism.name);
@@ -192,9 +192,6 @@ fn web_search(trial: &mut Trial, shown: &'static [Mechanism]) -> Result<(), Fail
 }
 
 /// Runs `trim/fabric`.
-///
-/// # Errors
-/// If a scenario is wrong.
 pub fn fabric(trial: &mut Trial) -> Result<(), Failure> {
     let shown = if trial.quick { &MECHANISMS[..4] } else { &MECHANISMS };
     if trial.quick {
@@ -215,9 +212,9 @@ mod tests {
     #[test]
     fn ninety_kilobytes_are_sixty_three_packets() {
         assert_eq!(90_000u64.div_ceil(1436), 63);
-        // 62 full ones, and 968 B with 84 B around them.
+        // 62 full frames, and 968 B with 84 B of overhead.
         assert!((LAST_NS - 1052.0 * 0.08).abs() < 1e-9);
-        // 1000 senders: 90 MB of payload take 7.2 ms, and the bytes around it 0.42 ms more.
+        // 1000 senders: 90 MB of payload take 7.2 ms, and the overhead 0.42 ms more.
         assert!((incast_floor_us(1000, 0) - (90e6 + 63_000.0 * 84.0) * 0.08e-3).abs() < 1e-6);
         assert!((incast_floor_us(0, 1000) - 6.72).abs() < 1e-9);
     }

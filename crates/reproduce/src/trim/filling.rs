@@ -1,4 +1,4 @@
-//! How much of their links the hosts of a permutation fill with payload under NDP, by length of frames and window.
+//! Payload utilisation of links under NDP in a permutation, by frame length and window.
 
 use crate::check::{Check, Relation};
 use crate::failure::Failure;
@@ -8,19 +8,19 @@ use text::{Layout, table};
 
 const HOSTS: f64 = 128.0;
 const LINE_GBPS: f64 = 100.0;
-/// Header, FCS, preamble and gap of a packet.
+/// Header, FCS, preamble and gap of a packet, in bytes.
 const AROUND_BYTES: f64 = 84.0;
-/// An acknowledgement, and a pull, on the wire.
+/// An acknowledgement or a pull on the wire, in bytes.
 const CONTROL_BYTES: f64 = 84.0;
 
 /// Links between hosts of two pods, and the delay of each.
 const LINKS: f64 = 6.0;
 const LINK_NS: f64 = 500.0;
 
-/// Frames of a length, and what there is to say of them over an empty network.
+/// Frames of one length, with closed forms for an empty network.
 #[derive(Clone, Copy, Debug)]
 pub struct Frames {
-    /// Payload of a full frame.
+    /// Payload bytes of a full frame.
     pub payload_bytes: u32,
 }
 
@@ -31,35 +31,36 @@ impl Frames {
     fn wire_bytes(self) -> f64 {
         f64::from(self.payload_bytes) + AROUND_BYTES
     }
-    /// What a line carries as payload, in Gbps.
+    /// Returns the payload rate of a full link, in Gbps.
     fn payload_gbps(self) -> f64 {
         LINE_GBPS * f64::from(self.payload_bytes) / self.wire_bytes()
     }
-    /// The most of that which data can get where each packet that comes sends an acknowledgement and a pull back, and
-    /// hosts send as much as they receive.
+    /// Returns the largest share for data if each packet causes an acknowledgement and a pull, and hosts send at the
+    /// rate at which they receive.
     fn ceiling(self) -> f64 {
         self.wire_bytes() / (self.wire_bytes() + 2.0 * CONTROL_BYTES)
     }
-    /// From the first bit at a host to the last at one of another pod: six links of 500 ns, store and forward.
+    /// Returns the delay in ns from the first bit at a host to the last bit in another pod: six store-and-forward links
+    /// of 500 ns.
     pub fn way_ns(self) -> f64 {
         LINKS * (wire_ns(self.wire_bytes()) + LINK_NS)
     }
-    /// From a frame's first bit until the pull for it is back, behind its acknowledgement.
+    /// Returns the time in ns from a frame's first bit to the arrival of its pull, which follows its acknowledgement.
     pub fn round_trip_ns(self) -> f64 {
         self.way_ns() + LINKS * (wire_ns(CONTROL_BYTES) + LINK_NS) + wire_ns(CONTROL_BYTES)
     }
-    /// Packets that a line holds in a round trip: what `initial_window = "bdp"` takes between pods.
+    /// Returns the packets per round trip at line rate: the value of `initial_window = "bdp"` between pods.
     fn bdp_packets(self) -> f64 {
         (self.round_trip_ns() / wire_ns(self.wire_bytes())).ceil()
     }
 }
 
-/// What so many bytes take on a line.
+/// Returns the time of `bytes` on the link, in ns.
 fn wire_ns(bytes: f64) -> f64 {
     bytes * 8.0 / LINE_GBPS
 }
 
-/// Mean payload of a host in Gbps while all 128 send without end; `window` in packets.
+/// Returns the mean payload rate per host in Gbps while all 128 send endless flows; `window` in packets.
 fn goodput_gbps(trial: &Trial, frames: Frames, window: f64, us: u64, spread: &str) -> Result<f64, Failure> {
     let transport = format!(
         "{{ kind = \"ndp\", payload = \"{}B\", initial_window = {} }}",
@@ -70,7 +71,7 @@ fn goodput_gbps(trial: &Trial, frames: Frames, window: f64, us: u64, spread: &st
         ("traffic", "[{ kind = \"permutation\", size = \"endless\", class = 3 }]".to_owned()),
         ("host.transport", transport),
         ("routing.spread", spread.to_owned()),
-        // As long to settle as is measured.
+        // Warm-up and measurement are equally long.
         ("duration", format!("{}us", 2 * us)),
         ("measure.warm_up", format!("{us}us")),
         ("record.throughput.every", format!("{us}us")),
@@ -79,10 +80,7 @@ fn goodput_gbps(trial: &Trial, frames: Frames, window: f64, us: u64, spread: &st
     Ok(told.total_goodput() * 1e-9 / HOSTS)
 }
 
-/// The part of `trim/fabric` on permutations without end.
-///
-/// # Errors
-/// If the scenario is wrong.
+/// Runs the part of `trim/fabric` about endless permutations.
 pub fn filling(trial: &mut Trial) -> Result<(), Failure> {
     let payloads: &[u32] = if trial.quick { &[1436, 8936] } else { &[1436, 3936, 8936] };
     let windows: &[f64] = if trial.quick { &[1.6] } else { &[1.0, 1.25, 1.6, 2.0] };
@@ -142,7 +140,7 @@ mod tests {
     fn frames_add_up() {
         let frames = [1436, 3936, 8936].map(|payload_bytes| Frames { payload_bytes });
         assert_eq!(frames.map(Frames::length), [1500, 4000, 9000]);
-        // What the program itself takes for a window, `initial_window = "bdp"`.
+        // Values of `initial_window = "bdp"` in the simulator.
         assert_eq!(frames.map(Frames::bdp_packets), [56.0, 25.0, 15.0]);
         assert!((frames[0].way_ns() - 6.0 * (121.6 + 500.0)).abs() < 1e-9);
         assert!((frames[0].round_trip_ns() - (3729.6 + 6.0 * 506.72 + 6.72)).abs() < 1e-9);

@@ -1,4 +1,4 @@
-//! What the paper measured on hardware: flows that share, and who trims how much.
+//! The paper's hardware measurements: flows that share a port, and trims at ingress and after deflection.
 
 use super::bench::{Changes, inside, mean, range, unlost};
 use super::pictures::leave;
@@ -12,11 +12,11 @@ use text::lines::{Line, Panel, Scale};
 use text::numbers::counted;
 use units::Time;
 
-/// Payload in Gbps by step of a ms and traffic entry, and of the first four entries by look.
+/// Payload in Gbps per step of 1 ms and traffic entry, and samples of the first four entries.
 #[derive(Default)]
 struct Steps(Vec<[f64; 8]>, [Vec<(f64, f64)>; 4]);
 
-/// From look to look.
+/// Sampling interval.
 const LOOK: Time = Time::from_us(20);
 
 impl Watcher for Steps {
@@ -32,7 +32,7 @@ impl Watcher for Steps {
     }
 }
 
-/// Goodput of each flow in each step, in Gbps, and frames lost and checks failed.
+/// Returns the goodput of each flow in each step in Gbps, and the number of lost frames and failed invariant checks.
 fn shares(trial: &Trial, changes: &[(&str, String)]) -> Result<(Steps, u64), Failure> {
     let mut setup = trial.setup(&TRIM_HARDWARE, changes)?;
     setup.record.throughput_every = Some(LOOK);
@@ -44,16 +44,15 @@ fn shares(trial: &Trial, changes: &[(&str, String)]) -> Result<(Steps, u64), Fai
     Ok((steps, failed + lost))
 }
 
-/// How far the flows that run in a step are apart, in % of their mean.
+/// Returns the range of the flows that run in a step, in % of their mean.
 fn spread(step: usize, shares: &[f64]) -> f64 {
     let running = &shares[..=step];
     let (least, most) = range(running);
     100.0 * (most - least) / mean(running)
 }
 
-/// The four flows to H8 out of step, each later than the last by a quarter of a frame's time, or by what its slower
-/// clock makes of it; of the 100 ppm that IEEE 802.3 allows either way, 30. Shown, not judged: the paper says nothing
-/// of phases.
+/// Runs the four flows to H8 out of phase: each starts a quarter of a frame time later, or has a slower clock (30 of
+/// the 100 ppm that IEEE 802.3 permits). Shown, not judged: the paper does not mention phases.
 fn out_of_step(trial: &mut Trial) -> Result<(), Failure> {
     let ms = trial.shorten("ms of a step with flows out of step", 100, 4);
     let mut rows = Vec::new();
@@ -61,7 +60,7 @@ fn out_of_step(trial: &mut Trial) -> Result<(), Failure> {
         let mut changes = vec![("duration".to_owned(), format!("{}ms", 4 * ms))];
         for entry in 0..8u64 {
             let flow = entry % 4;
-            // Whole frames' times: in step, but for what follows.
+            // Whole frame times keep flows in phase, except for the offset.
             let start_ps = flow * (ms * 8225 * 121_600 + ps);
             changes.push((format!("traffic.{entry}.start"), format!("{start_ps}ps")));
             changes.push((format!("traffic.{entry}.load"), (1.0 - 1e-6 * ppm * flow as f64).to_string()));
@@ -80,9 +79,6 @@ fn out_of_step(trial: &mut Trial) -> Result<(), Failure> {
 }
 
 /// Runs `trim/fig11`.
-///
-/// # Errors
-/// If the scenario is wrong.
 pub fn sharing(trial: &mut Trial) -> Result<(), Failure> {
     let (steps, wrong) = shares(trial, &[])?;
     trial.show("  goodput of the four flows to H8, Gbps, by ms\n");
@@ -109,16 +105,13 @@ pub fn sharing(trial: &mut Trial) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Flows that begin so many us after one another.
+/// Returns start times that are `us` apart.
 fn starts(us: u64) -> Changes {
     let keys = ["traffic.1.start", "traffic.2.start", "traffic.3.start"];
     keys.into_iter().zip(1..).map(|(key, at)| (key, format!("{}us", at * us))).collect()
 }
 
 /// Runs `trim/table-trims`.
-///
-/// # Errors
-/// If the scenario is wrong.
 pub fn who_trims(trial: &mut Trial) -> Result<(), Failure> {
     let run = |trial: &Trial, changes: &[(&'static str, String)]| trial.run(&TRIM_TABLE, changes);
     let told = run(trial, &[])?;
@@ -140,7 +133,7 @@ pub fn who_trims(trial: &mut Trial) -> Result<(), Failure> {
     let share = 100.0 * told.ingress_trims as f64 / total;
     let check = Check::new(name, "%", share, Relation::Equal, 95.2, 2.0);
     trial.check(check.note("2 %: the share of deflected ones, 4.8 %, may be off by two fifths"));
-    // What must be: of four packets a quarter passes, and headers take their part of the port from what passes.
+    // Lower bound by arithmetic: a quarter of the packets passes, and headers use a part of the port.
     let together = run(trial, &starts(0))?;
     let together = inside(&together.summary);
     let passing = (1520.0 - 4.0 * 84.0) / (1520.0 - 84.0) / 4.0;

@@ -1,4 +1,4 @@
-//! What a closed loop of requests to a busy machine takes: figure 14.
+//! Duration of a closed loop of requests to a busy server: figure 14.
 
 use super::bench::{Changes, join, tail_drop};
 use crate::check::{Check, Relation};
@@ -13,10 +13,10 @@ use text::numbers::counted;
 use traffic::{Flow, Start};
 use units::Time;
 
-/// Emulated clients. OPEN: the paper does not say how many.
+/// Emulated clients. OPEN: the paper does not specify the number.
 const CLIENTS: [u32; 3] = [1, 4, 16];
 
-/// Looks at replies, and stops the run when the last has come.
+/// Watcher that stops the run after the last reply.
 struct Loop {
     left: u64,
 }
@@ -32,23 +32,24 @@ impl Watcher for Loop {
     }
 }
 
-/// One benchmark, start to last reply.
+/// Results of one benchmark, from start to last reply.
 struct Took {
-    /// Requests without a reply, and checks of the run that failed.
+    /// Requests without reply plus failed invariant checks.
     wrong: u64,
     seconds: f64,
-    /// Mean of a request, in ms.
+    /// Mean latency of a request, in ms.
     latency_ms: f64,
-    /// Mean service time.
+    /// Mean service time, in us.
     service_us: f64,
-    /// What a request and a reply of one TCP segment each take through the switch where nothing else is.
+    /// Delay of a single-segment TCP request and its reply in an empty network, in us.
     alone_us: f64,
 }
 
-/// TCP's headers with those of Ethernet and IPv4.
+/// TCP, Ethernet and IPv4 headers, in bytes.
 const HEADER_BYTES: u64 = 58;
 
-/// Mean service time of this plan's first entry, and what one request and its reply take alone, in us.
+/// Returns the mean service time of the first traffic entry, and the delay of one request and its reply in an empty
+/// network, in us.
 fn closed_form(setup: &Setup) -> (f64, f64) {
     let flows: Vec<&Flow> = setup.traffic.flows.iter().filter(|flow| flow.traffic == 0).collect();
     let Some(link) = setup.fabric.links().first() else { return (f64::NAN, f64::NAN) };
@@ -57,7 +58,7 @@ fn closed_form(setup: &Setup) -> (f64, f64) {
         let frame_bytes = (flow.size_bytes + HEADER_BYTES).max(64);
         2.0 * us(link.rate.serialise(frame_bytes + units::PREAMBLE_BYTES) + link.delay)
     };
-    // Clients do not think, so all that flows wait for is service.
+    // Clients have no think time, so that delayed flows wait only for service.
     let service = |flow: &&Flow| match flow.start {
         Start::After { delay, .. } => us(delay),
         Start::At(_) => 0.0,
@@ -67,12 +68,12 @@ fn closed_form(setup: &Setup) -> (f64, f64) {
     (flows.iter().map(service).sum::<f64>() / replies, ends.map(|flow| way(flow)).sum())
 }
 
-/// Runs the benchmark; idle without the transfers.
+/// Runs the benchmark with transfers, or without if not `busy`.
 fn took(trial: &Trial, clients: u32, requests: u64, busy: bool, changes: &Changes) -> Result<Took, Failure> {
     let own = vec![
         ("traffic.0.connections", clients.to_string()),
         ("traffic.0.requests", requests.to_string()),
-        // More than any needs: the run stops with the last reply.
+        // An upper bound: the run stops with the last reply.
         ("duration", "200s".to_owned()),
     ];
     let mut setup = trial.setup(&TRIM_MEMCACHED, &join(&[own, changes.clone()]))?;
@@ -96,23 +97,20 @@ fn took(trial: &Trial, clients: u32, requests: u64, busy: bool, changes: &Change
     })
 }
 
-/// Hosts that speak TCP, over switches of one class that drop at 200 packets.
+/// Returns the overrides for TCP hosts over single-class switches that drop at 200 packets.
 fn tcp(least_timeout: &str) -> Changes {
     let own = vec![("host.reply_class", "3".to_owned()), ("traffic.0.session", "true".to_owned())];
     join(&[tail_drop("8936B", least_timeout, "1s"), own])
 }
 
-/// Why an idle network may take longer than the closed form.
+/// Reason for the tolerance of the idle network over the closed form.
 const NEXT_REQUEST: &str =
     "0.1 us: a request may wait for the acknowledgement of the reply before, 84 B or 0.03 us a link";
 
-/// Kernel Linux waits 200 ms at least (TCP_RTO_MIN).
+/// Minimum timeout of Linux (TCP_RTO_MIN).
 const LINUX: &str = "200ms";
 
 /// Runs `trim/fig14`.
-///
-/// # Errors
-/// If the scenario is wrong.
 pub fn closed_loop(trial: &mut Trial) -> Result<(), Failure> {
     let requests = trial.shorten("requests of a client", 1000, 100);
     let (none, linux) = (Vec::new(), tcp(LINUX));
@@ -142,7 +140,7 @@ pub fn closed_loop(trial: &mut Trial) -> Result<(), Failure> {
     trial.show(&format!("  {requests} requests of each client, s: from the first request to the last reply\n"));
     let names = ["idle, TCP", "busy, tail drop", "idle, EQDS", "busy, trimming"];
     trial.show(&bars("clients", &names, most, &rows));
-    // What trims must be what helps: a queue as short that drops instead.
+    // Negative control for trimming: an equally short queue that drops.
     let short = join(&[linux.clone(), vec![("switch.queue", "12 packets".to_owned())]]);
     let [dropped, idle] = [took(trial, 4, requests, true, &short)?, took(trial, 4, requests, false, &short)?];
     let name = "negative control: 12 packets without trimming, 4 clients, busy over idle";
@@ -153,7 +151,8 @@ pub fn closed_loop(trial: &mut Trial) -> Result<(), Failure> {
     Ok(())
 }
 
-/// How far the ratio depends on what the paper does not say; returns what went wrong in its runs.
+/// Shows the dependence of the ratio on parameters that the paper does not specify. Returns the number of errors in its
+/// runs.
 fn sensitivity(trial: &mut Trial, requests: u64) -> Result<u64, Failure> {
     let ndp = vec![("host.transport", "{ kind = \"ndp\", payload = \"8936B\" }".to_owned())];
     let (mut rows, mut wrong) = (Vec::new(), 0);

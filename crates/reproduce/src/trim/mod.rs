@@ -32,10 +32,10 @@ use super::registry::{
     Choice, TRIM_ECMP, TRIM_FABRIC, TRIM_HARDWARE, TRIM_MEMCACHED, TRIM_NDP, TRIM_PING, TRIM_START, TRIM_TABLE,
 };
 
-/// Headers that are not served strictly first.
+/// Weighted instead of strict priority for headers.
 const TEN_HEADERS_A_FRAME: &[&str] = &["{ kind = \"wrr\", weights = { 6 = 10 } }"];
 
-/// What the experiments on the start of incasts leave open.
+/// Unspecified parameters of the start of incasts.
 pub const START_CHOICES: &[Choice] = &[
     Choice { source: &TRIM_START, key: "switch.queue", alternatives: &["8 packets", "12 packets", "20 packets"] },
     Choice { source: &TRIM_START, key: "switch.overload.meter_burst", alternatives: &["1520B", "24320B", "97280B"] },
@@ -43,21 +43,21 @@ pub const START_CHOICES: &[Choice] = &[
     Choice { source: &TRIM_START, key: "switch.overload.signal_delay", alternatives: &["0s", "2us"] },
     Choice { source: &TRIM_START, key: "switch.overload.half", alternatives: &["6us"] },
     Choice { source: &TRIM_START, key: "traffic.0.jitter", alternatives: &["121ns", "1us"] },
-    // Ten headers for a frame, as the simulator of NDP's authors has it; section 2 advises weights for NDP.
+    // Ten headers per frame, as in the simulator of NDP's authors; section 2 recommends weights for NDP.
     Choice { source: &TRIM_START, key: "switch.scheduler", alternatives: TEN_HEADERS_A_FRAME },
 ];
 
-/// What those with one incast leave open.
+/// Unspecified parameters of the table of trims.
 pub const TABLE_CHOICES: &[Choice] = &[
     Choice { source: &TRIM_TABLE, key: "switch.queue", alternatives: &["20 packets", "39 packets"] },
     Choice { source: &TRIM_TABLE, key: "switch.overload.meter_burst", alternatives: &["1520B", "24320B"] },
     Choice { source: &TRIM_TABLE, key: "switch.overload.half", alternatives: &["6us"] },
     Choice { source: &TRIM_TABLE, key: "switch.overload.signal_delay", alternatives: &["0s", "2us"] },
-    // The second flow early and late, the last where it was.
+    // The second flow early or late; the last flow unchanged.
     Choice { source: &TRIM_TABLE, key: "traffic.1.start", alternatives: &["20us", "110us"] },
 ];
 
-/// What those on hardware leave open.
+/// Unspecified parameters of the hardware measurements.
 pub const HARDWARE_CHOICES: &[Choice] = &[
     Choice { source: &TRIM_HARDWARE, key: "switch.queue", alternatives: &["20 packets", "80 packets"] },
     Choice { source: &TRIM_HARDWARE, key: "switch.overload.meter_burst", alternatives: &["1520B", "24320B"] },
@@ -65,13 +65,13 @@ pub const HARDWARE_CHOICES: &[Choice] = &[
     Choice { source: &TRIM_HARDWARE, key: "switch.overload.ports_per_pipeline", alternatives: &["8"] },
 ];
 
-/// What those with NDP leave open.
+/// Unspecified parameters of NDP.
 pub const NDP_CHOICES: &[Choice] = &[
     Choice { source: &TRIM_NDP, key: "switch.queue", alternatives: &["8 packets", "12 packets", "20 packets"] },
     Choice { source: &TRIM_NDP, key: "switch.overload.meter_burst", alternatives: &["1520B", "24320B"] },
-    // Section 4.
+    // Value of section 4.
     Choice { source: &TRIM_NDP, key: "switch.overload.half", alternatives: &["6us"] },
-    // At once; when the packet has left, 121.6 ns on; in between; twice round, as `ndp.p4` goes.
+    // Immediately; at the departure of the packet (121.6 ns); in between; twice the loop, as in `ndp.p4`.
     Choice {
         source: &TRIM_NDP,
         key: "switch.overload.signal_delay",
@@ -82,21 +82,21 @@ pub const NDP_CHOICES: &[Choice] = &[
     Choice { source: &TRIM_NDP, key: "switch.scheduler", alternatives: TEN_HEADERS_A_FRAME },
 ];
 
-/// What the ping leaves open.
+/// Unspecified parameters of the ping.
 pub const PING_CHOICES: &[Choice] = &[
     Choice { source: &TRIM_PING, key: "fabric.link.delay", alternatives: &["50ns", "2us"] },
     Choice { source: &TRIM_PING, key: "host.transport", alternatives: &["{ kind = \"ndp\", payload = \"8936B\" }"] },
     Choice { source: &TRIM_PING, key: "switch.overload.meter_burst", alternatives: &["12160B", "36080B", "144320B"] },
 ];
 
-/// What the closed loop leaves open.
+/// Unspecified parameters of the closed loop.
 pub const MEMCACHED_CHOICES: &[Choice] = &[
     Choice {
         source: &TRIM_MEMCACHED,
         key: "traffic.0.service",
         alternatives: &["10us", "100us", "{ exponential = \"1ms\" }"],
     },
-    // A `get`, and a `set` of the 100 B keys and 400 B values of older versions.
+    // A `get`, and a `set` with the 100 B keys and 400 B values of older versions.
     Choice { source: &TRIM_MEMCACHED, key: "traffic.0.request_size", alternatives: &["26B", "516B"] },
     Choice { source: &TRIM_MEMCACHED, key: "fabric.link.delay", alternatives: &["50ns", "2us"] },
     Choice {
@@ -106,7 +106,7 @@ pub const MEMCACHED_CHOICES: &[Choice] = &[
     },
 ];
 
-/// What the flows from rack to rack leave open.
+/// Unspecified parameters of the flows between racks.
 pub const ECMP_CHOICES: &[Choice] = &[
     Choice { source: &TRIM_ECMP, key: "fabric.link.delay", alternatives: &["50ns", "2us"] },
     Choice {
@@ -117,7 +117,7 @@ pub const ECMP_CHOICES: &[Choice] = &[
     Choice { source: &TRIM_ECMP, key: "switch.overload.meter_burst", alternatives: &["12160B", "36080B", "144320B"] },
 ];
 
-/// What the comparison over a fabric leaves open in NDP.
+/// Parameters of NDP that the comparison over a fabric does not specify.
 pub const FABRIC_CHOICES: &[Choice] = &[
     Choice { source: &TRIM_FABRIC, key: "switch.queue", alternatives: &["8 packets", "12 packets"] },
     Choice { source: &TRIM_FABRIC, key: "switch.overload.victim", alternatives: &["arriving"] },
@@ -130,7 +130,7 @@ mod tests {
     use crate::check::Check;
     use crate::trial::Trial;
 
-    /// What the quick form of this experiment checks.
+    /// Returns the checks of the quick form of this experiment.
     fn checks(id: &str) -> Vec<Check> {
         let experiment = EXPERIMENTS.iter().find(|experiment| experiment.id == id).unwrap();
         let mut trial = Trial::new(true, None);
@@ -149,8 +149,8 @@ mod tests {
         }
     }
 
-    /// With 64 senders no response of those tried is stable if all is trimmed: the paper's 19 Gbps stand beside ours
-    /// all the same.
+    /// With 64 senders and all packets trimmed, no tried response is stable; the paper's 19 Gbps are compared
+    /// nevertheless.
     #[test]
     fn goodput_is_told_where_no_response_is_stable() {
         let checks = checks("trim/fig9c");
@@ -161,7 +161,7 @@ mod tests {
         assert!(goodput.note.as_ref().unwrap().starts_with("at 12 us, no response is stable"), "{goodput:?}");
     }
 
-    /// Packets of 9000 B need meters that hold some of them; the default holds one and a third.
+    /// Packets of 9000 B need meters with a burst of several packets; the default holds one and a third.
     #[test]
     fn flows_over_spines_fill_them_with_meters_that_hold_their_packets() {
         assert!(checks("trim/ecmp")[0].pass);

@@ -1,18 +1,18 @@
-//! The paper's figures as pictures.
+//! Plots of the paper's figures.
 
 use super::bench::quantile;
 use crate::trial::Trial;
 use text::lines::{Line, Mark, Panel, Scale, svg};
 
-/// Points of a distribution: more are not told apart.
+/// Points of a distribution; more are not visible.
 const STEPS: u32 = 200;
 
-/// Leaves a picture of these panels as `trim-NAME.svg`.
+/// Adds a plot of these panels as `trim-NAME.svg`.
 pub fn leave(trial: &mut Trial, name: &str, title: &str, panels: &[Panel]) {
     trial.plots.push((format!("trim-{name}"), svg(title, panels)));
 }
 
-/// A panel with its points joined.
+/// Returns a panel with connected points.
 pub fn measured(
     x: &'static str,
     y: &'static str,
@@ -23,7 +23,7 @@ pub fn measured(
     Panel { x, y, scale, lines }
 }
 
-/// The share of `values`, ascending, at or below each.
+/// Returns the cumulative distribution of the ascending `values`.
 pub fn distribution(name: &str, values: &[f64]) -> Line {
     let point = |step: u32| {
         let share = f64::from(step) / f64::from(STEPS);
@@ -33,8 +33,8 @@ pub fn distribution(name: &str, values: &[f64]) -> Line {
     Line::curve(name, points)
 }
 
-/// Periods that begin with each signal and last `response_us`, by port: when, in us, and about which port. That of the
-/// first receiver is number 1, as in the paper; a signal before the end of a period prolongs it.
+/// Returns the periods of `response_us` after each signal, by port: time in us and port number, where the first
+/// receiver's port is 1 as in the paper. A signal within a period prolongs it.
 pub fn periods(signals: &[(f64, u16)], first_receiver: u16, response_us: f64) -> Line {
     let mut signals = signals.to_vec();
     signals.sort_by(|a, b| a.1.cmp(&b.1).then(a.0.total_cmp(&b.0)));

@@ -1,4 +1,4 @@
-//! The longest recirculation queue while senders start, what it depends on, and which recirculation each switch needs.
+//! Longest recirculation queue at the start of senders, its causes, and the recirculation rate that each switch needs.
 
 use super::bench::{Changes, START, Switch, inside, join, most_waiting, pairs, range, unlost};
 use crate::check::{Check, Relation};
@@ -7,7 +7,7 @@ use crate::plot::bars;
 use crate::trial::Trial;
 use text::{Layout, table};
 
-/// The paper's longest, in packets.
+/// The paper's longest queue, in packets.
 const LONGEST: f64 = 250.0;
 
 fn longest(trial: &Trial, senders: u64, changes: &[(&'static str, String)]) -> Result<f64, Failure> {
@@ -17,9 +17,6 @@ fn longest(trial: &Trial, senders: u64, changes: &[(&'static str, String)]) -> R
 }
 
 /// Runs `trim/maxdod`.
-///
-/// # Errors
-/// If the scenario is wrong.
 pub fn longest_queue(trial: &mut Trial) -> Result<(), Failure> {
     let step = trial.shorten("numbers of senders", 64, 8);
     let senders: Vec<u64> =
@@ -80,8 +77,8 @@ pub fn longest_queue(trial: &mut Trial) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Recirculation that is tried, in parts of the line: numerator, denominator. Without feedback twelve lines come, and
-/// what headers take of the ports (figure 2).
+/// Recirculation rates to try, as fractions of the line rate (numerator, denominator). Without feedback, 12 times the
+/// line rate plus the share of headers is offered (figure 2).
 const PARTS: [(u64, u64); 15] = [
     (1, 2),
     (3, 5),
@@ -100,22 +97,23 @@ const PARTS: [(u64, u64); 15] = [
     (14, 1),
 ];
 
-/// Pipelines of the switches that are compared, each with a recirculation port of its own.
+/// Pipelines of the compared switches, each with its own recirculation port.
 const PIPELINES: u64 = 4;
 
-/// 64 senders into 16 receivers at `gbps`, out of step.
+/// Returns the overrides for 64 senders into 16 receivers at `gbps`, with random phases.
 fn start_at(gbps: u64) -> Changes {
     vec![
         pairs(64, 16),
         ("fabric.link.rate", format!("{gbps}Gbps")),
-        // As long as 1000 packets at 100 Gbps.
+        // Equal duration to 1000 packets at 100 Gbps.
         ("traffic.0.size", format!("{}B", 15_000 * gbps)),
-        // Phases within a frame's time: hosts are not in step.
+        // Random phases within a frame time: hosts are not synchronised.
         ("traffic.0.jitter", format!("{}ps", 12_160_000 / gbps)),
     ]
 }
 
-/// The longest queue, in packets, of 64 senders into 16 receivers at `gbps`, with this part of the line to recirculate.
+/// Returns the longest queue in packets for 64 senders into 16 receivers, with this fraction of the line rate for
+/// recirculation.
 fn at_speed(
     trial: &Trial,
     switch: Switch,
@@ -133,8 +131,8 @@ fn at_speed(
     Ok(inside(&told.summary).most_waiting as f64)
 }
 
-/// The least of `parts`, in lines, with which, and with all that are more, the queue stays within the paper's longest,
-/// so that a recirculation port with that much room loses none; and the longest queue with a line.
+/// Returns the least fraction in `parts`, in multiples of the line rate, from which on the queue never exceeds the
+/// paper's longest, so that a recirculation port with that buffer drops nothing; and the longest queue at line rate.
 fn needs(trial: &Trial, switch: Switch, gbps: u64, parts: &[(u64, u64)]) -> Result<(f64, f64), Failure> {
     let mut least = f64::INFINITY;
     let mut with_a_line = None;
@@ -154,12 +152,12 @@ fn needs(trial: &Trial, switch: Switch, gbps: u64, parts: &[(u64, u64)]) -> Resu
     }
 }
 
-/// A switch whose shared buffer trims what it does not admit, as SONiC's do: nothing goes round, and what there is to
-/// pay is buffer. Shows what a queue may hold by these two settings.
+/// Shows a switch with shared buffer that trims frames that it does not admit, as SONiC's switches do. It needs no
+/// recirculation but buffer; two settings limit its queues.
 fn shared_buffer(trial: &mut Trial, speeds: &[u64]) -> Result<(), Failure> {
     let mut rows = Vec::new();
     for &gbps in speeds {
-        // A fixed ten packets, and the share of docs/mechanisms/trim.md.
+        // Ten packets, and the share of docs/mechanisms/trim.md.
         for egress in ["15KB", "1/8"] {
             let switch = format!(
                 "{{ buffer = \"64MB\", egress = \"{egress}\", overload = {{ kind = \"trim\", size = \"128B\", \
@@ -186,10 +184,7 @@ fn shared_buffer(trial: &mut Trial, speeds: &[u64]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Runs `trim/speeds`: what the paper does not ask.
-///
-/// # Errors
-/// If the scenario is wrong.
+/// Runs `trim/speeds`, which has no counterpart in the paper.
 pub fn speeds(trial: &mut Trial) -> Result<(), Failure> {
     const SWITCHES: [Switch; 5] = [Switch::Mod, Switch::Tofino, Switch::SwitchP4, Switch::Tofino2, Switch::Dod];
     let names = SWITCHES.map(Switch::name);
@@ -235,7 +230,7 @@ pub fn speeds(trial: &mut Trial) -> Result<(), Failure> {
     let name = "100 Gbps, mirror-on-drop: needs less to recirculate than Tofino";
     let note = "the other side is measured";
     let (mirror, tofino) = (of(&least, Switch::Mod), of(&least, Switch::Tofino));
-    // The three rates of a quick run cannot tell them apart.
+    // The three rates of a quick run do not distinguish them.
     trial.check_in_full(Check::new(name, "of the line", mirror, Relation::Below, tofino, 0.0).note(note));
     let name = "negative control: 100 Gbps, deflection only: longest queue";
     trial.check(Check::new(name, "packets", of(&queues, Switch::Dod), Relation::AtLeast, 10_000.0, 0.0));

@@ -1,4 +1,4 @@
-//! With NDP behind the switch: what the length and the kind of its response do, figures 8 and 9.
+//! NDP over the switch: effect of the response's length and kind, figures 8 and 9.
 
 use super::bench::{Changes, Switch, join};
 use super::closed::{Run, above, nothing_lost, run};
@@ -9,13 +9,13 @@ use crate::plot::bars;
 use crate::trial::Trial;
 use text::lines::{Panel, Scale};
 
-/// A response of `us` that keeps the paper's ratio of pessimistic to half time, 6 to 18.
+/// Returns a response of `us` with the paper's ratio of pessimistic to half time, 6 to 18.
 fn response(us: f64) -> Changes {
     let ns = |us: f64| format!("{}ns", (us * 1e3).round() as u64);
     vec![("switch.overload.pessimistic", ns(us)), ("switch.overload.half", ns(3.0 * us))]
 }
 
-/// Responses that are tried, in us.
+/// Returns the responses to try, in us.
 fn responses(trial: &mut Trial) -> Vec<f64> {
     if trial.quick {
         trial.shortened.push("responses: 0, 1, 3, 6, 12 and 30 us instead of every one from 0 to 30".to_owned());
@@ -26,7 +26,7 @@ fn responses(trial: &mut Trial) -> Vec<f64> {
     }
 }
 
-/// Goodput, trims and longest queue over the response.
+/// Runs and shows goodput, trims and longest queue over the response.
 fn over_responses(trial: &mut Trial, senders: u64, more: fn(f64) -> Changes) -> Result<Vec<(f64, Run)>, Failure> {
     let responses = responses(trial);
     let runs: Vec<(f64, Run)> = responses
@@ -43,13 +43,13 @@ fn over_responses(trial: &mut Trial, senders: u64, more: fn(f64) -> Changes) -> 
     Ok(runs)
 }
 
-/// What a picture over the response shows: the title of its axis, how it goes up, and the quantity.
+/// Quantity of a plot: axis title, scale, value.
 type Quantity = (&'static str, Scale, fn(&Run) -> f64);
 const GOODPUT: Quantity = ("goodput, Gbps", Scale::Linear, Run::goodput);
 const TRIMS: Quantity = ("packets trimmed", Scale::Linear, Run::trims);
 const QUEUE: Quantity = ("longest recirculation queue, packets", Scale::Logarithmic, Run::queue);
 
-/// A picture over the response: a panel a quantity, a line a number of senders.
+/// Plots quantities over the response: a panel per quantity, a line per number of senders.
 fn by_us(trial: &mut Trial, name: &str, title: &str, quantities: &[Quantity], all: &[(u64, Vec<(f64, Run)>)]) {
     let panel = |&(y, scale, of): &Quantity| {
         let points = |runs: &[(f64, Run)]| runs.iter().map(|(us, run)| (*us, of(run))).collect();
@@ -60,8 +60,8 @@ fn by_us(trial: &mut Trial, name: &str, title: &str, quantities: &[Quantity], al
     leave(trial, name, title, &panels);
 }
 
-/// The run with the least response from which on the queue is stable, or, if none is, with the first that was tried and
-/// is at least as long as the paper's; which response that is, and what the reader must know of it.
+/// Returns the run with the least stable response. If there is none, returns the first run with at least the paper's
+/// response. The text names the response for the note.
 fn where_stable(runs: &[(f64, Run)], paper_us: f64) -> Option<(&Run, String)> {
     let from = stable_from(runs);
     let (us, run) = runs.iter().find(|(us, _)| if from.is_finite() { *us == from } else { *us >= paper_us })?;
@@ -69,12 +69,12 @@ fn where_stable(runs: &[(f64, Run)], paper_us: f64) -> Option<(&Run, String)> {
     Some((run, format!("at {us} us, {why}")))
 }
 
-/// Why a response may be off by so much.
+/// Reason for the tolerance of a response.
 const STEP: &str = "2 us: two steps of the responses that are tried";
-/// Why goodput and trims may be off by so much.
+/// Reason for the tolerance of goodput and trims.
 const FIVE: &str = "5 %: the paper's own bound beside Ideal";
 
-/// The least response from which on every longer one keeps the queue at the paper's 250 packets; infinite if none does.
+/// Returns the least response from which on the queue never exceeds the paper's 250 packets; infinite if none.
 fn stable_from(runs: &[(f64, Run)]) -> f64 {
     let mut from = f64::INFINITY;
     for (us, run) in runs.iter().rev() {
@@ -110,12 +110,9 @@ fn by_response(trial: &mut Trial, figure: &str, senders: u64) -> Result<(), Fail
 }
 
 /// Runs `trim/fig8a`.
-///
-/// # Errors
-/// If the scenario is wrong.
 pub fn response_of_32(trial: &mut Trial) -> Result<(), Failure> {
     by_response(trial, "fig8a", 32)?;
-    // What waits is answered when it has come round, and nobody is asked for more before.
+    // Recirculating packets are acknowledged only after their loop, and receivers send no pulls before.
     let mut rows = Vec::new();
     for gbps in [100, 200] {
         let rate = vec![("switch.overload.recirculation_rate", format!("{gbps}Gbps"))];
@@ -128,17 +125,11 @@ pub fn response_of_32(trial: &mut Trial) -> Result<(), Failure> {
 }
 
 /// Runs `trim/fig8b`.
-///
-/// # Errors
-/// If the scenario is wrong.
 pub fn response_of_64(trial: &mut Trial) -> Result<(), Failure> {
     by_response(trial, "fig8b", 64)
 }
 
 /// Runs `trim/fig8c`.
-///
-/// # Errors
-/// If the scenario is wrong.
 pub fn queue_by_response(trial: &mut Trial) -> Result<(), Failure> {
     let mut all = Vec::new();
     for senders in [32, 64] {
@@ -158,10 +149,7 @@ pub fn queue_by_response(trial: &mut Trial) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Runs `trim/fig9a`: pessimistic mode alone.
-///
-/// # Errors
-/// If the scenario is wrong.
+/// Runs `trim/fig9a`: pessimistic mode only.
 pub fn without_half(trial: &mut Trial) -> Result<(), Failure> {
     let more = |us: f64| vec![response(us)[0].clone(), ("switch.overload.half", "0s".to_owned())];
     let runs = over_responses(trial, 32, more)?;
@@ -180,10 +168,7 @@ pub fn without_half(trial: &mut Trial) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Runs `trim/fig9b`: only the pipeline of the deflected packet hears of it.
-///
-/// # Errors
-/// If the scenario is wrong.
+/// Runs `trim/fig9b`: signals reach only the pipeline of the deflected packet.
 pub fn one_pipeline(trial: &mut Trial) -> Result<(), Failure> {
     let mut all = Vec::new();
     for senders in [32, 64] {
@@ -207,10 +192,7 @@ pub fn one_pipeline(trial: &mut Trial) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Runs `trim/fig9c`: every packet trimmed in the response.
-///
-/// # Errors
-/// If the scenario is wrong.
+/// Runs `trim/fig9c`: every packet is trimmed during the response.
 pub fn trim_all(trial: &mut Trial) -> Result<(), Failure> {
     let more = |us: f64| {
         let only = vec![("switch.overload.half", "0s".to_owned()), ("switch.overload.response", "all".to_owned())];

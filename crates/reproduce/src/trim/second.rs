@@ -1,4 +1,4 @@
-//! The first microseconds of a second flow: figure 12.
+//! First microseconds of a second flow: figure 12.
 
 use super::bench::{Arrival, Changes, Cut, Seen, mean};
 use super::pictures::leave;
@@ -12,12 +12,13 @@ use text::{Layout, table};
 use traffic::Start;
 use units::Time;
 
-/// When the second flow's first packet leaves its host, in us.
+/// Start of the second flow at its host, in us.
 const SECOND: f64 = 50.0;
-/// From host to host without a queue, in us: two links of 500 ns, two times 121.6 ns; a frame's first bit to its last.
+/// Host-to-host delay without queues, in us: two links of 500 ns, two serialisations of 121.6 ns.
 const BASE: f64 = 1.0 + 2.0 * 0.1216;
 
-/// The first flow's packets that arrived within 2 us: how late whole ones and headers are, in us; the share of headers.
+/// Packets of the first flow that arrive within 2 us: mean lateness of whole packets and of headers in us, and the
+/// share of headers.
 #[derive(Clone, Copy, Debug)]
 struct Span {
     whole: f64,
@@ -25,16 +26,16 @@ struct Span {
     share: f64,
 }
 
-/// What happens once the second flow has come; times in us after its first packet could arrive.
+/// Events after the start of the second flow; times in us after the earliest possible arrival of its first packet.
 #[derive(Debug)]
 struct Moments {
     seen: Seen,
-    /// The first packet that found the queue full, at the switch.
+    /// Time at the switch of the first packet that finds the queue full.
     overflow: f64,
-    /// The first headers to arrive.
+    /// Arrivals of the first headers, trimmed at ingress and after deflection.
     ingress: f64,
     deflected: f64,
-    /// From 0 to 40 us.
+    /// Spans from 0 to 40 us.
     spans: Vec<Span>,
 }
 
@@ -42,7 +43,7 @@ fn since(arrival: &Arrival) -> f64 {
     arrival.at_us - SECOND - BASE
 }
 
-/// How much later than without the second flow, which lets one through in a frame's time.
+/// Returns the lateness in us, compared with a run without the second flow, in which one packet arrives per frame time.
 fn late(arrival: &Arrival) -> f64 {
     arrival.at_us - arrival.seq as f64 / 1482.0 * 0.1216 - BASE
 }
@@ -55,7 +56,7 @@ impl Moments {
             flow.start = Start::At(match at {
                 0 => Time::ZERO,
                 1 if second => Time::from_us(SECOND as u64),
-                // After the end.
+                // Past the end of the run.
                 _ => Time::from_ms(3),
             });
         }
@@ -64,7 +65,7 @@ impl Moments {
         let inside = seen.inside();
         let pipelines = inside.switches.first().map_or(&[][..], |switch| &switch.pipelines);
         let overflow = pipelines.iter().filter_map(|pipeline| pipeline.first_recirculated_ps).min();
-        // At the switch: half of the way.
+        // The switch is at half of the path.
         let overflow = overflow.map_or(f64::NAN, |ps| ps as f64 * 1e-6 - SECOND - BASE / 2.0);
         let (ingress, deflected) = [Cut::Ingress, Cut::Deflected].map(|cut| first(cut).unwrap_or(f64::NAN)).into();
         let span = |from: u32| {
@@ -82,13 +83,13 @@ impl Moments {
         Ok(Moments { overflow, ingress, deflected, spans, seen })
     }
 
-    /// How late whole packets are that arrive from 10 to 12 us, and the most at any time.
+    /// Returns the lateness of whole packets that arrive from 10 to 12 us, and the maximum at any time.
     fn settling(&self) -> (f64, f64) {
         (self.spans[5].whole, self.spans.iter().map(|span| span.whole).fold(0.0, f64::max))
     }
 }
 
-/// What else a queue and a response could be, beside what they make of the figure's three moments.
+/// Shows the times of the figure's three events for other queues and responses.
 fn others(trial: &mut Trial) -> Result<(), Failure> {
     let set = |pairs: &[(&'static str, &str)]| pairs.iter().map(|&(key, value)| (key, value.to_owned())).collect();
     let all = ("switch.overload.response", "all");
@@ -116,9 +117,6 @@ fn others(trial: &mut Trial) -> Result<(), Failure> {
 }
 
 /// Runs `trim/fig12`.
-///
-/// # Errors
-/// If the scenario is wrong.
 pub fn second_flow(trial: &mut Trial) -> Result<(), Failure> {
     let moments = Moments::of(trial, &Vec::new(), true)?;
     let Moments { overflow, ingress, deflected, spans, seen } = &moments;

@@ -1,4 +1,4 @@
-//! What the goodput and the trims of Tofino beside Ideal depend on, and when the difference arises.
+//! Causes of the differences in goodput and trims between Tofino and Ideal, and their time.
 
 use super::bench::{Changes, Switch, join, most_waiting, pairs, unlost};
 use crate::check::{Check, Relation};
@@ -8,17 +8,17 @@ use crate::trial::Trial;
 use text::{Layout, table};
 use units::random::{Stream, purpose};
 
-/// The windows of 1000 packets are sent after 121.6 us, and what waits of them has gone soon after.
+/// The windows of 1000 packets are sent within 121.6 us; their queues drain soon after.
 const WINDOWS_US: f64 = 125.0;
 const RUN_US: f64 = 500.0;
-/// A recirculation queue that is longer has run away. With 197 frames of 1520 B signals already take as long as the
-/// response to them lasts, 24 us.
+/// A longer recirculation queue is unstable. With 197 frames of 1520 B, the delay of signals already equals the
+/// response time of 24 us.
 const RUNAWAY: f64 = 1000.0;
 
-/// What one run showed.
+/// Results of one run.
 #[derive(Clone, Copy, Debug)]
 struct Run {
-    /// Mean payload of a sender while windows are sent, and after, in Gbps.
+    /// Mean payload rate of a sender during and after the initial windows, in Gbps.
     early: f64,
     late: f64,
     trims: f64,
@@ -49,7 +49,7 @@ fn run(trial: &Trial, senders: u64, changes: &[Changes]) -> Result<Run, Failure>
     Ok(Run { early, late, trims, queue: most_waiting(&told.summary), wrong: failed + lost })
 }
 
-/// Senders of each pipeline to receivers in another order: who is tied with whom, and who comes first, changes.
+/// Assigns the senders of each pipeline to receivers in random order, which changes ties and their order.
 fn shuffled(senders: u64, seed: u64) -> (&'static str, String) {
     let mut random = Stream::new(seed, 0, purpose("tie order"));
     let mut all = Vec::new();
@@ -66,7 +66,7 @@ fn shuffled(senders: u64, seed: u64) -> (&'static str, String) {
     ("traffic.0.pairs", format!("[{}]", all.join(", ")))
 }
 
-/// The worst of some runs of one choice.
+/// Worst values over the runs of one choice.
 #[derive(Clone, Copy, Debug)]
 struct Worst {
     gap: f64,
@@ -83,7 +83,7 @@ fn worst(trial: &Trial, counts: &[u64], seeds: u64, choice: &Choice) -> Result<W
         for seed in 1..=(if choice.seeded { seeds } else { 1 }) {
             let pairs = if choice.ties { shuffled(senders, seed) } else { pairs(senders, 16) };
             let of = |switch: Switch| {
-                // What is changed of the Tofino's overload would be no key of Ideal's.
+                // Overrides of Tofino's overload are not valid keys for Ideal.
                 let own = |key: &str| switch == Switch::Tofino || !key.starts_with("switch.overload");
                 let changes: Changes = choice
                     .change
@@ -106,7 +106,7 @@ fn worst(trial: &Trial, counts: &[u64], seeds: u64, choice: &Choice) -> Result<W
     Ok(worst)
 }
 
-/// One thing that the paper leaves open, otherwise.
+/// One parameter that the paper does not specify, with another value.
 #[derive(Debug)]
 struct Choice {
     name: &'static str,
@@ -135,9 +135,6 @@ static CHOICES: [Choice; 12] = [
 ];
 
 /// Runs `trim/sensitivity`.
-///
-/// # Errors
-/// If the scenario is wrong.
 pub fn sensitivity(trial: &mut Trial) -> Result<(), Failure> {
     let plain = |switch: Switch| run(trial, 32, &[switch.changes(), vec![pairs(32, 16)]]);
     let (ideal, ours) = (plain(Switch::Ideal)?, plain(Switch::Tofino)?);

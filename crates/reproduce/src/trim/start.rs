@@ -1,4 +1,4 @@
-//! The start of incasts, before any feedback from receivers: figures 2 and 5.
+//! Start of incasts, before any feedback from receivers: figures 2 and 5.
 
 use super::bench::{Changes, START, Seen, Switch, inside, join, most_waiting, pairs, quantile, unlost};
 use super::pictures::{distribution, leave};
@@ -8,12 +8,12 @@ use crate::plot::bars;
 use crate::trial::{Told, Trial};
 use text::lines::{Panel, Scale};
 
-/// What a recirculation port of 100 Gbps can take in a second, in bytes of frames of 1500 B: 20 B more on the wire.
+/// Capacity of a 100 Gbps recirculation port per second, in bytes of frames of 1500 B, which take 1520 B on the wire.
 const PORT_BYTES: f64 = 12.5e9 * 1500.0 / 1520.0;
-/// Initial windows last this long at the line's rate, in s: 1000 frames of 1520 B.
+/// Duration of initial windows at line rate, in s: 1000 frames of 1520 B.
 const WINDOW: f64 = 121.6e-6;
 
-/// How many times over the recirculation ports are offered what they can take, by pipeline.
+/// Returns the offered load of each pipeline's recirculation port, in multiples of its capacity.
 fn overload(told: &Told) -> Vec<f64> {
     let inside = inside(&told.summary);
     let Some(switch) = inside.switches.first() else { return Vec::new() };
@@ -21,25 +21,22 @@ fn overload(told: &Told) -> Vec<f64> {
     switch.pipelines.iter().map(|pipeline| load(pipeline.recirculated_bytes)).collect()
 }
 
-/// What is deflected for one receiver of `senders`, in lines, without feedback and with strict priority for headers: of
-/// four lines that pass the meters the port carries what headers leave, `h` of a line for each line cut at ingress or
-/// come round, of which recirculation ports carry a line each.
+/// Returns the deflected load for one receiver of `senders`, in multiples of the line rate, without feedback and with
+/// strict priority for headers. Four lines pass the meters. Headers take `h` of a line from the port for each line
+/// trimmed at ingress or after recirculation; each recirculation port carries one line.
 fn deflected_lines(senders: f64, receivers: f64) -> f64 {
     let h = 84.0 / 1520.0;
     (3.0 + ((senders - 4.0) + 4.0 / receivers) * h).min(4.0)
 }
 
 /// Runs `trim/fig2`.
-///
-/// # Errors
-/// If the scenario is wrong.
 pub fn worst_case(trial: &mut Trial) -> Result<(), Failure> {
     let run = |trial: &Trial, senders, receivers, switch: Switch| {
         trial.run(START, &join(&[switch.changes(), vec![pairs(senders, receivers), ("duration", "3ms".into())]]))
     };
     trial.show("  deflected to each recirculation port, in multiples of what it can carry, while senders start\n");
     let mut rows = Vec::new();
-    // Each pipeline lets a line through for each port, one line of the four goes out, the rest is deflected evenly.
+    // Each pipeline passes one line per port. One of the four lines leaves the port, the rest is deflected evenly.
     for (receivers, expected) in [(16, 12.0), (8, 6.0), (4, 3.0), (1, 0.75)] {
         let told = run(trial, 64, receivers, Switch::Dod)?;
         let loads = overload(&told);
@@ -76,10 +73,10 @@ pub fn worst_case(trial: &mut Trial) -> Result<(), Failure> {
 const SWITCHES: [Switch; 4] = [Switch::Ideal, Switch::Mod, Switch::Dod, Switch::Tofino];
 const SHARES: [f64; 6] = [0.1, 0.25, 0.5, 0.75, 0.9, 0.99];
 
-/// What one kind of switch did to headers.
+/// Effects of one kind of switch on headers.
 struct Headers {
     seen: Seen,
-    /// Headers from the moment on when the first was made.
+    /// Arrival times and delays of headers in us, at the quantiles [`SHARES`].
     arrival: [f64; 6],
     delay: [f64; 6],
 }
@@ -87,7 +84,7 @@ struct Headers {
 fn headers(trial: &Trial, receivers: u64, switch: Switch, packets: u64) -> Result<Headers, Failure> {
     let size = ("traffic.0.size", format!("{}B", 1500 * packets));
     let changes: Changes = join(&[switch.changes(), vec![pairs(64, receivers), size, ("duration", "3ms".into())]]);
-    // With one receiver tens of thousands of headers wait, and every look at them costs: two flows then.
+    // With one receiver, tens of thousands of headers queue up, and tracing all is slow: only two flows are traced.
     let flows: &[u64] = if receivers == 1 { &[0, 51] } else { &[] };
     let seen = Seen::of(trial, START, &changes, flows)?;
     let arrival = SHARES.map(|share| quantile(&seen.headers_us, share));
@@ -95,7 +92,7 @@ fn headers(trial: &Trial, receivers: u64, switch: Switch, packets: u64) -> Resul
     Ok(Headers { seen, arrival, delay })
 }
 
-/// All kinds of switches under an incast of 64 to `receivers`, shown.
+/// Runs all kinds of switches under an incast of 64 to `receivers` and shows them.
 fn compare(trial: &mut Trial, receivers: u64) -> Result<[Headers; 4], Failure> {
     let packets = trial.shorten("packets of a sender", 1000, 250);
     let mut all = Vec::new();
@@ -135,7 +132,7 @@ const MEDIAN: usize = 2;
 const LATE: usize = 4;
 const LAST: usize = 5;
 
-/// Mirror on drop adds its latency to every header: its serialisation of 84 B is 7 ns.
+/// Mirror on drop adds a fixed latency to every header; the serialisation of 84 B is only 7 ns.
 fn mirror_is_a_microsecond_late(trial: &mut Trial, ideal: &Headers, mirror: &Headers) {
     let name = "median delay of a header: mirror-on-drop above Ideal";
     let shift = mirror.delay[MEDIAN] - ideal.delay[MEDIAN];
@@ -143,9 +140,6 @@ fn mirror_is_a_microsecond_late(trial: &mut Trial, ideal: &Headers, mirror: &Hea
 }
 
 /// Runs `trim/fig5a`.
-///
-/// # Errors
-/// If the scenario is wrong.
 pub fn to_one(trial: &mut Trial) -> Result<(), Failure> {
     let [ideal, mirror, dod, tofino] = compare(trial, 1)?;
     mirror_is_a_microsecond_late(trial, &ideal, &mirror);
@@ -174,10 +168,7 @@ pub fn to_one(trial: &mut Trial) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Runs `trim/fig5b`: 64 to 4, and 64 to 8, which the text names too.
-///
-/// # Errors
-/// If the scenario is wrong.
+/// Runs `trim/fig5b`: 64 to 4, and 64 to 8, which the text also mentions.
 pub fn to_few(trial: &mut Trial) -> Result<(), Failure> {
     for receivers in [4, 8] {
         let [ideal, mirror, dod, tofino] = compare(trial, receivers)?;
@@ -196,7 +187,7 @@ pub fn to_few(trial: &mut Trial) -> Result<(), Failure> {
             let name = of("deflection only: share of trims that are deflected");
             let told = dod.seen.inside();
             let share = 100.0 * told.recirculated as f64 / (told.recirculated + told.ingress_trims) as f64;
-            // A pipeline deflects 300 of the 400 Gbps that its meters let through, of 1600.
+            // A pipeline of 1600 Gbps deflects 300 of the 400 Gbps that its meters pass.
             let check = Check::new(&name, "%", share, Relation::Equal, 20.0, 1.0);
             trial.check(check.note(
                 "1 %: the ends of windows; 300 of 1500 Gbps a pipeline: the paper's arithmetic, without headers",
@@ -213,9 +204,6 @@ pub fn to_few(trial: &mut Trial) -> Result<(), Failure> {
 }
 
 /// Runs `trim/fig5c`.
-///
-/// # Errors
-/// If the scenario is wrong.
 pub fn to_many(trial: &mut Trial) -> Result<(), Failure> {
     let [ideal, mirror, dod, tofino] = compare(trial, 16)?;
     mirror_is_a_microsecond_late(trial, &ideal, &mirror);

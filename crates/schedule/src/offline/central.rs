@@ -1,4 +1,4 @@
-//! One that sees everything: exact where streams are few, else the best of several orders, with streams that make room.
+//! Global scheduling: exact for few streams, otherwise the best of several orders, with displacement of streams.
 
 use super::{earliest, exact, starts};
 use crate::problem::{Occupancy, Problem, Schedule, Starts, explain};
@@ -6,8 +6,8 @@ use crate::slot::Blocked;
 use std::cmp::Reverse;
 use units::Time;
 
-/// Slots for as many streams as it finds room for. Streams that share no link, not even by way of others, are scheduled
-/// apart; where at most eight hang together, it searches all that can matter, as long as that ends.
+/// Finds slots for as many streams as possible. Groups of streams without common links, even indirectly, are scheduled
+/// separately. Groups of up to eight streams are searched exhaustively within a step limit.
 pub fn central(problem: &Problem) -> Schedule {
     let mut occupancy = Occupancy::new(problem);
     let mut all: Vec<Option<Starts>> = vec![None; problem.streams.len()];
@@ -33,7 +33,7 @@ pub fn central(problem: &Problem) -> Schedule {
     Schedule { starts: all, rejected, most }
 }
 
-/// What [`central`] does where it cannot try everything, whatever the number of streams.
+/// Runs only the heuristic of [`central`], for any number of streams.
 pub fn central_heuristic(problem: &Problem) -> Schedule {
     let mut occupancy = Occupancy::new(problem);
     let mut all: Vec<Option<Starts>> = vec![None; problem.streams.len()];
@@ -47,7 +47,7 @@ pub fn central_heuristic(problem: &Problem) -> Schedule {
     Schedule { most: rejected.is_empty(), starts: all, rejected }
 }
 
-/// Streams that share links, directly or by way of others.
+/// Returns groups of streams that share links, directly or indirectly.
 fn groups(problem: &Problem) -> Vec<Vec<usize>> {
     let mut root: Vec<usize> = (0..problem.streams.len()).collect();
     fn find(root: &mut [usize], mut at: usize) -> usize {
@@ -75,7 +75,7 @@ fn groups(problem: &Problem) -> Vec<Vec<usize>> {
 
 type Found = Vec<(usize, Option<Starts>)>;
 
-/// How often a stream without room may push others aside.
+/// Maximum number of places at which a stream without slots tries to displace others.
 const PUSHES: usize = 24;
 
 fn heuristic(problem: &Problem, group: &[usize]) -> Found {
@@ -120,7 +120,8 @@ fn in_order(problem: &Problem, order: &[usize]) -> Found {
     order.iter().map(|&stream| (stream, all[stream].take())).collect()
 }
 
-/// Puts a stream where the fewest are in its way, and those elsewhere; all of them, or nothing changes.
+/// Places a stream at a start with the fewest conflicts and relocates the conflicting streams; changes nothing unless
+/// all get slots.
 fn push(problem: &Problem, occupancy: &mut Occupancy, all: &mut [Option<Starts>], stream: usize) {
     let period = problem.streams[stream].period;
     let blocked: Vec<(usize, Blocked)> = occupancy.blocked(problem, stream).flat_map(|(_, here)| here).collect();

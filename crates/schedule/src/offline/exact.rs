@@ -1,9 +1,9 @@
-//! All that can matter, where streams are few.
+//! Exhaustive search for few streams.
 //!
-//! Move any solution's streams to earlier starts, one by one or several together, as long as nothing is in their way:
-//! it ends where each stream starts as early as its own bounds or just behind a slot of another that does so. So a
-//! solution, if there is one, is found by placing streams one after the other, in every order, each at the first start
-//! from zero or from the end of what blocks it.
+//! Shift the streams of any solution to earlier starts, one by one or several together, while nothing blocks them. In
+//! the result each stream starts at its own lower bound or directly after a slot of another such stream. Therefore a
+//! solution, if any, is found by placing streams one after the other in every order, at the first free start from zero
+//! or after an obstacle.
 
 use super::starts;
 use crate::problem::{Occupancy, Problem, Starts};
@@ -11,13 +11,13 @@ use crate::slot::{Blocked, smallest_free_shift};
 use std::collections::BTreeSet;
 use units::Time;
 
-/// Streams that hang together, up to which everything is searched.
+/// Maximum number of streams in a group.
 const MOST_STREAMS: usize = 8;
-/// Partial solutions that are looked at before the search is given up.
+/// Maximum number of partial solutions before the search is abandoned.
 const MOST_STEPS: usize = 40_000;
 
-/// Slots for as many streams of the group as can have any at all, on the problem's grid; `None` if there are too many
-/// streams, or the search does not end in time.
+/// Finds slots for the largest possible number of streams of the group, on the problem's grid; `None` if there are too
+/// many streams or the step limit is reached.
 pub fn search(problem: &Problem, group: &[usize]) -> Option<Vec<(usize, Option<Starts>)>> {
     if group.len() > MOST_STREAMS {
         return None;
@@ -49,14 +49,14 @@ pub fn search(problem: &Problem, group: &[usize]) -> Option<Vec<(usize, Option<S
 struct Search<'a> {
     problem: &'a Problem,
     wanted: &'a [usize],
-    /// Partial solutions that lead nowhere.
+    /// Partial solutions without completion.
     seen: BTreeSet<Vec<Option<u64>>>,
     placed: Vec<Option<u64>>,
     steps: usize,
 }
 
 impl Search<'_> {
-    /// Whether all can be placed beside those that are; `None` if that takes too long to say.
+    /// Returns `true` if all remaining streams can be placed; `None` if the step limit is reached.
     fn run(&mut self, occupancy: &mut Occupancy) -> Option<bool> {
         if self.placed.iter().all(Option::is_some) {
             return Some(true);
@@ -74,7 +74,7 @@ impl Search<'_> {
             }
             let stream = self.wanted[at];
             let candidates = self.candidates(occupancy, stream);
-            // One that has no place beside those that are placed will have none later.
+            // A stream without a place now has none after further placements.
             if candidates.is_empty() {
                 return Some(false);
             }
@@ -92,7 +92,7 @@ impl Search<'_> {
         Some(false)
     }
 
-    /// Free starts at zero, or just behind something.
+    /// Returns the free starts at zero or directly after an obstacle.
     fn candidates(&self, occupancy: &Occupancy, stream: usize) -> Vec<u64> {
         let (grid, period) = (self.problem.grid.as_ps(), self.problem.streams[stream].period);
         let blocked: Vec<Blocked> = occupancy
@@ -103,14 +103,14 @@ impl Search<'_> {
             .collect();
         let mut found: BTreeSet<u64> = BTreeSet::new();
         let mut at = Time::ZERO;
-        // From free start to the end of what blocks next, until the period ends.
+        // Alternates between free starts and the next obstacle until the period ends.
         while at < period {
             let from: Vec<Blocked> = blocked.iter().map(|interval| interval.rebased(at.as_ps())).collect();
             let left = Time::from_ps(period.as_ps() - at.as_ps());
             let Some(shift) = smallest_free_shift(&from, Time::from_ps(grid), left) else { break };
             at += shift;
             found.insert(at.as_ps());
-            // The next instant at which anything blocks.
+            // Time to the start of the next obstacle.
             let gap = |interval: &Blocked| match interval.rebased(at.as_ps()).first_ps {
                 0 => interval.modulus_ps,
                 gap => gap,

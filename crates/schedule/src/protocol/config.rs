@@ -1,67 +1,68 @@
-//! What a network's nodes agree on.
+//! Common configuration of all nodes.
 
 use crate::search::Search;
 use units::{PREAMBLE_BYTES, Rate, Time, WIRE_OVERHEAD_BYTES};
 
-/// What a node does with a request while another's is not settled yet.
+/// Handling of a request while another is pending.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Concurrency {
-    /// It waits until those before it at the same port are ready, failed or forgotten.
+    /// Wait until earlier requests at the port are ready, failed or expired.
     Serialise,
-    /// It is served at once; an update that finds its slot taken lets its request fail.
+    /// Serve immediately; an update to an occupied slot fails its request.
     Simultaneous,
 }
 
-/// What a frame keeps a wire busy for.
+/// Time on the wire that a frame costs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WireCost {
-    /// The frame, preamble and gap, as on a real Ethernet.
+    /// Frame, preamble and gap, as on real Ethernet.
     Ethernet,
-    /// The frame alone, as the thesis counts.
+    /// Frame only, as in the thesis.
     FrameOnly,
 }
 
 impl WireCost {
-    /// How long a frame keeps a wire of this rate busy: the slot.
+    /// Returns the time for which a frame occupies a wire of this rate: its slot.
     pub fn slot(self, rate: Rate, frame_bytes: u64) -> Time {
         rate.serialise(frame_bytes + if self == WireCost::Ethernet { WIRE_OVERHEAD_BYTES } else { 0 })
     }
-    /// From the start of its transmission until its last bit has left.
+    /// Returns the time from the start of transmission to the departure of the last bit.
     pub fn transmission(self, rate: Rate, frame_bytes: u64) -> Time {
         rate.serialise(frame_bytes + if self == WireCost::Ethernet { PREAMBLE_BYTES } else { 0 })
     }
 }
 
-/// What all nodes of a network agree on.
+/// Configuration shared by all nodes of a network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Config {
-    /// What a frame costs.
+    /// Wire overhead of a frame.
     pub wire: WireCost,
-    /// Free time ahead of every slot, see [`Config::guard_for`].
+    /// Free time before every slot, see [`Config::guard_for`].
     pub guard: Time,
-    /// Slots move by multiples of this; above zero. 1 ns by default.
+    /// Granularity of slot shifts; above zero. 1 ns by default.
     pub grid: Time,
-    /// A source asks anew so long after it was told that it may send.
+    /// Time from the acceptance of a request until the source refreshes it.
     pub refresh: Time,
-    /// Entries that are ready end so long after their request arrived, unless a newer one is ready by then.
+    /// Lifetime of ready entries from the arrival of their request, unless a newer one is ready by then.
     pub lifetime: Time,
-    /// Entries that are not ready end so long after their request arrived.
+    /// Lifetime of pending entries from the arrival of their request.
     pub pending_lifetime: Time,
-    /// A source gives a request up that is not answered within this, and asks again.
+    /// Timeout for the answer to a request; the source then retries.
     pub answer: Time,
-    /// Requests in vain before a source that does not send yet gives up; at least 1.
+    /// Failed requests before a source that is not sending yet gives up; at least 1.
     pub attempts: u32,
-    /// Requests while others are not settled.
+    /// Handling of concurrent requests.
     pub concurrency: Concurrency,
-    /// Which free place a node gives.
+    /// Choice of the place for a slot.
     pub search: Search,
-    /// How long a message may be that tells of occupied slots. A request is as long as the stream's frames, as the
-    /// thesis has it, and longer only where its slots need it and this allows it.
+    /// Maximum length of a message with occupied slots. A request has the length of the stream's frames, as in the
+    /// thesis, and is longer only if its slots need it and this permits it.
     pub message_bytes: u16,
 }
 
 impl Config {
-    /// Refreshed each second as in the thesis, answered within 1 ms, without a guard band: for clocks that run alike.
+    /// Returns the default: refresh every second as in the thesis, answers within 1 ms, and no guard band, for clocks
+    /// without drift.
     pub fn new() -> Config {
         Config {
             wire: WireCost::Ethernet,
@@ -78,9 +79,9 @@ impl Config {
         }
     }
 
-    /// The guard band that clocks need which are off by up to `drift_ppb` parts in 10^9: two streams whose entries are
-    /// up to a lifetime old have come closer by at most twice the drift, one clock being fast and the other slow.
-    /// Eight picoseconds are for rounding where clocks are read.
+    /// Returns the guard band for clocks with a drift of up to `drift_ppb` parts in 10^9. Within a lifetime, the slots
+    /// of two streams approach by at most twice the drift, with one clock fast and the other slow. Eight picoseconds
+    /// cover rounding of clock readings.
     pub fn guard_for(&self, drift_ppb: u32) -> Time {
         match drift_ppb {
             0 => Time::ZERO,
@@ -88,14 +89,15 @@ impl Config {
         }
     }
 
-    /// The tightest place in place of the earliest, and messages of up to 1518 bytes: a node that moves a slot far must
-    /// know what is taken upstream.
+    /// Returns the configuration with [`Search::Tightest`] and messages of up to 1518 bytes: a node that shifts a slot
+    /// far needs the occupied slots upstream.
     #[must_use]
     pub fn tightest(self) -> Config {
         Config { search: Search::Tightest, message_bytes: 1518, ..self }
     }
 
-    /// Refreshed every `refresh`, with a lifetime of half as much again, and the guard that `drift_ppb` then needs.
+    /// Returns the configuration with a refresh every `refresh`, a lifetime of 1.5 times that, and the guard band for
+    /// `drift_ppb`.
     #[must_use]
     pub fn refreshed_every(mut self, refresh: Time, drift_ppb: u32) -> Config {
         (self.refresh, self.lifetime) = (refresh, refresh.scale(3, 2));
@@ -103,8 +105,8 @@ impl Config {
         self
     }
 
-    /// A source stops so long after the departure of the request by which it sends: a thousandth before the first node
-    /// forgets, so that no clock that is off by less makes it send into a slot that is no longer its own.
+    /// Returns the time after the departure of its request at which a source stops. It is 0.1 % before the first node
+    /// expires the entry, so that with a smaller clock error the source never sends in an expired slot.
     pub(crate) fn source_lifetime(&self) -> Time {
         self.lifetime - self.lifetime / 1_000
     }

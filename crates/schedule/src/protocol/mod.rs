@@ -1,4 +1,4 @@
-//! DTSCoE: slots reserved hop by hop, by nodes whose clocks agree neither in time nor in rate (thesis, section 4.5).
+//! DTSCoE: hop-by-hop slot reservation by nodes whose clocks have different offsets and rates (thesis, section 4.5).
 //!
 //! ```text
 //!   source            switch 1             switch 2            receiver
@@ -12,15 +12,16 @@
 //!     | starts at Ts + dTs
 //! ```
 //!
-//! - **Time.** A node keeps slots by its own clock. Ts on a wire counts from the departure of the request, which is as
-//!   long as a frame of the stream: whatever is done to it in between, it names the same instant (eq. 4.1 and 4.2).
+//! - **Time.** A node stores slots by its own clock. Ts on a wire is relative to the departure of the request, which is
+//!   as long as a frame of the stream; thus it denotes one instant at all nodes (eq. 4.1 and 4.2).
 //! - **Loss, duplicates, order.** Every attempt has a new sequence number. Update and ready carry the *sum* of all ΔTs,
-//!   so one that is lost is made good by the next, and one that comes twice changes nothing. What never arrives ends
-//!   with the lifetime of the entry, and a source stops before the nodes forget it.
-//! - **Several at once.** A node keeps a new request until those before it on the same port are settled, or serves all
-//!   at once and lets those fail whose slot is taken meanwhile ([`Concurrency`]); the thesis describes both. A source
-//!   whose request failed asks again, with the shifts that it has learned are taken.
-//! - **Drift.** A source asks anew every [`Config::refresh`]. [`Config::guard_for`] is the guard band that this needs.
+//!   so that a later message replaces a lost one and a duplicate has no effect. Undelivered changes expire with the
+//!   entry, and a source stops before the nodes expire its entries.
+//! - **Concurrency.** A node holds a new request until earlier ones at the port are settled, or serves all immediately
+//!   and fails those with slots that were taken meanwhile ([`Concurrency`]); the thesis describes both. A source with a
+//!   failed request retries with the shifts that it has learned are occupied.
+//! - **Drift.** A source refreshes every [`Config::refresh`]. [`Config::guard_for`] returns the guard band that this
+//!   needs.
 
 mod config;
 pub mod network;

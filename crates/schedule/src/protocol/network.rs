@@ -1,8 +1,8 @@
-//! Nodes and wires on which messages take the time that frames take, and are lost, copied and late: enough to see what
-//! the protocol does, without a simulator.
+//! Test bench: nodes and wires with message delays, loss, duplication and reordering, to observe the protocol without a
+//! simulator.
 //!
-//! A request leaves when its node is done with it, and then takes exactly as long as a data frame: transmission and
-//! propagation. Other messages may take any time and overtake each other. Where a request is copied, the copy is late.
+//! A request departs when its node has processed it and takes as long as a data frame: transmission and propagation.
+//! Other messages may take any time and overtake each other. The duplicate of a request arrives late.
 
 use super::{Ask, Config, Node, Output, Port, StreamId};
 use crate::slot::Slot;
@@ -12,23 +12,23 @@ use units::random::{Stream, purpose};
 use units::{Rate, Time};
 use wire::{Reservation, ReservationKind};
 
-/// The clock of a node: where it started, and by how much it is too fast.
+/// Clock of a node: initial offset and rate error.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Clock {
-    /// What it shows when the bench begins.
+    /// Value at the start of the bench.
     pub offset: Time,
-    /// Parts in 10^9, at most 10^8 either way.
+    /// Rate error in parts in 10^9, within 10^8 in either direction.
     pub drift_ppb: i32,
 }
 
 const BILLION: u64 = 1_000_000_000;
 
 impl Clock {
-    /// What it shows at this true time.
+    /// Returns the clock's value at this true time.
     pub fn shows(&self, at: Time) -> Time {
         self.offset + at.scale((BILLION as i64 + i64::from(self.drift_ppb)) as u64, BILLION)
     }
-    /// The first true time at which it shows at least this; zero where it does from the beginning.
+    /// Returns the first true time at which the clock shows at least this value; zero if it does from the start.
     pub fn when(&self, shown: Time) -> Time {
         let rate = (BILLION as i64 + i64::from(self.drift_ppb)) as u64;
         let mut at = shown.saturating_sub(self.offset).scale(BILLION, rate);
@@ -39,23 +39,23 @@ impl Clock {
     }
 }
 
-/// What happens to messages.
+/// Message faults.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Faults {
-    /// Of 1000, so many are lost.
+    /// Loss probability, in 1/1000.
     pub lost_permille: u16,
-    /// Of 1000, so many come twice.
+    /// Duplication probability, in 1/1000.
     pub copied_permille: u16,
-    /// A node takes up to this long over a message.
+    /// Maximum processing time of a message at a node.
     pub processing: Time,
-    /// Messages but requests, and copies, are late by up to this.
+    /// Maximum extra delay of duplicates and of messages other than requests.
     pub late: Time,
 }
 
-/// A wire between two ports.
+/// Wire between two ports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wire {
-    /// The nodes at its ends.
+    /// Nodes at its ends.
     pub ends: [usize; 2],
     /// Rate of each direction.
     pub rate: Rate,
@@ -63,23 +63,23 @@ pub struct Wire {
     pub delay: Time,
 }
 
-/// Something that happened, for people and checks.
+/// Event, for output and checks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Event {
     /// True time.
     pub at: Time,
-    /// The node where it did.
+    /// Node of the event.
     pub node: usize,
-    /// What.
+    /// Event details.
     pub what: What,
 }
 
-/// What happened.
+/// Event details.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum What {
-    /// A message departed towards this node.
+    /// A message departed to this node.
     Sent(usize, Reservation),
-    /// A source may send.
+    /// A source may send: stream, slot, shift.
     Started(StreamId, Slot, Time),
     /// A source stopped.
     Stopped(StreamId),
@@ -94,27 +94,27 @@ enum Due {
     Tick { node: usize },
 }
 
-/// A frame of a stream on a wire.
+/// Frame of a stream on a wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Passage {
-    /// The node that sends it.
+    /// Sending node.
     pub node: usize,
-    /// By this port.
+    /// Sending port.
     pub port: u16,
-    /// True time at which it begins.
+    /// True start time.
     pub start: Time,
-    /// When the wire is free again.
+    /// True time at which the wire is free again.
     pub end: Time,
-    /// Of which stream.
+    /// Stream.
     pub stream: StreamId,
 }
 
-/// The bench.
+/// Test bench.
 pub struct Network {
     nodes: Vec<Node>,
     clocks: Vec<Clock>,
     wires: Vec<Wire>,
-    /// For each node and port: wire, and the node and port at the other end.
+    /// By node and port: wire, and the node and port at the other end.
     ends: Vec<Vec<(usize, usize, u16)>>,
     routes: Vec<BTreeMap<u32, u16>>,
     config: Config,
@@ -125,16 +125,16 @@ pub struct Network {
     due: BinaryHeap<Reverse<(Time, u64, Due)>>,
     departing: BTreeMap<usize, super::Departing>,
     asked: BTreeMap<StreamId, (usize, Ask)>,
-    /// What happened, in order; messages only if they are kept.
+    /// Events in order; messages only with [`keeps_messages`](Self::keeps_messages).
     pub events: Vec<Event>,
-    /// Keep every message among the events.
+    /// Records every message as an event.
     pub keeps_messages: bool,
-    /// How many messages were sent over a wire.
+    /// Number of messages sent over wires.
     pub messages: u64,
 }
 
 impl Network {
-    /// Nodes with these clocks and wires. The route towards each node is a shortest one, by the lowest port.
+    /// Creates nodes with these clocks and wires. Routes are shortest paths, by the lowest port.
     pub fn new(clocks: &[Clock], wires: &[Wire], config: Config, faults: Faults, seed: u64) -> Network {
         let mut ends = vec![Vec::new(); clocks.len()];
         for (number, wire) in wires.iter().enumerate() {
@@ -169,33 +169,33 @@ impl Network {
         }
     }
 
-    /// True time.
+    /// Returns the true time.
     pub fn now(&self) -> Time {
         self.now
     }
-    /// A node.
+    /// Returns a node.
     pub fn node(&self, node: usize) -> &Node {
         &self.nodes[node]
     }
-    /// A node's clock.
+    /// Returns a node's clock.
     pub fn clock(&self, node: usize) -> Clock {
         self.clocks[node]
     }
-    /// The node that asked last for this stream.
+    /// Returns the node that last requested a slot for this stream.
     pub fn source(&self, stream: StreamId) -> Option<usize> {
         self.asked.get(&stream).map(|&(node, _)| node)
     }
-    /// From now on this happens to messages.
+    /// Sets the message faults from now on.
     pub fn set_faults(&mut self, faults: Faults) {
         self.faults = faults;
     }
 
-    /// Lets a node ask for a slot now.
+    /// Requests a slot at a node now.
     pub fn ask(&mut self, node: usize, ask: Ask) {
         self.asked.insert(ask.stream, (node, ask));
         self.with(node, |node, now, out| node.ask(now, ask, out));
     }
-    /// Lets the source of a stream end it now.
+    /// Ends a stream at its source now.
     pub fn release(&mut self, stream: StreamId) {
         if let Some(&(node, _)) = self.asked.get(&stream) {
             self.with(node, |node, now, out| node.release(now, stream, out));
@@ -249,7 +249,7 @@ impl Network {
                 }
                 Due::Depart { node, port, message } => self.depart(node, port, message),
                 Due::Arrive { node, port, frame } => {
-                    // A frame that is refused changes nothing: none is, but those that a test damaged.
+                    // Rejected frames have no effect; only frames damaged by a test are rejected.
                     self.with(node, |node, now, out| {
                         let _ = node.receive(now, port, &frame, out);
                     });
@@ -281,13 +281,13 @@ impl Network {
         if message.kind() != ReservationKind::Request {
             at += self.some(self.faults.late);
         }
-        // The copy of a request is behind it, also where both are due at once.
+        // The duplicate of a request is delivered after it, even if both arrive at one time.
         let order = if message.kind() == ReservationKind::Request { 0 } else { self.order };
         self.due.push(Reverse((at, order, Due::Arrive { node: peer, port: peer_port, frame })));
         self.order += 1;
     }
 
-    /// The path of a stream: nodes and the ports that they send by.
+    /// Returns the path of a stream: nodes and their sending ports.
     fn path(&self, from: usize, to: u32) -> Vec<(usize, u16)> {
         let mut path = Vec::new();
         let mut at = from;
@@ -299,7 +299,7 @@ impl Network {
         path
     }
 
-    /// How long a frame of the stream is on its way without waiting: from the start of its transmission to its last
+    /// Returns the latency of a frame of the stream without waiting: from the start of its transmission to its last
     /// bit.
     pub fn latency(&self, stream: StreamId) -> Option<Time> {
         let &(source, ask) = self.asked.get(&stream)?;
@@ -310,8 +310,8 @@ impl Network {
         Some(self.path(source, ask.destination).into_iter().map(hop).sum())
     }
 
-    /// All frames that sources send in `span` from now on if no clock's rate and no slot changes, on every wire that
-    /// they pass without waiting, in the order of wires and time.
+    /// Returns all frames that sources send within `span` from now, at constant clock rates and slots, on every wire of
+    /// their paths without waiting, ordered by wire and time.
     pub fn passages(&self, span: Time) -> Vec<Passage> {
         let mut all = Vec::new();
         for (&stream, &(source, ask)) in &self.asked {
@@ -337,7 +337,7 @@ impl Network {
         all
     }
 
-    /// Two frames of different streams that would be on one wire at once, so that one would wait.
+    /// Returns two frames of different streams that would overlap on a wire, so that one would wait.
     pub fn collision(&self, span: Time) -> Option<(Passage, Passage)> {
         let all = self.passages(span);
         let meet = |pair: &[Passage]| {
@@ -348,7 +348,7 @@ impl Network {
     }
 }
 
-/// The first port of a shortest way to each other node.
+/// Returns the first port of a shortest path to each other node.
 fn routes(ends: &[Vec<(usize, usize, u16)>]) -> Vec<BTreeMap<u32, u16>> {
     let mut routes = vec![BTreeMap::new(); ends.len()];
     for target in 0..ends.len() {

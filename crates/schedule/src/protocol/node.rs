@@ -1,4 +1,4 @@
-//! A node: a host or a switch, its registrations, and what it answers to each message.
+//! Node (host or switch): its registrations and message handling.
 
 use super::config::{Concurrency, Config};
 use super::source::Source;
@@ -11,38 +11,38 @@ use units::{Rate, Time};
 use wire::ReservationKind::{self, Fail, Ready, Release, Request, Update, Withdraw};
 use wire::{MacAddress, Reservation};
 
-/// A stream, unique in the network.
+/// Stream number, unique in the network.
 pub type StreamId = u64;
 
-/// A port of a node.
+/// Port of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Port {
-    /// The rate of its link, which decides how long a slot is.
+    /// Rate of its link, which determines slot lengths.
     pub rate: Rate,
 }
 
-/// A message whose Ts waits for the instant at which it departs.
+/// Message whose Ts is computed at its departure.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Departing {
     destination: u32,
     source: u32,
     message: Reservation,
-    /// By the clock of the node that sends it.
+    /// Start of the slot by the sending node's clock.
     start: Time,
-    /// The longest that its intervals may make it.
+    /// Maximum length with occupied intervals.
     most_bytes: u16,
 }
 
 impl Departing {
-    /// What it says.
+    /// Returns the message kind.
     pub fn kind(&self) -> ReservationKind {
         self.message.kind
     }
-    /// The message, but for Ts.
+    /// Returns the message without Ts.
     pub fn message(&self) -> &Reservation {
         &self.message
     }
-    /// The whole frame, if its transmission starts at `departure` by the clock of the node that sends it (eq. 4.2).
+    /// Returns the frame for a transmission that starts at `departure` by the sending node's clock (eq. 4.2).
     pub fn frame(&self, departure: Time) -> Vec<u8> {
         let window = Time::from_ps(self.message.window_ps);
         let start_ps = ((self.start % window + window - departure % window) % window).as_ps();
@@ -53,47 +53,47 @@ impl Departing {
     }
 }
 
-/// What a node wants done.
+/// Action requested by a node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Output {
     /// Send this as soon as the port is free.
     Send {
-        /// By which port.
+        /// Port.
         port: u16,
-        /// What.
+        /// Message.
         message: Departing,
     },
-    /// The source of this stream may send in this slot, and from its next instance on no longer in one of before.
+    /// The source of this stream may send in this slot. From its next instance on, the previous slot is invalid.
     Started {
-        /// Which.
+        /// Stream.
         stream: StreamId,
-        /// Where frames start, by the clock of the source.
+        /// Slot by the clock of the source.
         slot: Slot,
-        /// The sum of all ΔTs of this request.
+        /// Sum of all ΔTs of this request.
         shift: Time,
     },
-    /// The source must not send any longer.
+    /// The source must stop sending.
     Stopped {
-        /// Which.
+        /// Stream.
         stream: StreamId,
     },
-    /// The source gives up: no slot was found in all its attempts.
+    /// The source gives up: no attempt found a slot.
     Failed {
-        /// Which.
+        /// Stream.
         stream: StreamId,
     },
 }
 
-/// Why a node does not take a frame.
+/// Reason that a node rejects a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refused {
-    /// It is no reservation message, or was damaged.
+    /// Not a valid reservation message.
     Bytes(wire::Error),
-    /// Its addresses are not those of this network's nodes.
+    /// Address that is not of this network's nodes.
     Address(MacAddress),
 }
 
-/// A request on its way, Ts translated to this node's clock.
+/// Request with Ts converted to this node's clock.
 #[derive(Clone, Debug)]
 pub(super) struct Asked {
     pub message: Reservation,
@@ -105,28 +105,28 @@ pub(super) struct Asked {
     pub arrived: Time,
 }
 
-/// One node. Times are by its own clock, which must not go backwards.
+/// Node. Times are by its own clock, which must not go backwards.
 #[derive(Clone, Debug)]
 pub struct Node {
     pub(super) address: u32,
     pub(super) ports: Vec<Port>,
-    /// The port towards each destination.
+    /// Port towards each destination.
     pub(super) routes: BTreeMap<u32, u16>,
     pub(super) config: Config,
     pub(super) table: Table,
     pub(super) sources: BTreeMap<StreamId, Source>,
-    /// The last sequence of each stream that ever began here.
+    /// Last sequence number of each stream that ever started here.
     pub(super) sequences: BTreeMap<StreamId, u32>,
-    /// The newest sequence that was seen of a stream, so that a copy that is late is not taken for a request, and until
-    /// when it is kept.
+    /// Newest sequence number seen of each stream, and its expiry time. It prevents a late duplicate from being handled
+    /// as a new request.
     newest: BTreeMap<StreamId, (u32, Time)>,
-    /// Requests that wait for others to be settled, in order of arrival.
+    /// Requests that wait for pending ones, in order of arrival.
     waiting: VecDeque<Asked>,
-    /// Spreads attempts after a failure.
+    /// Random backoff after failures.
     pub(super) random: Stream,
 }
 
-/// Locally administered addresses.
+/// Returns a locally administered address.
 pub(super) fn mac(address: u32) -> MacAddress {
     let [a, b, c, d] = address.to_be_bytes();
     MacAddress::new([2, 0, a, b, c, d])
@@ -140,22 +140,22 @@ fn address(mac: MacAddress) -> Result<u32, Refused> {
 }
 
 impl Node {
-    /// A node without registrations. `routes` has the port towards each destination that it knows.
+    /// Creates a node without registrations. `routes` has the port towards each reachable destination.
     pub fn new(address: u32, ports: Vec<Port>, routes: BTreeMap<u32, u16>, config: Config, random: Stream) -> Node {
         let (table, sources, sequences) = (Table::default(), BTreeMap::new(), BTreeMap::new());
         let (newest, waiting) = (BTreeMap::new(), VecDeque::new());
         Node { address, ports, routes, config, table, sources, sequences, newest, waiting, random }
     }
 
-    /// The slots that are given away at each port: stream, port, slot.
+    /// Returns the reserved slots at all ports: stream, port, slot.
     pub fn slots(&self) -> impl Iterator<Item = (StreamId, u16, Slot)> + '_ {
         self.table.all().iter().map(|entry| (entry.stream, entry.egress, entry.slot))
     }
 
-    /// Takes a frame that arrived whole at `now`.
+    /// Handles a frame that arrived completely at `now`.
     ///
     /// # Errors
-    /// If it is no message of this protocol. The node is then as before.
+    /// If it is not a message of this protocol. The node is unchanged then.
     pub fn receive(&mut self, now: Time, port: u16, frame: &[u8], out: &mut Vec<Output>) -> Result<(), Refused> {
         let (to, from, message) = Reservation::parse(frame).map_err(Refused::Bytes)?;
         let (destination, source) = (address(to)?, address(from)?);
@@ -163,7 +163,8 @@ impl Node {
         let (stream, sequence) = (message.stream, message.sequence);
         match message.kind {
             Request => {
-                // One that is longer than a frame of the stream comes so much later than that would.
+                // A request longer than a frame of the stream arrives later than the frame by the difference of their
+                // transmissions.
                 let window = Time::from_ps(message.window_ps);
                 let rate = self.ports.get(usize::from(port)).map(|port| port.rate);
                 let takes = |bytes: u64| rate.map_or(Time::ZERO, |rate| self.config.wire.transmission(rate, bytes));
@@ -190,6 +191,7 @@ impl Node {
     }
 
     fn drop_slots(&mut self, message: &Reservation) {
+        // A release ends all attempts up to its number, a withdraw only its own.
         let gone = |sequence: u32| match message.kind {
             Release => sequence <= message.sequence,
             _ => sequence == message.sequence,
@@ -198,7 +200,7 @@ impl Node {
         self.waiting.retain(|asked| asked.message.stream != message.stream || !gone(asked.message.sequence));
     }
 
-    /// Whether the sequence is newer than all that were seen of its stream.
+    /// Records the sequence number. Returns `true` if it is newer than all seen of its stream.
     fn remember(&mut self, message: &Reservation, now: Time) -> bool {
         let known = self.newest.get(&message.stream).map_or(0, |&(sequence, _)| sequence);
         let until = now + self.config.lifetime + self.config.lifetime;
@@ -210,6 +212,7 @@ impl Node {
         if !self.remember(&asked.message, asked.arrived) {
             return;
         }
+        // The receiver needs no slot, so the request is ready.
         if asked.destination == self.address {
             let ready = Reservation { kind: Ready, occupied: Vec::new(), ..asked.message };
             if let Some(port) = asked.ingress {
@@ -217,6 +220,7 @@ impl Node {
             }
             return;
         }
+        // A new request replaces a waiting one of its stream.
         self.waiting.retain(|other| other.message.stream != asked.message.stream);
         let unsettled = |port: &u16| self.table.is_unsettled(*port, asked.message.stream);
         let waits = self.config.concurrency == Concurrency::Serialise
@@ -224,10 +228,11 @@ impl Node {
         if waits { self.waiting.push_back(asked) } else { self.serve(asked.arrived, asked, out) }
     }
 
-    /// Finds a slot for a request and passes it on (thesis, section 4.5.1 ii to v).
+    /// Finds a slot for a request and forwards it (thesis, section 4.5.1 ii to v).
     fn serve(&mut self, now: Time, asked: Asked, out: &mut Vec<Output>) {
         let Asked { message, source, destination, ingress, start, arrived } = asked;
         let (stream, sequence, active) = (message.stream, message.sequence, message.active);
+        // The slot in use must remain until the source switches to the new one.
         self.table.retain(|entry| entry.stream != stream || entry.sequence == active);
         let window = Time::from_ps(message.window_ps);
         let shift = Time::from_ps(message.shift_ps);
@@ -245,7 +250,7 @@ impl Node {
             blocked.extend(&here);
             blocked.sort_unstable();
             blocked.dedup();
-            // A stream that is refreshed stays where it is as long as it can.
+            // A refreshed stream keeps its place if possible.
             let search = if active > 0 { Search::Earliest } else { self.config.search };
             let field = Field { length: length + self.config.guard, here: &here, upstream: &upstream, walls: &[] };
             let by = search.shift(field, self.config.grid, window)?;
@@ -275,15 +280,16 @@ impl Node {
             let update = Reservation { kind: Update, occupied: Vec::new(), ..message.clone() };
             self.answer(now, ingress, update, (destination, source), Time::ZERO, out);
         }
+        // Occupied shifts in messages are relative to the slot, which has moved by `by`.
         let rebased: Vec<Blocked> = blocked.iter().map(|interval| interval.rebased(by.as_ps())).collect();
         let request = Reservation { occupied: to_wire(&rebased, window), ..message };
         out.push(self.send(egress, request, source, destination, slot.start()));
     }
 
-    /// An update moves the slot as nodes downstream moved it (section 4.5.1 vi).
+    /// Handles an update: moves the slot as nodes downstream moved it (section 4.5.1 vi).
     fn move_back(&mut self, now: Time, message: &Reservation, out: &mut Vec<Output>) {
         let (stream, sequence, shift) = (message.stream, message.sequence, Time::from_ps(message.shift_ps));
-        // A copy, or one that a later one overtook.
+        // A duplicate, or an update that a later one overtook.
         let Some(entry) = self.table.find(stream, sequence).filter(|entry| shift > entry.shift) else { return };
         let entry = *entry;
         if self.table.move_to(stream, sequence, shift, self.config.guard) {
@@ -293,10 +299,10 @@ impl Node {
         }
     }
 
-    /// All nodes downstream have the slot.
+    /// Handles a ready message: all nodes downstream have the slot.
     fn ready(&mut self, now: Time, message: &Reservation, out: &mut Vec<Output>) {
         let (stream, sequence, shift) = (message.stream, message.sequence, Time::from_ps(message.shift_ps));
-        // A sum below our own would be of another request with this number: there is none.
+        // A sum below our own is impossible for this request number.
         let Some(entry) = self.table.find(stream, sequence).filter(|entry| shift >= entry.shift) else { return };
         let entry = *entry;
         if !self.table.move_to(stream, sequence, shift, self.config.guard) {
@@ -310,7 +316,7 @@ impl Node {
         }
     }
 
-    /// The slot is taken where others downstream moved it to: the request fails.
+    /// Fails a request because its slot, as moved by nodes downstream, is occupied.
     fn collide(&mut self, now: Time, entry: Entry, message: &Reservation, out: &mut Vec<Output>) {
         let (stream, sequence) = (entry.stream, entry.sequence);
         self.table.remove(stream, sequence);
@@ -322,9 +328,9 @@ impl Node {
         self.backward(now, entry, fail, out);
     }
 
-    /// Sends an answer back to where the request of `entry` came from, or takes it as the source.
+    /// Sends an answer back towards the source of `entry`, or handles it as the source.
     fn backward(&mut self, now: Time, entry: Entry, message: Reservation, out: &mut Vec<Output>) {
-        // What a fail says counts from where its node had the slot, which may be further on than we know.
+        // The shifts in a fail message are relative to the slot at its sender, which may be shifted further than ours.
         let further = Time::from_ps(message.shift_ps).saturating_sub(entry.shift);
         let (ends, start) = ((entry.destination, entry.source), entry.slot.start() + further);
         self.answer(now, entry.ingress, message, ends, start, out);
@@ -345,7 +351,7 @@ impl Node {
         }
     }
 
-    /// Passes on what goes to the receiver.
+    /// Forwards a message towards the receiver.
     pub(super) fn forward(&self, message: Reservation, source: u32, destination: u32, out: &mut Vec<Output>) {
         if destination == self.address {
             return;
@@ -362,7 +368,7 @@ impl Node {
         }
     }
 
-    /// Serves what waited, in order of arrival, as far as ports are settled.
+    /// Serves waiting requests in order of arrival, at ports without pending ones.
     fn serve_waiting(&mut self, now: Time, out: &mut Vec<Output>) {
         let mut at = 0;
         while let Some(asked) = self.waiting.get(at) {
@@ -378,7 +384,7 @@ impl Node {
         }
     }
 
-    /// Lets go of what has ended by `now`.
+    /// Removes everything that has expired by `now`.
     fn forget(&mut self, now: Time) {
         let config = self.config;
         self.table.retain(|entry| entry.until(&config) > now);
@@ -386,14 +392,14 @@ impl Node {
         self.newest.retain(|_, &mut (_, until)| until > now);
     }
 
-    /// Does what is due at `now`.
+    /// Handles all timers due at `now`.
     pub fn tick(&mut self, now: Time, out: &mut Vec<Output>) {
         self.forget(now);
         self.tick_sources(now, out);
         self.serve_waiting(now, out);
     }
 
-    /// When [`Node::tick`] should be called next; calls before do no harm.
+    /// Returns the time of the next timer; an earlier call of [`Node::tick`] has no effect.
     pub fn next(&self) -> Option<Time> {
         let entries = self.table.all().iter().map(|entry| entry.until(&self.config));
         let waiting = self.waiting.iter().map(|asked| asked.arrived + self.config.pending_lifetime);

@@ -1,4 +1,4 @@
-//! The source of a stream: asks, asks again, refreshes, stops.
+//! Source of a stream: requests, retries, refreshes and release.
 
 use super::node::{Asked, Node, Output, StreamId};
 use crate::slot::Slot;
@@ -6,22 +6,22 @@ use units::Time;
 use wire::ReservationKind::{Fail, Ready, Release, Request, Withdraw};
 use wire::{OccupiedShifts, Reservation};
 
-/// What a source asks for.
+/// Request parameters of a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ask {
-    /// Which stream.
+    /// Stream.
     pub stream: StreamId,
-    /// The address of the receiver.
+    /// Address of the receiver.
     pub destination: u32,
-    /// The longest frame, from destination address to FCS; 64 and more.
+    /// Longest frame, from destination address to FCS; at least 64 bytes.
     pub frame_bytes: u16,
-    /// TW: one frame in each; above zero and at most [`Reservation::MAX_WINDOW_PS`].
+    /// TW, the window with one frame; above zero and at most [`Reservation::MAX_WINDOW_PS`].
     pub window: Time,
-    /// Where in the window it would like to send, by the clock of the source.
+    /// Preferred start within the window, by the clock of the source.
     pub start: Time,
 }
 
-/// A slot in use.
+/// Slot in use.
 #[derive(Clone, Copy, Debug)]
 struct Active {
     sequence: u32,
@@ -29,7 +29,7 @@ struct Active {
     until: Time,
 }
 
-/// A request without an answer.
+/// Pending request.
 #[derive(Clone, Copy, Debug)]
 struct Pending {
     sequence: u32,
@@ -37,23 +37,23 @@ struct Pending {
     until: Time,
 }
 
-/// A stream of this node.
+/// Stream of this node.
 #[derive(Clone, Debug)]
 pub struct Source {
     ask: Ask,
     sequence: u32,
     active: Option<Active>,
     pending: Option<Pending>,
-    /// When to ask next, while nothing is pending.
+    /// Time of the next request, while none is pending.
     again: Option<Time>,
-    /// Requests in vain, one after the other.
+    /// Consecutive failed requests.
     failures: u32,
-    /// Shifts that are known to be taken.
+    /// Shifts learned to be occupied.
     known: Vec<OccupiedShifts>,
 }
 
 impl Source {
-    /// When something is due.
+    /// Returns the time of the next timer.
     pub fn next(&self) -> Option<Time> {
         let pending = self.pending.map(|pending| pending.until);
         [pending, self.again, self.active.map(|active| active.until)].into_iter().flatten().min()
@@ -61,10 +61,10 @@ impl Source {
 }
 
 impl Node {
-    /// Asks for a slot. A stream that is known is released first: it may have another window or receiver now.
+    /// Requests a slot. An existing stream is released first, because its window or receiver may differ.
     ///
     /// # Panics
-    /// If the window is zero or too long, or the frame shorter than Ethernet's shortest.
+    /// If the window is zero or too long, or the frame is shorter than Ethernet's minimum.
     pub fn ask(&mut self, now: Time, ask: Ask, out: &mut Vec<Output>) {
         assert!((1..=Reservation::MAX_WINDOW_PS).contains(&ask.window.as_ps()), "a window of 1 ps to 281 s");
         assert!(ask.frame_bytes >= 64, "a frame of 64 bytes and more");
@@ -76,7 +76,7 @@ impl Node {
         self.attempt(now, ask.stream, out);
     }
 
-    /// Ends a stream and gives its slots back.
+    /// Ends a stream and releases its slots.
     pub fn release(&mut self, now: Time, stream: StreamId, out: &mut Vec<Output>) {
         let Some(source) = self.sources.remove(&stream) else { return };
         if source.active.is_some() {
@@ -102,12 +102,12 @@ impl Node {
         self.request(Asked { message: request, source: address, destination, ingress: None, start, arrived: now }, out);
     }
 
-    /// An answer has come back to the source.
+    /// Handles an answer at the source.
     pub(super) fn own(&mut self, now: Time, answer: &Reservation, start: Time, out: &mut Vec<Output>) {
         let (stream, sequence) = (answer.stream, answer.sequence);
         let Some(source) = self.sources.get(&stream) else { return };
         let Some(pending) = source.pending.filter(|pending| pending.sequence == sequence) else {
-            // A copy of the answer by which it sends; or one that comes too late, and nobody waits for it any more.
+            // A duplicate of the answer in use, or an answer after its timeout.
             if answer.kind == Ready && source.active.is_none_or(|active| active.sequence != sequence) {
                 self.withdraw(stream, sequence, out);
             }
@@ -132,9 +132,10 @@ impl Node {
         let Some(source) = self.sources.get_mut(&stream) else { return };
         source.active = Some(Active { sequence, slot, until });
         (source.pending, source.failures, source.again) = (None, 0, Some(pending.measured + refresh));
+        // A refresh requests the current slot first.
         source.ask.start = slot.start();
         if now >= until {
-            // Answered after its time.
+            // The answer arrived after the lifetime of its slot.
             source.active = None;
             source.again = Some(now);
             return;
@@ -142,7 +143,7 @@ impl Node {
         out.push(Output::Started { stream, slot, shift: Time::from_ps(answer.shift_ps) });
     }
 
-    /// A request was in vain: asks again later, or gives up.
+    /// Handles a failed request: retries later or gives up.
     fn failed(
         &mut self,
         now: Time,
@@ -158,10 +159,11 @@ impl Node {
             out.push(Output::Failed { stream });
             return;
         }
+        // The learned shifts are relative to `start`, so both must be used together.
         if let Some((start, occupied)) = known {
             (source.ask.start, source.known) = (start, occupied);
         }
-        // Twice as far apart from time to time, so that sources that met once do not meet for ever.
+        // The backoff range doubles per failure, so that colliding sources do not collide forever.
         let spread = self.config.answer.as_ps() << source.failures.min(4);
         source.again = Some(now + Time::from_ps(1 + self.random.below(spread.max(1))));
     }
@@ -181,6 +183,7 @@ impl Node {
                 source.active = None;
                 out.push(Output::Stopped { stream });
             }
+            // A late answer is withdrawn by `own`, because nothing is pending then.
             if let Some(pending) = source.pending.filter(|pending| pending.until <= now) {
                 self.withdraw(stream, pending.sequence, out);
                 self.failed(now, stream, None, out);
@@ -191,8 +194,8 @@ impl Node {
         }
     }
 
-    /// The slot that a stream of this node may send in now, and before when the last frame must start unless a refresh
-    /// is answered.
+    /// Returns the slot of an active stream of this node, and the time before which the last frame must start without a
+    /// refresh.
     pub fn active(&self, stream: StreamId) -> Option<(Slot, Time)> {
         self.sources.get(&stream)?.active.map(|active| (active.slot, active.until))
     }

@@ -1,4 +1,4 @@
-//! RTab, the slots that a node has given away, and the search for another.
+//! RTab: the reserved slots of a node.
 
 use super::config::Config;
 use super::node::StreamId;
@@ -6,39 +6,39 @@ use crate::slot::{Blocked, Slot};
 use units::Time;
 use wire::OccupiedShifts;
 
-/// A slot at one port, by the node's clock.
+/// Slot at one port, by the node's clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry {
     pub stream: StreamId,
     pub sequence: u32,
-    /// Addresses of the stream's ends.
+    /// Addresses of the stream's source and destination.
     pub source: u32,
     pub destination: u32,
-    /// Where the request came from; `None` for the node's own streams.
+    /// Ingress port of the request; `None` for the node's own streams.
     pub ingress: Option<u16>,
     pub egress: u16,
     pub slot: Slot,
-    /// The sum of all ΔTs that is in the slot.
+    /// Sum of all ΔTs included in the slot.
     pub shift: Time,
     pub ready: bool,
-    /// When the request arrived: the place of the slot is as old as this.
+    /// Arrival time of the request: the age of the slot's position.
     pub measured: Time,
 }
 
 impl Entry {
-    /// When a node forgets it.
+    /// Returns the expiry time.
     pub fn until(&self, config: &Config) -> Time {
         self.measured + if self.ready { config.lifetime } else { config.pending_lifetime }
     }
-    /// The slot by another sum of ΔTs, not less than its own.
+    /// Returns the slot for another sum of ΔTs, not less than its own.
     pub fn moved(&self, shift: Time) -> Slot {
         Slot::new(self.slot.start() + (shift - self.shift), self.slot.length(), self.slot.period())
     }
 }
 
-/// Intervals of a message, from those of a node: as few as say the same, and those first that block most, since what
-/// has no room in the message is left out. So are windows over 65535 of their divisor, and times of 281 s: they are
-/// hints.
+/// Converts a node's intervals to those of a message. Intervals are merged and sorted by the share that they block,
+/// because the message drops those that do not fit. Windows over 65535 times the modulus and times over 281 s are
+/// dropped too. That is safe because intervals are only hints.
 pub fn to_wire(blocked: &[Blocked], window: Time) -> Vec<OccupiedShifts> {
     let mut blocked = joined(blocked);
     let share = |one: &Blocked| u128::from(one.length_ps) * u128::from(window.as_ps() / one.modulus_ps);
@@ -50,7 +50,7 @@ pub fn to_wire(blocked: &[Blocked], window: Time) -> Vec<OccupiedShifts> {
     blocked.iter().filter_map(one).collect()
 }
 
-/// Intervals of one modulus that overlap or touch become one.
+/// Merges overlapping or adjacent intervals of one modulus.
 fn joined(blocked: &[Blocked]) -> Vec<Blocked> {
     let mut all: Vec<Blocked> = blocked.iter().copied().filter(|one| one.length_ps > 0).collect();
     all.sort_unstable_by_key(|one| (one.modulus_ps, one.first_ps, one.length_ps));
@@ -63,7 +63,7 @@ fn joined(blocked: &[Blocked]) -> Vec<Blocked> {
                 None => joined.push(*one),
             }
         }
-        // Those that the last reaches around the end of the modulus.
+        // Merges intervals that the last one reaches across the end of the modulus.
         while joined.len() > from + 1 {
             let (first, last) = (joined[from], joined[joined.len() - 1]);
             let reach = (last.first_ps + last.length_ps).saturating_sub(last.modulus_ps);
@@ -81,7 +81,7 @@ fn joined(blocked: &[Blocked]) -> Vec<Blocked> {
     joined
 }
 
-/// Intervals of a node, from those of a message.
+/// Converts intervals of a message to those of a node.
 pub fn from_wire(occupied: &[OccupiedShifts], window: Time) -> Vec<Blocked> {
     let one = |interval: &OccupiedShifts| {
         let modulus_ps = window.as_ps() / u64::from(interval.divisor);
@@ -91,7 +91,7 @@ pub fn from_wire(occupied: &[OccupiedShifts], window: Time) -> Vec<Blocked> {
     occupied.iter().map(one).collect()
 }
 
-/// The registrations of a node.
+/// Registrations of a node.
 #[derive(Clone, Debug, Default)]
 pub struct Table {
     entries: Vec<Entry>,
@@ -115,12 +115,12 @@ impl Table {
         self.entries.retain(keep);
     }
 
-    /// Whether a request waits for an answer at this port.
+    /// Returns `true` if another stream has a pending request at this port.
     pub fn is_unsettled(&self, egress: u16, but: StreamId) -> bool {
         self.entries.iter().any(|entry| entry.egress == egress && entry.stream != but && !entry.ready)
     }
 
-    /// Shifts of a stream's slot that others have no room for.
+    /// Returns the shifts of a stream's slot that slots of other streams block.
     pub fn blocked(&self, stream: StreamId, egress: u16, slot: Slot, guard: Time) -> Vec<Blocked> {
         let others = self.entries.iter().filter(|entry| entry.egress == egress && entry.stream != stream);
         let own = slot.guarded(guard);
@@ -130,7 +130,7 @@ impl Table {
         all
     }
 
-    /// Moves an entry to the sum `shift` of ΔTs, if its slot is free there.
+    /// Moves an entry to the sum `shift` of ΔTs. Returns `false` if its slot is occupied there.
     pub fn move_to(&mut self, stream: StreamId, sequence: u32, shift: Time, guard: Time) -> bool {
         let Some(&entry) = self.find(stream, sequence) else { return false };
         let slot = entry.moved(shift);

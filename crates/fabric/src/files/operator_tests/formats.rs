@@ -89,7 +89,7 @@ fn a_server_port_that_two_switches_name_is_that_of_a_y_cable() {
     assert_eq!(hosts(&fabric), ["Servers0"]);
     assert_eq!(fabric.ports(fabric.hosts()[0]).len(), 2);
     assert_eq!(lines(&fabric), ["1 Y cable: a server port that two switches reach: Servers0 eth0"]);
-    // Two switches that name one port of a third are wrong, whatever the order of their files.
+    // Two switches that name one port of a third switch are an error for any order of their files.
     for files in [[tor("tor-a", 0), tor("tor-b", 0), upper.clone()], [upper, tor("tor-b", 0), tor("tor-a", 0)]] {
         let message = fails(&join_config_db(files));
         let expected = "tor-b.DEVICE_NEIGHBOR.Ethernet4: t1-1 Ethernet0 is connected to tor-a Ethernet4 already";
@@ -337,7 +337,7 @@ fn a_port_by_its_alias_is_the_same_port_in_lldp() {
         Some(crate::LinkId(0))
     );
     assert_eq!(fabric.links().len() - fabric.hosts().len(), 2);
-    // Without the name of the port in the description one cable has two names.
+    // Without the port name in the description, one cable has two names.
     let blind = spine.replace("Ethernet8", "x").replace("Ethernet9", "x");
     let leaf_blind = leaf.replace("Ethernet0", "x").replace("Ethernet4", "x");
     let message = read("file", &files(&leaf_blind, &blind), &options).unwrap_err().to_string();
@@ -416,7 +416,7 @@ fn what_a_table_or_lab_does_not_say_is_decided_and_said() {
     }
     let misspelt = "topology:\n  nodes:\n    a: {kind: ceos}\n    h1: {kind: linux}\n  link: []\n";
     assert!(fails(misspelt).ends_with("(1 unknown key not read: link)"), "{}", fails(misspelt));
-    // Who names switches for hosts wants some.
+    // `hosts_on` implies at least one host per switch.
     let mut text = "StartDevice,StartPort,EndDevice,EndPort\n".to_owned();
     between(&["leaf1", "leaf2"], &["spine1"], &mut text);
     let roles = Roles { hosts_on: vec![NamePattern::new("leaf*")], ..Roles::NONE };

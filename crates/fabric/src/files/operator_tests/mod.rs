@@ -1,4 +1,4 @@
-//! Files as operators have them: what is left open is decided, and said.
+//! Tests with typical operator files: unstated properties are decided, and the decisions reported.
 
 use super::*;
 use crate::{Decision, LinkSpec, NodeKind, Subject};
@@ -23,13 +23,13 @@ pub(super) fn tier(fabric: &Fabric, name: &str) -> u8 {
     fabric.node(fabric.find(name).unwrap()).tier
 }
 
-/// All decisions but how tiers were found.
+/// Returns all decisions except those about tiers.
 pub(super) fn lines(fabric: &Fabric) -> Vec<String> {
     let others = fabric.decisions().iter().filter(|decision| decision.subject != Subject::Tiers);
     others.map(Decision::line).collect()
 }
 
-/// Links from all of `a` to all of `b`, as a table.
+/// Adds links from all of `a` to all of `b` to a table.
 pub(super) fn between(a: &[&str], b: &[&str], text: &mut String) {
     for (i, a) in a.iter().enumerate() {
         for (j, b) in b.iter().enumerate() {
@@ -38,7 +38,7 @@ pub(super) fn between(a: &[&str], b: &[&str], text: &mut String) {
     }
 }
 
-/// Leaves with hosts, spines without: the names say nothing.
+/// Returns a table of leaves with hosts and spines without. Switch names are arbitrary.
 pub(super) fn leaf_spine(leaves: &[&str], spines: &[&str], hosts_each: usize) -> String {
     let mut text = "StartDevice,StartPort,EndDevice,EndPort\n".to_owned();
     let mut host = 0;

@@ -1,4 +1,4 @@
-//! Hosts, switches and tiers that a file leaves open.
+//! Tests of hosts, switches and tiers that a file does not state.
 
 use super::super::*;
 use super::*;
@@ -26,7 +26,7 @@ fn a_management_host_on_a_spine_does_not_lower_the_spine() {
     }
 }
 
-/// Rings, rows and meshes have no tiers: a host more somewhere makes none.
+/// Rings, rows and meshes have no tiers; an additional host somewhere must not create one.
 #[test]
 fn uneven_hosts_make_no_tiers_of_a_ring() {
     let ring = "StartDevice,StartPort,EndDevice,EndPort\nh1,e,a,1\nh2,e,a,2\nh3,e,a,3\nh4,e,b,1\nh5,e,c,1\nh6,e,d,1\n\
@@ -45,7 +45,7 @@ fn names_groups_and_roles_name_layers() {
     let tiers = ["dc1-leaf1", "dc1-spine1", "core1"].map(|name| tier(&fabric, name));
     assert_eq!(tiers, [1, 2, 3]);
     assert_eq!(lines(&fabric), ["1 host on a switch above the first tier: h3 on core1"]);
-    // Numbers of the file; the first is at the top in some.
+    // Tier numbers of the file; in some files tier 1 is at the top.
     for (bottom, top) in [(1, 2), (2, 1)] {
         let nodes: String = [("a", bottom), ("b", bottom), ("c", top)]
             .map(|(name, tier)| format!("    {name}: {{kind: ceos, group: tier-{tier}}}\n"))
@@ -94,7 +94,7 @@ fn the_user_decides_about_nodes() {
     }
 }
 
-/// Flow files beside these formats call nodes by number: leaving one out would shift all others.
+/// Flow files for these formats identify nodes by number: skipping a node would shift all others.
 #[test]
 fn formats_with_numbers_take_no_decision_about_nodes() {
     let topology = "3 1 2\n2\n0 2 1Gbps 1us 0\n1 2 1Gbps 1us 0\n";
@@ -117,7 +117,7 @@ fn hosts_are_attached_to_leaves_only() {
     assert_eq!(["a", "x"].map(|name| tier(&fabric, name)), [1, 2]);
     assert_eq!(lines(&fabric), ["no node is a host: 2 hosts attached to each of 3 leaves: a, b, c"]);
     assert_eq!(hosts(&with(&["x"])), ["x-h1", "x-h2"]);
-    // Three-tier fat-tree, by links.
+    // A three-tier fat-tree, by links.
     let mut text = "StartDevice,StartPort,EndDevice,EndPort\n".to_owned();
     between(&["e1", "e2"], &["g1", "g2"], &mut text);
     between(&["e3", "e4"], &["g3", "g4"], &mut text);
@@ -129,7 +129,7 @@ fn hosts_are_attached_to_leaves_only() {
     assert_eq!(["e1", "g1", "c1"].map(|name| tier(&fabric, name)), [1, 2, 3]);
 }
 
-/// Nodes of a table without words of its own: hosts by one link, or by links to the lowest layer alone.
+/// Nodes without host names: hosts by a single link, or by links only to the lowest layer.
 #[test]
 fn servers_without_the_name_of_a_host() {
     let header = "StartDevice,StartPort,EndDevice,EndPort\n".to_owned();
@@ -149,19 +149,19 @@ fn servers_without_the_name_of_a_host() {
 
 #[test]
 fn switches_without_the_name_of_a_layer_beside_others() {
-    // A management host on one of two spines that no name calls so.
+    // A management host on one of two spines without layer names.
     let mut text = leaf_spine(&["leaf1", "leaf2", "leaf3"], &["sp1", "sp2"], 2) + "h9,e,sp1,99\n";
     assert_eq!(["leaf1", "sp1", "sp2"].map(|name| tier(&of(&text), name)), [1, 2, 2]);
     // A leaf with another name has hosts and only links to spines.
     text = leaf_spine(&["leaf1", "leaf2", "gpu"], &["spine1", "spine2"], 2);
     assert_eq!(tier(&of(&text), "gpu"), 1);
-    // The way out of a fabric of leaves is none of its layers; beside aggregation and core it is the lowest.
+    // In a leaf-spine fabric "edge" is the exit and no layer; with aggregation and core it is the lowest layer.
     text = leaf_spine(&["leaf1", "leaf2"], &["spine1", "spine2"], 1);
     text += "wan-edge1,a,spine1,w\nwan-edge1,b,spine2,w\n";
     assert_eq!(["leaf1", "spine1", "wan-edge1"].map(|name| tier(&of(&text), name)), [1, 2, 3]);
     text = leaf_spine(&["edge1", "edge2"], &["core1", "core2"], 1);
     assert_eq!(["edge1", "core1"].map(|name| tier(&of(&text), name)), [1, 2]);
-    // More servers on the core do not turn names round.
+    // More servers on the core do not invert the order of layer names.
     text = leaf_spine(&["access1", "access2"], &["core1"], 1) + "h7,e,core1,7\nh8,e,core1,8\nh9,e,core1,9\n";
     assert_eq!(["access1", "core1"].map(|name| tier(&of(&text), name)), [1, 2]);
     assert_eq!(tier(&of(&leaf_spine(&["score1", "score2"], &["x", "y"], 1)), "score1"), 1, "no core");
@@ -186,7 +186,7 @@ fn tiers_that_a_file_states_hold() {
     assert_eq!(tiers([",\"tier\":\"1\"", ",\"tier\":\"1\"", ",\"tier\":\"4\"", ",\"tier\":\"5\""]), [1, 1, 4, 5]);
     assert_eq!(tiers([",\"layer\":1", ",\"layer\":1", ",\"layer\":2", ",\"layer\":2"]), [1, 1, 2, 2]);
     assert_eq!(tiers([",\"group\":1", ",\"group\":2", ",\"group\":3", ",\"group\":3"]), [1, 1, 2, 3], "colours");
-    // Hosts are attached to the lowest stated tier, whatever its number.
+    // Hosts are attached to the lowest stated tier, for any number.
     let leaf = |name: &str, peer: &str| {
         let rest = format!("\"DEVICE_NEIGHBOR\": {{\"Ethernet0\": {{\"name\": \"{peer}\", \"port\": \"Ethernet0\"}}}}");
         switch(name, "LeafRouter", &rest)
@@ -199,7 +199,7 @@ fn tiers_that_a_file_states_hold() {
 
 #[test]
 fn unnamed_switches_are_placed_in_time() {
-    // Half of a long chain has no name of a layer.
+    // Half of a long chain has no layer names.
     let mut text = "StartDevice,StartPort,EndDevice,EndPort\nh1,e,leaf0,1\nh2,e,leaf0,2\n".to_owned();
     for n in 0..20_000 {
         text += &format!("leaf{n},a{n},leaf{},b{n}\n", n + 1);

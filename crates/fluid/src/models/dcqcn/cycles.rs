@@ -1,31 +1,31 @@
-//! DCQCN cycle by cycle: what the papers' fluid model averages away.
+//! DCQCN cycle by cycle, which the papers' fluid model averages away.
 //!
-//! A receiver sends a notification with the first marked packet that comes tau or more after its last one. Marks come
-//! at rate m = -R ln(1 - p), so a cycle from cut to cut takes tau and a time E that is exponential with mean 1 / m. The
-//! papers' (d) and (e) let stages of recovery end at any mark and cuts and stages follow each other in any order, so a
-//! stage late in a cycle recovers as much as the first. Here
+//! A receiver sends a notification with the first marked packet that arrives tau or more after the previous one. Marks
+//! arrive at rate m = -R ln(1 - p), so a cycle from cut to cut takes tau plus a time E that is exponential with mean 1
+//! / m. In the papers' (d) and (e) any mark ends a stage of recovery and cuts and stages are interleaved in any order,
+//! so that a late stage of a cycle recovers as much as the first. Here:
 //!
 //! ```text
 //!  S            = tau + 1/m                   mean length of a cycle
 //!  P(S >= t)    = 1 up to tau, e^(-m (t - tau)) then
 //!  stages(L, F) = sum over k > F of P(S >= k L)          stages of length L in a cycle, beyond the first F
 //!  left(L)      = E[2^-stages] = 1 - sum over k >= 1 of 2^-k P(S >= k L)
-//!                                             what is left of a cut at the end of the cycle
+//!                                             remainder of a cut at the end of the cycle
 //!  R^'          = (R_AI (stages(T, F) + stages(B / R, F)) - R^ a / 2 * left(T) left(B / R)) / S
 //!                                             the rate before a cut
 //!  a'           = g (1 - a - a stages(tau', 0)) / S
 //!  R            = R^ (1 - a / 2 * mean of 2^-stages(T) over the cycle)
-//!                                             the mean rate, which follows within T
+//!                                             the mean rate, which is reached within T
 //! ```
 //!
-//! The derivation is this project's; it is held against packets.
+//! The derivation is this project's; it is compared with packet simulations.
 
 use super::Parameters;
 
-/// Fewer marks a second than this are none.
+/// Lower bound of marks per second; avoids division by zero.
 const FEWEST: f64 = 1e-3;
 
-/// Cycles of a flow: the parameters, the rate of marks and the mean length.
+/// Cycles of a flow: tau, rate of marks, and mean length.
 struct Cycle {
     wait: f64,
     marks: f64,
@@ -43,30 +43,30 @@ impl Cycle {
         if time <= self.wait { 1.0 } else { libm::exp(-self.marks * (time - self.wait)) }
     }
 
-    /// Stages of this length that every cycle has.
+    /// Returns the number of stages of this length that every cycle has.
     fn sure(&self, stage: f64) -> f64 {
         libm::floor(self.wait / stage * (1.0 + 1e-12))
     }
 
-    /// Stages of this length beyond the first `beyond`.
+    /// Returns the mean number of stages of this length beyond the first `beyond`.
     fn stages(&self, stage: f64, beyond: f64) -> f64 {
         let (sure, again) = (self.sure(stage), libm::exp(-self.marks * stage));
         let first = sure.max(beyond);
         (sure - beyond).max(0.0) + self.lasts((first + 1.0) * stage) / (1.0 - again)
     }
 
-    /// E[2^-stages].
+    /// Returns E[2^-stages].
     fn left(&self, stage: f64) -> f64 {
         let (sure, again) = (self.sure(stage), libm::exp(-self.marks * stage));
         let half = libm::exp2(-sure - 1.0);
         2.0 * half - self.lasts((sure + 1.0) * stage) * half / (1.0 - again / 2.0)
     }
 
-    /// The mean of 2^-stages over the time of a cycle.
+    /// Returns the mean of 2^-stages over the time of a cycle.
     fn mean_left(&self, stage: f64) -> f64 {
         let (sure, again) = (self.sure(stage), libm::exp(-self.marks * stage));
         let next = self.lasts((sure + 1.0) * stage);
-        // Whole stages before tau, the one that holds it, and all that follow.
+        // Whole stages before tau, the stage that contains tau, and all later ones.
         let whole = 2.0 * stage * (1.0 - libm::exp2(-sure));
         let holding = libm::exp2(-sure) * (self.wait - sure * stage + (1.0 - next) / self.marks);
         let after = next * (1.0 - again) / self.marks * libm::exp2(-sure - 1.0) / (1.0 - again / 2.0);
@@ -74,7 +74,7 @@ impl Cycle {
     }
 }
 
-/// Slopes of rate, rate before a cut, and alpha.
+/// Returns the slopes of rate, rate before a cut, and alpha.
 pub(super) fn control(p: &Parameters, [rate, before, alpha]: [f64; 3], seen: f64, mark: f64) -> [f64; 3] {
     let cycle = Cycle::new(p.cnp_interval, -seen / p.packet * libm::log1p(-mark));
     let (by_time, by_bytes) = (p.increase_timer, p.byte_counter / seen);
@@ -88,7 +88,7 @@ pub(super) fn control(p: &Parameters, [rate, before, alpha]: [f64; 3], seen: f64
     ]
 }
 
-/// Rate, rate before a cut and alpha at rest, where the rate is known.
+/// Returns rate, rate before a cut and alpha at the fixed point for a given rate.
 pub(super) fn at_rest(p: &Parameters, rate: f64, mark: f64) -> [f64; 3] {
     let cycle = Cycle::new(p.cnp_interval, -rate / p.packet * libm::log1p(-mark));
     let alpha = 1.0 / (1.0 + cycle.stages(p.alpha_timer, 0.0));
@@ -99,7 +99,7 @@ pub(super) fn at_rest(p: &Parameters, rate: f64, mark: f64) -> [f64; 3] {
 mod tests {
     use super::*;
 
-    /// Sums that a computer adds up, against the closed forms.
+    /// Compares numerical sums with the closed forms.
     #[test]
     fn closed_forms_are_the_sums_that_they_stand_for() {
         for (wait, marks, stage) in

@@ -1,6 +1,6 @@
-//! DCQCN as a fluid: Zhu et al., Congestion Control for Large-Scale RDMA Deployments, SIGCOMM 2015, section 5 (its
-//! fluid model); with the stability analysis of Zhu et al., ECN or Delay: Lessons Learnt from Analysis of DCQCN and
-//! TIMELY, CoNEXT 2016, section 3. The letters of equations are this file's.
+//! DCQCN as a fluid model: Zhu et al., Congestion Control for Large-Scale RDMA Deployments, SIGCOMM 2015, section 5;
+//! with the stability analysis of Zhu et al., ECN or Delay: Lessons Learnt from Analysis of DCQCN and TIMELY, CoNEXT
+//! 2016, section 3. The letters of equations are this file's.
 //!
 //! ```text
 //!  (a) p    = 0 up to K_min, then linear to p_max at K_max, then 1
@@ -13,21 +13,20 @@
 //!             + (R_T - R_C) / 2 * R_C * (p / ((1-p)^(-B) - 1) + p / ((1-p)^(-T R_C) - 1))
 //! ```
 //!
-//! p, and R_C wherever it counts packets that may have been marked, are those of tau* ago, the delay of the control
-//! loop. R_C and R_T count packets a second there; here all rates are in bit/s, and [`Parameters::packet`] turns one
-//! into the other.
+//! p, and R_C as a count of possibly marked packets, are delayed by tau*, the delay of the control loop. There R_C and
+//! R_T are in packets per second; here all rates are in bit/s, and [`Parameters::packet`] converts between the two.
 
 mod cycles;
 
 use super::shared::{Bottleneck, FixedPoint, Flows, Kind, Model, Shared, model, system};
 use crate::solver::{Delay, Now, System, Variable};
 
-/// The control of each flow, and the marking.
+/// Parameters of each flow's control, and of the marking.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Parameters {
     /// Weight g of a new sample in alpha, 0 to 1.
     pub gain: f64,
-    /// Least distance tau of a flow's notifications, in s, above 0.
+    /// Minimum time tau between notifications of a flow, in s, above 0.
     pub cnp_interval: f64,
     /// Interval tau' of alpha's update, in s, above 0.
     pub alpha_timer: f64,
@@ -39,39 +38,39 @@ pub struct Parameters {
     pub recovery_stages: f64,
     /// Step R_AI of the target, in bit/s.
     pub additive_increase: f64,
-    /// A rate never falls below this, in bit/s, above 0.
+    /// Minimum rate, in bit/s, above 0.
     pub min_rate: f64,
-    /// What a packet takes on the wire, in bits, above 0.
+    /// Packet size on the wire, in bits, above 0.
     pub packet: f64,
-    /// Nothing is marked up to this queue, in bits.
+    /// Queue up to which nothing is marked, in bits.
     pub k_min: f64,
-    /// Everything is marked above this queue, in bits, more than `k_min`.
+    /// Queue above which everything is marked, in bits, more than `k_min`.
     pub k_max: f64,
     /// Probability of a mark at `k_max`, above 0, up to 1.
     pub p_max: f64,
-    /// Whether a packet is marked as it joins the queue, so that its mark is older by its wait; the papers' is marked
-    /// as it leaves.
+    /// Set if a packet is marked when it joins the queue, so that its mark is older by its waiting time; in the papers
+    /// it is marked when it leaves.
     pub at_enqueue: bool,
-    /// Whether rates are averaged cycle by cycle, from cut to cut, as the module `cycles` has it; the papers' are not.
+    /// Set for averages cycle by cycle, from cut to cut, as in the module `cycles`; not in the papers.
     pub cycles: bool,
 }
 
-/// Variables of a kind of flows.
+/// Number of variables of a kind of flows.
 const EACH: usize = 3;
 
-/// Flows of DCQCN over one queue that marks.
+/// DCQCN flows over one marking queue.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Dcqcn {
     shared: Shared,
     parameters: Parameters,
 }
 
-/// The probability that at least one of `packets` is marked: 1 - (1-p)^n.
+/// Probability that at least one of `packets` is marked: 1 - (1-p)^n.
 fn some(p: f64, packets: f64) -> f64 {
     -libm::expm1(packets * libm::log1p(-p))
 }
 
-/// p / ((1-p)^(-n) - 1): stages of n packets that end without a mark, a packet. Without marks 1 / n.
+/// p / ((1-p)^(-n) - 1): stages of n packets that end without a mark, per packet. 1 / n without marks.
 fn stages(p: f64, packets: f64) -> f64 {
     if p <= 0.0 { 1.0 / packets } else { p / libm::expm1(-packets * libm::log1p(-p)) }
 }
@@ -82,7 +81,7 @@ fn none(p: f64, packets: f64) -> f64 {
 }
 
 impl Dcqcn {
-    /// Flows that begin at their rates, alpha at 1.
+    /// Creates flows with their initial rates and alpha = 1.
     pub fn new(bottleneck: Bottleneck, flows: Vec<Flows>, parameters: Parameters) -> Dcqcn {
         let wait = bottleneck.buffer / bottleneck.rate;
         let kind = |shared: &Shared, at: usize, flows: &Flows| {
@@ -98,7 +97,7 @@ impl Dcqcn {
         Dcqcn { shared: Shared::new(bottleneck, flows, parameters.k_max, kind), parameters }
     }
 
-    /// Equation a.
+    /// Equation (a): the marking probability.
     fn marked(&self, queue: f64) -> f64 {
         let Parameters { k_min, k_max, p_max, .. } = self.parameters;
         if queue <= k_min {
@@ -110,7 +109,7 @@ impl Dcqcn {
         }
     }
 
-    /// Slopes of rate, target and alpha, by equations e, d and c, or cycle by cycle.
+    /// Returns the slopes of rate, target and alpha, by equations (e), (d) and (c) or cycle by cycle.
     fn control(&self, state: [f64; EACH], rate_before: f64, p: f64) -> [f64; EACH] {
         if self.parameters.cycles {
             return cycles::control(&self.parameters, state, rate_before, p);
@@ -132,7 +131,7 @@ impl Dcqcn {
         ]
     }
 
-    /// Rate, target and alpha at rest under p.
+    /// Returns rate, target and alpha at the fixed point for p.
     fn at_rest(&self, p: f64) -> [f64; EACH] {
         let rate = self.shared.fair_share();
         if self.parameters.cycles {
@@ -162,7 +161,7 @@ impl System for Dcqcn {
         });
     }
 
-    /// Where equation a has its kink and its jump.
+    /// Switches at the kink and the jump of equation (a).
     fn switches(&self) -> usize {
         2
     }
@@ -176,7 +175,7 @@ impl Model for Dcqcn {
     model!();
 
     fn fixed_point(&self) -> Result<FixedPoint, String> {
-        // The target falls under many marks and rises under few: halve the interval of log p.
+        // Bisection over log p: the target falls with many marks and rises with few.
         let (mut low, mut high) = (libm::log(1e-15), 0.0);
         for _ in 0..200 {
             let middle = 0.5 * (low + high);
@@ -203,7 +202,7 @@ pub(crate) mod tests {
     use super::super::testing;
     use super::*;
 
-    /// The parameters of the papers, at 40 Gbps.
+    /// Parameters of the papers, at 40 Gbps.
     pub fn parameters() -> Parameters {
         Parameters {
             gain: 1.0 / 256.0,
@@ -255,7 +254,7 @@ pub(crate) mod tests {
         assert!((last[2] / rest[2] - 1.0).abs() < 1e-2);
     }
 
-    /// What packets do with the same parameters, in B: `tidegate reproduce fluid/dcqcn` runs them.
+    /// Queues of packet simulations with these parameters, in bytes, from `tidegate reproduce fluid/dcqcn`.
     #[test]
     fn cycle_by_cycle_the_queue_is_that_of_packets() {
         for (count, packets) in [(2, 16_200.0), (10, 97_100.0), (50, 679_200.0)] {
