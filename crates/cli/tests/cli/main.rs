@@ -28,6 +28,7 @@ mod help;
 mod hpcc_anchors;
 mod import;
 mod interrupt;
+mod language;
 mod names;
 mod new;
 mod operator;
