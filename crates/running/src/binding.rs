@@ -1,4 +1,4 @@
-//! The binding of a configuration, hop by hop: to hold rules against it, or to write it as rules.
+//! Treatment of frames hop by hop, to compare rules with a configuration or to derive its rule table.
 
 use crate::device::{DSCPS, Device, Port};
 use crate::error::Fault;
@@ -11,74 +11,74 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Debug)]
 pub struct Binding<'a> {
     device: Device<'a>,
-    /// Queues that the maps of any port choose, by node.
+    /// Queues that the maps of any port choose, a bit each, by node.
     fed: Vec<u32>,
 }
 
 /// Treatment of a frame between two ports of a switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hop {
-    /// The priority group that counts it.
+    /// Priority group that counts the frame.
     pub account: u8,
     /// Whether that group pauses instead of dropping.
     pub lossless: bool,
-    /// The queue that it waits in.
+    /// Queue in which the frame waits.
     pub queue: u8,
     /// Whether that queue has a lossless profile, by the names of the profile and its pool.
     pub lossless_queue: bool,
-    /// Whether that queue has a scheduler. Without one nothing says that it drains.
+    /// Whether that queue has a scheduler. Without one, nothing guarantees that it drains.
     pub scheduled: bool,
-    /// A queue of strict priority that is served before it and can keep it waiting for ever, if classes are mapped to
-    /// one: without a limit, or with others whose limits together reach the port's rate.
+    /// Lowest queue of strict priority that can starve this one if classes are mapped to it: a queue without limit, or
+    /// one of several whose limits together reach the port's rate.
     pub outranked_by: Option<u8>,
-    /// At the next switch; `None`: a host is next.
+    /// Treatment at the next switch; `None` if the next node is a host.
     pub next: Option<NextHop>,
 }
 
-/// The same frame at the next switch.
+/// Treatment of a frame at the next switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NextHop {
-    /// The DSCP that it arrives with.
+    /// DSCP of the frame on arrival.
     pub dscp: u8,
-    /// The priority group that counts it.
+    /// Priority group that counts the frame.
     pub account: u8,
     /// Whether that group pauses.
     pub lossless: bool,
-    /// Lossless groups there, a bit each, whose PAUSE stops the queue that it waits in.
+    /// Lossless groups at the next switch, a bit each, whose PAUSE stops the queue of the frame at this switch.
     pub stopped_by: u8,
 }
 
-/// That frames of a group, from one port to another, leave for another group of the next switch.
+/// A rule: frames of one group that cross the switch between two ports enter `new_tag` at the next switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ImplementedRule {
     /// The switch.
     pub node: NodeId,
-    /// Group at this switch, and tag: 1 to 7.
+    /// Group at this switch, used as the tag: 1 to 7.
     pub tag: u8,
     /// Ingress port.
     pub ingress: PortIndex,
     /// Egress port.
     pub egress: PortIndex,
-    /// Group at the next switch; that of this one if a host is next.
+    /// Group at the next switch; if a host is next, the group at this switch.
     pub new_tag: u8,
 }
 
 /// The rule table that a configuration implements.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ImplementedRules {
-    /// In order of switches, groups and ports. What has no rule turns lossy.
+    /// Rules, ordered by switch, group and ports. Frames that match no rule become lossy.
     pub rules: Vec<ImplementedRule>,
     /// Lossless groups, ascending: the tags.
     pub tags: Vec<u8>,
-    /// Groups that hosts' frames come to first.
+    /// Lossless groups of frames that arrive from hosts, ascending: the initial tags.
     pub first: Vec<u8>,
 }
 
 impl<'a> Binding<'a> {
-    /// Binds the configuration of all switches of a fabric.
+    /// Binds the configurations to the switches of a fabric.
     ///
     /// # Errors
-    /// As [`crate::judge`].
+    /// Like [`crate::judge`], for the input that it refuses.
     pub fn new(
         fabric: &'a Fabric,
         configs: &'a [SwitchConfig],
@@ -90,8 +90,8 @@ impl<'a> Binding<'a> {
         Ok(Binding { device, fed })
     }
 
-    /// The priority group that counts a frame of this DSCP, outside of tunnels, and whether it pauses; `None` as
-    /// [`Binding::hop`].
+    /// Returns the priority group that counts a frame of this DSCP outside of tunnels, and whether the group pauses.
+    /// Returns `None` like [`Binding::hop`].
     pub fn account(&self, node: NodeId, ingress: PortIndex, dscp: u8) -> Option<(u8, bool)> {
         let device = &self.device;
         if usize::from(ingress) >= device.fabric.ports(node).len() || usize::from(dscp) >= DSCPS {
@@ -102,8 +102,8 @@ impl<'a> Binding<'a> {
         Some((account, port.lossless >> account & 1 == 1))
     }
 
-    /// Treatment of a frame of this DSCP by a switch, outside of tunnels; `None` if the node is no switch, or has no
-    /// such ports.
+    /// Returns the treatment of a frame of this DSCP by a switch, outside of tunnels; `None` if the node is no switch
+    /// or has no such ports.
     pub fn hop(&self, node: NodeId, ingress: PortIndex, egress: PortIndex, dscp: u8) -> Option<Hop> {
         let device = &self.device;
         let ports = device.fabric.ports(node).len();
@@ -114,7 +114,7 @@ impl<'a> Binding<'a> {
         let (from, to) = (device.port(number(ingress))?, device.port(number(egress))?);
         let (class, account) = device.classify(from, dscp, None, false);
         let (queue, dscp) = device.leaves(from, to, class, dscp, false);
-        // Where the map of the ingress port chooses, any port of the switch may feed the queue.
+        // With the map of the ingress port, every port of the switch can feed the queue.
         let fed = match device.binding {
             QueueBinding::Egress => queues_of(to),
             QueueBinding::Ingress => self.fed[node.index()],
@@ -141,12 +141,13 @@ impl<'a> Binding<'a> {
         })
     }
 
-    /// The rules that the switches implement now, whatever the forwarding does: the tag of a frame is the priority
+    /// Returns the rules that the switches implement, independent of the forwarding. The tag of a frame is the priority
     /// group that counts it.
     ///
     /// # Errors
-    /// Why rules cannot express it: a group whose frames go on in two ways, a queue that the PAUSE of another group
-    /// stops, lossy frames that become lossless, a tunnel, priority group 0.
+    /// The reason why rules cannot express the configuration: frames of one group and port pair leave for different
+    /// groups, a queue is stopped by the PAUSE of another group, lossy frames become lossless, a tunnel, priority group
+    /// 0.
     pub fn rules(&self) -> Result<ImplementedRules, String> {
         let fabric = self.device.fabric;
         if let Some(node) = self.device.detours.keys().next() {
@@ -193,12 +194,12 @@ impl<'a> Binding<'a> {
     }
 }
 
-/// Queues that a port's map chooses.
+/// Queues that a port's map chooses, a bit each.
 fn queues_of(port: &Port) -> u32 {
     port.queue.iter().fold(0, |bits, queue| bits | 1 << queue)
 }
 
-/// The tag that a frame leaves with, if a rule can say it.
+/// Returns the tag with which a frame leaves; `None`: lossy. The error says why no rule can express the hop.
 fn new_tag(hop: &Hop) -> Result<Option<u8>, String> {
     let Some(next) = hop.next else { return Ok(Some(hop.account).filter(|_| hop.lossless_queue)) };
     match (hop.lossless, next.lossless) {

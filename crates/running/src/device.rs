@@ -1,5 +1,4 @@
-//! The binding that the configuration makes, by port of the fabric: what an arriving frame is counted as, where it
-//! waits, and what stops that queue.
+//! Classification, queues and pause relations of each port, derived from the configuration.
 //!
 //! ```text
 //!   ingress port                                     egress port
@@ -10,7 +9,7 @@
 //!                        priority group (account) --PFC_PRIORITY_TO_PRIORITY_GROUP_MAP, reversed--> PFC priority sent
 //! ```
 //!
-//! An account is lossless if `pfc_enable` names a priority that it sends and its `BUFFER_PG` profile has an `xoff`.
+//! An account is lossless if `pfc_enable` has a priority that maps to it and its `BUFFER_PG` profile has an `xoff`.
 
 use crate::error::Fault;
 use crate::options::QueueBinding;
@@ -21,7 +20,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(crate) const DSCPS: usize = 64;
 pub(crate) const CLASSES: usize = 16;
 
-/// A port of a switch that has a cable.
+/// A connected port of a switch.
 #[derive(Clone, Debug)]
 pub(crate) struct Port {
     pub node: NodeId,
@@ -33,37 +32,37 @@ pub(crate) struct Port {
     pub group: [u8; CLASSES],
     /// Queue by traffic class.
     pub queue: [u8; CLASSES],
-    /// DSCP that a traffic class leaves with; `None`: the one that it came with.
+    /// DSCP that a traffic class leaves with; `None`: unchanged.
     pub dscp: [Option<u8>; CLASSES],
-    /// `pfc_enable`, a bit each.
+    /// Priorities of `pfc_enable`, a bit each.
     pub enabled: u8,
-    /// Priorities that each group sends, among those enabled.
+    /// Enabled priorities that each group sends, a bit each.
     pub sends: [u8; 8],
-    /// Queues that each priority stops, if it is enabled.
+    /// Queues that each enabled priority stops, a bit each.
     pub stops: [u32; 8],
-    /// Groups with a lossless profile.
+    /// Groups with a lossless profile, a bit each.
     pub lossless_profiles: u8,
-    /// Groups that pause instead of dropping.
+    /// Groups that pause instead of dropping, a bit each.
     pub lossless: u8,
-    /// Queues with a lossless profile.
+    /// Queues with a lossless profile, a bit each.
     pub lossless_queues: u32,
-    /// Queues with a profile that neither its name nor its pool's calls lossless or lossy.
+    /// Queues whose profile is named neither lossless nor lossy, nor its pool, a bit each.
     pub unnamed_queues: u32,
-    /// Queues with a scheduler.
+    /// Queues with a scheduler, a bit each.
     pub scheduled: u32,
-    /// Queues of strict priority.
+    /// Queues of strict priority, a bit each.
     pub strict: u32,
-    /// Those with a limit below the port's rate, in bytes a second.
+    /// Limits of strict queues below the port's rate, in bytes per second.
     pub limits: BTreeMap<u8, u64>,
-    /// The port's rate in bytes a second; 0: the file states none, and no limit is below it.
+    /// The port's rate in bytes per second; 0 if the file has none, and then `limits` is empty.
     pub rate: u64,
-    /// Whether frames to the host behind may be delivered here, and may have to go by the other ToR.
+    /// Whether frames to the host may be delivered here, and whether they may have to take the tunnel to the other ToR.
     pub delivers: bool,
     pub detours: bool,
 }
 
 impl Port {
-    /// Whether frames that come or leave by either port of a switch are treated the same.
+    /// Whether both ports treat frames equally, on ingress and egress.
     pub fn treats_alike(&self, other: &Port) -> bool {
         let maps = |port: &Port| (port.class, port.group, port.queue, port.dscp);
         let pfc = |port: &Port| (port.enabled, port.sends, port.stops, port.lossless);
@@ -71,8 +70,8 @@ impl Port {
         maps(self) == maps(other) && pfc(self) == pfc(other) && cable(self) == cable(other)
     }
 
-    /// Queues of `fed` that are served before `queue` and can keep it waiting for ever: those of strict priority
-    /// without a limit, or, where all have one, all of them if their limits add up to the port's rate.
+    /// Queues of `fed`, a bit each, that can starve `queue`: queues of higher strict priority without a limit; if all
+    /// have a limit, all of them, provided that the limits add up to the port's rate.
     pub fn starves(&self, queue: u8, fed: u32) -> u32 {
         let is_strict = |queue: u8| self.strict >> queue & 1 == 1;
         let before = |&other: &u8| {
@@ -102,18 +101,18 @@ pub(crate) struct Detour {
     pub encap_queue: Option<[u8; CLASSES]>,
 }
 
-/// All switches of a fabric.
+/// All switches of a fabric with their configurations.
 #[derive(Debug)]
 pub(crate) struct Device<'a> {
     pub fabric: &'a Fabric,
     pub binding: QueueBinding,
-    /// By node; hosts have none.
+    /// By node; `None` for hosts.
     configs: Vec<Option<&'a SwitchConfig>>,
-    /// By number of the port in the fabric; those of hosts are `None`.
+    /// By port number of the fabric; `None` for ports of hosts.
     ports: Vec<Option<Port>>,
-    /// By number of the port in the fabric: the number of the other end.
+    /// Number of the peer port, by port number of the fabric.
     peers: Vec<u32>,
-    /// By number of the port in the fabric: node and port.
+    /// Node and port, by port number of the fabric.
     owners: Vec<(NodeId, PortIndex)>,
     pub detours: BTreeMap<NodeId, Detour>,
 }
@@ -131,8 +130,10 @@ fn open(map: &QosMap) -> [Option<u8>; CLASSES] {
 }
 
 impl<'a> Device<'a> {
+    /// Derives all ports.
+    ///
     /// # Errors
-    /// A switch without a file, a file without a switch, a port that has a cable and no maps, a host that forwards.
+    /// A switch without a file, a file without a switch, a connected port without maps, a host that forwards.
     pub fn new(
         fabric: &'a Fabric,
         configs: &'a [SwitchConfig],
@@ -148,7 +149,7 @@ impl<'a> Device<'a> {
             detours: BTreeMap::new(),
         };
         let mut faults = Vec::new();
-        // No file states the accounts and queues of such a host.
+        // No file has the accounts and queues of a host that forwards.
         let forwards = fabric.nodes().iter().find(|node| node.relay && node.kind == NodeKind::Host);
         if let Some(host) = forwards {
             faults.push(Fault {
@@ -158,7 +159,7 @@ impl<'a> Device<'a> {
                 help: "a topology whose hosts forward nothing (without --relay)".to_owned(),
             });
         }
-        // Their ports are in no file, so nothing says how frames of hosts are treated.
+        // No file has the switch ports of attached hosts, so the classification of their frames is undefined.
         if fabric.decisions().iter().any(|decision| decision.subject == Subject::AttachedHosts) {
             return Err(vec![Fault {
                 file: "(topology)".to_owned(),
@@ -215,7 +216,7 @@ impl<'a> Device<'a> {
     pub fn ports(&self) -> impl Iterator<Item = (u32, &Port)> {
         self.ports.iter().enumerate().filter_map(|(number, port)| Some((number as u32, port.as_ref()?)))
     }
-    /// The ports of a file's switch.
+    /// Connected ports of the switch of a file.
     pub fn ports_of(&self, config: &SwitchConfig) -> impl Iterator<Item = &Port> {
         let fabric = self.fabric;
         let ports = fabric.find(&config.name).map_or(0..0, |node| {
@@ -224,7 +225,7 @@ impl<'a> Device<'a> {
         });
         ports.filter_map(|number| self.port(number as u32))
     }
-    /// The other end, if a switch has it.
+    /// The peer port, if it belongs to a switch.
     pub fn peer(&self, number: u32) -> Option<(u32, &Port)> {
         let peer = self.peers[number as usize];
         Some((peer, self.port(peer)?))
@@ -233,7 +234,7 @@ impl<'a> Device<'a> {
     pub fn config(&self, port: &Port) -> &'a SwitchConfig {
         self.configs[port.node.index()].expect("a port of a switch with a file")
     }
-    /// Traffic class and priority group of a frame that arrives with this DSCP, the outer one of a tunnel if it has an
+    /// Returns traffic class and priority group of an arriving frame. `dscp` is the outer DSCP if the frame has an
     /// `inner` one. `ends`: whether its tunnel ends here.
     pub fn classify(&self, port: &Port, dscp: u8, inner: Option<u8>, ends: bool) -> (u8, u8) {
         let detour = self.detours.get(&port.node).filter(|_| ends);
@@ -246,7 +247,8 @@ impl<'a> Device<'a> {
         (class, detour.decap_group.as_ref().unwrap_or(&port.group)[usize::from(class)])
     }
 
-    /// Queue and DSCP with which a class leaves by `egress`, by the tunnel of `egress`'s switch if `enters`.
+    /// Returns queue and DSCP with which a class leaves by `egress`. `enters`: whether it enters the tunnel of this
+    /// switch.
     pub fn leaves(&self, ingress: &Port, egress: &Port, class: u8, dscp: u8, enters: bool) -> (u8, u8) {
         let class = usize::from(class);
         let by = match self.binding {
@@ -263,18 +265,18 @@ impl<'a> Device<'a> {
         (detour.encap_queue.map_or(queue, |map| map[class]), outer)
     }
 
-    /// Node and name of any port.
+    /// Names of the node and the port.
     pub fn end(&self, number: u32) -> (&'a str, String) {
         let (node, index) = self.owners[number as usize];
         let name = self.fabric.port_name(node, index).map_or(index.to_string(), str::to_owned);
         (self.fabric.name(node), name)
     }
-    /// The other end, of a host or a switch.
+    /// The peer port, of a host or a switch.
     pub fn other(&self, number: u32) -> u32 {
         self.peers[number as usize]
     }
 
-    /// DSCPs that all maps treat alike, as the lowest of each kind.
+    /// Maps each DSCP to the lowest one that all maps treat equally.
     pub fn alike(&self) -> [u8; DSCPS] {
         let mut maps: BTreeSet<[u8; DSCPS]> = self.ports.iter().flatten().map(|port| port.class).collect();
         maps.extend(self.detours.values().filter_map(|detour| detour.decap_class));
@@ -284,7 +286,7 @@ impl<'a> Device<'a> {
         })
     }
 
-    /// DSCPs that tunnels write for traffic that is lossless at a host's port: hosts must not send them themselves.
+    /// DSCPs that tunnels write for classes that are lossless at a host's port. Hosts must not send them.
     pub fn reserved(&self) -> BTreeSet<u8> {
         let mut reserved = BTreeSet::new();
         for (_, port) in self.ports().filter(|(number, _)| self.peer(*number).is_none()) {
@@ -339,6 +341,7 @@ fn port(fabric: &Fabric, node: NodeId, index: PortIndex, config: &SwitchConfig) 
             std::array::from_fn(|priority| queue(priority).map_or(0, |queue| 1 << queue))
         }
     };
+    // A PFC priority without an entry belongs to the group of equal number.
     let groups = map("pfc_to_pg_map");
     let mut sends = [0; 8];
     for priority in (0..8u8).filter(|priority| enabled >> priority & 1 == 1) {
@@ -367,7 +370,7 @@ fn port(fabric: &Fabric, node: NodeId, index: PortIndex, config: &SwitchConfig) 
             scheduled |= 1 << queue;
             if let Scheduling::Strict { limit } = scheduling {
                 strict |= 1 << queue;
-                // A limit below the port's rate leaves the others the rest.
+                // A limit below the port's rate leaves bandwidth to the other queues.
                 limits.extend(limit.filter(|limit| (1..rate).contains(limit)).map(|limit| (queue, limit)));
             }
         }

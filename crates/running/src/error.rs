@@ -1,22 +1,22 @@
-//! Faults of the configuration as input, and findings about its safety.
+//! Faults of the input, and findings about the safety of a configuration.
 
 use serde::Serialize;
 
-/// Input that cannot be judged: a map with a hole, a missing reference, a length without unit.
+/// Input that cannot be judged: an incomplete map, a missing reference, a length without unit.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, thiserror::Error)]
 #[error("{file}: {key}: {message}")]
 pub struct Fault {
-    /// The file, as it was handed in.
+    /// Name of the file, as given to [`crate::read`].
     pub file: String,
-    /// Where in it, as SONiC writes keys: `PORT_QOS_MAP|Ethernet0.pfc_enable`.
+    /// Key in SONiC's notation: `PORT_QOS_MAP|Ethernet0.pfc_enable`.
     pub key: String,
-    /// The fault.
+    /// Description of the fault.
     pub message: String,
     /// The value to write instead.
     pub help: String,
 }
 
-/// Kinds of findings. The name is the same in every run.
+/// Kinds of findings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FindingKind {
@@ -24,22 +24,22 @@ pub enum FindingKind {
     Deadlock,
     /// A lossless frame enters an account that drops.
     LossyHop,
-    /// The ends of a link disagree.
+    /// The two ends of a link have conflicting settings.
     Neighbours,
     /// A priority group and a queue do not match.
     Mismatch,
     /// Less headroom than the cable needs.
     Headroom,
-    /// A class can keep a lossless account waiting for ever.
+    /// A queue can starve that holds frames of a lossless account.
     Starvation,
-    /// A watchdog setting that SONiC refuses, or that watches nothing.
+    /// A watchdog setting that SONiC refuses, or that watches no enabled priority.
     Watchdog,
-    /// A key that nothing reads.
+    /// A key that neither this crate nor SONiC reads.
     UnknownKey,
 }
 
 impl FindingKind {
-    /// As the screen and JSON show it.
+    /// Returns the name used on the screen and in JSON.
     pub fn name(self) -> &'static str {
         match self {
             FindingKind::Deadlock => "deadlock",
@@ -54,7 +54,7 @@ impl FindingKind {
     }
 }
 
-/// Something unsafe.
+/// An unsafe setting.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Finding {
     /// The kind.

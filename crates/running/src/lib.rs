@@ -1,18 +1,18 @@
-//! Is the QoS configuration that a fabric's SONiC switches run safe under PFC?
+//! Checks whether the QoS configuration of a fabric's SONiC switches is safe under PFC.
 //!
 //! ```text
 //!   config_db.json of each switch ── read ──> SwitchConfig ──┐
-//!                                                            ├─ device ──> the binding, by port
+//!                                                            ├─ device ──> classification and queues, by port
 //!   topology ── fabric::files ──────────────> Fabric ────────┘                  │
-//!                                                             paths: which accounts and queues frames come to
+//!                                                             paths: accounts and queues that frames reach
 //!                                                                               │
 //!                                              judge ──> Report: findings with file and key, a cycle, assumptions
-//!                                              Binding ──> rules against the device, or the device as rules
+//!                                              Binding ──> treatment hop by hop, or the implemented rule table
 //! ```
 //!
-//! An *account* is a priority group of an ingress port: what PFC counts. [`read`] refuses input that cannot be judged
-//! ([`Fault`]), [`judge`] reports what is unsafe ([`Finding`]). The proof rests on the assumptions of
-//! [`Report::assumptions`], and says nothing of a device that does not do what its configuration says.
+//! An *account* is a priority group of an ingress port: the counter that PFC acts on. [`read`] refuses input that
+//! cannot be judged ([`Fault`]); [`judge`] reports unsafe settings ([`Finding`]). The proof rests on
+//! [`Report::assumptions`], and covers only devices that behave as configured.
 
 mod binding;
 mod device;
@@ -28,6 +28,6 @@ pub use judge::{Counts, PausedLink, Report, judge};
 pub use options::{Conditions, Options, PathSet, QueueBinding};
 pub use read::{SwitchConfig, read};
 
-// Tests of this crate make their files by what its integration tests have.
+// Unit tests use the file generator of the integration tests, which names this crate `running`.
 #[cfg(test)]
 extern crate self as running;

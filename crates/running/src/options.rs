@@ -1,17 +1,17 @@
-//! How to judge: the device, the paths, and the headroom that a cable needs.
+//! Options of the check: queue lookup of the ASIC, set of paths, headroom formula.
 
 use serde::Serialize;
 use std::fmt;
 use text::numbers::counted;
 use units::{Rate, Time};
 
-/// At which port an ASIC looks the queue of a traffic class up.
+/// Port at which an ASIC looks up the queue of a traffic class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum QueueBinding {
-    /// The map of the port that the frame leaves by.
+    /// The map of the egress port.
     Egress,
-    /// The map of the port that it came by.
+    /// The map of the ingress port.
     Ingress,
 }
 
@@ -20,9 +20,10 @@ pub enum QueueBinding {
 pub enum PathSet {
     /// All shortest paths without failures.
     Shortest,
-    /// Up the tiers and down again, with so many turns from down to up, or hops inside a tier.
+    /// Up the tiers and down again, with at most so many bounces. A turn from down to up is a bounce, and so is a hop
+    /// within a tier.
     Bounces(u8),
-    /// Any, but not back by the port that the frame came by.
+    /// Any path, except out of the port that the frame arrived at.
     Any,
 }
 
@@ -38,26 +39,26 @@ impl fmt::Display for PathSet {
     }
 }
 
-/// A cable and what it is used for: what headroom depends on.
+/// Attributes of a cable and its port that determine the headroom.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Conditions {
-    /// Of the port that receives; of the other end or the cable where its row states no speed.
+    /// Rate of the receiving port; if its row has no speed, that of the peer port or of the topology's link.
     pub rate: Rate,
-    /// One way, at 5 ns a metre of the longer length that its ends state.
+    /// One-way propagation delay, at 5 ns per metre of the longer length that the two ends state.
     pub delay: Time,
-    /// The larger MTU of the ends, in bytes.
+    /// The larger MTU of the two ends, in bytes.
     pub mtu: u64,
-    /// Lossless priorities of the port.
+    /// Number of lossless priorities of the port.
     pub priorities: u8,
 }
 
-/// How to judge.
+/// Options of the check.
 #[derive(Clone, Copy)]
 pub struct Options<'o> {
-    /// Where the queue of a class is looked up.
+    /// Port at which the queue of a class is looked up.
     pub binding: QueueBinding,
     /// Paths that frames may take.
     pub paths: PathSet,
-    /// The headroom that a lossless account needs, in bytes.
+    /// Function for the headroom that a lossless account needs, in bytes.
     pub headroom: &'o dyn Fn(&Conditions) -> u64,
 }

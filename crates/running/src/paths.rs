@@ -1,8 +1,8 @@
-//! Which accounts frames come to, and in which queues they then wait, over all paths of a set.
+//! Accounts that frames enter, and the queues in which they wait, over all paths of a set.
 //!
-//! A frame is followed by the port that it came by, its DSCP, and the DSCP inside if it is in a tunnel. Hosts send
-//! every DSCP but those that are reserved for tunnels. DSCPs that all maps treat alike are followed as one, and so are
-//! frames of hosts at equally configured ports of a switch.
+//! The state of a frame is its ingress port, its DSCP, and the inner DSCP in a tunnel. Hosts send every DSCP except
+//! those reserved for tunnels. The search merges DSCPs that all maps treat equally, and host ports of a switch with
+//! equal configuration.
 
 use crate::device::{DSCPS, Device, Port};
 use crate::options::PathSet;
@@ -10,7 +10,8 @@ use fabric::{Fabric, NodeId, NodeKind, PortIndex};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::hash::{BuildHasherDefault, Hasher};
 
-/// Keys are a few small numbers of this program's own making: a multiplication a word does, at a tenth of the cost.
+/// A multiplicative hash per word. The keys are a few small numbers that the program makes itself, so the default
+/// hasher's protection against chosen keys is not needed; this one costs a tenth.
 #[derive(Default)]
 struct WordHasher(u64);
 
@@ -37,34 +38,34 @@ impl Hasher for WordHasher {
 
 type Set<T> = HashSet<T, BuildHasherDefault<WordHasher>>;
 
-/// Where a frame is.
+/// State of a frame on arrival at a port.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct State {
     ingress: u32,
     dscp: u8,
-    /// Inside a tunnel: the inner DSCP and the switch that it leads to.
+    /// In a tunnel: the inner DSCP and the switch at its end.
     inside: Option<(u8, NodeId)>,
     /// Bounces so far.
     bounces: u8,
 }
 
-/// That frames of an account wait in a queue.
+/// Frames of an account that wait in a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Wait {
     pub ingress: u32,
     pub group: u8,
     pub egress: u32,
     pub queue: u8,
-    /// How they arrive at the next switch; `None`: a host is next.
+    /// State on arrival at the next switch; `None` if a host is next.
     pub next: Option<Arrival>,
-    /// Whether they enter a tunnel here.
+    /// Whether the frames enter a tunnel here.
     pub enters: bool,
     pub class: u8,
     /// The lowest DSCP of these frames at `ingress`.
     pub dscp: u8,
 }
 
-/// State of a frame on arrival at a switch.
+/// Classification of a frame on arrival at a switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Arrival {
     pub dscp: u8,
@@ -74,18 +75,18 @@ pub(crate) struct Arrival {
     pub ends: bool,
 }
 
-/// States visited.
+/// Result of the search.
 #[derive(Debug, Default)]
 pub(crate) struct Reached {
-    /// In order, each once.
+    /// Sorted, without duplicates.
     pub waits: Vec<Wait>,
     /// Accounts: ingress port and group.
     pub accounts: BTreeSet<(u32, u8)>,
-    /// Host ports at which reserved DSCPs are assumed not to arrive.
+    /// Number of host ports at which reserved DSCPs are assumed not to arrive.
     pub reserved_at: u64,
 }
 
-/// Hosts at the same switches.
+/// Hosts attached to one set of switches.
 struct Group {
     switches: Vec<NodeId>,
     /// Ports that lead to them, by node.
@@ -94,12 +95,12 @@ struct Group {
 
 struct Search<'d, 'a> {
     device: &'d Device<'a>,
-    /// Host ports of a switch that are configured alike, by the lowest; none that is alone.
+    /// Host ports of a switch with equal configuration, by the lowest of them. Ports without an equal are absent.
     alike_ports: BTreeMap<u32, Vec<u32>>,
     alike: [u8; DSCPS],
     waits: Set<Wait>,
     accounts: BTreeSet<(u32, u8)>,
-    /// Hops to a switch, by switch.
+    /// Hops to each tunnel end, by switch.
     distances: BTreeMap<NodeId, Vec<u32>>,
     seen: Set<State>,
     open: Vec<State>,
@@ -107,12 +108,12 @@ struct Search<'d, 'a> {
 
 const FAR: u32 = u32::MAX;
 
-/// Follows frames of all hosts along a set of paths.
+/// Follows the frames of all hosts along a set of paths.
 pub(crate) fn follow(device: &Device<'_>, paths: PathSet) -> Reached {
     follow_from(device, paths, alike_ports(device))
 }
 
-/// As [`follow`], with frames of `alike_ports` followed as one.
+/// Like [`follow`], with the given merged ports.
 fn follow_from(device: &Device<'_>, paths: PathSet, alike_ports: BTreeMap<u32, Vec<u32>>) -> Reached {
     let fabric = device.fabric;
     let mut search = Search {
@@ -131,6 +132,7 @@ fn follow_from(device: &Device<'_>, paths: PathSet, alike_ports: BTreeMap<u32, V
     let (entries, reserved_at) = search.entries();
     match paths {
         PathSet::Shortest => {
+            // Shortest paths depend on the destination, so each group of hosts needs its own set of visited states.
             for group in groups(fabric) {
                 let towards = distances(fabric, &group.switches);
                 search.begin(&entries);
@@ -146,7 +148,8 @@ fn follow_from(device: &Device<'_>, paths: PathSet, alike_ports: BTreeMap<u32, V
             }
         }
     }
-    // The states from one port hold for ports like it, but no port sends back to itself.
+    // Copy the result of a port to its equals. Frames never return to the host port of their arrival, so waits of that
+    // kind, which stem from the merge, are dropped.
     let alone: [u32; 0] = [];
     let alike = |port: u32| search.alike_ports.get(&port).map_or(&alone[..], Vec::as_slice);
     let mut followed: Vec<Wait> = search.waits.into_iter().collect();
@@ -164,12 +167,12 @@ fn follow_from(device: &Device<'_>, paths: PathSet, alike_ports: BTreeMap<u32, V
     Reached { waits, accounts, reserved_at }
 }
 
-/// Host ports of a switch that frames are treated alike at: each with those after it.
+/// Groups the host ports of each switch that treat frames equally: the first, with the later ones.
 fn alike_ports(device: &Device<'_>) -> BTreeMap<u32, Vec<u32>> {
     let mut alike: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
     let mut firsts: Vec<(u32, &Port)> = Vec::new();
     for (number, port) in device.ports().filter(|(number, _)| device.peer(*number).is_none()) {
-        // Ports are in order of their switches.
+        // Ports are ordered by switch.
         firsts.retain(|(_, first)| first.node == port.node);
         match firsts.iter().find(|(_, first)| first.treats_alike(port)) {
             Some((first, _)) => alike.entry(*first).or_default().push(number),
@@ -209,7 +212,7 @@ fn groups(fabric: &Fabric) -> Vec<Group> {
     groups.into_values().collect()
 }
 
-/// How many tiers higher the next node is.
+/// Returns the number of tiers that the next node is above this one; hosts are at -1.
 fn rise(fabric: &Fabric, from: NodeId, to: NodeId) -> i16 {
     let height = |node: NodeId| match fabric.node(node).kind {
         NodeKind::Host => -1,
@@ -219,7 +222,8 @@ fn rise(fabric: &Fabric, from: NodeId, to: NodeId) -> i16 {
 }
 
 impl Search<'_, '_> {
-    /// Frames of hosts, and the count of host ports that do not send reserved DSCPs.
+    /// Returns the initial states of hosts' frames, and the number of host ports that are assumed not to send reserved
+    /// DSCPs.
     fn entries(&self) -> (Vec<State>, u64) {
         let reserved = self.device.reserved();
         let (mut entries, mut reserved_at) = (Vec::new(), 0);
@@ -248,7 +252,7 @@ impl Search<'_, '_> {
         self.open.extend(entries);
     }
 
-    /// One step towards the hosts of a group by shortest paths.
+    /// Expands one state towards the hosts of a group along shortest paths.
     fn towards_group(&mut self, state: State, group: &Group, towards: &[u32]) {
         let device = self.device;
         let Some(port) = device.port(state.ingress) else { return };
@@ -265,7 +269,7 @@ impl Search<'_, '_> {
         self.deliver(state, node, exits.iter().copied());
     }
 
-    /// One step wherever the set of paths allows.
+    /// Expands one state along all hops that the set of paths allows.
     fn anywhere(&mut self, state: State, paths: PathSet) {
         let (device, fabric) = (self.device, self.device.fabric);
         let Some(port) = device.port(state.ingress) else { return };
@@ -300,7 +304,7 @@ impl Search<'_, '_> {
         self.deliver(state, node, exits.into_iter());
     }
 
-    /// A frame in a tunnel goes on to the switch at its end. Whether it is one that is not there yet.
+    /// Forwards a frame in a tunnel towards its end. Returns false if the frame is in no tunnel, or at its end.
     fn in_tunnel(&mut self, state: State, node: NodeId) -> bool {
         let Some((_, target)) = state.inside.filter(|(_, target)| *target != node) else { return false };
         let towards = std::mem::take(self.distances.entry(target).or_default());
@@ -311,13 +315,13 @@ impl Search<'_, '_> {
         true
     }
 
-    /// To hosts of this switch: delivered, or by the other ToR.
+    /// Delivers to hosts of this switch, directly or through the tunnel to the other ToR.
     fn deliver(&mut self, state: State, node: NodeId, exits: impl Iterator<Item = PortIndex>) {
         let (device, fabric) = (self.device, self.device.fabric);
         let mut detours = false;
         for out in exits {
             let number = fabric.port_number(node, out) as u32;
-            // Not back to where they came from, but where others follow this way, they go to it.
+            // No frame returns to its ingress port. A merged port is the exception: frames of its equals leave by it.
             let back = number == state.ingress && !self.alike_ports.contains_key(&number);
             let Some(exit) = device.port(number).filter(|_| !back) else { continue };
             if exit.delivers || state.inside.is_some() {
@@ -346,7 +350,8 @@ impl Search<'_, '_> {
         closer.map(|(port, _)| port as PortIndex).collect()
     }
 
-    /// Notes that a frame waits at an egress port, and follows it behind; `enters`: by a tunnel to that switch.
+    /// Records the wait at an egress port, and adds the state at the next switch. `enters`: end of the tunnel that the
+    /// frame enters here.
     fn hop(&mut self, state: State, out: PortIndex, enters: Option<NodeId>) {
         let device = self.device;
         let Some(ingress) = device.port(state.ingress) else { return };

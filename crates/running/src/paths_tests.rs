@@ -1,4 +1,4 @@
-//! Frames of ports that are configured alike are followed as one, with the same result.
+//! The merge of equally configured ports does not change the result.
 
 #[path = "../tests/common/mod.rs"]
 mod common;

@@ -1,4 +1,4 @@
-//! Input that cannot be judged is refused with file and key, in both styles of references; random damage never panics.
+//! Unusable input is refused with file and key, in both styles of references; random damage never panics.
 
 mod common;
 
@@ -7,7 +7,7 @@ use running::{Options, PathSet, QueueBinding};
 use serde_json::{Value, json};
 use units::random::{Stream, purpose};
 
-/// The faults of two leaves and a spine of which one file was changed.
+/// Returns the faults of two leaves and a spine after a change to the second file.
 fn faults(change: impl Fn(&mut Value)) -> Vec<String> {
     let mut files = leaf_spine(2, 1, 1);
     change(&mut files[1].1);
@@ -190,7 +190,7 @@ fn references_of_both_styles_and_lists_of_ports_mean_the_same() {
         profiles
             .values_mut()
             .for_each(|row| row["pool"] = format!("[BUFFER_POOL|{}]", row["pool"].as_str().unwrap()).into());
-        // One row for both ports.
+        // One row for two ports.
         let queues = file["QUEUE"].as_object_mut().unwrap();
         let row = queues.remove("Ethernet0|0").unwrap();
         queues.remove("Ethernet4|0");
@@ -199,7 +199,7 @@ fn references_of_both_styles_and_lists_of_ports_mean_the_same() {
     assert_eq!(common::judge(&new, PathSet::Shortest), common::judge(&old, PathSet::Shortest));
 }
 
-/// Replaces, removes or adds something somewhere.
+/// Replaces, removes or adds a random value.
 fn damage(value: &mut Value, stream: &mut Stream) {
     let junk = ["", "3,4", "-1", "99999999999999999999", "NULL", "[", "|", "Ethernet0|", "AZURE", "0-255", "\u{202e}"];
     let drawn = Value::from(junk[stream.below(junk.len() as u64) as usize]);

@@ -1,5 +1,5 @@
-//! Sums of profiles, pools and limits: pools that reserve more than they have, strict queues whose limits
-//! together reach the rate, profiles whose names say nothing.
+//! Sums of profiles, pools and limits: overcommitted pools, strict queues whose limits together reach the rate,
+//! profiles with neutral names.
 
 mod common;
 
@@ -23,7 +23,7 @@ fn a_pool_smaller_than_what_its_profiles_reserve_is_a_finding() {
     let small = changed(|file| file["BUFFER_POOL"]["ingress_lossless_pool"]["size"] = "1000".into());
     let key = "BUFFER_POOL|ingress_lossless_pool.size";
     assert_eq!(keys(&small), [("leaf-01.json", key, FindingKind::Headroom)]);
-    // Two priorities of a port with 5 m and of two with 40 m.
+    // Two priorities each of a port with 5 m and of two ports with 40 m.
     let sum = small.findings[0].instead.split_whitespace().nth(2).unwrap().parse::<u64>().unwrap();
     let with =
         |size: u64| changed(|file| file["BUFFER_POOL"]["ingress_lossless_pool"]["size"] = size.to_string().into());
@@ -53,7 +53,7 @@ fn shared_headroom_for_a_part_of_the_accounts_is_an_assumption() {
     assert_eq!(assumed(&shared("10000000")), None);
 }
 
-/// Queues 5 and 6 of strict priority with these limits, in bytes a second; the ports have 12.5e9.
+/// Queues 5 and 6 with strict priority and these limits, in bytes per second; the rate of the ports is 12.5e9.
 fn strict(limits: [&str; 2]) -> Report {
     changed(|file| {
         for (queue, limit) in [5, 6].into_iter().zip(limits) {
@@ -89,7 +89,7 @@ fn a_queue_profile_whose_name_says_neither_is_assumed_not_to_drop_and_said() {
     assert!(renamed.safe(), "{:#?}", renamed.findings);
     let said = "2 queues do not drop whose profile's name says neither lossless nor lossy, as q3";
     assert!(renamed.assumptions.iter().any(|it| it == said), "{:#?}", renamed.assumptions);
-    // By the pool's name it is lossy.
+    // The name of the pool makes it lossy.
     let lossy = changed(|file| {
         file["BUFFER_PROFILE"]["q3"] = json!({ "pool": "egress_lossy_pool", "size": "0" });
         file["BUFFER_QUEUE"]["Ethernet4|3-4"]["profile"] = "q3".into();

@@ -1,4 +1,4 @@
-//! SONiC's remapping between the ToRs of a pair: safe with it, refuted with a cycle without.
+//! SONiC's remapping between the ToRs of a pair is safe; without it there is a cycle.
 
 mod common;
 

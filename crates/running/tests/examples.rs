@@ -1,5 +1,5 @@
-//! The folders of `examples/running`, which the guide judges, are what the generator of these tests writes.
-//! `UPDATE_EXAMPLES=1 cargo test -p tidegate-running --test examples` writes them.
+//! The folders of `examples/running`, which the guide uses, equal the output of this generator. `UPDATE_EXAMPLES=1
+//! cargo test -p tidegate-running --test examples` writes them.
 
 mod common;
 
@@ -7,7 +7,7 @@ use common::{Files, dual_tor, leaf_spine};
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// A row of a table on a line.
+/// One line per row of a table.
 fn written(file: &Value) -> String {
     let tables: Vec<String> = file
         .as_object()
@@ -22,7 +22,7 @@ fn written(file: &Value) -> String {
     format!("{{\n{}\n}}\n", tables.join(",\n"))
 }
 
-/// Six mistakes that operators make.
+/// Six common mistakes of operators.
 fn faulty() -> Files {
     let mut files = dual_tor(true);
     for (name, file) in &mut files {

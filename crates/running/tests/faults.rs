@@ -1,5 +1,5 @@
 //! 100 seeded faults, one line each, in the configuration of 40 switches: all are reported at the right file, the
-//! healthy configuration is safe, and judging takes less than a second.
+//! healthy configuration is safe, and the check takes less than a second.
 
 mod common;
 
@@ -20,7 +20,7 @@ impl Draw {
     }
 }
 
-/// A fault: its name, and a function that makes it at a port of a switch.
+/// A function that injects a fault at a port of a switch.
 type Make = fn(&mut Value, &str, &mut Draw);
 
 fn remove(value: &mut Value, key: &str) {
@@ -170,7 +170,7 @@ const FAULTS: &[(&str, Make)] = &[
 const SWITCHES: (usize, usize) = (32, 8);
 const HOSTS: usize = 2;
 
-/// A port of a file that leads to another switch.
+/// Returns a random port of a file that leads to another switch.
 fn uplink(file: &Value, draw: &mut Draw) -> String {
     let neighbours = file["DEVICE_NEIGHBOR"].as_object().unwrap();
     let to_switch = |row: &Value| !row["name"].as_str().unwrap().starts_with("srv");
@@ -178,7 +178,7 @@ fn uplink(file: &Value, draw: &mut Draw) -> String {
     ports[draw.below(ports.len())].clone()
 }
 
-/// Reported findings: file and text.
+/// Findings as text with the file.
 fn reported(files: &Files) -> Vec<String> {
     let texts = texts(files);
     let configs = match running::read(&texts) {
@@ -204,7 +204,7 @@ fn every_one_of_100_seeded_faults_is_reported_at_its_file() {
     let mut drawn = std::collections::BTreeSet::new();
     for seed in 0..100 {
         let mut draw = Draw(Stream::new(seed, 0, purpose("faults of configuration")));
-        // Each kind at least twice, and then by chance.
+        // Each kind at least twice, then a random choice.
         let kind = if seed < 2 * FAULTS.len() as u64 { seed as usize % FAULTS.len() } else { draw.below(FAULTS.len()) };
         let (name, make) = FAULTS[kind];
         let mut files = healthy.clone();
@@ -214,11 +214,11 @@ fn every_one_of_100_seeded_faults_is_reported_at_its_file() {
         make(value, &port, &mut draw);
         let reported = reported(&files);
         assert!(!reported.is_empty(), "seed {seed}: {name} in {file} at {port}: nothing is reported");
-        // The topology's reader refuses two speeds of a cable with the keys of both ends.
+        // The topology's reader refuses two speeds of one cable, with the keys of both ends.
         let stem = file.trim_end_matches(".json");
         let names = |line: &String| line.starts_with(stem) || (name == "another speed" && line.contains(stem));
         assert!(reported.iter().any(names), "seed {seed}: {name} in {file} at {port}: {reported:#?}");
-        // One fault, a few lines: not one for each port or path.
+        // One fault has few findings: not one per port or path.
         assert!(reported.len() <= 6, "seed {seed}: {name} in {file} at {port}: {reported:#?}");
         drawn.insert(name);
     }

@@ -1,9 +1,9 @@
-//! Rules under which a Clos fabric cannot deadlock although frames may bounce once.
+//! Rules that prevent deadlock in a Clos fabric although frames may bounce once.
 //!
 //! ```text
-//!        S1      S2           a frame that comes down to L1 and goes up again
-//!       /| \    /| \          gets the next tag: the ports that wait for each
-//!     L1 L2 L3 L4             other by one tag never form a circle
+//!        S1      S2           a frame that arrives at L1 from above and leaves
+//!       /| \    /| \          upwards gets the next tag: the ports that wait for
+//!     L1 L2 L3 L4             each other within one tag form no cycle
 //! ```
 use fabric::LinkSpec;
 use fabric::generate::{TierLinks, clos};

@@ -1,14 +1,14 @@
-//! Rules for large fabrics: what was counted, and the seconds that it took on this machine.
+//! Rules for large fabrics, with counts and the run time on this machine.
 //!
 //! ```text
 //! tagger_scale jellyfish SWITCHES [DEGREE] [HOSTS] [switches|servers|K] [SEED] [RANDOM]
-//!     a tree towards each switch or server (or up to K shortest paths of each pair), the choices among shortest
+//!     a tree towards each switch or server (or up to K shortest paths per pair), the choices among shortest
 //!     paths by SEED or "-" for the lowest ports, and RANDOM random paths of up to 7 switches
 //! tagger_scale bcube N K PATHS       the shortest PATHS paths of each pair
 //! tagger_scale clos K BOUNCES        the Clos rule for a fat-tree of K-port switches
-//! tagger_scale f10 K BOUNCES         the same for an F10
+//! tagger_scale f10 K BOUNCES         the Clos rule for an F10
 //!
-//! With --fewest anywhere, as few tags as can be found in place of Algorithm 2.
+//! With --fewest at any position, as few tags as the search finds, in place of Algorithm 2.
 //! ```
 
 #![expect(clippy::disallowed_methods, reason = "it measures how long things take")]

@@ -1,10 +1,9 @@
 //! The Clos rule: a tag counts the bounces of a packet.
 //!
-//! A packet that came from above and leaves upwards has bounced, and so has one that goes to a switch of the same tier;
-//! its tag goes up by one, and nothing else changes it. Between two bounces a packet goes up and then down, so among
-//! the packets of one tag there is no cycle: a queue behind a link inside a tier is only ever the first of its tag.
-//! With k bounces lossless, k + 1 tags are needed; no scheme does with fewer where packets can go to and fro between a
-//! switch and one above it.
+//! The tag of a packet increases by one if the packet arrives from a higher tier and leaves upwards, or if it moves
+//! within a tier; nothing else changes it. Between two bounces a packet moves up and then down, so the queues of one
+//! tag form no cycle: a queue behind a link inside a tier is always the first of its tag. k lossless bounces need k + 1
+//! tags; no scheme needs fewer if packets can bounce between a switch and one above it.
 
 use crate::error::TaggerError;
 use crate::paths::check_reach;
@@ -13,14 +12,14 @@ use crate::rules::{Class, GeneratedBy, MAX_TAG, Rule, RuleTable, SwitchRules, Ta
 use fabric::tags::PortSet;
 use fabric::{Fabric, NodeId};
 
-/// The rules by which paths with up to `bounces` bounces are lossless for every one of `classes` (their
-/// names); class c (from 1) starts with tag c, so that N classes share bounces + N tags.
+/// Returns rules by which paths with up to `bounces` bounces are lossless for all `classes` (names). Class c (from 1)
+/// starts with tag c, so N classes share bounces + N tags.
 ///
-/// The way straight back out of a port is allowed, as any other that goes down: two switches that send a packet
-/// to and fro make it bounce at the lower one, so it is lossless for `bounces` rounds.
+/// A packet may leave downwards by its ingress port. If two switches return a packet to each other, it bounces at the
+/// lower one, so it is lossless for `bounces` rounds.
 ///
 /// # Errors
-/// If links inside tiers leave hosts without a path of so few bounces, or there are too many tags.
+/// If links inside tiers leave hosts without a path of at most `bounces` bounces, or too many tags are needed.
 pub fn clos_rule(fabric: &Fabric, bounces: u8, classes: &[String]) -> Result<RuleTable, TaggerError> {
     fabric.check()?;
     check_reach(fabric, bounces)?;

@@ -1,8 +1,8 @@
-//! Fewer rules that say the same: port sets in place of single ports.
+//! Compression of rules: port sets in place of single ports.
 //!
-//! A TCAM matches a set of ports with one entry, as a bitmap. Rules that differ in the ingress port alone become
-//! one; those that then differ in the egress port alone become one again (or the other way round, where that
-//! gives fewer). What no entry matches is lossy, by the last entry of every switch, which is not counted.
+//! A TCAM entry matches a set of ports as a bitmap. Rules that differ only in the ingress port are merged; of the
+//! results, those that differ only in the egress port are merged again (or in the opposite order, if that gives fewer
+//! entries). Packets without a matching entry become lossy by the last entry of every switch, which is not counted.
 
 use crate::ports::put;
 use crate::rules::{Rule, RuleTable, SwitchRules, Tag};
@@ -12,34 +12,34 @@ use fabric::tags::ones;
 use fabric::{Fabric, NodeId};
 use std::collections::BTreeMap;
 
-/// How far rules are merged.
+/// Degree of rule merging.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Compression {
-    /// One rule for each (tag, ingress port, egress port).
+    /// One rule per (tag, ingress port, egress port).
     None,
-    /// Ingress ports merged: one rule for each (tag, egress port, new tag).
+    /// Ingress ports merged: one rule per (tag, egress port, new tag).
     InPorts,
     /// Ingress ports and egress ports merged.
     #[default]
     Joint,
 }
 
-/// How many rules a switch has, counted in several ways.
+/// Number of rules of a switch at each degree of merging.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RuleCount {
     /// The switch.
     pub node: NodeId,
-    /// Without any merging: (tag, ingress port, egress port).
+    /// Without merging: (tag, ingress port, egress port).
     pub single: u32,
     /// With ingress ports merged: (tag, egress port, new tag).
     pub in_ports_merged: u32,
-    /// With egress ports merged too.
+    /// With egress ports merged as well.
     pub joint: u32,
-    /// With ingress ports merged, between ports that face other switches only: Tagger's Table 5 counts so.
+    /// With ingress ports merged, only between ports that face other switches: the count of Tagger's Table 5.
     pub between_switches: u32,
 }
 
-/// The rules of one switch, one bit each: per (tag, new tag) a bitmap of egress ports for every ingress port.
+/// Rules of one switch as bits: per (tag, new tag) and ingress port, a bitmap of egress ports.
 pub(crate) struct Matrix {
     ports: usize,
     words: usize,
@@ -75,7 +75,7 @@ impl Matrix {
         matrix
     }
 
-    /// The same bits by egress port: a bitmap of ingress ports for each.
+    /// Transposes the bits: per egress port, a bitmap of ingress ports.
     fn columns(&self, rows: &[u64]) -> Vec<u64> {
         let mut columns = vec![0; rows.len()];
         for in_port in 0..self.ports {
@@ -86,7 +86,7 @@ impl Matrix {
         columns
     }
 
-    /// Lines of a matrix that are equal, merged: (the lines' numbers, what they hold), by first line.
+    /// Merges equal lines of a matrix: returns (line numbers, bits of the line), sorted by first line.
     fn merge_equal(&self, lines: &[u64]) -> Vec<(PortSet, PortSet)> {
         let line = |index: usize| &lines[index * self.words..(index + 1) * self.words];
         let mut order: Vec<usize> = (0..self.ports).filter(|&at| line(at).iter().any(|&word| word != 0)).collect();
@@ -95,7 +95,7 @@ impl Matrix {
         groups.map(|group| (group.iter().map(|&at| at as u16).collect(), PortSet::from_words(line(group[0])))).collect()
     }
 
-    /// The rules, merged as far as asked, in canonical order.
+    /// Returns the rules, merged as requested, in canonical order.
     pub fn rules(&self, compression: Compression) -> Vec<Rule> {
         let mut rules = Vec::new();
         for (&(tag, new_tag), rows) in &self.turns {
@@ -117,6 +117,7 @@ impl Matrix {
                     }
                 }
                 Compression::Joint => {
+                    // Both orders of merging give equivalent rules; the shorter list is used.
                     let by_out = self.merge_equal(&self.columns(rows));
                     let by_in = self.merge_equal(rows);
                     if by_in.len() < by_out.len() {
@@ -148,7 +149,7 @@ impl Matrix {
 }
 
 impl RuleTable {
-    /// The same rules, merged as far as asked.
+    /// Returns an equivalent table, merged as requested.
     pub fn compressed(&self, fabric: &Fabric, compression: Compression) -> RuleTable {
         let switches = self.switches().iter().map(|switch| {
             let matrix = Matrix::from_rules(fabric.ports(switch.node).len(), &switch.rules);
@@ -158,7 +159,7 @@ impl RuleTable {
         RuleTable::new(fabric, by, tags, classes, switches.collect())
     }
 
-    /// How many rules each switch has, in the order of [`RuleTable::switches`].
+    /// Returns the rule counts of each switch, in the order of [`RuleTable::switches`].
     pub fn counts(&self, fabric: &Fabric) -> Vec<RuleCount> {
         let count = |switch: &SwitchRules| {
             let own = fabric.ports(switch.node);

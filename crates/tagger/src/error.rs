@@ -1,28 +1,28 @@
-//! Why there are no rules.
+//! Errors of rule generation.
 
 use crate::paths::PathError;
 use crate::rules::Tag;
 use fabric::FabricError;
 
-/// Why rules cannot be generated.
+/// Reason why rules cannot be generated.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TaggerError {
-    /// The fabric is no network.
+    /// The fabric is invalid.
     #[error(transparent)]
     Fabric(#[from] FabricError),
     /// The expected paths do not fit the fabric.
     #[error("expected lossless paths: {0}")]
     Paths(#[from] PathError),
-    /// More tags than a DSCP can say.
+    /// More tags than DSCP values.
     #[error("{needed} lossless tags would be needed, but there can be between 1 and {limit}")]
     TooManyTags {
-        /// How many.
+        /// Number of tags needed.
         needed: usize,
-        /// The most there can be.
+        /// Maximum number of tags.
         limit: Tag,
     },
-    /// No path at all.
+    /// There is no expected path.
     #[error("there is no expected lossless path: nothing would be lossless")]
     NoPaths,
 }

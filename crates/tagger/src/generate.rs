@@ -1,4 +1,4 @@
-//! From a fabric and its expected lossless paths to rules.
+//! Generation of rules from a fabric and its expected lossless paths.
 
 use crate::compress::{Compression, Matrix};
 use crate::error::TaggerError;
@@ -13,78 +13,77 @@ use crate::rules::{Class, GeneratedBy, MAX_TAG, RuleTable, SwitchRules, Tag};
 use crate::threads::on_each;
 use fabric::{Fabric, NodeId};
 
-/// How tags are given to the hops of paths.
+/// Assignment of tags to the hops of paths.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Algorithm {
-    /// One tag more at every hop (Tagger, Algorithm 1).
+    /// The tag increases at every hop (Tagger, Algorithm 1).
     OnePerHop,
-    /// Tags of one a hop, merged greedily (Tagger, Algorithm 2).
+    /// Greedy merging of the tags of Algorithm 1 (Tagger, Algorithm 2).
     #[default]
     Merge,
-    /// As few tags as can be found: never more than `Merge`, and for small fabrics proved to be the fewest
-    /// ([`Report::lower_bound`] says what is proved).
+    /// As few tags as the search finds: never more than `Merge`, and for small fabrics proved minimal (see
+    /// [`Report::lower_bound`]).
     Fewest,
 }
 
-/// What is asked for.
+/// Input of [`generate`].
 #[derive(Clone, PartialEq, Debug)]
 pub struct Request {
-    /// The paths that must not lose.
+    /// Paths that must be lossless.
     pub paths: ExpectedPaths,
-    /// How tags are found.
+    /// Algorithm for the tags.
     pub algorithm: Algorithm,
-    /// The lossless classes by name: class c (from 1) starts with tag c.
+    /// Names of the lossless classes: class c (from 1) starts with tag c.
     pub classes: Vec<String>,
-    /// How far rules are merged.
+    /// Degree of rule merging.
     pub compression: Compression,
-    /// Threads that share the work; the rules do not depend on it.
+    /// Number of threads; the rules do not depend on it.
     pub threads: usize,
 }
 
 impl Request {
-    /// One class called "default", merged tags and rules.
+    /// Creates a request for one class called "default", with merged tags and rules.
     pub fn new(paths: impl Into<ExpectedPaths>) -> Request {
         let (algorithm, compression) = (Algorithm::default(), Compression::default());
         Request { paths: paths.into(), algorithm, classes: vec!["default".to_owned()], compression, threads: 1 }
     }
 }
 
-/// Rules, and what it took to find them.
+/// Rules, with counts of their generation.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Generated {
     /// The rules.
     pub table: RuleTable,
-    /// What was counted on the way.
+    /// Counts of the generation.
     pub report: Report,
 }
 
-/// What was counted on the way from paths to rules; nothing here depends on the machine.
+/// Counts of the generation of rules; independent of the machine.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Report {
-    /// Lossless tags that packets carry between switches: the queues that every switch needs.
+    /// Lossless tags that packets carry between switches: the number of lossless queues that every switch needs.
     pub tags: Tag,
-    /// No rules for one class do with fewer tags; proved, so tags as many as this are the fewest there can be.
-    /// More classes can share tags or not, and are not accounted for.
+    /// Proved lower bound on the tags of rules for one class. If it equals `tags`, the number of tags is minimal. The
+    /// bound does not account for further classes.
     pub lower_bound: Tag,
-    /// The most switches on an expected path.
+    /// Number of switches on the longest expected path.
     pub longest_path_switches: u32,
-    /// Edges of the graph of one tag a hop: different (tag, ingress port, egress port).
+    /// Edges of the graph with one tag per hop: different (tag, ingress port, egress port).
     pub edges: u64,
-    /// Turns of paths that were recorded, those of many paths through one tree together.
+    /// Recorded turns of paths; the paths of one tree are recorded together.
     pub turns_recorded: u64,
-    /// Links looked at to find the paths.
+    /// Links visited by the path search.
     pub path_edge_visits: u64,
-    /// What keeping the tags free of cycles took.
+    /// Cost of keeping the tags free of cycles.
     pub merging: Work,
-    /// What conflicts took.
+    /// Cost of conflict resolution.
     pub resolution: Resolution,
 }
 
-/// Generates rules by which every expected path is lossless for every class, and no forwarding whatsoever can
-/// deadlock.
+/// Generates rules by which every expected path is lossless for every class and no forwarding can deadlock.
 ///
 /// # Errors
-/// If the fabric is no network, the paths do not fit it, there are none, or 62 tags do not suffice.
+/// If the fabric is invalid, the paths do not fit it, there are no paths, or 62 tags do not suffice.
 pub fn generate(fabric: &Fabric, request: &Request) -> Result<Generated, TaggerError> {
     fabric.check()?;
     if request.classes.is_empty() || request.classes.len() > usize::from(MAX_TAG) {

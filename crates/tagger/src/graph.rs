@@ -1,21 +1,21 @@
-//! The tagged graph of one tag a hop (Tagger, Algorithm 1), without its edges ever being listed.
+//! Tagged graph with one tag per hop (Tagger, Algorithm 1), stored without edge lists.
 //!
-//! A vertex is an ingress port with a tag; with one tag a hop, the tag says which hop of its path a packet is
-//! on. An edge is a *turn*, an ingress and an egress port of one switch, made on that hop. All edges of one
-//! tag are one bitmap: 10,000 switches of 64 ports take 5 MB a tag, however many paths there are.
+//! A vertex is an ingress port with a tag; the tag is the hop number on the path. An edge is a *turn*, an ingress and
+//! an egress port of one switch, on one hop. All edges of one tag are one bitmap: 10,000 switches of 64 ports take 5 MB
+//! per tag for any number of paths.
 
 use crate::ports::{Plane, Ports, put};
 
-/// Which turns expected lossless paths make on which hop.
+/// Turns of the expected lossless paths, per hop.
 pub(crate) struct TaggedGraph<'p, 'f> {
     pub ports: &'p Ports<'f>,
-    /// `hops[t - 1]`: per ingress port, the egress ports that paths take on hop t.
+    /// `hops[t - 1]`: per ingress port, the egress ports that paths use on hop t.
     pub hops: Vec<Plane>,
-    /// Turns recorded, repetitions included.
+    /// Number of recorded turns, repetitions included.
     pub recorded: u64,
-    /// Edges of the fabric looked at to find paths.
+    /// Number of fabric edges visited by the path search.
     pub edge_visits: u64,
-    /// Threads that may look for paths.
+    /// Maximum number of threads of the path search.
     pub threads: usize,
 }
 
@@ -24,14 +24,14 @@ impl<'p, 'f> TaggedGraph<'p, 'f> {
         TaggedGraph { ports, hops: Vec::new(), recorded: 0, edge_visits: 0, threads: 1 }
     }
 
-    /// Makes room for paths of so many hops through switches.
+    /// Allocates bitmaps for paths with this number of hops through switches.
     pub fn reserve_hops(&mut self, hops: usize) {
         while self.hops.len() < hops {
             self.hops.push(self.ports.plane());
         }
     }
 
-    /// Adds what another has.
+    /// Adds the turns and counts of another graph.
     pub fn unite(&mut self, other: &TaggedGraph) {
         self.reserve_hops(other.hops.len());
         for (all, own) in self.hops.iter_mut().zip(&other.hops) {
@@ -41,7 +41,7 @@ impl<'p, 'f> TaggedGraph<'p, 'f> {
         self.edge_visits += other.edge_visits;
     }
 
-    /// Adds a path: the ingress port it enters the fabric by, and the egress port at each switch.
+    /// Adds a path, given by the ingress port at its first switch and the egress port at each switch.
     pub fn add_path(&mut self, entry: u32, out_ports: &[u16]) {
         self.reserve_hops(out_ports.len());
         self.recorded += out_ports.len() as u64;
@@ -52,21 +52,21 @@ impl<'p, 'f> TaggedGraph<'p, 'f> {
         }
     }
 
-    /// Forgets hops at the end that no path makes.
+    /// Removes trailing hops without turns.
     pub fn trim(&mut self) {
         while self.hops.last().is_some_and(|plane| plane.iter().all(|&word| word == 0)) {
             self.hops.pop();
         }
     }
 
-    /// A packet's first ingress ports: those by which some path enters the fabric.
+    /// Returns the ingress ports at which paths enter the fabric.
     pub fn entries(&self) -> impl Iterator<Item = u32> + '_ {
         let first = self.hops.first();
         (0..self.ports.len() as u32)
             .filter(move |&port| first.is_some_and(|plane| plane[self.ports.row(port)].iter().any(|&word| word != 0)))
     }
 
-    /// The turns of hop t (from 1) that lead to a node that forwards, of one ingress port.
+    /// Returns the egress ports of an ingress port's turns on hop `tag` (from 1) that lead to a forwarding node.
     #[inline]
     pub fn onward(&self, tag: usize, port: u32) -> impl Iterator<Item = usize> + '_ {
         let row = &self.hops[tag - 1][self.ports.row(port)];
@@ -83,7 +83,7 @@ impl<'p, 'f> TaggedGraph<'p, 'f> {
         })
     }
 
-    /// The number of different (tag, ingress port, egress port).
+    /// Returns the number of different (tag, ingress port, egress port).
     pub fn edges(&self) -> u64 {
         self.hops.iter().flatten().map(|word| u64::from(word.count_ones())).sum()
     }

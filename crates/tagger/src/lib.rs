@@ -1,14 +1,14 @@
-//! Tagger (Hu et al., CoNEXT 2017): rules by which switches rewrite a tag in every packet, so that no
-//! forwarding whatsoever, loops and failures included, can close a cycle of PFC pauses.
+//! Tagger (Hu et al., CoNEXT 2017): rules by which switches rewrite a tag in every packet, so that no forwarding,
+//! including loops and failures, can close a cycle of PFC pauses.
 //!
 //! ```text
-//!   which paths must not lose        how tags change along them          what a switch is told
-//!   ─────────────────────────        ──────────────────────────          ─────────────────────
+//!   input                            algorithm                           output
+//!   ─────                            ─────────                           ──────
 //!   expected lossless paths   ──>    tagged graph, merged          ──>   rules::RuleTable
 //! ```
 //!
-//! A rule says: a packet with this tag that comes in by one of these ports and leaves by one of those
-//! gets that new tag. A packet that no rule matches becomes lossy: it may be dropped, and pauses nobody.
+//! A rule matches (tag, ingress ports, egress ports) and sets a new tag. A packet that no rule matches becomes lossy:
+//! it may be dropped and causes no pauses.
 //!
 //! ```
 //! use fabric::LinkSpec;
@@ -17,16 +17,16 @@
 //! use tagger::{Algorithm, Request, generate};
 //! use units::{Rate, Time};
 //!
-//! // Tagger, Fig. 2; everything up to one bounce must be lossless.
+//! // Tagger, Fig. 2; all paths with at most one bounce are lossless.
 //! let link = LinkSpec::new(Rate::from_gbps(40), Time::from_ns(500));
 //! let fabric = clos(2, 2, 2, 2, 4, TierLinks::uniform(link))?;
 //! let paths = PathSource::UpDown { bounces: 1 };
 //! let merged = generate(&fabric, &Request::new(paths.clone()))?;
 //! let fewest = generate(&fabric, &Request { algorithm: Algorithm::Fewest, ..Request::new(paths) })?;
 //! assert_eq!((merged.report.tags, fewest.report.tags), (3, 2));
-//! assert_eq!(fewest.report.lower_bound, 2); // no rules do with fewer
+//! assert_eq!(fewest.report.lower_bound, 2); // proved: no rules need fewer tags
 //!
-//! // From spine S1 (port 2) down to leaf L1 and up again to S2 (port 3): a bounce, so the tag goes up.
+//! // From spine S1 (port 2) down to leaf L1 and up again to S2 (port 3): a bounce, so the tag increases.
 //! let leaf = fabric.find("L1").expect("the first leaf");
 //! assert_eq!(fewest.table.lookup(&fabric).new_tag(leaf, 1, 2, 3), Some(2));
 //! # Ok::<(), Box<dyn std::error::Error>>(())

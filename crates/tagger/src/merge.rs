@@ -1,15 +1,15 @@
-//! Algorithm 2: tags of one a hop, merged greedily into as few as it finds.
+//! Algorithm 2: greedy merging of the tags of Algorithm 1.
 //!
-//! Hop by hop, each ingress port joins the tag at hand unless that would close a cycle among the ports that
-//! have it; then it gets the next tag. After a hop on which that happened, the next tag is the one at
-//! hand. Ports are visited by name of the switch, then by number (Table 4 comes out so).
+//! Hop by hop, each ingress port gets the current tag, unless that would close a cycle among the ports with this tag;
+//! then it gets the next tag. After a hop on which that happened, the next tag becomes the current one. Ports are
+//! visited by name of the switch, then by number, which reproduces Table 4.
 //!
-//! About half of the ports of a late hop are refused, and to find the cycle is what takes the time. A port that would
-//! close one now will do so ever after, as edges are only added. So those that come next are tried in advance, on all
-//! threads; what they leave open is decided when its turn comes.
+//! About half of the ports of a late hop are refused, and finding their cycles takes most of the time. A port that
+//! would close a cycle now will always do so, because edges are only added. So upcoming ports are tried in advance on
+//! all threads; the ports that this does not refuse are decided in their order.
 //!
-//! Where the paper removes "the edges of a port" after a cycle, it would also remove edges that an earlier
-//! hop of the same port was accepted with; here a refused port leaves nothing behind.
+//! The paper removes "the edges of a port" after a cycle, which also removes edges that an earlier hop of that port was
+//! accepted with. Here a refused port leaves the graph unchanged.
 
 use crate::graph::TaggedGraph;
 use crate::order::{AcyclicGraph, Scratch, Work};
@@ -19,25 +19,26 @@ use crate::threads::on_threads;
 use fabric::tags::ones;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// So many ports are tried in advance, as a part of all: edges that were added since make trials worth less.
+/// Fraction of a hop's ports that are tried in advance, as a divisor. Trials lose value with every edge added after
+/// them.
 const IN_ADVANCE: usize = 512;
-/// A thread takes so many of them at a time.
+/// Ports that a thread takes at a time.
 const AT_A_TIME: usize = 16;
 
-/// Which tag every vertex of the graph of one tag a hop got.
+/// Tag of every vertex of the graph with one tag per hop.
 pub(crate) struct Merged<'p, 'f> {
-    /// `tag_of[t - 1][port]`: the tag with which packets reach an ingress port on hop t, 0 for "never".
+    /// `tag_of[t - 1][port]`: the tag of packets that reach an ingress port on hop t, 0 for "never".
     pub tag_of: Vec<Vec<Tag>>,
     /// Per tag (from 1), the turns that keep it.
     pub kept: Vec<AcyclicGraph<'p, 'f>>,
     pub work: Work,
 }
 
-/// More tags would be needed than there are.
+/// Error: more tags needed than available.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct TooManyTags;
 
-/// Merges the tags of a graph, visiting ports in this order.
+/// Merges the tags of a graph, visiting ports in the order `visiting`.
 pub(crate) fn merge<'p, 'f>(
     graph: &TaggedGraph<'p, 'f>,
     visiting: &[u32],
@@ -95,14 +96,14 @@ pub(crate) fn merge<'p, 'f>(
     Ok(merged)
 }
 
-/// What reaches ingress ports on one hop.
+/// Ingress ports reached on one hop.
 struct Arrivals<'p, 'f> {
     ports: &'p Ports<'f>,
-    /// Ports that something reaches.
+    /// Ports that some path reaches.
     reached: Vec<bool>,
-    /// Per ingress port, the egress ports to ports that it reaches with the tag at hand.
+    /// Per ingress port with the current tag, the egress ports that its paths use.
     out: Plane,
-    /// Per egress port, the ingress ports from which that happens.
+    /// Per egress port, the ingress ports with the current tag from which paths use it.
     into: Plane,
     any: bool,
 }
@@ -132,12 +133,12 @@ impl<'p, 'f> Arrivals<'p, 'f> {
         self.reached[port as usize]
     }
 
-    /// The ingress ports of the feeding node from which `port` is reached with the tag at hand.
+    /// Returns the ingress ports of the feeding node from which `port` is reached with the current tag.
     fn tails(&self, port: u32) -> &[u64] {
         &self.into[self.ports.row(self.ports.peer[port as usize])]
     }
 
-    /// For each of these ports, whether it would close a cycle with what the sandbox has by now.
+    /// Returns for each of the ports whether it would close a cycle with the present edges of the sandbox.
     fn hopeless(&self, sandbox: &AcyclicGraph, next: &[u32], threads: usize, scratch: &mut Scratch) -> Vec<bool> {
         let parts: Vec<&[u32]> = next.chunks(AT_A_TIME).collect();
         let taken = AtomicUsize::new(0);
@@ -161,7 +162,7 @@ impl<'p, 'f> Arrivals<'p, 'f> {
         hopeless
     }
 
-    /// A topological order of the sandbox with all of this hop, if there is one.
+    /// Returns a topological order of the sandbox with all edges of this hop, or `None` if they close a cycle.
     fn acyclic_with(&self, sandbox: &AcyclicGraph, visiting: &[u32]) -> Option<Vec<u32>> {
         topological_order(self.ports, visiting, |port, words| {
             words.clear();
@@ -169,7 +170,7 @@ impl<'p, 'f> Arrivals<'p, 'f> {
         })
     }
 
-    /// An empty sandbox may begin with any order: the one that more of this hop's edges go along.
+    /// Sets the initial order of an empty sandbox: of both directions, the one that more edges of this hop follow.
     fn suggest_order(&self, sandbox: &mut AcyclicGraph, visiting: &[u32]) {
         let mut rank = vec![0u32; self.ports.len()];
         for (index, &port) in visiting.iter().enumerate() {
@@ -191,8 +192,8 @@ impl<'p, 'f> Arrivals<'p, 'f> {
     }
 }
 
-/// A topological order of `vertices` under the edges that `edges` writes into a bitmap of egress ports;
-/// `None` if there is a cycle.
+/// Returns a topological order of `vertices` under the edges that `edges` writes into a bitmap of egress ports; `None`
+/// if there is a cycle.
 pub(crate) fn topological_order(
     ports: &Ports,
     vertices: &[u32],

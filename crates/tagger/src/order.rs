@@ -1,23 +1,23 @@
-//! A graph over ingress ports that stays acyclic: edges enter only if they close no cycle.
+//! Acyclic graph over ingress ports: an edge is added only if it closes no cycle.
 //!
-//! It keeps a topological order up to date. An edge along the order needs no search. An edge against it
-//! needs one, from both of its ends at a time and only through vertices between them in the order:
+//! The graph maintains a topological order. An edge along the order needs no search. An edge against it needs a search
+//! from both ends at once, only through vertices between them in the order:
 //!
-//! * they meet: the edge would close a cycle, and is refused;
-//! * one side runs out first: there is no cycle, and moving what that side saw past the other end mends the
-//!   order. So an accepted edge costs about twice its cheaper side.
+//! * The searches meet: the edge would close a cycle and is refused.
+//! * One search runs out: there is no cycle. Moving the vertices that this search found past the other end repairs the
+//!   order. An accepted edge costs about twice its cheaper side.
 //!
-//! The order is a list with 64-bit labels, so that a move touches nothing but what moves. The searches look at
-//! edges 64 at a time: what a switch's other ports have already reached is masked away in one step, so
-//! that in one search no port is looked at twice.
+//! The order is a linked list with 64-bit labels, so that a move writes only moved vertices. The searches process 64
+//! edges at a time: ports of a switch that were reached before are masked out in one step, so a search expands no port
+//! twice.
 //!
-//! Each side expands next what is farthest from where it wants to go: forward the lowest of what it has reached,
-//! backward the highest. Those have the most room before them, and what closes a cycle is found with a seventh of the
-//! vertices that the order in which they are reached would take.
+//! The forward search expands the reached vertex with the lowest label first, the backward search the one with the
+//! highest label: the vertex farthest from the other end. A cycle is found with a seventh of the vertices that
+//! expansion in order of discovery needs.
 //!
-//! Most edges that a search looks at lead out of the range of labels, and are left there. So labels stand twice, where
-//! each search finds those that it compares side by side: by ingress port, as a switch's ports feed one of the next,
-//! and by the egress port that leads to it.
+//! Most edges of a search lead out of the range of labels and are skipped. Labels are stored twice, so that each search
+//! reads the labels that it compares from adjacent memory: by ingress port for the backward search (ports of one switch
+//! feed one port of the next), by egress port for the forward search.
 
 use crate::ports::{Far, Plane, Ports, put};
 use fabric::tags::ones;
@@ -26,14 +26,14 @@ use std::collections::BinaryHeap;
 
 const NONE: u32 = u32::MAX;
 
-/// An acyclic set of turns between ingress ports.
+/// Acyclic set of turns between ingress ports.
 pub(crate) struct AcyclicGraph<'p, 'f> {
     ports: &'p Ports<'f>,
     /// Per vertex: the egress ports of its edges.
     out: Plane,
-    /// Per egress port: the ingress ports of the same node with an edge through it.
+    /// Per egress port: the ingress ports of its node with an edge through it.
     into: Plane,
-    /// Per vertex: its place in the order.
+    /// Per vertex: its position in the order.
     label: Vec<u64>,
     /// Per egress port: the label of the vertex at the other end of its link.
     label_ahead: Vec<u64>,
@@ -43,14 +43,14 @@ pub(crate) struct AcyclicGraph<'p, 'f> {
     count: u64,
 }
 
-/// What the searches cost, in things counted.
+/// Cost of the searches, as counts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Work {
-    /// Searches for cycles: for insertions against the order, and in advance for those that may be hopeless.
+    /// Searches for cycles: for insertions against the order, and in advance for ports that may be refused.
     pub searches: u64,
     /// Vertices that searches expanded.
     pub vertices_visited: u64,
-    /// Edges that searches followed one by one (those masked away in groups are not among them).
+    /// Edges that searches followed singly (edges that were masked out in groups are not counted).
     pub edge_visits: u64,
     /// Vertices moved in the order.
     pub moves: u64,
@@ -67,7 +67,7 @@ impl Work {
         self.refused += other.refused;
     }
 
-    /// What was added since an earlier count.
+    /// Returns the counts added since `before`.
     pub(crate) fn since(self, before: Work) -> Work {
         Work {
             searches: self.searches - before.searches,
@@ -79,7 +79,7 @@ impl Work {
     }
 }
 
-/// What the searches know of 64 ports of a node.
+/// State of both searches for 64 ports of a node.
 #[derive(Clone, Copy, Default)]
 struct Marks {
     /// Ingress ports that the forward search has reached.
@@ -88,31 +88,31 @@ struct Marks {
     left: u64,
     /// Ingress ports that the backward search has reached.
     behind: u64,
-    /// Egress ports that lead to one of those.
+    /// Egress ports that lead to a port in `behind`.
     wanted: u64,
 }
 
-/// An ingress port that the backward search has reached.
+/// Ingress port that the backward search has reached.
 #[derive(Clone, Copy)]
 struct Behind {
     port: u32,
-    /// Where the marks of its node begin, and how many there are.
+    /// Start of the marks of its node, and their number of words.
     set: u32,
     words: u16,
-    /// The egress port that leads to it.
+    /// Egress port that leads to it.
     feed: Far,
 }
 
-/// Marks and queues of a search, used again by every graph of a run.
+/// Marks and queues of a search, shared by all graphs of a run.
 pub(crate) struct Scratch {
-    /// Per word of a bitmap over the ports of each node.
+    /// Per word of the bitmap over the ports of each node.
     marks: Vec<Marks>,
     forward: Vec<Far>,
     backward: Vec<Behind>,
-    /// Those of them that are not expanded yet, with their labels, by number.
+    /// Reached vertices that are not yet expanded: label and index in `forward` or `backward`.
     lowest: BinaryHeap<(Reverse<u64>, u32)>,
     highest: BinaryHeap<(u64, u32)>,
-    /// What all searches so far have cost.
+    /// Total cost of all searches.
     pub work: Work,
 }
 
@@ -139,14 +139,14 @@ impl Scratch {
 
 enum Outcome {
     Cycle,
-    /// Everything that the new edges' head reaches below their highest tail is in `forward`.
+    /// `forward` holds all vertices below the highest tail that the head of the new edges reaches.
     ForwardDone,
-    /// Everything that reaches a tail above the head is in `backward`.
+    /// `backward` holds all vertices above the head that reach a tail.
     BackwardDone,
 }
 
 impl<'p, 'f> AcyclicGraph<'p, 'f> {
-    /// No edges; `order` lists every port that may get some, once.
+    /// Creates a graph without edges; `order` lists every port that may get edges, once.
     pub fn new(ports: &'p Ports<'f>, order: impl IntoIterator<Item = u32>) -> AcyclicGraph<'p, 'f> {
         let count = ports.len();
         let mut graph = AcyclicGraph {
@@ -164,7 +164,7 @@ impl<'p, 'f> AcyclicGraph<'p, 'f> {
         graph
     }
 
-    /// Gives the vertices this order, which must agree with the edges there are.
+    /// Replaces the order of the vertices; `order` must be topological for the present edges.
     pub fn reorder(&mut self, order: impl IntoIterator<Item = u32>) {
         let mut last = NONE;
         self.first = NONE;
@@ -193,18 +193,19 @@ impl<'p, 'f> AcyclicGraph<'p, 'f> {
     }
 
     fn set_label(&mut self, vertex: u32, label: u64) {
+        // Both copies of a label are written together; the searches rely on their equality.
         self.label[vertex as usize] = label;
         self.label_ahead[self.ports.peer[vertex as usize] as usize] = label;
     }
 
-    /// The egress ports of a vertex's edges.
+    /// Returns the egress ports of a vertex's edges.
     #[inline]
     pub fn out(&self, vertex: u32) -> &[u64] {
         &self.out[self.ports.row(vertex)]
     }
 
-    /// Adds edges into `head` from ingress ports `tails` (a bitmap) of the node that feeds it, unless they
-    /// would close a cycle. Edges that are there already do no harm.
+    /// Adds edges to `head` from ingress ports `tails` (a bitmap) of the node that feeds it. Returns false, without a
+    /// change, if they would close a cycle. Edges may be present already.
     pub fn insert(&mut self, scratch: &mut Scratch, head: u32, tails: &[u64]) -> bool {
         let highest = self.highest_above(head, tails);
         if highest != NONE && !self.make_way(scratch, head, tails, highest) {
@@ -215,7 +216,7 @@ impl<'p, 'f> AcyclicGraph<'p, 'f> {
         true
     }
 
-    /// Whether such edges would close a cycle. They always will then, whatever edges are added meanwhile.
+    /// Returns whether such edges would close a cycle. A positive result stays valid, because edges are only added.
     pub fn would_close_cycle(&self, scratch: &mut Scratch, head: u32, tails: &[u64]) -> bool {
         let highest = self.highest_above(head, tails);
         if highest == NONE {
@@ -226,7 +227,7 @@ impl<'p, 'f> AcyclicGraph<'p, 'f> {
         matches!(outcome, Outcome::Cycle)
     }
 
-    /// The highest tail that does not come before the head, if any does.
+    /// Returns the highest tail that is not before the head in the order, or `NONE`.
     fn highest_above(&self, head: u32, tails: &[u64]) -> u32 {
         let ports = self.ports;
         let first = ports.first[ports.node[ports.peer[head as usize] as usize] as usize];
@@ -235,7 +236,7 @@ impl<'p, 'f> AcyclicGraph<'p, 'f> {
         above.max_by_key(|&tail| self.label[tail as usize]).unwrap_or(NONE)
     }
 
-    /// Adds edges that are known to close no cycle; the caller sees to the order.
+    /// Adds edges that close no cycle. The caller keeps the order topological.
     pub fn put(&mut self, head: u32, tails: &[u64]) {
         let ports = self.ports;
         let feed = ports.peer[head as usize];
@@ -249,7 +250,7 @@ impl<'p, 'f> AcyclicGraph<'p, 'f> {
         }
     }
 
-    /// Mends the order for edges from `tails` to `head`; false if they would close a cycle.
+    /// Repairs the order for edges from `tails` to `head`; returns false if they would close a cycle.
     fn make_way(&mut self, scratch: &mut Scratch, head: u32, tails: &[u64], highest: u32) -> bool {
         let outcome = self.search(scratch, head, tails, self.label[highest as usize]);
         let mut moved: Vec<u32> = match outcome {
@@ -259,6 +260,7 @@ impl<'p, 'f> AcyclicGraph<'p, 'f> {
         };
         scratch.clear();
         scratch.work.moves += moved.len() as u64;
+        // Moved vertices keep their relative order, so edges among them stay along the order.
         moved.sort_unstable_by_key(|&vertex| self.label[vertex as usize]);
         match outcome {
             Outcome::Cycle => return false,
@@ -286,6 +288,7 @@ impl<'p, 'f> AcyclicGraph<'p, 'f> {
         if self.reach_forward(scratch, ports.here(head), lower) {
             return Outcome::Cycle;
         }
+        // The search with the smaller cost so far is extended, so the total is about twice the cheaper search.
         let (mut cost_forward, mut cost_backward) = (0u64, 0u64);
         loop {
             let Some(&(_, forward)) = scratch.lowest.peek() else { break Outcome::ForwardDone };
@@ -309,7 +312,7 @@ impl<'p, 'f> AcyclicGraph<'p, 'f> {
         }
     }
 
-    /// Takes a vertex into the forward search; true if an edge of it leads to what the backward search has.
+    /// Adds a vertex to the forward search; returns true if it has an edge to a vertex of the backward search.
     #[inline]
     fn reach_forward(&self, scratch: &mut Scratch, vertex: Far, label: u64) -> bool {
         scratch.lowest.push((Reverse(label), scratch.forward.len() as u32));
@@ -320,8 +323,8 @@ impl<'p, 'f> AcyclicGraph<'p, 'f> {
         out.iter().zip(marks).any(|(out, marks)| out & marks.wanted != 0)
     }
 
-    /// Takes the port `bit` of the node of `beside` into the backward search; true if an edge comes to it from what
-    /// the forward search has.
+    /// Adds the port `bit` of the node of `beside` to the backward search; returns true if a vertex of the forward
+    /// search has an edge to it.
     #[inline]
     fn reach_backward(&self, scratch: &mut Scratch, beside: Far, bit: usize, label: u64) -> bool {
         let Far { first, set, words, .. } = beside;
@@ -347,7 +350,7 @@ impl<'p, 'f> AcyclicGraph<'p, 'f> {
             if out & marks.wanted != 0 {
                 return true;
             }
-            // What other ports of this node have followed already leads nowhere new.
+            // Egress ports that another port of this node has followed lead to no new vertex.
             let fresh = out & !marks.left;
             marks.left |= fresh;
             scratch.work.edge_visits += u64::from(fresh.count_ones());
@@ -364,7 +367,7 @@ impl<'p, 'f> AcyclicGraph<'p, 'f> {
         false
     }
 
-    /// Looks at the edges through the egress port that leads to a vertex.
+    /// Follows the edges through the egress port that leads to a vertex.
     #[inline]
     fn expand_backward(&self, scratch: &mut Scratch, feed: Far, lower: u64) -> bool {
         for index in 0..u32::from(feed.words) {
@@ -410,7 +413,7 @@ impl<'p, 'f> AcyclicGraph<'p, 'f> {
         self.link(moved, self.previous[anchor as usize], anchor);
     }
 
-    /// Puts vertices between two neighbours of the list, either of which may be its end.
+    /// Inserts vertices between two neighbours of the list; either may be its end.
     fn link(&mut self, moved: &[u32], before: u32, after: u32) {
         let mut last = before;
         for &vertex in moved {
@@ -438,7 +441,8 @@ impl<'p, 'f> AcyclicGraph<'p, 'f> {
     }
 }
 
-/// Those of a word's bits whose label is as asked. Most are not, and no branch could foresee which.
+/// Returns the bits of a word for which the label satisfies the predicate. Branch-free, because few labels do and a
+/// branch predictor could not foresee them.
 #[inline]
 fn select(mut bits: u64, labels: &[u64], is_asked: impl Fn(u64) -> bool) -> u64 {
     let mut selected = 0;
@@ -486,7 +490,7 @@ mod tests {
         let fabric = jellyfish(500, 12, 8, 1, link, link).unwrap();
         let trees = PathSource::Trees { roots: TreeRoots::Switches, seed: None };
         let work = generate(&fabric, &Request::new(trees)).unwrap().report.merging;
-        // In the order in which vertices are reached, it would be 12.5 of them a search.
+        // Expansion in order of discovery would take 12.5 vertices per search.
         assert!(work.vertices_visited < 9 * work.searches, "{work:?}");
     }
 }

@@ -1,64 +1,64 @@
-//! Where the ports of a fabric lie in flat arrays, and bitmaps over them.
+//! Flat arrays over the ports of a fabric, and bitmaps over them.
 
 use fabric::{Fabric, NodeId};
 use std::cmp::Ordering;
 
-/// The flat view of a fabric that everything here works on. A port is known by its number among all ports
+/// Flat view of a fabric, used by all algorithms of this crate. A port is identified by its number among all ports
 /// ([`Fabric::port_number`]); as an *ingress* port it is a vertex of the tagged graph.
 pub(crate) struct Ports<'f> {
     pub fabric: &'f Fabric,
-    /// The node of each port.
+    /// Node of each port.
     pub node: Vec<u32>,
-    /// The port at the other end of each port's link.
+    /// Port at the other end of each port's link.
     pub peer: Vec<u32>,
-    /// Per port, what lies at the other end of its link, for searches that look at nothing else.
+    /// Per port, the other end of its link, for searches.
     pub far: Vec<Far>,
     /// First port of each node, and one past the last of the last node.
     pub first: Vec<u32>,
-    /// Where the bitmap of each port's row begins in a [`Plane`].
+    /// Start of each port's row in a [`Plane`], in words.
     row: Vec<u32>,
-    /// Where the bitmap over a node's own ports begins, in an array with one such bitmap a node.
+    /// Start of each node's bitmap in an array with one bitmap per node, in words.
     pub set: Vec<u32>,
     /// Words of a bitmap over the ports of each node.
     words: Vec<u32>,
-    /// Per node, in a [`NodeSets`]-shaped array: ports that lead to a node that forwards.
+    /// Per node, in an array like [`Ports::node_sets`]: ports that lead to a forwarding node.
     pub onward: Vec<u64>,
-    /// Whether the node of a port forwards.
+    /// True if the node of a port forwards.
     forwards: Vec<bool>,
     row_words: usize,
     set_words: usize,
 }
 
-/// The ingress port at the other end of a link: everything that a search asks about it, in half a cache line.
+/// Ingress port at the other end of a link: all data that a search needs of it, in half a cache line.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Far {
-    /// Its number among all ports.
+    /// Number among all ports.
     pub port: u32,
-    /// Where the bitmap over its node's ports begins in a [`Plane`], for its own turns.
+    /// Start of its row of turns in a [`Plane`], in words.
     pub row: u32,
-    /// Where that bitmap begins in an array with one such bitmap a node.
+    /// Start of its node's bitmap in an array with one bitmap per node, in words.
     pub set: u32,
     /// First port of its node.
     pub first: u32,
-    /// Its index within its node.
+    /// Index within its node.
     pub local: u16,
     /// Words of the bitmaps.
     pub words: u16,
 }
 
-/// Where a link leads, seen from one end.
+/// Direction of a link, seen from one end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Way {
     /// To a higher tier.
     Up,
-    /// To the same tier, as between two leaves that back each other up.
+    /// To an equal tier, for example between two leaves that back each other up.
     Across,
-    /// To a lower tier, or to a host that forwards nothing.
+    /// To a lower tier, or to a host that does not forward.
     Down,
 }
 
 impl Way {
-    /// Of a link from one node to another.
+    /// Returns the direction of a link from one node to another.
     pub fn between(fabric: &Fabric, from: NodeId, to: NodeId) -> Way {
         let (from, to) = (fabric.node(from), fabric.node(to));
         match from.tier.cmp(&to.tier) {
@@ -70,8 +70,8 @@ impl Way {
         }
     }
 
-    /// Whether a packet that came down (`descending`) or not bounces if it goes this way: Tagger's turn from down to
-    /// up, or a hop inside a tier, after which it may climb again.
+    /// Returns whether a packet bounces by this hop: Tagger's turn from down (`descending`) to up, or a hop inside a
+    /// tier, after which the packet may climb again.
     pub fn bounces(self, descending: bool) -> bool {
         self == Way::Across || (self == Way::Up && descending)
     }
@@ -96,7 +96,7 @@ impl<'f> Ports<'f> {
         };
         for node in fabric.node_ids() {
             let own = fabric.ports(node);
-            // A host that does not forward makes no turns, so it has no bitmaps.
+            // A host that does not forward has no turns, so it has no bitmaps.
             let forwards = ports.forwards[node.index()];
             let words = if forwards { own.len().div_ceil(64) } else { 0 };
             ports.first.push(ports.node.len() as u32);
@@ -119,7 +119,7 @@ impl<'f> Ports<'f> {
         ports
     }
 
-    /// What a search asks about a port.
+    /// Returns the data that a search needs of a port.
     #[inline]
     pub fn here(&self, port: u32) -> Far {
         let node = self.node[port as usize] as usize;
@@ -128,65 +128,65 @@ impl<'f> Ports<'f> {
         Far { port, row: self.row[port as usize], set, first, local, words }
     }
 
-    /// The number of ports of all nodes.
+    /// Returns the number of ports of all nodes.
     pub fn len(&self) -> usize {
         self.node.len()
     }
 
-    /// Whether packets that arrive at this port can go on.
+    /// Returns whether packets that arrive at this port can be forwarded.
     #[inline]
     pub fn forwards(&self, port: u32) -> bool {
         self.forwards[self.node[port as usize] as usize]
     }
 
-    /// The port's index within its node.
+    /// Returns the port's index within its node.
     #[inline]
     pub fn local(&self, port: u32) -> usize {
         (port - self.first[self.node[port as usize] as usize]) as usize
     }
 
-    /// The range of a bitmap over the ports of this port's node, in a [`Plane`].
+    /// Returns the range in a [`Plane`] of a bitmap over the ports of this port's node.
     #[inline]
     pub fn row(&self, port: u32) -> std::ops::Range<usize> {
         let start = self.row[port as usize] as usize;
         start..start + self.words[self.node[port as usize] as usize] as usize
     }
 
-    /// The range of a bitmap over the ports of a node, in an array with one bitmap a node.
+    /// Returns the range of a node's bitmap in an array with one bitmap per node.
     #[inline]
     pub fn set(&self, node: u32) -> std::ops::Range<usize> {
         let start = self.set[node as usize] as usize;
         start..start + self.words[node as usize] as usize
     }
 
-    /// The ingress port that a packet reaches if it leaves the node of `port` by its port `out`.
+    /// Returns the ingress port that a packet reaches from the node of `port` by its port `out`.
     #[inline]
     pub fn next(&self, port: u32, out: usize) -> u32 {
         self.peer[self.first[self.node[port as usize] as usize] as usize + out]
     }
 
-    /// An empty plane.
+    /// Returns an empty plane.
     pub fn plane(&self) -> Plane {
         vec![0; self.row_words]
     }
 
-    /// One empty bitmap a node.
+    /// Returns an array with one empty bitmap per node.
     pub fn node_sets(&self) -> Vec<u64> {
         vec![0; self.set_words]
     }
 
-    /// The ports of a node, as numbers among all.
+    /// Returns the ports of a node, as numbers among all ports.
     pub fn of(&self, node: NodeId) -> std::ops::Range<u32> {
         self.first[node.index()]..self.first[node.index() + 1]
     }
 
-    /// Whether a host that does not forward is at the other end.
+    /// Returns whether a host that does not forward is at the other end.
     #[inline]
     pub fn faces_host(&self, port: u32) -> bool {
         !self.forwards(self.peer[port as usize])
     }
 
-    /// The vertices in the order in which greedy algorithms visit them: by name of the switch, then port.
+    /// Returns the vertices in the order of the greedy algorithms: by name of the switch, then port.
     pub fn visiting_order(&self) -> Vec<u32> {
         let mut nodes: Vec<NodeId> = self.fabric.node_ids().filter(|node| self.forwards[node.index()]).collect();
         nodes.sort_unstable_by(|&a, &b| self.fabric.name(a).cmp(self.fabric.name(b)));
@@ -194,11 +194,11 @@ impl<'f> Ports<'f> {
     }
 }
 
-/// A bitmap over the ports of its own node for every port: a set of (ingress port, egress port) pairs, or,
-/// read by egress port, of the ingress ports that feed it.
+/// Per port, a bitmap over the ports of its own node: a set of (ingress port, egress port) pairs or, read by egress
+/// port, the ingress ports that feed it.
 pub(crate) type Plane = Vec<u64>;
 
-/// Whether a bit of a bitmap is set.
+/// Returns whether a bit of a bitmap is set.
 #[inline]
 pub(crate) fn has(words: &[u64], bit: usize) -> bool {
     words[bit / 64] >> (bit % 64) & 1 == 1

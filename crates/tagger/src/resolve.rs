@@ -1,10 +1,10 @@
-//! From tags of vertices to rules: conflicts, and the paths that a resolved conflict leaves without a rule.
+//! From tags of vertices to rules: conflicts, and rules for paths that lost theirs in a resolved conflict.
 //!
-//! Merging can give a switch several new tags for one (tag, ingress port, egress port), since ports of several
-//! hops share a tag. The smallest of them is taken: a packet that goes on with a smaller tag than planned can
-//! still be lifted later, one with a larger tag never comes back, and may have no rule ahead. Then every path
-//! is followed again from its first tag through the rules as they are; where one has no rule, it gets one:
-//! with the same tag if that closes no cycle, else with the next. So every expected path is lossless.
+//! Merging can give a switch several new tags for one (tag, ingress port, egress port), because ports of several hops
+//! share a tag. The smallest is taken: a packet with a smaller tag than planned can be lifted later, but a larger tag
+//! is never reduced, and rules for it may be missing ahead. Then every path is followed again from its first tag
+//! through the rules. A hop without a rule gets one that keeps the tag if that closes no cycle, else one that gives the
+//! next tag. So every expected path is lossless.
 
 use crate::graph::TaggedGraph;
 use crate::merge::{Merged, TooManyTags};
@@ -13,10 +13,10 @@ use crate::ports::{Plane, Ports, has, put};
 use crate::rules::{MAX_TAG, Tag};
 use fabric::tags::ones;
 
-/// One new tag for every (tag, ingress port, egress port) that expected paths use.
+/// Rules with one new tag for every (tag, ingress port, egress port) that expected paths use.
 pub(crate) struct Rewriting<'p, 'f> {
     pub ports: &'p Ports<'f>,
-    /// `changes[x - 1]`: the new tags y that rules for tag x give, ascending, each with its turns.
+    /// `changes[x - 1]`: the new tags y of rules for tag x, ascending, each with its turns.
     pub changes: Vec<Vec<(Tag, Plane)>>,
     /// `known[x - 1]`: the turns that have a rule for tag x.
     pub known: Vec<Plane>,
@@ -26,19 +26,19 @@ pub(crate) struct Rewriting<'p, 'f> {
     pub work: Work,
 }
 
-/// What had to be done about conflicts.
+/// Counts of conflicts and of the rules that their resolution added.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Resolution {
-    /// (Tag, ingress port, egress port) that merging gave several new tags.
+    /// (Tag, ingress port, egress port) with several new tags after merging.
     pub conflicts: u64,
-    /// Rules added because a path had none after the conflicts were resolved.
+    /// Rules added for paths that had none after the conflicts were resolved.
     pub rules_added: u64,
-    /// How many of those lift the tag.
+    /// Added rules that increase the tag.
     pub rules_lifting: u64,
 }
 
 impl<'p, 'f> Rewriting<'p, 'f> {
-    /// No rule at all.
+    /// Creates an empty rule set.
     pub fn empty(ports: &'p Ports<'f>) -> Rewriting<'p, 'f> {
         Rewriting {
             ports,
@@ -50,7 +50,7 @@ impl<'p, 'f> Rewriting<'p, 'f> {
         }
     }
 
-    /// One tag more at every hop, the last one to a host included (Table 3).
+    /// Returns rules that increase the tag at every hop, including the last one, to a host (Table 3).
     pub fn one_per_hop(graph: &TaggedGraph<'p, 'f>) -> Result<Rewriting<'p, 'f>, TooManyTags> {
         let mut rewriting = Rewriting::empty(graph.ports);
         if graph.hops.len() >= usize::from(MAX_TAG) {
@@ -64,8 +64,8 @@ impl<'p, 'f> Rewriting<'p, 'f> {
         Ok(rewriting)
     }
 
-    /// The rules that merged tags stand for, without conflicts, and with every path lossless that starts with
-    /// tag 1.
+    /// Returns the rules for merged tags, without conflicts, completed so that every path that starts with tag 1 is
+    /// lossless.
     pub fn from_merged(
         graph: &TaggedGraph<'p, 'f>,
         merged: Merged<'p, 'f>,
@@ -83,7 +83,7 @@ impl<'p, 'f> Rewriting<'p, 'f> {
                 let first = ports.first[ports.node[port as usize] as usize] as usize;
                 let onward = &ports.onward[ports.set(ports.node[port as usize])];
                 for (at, (&turns, &onward)) in graph.hops[index][ports.row(port)].iter().zip(onward).enumerate() {
-                    // To a host the tag stays: nothing beyond could pause in a cycle.
+                    // To a host the tag stays: hosts do not forward, so no cycle of pauses goes through them.
                     given.push((tag, turns & !onward));
                     for out in ones(&[turns & onward]) {
                         let new_tag = after[ports.peer[first + at * 64 + out] as usize];
@@ -103,13 +103,13 @@ impl<'p, 'f> Rewriting<'p, 'f> {
         Ok(rewriting)
     }
 
-    /// The highest tag that a rule matches or gives.
+    /// Returns the highest tag that a rule matches or sets.
     pub fn highest_tag(&self) -> Tag {
         let given = self.changes.iter().flatten().map(|change| change.0).max().unwrap_or(0);
         given.max(self.changes.len() as Tag)
     }
 
-    /// The highest tag that arrives anywhere but at a host: how many lossless queues switches need.
+    /// Returns the highest tag that a rule matches: the number of lossless queues that switches need.
     pub fn highest_matched(&self) -> Tag {
         self.changes.iter().rposition(|changes| !changes.is_empty()).map_or(0, |at| at as Tag + 1)
     }
@@ -128,12 +128,12 @@ impl<'p, 'f> Rewriting<'p, 'f> {
         }
     }
 
-    /// Adds a rule, whatever there is already.
+    /// Adds a rule in addition to any present for its tag and ports.
     pub fn set(&mut self, port: u32, tag: Tag, out: usize, new_tag: Tag) {
         self.set_word(port, tag, (out / 64, 1 << (out % 64)), new_tag);
     }
 
-    /// The same for egress ports in one word, the `at`-th, of their bitmap.
+    /// Like [`set`](Self::set), for the egress ports of the word `at` of their bitmap.
     fn set_word(&mut self, port: u32, tag: Tag, (at, outs): (usize, u64), new_tag: Tag) {
         self.reserve(tag);
         let changes = &mut self.changes[usize::from(tag) - 1];
@@ -149,7 +149,7 @@ impl<'p, 'f> Rewriting<'p, 'f> {
         self.known[usize::from(tag) - 1][word] |= outs;
     }
 
-    /// Leaves each turn its smallest new tag.
+    /// Reduces the new tags of each turn to the smallest.
     fn keep_smallest(&mut self) {
         for changes in &mut self.changes {
             let mut taken = self.ports.plane();
@@ -166,10 +166,10 @@ impl<'p, 'f> Rewriting<'p, 'f> {
         }
     }
 
-    /// Follows every path through the rules, hop by hop for all paths at once, and adds what is missing.
+    /// Follows every path through the rules, hop by hop for all paths at once, and adds missing rules.
     ///
-    /// Paths that reach a port on the same hop are not told apart, so that a path made of one's beginning
-    /// and another's end is kept lossless too.
+    /// Paths that reach a port on an equal hop are merged, so a path composed of the beginning of one and the end of
+    /// another is lossless too.
     pub fn follow_paths(
         &mut self,
         graph: &TaggedGraph<'p, 'f>,
@@ -179,8 +179,8 @@ impl<'p, 'f> Rewriting<'p, 'f> {
         self.follow_paths_if(graph, first_tag, scratch, &|_, _| true)
     }
 
-    /// As [`follow_paths`](Self::follow_paths), where a rule that is missing may keep the tag only if
-    /// `may_keep` agrees with the turn (ingress port, egress port of its node).
+    /// Like [`follow_paths`](Self::follow_paths), but an added rule may keep the tag only if `may_keep` returns true
+    /// for its turn (ingress port, egress port of its node).
     pub fn follow_paths_if(
         &mut self,
         graph: &TaggedGraph<'p, 'f>,
@@ -265,7 +265,7 @@ impl<'p, 'f> Rewriting<'p, 'f> {
         Ok(())
     }
 
-    /// Lets the turn to the ingress port `next` keep its tag, unless that closes a cycle.
+    /// Makes the turn to the ingress port `next` keep its tag, unless that closes a cycle; returns whether it does.
     fn keep(&mut self, port: u32, tag: Tag, next: u32, scratch: &mut Scratch) -> bool {
         let ports = self.ports;
         self.reserve_kept(tag);
@@ -277,7 +277,7 @@ impl<'p, 'f> Rewriting<'p, 'f> {
         keeps
     }
 
-    /// Adds a rule that is known to be safe, if it is not there yet.
+    /// Adds a rule that closes no cycle, unless it is present.
     pub fn learn(&mut self, port: u32, tag: Tag, out: usize, new_tag: Tag, scratch: &mut Scratch) {
         let next = self.ports.next(port, out);
         if new_tag == tag && self.ports.forwards(next) {

@@ -3,35 +3,35 @@
 use crate::rules::{LOSSY_TAG, Rule, Tag};
 use fabric::tags::PortSet;
 
-/// A pattern with a mask, most significant bit first: a bit matters where the mask has a 1.
+/// Pattern with a mask, most significant bit first: bits with mask 0 are ignored.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Field {
-    /// What is compared.
+    /// Bits to compare with.
     pub pattern: String,
-    /// Which bits are.
+    /// Bits that are compared.
     pub mask: String,
 }
 
-/// One TCAM entry. Entries are tried in order; the first that matches counts.
+/// One TCAM entry. The first matching entry of a list applies.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TcamEntry {
-    /// The arriving tag, in binary.
+    /// Tag of the arriving packet, in binary.
     pub tag: Field,
-    /// The ingress port, as a bitmap with one bit set.
+    /// Ingress port, as a bitmap with one bit set.
     pub in_port: Field,
-    /// The egress port, as a bitmap with one bit set.
+    /// Egress port, as a bitmap with one bit set.
     pub out_port: Field,
-    /// The tag that is set, in binary.
+    /// New tag, in binary.
     pub new_tag: String,
 }
 
-/// A switch has more ports than the bitmap of its TCAM.
+/// Error: a switch has more ports than the bitmap of its TCAM.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("port {port} does not fit the TCAM's bitmap of {bitmap_ports} ports")]
 pub struct BitmapTooSmall {
-    /// A port beyond the bitmap.
+    /// Port beyond the bitmap.
     pub port: u16,
-    /// How many ports the bitmap has.
+    /// Number of ports of the bitmap.
     pub bitmap_ports: u16,
 }
 
@@ -39,7 +39,7 @@ fn binary(value: Tag, bits: usize) -> String {
     format!("{value:0bits$b}")
 }
 
-/// One port is matched by its own bit. Several are matched by what is absent: no bit may be set outside them.
+/// A single port is matched by its own bit. Several ports are matched by zeros: no bit outside the set may be set.
 fn field(set: &PortSet, bitmap_ports: u16) -> Result<Field, BitmapTooSmall> {
     if let Some(port) = set.last().filter(|&port| port >= bitmap_ports) {
         return Err(BitmapTooSmall { port, bitmap_ports });
@@ -53,7 +53,7 @@ fn field(set: &PortSet, bitmap_ports: u16) -> Result<Field, BitmapTooSmall> {
     })
 }
 
-/// The entries of a switch: its rules, and last the one that makes everything else lossy.
+/// Returns the entries of a switch: its rules, and a last entry that makes all other packets lossy.
 ///
 /// # Errors
 /// [`BitmapTooSmall`] if a rule names a port beyond `bitmap_ports`.
@@ -95,7 +95,7 @@ mod tests {
         assert_eq!(entries[0].in_port, field("0000", "0100"));
         assert_eq!(entries[0].out_port, field("0100", "1111"));
         assert_eq!(entries[0].new_tag, "0010");
-        // Last, everything else becomes lossy.
+        // The last entry makes all other packets lossy.
         assert_eq!(entries[1].in_port, field("0000", "0000"));
         assert_eq!((entries[1].tag.clone(), entries[1].new_tag.as_str()), (field("0000", "0000"), "0000"));
     }

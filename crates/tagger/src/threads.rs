@@ -1,13 +1,13 @@
-//! Work that several threads share.
+//! Parallel work on threads.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::{available_parallelism, scope};
 
-/// What `work` gives on each of so many threads, the calling one among them; at least one. They share the work by what
-/// `work` captures.
+/// Returns the results of `work` on `threads` threads, including the calling one; at least one. The threads divide the
+/// work by state that `work` captures.
 ///
 /// # Panics
-/// If `work` does.
+/// If `work` panics.
 pub(crate) fn on_threads<R: Send>(threads: usize, work: impl Fn() -> R + Sync) -> Vec<R> {
     scope(|scope| {
         let others: Vec<_> = (1..threads).map(|_| scope.spawn(&work)).collect();
@@ -19,18 +19,18 @@ pub(crate) fn on_threads<R: Send>(threads: usize, work: impl Fn() -> R + Sync) -
     })
 }
 
-/// What `of_each` makes of each thing, in their order, on as many threads as there are cores.
+/// Returns the result of `of_each` for each thing, in order, computed on all cores.
 ///
 /// # Panics
-/// If `of_each` does.
+/// If `of_each` panics.
 pub fn on_all_cores<T: Sync, R: Send>(things: &[T], of_each: impl Fn(&T) -> R + Sync) -> Vec<R> {
     on_each(cores(), things, of_each)
 }
 
-/// The same with something to write into, which each thread has for itself and takes from thing to thing.
+/// Like [`on_all_cores`], with scratch state that each thread reuses from thing to thing.
 ///
 /// # Panics
-/// If `of_each` does.
+/// If `of_each` panics.
 pub fn on_all_cores_with<T: Sync, S: Default, R: Send>(
     things: &[T],
     of_each: impl Fn(&mut S, &T) -> R + Sync,
@@ -42,7 +42,7 @@ fn cores() -> usize {
     available_parallelism().map_or(1, usize::from)
 }
 
-/// As [`on_all_cores`], on up to so many threads.
+/// Like [`on_all_cores`], on at most `threads` threads.
 pub(crate) fn on_each<T: Sync, R: Send>(threads: usize, things: &[T], of_each: impl Fn(&T) -> R + Sync) -> Vec<R> {
     on_each_with(threads, things, |(): &mut (), thing| of_each(thing))
 }

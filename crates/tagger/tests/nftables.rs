@@ -1,6 +1,6 @@
-//! Real packets through routers and bridges of this machine's kernel that run the exported rules: one with an arbitrary
-//! table, and a Clos of ten. Needs root, `ip`, `tc`, `bridge`, `nft` and `python3`; says what it misses and passes
-//! without, unless TIDEGATE_REQUIRE_NAMESPACES is set.
+//! Real packets through routers and bridges of this machine's kernel that run the exported rules: one node with an
+//! arbitrary table, and a Clos of ten switches. Needs root, `ip`, `tc`, `bridge`, `nft` and `python3`. If one is
+//! missing, the test prints it and passes, unless TIDEGATE_REQUIRE_NAMESPACES is set.
 //!
 //! ```text
 //!   [host 0] ── p0 ┐
@@ -27,11 +27,11 @@ use units::{Rate, Time};
 
 const HOSTS: u16 = 3;
 const TAGS: [Tag; 3] = [1, 2, 3];
-/// DSCPs that stand for no tag.
+/// DSCP without a tag.
 const UNMARKED: u8 = 48;
 const OTHER: u8 = 20;
 
-/// Prints "text tos" for every datagram until none comes for a while.
+/// Prints "text tos" for every datagram until none arrives for 5 seconds.
 const RECEIVER: &str = "
 import socket, sys
 s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -56,7 +56,7 @@ for one in sys.argv[1:]:
     s.sendto(text.encode(), (address, 7000))
 ";
 
-/// An arbitrary table in which every tag becomes every tag somewhere, and lossy.
+/// Returns the new tag of an arbitrary table, in which every tag becomes every tag, and lossy, for some ports.
 fn new_tag(tag: Tag, ingress: PortIndex, egress: PortIndex) -> Option<Tag> {
     let mixed = (u16::from(tag) * 7 + ingress * 3 + egress * 5) % 4;
     (mixed != 0).then_some(mixed as Tag)
@@ -83,7 +83,7 @@ struct Lab {
 }
 
 impl Lab {
-    /// One for every host and one for the box between them, or what is missing.
+    /// Creates a namespace for every host and one for the switch between them; returns an error with the missing part.
     fn new(kind: &str) -> Result<Lab, String> {
         machine::check()?;
         let lab = Lab { prefix: format!("tg{}{kind}", std::process::id()) };
@@ -115,12 +115,12 @@ impl Lab {
         machine::run(&all, text).unwrap_or_else(|error| panic!("in {node}: {error}\n{text}"))
     }
 
-    /// Cables between `p0`.. of the box and `eth0` of the hosts, with addresses.
+    /// Connects `p0`.. of the switch with `eth0` of the hosts, and sets addresses.
     fn cable(&self, family: Family) {
         let quiet =
             "echo 1 > /proc/sys/net/ipv6/conf/all/disable_ipv6; echo 1 > /proc/sys/net/ipv6/conf/default/disable_ipv6";
         for node in (0..HOSTS).map(|host| host.to_string()).chain(["box".to_owned()]) {
-            // Where there is no IPv6 there is nothing to silence.
+            // Fails without IPv6, which needs no silencing then.
             let _ = self.command(&node, &["sh", "-c", quiet]).output();
         }
         if family == Family::Bridge {
@@ -150,7 +150,7 @@ impl Lab {
         }
     }
 
-    /// A count of the class of a queue at `p<port>`: the word so far behind a label.
+    /// Returns a counter of the class of a queue at `p<port>`: the word at index `at` after a label.
     fn counted(&self, port: u16, queue: u8, label: &str, at: usize) -> u64 {
         let text = self.run("box", &["tc", "-s", "class", "show", "dev", &format!("p{port}")]);
         let class = format!("class htb 1:{:x} ", queue + 1);
@@ -159,12 +159,12 @@ impl Lab {
         counted.parse().expect("a number")
     }
 
-    /// Packets that left `p<port>` by a queue.
+    /// Returns the packets that left `p<port>` by a queue.
     fn sent(&self, port: u16, queue: u8) -> u64 {
         self.counted(port, queue, "Sent ", 2)
     }
 
-    /// Packets that left `p<port>` by a queue beyond the share of that queue.
+    /// Returns the packets that left `p<port>` by a queue beyond its share.
     fn borrowed(&self, port: u16, queue: u8) -> u64 {
         self.counted(port, queue, "borrowed: ", 0)
     }
@@ -196,13 +196,13 @@ fn receive(lab: &Lab, host: u16, count: usize) -> (Child, BufReader<std::process
     (child, lines)
 }
 
-/// Every tag, and none, from every host to every other.
+/// Sends every tag, and no tag, from every host to every other.
 fn packets_follow_the_rules(family: Family, kind: &str) {
     let Some(lab) = machine::or_skipped(Lab::new(kind)) else { return };
     lab.cable(family);
     let (view, marks) = (switch(Rate::from_gbps(1)), Marks::usual(&TAGS).unwrap());
     lab.feed("box", &["nft", "-f", "-"], &ruleset(&view, &marks, family).unwrap());
-    // A second time, as for an update: the table is replaced, not doubled.
+    // Loaded twice, like an update: the table is replaced, not duplicated.
     lab.feed("box", &["nft", "-f", "-"], &ruleset(&view, &marks, family).unwrap());
     lab.feed("box", &["tc", "-batch", "-"], &queues(&view, &marks).unwrap());
 
@@ -248,20 +248,20 @@ fn a_bridge_rewrites_and_queues_real_packets_by_the_rules() {
     packets_follow_the_rules(Family::Bridge, "1b");
 }
 
-/// One busy queue takes what the others leave: a class of the root could not borrow, and would get its share alone.
+/// A busy queue uses the idle shares: a class of the root could not borrow, and would get only its own share.
 #[test]
 fn a_busy_queue_borrows_the_shares_of_idle_ones() {
     let Some(lab) = machine::or_skipped(Lab::new("1q")) else { return };
     lab.cable(Family::Inet);
     let (view, marks) = (switch(Rate::from_bps(40_000_000).unwrap()), Marks::usual(&TAGS).unwrap());
     lab.feed("box", &["nft", "-f", "-"], &ruleset(&view, &marks, Family::Inet).unwrap());
-    // A second time, as for an update.
+    // Loaded twice, like an update.
     for _ in 0..2 {
         lab.feed("box", &["tc", "-batch", "-"], &queues(&view, &marks).unwrap());
     }
     let (tag, from, to) = (1, 0, 2);
     let queue = marks.priority(new_tag(tag, from, to).expect("a lossless tag"));
-    // Ten times what the burst of a class lets through at once.
+    // Ten times the burst of a class.
     let one = format!("{},{},{}", address(Family::Inet, to), marks.dscp(Some(tag)), "x".repeat(1_400));
     let mut command = vec!["python3", "-c", SENDER];
     command.extend((0..450).map(|_| one.as_str()));
@@ -271,19 +271,19 @@ fn a_busy_queue_borrows_the_shares_of_idle_ones() {
     assert!(sent > 200 && borrowed > sent / 2, "{borrowed} of {sent} packets beyond the share of the queue");
 }
 
-/// Every tag combination of a bridge, or what a router takes, with both kinds of IP.
+/// Returns every tag combination of a bridge, or those that a router accepts, with both IP versions.
 fn kinds(family: Family) -> Vec<Kind> {
     let tags: &[&'static [(u16, u16)]] = match family {
         Family::Bridge => &[UNTAGGED, C_TAG, S_TAG, S_AND_C_TAG],
         Family::Inet => &[UNTAGGED, PRIORITY_TAG],
     };
     let both = tags.iter().flat_map(|&tags| [false, true].map(|six| Kind { six, tags, dscp: 26 }));
-    // DSCPs that stand for no tag: one that has a queue of its own, and another.
+    // DSCPs without a tag: one with its own queue, and another.
     let others = [KEPT.dscp, OTHER].into_iter().flat_map(|dscp| [false, true].map(|six| (six, dscp)));
     both.chain(others.map(|(six, dscp)| Kind { six, tags: UNTAGGED, dscp })).collect()
 }
 
-/// All listed paths and those around two failed links, one of `every`; prints the hops, of which none may be wrong.
+/// Tests all listed paths and those around two failed links, one of `every`; prints the hops. No hop may be wrong.
 fn a_clos_follows_the_rules(family: Family, kind: &str, hosts_per_tor: u32, every: usize) {
     let Some(lab) = machine::or_skipped(Clos::new(kind, family, hosts_per_tor)) else { return };
     let (listed, around) = (routes::listed(&lab.fabric), routes::around_two_failures(&lab.fabric));

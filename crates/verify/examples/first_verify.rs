@@ -1,8 +1,8 @@
-//! Can shortest paths on a ring of five switches deadlock under PFC? They can, once around.
+//! Shortest paths on a ring of five switches can deadlock under PFC, with a cycle around the ring.
 //!
 //! ```text
-//!    S1 --- S2 --- S3        each of S1 ... S5 with a host; every buffer on the
-//!      \           /         way around may wait for the next
+//!    S1 --- S2 --- S3        each of S1 ... S5 with a host; every buffer around
+//!      \           /         the ring may wait for the next
 //!       S5 ---- S4
 //! ```
 use fabric::LinkSpec;

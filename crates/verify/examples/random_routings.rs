@@ -1,5 +1,5 @@
-//! Random fabrics with random routings, each written twice from one description: for `tidegate fabric check --pfc` (a
-//! node-link file and a list of paths) and for `ibdmchk` (what OpenSM dumps: a list of links and forwarding tables).
+//! Random fabrics with random routings, each written in two formats: for `tidegate fabric check --pfc` (a node-link
+//! file and a list of paths) and for `ibdmchk` (dumps of OpenSM: a list of links and forwarding tables).
 //! `scripts/ibdmchk.sh` compares their answers.
 //!
 //! ```text
@@ -15,7 +15,7 @@ use units::random::{Stream, purpose};
 use units::{Rate, Time};
 
 const LINK: LinkSpec = LinkSpec::new(Rate::from_gbps(10), Time::from_us(1));
-/// OpenSM numbers: far from each other, so that no two mean the same.
+/// Base values of OpenSM identifiers, far apart so that none collide.
 const SWITCH_GUID: u64 = 0x0002_c900_0100_0000;
 const HOST_GUID: u64 = 0x0002_c900_0200_0000;
 
@@ -37,7 +37,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// Hosts have one link each, as the channel adapters of a simple InfiniBand fabric.
+/// Hosts have one link each, like channel adapters of a simple InfiniBand fabric.
 fn random_fabric(case: u64, stream: &mut Stream) -> Result<Fabric, FabricError> {
     let mut between = |low: u64, high: u64| (low + stream.below(high - low + 1)) as u32;
     let links = TierLinks::uniform(LINK);
@@ -51,10 +51,10 @@ fn random_fabric(case: u64, stream: &mut Stream) -> Result<Fabric, FabricError> 
     }
 }
 
-/// The egress port of every switch for every host.
+/// Egress port by switch and host.
 type Tables = Vec<Vec<PortIndex>>;
 
-/// For each destination a tree that leads there: the same spanning tree for all, one of shortest paths, or any.
+/// Builds a tree towards each destination: one spanning tree for all, shortest paths, or random.
 fn random_tables(fabric: &Fabric, stream: &mut Stream) -> Tables {
     let detours = [0, 0, 10, 30, 100][stream.below(5) as usize];
     let one_tree = (stream.below(4) == 0).then(|| spanning_tree(fabric, stream));
@@ -69,7 +69,7 @@ fn random_tables(fabric: &Fabric, stream: &mut Stream) -> Tables {
     tables
 }
 
-/// Links of one random tree over all nodes.
+/// Returns the links of one random tree over all nodes.
 fn spanning_tree(fabric: &Fabric, stream: &mut Stream) -> Vec<bool> {
     let root = fabric.switches().next().expect("a switch");
     let towards = in_tree(fabric, root, None, false, stream);
@@ -80,8 +80,8 @@ fn spanning_tree(fabric: &Fabric, stream: &mut Stream) -> Vec<bool> {
     chosen
 }
 
-/// The port of each node towards `target`, along a tree that grows from there: first in, first out for shortest
-/// paths, else in any order; over `only` these links.
+/// Returns the port of each node towards `target`, along a tree that grows from there over the links of `only`: first
+/// in, first out for shortest paths, else in random order.
 fn in_tree(
     fabric: &Fabric,
     target: NodeId,
@@ -113,7 +113,7 @@ fn in_tree(
     towards
 }
 
-/// The path from every host to every other.
+/// Lists the path from every host to every other.
 fn paths(fabric: &Fabric, tables: &Tables) -> String {
     let mut text = String::new();
     for &source in fabric.hosts() {
@@ -135,7 +135,7 @@ fn lid(node: NodeId) -> u32 {
     node.0 + 1
 }
 
-/// One end of a link as OpenSM's subnet list has it. Ports count from 1; port 0 is a switch itself.
+/// Formats one end of a link like OpenSM's subnet list. Ports are numbered from 1; port 0 is the switch itself.
 fn end(fabric: &Fabric, node: NodeId, port: PortIndex) -> String {
     let (name, count) = (fabric.name(node), fabric.ports(node).len());
     let (kind, node_guid, port_guid) = match fabric.host_index(node) {
@@ -150,7 +150,7 @@ fn end(fabric: &Fabric, node: NodeId, port: PortIndex) -> String {
     )
 }
 
-/// Every link from both its ends.
+/// Lists every link from both ends.
 fn subnet(fabric: &Fabric) -> String {
     let mut text = String::new();
     for link in fabric.links() {
@@ -160,7 +160,7 @@ fn subnet(fabric: &Fabric) -> String {
     text
 }
 
-/// The unicast forwarding tables.
+/// Lists the unicast forwarding tables.
 fn fdbs(fabric: &Fabric, tables: &Tables) -> String {
     let mut text = String::new();
     for switch in fabric.switches() {

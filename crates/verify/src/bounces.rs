@@ -1,39 +1,39 @@
-//! Every path up and down the tiers, with a few bounces, must be lossless.
+//! Requires every path up and down the tiers, with a bounded number of bounces, to be lossless.
 
 use crate::error::PathFault;
 use crate::paths::Hop;
 use crate::proof::{Verifier, host_ports};
 use fabric::{Fabric, NodeId, NodeKind, PortIndex};
 
-/// Up to so many switches every path is followed by itself. Beyond, queues are followed by height and bounces, and
-/// paths that visit a switch twice are expected as well.
+/// Up to this number of switches every path is followed separately. In larger fabrics queues are followed by number of
+/// bounces, which includes paths that visit a switch twice.
 const MOST_SWITCHES_BY_PATH: usize = 24;
 
-/// One node after another: a path between two switches with hosts.
+/// Depth-first enumeration of the paths between two switches with hosts.
 struct Climb {
     hops: Vec<Hop>,
     visited: Vec<bool>,
 }
 
-/// What is known of an ingress port and a number of bounces.
+/// Reachability of hosts from an ingress port after a number of bounces.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Ends {
     Unknown,
-    /// A host can be reached without more bounces than are left.
+    /// A host can be reached with the remaining bounces.
     Yes,
     No,
 }
 
-/// Where frames may be, by height alone.
+/// Movement of frames through the tiers.
 struct Heights<'f> {
     fabric: &'f Fabric,
-    /// Bounces that a path may have, and one more.
+    /// Maximum number of bounces, plus one.
     levels: usize,
-    /// Per port and level.
+    /// By port number and bounces so far.
     ends: Vec<Ends>,
 }
 
-/// How many tiers higher the next node is; a host is below everything.
+/// Returns the number of tiers that the next node is above this one; hosts are at -1.
 fn rise(fabric: &Fabric, from: NodeId, to: NodeId) -> i16 {
     let height = |node: NodeId| match fabric.node(node).kind {
         NodeKind::Host => -1,
@@ -42,14 +42,14 @@ fn rise(fabric: &Fabric, from: NodeId, to: NodeId) -> i16 {
     height(to) - height(from)
 }
 
-/// A turn from down to up is a bounce, and so is every hop inside a tier.
+/// Whether a hop is a bounce: a turn from down to up, or a hop within a tier.
 fn is_bounce(rise: i16, from_above: bool) -> bool {
     rise == 0 || (rise > 0 && from_above)
 }
 
 impl Heights<'_> {
-    /// Where a frame goes that came by `ingress` of `node` after `used` bounces and leaves by `port`: how often it has
-    /// bounced then. `None` if it may not.
+    /// Returns the number of bounces after a frame leaves `node` by `port`. The frame arrived by `ingress` after `used`
+    /// bounces. `None` if it may not leave there.
     fn onward(&self, node: NodeId, ingress: PortIndex, port: PortIndex, used: usize) -> Option<usize> {
         if port == ingress {
             return None;
@@ -60,8 +60,8 @@ impl Heights<'_> {
         (bounced < self.levels).then_some(bounced)
     }
 
-    /// Whether a frame can still come to a host: a path that cannot is not expected. A path climbs or descends at each
-    /// step and bounces so many times at most, so this ends.
+    /// Whether a frame can still reach a host; paths that cannot are not expected. The recursion ends because each hop
+    /// climbs or descends, and bounces are bounded.
     fn ends(&mut self, node: NodeId, ingress: PortIndex, used: usize) -> bool {
         let at = self.fabric.port_number(node, ingress) * self.levels + used;
         if self.ends[at] == Ends::Unknown {
@@ -78,13 +78,13 @@ impl Heights<'_> {
 }
 
 impl Verifier<'_> {
-    /// Every path that climbs the tiers and descends again, and turns from down to up or hops inside a tier `bounces`
-    /// times at most, must be lossless for every class. No path visits a node twice; in fabrics of more than 24
-    /// switches those that do are expected as well, but for the way back by the same port.
+    /// Requires every path up and down the tiers with at most `bounces` bounces to be lossless for every class. A
+    /// bounce is a turn from down to up, or a hop within a tier. Paths visit no node twice. In fabrics of more than 24
+    /// switches paths that do are included, except those that return by the port of arrival.
     ///
     /// # Errors
-    /// [`PathFault::NoTiers`] if links join switches of one tier, and some host then has no such path to another;
-    /// [`PathFault::Relays`] where hosts forward.
+    /// [`PathFault::NoTiers`] if links join switches of one tier, and a host then has no such path to another;
+    /// [`PathFault::Relays`] if hosts forward.
     pub fn expect_bounces(&mut self, bounces: u8) -> Result<(), PathFault> {
         self.expected = true;
         let fabric = self.fabric;
@@ -110,7 +110,7 @@ impl Verifier<'_> {
         Ok(())
     }
 
-    /// That each host has a path to each other, which links inside tiers leave open.
+    /// Checks that each host has a path to each other. Links within tiers can prevent that.
     fn check_reach(&self, bounces: u8) -> Result<(), PathFault> {
         let fabric = self.fabric;
         let is_switch = |node: NodeId| fabric.node(node).kind == NodeKind::Switch;
@@ -122,7 +122,7 @@ impl Verifier<'_> {
         let mut seen = Vec::new();
         for &(from, port) in &edges {
             seen.clear();
-            // By node, whether it was come to from above, and bounces so far.
+            // By node, arrival from above or not, and bounces so far.
             seen.resize(fabric.nodes().len() * 2 * levels, false);
             let at = |node: NodeId, above: bool, used: usize| (node.index() * 2 + usize::from(above)) * levels + used;
             let mut open = vec![(from, false, 0)];
@@ -147,7 +147,7 @@ impl Verifier<'_> {
         Ok(())
     }
 
-    /// Every path that goes on from `at`.
+    /// Checks every path that continues from `at`.
     fn climb(&mut self, at: NodeId, descending: bool, bounces: u8, climb: &mut Climb) -> Result<(), PathFault> {
         let fabric = self.fabric;
         if !climb.hops.is_empty() && host_ports(fabric, at).next().is_some() {
@@ -169,12 +169,12 @@ impl Verifier<'_> {
         Ok(())
     }
 
-    /// Every queue that a frame of a class may come to, with every number of bounces before.
+    /// Follows every queue that frames of a class can reach, with every number of bounces before.
     fn follow_heights(&mut self, bounces: u8, class: usize) {
         let (fabric, first) = (self.fabric, self.first_slot(class));
         let levels = usize::from(bounces) + 1;
         let mut heights = Heights { fabric, levels, ends: vec![Ends::Unknown; fabric.port_count() * levels] };
-        // By queue and number of bounces: the state before, so that a path that is lost can be shown.
+        // Predecessor of each state (queue and number of bounces), to report a lossy path.
         let states = self.table.graph.len() * levels;
         let (mut seen, mut before, mut open) = (vec![false; states], vec![usize::MAX; states], Vec::new());
         for node in fabric.switches() {

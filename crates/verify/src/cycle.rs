@@ -1,12 +1,12 @@
-//! A cycle that a person can read: the shortest there is.
+//! Search for the shortest cycle, which is the easiest to read.
 
 use crate::graph::Graph;
 use std::collections::VecDeque;
 
-/// Edges that a search for the shortest cycle may look at: some seconds.
+/// Upper bound of the edges that a search visits; takes some seconds.
 const BUDGET: u64 = 300_000_000;
 
-/// A cycle and whether a shorter one was ruled out.
+/// A cycle, and whether it is proved to be shortest.
 #[derive(Debug)]
 pub(crate) struct Short {
     /// Vertices in order; the last leads to the first.
@@ -15,11 +15,11 @@ pub(crate) struct Short {
     pub shortest: bool,
 }
 
-/// Breadth-first searches that reuse their memory.
+/// Breadth-first search with reused memory.
 struct Search {
-    /// Number of the search that saw a vertex last.
+    /// Number of the last search that saw each vertex.
     seen: Vec<u32>,
-    /// From where.
+    /// Predecessor of each vertex.
     from: Vec<u32>,
     queue: VecDeque<(u32, u32)>,
     number: u32,
@@ -27,7 +27,7 @@ struct Search {
 }
 
 impl Search {
-    /// The shortest cycle through `start` of fewer than `below` vertices.
+    /// Returns a shortest cycle through `start` of fewer than `below` vertices.
     fn run(&mut self, graph: &Graph, start: u32, below: u32) -> Option<Vec<u32>> {
         self.number += 1;
         self.queue.clear();
@@ -59,19 +59,19 @@ impl Search {
     }
 }
 
-/// The shortest cycle of a graph that has `known`; among the shortest the one with the lowest vertex, which
-/// stands first. On a fabric too large to try every vertex, as short a one as was found.
+/// Returns the shortest cycle of a graph that contains the cycle `known`; of several, the one with the lowest vertex,
+/// rotated to start there. If the fabric is too large to try every vertex, returns the shortest found.
 pub(crate) fn shortest(graph: &Graph, known: Vec<u32>) -> Short {
     let mut search =
         Search { seen: vec![0; graph.len()], from: vec![0; graph.len()], queue: VecDeque::new(), number: 0, edges: 0 };
-    // A short bound first: it makes the searches from everywhere else cheap.
+    // Shorten the known cycle first: the bound makes the searches from all vertices cheap.
     let mut best = known;
     for start in best.clone() {
         if let Some(cycle) = search.run(graph, start, best.len() as u32) {
             best = cycle;
         }
     }
-    // One longer, so that a cycle as short with a lower vertex is found too, once.
+    // One longer, so that a cycle of equal length with a lower vertex is also found, once.
     let mut bound = best.len() as u32 + 1;
     let mut shortest = true;
     for start in 0..graph.len() as u32 {

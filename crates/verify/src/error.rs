@@ -1,41 +1,41 @@
-//! What is wrong with a rule file, a list of paths or the name of a link.
+//! Faults of rule files, lists of paths, and names of links.
 
 use fabric::routing::RoutingError;
 use fabric::{FabricError, NameFault};
 
-/// Input from which nothing can be proved or refuted. Each names the element, or the line.
+/// Unusable input, with the element or line at fault.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum VerifyError {
     /// The fabric is no network: disconnected, a host without link, a link without delay.
     #[error("the fabric: {0}")]
     Fabric(#[from] FabricError),
-    /// A rule file that is not valid.
+    /// Invalid JSON in a rule file.
     #[error("line {line}, column {column}: {message}")]
     Json {
         /// From 1.
         line: usize,
         /// From 1.
         column: usize,
-        /// What the parser expected.
+        /// Message of the parser.
         message: String,
     },
-    /// A text that would act on a screen.
+    /// Text with characters that a terminal would interpret.
     #[error("{place}: {fault}")]
     Text {
-        /// Which element.
+        /// The element.
         place: String,
-        /// What is wrong with it.
+        /// The fault.
         fault: NameFault,
     },
-    /// JSON, but not this format.
+    /// JSON of another format.
     #[error("this is no rule file: `{key}` is {found}, expected {expected}")]
     Format {
         /// The key.
         key: &'static str,
-        /// Its value.
+        /// Value found.
         found: String,
-        /// What it must be.
+        /// Value expected.
         expected: &'static str,
     },
     /// Rules for other switches or cables.
@@ -43,18 +43,18 @@ pub enum VerifyError {
     OtherFabric {
         /// "switches", "hosts", "links" or "hash".
         what: &'static str,
-        /// In the rule file.
+        /// Value in the rule file.
         theirs: String,
-        /// Of the fabric.
+        /// Value of the fabric.
         ours: String,
     },
-    /// A tag that stands twice among the lossless ones.
+    /// A duplicate lossless tag.
     #[error("`lossless_tags` names tag {tag} twice")]
     TagTwice {
         /// The tag.
         tag: u16,
     },
-    /// A tag that is lossless and lossy.
+    /// A tag that is both lossless and lossy.
     #[error("`lossy_tag` {tag} is one of `lossless_tags`")]
     LossyIsLossless {
         /// The tag.
@@ -66,7 +66,7 @@ pub enum VerifyError {
         /// The key.
         key: &'static str,
     },
-    /// A class that starts with a lossy or unknown tag.
+    /// A class whose first tag is lossy or undefined.
     #[error("class `{class}` starts with tag {tag}, which is not one of `lossless_tags`")]
     ClassNotLossless {
         /// Its name.
@@ -80,13 +80,13 @@ pub enum VerifyError {
         /// The name.
         class: String,
     },
-    /// Rules of a switch that the fabric does not have.
+    /// Rules of a switch that is not in the fabric.
     #[error("the fabric has no switch `{switch}`")]
     UnknownSwitch {
         /// The name.
         switch: String,
     },
-    /// Rules of a host that forwards for nobody.
+    /// Rules of a host that does not forward.
     #[error("`{host}` is a host that does not forward: it takes no rules")]
     HostTakesNoRules {
         /// The name.
@@ -98,17 +98,17 @@ pub enum VerifyError {
         /// The name.
         switch: String,
     },
-    /// What one rule says by itself is wrong.
+    /// A fault in one rule.
     #[error("switch `{switch}`, rule {rule}: {fault}")]
     Rule {
         /// Name of the switch.
         switch: String,
-        /// Position among its rules, from 1.
+        /// Position in the rules of the switch, from 1.
         rule: usize,
-        /// What is wrong.
+        /// The fault.
         fault: RuleFault,
     },
-    /// Two rules that give the same frame different tags.
+    /// Two rules that give one frame different tags.
     #[error(
         "switch `{switch}`: rules {first} and {second} contradict each other: a frame with tag {tag} from port \
          {ingress} to port {egress} gets tag {first_gives} by the one and {second_gives} by the other"
@@ -116,9 +116,9 @@ pub enum VerifyError {
     Contradiction {
         /// Name of the switch.
         switch: String,
-        /// Position of the one, from 1.
+        /// Position of the first rule, from 1.
         first: usize,
-        /// Position of the other.
+        /// Position of the second rule, from 1.
         second: usize,
         /// Arriving tag.
         tag: u16,
@@ -126,12 +126,12 @@ pub enum VerifyError {
         ingress: u16,
         /// Egress port.
         egress: u16,
-        /// New tag by the one.
+        /// New tag of the first rule.
         first_gives: u16,
-        /// New tag by the other.
+        /// New tag of the second rule.
         second_gives: u16,
     },
-    /// A fabric and tags beyond what can be searched.
+    /// More queues than the search can number.
     #[error("{ports} ports with {tags} tags are too many queues: the limit is {limit}", limit = u32::MAX)]
     TooLarge {
         /// Ports of all nodes.
@@ -139,45 +139,45 @@ pub enum VerifyError {
         /// Lossless tags.
         tags: usize,
     },
-    /// A line of a list of paths that is no path.
+    /// A line that is no path of the fabric.
     #[error("line {line}: {fault}")]
     Path {
         /// From 1.
         line: u64,
-        /// What is wrong.
+        /// The fault.
         fault: PathFault,
     },
-    /// A file that could not be read to its end.
+    /// An I/O error.
     #[error("line {line}: cannot read on: {source}")]
     Unreadable {
         /// From 1.
         line: u64,
-        /// Why.
+        /// The error.
         source: std::io::Error,
     },
-    /// A link that the fabric does not have.
+    /// A link that is not in the fabric.
     #[error("{0}")]
     Link(PathFault),
-    /// No routes.
+    /// A routing failure.
     #[error(transparent)]
     Routing(#[from] RoutingError),
 }
 
-/// What is wrong with one rule.
+/// A fault in one rule.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RuleFault {
-    /// A port that the switch does not have.
+    /// A port that is not on the switch.
     #[error("`{side}` names port {port}, but the switch has {ports}, counted from 0")]
     UnknownPort {
         /// "in" or "out".
         side: &'static str,
         /// The number.
         port: u16,
-        /// How many there are.
+        /// Number of ports of the switch.
         ports: usize,
     },
-    /// A port that stands twice in one list.
+    /// A duplicate port in a list.
     #[error("`{side}` names port {port} twice")]
     PortTwice {
         /// "in" or "out".
@@ -201,7 +201,7 @@ pub enum RuleFault {
     },
 }
 
-/// What is wrong with one path or link.
+/// A fault in one path or link.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PathFault {
@@ -211,10 +211,10 @@ pub enum PathFault {
     /// Fewer than two nodes.
     #[error("a path needs at least two nodes, this one has {nodes}")]
     TooShort {
-        /// How many it has.
+        /// Number of nodes found.
         nodes: usize,
     },
-    /// A name that the fabric does not have.
+    /// A name that is not in the fabric.
     #[error("the fabric has no node `{name}`")]
     UnknownNode {
         /// As written.
@@ -227,7 +227,7 @@ pub enum PathFault {
         node: String,
         /// As written.
         port: String,
-        /// How many it has.
+        /// Number of ports of the node.
         ports: usize,
     },
     /// Two nodes without a link.
@@ -238,19 +238,19 @@ pub enum PathFault {
         /// The next.
         to: String,
     },
-    /// A port that leads elsewhere.
+    /// A port that leads to another node.
     #[error("port {port} of `{from}` leads to `{leads_to}`, not to `{to}`")]
     PortLeadsElsewhere {
         /// The node.
         from: String,
         /// Its port.
         port: u16,
-        /// What is there.
+        /// The node at the port.
         leads_to: String,
-        /// What should be.
+        /// The node expected.
         to: String,
     },
-    /// Two nodes with several links, and nothing that says which.
+    /// Two nodes joined by several links, without a port.
     #[error(
         "`{from}` and `{to}` are joined by {count} parallel links: write `{from}:{port}` for the one at port {port}"
     )]
@@ -259,30 +259,30 @@ pub enum PathFault {
         from: String,
         /// The next.
         to: String,
-        /// How many links.
+        /// Number of links.
         count: usize,
         /// The lowest port.
         port: u16,
     },
-    /// A node that is visited twice.
+    /// A node visited twice.
     #[error("the path comes to `{node}` twice: an expected path has no loop")]
     Loop {
         /// The node.
         node: String,
     },
-    /// A host in the middle.
+    /// A host within a path that does not forward.
     #[error("host `{host}` does not forward: a path can only start or end there")]
     HostDoesNotForward {
         /// The host.
         host: String,
     },
-    /// A path between switches whose first or last has no hosts.
+    /// A path from or to a switch without hosts.
     #[error("switch `{switch}` has no host: a path starts and ends at a host, or at a switch with hosts")]
     NoHost {
         /// The switch.
         switch: String,
     },
-    /// A last port that says nothing.
+    /// A port after the last node, which has no meaning.
     #[error("`{node}:{port}` stands last, where no port is left by")]
     LastPort {
         /// The node.
@@ -290,7 +290,7 @@ pub enum PathFault {
         /// As written.
         port: String,
     },
-    /// Links inside a tier, and hosts that only more bounces would bring together.
+    /// Links within a tier, and hosts that can reach each other only with more bounces.
     #[error(
         "no path with {bounces} bounces or fewer leads from `{from}` to `{to}`, where a hop inside a tier, as from \
          `{a}` to `{b}`, both on tier {tier}, counts as one: state tiers, allow more bounces, or use trees or shortest"
@@ -302,14 +302,14 @@ pub enum PathFault {
         b: String,
         /// Their tier.
         tier: u8,
-        /// A sender.
+        /// The sending host.
         from: String,
-        /// The receiver that it cannot reach.
+        /// The receiving host.
         to: String,
-        /// How many bounces a path may have.
+        /// Maximum number of bounces.
         bounces: u8,
     },
-    /// Paths up and down tiers through hosts.
+    /// Up-down paths in a fabric whose hosts forward.
     #[error(
         "up-down paths begin and end at hosts that do not forward, and `{host}` does: use trees or shortest, or list \
          the paths"
@@ -318,13 +318,13 @@ pub enum PathFault {
         /// A host that forwards.
         host: String,
     },
-    /// A line that no list of paths has.
+    /// A line too long for any path.
     #[error("longer than {limit} bytes")]
     TooLong {
-        /// The most that a line may have.
+        /// Maximum length of a line in bytes.
         limit: u64,
     },
-    /// Not two ends.
+    /// Not a pair of nodes.
     #[error("`{text}` is no link: write `A-B` with the names of its ends, or `A:port-B` for one of several")]
     NotALink {
         /// As written.

@@ -1,7 +1,7 @@
-//! Judges slots and lists of gates, whoever made them: reads the file itself, and goes through every frame of a cycle.
+//! Checks time slots and gate lists of any origin, frame by frame over a cycle, with its own readers.
 //!
-//! A schedule of `tidegate schedule --to json` says when each frame starts: [`judge`] holds it to that. Lists of gates
-//! alone do not: [`follow`] lets frames wait in the queues of their classes until gates open.
+//! Files of `tidegate schedule --to json` have the start of each frame: [`judge`] checks them as stated. Other gate
+//! lists have none: [`follow`] simulates frames that wait in the queues of their classes until gates open.
 
 mod faults;
 mod file;

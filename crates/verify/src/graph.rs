@@ -1,28 +1,27 @@
-//! Which queue waits for which: a graph whose edges are kept as sets of ports.
+//! Dependency graph of queues, with edges stored as sets of ports.
 //!
-//! A vertex is a lossless ingress queue, named by the ingress port and a *slot* (the position of its tag among
-//! the lossless tags; always 0 where there is a single class). An edge says that frames of the one queue may
-//! have to enter the other next, so that the first cannot drain while the second is paused.
+//! A vertex is a lossless ingress queue: an ingress port and a *slot*, the index of its tag among the lossless tags (0
+//! if there is one class). An edge from one queue to another means that frames of the first may enter the second next:
+//! the first cannot drain while the second is paused.
 //!
-//! The successors of a vertex are, per slot, a set of egress ports of its node: a few words of bits. What a search
-//! has seen is kept in the same shape, by the egress port upstream, so that a search takes time in proportion
-//! to vertices and words, not to edges: a fabric of 10,000 switches with 64 ports has 2 million vertices and up
-//! to 60 million edges.
+//! The successors of a vertex are, per slot, a set of egress ports of its node, in a few words of bits. The visited set
+//! has the same layout, by the egress port upstream. So a search takes time proportional to vertices and words, not to
+//! edges: a fabric of 10,000 switches with 64 ports has 2 million vertices and up to 60 million edges.
 
 use fabric::{Fabric, NodeId};
 
-/// The ports of a fabric in the shape that the searches need.
+/// Ports of a fabric, in the layout that the searches need.
 #[derive(Clone, Debug)]
 pub(crate) struct Ports {
     /// Node of each port.
     node: Vec<u32>,
-    /// Port number ([`Fabric::port_number`]) at the other end of each port's link.
+    /// Port number ([`Fabric::port_number`]) of the peer of each port.
     peer: Vec<u32>,
     /// Number of the first port of each node.
     base: Vec<u32>,
-    /// Where the words of each node begin: `words[n + 1] - words[n]` of them.
+    /// Index of the first word of each node; `words[n + 1] - words[n]` is the number of words.
     words: Vec<u32>,
-    /// Per word: the ports behind which a node forwards.
+    /// Per word: the ports that lead to a forwarding node.
     onward: Vec<u64>,
 }
 
@@ -53,48 +52,48 @@ impl Ports {
         ports
     }
 
-    /// How many ports there are.
+    /// Number of ports.
     pub fn len(&self) -> usize {
         self.node.len()
     }
-    /// The node of a port.
+    /// Returns the node of a port.
     #[inline]
     pub fn node(&self, port: u32) -> NodeId {
         NodeId(self.node[port as usize])
     }
-    /// The port at the other end.
+    /// Returns the peer port.
     #[inline]
     pub fn peer(&self, port: u32) -> u32 {
         self.peer[port as usize]
     }
-    /// The first port of a node.
+    /// Returns the first port of a node.
     #[inline]
     pub fn base(&self, node: NodeId) -> u32 {
         self.base[node.index()]
     }
-    /// How many ports a node has.
+    /// Number of ports of a node.
     #[inline]
     pub fn count(&self, node: NodeId) -> u32 {
         self.base[node.index() + 1] - self.base[node.index()]
     }
-    /// How many words hold a set of ports of a node.
+    /// Number of words of a set of ports of a node.
     #[inline]
     pub fn width(&self, node: NodeId) -> usize {
         (self.words[node.index() + 1] - self.words[node.index()]) as usize
     }
-    /// The ports of a node behind which somebody forwards.
+    /// Returns the ports of a node that lead to a forwarding node.
     #[inline]
     fn onward(&self, node: NodeId) -> &[u64] {
         &self.onward[self.words[node.index()] as usize..self.words[node.index() + 1] as usize]
     }
 }
 
-/// The egress ports by which frames of one queue leave with one slot.
+/// Egress ports by which frames of one queue leave with one slot.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Entry {
-    /// The slot that they get.
+    /// Slot after the hop.
     pub slot: u16,
-    /// Where the words begin.
+    /// Index of the first word.
     at: u32,
 }
 
@@ -109,67 +108,69 @@ pub(crate) struct Graph {
     words: Vec<u64>,
 }
 
-/// What a search found.
+/// Result of a search.
 #[derive(Debug)]
 pub(crate) struct Walked {
-    /// The roots and what they lead to.
+    /// Number of vertices reachable from the roots, with the roots.
     pub vertices: u64,
-    /// Edges that leave them.
+    /// Number of edges that leave them.
     pub edges: u64,
     /// Vertices of a cycle in order, if there is one.
     pub cycle: Option<Vec<u32>>,
 }
 
 impl Graph {
-    /// A graph without edges, to be filled in order of vertices by [`push`](Self::push) and [`close`](Self::close).
+    /// Creates a graph without edges, to be filled in order of vertices by [`push`](Self::push) and
+    /// [`close`](Self::close).
     pub fn new(ports: Ports, slots: usize) -> Graph {
         Graph { ports, slots, starts: vec![0], entries: Vec::new(), words: Vec::new() }
     }
 
-    /// A graph of the same ports and slots, to be filled anew.
+    /// Returns an empty graph with equal ports and slots.
     pub fn without_edges(&self) -> Graph {
         Graph::new(self.ports.clone(), self.slots)
     }
 
-    /// Gives the vertex that is being filled the egress ports of one slot.
+    /// Adds the egress ports of one slot to the current vertex.
     pub fn push(&mut self, slot: u16, set: &[u64]) {
         self.entries.push(Entry { slot, at: self.words.len() as u32 });
         self.words.extend_from_slice(set);
     }
 
-    /// The next vertex begins.
+    /// Finishes the current vertex.
     pub fn close(&mut self) {
         self.starts.push(self.entries.len() as u32);
     }
 
-    /// How many vertices there are.
+    /// Number of vertices.
     pub fn len(&self) -> usize {
         self.starts.len() - 1
     }
 
-    /// The vertex of a port and a slot.
+    /// Returns the vertex of a port and a slot.
     #[inline]
     pub fn vertex(&self, port: u32, slot: u16) -> u32 {
         port * self.slots as u32 + u32::from(slot)
     }
-    /// The ingress port of a vertex.
+    /// Returns the ingress port of a vertex.
     #[inline]
     pub fn port(&self, vertex: u32) -> u32 {
         vertex / self.slots as u32
     }
-    /// The slot of a vertex.
+    /// Returns the slot of a vertex.
     #[inline]
     pub fn slot(&self, vertex: u32) -> u16 {
         (vertex % self.slots as u32) as u16
     }
 
-    /// The slot with which a frame of `vertex` leaves by the egress port `out` of its node, if it stays lossless.
+    /// Returns the slot with which a frame of `vertex` leaves by egress port `out` of its node; `None` if it becomes
+    /// lossy.
     pub fn onward_slot(&self, vertex: u32, out: u16) -> Option<u16> {
         let has = |entry: &&Entry| self.words[entry.at as usize + usize::from(out / 64)] >> (out % 64) & 1 == 1;
         self.entries(vertex).iter().find(has).map(|entry| entry.slot)
     }
 
-    /// Each slot with which frames of `vertex` may leave losslessly, and the egress ports by which they do.
+    /// Returns the slots with which frames of `vertex` can leave losslessly, each with its egress ports.
     pub fn leaving(&self, vertex: u32) -> impl Iterator<Item = (u16, &[u64])> {
         let width = self.ports.width(self.ports.node(self.port(vertex)));
         self.entries(vertex).iter().map(move |entry| (entry.slot, &self.words[entry.at as usize..][..width]))
@@ -196,12 +197,12 @@ impl Graph {
         }
     }
 
-    /// Whether frames of a vertex may leave losslessly at all, be it to a host.
+    /// Whether frames of a vertex can leave losslessly by any port, including ports to hosts.
     pub fn is_used(&self, vertex: u32) -> bool {
         !self.entries(vertex).is_empty()
     }
 
-    /// What `roots` lead to, a flag for each vertex; the roots are among it.
+    /// Flags the vertices reachable from `roots`, with the roots.
     pub fn reached(&self, roots: impl Iterator<Item = u32>) -> Vec<bool> {
         let mut reached = vec![false; self.len()];
         let mut stack: Vec<u32> = Vec::new();
@@ -220,7 +221,7 @@ impl Graph {
         reached
     }
 
-    /// Depth-first search from `roots`: counts what it reaches and stops at the first cycle.
+    /// Depth-first search from `roots`: counts the reached vertices and stops at the first cycle.
     pub fn walk(&self, roots: impl Iterator<Item = u32>) -> Walked {
         let mut seen = Marks::new(self);
         let mut open = Marks::new(self);
@@ -235,6 +236,7 @@ impl Graph {
             stack.push(root);
             walked.vertices += 1;
             walked.edges += self.out_degree(root);
+            // Vertices on the stack are open. An edge to an open vertex closes a cycle.
             while let Some(&vertex) = stack.last() {
                 match self.step(vertex, &seen, &open) {
                     Step::Closes(back) => {
@@ -259,7 +261,7 @@ impl Graph {
         walked
     }
 
-    /// How many edges leave a vertex.
+    /// Number of edges that leave a vertex.
     pub fn out_degree(&self, vertex: u32) -> u64 {
         let onward = self.ports.onward(self.ports.node(self.port(vertex)));
         let of = |entry: &Entry| -> u64 {
@@ -294,13 +296,13 @@ impl Graph {
 }
 
 enum Step {
-    /// An edge back to a vertex that is still open.
+    /// An edge back to a vertex on the current path.
     Closes(u32),
     To(u32),
     Done,
 }
 
-/// A set of vertices, each by its egress port upstream: so the successors of a vertex lie in one word, or few.
+/// A set of vertices, stored by egress port upstream, so that the successors of a vertex share one or few words.
 struct Marks(Vec<u64>);
 
 impl Marks {
@@ -312,7 +314,7 @@ impl Marks {
         graph.ports.words[node.index()] as usize * graph.slots + usize::from(slot) * graph.ports.width(node)
     }
 
-    /// The marked ports of a node and slot.
+    /// Returns the marked ports of a node and slot.
     #[inline]
     fn of(&self, graph: &Graph, node: NodeId, slot: u16) -> &[u64] {
         let start = Self::start(graph, node, slot);

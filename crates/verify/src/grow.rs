@@ -1,4 +1,4 @@
-//! Trees of shortest paths towards every switch or server, made here and not by whoever made the rules.
+//! Trees of shortest paths towards every switch or server, built independently of the rule generator.
 
 use crate::error::PathFault;
 use crate::many::lossless_trees;
@@ -6,31 +6,31 @@ use crate::paths::Hop;
 use crate::proof::{Verifier, host_ports};
 use fabric::{Fabric, NodeId, NodeKind, PortIndex};
 
-/// Towards what trees of shortest paths lead.
+/// Roots of the trees of shortest paths.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TreeRoots {
-    /// One tree a switch with hosts, which leads to all of them.
+    /// One tree per switch with hosts, towards all of them.
     Switches,
-    /// One tree a host; a host with several links is reached by the first.
+    /// One tree per host; a host with several links is reached by its first link.
     Servers,
 }
 
 const FAR: u16 = u16::MAX;
 
-/// Shortest ways to one node at a time: by the lowest port among those that lead closer.
+/// Shortest paths to one root at a time. Each node takes its lowest port that leads closer.
 pub(crate) struct Trees<'f> {
     fabric: &'f Fabric,
-    /// Whatever forwards, by node number; a *slot* is a position here.
+    /// Forwarding nodes, by node number. A *slot* is an index into this list.
     pub nodes: Vec<NodeId>,
     /// Slot of each node; `u32::MAX` for hosts that do not forward.
     pub slots: Vec<u32>,
-    /// Per slot, where its ways to others begin in `peers` and `ports`.
+    /// Per slot: index of its first edge in `peers` and `ports`.
     starts: Vec<u32>,
     pub peers: Vec<u32>,
     pub ports: Vec<PortIndex>,
-    /// Per slot: links to the root.
+    /// Per slot: distance to the root in links.
     distance: Vec<u16>,
-    /// Per node: the port towards the root.
+    /// Per node: port towards the root.
     towards: Vec<Option<PortIndex>>,
 }
 
@@ -55,13 +55,13 @@ impl<'f> Trees<'f> {
         Trees { fabric, nodes, slots, starts, peers, ports, distance, towards }
     }
 
-    /// The ways out of a slot, by port: positions in `peers` and `ports`.
+    /// Returns the edges of a slot, ordered by port, as indices into `peers` and `ports`.
     pub fn ways(&self, slot: u32) -> std::ops::Range<usize> {
         self.starts[slot as usize] as usize..self.starts[slot as usize + 1] as usize
     }
 
-    /// All shortest ways to `root`. A level is found from the one before while that is narrow; from then on each node
-    /// that is still beyond looks for a neighbour in it, beginning at its lowest port, and mostly finds one soon.
+    /// Finds shortest paths to `root`, level by level. A narrow level is expanded to its neighbours. Once levels are
+    /// wide, each node not reached yet searches its own neighbours from the lowest port on, and mostly finds one soon.
     fn grow(&mut self, root: NodeId) {
         self.distance.fill(FAR);
         self.nodes.iter().for_each(|node| self.towards[node.index()] = None);
@@ -102,7 +102,7 @@ impl<'f> Trees<'f> {
         }
     }
 
-    /// The way of one node: its lowest port to one at `depth - 1`. False if there is none.
+    /// Sets the port of one node: its lowest port to a node at `depth - 1`. Returns false if there is none.
     fn choose(&mut self, slot: u32, depth: u16) -> bool {
         let range = self.ways(slot);
         let way = self.peers[range.clone()].iter().position(|&peer| self.distance[peer as usize] == depth - 1);
@@ -111,7 +111,7 @@ impl<'f> Trees<'f> {
         true
     }
 
-    /// The hops from `at` to the root, behind what `hops` has.
+    /// Appends the hops from `at` to the root.
     fn follow(&self, mut at: NodeId, hops: &mut Vec<Hop>) {
         while let Some(port) = self.towards[at.index()] {
             hops.push(Hop { node: at, port });
@@ -120,13 +120,13 @@ impl<'f> Trees<'f> {
     }
 }
 
-/// A tree's root, and by which of its ports frames leave it.
+/// A tree's root, with the ports by which frames leave it.
 pub(crate) struct Root {
     pub node: NodeId,
     pub exits: Vec<PortIndex>,
 }
 
-/// The switches with hosts, each with the ports of those that are reached by it; and hosts that forward.
+/// Returns the switches with hosts, each with the ports to the hosts reached through it, and the hosts that forward.
 fn roots(fabric: &Fabric, kind: TreeRoots) -> Vec<Root> {
     let mut all = Vec::new();
     for node in fabric.node_ids().filter(|&node| fabric.node(node).forwards()) {
@@ -143,12 +143,12 @@ fn roots(fabric: &Fabric, kind: TreeRoots) -> Vec<Root> {
 }
 
 impl Verifier<'_> {
-    /// The paths of trees of shortest paths must be lossless for every class: from every host, by each of its links, to
-    /// the hosts at the root. Of several shortest ways a node takes the one by its lowest port. The trees are made
-    /// here; `each` is told how many of how many are done.
+    /// Requires the paths of trees of shortest paths to be lossless for every class: from every host, by each of its
+    /// links, to the hosts at the root. Of several shortest paths a node takes the one by its lowest port. `each`
+    /// receives the number of finished trees and of all trees.
     ///
     /// # Errors
-    /// None for a fabric that is a network: a [`PathFault`] is a mistake of this crate.
+    /// None if the fabric is a network: a [`PathFault`] is a defect of this crate.
     pub fn expect_trees(&mut self, kind: TreeRoots, mut each: impl FnMut(u64, u64)) -> Result<(), PathFault> {
         self.expected = true;
         let fabric = self.fabric;
@@ -176,7 +176,7 @@ impl Verifier<'_> {
         Ok(())
     }
 
-    /// From host to host of one switch.
+    /// Requires the paths between hosts of one switch to be lossless.
     pub(crate) fn expect_neighbours(&mut self, node: NodeId, exits: &[PortIndex]) {
         if host_ports(self.fabric, node).nth(1).is_none() {
             return;
@@ -194,7 +194,7 @@ impl Verifier<'_> {
         }
     }
 
-    /// Where hosts forward, a path begins and ends at any of them: one after another.
+    /// Checks every path separately. Needed if hosts forward, because paths then begin and end at any of them.
     fn expect_each_path(&mut self, trees: &Trees<'_>, root: &Root) -> Result<(), PathFault> {
         let fabric = self.fabric;
         let mut hops = Vec::new();
@@ -202,7 +202,7 @@ impl Verifier<'_> {
             let relay = fabric.node(source).forwards();
             for (port, peer) in fabric.ports(source).iter().enumerate() {
                 let port = port as PortIndex;
-                // A host that forwards follows the tree itself; any other sends by each of its links.
+                // A host that forwards follows the tree itself; other hosts send by each of their links.
                 let takes = if relay {
                     trees.towards[source.index()] == Some(port)
                 } else {
@@ -241,7 +241,8 @@ mod tests {
 
     const LINK: LinkSpec = LinkSpec::new(Rate::from_gbps(100), Time::from_ns(500));
 
-    /// Distances by relaxing every link until nothing changes; of the ports that lead closer the lowest.
+    /// Reference: relaxes the distance over every link until nothing changes, then takes the lowest port that leads
+    /// closer.
     fn slowly(fabric: &Fabric, root: NodeId) -> Vec<Option<PortIndex>> {
         let forwards = |node: NodeId| fabric.node(node).forwards();
         let mut distance = vec![u32::MAX; fabric.nodes().len()];
@@ -266,7 +267,7 @@ mod tests {
         fabric.node_ids().map(|node| if forwards(node) { port(node) } else { None }).collect()
     }
 
-    /// Rules by which packets keep their tag wherever they go, but on `spoilt` not from its port 0.
+    /// Rules that keep the tag of all packets, except those that arrive at port 0 of `spoilt`.
     fn keeping(fabric: &Fabric, spoilt: Option<NodeId>) -> RuleFile {
         let all = |node: NodeId, from: usize| {
             (from..fabric.ports(node).len()).map(|port| port.to_string()).collect::<Vec<_>>().join(",")
@@ -286,7 +287,7 @@ mod tests {
         RuleFile::parse(text.as_bytes()).unwrap()
     }
 
-    /// What holds of many trees at a time must be what holds of each by itself.
+    /// The batch result of many trees equals the result of each tree alone.
     #[test]
     fn many_trees_at_a_time_are_judged_as_each_by_itself() {
         let fabrics = [

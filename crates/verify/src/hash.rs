@@ -1,13 +1,13 @@
-//! Which fabric a rule file is for.
+//! Hash of a fabric, to match rule files with fabrics.
 
 use fabric::{End, Fabric};
 
 const OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
 const PRIME: u64 = 0x0000_0100_0000_01b3;
 
-/// The number by which a rule file names its fabric: FNV-1a of 64 bits over one line a link, in order,
-/// `a:port-b:port` with the names of the nodes and the ports counted from 0, with `=name` behind those that have a
-/// name. In 16 hexadecimal digits.
+/// Returns the hash by which a rule file identifies its fabric, in 16 hexadecimal digits: 64-bit FNV-1a over one line
+/// per link, in order. A line is `a:port-b:port` with node names and port numbers from 0; ports with a name have
+/// `=name` appended.
 pub fn fabric_hash(fabric: &Fabric) -> String {
     let mut hash = OFFSET;
     let mut add = |text: &str| text.bytes().for_each(|byte| hash = (hash ^ u64::from(byte)).wrapping_mul(PRIME));
@@ -36,14 +36,14 @@ mod tests {
         let spec = LinkSpec::new(Rate::from_gbps(10), Time::from_ns(1));
         let mut builder = FabricBuilder::new("test");
         let host = builder.add_host("H1");
-        // No link: the offset of FNV-1a itself.
+        // Without links: the offset basis of FNV-1a.
         assert_eq!(fabric_hash(&builder.clone().build().unwrap()), "cbf29ce484222325");
         let switch = builder.add_switch("S1", 1);
         let link = builder.connect(host, switch, spec);
-        // printf 'H1:0-S1:0\n' through an independent FNV-1a.
+        // `printf 'H1:0-S1:0\n'` through an independent FNV-1a.
         assert_eq!(fabric_hash(&builder.clone().build().unwrap()), "5b777d127ffa3ff5");
         builder.name_ports(link, "", "Ethernet248");
-        // printf 'H1:0-S1:0=Ethernet248\n'
+        // `printf 'H1:0-S1:0=Ethernet248\n'`
         assert_eq!(fabric_hash(&builder.build().unwrap()), "c36a2d6cb77b7547");
         let (two, three) = (line(2, 1, spec, spec).unwrap(), line(3, 1, spec, spec).unwrap());
         assert_ne!(fabric_hash(&two), fabric_hash(&three));

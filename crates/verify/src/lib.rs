@@ -2,16 +2,16 @@
 //!
 //! ```text
 //!   rule file ── RuleFile ──┐
-//!                           ├─> Verifier ── finish() ──> Verdict     Tagger rules: whatever the forwarding does
+//!                           ├─> Verifier ── finish() ──> Verdict     Tagger rules: any forwarding
 //!   paths, trees, routing ──┘
 //!   routing tables ─┐
 //!   list of paths ──┴─> check_pfc() ──> PfcVerdict                  no tags: one class under this routing
 //! ```
 //!
-//! A PAUSE stops the queue upstream, so a lossless queue waits for those that its frames go to. Frames can only
-//! wait for ever if queues wait in a circle; where the graph of all that can wait has no circle, there is no
-//! deadlock (Tagger, Theorem 5.1). This crate makes that graph with code of its own: it reads rules, paths and routing
-//! tables, and knows nothing of how they came about. [`gates`] judges time slots and gates the same way.
+//! A PAUSE stops the queue upstream, so a lossless queue waits for the queues that its frames enter next. Frames can
+//! wait for ever only if queues wait for each other in a cycle: an acyclic dependency graph proves that there is no
+//! deadlock (Tagger, Theorem 5.1). This crate builds the graph from rules, paths and routing tables with its own code,
+//! independent of the code that generates them. [`gates`] checks time slots and gate lists.
 
 mod bounces;
 mod cycle;

@@ -1,9 +1,9 @@
-//! Trees of lowest ports towards 64 switches at a time, judged on all threads.
+//! Trees of shortest paths towards 64 roots at a time, checked on all threads.
 //!
-//! A word per node says to which of the 64 roots the search has found its way. Then queues are followed from the leaves
-//! on, node by node: all rules that a node's frames meet there are looked up one after another, while they lie in the
-//! nearest cache, and for all roots to which frames come in by one port with one tag together. What is found lossless
-//! here is counted; any other tree is judged again by itself, to say which path is lost and where.
+//! A word per node has a bit per root that the search has reached. Queues are then followed from the leaves, node by
+//! node: the rules that apply at a node are looked up together, while they are in the nearest cache, and once for all
+//! roots whose frames arrive by one port with one tag. Trees that are lossless are counted here. The caller checks any
+//! other tree again on its own, to report the lossy path.
 
 use crate::grow::{Root, Trees};
 use crate::paths::Hop;
@@ -12,20 +12,21 @@ use crate::table::Table;
 use fabric::{Fabric, PortIndex};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Roots of one batch: a bit each.
+/// Roots of one batch, a bit each.
 const ROOTS: usize = 64;
 
-/// The slots that are so many links away from some of the roots.
+/// Slots at one distance from some of the roots.
 struct Level {
-    /// By number.
+    /// In ascending order.
     slots: Vec<u32>,
-    /// Per slot: those roots.
+    /// Per slot: the roots at this distance, as bits.
     roots: Vec<u64>,
 }
 
-/// Per root, how many paths its tree has if all of them are lossless. `each` is told how many roots are done.
+/// Returns, per root, the number of paths of its tree if all are lossless. `each` receives the number of finished
+/// roots.
 ///
-/// Nothing if hosts forward or there are more lossless tags than bits to hold them.
+/// All are `None` if hosts forward, or if there are more than 16 lossless tags.
 pub(crate) fn lossless_trees(
     fabric: &Fabric,
     table: &Table,
@@ -64,32 +65,32 @@ pub(crate) fn lossless_trees(
     found
 }
 
-/// What one thread uses again for each batch.
+/// State of one thread, reused for each batch.
 struct Judge<'a, 'f> {
     fabric: &'a Fabric,
     table: &'a Table,
     trees: &'a Trees<'f>,
     edge: Edge,
-    /// Per class and way: what [`Edge::entrance_bits`] says of hosts at its far end; `UNASKED` at first.
+    /// Per class and edge: [`Edge::entrance_bits`] of the hosts at its far end; `UNASKED` if not computed.
     entering: Vec<Vec<u64>>,
-    /// Per slot: whether hosts are at it.
+    /// Per slot: whether it has hosts.
     sources: Vec<bool>,
-    /// Per way: the one that leads back.
+    /// Per edge: the reverse edge.
     back: Vec<u32>,
-    /// Per way: the roots towards which frames come in by its port.
+    /// Per edge: roots, as bits, whose frames arrive by its port.
     arriving: Vec<u64>,
-    /// By distance from the roots; of `depth` of them there are slots.
+    /// By distance from the roots; only the first `depth` are in use.
     levels: Vec<Level>,
     depth: usize,
-    /// Per slot, the roots to which it has found its way.
+    /// Per slot: roots reached, as bits.
     seen: Vec<u64>,
-    /// Per slot and root: the port towards it.
+    /// Per slot and root: the port towards the root.
     port: Vec<PortIndex>,
-    /// Per slot and lossless tag: the roots towards which frames leave with it.
+    /// Per slot and lossless tag: roots, as bits, whose frames leave with the tag.
     queues: Vec<u64>,
 }
 
-/// No set of slots has all bits.
+/// Distinct from every set of slots.
 const UNASKED: u64 = u64::MAX;
 
 impl<'a, 'f> Judge<'a, 'f> {
@@ -135,7 +136,7 @@ impl<'a, 'f> Judge<'a, 'f> {
         paths.into_iter().enumerate().map(|(root, paths)| (lost >> root & 1 == 0).then_some(paths)).collect()
     }
 
-    /// Finds the ways to all roots, level by level.
+    /// Finds shortest paths to all roots, level by level.
     fn grow(&mut self, roots: &[Root]) {
         self.seen.fill(0);
         self.arriving.fill(0);
@@ -155,7 +156,7 @@ impl<'a, 'f> Judge<'a, 'f> {
             for slot in 0..beyond.roots.len() {
                 beyond.roots[slot] &= !self.seen[slot];
                 let mut open = beyond.roots[slot];
-                // By its lowest port to a neighbour that is closer.
+                // Take the lowest port to a neighbour that is closer.
                 for way in trees.ways(slot as u32) {
                     if open == 0 {
                         break;
@@ -172,7 +173,7 @@ impl<'a, 'f> Judge<'a, 'f> {
         }
     }
 
-    /// One more level, of no slots.
+    /// Adds an empty level.
     fn next_level(&mut self) -> &mut Level {
         if self.depth == self.levels.len() {
             self.levels.push(Level { slots: Vec::new(), roots: vec![0; self.seen.len()] });
@@ -183,7 +184,7 @@ impl<'a, 'f> Judge<'a, 'f> {
         level
     }
 
-    /// Lists the slots of the last level. Without any there is none: false.
+    /// Lists the slots of the last level. Removes an empty level and returns false.
     fn close_level(&mut self) -> bool {
         let level = &mut self.levels[self.depth - 1];
         level.slots.clear();
@@ -196,12 +197,13 @@ impl<'a, 'f> Judge<'a, 'f> {
         any
     }
 
-    /// The roots, as bits, to which frames of a class lose their tag on some path.
+    /// Returns the roots, as bits, for which frames of a class become lossy on some path.
     fn follow(&mut self, roots: &[Root], class: usize) -> u64 {
         let (table, trees) = (self.table, self.trees);
         let (graph, tags) = (&table.graph, table.tags.len());
         self.queues.fill(0);
         let mut lost = 0;
+        // From the farthest level inwards, so that the queues of a slot are complete before they are forwarded.
         for depth in (0..self.depth - 1).rev() {
             for at in 0..self.levels[depth].slots.len() {
                 let slot = self.levels[depth].slots[at] as usize;
@@ -235,7 +237,7 @@ impl<'a, 'f> Judge<'a, 'f> {
         lost
     }
 
-    /// The slots with which frames from hosts at the far end of a way enter it.
+    /// Returns the slots, as bits, with which frames from hosts at the far end of an edge enter it.
     fn entering(&mut self, class: usize, way: usize, ingress: u32) -> u64 {
         if self.entering[class][way] == UNASKED {
             let ports = &self.table.graph.ports;
@@ -247,7 +249,7 @@ impl<'a, 'f> Judge<'a, 'f> {
         self.entering[class][way]
     }
 
-    /// Sends frames of a queue of a slot on towards these roots. Those to which no rule keeps them lossless.
+    /// Forwards frames of a queue towards these roots. Returns the roots for which they become lossy.
     fn pass(&mut self, slot: usize, vertex: u32, mut coming: u64) -> u64 {
         let ports = &self.port[slot * ROOTS..][..ROOTS];
         for (tag, egress) in self.table.graph.leaving(vertex) {
@@ -259,14 +261,14 @@ impl<'a, 'f> Judge<'a, 'f> {
         coming
     }
 
-    /// Those of these roots at which frames of a queue do not get to all hosts.
+    /// Returns those of these roots at which frames of a queue do not reach all hosts losslessly.
     fn withheld(&self, roots: &[Root], vertex: u32, coming: u64) -> u64 {
         let delivers = |exit: &PortIndex| self.table.graph.onward_slot(vertex, *exit).is_some();
         bits(coming).filter(|&root| !roots[root].exits.iter().all(delivers)).fold(0, |all, root| all | 1 << root)
     }
 }
 
-/// The positions of set bits.
+/// Returns the positions of set bits.
 fn bits(mut word: u64) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         let bit = word.trailing_zeros() as usize;

@@ -1,13 +1,13 @@
-//! Reading a list of expected paths, and the names of links.
+//! Readers of lists of expected paths, and of link names.
 
 use crate::error::{PathFault, VerifyError};
 use fabric::{Fabric, LinkId, NodeId, PortIndex};
 use std::io::{BufRead, Read};
 
-/// A path of 65,536 nodes has less; a file without an end of line must not fill the memory.
+/// Longer than any path of 65,536 nodes. Bounds the memory for a file without line ends.
 const MAX_LINE_BYTES: u64 = 1 << 22;
 
-/// One step of a path: a node and the port by which it is left.
+/// One hop of a path: a node and its egress port.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Hop {
     /// The node.
@@ -19,18 +19,18 @@ pub struct Hop {
 /// One path of a list.
 #[derive(Clone, Copy, Debug)]
 pub struct ListedPath<'a> {
-    /// Its line, from 1.
+    /// Line number, from 1.
     pub line: u64,
-    /// Every node but the last, with the port by which it is left; at least one.
+    /// Every node but the last, with its egress port; at least one.
     pub hops: &'a [Hop],
     /// The last node.
     pub last: NodeId,
 }
 
-/// Reads a list of paths line by line, in memory that does not grow with it.
+/// Reads a list of paths line by line, in constant memory.
 ///
-/// A line is the names of the nodes from source to destination, separated by blanks; `#` begins a comment. Where
-/// two nodes are joined by several links, `A:port` says by which port `A` is left.
+/// A line has the names of the nodes from source to destination, separated by blanks; `#` begins a comment. `A:port`
+/// selects the egress port of `A` if several links lead to the next node.
 #[derive(Debug)]
 pub struct PathList<'f, R> {
     fabric: &'f Fabric,
@@ -41,16 +41,16 @@ pub struct PathList<'f, R> {
 }
 
 impl<'f, R: BufRead> PathList<'f, R> {
-    /// Paths of this fabric.
+    /// Creates a reader for paths of this fabric.
     pub fn new(fabric: &'f Fabric, input: R) -> PathList<'f, R> {
         PathList { fabric, input, line: 0, text: Vec::new(), walk: Walk::new(fabric) }
     }
 
-    /// The next path; `None` at the end.
+    /// Returns the next path; `None` at the end.
     ///
     /// # Errors
-    /// [`VerifyError::Path`] with the line: an unknown name or port, a missing link, parallel links, a loop, a host
-    /// in the middle; [`VerifyError::Unreadable`].
+    /// [`VerifyError::Path`] with the line: an undefined name or port, a missing link, parallel links, a loop, a host
+    /// that does not forward; [`VerifyError::Unreadable`].
     pub fn next_path(&mut self) -> Result<Option<ListedPath<'_>>, VerifyError> {
         loop {
             self.text.clear();
@@ -76,11 +76,11 @@ impl<'f, R: BufRead> PathList<'f, R> {
     }
 }
 
-/// A path that is being followed.
+/// State of the parser.
 #[derive(Debug)]
 struct Walk {
     hops: Vec<Hop>,
-    /// Per node: the path that visited it last.
+    /// Per node: number of the last path that visited it.
     visited: Vec<u32>,
     number: u32,
 }
@@ -97,7 +97,7 @@ impl Walk {
         Ok(())
     }
 
-    /// The last node.
+    /// Reads a path into `hops` and returns the last node.
     fn read(&mut self, fabric: &Fabric, names: &str) -> Result<NodeId, PathFault> {
         self.hops.clear();
         self.number = self.number.wrapping_add(1);
@@ -130,9 +130,9 @@ impl Walk {
     }
 }
 
-/// `A` or `A:port`.
+/// Parses `A` or `A:port`.
 fn element(fabric: &Fabric, text: &str) -> Result<(NodeId, Option<PortIndex>), PathFault> {
-    // A name may have a colon of its own.
+    // Names may contain colons.
     if let Some(node) = fabric.find(text) {
         return Ok((node, None));
     }
@@ -146,7 +146,7 @@ fn element(fabric: &Fabric, text: &str) -> Result<(NodeId, Option<PortIndex>), P
     }
 }
 
-/// The port by which `from` is left for `to`.
+/// Returns the port by which `from` leads to `to`.
 fn towards(fabric: &Fabric, from: NodeId, port: Option<PortIndex>, to: NodeId) -> Result<PortIndex, PathFault> {
     let name = |node| fabric.name(node).to_owned();
     if let Some(port) = port {
@@ -167,10 +167,10 @@ fn towards(fabric: &Fabric, from: NodeId, port: Option<PortIndex>, to: NodeId) -
     }
 }
 
-/// The link that `A-B` names, or `A:port-B` for one of several. Names may have dashes of their own.
+/// Returns the link named `A-B`, or `A:port-B` for one of several. Names may contain dashes.
 ///
 /// # Errors
-/// [`VerifyError::Link`] with what is wrong.
+/// [`VerifyError::Link`] with the fault.
 pub fn find_link(fabric: &Fabric, text: &str) -> Result<LinkId, VerifyError> {
     let mut fault = PathFault::NotALink { text: text.to_owned() };
     for (dash, _) in text.match_indices('-') {
@@ -184,7 +184,7 @@ pub fn find_link(fabric: &Fabric, text: &str) -> Result<LinkId, VerifyError> {
                 let node = fabric.name(b).to_owned();
                 fault = PathFault::LastPort { node, port: port.to_string() };
             }
-            // With one dash it is clear which name is meant.
+            // With a single dash the names are unambiguous.
             (Err(other), _) | (_, Err(other)) if text.matches('-').count() == 1 => fault = other,
             _ => {}
         }
@@ -198,7 +198,7 @@ mod tests {
     use fabric::{FabricBuilder, LinkSpec};
     use units::{Rate, Time};
 
-    /// `A` and `B` with two links between them, `leaf-1` off the side, a host on each.
+    /// `A` and `B` with two links between them, `leaf-1` linked to `B`, a host on each.
     fn fabric() -> Fabric {
         let spec = LinkSpec::new(Rate::from_gbps(10), Time::from_ns(1));
         let mut builder = FabricBuilder::new("test");

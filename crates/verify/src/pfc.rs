@@ -1,4 +1,4 @@
-//! Without tags: can a fabric and its routing deadlock under PFC with one class?
+//! Deadlock check of a fabric and its routing under PFC with one class, without tags.
 
 use crate::cycle::shortest;
 use crate::error::VerifyError;
@@ -11,49 +11,50 @@ use fabric::routing::{Forwarding, UNREACHABLE};
 use fabric::{Fabric, LinkId, NodeId, PortIndex};
 use serde::Serialize;
 
-/// What frames may do in a fabric.
+/// Traffic of a fabric.
 #[derive(Clone, Copy, Debug)]
 pub enum Traffic<'a> {
-    /// They follow routing tables, from every host to every other.
+    /// Frames follow routing tables, from every host to every other.
     Routes {
-        /// The tables.
+        /// The routing tables.
         routes: &'a Forwarding,
-        /// Links that carry nothing, which the tables may not know yet.
+        /// Failed links. The tables may still use them.
         failed: &'a [LinkId],
-        /// How often on its way a frame may come to a switch whose ports towards its destination have all just
-        /// failed: it then takes those nearest the destination among the others, but not the one that it came by.
+        /// Upper bound of local detours per frame. A frame takes a detour at a switch whose ports towards its
+        /// destination have all just failed: it leaves by those of the other ports that are nearest to the destination,
+        /// except the port of arrival.
         bounces: u8,
     },
-    /// They follow the paths of a list, in the format of [`PathList`].
+    /// Frames follow the paths of a list, in the format of [`PathList`].
     Paths(&'a [u8]),
 }
 
-/// That one queue waits for the next of a cycle.
+/// A queue of a cycle, which waits for the next one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Dependency {
-    /// The link into the port whose queue waits for that of the next.
+    /// The link into the port of the queue.
     pub link: TaggedLink,
-    /// Where the frames go that come by this link and leave by the next, in order of the fabric.
+    /// Destinations of frames that arrive by this link and leave by the next, in order of the fabric.
     pub destinations: Vec<String>,
 }
 
-/// Whether pauses can close a circle.
+/// Result of the deadlock check.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PfcVerdict {
-    /// Whether they cannot.
+    /// Whether there is no cycle.
     pub deadlock_free: bool,
-    /// Ingress ports by which frames pass switches.
+    /// Number of ingress ports by which frames pass switches.
     pub queues: u64,
-    /// Pairs of queues of which the first waits for the second.
+    /// Number of pairs of queues of which the first waits for the second.
     pub dependencies: u64,
-    /// A shortest cycle, each queue waiting for the next and the last for the first; empty without one.
+    /// A shortest cycle, each queue waiting for the next, the last for the first; empty without one.
     pub cycle: Vec<Dependency>,
     /// Whether no cycle is shorter; false only on fabrics too large to try every start.
     pub shortest: bool,
 }
 
-/// Looks for a circle of buffers that wait for each other when all lossless frames share one class. A queue waits
-/// for those that its frames go to next. Hosts take in whatever comes, so that nothing waits for them.
+/// Searches for a cycle of queues that wait for each other, if all lossless frames share one class. A queue waits for
+/// the queues that its frames enter next. Hosts consume all arrivals, so no queue waits for a host.
 ///
 /// ```
 /// use fabric::generate::ring;
@@ -68,12 +69,12 @@ pub struct PfcVerdict {
 /// let verdict = check_pfc(&fabric, Traffic::Routes { routes: &routes, failed: &[], bounces: 0 })?;
 /// assert_eq!(verdict.cycle.len(), 5); // once around
 /// assert_eq!(verdict.cycle[0].link.to_string(), "S2:1 -> S1:1");
-/// assert_eq!(verdict.cycle[0].destinations, ["H5"]); // by S2 -> S1 and on to S5 go only frames for the host there
+/// assert_eq!(verdict.cycle[0].destinations, ["H5"]); // only frames for H5 take S2 -> S1 -> S5
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
 /// # Errors
-/// A fabric that is no network; what is wrong with the list of paths.
+/// A fabric that is no network, or a fault in the list of paths.
 pub fn check_pfc(fabric: &Fabric, traffic: Traffic<'_>) -> Result<PfcVerdict, VerifyError> {
     fabric.check()?;
     let mut waiting = Waiting::new(fabric);
@@ -85,9 +86,11 @@ pub fn check_pfc(fabric: &Fabric, traffic: Traffic<'_>) -> Result<PfcVerdict, Ve
         return Ok(PfcVerdict { deadlock_free: true, queues, dependencies, cycle: Vec::new(), shortest: true });
     };
     let short = shortest(&graph, known);
-    // A vertex is a port here: there is one slot.
+    // With one slot, vertices equal port numbers.
     let ports = &short.vertices;
     let next = |at: usize| ports[(at + 1) % ports.len()];
+    // Destinations are collected in a second pass, for the cycle only: to keep them for every dependency needs too much
+    // memory.
     let mut towards: Vec<Vec<NodeId>> = vec![Vec::new(); ports.len()];
     let mut position = vec![usize::MAX; graph.ports.len()];
     ports.iter().enumerate().for_each(|(at, &port)| position[port as usize] = at);
@@ -107,10 +110,10 @@ pub fn check_pfc(fabric: &Fabric, traffic: Traffic<'_>) -> Result<PfcVerdict, Ve
     Ok(PfcVerdict { deadlock_free: false, queues, dependencies, cycle, shortest: short.shortest })
 }
 
-/// Egress ports by which the frames of each ingress port leave.
+/// Egress ports of the frames of each ingress port.
 struct Waiting {
     ports: Ports,
-    /// Where the words of each ingress port begin; [`NOWHERE`]: no frame came.
+    /// Index of the first word of each ingress port; [`NOWHERE`] if no frame arrived there.
     place: Vec<u32>,
     words: Vec<u64>,
 }
@@ -123,7 +126,7 @@ impl Waiting {
         Waiting { place: vec![NOWHERE; ports.len()], ports, words: Vec::new() }
     }
 
-    /// Both are numbers of ports of one node.
+    /// Adds an egress port. Both are port numbers of one node.
     fn add(&mut self, ingress: u32, egress: u32) {
         let node = self.ports.node(ingress);
         let place = &mut self.place[ingress as usize];
@@ -149,8 +152,8 @@ impl Waiting {
     }
 }
 
-/// Calls `each` with every ingress and egress port of a node that frames pass, and the hosts (or last nodes of
-/// paths) that they go to; several times where several groups of destinations share them.
+/// Calls `each` with every pair of ingress and egress port that frames use, and the destinations of these frames
+/// (hosts, or last nodes of paths); several times if several groups of destinations share the pair.
 fn each_turn(
     fabric: &Fabric,
     traffic: Traffic<'_>,
@@ -162,7 +165,7 @@ fn each_turn(
             while let Some(ListedPath { hops, last, .. }) = list.next_path()? {
                 let number = |node, port| fabric.port_number(node, port) as u32;
                 let first = hops[0];
-                // The hosts of a switch that a path begins at.
+                // A path that starts at a switch represents the paths of the switch's hosts.
                 for port in host_ports(fabric, first.node).filter(|_| fabric.host_index(first.node).is_none()) {
                     each(number(first.node, port), number(first.node, first.port), &[last]);
                 }
@@ -186,17 +189,17 @@ fn each_turn(
     Ok(())
 }
 
-/// Following tables to one destination after the other.
+/// Follows routing tables to one destination at a time.
 struct Way<'a> {
     fabric: &'a Fabric,
     routes: &'a Forwarding,
     failed: Vec<bool>,
     bounces: u32,
-    /// Per ingress port and bounces so far: the number of the destination that was followed last.
+    /// Per ingress port and detours so far: number of the last destination followed.
     seen: Vec<u32>,
     open: Vec<(u32, u32)>,
     number: u32,
-    /// Number of the port to its node.
+    /// Node of each port number.
     node: Vec<NodeId>,
     detour: Vec<PortIndex>,
 }
@@ -242,7 +245,7 @@ impl<'a> Way<'a> {
             for &out in group {
                 self.leave(node, port, out, bounced, alike, each);
             }
-            // Where its only link hangs there is no other way to the destination.
+            // A destination with a single link cannot be reached by a detour from the switch at that link.
             let delivers = matches!(fabric.ports(target), [only] if only.peer == node);
             if bounced < self.bounces && !delivers {
                 self.find_detour(node, ingress, host, group);
@@ -269,7 +272,7 @@ impl<'a> Way<'a> {
         }
     }
 
-    /// The ports nearest the destination when those of the group are out.
+    /// Finds the ports nearest to the destination if those of the group have failed.
     fn find_detour(&mut self, node: NodeId, ingress: PortIndex, host: u32, group: &[PortIndex]) {
         self.detour.clear();
         let mut nearest = UNREACHABLE;

@@ -1,4 +1,4 @@
-//! The proof: what rules allow, whatever the forwarding does.
+//! Verification of a rule table under any forwarding.
 
 use crate::cycle::shortest;
 use crate::error::{PathFault, VerifyError};
@@ -13,7 +13,7 @@ use fabric::{Fabric, NodeId, NodeKind, PortIndex};
 use std::io::BufRead;
 use std::rc::Rc;
 
-/// Rules held against their fabric, then against the paths that must be lossless.
+/// Checks rules against their fabric and against the paths that must be lossless.
 ///
 /// ```
 /// use fabric::generate::{TierLinks, leaf_spine};
@@ -34,7 +34,7 @@ use std::rc::Rc;
 /// let mut verifier = Verifier::new(&fabric, &RuleFile::parse(rules.as_bytes())?)?;
 /// verifier.expect_list("H1 L1 S1 L2 H2\n".as_bytes())?;
 /// let verdict = verifier.finish();
-/// assert!(!verdict.pass()); // it cannot deadlock, but L2 has no rule that takes the path to its end
+/// assert!(!verdict.pass()); // it cannot deadlock, but L2 has no rule for the last hop of the path
 /// assert_eq!(verdict.cycle, None);
 /// assert_eq!(verdict.lost[0].reason, "`L2` has no rule that keeps tag 1 lossless from port 1 to port 0");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -53,10 +53,10 @@ pub struct Verifier<'f> {
 }
 
 impl<'f> Verifier<'f> {
-    /// Reads the rules.
+    /// Resolves the rules against the fabric.
     ///
     /// # Errors
-    /// Whatever in them is not of this fabric or contradicts itself: see [`VerifyError`].
+    /// [`VerifyError`] if rules contradict each other or do not belong to this fabric.
     pub fn new(fabric: &'f Fabric, rules: &RuleFile) -> Result<Verifier<'f>, VerifyError> {
         let table = Table::new(fabric, rules)?;
         let counts = Counts { switches: forwarders(fabric), rules: table.rules, ..Counts::default() };
@@ -65,16 +65,16 @@ impl<'f> Verifier<'f> {
         Ok(Verifier { fabric, table, expected: false, counts, lost: Vec::new(), edge, leaves, switches })
     }
 
-    /// The rules are for these switches, and not for those that Tagger asks for.
+    /// Sets the switches that apply the rules; the default is those that Tagger requires.
     #[must_use]
     pub fn on(self, switches: Switches) -> Verifier<'f> {
         Verifier { switches, ..self }
     }
 
-    /// Every path of a list must be lossless. Returns how many there are: of none nothing is proved.
+    /// Requires every path of a list to be lossless. Returns the number of paths: an empty list proves nothing.
     ///
     /// # Errors
-    /// As [`PathList::next_path`]; [`PathFault::NoHost`] for a path between switches without hosts.
+    /// Those of [`PathList::next_path`]; [`PathFault::NoHost`] for a path from or to a switch without hosts.
     pub fn expect_list<R: BufRead>(&mut self, input: R) -> Result<u64, VerifyError> {
         let mut list = PathList::new(self.fabric, input);
         let before = self.counts.paths;
@@ -85,11 +85,11 @@ impl<'f> Verifier<'f> {
         Ok(self.counts.paths - before)
     }
 
-    /// One path must be lossless for every class: `hops` from its first node on, and its last node. A path that
-    /// starts or ends at a switch stands for those from and to each of its hosts. `line` is for messages.
+    /// Requires one path to be lossless for every class. `hops` has every node but the last, `last` is the last node. A
+    /// path that starts or ends at a switch represents the paths of all its hosts. `line` is used in messages.
     ///
     /// # Errors
-    /// [`PathFault`] if ports and nodes are not those of a path, or a switch at an end has no host.
+    /// [`PathFault`] if ports and nodes do not form a path, or a switch at an end has no host.
     pub fn expect_path(&mut self, line: Option<u64>, hops: &[Hop], last: NodeId) -> Result<(), PathFault> {
         self.expected = true;
         self.counts.paths += 1;
@@ -100,25 +100,25 @@ impl<'f> Verifier<'f> {
                 if self.lost.len() < MAX_LOST {
                     self.lost.push(self.describe(line, class, hops, last, lost));
                 }
-                // One way of losing it is enough.
+                // One class that loses the path suffices.
                 break;
             }
         }
         Ok(())
     }
 
-    /// Whether all hosts of `node` get the frames of a queue of it losslessly.
+    /// Whether a queue of `node` reaches all hosts of the node losslessly.
     pub(crate) fn delivers(&mut self, vertex: u32, node: NodeId) -> Result<bool, PathFault> {
         Ok(self.edge.withheld(self.fabric, &self.table, vertex, node)?.is_none())
     }
 
-    /// The slot that frames of a class start with.
+    /// Slot of the initial tag of a class.
     pub(crate) fn first_slot(&self, class: usize) -> u16 {
         let tag = self.table.classes[class].first_tag;
         self.table.tags.binary_search(&tag).unwrap_or(0) as u16
     }
 
-    /// Where a class loses the path, if it does.
+    /// Returns the point at which a class loses the path; `None` if it is lossless.
     fn follow(&mut self, hops: &[Hop], last: NodeId, class: usize) -> Result<Option<Lost>, PathFault> {
         let (fabric, table) = (self.fabric, &self.table);
         let start = hops[0];
@@ -146,7 +146,7 @@ impl<'f> Verifier<'f> {
         Ok(None)
     }
 
-    /// The path up to where it is lost, with its tags.
+    /// Describes the path up to the point of loss, with its tags.
     fn describe(&self, line: Option<u64>, class: usize, hops: &[Hop], last: NodeId, lost: Lost) -> LostPath {
         let graph = &self.table.graph;
         let egresses: Vec<u32> = hops.iter().map(|hop| self.fabric.port_number(hop.node, hop.port) as u32).collect();
@@ -164,13 +164,13 @@ impl<'f> Verifier<'f> {
         self.lost_path(line, class, &vertices, lost.egress)
     }
 
-    /// The host that a path starts at; a switch is no source itself.
+    /// Returns the host at the start of a path. If the start is a switch, returns a number that no node has.
     fn source(&self, hops: &[Hop]) -> NodeId {
         let node = hops[0].node;
         if self.fabric.node(node).kind == NodeKind::Host { node } else { NodeId(u32::MAX) }
     }
 
-    /// The message: the queues that were passed, and the egress port by which no rule leads.
+    /// Builds the report of a lossy path: the queues passed, and the egress port without a matching rule.
     pub(crate) fn lost_path(&self, line: Option<u64>, class: usize, vertices: &[u32], egress: u32) -> LostPath {
         let (fabric, graph) = (self.fabric, &self.table.graph);
         let tag = |vertex: u32| self.table.tags[usize::from(graph.slot(vertex))];
@@ -192,7 +192,7 @@ impl<'f> Verifier<'f> {
         LostPath { line, class: self.table.classes[class].name.clone(), links, reason }
     }
 
-    /// Notes a path that turns lossy: the queues that it passed, and the egress port by which no rule leads.
+    /// Records a lossy path: the queues passed, and the egress port without a matching rule.
     pub(crate) fn lose(&mut self, class: usize, vertices: &[u32], egress: u32) {
         self.counts.lost += 1;
         if self.lost.len() < MAX_LOST {
@@ -201,12 +201,12 @@ impl<'f> Verifier<'f> {
         }
     }
 
-    /// Expected paths that turn lossy, the first of them, so far.
+    /// Returns the expected paths found lossy so far, at most [`MAX_LOST`].
     pub fn lost(&self) -> &[LostPath] {
         &self.lost
     }
 
-    /// Looks for cycles and gives the answer.
+    /// Searches for cycles and returns the verdict.
     pub fn finish(mut self) -> Verdict {
         let (fabric, Table { graph, tags, .. }) = (self.fabric, &self.table);
         let used = (0..graph.len() as u32).filter(|&vertex| graph.is_used(vertex));
@@ -224,6 +224,7 @@ impl<'f> Verifier<'f> {
             }
         };
         let stranded = (self.switches.scheduler == Scheduler::Strict)
+            // A frame that turns lossy starves under strict priority, yet counts in its lossless ingress queue.
             .then(|| stranded(fabric, graph, &self.reachable(), |slot| tags[usize::from(slot)]));
         (self.counts.queues, self.counts.dependencies) = (all.queues, all.dependencies);
         (self.counts.reachable_queues, self.counts.reachable_dependencies) = (reached.queues, reached.dependencies);
@@ -274,8 +275,8 @@ impl<'f> Verifier<'f> {
         Verdict { switches, checks, counts, decrease, cycle, reachable_cycle, stranded, lost: self.lost }
     }
 
-    /// The search for circles where frames wait by their arriving tag. A circle that needs no frame to be sent back by
-    /// the port that it came by is found first: it is easier to believe.
+    /// Searches the graph of switches that queue by the arriving tag. A cycle without frames that return by their
+    /// ingress port is preferred: it is more plausible.
     fn by_arriving_tag(&self, queues: &[bool]) -> Search {
         let search_with = |turns_back| {
             let graph = by_arriving_tag(self.fabric, &self.table.graph, queues, turns_back);
@@ -286,12 +287,12 @@ impl<'f> Verifier<'f> {
         if onward.cycle.is_some() { onward } else { search_with(true) }
     }
 
-    /// The queues that frames can reach that enter with the first tag of a class, a flag each.
+    /// Flags, per queue, whether frames that enter with the initial tag of a class can reach it.
     fn reachable(&self) -> Vec<bool> {
         self.table.graph.reached(self.entries().into_iter())
     }
 
-    /// The queues that frames enter the fabric by.
+    /// Queues by which frames enter the fabric.
     fn entries(&self) -> Vec<u32> {
         let graph = &self.table.graph;
         let mut slots: Vec<u16> = (0..self.table.classes.len()).map(|class| self.first_slot(class)).collect();
@@ -308,14 +309,14 @@ impl<'f> Verifier<'f> {
     }
 }
 
-/// What a search for circles found.
+/// Result of a search for cycles.
 struct Search {
     queues: u64,
     dependencies: u64,
     cycle: Option<Cycle>,
 }
 
-/// What depends on `roots`, and whether some of it waits in a circle.
+/// Searches the queues reachable from `roots` for a cycle.
 fn search(fabric: &Fabric, tags: &[u16], graph: &Graph, roots: impl Iterator<Item = u32>) -> Search {
     let walked = graph.walk(roots);
     let tag = |slot: u16| Some(tags[usize::from(slot)]);
@@ -323,20 +324,20 @@ fn search(fabric: &Fabric, tags: &[u16], graph: &Graph, roots: impl Iterator<Ite
     Search { queues: walked.vertices, dependencies: walked.edges, cycle }
 }
 
-/// Where a path stops being lossless: the port by which it entered the fabric, and the egress port without rule.
+/// Point of loss: the port by which the path entered the fabric, and the egress port without a matching rule.
 #[derive(Clone, Copy, Debug)]
 struct Lost {
     entry: u32,
     egress: u32,
 }
 
-/// The ports of a node that hosts are at.
+/// Returns the ports of a node that lead to hosts.
 pub(crate) fn host_ports(fabric: &Fabric, node: NodeId) -> impl Iterator<Item = PortIndex> + '_ {
     let ports = fabric.ports(node).iter().enumerate();
     ports.filter(|(_, peer)| fabric.node(peer.peer).kind == NodeKind::Host).map(|(port, _)| port as PortIndex)
 }
 
-/// Follows a queue along `hops`, then to the hosts of the last node if that is a switch.
+/// Follows a queue along `hops`; if the last node is a switch, also to its hosts.
 fn follow_from(
     fabric: &Fabric,
     table: &Table,
@@ -360,29 +361,29 @@ fn follow_from(
     Ok(edge.withheld(fabric, table, vertex, last)?.map(|egress| Lost { entry, egress }))
 }
 
-/// What the rules do between hosts and their switch, looked up once: a list of paths between switches asks for it
-/// with every path, and a switch has as many hosts as links to others.
+/// Cache of the rules between hosts and their switch. Lists of paths between switches need them for every path, and a
+/// switch has about as many hosts as uplinks.
 #[derive(Debug)]
 pub(crate) struct Edge {
-    /// Per class and egress port: which of `entrances`; 0 is not known yet.
+    /// Per class and egress port: index into `entrances`; 0 if not computed.
     of_egress: Vec<Vec<u32>>,
     pub entrances: Vec<Entrance>,
-    /// Per class and egress port: the slots of `next` as bits, and [`LOST`]; 0 is not known yet. For trees.
+    /// Per class and egress port: the slots of `next` as bits, with [`LOST`]; 0 if not computed. Used for trees.
     bits: Vec<Vec<u64>>,
-    /// Per queue: all hosts of its switch get its frames losslessly.
+    /// Per queue: whether all hosts of its switch receive its frames losslessly.
     pub delivers: Vec<bool>,
 }
 
-/// Above all slots of [`Edge::entrance_bits`].
+/// Bit above all slots of [`Edge::entrance_bits`].
 pub(crate) const LOST: u64 = 1 << 62;
 const KNOWN: u64 = 1 << 63;
 
-/// What becomes of frames from the hosts of a switch that leave it by one port.
+/// Treatment of frames from the hosts of a switch that leave by one port.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Entrance {
-    /// The ingress port of a host whose frames turn lossy.
+    /// Ingress port of a host whose frames become lossy.
     pub lost: Option<u32>,
-    /// The queues behind, each with the ingress port of a host whose frames come to it.
+    /// The next queues, each with the ingress port of one host whose frames enter it.
     pub next: Rc<[(u32, u32)]>,
 }
 
@@ -396,7 +397,7 @@ impl Edge {
         }
     }
 
-    /// The egress port of the first host of `node` that frames of a queue of it reach only lossily.
+    /// Returns the egress port of the first host of `node` that a queue of the node reaches only lossily.
     fn withheld(
         &mut self,
         fabric: &Fabric,
@@ -423,8 +424,8 @@ impl Edge {
         Ok(None)
     }
 
-    /// The slots with which frames of the hosts of a switch leave it by a port, as bits below [`LOST`], which is set
-    /// where some turn lossy.
+    /// Returns the slots, as bits, with which frames of a switch's hosts leave by a port. [`LOST`] is set if some
+    /// become lossy.
     pub fn entrance_bits(&mut self, fabric: &Fabric, table: &Table, hop: Hop, egress: u32, class: usize) -> u64 {
         let known = self.bits[class][egress as usize];
         if known != 0 {
@@ -438,7 +439,7 @@ impl Edge {
         bits
     }
 
-    /// Position in `entrances`.
+    /// Returns an index into `entrances`.
     pub fn entrance(&mut self, fabric: &Fabric, table: &Table, hop: Hop, class: usize, first: u16) -> usize {
         let egress = fabric.port_number(hop.node, hop.port);
         let known = self.of_egress[class][egress];
@@ -453,7 +454,7 @@ impl Edge {
                 None => lost = lost.or(Some(entry)),
                 Some(slot) => {
                     let vertex = graph.vertex(graph.ports.peer(egress as u32), slot);
-                    // Most hosts of a switch share one tag from there on.
+                    // Most hosts of a switch share one tag from here on.
                     if next.iter().all(|(other, _)| *other != vertex) {
                         next.push((vertex, entry));
                     }
@@ -466,7 +467,7 @@ impl Edge {
     }
 }
 
-/// Whether each port leads to the next node.
+/// Checks that each port leads to the next node.
 fn check_hops(fabric: &Fabric, hops: &[Hop], last: NodeId) -> Result<(), PathFault> {
     let Some(first) = hops.first() else { return Err(PathFault::TooShort { nodes: 1 }) };
     let mut at = first.node;

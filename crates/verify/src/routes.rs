@@ -1,10 +1,10 @@
-//! Every way that routing tables allow must be lossless.
+//! Requires all paths of routing tables to be lossless.
 
 use crate::proof::Verifier;
 use fabric::routing::Forwarding;
 use fabric::{Fabric, PortIndex};
 
-/// The first host of every group that the tables treat alike.
+/// Returns the first host of every group of hosts that share a row of the tables.
 pub(crate) fn destinations(fabric: &Fabric, routes: &Forwarding) -> Vec<u32> {
     let mut of_row = vec![u32::MAX; routes.row_count()];
     for host in (0..fabric.hosts().len() as u32).rev() {
@@ -28,9 +28,9 @@ pub(crate) fn entries(fabric: &Fabric, routes: &Forwarding, host: u32, mut each:
     }
 }
 
-/// Queues that frames for one destination pass, each with the one before.
+/// Queues that frames for one destination pass, with predecessors.
 struct Passed {
-    /// Number of the walk that came last.
+    /// Per queue: number of the last walk that visited it.
     seen: Vec<u32>,
     from: Vec<u32>,
     open: Vec<u32>,
@@ -56,7 +56,7 @@ impl Passed {
 }
 
 impl Verifier<'_> {
-    /// Every way by which these tables lead from a host to another must be lossless for every class.
+    /// Requires every path by which these tables lead from a host to another to be lossless for every class.
     pub fn expect_routes(&mut self, routes: &Forwarding) {
         self.expected = true;
         let count = self.table.graph.len();
@@ -80,7 +80,7 @@ impl Verifier<'_> {
         let graph = &self.table.graph;
         for &other in alike {
             entries(fabric, routes, other, |entry| passed.visit(graph.vertex(entry, first), u32::MAX));
-            // The others' sources differ only by the destination itself.
+            // Hosts of one row have equal sources, except that each is no source for itself. Two of them cover all.
             if row_switch.is_none() || other != host {
                 break;
             }

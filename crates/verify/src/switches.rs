@@ -1,45 +1,46 @@
-//! What the switches do that carry out the rules: the proof holds for no others.
+//! Behaviour of the switches that apply the rules. A proof holds only for this behaviour.
 
 use crate::graph::Graph;
 use crate::verdict::StrandedFrame;
 use fabric::{Fabric, PortIndex};
 use serde::Serialize;
 
-/// In whose egress queue a frame waits whose tag a rule, or the lack of one, has changed (Tagger, section 7, step 3).
+/// Egress queue of a frame after a rule, or the lack of one, has changed its tag (Tagger, section 7, step 3).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum EgressQueue {
-    /// That of the new tag, as Theorem 5.1 needs it: a PAUSE from the next switch stops the frames that fill its queue.
+    /// Queue of the new tag, as Theorem 5.1 requires: a PAUSE from the next switch stops the frames that fill its
+    /// queue.
     #[default]
     NewTag,
-    /// That of the arriving tag, as switches do by default. The ingress queue of tag x then waits for that of tag x at
-    /// the next switch, by every pair of ports and with or without a rule.
+    /// Queue of the arriving tag, the default of switches. The ingress queue of tag x then waits for the queue of tag x
+    /// at the next switch, for every pair of ports, with or without a rule.
     ArrivingTag,
 }
 
-/// Which egress queue sends next.
+/// Scheduling of the egress queues.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scheduler {
     /// The queue of lossy frames has a share of every link, as under WRR or DRR.
     #[default]
     Share,
-    /// Strict priority: the queue of lossy frames sends only while no other can, so a class that never pauses may keep
-    /// it, and the lossless ingress queues that its frames are counted in, waiting for ever.
+    /// Strict priority: the queue of lossy frames sends only while no other can. A class that never pauses can starve
+    /// it, and with it the lossless ingress queues that count its frames.
     Strict,
 }
 
-/// The switches that the rules are meant for. By default those that Tagger asks for.
+/// The switches that apply the rules. The default is those that Tagger requires.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Switches {
-    /// Step 3 of Tagger.
+    /// Queue of a frame whose tag has changed: step 3 of Tagger.
     pub egress: EgressQueue,
-    /// The share of lossy frames.
+    /// Scheduling of the queue of lossy frames.
     pub scheduler: Scheduler,
 }
 
-/// Which queues wait for which where frames wait by their arriving tag: among `queues`, a flag for each vertex, each
-/// for those of its own tag behind every port of its switch. `turns_back` counts the port that the frame came by.
+/// Builds the dependencies among `queues` (a flag per vertex) for switches that queue by the arriving tag: each queue
+/// waits for those of its own tag behind every port of its switch. `turns_back` includes the ingress port.
 pub(crate) fn by_arriving_tag(fabric: &Fabric, rules: &Graph, queues: &[bool], turns_back: bool) -> Graph {
     let mut graph = rules.without_edges();
     let mut set: Vec<u64> = Vec::new();
@@ -63,7 +64,7 @@ pub(crate) fn by_arriving_tag(fabric: &Fabric, rules: &Graph, queues: &[bool], t
     graph
 }
 
-/// The first of these queues whose frames turn lossy by some port, if there is one.
+/// Returns the first of these queues whose frames become lossy by some port.
 pub(crate) fn stranded(
     fabric: &Fabric,
     rules: &Graph,

@@ -1,4 +1,4 @@
-//! Rules held against a fabric: every name and number resolved, contradictions refused.
+//! Rules resolved against a fabric: names and numbers checked, contradictions refused.
 
 use crate::error::{RuleFault, VerifyError};
 use crate::graph::{Graph, Ports};
@@ -18,18 +18,18 @@ pub(crate) struct Decrease {
     pub new_tag: u16,
 }
 
-/// What the rules do to every frame.
+/// The rules, resolved.
 #[derive(Debug)]
 pub(crate) struct Table {
-    /// The transitions between lossless tags.
+    /// Transitions between lossless tags.
     pub graph: Graph,
-    /// Lossless tags, ascending: a slot is a position here.
+    /// Lossless tags, ascending; a slot is an index into this list.
     pub tags: Vec<u16>,
     pub lossy: u16,
     pub classes: Vec<Class>,
-    /// How many rules the file has.
+    /// Number of rules in the file.
     pub rules: u64,
-    /// Rules under which a tag decreases, or a lossy frame becomes lossless: how many, and the first.
+    /// Number of rules that lower a tag or make a lossy frame lossless, and the first of them.
     pub decreasing: u64,
     pub first_decrease: Option<Decrease>,
 }
@@ -52,7 +52,7 @@ impl Table {
             }
         }
         let ports = Ports::new(fabric);
-        // A vertex number must stay below the one that means none.
+        // Vertex numbers must stay below `u32::MAX`, which marks "none".
         if ports.len().saturating_mul(tags.len()) >= u32::MAX as usize {
             return Err(VerifyError::TooLarge { ports: ports.len(), tags: tags.len() });
         }
@@ -78,7 +78,7 @@ impl Table {
         Ok(table)
     }
 
-    /// Slot of a tag; `Some(None)` is the lossy one.
+    /// Returns the slot of a tag; `Some(None)` for the lossy tag, `None` for an undefined one.
     fn slot(&self, tag: u16) -> Option<Option<u16>> {
         match self.tags.binary_search(&tag) {
             Ok(slot) => Some(Some(slot as u16)),
@@ -117,14 +117,14 @@ impl Table {
                 new_tag: rule.new_tag,
             });
         }
-        // Slots of the filler: lossless tags, then the lossy one.
+        // The filler numbers the lossless tags, then the lossy one.
         let lossy = self.tags.len() as u16;
         let (from, to) = (from.unwrap_or(lossy), to.unwrap_or(lossy));
         filler.add(from, &rule.ingress, to).map_err(|clash| contradiction(switch, index, &clash))
     }
 }
 
-/// Looks for the earlier rule.
+/// Finds the earlier rule for the error message.
 #[cold]
 fn contradiction(switch: &SwitchRules, index: usize, clash: &Clash) -> VerifyError {
     let (rule, Clash { ingress, egress }) = (&switch.rules[index], clash);
@@ -194,36 +194,36 @@ fn classes(file: &RuleFile, tags: &[u16]) -> Result<(), VerifyError> {
     Ok(())
 }
 
-/// A frame for which an earlier rule says something else.
+/// A frame to which an earlier rule gives another tag.
 struct Clash {
     ingress: u16,
     egress: u16,
 }
 
-/// The egress ports by which frames leave with one tag.
+/// Egress ports by which frames leave with one tag.
 struct Given {
     slot: u16,
-    /// Where their words begin.
+    /// Index of the first word.
     at: usize,
 }
 
-/// The rules of one node as sets of ports, by ingress port and arriving tag.
+/// Rules of one node as sets of ports, by ingress port and arriving tag.
 #[derive(Default)]
 struct Filler {
     ports: usize,
-    /// Words of a set.
+    /// Words per set.
     width: usize,
-    /// Lossless tags.
+    /// Number of lossless tags.
     slots: usize,
-    /// Per port, per slot: the lossless ones, then the lossy one.
+    /// Per port and slot: the lossless slots, then the lossy one.
     given: Vec<Vec<Given>>,
     words: Vec<u64>,
-    /// The list that was read last.
+    /// The last list of ports that was read.
     set: Vec<u64>,
 }
 
 impl Filler {
-    /// Another node's turn.
+    /// Starts another node.
     fn begin(&mut self, ports: usize, slots: usize) {
         (self.ports, self.width, self.slots) = (ports, ports.div_ceil(64), slots);
         self.given.iter_mut().for_each(Vec::clear);
@@ -253,7 +253,8 @@ impl Filler {
         Ok(())
     }
 
-    /// Frames of slot `from` that come by a port of `ingress` and leave by one of `set` get slot `to`.
+    /// Adds a rule: frames of slot `from` that arrive by a port of `ingress` and leave by a port of `set` get slot
+    /// `to`.
     fn add(&mut self, from: u16, ingress: &[u16], to: u16) -> Result<(), Clash> {
         for &port in ingress {
             let given = &mut self.given[usize::from(port) * (self.slots + 1) + usize::from(from)];
@@ -278,7 +279,7 @@ impl Filler {
         Ok(())
     }
 
-    /// Hands the transitions between lossless tags to the graph.
+    /// Adds the transitions between lossless tags to the graph.
     fn give(&mut self, graph: &mut Graph) {
         for port in 0..self.ports {
             for slot in 0..self.slots {

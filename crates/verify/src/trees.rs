@@ -1,4 +1,4 @@
-//! Every path of a tree that leads to one switch must be lossless.
+//! Requires every path of a tree towards one switch to be lossless.
 
 use crate::error::PathFault;
 use crate::graph::Ports;
@@ -6,41 +6,41 @@ use crate::paths::Hop;
 use crate::proof::{LOST, Verifier, host_ports};
 use fabric::{Fabric, NodeId, NodeKind, PortIndex};
 
-/// Slots of one link as bits; beyond that many tags a tree is followed path by path.
+/// Number of slots that fit into the bits of a word. With more tags a tree is followed path by path.
 const BITS: usize = LOST.trailing_zeros() as usize;
 
-/// What a walk over a tree from its leaves to its root remembers; used again for the next tree.
+/// State of a walk over a tree from its leaves to its root, reused for the next tree.
 #[derive(Debug, Default)]
 pub(crate) struct Leaves {
-    /// Everything that forwards: hosts are many, and no tree passes them.
+    /// All forwarding nodes. Other hosts, which are many, are not part of a tree.
     forwarders: Vec<NodeId>,
     /// Switches with hosts.
     sources: Vec<NodeId>,
-    /// How many nodes the tree has, without its root.
+    /// Number of nodes of the tree, without the root.
     nodes: usize,
-    /// Per node: branches that are still to come.
+    /// Per node: number of branches that are not processed yet.
     waiting: Vec<u32>,
     open: Vec<NodeId>,
-    /// Per node: the slots of frames that have left it.
+    /// Per node: slots of frames that leave it, as bits.
     slots: Vec<u64>,
-    /// Per node in the tree: the number of its port towards the root.
+    /// Per node of the tree: number of its port towards the root.
     egress: Vec<u32>,
-    /// Per node: a host that forwards.
+    /// Per node: whether it is a host.
     relays: Vec<bool>,
 }
 
 impl Verifier<'_> {
-    /// The path from every switch with hosts to the hosts of `target` must be lossless for every class, by the port
-    /// that `towards` gives for each node; `None` for nodes outside the tree. Paths share what they have in common,
-    /// so that a tree costs its nodes and not their distances.
+    /// Requires the path from every switch with hosts to the hosts of `target` to be lossless for every class.
+    /// `towards` has the port of each node towards the target; `None` for nodes outside the tree. Shared parts of paths
+    /// are checked once, so the cost is the number of nodes, not the sum of path lengths.
     ///
     /// # Errors
-    /// [`PathFault`] if the ports do not make a tree that leads to `target`.
+    /// [`PathFault`] if the ports do not form a tree towards `target`.
     pub fn expect_tree(&mut self, target: NodeId, towards: &[Option<PortIndex>]) -> Result<(), PathFault> {
         self.expect_tree_to(target, None, towards)
     }
 
-    /// The same for some of the target's hosts, by their ports.
+    /// Like [`Verifier::expect_tree`], for the hosts at `exits` of the target; `None`: all its hosts.
     pub(crate) fn expect_tree_to(
         &mut self,
         target: NodeId,
@@ -66,7 +66,7 @@ impl Verifier<'_> {
             self.counts.paths += self.leaves.sources.iter().filter(is_source).count() as u64;
             return Ok(());
         }
-        // Rare: each path by itself, to say which and where.
+        // The rare lossy case: check each path separately, for the report.
         let sources: Vec<NodeId> = self.leaves.sources.iter().filter(is_source).copied().collect();
         for source in sources {
             let mut hops = hops_of(fabric, source, target, towards);
@@ -83,7 +83,7 @@ impl Verifier<'_> {
         Ok(())
     }
 
-    /// Whether one class keeps every path. With too many tags only the tree itself is judged.
+    /// Whether one class keeps every path lossless. With too many tags only the shape of the tree is checked.
     fn lossless_tree(
         &mut self,
         (target, exits): (NodeId, Option<&[PortIndex]>),
@@ -138,6 +138,7 @@ impl Verifier<'_> {
                 };
             }
         }
+        // Nodes that never ran out of branches are on a loop.
         if left < leaves.nodes {
             let circle = (0..towards.len()).find(|&at| leaves.waiting[at] > 0 && at != target.index()).unwrap_or(0);
             return Err(PathFault::Loop { node: fabric.name(NodeId(circle as u32)).to_owned() });
@@ -197,7 +198,7 @@ impl Leaves {
     }
 }
 
-/// The hops of one path of a tree that has no loop.
+/// Returns the hops of one path of a tree without loops.
 fn hops_of(fabric: &Fabric, source: NodeId, target: NodeId, towards: &[Option<PortIndex>]) -> Vec<Hop> {
     let (mut hops, mut at) = (Vec::new(), source);
     while let Some(port) = towards[at.index()].filter(|_| at != target) {

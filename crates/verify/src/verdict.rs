@@ -1,4 +1,4 @@
-//! What was proved, or what refutes it, in names and ports.
+//! Verdicts, in names and ports.
 
 use crate::cycle::Short;
 use crate::graph::Graph;
@@ -7,23 +7,23 @@ use fabric::{Fabric, NodeKind};
 use serde::Serialize;
 use std::fmt;
 
-/// A link in the direction in which frames cross it, with the tag that they carry.
+/// A link in the direction of its frames, with their tag.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct TaggedLink {
-    /// The node that sends.
+    /// The sending node.
     pub from: String,
     /// Its egress port.
     pub from_port: u16,
-    /// The node that receives: its ingress queue is the one that may fill.
+    /// The receiving node, whose ingress queue may fill.
     pub to: String,
     /// Its ingress port.
     pub to_port: u16,
-    /// The tag; `None`: lossy, or there are no tags.
+    /// The tag; `None` if lossy, or without tags.
     pub tag: Option<u16>,
 }
 
 impl TaggedLink {
-    /// The link that leads to this ingress port.
+    /// Describes the link into an ingress port.
     pub(crate) fn into_port(fabric: &Fabric, graph: &Graph, port: u32, tag: Option<u16>) -> TaggedLink {
         let end = |port: u32| {
             let node = graph.ports.node(port);
@@ -71,22 +71,22 @@ impl fmt::Display for Cycle {
     }
 }
 
-/// A rule under which a tag decreases.
+/// A rule that lowers a tag.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct DecreasingRule {
     /// Name of the switch.
     pub switch: String,
-    /// Position among its rules, from 1.
+    /// Position in the rules of the switch, from 1.
     pub rule: usize,
     /// Arriving tag.
     pub tag: u16,
-    /// The first ingress port that it names.
+    /// First ingress port of the rule.
     pub ingress: u16,
-    /// The first egress port that it names.
+    /// First egress port of the rule.
     pub egress: u16,
-    /// The tag that it gives.
+    /// New tag.
     pub new_tag: u16,
-    /// Whether the arriving tag is the lossy one: what lost its guarantee may not get it back.
+    /// Whether the arriving tag is the lossy one: a lossy frame must not become lossless again.
     pub from_lossy: bool,
 }
 
@@ -98,16 +98,16 @@ impl fmt::Display for DecreasingRule {
     }
 }
 
-/// A frame that turns lossy, and waits as such while it counts against a lossless ingress queue.
+/// A frame that becomes lossy, and counts in a lossless ingress queue while it waits.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct StrandedFrame {
     /// Name of the switch.
     pub switch: String,
-    /// The port that it comes by.
+    /// Ingress port of the frame.
     pub ingress: u16,
-    /// The port that it waits at.
+    /// Egress port of the frame.
     pub egress: u16,
-    /// The lossless tag that it came with.
+    /// Lossless tag of the frame on arrival.
     pub tag: u16,
 }
 
@@ -125,13 +125,13 @@ impl fmt::Display for StrandedFrame {
 /// An expected path that is not lossless from end to end.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct LostPath {
-    /// Its line in the list, from 1; `None` for a path of routing tables.
+    /// Line in the list, from 1; `None` for a path of routing tables or trees.
     pub line: Option<u64>,
-    /// The application class.
+    /// Name of the application class.
     pub class: String,
-    /// Every link up to the one on which it is lossy first.
+    /// The links up to and including the first lossy one.
     pub links: Vec<TaggedLink>,
-    /// Why the last of them is lossy.
+    /// Cause of the loss on the last of them.
     pub reason: String,
 }
 
@@ -151,72 +151,72 @@ impl fmt::Display for LostPath {
     }
 }
 
-/// One thing that must hold.
+/// A condition of the verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Check {
-    /// Its name, the same in every run.
+    /// Fixed name.
     pub name: &'static str,
     /// Whether it holds.
     pub pass: bool,
-    /// What it says.
+    /// Text of the condition.
     pub meaning: &'static str,
 }
 
-/// How much was looked at.
+/// Size of the verified input.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Counts {
-    /// Switches of the fabric, and hosts that forward.
+    /// Number of switches, and of hosts that forward.
     pub switches: u64,
-    /// Rules of the file.
+    /// Number of rules in the file.
     pub rules: u64,
-    /// Pairs of ingress port and lossless tag that the rules use: the queues that may fill.
+    /// Number of pairs of ingress port and lossless tag that the rules use: the queues that may fill.
     pub queues: u64,
-    /// Pairs of queues of which the first waits for the second.
+    /// Number of pairs of queues of which the first waits for the second.
     pub dependencies: u64,
-    /// Queues that a frame can reach that enters with the first tag of a class.
+    /// Number of queues that frames can reach if they enter with the initial tag of a class.
     pub reachable_queues: u64,
-    /// Dependencies among these.
+    /// Number of dependencies among these.
     pub reachable_dependencies: u64,
-    /// Expected paths of a list.
+    /// Number of expected paths of lists and trees.
     pub paths: u64,
-    /// Queues that were followed along routing tables, once per group of destinations and class.
+    /// Number of queues followed along routing tables, once per group of destinations and class.
     pub routed_queues: u64,
-    /// Expected paths and ways of routing tables that turn lossy.
+    /// Number of expected paths that become lossy, from lists, trees and routing tables.
     pub lost: u64,
 }
 
-/// The answer.
+/// Result of the verification.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Verdict {
-    /// The switches that it holds for.
+    /// The switches that the verdict assumes.
     pub switches: Switches,
-    /// Everything that must hold, in order.
+    /// All conditions, in order.
     pub checks: Vec<Check>,
-    /// How much was looked at. A search that found a cycle stopped there.
+    /// Size of the verified input. A search that found a cycle stopped there.
     pub counts: Counts,
     /// The first rule that lowers a tag.
     pub decrease: Option<DecreasingRule>,
-    /// A cycle among all queues that the rules use, whether or not a frame can get there.
+    /// A cycle among all queues that the rules use, reachable or not.
     pub cycle: Option<Cycle>,
-    /// A cycle among those that a frame can reach.
+    /// A cycle among reachable queues.
     pub reachable_cycle: Option<Cycle>,
-    /// Under strict priority: a frame that the other classes can keep waiting for ever.
+    /// Under strict priority: a frame that other classes can starve.
     pub stranded: Option<StrandedFrame>,
-    /// The first expected paths that turn lossy: at most [`MAX_LOST`].
+    /// The first expected paths that become lossy, at most [`MAX_LOST`].
     pub lost: Vec<LostPath>,
 }
 
-/// How many lossy paths a verdict names.
+/// Upper bound of the lossy paths that a verdict lists.
 pub const MAX_LOST: usize = 10;
 
 impl Verdict {
-    /// Whether everything holds.
+    /// Whether all conditions hold.
     pub fn pass(&self) -> bool {
         self.checks.iter().all(|check| check.pass)
     }
 }
 
-/// Switches and hosts that forward.
+/// Number of switches, and of hosts that forward.
 pub(crate) fn forwarders(fabric: &Fabric) -> u64 {
     fabric.nodes().iter().filter(|node| node.kind == NodeKind::Switch || node.relay).count() as u64
 }

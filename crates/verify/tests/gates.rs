@@ -1,11 +1,11 @@
-//! A schedule that holds, and each way in which one can be wrong.
+//! A valid schedule, and a faulty variant for each check.
 
 use fabric::{Fabric, FabricBuilder, LinkSpec};
 use serde_json::{Value, json};
 use units::{Rate, Time};
 use verify::gates::{Gates, judge};
 
-/// Hosts a and b at switch s, which leads to host c; 10 Gbps, 100 ns. Port 2 of s is towards c.
+/// Hosts a, b and c at switch s; 10 Gbps, 100 ns. Port 2 of s leads to c.
 fn fabric() -> Fabric {
     let mut builder = FabricBuilder::new("test");
     let switch = builder.add_switch("s", 1);
@@ -16,7 +16,7 @@ fn fabric() -> Fabric {
     builder.build().unwrap()
 }
 
-/// Frames of 100 bytes: 96 ns on a wire, 86.4 ns to the last bit.
+/// Frames of 100 bytes occupy the wire for 96 ns; the last bit is sent after 86.4 ns.
 fn valid() -> Value {
     let gates = |node: &str, port: u16, from: u64, to: u64| {
         json!({ "node": node, "port": port, "cycle_ps": 2_000_000, "entries": [
@@ -43,7 +43,7 @@ fn valid() -> Value {
     })
 }
 
-/// The names of the checks that fail.
+/// Names of the checks that fail.
 fn failed(file: &Value) -> Vec<&'static str> {
     let judgement = judge(&Gates::parse(&file.to_string()).unwrap(), &fabric());
     judgement.checks.iter().filter(|check| !check.faults.is_empty()).map(|check| check.name).collect()
@@ -60,7 +60,7 @@ fn a_schedule_that_holds_passes_and_is_measured() {
     let judgement = judge(&Gates::parse(&valid().to_string()).unwrap(), &fabric());
     assert_eq!(failed(&valid()), [""; 0]);
     assert!(judgement.pass());
-    // One in each microsecond at two ports, one in two at two.
+    // One frame per microsecond at two ports, one per two microseconds at two.
     assert_eq!((judgement.frames, judgement.longest_wait_ps, judgement.longest_latency_ps), (1 + 1 + 3, 0, 373_400));
     assert_eq!(judgement.warnings, [""; 0]);
 }
@@ -71,9 +71,9 @@ fn each_fault_is_found_by_its_check() {
     assert_eq!(failed(&changed("/streams/1/hops/1/node", "a")), ["paths"]);
     assert_eq!(failed(&changed("/streams/0/deadline_ps", 373_399)), ["deadlines"]);
     assert_eq!(failed(&changed("/streams/0/hops/1/start_ps", 186_999)), ["order", "gates-open"]);
-    // Into the other's by a picosecond; the gate is open for both.
+    // Overlaps the other frame by a picosecond; the gate is open for both.
     assert_eq!(failed(&changed("/streams/1/hops/1/start_ps", 282_999)), ["order", "wires"]);
-    // The second frame of "one" in the cycle, where the gate closes early.
+    // The second frame of "one" in the cycle, at which the gate closes early.
     assert_eq!(
         failed(&changed(
             "/gates/2/entries",
@@ -96,7 +96,7 @@ fn each_fault_is_found_by_its_check() {
 
 #[test]
 fn two_frames_that_meet_only_after_many_cycles_are_found() {
-    // 7 and 11.001 us have no common divisor above 1 ns: they come to stand in every place to each other.
+    // 7 and 11.001 us have no common divisor above 1 ns, so the frames pass through every relative position.
     let mut file = changed("/streams/0/period_ps", 7_000_000);
     file["streams"][1]["period_ps"] = 11_001_000.into();
     assert!(failed(&file).contains(&"wires"));

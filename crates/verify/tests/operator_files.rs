@@ -1,5 +1,5 @@
-//! 1,000 random files of fabrics whose tiers are known, in every format of operators, read without a flag: tiers are
-//! those of the generator, and no leaf-spine or three-tier fabric is said to deadlock.
+//! 1,000 random fabrics of given tiers, in every format of operators, read without a flag: the tiers equal those of the
+//! generator, and no leaf-spine or three-tier fabric is reported to deadlock.
 
 use fabric::files::{self, Options};
 use fabric::routing::{Forwarding, Mode};
@@ -37,24 +37,24 @@ impl Random {
 /// Node and port.
 type End = (String, String);
 
-/// A fabric as its operator knows it.
+/// A generated fabric.
 struct Known {
     /// Tier of each switch.
     tiers: BTreeMap<String, u8>,
     hosts: Vec<String>,
     links: Vec<(End, End)>,
-    /// Word that the file has for a tier: a group.
+    /// Whether the file has a word for each tier: a group.
     groups: bool,
 }
 
-/// Names of the layers: of two tiers, of three.
+/// Names of the layers, for two tiers and for three.
 const WORDS: [(&[&str], &[&str]); 6] = [
     (&["leaf", "spine"], &["leaf", "spine", "superspine"]),
     (&["dc1-leaf-", "dc1-spine-"], &["pod1-tor-", "pod1-agg-", "core-"]),
     (&["tor", "leaf"], &["tor", "leaf", "spine"]),
     (&["access", "core"], &["access", "dist", "core"]),
     (&["rsw", "ssw"], &["rsw", "fsw", "ssw"]),
-    // These say nothing.
+    // Names without a meaning.
     (&["node-a", "node-b"], &["node-a", "node-b", "node-c"]),
 ];
 
@@ -76,7 +76,7 @@ impl Known {
         } else {
             (1, 3 + random.below(5), 1 + random.below(2))
         };
-        // Without hosts and words nothing tells leaves under one spine from hosts.
+        // Without hosts and meaningful names, leaves under one spine cannot be distinguished from hosts.
         let knowable = spines > 1 || !words[0].starts_with("node");
         let hosts_each = if random.one_in(5) && knowable { 0 } else { 1 + random.below(3) };
         let host_word = random.of(&["h", "host-", "server", "srv", "client"]);
@@ -109,7 +109,7 @@ impl Known {
                 }
             }
         }
-        // A management host on a switch higher up.
+        // A management host on a switch of a higher tier.
         if hosts_each > 0 && random.one_in(3) {
             let host = format!("{host_word}{}", known.hosts.len() + 1);
             known.links.push((port(&host), port(&uppers[0][0])));
@@ -129,7 +129,7 @@ impl Known {
         if self.groups { format!("tier-{tier}") } else { String::new() }
     }
 
-    /// The neighbours of a node: its port, and the other end.
+    /// Returns the neighbours of a node: its port, and the peer.
     fn neighbors<'k>(&'k self, node: &'k str) -> impl Iterator<Item = (&'k str, &'k End)> {
         self.links
             .iter()
@@ -173,7 +173,7 @@ fn graphml(known: &Known, _: &mut Random) -> String {
 
 fn containerlab(known: &Known, random: &mut Random) -> String {
     let mut text = "name: lab\ntopology:\n  kinds:\n    srl: {image: srl}\n  nodes:\n".to_owned();
-    // Routers made of software have the kind of servers.
+    // Software routers have the kind of servers.
     let kind = random.of(&["nokia_srlinux", "ceos", "sonic-vs", "linux, image: \"quay.io/frrouting/frr:v8\""]);
     for (name, tier) in known.nodes() {
         let group = tier.map_or(String::new(), |tier| known.group(tier));
@@ -326,7 +326,7 @@ fn netlab(known: &Known, random: &mut Random) -> String {
 }
 
 fn gns3(known: &Known, random: &mut Random) -> String {
-    // A machine may be a server: where there are no servers beside it, its kind is that of a router.
+    // A machine may be a server, so without servers in the file its kind is that of a router.
     let kind = if known.hosts.is_empty() { "dynamips" } else { random.of(&["qemu", "dynamips", "docker"]) };
     let node = |(name, tier): (&String, Option<u8>)| {
         let kind = if tier.is_some() { kind } else { "vpcs" };

@@ -1,4 +1,4 @@
-//! Verdicts held against brute force: every walk that frames can take, one by one.
+//! Verdicts compared with brute force over every walk that frames can take.
 
 mod common;
 
@@ -11,7 +11,7 @@ use verify::{Rule, RuleFile, Verifier};
 /// A queue: node, ingress port, tag.
 type Queue = (NodeId, u16, u16);
 
-/// Up to four switches, some with hosts, joined at random: parallel links and a host that forwards included.
+/// Up to four switches, some with hosts, with random links; includes parallel links and a host that forwards.
 fn random_fabric(stream: &mut Stream) -> Fabric {
     let mut builder = FabricBuilder::new("random");
     let switches: Vec<NodeId> =
@@ -39,7 +39,7 @@ fn random_fabric(stream: &mut Stream) -> Fabric {
     builder.build().expect("a fabric")
 }
 
-/// Each transition of a frame at a node is allowed with a probability of `percent`.
+/// Allows each transition of a frame at a node with a probability of `percent`.
 fn random_rules(fabric: &Fabric, tags: u16, percent: u64, stream: &mut Stream) -> RuleFile {
     let mut table: Vec<(String, Vec<Transition>)> = Vec::new();
     for node in fabric.node_ids().filter(|&node| fabric.node(node).forwards()) {
@@ -48,7 +48,7 @@ fn random_rules(fabric: &Fabric, tags: u16, percent: u64, stream: &mut Stream) -
         for tag in 1..=tags {
             for (ingress, egress) in (0..count).flat_map(|a| (0..count).map(move |b| (a, b))) {
                 if stream.below(100) < percent {
-                    // Mostly upwards, sometimes lossy or lower.
+                    // Mostly equal or higher tags, sometimes lossy or lower.
                     let new_tag = match stream.below(12) {
                         0 => 0,
                         1 => 1 + stream.below(tags.into()) as u16,
@@ -68,7 +68,7 @@ fn random_rules(fabric: &Fabric, tags: u16, percent: u64, stream: &mut Stream) -
     file
 }
 
-/// Half the time rules that differ by their egress port only become one.
+/// Merges, half the time, rules that differ only in the egress port.
 fn compress(rules: &mut Vec<Rule>, stream: &mut Stream) {
     let mut merged: Vec<Rule> = Vec::new();
     for rule in rules.drain(..) {
@@ -82,7 +82,7 @@ fn compress(rules: &mut Vec<Rule>, stream: &mut Stream) {
     *rules = merged;
 }
 
-/// Where a frame can be next: rule by rule, port by port.
+/// Returns the possible next queues of a frame, rule by rule, port by port.
 fn next(fabric: &Fabric, file: &RuleFile, (node, ingress, tag): Queue) -> Vec<Queue> {
     let name = fabric.name(node);
     let own = file.switches.iter().filter(|switch| switch.name == name).flat_map(|switch| &switch.rules);
@@ -97,7 +97,7 @@ fn next(fabric: &Fabric, file: &RuleFile, (node, ingress, tag): Queue) -> Vec<Qu
     found
 }
 
-/// Whether some walk from here comes to a queue for the second time. Gives up after `budget` steps.
+/// Whether some walk from here reaches a queue twice; `None` after `budget` steps.
 fn comes_back(fabric: &Fabric, file: &RuleFile, walk: &mut Vec<Queue>, budget: &mut u64) -> Option<bool> {
     for queue in next(fabric, file, walk[walk.len() - 1]) {
         *budget = budget.checked_sub(1)?;
@@ -114,7 +114,7 @@ fn comes_back(fabric: &Fabric, file: &RuleFile, walk: &mut Vec<Queue>, budget: &
     Some(false)
 }
 
-/// Whether walks from any of these queues come back.
+/// Whether some walk from any of these queues returns.
 fn any_comes_back(fabric: &Fabric, file: &RuleFile, starts: &[Queue]) -> Option<bool> {
     let mut budget = 200_000;
     for &start in starts {
@@ -136,7 +136,7 @@ fn starts(fabric: &Fabric, tags: impl Fn(bool) -> Vec<u16>) -> Vec<Queue> {
     found
 }
 
-/// All loop-free paths between hosts, as names.
+/// Returns all loop-free paths between hosts.
 fn simple_paths(fabric: &Fabric) -> Vec<Vec<(NodeId, u16)>> {
     fn extend(fabric: &Fabric, path: &mut Vec<(NodeId, u16)>, at: NodeId, found: &mut Vec<Vec<(NodeId, u16)>>) {
         for (port, peer) in fabric.ports(at).iter().enumerate() {
@@ -206,7 +206,7 @@ fn cycles_are_those_of_brute_force_over_all_walks() {
         unsafe_ones += u32::from(any);
         only_unreachable += u32::from(any && !reachable);
         for cycle in [&verdict.cycle, &verdict.reachable_cycle].into_iter().flatten() {
-            // What is printed is a cycle: each queue leads to the next.
+            // The reported cycle exists: each queue leads to the next.
             let queue = |at: usize| {
                 let link = &cycle.links[at % cycle.links.len()];
                 (fabric.find(&link.to).expect("a node"), link.to_port, link.tag.expect("a tag"))
@@ -216,7 +216,7 @@ fn cycles_are_those_of_brute_force_over_all_walks() {
             }
         }
     }
-    // The generator makes both kinds, or the comparison says nothing.
+    // The comparison is meaningful only if the generator makes both kinds.
     assert!(compared > 5_500 && unsafe_ones > 1_000 && compared - unsafe_ones > 1_000, "{compared} {unsafe_ones}");
     assert!(only_unreachable > 50, "{only_unreachable}");
 }
@@ -293,7 +293,7 @@ fn deleting_any_rule_that_a_path_uses_fails_and_names_the_path() {
             deleted += 1;
         }
     }
-    // Without a path that is lossless to begin with, nothing was deleted.
+    // Without lossless paths at first, nothing was deleted.
     assert!(deleted > 300, "{deleted}");
 }
 
@@ -306,7 +306,7 @@ fn routing_tables_agree_with_the_list_of_all_their_paths() {
         let mode = if stream.below(2) == 0 { Mode::ShortestPath } else { Mode::UpDown { root: None } };
         let Ok(routes) = Forwarding::build(&fabric, mode) else { continue };
         let mut file = random_rules(&fabric, 2, 100, &mut stream);
-        // Few or no transitions that lose a path, or every verdict would be the same.
+        // Limit the transitions that lose a path, or all verdicts would be equal.
         let keep = [0, 40, 100][stream.below(3) as usize];
         for rule in file.switches.iter_mut().flat_map(|switch| &mut switch.rules) {
             if rule.new_tag == 0 && stream.below(100) >= keep {
@@ -322,7 +322,7 @@ fn routing_tables_agree_with_the_list_of_all_their_paths() {
                 inner.collect::<String>() + fabric.name(path[last].0) + "\n"
             })
             .collect();
-        // Rules made lossless above may now contradict merged ones.
+        // Rules made lossless above may contradict merged ones.
         let Ok(mut by_list) = Verifier::new(&fabric, &file) else { continue };
         by_list.expect_list(list.as_bytes()).expect("paths");
         let mut by_routes = Verifier::new(&fabric, &file).expect("rules");
@@ -394,7 +394,7 @@ fn trees_agree_with_the_list_of_their_paths() {
         } else {
             lossy += 1
         }
-        // Two switches that send to each other make no tree.
+        // Two switches that send to each other form no tree.
         let looped = fabric.switches().find(|&node| {
             let peer = |node: NodeId| towards[node.index()].map(|port| fabric.ports(node)[usize::from(port)]);
             node != target && peer(node).is_some_and(|peer| peer.peer != target)

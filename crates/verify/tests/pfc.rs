@@ -1,4 +1,4 @@
-//! Deadlock without tags: verdicts held against known fabrics and against brute force.
+//! Deadlock without tags: verdicts compared with published results and with brute force.
 
 mod common;
 
@@ -17,7 +17,8 @@ fn routed(fabric: &Fabric, mode: Mode, bounces: u8) -> PfcVerdict {
 
 #[test]
 fn rings_deadlock_from_five_switches_on_and_trees_never() {
-    // In a ring of four both ways to the opposite switch are used, in one of three nobody passes a switch twice.
+    // A ring of four uses both paths to the opposite switch; in a ring of three no frame passes two links between
+    // switches.
     for (switches, length) in [(3, 0), (4, 4), (5, 5), (8, 8)] {
         let verdict = routed(&ring(switches, 1, LINK, LINK).unwrap(), Mode::ShortestPath, 0);
         assert_eq!((verdict.deadlock_free, verdict.cycle.len()), (length == 0, length), "{switches}");
@@ -40,12 +41,12 @@ fn destinations_of_a_ring_are_those_two_links_on() {
     let verdict = routed(&fabric, Mode::ShortestPath, 0);
     assert_eq!(verdict.cycle.len(), 6);
     for dependency in &verdict.cycle {
-        // Two hosts on each of the two switches to which this link and the next are on a shortest way.
+        // Two hosts on each of the two switches whose shortest paths use this link and the next.
         assert_eq!(dependency.destinations.len(), 4, "{dependency:?}");
     }
 }
 
-/// Turns of frames by brute force: ingress and egress port of a node, with the destination.
+/// Pairs of ingress and egress port of a node that frames use, with the destination, by brute force.
 type Turns = BTreeSet<(NodeId, u16, u16, NodeId)>;
 
 fn turns(fabric: &Fabric, routes: &Forwarding, failed: &[LinkId], bounces: u8) -> Turns {
@@ -89,7 +90,7 @@ fn turns(fabric: &Fabric, routes: &Forwarding, failed: &[LinkId], bounces: u8) -
     turns
 }
 
-/// Whether queues wait in a circle, by the transitive closure of a matrix.
+/// Whether queues wait in a cycle, by the transitive closure of a matrix.
 fn circle(fabric: &Fabric, turns: &Turns) -> bool {
     let count = fabric.port_count();
     let mut reach = vec![false; count * count];
@@ -109,7 +110,7 @@ fn circle(fabric: &Fabric, turns: &Turns) -> bool {
     (0..count).any(|port| reach[port * count + port])
 }
 
-/// Every dependency that is printed exists, for exactly these destinations.
+/// Every reported dependency exists, for exactly these destinations.
 fn holds(fabric: &Fabric, turns: &Turns, verdict: &PfcVerdict) {
     for (index, dependency) in verdict.cycle.iter().enumerate() {
         let next = &verdict.cycle[(index + 1) % verdict.cycle.len()].link;

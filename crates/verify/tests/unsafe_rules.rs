@@ -1,4 +1,4 @@
-//! Rule sets made by hand, each wrong in one way: none passes, and each says what is wrong.
+//! Handmade rule sets with one fault each: none passes, and each report names the fault.
 
 mod common;
 
@@ -32,7 +32,7 @@ fn direct_paths_with_one_tag_are_proved() {
 #[test]
 fn a_circle_within_one_tag_fails() {
     let fabric = triangle();
-    // Each switch also passes on, clockwise, what came clockwise.
+    // Each switch also forwards clockwise the frames that arrive clockwise.
     let around: [Of; 3] = [
         ("A", &[(1, 0, 1, 1), (1, 2, 1, 1)]),
         ("B", &[(1, 0, 2, 1), (1, 1, 2, 1)]),
@@ -58,16 +58,16 @@ fn waiting_by_the_arriving_tag_lets_any_loop_of_links_close() {
     let cycle = arriving.reachable_cycle.unwrap();
     assert_eq!((cycle.links.len(), cycle.shortest), (3, true), "{cycle}");
     assert!(cycle.links.iter().all(|link| link.tag == Some(1)));
-    // Without a loop of links, frames that are sent back by the port that they came by close the circle.
+    // Without a loop of links, frames that return by their ingress port close the cycle.
     let fabric = line(2, 1, LINK, LINK).unwrap();
     let both: [Of; 2] = [("S1", &[(1, 0, 1, 1), (1, 1, 0, 1)]), ("S2", &[(1, 0, 1, 1), (1, 1, 0, 1)])];
     let arriving = on(&fabric, &rules(&fabric, 1, &both), EgressQueue::ArrivingTag);
     assert_eq!(failed(&arriving), ["no-cycle", "no-reachable-cycle"]);
     assert_eq!(arriving.cycle.unwrap().links.len(), 2);
-    // No rule leads from switch to switch: nothing lossless crosses a link between them, unless a host forges it.
+    // No rule leads from switch to switch: no lossless frame crosses a link between them, unless a host forges it.
     let nothing: [Of; 0] = [];
     assert_eq!(failed(&on(&fabric, &rules(&fabric, 1, &nothing), EgressQueue::ArrivingTag)), ["no-cycle"]);
-    // One switch has no link to wait for.
+    // A single switch has no link to wait for.
     let fabric = line(1, 2, LINK, LINK).unwrap();
     assert!(on(&fabric, &rules(&fabric, 1, &nothing), EgressQueue::ArrivingTag).pass());
 }
@@ -81,7 +81,7 @@ fn strict_priority_starves_frames_that_turn_lossy() {
     assert_eq!(failed(&verdict), ["lossy-queue-drains"]);
     let text = verdict.stranded.unwrap().to_string();
     assert!(text.starts_with("A: from port 1 to port 2 no rule matches tag 1: "), "{text}");
-    // Where every frame stays lossless, none waits in the lossy queue.
+    // If every frame stays lossless, none waits in the lossy queue.
     let fabric = line(1, 2, LINK, LINK).unwrap();
     let all: [Of; 1] = [("S1", &[(1, 0, 1, 1), (1, 1, 0, 1)])];
     assert!(Verifier::new(&fabric, &rules(&fabric, 1, &all)).unwrap().on(strict).finish().pass());
@@ -90,7 +90,7 @@ fn strict_priority_starves_frames_that_turn_lossy() {
 #[test]
 fn a_circle_that_no_frame_reaches_fails_too() {
     let fabric = triangle();
-    // Tag 2 goes around, but no rule gives tag 2 to a frame with tag 1: a host that sends it could.
+    // Tag 2 goes around, but no rule gives tag 2 to a frame with tag 1: only a host that sends tag 2 could use it.
     let around: [Of; 3] =
         [("A", &[(1, 0, 1, 1), (2, 2, 1, 2)]), ("B", &[(1, 1, 0, 1), (2, 1, 2, 2)]), ("C", &[(2, 2, 1, 2)])];
     let verdict = verdict(&fabric, &rules(&fabric, 2, &around), "HA A B HB");
@@ -138,7 +138,7 @@ fn what_is_lossy_stays_lossy() {
 #[test]
 fn frames_sent_back_by_the_port_they_came_by_are_a_circle_of_two() {
     let fabric = line(2, 1, LINK, LINK).unwrap();
-    // As a bitmap of ports says more than was meant: in {0, 1}, out {0, 1}.
+    // A bitmap of ports allows more than intended: in {0, 1}, out {0, 1}.
     let mut file = rules(&fabric, 1, &[("S1", &[]), ("S2", &[])]);
     for switch in &mut file.switches {
         switch.rules.push(Rule { tag: 1, ingress: vec![0, 1], egress: vec![0, 1], new_tag: 1 });
@@ -161,7 +161,7 @@ fn a_missing_rule_names_the_path_link_by_link() {
   A:1 -> B:1   tag 1
   B:0 -> HB:0  lossy";
     assert_eq!(with_paths.lost[0].to_string(), message);
-    // Without paths nothing is expected, and the rest still holds.
+    // Without paths nothing is expected, and the other checks still hold.
     let verdict = Verifier::new(&fabric, &file).unwrap().finish();
     assert!(verdict.pass() && verdict.checks.len() == 3, "{verdict:?}");
 }
@@ -249,7 +249,7 @@ fn input_from_which_nothing_can_be_proved_names_the_element() {
         let error = of(change);
         assert!(error.starts_with(message), "{error}\nexpected {message}");
     }
-    // The same frame by two rules that agree is no contradiction.
+    // Two rules that agree on a frame are no contradiction.
     let mut file = good();
     rule(&mut file, 1, &[0], &[1, 2], 1);
     assert!(Verifier::new(&fabric, &file).is_ok());

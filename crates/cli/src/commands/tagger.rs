@@ -40,7 +40,7 @@ enum Action {
 /// Runs the command.
 ///
 /// # Errors
-/// Invalid files; a machine that fails.
+/// Invalid files; failures of the machine.
 pub fn command(args: &TaggerArgs) -> Result<Exit, Failure> {
     match &args.action {
         Action::Rules(args) => rules::command(args),

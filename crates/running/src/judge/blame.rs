@@ -1,10 +1,11 @@
-//! Which entry of a map to name, where several lead to the same disagreement: the one that most files have otherwise.
+//! Choice of the map entry that a finding names if several lead to one conflict: the entry that differs from most
+//! files.
 
 use crate::device::{Device, Port};
 use crate::read::{SwitchConfig, table_of};
 use std::collections::BTreeMap;
 
-/// An entry of a map that a file has: table, name of the map, key.
+/// An entry of a map in a file: table, name of the map, key.
 #[derive(Clone, Debug)]
 pub(super) struct Entry<'a> {
     pub config: &'a SwitchConfig,
@@ -19,7 +20,7 @@ impl Entry<'_> {
     }
 }
 
-/// The value of each entry by how many files have it.
+/// Number of files by value, for each entry.
 pub(super) struct Votes<'a>(BTreeMap<(&'static str, &'a str, u8), BTreeMap<Option<u8>, usize>>);
 
 impl<'a> Votes<'a> {
@@ -37,7 +38,7 @@ impl<'a> Votes<'a> {
         Votes(votes)
     }
 
-    /// The value of more than half of the files, if this one has another.
+    /// Returns the value of more than half of the files, if this file has another.
     pub fn usual(&self, entry: &Entry<'_>) -> Option<u8> {
         let values = self.0.get(&(entry.table, entry.map.as_str(), entry.at))?;
         let own = entry.config.maps[entry.table].get(&entry.map)?.get(&entry.at).copied();
@@ -46,7 +47,7 @@ impl<'a> Votes<'a> {
         (count * 2 > files && *usual != own).then_some(*usual).flatten()
     }
 
-    /// The first of these entries that most files have otherwise, with what they have.
+    /// Returns the first of these entries that differs from most files, with their value.
     pub fn odd<'e>(&self, entries: impl IntoIterator<Item = Option<Entry<'e>>>) -> Option<(Entry<'e>, u8)> {
         entries.into_iter().flatten().find_map(|entry| self.usual(&entry).map(|usual| (entry, usual)))
     }

@@ -1,16 +1,16 @@
-//! A shortest cycle of a graph whose vertices are numbers and whose edges are maps by successor.
+//! Shortest cycle of a directed graph, given as a map of edges per vertex, by successor.
 //!
-//! Whether there is a cycle is decided by strongly connected components (Tarjan, 1972): a component of several vertices
-//! has one, and so has an edge from a vertex to itself. Only inside components is a shortest one looked for.
+//! Strongly connected components (Tarjan, 1972) decide whether there is a cycle: a component of several vertices has
+//! one, and so has a vertex with an edge to itself. Only components are searched for a shortest one.
 
 use std::collections::{BTreeMap, VecDeque};
 
-/// Vertices of components from which a shortest cycle is looked for. Each of them lies on a cycle, so the bound costs
-/// length in fabrics of thousands of ports, and no cycle.
+/// Number of start vertices of the search. Each lies on a cycle, so in fabrics of thousands of ports the bound can make
+/// the reported cycle longer, but never hides one.
 const MOST_STARTS: usize = 2_000;
 const NONE: usize = usize::MAX;
 
-/// A shortest cycle through one of the first `MOST_STARTS` vertices of cycles; empty if there is none.
+/// Returns a shortest cycle through one of the first `MOST_STARTS` vertices that lie on cycles; empty if there is none.
 pub(super) fn shortest<E>(edges: &[BTreeMap<usize, E>]) -> Vec<usize> {
     let component = components(edges);
     let mut sizes = vec![0u32; edges.len()];
@@ -45,7 +45,8 @@ pub(super) fn shortest<E>(edges: &[BTreeMap<usize, E>]) -> Vec<usize> {
     best
 }
 
-/// The strongly connected component of each vertex, by number. Without recursion: paths are as long as the fabric.
+/// Numbers the strongly connected component of each vertex. Iterative, since depth-first paths can have the length of
+/// the fabric.
 fn components<E>(edges: &[BTreeMap<usize, E>]) -> Vec<usize> {
     let successors: Vec<Vec<usize>> = edges.iter().map(|to| to.keys().copied().collect()).collect();
     let (mut order, mut low) = (vec![NONE; edges.len()], vec![0; edges.len()]);
@@ -56,7 +57,7 @@ fn components<E>(edges: &[BTreeMap<usize, E>]) -> Vec<usize> {
         if order[root] != NONE {
             continue;
         }
-        // A vertex of the path, and which of its successors is next.
+        // Vertices of the path, each with the index of its next successor.
         let mut path = vec![(root, 0)];
         while let Some((vertex, at)) = path.last_mut() {
             let vertex = *vertex;
@@ -106,7 +107,7 @@ mod tests {
 
     #[test]
     fn vertices_between_two_cycles_hide_neither() {
-        // 0 to 2,001 lie between a cycle of three and one of two, and on none themselves.
+        // 0 to 2,001 lie between a cycle of three and one of two, and are themselves on none.
         let between = MOST_STARTS + 2;
         let [a, b, c, d, e] = std::array::from_fn(|at| between + at);
         let ways = (0..between).flat_map(|middle| [(a, middle), (middle, d)]);
@@ -138,7 +139,7 @@ mod tests {
             let vertices = 1 + below(8);
             let pairs: Vec<(usize, usize)> = (0..below(11)).map(|_| (below(vertices), below(vertices))).collect();
             let graph = graph(vertices, pairs);
-            // Lengths of walks: the first power of the graph that leads back.
+            // The shortest cycle has the length of the first power of the adjacency matrix with a nonzero diagonal.
             let mut reached: Vec<Vec<bool>> =
                 (0..vertices).map(|at| (0..vertices).map(|to| to == at).collect()).collect();
             let mut expected = 0;

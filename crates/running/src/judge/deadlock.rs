@@ -1,10 +1,9 @@
-//! Whether lossless accounts can wait for each other in a cycle.
+//! Search for cycles of lossless accounts that wait for each other.
 //!
-//! A vertex is a lossless account (switch, ingress port, priority group) that frames come to. Its frames wait in
-//! queues; a queue is stopped by the PFC priorities that the neighbour's accounts send. So an account waits for each
-//! account of the neighbour that frames come to and that stops one of its queues, whether or not these very frames fill
-//! it. Hosts take in what arrives, so nothing waits for them. Without a cycle no account waits for ever (Tagger,
-//! Theorem 5.1).
+//! A vertex is a lossless account (switch, ingress port, priority group) that frames enter. Its frames wait in queues,
+//! and PFC priorities sent by the neighbour's accounts stop queues. So an account waits for each account of the
+//! neighbour that frames enter and that stops one of its queues, even if other frames fill it. Hosts consume all
+//! arrivals, so no account waits for a host. Without a cycle no account waits for ever (Tagger, Theorem 5.1).
 
 use super::cycle::shortest;
 use super::findings::{Findings, finding};
@@ -17,22 +16,22 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// A link whose receiver stops its sender.
+/// A link whose receiver pauses its sender.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PausedLink {
-    /// The node that is stopped.
+    /// Name of the paused node.
     pub from: String,
     /// Its egress port.
     pub from_port: String,
-    /// The node whose account is full.
+    /// Name of the node whose account is full.
     pub to: String,
     /// Its ingress port.
     pub to_port: String,
-    /// The account: its priority group.
+    /// Priority group of the account.
     pub group: u8,
-    /// The PFC priorities that it sends.
+    /// PFC priorities that the account sends.
     pub priorities: Vec<u8>,
-    /// Whether frames of this account enter a tunnel to the other ToR before they wait for the next.
+    /// Whether frames of this account enter a tunnel to the other ToR before they wait for the next account.
     pub enters_tunnel: bool,
 }
 
@@ -57,7 +56,7 @@ pub(super) fn judge(device: &Device<'_>, reached: &Reached, paths: PathSet, find
     let lossless = |&(number, group): &Account| device.port(number).is_some_and(|port| port.lossless >> group & 1 == 1);
     let accounts: Vec<Account> = reached.accounts.iter().copied().filter(lossless).collect();
     let at = |account: &Account| accounts.binary_search(account).ok();
-    // Successors with a wait that leads there.
+    // Successors, each with one wait that causes the edge.
     let mut edges: Vec<BTreeMap<usize, &Wait>> = vec![BTreeMap::new(); accounts.len()];
     for wait in &reached.waits {
         let Some(from) = at(&(wait.ingress, wait.group)) else { continue };
@@ -66,7 +65,7 @@ pub(super) fn judge(device: &Device<'_>, reached: &Reached, paths: PathSet, find
             let sent = peer.sends[usize::from(group)];
             let stops = (0..8usize).filter(|p| sent >> p & 1 == 1).any(|p| egress.stops[p] >> wait.queue & 1 == 1);
             if let Some(to) = at(&(next, group)).filter(|_| stops) {
-                // Of several waits one that is no tunnel is easier to follow.
+                // Prefer a wait outside of tunnels: it is easier to follow.
                 let known = edges[from].entry(to).or_insert(wait);
                 if known.enters && !wait.enters {
                     *known = wait;

@@ -1,10 +1,10 @@
-//! Findings as they turn up.
+//! Collection of findings.
 
 use crate::error::{Finding, FindingKind};
 use crate::read::SwitchConfig;
 use std::collections::BTreeMap;
 
-/// The first of each kind, file and key, and how many more there are.
+/// First finding per file, key and kind, with the number of further ones.
 #[derive(Default)]
 pub(super) struct Findings(BTreeMap<(String, String, FindingKind), (Finding, u64)>);
 
@@ -25,7 +25,7 @@ impl Findings {
     }
 }
 
-/// Makes a finding.
+/// Builds a finding.
 pub(super) fn finding(kind: FindingKind, config: &SwitchConfig, key: String, why: String, instead: String) -> Finding {
     Finding { kind, file: config.file.clone(), key, why, instead }
 }

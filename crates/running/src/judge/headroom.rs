@@ -1,7 +1,8 @@
-//! Whether lossless accounts have the room that their cables need.
+//! Headroom of lossless accounts compared with the needs of their cables.
 //!
-//! `xoff` of the profile is what an account may take after it paused. It lies in the profile's own `size`, or, where
-//! the pool has an `xoff`, in the shared headroom pool, of which no account can take more than all.
+//! `xoff` of the profile is the number of bytes that an account may take after it sent a PAUSE. They are part of the
+//! profile's own `size`; if the pool has an `xoff`, they are part of that shared headroom, which also bounds each
+//! account.
 
 use super::findings::{Findings, finding};
 use super::ports::group_key;
@@ -14,30 +15,30 @@ use std::collections::BTreeMap;
 use text::numbers::{counted, grouped};
 use units::Time;
 
-/// Light in glass: 5 ns a metre.
+/// Propagation in glass: 5 ns per metre.
 const DELAY_PER_METRE: Time = Time::from_ns(5);
 
-/// An account whose profile is too small.
+/// An account whose profile is too small. `needs` is in bytes.
 struct Short {
     key: String,
     port: String,
     needs: u64,
-    /// The cable, as "40 m of cable".
+    /// Text such as "40 m of cable".
     cable: String,
 }
 
-/// The value that bounds the bytes that an account can take after it paused.
+/// The value that bounds the bytes that an account can take after it sent a PAUSE.
 enum Bound {
     /// `xoff` of the profile.
     Xoff,
-    /// `size` of the profile: its pool shares no headroom.
+    /// `size` of the profile, if its pool has no shared headroom.
     Size,
     /// `xoff` of the pool.
     Shared,
 }
 
 pub(super) fn judge(device: &Device<'_>, needed: &dyn Fn(&Conditions) -> u64, findings: &mut Findings) {
-    // By switch and profile: how many accounts use it, and those for which it is too small.
+    // By switch and profile: number of accounts, and the accounts that need more.
     let mut users: BTreeMap<(&str, &str), (u64, Vec<Short>)> = BTreeMap::new();
     let mut configs: BTreeMap<&str, &SwitchConfig> = BTreeMap::new();
     let mut known: Vec<(Conditions, u64)> = Vec::new();
@@ -64,7 +65,8 @@ pub(super) fn judge(device: &Device<'_>, needed: &dyn Fn(&Conditions) -> u64, fi
             }
         }
     }
-    // Profiles of a pool name its one key: the account that needs most comes first, and is the one that is written.
+    // Profiles of one pool may share one key, and only the first finding of a key is shown: the account that needs most
+    // goes first.
     let mut found: Vec<(u64, Finding)> = Vec::new();
     for ((switch, name), (uses, short)) in users {
         let config = configs[switch];
@@ -86,7 +88,7 @@ pub(super) fn judge(device: &Device<'_>, needed: &dyn Fn(&Conditions) -> u64, fi
                 grouped(short.needs)
             );
             let instead = format!("at least {} bytes", short.needs);
-            // Whether the value that is named does not suffice, since another is too small too.
+            // The second value that has to grow too, if there is one.
             let and = match (&bound, config.pools.get(pool).and_then(|pool| pool.shared_headroom)) {
                 (Bound::Xoff, None) if profile.size < short.needs => ", in size too",
                 (Bound::Xoff, Some(shared)) if shared < short.needs => ", in xoff of the pool too",
@@ -95,7 +97,7 @@ pub(super) fn judge(device: &Device<'_>, needed: &dyn Fn(&Conditions) -> u64, fi
                 }
                 _ => "",
             };
-            // Where size is the guaranteed minimum (Broadcom), it is the pool that lacks a value.
+            // If `size` is the guaranteed minimum (Broadcom), the pool lacks its value.
             let or = match bound {
                 Bound::Size => format!(", or a shared headroom, BUFFER_POOL|{pool}.xoff"),
                 Bound::Xoff | Bound::Shared => String::new(),
@@ -114,8 +116,8 @@ pub(super) fn judge(device: &Device<'_>, needed: &dyn Fn(&Conditions) -> u64, fi
     found.into_iter().for_each(|(_, finding)| findings.add(finding));
 }
 
-/// A connected port must have a length: of a file that states lengths any, of one that states none each with a
-/// lossless account.
+/// Reports connected ports without a length. If the file has no length at all, only ports with a lossless account
+/// count.
 fn check_length(config: &SwitchConfig, port: &Port, findings: &mut Findings) {
     let length = config.cables.get(&port.name);
     if length.is_some_and(|cable| cable.metres > 0) {
@@ -134,7 +136,7 @@ fn check_length(config: &SwitchConfig, port: &Port, findings: &mut Findings) {
     findings.add(finding(FindingKind::Headroom, config, key, why, "the length of the cable, as 40m".to_owned()));
 }
 
-/// The bytes that an account can take after it paused, and the value that bounds them.
+/// Returns the bytes that an account can take after it sent a PAUSE, and the value that bounds them.
 fn usable(config: &SwitchConfig, profile: &Profile) -> (u64, Bound) {
     let xoff = profile.xoff.unwrap_or(0);
     match config.pools.get(&profile.pool).and_then(|pool| pool.shared_headroom) {
@@ -147,11 +149,11 @@ fn usable(config: &SwitchConfig, profile: &Profile) -> (u64, Bound) {
 /// The cable of a port.
 struct Cabled {
     conditions: Conditions,
-    /// As the file states it: "40 m of cable", or the delay of the topology.
+    /// Text such as "40 m of cable", or the delay of the topology.
     cable: String,
 }
 
-/// `None` if neither file nor topology states length or delay: another finding asks for the length.
+/// Returns `None` if neither file nor topology has a length or delay: another finding requests the length.
 fn cabled(device: &Device<'_>, number: u32, port: &Port) -> Option<Cabled> {
     let config = device.config(port);
     let link = device.fabric.link(device.fabric.ports(port.node)[usize::from(port.index)].link);
@@ -171,17 +173,17 @@ fn cabled(device: &Device<'_>, number: u32, port: &Port) -> Option<Cabled> {
     Some(Cabled { conditions, cable })
 }
 
-/// The accounts of a pool.
+/// Demands on a pool.
 #[derive(Default)]
 struct PoolUse {
-    /// Bytes that profiles reserve, of groups and queues.
+    /// Bytes that profiles of groups and queues reserve.
     size: u64,
-    /// Bytes of `xoff` of lossless accounts.
+    /// Sum of `xoff` of lossless accounts, in bytes.
     xoff: u64,
     accounts: u64,
 }
 
-/// Bytes that the groups and queues of connected ports reserve in each pool, by switch and pool.
+/// Returns the demands of connected ports on each pool, by switch and pool.
 fn uses<'a>(device: &Device<'a>) -> BTreeMap<(&'a str, &'a str), (&'a SwitchConfig, PoolUse)> {
     let mut uses: BTreeMap<_, (&SwitchConfig, PoolUse)> = BTreeMap::new();
     for (_, port) in device.ports() {
@@ -200,7 +202,7 @@ fn uses<'a>(device: &Device<'a>) -> BTreeMap<(&'a str, &'a str), (&'a SwitchConf
     uses
 }
 
-/// Pools in which profiles reserve more than there is.
+/// Reports pools whose profiles reserve more than their size.
 pub(super) fn judge_pools(device: &Device<'_>, findings: &mut Findings) {
     for ((_, name), (config, of_pool)) in uses(device) {
         let Some(size) = config.pools.get(name).and_then(|pool| pool.size).filter(|size| of_pool.size > *size) else {
@@ -216,7 +218,7 @@ pub(super) fn judge_pools(device: &Device<'_>, findings: &mut Findings) {
     }
 }
 
-/// The assumption about shared headroom smaller than the sum of all accounts, which SONiC allows.
+/// Returns the assumption about shared headroom that is smaller than the sum over all accounts, which SONiC allows.
 pub(super) fn shared(device: &Device<'_>) -> Option<String> {
     let uses = uses(device);
     let over = uses.iter().filter_map(|((_, name), (config, of_pool))| {
@@ -224,7 +226,7 @@ pub(super) fn shared(device: &Device<'_>) -> Option<String> {
         Some((shared, *name, config, of_pool))
     });
     let over: Vec<_> = over.collect();
-    // The one with the least for its accounts.
+    // The pool with the smallest share for its accounts, in millionths.
     let part = |shared: u64, of: &PoolUse| u128::from(shared) * 1_000_000 / u128::from(of.xoff.max(1));
     let (shared, name, config, of_pool) = over.iter().min_by_key(|(shared, .., of)| part(*shared, of))?;
     let others = match over.len() as u64 - 1 {

@@ -1,4 +1,4 @@
-//! Attributes of a link that its ends state differently.
+//! Attributes of a link that differ between its ends.
 
 use super::findings::{Findings, finding};
 use super::ports::{list, pfc_key};
@@ -7,7 +7,7 @@ use crate::error::FindingKind;
 use crate::read::{PortConfig, SwitchConfig};
 use std::collections::BTreeMap;
 
-/// Values of `pfc_enable` by how many ports between switches have them.
+/// Number of ports between switches by value of `pfc_enable`.
 fn enabled(device: &Device<'_>) -> BTreeMap<u8, usize> {
     let mut values = BTreeMap::new();
     for (_, port) in device.ports().filter(|(number, _)| device.peer(*number).is_some()) {
@@ -26,7 +26,7 @@ pub(super) fn judge(device: &Device<'_>, findings: &mut Findings) {
         let there = format!("{} {}", other.file, peer.name);
         let missing = peer.enabled & !port.enabled;
         if missing != 0 && is_usual(port.enabled) {
-            // The other end is the odd one.
+            // This end agrees with most ports, so the finding names the other end.
             let (missing, usual) = (list(missing.into()), list(port.enabled.into()).replace(' ', ""));
             let why = format!(
                 "enables PFC for {missing}, and {} {} and most ports between switches do not: it ignores and sends no \
@@ -46,7 +46,7 @@ pub(super) fn judge(device: &Device<'_>, findings: &mut Findings) {
         let mut disagree = |key: String, why: String, instead: String| {
             findings.add(finding(FindingKind::Neighbours, config, key, why, instead));
         };
-        // A finding that is the same from both ends is reported once, at the end whose value is rarer in its file.
+        // Report a difference once, at the end whose value is rarer in its file.
         let (row, peer_row) = (config.ports[&port.name], other.ports[&peer.name]);
         let ours = |here: usize, there: usize| (here, &config.file, &port.name) < (there, &other.file, &peer.name);
         let alike = |config: &SwitchConfig, same: &dyn Fn(&PortConfig) -> bool| {

@@ -22,40 +22,40 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use text::numbers::{counted, counted_as};
 
-/// How much was looked at.
+/// Size of the checked configuration.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Counts {
-    /// Switches with a file.
+    /// Number of switches with a file.
     pub switches: u64,
-    /// Their ports with a cable.
+    /// Number of their connected ports.
     pub ports: u64,
-    /// Ports that have a row in `PORT` and no cable: not judged.
+    /// Number of ports that have a row in `PORT` and no cable: not judged.
     pub unconnected: u64,
-    /// Lossless accounts that frames come to.
+    /// Number of lossless accounts that frames enter.
     pub accounts: u64,
-    /// Pairs of accounts of which the first waits for the second.
+    /// Number of pairs of accounts of which the first waits for the second.
     pub dependencies: u64,
-    /// Pairs of account and queue in which its frames wait.
+    /// Number of distinct combinations of account, queue, class, DSCP and arrival at the next switch.
     pub waits: u64,
 }
 
-/// The answer.
+/// Result of the check.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Report {
-    /// Findings, by file, key and kind.
+    /// Findings, ordered by file, key and kind.
     pub findings: Vec<Finding>,
-    /// A shortest cycle of lossless accounts, each waiting for the next and the last for the first; empty without one.
+    /// A shortest cycle of lossless accounts, each waiting for the next, the last for the first; empty without one.
     pub cycle: Vec<PausedLink>,
     /// Assumptions of the verdict.
     pub assumptions: Vec<String>,
-    /// How much was looked at.
+    /// Size of the checked configuration.
     pub counts: Counts,
-    /// Tables that are not read, and how many files have them.
+    /// Tables that are not read, with the number of files that have them.
     pub unread: BTreeMap<String, u64>,
 }
 
 impl Report {
-    /// Whether nothing is unsafe.
+    /// Whether there is no finding.
     pub fn safe(&self) -> bool {
         self.findings.is_empty()
     }
@@ -68,8 +68,8 @@ impl Report {
 /// Judges the configuration of all switches of a fabric.
 ///
 /// # Errors
-/// A switch without a file, a file without a switch, a port with a cable and no maps; a host that forwards. No finding,
-/// and no lossless account that frames come to: "safe" would be a statement about nothing.
+/// A switch without a file, a file without a switch, a connected port without maps, a host that forwards. Also if there
+/// is no finding and frames enter no lossless account, since "safe" would then be vacuous.
 pub fn judge(fabric: &Fabric, configs: &[SwitchConfig], options: &Options<'_>) -> Result<Report, Vec<Fault>> {
     let device = Device::new(fabric, configs, options.binding)?;
     let reached = follow(&device, options.paths);
@@ -104,7 +104,7 @@ pub fn judge(fabric: &Fabric, configs: &[SwitchConfig], options: &Options<'_>) -
     Ok(Report { findings, cycle: found.cycle, assumptions, counts, unread })
 }
 
-/// Why no frame comes to a lossless account.
+/// Returns the reason why no frame enters a lossless account.
 fn nothing_judged(device: &Device<'_>, reached: &Reached) -> Fault {
     let hosts = device.ports().filter(|(number, _)| device.peer(*number).is_none()).count() as u64;
     let servers = "DEVICE_NEIGHBOR with the server at each port that leads to one";

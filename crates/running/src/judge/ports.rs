@@ -6,32 +6,32 @@ use crate::device::{Device, Port};
 use crate::error::FindingKind;
 use crate::read::COMPUTED;
 
-/// The key of the profile of a priority group.
+/// Returns the key that assigns the profile of a priority group.
 pub(super) fn group_key(device: &Device<'_>, port: &Port, group: u8) -> String {
     let bound = device.config(port).groups.get(&(port.name.clone(), group));
     bound.map_or_else(|| format!("BUFFER_PG|{}|{group}", port.name), |bound| format!("{}.profile", bound.key))
 }
 
-/// The key of the profile of a queue.
+/// Returns the key that assigns the profile of a queue.
 pub(super) fn queue_key(device: &Device<'_>, port: &Port, queue: u8) -> String {
     let bound = device.config(port).queues.get(&(port.name.clone(), queue));
     bound.map_or_else(|| format!("BUFFER_QUEUE|{}|{queue}", port.name), |bound| format!("{}.profile", bound.key))
 }
 
-/// The key of `pfc_enable`.
+/// Returns the key of a port's `pfc_enable`.
 pub(super) fn pfc_key(device: &Device<'_>, port: &Port) -> String {
     let row = device.config(port).qos.get(&port.name);
     let key = row.map_or_else(|| format!("PORT_QOS_MAP|{}", port.name), |row| row.key.clone());
     format!("{key}.pfc_enable")
 }
 
-/// The profile of a queue by its name.
+/// Returns the name of a queue's profile, for messages.
 pub(super) fn queue_profile(device: &Device<'_>, port: &Port, queue: u8) -> String {
     let bound = device.config(port).queues.get(&(port.name.clone(), queue));
     bound.map_or_else(|| "no profile".to_owned(), |bound| format!("profile {}", bound.name))
 }
 
-/// Priority groups of a port whose profile the switch computes.
+/// Number of priority groups of a port whose profile the switch computes.
 pub(super) fn computed(device: &Device<'_>, port: &Port) -> u64 {
     let config = device.config(port);
     let is_computed =
@@ -39,7 +39,7 @@ pub(super) fn computed(device: &Device<'_>, port: &Port) -> u64 {
     (0..8u8).filter(is_computed).count() as u64
 }
 
-/// The profile of a queue that PFC stops, for each queue whose profile's name does not say whether it drops.
+/// Returns the profile of each queue that PFC stops and whose profile is named neither lossless nor lossy.
 pub(super) fn unnamed<'a>(device: &Device<'a>, port: &Port) -> impl Iterator<Item = &'a str> {
     let config = device.config(port);
     let queues = port.stops.iter().fold(0, |bits, stops| bits | stops) & port.unnamed_queues;
@@ -48,7 +48,7 @@ pub(super) fn unnamed<'a>(device: &Device<'a>, port: &Port) -> impl Iterator<Ite
     (0..32u8).filter(move |queue| queues >> queue & 1 == 1).filter_map(bound)
 }
 
-/// Bits as numbers: "3, 4".
+/// Formats bits as numbers: "3, 4".
 pub(super) fn list(bits: u32) -> String {
     let numbers: Vec<String> = (0..32).filter(|at| bits >> at & 1 == 1).map(|at: u32| at.to_string()).collect();
     numbers.join(", ")
@@ -57,7 +57,7 @@ pub(super) fn list(bits: u32) -> String {
 pub(super) fn judge(device: &Device<'_>, votes: &Votes<'_>, findings: &mut Findings) {
     for (_, port) in device.ports() {
         let config = device.config(port);
-        // A wrong entry of a map makes several of these: it is named instead.
+        // One wrong entry of a map causes several mismatches, so the entry is named instead.
         let odd = |field| {
             let enabled = (0..8u8).filter(|priority| port.enabled >> priority & 1 == 1);
             votes.odd(enabled.map(|priority| entry(device, port, field, priority)))
@@ -103,7 +103,7 @@ pub(super) fn judge(device: &Device<'_>, votes: &Votes<'_>, findings: &mut Findi
             }
         }
         for queue in (0..32u8).filter(|&queue| stopped >> queue & 1 == 1) {
-            // The report has an assumption for profiles whose name says neither.
+            // Profiles named neither lossless nor lossy are an assumption of the report.
             if (port.lossless_queues | port.unnamed_queues) >> queue & 1 == 0 {
                 let profile = queue_profile(device, port, queue);
                 let why = format!("PFC stops queue {queue} of {}, which has {profile}: it drops when full", port.name);

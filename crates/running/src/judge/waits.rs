@@ -1,4 +1,5 @@
-//! Frames along their paths: where they lose their guarantee, wait in a queue that does not match, or can be starved.
+//! Frames along their paths: lossless frames that enter a lossy account, queues that do not match the group,
+//! starvation.
 
 use super::blame::{Entry, Votes, entry, tunnel_entry};
 use super::findings::{Findings, finding};
@@ -10,7 +11,7 @@ use crate::paths::{Arrival, Reached, Wait};
 use std::collections::BTreeMap;
 use text::numbers::grouped;
 
-/// A wait with the ports that it is at.
+/// A wait, with its ports.
 struct Place<'d, 'a> {
     device: &'d Device<'a>,
     wait: &'d Wait,
@@ -19,7 +20,7 @@ struct Place<'d, 'a> {
 }
 
 pub(super) fn judge(device: &Device<'_>, reached: &Reached, votes: &Votes<'_>, findings: &mut Findings) {
-    // Queues of each egress port that frames wait in.
+    // Queues in which frames wait, a bit each, by egress port.
     let mut fed: BTreeMap<u32, u32> = BTreeMap::new();
     reached.waits.iter().for_each(|wait| *fed.entry(wait.egress).or_default() |= 1 << wait.queue);
     for wait in &reached.waits {
@@ -40,12 +41,12 @@ impl<'a> Place<'_, 'a> {
         self.ingress.lossless >> self.wait.group & 1 == 1
     }
 
-    /// `DSCP 3 of Ethernet0`.
+    /// Text such as `DSCP 3 from Ethernet0`.
     fn frames(&self) -> String {
         format!("DSCP {} from {}", self.wait.dscp, self.ingress.name)
     }
 
-    /// The name of a port's switch.
+    /// Returns the name of a port's switch.
     fn name(&self, port: &Port) -> String {
         fabric::visible(self.device.fabric.name(port.node))
     }
@@ -56,7 +57,7 @@ impl<'a> Place<'_, 'a> {
     fn group(&self) -> Option<Entry<'a>> {
         entry(self.device, self.ingress, "tc_to_pg_map", self.wait.class)
     }
-    /// The key that chooses the queue.
+    /// Returns the entry that chooses the queue.
     fn queue(&self) -> Option<Entry<'a>> {
         let tunnel = tunnel_entry(self.device, self.egress, "encap_tc_to_queue_map", self.wait.class);
         let port = match self.device.binding {
@@ -71,7 +72,7 @@ impl<'a> Place<'_, 'a> {
         tunnel.filter(|_| self.wait.enters).or(port)
     }
 
-    /// Names the odd entry, or else `key` of the switch of `port`.
+    /// Reports the entry that differs from most files; without one, `key` of the switch of `port`.
     fn blame<'e>(
         &self,
         kind: FindingKind,
@@ -89,7 +90,7 @@ impl<'a> Place<'_, 'a> {
         });
     }
 
-    /// Group and queue of the same frames.
+    /// Compares the group of the frames with their queue.
     fn profiles(&self, votes: &Votes<'_>, findings: &mut Findings) {
         let Place { device, wait, ingress, egress } = *self;
         let lossless_queue = egress.lossless_queues >> wait.queue & 1 == 1;
@@ -119,7 +120,7 @@ impl<'a> Place<'_, 'a> {
         }
     }
 
-    /// Treatment of these frames by the next switch.
+    /// Checks the treatment of these frames by the next switch.
     fn next(&self, next: &Port, arrival: Arrival, votes: &Votes<'_>, findings: &mut Findings) {
         let Place { device, wait, egress, .. } = *self;
         let of = |field, tunnel, at| {
@@ -128,7 +129,7 @@ impl<'a> Place<'_, 'a> {
         };
         let class = of("dscp_to_tc_map", "decap_dscp_to_tc_map", arrival.dscp);
         let group = of("tc_to_pg_map", "decap_tc_to_pg_map", arrival.class);
-        // The key that is named may be of either switch or of a third: both are named.
+        // The key of the finding may belong to either switch or a third one, so the text names both.
         let here = format!("at {}, {} to {}", self.name(egress), self.frames(), egress.name);
         let there = format!("at {} {}", self.name(next), next.name);
         let lossless_there = next.lossless >> arrival.group & 1 == 1;
@@ -184,7 +185,7 @@ impl<'a> Place<'_, 'a> {
         self.blame(FindingKind::Neighbours, odd, or, why, findings);
     }
 
-    /// Queues that may be served before this one for ever.
+    /// Reports queues that can starve the queue of a lossless account.
     fn starvation(&self, fed: u32, findings: &mut Findings) {
         let Place { device, wait, egress, .. } = *self;
         let config = device.config(egress);
@@ -192,7 +193,7 @@ impl<'a> Place<'_, 'a> {
             findings.add(finding(FindingKind::Starvation, config, key, why, instead.to_owned()));
         };
         let row = |queue: u8| format!("QUEUE|{}|{queue}.scheduler", egress.name);
-        // One row of SCHEDULER serves many ports: it is what to change.
+        // Many ports share a row of SCHEDULER, so that row is the one to change.
         let row_of = |queue: u8, field: &str| {
             let bound = config.scheduled.get(&(egress.name.clone(), queue));
             bound.map_or_else(|| row(queue), |bound| format!("SCHEDULER|{}.{field}", bound.name))

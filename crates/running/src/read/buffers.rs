@@ -1,21 +1,21 @@
-//! Buffer pools and profiles, what uses them, and schedulers.
+//! Buffer pools and profiles, their users, and schedulers.
 
 use super::reader::{Reader, Row};
 use super::{Bound, Pool, Profile, Scheduling, SwitchConfig};
 use std::collections::BTreeMap;
 
-/// The highest queue of an ASIC: unicast and multicast together.
+/// The highest queue of an ASIC, unicast and multicast together.
 const MOST_QUEUE: u8 = 31;
 const MOST_GROUP: u8 = 7;
-/// References to tables of which only the names are read: table, field, and the table that it refers to.
+/// References that are only checked for existence: table, field, and the referenced table.
 const OTHER_REFERENCES: [(&str, &str, &str); 3] = [
     ("QUEUE", "wred_profile", "WRED_PROFILE"),
     ("PORT_QOS_MAP", "scheduler", "SCHEDULER"),
     ("PORT_QOS_MAP", "dscp_to_fc_map", "DSCP_TO_FC_MAP"),
 ];
-/// Exponents of the dynamic threshold that SONiC's YANG model allows; a platform may allow fewer.
+/// Exponents of the dynamic threshold in SONiC's YANG model; a platform may allow fewer.
 const DYNAMIC_THRESHOLDS: std::ops::RangeInclusive<i64> = -8..=8;
-/// A profile that the switch computes from speed and cable by itself.
+/// Name of a profile that the switch computes from speed and cable.
 pub(crate) const COMPUTED: &str = "NULL";
 
 pub(super) fn read(reader: &mut Reader<'_>, switch: &mut SwitchConfig) {
@@ -69,7 +69,7 @@ pub(super) fn read(reader: &mut Reader<'_>, switch: &mut SwitchConfig) {
         let limit = reader.number(&row, "pir", any.clone());
         match reader.text(&row, "meter_type").as_deref() {
             Some("bytes") | None => {}
-            // Of frames of unknown length.
+            // A limit in packets per second has no rate in bytes: frame lengths vary.
             Some("packets") if limit.is_none() => {}
             Some(other) => {
                 let message = format!("is `{}`: a pir in bytes a second alone is read", fabric::visible(other));
@@ -97,7 +97,7 @@ pub(super) fn read(reader: &mut Reader<'_>, switch: &mut SwitchConfig) {
         (&switch.queues, "profile", "BUFFER_PROFILE"),
         (&switch.scheduled, "scheduler", "SCHEDULER"),
     ];
-    // Each missing name once, at the first row that has it.
+    // Report each missing name once, at the first row that refers to it.
     let mut missing: BTreeMap<(&str, String), String> = BTreeMap::new();
     for (rows, field, table) in tables {
         let exists = |name: &str| reader.has_row(table, name) || (table == "BUFFER_PROFILE" && name == COMPUTED);
@@ -119,7 +119,7 @@ pub(super) fn read(reader: &mut Reader<'_>, switch: &mut SwitchConfig) {
     }
 }
 
-/// Rows of `Ethernet0|3-4`, each port and number by itself; a number that two rows name is refused, as SONiC does.
+/// Expands rows like `Ethernet0|3-4` to one entry per port and number. Overlapping rows are faults, as in SONiC.
 fn bound(
     reader: &mut Reader<'_>,
     table: &'static str,
@@ -153,7 +153,7 @@ fn named(reader: &mut Reader<'_>, row: &Row<'_>, field: &'static str, of: &str) 
     reader.reference(row, field, of)
 }
 
-/// Whether the name of a profile or pool says that it is lossless.
+/// Whether a name of a profile or pool contains "lossless" or "lossy"; `None` if neither.
 fn lossless(name: &str) -> Option<bool> {
     let name = name.to_ascii_lowercase();
     match (name.contains("lossless"), name.contains("lossy")) {

@@ -1,3 +1,3 @@
-//! JSON in which no object has a key twice.
+//! JSON parser that refuses duplicate keys.
 
 pub(super) use fabric::files::parse_json as parse;

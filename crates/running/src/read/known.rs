@@ -1,7 +1,7 @@
-//! Keys of the tables that are read, as SONiC's YANG models have them. What is neither read nor listed here is
-//! reported: it may be a typing error.
+//! Keys of SONiC's YANG models for the tables that are read. Any key that is neither read nor listed here is reported
+//! as a possible typing error.
 
-/// Keys that have no bearing on flow control, by table.
+/// Keys without effect on flow control, by table.
 pub(super) const OTHER_KEYS: [(&str, &[&str]); 12] = [
     (
         "PORT",
@@ -64,7 +64,7 @@ pub(super) const OTHER_KEYS: [(&str, &[&str]); 12] = [
     ("PEER_SWITCH", &["address_ipv4"]),
 ];
 
-/// Tables that are read; the others are named in the report.
+/// Tables that are read; the report lists the others.
 pub(super) const TABLES: [&str; 20] = [
     "DEVICE_METADATA",
     "DEVICE_NEIGHBOR",
@@ -88,9 +88,9 @@ pub(super) const TABLES: [&str; 20] = [
     "WRED_PROFILE",
 ];
 
-/// Tables that only switches of a dual-ToR pair have.
+/// Tables of switches in a dual-ToR pair.
 pub(super) const DUAL_TOR: [&str; 3] = ["TUNNEL", "MUX_CABLE", "PEER_SWITCH"];
 
-/// Keys by which a port classifies frames that are not read: what they carry cannot be judged.
+/// Fields by which a port classifies frames without DSCP. They are refused: such frames cannot be judged.
 pub(super) const OTHER_CLASSIFIERS: [&str; 4] =
     ["dot1p_to_tc_map", "exp_to_fc_map", "mpls_tc_to_tc_map", "tc_to_dot1p_map"];

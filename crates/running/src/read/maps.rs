@@ -1,11 +1,11 @@
-//! The QoS maps, and the ports and tunnels that use them.
+//! QoS maps, and the ports and tunnels that use them.
 
 use super::known::OTHER_CLASSIFIERS;
 use super::reader::{Reader, Row};
 use super::{Mux, PortQos, QosMap, SwitchConfig, Tunnel};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A table of maps: the most that a key and a value may be.
+/// A table of maps, with the largest key and the largest value.
 struct MapTable {
     name: &'static str,
     most_key: u8,
@@ -28,7 +28,7 @@ const TABLES: [MapTable; 6] = [
     MapTable { name: PFC_TO_PG, most_key: 7, most_value: 7 },
 ];
 
-/// Field of `PORT_QOS_MAP`, and the table that it refers to.
+/// Fields of `PORT_QOS_MAP`, and the table that each refers to.
 pub(crate) const PORT_MAPS: [(&str, &str); 6] = [
     ("dscp_to_tc_map", DSCP_TO_TC),
     ("tc_to_queue_map", TC_TO_QUEUE),
@@ -38,7 +38,7 @@ pub(crate) const PORT_MAPS: [(&str, &str); 6] = [
     ("pfc_to_pg_map", PFC_TO_PG),
 ];
 
-/// Field of `TUNNEL`, and the table that it refers to.
+/// Fields of `TUNNEL`, and the table that each refers to.
 const TUNNEL_MAPS: [(&str, &str); 4] = [
     ("decap_dscp_to_tc_map", DSCP_TO_TC),
     ("decap_tc_to_pg_map", TC_TO_PG),
@@ -167,7 +167,7 @@ fn read_tunnel(reader: &mut Reader<'_>, switch: &mut SwitchConfig) {
     }
 }
 
-/// That what is used exists and has no hole.
+/// Checks that every used map exists and is complete.
 pub(super) fn check(reader: &mut Reader<'_>, switch: &SwitchConfig) {
     let of_ports = switch.qos.values().map(|qos| (&qos.key, &qos.maps));
     let of_tunnels = switch.tunnel.iter().map(|tunnel| (&tunnel.key, &tunnel.maps));
@@ -179,7 +179,8 @@ pub(super) fn check(reader: &mut Reader<'_>, switch: &SwitchConfig) {
                 let message = format!("{table} has no `{}`", fabric::visible(name));
                 reader.fault(format!("{key}.{field}"), message, format!("the name of a row of {table}"));
             }
-            // A port's map to DSCP leaves the DSCP of classes that it does not name; a tunnel's has to name them all.
+            // `tc_to_dscp_map` of a port may be incomplete: the DSCP of other classes does not change. A tunnel's has
+            // to be complete.
             *used.entry((table, name)).or_default() |= field != "tc_to_dscp_map";
         }
     }
@@ -206,7 +207,7 @@ pub(super) fn check(reader: &mut Reader<'_>, switch: &SwitchConfig) {
     check_pfc(reader, switch);
 }
 
-/// That the maps of PFC priorities name what `pfc_enable` names.
+/// Checks that the maps of PFC priorities have all priorities of `pfc_enable`.
 fn check_pfc(reader: &mut Reader<'_>, switch: &SwitchConfig) {
     let mut said: BTreeSet<String> = BTreeSet::new();
     for qos in switch.qos.values() {

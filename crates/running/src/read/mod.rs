@@ -1,20 +1,20 @@
-//! Reading the QoS tables of `config_db.json` files, one a switch.
+//! Reader of the QoS tables of `config_db.json` files, one per switch.
 //!
-//! | table | what is taken |
+//! | table | content |
 //! |---|---|
 //! | `DSCP_TO_TC_MAP`, `TC_TO_QUEUE_MAP`, `TC_TO_PRIORITY_GROUP_MAP`, `TC_TO_DSCP_MAP` | the maps by name |
-//! | `MAP_PFC_PRIORITY_TO_QUEUE`, `PFC_PRIORITY_TO_PRIORITY_GROUP_MAP` | the same |
-//! | `PORT_QOS_MAP` | which maps a port uses, or all (`global`); `pfc_enable`, `pfcwd_sw_enable` |
+//! | `MAP_PFC_PRIORITY_TO_QUEUE`, `PFC_PRIORITY_TO_PRIORITY_GROUP_MAP` | the maps by name |
+//! | `PORT_QOS_MAP` | maps of a port, or of all (`global`); `pfc_enable`, `pfcwd_sw_enable` |
 //! | `BUFFER_POOL`, `BUFFER_PROFILE`, `BUFFER_PG`, `BUFFER_QUEUE` | profiles of priority groups and queues |
 //! | `PORT`, `CABLE_LENGTH` | speed, MTU, state, length |
-//! | `SCHEDULER`, `QUEUE` | how queues share a port |
-//! | `PFC_WD` | the watchdog's times |
+//! | `SCHEDULER`, `QUEUE` | scheduling of the queues of a port |
+//! | `PFC_WD` | times of the watchdog |
 //! | `TUNNEL`, `MUX_CABLE`, `PEER_SWITCH` | dual ToR |
 //!
 //! References are `AZURE` or, in older versions, `[DSCP_TO_TC_MAP|AZURE]`; a key may name several ports
-//! (`Ethernet0,Ethernet4|3-4`). A reference to a missing row, a map with a hole, a profile without its pool and a
-//! length without unit are faults with file and key. A field that neither this reader nor SONiC's YANG models know is a
-//! finding; tables that are not read are named.
+//! (`Ethernet0,Ethernet4|3-4`). Faults, each with file and key: a reference to a missing row, an incomplete map, a
+//! profile without its pool, a length without unit. A field that is in neither this reader nor SONiC's YANG models is a
+//! finding; the report lists tables that are not read.
 
 mod buffers;
 mod json;
@@ -31,19 +31,19 @@ use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use units::Rate;
 
-/// A map of a QoS table: value by key. Keys and values are small: DSCPs, traffic classes, priorities, queues.
+/// A map of a QoS table, from and to DSCPs, traffic classes, priorities or queues.
 pub(crate) type QosMap = BTreeMap<u8, u8>;
 
-/// The tables of a switch's file.
+/// The tables of one switch.
 #[derive(Clone, Debug, Default)]
 pub struct SwitchConfig {
-    /// The file.
+    /// Name of the file.
     pub file: String,
     /// `DEVICE_METADATA|localhost.hostname`.
     pub name: String,
     /// Tables of the file that are not read.
     pub unread: Vec<String>,
-    /// Fields that nothing reads.
+    /// Findings about unknown fields.
     pub unknown: Vec<Finding>,
     pub(crate) maps: BTreeMap<&'static str, BTreeMap<String, QosMap>>,
     pub(crate) ports: BTreeMap<String, PortConfig>,
@@ -80,14 +80,14 @@ pub(crate) struct Cable {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PortQos {
     pub key: String,
-    /// Name of the map by field.
+    /// Map name by field.
     pub maps: BTreeMap<&'static str, String>,
-    /// Priorities, a bit each.
+    /// Priorities of `pfc_enable` and of `pfcwd_sw_enable`, a bit each.
     pub pfc_enable: u8,
     pub watched: u8,
 }
 
-/// `PFC_WD`: times in ms, as they are written.
+/// `PFC_WD`: times in ms, unchecked.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Watchdog {
     pub poll_interval: Option<u64>,
@@ -105,9 +105,9 @@ pub(crate) struct WatchdogPort {
 /// A row of `BUFFER_POOL`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pool {
-    /// In bytes; a switch that computes it by itself has none.
+    /// Bytes; `None` if the switch computes it.
     pub size: Option<u64>,
-    /// The shared headroom of ingress pools.
+    /// Shared headroom of an ingress pool, in bytes.
     pub shared_headroom: Option<u64>,
 }
 
@@ -116,26 +116,26 @@ pub(crate) struct Pool {
 pub(crate) struct Profile {
     pub pool: String,
     pub size: u64,
-    /// Only lossless profiles of priority groups have it.
+    /// Bytes; only lossless profiles of priority groups have it.
     pub xoff: Option<u64>,
     /// By the names of profile and pool; `None` if neither has "lossless" or "lossy".
     pub lossless_queue: Option<bool>,
 }
 
-/// That a row names another, and its key.
+/// Reference of a priority group or queue to a profile or scheduler.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Bound {
     pub key: String,
-    /// `NULL` for a priority group whose profile the switch computes by itself.
+    /// `NULL` for a profile that the switch computes.
     pub name: String,
 }
 
 /// A row of `SCHEDULER`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Scheduling {
-    /// Strict priority; with the peak rate in bytes a second if it is limited.
+    /// Strict priority; `limit` is the peak rate in bytes per second.
     Strict { limit: Option<u64> },
-    /// A share: WRR or DWRR.
+    /// Weighted share: WRR or DWRR.
     Share,
 }
 
@@ -143,7 +143,7 @@ pub(crate) enum Scheduling {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tunnel {
     pub key: String,
-    /// Whether the outer DSCP is copied inwards, and the inner outwards.
+    /// DSCP mode `uniform`: the DSCP is copied to the outer header, and back at the end.
     pub uniform: bool,
     pub maps: BTreeMap<&'static str, String>,
 }
@@ -151,16 +151,16 @@ pub(crate) struct Tunnel {
 /// A row of `MUX_CABLE`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Mux {
-    /// Whether frames to the server may have to go by the other ToR.
+    /// Whether frames to the server may have to take the tunnel to the other ToR.
     pub may_be_standby: bool,
-    /// Whether frames to the server may go by this ToR.
+    /// Whether this ToR may deliver frames to the server.
     pub may_be_active: bool,
 }
 
-/// Reads files, each a name and its text. A file may hold a list of switches.
+/// Reads files, given as pairs of name and text. A file may hold an array of switches.
 ///
 /// # Errors
-/// Every fault of every file.
+/// All faults of all files.
 pub fn read(files: &[(String, String)]) -> Result<Vec<SwitchConfig>, Vec<Fault>> {
     let (mut switches, mut faults): (Vec<SwitchConfig>, Vec<Fault>) = (Vec::new(), Vec::new());
     let mut objects: Vec<(String, Value)> = Vec::new();
@@ -230,8 +230,8 @@ fn read_switch(file: &str, object: &Object, switches: &mut Vec<SwitchConfig>, fa
     switches.push(switch);
 }
 
-/// That no port of a switch with a file is the neighbour of two ports. A server's port may be, that of a dual-ToR
-/// cable: which nodes are servers is the topology's to decide.
+/// Checks that no port of a configured switch is the neighbour of two ports. A server's port may be: a dual-ToR cable
+/// has one. The topology decides which nodes are servers.
 fn claims(objects: &[(String, Value)], faults: &mut Vec<Fault>) {
     let mut claimed: BTreeMap<(&str, &str), (&str, String)> = BTreeMap::new();
     let hostname =
@@ -240,7 +240,7 @@ fn claims(objects: &[(String, Value)], faults: &mut Vec<Fault>) {
     for (file, object) in objects {
         let Some(neighbours) = object.get("DEVICE_NEIGHBOR").and_then(Value::as_object) else { continue };
         for (key, row) in neighbours {
-            // Keyed by the local port, or, with `local_port`, by the neighbour's name.
+            // Rows are keyed by the local port, or, with `local_port`, by the neighbour's name.
             let by_name = row.get("local_port").is_some().then_some(key.as_str());
             let name = row.get("name").and_then(Value::as_str).or(by_name);
             let (Some(name), Some(port)) = (name, row.get("port").and_then(Value::as_str)) else { continue };

@@ -1,12 +1,12 @@
-//! Ports, cables, the watchdog.
+//! Ports, cable lengths, and the watchdog.
 
 use super::reader::Reader;
 use super::{Cable, PortConfig, SwitchConfig, WatchdogPort};
 use units::Rate;
 
-/// The MTU of a port whose row states none, as SONiC has it.
+/// SONiC's default MTU in bytes, for ports whose row has none.
 const DEFAULT_MTU: u64 = 9_100;
-/// A longer cable is a typing error.
+/// A longer cable is taken as a typing error.
 const MAX_METRES: u64 = 1_000_000;
 const BPS_PER_MBPS: u64 = 1_000_000;
 
@@ -49,7 +49,7 @@ pub(super) fn read(reader: &mut Reader<'_>, switch: &mut SwitchConfig) {
 }
 
 fn read_watchdog(reader: &mut Reader<'_>, switch: &mut SwitchConfig) {
-    // Ranges are SONiC's own to refuse: a finding, not a fault, so any number is read.
+    // Values out of SONiC's ranges are findings, not faults, so any number is accepted here.
     let any = 0..=u64::from(u32::MAX);
     for row in reader.rows("PFC_WD") {
         if row.name == "GLOBAL" {

@@ -1,4 +1,4 @@
-//! One file while it is read: rows of tables, fields of rows, and the faults that turn up.
+//! Access to the tables, rows and fields of one file; collects faults and unknown keys.
 
 use super::known::OTHER_KEYS;
 use crate::error::{Fault, Finding, FindingKind};
@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 pub(super) type Object = Map<String, Value>;
 
-/// The most of a list of ports or a range of numbers that a key may name.
+/// Upper bound of the ports, and of the pairs of port and number, that one key may name.
 const MOST_IN_KEY: usize = 4_096;
 
 pub(super) struct Reader<'a> {
@@ -15,11 +15,11 @@ pub(super) struct Reader<'a> {
     pub object: &'a Object,
     pub faults: Vec<Fault>,
     pub unknown: Vec<Finding>,
-    /// The ports of `PORT`.
+    /// Names of the rows of `PORT`.
     pub ports: BTreeSet<String>,
 }
 
-/// A row of a table, with its key as SONiC writes it.
+/// A row of a table.
 pub(super) struct Row<'a> {
     pub table: &'static str,
     pub name: &'a str,
@@ -28,7 +28,7 @@ pub(super) struct Row<'a> {
     pub key: String,
 }
 
-/// A string, or a number as one.
+/// Returns a string, or a number as text.
 pub(super) fn text_of(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.clone()),
@@ -43,7 +43,7 @@ impl<'a> Reader<'a> {
         self.faults.push(Fault { file, key, message: message.into(), help: help.into() });
     }
 
-    /// All rows of a table, in order of their keys.
+    /// Returns all rows of a table, ordered by key.
     pub fn rows(&mut self, table: &'static str) -> Vec<Row<'a>> {
         let object: &'a Object = self.object;
         let Some(value) = object.get(table) else { return Vec::new() };
@@ -57,7 +57,7 @@ impl<'a> Reader<'a> {
         self.objects(table)
     }
 
-    /// The rows of a table that are objects, without faults for the others.
+    /// Returns the rows of a table that are objects, without faults for the others.
     pub fn objects(&self, table: &'static str) -> Vec<Row<'a>> {
         let object: &'a Object = self.object;
         let rows = object.get(table).and_then(Value::as_object).into_iter().flatten();
@@ -67,11 +67,11 @@ impl<'a> Reader<'a> {
         rows.filter_map(row).collect()
     }
 
-    /// Reports the fields of a row that are neither in `read` nor known to SONiC.
+    /// Reports the fields of a row that neither `read` nor SONiC's models contain.
     pub fn check_fields(&mut self, row: &Row<'_>, read: &[&str]) {
         let others = OTHER_KEYS.iter().find(|(table, _)| *table == row.table).map_or(&[][..], |(_, keys)| keys);
         for field in row.fields.keys() {
-            // A list of values ends with `@` in some dumps; `NULL` stands for a row without fields.
+            // Some dumps append `@` to fields that hold lists; `NULL` marks a row without fields.
             let name = field.trim_end_matches('@');
             if !read.contains(&name) && !others.contains(&name) && name != "NULL" {
                 self.unknown.push(Finding {
@@ -88,18 +88,18 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Whether the file has a row of this name, even one with faults: a reference to it is not another fault.
+    /// Whether the file has a row of this name. A faulty row counts, so that a reference to it is not a second fault.
     pub fn has_row(&self, table: &str, name: &str) -> bool {
         self.object.get(table).and_then(|rows| rows.get(name)).is_some()
     }
 
-    /// Whether a row has a field for this number, even one with faults.
+    /// Whether a row has a field for this number. A faulty one counts.
     pub fn has_number(&self, table: &str, name: &str, number: u8) -> bool {
         let row = self.object.get(table).and_then(|rows| rows.get(name));
         row.is_some_and(|row| row.get(number.to_string()).is_some())
     }
 
-    /// Refuses a field that has none of these values.
+    /// Refuses a field with any other value.
     pub fn check_choice(&mut self, row: &Row<'_>, field: &str, values: &[&str]) {
         let Some(text) = self.text(row, field) else { return };
         if !values.contains(&text.as_str()) {
@@ -108,7 +108,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Refuses a field that is no integer of `range`.
+    /// Refuses a field that is no integer in `range`.
     pub fn check_integer(&mut self, row: &Row<'_>, field: &str, range: std::ops::RangeInclusive<i64>) {
         let Some(text) = self.text(row, field) else { return };
         if !text.trim().parse::<i64>().is_ok_and(|number| range.contains(&number)) {
@@ -118,7 +118,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A field as text.
+    /// Returns a field as text.
     pub fn text(&mut self, row: &Row<'_>, field: &str) -> Option<String> {
         let value = row.fields.get(field)?;
         let text = text_of(value);
@@ -128,7 +128,7 @@ impl<'a> Reader<'a> {
         text
     }
 
-    /// A field as a number of `range`.
+    /// Returns a field as a number in `range`.
     pub fn number(&mut self, row: &Row<'_>, field: &str, range: std::ops::RangeInclusive<u64>) -> Option<u64> {
         let text = self.text(row, field)?;
         let number = text.trim().parse::<u64>().ok().filter(|number| range.contains(number));
@@ -139,7 +139,7 @@ impl<'a> Reader<'a> {
         number
     }
 
-    /// The name in a field that refers to a row of `table`: `AZURE`, or `[TABLE|AZURE]` of older versions.
+    /// Returns the name in a field that refers to a row of `table`: `AZURE`, or `[TABLE|AZURE]` of older versions.
     pub fn reference(&mut self, row: &Row<'_>, field: &str, table: &str) -> Option<String> {
         let text = self.text(row, field)?;
         let name = match text.strip_prefix('[') {
@@ -156,7 +156,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The ports of a key: `Ethernet0`, or `Ethernet0,Ethernet4`.
+    /// Returns the ports of a key: `Ethernet0`, or `Ethernet0,Ethernet4`.
     pub fn ports_of(&mut self, row: &Row<'_>, names: &str) -> Vec<String> {
         let mut ports = Vec::new();
         for name in names.split(',').map(str::trim) {
@@ -170,7 +170,7 @@ impl<'a> Reader<'a> {
         ports
     }
 
-    /// Ports and numbers of a key like `Ethernet0|3-4`, each pair by itself.
+    /// Returns the pairs of port and number of a key like `Ethernet0|3-4`.
     pub fn ports_and_numbers(&mut self, row: &Row<'_>, most: u8) -> Vec<(String, u8)> {
         let help = "a port and a number or a range, as Ethernet0|3-4";
         let Some((names, range)) = row.name.split_once('|') else {
@@ -196,7 +196,7 @@ impl<'a> Reader<'a> {
         ports.into_iter().flat_map(|port| numbers.iter().map(move |&number| (port.clone(), number))).collect()
     }
 
-    /// A list of priorities: `3,4`, or nothing.
+    /// Returns a list of priorities, `3,4` or empty, a bit each.
     pub fn priorities(&mut self, row: &Row<'_>, field: &str) -> Option<u8> {
         let text = self.text(row, field)?;
         let mut bits = 0;
@@ -214,7 +214,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// `3`, `3-4` or `0,2-3` as numbers.
+/// Parses `3`, `3-4` or `0,2-3`.
 fn numbers_of(range: &str) -> Option<Vec<u8>> {
     let mut numbers = Vec::new();
     for part in range.split(',') {

@@ -1,4 +1,5 @@
-//! Configurations as SONiC's templates write them: T0 and T1 of a leaf-spine fabric, and the ToRs of a dual-ToR pair.
+//! Generator of configurations like those of SONiC's templates: T0 and T1 of a leaf-spine fabric, and the ToRs of a
+//! dual-ToR pair.
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
 use fabric::Fabric;
@@ -11,7 +12,7 @@ use units::{Rate, Time};
 /// Files by name.
 pub type Files = Vec<(String, Value)>;
 
-/// A cable from a port of a switch: the other end, its kind, and metres.
+/// A cable of a switch port: the peer, its kind, and the length in metres.
 pub struct Cable {
     pub port: String,
     pub peer: String,
@@ -20,7 +21,7 @@ pub struct Cable {
     pub metres: u64,
 }
 
-/// The standard map, as it is published: DSCP 3 and 4 lossless.
+/// SONiC's published map: DSCP 3 and 4 are lossless.
 pub fn dscp_to_tc() -> Map<String, Value> {
     let class = |dscp: u8| match dscp {
         3 => 3,
@@ -128,13 +129,13 @@ pub fn switch(name: &str, kind: &str, cables: &[Cable]) -> Value {
     })
 }
 
-/// Headroom that a cable needs, in plain terms: there and back, the standard's reaction at 100 Gbps, three frames.
+/// Headroom of a cable in bytes, simplified: round trip, the standard's reaction time at 100 Gbps, three frames.
 pub fn needed(conditions: &Conditions) -> u64 {
     let bits = u128::from(conditions.delay.as_ps()) * 2 * u128::from(conditions.rate.as_bps());
     u64::try_from(bits.div_ceil(8_000_000_000_000)).unwrap() + 394 * 64 + 3 * conditions.mtu
 }
 
-/// `leaves` T0 and `spines` T1, each T0 with `hosts`.
+/// `leaves` T0 switches with `hosts` each, and `spines` T1 switches.
 pub fn leaf_spine(leaves: usize, spines: usize, hosts: usize) -> Files {
     let port = |at: usize| format!("Ethernet{}", at * 4);
     let mut files = Files::new();
@@ -172,14 +173,14 @@ pub fn leaf_spine(leaves: usize, spines: usize, hosts: usize) -> Files {
     files
 }
 
-/// Two ToRs that share every server port, two T1s, and a third ToR, whose traffic the T1s spread over the pair;
-/// with SONiC's remapping of bounced traffic or without.
+/// Two ToRs that share every server port, two T1s, and a third ToR, whose traffic the T1s spread over the pair.
+/// `remapped`: with SONiC's remapping of bounced traffic.
 pub fn dual_tor(remapped: bool) -> Files {
     let tor = |name: &str, side: usize| {
         let servers = (0..2).map(|server| Cable {
             port: format!("Ethernet{}", server * 4),
             peer: format!("Servers{server}"),
-            // A Y cable: one port of the server.
+            // A Y cable: the server has one port.
             peer_port: "eth0".into(),
             kind: "Server",
             metres: 5,
@@ -212,7 +213,7 @@ pub fn dual_tor(remapped: bool) -> Files {
             ] {
                 file["TUNNEL"]["MuxTunnel0"][field] = map.into();
             }
-            // Queues and priorities 2 and 6 are for what goes to the other ToR.
+            // Queues and priorities 2 and 6 carry frames to the other ToR.
             let mut azure = dscp_to_tc();
             azure.insert("5".into(), "1".into());
             azure.insert("48".into(), "7".into());
@@ -280,7 +281,7 @@ pub fn dual_tor(remapped: bool) -> Files {
     ]
 }
 
-/// Lossless priorities 2 and 6 beside 3 and 4, between the tiers.
+/// Adds lossless priorities 2 and 6 to 3 and 4, between the tiers.
 fn extra_priorities(file: &mut Value, ports: &[&str]) {
     file["PFC_PRIORITY_TO_PRIORITY_GROUP_MAP"]["AZURE_DUALTOR"] = json!({ "2": "2", "3": "3", "4": "4", "6": "6" });
     for port in ports {
@@ -317,7 +318,7 @@ pub fn texts(files: &Files) -> Vec<(String, String)> {
     files.iter().map(|(name, value)| (name.clone(), format!("{value:#}"))).collect()
 }
 
-/// The topology of the same files.
+/// Returns the topology of the files.
 pub fn topology(files: &Files) -> Fabric {
     try_topology(files).unwrap_or_else(|error| panic!("{error}"))
 }

@@ -1,5 +1,5 @@
-//! Rules as a rewriting ACL, in the shape of SONiC's `ACL_RULE`: one rule for each [`Entry`](super::Entry),
-//! the lossy default last. Vendors' builds have such an action; the community's has not.
+//! Rules as a rewriting ACL in the format of SONiC's `ACL_RULE`: one rule per [`Entry`](super::Entry), the lossy
+//! default last. Vendor builds have this action; community builds do not.
 
 use super::dialect::Dialect;
 use super::entries::entries;
@@ -9,20 +9,20 @@ use super::view::SwitchView;
 use fabric::PortIndex;
 use serde_json::{Map, Value, json};
 
-/// What a person must know before loading it.
+/// Warning for the operator who loads the fragment.
 pub const WARNING: &str = "Community SONiC up to 202605 rejects an ACL rule that rewrites the DSCP by IN_PORTS, \
     OUT_PORTS and DSCP. This is for a vendor's build that takes it. The egress queue must follow the rewritten DSCP: \
     otherwise PAUSE of the new tag does not stop the packet, and any loop of links can deadlock. An ACL sets no \
     scheduler: give the lossy queue a share of every port (DWRR or WRR, not strict priority), or packets that turn \
     lossy can stop a lossless queue for ever.";
 
-/// The highest priority of a rule.
+/// Highest priority of a rule.
 const HIGHEST: u32 = 9999;
 
-/// The fragment of a switch.
+/// Returns the ACL of a switch as a configuration fragment.
 ///
 /// # Errors
-/// [`Misfit::Name`] if a name is none of SONiC's.
+/// [`Misfit::Name`] if a name is invalid in SONiC.
 pub fn config_db(view: &SwitchView, marks: &Marks) -> Result<Value, Misfit> {
     Misfit::of_names(view, Dialect::Sonic)?;
     let names = |ports: &[PortIndex]| ports.iter().map(|&port| view.interface(port)).collect::<Vec<_>>().join(",");

@@ -1,30 +1,30 @@
-//! What a target's grammar takes as the name of a port. A name that its grammar cannot carry is refused: a quote in an
-//! nftables file or a line feed in an EOS one would be a command.
+//! Grammar of port names per target. A name that a grammar cannot express is rejected: a quote in an nftables file or a
+//! line feed in an EOS file would become a command.
 
 use super::error::ExportError;
 use super::view::SwitchView;
 use std::collections::BTreeMap;
 
-/// Whose names of ports they are.
+/// Target whose port names are used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dialect {
-    /// Nobody's: for reading. Any name that a fabric takes.
+    /// Listings for readers: any name that a fabric accepts.
     Listing,
-    /// SONiC: `Ethernet` and what tells the port, a network device of Linux.
+    /// SONiC: `Ethernet` and an identifier; a Linux network device.
     Sonic,
     /// Arista EOS: `Ethernet3/1`, or an abbreviation of it.
     Eos,
-    /// Linux: a network device, 15 bytes at most (`IFNAMSIZ`), quoted in nftables and bare in `tc -batch`.
+    /// Linux: a network device, at most 15 bytes (`IFNAMSIZ`), quoted in nftables and bare in `tc -batch`.
     Linux,
-    /// NVUE of Cumulus Linux: the same, but `-` and `,` make ranges.
+    /// NVUE of Cumulus Linux: like [`Linux`](Self::Linux), but `-` and `,` form ranges.
     Nvue,
 }
 
-/// The most bytes of a network device of Linux: `IFNAMSIZ` without the zero at the end.
+/// Maximum length of a Linux network device in bytes: `IFNAMSIZ` without the terminating zero.
 const LINUX_BYTES: usize = 15;
 
 impl Dialect {
-    /// What it takes, in words.
+    /// Describes the grammar.
     pub fn grammar(self) -> &'static str {
         match self {
             Dialect::Listing => "visible characters, and no white space around them",
@@ -38,7 +38,7 @@ impl Dialect {
         }
     }
 
-    /// The usual pattern of names by number.
+    /// Returns the usual pattern of names by port number.
     pub fn usual_pattern(self) -> &'static str {
         match self {
             Dialect::Listing => "{port}",
@@ -48,7 +48,7 @@ impl Dialect {
         }
     }
 
-    /// Whether a port may be called so.
+    /// Checks a port name.
     ///
     /// # Errors
     /// [`ExportError::InterfaceName`].
@@ -73,7 +73,7 @@ impl Dialect {
         Err(ExportError::InterfaceName { name: fabric::visible(name), grammar: self.grammar() })
     }
 
-    /// Whether a switch, its neighbours and ports have names that this target can carry, and tells apart.
+    /// Checks that a switch, its neighbours and ports have names that are valid and distinct in this target.
     ///
     /// # Errors
     /// [`ExportError::SwitchName`], [`ExportError::InterfaceName`], [`ExportError::InterfaceTwice`].
@@ -83,10 +83,10 @@ impl Dialect {
         self.check_ports(view.name(), names)
     }
 
-    /// The same of a switch with these ports, by number.
+    /// Checks the names of a switch and its ports, given by number.
     ///
     /// # Errors
-    /// As [`check_view`](Self::check_view).
+    /// Like [`check_view`](Self::check_view).
     pub fn check_ports<'a>(self, switch: &str, ports: impl Iterator<Item = &'a str>) -> Result<(), ExportError> {
         check_node(switch)?;
         let mut known: BTreeMap<&str, usize> = BTreeMap::new();
@@ -102,12 +102,12 @@ impl Dialect {
     }
 }
 
-/// Configurations have the names of nodes in comments.
+/// Checks a node name: configurations contain node names in comments.
 fn check_node(name: &str) -> Result<(), ExportError> {
     fabric::check_name(name).map_err(|fault| ExportError::SwitchName { name: fabric::visible(name), fault })
 }
 
-/// "3/1" of "Ethernet3/1" or "et3/1".
+/// Returns "3/1" for "Ethernet3/1" or "et3/1".
 fn eos_numbers(name: &str) -> Option<&str> {
     let digit = name.find(|c: char| c.is_ascii_digit())?;
     let (word, numbers) = name.split_at(digit);

@@ -1,4 +1,4 @@
-//! Rules gathered into entries that match sets of ports.
+//! Rules merged into entries that match sets of ports.
 
 use super::marks::Marks;
 use super::view::SwitchView;
@@ -6,27 +6,27 @@ use crate::rules::Tag;
 use fabric::PortIndex;
 use std::collections::BTreeMap;
 
-/// Rules with one tag and one result: every ingress port of the one set with every egress port of the other.
+/// Rules with one tag and one result: all pairs of an ingress port and an egress port.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// The arriving tag.
+    /// Tag at arrival.
     pub tag: Tag,
     /// Ingress ports, ascending.
     pub ingress: Vec<PortIndex>,
     /// Egress ports, ascending.
     pub egress: Vec<PortIndex>,
-    /// The tag that packets leave with, as a host sees it where the ports lead to hosts.
+    /// Tag at departure; towards hosts, the tag that the host receives.
     pub shown: Tag,
 }
 
-/// The rules of a switch as entries: first ingress ports joined where tag, egress port and result agree, then
-/// egress ports where the rest does (Tagger, section 7: port bitmaps). No packet matches two of them.
+/// Returns the rules of a switch as disjoint entries: ingress ports are merged first, if tag, egress port and result
+/// are equal, then egress ports (Tagger, section 7: port bitmaps).
 pub fn entries(view: &SwitchView, marks: &Marks) -> Vec<Entry> {
     let shown = |(tag, ingress, egress, _)| Some((tag, ingress, egress, view.shown_tag(marks, tag, ingress, egress)?));
     gather(view.rules().filter_map(shown))
 }
 
-/// Rules as (tag, ingress port, egress port, result), ascending, gathered into entries.
+/// Merges rules, given in ascending order as (tag, ingress port, egress port, result), into entries.
 pub fn gather(rules: impl IntoIterator<Item = (Tag, PortIndex, PortIndex, Tag)>) -> Vec<Entry> {
     let mut by_ingress: BTreeMap<(Tag, PortIndex, Tag), Vec<PortIndex>> = BTreeMap::new();
     for (tag, ingress, egress, shown) in rules {

@@ -1,12 +1,12 @@
-//! Arista EOS, as far as its public configuration guides document it; not loaded on hardware.
+//! Export to Arista EOS, as documented in its public configuration guides; not loaded on hardware.
 //!
-//! A policy map of type quality-of-service chooses the traffic class by DSCP at each ingress port: half of the
-//! factorised form. The other half is missing. A traffic class has one transmit queue and one PFC priority, its own
-//! number, on the whole switch. A map of traffic class to DSCP can be bound to a port, says a feature note of August
-//! 2018, but that does not help: a packet whose new tag depends on the egress port needs a queue that does too, and the
-//! two classes that one arriving tag is split into by ingress port would send PAUSE for two priorities, when the
-//! neighbour holds that tag in one. So a switch fits if each arriving lossless tag has one result, whatever the ports:
-//! spines do, switches that turn packets back do not.
+//! A policy map of type quality-of-service selects the traffic class by DSCP at each ingress port: half of the
+//! factorised form. The other half is missing. A traffic class has one transmit queue and one PFC priority (its own
+//! number) on the whole switch. According to a feature note of August 2018, a map from traffic class to DSCP can be
+//! bound to a port. That is insufficient: a packet whose new tag depends on the egress port needs a queue that does
+//! too, and if ingress ports split an arriving tag into two classes, these would send PAUSE for two priorities although
+//! the neighbour holds the tag in one. So a switch fits if each arriving lossless tag has one result for all ports:
+//! spines do, switches with bounces do not.
 
 use super::dialect::Dialect;
 use super::factorise::{Group, Misfit, groups};
@@ -15,16 +15,16 @@ use super::view::SwitchView;
 use fabric::PortIndex;
 use std::fmt::Write;
 
-/// What a person must know before loading it.
+/// Warning for the operator who loads the configuration.
 pub const WARNING: &str = "Written after the public EOS configuration guides; no switch was configured with it. Queue \
     and DSCP by traffic class are maps of the whole switch, and PFC priorities are traffic classes. Queues in use \
     share each port in equal parts: strict priority above the lossy queue would let packets that turn lossy stop a \
     lossless queue for ever.";
 
-/// The configuration of a switch.
+/// Returns the configuration of a switch.
 ///
 /// # Errors
-/// [`Misfit::Name`] if a name would not be one there, [`Misfit::ByPort`] if a tag's result depends on ports,
+/// [`Misfit::Name`] if a name is invalid in EOS, [`Misfit::ByPort`] if the result of a tag depends on ports,
 /// [`Misfit::KeptQueue`] if kept traffic shares a queue.
 pub fn config(view: &SwitchView, marks: &Marks) -> Result<String, Misfit> {
     Misfit::of_names(view, Dialect::Eos)?;
@@ -109,7 +109,7 @@ pub fn config(view: &SwitchView, marks: &Marks) -> Result<String, Misfit> {
     Ok(text)
 }
 
-/// DSCP and traffic class at an ingress port.
+/// Returns (DSCP, traffic class) pairs of an ingress port.
 fn policy(groups: &[Group], marks: &Marks, port: PortIndex) -> Vec<(u8, u8)> {
     let mut found = Vec::new();
     for mark in marks.lossless() {

@@ -1,8 +1,8 @@
-//! What makes an export impossible before a single rule is looked at.
+//! Errors of an export before rules are processed.
 
 use crate::rules::MAX_LOSSLESS_PRIORITIES;
 
-/// Input that no configuration can be made of.
+/// Input for which no configuration exists.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ExportError {
@@ -28,27 +28,27 @@ pub enum ExportError {
         /// The higher port.
         second: usize,
     },
-    /// A name that would break out of the configuration that it stands in.
+    /// Name that is invalid in the configuration and could act as a command.
     #[error("`{name}` is no name there: {grammar}")]
     InterfaceName {
-        /// The name, made visible.
+        /// Escaped name.
         name: String,
-        /// What the target takes.
+        /// Grammar of the target.
         grammar: &'static str,
     },
-    /// A port whose name in the fabric's file, or by a pattern, does not suit the target.
+    /// Port whose name, from the fabric's file or a pattern, is invalid in the target.
     #[error("port {port} of `{switch}`, to {peer}: {why}")]
     Port {
         /// The switch.
         switch: String,
         /// The port.
         port: fabric::PortIndex,
-        /// What it leads to.
+        /// Node at the other end.
         peer: String,
-        /// What is wrong with the name.
+        /// Error of the name.
         why: Box<ExportError>,
     },
-    /// A port that nothing names.
+    /// Port without a name.
     #[error(
         "port {port} of `{switch}` has no name in the fabric's file, and rules on the wrong port are worse than none"
     )]
@@ -58,25 +58,25 @@ pub enum ExportError {
         /// The port.
         port: fabric::PortIndex,
     },
-    /// A pattern of digits for a name without any that do.
+    /// Pattern of digits for a name without suitable digits.
     #[error("port `{port}` of `{switch}`: its name does not end in a number that {pattern} could take")]
     NoDigits {
         /// The switch.
         switch: String,
-        /// What the fabric's file calls the port.
+        /// Port name in the fabric's file.
         port: String,
         /// The pattern.
         pattern: String,
     },
-    /// A switch that cannot stand in a configuration.
+    /// Switch name that no configuration can contain.
     #[error("a node is called `{name}`, which no configuration can carry: {fault}")]
     SwitchName {
-        /// The name, made visible.
+        /// Escaped name.
         name: String,
-        /// What is wrong with it.
+        /// Fault of the name.
         fault: fabric::NameFault,
     },
-    /// A pattern for interface names that is none.
+    /// Invalid pattern for interface names.
     #[error(
         "`{pattern}` is no pattern of interface names: write {{port}} in it once, as in Ethernet{{port*4}} or \
          swp{{port+1}}, or {{digits}}, as in Ethernet{{digits*4-4}}"
@@ -85,65 +85,65 @@ pub enum ExportError {
         /// The pattern.
         pattern: String,
     },
-    /// A line of a file of interface names that is none.
+    /// Invalid line of a file of interface names.
     #[error("line {line}: {what}")]
     InterfaceLine {
         /// Counted from 1.
         line: usize,
-        /// What is wrong with it.
+        /// Error of the line.
         what: String,
     },
-    /// A number that does not go, in what tags look like on the wire.
+    /// Number out of range in a mark.
     #[error("{what} {value} is out of range: 0 to {most}")]
     OutOfRange {
         /// "DSCP", "priority" ...
         what: &'static str,
-        /// It.
+        /// The number.
         value: u32,
-        /// The highest.
+        /// Maximum.
         most: u32,
     },
-    /// Two kinds of traffic would look the same.
+    /// Two kinds of traffic with an equal mark.
     #[error("{what} {value} stands for {first} and for {second}: each needs its own")]
     Ambiguous {
         /// "DSCP" or "priority".
         what: &'static str,
-        /// It.
+        /// The mark.
         value: u8,
-        /// One.
+        /// First kind.
         first: String,
-        /// The other.
+        /// Second kind.
         second: String,
     },
-    /// A lossless tag of the rules without a DSCP and a priority.
+    /// Lossless tag of the rules without a DSCP and a priority.
     #[error("tag {tag} has no DSCP and priority, although the rules use it")]
     NoMark {
         /// The tag.
         tag: crate::rules::Tag,
     },
-    /// A mark for a tag that the rules do not know.
+    /// Mark for a tag that the rules do not use.
     #[error("tag {tag} is marked, but the rules have no lossless tag {tag}")]
     UnknownTag {
         /// The tag.
         tag: crate::rules::Tag,
     },
-    /// More lossless tags than there are priorities beside the lossy one.
+    /// More lossless tags than priorities besides the lossy one.
     #[error(
         "{tags} lossless tags need a priority each, and PFC has 8, one of which must stay lossy: at most \
          {MAX_LOSSLESS_PRIORITIES} tags fit"
     )]
     TooManyTags {
-        /// How many.
+        /// Number of lossless tags.
         tags: usize,
     },
-    /// As many lossless tags as there are priorities: control traffic has none left, so nobody has the usual marks.
+    /// As many lossless tags as priorities: none is left for control traffic, so the usual marks do not apply.
     #[error(
         "{tags} lossless tags leave no priority to control traffic, as the usual marks do: they are for at most {most}"
     )]
     NoneForControl {
-        /// How many.
+        /// Number of lossless tags.
         tags: usize,
-        /// The most that the usual marks are for.
+        /// Maximum for the usual marks.
         most: usize,
     },
 }

@@ -1,10 +1,9 @@
-//! A rule table as two maps with a traffic class between them.
+//! Factorisation of a rule table into two maps with a traffic class between them.
 //!
-//! A switch without a rewriting ACL knows two maps: at the ingress port from DSCP to traffic class, and at
-//! the egress port from traffic class to DSCP and queue. Together they can say T[(tag, in), out] exactly when
-//! the pairs (tag, in), grouped by equal priority group and equal row T[(tag, in), .], make no more groups
-//! than there are traffic classes for them: two pairs of one class get the same treatment at every egress
-//! port, and pairs of one group can share a class.
+//! A switch without a rewriting ACL has two maps: from DSCP to traffic class at the ingress port, and from traffic
+//! class to DSCP and queue at the egress port. Group the pairs (tag, in) by equal priority group and equal row T[(tag,
+//! in), .]. The maps can express T[(tag, in), out] exactly if there are enough traffic classes for the groups: two
+//! pairs of one class are treated equally at every egress port, and pairs of one group can share a class.
 
 use super::dialect::Dialect;
 use super::error::ExportError;
@@ -13,39 +12,38 @@ use super::view::SwitchView;
 use crate::rules::Tag;
 use fabric::PortIndex;
 
-/// Where an ASIC takes the map from traffic class to egress queue from.
+/// Port at which an ASIC binds the map from traffic class to egress queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QueueBinding {
-    /// The port that the packet leaves by: the queue may follow the new tag wherever that depends on the
-    /// egress port.
+    /// Egress port: the queue can follow a new tag that depends on the egress port.
     Egress,
-    /// The port that the packet came by: all packets of a class get one queue, whatever they leave by.
+    /// Ingress port: all packets of a class get one queue for all egress ports.
     Ingress,
 }
 
-/// Pairs (tag, ingress port) that no egress port needs to tell apart.
+/// Pairs (tag, ingress port) that are treated equally at all egress ports.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Group {
-    /// The priority group that counts them at ingress: that of the arriving tag.
+    /// Priority group that counts the packets at ingress: that of the arriving tag.
     pub priority: u8,
-    /// The tag they leave with, by egress port; `None`: lossy.
+    /// Tag at departure, by egress port; `None`: lossy.
     pub row: Vec<Option<Tag>>,
-    /// The pairs, ascending.
+    /// Pairs, ascending.
     pub members: Vec<(Tag, PortIndex)>,
 }
 
-/// A table that fits: which traffic class stands for what.
+/// Traffic classes of a table that fits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Factors {
-    /// Of lossy traffic: whatever has no tag, or no rule at its ingress port.
+    /// Class of lossy traffic: packets without a tag, or without a rule at their ingress port.
     pub lossy_class: u8,
-    /// Of untagged traffic that keeps its DSCP.
+    /// Classes of untagged traffic that keeps its DSCP.
     pub kept: Vec<(u8, Kept)>,
-    /// Of lossless traffic.
+    /// Classes of lossless traffic.
     pub groups: Vec<(u8, Group)>,
 }
 
-/// Why a switch needs an ACL instead of maps.
+/// Reason why a switch needs an ACL in place of maps.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Misfit {
     /// Too many groups.
@@ -59,12 +57,12 @@ pub enum Misfit {
         switch: String,
         /// Lossless groups.
         groups: usize,
-        /// Classes of lossy and kept traffic.
+        /// Number of classes of lossy and kept traffic.
         others: usize,
-        /// What there is.
+        /// Number of classes of the ASIC.
         limit: u8,
     },
-    /// Queues that depend on the egress port, on an ASIC that chooses the queue by ingress port.
+    /// Queues that depend on the egress port, on an ASIC that selects the queue by ingress port.
     #[error(
         "{switch} needs ACL: {groups} of its groups of (tag, ingress port) go to different queues by egress port, \
          which an ASIC that binds TC_TO_QUEUE_MAP at ingress cannot do"
@@ -72,10 +70,10 @@ pub enum Misfit {
     QueueByEgress {
         /// The switch.
         switch: String,
-        /// How many.
+        /// Number of such groups.
         groups: usize,
     },
-    /// On EOS a traffic class is one queue and one PFC priority of the whole switch.
+    /// On EOS a traffic class has one queue and one PFC priority on the whole switch.
     #[error(
         "{switch} needs ACL: {groups} groups of (tag, ingress port) get a tag that depends on ports, and EOS documents \
          one queue and one PFC priority for a traffic class, whatever the ports"
@@ -83,7 +81,7 @@ pub enum Misfit {
     ByPort {
         /// The switch.
         switch: String,
-        /// How many.
+        /// Number of such groups.
         groups: usize,
     },
     /// More lossless priorities at a port than the ASIC has.
@@ -94,28 +92,28 @@ pub enum Misfit {
     Priorities {
         /// The switch.
         switch: String,
-        /// What the port needs.
+        /// Number of priorities needed at the port.
         priorities: usize,
-        /// What there is.
+        /// Number of priorities of the ASIC.
         limit: u64,
     },
-    /// A buffer pool of the platform that the groups and queues exceed.
+    /// Buffer pool of the platform that the groups and queues exceed.
     #[error("{switch} does not fit: {why}")]
     Pool {
         /// The switch.
         switch: String,
-        /// The pool, and what is asked of it.
+        /// Pool and its demand.
         why: super::sonic::Violation,
     },
     /// A name that the target's grammar cannot carry.
     #[error("{switch}: {why}")]
     Name {
-        /// The switch, its name made visible.
+        /// Escaped name of the switch.
         switch: String,
-        /// What is wrong.
+        /// Error of the name.
         why: ExportError,
     },
-    /// On EOS a traffic class has one DSCP and one queue, so kept traffic needs a queue of its own.
+    /// On EOS a traffic class has one DSCP and one queue, so kept traffic needs its own queue.
     #[error(
         "{switch}: kept DSCP {dscp} shares queue {queue} with other traffic, and EOS gives a traffic class one DSCP: \
          give it a queue of its own"
@@ -131,12 +129,12 @@ pub enum Misfit {
 }
 
 impl Misfit {
-    /// Whether all names of a switch suit a target.
+    /// Checks that all names of a switch are valid in a target.
     pub(super) fn of_names(view: &SwitchView, dialect: Dialect) -> Result<(), Misfit> {
         dialect.check_view(view).map_err(|why| Misfit::Name { switch: fabric::visible(view.name()), why })
     }
 
-    /// The switch.
+    /// Returns the switch.
     pub fn switch(&self) -> &str {
         match self {
             Misfit::Classes { switch, .. }
@@ -150,7 +148,7 @@ impl Misfit {
     }
 }
 
-/// The groups of a switch, in the order of their first member.
+/// Returns the groups of a switch, in the order of their first member.
 pub fn groups(view: &SwitchView, marks: &Marks) -> Vec<Group> {
     let mut found: Vec<Group> = Vec::new();
     for mark in marks.lossless() {
@@ -165,7 +163,7 @@ pub fn groups(view: &SwitchView, marks: &Marks) -> Vec<Group> {
     found
 }
 
-/// Gives every group a traffic class, where possible that of its priority.
+/// Assigns a traffic class to every group, if possible that of its priority.
 ///
 /// # Errors
 /// [`Misfit`] with the switch and the count.
@@ -194,7 +192,7 @@ pub fn factorise(view: &SwitchView, marks: &Marks, binding: QueueBinding) -> Res
 }
 
 impl Group {
-    /// Whether all packets of the group go to one queue, whatever they leave by.
+    /// Returns whether all packets of the group use one queue at all egress ports.
     pub fn has_one_queue(&self, marks: &Marks) -> bool {
         let mut queues = self.row.iter().map(|&tag| marks.queue(tag));
         queues.next().is_none_or(|first| queues.all(|queue| queue == first))
@@ -202,7 +200,7 @@ impl Group {
 }
 
 impl Factors {
-    /// The class of a packet that arrives with this DSCP at this port.
+    /// Returns the class of a packet that arrives with this DSCP at this port.
     pub fn class_of(&self, marks: &Marks, dscp: u8, ingress: PortIndex) -> u8 {
         if let Some(tag) = marks.tag_of(dscp) {
             let of_group = self.groups.iter().find(|(_, group)| group.members.contains(&(tag, ingress)));
@@ -211,7 +209,7 @@ impl Factors {
         self.kept.iter().find(|(_, kept)| kept.dscp == dscp).map_or(self.lossy_class, |&(class, _)| class)
     }
 
-    /// DSCP and queue with which a class leaves by a port.
+    /// Returns DSCP and queue of packets of a class at an egress port.
     pub fn leaves_as(&self, marks: &Marks, class: u8, egress: PortIndex) -> (u8, u8) {
         if let Some((_, kept)) = self.kept.iter().find(|&&(known, _)| known == class) {
             return (kept.dscp, kept.queue);
@@ -221,13 +219,13 @@ impl Factors {
         (marks.dscp(tag), marks.queue(tag))
     }
 
-    /// The priority group that counts a class at ingress.
+    /// Returns the priority group that counts a class at ingress.
     pub fn priority_group(&self, marks: &Marks, class: u8) -> u8 {
         let group = self.groups.iter().find(|&&(known, _)| known == class);
         group.map_or(marks.lossy().queue, |(_, group)| group.priority)
     }
 
-    /// Classes whose queue depends on the egress port.
+    /// Returns the classes whose queue depends on the egress port.
     pub fn classes_by_egress(&self, marks: &Marks) -> Vec<u8> {
         self.groups.iter().filter(|(_, group)| !group.has_one_queue(marks)).map(|&(class, _)| class).collect()
     }

@@ -1,20 +1,20 @@
-//! What a switch calls its ports: what the fabric's file says, and only where it says nothing, a pattern.
+//! Port names of switches: from the fabric's file, or from a pattern for ports that the file does not name.
 
 use super::dialect::Dialect;
 use super::error::ExportError;
 use fabric::{Fabric, NodeId, PortIndex};
 use std::collections::BTreeMap;
 
-/// Where the number in a name comes from.
+/// Source of the number in a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Source {
-    /// The number of the port in the fabric: for ports without a name.
+    /// Number of the port in the fabric: for ports without a name.
     Port,
-    /// The digits at the end of the name in the fabric's file: for ports that another system names otherwise.
+    /// Trailing digits of the name in the fabric's file: for ports with names of another system.
     Digits,
 }
 
-/// `Ethernet{port*4}`.
+/// Pattern such as `Ethernet{port*4}`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Pattern {
     text: String,
@@ -25,7 +25,7 @@ struct Pattern {
     offset: i64,
 }
 
-/// Interface names by switch and port: those of the fabric's file, a pattern, and exceptions from both.
+/// Interface names by switch and port: from the fabric's file, a pattern, and exceptions from both.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Interfaces {
     dialect: Dialect,
@@ -34,17 +34,17 @@ pub struct Interfaces {
 }
 
 impl Interfaces {
-    /// The names that the fabric's file has, for this target.
+    /// Creates the names of the fabric's file, for this target.
     pub fn of_fabric(dialect: Dialect) -> Interfaces {
         Interfaces { dialect, pattern: None, named: BTreeMap::new() }
     }
 
-    /// Adds a pattern with one place for a number, `{port}`, `{port+1}`, `{port*4}` or `{port*4-3}`: the number of a
-    /// port without a name. With `{digits}` in place of `{port}` it renames ports: the number is the one that the name
-    /// in the fabric's file ends with.
+    /// Adds a pattern with one placeholder, `{port}`, `{port+1}`, `{port*4}` or `{port*4-3}`, for the number of a port
+    /// without a name. A placeholder with `{digits}` renames ports: the number is the trailing number of the name in
+    /// the fabric's file.
     ///
     /// # Errors
-    /// [`ExportError::InterfacePattern`] without exactly one such place.
+    /// [`ExportError::InterfacePattern`] without exactly one placeholder.
     pub fn with_pattern(self, pattern: &str) -> Result<Interfaces, ExportError> {
         let wrong = || ExportError::InterfacePattern { pattern: fabric::visible(pattern) };
         let (before, rest) = pattern.split_once('{').ok_or_else(wrong)?;
@@ -70,12 +70,12 @@ impl Interfaces {
         Ok(Interfaces { pattern: Some(Pattern { text, source, before, after, factor, offset }), ..self })
     }
 
-    /// Adds the exceptions of a file: a line `switch,port,interface` each; empty lines and `#` comments are skipped. A
-    /// port is what the fabric's file calls it, or its number where the file does not name it.
+    /// Adds the exceptions of a file, with one `switch,port,interface` per line; empty lines and `#` comments are
+    /// skipped. A port is given by its name in the fabric's file, or by its number if it has no name.
     ///
     /// # Errors
-    /// [`ExportError::InterfaceLine`] with the line, for a switch or port that does not exist, a port named
-    /// twice, or a name that is none.
+    /// [`ExportError::InterfaceLine`] with the line, for a switch or port that does not exist, a port named twice, or
+    /// an invalid name.
     pub fn add_file(&mut self, text: &str, fabric: &Fabric) -> Result<(), ExportError> {
         for (index, line) in text.lines().enumerate() {
             let line = line.trim();
@@ -114,11 +114,11 @@ impl Interfaces {
         Ok(())
     }
 
-    /// What the target calls a port.
+    /// Returns the port name in the target.
     ///
     /// # Errors
-    /// [`ExportError::Unnamed`] if neither the fabric's file nor a pattern names it, [`ExportError::NoDigits`] if a
-    /// pattern of digits finds none; [`ExportError::Port`] with the name that does not suit the target.
+    /// [`ExportError::Unnamed`] if neither the fabric's file nor a pattern names the port, [`ExportError::NoDigits`] if
+    /// a pattern of digits finds none, [`ExportError::Port`] with a name that is invalid in the target.
     pub fn name(&self, fabric: &Fabric, node: NodeId, port: PortIndex) -> Result<String, ExportError> {
         let name = match (self.named.get(&(node, port)), fabric.port_name(node, port), &self.pattern) {
             (Some(name), ..) => name.clone(),
@@ -151,7 +151,8 @@ impl Interfaces {
         ExportError::Unnamed { switch: fabric.name(node).to_owned(), port }
     }
 
-    /// Whether a pattern is of no use: it names ports by their numbers, and these switches have names for all.
+    /// Returns whether a pattern has no effect, because it names ports by number and all ports of these switches have
+    /// names.
     pub fn pattern_is_idle(&self, fabric: &Fabric, mut switches: impl Iterator<Item = NodeId>) -> bool {
         let named =
             |node| (0..fabric.ports(node).len() as PortIndex).all(|port| fabric.port_name(node, port).is_some());
@@ -172,7 +173,7 @@ mod tests {
     use fabric::{FabricBuilder, LinkSpec};
     use units::{Rate, Time};
 
-    /// A switch T1 with these ports, each to a host of its own; "" is no name.
+    /// Builds a switch T1 with these ports, each to its own host; "" is no name.
     fn fabric(ports: &[&str]) -> Fabric {
         let mut builder = FabricBuilder::new("file");
         let switch = builder.add_switch("T1", 1);

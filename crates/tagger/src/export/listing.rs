@@ -1,5 +1,5 @@
-//! Rules as text for people, spreadsheets and programs. A large fabric has tens of millions: what ports and tags look
-//! like is made once a switch, and a rule copies it.
+//! Rules as text for readers, spreadsheets and programs. A large fabric has tens of millions of rules, so the text of
+//! ports and tags is formatted once per switch and copied per rule.
 
 use super::view::SwitchView;
 use crate::rules::Tag;
@@ -7,7 +7,7 @@ use fabric::PortIndex;
 use serde_json::Value;
 use text::csv_cell;
 
-/// A line for each rule: `head` by tag and ingress port, `tail` by egress port, `end` by new tag.
+/// Appends one line per rule: `head` by tag and ingress port, `tail` by egress port, `end` by new tag.
 fn lines(
     text: &mut String,
     view: &SwitchView,
@@ -29,7 +29,7 @@ fn lines(
     }
 }
 
-/// Appends the rules of a switch, one a line, the lossy default last, with the names of its interfaces.
+/// Appends the rules of a switch with interface names, one per line, the lossy default last.
 pub fn table(text: &mut String, view: &SwitchView, lossy_tag: Tag) {
     let ports: Vec<String> = view.ports().iter().map(|port| format!("{} ({})", port.interface, port.peer)).collect();
     let (mut arrive, mut leave) = (vec![false; ports.len()], vec![false; ports.len()]);
@@ -43,7 +43,7 @@ pub fn table(text: &mut String, view: &SwitchView, lossy_tag: Tag) {
     };
     let (second, third) = (width(&arrive), width(&leave));
     text.push_str(&format!("{}: {} rules\n", view.name(), view.rule_count()));
-    // A tag has no more digits than `any` has letters.
+    // `any`, the tag of the default, is as wide as the longest tag.
     let start = |tag: &str, ingress: &str| format!("  {tag:<3}  {ingress:<second$}  ");
     text.push_str(&format!("{}{:<third$}  new tag\n", start("tag", "in"), "out"));
     lines(
@@ -56,10 +56,10 @@ pub fn table(text: &mut String, view: &SwitchView, lossy_tag: Tag) {
     text.push_str(&format!("{}{:<third$}  {lossy_tag} (lossy)\n", start("any", "any"), "any"));
 }
 
-/// The columns of [`csv`].
+/// Columns of [`csv`].
 pub const CSV_HEADER: &str = "switch,tag,in_port,in_interface,out_port,out_interface,new_tag\n";
 
-/// Appends the rules of a switch, one a line, without the header.
+/// Appends the rules of a switch, one per line, without the header.
 pub fn csv(text: &mut String, view: &SwitchView) {
     let name = csv_cell(view.name());
     let port = |port: PortIndex| format!("{port},{}", csv_cell(view.interface(port)));
@@ -72,11 +72,11 @@ pub fn csv(text: &mut String, view: &SwitchView) {
     );
 }
 
-/// Appends the rules of a switch as one JSON object. A rule is a line, and names ports by their numbers: what they are
-/// called stands once in `ports`, or the names would be three quarters of the text.
+/// Appends the rules of a switch as one JSON object. A rule is one line and refers to ports by number; names are only
+/// in `ports`, because they would be three quarters of the text.
 pub fn json(text: &mut String, view: &SwitchView) {
     let quoted = |name: &str| Value::from(name).to_string();
-    // One in a line, without the comma after the last.
+    // One element per line, without a comma after the last.
     let end_list = |text: &mut String, end: &str| {
         text.truncate(text.trim_end_matches([',', '\n']).len());
         text.push_str(end);

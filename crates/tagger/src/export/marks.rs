@@ -1,50 +1,50 @@
-//! What tags look like on the wire: a DSCP in the packet, a priority (802.1Qbb) and queue in the switch.
+//! Marks of tags: a DSCP in the packet, a priority (802.1Qbb) and queue in the switch.
 
 use super::error::ExportError;
 use crate::rules::{MAX_LOSSLESS_PRIORITIES, Tag};
 
-/// Priorities for tags in the order of tags. RoCE is commonly on 3; 7 and 0 are left to control traffic and
-/// the rest.
+/// Priorities for tags in the order of tags. RoCE commonly uses 3; 7 and 0 are left to control traffic and other
+/// traffic.
 const USUAL_PRIORITIES: [u8; 6] = [3, 4, 5, 6, 2, 1];
 const MOST_DSCP: u8 = 63;
 const MOST_PRIORITY: u8 = 7;
-/// Most ASICs have eight traffic classes; SONiC's model allows sixteen.
+/// Traffic classes of most ASICs; SONiC's model allows sixteen.
 pub const USUAL_CLASSES: u8 = 8;
 const MOST_CLASSES: u8 = 16;
 
-/// How a lossless tag is carried.
+/// Mark of a lossless tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mark {
     /// The tag.
     pub tag: Tag,
-    /// The DSCP of packets with it, 0 to 63.
+    /// DSCP of packets with this tag, 0 to 63.
     pub dscp: u8,
-    /// Its PFC priority, ingress priority group and egress queue, 0 to 7.
+    /// PFC priority, ingress priority group and egress queue, 0 to 7.
     pub priority: u8,
-    /// The tag that a host sees instead: a NIC that knows only the DSCP it sends itself would take a higher
-    /// tag for lossy traffic. Tags end at hosts, so no dependency changes.
+    /// Tag that a host receives in its place, for NICs that recognise only the DSCP that they send and would treat a
+    /// higher tag as lossy. Tags end at hosts, so no dependency changes.
     pub at_host: Option<Tag>,
 }
 
-/// Where packets go that are not lossless or are no more.
+/// Mark of packets that are lossy from the start or become lossy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lossy {
-    /// The DSCP they get, 0 to 63.
+    /// New DSCP, 0 to 63.
     pub dscp: u8,
-    /// Their queue and priority group, 0 to 7.
+    /// Queue and priority group, 0 to 7.
     pub queue: u8,
 }
 
 /// Traffic without a tag that keeps its DSCP, such as routing protocols and congestion notifications.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Kept {
-    /// Its DSCP, 0 to 63.
+    /// DSCP, 0 to 63.
     pub dscp: u8,
-    /// Its queue, 0 to 7.
+    /// Queue, 0 to 7.
     pub queue: u8,
 }
 
-/// How all traffic of a fabric is marked.
+/// Marks of all traffic of a fabric.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Marks {
     lossless: Vec<Mark>,
@@ -54,10 +54,10 @@ pub struct Marks {
 }
 
 impl Marks {
-    /// Checks that every kind of traffic can be told apart, and that every tag of `tags` has a mark.
+    /// Creates marks. Checks that all kinds of traffic are distinguishable, and that every tag of `tags` has a mark.
     ///
     /// # Errors
-    /// [`ExportError::TooManyTags`]; the first number that is out of range, stands for two, or is missing.
+    /// [`ExportError::TooManyTags`]; the first number that is out of range, ambiguous or missing.
     pub fn new(
         tags: &[Tag],
         mut lossless: Vec<Mark>,
@@ -90,7 +90,7 @@ impl Marks {
             within("DSCP", kept.dscp, MOST_DSCP)?;
             within("queue", kept.queue, MOST_PRIORITY)?;
             own("DSCP", &mut dscps, kept.dscp, "kept traffic".to_owned())?;
-            // A queue of lossless traffic that also held other packets would drop them or be held up by them.
+            // A lossless queue that also held other packets would drop them or be delayed by them.
             if let Some((_, first)) = priorities[1..].iter().find(|(priority, _)| *priority == kept.queue) {
                 let (first, second) = (first.clone(), format!("kept DSCP {}", kept.dscp));
                 return Err(ExportError::Ambiguous { what: "queue", value: kept.queue, first, second });
@@ -107,9 +107,9 @@ impl Marks {
         Ok(Marks { lossless, lossy, kept, traffic_classes })
     }
 
-    /// Tags in order on the priorities 3, 4, 5, 6, 2, 1, each with DSCP 8 * priority + 2 (26 for the first,
-    /// as is customary for RoCE), so that a NIC's usual "priority = DSCP / 8" agrees; lossy traffic has
-    /// DSCP 0 and queue 0; eight traffic classes.
+    /// Creates marks for tags in order, on the priorities 3, 4, 5, 6, 2, 1, with DSCP 8 * priority + 2 (26 for the
+    /// first, as is customary for RoCE), which agrees with a NIC's usual "priority = DSCP / 8". Lossy traffic has DSCP
+    /// 0 and queue 0; there are eight traffic classes.
     ///
     /// # Errors
     /// [`ExportError::TooManyTags`]; [`ExportError::NoneForControl`] for seven.
@@ -123,7 +123,7 @@ impl Marks {
         Marks::new(tags, lossless, Lossy { dscp: 0, queue: 0 }, Vec::new(), USUAL_CLASSES)
     }
 
-    /// The queues in use: those of lossless tags, of lossy and of kept traffic, ascending.
+    /// Returns the queues in use, of lossless tags, lossy and kept traffic, ascending.
     pub fn queues(&self) -> Vec<u8> {
         let lossless = self.lossless.iter().map(|mark| mark.priority);
         let mut queues: Vec<u8> = lossless.chain(self.kept.iter().map(|kept| kept.queue)).collect();
@@ -132,54 +132,54 @@ impl Marks {
         queues.dedup();
         queues
     }
-    /// Lossless tags, ascending.
+    /// Returns the marks of lossless tags, ascending.
     pub fn lossless(&self) -> &[Mark] {
         &self.lossless
     }
-    /// Where the rest goes.
+    /// Returns the mark of lossy traffic.
     pub fn lossy(&self) -> Lossy {
         self.lossy
     }
-    /// Traffic without tags that keeps its DSCP.
+    /// Returns the traffic without tags that keeps its DSCP.
     pub fn kept(&self) -> &[Kept] {
         &self.kept
     }
-    /// Traffic classes of the ASIC.
+    /// Returns the number of traffic classes of the ASIC.
     pub fn traffic_classes(&self) -> u8 {
         self.traffic_classes
     }
 
-    /// The mark of a lossless tag.
+    /// Returns the mark of a lossless tag.
     ///
     /// # Panics
-    /// For a tag that was not in `tags` of [`Marks::new`].
+    /// If the tag was not in `tags` of [`Marks::new`].
     fn mark(&self, tag: Tag) -> Mark {
         let at = self.lossless.binary_search_by_key(&tag, |mark| mark.tag).expect("a tag of the rules");
         self.lossless[at]
     }
-    /// The DSCP of a lossless tag, or of lossy traffic.
+    /// Returns the DSCP of a lossless tag, or of lossy traffic.
     pub fn dscp(&self, tag: Option<Tag>) -> u8 {
         tag.map_or(self.lossy.dscp, |tag| self.mark(tag).dscp)
     }
-    /// The egress queue of a lossless tag, or of lossy traffic.
+    /// Returns the egress queue of a lossless tag, or of lossy traffic.
     pub fn queue(&self, tag: Option<Tag>) -> u8 {
         tag.map_or(self.lossy.queue, |tag| self.mark(tag).priority)
     }
-    /// The PFC priority of a lossless tag.
+    /// Returns the PFC priority of a lossless tag.
     pub fn priority(&self, tag: Tag) -> u8 {
         self.mark(tag).priority
     }
-    /// The tag that a host sees.
+    /// Returns the tag that a host receives.
     pub fn at_host(&self, tag: Tag) -> Tag {
         self.mark(tag).at_host.unwrap_or(tag)
     }
-    /// The tag that a DSCP stands for.
+    /// Returns the tag of a DSCP.
     pub fn tag_of(&self, dscp: u8) -> Option<Tag> {
         self.lossless.iter().find(|mark| mark.dscp == dscp).map(|mark| mark.tag)
     }
 }
 
-/// Whether every tag can have a priority, whatever the marks.
+/// Checks that every tag can have a priority, for any marks.
 fn check_count(tags: &[Tag]) -> Result<(), ExportError> {
     if tags.len() > MAX_LOSSLESS_PRIORITIES {
         return Err(ExportError::TooManyTags { tags: tags.len() });
@@ -187,7 +187,7 @@ fn check_count(tags: &[Tag]) -> Result<(), ExportError> {
     Ok(())
 }
 
-/// Notes that `value` stands for `who`, who must be alone with it.
+/// Records that `value` belongs to `who`; returns an error if it is taken.
 fn own(what: &'static str, known: &mut Vec<(u8, String)>, value: u8, who: String) -> Result<(), ExportError> {
     if let Some((_, first)) = known.iter().find(|(taken, _)| *taken == value) {
         return Err(ExportError::Ambiguous { what, value, first: first.clone(), second: who });

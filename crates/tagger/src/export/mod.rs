@@ -1,18 +1,18 @@
-//! Rules in the language of a switch.
+//! Export of rules to switch configurations.
 //!
 //! ```text
 //!   RuleTable + Fabric ──> SwitchView      ports by interface name, new tag = T[(tag, in), out]
 //!                             │
-//!                             ├─> listing              what a person or a spreadsheet reads
+//!                             ├─> listing              for readers and spreadsheets
 //!                             ├─> factorise ──┬─> sonic    QoS maps: class by (tag, in), tag and queue by (class, out)
-//!                             │               └─> eos      the same with what EOS documents
-//!                             ├─> acl                  one entry for each group of rules, where maps do not do
+//!                             │               └─> eos      as far as EOS documents these maps
+//!                             ├─> acl                  one entry per group of rules, if maps do not suffice
 //!                             └─> nftables             Linux routers and bridges
 //! ```
 //!
-//! Every exporter writes what the table says, or nothing: a table that does not fit is refused with the
-//! switch and the count. Names of switches and ports come from files of others: each exporter holds them against its
-//! target's grammar ([`Dialect`]) and writes none that could act there.
+//! Every exporter writes exactly the table, or an error: a table that does not fit is rejected with the switch and the
+//! count. Names of switches and ports are untrusted input: each exporter checks them against its target's grammar
+//! ([`Dialect`]) and writes no name that could act as a command.
 
 pub mod acl;
 mod dialect;

@@ -1,4 +1,4 @@
-//! Hostile names in every exporter: refused, or a configuration that the target's own grammar reads as what was meant.
+//! Hostile names in every exporter: rejected, or in a configuration that the target's grammar parses as intended.
 
 use super::sonic::{Settings, Watchdog};
 use super::testing::port;
@@ -8,7 +8,7 @@ use serde_json::Value;
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-/// Ends of lines, quotes, comments and separators of all the targets, and what they take.
+/// Line ends, quotes, comments and separators of all targets, and valid name parts.
 const PARTS: [&str; 36] = [
     "\n",
     "\r",
@@ -52,7 +52,7 @@ fn name() -> impl Strategy<Value = String> {
     proptest::collection::vec(0..PARTS.len(), 0..4).prop_map(|parts| parts.into_iter().map(|at| PARTS[at]).collect())
 }
 
-/// Two ports, and rules between them that every language can say.
+/// Builds a switch with two ports and rules between them that every target can express.
 fn view(switch: &str, ports: [&str; 2], peer: &str) -> Option<SwitchView> {
     let mut ports = ports.map(|name| port(name, false)).to_vec();
     ports[0].peer = peer.to_owned();
@@ -72,7 +72,7 @@ fn settings() -> Settings {
     }
 }
 
-/// Lines of EOS configuration as this exporter may write them, and nothing else.
+/// Accepts exactly the lines of an EOS configuration that this exporter may write.
 fn is_eos(line: &str, ports: &[&str]) -> bool {
     let number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
     let mapped = |text: &str| {
@@ -96,7 +96,7 @@ fn is_eos(line: &str, ports: &[&str]) -> bool {
         || after("interface ").is_some_and(|name| ports.contains(&name))
 }
 
-/// Lines of an nftables file as this exporter may write them, and nothing else.
+/// Accepts exactly the lines of an nftables file that this exporter may write.
 fn is_nft(line: &str, ports: &[&str]) -> bool {
     let known = |word: &str| ports.iter().any(|port| word == format!("\"{port}\""));
     let number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
@@ -169,7 +169,7 @@ proptest! {
         }
     }
 
-    /// A listing carries what a fabric takes: each line one rule, each field what it was.
+    /// A listing accepts all names of fabrics: each line is one rule, each field is unchanged.
     #[test]
     fn no_name_breaks_a_listing(switch in name(), one in name(), other in name()) {
         let names = [&switch, &one, &other];
@@ -198,7 +198,7 @@ proptest! {
     }
 }
 
-/// A line of CSV by RFC 4180.
+/// Parses a line of CSV by RFC 4180.
 fn fields(line: &str) -> Vec<String> {
     let (mut fields, mut quoted) = (vec![String::new()], false);
     let mut chars = line.chars().peekable();
@@ -214,7 +214,8 @@ fn fields(line: &str) -> Vec<String> {
     fields
 }
 
-/// What `nft --check` says of a file, in a user and network namespace of its own; `Err` if there is none of either.
+/// Returns the verdict of `nft --check` on a file, run in its own user and network namespace; `Err` if nft or
+/// namespaces are unavailable.
 fn nft(text: &str) -> Result<(), String> {
     let mut child = Command::new("unshare")
         .args(["--map-root-user", "--net", "nft", "--check", "--file", "-"])
@@ -228,7 +229,7 @@ fn nft(text: &str) -> Result<(), String> {
     if output.status.success() { Ok(()) } else { Err(String::from_utf8_lossy(&output.stderr).into_owned()) }
 }
 
-/// The same by nft itself, where this machine has it: all names at the border of what goes.
+/// Checks with nft itself, if installed: all names at the limits of the grammar.
 #[test]
 fn nft_takes_what_is_written() {
     if let Err(missing) = nft("table inet probe {\n}\n") {

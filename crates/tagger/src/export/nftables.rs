@@ -1,12 +1,12 @@
-//! nftables: Tagger on a Linux router or bridge. Linux has no PFC in software: this carries the rewriting and the
-//! choice of a queue, which `tc` gives its share.
+//! Export to nftables, for Tagger on a Linux router or bridge. Linux has no PFC in software: the export contains the
+//! rewriting and the choice of a queue, for which `tc` sets the share.
 //!
-//! For each DSCP a map from ingress port leads to the group of the packets that leave alike whatever the egress port,
-//! and there sets of egress ports lead to the new tag. A map from (ingress port, egress port, DSCP) would say the same
-//! in one step, and have as many elements as there are rules: the square of the ports.
+//! For each DSCP, a map from ingress port leads to the group of packets that are treated equally at all egress ports.
+//! In the group, sets of egress ports lead to the new tag. A map from (ingress port, egress port, DSCP) would do this
+//! in one step, but with one element per rule: the square of the ports.
 //!
-//! One rule a DSCP, and no concatenation of port and DSCP: nft 1.0.6 loads the two bytes in which `ip6 dscp` lies,
-//! masks and shifts them in the byte order of the machine, and on a little-endian one `iifname . ip6 dscp` never
+//! One rule per DSCP, without concatenation of port and DSCP: nft 1.0.6 loads the two bytes that contain `ip6 dscp`,
+//! and masks and shifts them in the byte order of the machine. On a little-endian machine `iifname . ip6 dscp` never
 //! matches.
 
 use super::dialect::Dialect;
@@ -17,12 +17,12 @@ use fabric::PortIndex;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// How many names of ports stand on a line.
+/// Port names per line.
 const NAMES_A_LINE: usize = 6;
-/// How many elements of a map from port to group stand on a line.
+/// Elements per line of a map from port to group.
 const ELEMENTS_A_LINE: usize = 3;
 
-/// What forwards.
+/// Kind of forwarding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Family {
     /// A router: tables of family inet.
@@ -31,20 +31,20 @@ pub enum Family {
     Bridge,
 }
 
-/// The minor number of the HTB class of a queue: 0 would stand for the qdisc itself.
+/// Returns the minor number of the HTB class of a queue; 0 would be the qdisc itself.
 fn class(queue: u8) -> u8 {
     queue + 1
 }
 
-/// A file for `nft -f`: replaces the table `tagger` in one step.
+/// Returns a file for `nft -f`, which replaces the table `tagger` atomically.
 ///
 /// # Errors
-/// [`Misfit::Name`] if a name is that of no network device.
+/// [`Misfit::Name`] if a name is invalid for a network device.
 pub fn ruleset(view: &SwitchView, marks: &Marks, family: Family) -> Result<String, Misfit> {
     Misfit::of_names(view, Dialect::Linux)?;
     let (table, hook) = match family {
         Family::Inet => ("inet", "priority mangle"),
-        // Bridges know no name for this place: before their filters.
+        // Bridges have no named priority here; -250 is before their filters.
         Family::Bridge => ("bridge", "priority -250"),
     };
     let mut text = String::new();
@@ -60,7 +60,7 @@ pub fn ruleset(view: &SwitchView, marks: &Marks, family: Family) -> Result<Strin
         chain(&mut line, &format!("to_tag_{}", mark.tag), mark.dscp, mark.priority);
     }
     chain(&mut line, "to_lossy", marks.lossy().dscp, marks.lossy().queue);
-    // Kept traffic is not remarked, and has a queue of its own.
+    // Kept traffic is not remarked and has its own queue.
     for kept in marks.kept() {
         line(&format!("\tchain keep_{} {{", kept.dscp));
         line(&format!("\t\tmeta priority set 1:{:x}", class(kept.queue)));
@@ -107,7 +107,8 @@ pub fn ruleset(view: &SwitchView, marks: &Marks, family: Family) -> Result<Strin
             line(&format!("\t\t{ip} dscp {} goto keep_{}", kept.dscp, kept.dscp));
         }
     }
-    // A bridge also forwards what is no IP for it: behind a second VLAN tag or an MPLS label no DSCP can be read.
+    // A bridge also forwards packets that are not IP for it: behind a second VLAN tag or an MPLS label the DSCP cannot
+    // be read.
     if family == Family::Bridge {
         line(&format!("\t\tmeta protocol != {{ ip, ip6 }} meta priority set 1:{:x}", class(marks.lossy().queue)));
     }
@@ -124,15 +125,15 @@ fn chain(line: &mut impl FnMut(&str), name: &str, dscp: u8, queue: u8) {
     line("\t}");
 }
 
-/// The minor number of the HTB class of a whole port.
+/// Minor number of the HTB class of a whole port.
 const WHOLE_PORT: &str = "ffff";
 
-/// A file for `tc -batch`: one HTB class a queue on every port, each with an equal guaranteed share and the right to
-/// borrow the rest. They borrow from one class of the port's rate above them: classes of the root cannot borrow
-/// (tc-htb(8)).
+/// Returns a file for `tc -batch`: one HTB class per queue on every port, each with an equal guaranteed share, which
+/// may borrow the rest. The classes borrow from a parent class with the port's rate, because classes of the root cannot
+/// borrow (tc-htb(8)).
 ///
 /// # Errors
-/// As [`ruleset`].
+/// Like [`ruleset`].
 pub fn queues(view: &SwitchView, marks: &Marks) -> Result<String, Misfit> {
     Misfit::of_names(view, Dialect::Linux)?;
     let queues = marks.queues();
@@ -141,8 +142,8 @@ pub fn queues(view: &SwitchView, marks: &Marks) -> Result<String, Misfit> {
         let (interface, rate) = (&port.interface, port.rate.as_bps());
         let share = (rate / queues.len() as u64).max(8);
         let lossy = class(marks.lossy().queue);
-        // HTB cannot be replaced by itself, nor a class be hung elsewhere: an earlier export goes first. Writing to a
-        // string cannot fail.
+        // HTB cannot be replaced by itself, nor can a class be moved, so an earlier export is removed first. Writing to
+        // a string cannot fail.
         let _ = writeln!(text, "qdisc replace dev {interface} root handle 2: pfifo");
         let _ = writeln!(text, "qdisc replace dev {interface} root handle 1: htb default {lossy:x}");
         let rates = |share: u64| format!("htb rate {share}bit ceil {rate}bit burst 64k cburst 64k quantum 60000");
@@ -159,7 +160,7 @@ pub fn queues(view: &SwitchView, marks: &Marks) -> Result<String, Misfit> {
     Ok(text)
 }
 
-/// Notes for loading the files, and limits of this kind of forwarding.
+/// Returns notes for loading the files, with the limits of this kind of forwarding.
 pub fn notes(marks: &Marks, family: Family) -> Vec<String> {
     let dscps: Vec<String> = marks.lossless().iter().map(|mark| mark.dscp.to_string()).collect();
     let mut notes = vec![

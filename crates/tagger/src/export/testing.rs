@@ -1,4 +1,4 @@
-//! Random switches, and interpreters that read configurations back: they know nothing of how those are made.
+//! Random switches, and interpreters of configurations, independent of the exporters.
 
 use super::marks::{Kept, Lossy, Mark, Marks};
 use super::sonic::{self, SonicError};
@@ -10,10 +10,10 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use units::{Rate, Time};
 
-/// What becomes of a packet: priority group at ingress, DSCP and queue at egress.
+/// Treatment of a packet: priority group at ingress, DSCP and queue at egress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Treatment {
-    /// Where it is counted; `None` where the configuration leaves that to another part of the switch.
+    /// Priority group at ingress; `None` if the configuration leaves it to another part of the switch.
     pub priority_group: Option<u8>,
     pub dscp: u8,
     pub queue: Option<u8>,
@@ -31,7 +31,7 @@ pub fn port(interface: &str, to_host: bool) -> PortView {
     }
 }
 
-/// A switch whose rules come from a few rows, so that some fit and some do not.
+/// Generates switches with rules from a few rows, so that some fit and some do not.
 pub fn switches() -> impl Strategy<Value = SwitchView> {
     let tag = prop_oneof![Just(0u8), 1..=3u8];
     (1..=6usize).prop_flat_map(move |ports| {
@@ -53,7 +53,7 @@ pub fn switches() -> impl Strategy<Value = SwitchView> {
     })
 }
 
-/// Marks for the tags 1 to 3, with and without kept traffic and tags of their own at hosts.
+/// Generates marks for the tags 1 to 3, with and without kept traffic and separate tags at hosts.
 pub fn marks() -> impl Strategy<Value = Marks> {
     (any::<bool>(), any::<bool>(), 4..=16u8).prop_map(|(keep, restore, classes)| {
         let mark = |tag: Tag, dscp, priority| Mark { tag, dscp, priority, at_host: (restore && tag > 1).then_some(1) };
@@ -63,7 +63,7 @@ pub fn marks() -> impl Strategy<Value = Marks> {
     })
 }
 
-/// What the rules say of a packet with this DSCP.
+/// Returns the treatment that the rules require for a packet with this DSCP.
 pub fn ruled(view: &SwitchView, marks: &Marks, dscp: u8, ingress: PortIndex, egress: PortIndex) -> Treatment {
     let lossy = marks.lossy();
     if let Some(mark) = marks.lossless().iter().find(|mark| mark.dscp == dscp) {
@@ -89,12 +89,12 @@ fn number(value: &Value) -> u8 {
     value.as_str().expect("a text, as SONiC has it").parse().expect("a number")
 }
 
-/// The fragment of a switch of which no platform is known.
+/// Returns the fragment of a switch without a given platform.
 pub fn sonic_fragment(view: &SwitchView, marks: &Marks, settings: &sonic::Settings) -> Result<Value, SonicError> {
     sonic::fragment(view, marks, settings, &sonic::Given::default()).map(|fragment| fragment.config)
 }
 
-/// SONiC's pipeline over a fragment of `config_db.json`.
+/// Interprets SONiC's pipeline on a fragment of `config_db.json`.
 pub fn sonic(config: &Value, dscp: u8, ingress: &str, egress: &str) -> Treatment {
     let (from, to) = (&config["PORT_QOS_MAP"][ingress], &config["PORT_QOS_MAP"][egress]);
     let look =
@@ -107,7 +107,7 @@ pub fn sonic(config: &Value, dscp: u8, ingress: &str, egress: &str) -> Treatment
     }
 }
 
-/// A rewriting ACL: the highest priority that matches. Queues are not its business.
+/// Interprets a rewriting ACL: the matching rule with the highest priority. An ACL sets no queue.
 pub fn acl(config: &Value, dscp: u8, ingress: &str, egress: &str) -> u8 {
     let rules = config["ACL_RULE"].as_object().expect("rules");
     let named = |list: &Value, port: &str| list.as_str().is_none_or(|list| list.split(',').any(|name| name == port));
@@ -118,10 +118,10 @@ pub fn acl(config: &Value, dscp: u8, ingress: &str, egress: &str) -> u8 {
     first.map_or(dscp, |rule| number(&rule["DSCP_ACTION"]))
 }
 
-/// The part of nftables that is used, over its text: the chain that hooks into forwarding, statement by statement, for
-/// a packet of this family (`ip` or `ip6`). DSCP and queue that it leaves with; no queue where nothing chose one.
+/// Interprets the subset of nftables in use, from its text: the chain hooked into forwarding, statement by statement,
+/// for a packet of this family (`ip` or `ip6`). Returns DSCP and queue at departure; no queue if none was set.
 pub fn nftables(text: &str, family: &str, dscp: u8, ingress: &str, egress: &str) -> (u8, Option<u8>) {
-    // A list in braces goes on over several lines.
+    // A list in braces continues over several lines.
     let joined = text.replace(",\n", ",");
     let (mut chains, mut maps) = (BTreeMap::<&str, Vec<&str>>::new(), BTreeMap::<&str, Vec<&str>>::new());
     let (mut chain, mut map) = (None, None);
@@ -167,7 +167,7 @@ pub fn nftables(text: &str, family: &str, dscp: u8, ingress: &str, egress: &str)
                     first
                 }
                 [of, "dscp", one, "goto", chain] => (of == family && one == dscp.to_string()).then_some(chain),
-                // These are IP packets.
+                // The packets here are IP.
                 ["meta", "protocol", "!=", "{", "ip,", "ip6", "}", "meta", "priority", "set", _] => None,
                 [of, "dscp", "{", ..] => (of == family && set().contains(&&*dscp.to_string())).then_some(target),
                 ["oifname", "{", ..] => set().contains(&&*format!("\"{egress}\"")).then_some(target),
@@ -182,13 +182,13 @@ pub fn nftables(text: &str, family: &str, dscp: u8, ingress: &str, egress: &str)
     }
 }
 
-/// What stands in braces, between commas.
+/// Returns the elements in braces, separated by commas.
 fn listed(text: &str) -> Vec<&str> {
     let inner = text.trim().strip_prefix('{').and_then(|text| text.strip_suffix('}')).expect("braces");
     inner.split(',').map(str::trim).collect()
 }
 
-/// The part of EOS that is used: `None` where a packet meets no map.
+/// Interprets the subset of EOS in use: `None` if no map applies to a packet.
 pub fn eos(text: &str, dscp: u8, ingress: &str) -> Treatment {
     let lines: Vec<&str> = text.lines().map(str::trim).collect();
     let after = |start: &str| {

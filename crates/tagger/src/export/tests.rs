@@ -1,4 +1,4 @@
-//! What a configuration does, read back, is what the rules say; and switches as people know them.
+//! Configurations, read back by interpreters, do exactly what the rules require; and common switches.
 
 use super::sonic::{Settings, SonicError, Watchdog};
 use super::testing::{self, port};
@@ -19,7 +19,7 @@ fn settings(binding: QueueBinding) -> Settings {
     }
 }
 
-/// Every packet that may come by every pair of ports.
+/// Calls `check` for every packet and every pair of ports.
 fn each(view: &SwitchView, mut check: impl FnMut(u8, u16, u16)) {
     for dscp in [0, 1, 2, 3, 4, 8, 46, 48, 63] {
         for ingress in view.port_numbers() {
@@ -28,7 +28,7 @@ fn each(view: &SwitchView, mut check: impl FnMut(u8, u16, u16)) {
     }
 }
 
-/// The groups by their definition, without the factoriser.
+/// Returns the groups by their definition, without the factoriser.
 fn brute_force_groups(view: &SwitchView, marks: &Marks) -> usize {
     let mut rows: BTreeSet<(u8, Vec<(u8, u8)>)> = BTreeSet::new();
     for mark in marks.lossless() {
@@ -73,7 +73,7 @@ proptest! {
     ) {
         let Ok(config) = testing::sonic_fragment(&view, &marks, &settings(QueueBinding::Ingress)) else { return Ok(()) };
         each(&view, |dscp, ingress, egress| {
-            // An ASIC that looks at the ingress port's map instead.
+            // An ASIC that uses the map of the ingress port.
             let by_ingress = testing::sonic(&config, dscp, view.interface(ingress), view.interface(ingress)).queue;
             assert_eq!(by_ingress, testing::ruled(&view, &marks, dscp, ingress, egress).queue);
         });
@@ -103,7 +103,7 @@ proptest! {
                 let ruled = testing::ruled(&view, &marks, mark.dscp, ingress, egress);
                 prop_assert_eq!(got, (ruled.dscp, ruled.queue));
             }
-            // A port that the fabric does not know.
+            // A port that is not in the fabric.
             let lossy = (marks.lossy().dscp, Some(marks.lossy().queue));
             prop_assert_eq!(testing::nftables(&text, ip, mark.dscp, "eth9", "Ethernet0"), lossy);
             prop_assert_eq!(testing::nftables(&text, ip, mark.dscp, "Ethernet0", "eth9"), lossy);
@@ -129,7 +129,7 @@ proptest! {
     }
 }
 
-/// A leaf of a Clos with `down` ports to ToRs, then `up` ports to spines; `bounces` turns upwards stay lossless.
+/// Builds a leaf of a Clos with `down` ports to ToRs, then `up` ports to spines; `bounces` turns upwards stay lossless.
 fn leaf(down: u16, up: u16, bounces: Tag, to_host: bool) -> SwitchView {
     let ports = (0..down + up).map(|at| port(&format!("Ethernet{}", 4 * at), to_host && at < down)).collect();
     let mut rules = Vec::new();
@@ -204,11 +204,11 @@ fn a_bouncing_switch_needs_the_queue_map_at_egress_and_is_told_so() {
     assert!(matches!(refused, SonicError::Misfit(Misfit::QueueByEgress { groups: 2, .. })), "{refused}");
 }
 
-/// SONiC ships such a remapping for two ToRs by hand: the ToR that does not serve a server sends its packets back up
-/// and marks them for queue 2 instead of 3, and 6 instead of 4.
+/// SONiC ships such a remapping for two ToRs: the ToR that does not serve a server returns its packets upwards and
+/// marks them for queue 2 in place of 3, and 6 in place of 4.
 #[test]
 fn two_tors_and_two_classes_get_the_maps_that_sonic_ships() {
-    // Tags: 1 and 2 enter (DSCP and queue 3 and 4), 3 and 4 bounced once (2 and 6).
+    // Tags 1 and 2 enter (DSCP and queue 3 and 4); 3 and 4 have bounced once (2 and 6).
     let mark = |tag, dscp, at_host| Mark { tag, dscp, priority: dscp, at_host };
     let lossless = vec![mark(1, 3, None), mark(2, 4, None), mark(3, 2, Some(1)), mark(4, 6, Some(2))];
     let marks = Marks::new(&[1, 2, 3, 4], lossless, Lossy { dscp: 8, queue: 0 }, vec![], 8).unwrap();
@@ -235,18 +235,18 @@ fn two_tors_and_two_classes_get_the_maps_that_sonic_ships() {
         let seen = testing::sonic(&config, dscp, from, to);
         (seen.priority_group.unwrap(), seen.dscp, seen.queue.unwrap())
     };
-    // From a T1 and back up: queue 3 becomes 2, 4 becomes 6, DSCP alike; PAUSE at ingress is still for 3 and 4.
+    // From a T1 back up: queue 3 becomes 2, 4 becomes 6, DSCP likewise; PAUSE at ingress is still for 3 and 4.
     assert_eq!(seen(3, "Ethernet112", "Ethernet116"), (3, 2, 2));
     assert_eq!(seen(4, "Ethernet112", "Ethernet116"), (4, 6, 6));
-    // To and from servers nothing changes.
+    // Nothing changes to and from servers.
     assert_eq!(seen(3, "Ethernet112", "Ethernet0"), (3, 3, 3));
     assert_eq!(seen(4, "Ethernet0", "Ethernet116"), (4, 4, 4));
-    // What bounced elsewhere is counted in its own priority group, and reaches the server as it was sent.
+    // Packets that bounced elsewhere use their own priority group, and reach the server with their original mark.
     assert_eq!(seen(2, "Ethernet112", "Ethernet0"), (2, 3, 3));
     assert_eq!(seen(6, "Ethernet112", "Ethernet4"), (6, 4, 4));
     // Bounced twice: lossy.
     assert_eq!(seen(2, "Ethernet112", "Ethernet116"), (2, 8, 0));
-    // The extra lossless priorities only towards the other tier, and no watchdog on them.
+    // The extra lossless priorities are only towards the other tier, without a watchdog.
     let ports = &config["PORT_QOS_MAP"];
     assert_eq!(ports["Ethernet112"]["pfc_enable"], "2,3,4,6");
     assert_eq!(ports["Ethernet112"]["pfcwd_sw_enable"], "3,4");
@@ -260,13 +260,13 @@ fn two_tors_and_two_classes_get_the_maps_that_sonic_ships() {
     }
     assert_eq!(config["BUFFER_PG"].as_object().unwrap().len(), 2 * 2 + 2 * 4);
     assert_eq!(config["PFC_WD"]["Ethernet112"]["action"], "drop");
-    // Every queue in use has the same share, that of lossy packets too: under strict priority it could be starved.
+    // Every queue in use has an equal share, including the lossy one: strict priority could starve it.
     assert_eq!(config["SCHEDULER"]["TAGGER"]["type"], "DWRR");
     for queue in marks.queues() {
         assert_eq!(config["QUEUE"][format!("Ethernet112|{queue}")]["scheduler"], "TAGGER");
     }
     assert!(marks.queues().contains(&marks.lossy().queue));
-    // Six groups beside the lossy one.
+    // Six groups besides the lossy one.
     assert_eq!(groups(&tor, &marks).len(), 6);
 }
 
@@ -306,7 +306,7 @@ fn listings_name_ports_and_end_in_lossy() {
     assert_eq!(serde_json::from_str::<serde_json::Value>(&text).unwrap(), json);
     assert_eq!(text.lines().count(), 7 + view.ports().len() + 3, "{text}");
 
-    // A switch without rules; names with what JSON escapes.
+    // A switch without rules; names with characters that JSON escapes.
     view = SwitchView::new("a\"b\\", vec![port("p\"", false)], []).unwrap();
     assert_eq!(written(&|text| listing::csv(text, &view)), "");
     assert_eq!(written(&|text| listing::table(text, &view, 0)).lines().count(), 3);

@@ -1,4 +1,4 @@
-//! One switch as an exporter sees it.
+//! Exporter's view of one switch.
 
 use super::error::ExportError;
 use super::interfaces::Interfaces;
@@ -8,37 +8,37 @@ use fabric::{Fabric, Link, NodeId, NodeKind, PortIndex};
 use std::collections::BTreeMap;
 use units::{Rate, Time};
 
-/// Cable of a port, on which its buffers depend: the two ends of a link may state different ones.
+/// Cable of a port, which determines its buffers. The two ends of a link may state different cables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cable {
-    /// Of the port.
+    /// Rate of the port.
     pub rate: Rate,
-    /// One way.
+    /// One-way delay.
     pub delay: Time,
     /// Headroom of a lossless priority of the port after its PAUSE, in bytes.
     pub headroom_bytes: u64,
 }
 
-/// A port with its name on the switch.
+/// Port with its name on the switch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PortView {
-    /// As the switch calls it.
+    /// Name on the switch.
     pub interface: String,
-    /// What is at the other end.
+    /// Node at the other end.
     pub peer: String,
-    /// The port of the other end.
+    /// Port at the other end.
     pub peer_port: PortIndex,
-    /// The other end is a host that forwards nothing: tags end there.
+    /// True if the other end is a host that does not forward: tags end there.
     pub to_host: bool,
-    /// Of the link, as this end states it.
+    /// Rate of the link, as stated at this end.
     pub rate: Rate,
-    /// Of the cable, one way, as this end states it.
+    /// One-way delay of the cable, as stated at this end.
     pub delay: Time,
-    /// What a lossless priority of this port may still receive after its PAUSE.
+    /// Bytes that a lossless priority of this port may still receive after its PAUSE.
     pub headroom_bytes: u64,
 }
 
-/// A switch: its ports, and its rules T[(tag, ingress port), egress port] = new tag.
+/// Switch: its ports, and its rules T[(tag, ingress port), egress port] = new tag.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SwitchView {
     name: String,
@@ -52,7 +52,8 @@ fn key(rule: &(Tag, PortIndex, PortIndex, Tag)) -> (Tag, PortIndex, PortIndex) {
 }
 
 impl SwitchView {
-    /// Ports by number, and rules as (tag, ingress port, egress port, new tag). What has no rule turns lossy.
+    /// Creates a switch from ports by number and rules as (tag, ingress port, egress port, new tag). Packets without a
+    /// rule become lossy.
     ///
     /// # Errors
     /// [`ExportError::UnknownPort`], and [`ExportError::InterfaceTwice`] if two ports share a name.
@@ -64,7 +65,7 @@ impl SwitchView {
         let name = name.into();
         let mut rules: Vec<_> = rules.into_iter().collect();
         rules.sort_by_key(key);
-        // Of two rules for the same packets the later one counts.
+        // Of two rules for equal packets the later one applies.
         rules.dedup_by(|later, earlier| {
             let same = key(later) == key(earlier);
             if same {
@@ -87,10 +88,10 @@ impl SwitchView {
         Ok(SwitchView { name, ports, rules })
     }
 
-    /// A node of a fabric with its rules and named ports; `cable` says what an interface on a link has for buffers.
+    /// Creates the view of a node with its rules and named ports; `cable` returns the cable of an interface on a link.
     ///
     /// # Errors
-    /// As [`new`](Self::new) and [`Interfaces::name`].
+    /// Like [`new`](Self::new) and [`Interfaces::name`].
     pub fn of(
         fabric: &Fabric,
         node: NodeId,
@@ -122,8 +123,8 @@ impl SwitchView {
         SwitchView::new(name, ports, unfolded)
     }
 
-    /// Every switch of a fabric and every host with rules, by name, one at a time: unfolded rules of a large
-    /// fabric would fill the memory.
+    /// Returns the views of all switches of a fabric and all hosts with rules, by name, one at a time: expanded rules
+    /// of a large fabric would fill the memory.
     pub fn all<'a>(
         fabric: &'a Fabric,
         table: &'a RuleTable,
@@ -140,8 +141,8 @@ impl SwitchView {
         nodes.into_values().map(move |(node, rules)| Self::of(fabric, node, rules, interfaces, |_, link| cable(link)))
     }
 
-    /// Without rules for tags that no host has to send: hosts enter with `first_tags`, and whatever else comes from a
-    /// port to a host is lossy. Fewer rules cannot make a cycle, and no host can claim a queue of bounced packets.
+    /// Removes rules for tags that no host should send: hosts enter with `first_tags`, and other packets from ports to
+    /// hosts become lossy. Fewer rules cannot close a cycle, and hosts cannot use a queue of bounced packets.
     #[must_use]
     pub fn trusting_hosts_with(mut self, first_tags: &[Tag]) -> SwitchView {
         let ports = &self.ports;
@@ -150,41 +151,41 @@ impl SwitchView {
         self
     }
 
-    /// Its name in the fabric.
+    /// Returns the name in the fabric.
     pub fn name(&self) -> &str {
         &self.name
     }
-    /// Its ports by number.
+    /// Returns the ports by number.
     pub fn ports(&self) -> &[PortView] {
         &self.ports
     }
-    /// The name of a port on the switch.
+    /// Returns the name of a port on the switch.
     pub fn interface(&self, port: PortIndex) -> &str {
         &self.ports[usize::from(port)].interface
     }
-    /// All port numbers.
+    /// Returns all port numbers.
     pub fn port_numbers(&self) -> std::ops::Range<PortIndex> {
         0..self.ports.len() as PortIndex
     }
-    /// Its rules as (tag, ingress port, egress port, new tag), in that order.
+    /// Returns the rules as (tag, ingress port, egress port, new tag), in that order.
     pub fn rules(&self) -> impl Iterator<Item = (Tag, PortIndex, PortIndex, Tag)> + '_ {
         self.rules.iter().copied()
     }
-    /// How many rules it has.
+    /// Returns the number of rules.
     pub fn rule_count(&self) -> usize {
         self.rules.len()
     }
-    /// The tag that a packet leaves with; `None` if it turns lossy.
+    /// Returns the tag of a packet at departure; `None` if it becomes lossy.
     pub fn new_tag(&self, tag: Tag, ingress: PortIndex, egress: PortIndex) -> Option<Tag> {
         let at = self.rules.binary_search_by_key(&(tag, ingress, egress), key);
         at.ok().map(|at| self.rules[at].3)
     }
-    /// As [`new_tag`](Self::new_tag), with the tag that [`Marks`] show to a host where the port leads to one.
+    /// Like [`new_tag`](Self::new_tag), with the tag that [`Marks`] define for hosts if the port leads to one.
     pub fn shown_tag(&self, marks: &Marks, tag: Tag, ingress: PortIndex, egress: PortIndex) -> Option<Tag> {
         self.new_tag(tag, ingress, egress).map(|new| self.as_shown(marks, egress, new))
     }
-    /// As [`shown_tag`](Self::shown_tag), by egress port; `None` where packets with this tag that arrive at this port
-    /// turn lossy whatever they leave by.
+    /// Like [`shown_tag`](Self::shown_tag), by egress port; `None` if packets with this tag that arrive at this port
+    /// become lossy at all egress ports.
     pub fn shown_tags(&self, marks: &Marks, tag: Tag, ingress: PortIndex) -> Option<Vec<Option<Tag>>> {
         let first = self.rules.partition_point(|rule| key(rule) < (tag, ingress, 0));
         let rules = self.rules[first..].iter().take_while(|rule| (rule.0, rule.1) == (tag, ingress));
@@ -195,12 +196,12 @@ impl SwitchView {
         }
         row
     }
-    /// The most lossless priorities of a port.
+    /// Returns the largest number of lossless priorities of a port.
     pub fn most_lossless_priorities(&self, marks: &Marks) -> usize {
         self.lossless_priorities(marks).iter().map(Vec::len).max().unwrap_or(0)
     }
-    /// The lossless priorities of each port: those of tags that arrive there, for which it sends PAUSE, and
-    /// of tags that leave there, for which it obeys PAUSE. Ascending.
+    /// Returns the lossless priorities of each port, ascending: those of tags that arrive there, for which it sends
+    /// PAUSE, and of tags that leave there, for which it obeys PAUSE.
     pub fn lossless_priorities(&self, marks: &Marks) -> Vec<Vec<u8>> {
         let mut found = vec![0u8; self.ports.len()];
         for &(tag, ingress, egress, new) in &self.rules {

@@ -1,10 +1,10 @@
-//! Exact search: are there rules with so many tags, or is it impossible?
+//! Exact search for rules with a given number of tags, or a proof that there are none.
 //!
-//! Every (tag, turn) is a decision: the tag that the turn gives. All begin with "keep it". As long as the turns
-//! that keep some tag make a cycle, each edge of the cycle has a path that makes it; with all decisions along
-//! those paths as they are, the cycle stays, so one of them must give a higher tag. That is tried for one
-//! after the other, those tried before held fixed, so no combination is looked at twice. Nothing is left out:
-//! if the search ends without rules, there are none.
+//! Every (tag, turn) is a decision: the tag that the turn gives. Initially all turns keep the tag. If the turns that
+//! keep some tag form a cycle, each edge of the cycle has a path that makes it. The cycle stays as long as all
+//! decisions along those paths are unchanged, so one of them must give a higher tag. The search tries them in order and
+//! holds earlier ones fixed, so it visits no combination twice. It is exhaustive: if it ends without rules, there are
+//! none.
 
 use crate::paths::{ExpectedPaths, entry};
 use crate::ports::Ports;
@@ -12,44 +12,44 @@ use crate::rules::Tag;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
-/// Paths between hosts that are looked at before a fabric counts as too large.
+/// Maximum number of paths between hosts; fabrics with more are too large.
 const MOST_PATHS: usize = 1 << 20;
-/// Different beginnings of paths between switches.
+/// Maximum number of different path prefixes between switches.
 const MOST_PLACES: usize = 1 << 14;
-/// Places and edges that one search may look at.
+/// Maximum number of prefixes and edges that one search visits.
 const MOST_WORK: u64 = 12_000_000;
 
 const ROOT: u32 = u32::MAX;
 
-/// A beginning of some paths: the last port reached, and the turn that led there.
+/// A prefix of paths: its last port, and the turn that led there.
 struct Place {
     before: u32,
     turn: u32,
     port: u32,
 }
 
-/// All paths of a small fabric, as a tree of common beginnings.
+/// All paths of a small fabric, as a tree of prefixes.
 pub(super) struct Paths {
     places: Vec<Place>,
     /// Different turns between switches: (ingress port, egress port of its node).
     turns: Vec<(u32, usize)>,
-    /// Turns to hosts that are made at a place.
+    /// Turns to hosts after a prefix.
     exits: BTreeSet<(u32, usize)>,
-    /// Entries that all the same paths begin at, by the one that stands for them.
+    /// Groups of entries with equal sets of paths, by the entry that represents the group.
     alike: BTreeMap<u32, Vec<u32>>,
     ports: usize,
 }
 
 pub(super) enum Verdict {
-    /// Per turn and tag (from 1), the new tag.
+    /// New tag per turn and tag (from 1).
     Found(Vec<Vec<Tag>>),
     Impossible,
-    /// It would take too long to tell.
+    /// The work limit was reached.
     Unknown,
 }
 
 impl Paths {
-    /// All paths, or `None` if they are too many.
+    /// Collects all paths; `None` if they are too many.
     pub fn collect(ports: &Ports, paths: &ExpectedPaths) -> Option<Paths> {
         let mut by_entry: BTreeMap<u32, BTreeSet<Vec<u16>>> = BTreeMap::new();
         let (mut count, mut size) = (0, 0);
@@ -67,10 +67,10 @@ impl Paths {
         if visited.is_err() || count > MOST_PATHS || size > 64 * MOST_PLACES {
             return None;
         }
-        // Entries of one switch from which the same paths go stand for each other.
+        // Of the entries of one switch with equal paths, one represents all.
         let mut groups: BTreeMap<(u32, BTreeSet<Vec<u16>>), Vec<u32>> = BTreeMap::new();
         for (port, outs) in by_entry {
-            // The way back to the own host is missing for each, and turns to hosts close no cycle.
+            // Each entry lacks the path back to its own host; turns to hosts are ignored because they close no cycle.
             let inner = |out: &&Vec<u16>| ports.forwards(ports.next(port, usize::from(out[0])));
             let key = outs.iter().filter(inner).cloned().collect();
             groups.entry((ports.node[port as usize], key)).or_default().push(port);
@@ -112,7 +112,7 @@ impl Paths {
         (tree.places.len() <= MOST_PLACES).then_some(tree)
     }
 
-    /// Looks for rules with at most so many tags.
+    /// Searches for rules with at most `tags` tags.
     pub fn search(&self, tags: Tag) -> Verdict {
         let keep: Vec<Tag> = (1..=tags).collect();
         let mut search = Search {
@@ -130,7 +130,7 @@ impl Paths {
         }
     }
 
-    /// The rules that the paths use: (ingress port, tag, egress port, new tag).
+    /// Returns the rules that the paths use: (ingress port, tag, egress port, new tag).
     pub fn rules(&self, gives: &[Vec<Tag>]) -> BTreeSet<(u32, Tag, usize, Tag)> {
         let mut tag_of: Vec<Tag> = Vec::with_capacity(self.places.len());
         let mut rules = BTreeSet::new();
@@ -168,14 +168,14 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Whether the decisions can be completed; `None` if that takes too long.
+    /// Returns whether the decisions can be completed; `None` if the work limit is reached.
     fn settle(&mut self) -> Option<bool> {
         self.assign();
         let Some((tag, cycle)) = self.shortest_cycle() else { return Some(true) };
         if self.work > MOST_WORK {
             return None;
         }
-        // With two tags, whatever is lifted stays lifted: a cycle among them will not go away.
+        // With two tags, a lifted packet keeps tag 2, so a cycle of tag 2 cannot be removed.
         if self.tags == 2 && tag == 2 || self.tags == 1 {
             return Some(false);
         }
@@ -193,6 +193,7 @@ impl Search<'_> {
                 break;
             }
             self.gives[turn][at] -= 1;
+            // All combinations with the increased tag are refuted, so later branches keep this decision.
             self.fixed[turn][at] = true;
             held.push((turn, at));
         }
@@ -212,7 +213,8 @@ impl Search<'_> {
         }
     }
 
-    /// Decisions along the paths that make the edges of a cycle (places), those of the edges themselves first.
+    /// Returns the decisions along the paths that make the edges of a cycle (prefixes), those of the edges themselves
+    /// first.
     fn decisions(&self, cycle: &[u32]) -> Vec<(usize, Tag)> {
         let mut all = Vec::new();
         let mut walk: Vec<u32> = cycle.to_vec();
@@ -233,11 +235,12 @@ impl Search<'_> {
         all
     }
 
-    /// A shortest cycle among the turns that keep the lowest tag that has one, as the places that make them.
+    /// Returns a shortest cycle among the turns that keep the lowest tag that has a cycle, as the prefixes that make
+    /// them.
     fn shortest_cycle(&mut self) -> Option<(Tag, Vec<u32>)> {
         let ports = self.paths.ports;
         for tag in 1..=self.tags {
-            // One place for each edge stands for all.
+            // One prefix per edge is sufficient.
             let mut edges: BTreeMap<(u32, u32), u32> = BTreeMap::new();
             for (index, place) in self.paths.places.iter().enumerate() {
                 if place.before != ROOT && self.tag_of[index] == tag && self.tag_of[place.before as usize] == tag {
@@ -267,7 +270,7 @@ impl Search<'_> {
         None
     }
 
-    /// The shortest cycle through a port, by breadth-first search; `came` is cleared after use.
+    /// Returns the shortest cycle through a port, by breadth-first search; `came` is cleared after use.
     fn cycle_through(
         &mut self,
         edges: &BTreeMap<(u32, u32), u32>,

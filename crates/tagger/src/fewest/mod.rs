@@ -1,16 +1,16 @@
-//! Fewer tags than Algorithm 2 finds.
+//! Search for fewer tags than Algorithm 2 finds.
 //!
-//! Algorithm 2 merges ports hop by hop, and once a hop needs a new tag, no later one can use the old. What
-//! counts is another question: for each tag, which turns keep it? They must be free of cycles; every other turn
-//! lifts the packet. So several answers to it are tried, for any fabric:
+//! Algorithm 2 merges ports hop by hop; once a hop needs a new tag, no later hop can use the old one. A more general
+//! choice is, for each tag, a set of turns that keep it. These turns must be free of cycles; all other turns lift the
+//! packet. Several such choices are tried, for any fabric:
 //!
-//! * turns up and down the tiers keep the tag, a bounce lifts it (what is best for a Clos);
-//! * the same in the order of a search from some switch, as in up*/down* routing;
-//! * every turn keeps its tag that closes no cycle with those before it;
-//! * Algorithm 2 itself, also with its ports visited in other orders.
+//! * Turns up and down the tiers keep the tag, a bounce lifts it (optimal for a Clos).
+//! * Like that, with ranks by a breadth-first search from some switch, as in up*/down* routing.
+//! * Every turn that closes no cycle with earlier turns keeps its tag.
+//! * Algorithm 2, also with its ports visited in other orders.
 //!
-//! The best counts. In a small fabric the search then goes on exactly ([`exact`]): with one tag fewer, either
-//! rules are found or it is proved that there are none.
+//! The result with the fewest tags is used. In a small fabric an exact search follows ([`exact`]): it finds rules with
+//! one tag fewer, or proves that there are none.
 
 mod exact;
 
@@ -24,16 +24,17 @@ use exact::{Paths, Verdict};
 use fabric::NodeId;
 use units::random::{Stream, purpose};
 
-/// Up to so many edges of the graph of one tag a hop, every answer is tried; above, those that are cheap.
+/// Maximum number of edges of the graph with one tag per hop for which every choice is tried; above it, only cheap
+/// choices.
 const SMALL_EDGES: u64 = 200_000;
 
-/// Rules, and what is known about any others.
+/// Rules, with the proved lower bound on tags.
 pub(crate) struct Fewest<'p, 'f> {
     pub rewriting: Rewriting<'p, 'f>,
     pub lower_bound: Tag,
 }
 
-/// Rules of Algorithm 2.
+/// Returns the rules of Algorithm 2.
 pub(crate) fn merged<'p, 'f>(
     graph: &TaggedGraph<'p, 'f>,
     visiting: &[u32],
@@ -42,7 +43,7 @@ pub(crate) fn merged<'p, 'f>(
     Rewriting::from_merged(graph, merge(graph, visiting, scratch)?, scratch)
 }
 
-/// One tag suffices exactly if all turns of all paths together make no cycle.
+/// Returns 1 if all turns of all paths together form no cycle, so that one tag suffices, else 2.
 pub(crate) fn lower_bound(graph: &TaggedGraph) -> Tag {
     let ports = graph.ports;
     let order = topological_order(ports, &ports.visiting_order(), |port, words| {
@@ -57,7 +58,7 @@ pub(crate) fn lower_bound(graph: &TaggedGraph) -> Tag {
     if order.is_some() { 1 } else { 2 }
 }
 
-/// The fewest tags that can be found.
+/// Returns the rules with the fewest tags found.
 pub(crate) fn fewest<'p, 'f>(
     graph: &TaggedGraph<'p, 'f>,
     paths: &ExpectedPaths,
@@ -70,7 +71,7 @@ pub(crate) fn fewest<'p, 'f>(
         if best.is_optimal() {
             break;
         }
-        // A turn that came down and goes up again lifts.
+        // A turn from down to up lifts.
         let keeps = |port: u32, out: usize| {
             let at = ports.node[port as usize] as usize;
             let height = |port: u32| rank[ports.node[ports.peer[port as usize] as usize] as usize];
@@ -92,7 +93,7 @@ pub(crate) fn fewest<'p, 'f>(
     Ok(Fewest { rewriting: best.rewriting, lower_bound: best.lower_bound })
 }
 
-/// Heights of nodes to try: tiers, where they differ along links, and distances from some switches.
+/// Returns ranks of nodes to try: tiers, if they differ along links, and distances from some switches.
 fn ranks(graph: &TaggedGraph) -> Vec<Vec<u32>> {
     let fabric = graph.ports.fabric;
     let mut ranks = Vec::new();
@@ -136,7 +137,7 @@ impl<'p, 'f> Best<'p, 'f> {
         self.tags() <= self.lower_bound
     }
 
-    /// Takes other rules if they need fewer tags, or as many with fewer rules.
+    /// Replaces the rules if `other` needs fewer tags.
     fn take(&mut self, other: Rewriting<'p, 'f>) {
         if other.highest_tag() < self.tags() {
             self.rewriting = other;
@@ -150,7 +151,7 @@ impl<'p, 'f> Best<'p, 'f> {
         }
     }
 
-    /// Algorithm 2, visiting ports backwards and in a few random orders.
+    /// Tries Algorithm 2 with ports visited in reverse and in a few random orders.
     fn other_orders(&mut self, graph: &TaggedGraph<'p, 'f>, mut visiting: Vec<u32>, scratch: &mut Scratch) {
         let mut stream = Stream::new(0, 0, purpose("tagger visiting orders"));
         visiting.reverse();
@@ -165,7 +166,7 @@ impl<'p, 'f> Best<'p, 'f> {
         }
     }
 
-    /// Looks for rules with ever more tags, beginning with as many as nothing excludes, until some are found.
+    /// Searches exactly with an increasing number of tags, from the lower bound, until rules are found.
     fn search(&mut self, paths: &Paths, graph: &TaggedGraph<'p, 'f>, scratch: &mut Scratch) {
         let mut proved = true;
         for tags in self.lower_bound..self.tags() {
@@ -175,7 +176,8 @@ impl<'p, 'f> Best<'p, 'f> {
                     for (port, tag, out, new_tag) in paths.rules(&rules) {
                         rewriting.learn(port, tag, out, new_tag, scratch);
                     }
-                    // The search leaves out what closes no cycle: from host to host of one switch.
+                    // The tree of paths omits turns that close no cycle: from host to host of one switch. Their rules
+                    // are added here.
                     if rewriting.follow_paths(graph, 1, scratch).is_ok() {
                         self.take(rewriting);
                     }

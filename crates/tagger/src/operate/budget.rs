@@ -1,15 +1,15 @@
-//! Whether a switch can carry its rules: headroom against the buffer, and its other limits.
+//! Check of switch resources: headroom against the buffer, and other limits.
 
 use crate::export::{Marks, PortView, SwitchView, entries, groups};
 
-/// Limits of an ASIC; what is `None` is not checked.
+/// Limits of an ASIC; `None` is not checked.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Limits {
-    /// Packet buffer.
+    /// Packet buffer, in bytes.
     pub buffer_bytes: Option<u64>,
-    /// Lossless priorities at a port.
+    /// Lossless priorities per port.
     pub lossless_priorities: Option<u64>,
-    /// TCAM entries for rewriting.
+    /// TCAM entries for rewriting tags.
     pub tcam_entries: Option<u64>,
     /// Traffic classes.
     pub traffic_classes: Option<u64>,
@@ -17,36 +17,36 @@ pub struct Limits {
     pub ports: Option<u64>,
 }
 
-/// What a switch needs.
+/// Resources that a switch needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Needs {
-    /// The switch.
+    /// Name of the switch.
     pub switch: String,
-    /// Sum over all ports and their lossless priorities.
+    /// Headroom in bytes: sum over all ports and their lossless priorities.
     pub headroom_bytes: u64,
-    /// The most lossless priorities of a port.
+    /// Largest number of lossless priorities of a port.
     pub lossless_priorities: u64,
-    /// Entries after joining port bitmaps, with one for each lossless tag that becomes lossy otherwise.
+    /// TCAM entries after merging port bitmaps, including a lossy default per lossless tag.
     pub tcam_entries: u64,
-    /// Groups of (tag, ingress port), lossy traffic, and kept DSCPs.
+    /// Traffic classes: groups of (tag, ingress port), lossy traffic, and kept DSCPs.
     pub traffic_classes: u64,
-    /// Its ports.
+    /// Number of ports.
     pub ports: u64,
 }
 
-/// A limit that does not suffice.
+/// An exceeded limit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Excess {
-    /// "headroom", "TCAM entries" ...
+    /// Name of the resource: "headroom", "TCAM entries" ...
     pub what: &'static str,
-    /// What it needs.
+    /// Amount needed.
     pub needs: u64,
-    /// What there is.
+    /// Amount available.
     pub limit: u64,
 }
 
 impl Needs {
-    /// Of one switch.
+    /// Computes the needs of one switch.
     pub fn of(view: &SwitchView, marks: &Marks) -> Needs {
         let lossless = view.lossless_priorities(marks);
         let of_port = |(port, lossless): (&PortView, &Vec<u8>)| port.headroom_bytes * lossless.len() as u64;
@@ -62,7 +62,7 @@ impl Needs {
         }
     }
 
-    /// What exceeds the limits.
+    /// Returns the exceeded limits.
     pub fn excess(&self, limits: &Limits) -> Vec<Excess> {
         let all = [
             ("headroom in bytes", self.headroom_bytes, limits.buffer_bytes),

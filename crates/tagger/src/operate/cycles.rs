@@ -1,6 +1,6 @@
-//! Strongly connected components: what lies on a cycle.
+//! Strongly connected components, to find edges on cycles.
 
-/// A directed graph, by rows.
+/// Directed graph in compressed rows.
 pub(crate) struct Graph {
     /// Edges of vertex v: `heads[first[v]..first[v + 1]]`.
     first: Vec<usize>,
@@ -23,7 +23,7 @@ impl Graph {
         Graph { first, heads }
     }
 
-    /// The component of every vertex (Tarjan's algorithm, with a stack of its own).
+    /// Returns the component of every vertex (Tarjan's algorithm with an explicit stack).
     pub fn components(&self) -> Vec<u32> {
         let vertices = self.first.len() - 1;
         let (mut number, mut low) = (vec![UNSEEN; vertices], vec![0u32; vertices]);
@@ -69,7 +69,7 @@ impl Graph {
         component
     }
 
-    /// Whether each of these edges lies on a cycle.
+    /// Returns whether an edge lies on a cycle.
     pub fn on_cycle(components: &[u32], (tail, head): (u32, u32)) -> bool {
         components[tail as usize] == components[head as usize]
     }

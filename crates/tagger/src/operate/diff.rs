@@ -1,88 +1,88 @@
-//! From deployed rules to new ones, with no moment at which a mixture of the two could deadlock.
+//! Migration from deployed rules to new rules, without an intermediate state that could deadlock.
 //!
-//! While switches are updated, each has old rules or new ones, and packets of both wait in queues. So what must be free
-//! of cycles is the union of both: of every (ingress port, tag) -> (next ingress port, new tag) that either allows.
-//! Where it is, rules are added first, then changed, then removed, in any order of switches, and no expected path of
-//! both is lossy meanwhile. Where it is not, every cycle uses a rule that only the old table has and that lies within a
-//! strongly connected part: those rules are taken out first, and the others added after packets under them have left.
+//! During an update each switch has old or new rules, and packets of both wait in queues. So the union of both must be
+//! free of cycles: all edges (ingress port, tag) -> (next ingress port, new tag) that either table allows. If it is,
+//! rules are first added, then changed, then removed, in any order of switches, and no expected path of both tables
+//! becomes lossy. If it is not, every cycle contains a rule of the old table only, within a strongly connected
+//! component: these rules are removed first, and the new ones are added after packets under them have left.
 
 use super::cycles::Graph;
 use crate::rules::{LOSSY_TAG, Rule, RuleTable, Tag};
 use fabric::{Fabric, PortIndex};
 use std::collections::BTreeMap;
 
-/// What one packet meets: tag, ingress port, egress port.
+/// Match key of a packet: tag, ingress port, egress port.
 pub type Match = (Tag, PortIndex, PortIndex);
 
-/// A rule for one pair of ports: what it matches, and the tag it gives.
+/// Rule for one pair of ports: its match key, and the new tag.
 pub type Single = (Tag, PortIndex, PortIndex, Tag);
 
-/// A rule that gives another tag than before.
+/// Rule with a changed new tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Change {
-    /// What it matches.
+    /// Match key.
     pub matches: Match,
-    /// The tag it gave.
+    /// Old new-tag.
     pub from: Tag,
-    /// The tag it gives.
+    /// New new-tag.
     pub to: Tag,
 }
 
-/// How a switch stands in the two fabrics.
+/// Presence of a switch in the two fabrics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Presence {
     /// In both.
     Kept,
-    /// Only in the new one.
+    /// Only in the new fabric.
     New,
-    /// Only in the old one.
+    /// Only in the old fabric.
     Gone,
 }
 
-/// What changes at one switch.
+/// Changes at one switch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SwitchDiff {
     /// Its name.
     pub name: String,
-    /// Whether it is new.
+    /// Presence in the two fabrics.
     pub presence: Presence,
-    /// Taken out before anything else: with the new rules they would close a cycle. Those of them that are also in
-    /// `changed` come back with their new tag.
+    /// Rules to remove before all other changes: with the new rules they would close a cycle. Those that are also in
+    /// `changed` return with their new tag.
     pub first: Vec<Single>,
-    /// Only in the new table.
+    /// Rules only in the new table.
     pub added: Vec<Single>,
-    /// In both, with different tags.
+    /// Rules in both tables, with different new tags.
     pub changed: Vec<Change>,
-    /// Only in the old table.
+    /// Rules only in the old table.
     pub removed: Vec<Single>,
-    /// In both.
+    /// Number of rules in both tables.
     pub unchanged: usize,
-    /// Ports that lead elsewhere now: (port, old peer, new peer). Rules through them go first and come back last.
+    /// Ports with another peer: (port, old peer, new peer). Rules through them are removed first and added last.
     pub recabled: Vec<(PortIndex, String, String)>,
 }
 
 impl SwitchDiff {
-    /// Whether nothing has to be done here.
+    /// Returns whether nothing changes at this switch.
     pub fn is_empty(&self) -> bool {
         self.first.is_empty() && self.added.is_empty() && self.changed.is_empty() && self.removed.is_empty()
     }
 }
 
-/// The way from one table to another.
+/// Changes from one table to another.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diff {
     /// All switches of both fabrics, by name.
     pub switches: Vec<SwitchDiff>,
-    /// The new table closes a cycle by itself, or lets a tag decrease: it must not be deployed.
+    /// True if the new table closes a cycle by itself or lets a tag decrease: it must not be deployed.
     pub new_is_unsafe: bool,
 }
 
 impl Diff {
-    /// Whether some rules must be out before others may come in.
+    /// Returns whether some rules must be removed before others are added.
     pub fn needs_a_pause(&self) -> bool {
         self.switches.iter().any(|switch| !switch.first.is_empty())
     }
-    /// Whether the tables say the same.
+    /// Returns whether the tables are equal.
     pub fn is_empty(&self) -> bool {
         self.switches.iter().all(SwitchDiff::is_empty)
     }
@@ -97,7 +97,7 @@ pub struct Side<'a> {
     pub table: &'a RuleTable,
 }
 
-/// Compares two tables, switch by switch of the same name and port by port of the same number.
+/// Compares two tables: switches by name, ports by number.
 pub fn diff(old: Side, new: Side) -> Diff {
     let (olds, news) = (by_name(old), by_name(new));
     let mut names: Vec<&str> = olds.keys().chain(news.keys()).copied().collect();
@@ -165,7 +165,7 @@ fn one(
         unchanged: 0,
         recabled,
     };
-    // Behind a port that leads elsewhere now stands another ingress port: a rule through it is not the same rule.
+    // A port with another peer leads to another ingress port, so a rule through it is a different rule.
     let moved_ports = found.recabled.clone();
     let moved = |matches: &Match| found_recabled(&moved_ports, matches);
     let gone = before.iter().filter(|(matches, _)| moved(matches) || !after.contains_key(matches));
@@ -186,7 +186,7 @@ fn found_recabled(recabled: &[(PortIndex, String, String)], &(_, in_port, out_po
     recabled.iter().any(|&(port, ..)| port == in_port || port == out_port)
 }
 
-/// Numbers (switch, port, tag) over both fabrics, by names.
+/// Numbers of (switch, port, tag) over both fabrics, by names.
 struct Vertices<'a> {
     first: BTreeMap<&'a str, u32>,
     tags: u32,
@@ -214,7 +214,7 @@ impl<'a> Vertices<'a> {
         Vertices { first, tags, count }
     }
 
-    /// From where a packet comes in to where it does so next; `None` if it leaves to a host.
+    /// Returns the edge of a rule, from ingress vertex to next ingress vertex; `None` if the packet leaves to a host.
     fn edge(&self, fabric: &Fabric, switch: &str, (tag, in_port, out_port, to): Single) -> Option<(u32, u32)> {
         let node = fabric.find(switch)?;
         let peer = fabric.ports(node).get(usize::from(out_port))?;
@@ -226,7 +226,7 @@ impl<'a> Vertices<'a> {
     }
 }
 
-/// Finds what must be out before anything else may come in.
+/// Determines the rules that must be removed before any is added.
 fn order(found: &mut Diff, old: Side, new: Side) {
     let vertices = Vertices::new([old, new]);
     let edges_of = |side: Side| {
@@ -239,6 +239,7 @@ fn order(found: &mut Diff, old: Side, new: Side) {
     };
     let mut edges = edges_of(new);
     let components = Graph::new(vertices.count, &edges).components();
+    // Computed before old edges are added: this verdict is about the new table alone.
     found.new_is_unsafe = edges.iter().any(|&edge| Graph::on_cycle(&components, edge))
         || new
             .table
@@ -255,6 +256,7 @@ fn order(found: &mut Diff, old: Side, new: Side) {
             (tag, in_port, out_port, change.from)
         });
         let olds = switch.removed.iter().copied().chain(replaced);
+        // An old rule can close a cycle only if its edge lies within a component of the union.
         let closes = |&rule: &Single| {
             let edge = vertices.edge(old.fabric, &switch.name, rule);
             edge.is_some_and(|edge| Graph::on_cycle(&components, edge))

@@ -1,5 +1,5 @@
-//! The operator's day with a rule table: follow one path, go from deployed rules to new ones without a moment that
-//! could deadlock, know what a failed link costs, and whether the switches can carry it.
+//! Operation of a rule table: trace a path, migrate from deployed to new rules without a state that could deadlock,
+//! assess link failures, and check switch resources.
 
 pub mod budget;
 pub mod diff;

@@ -1,28 +1,28 @@
-//! The limits of an ASIC as a TOML file states them.
+//! Limits of an ASIC from a TOML file.
 
 use super::budget::Limits;
 use serde::Deserialize;
 use toml::Spanned;
 use units::Bytes;
 
-/// What a file says of a switch.
+/// Contents of a profile file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Profile {
     /// Its name.
     pub name: String,
-    /// Where its numbers come from.
+    /// Source of its numbers.
     pub source: String,
-    /// They.
+    /// Limits.
     pub limits: Limits,
 }
 
-/// A profile that is wrong.
+/// Invalid profile.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct ProfileError {
-    /// The line, counted from 1, where one is to blame.
+    /// Line, counted from 1, if the error has one.
     pub line: Option<usize>,
-    /// What is wrong there.
+    /// Error message.
     pub message: String,
 }
 
@@ -39,7 +39,7 @@ struct Raw {
 }
 
 impl Profile {
-    /// The keys of a file, for who has written others.
+    /// Valid keys of a file, for error messages.
     pub const KEYS: &str = "name, source, buffer = \"32MB\", lossless_priorities, tcam_entries, traffic_classes, ports";
 
     /// Reads a profile.

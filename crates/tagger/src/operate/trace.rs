@@ -1,4 +1,4 @@
-//! One path, tag by tag.
+//! Trace of one path, tag by tag.
 
 use crate::rules::{LOSSY_TAG, RuleTable, Tag};
 use fabric::{Fabric, NodeId, PortIndex};
@@ -6,83 +6,83 @@ use fabric::{Fabric, NodeId, PortIndex};
 /// A node that a packet passes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// A switch, or a host that forwards.
+    /// Switch, or a host that forwards.
     pub node: NodeId,
-    /// Where the packet comes in.
+    /// Ingress port.
     pub in_port: PortIndex,
-    /// Where it leaves.
+    /// Egress port.
     pub out_port: PortIndex,
 }
 
-/// What a node does with the tag.
+/// Tag rewriting at one node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hop {
-    /// Where.
+    /// Position on the path.
     pub step: Step,
-    /// With this tag the packet comes.
+    /// Tag at arrival.
     pub tag: Tag,
-    /// With this it leaves; [`LOSSY_TAG`] for lossy.
+    /// Tag at departure; [`LOSSY_TAG`] for lossy.
     pub new_tag: Tag,
-    /// The rule that matched, as its position among those of the node; `None`: the lossy default.
+    /// Index of the matching rule among those of the node; `None` for the lossy default.
     pub rule: Option<usize>,
 }
 
-/// Why names make no path.
+/// Reason why names form no path.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TraceError {
     /// Fewer than three nodes.
     #[error("a path needs two ends and a switch between them, such as H1 T1 H2")]
     TooShort,
-    /// A name that the fabric does not have.
+    /// Name that the fabric does not have.
     #[error("the fabric has no node `{name}`")]
     UnknownNode {
         /// The name.
         name: String,
     },
-    /// An egress port that the node does not have.
+    /// Egress port that the node does not have.
     #[error("`{node}` has no port `{port}`: its ports are 0 to {last}")]
     UnknownPort {
         /// The node.
         node: String,
-        /// What was asked for.
+        /// Requested port.
         port: String,
         /// Its highest port.
         last: usize,
     },
-    /// Two nodes in a row that no link connects.
+    /// Consecutive nodes without a link.
     #[error("no link leads from `{from}` to `{to}`")]
     NoLink {
-        /// One.
+        /// First node.
         from: String,
-        /// The next.
+        /// Second node.
         to: String,
     },
-    /// A port that leads elsewhere.
+    /// Port with another peer.
     #[error("port {port} of `{from}` leads to `{leads}`, not to `{to}`")]
     OtherPeer {
         /// The node.
         from: String,
         /// Its port.
         port: PortIndex,
-        /// Where it leads.
+        /// Its peer.
         leads: String,
-        /// What the path wants.
+        /// Next node of the path.
         to: String,
     },
-    /// Several links between two nodes, and none chosen.
+    /// Several links between two nodes, and none selected.
     #[error("ports {ports} of `{from}` lead to `{to}`: say which, as in {from}:{first}")]
     Parallel {
-        /// One.
+        /// First node.
         from: String,
-        /// The next.
+        /// Second node.
         to: String,
         /// "3, 4".
         ports: String,
         /// The first of them.
         first: PortIndex,
     },
-    /// A host in the middle.
+    /// Host in the middle of the path.
     #[error("`{host}` is a host that does not forward: only the ends of a path are hosts")]
     HostInside {
         /// The host.
@@ -90,11 +90,11 @@ pub enum TraceError {
     },
 }
 
-/// The steps of a path of names, ends included. `NAME:PORT` says by which port a node is left, which parallel links
-/// need.
+/// Returns the steps of a path given by node names, ends included. `NAME:PORT` gives the egress port of a node, which
+/// parallel links require.
 ///
 /// # Errors
-/// [`TraceError`] with the element that is wrong.
+/// [`TraceError`] with the invalid element.
 pub fn steps<S: AsRef<str>>(fabric: &Fabric, names: &[S]) -> Result<Vec<Step>, TraceError> {
     if names.len() < 3 {
         return Err(TraceError::TooShort);
@@ -117,7 +117,7 @@ pub fn steps<S: AsRef<str>>(fabric: &Fabric, names: &[S]) -> Result<Vec<Step>, T
     Ok(steps)
 }
 
-/// A name, or a name with a port. A node may have a colon in its name.
+/// Parses a name, or a name with a port. Node names may contain a colon.
 fn element(fabric: &Fabric, text: &str) -> Result<(NodeId, Option<PortIndex>), TraceError> {
     if let Some(node) = fabric.find(text) {
         return Ok((node, None));
@@ -154,7 +154,7 @@ fn egress(fabric: &Fabric, from: NodeId, port: Option<PortIndex>, to: NodeId) ->
     }
 }
 
-/// What every node of a path does with the tag of a packet that enters with `first_tag`.
+/// Returns the tag rewriting at every node of a path, for a packet that enters with `first_tag`.
 pub fn trace(table: &RuleTable, steps: &[Step], first_tag: Tag) -> Vec<Hop> {
     let mut tag = first_tag;
     let hop = |&step: &Step| {
@@ -204,7 +204,7 @@ mod tests {
             hops.iter().map(|hop| (hop.tag, hop.new_tag, hop.rule)).collect::<Vec<_>>()
         };
         assert_eq!(tags(&["H1", "L1", "S1", "L2", "H2"]), [(1, 1, Some(0)), (1, 1, Some(0)), (1, 1, Some(0))]);
-        // Bounced at L2, and S2 has no rules: lossy for the rest of the way.
+        // The packet bounced at L2, and S2 has no rules: lossy for the rest of the path.
         let bounced = tags(&["H1", "L1", "S1", "L2", "S2", "L1", "H1"]);
         assert_eq!(bounced[2..], [(1, 2, Some(1)), (2, 0, None), (0, 0, None)]);
     }

@@ -1,8 +1,8 @@
-//! What a failed link costs: which traffic that was lossless turns lossy on its new way.
+//! Effect of a failed link: lossless traffic that becomes lossy on its new path.
 //!
-//! Two ways are looked at. *Local*: the switch that lost the link sends packets whose every next hop is gone to the
-//! neighbour that was nearest to the destination, and all others know nothing yet: this is where packets bounce.
-//! *Converged*: routes have been computed again without the link.
+//! Two states are evaluated. *Local*: the switch that lost the link sends packets without a remaining next hop to the
+//! neighbour nearest to the destination, and all other switches keep their routes; here packets bounce. *Converged*:
+//! routes are recomputed without the link.
 
 use crate::rules::{Lookup, RuleTable, Tag};
 use fabric::routing::{Forwarding, Mode, PortSet, RoutingError};
@@ -10,38 +10,37 @@ use fabric::{Fabric, LinkId, NodeId, PortIndex};
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-/// What becomes of the pairs of hosts whose traffic takes a way that it did not take before.
+/// Effect on the pairs of hosts whose traffic is rerouted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Effect {
-    /// Pairs of hosts (sender, receiver) with a path that is lossy now, where none was.
+    /// Pairs of hosts (sender, receiver) with a path that is lossy now, without one before.
     pub lossy: u64,
-    /// Of the packets of these pairs, how many of a million take a lossy path, if every switch spreads them evenly over
-    /// its next hops.
+    /// Packets of these pairs that take a lossy path, per million, if every switch spreads packets evenly over its next
+    /// hops.
     pub lossy_per_million: u64,
-    /// Pairs of hosts that have lost a path altogether.
+    /// Pairs of hosts that have lost a path.
     pub cut: u64,
-    /// Pairs of hosts with packets that walk in circles without ever turning lossy: only rules that could deadlock let
-    /// them.
+    /// Pairs of hosts with packets that loop without becoming lossy. Only rules that could deadlock permit this.
     pub looping: u64,
-    /// One path that is lossy now: nodes in order, up to the switch whose rules make it so.
+    /// One path that is lossy now: its nodes in order, up to the switch whose rules make it lossy.
     pub example: Option<Vec<NodeId>>,
 }
 
-/// A link between two switches, and what its failure costs.
+/// A link between two switches, with the effects of its failure.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verdict {
     /// The link.
     pub link: LinkId,
-    /// Before routes have converged.
+    /// Effect before routes have converged.
     pub local: Effect,
-    /// Afterwards.
+    /// Effect after routes have converged.
     pub converged: Effect,
 }
 
 /// All packets, as a share.
 const ALL: u64 = 1 << 32;
 
-/// What comes of packets in a state: of all of them together, and the share that turns lossy.
+/// Outcomes of the packets in a state: union of their bits, and the share that becomes lossy.
 #[derive(Clone, Copy, Default)]
 struct Outcome {
     bits: u8,
@@ -57,7 +56,7 @@ impl Outcome {
     fn has(self, bit: u8) -> bool {
         self.bits & bit != 0
     }
-    /// Of packets that are spread evenly over these.
+    /// Returns the outcome of packets that are spread evenly over `parts`.
     fn mean(parts: impl Iterator<Item = Outcome>) -> Outcome {
         let mut mean = Outcome::default();
         let mut count = 0;
@@ -75,11 +74,11 @@ const LOOP: u8 = 4;
 const BEGUN: u8 = 8;
 const KNOWN: u8 = 16;
 
-/// Which way packets take.
+/// Paths of packets.
 enum Way<'a> {
     /// By these routes.
     Routes(&'a Forwarding),
-    /// By these, but around a dead link at its two ends.
+    /// By these routes, but around a dead link at its two ends.
     Around { routes: &'a Forwarding, dead: [(NodeId, PortSet); 2] },
 }
 
@@ -97,41 +96,41 @@ impl Way<'_> {
     }
 }
 
-/// What a way costs the senders to one host.
+/// Effect on the senders to one host.
 #[derive(Clone, Default)]
 struct Cost {
     lossy: u64,
-    /// The lossy packets of a million, added up over the senders that `lossy` counts.
+    /// Lossy packets per million, summed over the senders that `lossy` counts.
     lossy_per_million: u64,
     cut: u64,
     looping: u64,
-    /// The first of the senders that `lossy` counts.
+    /// First of the senders that `lossy` counts.
     example: Option<u32>,
 }
 
-/// Tags, routes and buffers for all links of a fabric.
+/// Rules, routes and buffers, shared by the evaluations of all links of a fabric.
 ///
-/// A link concerns many hosts, and a look at one of them follows the packets of all senders. Two things keep this from
-/// growing with the square of the hosts: hosts of one switch that its rules treat alike are looked at once, and what
-/// came of packets before the failure is remembered for the links that follow.
+/// A link affects many hosts, and the evaluation of a host follows the packets of all senders. Two measures keep the
+/// cost from growing with the square of the hosts: hosts of one switch with equal rules are evaluated once, and
+/// outcomes before the failure are cached for later links.
 pub struct WhatIf<'a> {
     fabric: &'a Fabric,
     routes: &'a Forwarding,
     lookup: Lookup,
     first_tags: Vec<Tag>,
     tags: usize,
-    /// Per host: the first host with the same switch to which packets from elsewhere go the same ways under the same
-    /// tags, or the host itself.
+    /// Per host: the first host of its switch that has equal routes and tags for packets from other switches, or the
+    /// host itself.
     alike: Vec<u32>,
-    /// Per host that was looked at: what came of the packets of each sender while all links were up.
+    /// Per evaluated host: the outcomes of the packets of each sender while all links are up.
     before: HashMap<u32, Box<[u8]>>,
-    /// Per (port of the fabric, tag): what comes of a packet there, in one way and towards one host.
+    /// Per (port of the fabric, tag): the outcome of a packet there, for one set of routes and one destination host.
     states: Vec<Outcome>,
     touched: Vec<u32>,
 }
 
 impl<'a> WhatIf<'a> {
-    /// For these rules under these routes.
+    /// Creates an evaluation of these rules under these routes.
     pub fn new(fabric: &'a Fabric, table: &RuleTable, routes: &'a Forwarding) -> WhatIf<'a> {
         let tags = table.lossless_tags.last().map_or(1, |&tag| usize::from(tag) + 1);
         let mut first_tags: Vec<Tag> = table.classes.iter().map(|class| class.first_tag).collect();
@@ -144,7 +143,7 @@ impl<'a> WhatIf<'a> {
         WhatIf { fabric, routes, lookup, first_tags, tags, alike, before, states, touched }
     }
 
-    /// Links that may fail without cutting off a host by themselves: those between nodes that forward.
+    /// Returns the links between forwarding nodes: their failure alone does not cut off a host.
     pub fn links(fabric: &Fabric) -> Vec<LinkId> {
         let inner = |id: &LinkId| {
             let link = fabric.link(*id);
@@ -153,28 +152,27 @@ impl<'a> WhatIf<'a> {
         (0..fabric.links().len() as u32).map(LinkId).filter(inner).collect()
     }
 
-    /// What the failure of one link costs.
+    /// Returns the effects of the failure of one link.
     ///
     /// # Errors
-    /// [`RoutingError`] if routes cannot be computed without it.
+    /// [`RoutingError`] if routes cannot be computed without the link.
     pub fn fails(&mut self, link: LinkId) -> Result<Verdict, RoutingError> {
         let (a, b) = (self.fabric.link(link).a, self.fabric.link(link).b);
         let dead = |port: PortIndex| [port].into_iter().collect::<PortSet>();
         let around = Way::Around { routes: self.routes, dead: [(a.node, dead(a.port)), (b.node, dead(b.port))] };
         let lost = |host: u32| {
             [a, b].iter().any(|end| {
-                // Whatever way a packet came: a frame from above may have fewer ports.
+                // All ingress ports count: a frame from above may have fewer egress ports.
                 let mut ingress = 0..self.fabric.ports(end.node).len() as PortIndex;
                 ingress.any(|port| self.routes.lookup_from(end.node, host, port) == [end.port])
             })
         };
-        // The failed link of a host concerns it alone; any other concerns hosts alike in the same way.
+        // The failed link of a host affects only this host; any other link affects equivalent hosts equally.
         let inner = self.fabric.node(a.node).forwards() && self.fabric.node(b.node).forwards();
         let rerouted = self.those(inner, lost);
         let local = self.cost(&rerouted, &around);
-        // By all shortest paths an end with another next hop is as far away as before, and so is everybody behind it:
-        // only towards hosts that an end reached by the link alone are there new ways. Other modes may order nodes
-        // anew.
+        // With all shortest paths, an end that has another next hop keeps its distance, and so do all nodes behind it.
+        // So only destinations that an end reached by this link alone have new paths. Other modes may reorder nodes.
         let moved = match self.routes.mode() {
             Mode::ShortestPath => rerouted,
             Mode::TwoLevel | Mode::UpDown { .. } => self.those(inner, |_| true),
@@ -194,7 +192,7 @@ impl<'a> WhatIf<'a> {
         Ok(Verdict { link, local, converged })
     }
 
-    /// The hosts that are concerned, each as the one that it is looked at by.
+    /// Returns the affected hosts, each replaced by its representative.
     fn those(&self, share: bool, concerned: impl Fn(u32) -> bool) -> Vec<u32> {
         let mut answers: Vec<Option<bool>> = vec![None; self.alike.len()];
         let by = |host: u32| if share { self.alike[host as usize] } else { host };
@@ -202,7 +200,7 @@ impl<'a> WhatIf<'a> {
         hosts.filter(|&host| *answers[host as usize].get_or_insert_with(|| concerned(host))).collect()
     }
 
-    /// Counts the pairs of these hosts, each standing for itself or for one alike, with their senders.
+    /// Counts the pairs of these hosts (representatives, repeated per member) with their senders.
     fn cost(&mut self, hosts: &[u32], way: &Way) -> Effect {
         let mut known: HashMap<u32, Cost> = HashMap::new();
         let mut effect = Effect::default();
@@ -232,6 +230,7 @@ impl<'a> WhatIf<'a> {
         let is = self.outcomes(host, way);
         let mut cost = Cost::default();
         for ((sender, &was), is) in (0..).zip(&self.before[&host]).zip(is) {
+            // Only changes count: a pair may have been lossy before the failure.
             let new = |bit| u64::from(is.has(bit) && was & bit == 0);
             cost.lossy += new(LOSSY);
             cost.cut += new(CUT);
@@ -244,14 +243,14 @@ impl<'a> WhatIf<'a> {
         cost
     }
 
-    /// What comes of packets of every host to this one.
+    /// Returns the outcomes of packets from every host to this one.
     fn outcomes(&mut self, host: u32, way: &Way) -> Vec<Outcome> {
         self.forget();
         let senders = 0..self.fabric.hosts().len() as u32;
         senders.map(|sender| if sender == host { Outcome::default() } else { self.sent(sender, host, way) }).collect()
     }
 
-    /// What comes of the packets of one host.
+    /// Returns the outcome of the packets of one host.
     fn sent(&mut self, sender: u32, host: u32, way: &Way) -> Outcome {
         let node = self.fabric.host_node(sender);
         let ports = way.ports(self.fabric, node, host, None);
@@ -267,7 +266,7 @@ impl<'a> WhatIf<'a> {
         self.touched.drain(..).for_each(|state| self.states[state as usize] = Outcome::default());
     }
 
-    /// What comes of a packet that arrives here.
+    /// Returns the outcome of a packet that arrives at this port.
     fn outcome(&mut self, host: u32, way: &Way, node: NodeId, ingress: PortIndex, tag: Tag) -> Outcome {
         if node == self.fabric.host_node(host) {
             return Outcome::default();
@@ -277,6 +276,7 @@ impl<'a> WhatIf<'a> {
         }
         let state = self.fabric.port_number(node, ingress) * self.tags + usize::from(tag);
         let known = self.states[state];
+        // A state that is reached again before its outcome is computed closes a loop.
         if known.has(BEGUN) {
             return Outcome::of(LOOP);
         }
@@ -296,11 +296,11 @@ impl<'a> WhatIf<'a> {
         outcome
     }
 
-    /// A path that turns lossy, by the outcomes of the way just looked at.
+    /// Returns a path that becomes lossy, from the outcomes of the last evaluation.
     fn lossy_path(&mut self, sender: u32, host: u32, way: &Way) -> Vec<NodeId> {
         let mut nodes = vec![self.fabric.host_node(sender)];
         let (mut at, mut ingress, mut tag) = (nodes[0], None, None);
-        // No longer than there are states: each is entered once.
+        // Each state is entered once, so the path has at most as many hops as there are states.
         for _ in 0..=self.touched.len() {
             let ports = way.ports(self.fabric, at, host, ingress);
             let tags: Vec<Tag> = tag.map_or(self.first_tags.clone(), |tag| vec![tag]);
@@ -325,8 +325,8 @@ impl<'a> WhatIf<'a> {
     }
 }
 
-/// Per host, the first that is alike: behind the same switch, which gives packets from other switches the same tags for
-/// both. A packet between two hosts of one switch meets no other link.
+/// Returns per host the first equivalent host: behind one switch, with equal new tags for packets from other switches.
+/// Packets between two hosts of one switch use no other link.
 fn alike(fabric: &Fabric, routes: &Forwarding, lookup: &Lookup, tags: usize) -> Vec<u32> {
     let mut first: HashMap<(u32, Vec<Option<Tag>>), u32> = HashMap::new();
     let of = |host: u32| {

@@ -8,7 +8,7 @@ use fabric::routing::Mode;
 use units::random::Stream;
 use units::{Rate, Time};
 
-/// Tagger's Clos of ten switches with the rule for `bounces`, written out here.
+/// Tagger's Clos of ten switches with the rule for `bounces`, written out independently.
 fn rules(fabric: &Fabric, bounces: Tag) -> RuleTable {
     let of = |node: NodeId| {
         let tier = fabric.node(node).tier;
@@ -47,13 +47,13 @@ fn one_bounce_absorbs_what_without_bounces_turns_lossy() {
     let link = fabric.link_between(fabric.find("T1").unwrap(), fabric.find("L1").unwrap()).unwrap();
     let none = rules(&fabric, 0);
     let found = WhatIf::new(&fabric, &none, &routes).fails(link).unwrap();
-    // From outside T1, half of the traffic to its four hosts comes by L1, which must now send it back.
+    // From outside T1, half of the traffic to its four hosts arrives by L1, which must now return it.
     assert_eq!((found.local.lossy, found.local.cut), (12 * 4, 0));
     let names: Vec<&str> = found.local.example.iter().flatten().map(|&node| fabric.name(node)).collect();
     assert!(names.first().is_some_and(|name| name.starts_with('H')) && names.last() == Some(&"L1"), "{names:?}");
     assert_eq!(found.converged, Effect::default());
 
-    // L1 sends up or to T2 what came for T1; a spine that knows nothing may send it to L1 again, a second bounce.
+    // L1 sends packets for T1 up or to T2; a spine with old routes may return them to L1, a second bounce.
     let mut before = found.local.lossy_per_million;
     for bounces in 1..=3 {
         let found = WhatIf::new(&fabric, &rules(&fabric, bounces), &routes).fails(link).unwrap();
@@ -90,7 +90,7 @@ fn hosts_looked_at_together_cost_what_each_costs_alone() {
     let mut together = 0;
     for case in 0..12u8 {
         let table = rules(&fabric, case % 3);
-        // Switches whose rules differ from port to port: some hosts are no longer like their neighbours.
+        // Rules of switches differ from port to port, so some hosts are not equivalent to their neighbours.
         let mut switches = table.switches().to_vec();
         for switch in &mut switches {
             switch.rules.retain_mut(|rule| {

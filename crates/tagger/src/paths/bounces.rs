@@ -1,4 +1,4 @@
-//! Paths that go up and down the tiers of a Clos, with a few bounces. A hop inside a tier is a bounce.
+//! Paths up and down the tiers of a Clos, with a limited number of bounces. A hop inside a tier is a bounce.
 
 use super::error::PathError;
 use super::expand::{SwitchPath, destinations, record, show};
@@ -9,8 +9,8 @@ use crate::ports::{Ports, Way, has, put};
 use fabric::{Fabric, NodeId};
 use std::collections::VecDeque;
 
-/// Up to so many switches every path is followed one by one. Beyond, paths are too many, and turns are recorded
-/// by height and bounces alone: then a path that visits a switch twice is kept lossless as well.
+/// Maximum number of switches for which every path is followed. In larger fabrics turns are recorded by height and
+/// number of bounces, so paths that visit a switch twice are kept lossless too.
 const MOST_SWITCHES_ONE_BY_ONE: usize = 24;
 
 struct Search<'t, 'p, 'f> {
@@ -26,18 +26,18 @@ fn way(tree: &Tree, slot: u32, step: &Step) -> Way {
     Way::between(tree.ports.fabric, node(slot), node(step.peer))
 }
 
-/// Links between two nodes that forward, both of one tier.
+/// Returns the links between forwarding nodes of one tier.
 fn links_across(fabric: &Fabric) -> impl Iterator<Item = &fabric::Link> {
     fabric.links().iter().filter(|link| Way::between(fabric, link.a.node, link.b.node) == Way::Across)
 }
 
-/// Whether every link between nodes that forward leads from one tier to another.
+/// Returns whether every link between forwarding nodes connects different tiers.
 pub(crate) fn tiers_differ(fabric: &Fabric) -> bool {
     links_across(fabric).next().is_none()
 }
 
-/// An error if links inside tiers leave some host without a path of so few bounces to another. Where there are no such
-/// links, tiers are those of a Clos, and nothing is asked.
+/// Returns an error if links inside tiers leave some host without a path of at most `bounces` bounces to another.
+/// Without such links, tiers are those of a Clos and are not checked.
 pub(crate) fn check_reach(fabric: &Fabric, bounces: u8) -> Result<(), PathError> {
     let Some(link) = links_across(fabric).next() else { return Ok(()) };
     let host_at = |node: NodeId| {
@@ -47,7 +47,7 @@ pub(crate) fn check_reach(fabric: &Fabric, bounces: u8) -> Result<(), PathError>
     let places: Vec<(NodeId, NodeId)> = (fabric.node_ids().filter(|&node| fabric.node(node).forwards()))
         .filter_map(|node| host_at(node).map(|host| (node, host)))
         .collect();
-    // The fewest bounces by which each node is come to: climbing, or from above.
+    // Fewest bounces by which each node is reached: climbing, or from above.
     let mut fewest = vec![[u16::MAX; 2]; fabric.nodes().len()];
     for &(from, sender) in &places {
         fewest.fill([u16::MAX; 2]);
@@ -61,7 +61,8 @@ pub(crate) fn check_reach(fabric: &Fabric, bounces: u8) -> Result<(), PathError>
                 let known = &mut fewest[port.peer.index()][usize::from(way == Way::Down)];
                 if bounced <= u16::from(bounces) && bounced < *known {
                     *known = bounced;
-                    // Those without a bounce first, so that most are seen once.
+                    // 0-1 breadth-first search: hops without a bounce go to the front, so most states are expanded
+                    // once.
                     let next = (port.peer, way == Way::Down);
                     if bounced == used { open.push_front(next) } else { open.push_back(next) }
                 }
@@ -78,7 +79,7 @@ pub(crate) fn check_reach(fabric: &Fabric, bounces: u8) -> Result<(), PathError>
 }
 
 impl Search<'_, '_, '_> {
-    /// Shows all paths that go on from `at`; `descending` if the last step went down.
+    /// Visits all paths that continue from `at`; `descending` if the last step went down.
     fn extend(&mut self, at: u32, descending: bool, bounces: u8, each: &mut dyn FnMut(&SwitchPath) -> bool) -> bool {
         let tree = self.tree;
         if !self.exits[at as usize].is_empty() {
@@ -126,14 +127,14 @@ fn for_each(ports: &Ports, bounces: u8, each: &mut dyn FnMut(&SwitchPath) -> boo
     Ok(())
 }
 
-/// Shows every path.
+/// Visits every path.
 pub(crate) fn visit(fabric: &Fabric, bounces: u8, visitor: &mut Visitor) -> Result<(), PathError> {
     let ports = Ports::new(fabric);
     let mut out_ports = Vec::new();
     for_each(&ports, bounces, &mut |path| show(&ports, path, &mut out_ports, visitor))
 }
 
-/// Records every path, in large fabrics without following them one by one.
+/// Records every path; in large fabrics without following single paths.
 pub(crate) fn record_turns(graph: &mut TaggedGraph, bounces: u8) -> Result<(), PathError> {
     let mut senders = Senders::new(graph.ports);
     if graph.ports.fabric.switches().count() <= MOST_SWITCHES_ONE_BY_ONE {
@@ -149,12 +150,12 @@ pub(crate) fn record_turns(graph: &mut TaggedGraph, bounces: u8) -> Result<(), P
     Ok(())
 }
 
-/// Per hop and number of bounces, the ingress ports that a packet may have reached.
+/// Records turns per hop and number of bounces, from the set of reachable ingress ports.
 fn by_height(graph: &mut TaggedGraph, senders: &mut Senders, bounces: u8) {
     let ports = graph.ports;
     let fabric = ports.fabric;
     let node = |port: u32| NodeId(ports.node[port as usize]);
-    // Where the link of a port leads.
+    // Direction of the link of a port.
     let way = |port: u32| Way::between(fabric, node(port), node(ports.peer[port as usize]));
     let levels = usize::from(bounces) + 1;
     let mut now = vec![vec![0u64; ports.len().div_ceil(64)]; levels];

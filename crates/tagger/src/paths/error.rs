@@ -1,36 +1,36 @@
-//! Why a source has no paths.
+//! Errors of path sources.
 
-/// Why there are no paths.
+/// Reason why a source has no paths.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PathError {
-    /// A line of a list or table that is wrong.
+    /// Invalid line of a list or table.
     #[error("line {line}: {message}")]
     Line {
         /// Counted from 1.
         line: usize,
-        /// What is wrong and what would be right.
+        /// Error and correction.
         message: String,
     },
-    /// A JSON element that is wrong.
+    /// Invalid JSON element.
     #[error("{place}: {message}")]
     Element {
-        /// As in `routes[3].ports`.
+        /// Position, such as `routes[3].ports`.
         place: String,
-        /// What is wrong and what would be right.
+        /// Error and correction.
         message: String,
     },
-    /// A parameter outside its range.
+    /// Parameter outside its range.
     #[error("{parameter} = {value} does not work: {expected}")]
     Parameter {
         /// Its name.
         parameter: &'static str,
-        /// What it was.
+        /// Its value.
         value: u64,
-        /// What would be right.
+        /// Valid values.
         expected: String,
     },
-    /// Links inside a tier, and hosts that only more bounces would bring together.
+    /// Links inside a tier, and hosts that are connected only by paths with more bounces.
     #[error(
         "no path with {bounces} bounces or fewer leads from `{from}` to `{to}`, where a hop inside a tier, as from \
          `{a}` to `{b}`, both on tier {tier}, counts as one: state tiers, allow more bounces, or use shortest paths"
@@ -42,27 +42,27 @@ pub enum PathError {
         b: String,
         /// Their tier.
         tier: u8,
-        /// A sender.
+        /// Sending host.
         from: String,
-        /// The receiver that it cannot reach.
+        /// Receiving host that it cannot reach.
         to: String,
-        /// How many bounces a path may have.
+        /// Maximum number of bounces of a path.
         bounces: u8,
     },
     /// No path between two hosts.
     #[error("no path leads from `{from}` to `{to}`")]
     NoPath {
-        /// The sender.
+        /// Sending host.
         from: String,
-        /// The receiver.
+        /// Receiving host.
         to: String,
     },
-    /// Forwarding tables that send packets round in circles.
+    /// Forwarding tables that contain a loop.
     #[error("the tables lead packets from `{from}` to `{to}` in a loop through `{at}`")]
     Loop {
-        /// The sender.
+        /// Sending host.
         from: String,
-        /// The receiver.
+        /// Receiving host.
         to: String,
         /// A switch of the loop.
         at: String,

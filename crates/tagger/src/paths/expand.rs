@@ -1,4 +1,4 @@
-//! From a path between switches to the paths between their hosts.
+//! Expansion of a path between switches to the paths between their hosts.
 
 use super::path::{Path, Visitor};
 use super::trees::{Senders, Tree};
@@ -6,13 +6,13 @@ use crate::graph::TaggedGraph;
 use crate::ports::{Ports, put};
 use fabric::NodeId;
 
-/// A path through switches, for all hosts at its ends.
+/// Path through switches, for all hosts at its ends.
 pub(crate) struct SwitchPath<'a> {
-    /// Node where it begins: a switch with hosts, or a host that relays and sends itself.
+    /// First node: a switch with hosts, or a relaying host that sends itself.
     pub source: u32,
-    /// The egress port at each node but the last, as numbers among all.
+    /// Egress port at each node but the last, as numbers among all ports.
     pub out: &'a [u32],
-    /// Ports by which packets leave the last node; empty if that is a host that relays.
+    /// Ports by which packets leave the last node; empty if that is a relaying host.
     pub exits: &'a [u32],
 }
 
@@ -22,7 +22,7 @@ pub(crate) fn record(graph: &mut TaggedGraph, senders: &mut Senders, path: &Swit
     let relay = ports.fabric.host_index(NodeId(path.source)).is_some();
     graph.reserve_hops(path.out.len() + 1);
     graph.recorded += path.out.len() as u64 + 1;
-    // Hop 1 is made at the first node that did not send itself.
+    // Hop 1 is the turn at the first node that is not the sender.
     let planes = &mut graph.hops[usize::from(!relay)..];
     match path.out.first() {
         None => path.exits.iter().for_each(|&exit| senders.take(ports, exit)),
@@ -38,7 +38,7 @@ pub(crate) fn record(graph: &mut TaggedGraph, senders: &mut Senders, path: &Swit
     }
 }
 
-/// Shows a path between each two hosts at its ends; false if it is enough.
+/// Visits a path for each pair of hosts at its ends; returns false if the visitor stops.
 pub(crate) fn show(ports: &Ports, path: &SwitchPath, out_ports: &mut Vec<u16>, visitor: &mut Visitor) -> bool {
     let source = NodeId(path.source);
     if ports.fabric.host_index(source).is_some() {
@@ -55,7 +55,7 @@ pub(crate) fn show(ports: &Ports, path: &SwitchPath, out_ports: &mut Vec<u16>, v
     })
 }
 
-/// Visits the path so far, once for each port that delivers it, but none back to its source; false to end.
+/// Visits the path once for each delivering port, except back to its source; returns false to stop.
 pub(super) fn finish(
     ports: &Ports,
     source: NodeId,
@@ -74,7 +74,7 @@ pub(super) fn finish(
     })
 }
 
-/// A slot that packets may end at, and the ports by which they leave it.
+/// Returns the slots at which packets can end, with the ports by which they leave them.
 pub(crate) fn destinations(tree: &Tree) -> Vec<(u32, Vec<u32>)> {
     let mut all = Vec::new();
     for (slot, &node) in tree.nodes.iter().enumerate() {

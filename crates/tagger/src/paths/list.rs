@@ -1,7 +1,7 @@
-//! Explicit paths, one a line.
+//! Explicit paths, one per line.
 //!
 //! ```text
-//! # sender, switches, receiver; `name:port` says by which port a node is left where links run in parallel
+//! # sender, switches, receiver; `name:port` selects the egress port of a node with parallel links
 //! H1 T1 L1 T2 H5
 //! H1 T1:5 L2 T2 H5
 //! ```
@@ -10,23 +10,22 @@ use super::error::PathError;
 use super::path::{Path, Visitor};
 use fabric::{Fabric, NodeId, NodeKind, PortIndex};
 
-/// Paths given one by one, all of them valid on the fabric that they were made for.
+/// Explicit paths, all valid on the fabric that they were created for.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct PathList {
     sources: Vec<NodeId>,
     out_ports: Vec<PortIndex>,
-    /// Where each path's ports end.
+    /// End of each path's ports in `out_ports`.
     ends: Vec<usize>,
 }
 
 impl PathList {
-    /// Reads a file: a path a line, from host to host, the names of its nodes separated by blanks. A `#` begins
-    /// a comment. A node may be written `name:port`, the egress port that it is left by, and must be where several
-    /// links lead to the next node.
+    /// Reads a file with one path per line, from host to host, as node names separated by blanks. A `#` begins a
+    /// comment. `name:port` gives the egress port of a node; it is required if several links lead to the next node.
     ///
     /// # Errors
-    /// [`PathError::Line`] for an unknown name or port, nodes without a link between them or with several and
-    /// no port, a node that stands twice, a host that does not forward in the middle, an end that is no host.
+    /// [`PathError::Line`] for an unregistered name or port, nodes without a link between them or with several and no
+    /// port, a repeated node, a host that does not forward in the middle, or an end that is no host.
     pub fn read(fabric: &Fabric, text: &str) -> Result<PathList, PathError> {
         let mut list = PathList::default();
         for (index, line) in text.trim_start_matches('\u{feff}').lines().enumerate() {
@@ -42,24 +41,24 @@ impl PathList {
     /// Adds one path by the names of its nodes.
     ///
     /// # Errors
-    /// As [`read`](Self::read), without the line.
+    /// Like [`read`](Self::read), without the line.
     pub fn push<S: AsRef<str>>(&mut self, fabric: &Fabric, names: &[S]) -> Result<(), PathError> {
         let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
         let place = || format!("path {}", names.join(" "));
         self.add(fabric, &names).map_err(|message| PathError::Element { place: place(), message })
     }
 
-    /// How many paths.
+    /// Returns the number of paths.
     pub fn len(&self) -> usize {
         self.sources.len()
     }
 
-    /// Whether there is none.
+    /// Returns whether the list is empty.
     pub fn is_empty(&self) -> bool {
         self.sources.is_empty()
     }
 
-    /// The paths.
+    /// Returns the paths.
     pub fn iter(&self) -> impl Iterator<Item = Path<'_>> {
         self.sources.iter().enumerate().map(|(index, &source)| {
             let from = if index == 0 { 0 } else { self.ends[index - 1] };

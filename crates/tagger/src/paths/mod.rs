@@ -1,8 +1,8 @@
-//! Expected lossless paths: which paths must not lose a packet.
+//! Expected lossless paths: the paths on which no packet may be lost.
 //!
-//! [`ExpectedPaths`] is a union of [`PathSource`]s. It is never held in memory: [`ExpectedPaths::visit`] shows
-//! one path after another. Where the paths of a source are too many even for that (all shortest paths, trees
-//! towards every server), the generator records their turns without listing them.
+//! [`ExpectedPaths`] is a union of [`PathSource`]s. It is never held in memory: [`ExpectedPaths::visit`] enumerates one
+//! path after another. If a source has too many paths for that (all shortest paths, trees towards every server), the
+//! generator records their turns without listing paths.
 
 mod bounces;
 mod error;
@@ -28,52 +28,52 @@ use crate::ports::Ports;
 use fabric::Fabric;
 use std::ops::ControlFlow;
 
-/// Where expected lossless paths come from. All of them lead from every host to every other, if not said
-/// otherwise, and none visits a node twice.
+/// Source of expected lossless paths. By default paths lead from every host to every other host, and none visits a node
+/// twice.
 #[derive(Clone, PartialEq, Debug)]
 #[non_exhaustive]
 pub enum PathSource {
-    /// All shortest paths; with a limit, so many for each pair of hosts, the ones by the lowest ports.
+    /// All shortest paths, or, with a limit, that many per pair of hosts, by lowest ports.
     AllShortest {
-        /// The most for a pair; `None` for all.
+        /// Maximum number of paths per pair; `None` for all.
         limit: Option<u32>,
     },
-    /// Paths that climb the tiers and come down again, and do so up to `bounces` times more (Clos fabrics).
+    /// Paths that climb the tiers and descend, with up to `bounces` bounces (Clos fabrics).
     UpDown {
-        /// How often a path may turn from down to up, or go to a switch of the same tier: Tagger's k.
+        /// Maximum number of turns from down to up, or hops inside a tier: Tagger's k.
         bounces: u8,
     },
-    /// The n shortest paths of each pair of hosts, longer ones where there are not enough of the shortest.
+    /// The n shortest paths of each pair of hosts, including longer ones if there are fewer than n shortest paths.
     NShortest {
-        /// n.
+        /// Number of paths per pair, n.
         paths: u32,
     },
-    /// A tree of shortest paths towards each switch or server; everybody sends along it.
+    /// A tree of shortest paths towards each switch or server; all hosts send along it.
     Trees {
-        /// One tree a switch, or one a server.
+        /// One tree per switch or per server.
         roots: TreeRoots,
-        /// Which of several shortest paths: seed of the choice. `None`: always the lowest port.
+        /// Seed of the choice between several shortest paths. `None`: always the lowest port.
         seed: Option<u64>,
     },
     /// Random loop-free paths between random pairs of hosts.
     Random {
-        /// How many.
+        /// Number of paths.
         count: u32,
-        /// The most switches on one.
+        /// Maximum number of switches on a path.
         max_switches: u32,
         /// Seed.
         seed: u64,
     },
-    /// Exactly these.
+    /// The listed paths.
     List(PathList),
-    /// What forwarding tables do.
+    /// The paths of forwarding tables.
     Tables(Routes),
 }
 
-/// A union of path sources.
+/// Union of path sources.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct ExpectedPaths {
-    /// They may overlap.
+    /// Sources; they may overlap.
     pub sources: Vec<PathSource>,
 }
 
@@ -84,8 +84,8 @@ impl From<PathSource> for ExpectedPaths {
 }
 
 impl ExpectedPaths {
-    /// Shows every path, in an order that depends on fabric and sources alone. A path that several sources
-    /// have is shown several times.
+    /// Enumerates every path, in an order that depends only on fabric and sources. A path of several sources is visited
+    /// several times.
     ///
     /// # Errors
     /// [`PathError`] if a source does not fit the fabric.
@@ -104,7 +104,7 @@ impl ExpectedPaths {
         Ok(())
     }
 
-    /// In words, for a rule file: "all shortest paths and 1000 random paths".
+    /// Describes the paths for a rule file: "all shortest paths and 1000 random paths".
     pub fn describe(&self) -> String {
         let sources: Vec<String> = self.sources.iter().map(PathSource::describe).collect();
         sources.join(" and ")
@@ -166,7 +166,7 @@ impl PathSource {
     }
 }
 
-/// The ingress port by which a path enters its first switch.
+/// Returns the ingress port of a path at its first switch.
 pub(crate) fn entry(ports: &Ports, path: Path) -> u32 {
     let out = ports.first[path.source.index()] + u32::from(path.out_ports[0]);
     ports.peer[out as usize]

@@ -1,4 +1,4 @@
-//! A path, and whoever looks at one after another.
+//! A path, and the visitor of paths.
 
 use fabric::{Fabric, NodeId, PortIndex};
 use std::ops::ControlFlow;
@@ -6,14 +6,14 @@ use std::ops::ControlFlow;
 /// One path from host to host.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Path<'a> {
-    /// The host that sends.
+    /// Sending host.
     pub source: NodeId,
-    /// The egress port at each node, the sender's first. The last leads to the destination host.
+    /// Egress port at each node, the sender's first. The last leads to the destination host.
     pub out_ports: &'a [PortIndex],
 }
 
 impl Path<'_> {
-    /// The nodes of the path, both hosts included.
+    /// Returns the nodes of the path, both hosts included.
     pub fn nodes(&self, fabric: &Fabric) -> Vec<NodeId> {
         let mut nodes = vec![self.source];
         let mut at = self.source;
@@ -25,5 +25,5 @@ impl Path<'_> {
     }
 }
 
-/// Shows paths one by one; [`ControlFlow::Break`] ends it.
+/// Receiver of paths, one by one; [`ControlFlow::Break`] ends the enumeration.
 pub type Visitor<'v> = dyn FnMut(Path<'_>) -> ControlFlow<()> + 'v;

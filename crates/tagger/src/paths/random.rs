@@ -8,11 +8,11 @@ use crate::ports::Ports;
 use fabric::{Fabric, NodeId};
 use units::random::{Stream, purpose};
 
-/// Walks that end nowhere before the shortest path is taken instead.
+/// Maximum number of failed walks before the shortest path is used.
 const ATTEMPTS: u32 = 32;
 
-/// Shows paths between random pairs of hosts: each step goes to a random neighbour that is not on the path
-/// yet and from which the destination can still be reached in time.
+/// Visits paths between random pairs of hosts. Each step goes to a random neighbour that is not on the path and from
+/// which the destination is reachable within the limit.
 pub(crate) fn visit(
     fabric: &Fabric,
     count: u32,
@@ -97,7 +97,7 @@ fn step_by_step(
         at = step.peer;
         budget -= 1;
     }
-    // A node id is what a slot stands for; the walk itself is ports only.
+    // A slot represents a node; the walk consists of ports only.
     debug_assert!(walk.iter().all(|&port| {
         tree.ports.forwards(port) && NodeId(tree.ports.node[port as usize]).index() < tree.slots.len()
     }));

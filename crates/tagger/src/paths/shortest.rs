@@ -1,4 +1,4 @@
-//! Shortest paths: all of them, the first few, and the n shortest.
+//! Shortest paths: all, a limited number, and the n shortest.
 
 use super::expand::{SwitchPath, destinations, record, show};
 use super::path::Visitor;
@@ -7,10 +7,10 @@ use crate::graph::TaggedGraph;
 use crate::ports::{Ports, put};
 use fabric::{Fabric, NodeId};
 
-/// How many hops more than the shortest the n shortest paths may have.
+/// Maximum length of the n shortest paths beyond the shortest, in hops.
 const MOST_EXTRA_HOPS: u16 = 4;
 
-/// Enumerates paths between slots, one destination at a time.
+/// Enumeration of paths between slots, one destination at a time.
 struct Search<'t, 'p, 'f> {
     tree: &'t Tree<'p, 'f>,
     limit: u32,
@@ -19,7 +19,7 @@ struct Search<'t, 'p, 'f> {
 }
 
 impl Search<'_, '_, '_> {
-    /// Shows up to `limit` paths from a slot to the root, shorter ones first; false if it is enough.
+    /// Visits up to `limit` paths from a slot to the root, shorter ones first; returns false if `show` stops.
     fn paths(&mut self, from: u32, longer: bool, show: &mut dyn FnMut(&[u32]) -> bool) -> bool {
         let shortest = self.tree.distance[from as usize];
         let most = if longer { shortest.saturating_add(MOST_EXTRA_HOPS) } else { shortest };
@@ -35,7 +35,7 @@ impl Search<'_, '_, '_> {
         true
     }
 
-    /// Paths with exactly `length` more hops.
+    /// Visits paths with exactly `length` more hops.
     fn extend(&mut self, at: u32, length: u16, left: &mut u32, show: &mut dyn FnMut(&[u32]) -> bool) -> bool {
         if length == 0 {
             *left -= 1;
@@ -63,7 +63,7 @@ impl Search<'_, '_, '_> {
     }
 }
 
-/// Shows each path between switches with hosts (or relaying hosts) until `each` says that it is enough.
+/// Visits each path between switches with hosts (or relaying hosts) until `each` returns false.
 fn for_each(ports: &Ports, limit: u32, longer: bool, each: &mut dyn FnMut(&SwitchPath) -> bool) -> u64 {
     let mut tree = Tree::new(ports);
     let ends = destinations(&tree);
@@ -87,14 +87,14 @@ fn for_each(ports: &Ports, limit: u32, longer: bool, each: &mut dyn FnMut(&Switc
     tree.edge_visits
 }
 
-/// Shows shortest paths; with `longer`, also longer ones up to the limit.
+/// Visits shortest paths and, with `longer`, longer ones up to the limit.
 pub(crate) fn visit(fabric: &Fabric, limit: u32, longer: bool, visitor: &mut Visitor) {
     let ports = Ports::new(fabric);
     let mut out_ports = Vec::new();
     for_each(&ports, limit, longer, &mut |path| show(&ports, path, &mut out_ports, visitor));
 }
 
-/// Records what [`visit`] shows.
+/// Records the paths that [`visit`] enumerates.
 pub(crate) fn record_some(graph: &mut TaggedGraph, limit: u32, longer: bool) {
     let mut senders = Senders::new(graph.ports);
     let visits = for_each(graph.ports, limit, longer, &mut |path| {
@@ -105,8 +105,8 @@ pub(crate) fn record_some(graph: &mut TaggedGraph, limit: u32, longer: bool) {
     graph.edge_visits += visits;
 }
 
-/// Records all shortest paths, however many they are: per destination, the turns of the graph of all steps
-/// that lead closer, each with the distances of those who may send through it.
+/// Records all shortest paths without enumeration: per destination, the turns of the graph of all steps that lead
+/// closer, each with the distances of its possible senders.
 pub(crate) fn record_all(graph: &mut TaggedGraph) {
     let ports = graph.ports;
     let mut senders = Senders::new(ports);

@@ -1,7 +1,7 @@
-//! Paths out of forwarding tables: what switches do with packets towards each destination.
+//! Paths from forwarding tables.
 //!
-//! Two texts are read: JSON routes, and the `opensm.fdbs` that OpenSM dumps. JSON routes look so; `ports` may
-//! list several (ECMP), all of which are followed:
+//! Two formats are read: JSON routes, and `opensm.fdbs`, written by OpenSM. In JSON routes, `ports` may list several
+//! ports (ECMP), which are all followed:
 //!
 //! ```json
 //! { "format": "tidegate-routes", "version": 1,
@@ -21,7 +21,7 @@ use std::collections::BTreeMap;
 /// Egress ports per switch and destination host.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Routes {
-    /// By destination first: paths are followed one destination at a time. Ports ascend.
+    /// By destination first, because paths are followed one destination at a time. Ports ascend.
     entries: BTreeMap<NodeId, BTreeMap<NodeId, Vec<PortIndex>>>,
 }
 
@@ -44,7 +44,7 @@ impl Routes {
     /// Reads JSON routes.
     ///
     /// # Errors
-    /// [`PathError::Element`] with the element that is wrong.
+    /// [`PathError::Element`] with the invalid element.
     pub fn read_json(fabric: &Fabric, text: &str) -> Result<Routes, PathError> {
         let wrong = |place: String, message: String| PathError::Element { place, message };
         let raw: RawRoutes = serde_json::from_str(text.trim_start_matches('\u{feff}')).map_err(|error| {
@@ -95,9 +95,9 @@ impl Routes {
         Ok(routes)
     }
 
-    /// Reads an `opensm.fdbs`: blocks `dump_ucast_routes: Switch 0x...`, then a line `0xLID : port : hops :
-    /// optimal` per destination. `names` says which node a GUID and a LID are, and which port a number
-    /// is. LIDs that are no host (switches' own) and those without a path are passed over.
+    /// Reads an `opensm.fdbs`: blocks `dump_ucast_routes: Switch 0x...`, then a line `0xLID : port : hops : optimal`
+    /// per destination. `names` maps GUIDs and LIDs to nodes, and port numbers to ports. LIDs that are no host (the
+    /// switches' own) and those without a path are skipped.
     ///
     /// # Errors
     /// [`PathError::Line`] for a switch or port that the fabric does not have.
@@ -123,7 +123,7 @@ impl Routes {
             let Some(&destination) = names.lids.get(&lid).filter(|node| fabric.host_index(**node).is_some()) else {
                 continue;
             };
-            // Port 0 is the switch itself, 255 no path.
+            // Port 0 is the switch itself, port 255 means no path.
             if number == 0 || number == 255 {
                 continue;
             }
@@ -134,7 +134,7 @@ impl Routes {
         Ok(routes)
     }
 
-    /// A switch sends packets for a host by this port, among others.
+    /// Adds an egress port of a switch for packets to a host.
     pub fn add(&mut self, switch: NodeId, destination: NodeId, port: PortIndex) {
         let ports = self.entries.entry(destination).or_default().entry(switch).or_default();
         if let Err(at) = ports.binary_search(&port) {
@@ -229,7 +229,7 @@ impl Walk<'_, '_> {
     }
 }
 
-/// Which node of a fabric is which GUID and LID of an InfiniBand subnet, and which port which number.
+/// Mapping of the GUIDs, LIDs and port numbers of an InfiniBand subnet to nodes and ports of a fabric.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct SubnetNames {
     guids: BTreeMap<u64, NodeId>,
@@ -238,9 +238,9 @@ pub struct SubnetNames {
 }
 
 impl SubnetNames {
-    /// Reads them out of an `ibnetdiscover`: node names are matched with the description in quotes after
-    /// `#`, else with the node's own identifier. The ports of a switch that lead to the same node are
-    /// matched with the fabric's in ascending order.
+    /// Reads the output of `ibnetdiscover`. Node names are matched with the description in quotes after `#`, else with
+    /// the node's own identifier. Ports of a switch that lead to one node are matched with the fabric's ports in
+    /// ascending order.
     ///
     /// # Errors
     /// [`PathError::Line`] for a node or a link that the fabric does not have.
@@ -258,7 +258,7 @@ impl SubnetNames {
                 words.next().and_then(|word| word.parse::<u16>().ok())
             };
             let find = |identifier: Option<String>| {
-                // A host's description often goes on after its name: "H5 HCA-1".
+                // The description of a host often continues after its name: "H5 HCA-1".
                 let described = quoted(comment, 0).unwrap_or_default();
                 let word = described.split_whitespace().next().unwrap_or_default();
                 let identifier = identifier.unwrap_or_default();
@@ -290,7 +290,7 @@ impl SubnetNames {
                 let port =
                     port.ok_or_else(|| wrong(format!("the fabric has no such link of `{here}` to `{there}`")))?;
                 names.ports.insert((node, number), port);
-                // A host's LID stands at the links that lead to it, too.
+                // The LID of a host is also given at the links that lead to it.
                 if fabric.host_index(peer).is_some()
                     && let Some(lid) = lid(comment)
                 {

@@ -27,7 +27,7 @@ fn paths_of_a_clos_are_as_many_as_they_must_be() {
     assert_eq!(shown(&fabric, PathSource::AllShortest { limit: None }).len(), 4 * 2 + 8 * 8);
     assert_eq!(shown(&fabric, PathSource::AllShortest { limit: Some(3) }).len(), 4 * 2 + 8 * 3);
     assert_eq!(shown(&fabric, PathSource::NShortest { paths: 3 }).len(), 12 * 3);
-    // Up-down within a pod also by way of a spine: up one leaf, down the other.
+    // Up-down paths within a pod may also cross a spine: up one leaf, down the other.
     assert_eq!(shown(&fabric, PathSource::UpDown { bounces: 0 }).len(), 4 * (2 + 2 * 2) + 8 * 8);
     for roots in [TreeRoots::Switches, TreeRoots::Servers] {
         assert_eq!(shown(&fabric, PathSource::Trees { roots, seed: Some(3) }).len(), 12);
@@ -52,7 +52,7 @@ fn trees_show_the_shortest_paths_and_differ_by_seed() {
     assert!(shown(&fabric, tree(Some(1))).is_subset(&shown(&fabric, PathSource::AllShortest { limit: None })));
 }
 
-/// A tree for each server is that for its switch but for the last step, if nobody chooses by a seed: no more work.
+/// Without a seed, the tree of a server equals that of its switch except for the last step, and costs no extra work.
 #[test]
 fn trees_of_lowest_ports_are_recorded_once_a_switch() {
     let fabric = jellyfish(30, 4, 5, 1, LINK, LINK).unwrap();

@@ -1,8 +1,8 @@
 //! Trees of shortest paths towards every switch or server.
 //!
-//! One tree a destination: each node's parent is one of its neighbours that are closer. The turns of all paths
-//! of a tree are recorded without walking the paths: a set of distances climbs the tree, "how far away
-//! are the senders below", so a turn costs the same however many paths make it.
+//! In the tree of a destination, the parent of each node is one of its neighbours that are closer. The turns of all
+//! paths of a tree are recorded without walking the paths: sets of distances to the senders below are propagated up the
+//! tree. The cost of a turn does not depend on the number of paths that make it.
 
 mod batch;
 
@@ -14,39 +14,39 @@ use fabric::tags::ones;
 use fabric::{Fabric, NodeId};
 use units::random::{purpose, split_mix};
 
-/// Towards what trees lead.
+/// Roots of the trees.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TreeRoots {
-    /// One tree a switch with servers: all its servers are reached alike.
+    /// One tree per switch with servers: all its servers are reached by equal paths.
     Switches,
-    /// One tree a server: by seed the choice among shortest paths differs from server to server; without, the trees to
-    /// servers of one switch are its own.
+    /// One tree per server. With a seed, the choice among shortest paths differs between servers; without one, all
+    /// servers of a switch use equal trees.
     Servers,
 }
 
 const NONE: u32 = u32::MAX;
 const FAR: u16 = u16::MAX;
 
-/// A way from one forwarding node to another.
+/// A hop from one forwarding node to another.
 #[derive(Clone, Copy)]
 pub(crate) struct Step {
-    /// The slot that it leads to.
+    /// Slot at the other end.
     pub peer: u32,
-    /// The egress port, as a number among all.
+    /// Egress port, as a number among all ports.
     pub port: u32,
-    /// Where the turns of the ingress port that it leads to begin in a plane.
+    /// Start of the turns of the ingress port at the other end, in a plane.
     row: u32,
-    /// The egress port's index within its node.
+    /// Index of the egress port within its node.
     local: u16,
 }
 
-/// Breadth-first trees over the nodes that forward, one at a time, in buffers that are used again. Nodes are
-/// known by *slot*, so that what a search touches at random stays in the nearest cache.
+/// Breadth-first trees over the forwarding nodes, built one at a time in reused buffers. Nodes are identified by
+/// *slot*, a compact index, so that random accesses of a search stay in the nearest cache.
 pub(crate) struct Tree<'p, 'f> {
     pub ports: &'p Ports<'f>,
-    /// The node of each slot.
+    /// Node of each slot.
     pub nodes: Vec<u32>,
-    /// The slot of each node, `NONE` for hosts that do not forward.
+    /// Slot of each node, `NONE` for hosts that do not forward.
     pub slots: Vec<u32>,
     steps: Vec<Step>,
     steps_of: Vec<u32>,
@@ -95,24 +95,24 @@ impl<'p, 'f> Tree<'p, 'f> {
         }
     }
 
-    /// The ways out of a slot, by port.
+    /// Returns the steps from a slot, by port.
     pub fn steps(&self, slot: u32) -> &[Step] {
         &self.steps[self.steps_of[slot as usize] as usize..self.steps_of[slot as usize + 1] as usize]
     }
 
-    /// The step that the tree takes from a slot; `None` at the root.
+    /// Returns the step of the tree from a slot; `None` at the root.
     pub fn step_up(&self, slot: u32) -> Option<Step> {
         let up = self.up[slot as usize];
         (up != NONE).then(|| self.steps[up as usize])
     }
 
-    /// Whether the root can be reached.
+    /// Returns whether the slot can reach the root.
     pub fn reaches(&self, slot: u32) -> bool {
         self.distance[slot as usize] != FAR
     }
 
-    /// Distances of all slots from a root. What a wide level leads to is found from the other side: each slot
-    /// that is not reached yet asks its neighbours, and mostly finds one soon.
+    /// Computes the distances of all slots from a root. Wide levels are expanded bottom-up: each unreached slot scans
+    /// its neighbours and usually finds a reached one early.
     pub fn grow(&mut self, root: u32) {
         self.distance.fill(FAR);
         self.order.clear();
@@ -167,7 +167,7 @@ impl<'p, 'f> Tree<'p, 'f> {
         self.unreached = unreached;
     }
 
-    /// Gives every slot a parent: its first closer neighbour, beginning at a port that the seed chooses.
+    /// Chooses a parent for every slot: its first closer neighbour, beginning at a port given by the seed.
     pub fn choose(&mut self, seed: Option<u64>) {
         self.up[self.order[0] as usize] = NONE;
         for &slot in &self.order[1..] {
@@ -186,7 +186,7 @@ impl<'p, 'f> Tree<'p, 'f> {
     }
 }
 
-/// Where each tree is rooted (a slot), and by which ports its packets leave the root.
+/// Returns for each tree its root (a slot) and the ports by which packets leave the root.
 fn roots(tree: &Tree, kind: TreeRoots) -> Vec<(u32, Vec<u32>)> {
     let (ports, fabric) = (tree.ports, tree.ports.fabric);
     let mut all = Vec::new();
@@ -204,7 +204,7 @@ fn roots(tree: &Tree, kind: TreeRoots) -> Vec<(u32, Vec<u32>)> {
                 if fabric.node(host).forwards() {
                     all.push((tree.slots[host.index()], Vec::new()));
                 } else {
-                    // A server with several links is reached by its first.
+                    // A server with several links is reached by its first link.
                     let exit = ports.peer[ports.first[host.index()] as usize];
                     all.push((tree.slots[ports.node[exit as usize] as usize], vec![exit]));
                 }
@@ -214,7 +214,7 @@ fn roots(tree: &Tree, kind: TreeRoots) -> Vec<(u32, Vec<u32>)> {
     all
 }
 
-/// The seed of the choices in one tree.
+/// Returns the seed of the choices in one tree.
 fn seed_of(seed: Option<u64>, tree: usize) -> Option<u64> {
     seed.map(|seed| {
         let mut state = seed ^ purpose("tagger trees").rotate_left(17) ^ (tree as u64);
@@ -222,8 +222,8 @@ fn seed_of(seed: Option<u64>, tree: usize) -> Option<u64> {
     })
 }
 
-/// One tree for all of a root, where its trees differ by their last step only: without a seed every node's choice is
-/// its lowest port, whichever server of the root's a packet is for.
+/// Merges trees of one root that differ only in their last step: without a seed, every node chooses its lowest port for
+/// all servers of the root.
 fn joined(mut roots: Vec<(u32, Vec<u32>)>) -> Vec<(u32, Vec<u32>)> {
     roots.sort_by_key(|&(root, _)| root);
     roots.dedup_by(|next, first| {
@@ -236,8 +236,8 @@ fn joined(mut roots: Vec<(u32, Vec<u32>)>) -> Vec<(u32, Vec<u32>)> {
     roots
 }
 
-/// Grows all trees, those with the same root only once, and shows each with the ports by which its packets
-/// leave the root, until `show` says that it is enough.
+/// Grows all trees, once for consecutive trees of one root, and passes each to `show` with the ports by which packets
+/// leave the root, until `show` returns false.
 fn for_each_tree<'p, 'f>(
     ports: &'p Ports<'f>,
     seed: Option<u64>,
@@ -290,11 +290,11 @@ pub(crate) fn record(graph: &mut TaggedGraph, kind: TreeRoots, seed: Option<u64>
     senders.finish(graph);
 }
 
-/// Where packets of hosts come in, and where they go at once.
+/// Entry ports of hosts, and the egress ports of the hosts' first turns.
 pub(crate) struct Senders {
-    /// Per node, as bitmaps of its own ports: those that face hosts.
+    /// Per node, a bitmap of its ports that face hosts.
     entries: Vec<u64>,
-    /// The egress ports that packets of the node's own hosts take.
+    /// Egress ports used by packets of the node's own hosts.
     taken: Vec<u64>,
 }
 
@@ -307,17 +307,17 @@ impl Senders {
         senders
     }
 
-    /// Whether hosts that do not forward hang on a node.
+    /// Returns whether hosts that do not forward are attached to a node.
     pub fn at(&self, ports: &Ports, node: u32) -> bool {
         self.entries[ports.set(node)].iter().any(|&word| word != 0)
     }
 
-    /// Packets of a node's own hosts leave by this port of it.
+    /// Records that packets of a node's own hosts leave by this port of it.
     pub fn take(&mut self, ports: &Ports, port: u32) {
         put(&mut self.taken[ports.set(ports.node[port as usize])], ports.local(port));
     }
 
-    /// Every host uses what the hosts of its switch use, except the way back to itself.
+    /// Gives every host the turns of all hosts of its switch, except the turn back to itself.
     pub fn finish(&self, graph: &mut TaggedGraph) {
         let ports = graph.ports;
         graph.reserve_hops(1);
@@ -334,16 +334,16 @@ impl Senders {
     }
 }
 
-/// Sets of distances that climb a tree.
+/// Sets of distances that are propagated up a tree.
 #[derive(Clone)]
 struct Climb {
-    /// Per slot, whether hosts that do not forward hang on it, and whether it is a host that does.
+    /// Per slot: true if hosts that do not forward are attached to it, and true if it is itself a relaying host.
     sends: Vec<bool>,
     relays: Vec<bool>,
-    /// Ports that some node's own hosts left by.
+    /// Ports used by packets of their node's own hosts.
     taken: Vec<bool>,
-    /// Per slot, in as many words as the depth of the tree needs: bit d says that packets which entered the
-    /// fabric below make their turn at this slot on hop d + 1.
+    /// Per slot, in as many words as the depth of the tree needs: bit d is set if packets that entered the fabric below
+    /// make their turn at this slot on hop d + 1.
     below: Vec<u64>,
 }
 
@@ -359,7 +359,7 @@ impl Climb {
         }
     }
 
-    /// The turns of one tree.
+    /// Records the turns of one tree.
     fn record(&mut self, graph: &mut TaggedGraph, tree: &Tree, exits: &[u32]) {
         let depth = tree.order.last().map_or(0, |&slot| usize::from(tree.distance[slot as usize]));
         let words = (depth + 2).div_ceil(64);
@@ -375,10 +375,11 @@ impl Climb {
             }
             let row = step.row as usize;
             let out = tree.step_up(step.peer).map(|up| usize::from(up.local));
-            // A relaying host's packets make their first turn at the next node.
+            // Packets of a relaying host make their first turn at the next node.
             let mut carried = u64::from(self.relays[slot as usize]);
             for word in 0..words {
                 let here = self.below[slot as usize * words + word];
+                // A sender one step farther down makes its turn here one hop later: the set is shifted by one.
                 let mut hops = here << 1 | carried;
                 carried = here >> 63;
                 self.below[step.peer as usize * words + word] |= hops;
@@ -397,7 +398,7 @@ impl Climb {
     }
 }
 
-/// Shows every path of every tree.
+/// Enumerates every path of every tree.
 pub(crate) fn visit(fabric: &Fabric, kind: TreeRoots, seed: Option<u64>, visitor: &mut Visitor) {
     let ports = Ports::new(fabric);
     let mut out_ports = Vec::new();
@@ -418,7 +419,7 @@ pub(crate) fn visit(fabric: &Fabric, kind: TreeRoots, seed: Option<u64>, visitor
     );
 }
 
-/// The paths of one tree that begin with one link of a host; false if it is enough.
+/// Visits the paths of one tree that begin with one link of a host; returns false if the visitor stops.
 fn visit_from(
     tree: &Tree,
     exits: &[u32],
@@ -429,7 +430,7 @@ fn visit_from(
 ) -> bool {
     let ports = tree.ports;
     let own = tree.slots[source.index()];
-    // A relaying host follows the tree; any other sends by each of its links.
+    // A relaying host follows the tree; any other host sends by each of its links.
     if own != NONE && tree.step_up(own).is_none_or(|step| step.port != number) {
         return true;
     }

@@ -1,4 +1,4 @@
-//! The rule file: JSON, one rule a line, in an order that never changes.
+//! Rule file: JSON, one rule per line, in canonical order.
 
 use super::{Class, GeneratedBy, LOSSY_TAG, MAX_TAG, Rule, RuleTable, SwitchRules, Tag};
 use fabric::tags::PortSet;
@@ -9,21 +9,21 @@ use std::fmt::Write;
 const FORMAT: &str = "tidegate-tagger-rules";
 const VERSION: u32 = 1;
 
-/// Why a text is no rule file for this fabric.
+/// Reason why a text is no rule file for this fabric.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RuleFileError {
-    /// Not JSON, or a key is missing, unknown or of the wrong type.
+    /// Not JSON, or a key is missing, invalid or of the wrong type.
     #[error("line {line}, column {column}: {message}")]
     Syntax {
         /// Counted from 1.
         line: usize,
         /// Counted from 1.
         column: usize,
-        /// What the parser says.
+        /// Message of the parser.
         message: String,
     },
-    /// Another kind of file, or a version from the future.
+    /// Other format, or a newer version.
     #[error("this is `{found}` version {version}: expected `{FORMAT}` version {VERSION}")]
     Format {
         /// Its `format`.
@@ -31,22 +31,22 @@ pub enum RuleFileError {
         /// Its `version`.
         version: u32,
     },
-    /// Made for another fabric.
+    /// Rules for another fabric.
     #[error(
         "these rules are for another fabric: {theirs} with hash {their_hash}, but this one is {ours} with hash \
          {our_hash}; generate rules for this fabric"
     )]
     OtherFabric {
-        /// Kind and size of the fabric that the file is for.
+        /// Kind and size of the fabric of the file.
         theirs: String,
         /// Its hash.
         their_hash: String,
-        /// Kind and size of the fabric at hand.
+        /// Kind and size of the given fabric.
         ours: String,
         /// Its hash.
         our_hash: String,
     },
-    /// Made for a fabric whose ports had other names.
+    /// Rules for a fabric with other port names.
     #[error(
         "these rules are for another fabric: port {port} of `{switch}` is {theirs} there and {ours} here; generate \
          rules for this fabric"
@@ -58,15 +58,15 @@ pub enum RuleFileError {
         port: usize,
         /// Its name in the file.
         theirs: String,
-        /// Its name in the fabric at hand.
+        /// Its name in the given fabric.
         ours: String,
     },
-    /// A text that would act on whatever shows it.
+    /// Text with characters that would control a terminal.
     #[error("{place}: {fault}")]
     Text {
-        /// Which element.
+        /// Element.
         place: String,
-        /// What is wrong with it.
+        /// Fault of the text.
         fault: NameFault,
     },
     /// A switch that the fabric does not have.
@@ -85,7 +85,7 @@ pub enum RuleFileError {
         /// The name.
         name: String,
     },
-    /// A switch that stands twice.
+    /// Repeated switch.
     #[error("switches[{index}]: `{name}` stands twice: put all its rules into one place")]
     SwitchTwice {
         /// Position in `switches`, from 0.
@@ -104,7 +104,7 @@ pub enum RuleFileError {
         side: &'static str,
         /// The port.
         port: u64,
-        /// How many it has.
+        /// Number of its ports.
         ports: usize,
     },
     /// A rule without ingress or egress port.
@@ -117,7 +117,7 @@ pub enum RuleFileError {
         /// "in" or "out".
         side: &'static str,
     },
-    /// A port that stands twice on one side of a rule.
+    /// Port repeated on one side of a rule.
     #[error("switch `{switch}`, rules[{rule}].{side}: port {port} stands twice")]
     PortTwice {
         /// The switch.
@@ -129,17 +129,17 @@ pub enum RuleFileError {
         /// The port.
         port: u64,
     },
-    /// A tag outside 1..=62, or one that `lossless_tags` does not have.
+    /// Tag outside 1..=62, or not in `lossless_tags`.
     #[error("{place}: tag {tag} is out of range: {expected}")]
     TagOutOfRange {
-        /// Which element.
+        /// Element.
         place: String,
         /// The tag.
         tag: u64,
-        /// What would be right.
+        /// Valid values.
         expected: String,
     },
-    /// Two rules that match the same packet and give it different tags.
+    /// Two rules that match an identical packet and give it different tags.
     #[error(
         "switch `{switch}`: rules[{first}] and rules[{second}] contradict each other: a packet with tag {tag} from \
          port {in_port} to port {out_port} would get both {new_tag} and {other_tag}"
@@ -151,15 +151,15 @@ pub enum RuleFileError {
         first: usize,
         /// Position of the other.
         second: usize,
-        /// The tag that both match.
+        /// Tag that both match.
         tag: Tag,
-        /// An ingress port that both match.
+        /// Ingress port that both match.
         in_port: PortIndex,
-        /// An egress port that both match.
+        /// Egress port that both match.
         out_port: PortIndex,
-        /// What the one gives.
+        /// New tag of the first rule.
         new_tag: Tag,
-        /// What the other gives.
+        /// New tag of the second rule.
         other_tag: Tag,
     },
 }
@@ -201,7 +201,7 @@ struct RawClass {
 #[serde(deny_unknown_fields)]
 struct RawSwitch {
     name: String,
-    /// What the fabric's file calls its ports, "" where it does not; missing where it names none.
+    /// Port names from the fabric's file, "" for unnamed ports; omitted if no port is named.
     #[serde(default)]
     ports: Vec<String>,
     rules: Vec<RawRule>,
@@ -216,23 +216,23 @@ struct RawRule {
     out_ports: Vec<u64>,
     new_tag: u64,
 }
-/// Only what tells another kind of file from a broken one.
+/// Minimal header, to distinguish another format from a broken file.
 #[derive(Deserialize)]
 struct Head {
     format: String,
     version: u32,
 }
 
-/// A fabric's fingerprint: FNV-1a, 64 bits, over its links in order, each as
-/// `a_name:a_port-b_name:b_port` and a line feed, in 16 hexadecimal digits; a port that has a name is
-/// `number=name`. Rules fit a fabric with the same names and ports, whatever its rates.
+/// Returns the fingerprint of a fabric: FNV-1a, 64 bits, over its links in order, each as `a_name:a_port-b_name:b_port`
+/// and a line feed, in 16 hexadecimal digits; a named port is `number=name`. Rules fit every fabric with equal names
+/// and ports, at any rate.
 pub fn fabric_hash(fabric: &Fabric) -> String {
     let mut hash = 0xcbf2_9ce4_8422_2325u64;
     let mut text = String::new();
     for link in fabric.links() {
         text.clear();
         for (end, after) in [(link.a, '-'), (link.b, '\n')] {
-            // Writing into a String cannot fail.
+            // Writing to a String cannot fail.
             let _ = write!(text, "{}:{}", fabric.name(end.node), end.port);
             if let Some(name) = fabric.port_name(end.node, end.port) {
                 let _ = write!(text, "={name}");
@@ -254,13 +254,13 @@ impl RuleTable {
     /// Reads a rule file for this fabric.
     ///
     /// # Errors
-    /// [`RuleFileError`], with the element that is wrong: not a rule file, one for another fabric, unknown
-    /// switches or ports, tags out of range, rules that contradict each other.
+    /// [`RuleFileError`] with the invalid element: not a rule file, rules for another fabric, unregistered switches or
+    /// ports, tags out of range, contradicting rules.
     pub fn read(fabric: &Fabric, text: &str) -> Result<RuleTable, RuleFileError> {
         let text = text.trim_start_matches('\u{feff}');
         let syntax = |error: serde_json::Error| {
             let (line, column, message) = (error.line(), error.column(), error.to_string());
-            // The place is said once.
+            // The error gives line and column separately.
             let message = message.split(" at line ").next().unwrap_or_default().to_owned();
             RuleFileError::Syntax { line, column, message }
         };
@@ -299,12 +299,12 @@ impl RuleTable {
         Ok(RuleTable::new(fabric, generated_by, lossless_tags, classes, switches))
     }
 
-    /// The rule file: the same table gives the same bytes.
+    /// Writes the rule file. Equal tables give equal bytes.
     pub fn write(&self, fabric: &Fabric) -> String {
         let quote = |text: &str| serde_json::Value::from(text).to_string();
         let (switches, hosts, links) = (forwarders(fabric), fabric.hosts().len(), fabric.links().len());
         let mut out = format!("{{ \"format\": \"{FORMAT}\", \"version\": {VERSION},\n");
-        // Writing into a String cannot fail.
+        // Writing to a String cannot fail.
         let _ = write!(
             out,
             "  \"fabric\": {{ \"kind\": {}, \"switches\": {switches}, \"hosts\": {hosts}, \"links\": {links}, \
@@ -351,14 +351,14 @@ fn list(ports: &PortSet) -> String {
     format!("{:?}", ports.iter().collect::<Vec<_>>())
 }
 
-/// What the fabric's file calls the ports of a switch, "" where it does not; nothing if it names none.
+/// Returns the port names of a switch from the fabric's file, "" for unnamed ports; empty if no port is named.
 fn port_names(fabric: &Fabric, node: NodeId) -> Vec<&str> {
     let ports = 0..fabric.ports(node).len() as PortIndex;
     let names: Vec<&str> = ports.map(|port| fabric.port_name(node, port).unwrap_or_default()).collect();
     if names.iter().all(|name| name.is_empty()) { Vec::new() } else { names }
 }
 
-/// Texts of the file are shown on screens, and there they must not act.
+/// Checks the texts of the file for control characters, because terminals show them.
 fn check_texts(raw: &RawFile) -> Result<(), RuleFileError> {
     let by = &raw.generated_by;
     let mut texts = vec![
@@ -380,14 +380,14 @@ fn check_texts(raw: &RawFile) -> Result<(), RuleFileError> {
     hidden.map_or(Ok(()), Err)
 }
 
-/// Whether the ports of all switches have the names that they had when the rules were made.
+/// Checks that the ports of all switches have the names of the fabric for which the rules were generated.
 fn check_ports(fabric: &Fabric, raw: &RawFile) -> Result<(), RuleFileError> {
     let shown = |name: Option<&str>| match name {
         None | Some("") => "without a name".to_owned(),
         Some(name) => format!("`{name}`"),
     };
     for switch in &raw.switches {
-        // A switch that is not there is told of elsewhere.
+        // A missing switch is reported when its rules are read.
         let Some(node) = fabric.find(&switch.name) else { continue };
         let ours = port_names(fabric, node);
         let at = |names: &[&str], port: usize| names.get(port).copied().unwrap_or_default().to_owned();
@@ -483,8 +483,8 @@ fn read_rules(fabric: &Fabric, node: NodeId, raw: &[RawRule], lossless: &[Tag]) 
     raw.iter().enumerate().map(read).collect()
 }
 
-/// Per tag, which rule claims each (in, out): a table of the switch's ports squared, so that a file of
-/// thousands of unmerged rules costs no more than one of a few sets.
+/// Checks for contradicting rules. Stores per tag the rule of each (in, out) in a table of the switch's ports squared,
+/// so that thousands of unmerged rules cost no more than a few port sets.
 fn check_contradictions(switch: &str, ports: usize, rules: &[Rule]) -> Result<(), RuleFileError> {
     const NOBODY: u32 = u32::MAX;
     let mut order: Vec<usize> = (0..rules.len()).collect();
@@ -497,6 +497,7 @@ fn check_contradictions(switch: &str, ports: usize, rules: &[Rule]) -> Result<()
         RuleFileError::Contradiction { switch, first, second, tag, in_port, out_port, new_tag, other_tag }
     };
     for group in order.chunk_by(|&a, &b| rules[a].tag == rules[b].tag) {
+        // For few rules, comparing pairs is cheaper than the table. The limit of ports bounds the table's memory.
         if group.len() * group.len() <= ports * ports || ports > 4096 {
             for (position, &a) in group.iter().enumerate() {
                 let (one, rest) = (&rules[a], &group[position + 1..]);

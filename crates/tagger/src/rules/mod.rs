@@ -1,7 +1,7 @@
-//! What the switches are told: tables of rules, and the file they are kept in.
+//! Tables of tag rules, and their file.
 //!
-//! [`RuleTable`] holds per switch the rules with their port sets, as they are written to files and into
-//! TCAMs; [`Lookup`] is the same table unfolded for one look-up per packet.
+//! [`RuleTable`] holds the rules per switch with their port sets, as in files and TCAMs. [`Lookup`] is the expanded
+//! table with one lookup per packet.
 
 mod file;
 #[cfg(test)]
@@ -12,45 +12,45 @@ pub use file::{RuleFileError, fabric_hash};
 
 use fabric::{Fabric, NodeId};
 
-/// The highest tag: one less than a DSCP can say, the lossy one is the other.
+/// Highest tag: one less than the highest DSCP (63), which leaves a DSCP for lossy packets.
 pub const MAX_TAG: Tag = 62;
-/// How many lossless tags a switch can carry at most: each has a PFC priority of its own, there are eight (802.1Qbb),
-/// and one of them is for what is lossy.
+/// Maximum number of lossless tags of a switch: each needs its own PFC priority, of which there are eight (802.1Qbb),
+/// and one is for lossy packets.
 pub const MAX_LOSSLESS_PRIORITIES: usize = 7;
 
-/// A kind of lossless traffic that an application asks for.
+/// A kind of lossless traffic, requested by an application.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Class {
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// The tag its packets enter the fabric with.
+    /// Tag of its packets when they enter the fabric.
     pub first_tag: Tag,
 }
 
-/// Where rules come from, for whoever reads them later.
+/// Origin of rules, for readers of the file.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct GeneratedBy {
     /// "one-per-hop", "merge", "clos", "fewest" ...
     pub algorithm: String,
-    /// The expected lossless paths, in words.
+    /// Description of the expected lossless paths.
     pub paths: String,
 }
 
-/// Rules for a whole fabric. What no rule matches becomes lossy.
+/// Rules of a fabric. Packets without a matching rule become lossy.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RuleTable {
-    /// Where it comes from.
+    /// Origin of the rules.
     pub generated_by: GeneratedBy,
-    /// The tags whose packets must not be lost, ascending.
+    /// Tags of lossless packets, ascending.
     pub lossless_tags: Vec<Tag>,
-    /// Who starts with which tag.
+    /// Classes with their first tags.
     pub classes: Vec<Class>,
     /// Sorted by name of the node.
     switches: Vec<SwitchRules>,
 }
 
 impl RuleTable {
-    /// A table of these rules, put into the canonical order. Nodes without rules may be left out.
+    /// Creates a table of these rules in canonical order. Nodes without rules may be omitted.
     pub fn new(
         fabric: &Fabric,
         generated_by: GeneratedBy,
@@ -63,27 +63,27 @@ impl RuleTable {
         RuleTable { generated_by, lossless_tags, classes, switches }
     }
 
-    /// The table unfolded for one look-up per packet.
+    /// Returns the expanded table with one lookup per packet.
     pub fn lookup(&self, fabric: &Fabric) -> Lookup {
         Lookup::new(fabric, &self.lossless_tags, &self.switches)
     }
 
-    /// The switches with rules, by name.
+    /// Returns the switches with rules, by name.
     pub fn switches(&self) -> &[SwitchRules] {
         &self.switches
     }
 
-    /// The rules of one node; none if it has none.
+    /// Returns the rules of one node, empty if it has none.
     pub fn rules_of(&self, node: NodeId) -> &[Rule] {
         self.switches.iter().find(|switch| switch.node == node).map_or(&[], |switch| &switch.rules)
     }
 
-    /// The number of rules of all switches.
+    /// Returns the number of rules of all switches.
     pub fn len(&self) -> usize {
         self.switches.iter().map(|switch| switch.rules.len()).sum()
     }
 
-    /// Whether no switch has a rule: everything is lossy.
+    /// Returns whether no switch has a rule, so that all packets are lossy.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -58,7 +58,7 @@ fn the_file_looks_as_documented() {
     let classes = vec![Class { name: "default".into(), first_tag: 1 }];
     let by = GeneratedBy { algorithm: "merge".into(), paths: "up-down".into() };
     let text = RuleTable::new(&fabric, by, vec![1], classes, rules).write(&fabric);
-    // FNV-1a of "h:0-s:0\nh:1-s:1\n", computed apart from this code.
+    // FNV-1a of "h:0-s:0\nh:1-s:1\n", computed independently of this code.
     let expected = r#"{ "format": "tidegate-tagger-rules", "version": 1,
   "fabric": { "kind": "file", "switches": 1, "hosts": 1, "links": 2, "hash": "HASH" },
   "generated_by": { "algorithm": "merge", "paths": "up-down" },
@@ -126,7 +126,7 @@ fn another_fabric_has_another_hash() {
     assert_eq!(fabric_hash(&slower), fabric_hash(&fabric));
 }
 
-/// A switch with named ports in a row.
+/// Builds a switch with a row of named ports.
 fn named(ports: [&str; 3]) -> Fabric {
     let mut builder = FabricBuilder::new("file");
     let switch = builder.add_switch("tor1", 1);
@@ -160,7 +160,7 @@ fn rules_carry_the_names_of_ports_and_refuse_a_fabric_with_others() {
     let error = refused(&recabled, &text);
     assert!(error.contains("another fabric: port 1 of `tor1` is `Ethernet8` there and `Ethernet4` here"), "{error}");
     assert!(refused(&named(["", "", ""]), &text).contains("port 0 of `tor1` is `Ethernet0` there and without a name"));
-    // The names of hosts' ports stand in the hash only, and so do those of switches without rules.
+    // The port names of hosts and of switches without rules are only in the hash.
     assert_ne!(fabric_hash(&fabric), fabric_hash(&recabled));
     let other = text.replace(&fabric_hash(&fabric), &fabric_hash(&recabled));
     assert!(refused(&fabric, &other).contains("another fabric"));

@@ -1,4 +1,4 @@
-//! Whether rules are safe and keep paths lossless, by the definitions and nothing else.
+//! Check of rules and lossless paths by the definitions alone.
 
 use crate::paths::ExpectedPaths;
 use crate::rules::{RuleTable, Tag};
@@ -8,7 +8,7 @@ use std::ops::ControlFlow;
 
 type Vertex = (NodeId, u16, Tag);
 
-/// Tags never fall, and no forwarding whatsoever can close a cycle of (ingress port, tag).
+/// Checks that tags never decrease and no forwarding can close a cycle of (ingress port, tag).
 pub fn safe(fabric: &Fabric, table: &RuleTable) -> Result<(), String> {
     let lookup = table.lookup(fabric);
     let mut edges: BTreeMap<Vertex, BTreeSet<Vertex>> = BTreeMap::new();
@@ -26,7 +26,7 @@ pub fn safe(fabric: &Fabric, table: &RuleTable) -> Result<(), String> {
             }
         }
     }
-    // Takes away vertices nothing leads to, until none is left or a cycle is.
+    // Removes vertices without incoming edges until none is left or a cycle remains.
     let mut incoming: BTreeMap<Vertex, usize> = edges.keys().map(|&vertex| (vertex, 0)).collect();
     edges.values().flatten().for_each(|&to| *incoming.entry(to).or_default() += 1);
     let mut open: Vec<Vertex> = incoming.iter().filter(|(_, count)| **count == 0).map(|(&vertex, _)| vertex).collect();
@@ -46,7 +46,7 @@ pub fn safe(fabric: &Fabric, table: &RuleTable) -> Result<(), String> {
     }
 }
 
-/// Every path, followed hop by hop, is lossless for every class. Says how many paths there were.
+/// Follows every path hop by hop and checks that it is lossless for every class. Returns the number of paths.
 pub fn lossless(fabric: &Fabric, table: &RuleTable, paths: &ExpectedPaths) -> Result<usize, String> {
     let lookup = table.lookup(fabric);
     let (mut count, mut failure) = (0, None);
@@ -82,7 +82,7 @@ pub fn lossless(fabric: &Fabric, table: &RuleTable, paths: &ExpectedPaths) -> Re
     failure.map_or(Ok(count), Err)
 }
 
-/// Both.
+/// Runs both checks.
 pub fn check(fabric: &Fabric, table: &RuleTable, paths: &ExpectedPaths) -> Result<usize, String> {
     safe(fabric, table)?;
     lossless(fabric, table, paths)
@@ -99,19 +99,19 @@ fn unsafe_rules_and_lossy_paths_are_found() {
     assert!(check(&fabric, &good, &bounce).unwrap() > 100);
     let two = ExpectedPaths::from(PathSource::UpDown { bounces: 2 });
     assert!(lossless(&fabric, &good, &two).unwrap_err().contains("turns lossy"));
-    // One queue for everything: the cycle of Fig. 3.
+    // One queue for all tags: the cycle of Fig. 3.
     let mut switches = good.switches().to_vec();
     switches.iter_mut().flat_map(|switch| &mut switch.rules).for_each(|rule| rule.new_tag = rule.tag);
     let rebuild = |switches| {
         crate::rules::RuleTable::new(&fabric, good.generated_by.clone(), vec![1, 2], good.classes.clone(), switches)
     };
     assert!(safe(&fabric, &rebuild(switches)).unwrap_err().contains("cycle"));
-    // A tag that falls.
+    // A tag that decreases.
     let mut switches = good.switches().to_vec();
     let spine = switches.iter_mut().find(|switch| fabric.name(switch.node) == "S1").unwrap();
     spine.rules.iter_mut().filter(|rule| rule.tag == 2).for_each(|rule| rule.new_tag = 1);
     assert!(safe(&fabric, &rebuild(switches)).unwrap_err().contains("falls"));
-    // A rule that a path needs is gone.
+    // A required rule is missing.
     let generated = generate(&fabric, &Request::new(bounce.clone())).unwrap().table;
     let mut switches = generated.switches().to_vec();
     let last = switches.last_mut().unwrap();

@@ -1,4 +1,4 @@
-//! Fewest tags: never more than merging, and right about what is proved.
+//! Fewest tags: never more than merging, and a correct lower bound.
 
 use super::checker::check;
 use super::golden::LINK;
@@ -20,7 +20,7 @@ fn report(fabric: &Fabric, paths: &ExpectedPaths) -> Result<Report, String> {
 
 type Port = (NodeId, u16);
 
-/// Whether two tags suffice, by trying every set of turns that keep the first; `None` if those are too many.
+/// Returns whether two tags suffice, by trying every set of turns that keep the first; `None` if there are too many.
 fn two_suffice(fabric: &Fabric, paths: &ExpectedPaths) -> Option<bool> {
     // A path as its turns between forwarding nodes: from ingress port to ingress port.
     let mut all: BTreeSet<Vec<(Port, Port)>> = BTreeSet::new();
@@ -94,7 +94,7 @@ proptest! {
     }
 }
 
-/// Every path that goes round a ring of switches, in both directions, as far as it can without a loop.
+/// Paths around a ring of switches, in both directions, as long as possible without a loop.
 #[test]
 fn a_ring_takes_two() {
     let mut builder = fabric::FabricBuilder::new("ring");

@@ -31,7 +31,7 @@ fn triangle() -> (Fabric, ExpectedPaths) {
     (fabric, PathSource::List(list).into())
 }
 
-/// Every rule as the paper prints it: (tag, InPort, OutPort, Newtag), in the paper's port numbers.
+/// Returns every rule as printed in the paper: (tag, InPort, OutPort, Newtag), in the paper's port numbers.
 fn printed(algorithm: Algorithm) -> [Vec<(Tag, u16, u16, Tag)>; 3] {
     let (fabric, paths) = triangle();
     let request = Request { algorithm, compression: Compression::None, ..Request::new(paths) };
@@ -128,7 +128,7 @@ fn jellyfish_of_100_switches_takes_two_tags() {
     assert_eq!(tags(&fabric, PathSource::NShortest { paths: 16 }), 2);
 }
 
-/// BCube(4, 3) stands for BCube(8, 3), which takes a minute here: both have k + 1 = 4 levels.
+/// BCube(4, 3) in place of BCube(8, 3), which takes a minute here: both have k + 1 = 4 levels.
 #[test]
 fn bcube_takes_a_tag_a_level() {
     let fabric = bcube(4, 3, LINK).unwrap();

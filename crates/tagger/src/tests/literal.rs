@@ -1,4 +1,4 @@
-//! Algorithm 2 as it stands in the paper, with sets and a search per vertex, against the one that is fast.
+//! Comparison of the fast Algorithm 2 with the paper's listing, written with sets and a search per vertex.
 
 use super::random::{irregular, sources};
 use crate::graph::TaggedGraph;
@@ -12,10 +12,10 @@ use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
-/// An ingress port and its tag of one a hop.
+/// An ingress port and its tag in Algorithm 1.
 type Vertex = (u32, usize);
 
-/// Vertices by hop, and which of the hop before lead to each.
+/// Returns the vertices by hop, each with its predecessors on the previous hop.
 fn listed(ports: &Ports, paths: &ExpectedPaths) -> Vec<BTreeMap<u32, BTreeSet<u32>>> {
     let mut hops: Vec<BTreeMap<u32, BTreeSet<u32>>> = Vec::new();
     let visited = paths.visit(ports.fabric, &mut |path| {
@@ -48,7 +48,7 @@ fn acyclic(edges: &BTreeSet<(u32, u32)>) -> bool {
     }
 }
 
-/// The tag that each vertex gets, following the paper's listing line by line.
+/// Returns the tag of each vertex, following the paper's listing line by line.
 fn literal(ports: &Ports, hops: &[BTreeMap<u32, BTreeSet<u32>>]) -> BTreeMap<Vertex, Tag> {
     let mut tags: BTreeMap<Vertex, Tag> = BTreeMap::new();
     let mut sandbox: BTreeSet<(u32, u32)> = BTreeSet::new();

@@ -1,4 +1,4 @@
-//! Everything together: the paper's figures, and random fabrics under a small checker.
+//! Integration: the paper's figures, and random fabrics under a small checker.
 
 mod checker;
 mod fewest;

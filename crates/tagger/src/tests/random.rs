@@ -9,8 +9,7 @@ use fabric::{Fabric, FabricBuilder, NodeId};
 use proptest::prelude::*;
 use units::random::Stream;
 
-/// A connected graph of switches: a random tree and some links more, parallel ones among them, with hosts on
-/// some.
+/// Builds a connected graph of switches: a random tree and extra links, some parallel, with hosts on some switches.
 pub(super) fn irregular(seed: u64, switches: u32, more: u32) -> Fabric {
     let mut stream = Stream::new(seed, 0, 1);
     let mut builder = FabricBuilder::new("random");
@@ -60,7 +59,7 @@ fn holds(fabric: &Fabric, paths: &ExpectedPaths, algorithm: Algorithm, classes: 
     }
     let [single, in_ports, joint] = &tables[..] else { unreachable!("three were made") };
     prop_assert!(joint.len() <= in_ports.len() && in_ports.len() <= single.len());
-    // However it was merged, it says the same.
+    // Decompressed rules are equal for every compression.
     prop_assert_eq!(&joint.compressed(fabric, Compression::None), single);
     let total = |count: fn(&crate::RuleCount) -> u32| joint.counts(fabric).iter().map(count).sum::<u32>() as usize;
     prop_assert_eq!(total(|count| count.single), single.len());

@@ -1,6 +1,6 @@
-//! A whole Clos of namespaces: each switch runs its exported files, links are veth pairs, hosts are ends in one
-//! namespace. Packets are steered along given routes (a router's table by ingress port and destination, a bridge's by
-//! destination), and what arrives at the next node is compared with the rule table, hop by hop.
+//! A Clos of network namespaces: each switch runs its exported files, links are veth pairs, and hosts are link ends in
+//! one namespace. Packets are steered along given routes (a router's table by ingress port and destination, a bridge's
+//! by destination). The packet that arrives at the next node is compared with the rule table, hop by hop.
 
 use super::machine::{self, run};
 use super::routes::Route;
@@ -23,10 +23,10 @@ pub const C_TAG: &[(u16, u16)] = &[(0x8100, 5)];
 pub const S_TAG: &[(u16, u16)] = &[(0x88a8, 7)];
 pub const S_AND_C_TAG: &[(u16, u16)] = &[(0x88a8, 7), (0x8100, 5)];
 
-/// Traffic without a tag that has a queue of its own.
+/// Traffic without a tag, with its own queue.
 pub const KEPT: Kept = Kept { dscp: 48, queue: 7 };
 
-/// A kind of packet that each route carries.
+/// Kind of packet that is sent along each route.
 #[derive(Clone, Copy, Debug)]
 pub struct Kind {
     pub six: bool,
@@ -65,10 +65,10 @@ fn destination(six: bool, route: usize) -> String {
 }
 
 impl Clos {
-    /// Makes namespaces, cables and switches with their exported rules.
+    /// Creates namespaces, cables and switches with their exported rules.
     ///
     /// # Errors
-    /// Parts that this machine does not permit.
+    /// If this machine does not permit a part of it.
     pub fn new(kind: &str, family: Family, hosts_per_tor: u32) -> Result<Clos, String> {
         machine::check()?;
         let link = LinkSpec::new(Rate::from_gbps(1), Time::from_ns(500));
@@ -117,7 +117,7 @@ impl Clos {
         run(&all, input)
     }
 
-    /// Veth pairs, with the names and addresses of both ends.
+    /// Creates veth pairs, with the names and addresses of both ends.
     fn cable(&self) -> Result<(), String> {
         let mut text = String::new();
         for link in self.fabric.links() {
@@ -178,7 +178,7 @@ impl Clos {
         self.within(node, &["tc", "-batch", "-"], &queues(view, &self.marks).expect("queues")).map(|_| ())
     }
 
-    /// Tables that lead along the routes.
+    /// Sets up tables that lead along the routes.
     fn steer(&self, routes: &[Route]) -> Result<(), String> {
         let mut texts: BTreeMap<NodeId, [String; 2]> = BTreeMap::new();
         for (number, route) in routes.iter().enumerate() {
@@ -234,7 +234,7 @@ impl Clos {
         frame
     }
 
-    /// By the rule table alone, which does not know the exporter.
+    /// Returns the new tag by the rule table alone, independent of the exporter.
     fn new_tag(&self, tag: Tag, (node, ingress, egress): (NodeId, PortIndex, PortIndex)) -> Tag {
         let rules = self.rules.rules_of(node).iter();
         let mut found = rules.filter(|rule| {
@@ -249,7 +249,8 @@ impl Clos {
         self.marks.dscp((tag != LOSSY_TAG).then_some(tag))
     }
 
-    /// Sends a packet of each kind along each route; DSCPs, tags, checksums at each node, and the counts of the queues.
+    /// Sends a packet of each kind along each route, and checks DSCPs, tags and checksums at each node, and the
+    /// counters of the queues.
     pub fn send(&self, routes: &[Route], kinds: &[Kind]) -> Result<Count, String> {
         self.steer(routes)?;
         let mut count = Count::default();
@@ -265,7 +266,7 @@ impl Clos {
                         text
                     });
                 let _ = writeln!(packets, "{id} h{} {frame}", route.source.index());
-                // A bridge reads no DSCP behind two tags; a router takes a tag with VLAN ID 0 off.
+                // A bridge reads no DSCP behind two tags; a router removes a tag with VLAN ID 0.
                 let unread = self.family == Family::Bridge && kind.tags.len() > 1;
                 let mut dscp = kind.dscp;
                 let arrives = |node, tags: &[(u16, u16)]| {
@@ -331,7 +332,7 @@ impl Clos {
         Ok(count)
     }
 
-    /// Packets that left each switch by each port and queue.
+    /// Returns the packets that left each switch by each port and queue.
     fn sent(&self) -> Result<BTreeMap<(NodeId, PortIndex, u8), u64>, String> {
         let mut found = BTreeMap::new();
         for (&node, view) in &self.views {

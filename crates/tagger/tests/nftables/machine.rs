@@ -1,15 +1,15 @@
-//! This machine: whether it permits namespaces, and its commands.
+//! Support for namespaces on this machine, and its commands.
 
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
-/// Set to anything where a test must not pass without having sent packets.
+/// Environment variable: if set, a test must not pass without having sent packets.
 const REQUIRED: &str = "TIDEGATE_REQUIRE_NAMESPACES";
 
-/// What namespaces need and this machine does not have.
+/// Checks that this machine has all that namespaces need.
 ///
 /// # Errors
-/// The first of them.
+/// The first missing part.
 pub fn check() -> Result<(), String> {
     let user = Command::new("id").arg("-u").output();
     if !user.is_ok_and(|user| user.stdout.trim_ascii() == b"0") {
@@ -24,10 +24,10 @@ pub fn check() -> Result<(), String> {
     Ok(())
 }
 
-/// The namespaces of a test, or nothing where they are missing and need not be had.
+/// Returns the namespaces of a test, or `None` if they are unavailable and not required.
 ///
 /// # Panics
-/// Where the environment requires them.
+/// If the environment requires them.
 pub fn or_skipped<T>(made: Result<T, String>) -> Option<T> {
     made.map_err(|missing| {
         assert!(std::env::var_os(REQUIRED).is_none(), "{REQUIRED} is set, and no packets can be sent: {missing}");
@@ -36,10 +36,10 @@ pub fn or_skipped<T>(made: Result<T, String>) -> Option<T> {
     .ok()
 }
 
-/// Runs a command to its end with this input, and returns what it prints.
+/// Runs a command with this input and returns its output.
 ///
 /// # Errors
-/// The command with the first line that it says, if it fails.
+/// If the command fails: the command and the first line of its output.
 pub fn run(command: &[&str], input: &str) -> Result<String, String> {
     let mut child = Command::new(command[0]);
     child.args(&command[1..]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());

@@ -1,11 +1,11 @@
-//! Which ways packets take: all listed paths, and those around each pair of failed links.
+//! Routes of packets: all listed paths, and those around each pair of failed links.
 
 use fabric::{Fabric, NodeId, NodeKind, PortIndex};
 use std::collections::{BTreeSet, VecDeque};
 use std::ops::ControlFlow;
 use tagger::paths::{ExpectedPaths, PathSource};
 
-/// A sender and the egress port at each node of the way, the sender's first.
+/// A sender and the egress port at each node of the route, the sender's first.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Route {
     pub source: NodeId,
@@ -13,7 +13,7 @@ pub struct Route {
 }
 
 impl Route {
-    /// Switch, ingress port, egress port of each hop.
+    /// Returns switch, ingress port and egress port of each hop.
     pub fn hops(&self, fabric: &Fabric) -> Vec<(NodeId, PortIndex, PortIndex)> {
         let mut at = self.source;
         let mut hops = Vec::new();
@@ -25,20 +25,20 @@ impl Route {
         hops
     }
 
-    /// Whether a table by (ingress port, destination) can lead this way.
+    /// Returns whether a table by (ingress port, destination) can express the route.
     pub fn suits_router(&self, fabric: &Fabric) -> bool {
         let mut known = BTreeSet::new();
         self.hops(fabric).iter().all(|&(node, ingress, _)| known.insert((node, ingress)))
     }
 
-    /// Whether a table by destination can, as a bridge has it.
+    /// Returns whether a bridge's table by destination can express the route.
     pub fn suits_bridge(&self, fabric: &Fabric) -> bool {
         let mut known = BTreeSet::new();
         self.hops(fabric).iter().all(|&(node, ..)| known.insert(node))
     }
 }
 
-/// Paths up and down the tiers with up to one bounce.
+/// Returns the paths up and down the tiers with at most one bounce.
 pub fn listed(fabric: &Fabric) -> Vec<Route> {
     let mut all = Vec::new();
     let paths = ExpectedPaths::from(PathSource::UpDown { bounces: 1 });
@@ -50,9 +50,9 @@ pub fn listed(fabric: &Fabric) -> Vec<Route> {
     all
 }
 
-/// For each pair of failed links between switches: the way of a packet that is on a shortest path when they fail, and
-/// goes on by a shortest path of what is left from the switch before the failed link; and the shortest path of what is
-/// left.
+/// Returns, for each pair of failed links between switches, two routes: that of a packet on a shortest path that
+/// continues from the switch before the failed link on a shortest path of the remaining links, and the shortest path of
+/// the remaining links.
 pub fn around_two_failures(fabric: &Fabric) -> Vec<Route> {
     let is_switch = |node: NodeId| fabric.node(node).kind == NodeKind::Switch;
     let between: Vec<usize> = (0..fabric.links().len())
@@ -76,7 +76,7 @@ pub fn around_two_failures(fabric: &Fabric) -> Vec<Route> {
     found.into_iter().collect()
 }
 
-/// Steps from each node to `to`, without these links.
+/// Returns the hops from each node to `to`, without these links.
 fn distances(fabric: &Fabric, to: NodeId, without: &[usize]) -> Vec<Option<u32>> {
     let mut steps = vec![None; fabric.nodes().len()];
     let mut queue = VecDeque::from([(to, 0)]);
@@ -92,7 +92,7 @@ fn distances(fabric: &Fabric, to: NodeId, without: &[usize]) -> Vec<Option<u32>>
     steps
 }
 
-/// By `before` until the next link has failed, then by `after`; of equal ports the first, or the last.
+/// Follows `before` until the next link has failed, then `after`; of equal ports it takes the first or the last.
 fn walk(
     fabric: &Fabric,
     source: NodeId,

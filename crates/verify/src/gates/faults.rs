@@ -1,12 +1,12 @@
-//! Faults as they are shown: places by the names of the fabric's file, times with their unit, each fault once.
+//! Formatting of faults: names of the fabric's file, times with units, each fault once.
 
 use fabric::{Fabric, NodeId};
 use std::collections::BTreeMap;
 
-/// Faults of a check that are kept, at most.
+/// Maximum number of faults that a check keeps.
 const MOST_FAULTS: usize = 100;
 
-/// Faults in the order in which they come up: the first of each key, and how many more there are of it.
+/// Faults in order of occurrence: the first per key, with the number of further ones.
 #[derive(Debug)]
 pub(super) struct Faults<K> {
     places: BTreeMap<K, usize>,
@@ -38,7 +38,7 @@ impl<K: Ord> Faults<K> {
     }
 }
 
-/// A port: by its name, or its number where the fabric's file has no name for it.
+/// Returns the name of a port, or its number if the fabric's file has no name.
 pub(super) fn port_of(fabric: &Fabric, node: &str, port: u16) -> String {
     let of_node = |id: NodeId| fabric.port_name(id, port).filter(|_| usize::from(port) < fabric.ports(id).len());
     match fabric.find(node).and_then(of_node) {
@@ -47,7 +47,7 @@ pub(super) fn port_of(fabric: &Fabric, node: &str, port: u16) -> String {
     }
 }
 
-/// A time in the largest unit that it reaches, exact: `1.012492ms`.
+/// Formats a time exactly, in the largest unit that it reaches: `1.012492ms`.
 pub(super) fn shown(ps: u64) -> String {
     const UNITS: [(u64, &str); 5] =
         [(1_000_000_000_000, "s"), (1_000_000_000, "ms"), (1_000_000, "us"), (1_000, "ns"), (1, "ps")];

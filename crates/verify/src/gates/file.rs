@@ -1,40 +1,40 @@
-//! The reader: a JSON file of streams with the start of each hop, and the gates of ports.
+//! Reader of JSON files with streams, the start of each hop, and the gates of ports.
 
 use serde::Deserialize;
 
-/// Why a file of gates is none.
+/// Faults of a gate file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum GateFileError {
-    /// The JSON does not read.
+    /// Invalid JSON.
     #[error("{message}")]
     Json {
         /// The line, from 1.
         line: usize,
         /// The column, from 1.
         column: usize,
-        /// What is wrong there.
+        /// The fault.
         message: String,
     },
-    /// A line of a text that is no JSON, or one of a table.
+    /// A fault in a line of text, or in a row of a table.
     #[error("line {line}: {message}")]
     Line {
-        /// The line, from 1; 0 where it is not of one line.
+        /// The line, from 1; 0 if the fault belongs to no line.
         line: usize,
-        /// What is wrong there.
+        /// The fault.
         message: String,
     },
-    /// It is of another kind.
+    /// Another format.
     #[error("`format` is `{found}`, expected `tidegate-schedule-1`")]
     Format {
-        /// What it says.
+        /// Value found.
         found: String,
     },
-    /// An element holds what it must not hold.
+    /// An element with an invalid value.
     #[error("{element}: {what}")]
     Value {
-        /// Which.
+        /// The element.
         element: String,
-        /// What is wrong with it.
+        /// The fault.
         what: String,
     },
 }
@@ -48,7 +48,7 @@ impl GateFileError {
         }
     }
 
-    /// The message with the name of the file, and the place in it where there is one.
+    /// Returns the message with the name of the file and, if available, the position.
     pub fn in_file(&self, name: &str) -> String {
         match self {
             GateFileError::Json { line, column, message } => format!("{name}:{line}:{column}: {message}"),
@@ -71,7 +71,7 @@ struct Raw {
     gates: Vec<Port>,
 }
 
-/// What a frame costs on a wire.
+/// Time that a frame occupies the wire: with preamble and gap, or without.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Wire {
@@ -109,7 +109,7 @@ pub(super) struct State {
     pub interval_ps: u64,
 }
 
-/// Slots and gates as a file has them.
+/// Time slots and gates of a file.
 #[derive(Clone, Debug)]
 pub struct Gates {
     pub(super) wire: Wire,
@@ -119,14 +119,14 @@ pub struct Gates {
     pub(super) ports: Vec<Port>,
 }
 
-/// Times beyond this, 11 days, are refused, so that sums of them fit 64 bits.
+/// Maximum time, 11 days: sums of several times fit into 64 bits.
 pub(super) const MOST_PS: u64 = 1_000_000_000_000_000_000;
 
 impl Gates {
-    /// Reads a file.
+    /// Parses a file.
     ///
     /// # Errors
-    /// The first thing that is wrong with it.
+    /// The first fault.
     pub fn parse(text: &str) -> Result<Gates, GateFileError> {
         let raw: Raw = serde_json::from_str(text).map_err(GateFileError::of_json)?;
         if raw.format != "tidegate-schedule-1" {
@@ -175,11 +175,11 @@ impl Gates {
         Ok(Gates { wire, processing_ps, class, streams, ports: gates })
     }
 
-    /// How many streams it has slots for.
+    /// Number of streams.
     pub fn streams(&self) -> usize {
         self.streams.len()
     }
-    /// How many ports it has gates for.
+    /// Number of ports with gates.
     pub fn ports(&self) -> usize {
         self.ports.len()
     }

@@ -1,5 +1,5 @@
-//! Lists of gates without slots: every frame waits in the queue of its class, first come, first served, until the gate
-//! is open for all of it; until everything on its way repeats.
+//! Simulation of gate lists without time slots. Frames wait in the queue of their class, first in, first out, until the
+//! gate is open for the whole frame. The simulation ends when its state repeats.
 
 use super::faults::{Faults, port_of, shown};
 use super::judge::{Check, Judgement, Windows, common, link_of, times};
@@ -8,12 +8,12 @@ use fabric::{Fabric, NodeKind};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, VecDeque};
 
-/// Transmissions that are followed, at most.
+/// Maximum number of simulated transmissions.
 const MOST_FRAMES: u64 = 5_000_000;
-/// Common cycles after which everything repeats, or never will.
+/// Maximum number of common cycles until the state must repeat.
 const MOST_CYCLES: u64 = 32;
 
-/// A frame on its way: of which flow, by which hop next, and since when.
+/// A frame in flight: its flow, next hop, and release time in picoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Frame {
     flow: usize,
@@ -21,7 +21,7 @@ struct Frame {
     released_ps: u64,
 }
 
-/// What is due; at one time arrivals first, in the order of flows.
+/// An event. At equal times releases and arrivals precede transmissions, in order of flows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Due {
     Release { flow: usize, instance: u64 },
@@ -29,14 +29,15 @@ enum Due {
     Try { port: usize },
 }
 
-/// When the gate of a class is open: intervals over two cycles, so that one over the end of a cycle is whole.
+/// Intervals in which the gate of a class is open, over two cycles, so that an interval across the end of a cycle is
+/// whole.
 struct Openings {
     cycle_ps: u64,
     open: Vec<(u64, u64)>,
 }
 
 impl Openings {
-    /// When it next is open for so long, from `at` on.
+    /// Returns the earliest time from `at` on at which the gate is open for `length`.
     fn next(&self, at: u64, length: u64) -> Option<u64> {
         if self.open == [(0, 2 * self.cycle_ps)] {
             return Some(at);
@@ -47,7 +48,7 @@ impl Openings {
     }
 }
 
-/// A port that streams pass.
+/// An egress port on the path of a stream.
 struct Place<'a> {
     name: String,
     list: Option<(Windows<'a>, u64)>,
@@ -57,7 +58,8 @@ struct Place<'a> {
     next_try: u64,
 }
 
-/// A flow's hop: the place, the class, and how long a frame keeps the wire busy, is sent, and takes to the next node.
+/// A hop of a flow: port, class, time that a frame occupies the wire, transmission time, and time until it is processed
+/// at the next node.
 struct Step {
     place: usize,
     class: usize,
@@ -73,9 +75,9 @@ struct Run<'a> {
     due: BinaryHeap<Reverse<(u64, Due)>>,
     now: u64,
     frames: u64,
-    /// Shortest and longest way, and the frames that came, of each flow.
+    /// Minimum and maximum latency in picoseconds, and number of delivered frames, per flow.
     ways: Vec<(u64, u64, u64)>,
-    /// By place and flow, or `usize::MAX` for every flow.
+    /// By port and flow; `usize::MAX` for all flows.
     closed: Faults<(usize, usize)>,
     open: Faults<(usize, usize)>,
     /// By flow.
@@ -85,7 +87,7 @@ struct Run<'a> {
     stuck: BTreeSet<(usize, usize)>,
 }
 
-/// Judges lists of gates on a fabric.
+/// Judges gate lists on a fabric.
 pub fn follow(lists: &Lists, fabric: &Fabric) -> Judgement {
     let (mut paths, mut settles) = (Vec::new(), Vec::new());
     let mut run = Run::new(lists, fabric, &mut paths);
@@ -189,7 +191,7 @@ impl<'a> Run<'a> {
         Run { lists, places, steps, due, now: 0, frames: 0, ways, closed, open, deadlines, dropped, stuck }
     }
 
-    /// Ports without gates: a source may do without, if nothing else of it sends; a switch may not.
+    /// Reports ports without gates: a warning for a source, which may send nothing else; a fault for a switch.
     fn warnings(&mut self, fabric: &Fabric) -> Vec<String> {
         let mut all = self.lists.warnings.clone();
         let mut seen = BTreeSet::new();
@@ -229,6 +231,7 @@ impl<'a> Run<'a> {
                 }
             }
             let state = self.state(end);
+            // Both states are at multiples of the common cycle, so equal states repeat for ever.
             if before.as_ref() == Some(&state) {
                 return Ok(());
             }
@@ -240,11 +243,12 @@ impl<'a> Run<'a> {
         Err(format!("after {MOST_CYCLES} cycles {waiting} frames wait, most at {most}, and nothing repeats yet"))
     }
 
-    /// Everything that is on its way, by times from `end`.
+    /// Returns all frames in flight, with times relative to `end`.
     fn state(&self, end: u64) -> Vec<(i128, usize, usize, usize, i128)> {
         let ago = |at: u64| i128::from(at) - i128::from(end);
         let mut all = Vec::new();
         for (number, place) in self.places.iter().enumerate() {
+            // A port that is free since long equals one that becomes free at `end`.
             let free = place.free_ps.max(end);
             all.push((ago(free), number, usize::MAX, 0, 0));
             for (class, queue) in place.queues.iter().enumerate() {
@@ -295,7 +299,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// When the head of a class may start, at the earliest.
+    /// Returns the earliest time at which the head of a class can start.
     fn starts(&self, place: &Place<'_>, class: usize) -> Option<u64> {
         let frame = place.queues[class].front()?;
         let step = &self.steps[frame.flow][frame.hop];
@@ -306,7 +310,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Finds out when the port next has something to send. A frame that never can is told of, and taken away.
+    /// Schedules the next transmission of the port. A frame that no gate interval can hold is reported and dropped.
     fn plan(&mut self, port: usize) {
         let mut first: Option<u64> = None;
         for class in 0..8 {
@@ -331,7 +335,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Sends the head of the highest class that may start now.
+    /// Sends the head of the highest class that can start now.
     fn send(&mut self, port: usize) {
         let ready = (0..8).rev().find(|&class| self.starts(&self.places[port], class) == Some(self.now));
         let Some((class, frame)) = ready.and_then(|class| Some((class, self.places[port].queues[class].pop_front()?)))
@@ -392,7 +396,7 @@ mod tests {
     use fabric::{FabricBuilder, LinkSpec};
     use units::{Rate, Time};
 
-    /// Hosts a and b at a switch, and c behind it: 1 Gbps, 100 ns.
+    /// Hosts a, b and c at one switch: 1 Gbps, 100 ns.
     fn fabric() -> Fabric {
         let mut builder = FabricBuilder::new("test");
         let switch = builder.add_switch("s", 1);
@@ -403,7 +407,7 @@ mod tests {
         builder.build().unwrap()
     }
 
-    /// Streams of 100 bytes (800 ns) every 10 us to c, and the gates of the switch's port to it.
+    /// Streams of 100 bytes (800 ns) every 10 us to c, and the gates of the switch's port to c.
     fn lists(offsets_ns: &[(&str, u64, u8)], gates: &str) -> Lists {
         let fabric = fabric();
         let mut lists = Lists::new(0, true);
@@ -433,7 +437,7 @@ mod tests {
 
     #[test]
     fn frames_wait_for_their_gate_and_ways_are_told() {
-        // Comes to the switch at 900 ns, and may leave from 2 us on: 1.1 us of waiting.
+        // Arrives at the switch at 900 ns, and may leave from 2 us on: 1.1 us of waiting.
         let gates = "sched-entry S 7f 2000 sched-entry S 80 1000 sched-entry S 7f 7000";
         let found = follow(&lists(&[("a", 0, 7)], gates), &fabric());
         assert_eq!(faults(&found), Vec::<&str>::new(), "{:?}", found.checks);
@@ -445,18 +449,18 @@ mod tests {
     fn a_gate_that_is_too_short_is_told() {
         let gates = "sched-entry S 7f 2000 sched-entry S 80 700 sched-entry S 7f 7300";
         assert_eq!(faults(&follow(&lists(&[("a", 0, 7)], gates), &fabric())), ["gates-open"]);
-        // Over the end of a cycle it is long enough.
+        // Across the end of a cycle the interval is long enough.
         let gates = "sched-entry S 80 500 sched-entry S 7f 9000 sched-entry S 80 500";
         assert_eq!(faults(&follow(&lists(&[("a", 4000, 7)], gates), &fabric())), Vec::<&str>::new());
     }
 
     #[test]
     fn a_frame_that_comes_first_leaves_first_and_the_other_misses_its_window() {
-        // Each has a window of its length; the second comes while the first's is open, and waits for its own.
+        // Two windows of one frame each. The second frame arrives during the first window, and waits for its own.
         let gates = "sched-entry S 7f 900 sched-entry S 80 1600 sched-entry S 7f 7500";
         let found = follow(&lists(&[("a", 0, 7), ("b", 100, 7)], gates), &fabric());
         assert_eq!((faults(&found), found.longest_wait_ps), (vec![], 700_000));
-        // With a window for one of them a cycle queues grow.
+        // With one window per cycle for two frames the queue grows.
         let gates = "sched-entry S 7f 900 sched-entry S 80 900 sched-entry S 7f 8200";
         let found = follow(&lists(&[("a", 0, 7), ("b", 100, 7)], gates), &fabric());
         assert_eq!(faults(&found), ["settles", "deadlines"]);
@@ -472,7 +476,7 @@ mod tests {
 
     #[test]
     fn jitter_is_what_changes_from_frame_to_frame() {
-        // Every 10 us a frame, every 15 us a window.
+        // A frame every 10 us, a window every 7.5 us.
         let gates = "sched-entry S 80 3000 sched-entry S 7f 4500 sched-entry S 80 3000 sched-entry S 7f 4500";
         let found = follow(&lists(&[("a", 0, 7)], gates), &fabric());
         assert!(found.jitter_ps > 0 && faults(&found).is_empty(), "{found:?}");
@@ -499,7 +503,7 @@ mod tests {
         let found = follow(&lists(&[("a", 0, 7)], "sched-entry S ff 10000 fp E E E E E E E P"), &fabric());
         let preempts = "`fp` of `s` makes classes preemptable: what preemption does is not judged";
         assert!(found.warnings.iter().any(|warning| warning == preempts), "{:?}", found.warnings);
-        // The stream has a frame in each cycle, and several are followed until it repeats.
+        // The stream has a frame in each cycle, and several cycles are simulated until the state repeats.
         let open: Vec<&String> = found.checks.iter().flat_map(|check| &check.faults).collect();
         assert_eq!(open.len(), 1, "{open:?}");
         let begin = "port 2 of `s`: another gate is open during the frame of `f0` at 900ns (and ";

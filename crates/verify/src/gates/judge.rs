@@ -1,4 +1,4 @@
-//! Every frame of a cycle, one by one: paths, order in time, wires, gates, deadlines.
+//! Checks of every frame of a cycle: paths, order in time, wires, gates, deadlines.
 
 use super::faults::{Faults, port_of, shown};
 use super::file::{Gates, Port, Stream, Wire};
@@ -6,42 +6,42 @@ use fabric::{Fabric, Link, NodeKind};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// One thing that must hold.
+/// A condition of the judgement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Check {
-    /// What it is called.
+    /// Fixed name.
     pub name: &'static str,
-    /// What must hold.
+    /// Text of the condition.
     pub claim: &'static str,
-    /// What was found against it, at most the first hundred; empty where it holds.
+    /// The first hundred faults; empty if the condition holds.
     pub faults: Vec<String>,
 }
 
-/// What a file of gates comes to.
+/// Result of the checks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Judgement {
-    /// All that was checked.
+    /// All conditions, in order.
     pub checks: Vec<Check>,
-    /// Frames that were followed, on all links.
+    /// Number of frames, summed over all links.
     pub frames: u64,
-    /// The longest time that a frame waits on its way, in picoseconds, over all streams.
+    /// Longest waiting time of a frame over its path, in picoseconds, over all streams.
     pub longest_wait_ps: u64,
-    /// The longest way of a frame, in picoseconds.
+    /// Longest latency of a frame, in picoseconds.
     pub longest_latency_ps: u64,
-    /// The most by which the ways of two frames of a stream differ, in picoseconds; none where slots are the same in
-    /// each period.
+    /// Maximum difference between the latencies of two frames of a stream, in picoseconds; 0 for time slots, which
+    /// repeat in each period.
     pub jitter_ps: u64,
-    /// What may be meant and mostly is not.
+    /// Statements that are valid but probably unintended.
     pub warnings: Vec<String>,
 }
 
 impl Judgement {
-    /// Whether everything holds.
+    /// Whether all conditions hold.
     pub fn pass(&self) -> bool {
         self.checks.iter().all(|check| check.faults.is_empty())
     }
 
-    /// All of it as one JSON object.
+    /// Returns the judgement as a JSON object.
     pub fn value(&self) -> Value {
         let check = |check: &Check| {
             let (name, claim, pass) = (check.name, check.claim, check.faults.is_empty());
@@ -59,19 +59,19 @@ impl Judgement {
     }
 }
 
-/// Frames on one link that are looked at, at most.
+/// Maximum number of frames that are checked on one link.
 const MOST_FRAMES: u64 = 20_000_000;
 
-/// A hop that exists: when a frame starts and how long the link is busy.
+/// A hop on an existing link: start time, and time that the frame occupies the link.
 struct Found<'a> {
     stream: &'a Stream,
     start_ps: u64,
-    /// Since when it has been here.
+    /// Waiting time before the start.
     wait_ps: u64,
     busy_ps: u64,
 }
 
-/// Judges slots and gates on a fabric.
+/// Judges time slots and gates on a fabric.
 pub fn judge(gates: &Gates, fabric: &Fabric) -> Judgement {
     let mut paths = Vec::new();
     let mut order = Vec::new();
@@ -145,7 +145,7 @@ pub fn judge(gates: &Gates, fabric: &Fabric) -> Judgement {
             });
             continue;
         }
-        // Below 20 million periods of 11 days: it fits 128 bits with room.
+        // At most 20 million periods of 11 days each: below 2^85, so 128 bits suffice.
         let mut all: Vec<(u128, u128, &Found<'_>)> = Vec::new();
         for one in found {
             let period = u128::from(one.stream.period_ps);
@@ -156,6 +156,7 @@ pub fn judge(gates: &Gates, fabric: &Fabric) -> Judgement {
         }
         frames += all.len() as u64;
         all.sort_by_key(|&(start, end, one)| (start, end, one.stream.name.as_str()));
+        // The first frame of the next cycle, to detect an overlap across the end of the cycle.
         let around = all.first().map(|&(start, end, one)| (start + cycle, end + cycle, one));
         let mut reach: Option<(u128, &Found<'_>)> = None;
         for &(start, end, one) in all.iter().chain(&around) {
@@ -213,10 +214,10 @@ pub fn judge(gates: &Gates, fabric: &Fabric) -> Judgement {
     }
 }
 
-/// A frame that leaves before one that came first: in one queue that one would take its slot.
+/// Reports a frame that leaves before one that arrived earlier: in a shared queue the earlier one would take its slot.
 fn overtaken(all: &[(u128, u128, &Found<'_>)], cycle: u128, place: &str) -> Option<String> {
     let mut last: Option<(i128, &Found<'_>)> = None;
-    // Twice, for what waits over the end of the cycle.
+    // Two rounds, for frames that wait across the end of the cycle.
     for round in [0, cycle] {
         for &(start, _, one) in all {
             let came = (start + round) as i128 - i128::from(one.wait_ps);
@@ -247,7 +248,7 @@ fn warnings(gates: &Gates, fabric: &Fabric, used: &[(&str, u16)]) -> Vec<String>
     all
 }
 
-/// The states of a port over its cycle, by when each begins.
+/// States of a port over its cycle, with their begins.
 pub(super) struct Windows<'a> {
     list: &'a Port,
     begins: Vec<u64>,
@@ -264,7 +265,7 @@ impl Windows<'_> {
         Windows { list, begins: list.entries.iter().map(begin).collect() }
     }
 
-    /// Whether all states from `at`, below the cycle, for `length` are such.
+    /// Whether all states in the interval of `length` from `at`, below the cycle, satisfy `such`.
     pub fn is(&self, at: u64, length: u64, such: impl Fn(u8) -> bool) -> bool {
         let mut entry = self.begins.partition_point(|&begin| begin <= at).saturating_sub(1);
         let mut left = length;
@@ -293,7 +294,7 @@ pub(super) fn link_of<'f>(fabric: &'f Fabric, node: &str, port: u16) -> Option<(
     Some((fabric.link(port.link), (fabric.name(port.peer), fabric.node(port.peer).kind)))
 }
 
-/// How long a frame keeps a link busy, and until its last bit is sent.
+/// Returns the time that a frame occupies a link, and the time until its last bit is sent, in picoseconds.
 pub(super) fn times(wire: Wire, link: &Link, frame_bytes: u64) -> (u64, u64) {
     let (before, after) = if wire == Wire::Ethernet { (8, 12) } else { (0, 0) };
     let bits = |bytes: u64| {

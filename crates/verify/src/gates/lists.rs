@@ -1,34 +1,34 @@
-//! Lists of gates without the slots that they are for, as others write them.
+//! Gate lists without time slots, as other tools write them.
 
 use super::file::{GateFileError, MOST_PS, Port, State, Wire};
 use fabric::Fabric;
 use std::collections::BTreeMap;
 
-/// The gates of one port, by what its node calls it.
+/// Gates of one port, with the port's name on its node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PortGates {
     /// The interface.
     pub interface: String,
-    /// Where it begins in the file, from 1; 0 where that is not known.
+    /// First line in the file, from 1; 0 if not available.
     pub line: usize,
-    /// When its first cycle begins.
+    /// Begin of the first cycle, in picoseconds of `clock`.
     pub(super) base_ps: u64,
     pub(super) states: Vec<State>,
-    /// The device refuses states in which a frame of so many bytes does not fit; 0 where it takes any.
+    /// The device refuses states shorter than the transmission of a frame of so many bytes; 0 if it accepts any.
     pub(super) shortest_frame_bytes: u64,
-    /// The device drops longer frames, by class; `u64::MAX` where it takes any.
+    /// Longest frame that the device does not drop, in bytes, by class; `u64::MAX` without a limit.
     pub(super) longest_frame_bytes: [u64; 8],
-    /// Some states hold or release preemptable frames (802.1Q Table 8-7), which is not judged.
+    /// Whether some states hold or release preemptable frames (802.1Q Table 8-7), which is not judged.
     pub(super) holds: bool,
-    /// Some classes are preemptable (802.1Q clause 6.7.2), which is not judged.
+    /// Whether some classes are preemptable (802.1Q clause 6.7.2), which is not judged.
     pub(super) preempts: bool,
-    /// The clock of `base_ps`: TAI, REALTIME, MONOTONIC or BOOTTIME.
+    /// Clock of `base_ps`: TAI, REALTIME, MONOTONIC or BOOTTIME.
     pub(super) clock: &'static str,
 }
 
 impl PortGates {
-    /// States over a cycle: where it is shorter than their sum the rest of them never comes, where it is longer the
-    /// last one stays (802.1Q clause 8.6.9.1).
+    /// Fits the states to the cycle: a shorter cycle truncates the list, in a longer one the last state lasts until the
+    /// end (802.1Q clause 8.6.9.1).
     pub(super) fn new(
         interface: String,
         line: usize,
@@ -66,20 +66,20 @@ impl PortGates {
     }
 }
 
-/// A stream to follow through gates: when its source sends, and by which ports it goes.
+/// A stream to simulate: release times of its source, and its path.
 #[derive(Clone, Debug)]
 pub struct Flow {
     /// Its name.
     pub name: String,
-    /// One frame in each, in picoseconds; above zero.
+    /// Period in picoseconds, with one frame in each; above zero.
     pub period_ps: u64,
-    /// From destination address to FCS.
+    /// Frame size in bytes, from destination address to FCS.
     pub frame_bytes: u64,
-    /// The longest way that it allows.
+    /// Maximum latency in picoseconds.
     pub deadline_ps: Option<u64>,
-    /// When the source has a frame in each period, by turns; counted from when the first cycle begins.
+    /// Offsets of frames in successive periods, used in rotation, in picoseconds from the begin of the first cycle.
     pub offsets_ps: Vec<u64>,
-    /// Nodes and the ports by which they send, with the class there.
+    /// Egress ports of the path, with the class at each.
     pub hops: Vec<FlowHop>,
 }
 
@@ -90,28 +90,28 @@ pub struct FlowHop {
     pub node: String,
     /// Its port.
     pub port: u16,
-    /// The class in whose queue frames wait, 0 to 7.
+    /// Class of the queue in which frames wait, 0 to 7.
     pub class: u8,
 }
 
-/// Names of ports that an error lists, at most.
+/// Maximum number of port names in an error.
 const MOST_NAMES: usize = 16;
 
-/// Streams, and gates for them, whoever made those.
+/// Streams and gates.
 #[derive(Clone, Debug)]
 pub struct Lists {
     pub(super) wire: Wire,
     pub(super) processing_ps: u64,
     pub(super) flows: Vec<Flow>,
     pub(super) ports: Vec<Port>,
-    /// Sizes of frames that ports do not drop, by node and port, and class; ports that take any have none.
+    /// Longest accepted frame in bytes by class, for each port with a limit.
     pub(super) longest: BTreeMap<(String, u16), [u64; 8]>,
-    /// Statements that are not judged.
+    /// Warnings about statements that are not judged.
     pub(super) warnings: Vec<String>,
 }
 
 impl Lists {
-    /// Nothing yet. `frame_only`: a frame costs a wire its own length, without preamble and gap.
+    /// Creates an empty set. `frame_only`: a frame occupies the wire without preamble and gap.
     pub fn new(processing_ps: u64, frame_only: bool) -> Lists {
         let wire = if frame_only { Wire::FrameOnly } else { Wire::Ethernet };
         Lists {
@@ -124,7 +124,7 @@ impl Lists {
         }
     }
 
-    /// Adds a warning to those of the judgement, once.
+    /// Adds a warning to the judgement, without duplicates.
     pub fn warn(&mut self, warning: impl Into<String>) {
         let warning = warning.into();
         if !self.warnings.contains(&warning) {
@@ -135,7 +135,7 @@ impl Lists {
     /// Adds a stream.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// A value out of range.
     pub fn add_flow(&mut self, flow: Flow) -> Result<(), GateFileError> {
         let fine = (1..=MOST_PS).contains(&flow.period_ps)
             && (1..=1_000_000_000).contains(&flow.frame_bytes)
@@ -151,12 +151,11 @@ impl Lists {
         Ok(())
     }
 
-    /// Adds the gates of ports of nodes: by the fabric's names for them, or `eth` and the number of the port. Time zero
-    /// is when the first of their cycles begins.
+    /// Adds the gates of ports. A port has its name in the fabric, or `eth` and its number. Time zero is the begin of
+    /// the earliest first cycle.
     ///
     /// # Errors
-    /// A node, or a port that the node does not have or has twice, cycles that count by different clocks; and of which
-    /// node.
+    /// The node, with the fault: an undefined node or port, a duplicate port, cycles of different clocks.
     pub fn add_gates(
         &mut self,
         fabric: &Fabric,
@@ -171,7 +170,7 @@ impl Lists {
         Ok(())
     }
 
-    /// When cycles begin is known of one clock only.
+    /// Begins of cycles can be compared only on one clock.
     fn check_clocks(&mut self, nodes: &[(String, Vec<PortGates>)]) -> Result<(), (String, GateFileError)> {
         let mut all = nodes.iter().flat_map(|(node, lists)| lists.iter().map(move |list| (node, list)));
         let Some((first, of_first)) = all.next() else { return Ok(()) };
@@ -252,24 +251,24 @@ impl Lists {
                 self.longest.insert((node.to_owned(), port), list.longest_frame_bytes);
             }
             let cycle_ps = list.states.iter().map(|state| state.interval_ps).sum();
-            // The list from where it stands at time zero.
+            // Rotate the list to time zero.
             let entries = turned(list.states, (list.base_ps - zero_ps) % cycle_ps);
             self.ports.push(Port { node: node.to_owned(), port, cycle_ps, entries });
         }
         Ok(())
     }
 
-    /// How many streams it has.
+    /// Number of streams.
     pub fn streams(&self) -> usize {
         self.flows.len()
     }
-    /// How many ports it has gates for.
+    /// Number of ports with gates.
     pub fn ports(&self) -> usize {
         self.ports.len()
     }
 }
 
-/// A list that begins `by` later, below its cycle, seen from time zero.
+/// Rotates a list that begins `by` later, less than a cycle, to time zero.
 fn turned(states: Vec<State>, by: u64) -> Vec<State> {
     let mut tail = Vec::new();
     let mut head = states;

@@ -1,4 +1,4 @@
-//! IEEE 802.1Qcw: the gates of a bridge's ports as JSON (YANG by RFC 7951).
+//! Reader of IEEE 802.1Qcw: the gates of a bridge's ports as JSON (YANG by RFC 7951).
 
 use super::file::{GateFileError, State};
 use super::lists::PortGates;
@@ -28,7 +28,7 @@ struct BridgePort {
     table: Option<Table>,
 }
 
-/// Checked as it is read, so that a mistake has its line.
+/// Checked during deserialisation, so that faults have a line.
 #[derive(Deserialize)]
 #[serde(try_from = "RawTable")]
 struct Table {
@@ -85,7 +85,7 @@ struct RawEntry {
     gate_states_value: u8,
 }
 
-/// RFC 7951 has numbers of 64 bits as strings, and those of 32 as numbers.
+/// RFC 7951 encodes 64-bit numbers as strings, and 32-bit numbers as numbers.
 fn number<'de, D: Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged)]
@@ -148,7 +148,7 @@ impl TryFrom<RawTable> for Table {
             let ns = base.seconds.checked_mul(1_000_000_000)?.checked_add(base.nanoseconds)?;
             ns.checked_mul(1000)
         });
-        // Seconds since 1970 in picoseconds are within 64 bits until 2554.
+        // Picoseconds since 1970 fit into 64 bits until 2554.
         let base = base.ok_or("admin-base-time is too late")?;
         let holds = entries.iter().any(|entry| entry.holds);
         let states = entries.into_iter().map(|entry| entry.state).collect();
@@ -157,10 +157,10 @@ impl TryFrom<RawTable> for Table {
     }
 }
 
-/// The gates of every interface that has them enabled.
+/// Returns the gates of every interface that has them enabled.
 ///
 /// # Errors
-/// The first thing that is wrong, with its line.
+/// The first fault, with its line.
 pub fn parse(text: &str) -> Result<Vec<PortGates>, GateFileError> {
     let file: File = serde_json::from_str(text).map_err(GateFileError::of_json)?;
     let mut all = Vec::new();
@@ -226,7 +226,7 @@ mod tests {
                 GateFileError::Json { line, .. } | GateFileError::Line { line, .. } => *line,
                 other => panic!("{other:?}"),
             };
-            // What is checked when it has been read as a whole is told where it ends, or what follows it begins.
+            // Checks of a whole object report its last line, or the next one.
             assert!(error.to_string().contains(said) && (line..=line + 1).contains(&place), "{bad}: {place}: {error}");
         }
     }

@@ -1,21 +1,21 @@
-//! The commands of a shell script, as far as scripts of `tc` go: words, quotes, comments, continued lines, variables
-//! and redirections. What a shell would do otherwise than the reader can follow is refused, with its line.
+//! Splits a shell script into commands, for the subset that `tc` scripts use: words, quotes, comments, continued lines,
+//! variables and redirections. Anything beyond the subset is refused, with its line.
 
 use super::file::GateFileError;
 use std::collections::BTreeMap;
 
-/// A word and its line, from 1.
+/// Line, from 1, and text of a word.
 pub type Word = (usize, String);
 
 /// A command of a script.
 #[derive(Clone, Debug)]
 pub struct Command {
     pub words: Vec<Word>,
-    /// The command that must succeed for this one to run, by its number; `None` where it runs in any case.
+    /// Number of the command that must succeed for this one to run; `None` if it always runs.
     pub after: Option<usize>,
 }
 
-/// Variables that a script may assign, and how long their values may become together.
+/// Maximum length of the value of a variable, in bytes.
 const MOST_VALUE_BYTES: usize = 4_096;
 
 pub fn at<T>(line: usize, message: impl Into<String>) -> Result<T, GateFileError> {
@@ -29,25 +29,26 @@ struct Reader<'a> {
     commands: Vec<Command>,
     command: Vec<Word>,
     word: Option<Word>,
-    /// Where in the word its first quoted or expanded part begins: with one it is no keyword, and with one before `=`
-    /// no assignment.
+    /// Index in the word of its first quoted or expanded part. A word with one is no keyword; if the part precedes `=`,
+    /// the word is no assignment.
     quoted_from: Option<usize>,
-    /// The words of the command that are assignments to a shell.
+    /// Per word of the command: whether it is an assignment.
     assigns: Vec<bool>,
     /// Line and sign of a redirection whose file is the next word.
     redirects: Option<(usize, char)>,
-    /// Whether the command runs only if the one before it succeeds, and that one unless it is an assignment.
+    /// Whether the command runs only if the previous one succeeds; and the number of that command, unless it is an
+    /// assignment.
     conditional: bool,
     condition: Option<usize>,
-    /// The line after the last `\` at the end of a line, in the same command.
+    /// Line after the last continuation by `\` within the command.
     line_continued: Option<usize>,
 }
 
-/// The commands of a script, one after the other.
+/// Returns the commands of a script, in order.
 ///
 /// # Errors
-/// Text that a shell would read otherwise, or that depends on more than the script: an open quote, a variable that is
-/// not assigned, `$(...)`, loops and conditions, here documents, jobs in the background, a pattern of file names.
+/// Text with another meaning to a shell, or whose effect depends on more than the script: an open quote, an unassigned
+/// variable, `$(...)`, loops and conditions, here documents, background jobs, file name patterns.
 pub fn commands(text: &str) -> Result<Vec<Command>, GateFileError> {
     let mut reader = Reader {
         chars: text.chars().peekable(),
@@ -132,7 +133,8 @@ impl Reader<'_> {
         self.end_command(self.line)
     }
 
-    /// A comment goes to the end of the line. Behind a continued line it ends the command, whatever comes after it.
+    /// Skips a comment to the end of its line. After a continued line a comment ends the command, even if it ends in
+    /// `\`.
     fn comment(&mut self) -> Result<(), GateFileError> {
         let (line, mut last) = (self.line, ' ');
         while let Some(&c) = self.chars.peek() {
@@ -149,7 +151,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// The next character of the word is quoted or expanded.
+    /// Marks the next character of the word as quoted or expanded.
     fn quoted(&mut self) {
         let begin = self.word.as_ref().map_or(0, |(_, word)| word.len());
         self.quoted_from.get_or_insert(begin);
@@ -192,7 +194,7 @@ impl Reader<'_> {
         }
     }
 
-    /// `$NAME` or `${NAME}`; outside of quotes its value is split into words.
+    /// Expands `$NAME` or `${NAME}`; outside of quotes the value is split into words.
     fn variable(&mut self, inside_quotes: bool) -> Result<(), GateFileError> {
         let line = self.line;
         let braced = self.chars.next_if_eq(&'{').is_some();
@@ -250,7 +252,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Ends a command: an assignment is remembered, others are kept.
+    /// Ends a command. Assignments set variables, other commands are stored.
     fn end_command(&mut self, line: usize) -> Result<(), GateFileError> {
         self.end_word()?;
         if let Some((line, sign)) = self.redirects {
@@ -264,7 +266,7 @@ impl Reader<'_> {
         }
         let ends = ENDS.contains(&first.as_str()) && (first != "exec" || command.len() > 1);
         let exports = first == "export";
-        // `export` assigns what its arguments come to, quoted or not.
+        // `export` evaluates its arguments as assignments, quoted or not.
         let exported = |(_, word): &Word| exports && assignment(word).is_some();
         if conditional && (ends || assigns[0] || command.iter().any(exported)) {
             return at(*first_line, format!("`{first}` after `&&`: whether it runs is not known here"));
@@ -303,7 +305,7 @@ impl Reader<'_> {
                 self.condition = (self.commands.len() > before).then_some(before);
                 Ok(())
             }
-            // A command after `||` handles failure: `|| true`, `|| exit 1`.
+            // After `||` only handlers of failure are accepted: `|| true`, `|| exit 1`.
             ('|', true) => {
                 self.end_command(self.line)?;
                 let mut rest = String::new();
@@ -325,10 +327,10 @@ impl Reader<'_> {
         }
     }
 
-    /// `> FILE`, `2> FILE`, `2>&1`, `< FILE`: none of them changes what `tc` does.
+    /// Skips `> FILE`, `2> FILE`, `2>&1` or `< FILE`, which have no effect on `tc`.
     fn redirection(&mut self, c: char) -> Result<(), GateFileError> {
         let line = self.line;
-        // A number right before it is the descriptor, and no word.
+        // A digit directly before the sign is the descriptor, not a word.
         let is_descriptor =
             |word: &(usize, String)| word.1.len() == 1 && word.1.starts_with(|c: char| c.is_ascii_digit());
         if self.quoted_from.is_none() && self.word.as_ref().is_some_and(is_descriptor) {
@@ -350,10 +352,10 @@ impl Reader<'_> {
     }
 }
 
-/// Commands after which a script does nothing more; `exec` only with a command, without one it redirects.
+/// Commands that end a script; `exec` does so only with a command.
 pub const ENDS: [&str; 2] = ["exit", "exec"];
 
-/// Commands that change what is known here: variables, or what runs.
+/// Commands that change variables, or the commands that run.
 const CHANGES: [(&str, &str); 20] = [
     ("unset", VARIABLES),
     ("read", VARIABLES),
@@ -382,7 +384,7 @@ const RUNS: &str = "what it runs is not followed";
 const KEYWORDS: [&str; 14] =
     ["if", "then", "else", "elif", "fi", "for", "while", "until", "do", "done", "case", "esac", "function", "select"];
 
-/// Name and value of `NAME=VALUE`.
+/// Splits `NAME=VALUE`.
 fn assignment(word: &str) -> Option<(&str, &str)> {
     let (name, value) = word.split_once('=')?;
     let good = |c: char| c.is_ascii_alphanumeric() || c == '_';

@@ -1,11 +1,11 @@
-//! The tables of tsnkit (0.3): gates, offsets, routes and queues beside its table of streams.
+//! Reader of the tables of tsnkit (0.3): gates, offsets, routes and queues, with its table of streams.
 
 use super::file::{GateFileError, State};
 use super::lists::{Flow, FlowHop, Lists, PortGates};
 use fabric::Fabric;
 use std::collections::BTreeMap;
 
-/// Which table.
+/// Kinds of tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Table {
     /// `stream,src,dst,size,period,deadline,jitter`
@@ -20,7 +20,7 @@ pub enum Table {
     Queues,
 }
 
-/// What is wrong, and in which of the tables.
+/// A fault, with its table.
 type Wrong = (Table, GateFileError);
 
 fn at<T>(table: Table, line: usize, message: impl Into<String>) -> Result<T, Wrong> {
@@ -30,7 +30,7 @@ fn at<T>(table: Table, line: usize, message: impl Into<String>) -> Result<T, Wro
 /// The ends of a link.
 type Ends = (String, String);
 
-/// A cell, and those behind it. Cells in quotes may hold commas.
+/// Splits a line into cells. Quoted cells may contain commas.
 fn cells(line: &str) -> Vec<&str> {
     let (mut all, mut rest) = (Vec::new(), Some(line));
     while let Some(line) = rest {
@@ -45,7 +45,7 @@ fn cells(line: &str) -> Vec<&str> {
     all
 }
 
-/// Rows of a table by the names of its columns, with their lines.
+/// Returns the cells of the given columns, row by row, with line numbers.
 fn rows<'a>(table: Table, text: &'a str, columns: &[&str]) -> Result<Vec<(usize, Vec<&'a str>)>, Wrong> {
     let mut lines = text.lines().enumerate();
     let header = cells(lines.next().map_or("", |(_, line)| line));
@@ -76,7 +76,7 @@ fn number(table: Table, line: usize, column: &str, text: &str) -> Result<u64, Wr
     }
 }
 
-/// A link as "(0, 1)".
+/// Parses a link such as "(0, 1)".
 fn link(table: Table, line: usize, text: &str) -> Result<Ends, Wrong> {
     let ends = text.trim_start_matches('(').trim_end_matches(')').split_once(',');
     match ends.map(|(a, b)| (a.trim().to_owned(), b.trim().to_owned())) {
@@ -85,7 +85,7 @@ fn link(table: Table, line: usize, text: &str) -> Result<Ends, Wrong> {
     }
 }
 
-/// The port of a link, or that there is none.
+/// Returns the port of a link, or the fault that there is none.
 fn port(table: Table, line: usize, fabric: &Fabric, ends: &Ends) -> Result<u16, Wrong> {
     let found = fabric.find(&ends.0).zip(fabric.find(&ends.1));
     match found.and_then(|(from, to)| fabric.port_towards(from, to)) {
@@ -94,16 +94,17 @@ fn port(table: Table, line: usize, fabric: &Fabric, ends: &Ends) -> Result<u16, 
     }
 }
 
-/// Where frames of a stream wait: the queue at each link.
+/// Queue of a stream at each link.
 type Queues = BTreeMap<(u64, Ends), u8>;
-/// The links of each stream, with their lines.
+/// Links of each stream, with line numbers.
 type Routes = BTreeMap<u64, Vec<(usize, Ends)>>;
 
-/// Adds the streams and gates of these tables; `text` has each. A queue's gate is open in its windows and shut
-/// otherwise. Streams are called by the first column of their table, and tables speak of them by their row.
+/// Adds the streams and gates of these tables; `text` returns the content of each. The gate of a queue is open in its
+/// windows and closed otherwise. The first column of the stream table is the name of a stream; the other tables
+/// identify a stream by its row.
 ///
 /// # Errors
-/// The first line that is wrong.
+/// The first fault, with its line.
 pub fn read<'a>(lists: &mut Lists, fabric: &Fabric, text: impl Fn(Table) -> &'a str) -> Result<(), Wrong> {
     gates(lists, fabric, text(Table::Gates))?;
     let mut offsets: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
@@ -130,7 +131,7 @@ pub fn read<'a>(lists: &mut Lists, fabric: &Fabric, text: impl Fn(Table) -> &'a 
     for (place, (line, row)) in rows(Table::Streams, text(Table::Streams), &columns)?.into_iter().enumerate() {
         let stream = place as u64;
         let of = |column, text| number(Table::Streams, line, column, text);
-        // Without an offset it has no slots, and sends nothing.
+        // A stream without an offset has no slots, and sends nothing.
         let (Some(offsets), Some(route)) = (offsets.remove(&stream), routes.remove(&stream)) else { continue };
         let mut hops = Vec::new();
         let mut from = of("src", row[1])?.to_string();
@@ -179,7 +180,7 @@ fn queues(text: &str) -> Result<Queues, Wrong> {
 }
 
 fn gates(lists: &mut Lists, fabric: &Fabric, text: &str) -> Result<(), Wrong> {
-    /// A window: when it opens and shuts in ns, and the gate.
+    /// Windows: opening and closing time in ns, and the gate.
     type Windows = Vec<(u64, u64, u8)>;
     let mut all: BTreeMap<(String, u16), (usize, u64, Windows)> = BTreeMap::new();
     for (line, row) in rows(Table::Gates, text, &["link", "queue", "start", "end", "cycle"])? {
@@ -203,7 +204,7 @@ fn gates(lists: &mut Lists, fabric: &Fabric, text: &str) -> Result<(), Wrong> {
         let mut edges: Vec<u64> = windows.iter().flat_map(|&(from, to, _)| [from, to]).chain([0, cycle]).collect();
         edges.sort_unstable();
         edges.dedup();
-        // Windows by their start, and the gates that are open, with how many windows keep each so.
+        // Gates that open or close at each edge. Windows of one gate may overlap, so `open` counts them.
         let mut changes: BTreeMap<u64, Vec<(u8, bool)>> = BTreeMap::new();
         for (from, to, gate) in windows {
             changes.entry(from).or_default().push((gate, true));

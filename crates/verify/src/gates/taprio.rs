@@ -1,12 +1,12 @@
-//! `tc qdisc ... taprio` commands of Linux, as a shell script has them. What the shell, `tc` (iproute2, `q_taprio.c`)
-//! or the kernel (`sch_taprio.c`) would refuse or run otherwise is refused here.
+//! Parser of `tc qdisc ... taprio` commands in shell scripts. It refuses everything that the shell, `tc` (iproute2,
+//! `q_taprio.c`) or the kernel (`sch_taprio.c`) would refuse or execute with another meaning.
 
 use super::file::GateFileError;
 use super::lists::PortGates;
 use super::shell::{Command, ENDS, Word, at, commands};
 use super::taprio_options::{WORDS, options};
 
-/// Options of `tc` that say how it prints.
+/// Options of `tc` that affect only its output.
 const PRINTING: [&str; 18] = [
     "-s",
     "-stats",
@@ -27,25 +27,25 @@ const PRINTING: [&str; 18] = [
     "-graph",
     "-force",
 ];
-/// Objects of `tc` that are no queue disciplines.
+/// Objects of `tc` other than queue disciplines.
 const OBJECTS: [&str; 6] = ["class", "filter", "action", "actions", "chain", "monitor"];
-/// Actions of `tc qdisc` in the order in which `tc` takes a beginning of them for them.
+/// Actions of `tc qdisc`, in the order in which `tc` matches abbreviations.
 const ACTIONS: [&str; 9] = ["add", "change", "replace", "link", "delete", "list", "show", "lst", "help"];
-/// Programs that print their arguments, or where they are.
+/// Programs that print their arguments, or the path of a program.
 const PRINTERS: [&str; 5] = ["echo", "printf", "logger", "which", "type"];
-/// Programs after which, by `&&`, a command of gates may stand: they fail where it would, too. Others, such as `test`,
-/// say by their exit code whether it runs.
+/// Programs allowed before `&&` and a command of gates: they fail only on errors. The exit code of others, such as
+/// `test`, decides whether the command runs.
 const BEFORE: [&str; 16] = [
     "ip", "true", ":", "echo", "printf", "logger", "ethtool", "modprobe", "sysctl", "sleep", "set", "cd", "mkdir",
     "touch", "command", "which",
 ];
-/// Queue disciplines that send frames in their order, without delay.
+/// Queue disciplines that send frames in order, without delay.
 const QUEUES: [&str; 3] = ["pfifo", "bfifo", "pfifo_fast"];
 
-/// The gates of every interface that gets a taprio queue discipline. The traffic class of priority i is `map`'s.
+/// Returns the gates of every interface with a taprio queue discipline. `map` gives the traffic class of each priority.
 ///
 /// # Errors
-/// The first thing that the shell, `tc` or the kernel would refuse or run otherwise, with its line.
+/// The first text that the shell, `tc` or the kernel would refuse or execute with another meaning, with its line.
 pub fn parse(text: &str) -> Result<Vec<PortGates>, GateFileError> {
     let first = text.split('\n').next().unwrap_or_default();
     if first.starts_with("#!") && first.ends_with('\r') {
@@ -58,7 +58,7 @@ pub fn parse(text: &str) -> Result<Vec<PortGates>, GateFileError> {
     let mut run: Vec<(usize, &[Word])> = Vec::new();
     for (number, command) in commands.iter().enumerate() {
         match command.words.as_slice() {
-            // Its redirections are for what comes after it.
+            // `exec` without a command only redirects the rest of the script.
             [(_, exec)] if exec == "exec" => {}
             [(_, exec), words @ ..] if exec == "exec" => {
                 run.push((number, without_wrappers(words)));
@@ -92,7 +92,7 @@ pub fn parse(text: &str) -> Result<Vec<PortGates>, GateFileError> {
         }
         let prints = PRINTERS.contains(&program.as_str())
             || (program == "command" && words[1..].len() == 2 && { matches!(words[1].1.as_str(), "-v" | "-V") });
-        // In a quoted command of another shell as well.
+        // Also inside a quoted command of another shell.
         let mut parts = words.iter().flat_map(|(_, word)| word.split([' ', '\t', ';', '&', '|', '(', ')']));
         if !prints && parts.any(is_tc) {
             return at(*line, format!("`{}`: what it does with `tc` is not followed", fabric::visible(program)));
@@ -104,7 +104,7 @@ pub fn parse(text: &str) -> Result<Vec<PortGates>, GateFileError> {
     }
 }
 
-/// Whether a command runs: what stands before it and `&&` must not be a test.
+/// Refuses a command behind `&&` whose execution depends on a test.
 fn runs(commands: &[Command], number: usize) -> Result<(), GateFileError> {
     let mut command = &commands[number];
     while let Some(before) = command.after {
@@ -124,15 +124,15 @@ fn is_tc(program: &str) -> bool {
     program == "tc" || program.ends_with("/tc")
 }
 
-/// Arguments of `tc` after `qdisc`; `None` if they concern something else.
+/// Returns the arguments of `tc` after `qdisc`; `None` if the command concerns another object.
 fn of_qdisc(words: &[Word]) -> Result<Option<&[Word]>, GateFileError> {
     let mut rest = words;
     while let [(line, word), after @ ..] = rest {
         match word.as_str() {
             option if PRINTING.contains(&option) => rest = after,
-            // As `ip netns exec NAME`.
+            // Like `ip netns exec NAME`.
             "-n" | "-netns" if !after.is_empty() => rest = &after[1..],
-            // `tc` takes a beginning of the word for it.
+            // `tc` accepts abbreviations.
             object if !object.is_empty() && "qdisc".starts_with(object) => return Ok(Some(after)),
             object if OBJECTS.contains(&object) => return Ok(None),
             other => {
@@ -144,7 +144,7 @@ fn of_qdisc(words: &[Word]) -> Result<Option<&[Word]>, GateFileError> {
     Ok(None)
 }
 
-/// A command without `sudo` and `ip netns exec NAME` before it.
+/// Removes `sudo` and `ip netns exec NAME` from the beginning of a command.
 fn without_wrappers(mut words: &[Word]) -> &[Word] {
     loop {
         let heads: Vec<&str> = words.iter().take(4).map(|(_, word)| word.as_str()).collect();
@@ -159,7 +159,7 @@ fn without_wrappers(mut words: &[Word]) -> &[Word] {
     }
 }
 
-/// Parses the arguments after `tc qdisc`: the gates, if it is taprio.
+/// Parses the arguments after `tc qdisc`. Returns the gates if it is taprio.
 fn queue_discipline(words: &[Word], line: usize, known: &[PortGates]) -> Result<Option<PortGates>, GateFileError> {
     let Some((_, action)) = words.first() else { return Ok(None) };
     let action = match ACTIONS.iter().find(|known| !action.is_empty() && known.starts_with(action.as_str())) {
@@ -168,7 +168,7 @@ fn queue_discipline(words: &[Word], line: usize, known: &[PortGates]) -> Result<
     };
     let begin = words.iter().position(|(_, word)| word == "taprio");
     let (mut device, mut root) = (None, false);
-    // Of another queue discipline: its parent and its kind.
+    // Parent and kind of another queue discipline.
     let (mut below, mut kind) = (None, None);
     let mut head = words[1..begin.unwrap_or(words.len())].iter();
     while let Some((line, word)) = head.next() {

@@ -1,17 +1,18 @@
-//! The arguments of `tc qdisc ... taprio`, as `tc` (iproute2, `q_taprio.c`) and the kernel (`sch_taprio.c`) take them.
+//! Parser of the arguments of `tc qdisc ... taprio`, as `tc` (iproute2, `q_taprio.c`) and the kernel (`sch_taprio.c`)
+//! accept them.
 
 use super::file::{GateFileError, State};
 use super::lists::PortGates;
 use super::shell::{Word, at};
 use std::collections::BTreeSet;
 
-/// Longest cycle that the kernel takes, in nanoseconds: `INT_MAX`.
+/// Longest cycle that the kernel accepts, in nanoseconds: `INT_MAX`.
 const MOST_CYCLE_NS: u64 = i32::MAX as u64;
-/// The kernel wants each state to be as long as a frame without FCS takes (`ETH_ZLEN`).
+/// The kernel requires each state to last at least as long as a frame of this size without FCS (`ETH_ZLEN`).
 const SHORTEST_FRAME_BYTES: u64 = 60;
-/// Addresses, type and FCS of a frame, which `max-sdu` leaves out (tc-taprio(8): the payload).
+/// Addresses, type and FCS of a frame, which `max-sdu` excludes (tc-taprio(8): the payload).
 const FRAMING_BYTES: u64 = 18;
-/// Words of taprio, which begin no command.
+/// Keywords of taprio, none of which is a command.
 pub(super) const WORDS: [&str; 12] = [
     "num_tc",
     "map",
@@ -28,7 +29,7 @@ pub(super) const WORDS: [&str; 12] = [
 ];
 const CLOCKS: [&str; 4] = ["TAI", "REALTIME", "MONOTONIC", "BOOTTIME"];
 
-/// A whole number as `tc` reads one: decimal, hexadecimal with `0x`, octal with `0`.
+/// Parses a whole number like `tc`: decimal, hexadecimal with `0x`, octal with `0`.
 fn any_base(text: &str) -> Option<u64> {
     let hexadecimal = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"));
     let octal = text.strip_prefix('0').filter(|rest| !rest.is_empty());
@@ -52,16 +53,16 @@ struct Options {
     delay: bool,
     /// Line, gates, interval in nanoseconds.
     entries: Vec<(usize, u32, u64)>,
-    /// The masks as they are written.
+    /// The masks as written.
     masks: Vec<String>,
     holds: bool,
-    /// `max-sdu` by class: bytes of payload; 0, or no value: any.
+    /// `max-sdu` by class: bytes of payload; no limit if 0 or absent.
     max_sdu: Vec<u64>,
-    /// `fp` makes a class preemptable.
+    /// Whether `fp` makes a class preemptable.
     preempts: bool,
 }
 
-/// The gates that the arguments after `taprio` give an interface.
+/// Returns the gates of an interface from the arguments after `taprio`.
 ///
 /// # Errors
 /// The first argument that `tc` or the kernel would refuse, with its line.
@@ -197,7 +198,7 @@ pub(super) fn options(words: &[Word], first: usize, device: &str) -> Result<Port
 }
 
 impl Options {
-    /// Checks of the kernel on a whole command.
+    /// Applies the kernel's checks of a whole command.
     fn check(&self, first: usize, map_line: usize, device: &str) -> Result<(), GateFileError> {
         let Some(classes) = self.classes.filter(|&classes| classes > 0) else {
             return at(first, "`num_tc` is missing: without classes the kernel refuses taprio");
@@ -233,7 +234,7 @@ impl Options {
         if self.entries.is_empty() {
             return at(first, format!("no `sched-entry` stands in it: the intervals of `{device}` add up to nothing"));
         }
-        // A decimal mask is one, mostly: 128 opens gates 3, 5 and 8.
+        // A mask with undefined gates is mostly a decimal one: 128 opens gates 3, 5 and 8.
         if let Some((entry, mask)) =
             self.entries.iter().zip(&self.masks).find(|(entry, _)| entry.1 >> classes.max(8) != 0)
         {
@@ -272,7 +273,7 @@ impl Options {
         };
         let mut longest_frame_bytes = [0; 8];
         longest_frame_bytes.iter_mut().zip(&self.map).for_each(|(most, class)| *most = longest(class));
-        // With `flags 0x2` the card counts by its own clock, which PTP sets to TAI.
+        // With `flags 0x2` the network card uses its own clock, which PTP sets to TAI.
         let clock = CLOCKS.into_iter().find(|clock| self.clock.as_deref() == Some(clock)).unwrap_or("TAI");
         let (holds, preempts) = (self.holds, self.preempts);
         let shortest_frame_bytes = SHORTEST_FRAME_BYTES;

@@ -1,4 +1,4 @@
-//! Scripts that a shell, `tc` and the kernel run alike, and each way in which one can be wrong.
+//! A script that shell, `tc` and kernel accept, and a faulty variant for each check.
 
 use super::*;
 
@@ -12,7 +12,7 @@ fn a_command_of_the_manual_reads() {
     let [list] = all.as_slice() else { panic!("{all:?}") };
     assert_eq!((list.interface.as_str(), list.line, list.base_ps), ("eth0", 3, 1_000_000));
     let states: Vec<(u8, u64)> = list.states.iter().map(|state| (state.gates, state.interval_ps)).collect();
-    // Class 0 is priority 3's; 1 and 2 are those of all others.
+    // Priority 3 has class 0; all others have class 1 or 2.
     assert_eq!(states, [(0b0000_1000, 300_000_000), (0b1111_0111, 200_000_000)]);
 }
 
@@ -116,7 +116,7 @@ fn hostile_commands_are_refused_with_their_line() {
         ("taprio", "tbf", "line 0: no command `tc qdisc replace dev"),
         ("ip link set eth0 up", "exit 0", "line 0: no command `tc qdisc replace dev"),
         ("#!/bin/sh", "#!/usr/bin/python3", "line 1: `/usr/bin/python3` is no shell"),
-        // Faults that only a shell sees.
+        // Faults on the level of the shell.
         ("base-time 1000 \\\n", "base-time 1000\n", "line 6: `sched-entry`: to a shell this begins a command"),
         ("base-time 1000 \\\n", "base-time 1000 \\ \n", "line 5: blanks after `\\`"),
         ("base-time 1000 \\\n", "base-time 1000 \\\r\n", "line 5: the line ends in a carriage return"),
@@ -146,7 +146,7 @@ fn hostile_commands_are_refused_with_their_line() {
         (" # the rest", "\ntc qdisc remove dev eth0 root", "line 8: `tc qdisc remove` is no command of tc"),
         (" # the rest", "\nsh -c 'x; tc qdisc del dev eth0 root'", "line 8: `sh`: what it does with `tc`"),
         (" # the rest", "\nxargs /sbin/tc qdisc", "line 8: `xargs`: what it does with `tc`"),
-        // What changes the frames that the gates let out.
+        // Commands that affect frames behind the gates.
         (
             " # the rest",
             "\ntc q a dev eth0 parent 100:3 handle 3: netem loss 50%",
@@ -167,7 +167,7 @@ fn hostile_commands_are_refused_with_their_line() {
             "S 128",
             "line 7: `sched-entry` with the mask `128`: masks are hexadecimal, and this one opens gate 8,",
         ),
-        // Commands that never run, or may not.
+        // Commands that never run, or only under a condition.
         ("ip link set eth0 up\n", "false && ", "line 2: `false` always fails"),
         ("ip link set eth0 up", "sudo false || exit 1", "line 2: `false` always fails"),
         ("ip link set eth0 up\n", "test -e f && ", "line 2: `test` before `&&`: whether the gates after it are set"),
@@ -183,7 +183,7 @@ fn hostile_commands_are_refused_with_their_line() {
         ("ip link set eth0 up", "test -e f &&\nexec true", "line 3: `exec` after `&&`"),
         ("ip link set eth0 up", "test -e f && DEV=eth1", "line 2: `DEV=eth1` after `&&`"),
         ("ip link set eth0 up", "return 0", "line 2: `return`: outside of a function"),
-        // Blanks that are none to a shell.
+        // Whitespace that does not separate words in a shell.
         ("#!/bin/sh\n", "#!/bin/sh\r\n", "line 1: the line ends in a carriage return"),
         ("CLOCK_TAI # the rest", "CLOCK_TAI\r", "line 7: a carriage return"),
         ("num_tc 3", "num_tc\u{a0}3", "line 4: the blank U+00A0"),
@@ -210,8 +210,7 @@ fn hostile_commands_are_refused_with_their_line() {
     }
 }
 
-/// Every text is read or refused, and nothing panics: the script with a few characters gone or others in their
-/// place.
+/// Random changes of a few characters: each script is read or refused, without a panic.
 #[test]
 fn mutated_scripts_are_read_or_refused() {
     let base: Vec<char> = GOOD.chars().collect();
@@ -234,7 +233,7 @@ fn mutated_scripts_are_read_or_refused() {
         let text: String = text.into_iter().collect();
         let read = parse(&text).is_ok();
         refused += usize::from(!read);
-        // To a shell a carriage return is a part of a word: of an accepted script only in comments and quotes.
+        // A carriage return is a part of a word, so accepted scripts have it only in comments and quotes.
         for line in text.split('\n').filter(|line| read && line.contains('\r')) {
             let before = &line[..line.find('\r').unwrap_or(0)];
             assert!(before.contains(['#', '\'', '"', '\\']), "{text:?}");
@@ -248,7 +247,7 @@ fn sizes_and_preemption_and_the_clock_are_those_of_the_command() {
     let of = |change: &str| parse(&GOOD.replace("clockid CLOCK_TAI", change)).unwrap().remove(0);
     let plain = of("clockid CLOCK_TAI");
     assert_eq!((plain.longest_frame_bytes, plain.preempts, plain.clock), ([u64::MAX; 8], false, "TAI"));
-    // Class 0 is priority 3's, class 1 is 2's, class 2 has no limit.
+    // Priority 3 has class 0, priority 2 class 1; class 2 has no limit.
     let limited = of("max-sdu 200 1500 0 clockid CLOCK_MONOTONIC fp E P");
     let mut longest = [u64::MAX; 8];
     (longest[3], longest[2]) = (218, 1518);

@@ -1,4 +1,4 @@
-//! Reading a rule file.
+//! Reader of rule files.
 
 mod quick;
 
@@ -8,34 +8,34 @@ use serde::Deserialize;
 
 /// The value of `format`.
 pub const FORMAT: &str = "tidegate-tagger-rules";
-/// The value of `version` that this reader knows.
+/// The supported value of `version`.
 pub const VERSION: u32 = 1;
 
-/// A rule file as it is written: nothing of it is believed before it is held against a fabric.
+/// A rule file as written; [`crate::Verifier::new`] checks it against a fabric.
 ///
-/// Unknown keys are read over, except in a rule, where one could change its meaning.
+/// Unknown keys are ignored, except in a rule: there a key could change the meaning.
 #[derive(Clone, Debug, Deserialize)]
 pub struct RuleFile {
     /// [`FORMAT`].
     pub format: String,
     /// [`VERSION`].
     pub version: u32,
-    /// Which fabric it is for.
+    /// Identifies the fabric of the rules.
     pub fabric: FabricHeader,
-    /// Tags with a lossless queue of their own.
+    /// Tags with a lossless queue.
     pub lossless_tags: Vec<u16>,
-    /// The tag of whatever no rule matches.
+    /// Tag of frames that match no rule.
     pub lossy_tag: u16,
-    /// Applications and the tags that their frames start with.
+    /// Application classes, with the initial tags of their frames.
     pub classes: Vec<Class>,
     /// Rules per switch.
     pub switches: Vec<SwitchRules>,
 }
 
-/// What the rule file says of its fabric.
+/// Description of the fabric in a rule file.
 #[derive(Clone, Debug, Deserialize)]
 pub struct FabricHeader {
-    /// The kind: "clos".
+    /// Kind of the fabric, such as "clos".
     #[serde(default)]
     pub kind: String,
     /// Number of switches.
@@ -54,22 +54,22 @@ pub struct FabricHeader {
 /// An application class.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct Class {
-    /// Unique.
+    /// Unique name.
     pub name: String,
-    /// The tag with which its frames enter the fabric.
+    /// Tag of its frames on entry.
     pub first_tag: u16,
 }
 
 /// The rules of one switch, or of a host that forwards.
 #[derive(Clone, Debug, Deserialize)]
 pub struct SwitchRules {
-    /// As the fabric calls it.
+    /// Name of the node in the fabric.
     pub name: String,
-    /// Its rules; two that match the same frame must agree.
+    /// Its rules. Two rules that match one frame must agree.
     pub rules: Vec<Rule>,
 }
 
-/// A frame with this tag from one of these ports to one of those gets that tag.
+/// Gives `new_tag` to frames with `tag` from an ingress port to an egress port of the lists.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rule {
@@ -81,17 +81,17 @@ pub struct Rule {
     /// Egress ports, from 0.
     #[serde(rename = "out")]
     pub egress: Vec<u16>,
-    /// The tag with which it leaves, and by which its egress queue is chosen.
+    /// Tag after the hop, which also selects the egress queue.
     pub new_tag: u16,
 }
 
 impl RuleFile {
-    /// Reads a file's bytes.
+    /// Parses a file.
     ///
     /// # Errors
-    /// [`VerifyError::Json`] with the place; [`VerifyError::Format`] if it is JSON of another kind.
+    /// [`VerifyError::Json`] with line and column; [`VerifyError::Format`] if it is JSON of another kind.
     pub fn parse(bytes: &[u8]) -> Result<RuleFile, VerifyError> {
-        /// What tells the format, read first: its absence is a better message than that of any other key.
+        /// Read first: a wrong format is a more helpful message than a missing key.
         #[derive(Deserialize)]
         struct Head {
             #[serde(default)]
@@ -105,7 +105,7 @@ impl RuleFile {
             VerifyError::Json { line: error.line(), column: error.column(), message }
         };
         let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
-        // A large file is read again only if it is of an unusual shape, or to say what is wrong with it.
+        // serde reads a large file again only if its shape is unusual, or to report a fault.
         let file = quick::read(bytes, quick::PART).or_else(|| serde_json::from_slice::<RuleFile>(bytes).ok());
         if let Some(file) = file
             && (file.format.as_str(), file.version) == (FORMAT, VERSION)
@@ -123,7 +123,7 @@ impl RuleFile {
         serde_json::from_slice::<RuleFile>(bytes).map_err(json)?.shown_safely()
     }
 
-    /// Refuses texts that a screen would obey instead of showing.
+    /// Refuses text with invisible or control characters, which a terminal would interpret.
     fn shown_safely(self) -> Result<RuleFile, VerifyError> {
         let mut texts = vec![("fabric", &self.fabric.kind), ("fabric", &self.fabric.hash)];
         texts.extend(self.classes.iter().map(|class| ("classes", &class.name)));

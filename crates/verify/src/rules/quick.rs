@@ -1,9 +1,9 @@
-//! Reading large rule files: the switches of a file in the shape that writers give it, on all threads.
+//! Fast reader of large rule files, on all threads, for the shape that writers produce.
 //!
-//! The array of switches is cut where an object seems to begin with a name. Parts are read at once, and a cut counts
-//! only if the part before it ends there, behind a comma of that array: then it lies where it seems to, whatever names
-//! hold. Whatever else the file has is left to serde. Nothing is said about a file of any other shape, or one that is
-//! wrong: serde reads it all, and tells.
+//! The array of switches is cut at apparent beginnings of an object with a name. Parts are read in parallel. A cut is
+//! valid only if the part before it ends exactly there, after a comma of the array; so names that contain JSON do no
+//! harm. serde reads the rest of the file. A file that has another shape, or is invalid, yields nothing: serde then
+//! reads all of it and reports the fault.
 
 use super::{Rule, RuleFile, SwitchRules};
 use serde::de::IgnoredAny;
@@ -11,10 +11,10 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::{available_parallelism, scope};
 
-/// Bytes of a part: many are read by each thread, so that all end together.
+/// Bytes of a part. Small, so that threads read many parts each and finish together.
 pub(super) const PART: usize = 1 << 20;
 
-/// What serde makes of the bytes of a file, or nothing.
+/// Returns the result of serde for the bytes of a file, or nothing.
 pub(super) fn read(bytes: &[u8], part: usize) -> Option<RuleFile> {
     let begin = begin_of_switches(bytes)?;
     let (switches, end) = read_switches(bytes, begin, part)?;
@@ -23,7 +23,7 @@ pub(super) fn read(bytes: &[u8], part: usize) -> Option<RuleFile> {
     Some(file)
 }
 
-/// Where the first array of an outermost key `switches` begins, behind its bracket.
+/// Returns the position after the bracket of the first array of an outermost key `switches`.
 fn begin_of_switches(bytes: &[u8]) -> Option<usize> {
     let mut depth = 0usize;
     let mut cursor = Cursor::new(bytes, 0);
@@ -50,7 +50,7 @@ fn begin_of_switches(bytes: &[u8]) -> Option<usize> {
     }
 }
 
-/// The switches of an array, and where its bracket closes it.
+/// Returns the switches of an array, and the position of its closing bracket.
 fn read_switches(bytes: &[u8], begin: usize, part: usize) -> Option<(Vec<SwitchRules>, usize)> {
     let mut cursor = Cursor::new(bytes, begin);
     if cursor.take(b']') {
@@ -72,7 +72,7 @@ fn read_switches(bytes: &[u8], begin: usize, part: usize) -> Option<(Vec<SwitchR
             let Some(part) = parts.get(number) else { break own };
             let read = read_part(bytes, part);
             if read.as_ref().is_none_or(|read| read.closes) {
-                // What lies behind needs no reading; what lies before is taken already.
+                // Parts behind need not be read; parts before are taken already.
                 taken.store(parts.len(), Ordering::Relaxed);
             }
             own.push((number, read));
@@ -99,7 +99,7 @@ fn read_switches(bytes: &[u8], begin: usize, part: usize) -> Option<(Vec<SwitchR
     None
 }
 
-/// Where an object whose first key seems to be `name` begins, at a place or behind it.
+/// Returns the position of the first object from `least` on whose first key appears to be `name`.
 fn begin_of_object(bytes: &[u8], least: usize) -> Option<usize> {
     const KEY: &[u8] = b"\"name\"";
     let mut from = least;
@@ -113,10 +113,10 @@ fn begin_of_object(bytes: &[u8], least: usize) -> Option<usize> {
     }
 }
 
-/// What was read from a cut on.
+/// Result of reading from a cut on.
 struct Part {
     switches: Vec<SwitchRules>,
-    /// Where the next part begins, or the bracket that closes the array.
+    /// Position of the next part, or of the closing bracket of the array.
     end: usize,
     closes: bool,
 }
@@ -141,11 +141,11 @@ fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\n' | b'\t' | b'\r')
 }
 
-/// A place in JSON.
+/// A position in JSON.
 struct Cursor<'a> {
     bytes: &'a [u8],
     at: usize,
-    /// The list that was read last.
+    /// The last list that was read.
     list: Vec<u16>,
 }
 
@@ -166,7 +166,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Goes past blanks, and past this byte if it is there.
+    /// Skips blanks, then this byte if it is next. Returns whether it was.
     fn take(&mut self, byte: u8) -> bool {
         self.skip_blanks();
         let is_there = self.bytes.get(self.at) == Some(&byte);
@@ -178,7 +178,7 @@ impl<'a> Cursor<'a> {
         self.take(byte).then_some(())
     }
 
-    /// A text without escapes.
+    /// Reads a string without escapes.
     fn text(&mut self) -> Option<&'a str> {
         self.expect(b'"')?;
         let rest = &self.bytes[self.at..];
@@ -201,11 +201,12 @@ impl<'a> Cursor<'a> {
             number = number.checked_mul(10)?.checked_add(u16::from(digit - b'0'))?;
             self.at += 1;
         }
+        // JSON forbids leading zeros.
         let digits = self.at - from;
         (digits == 1 || (digits > 1 && self.bytes[from] != b'0')).then_some(number)
     }
 
-    /// Reads an array, whose elements `one` reads.
+    /// Reads an array; `one` reads each element.
     fn array(&mut self, mut one: impl FnMut(&mut Self) -> Option<()>) -> Option<()> {
         self.expect(b'[')?;
         if self.take(b']') {
@@ -220,7 +221,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// A list of numbers, in no more room than it needs.
+    /// Reads a list of numbers. The clone has no spare capacity.
     fn numbers(&mut self) -> Option<Vec<u16>> {
         self.list.clear();
         self.array(|cursor| {
@@ -241,7 +242,7 @@ impl<'a> Cursor<'a> {
         Some(rules)
     }
 
-    /// An object of members, of each of which `one` reads the value.
+    /// Reads an object; `one` reads the value of each key.
     fn object(&mut self, mut one: impl FnMut(&mut Self, &str) -> Option<()>) -> Option<()> {
         self.expect(b'{')?;
         loop {
@@ -276,7 +277,7 @@ impl<'a> Cursor<'a> {
         Some(SwitchRules { name: name?, rules: rules? })
     }
 
-    /// Goes past a value of any kind.
+    /// Skips a value of any kind.
     fn skip_value(&mut self) -> Option<()> {
         let rest = &self.bytes[self.at..];
         let mut values = serde_json::Deserializer::from_slice(rest).into_iter::<IgnoredAny>();
@@ -286,7 +287,7 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// Keeps a value that was read, unless there is one already.
+/// Stores a value that was read; fails if there is one already.
 fn once<T>(place: &mut Option<T>, value: Option<T>) -> Option<()> {
     place.replace(value?).is_none().then_some(())
 }
@@ -315,7 +316,7 @@ mod tests {
         let expected = shown(serde_json::from_str(&file).ok());
         for part in 1..file.len() {
             let read = shown(read(file.as_bytes(), part));
-            // A cut within the ports of L2 is found out, and all is left to serde; those in `more` are no cuts.
+            // A cut within the ports of L2 is detected, and serde reads the file; objects in `more` are not cut.
             assert!(read.is_none() || read == expected, "{part}: {read:?}");
         }
         assert_eq!(shown(read(file.as_bytes(), PART)), expected);

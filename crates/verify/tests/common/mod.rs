@@ -1,4 +1,4 @@
-//! What the tests share: fabrics and rule files small enough to follow by hand.
+//! Fabrics and rule files of the tests, small enough to check by hand.
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
 use fabric::{Fabric, FabricBuilder, LinkSpec};
@@ -10,7 +10,7 @@ pub const LINK: LinkSpec = LinkSpec::new(Rate::from_gbps(100), Time::from_ns(500
 
 /// Tag, ingress port, egress port, new tag.
 pub type Transition = (u16, u16, u16, u16);
-/// What one switch allows.
+/// Transitions that one switch allows.
 pub type Of<'a> = (&'a str, &'a [Transition]);
 
 /// Three switches in a triangle with a host each: port 0 is the host's, 1 and 2 lead to the others in order.
@@ -33,7 +33,7 @@ pub fn triangle() -> Fabric {
     builder.build().expect("a fabric")
 }
 
-/// A rule file of this fabric with tags 1.. lossless and 0 lossy; one class that starts with 1.
+/// A rule file of this fabric with lossless tags from 1 and the lossy tag 0; one class that starts with 1.
 pub fn rules(fabric: &Fabric, tags: u16, switches: &[Of<'_>]) -> RuleFile {
     let rule = |&(tag, ingress, egress, new_tag): &Transition| Rule {
         tag,
@@ -60,12 +60,12 @@ pub fn rules(fabric: &Fabric, tags: u16, switches: &[Of<'_>]) -> RuleFile {
     }
 }
 
-/// Between the hosts of the [`triangle`] by the direct links, one tag.
+/// Direct paths between the hosts of the [`triangle`], with one tag.
 pub const DIRECT: [Of<'static>; 3] = [
     ("A", &[(1, 0, 1, 1), (1, 0, 2, 1), (1, 1, 0, 1), (1, 2, 0, 1)]),
     ("B", &[(1, 0, 1, 1), (1, 0, 2, 1), (1, 1, 0, 1), (1, 2, 0, 1)]),
     ("C", &[(1, 0, 1, 1), (1, 0, 2, 1), (1, 1, 0, 1), (1, 2, 0, 1)]),
 ];
 
-/// All paths of two links between switches or fewer, as [`DIRECT`] allows one.
+/// The paths that [`DIRECT`] allows.
 pub const DIRECT_PATHS: &str = "HA A B HB\nHA A C HC\nHB B A HA\nHB B C HC\nHC C A HA\nHC C B HB\n";

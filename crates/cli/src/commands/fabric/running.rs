@@ -1,4 +1,4 @@
-//! `tidegate fabric check --running`: is the QoS configuration that switches run safe?
+//! `tidegate fabric check --running`: checks the QoS configuration of running switches.
 
 use super::heading;
 use crate::commands::tagger::headroom::sonic::Sonic;
@@ -18,32 +18,32 @@ use tagger::rules::{Class, GeneratedBy, Rule, RuleTable, SwitchRules};
 use text::numbers::{counted, counted_as};
 use units::Time;
 
-/// More faults than a person reads at once.
+/// Upper bound of the faults that an error lists.
 const MOST_SHOWN: usize = 20;
 
 /// Options of the check of a running configuration.
 #[derive(Clone, Debug, clap::Args)]
 pub struct RunningFlags {
-    /// Judge the QoS configuration of running SONiC switches: a folder of `config_db.json` files, one a switch. Without
-    /// a topology before it, theirs.
+    /// Check the QoS configuration of running SONiC switches: a folder of `config_db.json` files, one per switch. The
+    /// default topology is the one that the files describe.
     #[arg(long, value_name = "DIR", conflicts_with = "pfc", help_heading = "Running configuration")]
     pub running: Option<PathBuf>,
-    /// The paths that frames may take: shortest, all shortest ones without failures; bounces=K, up the tiers and down
-    /// again, and up again up to K times; any, all that do not return by the port that they came by.
+    /// Paths that frames may take. shortest: all shortest paths without failures; bounces=K: up and down the tiers with
+    /// at most K bounces; any: all paths that do not leave by the port of arrival.
     #[arg(long, requires = "running", value_name = "PATHS", value_parser = path_set, default_value = "shortest")]
     #[arg(help_heading = "Running configuration")]
     forwarding: Forwarding,
-    /// Where the ASIC takes TC_TO_QUEUE_MAP from: the port that a frame leaves by, or the one that it came by.
+    /// Port whose TC_TO_QUEUE_MAP the ASIC uses: the egress port or the ingress port of the frame.
     #[arg(long, requires = "running", value_enum, value_name = "PORT", default_value = "egress")]
     #[arg(help_heading = "Running configuration")]
     queue_map: QueueMap,
-    /// From the arrival of a PAUSE to its effect at the neighbour, for the headroom that cables need: standard, which
-    /// is what IEEE 802.3, 31B.3.7, allows by rate, or a time like 500ns or "60 quanta".
+    /// Time from the arrival of a PAUSE until the neighbour stops, for the headroom of cables: standard (the limit of
+    /// IEEE 802.3, 31B.3.7, by rate), or a time like 500ns or "60 quanta".
     #[arg(long, requires = "running", value_name = "TIME", default_value = "standard")]
     #[arg(help_heading = "Running configuration")]
     reaction: Reaction,
-    /// Write the rule table that the switches implement now into this file, for `tidegate tagger verify`: the tag of a
-    /// frame is the priority group that counts it.
+    /// Write the rule table that the switches implement to this file, for `tidegate tagger verify`. The tag of a frame
+    /// is the priority group that counts it.
     #[arg(long, requires = "running", value_name = "FILE", help_heading = "Running configuration")]
     rules_out: Option<PathBuf>,
     /// Overwrite a rule file that tidegate did not write.
@@ -51,7 +51,7 @@ pub struct RunningFlags {
     force: bool,
 }
 
-/// A set of paths, as it was written.
+/// A set of paths, and its text on the command line.
 #[derive(Clone, Debug)]
 struct Forwarding(PathSet, String);
 
@@ -62,7 +62,7 @@ pub enum QueueMap {
 }
 
 impl QueueMap {
-    /// As the library has it.
+    /// Converts to the library's type.
     pub fn binding(self) -> QueueBinding {
         match self {
             QueueMap::Egress => QueueBinding::Egress,
@@ -86,7 +86,7 @@ fn path_set(text: &str) -> Result<Forwarding, String> {
     Ok(Forwarding(paths, text.to_owned()))
 }
 
-/// Headroom that SONiC's buffer manager reserves for such a cable, in bytes, without the latencies of an ASIC.
+/// Returns the headroom in bytes that SONiC's buffer manager reserves for such a cable, without latencies of the ASIC.
 fn needed(conditions: &Conditions, reaction: Reaction) -> u64 {
     let Conditions { rate, delay, mtu, priorities } = *conditions;
     let ours = Headroom::of(rate, delay, &headroom::Conditions::new(mtu, reaction, priorities.into()));
@@ -96,7 +96,7 @@ fn needed(conditions: &Conditions, reaction: Reaction) -> u64 {
 /// Reads the files of a folder, or one file.
 ///
 /// # Errors
-/// A folder that cannot be read, faults in its files.
+/// An unreadable folder, and faults in its files.
 pub fn read_configs(folder: &Path) -> Result<Vec<SwitchConfig>, Failure> {
     let unreadable = |path: &Path, error: &std::io::Error| Failure::unreadable(path, error);
     let mut paths = vec![folder.to_owned()];
@@ -118,14 +118,14 @@ pub fn read_configs(folder: &Path) -> Result<Vec<SwitchConfig>, Failure> {
     for path in paths {
         let bytes = scenario::read_at_most(&path, left).map_err(|error| unreadable(&path, &error))?;
         left -= bytes.len() as u64;
-        // Findings name files within the folder, which the heading names.
+        // Findings name files relative to the folder, which the heading shows.
         let name = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
         files.push((name, fabric_source::text(&path, bytes)?));
     }
     running::read(&files).map_err(|faults| failure(folder, &faults))
 }
 
-/// Faults as an error: each with file, key and what to write instead.
+/// Formats faults as an error: each with file, key and the value to write instead.
 pub fn failure(folder: &Path, faults: &[Fault]) -> Failure {
     let folder = if folder.is_dir() { folder } else { folder.parent().unwrap_or(Path::new("")) };
     let shown = |fault: &Fault| {
@@ -143,10 +143,10 @@ pub fn failure(folder: &Path, faults: &[Fault]) -> Failure {
 /// Egress ports by tag, ingress port and new tag.
 type Egresses = BTreeMap<(u8, PortIndex, u8), Vec<PortIndex>>;
 
-/// Writes the rules that the switches implement. Says how many, or why rules cannot express it.
+/// Writes the rules that the switches implement. Returns their number, or the reason why rules cannot express them.
 ///
 /// # Errors
-/// A file that cannot be written.
+/// An output file that cannot be written.
 fn write_rules(
     fabric: &Fabric,
     folder: &Path,
@@ -159,7 +159,7 @@ fn write_rules(
         Ok(found) => found,
         Err(why) => return Ok(Err(why)),
     };
-    // One rule for all egress ports of a tag, ingress port and new tag.
+    // Merge the egress ports of equal tag, ingress port and new tag into one rule.
     let mut switches: BTreeMap<NodeId, Egresses> = BTreeMap::new();
     for rule in found.rules {
         let of_switch = switches.entry(rule.node).or_default();
@@ -184,7 +184,7 @@ fn write_rules(
 /// Runs the check.
 ///
 /// # Errors
-/// As [`read_configs`]; a topology that is none, or not theirs; rules that cannot be written into their file.
+/// Like [`read_configs`]; also an invalid topology, one without these switches, and a rule file that cannot be written.
 pub fn check(source: Option<&str>, flags: &FabricFlags, asked: &RunningFlags, json: bool) -> Result<Exit, Failure> {
     let Some(folder) = &asked.running else { return Err(Failure::input("no --running", "name a folder")) };
     let configs = read_configs(folder)?;
@@ -246,7 +246,7 @@ fn as_text(source: &str, folder: &Path, found: &Found, report: &Report) -> Strin
     text += &format!("  {}\n", styled(&size, Style::Faint));
     let (ok, fail) = (styled("ok  ", Style::Good), styled("FAIL", Style::Bad));
     match report.cycle.len() as u64 {
-        // It would be a statement about nothing.
+        // Without lossless accounts "cannot deadlock" would be vacuous.
         0 if counts.accounts == 0 => {
             let none = styled("none", Style::Caution);
             text += &format!("  {none}  deadlock is not judged: frames of hosts come to no lossless account\n");

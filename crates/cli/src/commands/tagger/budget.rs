@@ -1,4 +1,4 @@
-//! `tidegate tagger budget`: can the switches carry these rules?
+//! `tidegate tagger budget`: checks that switches have the resources for rules.
 
 use super::headroom::HeadroomArgs;
 use super::marks::MarkArgs;
@@ -15,15 +15,15 @@ use text::numbers::grouped;
 use text::{Layout, table};
 use units::Bytes;
 
-/// Tell whether the switches can carry the rules: total headroom against the buffer, lossless priorities, TCAM entries,
-/// traffic classes and ports against an ASIC's.
+/// Check that the switches can carry the rules: total headroom against the buffer, and lossless priorities, TCAM
+/// entries, traffic classes and ports against the limits of an ASIC.
 ///
-/// Exit code 0: every switch fits; 1: one does not; 2: the input is wrong.
+/// Exit code 0: every switch fits; 1: a switch does not fit; 2: invalid input.
 #[derive(Debug, clap::Args)]
 pub struct BudgetArgs {
     #[command(flatten)]
     on: RulesOnFabric,
-    /// The ASIC's limits, a TOML file such as examples/asic/trident2.toml. Limits that it leaves out are not checked.
+    /// The ASIC's limits, a TOML file such as examples/asic/trident2.toml. Missing limits are not checked.
     #[arg(long, value_name = "FILE")]
     profile: PathBuf,
     /// Only these switches.
@@ -38,13 +38,13 @@ pub struct BudgetArgs {
     json: bool,
 }
 
-/// Switches of a table of text; more are summed up by what they need.
+/// Maximum number of switches in a text table; more are grouped by equal needs.
 const MANY: usize = 40;
 
 /// Runs the command.
 ///
 /// # Errors
-/// Rules, a fabric, a profile or marks that are wrong.
+/// Invalid rules, fabric, profile or marks.
 pub fn command(args: &BudgetArgs) -> Result<Exit, Failure> {
     let (fabric, rules) = args.on.read()?;
     let profile = profile::read(&args.profile)?;
@@ -114,7 +114,7 @@ fn as_text(profile: &Profile, all: &[(Needs, Vec<Excess>)]) -> String {
     if all.len() <= MANY {
         rows.extend(all.iter().map(|(needs, excess)| row(needs.switch.clone(), needs, verdict(excess))));
     } else {
-        // Switches that need the same are one line.
+        // Switches with equal needs share one line.
         let mut kinds: Vec<(&(Needs, Vec<Excess>), u64)> = Vec::new();
         for one in all {
             let same = |known: &Needs| Needs { switch: one.0.switch.clone(), ..known.clone() } == one.0;

@@ -1,7 +1,7 @@
-//! `tidegate tagger verify --running`: do the switches, as they are configured, carry out the rules?
+//! `tidegate tagger verify --running`: checks that the configured switches execute the rules.
 //!
-//! The theorem is about switches that count a frame by its arriving tag and queue it by its new one. Here that is not
-//! assumed but looked up in the configuration, for every tag and pair of ports.
+//! The theorem holds for switches that count a frame by its arriving tag and queue it by its new one. Here this is not
+//! assumed but checked in the configuration, for every tag and pair of ports.
 
 use super::marks::{Trusted, parse_tag};
 use crate::commands::fabric::running::{QueueMap, failure, read_configs};
@@ -14,42 +14,41 @@ use tagger::export::{Lossy, Mark, Marks, USUAL_CLASSES};
 use tagger::rules::Tag;
 use verify::{Check, EgressQueue, RuleFile};
 
-/// The configuration to hold the rules against.
+/// Configuration to check against the rules.
 #[derive(Clone, Debug, clap::Args)]
 pub struct DeviceArgs {
-    /// Prove it for switches that run this configuration: a folder of `config_db.json` files, one a switch. Account,
-    /// queue and scheduler of each tag are taken from there.
+    /// Prove the rules for switches with this configuration: a folder of `config_db.json` files, one per switch. It
+    /// determines account, queue and scheduler of each tag.
     #[arg(long, value_name = "DIR", conflicts_with_all = ["egress", "scheduler"])]
     pub running: Option<PathBuf>,
-    /// With --running: how a tag is carried, its DSCP and PFC priority. Without any, tags take the priorities 3, 4, 5,
-    /// 6, 2, 1 and the DSCPs 26, 34 ..., as `tagger export` has it.
+    /// With --running: DSCP and PFC priority of a tag. Without any, tags have the priorities 3, 4, 5, 6, 2, 1 and the
+    /// DSCPs 26, 34 ..., like in `tagger export`.
     #[arg(long = "tag", requires = "running", value_name = "TAG=DSCP:PRIORITY", value_parser = parse_tag)]
     tags: Vec<Mark>,
-    /// With --running: where the ASIC takes TC_TO_QUEUE_MAP from, the port that a frame leaves by or the one that it
-    /// came by.
+    /// With --running: port at which the ASIC binds TC_TO_QUEUE_MAP, the egress or the ingress port of a frame.
     #[arg(long, requires = "running", value_enum, value_name = "PORT", default_value = "egress")]
     pub queue_map: QueueMap,
-    /// With --running: tags that a host may send, as `tagger export` has it: those that classes enter with, so that what
-    /// a host marks otherwise must be lossy; or any that the rules have.
+    /// With --running: tags that hosts may send, like in `tagger export`: the first tags of classes, so that other
+    /// marks of hosts must be lossy; or any tag of the rules.
     #[arg(long, requires = "running", value_enum, value_name = "TAGS", default_value = "first")]
     trust_hosts: Trusted,
 }
 
-/// The configuration that carries out the rules.
+/// Verdict on a configuration that executes the rules.
 pub struct DeviceVerdict {
-    /// Checks, each with what refutes it.
+    /// Checks, each with its counterexample.
     pub checks: Vec<(Check, Option<String>)>,
-    /// The egress queue of frames whose tag changes.
+    /// Egress queue of frames with a changed tag.
     pub egress: EgressQueue,
-    /// Tags, pairs of ports and switches that were looked up, and as many of other DSCPs that lossless accounts count.
+    /// Number of (tag, pair of ports, switch) checked, and of other DSCPs that lossless accounts count.
     pub hops: u64,
 }
 
 impl DeviceArgs {
-    /// DSCP and priority by tag.
+    /// Returns DSCP and priority by tag.
     ///
     /// # Errors
-    /// Marks that an export would refuse; one with a tag at hosts, which nothing here looks at.
+    /// Marks that an export would reject; a mark with a tag at hosts, which is not checked here.
     fn carried(&self, tags: &[u16]) -> Result<BTreeMap<u16, (u8, u8)>, Failure> {
         if let Some(Mark { tag, dscp, priority, .. }) = self.tags.iter().find(|mark| mark.at_host.is_some()) {
             let message = format!("--tag {tag}: the tag that hosts see is not judged");
@@ -66,7 +65,7 @@ impl DeviceArgs {
         let marks = match self.tags.as_slice() {
             [] => Marks::usual(&tags),
             given => {
-                // Lossy traffic takes what is left: which DSCP and queue it has is not asked here.
+                // Lossy traffic gets unused values: its DSCP and queue are not checked here.
                 let free = |taken: fn(&Mark) -> u8| (0..64).find(|at| given.iter().all(|mark| taken(mark) != *at));
                 let lossy = Lossy {
                     dscp: free(|mark| mark.dscp).unwrap_or_default(),
@@ -79,10 +78,10 @@ impl DeviceArgs {
         Ok(marks.lossless().iter().map(|mark| (mark.tag.into(), (mark.dscp, mark.priority))).collect())
     }
 
-    /// Holds the rules against the configuration, if there is one.
+    /// Checks the rules against the configuration, if one is given.
     ///
     /// # Errors
-    /// Configuration that cannot be judged, tags without a priority.
+    /// An unsuitable configuration; tags without a priority.
     pub fn verdict(&self, fabric: &Fabric, rules: &RuleFile) -> Result<Option<DeviceVerdict>, Failure> {
         let Some(folder) = &self.running else { return Ok(None) };
         let configs = read_configs(folder)?;
@@ -95,7 +94,7 @@ impl DeviceArgs {
         Ok(Some(lookup.judge(&tags)))
     }
 
-    /// The rules, without those for tags that hosts are not to send.
+    /// Returns the rules, without those for tags that hosts must not send.
     fn table(&self, fabric: &Fabric, rules: &RuleFile) -> Table {
         let first: Vec<u16> = rules.classes.iter().map(|class| class.first_tag).collect();
         let sent = |tag: u16, node, ingress: PortIndex| {
@@ -162,7 +161,7 @@ impl Lookup<'_> {
                     self.look(&[tag], Frames { node, ingress, egress, dscp }, &mut found);
                 }
             }
-            // A host may send any DSCP, and what counts in a lossless account waits like the frames of its tag.
+            // A host may send any DSCP, and all frames in a lossless account wait like the frames of its tag.
             for ingress in 0..ports {
                 for dscp in (0..64u8).filter(|dscp| of_tags >> dscp & 1 == 0) {
                     let Some((account, true)) = self.binding.account(node, ingress, dscp) else { continue };
@@ -191,7 +190,7 @@ impl Lookup<'_> {
         }
     }
 
-    /// Holds frames against the rule of one of these tags.
+    /// Checks frames against the rule of one of these tags.
     fn look(&self, tags: &[u16], frames: Frames, found: &mut Found) {
         let Frames { node, ingress, egress, dscp } = frames;
         let Some(hop) = self.binding.hop(node, ingress, egress, dscp) else { return };
@@ -199,7 +198,7 @@ impl Lookup<'_> {
         let as_tag = |&tag: &u16| {
             let new = self.table.get(&(node, tag, ingress, egress)).copied();
             let why = self.difference(tag, new, &hop)?;
-            // Frames that wait where the PAUSE of their own arriving tag stops them, and of no other.
+            // Frames that wait in a queue that only the PAUSE of their own arriving tag stops.
             let own = 1 << self.carried[&tag].1;
             let arriving = hop.lossless && new != Some(tag) && hop.next.is_some_and(|next| next.stopped_by == own);
             Some((tag, why, arriving))
@@ -244,7 +243,7 @@ impl Lookup<'_> {
         format!("{name}: {frames} from {} to {}", port(ingress), port(egress))
     }
 
-    /// Difference between the switch and the rule.
+    /// Returns the difference between the switch and the rule.
     fn difference(&self, tag: u16, new: Option<u16>, hop: &Hop) -> Option<String> {
         let group = self.carried[&tag].1;
         if !hop.lossless && new.is_some() {

@@ -1,4 +1,4 @@
-//! `tidegate tagger diff`: from deployed rules to new ones.
+//! `tidegate tagger diff`: migration from deployed rules to new ones.
 
 use super::source::read_rules;
 use crate::exit::Exit;
@@ -13,15 +13,15 @@ use tagger::operate::diff::{Change, Diff, Presence, Side, Single, SwitchDiff, di
 use text::numbers::counted;
 use text::{Layout, table};
 
-/// Compare deployed rules with new ones, and give an order of changes in which no mixture of the two can deadlock.
+/// Compare deployed rules with new ones, and print an order of changes in which no mixture of the two can deadlock.
 ///
-/// Exit code 0: there is such an order; 1: the new rules can deadlock by themselves; 2: the input is wrong.
+/// Exit code 0: such an order exists; 1: the new rules can deadlock by themselves; 2: invalid input.
 #[derive(Debug, clap::Args)]
 pub struct DiffArgs {
     /// The deployed rules.
     #[arg(value_name = "OLD")]
     old: PathBuf,
-    /// The new ones.
+    /// The new rules.
     #[arg(value_name = "NEW")]
     new: PathBuf,
     /// The fabric of the new rules.
@@ -29,11 +29,11 @@ pub struct DiffArgs {
     source: String,
     #[command(flatten)]
     flags: FabricFlags,
-    /// The fabric of the deployed rules, if it was another: before pods or links were added. A port is the same where
-    /// switch and number are.
+    /// The fabric of the deployed rules, if it differs: before pods or links were added. Ports correspond by switch and
+    /// number.
     #[arg(long, value_name = "FILE|SCENARIO")]
     old_fabric: Option<String>,
-    /// Print every rule, not only how many.
+    /// Print every rule, not only the counts.
     #[arg(long)]
     rules: bool,
     /// Print one JSON object on standard output, and nothing else there.
@@ -44,7 +44,7 @@ pub struct DiffArgs {
 /// Runs the command.
 ///
 /// # Errors
-/// Rules or fabrics that are wrong.
+/// Invalid rules or fabrics.
 pub fn command(args: &DiffArgs) -> Result<Exit, Failure> {
     let fabric = fabric_source::find(&args.source, &args.flags, None)?.fabric;
     let before = match &args.old_fabric {
@@ -69,7 +69,7 @@ fn first_of(switch: &SwitchDiff) -> &[Single] {
     &switch.first
 }
 
-/// Rules that appear: new ones, and changed ones whose old form had to go first.
+/// Returns the rules to add: new ones, and changed ones that were removed first in their old form.
 fn added(switch: &SwitchDiff) -> Vec<Single> {
     let back = switch.changed.iter().filter(|change| went(switch, change));
     let mut all: Vec<Single> = back
@@ -80,7 +80,7 @@ fn added(switch: &SwitchDiff) -> Vec<Single> {
     all
 }
 
-/// Rules that change in place.
+/// Returns the rules that change in place.
 fn changed(switch: &SwitchDiff) -> Vec<Single> {
     let stay = switch.changed.iter().filter(|change| !went(switch, change));
     stay.map(|&Change { matches: (tag, i, o), to, .. }| (tag, i, o, to)).collect()
@@ -91,7 +91,7 @@ fn went(switch: &SwitchDiff, change: &Change) -> bool {
     switch.first.binary_search(&(tag, in_port, out_port, change.from)).is_ok()
 }
 
-/// A step of the plan: what to do, why then, and which rules of a switch.
+/// A step of the plan: action, reason, and the rules of a switch.
 type Step = (&'static str, &'static str, fn(&SwitchDiff) -> Vec<Single>);
 
 fn plan(found: &Diff) -> Vec<Step> {

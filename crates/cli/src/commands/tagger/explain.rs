@@ -1,4 +1,4 @@
-//! `tidegate tagger explain`: one path, tag by tag.
+//! `tidegate tagger explain`: traces one path, tag by tag.
 
 use super::source::{RulesOnFabric, first_tag};
 use crate::exit::Exit;
@@ -12,16 +12,16 @@ use tagger::operate::trace::{Hop, steps, trace};
 use tagger::rules::{LOSSY_TAG, RuleTable};
 use text::{Layout, table};
 
-/// Follow one path tag by tag, and name the rule that matched at each switch.
+/// Trace one path tag by tag, and print the rule that matched at each switch.
 #[derive(Debug, clap::Args)]
 pub struct ExplainArgs {
     #[command(flatten)]
     on: RulesOnFabric,
-    /// The path: names of nodes from end to end, such as H1 T1 L1 T2 H5. NAME:PORT says by which port a node is left,
-    /// where links are parallel. A path may turn back and go in circles, as packets do when links fail.
+    /// The path: names of nodes from end to end, such as H1 T1 L1 T2 H5. NAME:PORT selects the egress port of a node
+    /// with parallel links. A path may turn back and loop, as packets do when links fail.
     #[arg(value_name = "NODE", required = true, num_args = 1..)]
     path: Vec<String>,
-    /// The class that the packet belongs to [default: the first]
+    /// The class of the packet [default: the first]
     #[arg(long, value_name = "NAME")]
     class: Option<String>,
     /// Print one JSON object on standard output, and nothing else there.
@@ -32,7 +32,7 @@ pub struct ExplainArgs {
 /// Runs the command.
 ///
 /// # Errors
-/// Rules, a fabric or a path that are wrong.
+/// Invalid rules, fabric or path.
 pub fn command(args: &ExplainArgs) -> Result<Exit, Failure> {
     let (fabric, rules) = args.on.read()?;
     let tag = first_tag(&rules, args.class.as_deref())?;
@@ -44,13 +44,13 @@ pub fn command(args: &ExplainArgs) -> Result<Exit, Failure> {
     output::show(&text).map(|()| Exit::Done)
 }
 
-/// "3 (S1)", "Ethernet248 (S1)".
+/// Formats as "3 (S1)", "Ethernet248 (S1)".
 fn port(fabric: &Fabric, hop: &Hop, port: PortIndex) -> String {
     let peer = fabric.ports(hop.step.node)[usize::from(port)].peer;
     format!("{} ({})", port_shown(fabric, hop.step.node, port), fabric.name(peer))
 }
 
-/// "0-3,7".
+/// Formats as "0-3,7".
 pub fn ports(set: &PortSet) -> String {
     let all: Vec<PortIndex> = set.iter().collect();
     let range = |run: &[PortIndex]| match run {

@@ -1,4 +1,4 @@
-//! `tidegate tagger export`: rules in the language of a switch.
+//! `tidegate tagger export`: writes rules as switch configurations.
 
 use super::headroom::HeadroomArgs;
 use super::marks::{MarkArgs, Trusted};
@@ -29,21 +29,21 @@ mod hand_over;
 mod platform;
 mod target;
 
-/// Write rules in the language of a switch.
+/// Write rules as configurations of switches.
 ///
 /// Nothing is written unless every switch fits, and the rules are proved first. Exit code 0: done; 1: a switch does not
-/// fit ("needs ACL"), or the rules can deadlock; 2: the input is wrong.
+/// fit ("needs ACL"), or the rules can deadlock; 2: invalid input.
 #[derive(Debug, clap::Args)]
 pub struct ExportArgs {
     #[command(flatten)]
     on: RulesOnFabric,
-    /// The language.
+    /// The output format.
     #[arg(long, value_enum, value_name = "FORMAT")]
     to: Format,
-    /// Only these switches; without it, all.
+    /// Only these switches [default: all]
     #[arg(id = "only", long = "only", value_name = "NAME")]
     switches: Vec<String>,
-    /// Write a file for each switch into this folder, and NOTES.txt with what to know before loading them.
+    /// Write a file per switch into this folder, and NOTES.txt with instructions for loading them.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Overwrite files in that folder that tidegate did not write for this format, or that were changed since.
@@ -60,8 +60,8 @@ pub struct ExportArgs {
     headroom: HeadroomArgs,
     #[command(flatten)]
     target: TargetArgs,
-    /// Tags that a host may send, in a switch's language: those that classes enter with, so that what a host marks
-    /// otherwise is lossy; or any that the rules have.
+    /// Tags that hosts may send, in switch configurations: the first tags of classes, so that other marks of hosts are
+    /// lossy; or any tag of the rules.
     #[arg(long, value_enum, value_name = "TAGS", default_value = "first")]
     trust_hosts: Trusted,
     #[command(flatten)]
@@ -69,10 +69,10 @@ pub struct ExportArgs {
     /// Do not prove the rules first.
     #[arg(long)]
     unproved: bool,
-    /// Say nothing but errors.
+    /// Print only errors.
     #[arg(long, short)]
     quiet: bool,
-    /// Print one JSON object on standard output, and nothing else there: switches, notes, and what does not fit.
+    /// Print one JSON object on standard output, and nothing else there: switches, notes, and misfits.
     #[arg(long)]
     json: bool,
 }
@@ -81,34 +81,34 @@ pub struct ExportArgs {
 enum Format {
     /// For reading
     Table,
-    /// One object a switch: its ports with their names, and a line for each rule with their numbers
+    /// One object per switch: its ports with their names, and a line per rule with port numbers
     Json,
-    /// One line a rule
+    /// One line per rule
     Csv,
-    /// SONiC: QoS maps, PFC, watchdog and headroom, a fragment of config_db.json a switch
+    /// SONiC: QoS maps, PFC, watchdog and headroom, a fragment of config_db.json per switch
     Sonic,
-    /// A rewriting ACL in SONiC's shape, for builds that take it
+    /// A rewriting ACL in SONiC's format, for builds that support it
     Acl,
-    /// Linux: a file for nft -f and one for tc -batch a switch
+    /// Linux: a file for nft -f and one for tc -batch per switch
     Nftables,
-    /// Arista EOS, as far as its guides document
+    /// Arista EOS, as documented in its guides
     Eos,
 }
 
 impl Format {
-    /// As the option has it.
+    /// Returns the name of the option value.
     fn name(self) -> String {
         self.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
     }
-    /// It shows rules as they are, and configures nothing.
+    /// Returns whether the format lists rules unchanged and configures nothing.
     fn lists(self) -> bool {
         matches!(self, Format::Table | Format::Json | Format::Csv)
     }
-    /// It configures PFC.
+    /// Returns whether the format configures PFC.
     fn pauses(self) -> bool {
         matches!(self, Format::Sonic | Format::Eos)
     }
-    /// Whose names of ports it takes.
+    /// Returns the grammar of its port names.
     fn dialect(self) -> Dialect {
         match self {
             Format::Table | Format::Json | Format::Csv => Dialect::Listing,
@@ -119,12 +119,12 @@ impl Format {
     }
 }
 
-/// A file of a switch.
+/// Output file of a switch.
 struct SwitchFile {
     name: String,
-    /// Empty if a folder or the screen has it.
+    /// Content; empty if it was already written to a folder or to standard output.
     text: String,
-    /// A JSON patch to be applied before the other file is loaded.
+    /// True for a JSON patch to apply before the other file is loaded.
     is_patch: bool,
 }
 
@@ -134,20 +134,20 @@ impl SwitchFile {
     }
 }
 
-/// What came of switches.
+/// Output for several switches.
 #[derive(Default)]
 struct Written {
-    /// By the name of the switch.
+    /// By name of the switch.
     files: Vec<(String, SwitchFile)>,
     notes: Vec<String>,
     misfits: Vec<Misfit>,
     published: BTreeSet<Published>,
 }
 
-/// Whether these switches exist.
+/// Checks that these switches exist.
 ///
 /// # Errors
-/// The first that does not.
+/// The first missing switch.
 pub fn check_names(fabric: &Fabric, names: &[String]) -> Result<(), Failure> {
     let forwards = |name: &&String| fabric.find(name).is_some_and(|node| fabric.node(node).forwards());
     match names.iter().find(|name| !forwards(name)) {
@@ -162,7 +162,7 @@ pub fn check_names(fabric: &Fabric, names: &[String]) -> Result<(), Failure> {
 /// Runs the command.
 ///
 /// # Errors
-/// Rules, a fabric, marks or names that are wrong; a folder that cannot be written.
+/// Invalid rules, fabric, marks or names; a folder that cannot be written.
 pub fn command(args: &ExportArgs) -> Result<Exit, Failure> {
     args.target.check(args.to)?;
     let (fabric, rules) = args.on.read()?;
@@ -180,7 +180,7 @@ pub fn command(args: &ExportArgs) -> Result<Exit, Failure> {
         output::note(&format!("tidegate tagger verify{} shows how", options(assumed)));
         return Ok(Exit::CheckFailed);
     }
-    // A listing shows tags, and needs no priorities for them.
+    // A listing contains tags, and needs no priorities for them.
     let marks = (!args.to.lists()).then(|| args.marks.marks(&rules, profile.as_ref())).transpose()?;
     let priorities = profile.as_ref().and_then(|profile| profile.limits.lossless_priorities);
     let mut job = Job::new(args, &fabric, &rules, marks.as_ref(), priorities)?;
@@ -199,7 +199,7 @@ pub fn command(args: &ExportArgs) -> Result<Exit, Failure> {
     Ok(Exit::CheckFailed)
 }
 
-/// What code says of the rules that knows nothing of how they came about, on these switches.
+/// Returns the verdict of the verifier, which is independent of the generator, for these switches.
 fn prove(args: &ExportArgs, fabric: &Fabric, on: verify::Switches) -> Result<verify::Verdict, Failure> {
     let text = read_text(&args.on.rules)?;
     let wrong = |error| Failure::Input { message: format!("{}: {error}", args.on.rules.display()), help: None };
@@ -207,7 +207,7 @@ fn prove(args: &ExportArgs, fabric: &Fabric, on: verify::Switches) -> Result<ver
     Ok(verify::Verifier::new(fabric, &rules).map_err(wrong)?.on(on).finish())
 }
 
-/// Why rules are not exported.
+/// Returns the reason why rules are not exported.
 fn why_not(verdict: &verify::Verdict) -> &'static str {
     let only_starves = verdict.checks.iter().all(|check| check.pass || check.name == "lossy-queue-drains");
     match (only_starves, verdict.switches.egress) {
@@ -219,14 +219,14 @@ fn why_not(verdict: &verify::Verdict) -> &'static str {
     }
 }
 
-/// The options that say what is not assumed anyway.
+/// Returns the options that differ from the defaults.
 fn options(switches: verify::Switches) -> String {
     let egress = if switches.egress == verify::EgressQueue::ArrivingTag { " --egress arriving-tag" } else { "" };
     let strict = if switches.scheduler == verify::Scheduler::Strict { " --scheduler strict" } else { "" };
     format!("{egress}{strict}")
 }
 
-/// What becomes of the fabric where switches do not queue by the new tag, as these formats assume.
+/// Returns a note about the fabric if switches do not queue by the new tag, as these formats assume.
 fn otherwise(args: &ExportArgs, fabric: &Fabric) -> Result<Option<String>, Failure> {
     if !matches!(args.to, Format::Sonic | Format::Acl | Format::Eos) || args.unproved {
         return Ok(None);
@@ -256,7 +256,7 @@ fn check_ports(fabric: &Fabric, profile: Option<&Profile>) -> Result<(), Failure
     }
 }
 
-/// The switches that are written, by name: those of `--only`, or all and every host with rules.
+/// Returns the switches to write, by name: those of `--only`, or all and every host with rules.
 fn chosen(args: &ExportArgs, fabric: &Fabric, rules: &RuleTable) -> Vec<NodeId> {
     let ruled = rules.switches().iter().filter(|switch| !switch.rules.is_empty()).map(|switch| switch.node);
     let mut nodes: Vec<NodeId> = fabric.switches().chain(ruled).collect();
@@ -267,19 +267,19 @@ fn chosen(args: &ExportArgs, fabric: &Fabric, rules: &RuleTable) -> Vec<NodeId> 
     nodes
 }
 
-/// An export, and what it needs to know.
+/// An export with its inputs.
 struct Job<'a> {
     args: &'a ExportArgs,
     fabric: &'a Fabric,
     rules: &'a RuleTable,
     marks: Option<&'a Marks>,
-    /// How many lossless priorities the ASIC has.
+    /// Number of lossless priorities of the ASIC.
     priorities: Option<u64>,
     switches: Vec<NodeId>,
     names: Interfaces,
     settings: Settings,
     platforms: Platforms,
-    /// What switches do that queue by another tag than assumed.
+    /// Note about switches that queue by the arriving tag.
     otherwise: Option<String>,
 }
 
@@ -303,7 +303,7 @@ impl<'a> Job<'a> {
         Ok(Job { args, fabric, rules, marks, priorities, switches, names, settings, platforms, otherwise: None })
     }
 
-    /// What to know that is not of single switches.
+    /// Returns notes that are not about single switches.
     fn notes(&self) -> Vec<String> {
         let general = self.marks.into_iter().flat_map(|marks| general_notes(self, marks));
         let ends = if self.args.to == Format::Sonic { self.platforms.disagreements(self.fabric) } else { Vec::new() };
@@ -314,7 +314,7 @@ impl<'a> Job<'a> {
             .collect()
     }
 
-    /// The files of these switches: written as `new` ones where there is a folder for them, and kept if `keep`.
+    /// Renders the files of these switches: written to `new`, if given, and kept in the result if `keep`.
     fn render(&self, switches: &[NodeId], new: Option<&NewFiles<'_>>, keep: bool) -> Result<Written, Failure> {
         let Job { args, marks, settings, .. } = self;
         let priorities_in_use = marks.map_or(1, |marks| marks.lossless().len());
@@ -363,7 +363,7 @@ impl<'a> Job<'a> {
     }
 }
 
-/// The export of one switch.
+/// Export of one switch.
 #[derive(Default)]
 struct Made {
     files: Vec<SwitchFile>,
@@ -371,7 +371,7 @@ struct Made {
     published: Vec<Published>,
 }
 
-/// Whether an ASIC has as many lossless priorities as a port needs.
+/// Checks that an ASIC has as many lossless priorities as a port needs.
 fn within(view: &SwitchView, marks: &Marks, limit: Option<u64>) -> Result<(), Misfit> {
     let (switch, priorities) = (view.name().to_owned(), view.most_lossless_priorities(marks));
     match limit.filter(|&limit| priorities as u64 > limit) {
@@ -380,7 +380,7 @@ fn within(view: &SwitchView, marks: &Marks, limit: Option<u64>) -> Result<(), Mi
     }
 }
 
-/// The file of a switch with its rules as they are, in `text` if that has room.
+/// Returns the file of a switch with unchanged rules; reuses the buffer `text`.
 fn listed(format: Format, view: &SwitchView, mut text: String) -> Vec<SwitchFile> {
     text.clear();
     let suffix = match format {
@@ -401,7 +401,7 @@ fn listed(format: Format, view: &SwitchView, mut text: String) -> Vec<SwitchFile
     vec![SwitchFile::new(view, suffix, text)]
 }
 
-/// The files of a switch, and what to know about them.
+/// Returns the files of a switch, with notes.
 fn one(
     args: &ExportArgs,
     view: &SwitchView,

@@ -1,4 +1,4 @@
-//! How much a lossless priority may still receive after its PAUSE.
+//! Headroom: bytes that a lossless priority may still receive after its PAUSE.
 
 pub mod sonic;
 mod terms;
@@ -9,32 +9,32 @@ use protocols::headroom::{Cells, Conditions, Headroom};
 use protocols::reaction::Reaction;
 use units::{Bytes, LinkTime, Rate, Time};
 
-/// What headroom depends on beside the link.
+/// Conditions of headroom besides the link.
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub struct HeadroomArgs {
-    /// The largest frame, from destination address to FCS; without it that of the scenario, or 9216B.
+    /// The largest frame, from destination address to FCS [default: that of the scenario, or 9216B]
     #[arg(long, value_name = "BYTES", value_parser = frame, help_heading = "Headroom")]
     pub mtu: Option<Bytes>,
-    /// From the arrival of a PAUSE to its effect at the neighbour: standard, which is what IEEE 802.3, 31B.3.7, allows
-    /// by rate, or a time like 500ns, "3840 bit times" or "60 quanta"; without it that of the scenario, or standard.
+    /// Time from the arrival of a PAUSE to its effect at the neighbour: standard, the maximum of IEEE 802.3, 31B.3.7,
+    /// by rate; or a time like 500ns, "3840 bit times" or "60 quanta" [default: that of the scenario, or standard]
     #[arg(long, value_name = "TIME", help_heading = "Headroom")]
     pub reaction: Option<Reaction>,
-    /// What MAC and PHY of this end take, sending and receiving together: 400ns, "8192 bit times".
+    /// Latency of MAC and PHY at this end, sending and receiving together: 400ns, "8192 bit times".
     #[arg(long, value_name = "TIME", default_value = "0ns", help_heading = "Headroom")]
     pub mac_phy: LinkTime,
-    /// What a gearbox at this end takes, one way.
+    /// One-way latency of a gearbox at this end.
     #[arg(long, value_name = "TIME", default_value = "0ns", help_heading = "Headroom")]
     pub gearbox: LinkTime,
-    /// What the switch's memory is divided into: a frame takes whole cells.
+    /// Cell size of the switch's memory: a frame occupies whole cells.
     #[arg(long, value_name = "BYTES", default_value = "1B", value_parser = cell, help_heading = "Headroom")]
     pub cell: Bytes,
-    /// How much of the time frames come that waste most of their cells, the others being the largest.
+    /// Percentage of frames of the size that wastes most of their cells; all others have the largest size.
     #[arg(long, value_name = "PERCENT", default_value_t = 0, help_heading = "Headroom")]
     #[arg(value_parser = clap::value_parser!(u8).range(0..=100))]
     pub small_packets: u8,
 }
 
-/// A size of frame that Ethernet has.
+/// Parses a frame size of Ethernet.
 fn frame(text: &str) -> Result<Bytes, String> {
     between(text, 64, "a frame has 64 to 65535 bytes")
 }
@@ -49,20 +49,20 @@ fn between(text: &str, least: u64, what: &str) -> Result<Bytes, String> {
 }
 
 impl HeadroomArgs {
-    /// The largest frame where nothing states it.
+    /// Largest frame if none is given.
     const MTU: Bytes = Bytes(9_216);
 
-    /// The largest frame.
+    /// Returns the largest frame.
     pub fn mtu(&self) -> Bytes {
         self.mtu.unwrap_or(Self::MTU)
     }
 
-    /// How soon neighbours stop.
+    /// Returns the reaction of neighbours to PAUSE.
     pub fn reaction(&self) -> Reaction {
         self.reaction.unwrap_or(Reaction::Standard)
     }
 
-    /// For ports with so many lossless priorities.
+    /// Returns the conditions of ports with `classes` lossless priorities.
     pub fn conditions(&self, classes: u64) -> Conditions {
         Conditions {
             mac_phy: self.mac_phy,
@@ -72,7 +72,8 @@ impl HeadroomArgs {
         }
     }
 
-    /// For one of so many lossless priorities of a port at this rate, on a cable of this delay.
+    /// Returns the headroom in bytes for one of `classes` lossless priorities of a port at this rate, with a cable of
+    /// this delay.
     pub fn bytes(&self, rate: Rate, delay: Time, classes: usize) -> u64 {
         Headroom::of(rate, delay, &self.conditions(classes as u64)).bytes
     }

@@ -1,24 +1,24 @@
-//! From the command line: what tags look like on the wire.
+//! Command-line options for the marks of tags.
 
 use super::profile::Profile;
 use crate::failure::Failure;
 use tagger::export::{ExportError, Kept, Lossy, Mark, Marks};
 use tagger::rules::{RuleTable, Tag};
 
-/// What to do about more lossless tags than PFC has priorities.
+/// Help for more lossless tags than PFC has priorities.
 pub const FEWER_TAGS: &str = "the Clos rule needs bounces + classes tags, so use fewer of them; for other paths, fewer \
     hops or --algorithm fewest";
 
 /// Tags that a host may send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Trusted {
-    /// Those that classes enter with
+    /// The first tags of classes
     First,
-    /// Any that the rules have
+    /// Any tag of the rules
     Any,
 }
 
-/// `TAG=DSCP:PRIORITY` or `TAG=DSCP:PRIORITY:HOSTTAG`.
+/// Parses `TAG=DSCP:PRIORITY` or `TAG=DSCP:PRIORITY:HOSTTAG`.
 pub fn parse_tag(text: &str) -> Result<Mark, String> {
     let form = || "write TAG=DSCP:PRIORITY, as in 2=34:4, or TAG=DSCP:PRIORITY:TAG-AT-HOSTS".to_owned();
     let (tag, rest) = text.split_once('=').ok_or_else(form)?;
@@ -32,36 +32,36 @@ pub fn parse_tag(text: &str) -> Result<Mark, String> {
     }
 }
 
-/// `DSCP:QUEUE`.
+/// Parses `DSCP:QUEUE`.
 fn parse_pair(text: &str) -> Result<(u8, u8), String> {
     let pair = text.split_once(':').and_then(|(dscp, queue)| Some((dscp.parse().ok()?, queue.parse().ok()?)));
     pair.ok_or_else(|| "write DSCP:QUEUE, as in 48:7".to_owned())
 }
 
-/// How packets are marked.
+/// Marks of packets.
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Marks")]
 pub struct MarkArgs {
-    /// How a lossless tag is carried: its DSCP, and its priority (PFC, ingress group and queue); then, if hosts should
-    /// see another tag, that one. Without any, tags take the priorities 3, 4, 5, 6, 2, 1 and the DSCPs 26, 34 ...
+    /// Mark of a lossless tag: its DSCP and priority (PFC, ingress group and queue); then optionally the tag that hosts
+    /// receive in its place. Without any, tags have the priorities 3, 4, 5, 6, 2, 1 and the DSCPs 26, 34 ...
     #[arg(long = "tag", value_name = "TAG=DSCP:PRIORITY", value_parser = parse_tag)]
     pub tags: Vec<Mark>,
-    /// DSCP and queue of what is lossy, or no longer lossless.
+    /// DSCP and queue of packets that are or become lossy.
     #[arg(long, value_name = "DSCP:QUEUE", value_parser = parse_pair, default_value = "0:0")]
     pub lossy: (u8, u8),
-    /// Untagged traffic that keeps its DSCP, in a traffic class and queue of its own: 48:7 for routing protocols.
+    /// Untagged traffic that keeps its DSCP, in its own traffic class and queue: 48:7 for routing protocols.
     #[arg(long, value_name = "DSCP:QUEUE", value_parser = parse_pair)]
     pub keep: Vec<(u8, u8)>,
-    /// Traffic classes of the ASIC, 1 to 16; without it, those of --profile, or 8.
+    /// Traffic classes of the ASIC, 1 to 16 [default: those of --profile, or 8]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=16))]
     pub traffic_classes: Option<u8>,
 }
 
 impl MarkArgs {
-    /// Marks for all lossless tags of a table.
+    /// Returns the marks of all lossless tags of a table.
     ///
     /// # Errors
-    /// Numbers that are out of range, stand for two things, or are missing.
+    /// Numbers that are out of range, ambiguous or missing.
     pub fn marks(&self, table: &RuleTable, profile: Option<&Profile>) -> Result<Marks, Failure> {
         let of_profile = profile.and_then(|profile| profile.limits.traffic_classes);
         let of_profile = of_profile.map(|classes| u8::try_from(classes).unwrap_or(u8::MAX));

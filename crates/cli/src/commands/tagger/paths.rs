@@ -1,4 +1,4 @@
-//! `--paths` of `tidegate tagger`: where the expected lossless paths come from.
+//! `--paths` of `tidegate tagger`: sources of expected lossless paths.
 
 use crate::failure::Failure;
 use fabric::Fabric;
@@ -8,7 +8,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use tagger::paths::ExpectedPaths;
 
-/// A source of expected paths as written.
+/// A source of expected paths as written on the command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Expected {
     Shortest,
@@ -39,10 +39,10 @@ impl fmt::Display for Expected {
     }
 }
 
-/// Reads `--paths` of `tagger rules`.
+/// Parses `--paths` of `tagger rules`.
 ///
 /// # Errors
-/// What would be right.
+/// A message with valid values.
 pub fn parse_paths(text: &str) -> Result<Expected, String> {
     let (name, value) = match text.split_once(['=', ':']) {
         Some((name, value)) => (name, Some(value)),
@@ -72,10 +72,10 @@ pub fn parse_paths(text: &str) -> Result<Expected, String> {
     }
 }
 
-/// Reads `--paths` of `tagger verify`: a file needs no `file:` before its name.
+/// Parses `--paths` of `tagger verify`: a file needs no `file:` before its name.
 ///
 /// # Errors
-/// What would be right; what only the generator of rules can list.
+/// A message with valid values; sources that only the generator of rules can list.
 pub fn parse_paths_or_file(text: &str) -> Result<Expected, String> {
     let name = text.split(['=', ':']).next().unwrap_or_default();
     let known = ["shortest", "up-down", "bounces", "n-shortest", "trees", "random", "file", "routes", "fdbs"];
@@ -91,7 +91,7 @@ pub fn parse_paths_or_file(text: &str) -> Result<Expected, String> {
     }
 }
 
-/// Writes every path as a line of names, each with the port that it is left by.
+/// Writes every path as a line of node names, each with its egress port.
 ///
 /// # Errors
 /// A file that cannot be written; paths that do not fit the fabric.

@@ -8,7 +8,7 @@ pub use tagger::operate::profile::Profile;
 /// Reads a profile.
 ///
 /// # Errors
-/// A file that cannot be read, or what is wrong in it, with its line.
+/// A file that cannot be read, or its error with the line.
 pub fn read(path: &Path) -> Result<Profile, Failure> {
     Profile::parse(&read_text(path)?).map_err(|error| {
         let line = error.line.map_or(String::new(), |line| format!(":{line}"));

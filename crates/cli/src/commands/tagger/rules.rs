@@ -1,4 +1,4 @@
-//! `tidegate tagger rules`: from a fabric and its expected lossless paths to rules.
+//! `tidegate tagger rules`: generates rules for a fabric and its expected lossless paths.
 
 use super::marks::FEWER_TAGS;
 use super::paths::{Expected, parse_paths, write_list};
@@ -22,7 +22,7 @@ use text::numbers::{counted, grouped};
 use text::{Layout, csv_cell, table};
 use verify::{RuleFile, Verifier};
 
-/// Make rules by which the expected paths are lossless, and under which nothing can deadlock, whatever the forwarding.
+/// Generate rules by which the expected paths are lossless, and under which no forwarding can deadlock.
 #[derive(Debug, clap::Args)]
 pub struct RulesArgs {
     /// A topology file, a scenario, or a kind of fabric with its numbers.
@@ -31,41 +31,41 @@ pub struct RulesArgs {
     #[command(flatten)]
     flags: FabricFlags,
     /// The paths that must be lossless; several add up. shortest: all shortest ones. up-down: up the tiers and down
-    /// again. bounces=K: those, and up again up to K times. n-shortest=N: the N shortest of each pair of hosts. trees:
-    /// a tree of shortest paths towards each switch; trees=servers: towards each server. random=N: N random ones.
-    /// file:F: one a line, names of nodes from host to host. routes:F: what forwarding tables do, JSON. fdbs:F: those
-    /// that OpenSM dumps as opensm.fdbs, with --subnet.
+    /// again. bounces=K: those, with up to K bounces. n-shortest=N: the N shortest of each pair of hosts. trees: a tree
+    /// of shortest paths towards each switch; trees=servers: towards each server. random=N: N random ones. file:F: one
+    /// per line, names of nodes from host to host. routes:F: those of forwarding tables, JSON. fdbs:F: those of
+    /// OpenSM's opensm.fdbs, with --subnet.
     #[arg(long, required = true, value_name = "PATHS", value_parser = parse_paths)]
     paths: Vec<Expected>,
-    /// How tags are found [default: clos for up-down and bounces, else merge]
+    /// Algorithm for the tags [default: clos for up-down and bounces, else merge]
     #[arg(long, value_enum)]
     algorithm: Option<How>,
-    /// Lossless classes: how many, or their names: 2, or storage,training.
+    /// Lossless classes: their number, or their names: 2, or storage,training.
     #[arg(long, value_name = "N|NAMES", default_value = "1", value_parser = parse_classes)]
     classes: Classes,
-    /// Write the rules into this file.
+    /// Write the rules to this file.
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Write the expected paths into this file, one a line: `tagger verify --paths file:FILE` reads them. They may be
+    /// Write the expected paths to this file, one per line: `tagger verify --paths file:FILE` reads them. There may be
     /// many.
     #[arg(long, value_name = "FILE")]
     paths_out: Option<PathBuf>,
-    /// Overwrite files that hold anything else than what is written.
+    /// Overwrite files with other contents.
     #[arg(long)]
     force: bool,
-    /// Of fdbs: what ibnetdiscover printed, which says which GUID and LID is which node.
+    /// For fdbs: the output of ibnetdiscover, which maps GUIDs and LIDs to nodes.
     #[arg(long, value_name = "FILE")]
     subnet: Option<PathBuf>,
     /// Seed of random paths.
     #[arg(long, default_value_t = 1)]
     paths_seed: u64,
-    /// Threads that make trees; without it, as many as there are cores. The rules are the same for any number.
+    /// Threads that compute trees [default: number of cores]. The rules do not depend on it.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
-    /// Draw no progress, and print nothing.
+    /// Show no progress, and print nothing.
     #[arg(long, short)]
     quiet: bool,
-    /// Print what each switch needs as CSV.
+    /// Print the needs of each switch as CSV.
     #[arg(long, conflicts_with = "json")]
     csv: bool,
     /// Print one JSON object on standard output, and nothing else there.
@@ -91,28 +91,28 @@ fn parse_classes(text: &str) -> Result<Classes, String> {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum How {
-    /// One tag more at each bounce: fabrics with tiers (the Clos rule)
+    /// The tag increases at each bounce: fabrics with tiers (the Clos rule)
     Clos,
-    /// One tag more at each hop (Tagger, Algorithm 1)
+    /// The tag increases at each hop (Tagger, Algorithm 1)
     Hops,
-    /// Those of each hop, merged greedily (Tagger, Algorithm 2)
+    /// The tags of each hop, merged greedily (Tagger, Algorithm 2)
     Merge,
-    /// As few as can be found: never more than merge, for small fabrics proved to be the fewest
+    /// As few tags as the search finds: never more than merge, for small fabrics proved minimal
     Fewest,
 }
 
-/// What came out.
+/// Result of the generation.
 struct Made {
     table: RuleTable,
     report: Option<Report>,
-    /// The fewest lossless tags that any rules could do with, and why.
+    /// Lower bound on the lossless tags of any rules, and its reason.
     bound: Option<(u8, String)>,
 }
 
 /// Runs the command.
 ///
 /// # Errors
-/// A fabric or paths that are wrong or do not fit each other; a file that cannot be written.
+/// An invalid fabric, paths that are invalid or do not fit it, or a file that cannot be written.
 pub fn command(args: &RulesArgs) -> Result<Exit, Failure> {
     let fabric = fabric_source::find(&args.source, &args.flags, None)?.fabric;
     for output in args.out.iter().chain(&args.paths_out) {
@@ -153,14 +153,14 @@ pub fn command(args: &RulesArgs) -> Result<Exit, Failure> {
     output::print(&shown).map(|()| Exit::Done)
 }
 
-/// Hosts times links up to which shortest paths are proved: some seconds.
+/// Maximum of hosts times links for which shortest paths are proved: some seconds.
 const MOST_WORK: u64 = 100_000_000;
 
-/// The first shortest path between hosts that these rules make lossy although nothing has failed; judged by the
-/// verifier. Tiers that are wrong make ordinary hops bounces, which rules by bounces do not keep lossless.
+/// Returns the first shortest path between hosts that these rules make lossy without any failure, as found by the
+/// verifier. With wrong tiers ordinary hops are bounces, which rules by bounces do not keep lossless.
 fn lossy_shortest_path(args: &RulesArgs, fabric: &Fabric, made: &Made, text: &str) -> Result<Option<String>, Failure> {
     let wrong = |error: String| Failure::Input { message: error, help: None };
-    // The Clos rule looks at tiers alone, so hosts with the same switches are equal: one of them stands for all.
+    // The Clos rule depends only on tiers, so one host represents all hosts with equal switches.
     let one_each = made.report.is_none().then(|| one_host_each(fabric)).transpose().map_err(&wrong)?;
     let (fabric, text) = match &one_each {
         None => (fabric, text.to_owned()),
@@ -181,8 +181,8 @@ fn lossy_shortest_path(args: &RulesArgs, fabric: &Fabric, made: &Made, text: &st
     Ok(verifier.lost().first().map(ToString::to_string))
 }
 
-/// The fabric with the first two of all hosts that are linked to the same nodes: two, so that there is a path where all
-/// hosts have the same switches.
+/// Returns the fabric with at most two hosts of each group of hosts that are linked to equal nodes: two, so that there
+/// is a path if all hosts have equal switches.
 fn one_host_each(fabric: &Fabric) -> Result<Fabric, String> {
     let mut known: BTreeMap<Vec<NodeId>, u8> = BTreeMap::new();
     let mut builder = FabricBuilder::new(fabric.kind());
@@ -205,7 +205,7 @@ fn one_host_each(fabric: &Fabric) -> Result<Fabric, String> {
     builder.build().map_err(|error| error.to_string())
 }
 
-/// Rules may be right, and still more than any switch can carry.
+/// Returns a warning if correct rules exceed the capabilities of all switches.
 fn warning(table: &RuleTable) -> Option<String> {
     let tags = table.lossless_tags.len();
     (tags > MAX_LOSSLESS_PRIORITIES).then(|| {
@@ -280,16 +280,16 @@ fn source(args: &RulesArgs, fabric: &Fabric, expected: &Expected) -> Result<Path
     })
 }
 
-/// An error in a file, with its name.
+/// Returns an error in a file, with its name.
 fn at(path: &Path) -> impl Fn(PathError) -> Failure + '_ {
     move |error| Failure::Input { message: format!("{}: {error}", path.display()), help: None }
 }
 
-/// What a switch has to hold.
+/// Rule counts of a switch.
 struct Count {
     node: NodeId,
     ports: usize,
-    /// Pairs of ports and a tag.
+    /// Number of (tag, ingress port, egress port).
     single: u64,
     entries: usize,
 }
@@ -380,14 +380,14 @@ fn written(path: &Path) -> String {
     format!("\n{file}: prove it with tidegate tagger verify, translate it with tidegate tagger export\n")
 }
 
-/// Switches with equal counts are one line.
+/// Formats the switches, one line per group with equal counts.
 fn by_kind(fabric: &Fabric, rules: &RuleTable) -> String {
     let mut kinds: BTreeMap<(u8, usize, u64, usize), (NodeId, u64)> = BTreeMap::new();
     for count in counts(fabric, rules) {
         let key = (fabric.node(count.node).tier, count.ports, count.single, count.entries);
         kinds.entry(key).or_insert((count.node, 0)).1 += 1;
     }
-    // Hundreds of lines say less than the extremes.
+    // The extremes are more useful than hundreds of lines.
     let all: Vec<_> = kinds.into_iter().collect();
     let shown: Vec<_> =
         if all.len() > 24 { all.iter().take(12).chain(&all[all.len() - 12..]).collect() } else { all.iter().collect() };

@@ -6,13 +6,13 @@ use fabric::Fabric;
 use std::path::{Path, PathBuf};
 use tagger::rules::{RuleFileError, RuleTable, Tag};
 
-/// Rules and the fabric that they are for.
+/// Rules and their fabric.
 #[derive(Clone, Debug, clap::Args)]
 pub struct RulesOnFabric {
-    /// The rules, a file that `tidegate tagger rules --out` wrote.
+    /// The rules, a file written by `tidegate tagger rules --out`.
     #[arg(value_name = "RULES")]
     pub rules: PathBuf,
-    /// The fabric they are for.
+    /// The fabric of the rules.
     #[arg(long = "fabric", value_name = "FILE|SCENARIO|KIND")]
     pub source: String,
     #[command(flatten)]
@@ -23,7 +23,7 @@ impl RulesOnFabric {
     /// Reads both.
     ///
     /// # Errors
-    /// What is wrong with either, or that they do not belong together.
+    /// An invalid file, or rules for another fabric.
     pub fn read(&self) -> Result<(Fabric, RuleTable), Failure> {
         let fabric = fabric_source::find(&self.source, &self.flags, None)?.fabric;
         let table = read_rules(&self.rules, &fabric)?;
@@ -31,23 +31,23 @@ impl RulesOnFabric {
     }
 }
 
-/// Rules are for the fabric as flags make it of its file.
+/// Help if rules do not match the fabric: flags that modify the fabric must be equal.
 pub const SAME_FLAGS: &str = "give the flags of the fabric that tidegate tagger rules had (--ignore, --host, --switch, \
     --hosts-on) here too, or make rules for this fabric";
 
-/// A file as text.
+/// Reads a file as text.
 ///
 /// # Errors
-/// A file that is not there, or not text.
+/// A missing file, or one that is not text.
 pub fn read_text(path: &Path) -> Result<String, Failure> {
     let read = scenario::read_at_most(path, scenario::MAX_TREE_BYTES);
     fabric_source::text(path, read.map_err(|error| Failure::unreadable(path, &error))?)
 }
 
-/// The rules of a file, for this fabric.
+/// Reads the rules of a file, for this fabric.
 ///
 /// # Errors
-/// What is wrong with the file, with its element.
+/// An invalid file, with the element.
 pub fn read_rules(path: &Path, fabric: &Fabric) -> Result<RuleTable, Failure> {
     let text = read_text(path)?;
     RuleTable::read(fabric, &text).map_err(|error| {
@@ -64,7 +64,7 @@ pub fn read_rules(path: &Path, fabric: &Fabric) -> Result<RuleTable, Failure> {
     })
 }
 
-/// The tag that packets of a class enter with; without a name, of the first class.
+/// Returns the first tag of packets of a class; without a name, of the first class.
 ///
 /// # Errors
 /// A class that the rules do not have.

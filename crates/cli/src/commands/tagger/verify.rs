@@ -1,4 +1,4 @@
-//! `tidegate tagger verify`: are these rules safe, and are the expected paths lossless?
+//! `tidegate tagger verify`: proves that rules are safe and expected paths lossless.
 
 use super::device::{DeviceArgs, DeviceVerdict};
 use super::paths::{Expected, parse_paths_or_file};
@@ -18,10 +18,10 @@ use std::time::Instant;
 use text::numbers::{counted, counted_as, grouped};
 use verify::{Check, EgressQueue, RuleFile, Scheduler, Switches, TreeRoots, Verdict, Verifier};
 
-/// Prove that Tagger rules cannot deadlock, whatever the forwarding does, and that expected paths stay lossless.
+/// Prove that Tagger rules cannot deadlock under any forwarding, and that expected paths stay lossless.
 ///
-/// The proof is made by code of its own, apart from what generates rules. Exit code 0: everything holds; 1: a check
-/// failed; 2: the input is wrong.
+/// The proof shares no code with the generator of rules. Exit code 0: all checks pass; 1: a check failed; 2: invalid
+/// input.
 #[derive(Debug, clap::Args)]
 pub struct VerifyArgs {
     /// The rule file.
@@ -33,19 +33,19 @@ pub struct VerifyArgs {
     #[command(flatten)]
     flags: FabricFlags,
     /// The paths that must be lossless; several add up. shortest: all shortest ones. up-down: up the tiers and down
-    /// again. bounces=K: those, and up again up to K times. trees: a tree of shortest paths towards each switch, by the
+    /// again. bounces=K: those, with up to K bounces. trees: a tree of shortest paths towards each switch, by the
     /// lowest ports; trees=servers: towards each server. FILE or file:FILE: names of nodes from source to destination,
-    /// a path a line. All but a file's are made here, without what makes rules.
+    /// one path per line. All but those of a file are computed independently of the generator.
     #[arg(long, value_name = "PATHS", value_parser = parse_paths_or_file)]
     paths: Vec<Expected>,
-    /// Everything that this routing does between hosts must be lossless.
+    /// All paths of this routing between hosts must be lossless.
     #[arg(long, value_name = "MODE")]
     routing: Option<Routing>,
     #[command(flatten)]
     switches: SwitchArgs,
     #[command(flatten)]
     device: DeviceArgs,
-    /// Draw no progress, and print nothing.
+    /// Show no progress, and print nothing.
     #[arg(long, short)]
     quiet: bool,
     /// Print one JSON object on standard output, and nothing else there.
@@ -53,15 +53,15 @@ pub struct VerifyArgs {
     json: bool,
 }
 
-/// The switches that the rules are for.
+/// Behaviour of the switches.
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub struct SwitchArgs {
-    /// The egress queue that switches put a frame in whose tag changes: new-tag, as Tagger needs it, or arriving-tag,
-    /// as they do by default: any loop of links can then deadlock, with or without rules.
+    /// Egress queue of frames with a changed tag: new-tag, as Tagger requires, or arriving-tag, the default of
+    /// switches, with which any loop of links can deadlock, with or without rules.
     #[arg(long, value_enum, value_name = "QUEUE", default_value = "new-tag")]
     egress: Egress,
-    /// The scheduler of egress ports: share, under which the lossy class has a share of each link (WRR, DRR), or
-    /// strict, under which other classes can starve it, and with it the lossless queues that its frames are counted in.
+    /// Scheduler of egress ports: share (WRR, DRR), with which the lossy class has a share of each link, or strict,
+    /// with which other classes can starve it, and with it the lossless accounts that contain its frames.
     #[arg(long, value_enum, value_name = "SCHEDULER", default_value = "share")]
     scheduler: Scheduling,
 }
@@ -79,7 +79,7 @@ enum Scheduling {
 }
 
 impl SwitchArgs {
-    /// As the verifier has it.
+    /// Returns the switches for the verifier.
     pub fn switches(self) -> Switches {
         let egress = match self.egress {
             Egress::NewTag => EgressQueue::NewTag,
@@ -93,21 +93,21 @@ impl SwitchArgs {
     }
 }
 
-/// Routing whose ways are all expected.
+/// Routing with paths that are all expected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum Routing {
     /// All shortest paths
     Shortest,
     /// Never up again after a step down
     UpDown,
-    /// One path a destination by fat-tree tables
+    /// One path per destination by fat-tree tables
     TwoLevel,
 }
 
 /// Runs the command.
 ///
 /// # Errors
-/// Rules, paths or a fabric that are wrong by themselves or do not belong together.
+/// Rules, paths or a fabric that are invalid or do not match.
 pub fn command(args: &VerifyArgs) -> Result<Exit, Failure> {
     let fabric = fabric_source::find(&args.source, &args.flags, None)?.fabric;
     let visible = !args.quiet && !args.json;
@@ -116,7 +116,7 @@ pub fn command(args: &VerifyArgs) -> Result<Exit, Failure> {
     bar.finish_and_clear();
     let (rules, mut verifier) = read?;
     let device = args.device.verdict(&fabric, &rules)?;
-    // Shares that the configuration states have a check of their own.
+    // Scheduler shares from the configuration have their own check.
     let on = device
         .as_ref()
         .map_or(args.switches.switches(), |device| Switches { egress: device.egress, ..Switches::default() });
@@ -165,7 +165,7 @@ fn expect(verifier: &mut Verifier<'_>, fabric: &Fabric, paths: &Expected, visibl
         Expected::Trees => trees(verifier, TreeRoots::Switches, visible).map_err(wrong),
         Expected::ServerTrees => trees(verifier, TreeRoots::Servers, visible).map_err(wrong),
         Expected::File(path) => {
-            // Read line by line, each with a bound, so that the list itself may be of any length.
+            // Read line by line with a limit per line, so that the list itself may have any length.
             let file = scenario::open(path).map_err(|error| Failure::unreadable(path, &error))?;
             match verifier.expect_list(BufReader::new(file)).map_err(|error| Failure::of_verifier(path, &error))? {
                 0 => Err(Failure::no_path(path)),
@@ -185,7 +185,7 @@ fn expect_routing(verifier: &mut Verifier<'_>, fabric: &Fabric, mode: Mode, opti
     Ok(())
 }
 
-/// Trees of a large fabric take seconds: with a bar.
+/// Computes trees with a progress bar: large fabrics take seconds.
 fn trees(verifier: &mut Verifier<'_>, roots: TreeRoots, visible: bool) -> Result<(), verify::PathFault> {
     #[expect(clippy::disallowed_methods, reason = "progress for whoever watches")]
     let (started, mut bar) = (Instant::now(), None::<ProgressBar>);
@@ -256,7 +256,7 @@ fn as_text(args: &VerifyArgs, rules: &RuleFile, verdict: &Verdict, device: Optio
     text
 }
 
-/// The switches that a verdict is for.
+/// Describes the switches of a verdict.
 fn switches_text(switches: Switches) -> String {
     let egress = match switches.egress {
         EgressQueue::NewTag => "the new tag (--egress)",
@@ -269,7 +269,7 @@ fn switches_text(switches: Switches) -> String {
     format!("switches that queue by {egress} and {scheduler}")
 }
 
-/// What holds, and for how much; or what does not.
+/// Describes the result of a check, with its size if it holds.
 fn finding(check: &Check, verdict: &Verdict) -> String {
     let counts = &verdict.counts;
     let size = |queues, dependencies| {
@@ -300,14 +300,14 @@ fn finding(check: &Check, verdict: &Verdict) -> String {
     }
 }
 
-/// What refutes a check, link by link.
+/// Returns the counterexample of a check, link by link.
 fn refutation(check: &Check, verdict: &Verdict) -> String {
     let cycle = |cycle: &Option<verify::Cycle>| cycle.as_ref().map_or(String::new(), ToString::to_string);
     match check.name {
         _ if check.pass => String::new(),
         "tags-never-decrease" => verdict.decrease.as_ref().map_or(String::new(), ToString::to_string),
         "no-cycle" => cycle(&verdict.cycle),
-        // Mostly the same one, which need not be read twice.
+        // Usually an equal cycle, which is not printed twice.
         "no-reachable-cycle" if verdict.reachable_cycle == verdict.cycle => "the same circle\n".to_owned(),
         "no-reachable-cycle" => cycle(&verdict.reachable_cycle),
         "lossy-queue-drains" => verdict.stranded.as_ref().map_or(String::new(), ToString::to_string),

@@ -1,4 +1,4 @@
-//! `tidegate tagger what-if`: what each failed link costs.
+//! `tidegate tagger what-if`: effects of each failed link.
 
 use super::source::RulesOnFabric;
 use crate::exit::Exit;
@@ -13,22 +13,22 @@ use tagger::operate::what_if::{Effect, Verdict, WhatIf};
 use text::numbers::{counted, grouped};
 use text::{Layout, table};
 
-/// Tell for each link between switches which traffic turns lossy if it fails: before routing has converged, while its
-/// two ends send packets round it, and afterwards.
+/// Print for each link between switches the traffic that becomes lossy if it fails: before routing has converged, while
+/// its two ends send packets around it, and afterwards.
 #[derive(Debug, clap::Args)]
 pub struct WhatIfArgs {
     #[command(flatten)]
     on: RulesOnFabric,
-    /// How packets are routed.
+    /// Routing of packets.
     #[arg(long, value_name = "MODE", value_enum, default_value = "shortest")]
     routing: Routing,
     /// Only this link, by its two ends: T1,L1. All links between the two, one after the other.
     #[arg(long, value_name = "A,B")]
     link: Option<String>,
-    /// Print every link, not only those that cost something.
+    /// Print every link, not only those with effects.
     #[arg(long)]
     all: bool,
-    /// Draw no progress.
+    /// Show no progress.
     #[arg(long, short)]
     quiet: bool,
     /// Print one JSON object on standard output, and nothing else there.
@@ -47,7 +47,7 @@ enum Routing {
 /// Runs the command.
 ///
 /// # Errors
-/// Rules, a fabric or a link that are wrong.
+/// Invalid rules, fabric or link.
 pub fn command(args: &WhatIfArgs) -> Result<Exit, Failure> {
     let (fabric, rules) = args.on.read()?;
     let wrong =
@@ -89,7 +89,7 @@ fn between(fabric: &Fabric, ends: &str) -> Result<Vec<LinkId>, Failure> {
     Ok(links)
 }
 
-/// "T1:4 - L1:0".
+/// Formats as "T1:4 - L1:0".
 fn name(fabric: &Fabric, link: LinkId) -> String {
     let link = fabric.link(link);
     let end = |end: fabric::End| format!("{}:{}", fabric.name(end.node), port_shown(fabric, end.node, end.port));
@@ -136,7 +136,7 @@ fn as_text(args: &WhatIfArgs, fabric: &Fabric, verdicts: &[Verdict]) -> String {
             "example, up to the switch",
         ];
         let mut lines = rows;
-        // The example is a word, not a number: last, and left as it is.
+        // The example is a word, not a number: the last column, left-aligned.
         lines.iter_mut().for_each(|row| row.truncate(7));
         text.push_str(&table(&header, &lines, 1, Layout::Fitting, 2));
         text.push_str(

@@ -1,4 +1,4 @@
-//! Priority groups and queues of lossless priorities, one entry each, and their profiles.
+//! Priority groups and queues of lossless priorities, one entry per priority, and their profiles.
 
 use super::model::{RANGED, entries, is_lossy, named, range, text};
 use super::pg_profile::{PgTable, length};
@@ -10,37 +10,37 @@ use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 use units::{Rate, Time};
 
-/// Buffers of a switch's platform, as given.
+/// Buffer configuration of a switch's platform, as given.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Given<'a> {
-    /// The configuration that it has.
+    /// Existing configuration.
     pub platform: Option<&'a Platform>,
-    /// Its `pg_profile_lookup.ini`.
+    /// The platform's `pg_profile_lookup.ini`.
     pub rows: Option<&'a PgTable>,
-    /// Write the computed headroom where the platform publishes more.
+    /// Use the computed headroom even if the platform publishes more.
     pub below: bool,
-    /// Accept a shared headroom pool that is smaller than the headroom of all groups.
+    /// Accept a shared headroom pool that is smaller than the sum of the headroom of all groups.
     pub share_headroom: bool,
 }
 
-/// The headroom (`xoff`) of a kind of port beside what the platform publishes for it.
+/// Computed and published headroom (`xoff`) of a kind of port.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Published {
-    /// Of the port.
+    /// Rate of the port.
     pub rate: Rate,
-    /// Of its cable, one way.
+    /// One-way delay of its cable.
     pub delay: Time,
-    /// The computed headroom in bytes.
+    /// Computed headroom in bytes.
     pub computed: u64,
-    /// The published headroom in bytes.
+    /// Published headroom in bytes.
     pub published: u64,
-    /// The headroom of the fragment in bytes: the larger one, unless [`Given::below`].
+    /// Headroom of the fragment in bytes: the larger of both, or the computed one with [`Given::below`].
     pub written: u64,
-    /// The place that publishes it: a line of the file, or a profile.
+    /// Source of the published headroom: a line of the file, or a profile.
     pub place: String,
 }
 
-/// Tables of buffers for one switch.
+/// Buffer tables of one switch.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Buffers {
     /// `BUFFER_PROFILE` of groups.
@@ -49,15 +49,15 @@ pub(super) struct Buffers {
     pub groups: Map<String, Value>,
     /// `BUFFER_QUEUE`.
     pub queues: Map<String, Value>,
-    /// Headroom beside what the platform publishes.
+    /// Computed and published headroom.
     pub published: BTreeSet<Published>,
-    /// Entries of the platform whose headroom the switch computed itself.
+    /// Entries of the platform for which the switch computes the headroom itself.
     pub computed_by_switch: BTreeSet<String>,
 }
 
 impl Buffers {
-    /// Adds a profile under the first name under which neither the platform nor this switch has one with other fields:
-    /// ports that are not of the fabric use the platform's profiles too. Returns the name.
+    /// Adds a profile under the first name that neither the platform nor this switch uses for a profile with other
+    /// fields, because ports outside the fabric use the platform's profiles too. Returns the name.
     fn add_profile(&mut self, platform: Option<&Platform>, names: &[String], fields: Map<String, Value>) -> String {
         let fields = Value::Object(fields);
         let is_free = |name: &String| {
@@ -103,10 +103,10 @@ impl Buffers {
     }
 }
 
-/// The platform's profile for lossless queues of a port.
+/// Returns the platform's profile for lossless queues of a port.
 ///
 /// # Errors
-/// A platform with queues and without such a profile.
+/// If the platform has queues but no such profile.
 fn egress_profile<'a>(
     port: &PortView,
     priorities: &[u8],
@@ -136,11 +136,11 @@ fn egress_profile<'a>(
     })
 }
 
-/// One group and one queue for each lossless priority of each port.
+/// Returns one group and one queue per lossless priority of each port.
 ///
 /// # Errors
-/// A speed and cable that the platform's file does not have; a profile of which none with more headroom can be made; a
-/// platform without a lossless profile for queues.
+/// If the platform's file has no row for a speed and cable, if a profile cannot be extended to more headroom, or if the
+/// platform has no lossless profile for queues.
 pub(super) fn buffers(
     view: &SwitchView,
     lossless: &[Vec<u8>],

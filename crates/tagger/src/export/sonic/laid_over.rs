@@ -1,5 +1,5 @@
-//! A fragment laid over the configuration of a platform: what it replaces, what both together are, and what a person
-//! must know of it.
+//! Merge of a fragment with the configuration of a platform: replaced entries, the merged configuration, and notes for
+//! the operator.
 
 use super::buffers::{Buffers, Given};
 use super::model::{self, Config, RANGED, entries, named, number, range};
@@ -12,14 +12,14 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Entries of the platform that overlap those of a fragment.
 #[derive(Debug, Default)]
 pub(super) struct Replaced {
-    /// `TABLE|entry`.
+    /// Keys, as `TABLE|entry`.
     pub keys: Vec<String>,
-    /// Steps of a JSON patch (RFC 6902) that puts an entry for each port and number in place of each range, with the
-    /// platform's own fields: nothing else changes, and no table is emptied, which SONiC's config updater refuses.
+    /// Steps of a JSON patch (RFC 6902) that replaces each range by one entry per port and number, with the platform's
+    /// own fields. It changes nothing else and empties no table, which SONiC's config updater would reject.
     pub steps: Vec<Value>,
 }
 
-/// One step of a JSON patch at an entry, with its value if that is added.
+/// Returns one step of a JSON patch at an entry: an addition if `added` has a value, else a removal.
 fn step(table: &str, entry: &str, added: Option<&Value>) -> Value {
     let path = format!("/{table}/{}", entry.replace('~', "~0").replace('/', "~1"));
     match added {
@@ -28,8 +28,8 @@ fn step(table: &str, entry: &str, added: Option<&Value>) -> Value {
     }
 }
 
-/// Ranges of a platform's tables that share a number with an entry of the fragment without being the same: SONiC's
-/// `config` refuses both together. Numbers of a range that the fragment does not set get entries of their own in it.
+/// Returns the ranges of the platform's tables that share a number with a different key of the fragment; SONiC's
+/// `config` rejects both together. Adds entries to the fragment for the numbers of a range that it does not set.
 pub(super) fn replace_overlaps(platform: &Config, fragment: &mut Config) -> Replaced {
     let mut replaced = Replaced::default();
     for (table, most) in RANGED {
@@ -59,16 +59,17 @@ pub(super) fn replace_overlaps(platform: &Config, fragment: &mut Config) -> Repl
     replaced
 }
 
-/// The interfaces of a switch. Ports that are not of the fabric are the platform's own business.
+/// Returns the interfaces of a switch. Ports outside the fabric are left to the platform.
 pub(super) fn interfaces(view: &SwitchView) -> BTreeSet<&str> {
     view.ports().iter().map(|port| port.interface.as_str()).collect()
 }
 
-/// The platform's configuration without what is replaced, with the fragment over it; held to the rules of SONiC's
-/// models.
+/// Merges the fragment into the platform's configuration without the replaced entries, and checks the result against
+/// the rules of SONiC's models.
 ///
 /// # Errors
-/// [`SonicError::Platform`] with what the merged configuration breaks, [`SonicError::Misfit`] if a pool is exceeded.
+/// [`SonicError::Platform`] with the rule that the merged configuration violates, [`SonicError::Misfit`] if a pool is
+/// exceeded.
 pub(super) fn check_merged(
     view: &SwitchView,
     fragment: &Config,
@@ -100,7 +101,7 @@ pub(super) fn check_merged(
     Ok(merged)
 }
 
-/// "X and 3 more".
+/// Formats as "X and 3 more".
 fn and_more<T: std::fmt::Display>(all: &[T]) -> String {
     match all {
         [] => String::new(),
@@ -109,7 +110,7 @@ fn and_more<T: std::fmt::Display>(all: &[T]) -> String {
     }
 }
 
-/// Entries of the platform whose fields the fragment overrides, by table.
+/// Returns the entries of the platform with fields that the fragment overrides, by table.
 fn overridden(platform: &Config, fragment: &Config) -> Vec<String> {
     let changed = fragment.iter().map(|(table, all)| {
         let differs = |(key, fields): &(&String, &Value)| {
@@ -126,7 +127,8 @@ fn overridden(platform: &Config, fragment: &Config) -> Vec<String> {
     changed.filter(|(_, keys)| !keys.is_empty()).map(|(table, keys)| format!("{table}|{}", and_more(&keys))).collect()
 }
 
-/// DSCPs that are lossless at a port: a bit for each whose traffic class has a priority group in `pfc_enable`.
+/// Returns the DSCPs that are lossless at a port, one bit each: those with a traffic class that maps to a priority
+/// group in `pfc_enable`.
 fn lossless_dscps(config: &Config, port: &str) -> u64 {
     let lossless = || {
         let maps = config.get("PORT_QOS_MAP")?.get(port)?;
@@ -144,7 +146,7 @@ fn lossless_dscps(config: &Config, port: &str) -> u64 {
     lossless().unwrap_or(0)
 }
 
-/// Notes about DSCPs that are lossless with the platform's configuration and lossy with the fragment, by ports.
+/// Returns notes about DSCPs that are lossless with the platform's configuration and lossy with the fragment, by ports.
 fn turning_lossy(view: &SwitchView, platform: &Config, merged: &Config) -> Vec<String> {
     let mut ports: BTreeMap<u64, Vec<&str>> = BTreeMap::new();
     for port in interfaces(view) {
@@ -165,7 +167,7 @@ fn turning_lossy(view: &SwitchView, platform: &Config, merged: &Config) -> Vec<S
     ports.iter().map(note).collect()
 }
 
-/// Notes about what the fragment does to the platform; `merged` is both together.
+/// Returns notes about changes to the platform; `merged` is the platform with the fragment.
 pub(super) fn notes(
     view: &SwitchView,
     fragment: &Config,
@@ -218,7 +220,7 @@ pub(super) fn notes(
     notes
 }
 
-/// Headroom of all groups beside the shared headroom pool.
+/// Returns notes that compare the headroom of all groups with the shared headroom pool.
 fn shared_headroom(name: &str, merged: &Config) -> Vec<String> {
     let pools: Map<String, Value> = merged.get("BUFFER_POOL").and_then(Value::as_object).cloned().unwrap_or_default();
     let uses = model::pool_uses(merged);

@@ -1,4 +1,4 @@
-//! SONiC: QoS maps, PFC, watchdog and headroom of one switch as a fragment of `config_db.json`.
+//! Export to SONiC: QoS maps, PFC, watchdog and headroom of one switch as a fragment of `config_db.json`.
 //!
 //! | step of Tagger | object |
 //! |---|---|
@@ -7,12 +7,12 @@
 //! | rewrite | `TC_TO_DSCP_MAP`, by `PORT_QOS_MAP` of the egress port (202211 and later) |
 //! | egress queue by the new tag | `TC_TO_QUEUE_MAP`, likewise |
 //! | PAUSE of priority p stops queue p | `MAP_PFC_PRIORITY_TO_QUEUE` |
-//! | the lossy queue drains whatever the others do | `SCHEDULER` (DWRR), by `QUEUE` of each port |
-//! | headroom, and no drops in lossless queues | `BUFFER_PG`, `BUFFER_PROFILE`, `BUFFER_QUEUE`, an entry a priority |
+//! | the lossy queue drains independently of other queues | `SCHEDULER` (DWRR), by `QUEUE` of each port |
+//! | headroom, and no drops in lossless queues | `BUFFER_PG`, `BUFFER_PROFILE`, `BUFFER_QUEUE`, per priority |
 //!
-//! The schema is that of the public sources; it was not loaded on hardware. With the configuration of a platform the
-//! fragment is laid over it, and both together are held to the rules of SONiC's models ([`check`]) before anything is
-//! written.
+//! The schema follows the public sources; it was not loaded on hardware. If the configuration of a platform is given,
+//! the fragment is merged into it, and the result is checked against the rules of SONiC's models ([`check`]) before
+//! anything is written.
 
 mod buffers;
 mod laid_over;
@@ -40,83 +40,84 @@ use fabric::PortIndex;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
-/// The name of maps that all ports share.
+/// Name of maps that all ports share.
 const SHARED: &str = "TAGGER";
-/// The profile of lossless queues in SONiC's templates.
+/// Profile of lossless queues in SONiC's templates.
 const EGRESS_LOSSLESS: &str = "egress_lossless_profile";
-/// The pool of lossless groups there.
+/// Pool of lossless groups in SONiC's templates.
 const INGRESS_LOSSLESS: &str = "ingress_lossless_pool";
 
-/// Which lossless priorities the software watchdog looks at.
+/// Lossless priorities that the software watchdog monitors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Watchdog {
-    /// None: no `PFC_WD` at all.
+    /// None: no `PFC_WD` table.
     Off,
-    /// Those of the tags that packets enter the fabric with, as SONiC's own remapping for two ToRs has it.
+    /// Priorities of the first tags of classes, as in SONiC's own remapping for two ToRs.
     First,
-    /// All.
+    /// All lossless priorities.
     All,
 }
 
-/// What the maps leave open.
+/// Settings that the maps do not determine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
-    /// Where the ASIC takes `TC_TO_QUEUE_MAP` from.
+    /// Port at which the ASIC binds `TC_TO_QUEUE_MAP`.
     pub binding: QueueBinding,
-    /// The watchdog.
+    /// Priorities that the watchdog monitors.
     pub watchdog: Watchdog,
-    /// Tags that packets enter the fabric with.
+    /// First tags of the classes.
     pub first_tags: Vec<crate::rules::Tag>,
-    /// How long a queue is held before the watchdog acts, 100 to 5000 ms.
+    /// Time that a queue is paused before the watchdog acts, 100 to 5000 ms.
     pub detection_ms: u32,
-    /// How long it must be free before the watchdog lets go, 100 to 60000 ms.
+    /// Time that the queue must be free before the watchdog restores it, 100 to 60000 ms.
     pub restoration_ms: u32,
-    /// XON stands this much above an empty priority group.
+    /// XON threshold above an empty priority group, in bytes.
     pub xon_bytes: u64,
     /// Threshold of the shared pool, as the exponent of alpha.
     pub dynamic_th: i8,
 }
 
 impl Settings {
-    /// How often the watchdog looks: no later than it must act, or may let go.
+    /// Returns the polling interval of the watchdog in ms: at most the detection and restoration times.
     fn poll_ms(&self) -> u32 {
         self.detection_ms.min(self.restoration_ms).min(MOST_POLL_MS)
     }
 }
 
-/// The most that `POLL_INTERVAL` may be, in milliseconds (sonic-pfcwd.yang).
+/// Maximum of `POLL_INTERVAL` in milliseconds (sonic-pfcwd.yang).
 const MOST_POLL_MS: u32 = 1_000;
 
-/// Why there is no fragment.
+/// Reason why there is no fragment.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SonicError {
-    /// The switch does not fit.
+    /// The rules of the switch do not fit.
     #[error(transparent)]
     Misfit(#[from] Misfit),
-    /// The platform's files are wrong, or those of another one.
+    /// The platform's files are invalid or belong to another platform.
     #[error(transparent)]
     Platform(#[from] PlatformError),
 }
 
-/// Output for a switch.
+/// Output for one switch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fragment {
     /// Tables to load over those of the platform.
     pub config: Value,
-    /// A JSON patch (RFC 6902), to be applied first: it puts an entry for each port and number in place of the
-    /// platform's ranges that overlap, with the same fields.
+    /// JSON patch (RFC 6902) to apply first. It replaces overlapping ranges of the platform by one entry per port and
+    /// number, with equal fields.
     pub patch: Option<Value>,
     /// Notes about this switch.
     pub notes: Vec<String>,
-    /// Headroom beside what the platform publishes, by kind of port.
+    /// Computed and published headroom, by kind of port.
     pub published: Vec<Published>,
 }
 
-/// The fragment of a switch whose platform is `given`.
+/// Returns the fragment of a switch with the platform `given`.
 ///
 /// # Errors
-/// [`Misfit`] if its rules do not fit the traffic classes, a name is none of SONiC's, or a buffer pool is exceeded;
-/// [`PlatformError`] if the platform has no profile for a port, or both together break a rule of SONiC's models.
+/// [`Misfit`] if the rules do not fit the traffic classes, a name is invalid in SONiC, or a buffer pool is exceeded;
+/// [`PlatformError`] if the platform has no profile for a port, or the merged configuration violates a rule of SONiC's
+/// models.
 pub fn fragment(
     view: &SwitchView,
     marks: &Marks,
@@ -143,7 +144,7 @@ pub fn fragment(
     Ok(Fragment { config: config.into(), patch, notes, published: made.published.into_iter().collect() })
 }
 
-/// All but buffers.
+/// Returns all tables except buffers.
 fn maps(view: &SwitchView, marks: &Marks, settings: &Settings) -> Result<Map<String, Value>, Misfit> {
     Misfit::of_names(view, Dialect::Sonic)?;
     let factors = factorise(view, marks, settings.binding)?;
@@ -172,7 +173,7 @@ fn maps(view: &SwitchView, marks: &Marks, settings: &Settings) -> Result<Map<Str
             "pfc_to_queue_map": SHARED, "pfc_to_pg_map": SHARED,
         });
         for (key, priorities) in [("pfc_enable", &lossless), ("pfcwd_sw_enable", &watched)] {
-            // Said of none too: what the platform says would stay otherwise.
+            // An empty list is written too; otherwise the platform's value would remain.
             maps[key] = list(&priorities[usize::from(port)]).into();
         }
         (view.interface(port).to_owned(), maps)
@@ -183,8 +184,7 @@ fn maps(view: &SwitchView, marks: &Marks, settings: &Settings) -> Result<Map<Str
     Ok(tables)
 }
 
-/// Maps that several ports share, by name. Most ports of a switch are alike, so a map is written once and not compared
-/// as it is written.
+/// Maps shared by several ports, by name. Most ports of a switch have equal maps, so each map is built once.
 struct Shared<T> {
     names: Vec<String>,
     by_name: BTreeMap<String, Vec<T>>,
@@ -214,17 +214,17 @@ impl<T: PartialEq> Shared<T> {
     }
 }
 
-/// A map from 0, 1, 2, ... to these.
+/// Returns a map from 0, 1, 2, ... to the values.
 fn numbered(values: impl Iterator<Item = u8>) -> Value {
     values.enumerate().map(|(at, value)| (at.to_string(), value.to_string().into())).collect::<Map<_, _>>().into()
 }
 
-/// "2,3,4".
+/// Formats as "2,3,4".
 fn list(priorities: &[u8]) -> String {
     priorities.iter().map(u8::to_string).collect::<Vec<_>>().join(",")
 }
 
-/// Those of a port's lossless priorities that the watchdog looks at.
+/// Returns the lossless priorities of a port that the watchdog monitors.
 fn watched(lossless: &[u8], marks: &Marks, settings: &Settings) -> Vec<u8> {
     let first: Vec<u8> = settings.first_tags.iter().map(|&tag| marks.priority(tag)).collect();
     let is_watched = |priority: &u8| match settings.watchdog {
@@ -250,8 +250,8 @@ fn add_watchdog(tables: &mut Map<String, Value>, view: &SwitchView, watched: &[V
     }
 }
 
-/// Equal shares for all queues in use: under strict priority the lossy queue could be starved, and packets that turned
-/// lossy would hold the lossless priority group that they came by.
+/// Adds equal shares for all queues in use. Under strict priority the lossy queue could starve, and packets that became
+/// lossy would occupy the lossless priority group at their ingress port.
 fn add_scheduler(tables: &mut Map<String, Value>, view: &SwitchView, marks: &Marks) {
     tables.insert("SCHEDULER".to_owned(), json!({ SHARED: { "type": "DWRR", "weight": "1" } }));
     let queues = view

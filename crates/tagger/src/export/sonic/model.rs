@@ -1,25 +1,25 @@
-//! Rules of SONiC's YANG models that a configuration of QoS, buffers and the watchdog must obey, and what its `config`
-//! command refuses besides: ranges of one port that overlap. Written after the models `sonic-buffer-pg`,
-//! `sonic-buffer-queue`, `sonic-buffer-profile`, `sonic-pfcwd`, `sonic-port-qos-map`, `sonic-scheduler` and those of
-//! the maps; no other table is looked at.
+//! Rules of SONiC's YANG models for QoS, buffers and the watchdog, and the additional check of its `config` command:
+//! ranges of one port must not overlap. Written after the models `sonic-buffer-pg`, `sonic-buffer-queue`,
+//! `sonic-buffer-profile`, `sonic-pfcwd`, `sonic-port-qos-map`, `sonic-scheduler` and those of the maps; other tables
+//! are ignored.
 
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A configuration: tables of entries of fields.
+/// Configuration: tables of entries of fields.
 pub type Config = Map<String, Value>;
 
-/// A rule that a configuration breaks, and where.
+/// Violated rule, with its location.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, thiserror::Error)]
 #[error("{key}: {rule}")]
 pub struct Violation {
     /// `TABLE|entry` or `TABLE|entry.field`.
     pub key: String,
-    /// The fault.
+    /// Rule that is violated.
     pub rule: String,
 }
 
-/// Maps: the highest key and value.
+/// Maps, with the highest key and value.
 const MAPS: [(&str, u64, u64); 7] = [
     ("DSCP_TO_TC_MAP", 63, 15),
     ("DOT1P_TO_TC_MAP", 7, 15),
@@ -29,7 +29,7 @@ const MAPS: [(&str, u64, u64); 7] = [
     ("PFC_PRIORITY_TO_PRIORITY_GROUP_MAP", 7, 7),
     ("MAP_PFC_PRIORITY_TO_QUEUE", 7, 15),
 ];
-/// Fields of `PORT_QOS_MAP`, and the map that each names.
+/// Fields of `PORT_QOS_MAP`, with the map that each references.
 const BINDINGS: [(&str, &str); 7] = [
     ("dscp_to_tc_map", "DSCP_TO_TC_MAP"),
     ("dot1p_to_tc_map", "DOT1P_TO_TC_MAP"),
@@ -39,45 +39,45 @@ const BINDINGS: [(&str, &str); 7] = [
     ("pfc_to_pg_map", "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP"),
     ("pfc_to_queue_map", "MAP_PFC_PRIORITY_TO_QUEUE"),
 ];
-/// The profile of a priority group whose headroom the switch computes itself (dynamic buffer model).
+/// Profile of a priority group for which the switch computes the headroom itself (dynamic buffer model).
 pub(super) const NO_PROFILE: &str = "NULL";
-/// Tables whose keys are a port and a range: the highest number.
+/// Tables with keys of ports and a range, with the highest number.
 pub(super) const RANGED: [(&str, u8); 3] = [("BUFFER_PG", 7), ("BUFFER_QUEUE", 15), ("QUEUE", 15)];
 
-/// The entries of a table.
+/// Returns the entries of a table.
 pub(super) fn entries<'a>(config: &'a Config, table: &str) -> impl Iterator<Item = (&'a str, &'a Value)> {
     let found = config.get(table).and_then(Value::as_object);
     found.into_iter().flatten().map(|(name, fields)| (name.as_str(), fields))
 }
 
-/// A field as text.
+/// Returns a field as text.
 pub(super) fn text<'a>(fields: &'a Value, key: &str) -> Option<&'a str> {
     fields.get(key).and_then(Value::as_str)
 }
 
-/// A field as a number, which `config_db.json` has as a text.
+/// Returns a field as a number, which `config_db.json` stores as text.
 pub(super) fn number(fields: &Value, key: &str) -> Option<u64> {
     let value = fields.get(key)?;
     value.as_u64().or_else(|| value.as_str()?.parse().ok())
 }
 
-/// The name in a reference: images before 202106 wrote `[TABLE|name]`.
+/// Returns the name in a reference: images before 202106 wrote `[TABLE|name]`.
 pub(super) fn bare(reference: &str) -> &str {
     let inner = reference.strip_prefix('[').and_then(|name| name.strip_suffix(']'));
     inner.map_or(reference, |inner| inner.rsplit('|').next().unwrap_or(inner))
 }
 
-/// The name in a field that refers to an entry.
+/// Returns the name in a field that references an entry.
 pub(super) fn named<'a>(fields: &'a Value, key: &str) -> Option<&'a str> {
     text(fields, key).map(bare)
 }
 
-/// Ports of a ranged key, whether or not its numbers can be read.
+/// Returns the ports of a ranged key, even if its numbers are invalid.
 fn ports_in(key: &str) -> impl Iterator<Item = &str> {
     key.rsplit_once('|').map_or(key, |(ports, _)| ports).split(',')
 }
 
-/// Ports and numbers, both ends included, of a key `Ethernet0|3-4` or `Ethernet0,Ethernet4|3`.
+/// Returns ports and numbers (first and last) of a key `Ethernet0|3-4` or `Ethernet0,Ethernet4|3`.
 pub(super) fn range(key: &str, most: u8) -> Option<(Vec<&str>, u8, u8)> {
     let (ports, numbers) = key.rsplit_once('|')?;
     let one = |text: &str| text.parse::<u8>().ok().filter(|&number| number <= most && text.len() <= 2);
@@ -88,12 +88,12 @@ pub(super) fn range(key: &str, most: u8) -> Option<(Vec<&str>, u8, u8)> {
     (low <= high).then(|| (ports.split(',').collect(), low, high))
 }
 
-/// The exponent of alpha from which SAI takes a dynamic threshold for infinite (`SAI_BUFFER_ALPHA_INFINITY` of the
-/// public SAI implementation for Spectrum). SONiC's templates have 7 for lossless queues there, and 3 for lossy ones.
+/// Exponent of alpha from which SAI treats a dynamic threshold as infinite (`SAI_BUFFER_ALPHA_INFINITY` of the public
+/// SAI implementation for Spectrum). SONiC's templates for it use 7 for lossless queues and 3 for lossy ones.
 const NO_LIMIT: i64 = 7;
 
-/// The threshold of a profile of queues above which they drop, as `field value`: `dynamic_th` below 7, or `static_th`
-/// below the size of its pool. `None` if nothing limits them, or the file does not say.
+/// Returns the drop threshold of a queue profile as `field value`: `dynamic_th` below 7, or `static_th` below the size
+/// of its pool. `None` if there is no limit or the file does not state one.
 pub(super) fn queue_limit(config: &Config, profile: &str) -> Option<String> {
     let fields = config.get("BUFFER_PROFILE")?.get(profile)?;
     if let Some(alpha) = text(fields, "dynamic_th").and_then(|alpha| alpha.parse::<i64>().ok()) {
@@ -104,8 +104,8 @@ pub(super) fn queue_limit(config: &Config, profile: &str) -> Option<String> {
     (bytes < size).then(|| format!("static_th {bytes}"))
 }
 
-/// Whether a profile of queues is for lossy traffic. The platform's templates say so in its name or that of its pool;
-/// where neither says lossy or lossless, the threshold does.
+/// Returns whether a queue profile is for lossy traffic. In the platform's templates its name or that of its pool
+/// contains "lossy" or "lossless"; if neither does, the threshold decides.
 pub(super) fn is_lossy(config: &Config, profile: &str) -> bool {
     let fields = config.get("BUFFER_PROFILE").and_then(|all| all.get(profile));
     let pool = fields.and_then(|fields| named(fields, "pool")).unwrap_or_default();
@@ -113,7 +113,7 @@ pub(super) fn is_lossy(config: &Config, profile: &str) -> bool {
     says("lossy") || (!says("lossless") && queue_limit(config, profile).is_some())
 }
 
-/// The ports whose entries are judged; without it, all.
+/// Ports whose entries are checked; `None` for all.
 pub type Ports<'a> = Option<&'a BTreeSet<&'a str>>;
 
 struct Check<'a> {
@@ -131,7 +131,7 @@ impl Check<'_> {
         self.found.push(Violation { key, rule: rule.into() });
     }
 
-    /// A reference to an entry of a table. A table that the file does not have at all is another file's.
+    /// Checks a reference to an entry of a table. A table that is missing may be in another file.
     fn refers(&mut self, key: String, table: &str, name: &str) {
         let known = self.config.get(table).is_none_or(|all| all.get(name).is_some());
         if !known {
@@ -242,7 +242,7 @@ impl Check<'_> {
                 self.wrong(key("dynamic_th"), "a whole number: the exponent of alpha");
             }
             if fields.get("size").is_none() {
-                // A profile of the dynamic buffer model has its size computed by the switch.
+                // The switch computes the size of a profile of the dynamic buffer model.
                 if text(fields, "headroom_type") != Some("dynamic") {
                     self.wrong(format!("BUFFER_PROFILE|{name}"), "it has no `size`");
                 }
@@ -286,14 +286,14 @@ impl Check<'_> {
     }
 }
 
-/// "3,4" or the empty text.
+/// Parses "3,4" or the empty text.
 fn priorities(text: &str) -> Option<Vec<u8>> {
     let one = |text: &str| (text.len() == 1).then(|| text.parse().ok().filter(|&priority| priority <= 7)).flatten();
     if text.is_empty() { Some(Vec::new()) } else { text.split(',').map(one).collect() }
 }
 
-/// The rules that a configuration breaks at these ports and apart from ports, by table. A reference into a table that
-/// it does not have is not followed.
+/// Returns the rules that a configuration violates at these ports and in entries without ports, by table. References
+/// into missing tables are not checked.
 pub fn check(config: &Config, ports: Ports<'_>) -> Vec<Violation> {
     let mut check = Check { config, ports, found: Vec::new() };
     check.maps();
@@ -303,8 +303,8 @@ pub fn check(config: &Config, ports: Ports<'_>) -> Vec<Violation> {
     check.found
 }
 
-/// Where a lossless priority of one of these ports has no priority group with `xoff`, or a queue that may drop: a group
-/// or queue that no entry covers counts as such.
+/// Returns the violations of lossless priorities at these ports: no priority group with `xoff`, or a queue that may
+/// drop. A group or queue without an entry is a violation.
 pub fn check_lossless(config: &Config, ports: Ports<'_>) -> Vec<Violation> {
     let mut found = Vec::new();
     let covering = |table: &str, most, port: &str, number: u8| {
@@ -356,7 +356,7 @@ pub struct PoolUse {
     pub xoff: u64,
 }
 
-/// The use of each pool by `BUFFER_PG` and `BUFFER_QUEUE`.
+/// Returns the use of each pool by `BUFFER_PG` and `BUFFER_QUEUE`.
 pub fn pool_uses(config: &Config) -> BTreeMap<String, PoolUse> {
     let mut found: BTreeMap<String, PoolUse> = BTreeMap::new();
     for (table, most) in &RANGED[..2] {
@@ -377,8 +377,8 @@ pub fn pool_uses(config: &Config) -> BTreeMap<String, PoolUse> {
     found
 }
 
-/// Pools whose groups and queues reserve more than there is: `size` of all, or `xoff` of all beside a shared headroom
-/// pool, where `sharing_headroom` does not allow that.
+/// Returns the pools that are overbooked: by the `size` of all groups and queues, or by the `xoff` of all in a shared
+/// headroom pool, unless `sharing_headroom`.
 pub fn check_pools(config: &Config, sharing_headroom: bool) -> Vec<Violation> {
     let mut found = Vec::new();
     for (name, used) in pool_uses(config) {
@@ -397,7 +397,7 @@ pub fn check_pools(config: &Config, sharing_headroom: bool) -> Vec<Violation> {
     found
 }
 
-/// Entries of `other` over those of `config`, field by field, as `config load` has it.
+/// Merges `other` into `config`, field by field, like `config load`.
 pub fn merge(config: &mut Config, other: &Config) {
     for (table, entries) in other {
         let Some(entries) = entries.as_object() else { continue };
@@ -414,7 +414,7 @@ pub fn merge(config: &mut Config, other: &Config) {
     }
 }
 
-/// The ports that a configuration names anywhere in ranged tables.
+/// Returns the ports named in a ranged table of a configuration.
 pub(super) fn ports_of<'a>(config: &'a Config, table: &str, most: u8) -> BTreeSet<&'a str> {
     entries(config, table).filter_map(|(name, _)| range(name, most)).flat_map(|(ports, ..)| ports).collect()
 }

@@ -1,14 +1,14 @@
-//! What a person must know before loading a fragment.
+//! Notes for the operator who loads a fragment.
 
 use super::{Given, Settings};
 use crate::export::factorise::{Misfit, factorise};
 use crate::export::marks::Marks;
 use crate::export::view::SwitchView;
 
-/// What a person must know before loading the fragment of this switch.
+/// Returns the notes for the fragment of this switch.
 ///
 /// # Errors
-/// [`Misfit`] as [`fragment`](super::fragment).
+/// [`Misfit`], like [`fragment`](super::fragment).
 pub fn notes(view: &SwitchView, marks: &Marks, settings: &Settings) -> Result<Vec<String>, Misfit> {
     let factors = factorise(view, marks, settings.binding)?;
     let used = 1 + factors.kept.len() + factors.groups.len();
@@ -26,7 +26,7 @@ pub fn notes(view: &SwitchView, marks: &Marks, settings: &Settings) -> Result<Ve
     Ok(notes)
 }
 
-/// Notes about all switches of an export, `given` one of them.
+/// Returns notes about all switches of an export; `given` belongs to one of them.
 pub fn general_notes(marks: &Marks, settings: &Settings, given: &Given<'_>) -> Vec<String> {
     let mut notes = notes_of_maps(marks, settings);
     if given.rows.is_none() && given.platform.is_none() {
@@ -63,7 +63,7 @@ pub fn general_notes(marks: &Marks, settings: &Settings, given: &Given<'_>) -> V
     notes
 }
 
-/// The DSCPs that hosts must send lossless traffic with: those of the tags that classes enter with.
+/// Describes the DSCPs that hosts must use for lossless traffic: those of the first tags of classes.
 fn sent_by_hosts(marks: &Marks, settings: &Settings) -> String {
     let mut tags = settings.first_tags.clone();
     tags.sort_unstable();

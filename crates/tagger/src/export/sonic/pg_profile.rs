@@ -1,4 +1,4 @@
-//! `pg_profile_lookup.ini` of a SONiC platform: what a lossless priority group gets by speed and cable.
+//! `pg_profile_lookup.ini` of a SONiC platform: buffer settings of a lossless priority group by speed and cable.
 //!
 //! ```text
 //! # speed cable size    xon   xoff   threshold [xon_offset]
@@ -12,31 +12,31 @@ use units::{Rate, Time, cable_delay};
 /// A row: sizes in bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PgRow {
-    /// Counted from 1.
+    /// Line, counted from 1.
     pub line: usize,
-    /// As the file has it: `40m`.
+    /// Cable length as in the file: `40m`.
     pub cable: String,
-    /// Guaranteed minimum of the group, in bytes. Where it is less than `xoff` and `xon`, the headroom lies in a pool
-    /// that groups share (Broadcom); where it is their sum, it holds the headroom.
+    /// Guaranteed minimum of the group, in bytes. If it is less than `xoff` plus `xon`, the headroom is in a pool that
+    /// groups share (Broadcom); otherwise it includes the headroom.
     pub size: u64,
-    /// The group sends XON at this much.
+    /// XON threshold of the group, in bytes.
     pub xon: u64,
     /// Headroom after XOFF, in bytes.
     pub xoff: u64,
-    /// Threshold of the shared pool: an exponent of alpha, or bytes where the pool is static.
+    /// Threshold of the shared pool: an exponent of alpha, or bytes if the pool is static.
     pub threshold: i64,
-    /// XON is also sent so far below XOFF.
+    /// XON is also sent at this many bytes below XOFF.
     pub xon_offset: Option<u64>,
 }
 
 impl PgRow {
-    /// Whether `size` holds the headroom too.
+    /// Returns whether `size` includes the headroom.
     pub fn size_holds_headroom(&self) -> bool {
         self.size >= self.xon.saturating_add(self.xoff)
     }
 }
 
-/// The rows of a file by speed in Mbit/s and cable.
+/// Rows of a file by speed in Mbit/s and cable.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PgTable {
     rows: BTreeMap<(u64, Time), PgRow>,
@@ -46,8 +46,8 @@ impl PgTable {
     /// Reads a file.
     ///
     /// # Errors
-    /// The line with a number that is none, a length without unit, a speed and cable for the second time; a file
-    /// without rows.
+    /// With the line, for an invalid number, a length without unit, or a repeated speed and cable; also if the file has
+    /// no rows.
     pub fn parse(text: &str) -> Result<PgTable, PlatformError> {
         let mut rows: BTreeMap<(u64, Time), PgRow> = BTreeMap::new();
         for (index, line) in text.lines().enumerate() {
@@ -98,10 +98,10 @@ impl PgTable {
         }
     }
 
-    /// The row of a port.
+    /// Returns the row of a port.
     ///
     /// # Errors
-    /// A speed or cable that the platform does not have: SONiC gives such a port no lossless profile at all.
+    /// If the platform does not have the speed or cable: SONiC gives such a port no lossless profile.
     pub fn row(&self, rate: Rate, delay: Time) -> Result<&PgRow, PlatformError> {
         let speed = rate.as_bps() / 1_000_000;
         if let Some(row) = self.rows.get(&(speed, delay)) {
@@ -122,7 +122,7 @@ impl PgTable {
     }
 }
 
-/// A cable's length: `40m`, at 5 ns a metre, or its delay where it has none in whole metres.
+/// Returns the length of a cable: `40m`, at 5 ns per metre, or its delay if the length is not in whole metres.
 pub(super) fn length(delay: Time) -> String {
     match delay.as_ps() % 5_000 {
         0 => format!("{}m", delay.as_ps() / 5_000),

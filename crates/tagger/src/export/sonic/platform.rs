@@ -1,10 +1,10 @@
-//! The configuration that a platform has already: the tables of buffers and QoS of its `config_db.json`.
+//! Existing configuration of a platform: the buffer and QoS tables of its `config_db.json`.
 
 use super::model::{self, Config, check, entries, text};
 use std::collections::{BTreeMap, BTreeSet};
 use units::{Rate, Time, cable_delay};
 
-/// A file of a platform.
+/// File of a platform.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PlatformFile {
     /// `config_db.json`.
@@ -13,15 +13,15 @@ pub enum PlatformFile {
     PgProfile,
 }
 
-/// A fault in a file of a platform.
+/// Fault in a file of a platform.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{key}: {what}")]
 pub struct PlatformError {
-    /// The file that is at fault.
+    /// File with the fault.
     pub file: PlatformFile,
-    /// The line or key.
+    /// Line or key.
     pub key: String,
-    /// The fault.
+    /// Description of the fault.
     pub what: String,
 }
 
@@ -41,7 +41,7 @@ impl From<model::Violation> for PlatformError {
     }
 }
 
-/// Tables that say something of QoS or buffers, or of the ports that have them.
+/// Tables of QoS and buffers, and of the ports that use them.
 const READ: [&str; 19] = [
     "BUFFER_PG",
     "BUFFER_POOL",
@@ -64,18 +64,18 @@ const READ: [&str; 19] = [
     "WRED_PROFILE",
 ];
 
-/// A platform's configuration.
+/// Configuration of a platform.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Platform {
     pub(super) config: Config,
 }
 
 impl Platform {
-    /// Reads a `config_db.json`, or the part of one that has buffers. Tables of other things are passed over.
+    /// Reads a `config_db.json`, or the part of one that has buffers. Other tables are ignored.
     ///
     /// # Errors
-    /// A file that is no JSON object of tables; the first rule of SONiC's models that it breaks apart from its ports.
-    /// Those are judged with the switch, for the fabric need not have all of them.
+    /// If the file is no JSON object of tables; else the first violated rule of SONiC's models in entries without
+    /// ports. Entries of ports are checked with the switch, because the fabric may not contain all ports.
     pub fn parse(text: &str) -> Result<Platform, PlatformError> {
         let wrong = |key: String, what: &str| PlatformError::of_config(key, what.to_owned());
         let parsed: serde_json::Value = serde_json::from_str(text)
@@ -102,20 +102,20 @@ impl Platform {
         Ok(platform)
     }
 
-    /// Holds its entries for these ports to the rules of SONiC's models.
+    /// Checks the entries for these ports against the rules of SONiC's models.
     ///
     /// # Errors
-    /// The first rule that they break.
+    /// The first rule that they violate.
     pub(super) fn check_ports(&self, ports: &BTreeSet<&str>) -> Result<(), PlatformError> {
         check(&self.config, Some(ports)).into_iter().next().map_or(Ok(()), |violation| Err(violation.into()))
     }
 
-    /// The name of the switch, if it says so.
+    /// Returns the name of the switch, if stated.
     pub fn hostname(&self) -> Option<&str> {
         text(self.config.get("DEVICE_METADATA")?.get("localhost")?, "hostname")
     }
 
-    /// The tables that the file has.
+    /// Returns whether the file has a table.
     pub fn has(&self, table: &str) -> bool {
         self.config.contains_key(table)
     }
@@ -124,8 +124,8 @@ impl Platform {
         self.config.get("BUFFER_PROFILE")?.get(name)
     }
 
-    /// Its pool for lossless groups or queues: the one of the usual name, or the first of this direction that is not
-    /// for lossy traffic.
+    /// Returns the pool for lossless groups or queues: the one with the usual name, or the first of this direction that
+    /// is not for lossy traffic.
     pub(super) fn pool(&self, direction: &str, usual: &str) -> Option<&str> {
         let fits =
             |fields: &serde_json::Value| text(fields, "type").is_some_and(|kind| kind == direction || kind == "both");
@@ -134,16 +134,17 @@ impl Platform {
         usual.or_else(|| all().find(|(name, fields)| fits(fields) && !name.contains("lossy"))).map(|(name, _)| name)
     }
 
-    /// Nothing of egress is in the file, which is a part of a configuration: the rest defines the usual profile.
+    /// Returns whether the file has no egress tables: it is part of a configuration, and the rest defines the usual
+    /// profile.
     pub(super) fn defines_egress_elsewhere(&self) -> bool {
         !self.has("BUFFER_QUEUE") && !self.has("BUFFER_POOL")
     }
 }
 
-/// Speed and cable of the ports of one switch, as its own `config_db.json` states them.
+/// Speed and cable of the ports of one switch, as stated in its own `config_db.json`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OwnCables {
-    /// The name of the switch, if the file states it.
+    /// Name of the switch, if stated.
     pub hostname: Option<String>,
     speeds: BTreeMap<String, Rate>,
     delays: BTreeMap<String, Time>,
@@ -153,7 +154,7 @@ impl OwnCables {
     /// Reads `DEVICE_METADATA`, `PORT` and `CABLE_LENGTH`. `None` if the text is no JSON object.
     ///
     /// # Errors
-    /// A speed that is no rate, or a length without unit. A length of `0m` is that of a port without cable.
+    /// If a speed is no rate, or a length has no unit. A length of `0m` means a port without cable.
     pub fn parse(text: &str) -> Result<Option<OwnCables>, PlatformError> {
         let Ok(serde_json::Value::Object(config)) = serde_json::from_str(text) else { return Ok(None) };
         let hostname = config.get("DEVICE_METADATA").and_then(|all| self::text(all.get("localhost")?, "hostname"));
@@ -183,18 +184,18 @@ impl OwnCables {
         Ok(Some(found))
     }
 
-    /// Adds the ports of another file of the same switch: one with several ASICs has a file for each.
+    /// Adds the ports of another file of this switch: a switch with several ASICs has one file per ASIC.
     pub fn extend(&mut self, other: OwnCables) {
         self.speeds.extend(other.speeds);
         self.delays.extend(other.delays);
     }
 
-    /// The speed of a port, if it is stated.
+    /// Returns the speed of a port, if stated.
     pub fn speed(&self, port: &str) -> Option<Rate> {
         self.speeds.get(port).copied()
     }
 
-    /// The delay of a port's cable one way, at 5 ns a metre, if its length is stated.
+    /// Returns the one-way delay of a port's cable, at 5 ns per metre, if its length is stated.
     pub fn delay(&self, port: &str) -> Option<Time> {
         self.delays.get(port).copied()
     }

@@ -1,16 +1,16 @@
-//! Fragments beside configurations of platforms that are not as the templates have them.
+//! Fragments with platform configurations that differ from the templates.
 
 use super::tests::{made, made_for, platform};
 use super::*;
 
-/// The group of a port and priority: the name of its profile, and its `xoff` in bytes.
+/// Returns the profile name of a group, and its `xoff` in bytes.
 fn group(made: &Fragment, key: &str) -> (String, u64) {
     let name = made.config["BUFFER_PG"][key]["profile"].as_str().expect(key).to_owned();
     let xoff = made.config["BUFFER_PROFILE"][&name]["xoff"].as_str().expect("xoff").parse().expect("bytes");
     (name, xoff)
 }
 
-/// The platform with changes, each of which must apply.
+/// Returns the platform with changes, each of which must apply.
 fn changed(changes: &[(&str, &str)]) -> String {
     changes.iter().fold(platform(), |text, (from, to)| {
         assert!(text.contains(from), "{from}");
@@ -39,13 +39,13 @@ fn each_priority_has_the_headroom_of_its_own_group() {
     ]);
     let made = made(&two, None, false).unwrap();
     let found = ["240|3", "240|4", "240|5", "248|3", "248|4"].map(|key| group(&made, &format!("Ethernet{key}")).1);
-    // The computed headroom is 105,567; a priority without a group of its own has the largest of the port.
+    // The computed headroom is 105,567; a priority without its own group gets the largest headroom of the port.
     assert_eq!(found, [105_567, 400_000, 400_000, 105_567, 105_567]);
 }
 
 #[test]
 fn a_profile_of_the_platform_is_never_overwritten() {
-    // Raised by the operator; Ethernet248 has no lossless group, and SONiC would give it the profile of that name.
+    // Raised by the operator. Ethernet248 has no lossless group; SONiC would give it the profile of that name.
     let raised = changed(&[(
         ", \n  \"Ethernet248|3-4\": {\"profile\": \"pg_lossless_400000_40m_profile\"}".trim_start_matches(", \n  "),
         "\"Ethernet248|1\": {\"profile\": \"ingress_lossy_profile\"}",
@@ -55,13 +55,13 @@ fn a_profile_of_the_platform_is_never_overwritten() {
     let own = ("pg_lossless_400000_40m_profile".to_owned(), 445_770);
     assert_eq!(["240|3", "248|3"].map(|key| group(&made, &format!("Ethernet{key}"))), [own.clone(), own]);
 
-    // A row above the profile: the profile that other ports have keeps its fields.
+    // A row above the profile: the profile of other ports keeps its fields.
     let above = tests::made(&raised, Some("400000 40m 18796 0 500000 1\n"), false).unwrap();
     let new = ("tagger_lossless_400000_40m_500000_profile".to_owned(), 500_000);
     assert_eq!(group(&above, "Ethernet240|3"), new);
     assert!(above.config["BUFFER_PROFILE"].get("pg_lossless_400000_40m_profile").is_none());
 
-    // Nor is one that an earlier export made with other fields.
+    // A profile of an earlier export with other fields is not overwritten either.
     let earlier = PROFILE.replace("pg_lossless_400000_40m_profile", "tagger_lossless_400000_40m_500000_profile");
     let earlier = changed(&[(PROFILE, &format!("{PROFILE}, {earlier}"))]);
     let again = tests::made(&earlier, Some("400000 40m 18796 0 500000 1\n"), false).unwrap();
@@ -99,7 +99,7 @@ fn the_patch_empties_no_table_and_leaves_every_number_its_profile() {
             |config: &Config, key: &str| config["BUFFER_QUEUE"][format!("Ethernet240|{key}")]["profile"].clone();
         assert_eq!(profile(&before, old), profile(&config, new));
     }
-    // Then the fragment goes over it without an overlap.
+    // The fragment then merges without an overlap.
     merge(&mut config, made.config.as_object().unwrap());
     assert_eq!(check(&config, None), []);
 }
@@ -119,7 +119,7 @@ fn a_profile_without_size_or_threshold_keeps_its_headroom_or_is_refused() {
             "{refused}"
         );
     }
-    // Where the file publishes nothing, for the switch computes it, a note says so.
+    // If the file publishes nothing because the switch computes the headroom, a note says so.
     let null = changed(&[(
         "\"Ethernet240|3-4\": {\"profile\": \"pg_lossless_400000_40m_profile\"}",
         "\"Ethernet240|3-4\": {\"profile\": \"NULL\"}",
@@ -195,10 +195,10 @@ fn a_queue_that_drops_is_lossy_whatever_it_is_called() {
     apply(&mut both, kept.patch.as_ref().unwrap());
     merge(&mut both, &over);
     assert_eq!(check_lossless(&both, None).len(), 1, "{:?}", check_lossless(&both, None));
-    // As 7 it has no limit: SAI takes that for infinity.
+    // 7 has no limit: SAI treats it as infinite.
     both["BUFFER_PROFILE"]["q_drop"]["dynamic_th"] = "7".into();
     assert_eq!(check_lossless(&both, None), []);
-    // A name that says lossless is believed, with a note.
+    // A lossless name is trusted, with a note.
     let small =
         changed(&[("\"size\": \"0\", \"static_th\": \"67117468\"}", "\"size\": \"0\", \"static_th\": \"60000\"}")]);
     let notes = made(&small, None, false).unwrap().notes;
@@ -210,7 +210,7 @@ fn a_queue_that_drops_is_lossy_whatever_it_is_called() {
 fn faults_at_ports_of_no_cable_are_the_platforms_and_faults_of_ours_are_not_hidden_by_them() {
     let with = |entry: &str| changed(&[("\"BUFFER_PG\": {", &format!("\"BUFFER_PG\": {{{entry},"))]);
     let profile = "{\"profile\": \"ingress_lossy_profile\"}";
-    // Ethernet0 is in no cable.
+    // Ethernet0 has no cable in the fabric.
     for foreign in ["Ethernet0|3-4\": {}, \"Ethernet0|4-5", "Ethernet0|nine", "Ethernet96|1"] {
         let text = with(&format!("\"{foreign}\": {profile}"));
         assert!(made(&text, None, false).is_ok(), "{foreign}: {:?}", made(&text, None, false).err());

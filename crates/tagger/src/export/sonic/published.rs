@@ -1,4 +1,4 @@
-//! Headroom that a platform has for lossless priority groups: profiles of its configuration, and rows of its
+//! Published headroom of a platform for lossless priority groups: profiles of its configuration, and rows of its
 //! `pg_profile_lookup.ini`.
 
 use super::model::{NO_PROFILE, RANGED, bare, entries, named, number, range, text};
@@ -8,15 +8,15 @@ use super::{Given, INGRESS_LOSSLESS};
 use crate::export::view::PortView;
 use serde_json::{Map, Value, json};
 
-/// A profile of the platform for a lossless group.
+/// Profile of the platform for a lossless group.
 pub(super) struct Base {
-    /// As the platform has them.
+    /// Fields as in the platform.
     fields: Map<String, Value>,
-    /// In bytes.
+    /// Headroom in bytes.
     pub xoff: u64,
-    /// The name of the profile with these fields.
+    /// Name of the profile with these fields.
     pub name: String,
-    /// The place that publishes it: a line of the file, or a profile.
+    /// Source of the published headroom: a line of the file, or a profile.
     pub place: String,
 }
 
@@ -46,10 +46,10 @@ impl Base {
         })
     }
 
-    /// The fields of a profile with this `xoff` in bytes: where `size` holds the headroom, it grows by as much.
+    /// Returns the fields of a profile with this `xoff` in bytes. If `size` includes the headroom, it grows equally.
     ///
     /// # Errors
-    /// A profile of another `xoff` whose size or threshold the switch computes: none can be made of it.
+    /// If `xoff` differs and the switch computes size or threshold of the profile.
     pub fn with(&self, xoff: u64) -> Result<Map<String, Value>, PlatformError> {
         let mut fields = self.fields.clone();
         if xoff == self.xoff {
@@ -76,19 +76,20 @@ impl Base {
     }
 }
 
-/// The name that SONiC's buffer manager gives the profile of a speed in Mbit/s and a cable.
+/// Returns the profile name of SONiC's buffer manager for a speed in Mbit/s and a cable.
 fn platform_name(speed: u64, cable: &str) -> String {
     format!("pg_lossless_{speed}_{cable}_profile")
 }
 
-/// A pool for lossless groups.
+/// Pool for lossless groups.
 struct Pool {
     name: String,
     is_static: bool,
 }
 
 impl Pool {
-    /// The pool that a profile of the platform has, or else the platform's for lossless groups, or else the usual one.
+    /// Returns the pool of a profile of the platform, or else the platform's pool for lossless groups, or else the
+    /// usual one.
     fn new(own: Option<&Base>, platform: Option<&Platform>) -> Pool {
         let own = own.and_then(|own| own.fields.get("pool")?.as_str());
         let own = own.map(|pool| bare(pool).to_owned());
@@ -100,9 +101,9 @@ impl Pool {
     }
 }
 
-/// The profile that the platform's configuration has for a priority of a port: that of its group, or else the one with
-/// the largest `xoff` of any group of the port, or else the one that is named after its speed and cable, which SONiC's
-/// buffer manager would give it.
+/// Returns the profile of the platform's configuration for a priority of a port: that of its group, else the one with
+/// the largest `xoff` of the port's groups, else the one named after its speed and cable, which SONiC's buffer manager
+/// would choose.
 fn own(platform: &Platform, port: &PortView, priority: u8) -> Option<Base> {
     let (table, most) = RANGED[0];
     let of_name = |name: &str| Base::of_profile(name, platform.profile(name)?);
@@ -119,10 +120,10 @@ fn own(platform: &Platform, port: &PortView, priority: u8) -> Option<Base> {
         .or_else(|| of_name(&platform_name(port.rate.as_bps() / 1_000_000, &length(port.delay))))
 }
 
-/// The headroom that the platform publishes for a priority of a port: the larger of profile and row.
+/// Returns the headroom that the platform publishes for a priority of a port: the larger of profile and row.
 ///
 /// # Errors
-/// A speed and cable of which the platform's file has no row.
+/// If the platform's file has no row for a speed and cable.
 pub(super) fn base(port: &PortView, priority: u8, given: &Given<'_>) -> Result<Option<Base>, PlatformError> {
     let own = given.platform.and_then(|platform| own(platform, port, priority));
     let Some(rows) = given.rows else { return Ok(own) };
@@ -130,16 +131,16 @@ pub(super) fn base(port: &PortView, priority: u8, given: &Given<'_>) -> Result<O
     let row = Base::of_row(row, port.rate.as_bps() / 1_000_000, &Pool::new(own.as_ref(), given.platform));
     Ok(Some(match own {
         Some(own) if own.xoff > row.xoff => own,
-        // Other fields of the same headroom are the operator's.
+        // At equal headroom the operator's other fields are kept.
         Some(own) if own.xoff == row.xoff => Base { place: row.place, ..own },
         _ => row,
     }))
 }
 
-/// Fields of a profile with this headroom where the platform publishes none, in its pool for lossless groups.
+/// Returns the fields of a profile with this headroom, if the platform publishes none, in its pool for lossless groups.
 ///
 /// # Errors
-/// A pool of static thresholds: nothing states one.
+/// If the pool has static thresholds, for which no value is given.
 pub(super) fn unpublished(
     xoff: u64,
     xon: u64,
@@ -158,8 +159,8 @@ pub(super) fn unpublished(
     Ok(fields.as_object().cloned().unwrap_or_default())
 }
 
-/// The platform's entry for a group whose headroom the switch computes itself (dynamic buffer model): its profile is
-/// `NULL`, or of type dynamic without `xoff`.
+/// Returns the platform's entry for a group for which the switch computes the headroom itself (dynamic buffer model):
+/// its profile is `NULL`, or of type dynamic without `xoff`.
 pub(super) fn computed_by_switch(platform: &Platform, port: &str, priority: u8) -> Option<String> {
     let (table, most) = RANGED[0];
     entries(&platform.config, table).find_map(|(key, fields)| {

@@ -1,4 +1,4 @@
-//! Fragments beside the configuration of a platform, and the rules of SONiC's models.
+//! Fragments with the configuration of a platform, and the rules of SONiC's models.
 
 use super::*;
 use crate::export::PortView;
@@ -18,7 +18,7 @@ pub(super) fn settings() -> Settings {
     }
 }
 
-/// As a leaf with three lossless tags: priorities 3, 4 and 5 at both ports.
+/// Builds a leaf with three lossless tags: priorities 3, 4 and 5 at both ports.
 pub(super) fn leaf() -> (SwitchView, Marks) {
     let ports = ["Ethernet240", "Ethernet248"].map(|name| PortView {
         rate: units::Rate::from_gbps(400),
@@ -30,7 +30,8 @@ pub(super) fn leaf() -> (SwitchView, Marks) {
     (view, Marks::usual(&[1, 2, 3]).unwrap())
 }
 
-/// As SONiC's templates make it for a Broadcom switch: the guaranteed minimum in `size`, headroom in a shared pool.
+/// Configuration by SONiC's templates for a Broadcom switch: the guaranteed minimum in `size`, headroom in a shared
+/// pool.
 const PLATFORM: &str = r#"{
  "DEVICE_METADATA": {"localhost": {"hostname": "leaf-1", "type": "LeafRouter"}},
  "PORT": {"Ethernet240": {"speed": "400000"}, "Ethernet248": {"speed": "400000"}, "Ethernet0": {"speed": "100000"}},
@@ -57,14 +58,14 @@ const PLATFORM: &str = r#"{
 }"#;
 
 pub(super) fn platform() -> String {
-    // The lossy profile above belongs to a pool of static thresholds on such a switch.
+    // On such a switch the lossy profile above would belong to a pool of static thresholds.
     PLATFORM.replace(
         r#""ingress_lossy_profile": {"pool": "ingress_lossless_pool", "size": "0", "static_th": "67117468"}"#,
         r#""ingress_lossy_profile": {"pool": "ingress_lossless_pool", "size": "0", "dynamic_th": "3"}"#,
     )
 }
 
-/// A fragment of a switch of which nothing is known, with the profile that its platform must have.
+/// Returns a fragment of a switch without platform files, with the profile that its platform must have.
 fn alone(view: &SwitchView, marks: &Marks, settings: &Settings) -> Result<Value, SonicError> {
     let mut config = testing::sonic_fragment(view, marks, settings)?;
     config["BUFFER_PROFILE"]["egress_lossless_profile"] = json!({ "pool": "egress_lossless_pool", "size": "0" });
@@ -95,7 +96,7 @@ fn a_third_priority_beside_the_platforms_own_gets_a_group_and_a_lossless_queue()
         assert_eq!(config["BUFFER_PG"][group]["profile"], "pg_lossless_400000_40m_profile");
         assert_eq!(config["BUFFER_QUEUE"][group]["profile"], "egress_lossless_profile");
     }
-    // The rest of a range that had to go keeps its profile.
+    // The remaining numbers of a replaced range keep their profile.
     assert_eq!(config["BUFFER_QUEUE"]["Ethernet240|6"]["profile"], "egress_lossy_profile");
     assert_eq!(keys("BUFFER_QUEUE").len(), 8);
     let profile = &config["BUFFER_PROFILE"]["pg_lossless_400000_40m_profile"];
@@ -124,7 +125,7 @@ fn a_third_priority_beside_the_platforms_own_gets_a_group_and_a_lossless_queue()
     assert!(made.notes.iter().any(|note| note.contains("leaf-1.patch.json first")), "{:?}", made.notes);
     assert!(made.notes.iter().any(|note| note.contains("2674620 B; the shared headroom pool has 7827456 B")));
 
-    // Without the patch SONiC would have both: that is refused.
+    // Without the patch SONiC would have both entries, which is rejected.
     let mut both = Platform::parse(&platform()).unwrap().config;
     merge(&mut both, config.as_object().unwrap());
     let said: Vec<String> = check(&both, None).iter().map(ToString::to_string).collect();
@@ -141,15 +142,15 @@ fn the_platforms_headroom_is_a_floor_that_only_a_flag_lifts() {
         (name.clone(), number("size"), number("xon"), number("xoff"))
     };
     let with_rows = made(&platform(), Some(ROWS), false).unwrap();
-    // The platform's profile of the name that SONiC would give it stays as it is.
+    // The platform's profile with the name that SONiC would choose is unchanged.
     assert_eq!(profile(&with_rows), ("tagger_lossless_400000_40m_500000_profile".to_owned(), 18_796, 0, 500_000));
     assert_eq!(with_rows.published[0].place, "line 2 of pg_profile_lookup.ini");
     let below = made(&platform(), Some(ROWS), true).unwrap();
     assert_eq!(profile(&below).3, 105_567);
     assert_eq!(below.published[0].written, 105_567);
-    // Where the platform's `size` holds the headroom it grows with it; where it is a minimum it stays.
+    // If the platform's `size` includes the headroom, it grows with it; a minimum stays.
     let small = made(&platform(), Some("400000 40m 1000 100 900 0\n"), false).unwrap();
-    // A profile that was raised above the row is the port's.
+    // A profile that was raised above the row is used for the port.
     assert_eq!(profile(&small).3, 445_770);
     let bare = platform().replace("\"xoff\": \"445770\"", "\"xoff\": \"900\"");
     let holds = made(&bare, Some("400000 40m 1001 100 901 0\n"), false).unwrap();
@@ -192,7 +193,7 @@ fn a_platform_that_does_not_suit_is_refused_with_its_key() {
         let refused = made(&changed, None, false).unwrap_err();
         assert!(refused.starts_with(said), "{from}: {refused}");
     }
-    // Nothing but lossy profiles for queues.
+    // Only lossy profiles for queues.
     let lossy = platform().replace("egress_lossless_profile", "egress_lossy_two");
     let refused = made(&lossy, None, false).unwrap_err();
     assert_eq!(refused, "BUFFER_QUEUE|Ethernet240: the platform has no lossless profile for a lossless queue");
@@ -203,7 +204,7 @@ fn a_platform_that_does_not_suit_is_refused_with_its_key() {
     assert!(absent.starts_with("speed 400000: the platform has no such row: its speeds are 25000"), "{absent}");
 }
 
-/// Case 8: SONiC's model refuses times below `POLL_INTERVAL`, and that above a second.
+/// Case 8: SONiC's model rejects times below `POLL_INTERVAL`, and a `POLL_INTERVAL` above one second.
 #[test]
 fn the_watchdog_polls_no_later_than_it_must_act_or_let_go() {
     let (view, marks) = leaf();
@@ -214,7 +215,7 @@ fn the_watchdog_polls_no_later_than_it_must_act_or_let_go() {
         let config = alone(&view, &marks, &settings).unwrap();
         assert_eq!(config["PFC_WD"]["GLOBAL"]["POLL_INTERVAL"], poll);
         assert_eq!(check(config.as_object().unwrap(), None), []);
-        // As it was: the detection time alone.
+        // Former rule: the detection time alone.
         let mut wrong = config;
         wrong["PFC_WD"]["GLOBAL"]["POLL_INTERVAL"] = detection_ms.to_string().into();
         let faulty = detection_ms > restoration_ms.min(1_000);
@@ -275,7 +276,7 @@ fn each_rule_of_the_models_has_a_configuration_that_breaks_it() {
     assert_eq!(no_queue, "BUFFER_QUEUE|Ethernet240|3: a lossless queue without a profile");
 }
 
-/// Case 4, the part of the profiles: each end has its own cable.
+/// Case 4, profiles: each end has its own cable.
 #[test]
 fn a_switch_states_the_cables_of_its_own_ports() {
     let text = r#"{"DEVICE_METADATA": {"localhost": {"hostname": "leaf-1"}}, "PORT": {"Ethernet0": {"speed": "100000"}},

@@ -1,15 +1,15 @@
 //! Trees of lowest ports towards 64 roots at a time.
 //!
-//! A word per node says for which of the roots the search has reached it, so that one look along a link serves all
-//! of them. Neighbours share a step towards many roots, and what climbs a tree climbs all that take that step.
+//! One bit per root in a word per node records which searches have reached the node, so one visit of a link serves all
+//! roots. Neighbours share a step towards many roots, and distances are propagated for all of them at once.
 //!
 //! ```text
-//!   grow, from the roots on:  a slot chooses its steps   ──>  `comers` of the slots that they lead to
-//!   climb, from the leaves:   a slot looks at its comers ──>  turns, all in that slot's part of a plane
+//!   grow, from the roots:     a slot chooses its steps   ──>  `comers` of the slots at their other ends
+//!   climb, from the leaves:   a slot reads its comers    ──>  turns, all in that slot's part of a plane
 //! ```
 //!
-//! To climb by the slot that is come to, and not by the one that comes, keeps what is written at hand: a plane is
-//! larger than the nearest caches, and a slot's part of it is not.
+//! Iteration by receiving slot, not by sending slot, keeps writes local: a plane is larger than the nearest caches, but
+//! a slot's part of it is not.
 
 use super::{Climb, Tree};
 use crate::graph::TaggedGraph;
@@ -18,45 +18,45 @@ use crate::threads::on_threads;
 use fabric::tags::ones;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// A tree's root, a slot, and the ports by which packets leave it.
+/// Root of a tree (a slot), and the ports by which packets leave it.
 pub(super) type Root = (u32, Vec<u32>);
 
-/// Roots of one batch: a bit each.
+/// Roots per batch: one bit each.
 const ROOTS: usize = 64;
-/// Deeper trees are grown one by one.
+/// Maximum depth; deeper trees are grown singly.
 const DEEPEST: usize = 14;
 
-/// A step of [`Tree::steps`], without what only a single tree asks for.
+/// The fields of a [`Tree::steps`] entry that a batch needs.
 #[derive(Clone, Copy)]
 struct Way {
-    /// The slot that it leads to.
+    /// Slot at the other end.
     peer: u32,
-    /// The number of the step back.
+    /// Number of the reverse step.
     back: u32,
 }
 
-/// The slots that are so many steps away from some of the roots.
+/// Slots at a given distance from some of the roots.
 struct Level {
     /// Ascending.
     slots: Vec<u32>,
-    /// Per slot: the roots.
+    /// Per slot: bitmap of these roots.
     roots: Vec<u64>,
 }
 
-/// What one thread fills.
+/// State and results of one thread.
 pub(super) struct Batches<'p, 'f> {
     pub graph: TaggedGraph<'p, 'f>,
     pub climb: Climb,
     tree: Tree<'p, 'f>,
-    /// By number of the step.
+    /// By step number.
     ways: Vec<Way>,
-    /// Per step: the roots towards which packets come in by its port.
+    /// Per step: the roots towards which packets arrive by its port.
     comers: Vec<u64>,
-    /// Per step: whether it was taken towards any root so far.
+    /// Per step: true if it was chosen towards any root so far.
     used: Vec<bool>,
     /// By distance from the roots.
     levels: Vec<Level>,
-    /// Per slot, the roots that it is known to reach.
+    /// Per slot, the roots whose search has reached it.
     seen: Vec<u64>,
     /// Per slot and root: the egress port of its step.
     out: Vec<u16>,
@@ -64,8 +64,8 @@ pub(super) struct Batches<'p, 'f> {
     below: Vec<u64>,
 }
 
-/// Grows a tree towards each root and records their turns, on up to so many threads. What they find is united, so
-/// that their number and pace change nothing.
+/// Grows a tree towards each root and records its turns, on up to `threads` threads. The union of the results is
+/// independent of the number and speed of the threads.
 pub(super) fn record<'p, 'f>(
     ports: &'p Ports<'f>,
     climb: &Climb,
@@ -119,7 +119,7 @@ impl<'p, 'f> Batches<'p, 'f> {
         }
     }
 
-    /// Takes stock of what all batches have in common.
+    /// Adds the counts and first turns that are shared by all batches.
     fn finish(&mut self) {
         self.graph.edge_visits += self.tree.edge_visits;
         for slot in (0..self.tree.nodes.len()).filter(|&slot| self.climb.sends[slot]) {
@@ -129,12 +129,12 @@ impl<'p, 'f> Batches<'p, 'f> {
         }
     }
 
-    /// The numbers of a slot's steps.
+    /// Returns the numbers of a slot's steps.
     fn numbers(&self, slot: u32) -> std::ops::Range<usize> {
         self.tree.steps_of[slot as usize] as usize..self.tree.steps_of[slot as usize + 1] as usize
     }
 
-    /// Makes room for slots that are so far from the roots, of which there are none yet.
+    /// Clears the level at distance `depth` from the roots, and allocates it if needed.
     fn begin_level(&mut self, depth: usize) -> &mut Level {
         if depth == self.levels.len() {
             self.levels.push(Level { slots: Vec::new(), roots: vec![0; self.tree.nodes.len()] });
@@ -145,7 +145,7 @@ impl<'p, 'f> Batches<'p, 'f> {
         level
     }
 
-    /// Finds the steps, level by level; `None` if the trees are too deep. Else the depth of the deepest.
+    /// Finds the steps, level by level. Returns the depth of the deepest tree, or `None` if the trees are too deep.
     fn grow(&mut self, roots: &[Root]) -> Option<usize> {
         self.seen.fill(0);
         self.comers.fill(0);
@@ -172,7 +172,7 @@ impl<'p, 'f> Batches<'p, 'f> {
         None
     }
 
-    /// Finds the level behind one.
+    /// Finds the level after `depth`.
     fn expand(&mut self, depth: usize) {
         self.begin_level(depth + 1);
         let [.., level, next] = &mut self.levels[..depth + 2] else { return };
@@ -192,7 +192,7 @@ impl<'p, 'f> Batches<'p, 'f> {
         }
     }
 
-    /// The first of a slot's neighbours that is so far from the roots, for each root to which it is one step more.
+    /// Chooses for a slot, per root at distance `depth + 1`, the first neighbour at distance `depth`.
     fn choose(&mut self, slot: u32, depth: usize) {
         let [level, next] = &self.levels[depth..depth + 2] else { return };
         let mut open = next.roots[slot as usize];
@@ -214,7 +214,7 @@ impl<'p, 'f> Batches<'p, 'f> {
         }
     }
 
-    /// As [`Climb::record`], for all trees of the batch.
+    /// Like [`Climb::record`], for all trees of the batch.
     fn climb(&mut self, roots: &[Root], depth: usize) {
         let hops = depth + 2;
         self.graph.reserve_hops(hops);
@@ -234,9 +234,9 @@ impl<'p, 'f> Batches<'p, 'f> {
                     }
                     let peer = self.ways[number].peer as usize;
                     let row = self.graph.ports.row(self.tree.steps[number].port).start;
-                    // A relaying host's packets make their first turn at the next node.
+                    // Packets of a relaying host make their first turn at the next node.
                     let mut turning = if self.climb.relays[peer] { comers } else { 0 };
-                    // Below the peer the trees have so many levels more.
+                    // `depth - level` bounds the number of tree levels below the peer.
                     for hop in 0..=depth - level {
                         self.below[slot as usize * hops + hop] |= turning;
                         self.graph.recorded += u64::from(turning.count_ones());
@@ -247,6 +247,7 @@ impl<'p, 'f> Batches<'p, 'f> {
                                 _ => put(plane, usize::from(out[root])),
                             }
                         }
+                        // A turn at the peer on hop `hop` is followed by the turn here on the next hop.
                         turning = self.below[peer * hops + hop] & comers;
                     }
                 }
@@ -263,7 +264,7 @@ mod tests {
     use fabric::{Fabric, LinkSpec};
     use units::{Rate, Time};
 
-    /// Each tree by itself.
+    /// Records each tree separately.
     fn one_by_one<'p, 'f>(ports: &'p Ports<'f>, mut climb: Climb, roots: &[Root]) -> (TaggedGraph<'p, 'f>, Vec<bool>) {
         let (mut graph, mut tree) = (TaggedGraph::new(ports), Tree::new(ports));
         for (root, exits) in roots {
@@ -283,7 +284,7 @@ mod tests {
             jellyfish(100, 70, 1, 2, LINK, LINK).unwrap(),
             fat_tree(8, TierLinks::uniform(LINK)).unwrap(),
             bcube(4, 1, LINK).unwrap(),
-            // The deepest that a batch holds, one more, and many more.
+            // The maximum depth of a batch, one more, and many more.
             line(deep + 1, 2, LINK, LINK).unwrap(),
             line(deep + 2, 2, LINK, LINK).unwrap(),
             ring(140, 1, LINK, LINK).unwrap(),

@@ -1,4 +1,4 @@
-//! What an export leaves behind: files in a folder, text on the screen, or one JSON object.
+//! Output of an export: files in a folder, text on standard output, or one JSON object.
 
 use super::platform::compared;
 use super::{ExportArgs, Format, Job, Written};
@@ -9,14 +9,14 @@ use serde_json::{Map, Value, json};
 use text::numbers::counted;
 use text::{Joined, Joint};
 
-/// Of listings that are shown, which nothing stops half-way, so many switches are held in memory at a time.
+/// Switches per batch of listings on standard output; listings cannot be refused, so earlier batches need not be held.
 const AT_A_TIME: usize = 64;
 
-/// Writes all files into a folder, or shows them, and says what to know; a JSON object says it otherwise. Nothing is
-/// left where a switch does not fit.
+/// Writes all files to a folder or to standard output, with notes, or one JSON object. Writes nothing if a switch does
+/// not fit.
 ///
 /// # Errors
-/// A folder that cannot be written; two switches whose files would have one name.
+/// A folder that cannot be written; two switches with equal file names.
 pub fn hand_over(job: &Job<'_>) -> Result<Written, Failure> {
     let args = job.args;
     let mut written = Written { notes: job.notes(), ..Written::default() };
@@ -25,8 +25,8 @@ pub fn hand_over(job: &Job<'_>) -> Result<Written, Failure> {
     let place = place.map(|folder| Place { folder, kind: &kind, whole: args.switches.is_empty(), force: args.force });
     let new = place.as_ref().map(begin).transpose()?;
     let shows = args.json || new.is_none();
-    // Listings are all that a fabric has of rules, gigabytes perhaps, and are shown as they are made: every switch
-    // fits. With other formats an object says what does not fit before it shows anything.
+    // Listings contain all rules of a fabric, possibly gigabytes, and are printed in batches, because every switch
+    // fits. With other formats a JSON object states the misfits before any switch.
     let mut screen = (shows && (args.to.lists() || !args.json)).then(|| Screen::new(job));
     let at_a_time = if shows && args.to.lists() { AT_A_TIME } else { job.switches.len().max(1) };
     for switches in job.switches.chunks(at_a_time) {
@@ -36,7 +36,7 @@ pub fn hand_over(job: &Job<'_>) -> Result<Written, Failure> {
         written.published.extend(part.published);
         if let Some(screen) = screen.as_mut().filter(|_| written.misfits.is_empty()) {
             for (switch, file) in &mut part.files {
-                // A switch may have a patch beside its fragment: then each is called by its file.
+                // A switch may have a patch besides its fragment: then each is labelled by its file name.
                 let name = if job.platforms.has_configurations() { &file.name } else { &*switch };
                 screen.show(name, &std::mem::take(&mut file.text))?;
             }
@@ -66,13 +66,13 @@ pub fn hand_over(job: &Job<'_>) -> Result<Written, Failure> {
     Ok(written)
 }
 
-/// Standard output, on which one switch follows the other.
+/// Standard output of one switch after another.
 struct Screen {
     stream: Joined,
     joint: Joint,
-    /// They are members of an object, as [`as_json`] has it; what comes before them.
+    /// Text before the switches, if they are members of an object like that of [`as_json`].
     object: Option<String>,
-    /// A text is a JSON value itself.
+    /// True if each text is itself a JSON value.
     json: bool,
 }
 
@@ -108,7 +108,8 @@ impl Screen {
     }
 }
 
-/// How all switches stand in one stream: as a JSON object by switch where the format is JSON and there are several.
+/// Returns how switches are joined in one stream: as a JSON object by switch, if the format is JSON and there are
+/// several.
 fn joint(job: &Job<'_>) -> Joint {
     match job.args.to {
         Format::Sonic if job.platforms.has_configurations() => Joint::Members,
@@ -119,14 +120,14 @@ fn joint(job: &Job<'_>) -> Joint {
     }
 }
 
-/// Files and patches by the name of the switch.
+/// Returns files and patches by name of the switch.
 fn by_switch(args: &ExportArgs, written: &Written) -> (Map<String, Value>, Map<String, Value>) {
     let json = matches!(args.to, Format::Sonic | Format::Acl);
     let (mut found, mut patches) = (Map::new(), Map::new());
     for (switch, file) in &written.files {
         let parsed = if json { serde_json::from_str(&file.text).ok() } else { None };
         let value = parsed.unwrap_or_else(|| Value::from(file.text.as_str()));
-        // nftables has two files a switch.
+        // nftables has two files per switch.
         if args.to == Format::Nftables {
             found.entry(switch.clone()).or_insert_with(|| json!({}))[file.name.as_str()] = value;
         } else if file.is_patch {
@@ -138,11 +139,11 @@ fn by_switch(args: &ExportArgs, written: &Written) -> (Map<String, Value>, Map<S
     (found, patches)
 }
 
-/// Everything as one object.
+/// Returns the whole output as one object.
 fn as_json(args: &ExportArgs, written: &Written) -> Value {
     let misfits: Vec<Value> =
         written.misfits.iter().map(|misfit| json!({ "switch": misfit.switch(), "why": misfit.to_string() })).collect();
-    // Half an export is none.
+    // A partial export is not printed.
     let (switches, patches) = if misfits.is_empty() { by_switch(args, written) } else { Default::default() };
     let mut object = json!({ "switches": switches, "notes": written.notes, "misfits": misfits });
     if !patches.is_empty() {

@@ -1,5 +1,5 @@
-//! Platforms of the switches of a SONiC export: their buffers, their headroom by speed and cable, and
-//! the cable of each port as its own switch states it.
+//! Platforms of the switches of a SONiC export: their buffers, their headroom by speed and cable, and the cable of each
+//! port as stated by its own switch.
 
 use super::TargetArgs;
 use crate::commands::tagger::headroom::{HeadroomArgs, Terms};
@@ -12,15 +12,15 @@ use tagger::export::Cable;
 use tagger::export::sonic::{Given, OwnCables, PgTable, Platform, PlatformError, PlatformFile, Published};
 use text::numbers::grouped;
 
-/// The files of platforms, read.
+/// Files of platforms.
 #[derive(Default)]
 pub struct Platforms {
-    /// One file for every switch.
+    /// One file for all switches.
     all: Option<(PathBuf, Platform)>,
-    /// By the name of the switch.
+    /// Files by name of the switch.
     own: BTreeMap<String, (PathBuf, Platform)>,
     rows: Option<(PathBuf, PgTable)>,
-    /// By the name of the switch.
+    /// Cables by name of the switch.
     cables: BTreeMap<String, OwnCables>,
     below: bool,
     share_headroom: bool,
@@ -32,7 +32,7 @@ fn wrong(path: &Path, error: &PlatformError) -> Failure {
     Failure::input(format!("{}: {error}", path.display()), help)
 }
 
-/// The JSON files of a folder, by name; none of what is no folder.
+/// Returns the JSON files of a folder, by name; none if the path is no folder.
 fn json_files(path: &Path) -> Result<Vec<PathBuf>, Failure> {
     if !path.is_dir() {
         return Ok(Vec::new());
@@ -45,16 +45,16 @@ fn json_files(path: &Path) -> Result<Vec<PathBuf>, Failure> {
     Ok(files)
 }
 
-/// The cables of a file.
+/// Parses the cables of a file.
 fn cables(file: &Path, text: &str) -> Result<Option<OwnCables>, Failure> {
     OwnCables::parse(text).map_err(|error| wrong(file, &error))
 }
 
 impl Platforms {
-    /// Reads what is named, and the cables in the files of the fabric if that is a folder of `config_db.json`.
+    /// Reads the given files, and the cables in the fabric's files if these are a folder of `config_db.json`.
     ///
     /// # Errors
-    /// A file that is wrong, with its key; a switch of the export without a file.
+    /// An invalid file, with its key; a switch of the export without a file.
     pub fn read(args: &TargetArgs, source: &str, fabric: &Fabric, switches: &[NodeId]) -> Result<Platforms, Failure> {
         let mut found =
             Platforms { below: args.below_platform, share_headroom: args.share_headroom, ..Platforms::default() };
@@ -64,7 +64,7 @@ impl Platforms {
         }
         for file in json_files(Path::new(source))? {
             let cables = cables(&file, &read_text(&file)?)?;
-            // A file without a name of the switch is none of a configuration: the fabric's reader refuses those.
+            // A file without a hostname is no configuration: the reader of the fabric rejects such files.
             if let Some((name, cables)) = cables.and_then(|cables| Some((cables.hostname.clone()?, cables))) {
                 found.add_cables(name, cables);
             }
@@ -93,7 +93,7 @@ impl Platforms {
         }
         let text = read_text(path)?;
         let platform = Platform::parse(&text).map_err(|error| wrong(path, &error))?;
-        // A file that names no switch is of each of them.
+        // A file without a hostname applies to all switches.
         if let Some(cables) = cables(path, &text)? {
             names.iter().for_each(|name| found.add_cables((*name).to_owned(), cables.clone()));
         }
@@ -111,7 +111,7 @@ impl Platforms {
         self.cables.entry(switch).or_default().extend(cables);
     }
 
-    /// Whether configurations of platforms are known, so that there may be something to remove.
+    /// Returns whether platform configurations are given, so that entries may have to be removed.
     pub fn has_configurations(&self) -> bool {
         self.all.is_some() || !self.own.is_empty()
     }
@@ -120,7 +120,7 @@ impl Platforms {
         self.own.get(switch).or(self.all.as_ref())
     }
 
-    /// Input of the exporter for one switch.
+    /// Returns the exporter's input for one switch.
     pub fn given(&self, switch: &str) -> Given<'_> {
         Given {
             platform: self.platform(switch).map(|(_, platform)| platform),
@@ -130,13 +130,13 @@ impl Platforms {
         }
     }
 
-    /// Input that all switches share.
+    /// Returns the input that all switches share.
     pub fn in_general(&self) -> Given<'_> {
         let any = self.all.as_ref().or_else(|| self.own.values().next());
         Given { platform: any.map(|(_, platform)| platform), ..self.given("") }
     }
 
-    /// An error of a switch, with the file that it is about.
+    /// Returns an error of a switch, with the file that contains it.
     pub fn failure(&self, switch: &str, error: &PlatformError) -> Failure {
         let path = match error.file {
             PlatformFile::PgProfile => self.rows.as_ref().map(|(path, _)| path),
@@ -148,7 +148,7 @@ impl Platforms {
         }
     }
 
-    /// Rate and delay of a port: what its own switch states, or else what the link has.
+    /// Returns rate and delay of a port: as stated by its own switch, else those of the link.
     pub fn cable(&self, switch: &str, interface: &str, link: &Link, args: &HeadroomArgs, classes: usize) -> Cable {
         let own = self.cables.get(switch);
         let rate = own.and_then(|own| own.speed(interface)).unwrap_or(link.rate);
@@ -156,7 +156,7 @@ impl Platforms {
         Cable { rate, delay, headroom_bytes: args.bytes(rate, delay, classes) }
     }
 
-    /// Links whose ends state different cables or speeds: each end has the headroom of its own.
+    /// Returns notes on links with different cables or speeds at their ends: each end uses its own headroom.
     pub fn disagreements(&self, fabric: &Fabric) -> Vec<String> {
         let mut notes = Vec::new();
         for link in fabric.links() {
@@ -166,7 +166,7 @@ impl Platforms {
                 Some((format!("{switch} {port}"), own.speed(port), own.delay(port)))
             };
             let Some((a, b)) = end(&link.a).zip(end(&link.b)) else { continue };
-            // A value that one end alone states contradicts nothing.
+            // A value that only one end states is no contradiction.
             let speeds = a.1.zip(b.1).filter(|(a, b)| a != b).map(|(a, b)| (a.to_string(), b.to_string()));
             let cables = a.2.zip(b.2).filter(|(a, b)| a != b).map(|(a, b)| (format!("a cable of {a}"), b.to_string()));
             let (here, there): (Vec<String>, Vec<String>) = speeds.into_iter().chain(cables).unzip();
@@ -184,7 +184,7 @@ impl Platforms {
     }
 }
 
-/// Headroom beside what the platform publishes, term by term.
+/// Returns notes that compare computed and published headroom, term by term.
 pub fn compared(published: &BTreeSet<Published>, args: &HeadroomArgs, classes: usize) -> Vec<String> {
     let note = |one: &Published| {
         let difference = |more: u64, less: u64| grouped(more.abs_diff(less));

@@ -7,34 +7,34 @@ use tagger::export::sonic::{Settings, Watchdog};
 use tagger::export::{QueueBinding, nftables};
 use tagger::rules::Tag;
 
-/// Both times of the watchdog where no option states them, in milliseconds.
+/// Default of both times of the watchdog, in milliseconds.
 const USUAL_WATCHDOG_MS: u32 = 200;
 
-/// What single languages ask for.
+/// Options of single formats.
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Of single formats")]
 pub struct TargetArgs {
-    /// sonic: where the ASIC takes TC_TO_QUEUE_MAP from; without it, egress.
+    /// sonic: port at which the ASIC binds TC_TO_QUEUE_MAP [default: egress]
     #[arg(long, value_enum, value_name = "PORT")]
     queue_map: Option<Binding>,
-    /// sonic: the priorities that the software watchdog looks at: all (without it), those of tags that packets enter
-    /// with, or none.
+    /// sonic: the priorities that the software watchdog monitors: all (the default), those of the first tags of
+    /// classes, or none.
     #[arg(long, value_enum, value_name = "WHICH")]
     watchdog: Option<Watched>,
-    /// sonic: how long a queue is held before the watchdog acts, 100 to 5000; without it, 200.
+    /// sonic: time that a queue is paused before the watchdog acts, 100 to 5000 [default: 200]
     #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u32).range(100..=5000))]
     detection_ms: Option<u32>,
-    /// sonic: how long a queue is free before the watchdog lets go, 100 to 60000; without it, 200.
+    /// sonic: time that a queue is free before the watchdog restores it, 100 to 60000 [default: 200]
     #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u32).range(100..=60_000))]
     restoration_ms: Option<u32>,
-    /// sonic: the configuration that switches have: a config_db.json, or a folder with one for each switch. Fragments
-    /// replace what of it overlaps, and both together are held to the rules of SONiC's models.
+    /// sonic: existing configuration of the switches: a config_db.json, or a folder with one per switch. Fragments
+    /// replace overlapping entries, and the merged configuration is checked against the rules of SONiC's models.
     #[arg(long, value_name = "FILE|DIR")]
     pub platform: Option<PathBuf>,
-    /// sonic: the platform's pg_profile_lookup.ini: headroom by speed and cable, which is never gone below.
+    /// sonic: the platform's pg_profile_lookup.ini: headroom by speed and cable, used as a minimum.
     #[arg(long, value_name = "FILE")]
     pub pg_profile: Option<PathBuf>,
-    /// sonic: write the computed headroom even where the platform publishes more.
+    /// sonic: write the computed headroom even if the platform publishes more.
     #[arg(long)]
     pub below_platform: bool,
     /// sonic: accept a shared headroom pool that is smaller than the headroom of all priority groups.
@@ -46,15 +46,15 @@ pub struct TargetArgs {
 }
 
 impl TargetArgs {
-    /// The kind of table that nftables gets.
+    /// Returns the table family for nftables.
     pub fn family(&self) -> nftables::Family {
         if self.bridge { nftables::Family::Bridge } else { nftables::Family::Inet }
     }
 
-    /// Whether each option is one of this format.
+    /// Checks that each option belongs to this format.
     ///
     /// # Errors
-    /// The first option of another format; `--below-platform` without anything of a platform.
+    /// The first option of another format; `--below-platform` without a platform file.
     pub fn check(&self, format: Format) -> Result<(), Failure> {
         let of_sonic = [
             ("--queue-map", self.queue_map.is_some()),
@@ -79,7 +79,8 @@ impl TargetArgs {
         Ok(())
     }
 
-    /// Settings of a SONiC export, with the tags that packets enter with and XON in bytes above an empty group.
+    /// Returns the settings of a SONiC export, with the first tags of classes and the XON threshold in bytes above an
+    /// empty group.
     pub fn settings(&self, first_tags: Vec<Tag>, xon_bytes: u64) -> Settings {
         Settings {
             binding: match self.queue_map {

@@ -1,17 +1,17 @@
-//! What SONiC's buffer manager computes for the same port: `xoff` of a lossless profile, as its script for Mellanox has
-//! it (`buffer_headroom_mellanox.lua`).
+//! Headroom by SONiC's buffer manager for comparison: `xoff` of a lossless profile, as computed by its script for
+//! Mellanox (`buffer_headroom_mellanox.lua`).
 
 use protocols::headroom::{Cells, Headroom};
 use units::{Rate, Time};
 
-/// Parts of a byte in which the script's fractions are kept: it rounds only at the end.
+/// Resolution of the script's fractions, in parts of a byte: the script rounds only at the end.
 const PARTS: u128 = 1_000_000;
-/// The script's speed of light in a cable.
+/// Propagation speed in a cable in the script.
 const METRES_PER_SECOND: u128 = 198_000_000;
-/// A cable of this project takes 5 ns a metre.
+/// Cable delay of this project: 5 ns per metre.
 const PS_PER_METRE: u128 = 5_000;
 
-/// The terms, in bytes rounded up; `xoff` is the exact sum, rounded up to 1024.
+/// Terms, in bytes rounded up; `xoff` is the exact sum, rounded up to 1024.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sonic {
     pub cable: u64,
@@ -28,10 +28,10 @@ pub struct Sonic {
 }
 
 impl Sonic {
-    /// With the inputs of `ours`: the same reaction, latencies and cells.
+    /// Computes the terms with the reaction, latencies and cells of `ours`.
     pub fn of(rate: Rate, delay: Time, mtu: u64, cells: &Cells, gearbox: Time, ours: &Headroom) -> Sonic {
         let (bps, ps) = (u128::from(rate.as_bps()), u128::from(delay.as_ps()));
-        // 2 x metres x Mbps x 10^9 / 198,000,000 / (8 x 1024): a megabit is 10^6 bits, and here 1024 stands for 1000.
+        // 2 x metres x Mbps x 10^9 / 198,000,000 / (8 x 1024): a megabit is 10^6 bits, but here 1024 is used for 1000.
         let cable = (2 * PARTS).saturating_mul(ps * bps) / (PS_PER_METRE * METRES_PER_SECOND * 8 * 1024 / 1_000);
         let gearbox = (2 * PARTS).saturating_mul(u128::from(gearbox.as_ps()) * bps) / (1_000_000_000 * 8 * 1024);
         let whole = |bytes: u64| u128::from(bytes) * PARTS;
@@ -39,7 +39,7 @@ impl Sonic {
             .saturating_add(cable)
             .saturating_add(gearbox)
             .saturating_add(whole(ours.mac_phy) + whole(ours.reaction));
-        // Cells in the worst case: two for a frame of a byte more than one, or one for 64 bytes.
+        // Worst case of cells: two for a frame of one byte more than a cell, or one for 64 bytes.
         let (cell, small) = (u128::from(cells.bytes), u128::from(cells.small_percent));
         let (worst, of) = if cell > 128 { (cell, 64) } else { (2 * cell, 1 + cell) };
         let occupied = travels.saturating_mul((100 - small) * of + small * worst) / (100 * of);
@@ -73,7 +73,7 @@ mod tests {
         Sonic::of(rate, delay, mtu, &cells, Time::ZERO, &ours)
     }
 
-    /// Computed by hand as the script has it. 100 Gbps, 300 m, 9100 bytes, no cells: 2 x 300 x 100,000 x 10^9 /
+    /// Computed by hand with the script's formula. 100 Gbps, 300 m, 9100 bytes, no cells: 2 x 300 x 100,000 x 10^9 /
     /// 198,000,000 / 8192 = 36991.0; 9100 + (9100 + 36991.0 + 394 x 64) = 80407.0, which is 79 KiB.
     #[test]
     fn xoff_is_what_the_script_gives() {

@@ -1,4 +1,4 @@
-//! What makes up the headroom of a kind of port, each term with its source, and what SONiC reckons instead.
+//! Terms of the headroom of a kind of port, each with its source and SONiC's value.
 
 use super::HeadroomArgs;
 use super::sonic::Sonic;
@@ -9,18 +9,18 @@ use serde_json::{Value, json};
 use text::numbers::grouped;
 use units::{Rate, Time, WIRE_OVERHEAD_BYTES};
 
-/// One line of the sum.
+/// One term of the sum.
 struct Term {
     key: &'static str,
     name: &'static str,
     bytes: i128,
     source: String,
-    /// SONiC's bytes, and what its formula has otherwise.
+    /// Bytes in SONiC's formula, and its difference.
     sonic: i128,
     differs: String,
 }
 
-/// The terms of one kind of port.
+/// Terms of one kind of port.
 pub struct Terms {
     rate: Rate,
     delay: Time,
@@ -29,7 +29,7 @@ pub struct Terms {
     terms: Vec<Term>,
 }
 
-/// Where the reaction on a link comes from.
+/// Returns the source of the reaction time on a link.
 fn reaction_source(reaction: Reaction, rate: Rate) -> String {
     let standard = "IEEE 802.3, 31B.3.7";
     match (reaction, standard_quanta(rate)) {
@@ -42,7 +42,7 @@ fn reaction_source(reaction: Reaction, rate: Rate) -> String {
 }
 
 impl Terms {
-    /// Of a port on a link of `rate` and `delay` with so many lossless classes.
+    /// Computes the terms of a port on a link of `rate` and `delay` with `classes` lossless classes.
     pub fn of(rate: Rate, delay: Time, classes: u8, args: &HeadroomArgs) -> Terms {
         let conditions = args.conditions(classes.into());
         let (mtu, cells) = (conditions.mtu_bytes, conditions.cells);
@@ -147,7 +147,7 @@ impl Terms {
         Terms { rate, delay, ours, sonic, terms }
     }
 
-    /// As a part of a JSON object.
+    /// Returns the terms as part of a JSON object.
     pub fn json(&self, with_sonic: bool) -> Value {
         let of = |bytes: fn(&Term) -> i128, sum: u64| {
             let terms = self.terms.iter().map(|term| (term.key.to_owned(), (bytes(term) as i64).into()));
@@ -158,17 +158,17 @@ impl Terms {
         json!({ "headroom_terms": ours, "sonic_terms": sonic })
     }
 
-    /// Headroom by SONiC's formula, in bytes.
+    /// Returns the headroom by SONiC's formula, in bytes.
     pub fn sonic_bytes(&self) -> u64 {
         self.sonic.xoff
     }
 
-    /// As lines without colours, beside SONiC's formula.
+    /// Returns the terms as lines without colours, with SONiC's formula.
     pub fn plain_text(&self) -> String {
         self.lines(true, |line| line.to_owned())
     }
 
-    /// As lines.
+    /// Returns the terms as lines.
     pub fn text(&self, with_sonic: bool) -> String {
         self.lines(with_sonic, |line| styled(line, Style::Faint))
     }
