@@ -191,16 +191,16 @@ fn findings_along_a_path_name_both_switches() {
         &changed("spine-0", |file| file["PORT_QOS_MAP"]["Ethernet0"]["pfc_enable"] = "4".into()),
         FindingKind::LossyHop,
     );
-    let why = "at leaf-00, DSCP 3 from Ethernet0 to Ethernet4 counts in lossless group 3; at spine-0 Ethernet0 it arrives \
-               as DSCP 3 in group 3, which drops";
+    let why = "at leaf-00, DSCP 3 from Ethernet0 to Ethernet4 counts in lossless group 3; at spine-0 Ethernet0 it \
+               arrives as DSCP 3 in group 3, which drops";
     assert!(lossy.why.starts_with(why), "{}", lossy.why);
     let swapped = changed("leaf-00", |file| {
         file["MAP_PFC_PRIORITY_TO_QUEUE"]["AZURE"]["3"] = "4".into();
         file["MAP_PFC_PRIORITY_TO_QUEUE"]["AZURE"]["4"] = "3".into();
     });
     let found = judged(&swapped).findings;
-    let why = "at leaf-00, DSCP 3 from Ethernet0 to Ethernet4 waits in queue 3; at spine-0 Ethernet0 it fills group 3, whose \
-               PAUSE of priority 3 stops queue 4 of leaf-00";
+    let why = "at leaf-00, DSCP 3 from Ethernet0 to Ethernet4 waits in queue 3; at spine-0 Ethernet0 it fills \
+               group 3, whose PAUSE of priority 3 stops queue 4 of leaf-00";
     assert!(found.iter().any(|finding| finding.why.starts_with(why)), "{found:#?}");
 }
 

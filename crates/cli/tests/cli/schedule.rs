@@ -233,14 +233,15 @@ fn streams_of_the_documentation() {
 }
 
 /// Hosts a and c at a switch whose ports have names.
-const NAMED: &str = r#"{"nodes": [{"id": "sw1", "kind": "switch"}, {"id": "a", "kind": "host"}, {"id": "c", "kind": "host"}],
+const NAMED: &str = r#"{"nodes": [
+{"id": "sw1", "kind": "switch"}, {"id": "a", "kind": "host"}, {"id": "c", "kind": "host"}],
 "links": [
 {"source": "a", "target": "sw1", "rate": "1Gbps", "delay": "100ns", "source_port": "eth0", "target_port": "swp1"},
 {"source": "sw1", "target": "c", "rate": "1Gbps", "delay": "100ns", "source_port": "swp2", "target_port": "eth0"}]}
 "#;
 /// A frame of 500 bytes comes to the switch at 4.164 us, and keeps its gate busy for 4.16 us.
-const SCRIPT: &str = "#!/bin/sh\ntc qdisc replace dev swp2 parent root handle 100 taprio num_tc 8 map 0 1 2 3 4 5 6 7 \\\n  \
-    queues 1@0 1@1 1@2 1@3 1@4 1@5 1@6 1@7 base-time 0 \\\n  \
+const SCRIPT: &str = "#!/bin/sh\ntc qdisc replace dev swp2 parent root handle 100 taprio num_tc 8 \
+    map 0 1 2 3 4 5 6 7 \\\n  queues 1@0 1@1 1@2 1@3 1@4 1@5 1@6 1@7 base-time 0 \\\n  \
     sched-entry S 7f 4000 sched-entry S 80 5000 sched-entry S 7f 991000 \\\n  clockid CLOCK_TAI\n";
 
 #[test]
@@ -262,8 +263,8 @@ fn gates_of_scripts_are_judged_by_the_names_of_ports_and_what_is_assumed_is_said
     assert!(assumed.out.contains(warning), "{}", assumed.out);
     let dropped = verify(&SCRIPT.replace("clockid", "max-sdu 0 0 0 0 0 0 0 200 clockid"), &started);
     assert_eq!(dropped.code, Some(1), "{}{}", dropped.out, dropped.err);
-    let why = "FAIL  max-sdu: no frame is longer than the max-sdu of its class\n        port swp2 of `sw1`: frames of `s` \
-               have 500 bytes, and the max-sdu of class 7 drops those above 218\n";
+    let why = "FAIL  max-sdu: no frame is longer than the max-sdu of its class\n        port swp2 of `sw1`: frames of \
+               `s` have 500 bytes, and the max-sdu of class 7 drops those above 218\n";
     assert!(dropped.out.contains(why), "{}", dropped.out);
     let short = verify(&SCRIPT.replace("S 80 5000", "S 80 2000").replace("991000", "994000"), &started);
     assert_eq!(short.code, Some(1), "{}", short.out);

@@ -71,7 +71,8 @@ proptest! {
     fn where_the_queue_binds_at_ingress_it_is_right_whatever_the_egress_port(
         view in testing::switches(), marks in testing::marks(),
     ) {
-        let Ok(config) = testing::sonic_fragment(&view, &marks, &settings(QueueBinding::Ingress)) else { return Ok(()) };
+        let settings = settings(QueueBinding::Ingress);
+        let Ok(config) = testing::sonic_fragment(&view, &marks, &settings) else { return Ok(()) };
         each(&view, |dscp, ingress, egress| {
             // An ASIC that uses the map of the ingress port.
             let by_ingress = testing::sonic(&config, dscp, view.interface(ingress), view.interface(ingress)).queue;

@@ -180,14 +180,14 @@ impl Lists {
             let (clock, other) = (list.clock, of_first.clock);
             if clock != other {
                 return wrong(format!(
-                    "`clockid CLOCK_{clock}` here, CLOCK_{other} at `{}` of `{first}`: their cycles do not begin together",
+                    "`clockid CLOCK_{clock}` here, CLOCK_{other} at `{}` of `{first}`: their cycles begin apart",
                     of_first.interface
                 ));
             }
             if boots(list) && node != first {
                 return wrong(format!(
-                    "`clockid CLOCK_{clock}` counts from the boot of each node: cycles of `{node}` and `{first}` do not \
-                     begin together"
+                    "`clockid CLOCK_{clock}` counts from the boot of each node: cycles of `{node}` and `{first}` \
+                     begin apart"
                 ));
             }
         }
@@ -240,9 +240,7 @@ impl Lists {
                 ));
             }
             if list.holds {
-                self.warn(
-                    "states that hold or release preemptable frames are read as gates: what preemption does is not judged",
-                );
+                self.warn("states that hold or release preemptable frames are read as gates: preemption is not judged");
             }
             if list.preempts {
                 self.warn(format!("`fp` of `{node}` makes classes preemptable: what preemption does is not judged"));
@@ -342,8 +340,8 @@ mod tests {
         assert_eq!(added(&[("one", "eth0", "TAI"), ("two", "eth0", "TAI")]), Ok(vec![]));
         assert_eq!(added(&[("one", "eth0", "REALTIME"), ("two", "eth0", "REALTIME")]), Ok(vec![]));
         let mixed = added(&[("one", "eth0", "TAI"), ("two", "eth0", "MONOTONIC")]).unwrap_err();
-        let why = "two: line 4: `clockid CLOCK_MONOTONIC` here, CLOCK_TAI at `eth0` of `one`: their cycles do not begin \
-                   together";
+        let why = "two: line 4: `clockid CLOCK_MONOTONIC` here, CLOCK_TAI at `eth0` of `one`: their cycles begin \
+                   apart";
         assert_eq!(mixed, why);
         let boots = added(&[("one", "eth0", "BOOTTIME"), ("two", "eth0", "BOOTTIME")]).unwrap_err();
         assert!(

@@ -70,8 +70,8 @@ fn sent_by_hosts(marks: &Marks, settings: &Settings) -> String {
     tags.dedup();
     let tags: Vec<String> = tags.iter().map(|&tag| format!("{} (tag {tag})", marks.dscp(Some(tag)))).collect();
     format!(
-        "Hosts must send lossless traffic with DSCP {}. Every DSCP of no lossless tag is lossy with these maps, also one \
-         that is lossless until now: with --platform the notes of each switch name those.",
+        "Hosts must send lossless traffic with DSCP {}. Every DSCP of no lossless tag is lossy with these maps, also \
+         one that is lossless until now: with --platform the notes of each switch name those.",
         tags.join(", ")
     )
 }
@@ -96,8 +96,8 @@ fn notes_of_maps(marks: &Marks, settings: &Settings) -> Vec<String> {
              Give others a class of their own with --keep.",
             marks.lossy().dscp
         ),
-        "Overrides, for every port of the fabric: all fields of PORT_QOS_MAP that stand in the fragment; `scheduler` in \
-         QUEUE for each queue in use; `profile` in BUFFER_PG and BUFFER_QUEUE for each lossless priority; PFC_WD, with \
+        "Overrides, for every port of the fabric: all fields of PORT_QOS_MAP of the fragment; `scheduler` in QUEUE \
+         for each queue in use; `profile` in BUFFER_PG and BUFFER_QUEUE for each lossless priority; PFC_WD, with \
          POLL_INTERVAL for the whole switch."
             .to_owned(),
         "Omits, and so leaves as they are: ports without a cable in the fabric, BUFFER_POOL, profiles of egress \

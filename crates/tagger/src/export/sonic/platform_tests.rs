@@ -85,7 +85,8 @@ fn apply(config: &mut Config, steps: &Value) {
 #[test]
 fn the_patch_empties_no_table_and_leaves_every_number_its_profile() {
     let only_ranges = changed(&[(
-        "\"Ethernet240|0\": {\"profile\": \"ingress_lossy_profile\"}, \"Ethernet248|0\": {\"profile\": \"ingress_lossy_profile\"},\n",
+        "\"Ethernet240|0\": {\"profile\": \"ingress_lossy_profile\"}, \
+         \"Ethernet248|0\": {\"profile\": \"ingress_lossy_profile\"},\n",
         "",
     )]);
     let made = made(&only_ranges, None, false).unwrap();
@@ -171,7 +172,8 @@ fn a_queue_that_drops_is_lossy_whatever_it_is_called() {
         (lossy, &format!("{lossy}, {q_drop}")),
         (
             "\"egress_lossy_pool\": {",
-            "\"egress_shared\": {\"type\": \"egress\", \"mode\": \"dynamic\", \"size\": \"57775104\"},\n  \"egress_lossy_pool\": {",
+            "\"egress_shared\": {\"type\": \"egress\", \"mode\": \"dynamic\", \"size\": \"57775104\"},\n  \
+             \"egress_lossy_pool\": {",
         ),
     ]);
     for key in queues {
