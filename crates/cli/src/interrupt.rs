@@ -4,6 +4,7 @@
 use crate::exit::Exit;
 use crate::output;
 use lab::Stop;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{LazyLock, Once};
 use std::time::Duration;
 
@@ -51,7 +52,19 @@ fn insist() {
     }
 }
 
+/// Set while the handler ends the process.
+static ENDING: AtomicBool = AtomicBool::new(false);
+
+/// Waits for the end of the process if the handler ends it. It removes unfinished folders, so commands fail that write
+/// into them; these errors are no result.
+pub fn wait_if_ending() {
+    while ENDING.load(Ordering::SeqCst) {
+        std::thread::park();
+    }
+}
+
 fn end(why: &str) -> ! {
+    ENDING.store(true, Ordering::SeqCst);
     output::note(why);
     for folder in STOP.unfinished_folders() {
         record::folder::abandon(&folder);

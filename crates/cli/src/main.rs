@@ -84,6 +84,7 @@ fn main() -> ExitCode {
         Command::Reproduce(args) => commands::reproduce::command(&args),
     };
     done.unwrap_or_else(|failure: Failure| -> Exit {
+        interrupt::wait_if_ending();
         failure.report();
         failure.exit()
     })

@@ -103,7 +103,7 @@ pub enum Misfit {
         /// The switch.
         switch: String,
         /// Pool and its demand.
-        why: super::sonic::Violation,
+        why: super::sonic::model::Violation,
     },
     /// A name that the target's grammar cannot carry.
     #[error("{switch}: {why}")]

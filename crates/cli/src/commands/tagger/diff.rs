@@ -53,8 +53,9 @@ pub fn command(args: &DiffArgs) -> Result<Exit, Failure> {
     };
     let before = before.as_ref().unwrap_or(&fabric);
     let old = read_rules(&args.old, before).map_err(|failure| match (failure, &args.old_fabric) {
-        (Failure::Input { message, help: None }, None) => {
-            Failure::input(message, "if the fabric has changed, name the old one with --old-fabric")
+        (Failure::Input { message, help }, None) => {
+            let changed = "if the fabric has changed, name the old one with --old-fabric";
+            Failure::input(message, help.map_or(changed.to_owned(), |help| format!("{changed}; {help}")))
         }
         (failure, _) => failure,
     })?;

@@ -16,7 +16,7 @@
 
 mod buffers;
 mod laid_over;
-mod model;
+pub(super) mod model;
 mod notes;
 mod pg_profile;
 mod platform;
