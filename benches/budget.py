@@ -20,7 +20,7 @@ from pathlib import Path
 # Purposes and the source files that serve them; the first that matches counts.
 PURPOSES = [
     ("mailboxes and windows", r"crates/engine/src/(mail|part|ring|order|node|prefetch|timers|execution)\.rs"),
-    ("next departures", r"crates/engine/src/due\.rs|model/src/host/timers\.rs"),
+    ("next departures", r"crates/engine/src/earliest_times\.rs|model/src/host/timers\.rs"),
     ("routes", r"model/src/(routes|switch/forwarding|network)\.rs|fabric/src/routing/"),
     ("buffer and accounts", r"model/src/switch/buffer\.rs|protocols/src/(pause|ecn)\.rs"),
     ("queues", r"model/src/queue\.rs|crates/engine/src/chains\.rs"),
@@ -28,7 +28,7 @@ PURPOSES = [
     ("ports and wires", r"model/src/egress/"),
     ("hosts: ports and flows", r"model/src/host/"),
     ("transports and traffic", r"protocols/src/|crates/traffic/src/"),
-    ("checks and statistics", r"crates/(check|stats)/src/|model/src/(account|books|measured)\.rs"),
+    ("checks and statistics", r"crates/(check|stats)/src/|model/src/(account|node_stats|measured)\.rs"),
     ("loop over nodes", r"model/src/node\.rs"),
 ]
 OURS = re.compile(r"crates/([a-z]+)/src/.*\.rs")

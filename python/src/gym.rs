@@ -3,7 +3,7 @@
 use crate::error::exception;
 use crate::run::{Source, overrides};
 use lab::{Begun, LabError, Run, Stop, Way};
-use model::{Look, Steers};
+use model::{AgentSample, AgentScope};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyByteArray;
@@ -81,10 +81,10 @@ impl Episode {
         steps: (String, String),
         out: Option<PathBuf>,
     ) -> PyResult<Episode> {
-        let (steers, step) = steps;
-        let steers = match steers.as_str() {
-            "flow" => Steers::Flow,
-            "host" => Steers::Host,
+        let (scope, step) = steps;
+        let scope = match scope.as_str() {
+            "flow" => AgentScope::Flow,
+            "host" => AgentScope::Host,
             other => return Err(PyValueError::new_err(format!("agents is \"flow\" or \"host\", not {other:?}"))),
         };
         let wrong = |error: &dyn std::fmt::Display| PyValueError::new_err(format!("step = {step:?}: {error}"));
@@ -106,7 +106,7 @@ impl Episode {
                 let receiver = agent.flow.map(|flow| hosts[receivers[flow as usize] as usize].clone());
                 (agent.flow, hosts[agent.host as usize].clone(), receiver)
             };
-            let agents = begun.take_agents(steers)?.into_iter().map(names).collect();
+            let agents = begun.create_agents(scope)?.into_iter().map(names).collect();
             Ok(Episode { course: Mutex::new(Some(Course { begun, step, stretch: Time::from_us(1) })), agents, seed })
         };
         py.detach(begin).map_err(|error: LabError| exception(py, &error))
@@ -134,8 +134,8 @@ impl Episode {
     fn look(&self, py: Python<'_>) -> PyResult<Stepped> {
         let mut course = self.take(py)?;
         let span = course.step;
-        let looks = py.detach(|| course.begun.simulation().look_at_agents());
-        self.told(py, course, &looks, span)
+        let samples = py.detach(|| course.begun.simulation().sample_agents());
+        self.told(py, course, &samples, span)
     }
 
     /// Sets the rates of all agents' flows, a float32 for each, and advances the run by one step.
@@ -148,14 +148,14 @@ impl Episode {
         let mut course = self.take(py)?;
         let stepped = || {
             let simulation = course.begun.simulation();
-            simulation.steer(&shares);
+            simulation.set_rates(&shares);
             let before = simulation.now();
             course.go_on(before.saturating_add(course.step))?;
             let simulation = course.begun.simulation();
-            Ok::<_, PyErr>((simulation.look_at_agents(), simulation.now().saturating_sub(before)))
+            Ok::<_, PyErr>((simulation.sample_agents(), simulation.now().saturating_sub(before)))
         };
-        let (looks, span) = py.detach(stepped)?;
-        self.told(py, course, &looks, span)
+        let (samples, span) = py.detach(stepped)?;
+        self.told(py, course, &samples, span)
     }
 
     /// Runs to the end with unchanged rates, writes the result files if requested, and returns the summary as JSON
@@ -181,33 +181,34 @@ impl Episode {
     }
 
     /// Puts the run back, and returns the observations over `span`.
-    fn told(&self, py: Python<'_>, mut course: Course, looks: &[Look], span: Time) -> PyResult<Stepped> {
+    fn told(&self, py: Python<'_>, mut course: Course, samples: &[AgentSample], span: Time) -> PyResult<Stepped> {
         let simulation = course.begun.simulation();
         let (over, now) = (simulation.is_over(), simulation.now());
-        let bytes: Vec<u8> = looks.iter().flat_map(|look| features(look, span)).flat_map(f32::to_ne_bytes).collect();
+        let bytes = samples.iter().flat_map(|sample| features(sample, span)).flat_map(f32::to_ne_bytes);
+        let bytes: Vec<u8> = bytes.collect();
         *self.lock() = Some(course);
-        let done = looks.iter().all(|look| look.done);
-        let under_way = looks.iter().map(|look| look.under_way).sum();
+        let done = samples.iter().all(|sample| sample.done);
+        let under_way = samples.iter().map(|sample| sample.under_way).sum();
         Ok((PyByteArray::new(py, &bytes).unbind(), done, over, now.as_ps(), under_way))
     }
 }
 
 /// Returns the features of an agent for a step of length `span`, in the order of [`FEATURES`]. Each operation is
 /// correctly rounded, so results are equal on every platform.
-fn features(look: &Look, span: Time) -> [f32; 8] {
+fn features(sample: &AgentSample, span: Time) -> [f32; 8] {
     let share = |part: f64, of: f64| if of > 0.0 { part / of } else { 0.0 };
-    let line_bytes = look.line.as_bps() as f64 * span.as_ps() as f64 / 8e12;
-    let bytes = [look.sent_bytes, look.acknowledged_bytes, look.marked_bytes].map(|bytes| bytes as f64);
-    let least = if look.least_rtt_ratio.is_finite() { look.least_rtt_ratio } else { 0.0 };
+    let line_bytes = sample.line.as_bps() as f64 * span.as_ps() as f64 / 8e12;
+    let bytes = [sample.sent_bytes, sample.acknowledged_bytes, sample.marked_bytes].map(|bytes| bytes as f64);
+    let least = if sample.least_rtt_ratio.is_finite() { sample.least_rtt_ratio } else { 0.0 };
     [
-        f64::from(look.under_way),
-        share(look.rate.as_bps() as f64, look.line.as_bps() as f64),
+        f64::from(sample.under_way),
+        share(sample.rate.as_bps() as f64, sample.line.as_bps() as f64),
         share(bytes[0], line_bytes),
         share(bytes[1], line_bytes),
         share(bytes[2], bytes[1]),
-        share(look.rtt_sum.as_ps() as f64, look.idle_rtt_sum.as_ps() as f64),
+        share(sample.rtt_sum.as_ps() as f64, sample.idle_rtt_sum.as_ps() as f64),
         least,
-        look.losses as f64,
+        sample.losses as f64,
     ]
     .map(|value| value as f32)
 }

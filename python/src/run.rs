@@ -145,7 +145,7 @@ struct Listener<'a> {
 }
 
 impl Watcher for Listener<'_> {
-    fn begins(&mut self, clock: &Arc<Clock>) {
+    fn started(&mut self, clock: &Arc<Clock>) {
         let _ = self.running.set((Arc::clone(clock), self.duration));
     }
 }

@@ -262,7 +262,7 @@ impl Switches {
             lossless_classes,
             mtu,
             reaction,
-            outside: setup.outside.clone(),
+            outside: setup.without_flow_control.clone(),
         }
     }
 }

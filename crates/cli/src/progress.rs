@@ -121,7 +121,7 @@ impl Shared {
 }
 
 impl Watcher for RunProgress {
-    fn begins(&mut self, clock: &Arc<Clock>) {
+    fn started(&mut self, clock: &Arc<Clock>) {
         RunProgress::begins(self, clock);
     }
     fn progress(&mut self, _now: Time, hops: u64) -> bool {

@@ -11,13 +11,13 @@ pub trait Wires {
     /// Returns the number of nodes.
     fn nodes(&self) -> usize;
 
-    /// Calls `tell` with each wire of `node`, which is below the number of nodes, in order of port.
-    fn each(&self, node: u32, tell: impl FnMut(WireSpec));
+    /// Calls `visit` with each wire of `node`, which is below the number of nodes, in order of port.
+    fn for_each(&self, node: u32, visit: impl FnMut(WireSpec));
 
     /// Returns the number of wires of a node.
     fn count(&self, node: u32) -> usize {
         let mut count = 0;
-        self.each(node, |_| count += 1);
+        self.for_each(node, |_| count += 1);
         count
     }
 }
@@ -27,8 +27,8 @@ impl<T: AsRef<[Vec<WireSpec>]> + ?Sized> Wires for T {
         self.as_ref().len()
     }
 
-    fn each(&self, node: u32, tell: impl FnMut(WireSpec)) {
-        self.as_ref()[node as usize].iter().copied().for_each(tell);
+    fn for_each(&self, node: u32, visit: impl FnMut(WireSpec)) {
+        self.as_ref()[node as usize].iter().copied().for_each(visit);
     }
 }
 
@@ -39,24 +39,25 @@ pub struct Borders {
     firsts: Vec<u32>,
     /// Whether a wire leads from rank a to rank b, at a * ranks + b.
     reaches: Vec<bool>,
-    wires: u64,
-    window: Time,
+    cut_wires: u64,
+    cut_lookahead: Time,
 }
 
 impl Borders {
     /// Computes the borders of ranks whose nodes begin at `firsts`, which ends with the number of nodes: see
-    /// [`shares`].
+    /// [`divide_ranks`].
     pub fn new(wires: &(impl Wires + ?Sized), firsts: Vec<u32>) -> Borders {
         let count = firsts.len() - 1;
-        let mut borders = Borders { firsts, reaches: vec![false; count * count], wires: 0, window: Time::MAX };
+        let mut borders =
+            Borders { firsts, reaches: vec![false; count * count], cut_wires: 0, cut_lookahead: Time::MAX };
         for from in 0..count {
             for node in borders.nodes_of(from) {
-                wires.each(node, |wire| {
+                wires.for_each(node, |wire| {
                     if !borders.nodes_of(from).contains(&wire.node) {
                         let to = borders.rank_of(wire.node);
                         borders.reaches[from * count + to] = true;
-                        borders.wires += 1;
-                        borders.window = borders.window.min(wire.lookahead);
+                        borders.cut_wires += 1;
+                        borders.cut_lookahead = borders.cut_lookahead.min(wire.lookahead);
                     }
                 });
             }
@@ -85,18 +86,18 @@ impl Borders {
     }
 
     /// Returns the number of wires between ranks.
-    pub fn wires(&self) -> u64 {
-        self.wires
+    pub fn cut_wires(&self) -> u64 {
+        self.cut_wires
     }
 
     /// Returns the least lookahead of the wires between ranks; [`Time::MAX`] without any.
-    pub fn window(&self) -> Time {
-        self.window
+    pub fn cut_lookahead(&self) -> Time {
+        self.cut_lookahead
     }
 }
 
 /// Tolerance of a boundary, as a share of the mean part, for a better cut.
-const LEEWAY: f64 = 0.1;
+const CUT_TOLERANCE: f64 = 0.1;
 
 /// Divides the nodes among ranks in contiguous ranges with about equal numbers of wires. Returns the first node of each
 /// rank, and the number of nodes. Within a tenth of a share, a boundary maximises the shortest wire that it cuts, then
@@ -104,7 +105,7 @@ const LEEWAY: f64 = 0.1;
 ///
 /// # Errors
 /// If there are more ranks than nodes.
-pub fn shares(wires: &(impl Wires + ?Sized), ranks: usize) -> Result<Vec<u32>, EngineError> {
+pub fn divide_ranks(wires: &(impl Wires + ?Sized), ranks: usize) -> Result<Vec<u32>, EngineError> {
     let nodes = wires.nodes();
     if ranks > nodes {
         return Err(EngineError::TooManyRanks { ranks, nodes });
@@ -122,12 +123,12 @@ pub fn shares(wires: &(impl Wires + ?Sized), ranks: usize) -> Result<Vec<u32>, E
         let at = |weight: f64| before.partition_point(|&before| (before as f64) < weight);
         // Every rank has at least one node.
         let (least, most) = (firsts[rank - 1] as usize + 1, nodes - (ranks - rank));
-        let place = at(ideal).clamp(least, most);
-        let low = at(ideal - share * LEEWAY).clamp(least, place);
-        let high = at(ideal + share * LEEWAY).clamp(place, most);
+        let boundary = at(ideal).clamp(least, most);
+        let low = at(ideal - share * CUT_TOLERANCE).clamp(least, boundary);
+        let high = at(ideal + share * CUT_TOLERANCE).clamp(boundary, most);
         let best = (low..=high)
-            .min_by_key(|&cut| (std::cmp::Reverse(shortest[cut]), crossings[cut], cut.abs_diff(place)))
-            .unwrap_or(place);
+            .min_by_key(|&cut| (std::cmp::Reverse(shortest[cut]), crossings[cut], cut.abs_diff(boundary)))
+            .unwrap_or(boundary);
         firsts.push(best as u32);
     }
     firsts.push(nodes as u32);
@@ -143,7 +144,7 @@ fn cuts(wires: &(impl Wires + ?Sized)) -> (Vec<Time>, Vec<i64>) {
     let leaves = nodes + 1;
     let mut least = vec![Time::MAX; 2 * leaves];
     for node in 0..nodes as u32 {
-        wires.each(node, |wire| {
+        wires.for_each(node, |wire| {
             let [first, last] = [wire.node.min(node) + 1, wire.node.max(node)].map(|cut| cut as usize);
             crossings[first] += 1;
             crossings[last + 1] -= 1;
@@ -164,8 +165,8 @@ fn cuts(wires: &(impl Wires + ?Sized)) -> (Vec<Time>, Vec<i64>) {
     for cut in 1..crossings.len() {
         crossings[cut] += crossings[cut - 1];
     }
-    for place in 2..least.len() {
-        least[place] = least[place].min(least[place / 2]);
+    for boundary in 2..least.len() {
+        least[boundary] = least[boundary].min(least[boundary / 2]);
     }
     (least.split_off(leaves), crossings)
 }
@@ -188,26 +189,26 @@ pub(crate) mod tests {
     #[test]
     fn boundaries_stand_where_wires_are_long() {
         let mut lookaheads = [10; 39];
-        assert_eq!(shares(&row(&lookaheads), 2), Ok(vec![0, 20, 40]));
+        assert_eq!(divide_ranks(&row(&lookaheads), 2), Ok(vec![0, 20, 40]));
         lookaheads[20] = 500;
-        assert_eq!(shares(&row(&lookaheads), 2), Ok(vec![0, 21, 40]));
+        assert_eq!(divide_ranks(&row(&lookaheads), 2), Ok(vec![0, 21, 40]));
         // Outside the tolerance: the halves would differ too much.
         lookaheads[30] = 900;
-        assert_eq!(shares(&row(&lookaheads), 2), Ok(vec![0, 21, 40]));
+        assert_eq!(divide_ranks(&row(&lookaheads), 2), Ok(vec![0, 21, 40]));
         // Among equally long wires, the boundary with the fewest.
         let mut wires = row(&[10; 39]);
         (0..39).filter(|node| *node != 17).for_each(|node| wires[node].push(wire(node as u32 + 1, 10)));
-        assert_eq!(shares(&wires, 2), Ok(vec![0, 18, 40]));
+        assert_eq!(divide_ranks(&wires, 2), Ok(vec![0, 18, 40]));
     }
 
     #[test]
     fn every_rank_has_a_node_and_no_more_ranks_than_nodes() {
         for ranks in 1..=40 {
-            let firsts = shares(&row(&[10; 39]), ranks).unwrap();
+            let firsts = divide_ranks(&row(&[10; 39]), ranks).unwrap();
             assert_eq!(firsts.len(), ranks + 1);
             assert!(firsts.windows(2).all(|pair| pair[0] < pair[1]), "{firsts:?}");
         }
-        assert_eq!(shares(&row(&[10; 39]), 41), Err(EngineError::TooManyRanks { ranks: 41, nodes: 40 }));
+        assert_eq!(divide_ranks(&row(&[10; 39]), 41), Err(EngineError::TooManyRanks { ranks: 41, nodes: 40 }));
     }
 
     /// Compares with all wires for every boundary.

@@ -25,7 +25,7 @@ const BLOCK: usize = 4;
 const BLOCK_BYTES: usize = 256;
 
 /// The tail of a chain without a block.
-const NOWHERE: usize = 1;
+const NO_TAIL: usize = 1;
 
 /// No block.
 const NONE: u32 = u32::MAX;
@@ -36,12 +36,12 @@ struct Block<T>([T; BLOCK]);
 
 /// One queue: its position in the store, and data of its owner.
 ///
-/// `tail` is the place of the next value. At the end of a block, or at `NOWHERE`, the next value needs a new block. An
+/// `tail` is the place of the next value. At the end of a block, or at `NO_TAIL`, the next value needs a new block. An
 /// empty chain that has a block is at the begin of it.
 #[derive(Debug)]
 #[repr(align(64))]
 pub struct Chain<T, E> {
-    beside: E,
+    owner_data: E,
     head: *mut T,
     tail: *mut T,
     length: u32,
@@ -75,10 +75,10 @@ impl<T, E> Chain<T, E> {
     }
 
     /// Returns whether the next value needs a new block: the last one is full, or there is none. An empty chain is at
-    /// the begin of its block (offset 0, as a full one), so its tail is compared with `NOWHERE`.
+    /// the begin of its block (offset 0, as a full one), so its tail is compared with `NO_TAIL`.
     #[inline(always)]
     fn needs_block(&self) -> bool {
-        const { assert!(NOWHERE == 1) };
+        const { assert!(NO_TAIL == 1) };
         offset_of(self.tail) == usize::from(self.length == 0)
     }
 
@@ -96,7 +96,7 @@ impl<T, E> Deref for Chain<T, E> {
     type Target = E;
     #[inline]
     fn deref(&self) -> &E {
-        &self.beside
+        &self.owner_data
     }
 }
 
@@ -143,9 +143,9 @@ impl<T: Copy + Default> Store<T> {
     #[inline(never)]
     fn grow(&mut self) {
         const { assert!(size_of::<T>() * BLOCK == BLOCK_BYTES && size_of::<Block<T>>() == BLOCK_BYTES) };
-        let known = self.next.len();
-        let more = (known / 4).max(8);
-        assert!(known + more < NONE as usize, "a store holds at most 2^34 values");
+        let count = self.next.len();
+        let more = (count / 4).max(8);
+        assert!(count + more < NONE as usize, "a store holds at most 2^34 values");
         let slab: Box<[Block<T>]> = vec![Block([T::default(); BLOCK]); more].into();
         let slab = NonNull::from(Box::leak(slab));
         self.slabs.push(slab);
@@ -153,9 +153,9 @@ impl<T: Copy + Default> Store<T> {
         self.begin.reserve_exact(more);
         self.begin.extend((0..more).map(|block| first.wrapping_add(block * BLOCK)));
         self.next.reserve_exact(more);
-        self.next.extend((known + 1..=known + more).map(|block| block as u32));
-        self.next[known + more - 1] = self.spare;
-        self.spare = known as u32;
+        self.next.extend((count + 1..=count + more).map(|block| block as u32));
+        self.next[count + more - 1] = self.spare;
+        self.spare = count as u32;
     }
 }
 
@@ -182,11 +182,11 @@ impl<T, E> Deref for Chains<T, E> {
 
 impl<T: Copy + Default, E> Chains<T, E> {
     /// Creates `count` empty queues.
-    pub fn new(count: usize, beside: impl Fn() -> E) -> Self {
+    pub fn new(count: usize, owner_data: impl Fn() -> E) -> Self {
         let chain = |_| Chain {
-            beside: beside(),
+            owner_data: owner_data(),
             head: null_mut(),
-            tail: without_provenance_mut(NOWHERE),
+            tail: without_provenance_mut(NO_TAIL),
             length: 0,
             last: NONE,
         };
@@ -229,8 +229,8 @@ impl<T: Copy + Default, E> Chains<T, E> {
     }
 
     /// Iterates over the owner's data of each queue, in order.
-    pub fn beside_mut(&mut self) -> impl Iterator<Item = &mut E> {
-        self.chains.iter_mut().map(|chain| &mut chain.beside)
+    pub fn owner_data_mut(&mut self) -> impl Iterator<Item = &mut E> {
+        self.chains.iter_mut().map(|chain| &mut chain.owner_data)
     }
 }
 
@@ -270,8 +270,8 @@ impl<T, E> Deref for ChainMut<'_, T, E> {
 impl<T: Copy + Default, E> ChainMut<'_, T, E> {
     /// Returns the owner's data.
     #[inline]
-    pub fn beside(&mut self) -> &mut E {
-        &mut self.chain.beside
+    pub fn owner_data(&mut self) -> &mut E {
+        &mut self.chain.owner_data
     }
 
     /// Returns the oldest value for changes.
@@ -338,7 +338,7 @@ impl<T: Copy + Default, E> ChainMut<'_, T, E> {
     }
 }
 
-/// Starts a new block; the tail is at the end of a block, or `NOWHERE`.
+/// Starts a new block; the tail is at the end of a block, or `NO_TAIL`.
 #[inline]
 fn begin_block<T: Copy + Default, E>(chain: &mut Chain<T, E>, store: &mut Store<T>) {
     let block = store.take_block();
@@ -372,7 +372,7 @@ mod tests {
     type Value = [u64; 8];
 
     #[test]
-    fn behave_like_deques_and_hold_what_those_hold() {
+    fn behave_like_deques() {
         const QUEUES: usize = 5;
         const STEPS: u64 = if cfg!(miri) { 600 } else { 200_000 };
         let mut random = Stream::new(5, 0, 0);
@@ -399,7 +399,7 @@ mod tests {
                 _ => {
                     *queue.push_slot() = [step; 8];
                     model.push_back([step; 8]);
-                    *queue.beside() += 1;
+                    *queue.owner_data() += 1;
                     pushed += 1;
                 }
             }

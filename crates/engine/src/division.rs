@@ -10,10 +10,10 @@ use crate::node::Message;
 use std::collections::VecDeque;
 
 /// Tolerance of the heaviest part above its least possible weight, to cut fewer wires.
-const LEEWAY: f64 = 0.01;
+const IMBALANCE_TOLERANCE: f64 = 0.01;
 
 /// The heaviest part must become lighter by this factor for a new division.
-const LIGHTER: f64 = 0.95;
+const REBALANCE_GAIN: f64 = 0.95;
 
 /// The nodes in contiguous parts, one per thread, and the shared state of their threads.
 #[derive(Debug)]
@@ -55,7 +55,7 @@ pub(crate) fn weight(wires: usize) -> u32 {
 
 /// Weights and cuts that determine the division.
 #[derive(Debug)]
-pub(crate) struct Scales {
+pub(crate) struct LoadModel {
     /// Weight of each node.
     pub(crate) weights: Vec<u64>,
     /// Number of wires between nodes of this process across the boundary before each node.
@@ -63,10 +63,10 @@ pub(crate) struct Scales {
     /// Number of wires between nodes of this process.
     wires: u32,
     /// Work of each node at the last measurement; empty before the first one.
-    done: Vec<u64>,
+    work_before: Vec<u64>,
 }
 
-impl Scales {
+impl LoadModel {
     /// Weighs nodes by their wires.
     pub(crate) fn new(slots: &[Slot], wires: &[Wire]) -> Self {
         let wires_of = |slot: &Slot| &wires[slot.wires.0 as usize..slot.wires.1 as usize];
@@ -74,8 +74,8 @@ impl Scales {
         // Differences first, then their prefix sums.
         for (node, slot) in slots.iter().enumerate() {
             for end in wires_of(slot).iter().map(|wire| wire.slot as usize).filter(|&end| end < slots.len()) {
-                for (place, change) in [(node.min(end) + 1, 1u32), (node.max(end) + 1, u32::MAX)] {
-                    crossings[place] = crossings[place].wrapping_add(change);
+                for (boundary, change) in [(node.min(end) + 1, 1u32), (node.max(end) + 1, u32::MAX)] {
+                    crossings[boundary] = crossings[boundary].wrapping_add(change);
                 }
                 count += 1;
             }
@@ -84,7 +84,7 @@ impl Scales {
             crossings[node] = crossings[node].wrapping_add(crossings[node - 1]);
         }
         let weights = slots.iter().map(|slot| u64::from(weight(wires_of(slot).len()))).collect();
-        Scales { weights, crossings, wires: count, done: Vec::new() }
+        LoadModel { weights, crossings, wires: count, work_before: Vec::new() }
     }
 
     /// Returns the first node of each of `parts` parts, and the number of nodes. Parts have about equal weight and at
@@ -94,30 +94,30 @@ impl Scales {
     }
 
     /// Returns the work of each node since the last call; `work` is its total.
-    pub(crate) fn lately(&mut self, work: impl Iterator<Item = u64>) -> Vec<u64> {
-        self.done.resize(self.weights.len(), 0);
-        work.zip(&mut self.done).map(|(work, done)| work.saturating_sub(std::mem::replace(done, work))).collect()
+    pub(crate) fn work_since_last(&mut self, work: impl Iterator<Item = u64>) -> Vec<u64> {
+        self.work_before.resize(self.weights.len(), 0);
+        work.zip(&mut self.work_before).map(|(work, done)| work.saturating_sub(std::mem::replace(done, work))).collect()
     }
 
     /// Adopts the weights if they lead to a sufficiently better division than `in_force`. Returns whether they do.
-    pub(crate) fn weigh(&mut self, weights: Vec<u64>, in_force: &[u32]) -> bool {
+    pub(crate) fn adopt_if_better(&mut self, weights: Vec<u64>, in_force: &[u32]) -> bool {
         let wanted = self.divide(&weights, in_force.len() - 1);
-        let better = heaviest(&weights, &wanted) as f64 <= heaviest(&weights, in_force) as f64 * LIGHTER;
+        let better = heaviest(&weights, &wanted) as f64 <= heaviest(&weights, in_force) as f64 * REBALANCE_GAIN;
         if better {
             self.weights = weights;
         }
         better
     }
 
-    /// Implements [`Scales::firsts`] for other weights.
+    /// Implements [`LoadModel::firsts`] for other weights.
     fn divide(&self, weights: &[u64], parts: usize) -> Vec<u32> {
         let parts = parts.clamp(1, weights.len().max(1));
         let mut before = vec![0u64];
         for weight in weights {
             before.push(before[before.len() - 1] + weight);
         }
-        let least = least_heaviest(&before, parts);
-        self.divide_within(&before, parts, least + (least as f64 * LEEWAY) as u64)
+        let least = min_heaviest_weight(&before, parts);
+        self.divide_within(&before, parts, least + (least as f64 * IMBALANCE_TOLERANCE) as u64)
     }
 
     /// Of all divisions with parts of at most `most`, returns the one with the least cost: wires cut, plus distance of
@@ -127,7 +127,7 @@ impl Scales {
         let share = before[nodes] as f64 / parts as f64;
         // A frame across a boundary costs about twice one within, so both terms are relative to a part's share.
         let wires = f64::from(self.wires.max(1)) / parts as f64;
-        let dear = |part: usize, cut: usize| {
+        let cut_cost = |part: usize, cut: usize| {
             let ideal = share * part as f64;
             (before[cut] as f64 - ideal).abs() / share.max(1.0) + f64::from(self.crossings[cut]) / wires
         };
@@ -145,13 +145,13 @@ impl Scales {
         }
         // Dynamic programming over boundaries: for each position, the least cost and the position of the preceding
         // boundary. A monotonic queue holds the candidates: the cheapest in front, later ones costlier.
-        let mut ways: Vec<Vec<(f64, usize)>> = vec![vec![(0.0, 0)]];
+        let mut best_paths: Vec<Vec<(f64, usize)>> = vec![vec![(0.0, 0)]];
         for part in 1..parts {
-            let (start, known) = (first[part - 1], &ways[part - 1]);
+            let (start, paths_before) = (first[part - 1], &best_paths[part - 1]);
             let (mut queue, mut next) = (VecDeque::new(), 0);
-            let way = |cut: usize| {
-                while next < known.len() && start + next < cut {
-                    while queue.back().is_some_and(|&back: &usize| known[back].0 >= known[next].0) {
+            let best_path = |cut: usize| {
+                while next < paths_before.len() && start + next < cut {
+                    while queue.back().is_some_and(|&back: &usize| paths_before[back].0 >= paths_before[next].0) {
                         queue.pop_back();
                     }
                     queue.push_back(next);
@@ -160,19 +160,19 @@ impl Scales {
                 while queue.front().is_some_and(|&front| before[start + front] + most < before[cut]) {
                     queue.pop_front();
                 }
-                let from = queue.front().map(|&front| (known[front].0, start + front));
-                from.map_or((f64::INFINITY, 0), |(cost, from)| (cost + dear(part, cut), from))
+                let from = queue.front().map(|&front| (paths_before[front].0, start + front));
+                from.map_or((f64::INFINITY, 0), |(cost, from)| (cost + cut_cost(part, cut), from))
             };
-            ways.push((first[part]..=last[part]).map(way).collect());
+            best_paths.push((first[part]..=last[part]).map(best_path).collect());
         }
         let fits = |&at: &usize| before[nodes] <= before[first[parts - 1] + at] + most && first[parts - 1] + at < nodes;
-        let ends = ways[parts - 1].iter().map(|&(cost, _)| cost);
+        let ends = best_paths[parts - 1].iter().map(|&(cost, _)| cost);
         let end = ends.enumerate().filter(|(at, _)| fits(at)).min_by(|a, b| a.1.total_cmp(&b.1));
         let mut cut = first[parts - 1] + end.map_or(0, |(at, _)| at);
         let mut firsts = vec![nodes as u32];
         for part in (1..parts).rev() {
             firsts.push(cut as u32);
-            cut = ways[part][cut - first[part]].1;
+            cut = best_paths[part][cut - first[part]].1;
         }
         firsts.push(0);
         firsts.reverse();
@@ -182,7 +182,7 @@ impl Scales {
 
 /// Returns the least possible weight of the heaviest of `parts` parts, by binary search; `before` is the weight of all
 /// nodes before each node, and the total.
-fn least_heaviest(before: &[u64], parts: usize) -> u64 {
+fn min_heaviest_weight(before: &[u64], parts: usize) -> u64 {
     let fits = |most: u64| {
         let mut at = 0;
         for _ in 0..parts {
@@ -211,7 +211,7 @@ mod tests {
     use units::random::Stream;
 
     /// Creates nodes with wires to these ends.
-    fn scales(ends: &[Vec<u32>]) -> Scales {
+    fn load_model(ends: &[Vec<u32>]) -> LoadModel {
         let (mut slots, mut flat) = (Vec::new(), Vec::new());
         for ends in ends {
             let first = flat.len() as u32;
@@ -223,41 +223,41 @@ mod tests {
                 first_ring: 0,
                 wires: (first, flat.len() as u32),
                 side: 0,
-                pooled: false,
+                in_pool: false,
                 active: false,
                 ports: 0,
-                waiting: 0,
+                nonempty_ports: 0,
             });
         }
-        Scales::new(&slots, &flat)
+        LoadModel::new(&slots, &flat)
     }
 
     /// A row of nodes, each with a wire to the next.
-    fn row(nodes: u32) -> Scales {
-        scales(&(1..=nodes).map(|next| Vec::from_iter((next < nodes).then_some(next))).collect::<Vec<_>>())
+    fn row(nodes: u32) -> LoadModel {
+        load_model(&(1..=nodes).map(|next| Vec::from_iter((next < nodes).then_some(next))).collect::<Vec<_>>())
     }
 
     #[test]
     fn every_part_has_a_node_and_about_its_share() {
         let mut random = Stream::new(4, 0, 0);
         for nodes in [1, 2, 7, 40, 300] {
-            let scales = row(nodes as u32);
+            let model = row(nodes as u32);
             for parts in 1..=nodes.min(9) {
-                let firsts = scales.firsts(parts);
+                let firsts = model.firsts(parts);
                 assert_eq!((firsts.len(), firsts[0], firsts[parts]), (parts + 1, 0, nodes as u32));
                 assert!(firsts.windows(2).all(|pair| pair[0] < pair[1]), "{firsts:?}");
                 assert!(firsts.windows(2).all(|pair| (pair[1] - pair[0]) as usize <= nodes.div_ceil(parts) + 1));
                 // With random weights, some of them zero, a part exceeds its share by at most two nodes.
                 let weights: Vec<u64> = (0..nodes).map(|_| random.below(5) * random.below(40)).collect();
-                let firsts = scales.divide(&weights, parts);
+                let firsts = model.divide(&weights, parts);
                 assert!(firsts.windows(2).all(|pair| pair[0] < pair[1]), "{firsts:?}");
                 let share = weights.iter().sum::<u64>() as f64 / parts as f64;
                 let most = weights.iter().max().unwrap() * 2;
-                assert!(heaviest(&weights, &firsts) as f64 <= share * (1.0 + LEEWAY) + most as f64);
+                assert!(heaviest(&weights, &firsts) as f64 <= share * (1.0 + IMBALANCE_TOLERANCE) + most as f64);
                 assert_eq!(parts_of(&firsts).len(), nodes);
             }
         }
-        assert_eq!(Scales::new(&[], &[]).firsts(1), [0, 0]);
+        assert_eq!(LoadModel::new(&[], &[]).firsts(1), [0, 0]);
     }
 
     #[test]
@@ -269,7 +269,7 @@ mod tests {
             let mut ends: Vec<Vec<u32>> =
                 (0..all).map(|node| crowd(node).filter(|&end| end != node).collect()).collect();
             ends[first as usize].push(0);
-            scales(&ends)
+            load_model(&ends)
         };
         assert_eq!(crowds(11, 10).crossings[..3], [0, 2 * 10 + 1, 2 * 18 + 1]);
         assert_eq!(crowds(101, 100).firsts(2), [0, 101, 201]);
@@ -296,48 +296,48 @@ mod tests {
         for _ in 0..300 {
             let nodes = 2 + random.below(8) as usize;
             let ends = |_| (0..random.below(4)).map(|_| random.below(nodes as u64) as u32).collect();
-            let scales = scales(&(0..nodes).map(ends).collect::<Vec<Vec<u32>>>());
+            let model = load_model(&(0..nodes).map(ends).collect::<Vec<Vec<u32>>>());
             let weights: Vec<u64> = (0..nodes).map(|_| 1 + random.below(9)).collect();
             let mut before = vec![0];
             weights.iter().for_each(|weight| before.push(before[before.len() - 1] + weight));
             for parts in 1..=nodes.min(5) {
                 let every = all(nodes, parts);
                 let least = every.iter().map(|firsts| heaviest(&weights, firsts)).min().unwrap();
-                assert_eq!(least_heaviest(&before, parts), least);
+                assert_eq!(min_heaviest_weight(&before, parts), least);
                 let share = before[nodes] as f64 / parts as f64;
-                let dear = |firsts: &Vec<u32>| -> f64 {
+                let total_cost = |firsts: &Vec<u32>| -> f64 {
                     let of = |(part, &cut): (usize, &u32)| {
                         let off = (before[cut as usize] as f64 - share * part as f64).abs() / share.max(1.0);
-                        off + f64::from(scales.crossings[cut as usize] * parts as u32) / f64::from(scales.wires.max(1))
+                        off + f64::from(model.crossings[cut as usize] * parts as u32) / f64::from(model.wires.max(1))
                     };
                     firsts.iter().enumerate().take(parts).skip(1).map(of).sum()
                 };
                 for most in [least, least + 2, least * 2] {
                     let fitting = every.iter().filter(|firsts| heaviest(&weights, firsts) <= most);
-                    let cheapest = fitting.map(dear).min_by(f64::total_cmp).unwrap();
-                    let found = scales.divide_within(&before, parts, most);
+                    let cheapest = fitting.map(total_cost).min_by(f64::total_cmp).unwrap();
+                    let found = model.divide_within(&before, parts, most);
                     assert!(every.contains(&found) && heaviest(&weights, &found) <= most, "{found:?}");
-                    assert!((dear(&found) - cheapest).abs() < 1e-9, "{found:?} {weights:?}");
+                    assert!((total_cost(&found) - cheapest).abs() < 1e-9, "{found:?} {weights:?}");
                 }
             }
         }
     }
 
     #[test]
-    fn nodes_are_weighed_by_what_they_did_lately() {
-        let mut scales = row(40);
+    fn nodes_are_weighed_by_recent_work() {
+        let mut load_model = row(40);
         let mut done = [0; 40];
-        assert_eq!(scales.lately(done.into_iter()), [0; 40]);
+        assert_eq!(load_model.work_since_last(done.into_iter()), [0; 40]);
         done[..10].fill(900);
-        let lately = scales.lately(done.into_iter());
-        assert_eq!(lately, done);
+        let recent_work = load_model.work_since_last(done.into_iter());
+        assert_eq!(recent_work, done);
         // The first ten did all the work.
-        let before = scales.firsts(2);
-        assert!(scales.weigh(lately.clone(), &before));
-        let first_half = scales.firsts(2);
+        let before = load_model.firsts(2);
+        assert!(load_model.adopt_if_better(recent_work.clone(), &before));
+        let first_half = load_model.firsts(2);
         assert_eq!(first_half, [0, 5, 40]);
-        assert!(!scales.weigh(lately, &first_half), "it is no better than it was");
+        assert!(!load_model.adopt_if_better(recent_work, &first_half), "it is no better than it was");
         done[10..].fill(900);
-        assert_eq!(scales.lately(done.into_iter()).iter().sum::<u64>(), 27_000);
+        assert_eq!(load_model.work_since_last(done.into_iter()).iter().sum::<u64>(), 27_000);
     }
 }

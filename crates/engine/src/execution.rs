@@ -1,16 +1,16 @@
 //! Nodes on their wires, and the loop over windows.
 
+use crate::bipartition::{MAX_LOOKAHEAD, SideSchedule, bipartite_schedule};
 use crate::borders::Wires;
-use crate::division::{Division, Scales, parts_of};
-use crate::mail::{Desk, Slot, Window, Wire};
+use crate::division::{Division, LoadModel, parts_of};
+use crate::mail::{PartMail, Slot, Window, Wire};
 use crate::node::Node;
-use crate::pace::Pace;
 use crate::part::{Part, View};
 use crate::pool::Pool;
-use crate::ranks::{Abroad, Letters, Membership};
+use crate::ranks::{Membership, RemoteRanks, TransferCounts};
 use crate::ring::Ring;
-use crate::sides::{LONGEST_LOOKAHEAD, Turns, take_sides};
-use crate::stretch::{Clock, Plan, Stretch};
+use crate::thread_policy::ThreadPolicy;
+use crate::windows::{Clock, Plan, WindowSequence};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -98,7 +98,7 @@ pub struct Sharing {
     /// Of [`Statistics::runs`], those in windows shared by several threads.
     pub shared_runs: u64,
     /// Number of new divisions by measured work.
-    pub weighings: u64,
+    pub rebalances: u64,
 }
 
 /// Nodes, wires and the time up to which they have run.
@@ -112,24 +112,24 @@ pub struct Engine<N: Node> {
     /// Common lookahead of all nodes with a slot, if they are equal.
     lookahead: Option<Time>,
     first_rings: Vec<u32>,
-    scales: Scales,
+    load_model: LoadModel,
     /// The division in force.
     division: Division<N::Message>,
-    most_parts: usize,
-    parts: Vec<(Desk<N::Message>, Part)>,
+    max_parts: usize,
+    parts: Vec<(PartMail<N::Message>, Part)>,
     pool: Pool,
-    pace: Pace,
+    thread_policy: ThreadPolicy,
     /// Windows until the next decision of the pace; windows and runs since the last one.
-    left: u64,
-    since: (u64, u64),
+    windows_left: u64,
+    since_decision: (u64, u64),
     stop: Arc<AtomicBool>,
     clock: Arc<Clock>,
-    turns: Turns,
+    schedule: SideSchedule,
     cut: bool,
     statistics: Statistics,
     sharing: Sharing,
     /// Exchange with other ranks; `None` if this process has all nodes.
-    abroad: Option<Box<Abroad<N::Message>>>,
+    remote_ranks: Option<Box<RemoteRanks<N::Message>>>,
 }
 
 impl<N: Node> Engine<N> {
@@ -169,8 +169,8 @@ impl<N: Node> Engine<N> {
         membership: Option<Membership<N::Message>>,
     ) -> Result<Self, EngineError> {
         // Nodes absent from `wires` have no wires.
-        let told = wires.nodes();
-        let count = membership.as_ref().map_or(nodes.len(), |_| told);
+        let wired_nodes = wires.nodes();
+        let count = membership.as_ref().map_or(nodes.len(), |_| wired_nodes);
         let own = membership.as_ref().map_or(0..count, |membership| {
             let own = membership.borders.nodes_of(membership.ranks.rank());
             own.start as usize..own.end as usize
@@ -178,9 +178,9 @@ impl<N: Node> Engine<N> {
         assert_eq!(nodes.len(), own.len(), "the nodes of the share");
         let mut ingress_ports = vec![0u32; own.len()];
         let mut wrong = None;
-        for node in 0..told {
+        for node in 0..wired_nodes {
             let mut port = 0;
-            wires.each(node as u32, |wire| {
+            wires.for_each(node as u32, |wire| {
                 let (node_number, end) = (node as u32, wire.node as usize);
                 if end >= count {
                     let mistake = EngineError::NoSuchNode { node: node_number, port, end: wire.node, nodes: count };
@@ -205,27 +205,27 @@ impl<N: Node> Engine<N> {
             first_rings.push(first_rings[first_rings.len() - 1] + ports);
         }
         let ring_count = first_rings[own.len()] as usize;
-        let most_parts = threads.clamp(1, own.len().max(1));
-        let mut abroad =
-            membership.map(|membership| Box::new(Abroad::new(membership, first_rings.clone(), most_parts)));
+        let max_parts = threads.clamp(1, own.len().max(1));
+        let mut remote_ranks =
+            membership.map(|membership| Box::new(RemoteRanks::new(membership, first_rings.clone(), max_parts)));
         let lookahead_of = |index: usize| {
-            let mut least = LONGEST_LOOKAHEAD;
-            if index < told {
-                wires.each(index as u32, |wire| least = least.min(wire.lookahead));
+            let mut least = MAX_LOOKAHEAD;
+            if index < wired_nodes {
+                wires.for_each(index as u32, |wire| least = least.min(wire.lookahead));
             }
             least
         };
         // Nodes of other ranks follow the own ones, each once, and have no slot.
         let mut lookaheads: Vec<Time> = own.clone().map(lookahead_of).collect();
-        let mut slot_of_foreign = BTreeMap::new();
+        let mut slot_of_remote = BTreeMap::new();
         let mut taken = vec![false; ring_count];
         let mut flat = Vec::new();
         let mut slots = Vec::with_capacity(own.len());
         let mut shared = None;
-        for index in 0..told.max(own.end) {
+        for index in 0..wired_nodes.max(own.end) {
             let is_own = own.contains(&index);
             let first_wire = flat.len() as u32;
-            let mut note = |WireSpec { node, port, .. }: WireSpec| {
+            let mut add_wire = |WireSpec { node, port, .. }: WireSpec| {
                 if own.contains(&(node as usize)) {
                     let slot = node - own.start as u32;
                     let ring = first_rings[slot as usize] + u32::from(port);
@@ -235,18 +235,18 @@ impl<N: Node> Engine<N> {
                     if is_own {
                         flat.push(Wire::new(ring, slot, port));
                     }
-                } else if let Some(abroad) = abroad.as_mut().filter(|_| is_own) {
-                    let slot = *slot_of_foreign.entry(node).or_insert_with(|| {
+                } else if let Some(remote_ranks) = remote_ranks.as_mut().filter(|_| is_own) {
+                    let slot = *slot_of_remote.entry(node).or_insert_with(|| {
                         let lookahead = lookahead_of(node as usize);
-                        abroad.note(node, lookahead);
+                        remote_ranks.register(node, lookahead);
                         lookaheads.push(lookahead);
                         lookaheads.len() as u32 - 1
                     });
-                    flat.push(Wire::abroad(slot, port));
+                    flat.push(Wire::to_remote_rank(slot, port));
                 }
             };
-            if index < told {
-                wires.each(index as u32, &mut note);
+            if index < wired_nodes {
+                wires.for_each(index as u32, &mut add_wire);
             }
             if is_own {
                 let slot = slots.len();
@@ -257,10 +257,10 @@ impl<N: Node> Engine<N> {
                     first_ring: first_rings[slot],
                     wires: (first_wire, flat.len() as u32),
                     side: 0,
-                    pooled: true,
+                    in_pool: true,
                     active: false,
                     ports: ingress_ports[slot] as u16,
-                    waiting: 0,
+                    nonempty_ports: 0,
                 });
             }
         }
@@ -268,12 +268,13 @@ impl<N: Node> Engine<N> {
             return Err(mistake);
         }
         // Not for ranks: they synchronise after each lookahead of the cut wires, which may be longer.
-        let turns = if abroad.is_none() { take_sides(&mut slots, &flat) } else { Turns::TOGETHER };
+        let schedule =
+            if remote_ranks.is_none() { bipartite_schedule(&mut slots, &flat) } else { SideSchedule::ONE_SIDE };
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let mut engine = Engine {
-            scales: Scales::new(&slots, &flat),
+            load_model: LoadModel::new(&slots, &flat),
             division: Division::new(vec![0, nodes.len() as u32], &first_rings),
-            most_parts,
+            max_parts,
             lookahead: slots
                 .first()
                 .map(|slot| slot.lookahead)
@@ -286,16 +287,16 @@ impl<N: Node> Engine<N> {
             first_rings,
             parts: Vec::new(),
             pool: Pool::new(),
-            pace: Pace::measured(most_parts, cores),
-            left: 0,
-            since: (0, 0),
+            thread_policy: ThreadPolicy::measured(max_parts, cores),
+            windows_left: 0,
+            since_decision: (0, 0),
             stop: Arc::default(),
             clock: Arc::default(),
-            turns,
+            schedule,
             cut: false,
             statistics: Statistics::default(),
             sharing: Sharing { threads: 1, ..Sharing::default() },
-            abroad,
+            remote_ranks,
         };
         engine.divide(1);
         for (node, slot) in (0..).zip(&engine.slots) {
@@ -306,13 +307,13 @@ impl<N: Node> Engine<N> {
 
     /// Chooses the number of threads, up to the limit whatever the number of cores, and the division at random every
     /// few windows. Tests use it to show that results depend on neither.
-    pub fn draw_threads(&mut self, seed: u64) {
-        self.pace = Pace::Drawn(Stream::new(seed, 0, purpose("threads")), self.most_parts);
-        self.left = 0;
+    pub fn randomise_threads(&mut self, seed: u64) {
+        self.thread_policy = ThreadPolicy::Random(Stream::new(seed, 0, purpose("threads")), self.max_parts);
+        self.windows_left = 0;
     }
 
     /// Makes [`Engine::run_until`] return soon after `stop` is set.
-    pub fn heed(&mut self, stop: Arc<AtomicBool>) {
+    pub fn set_stop_flag(&mut self, stop: Arc<AtomicBool>) {
         self.stop = stop;
     }
 
@@ -323,7 +324,7 @@ impl<N: Node> Engine<N> {
 
     /// Returns the time before which all events have been executed; after a stop, see [`Engine::run_until`].
     pub fn now(&self) -> Time {
-        if self.cut { self.turns.latest() } else { self.turns.now() }
+        if self.cut { self.schedule.latest() } else { self.schedule.now() }
     }
 
     /// Returns the number of nodes.
@@ -345,9 +346,9 @@ impl<N: Node> Engine<N> {
     /// so a change may create an event at or after [`Engine::now`].
     pub fn node_mut(&mut self, index: usize) -> &mut N {
         let slot = &mut self.slots[index];
-        slot.next = slot.next.min(self.turns.now());
-        if !slot.pooled {
-            slot.pooled = true;
+        slot.next = slot.next.min(self.schedule.now());
+        if !slot.in_pool {
+            slot.in_pool = true;
             // This outdates an entry among the timers: the node is in its pool now.
             slot.timer = Time::MAX;
             let part = usize::from(self.division.part_of[index]);
@@ -378,7 +379,7 @@ impl<N: Node> Engine<N> {
     pub fn in_flight(&self, index: usize) -> impl Iterator<Item = &N::Message> {
         let slot = &self.slots[index];
         let first = slot.first_ring as usize;
-        slot.waiting_ports().into_iter().flat_map(move |port| self.rings[first + port].iter())
+        slot.list_nonempty_ports().into_iter().flat_map(move |port| self.rings[first + port].iter())
     }
 
     /// Returns the time of the earliest event of any node; [`Time::MAX`] if there is none.
@@ -393,19 +394,19 @@ impl<N: Node> Engine<N> {
     }
 
     /// Weighs nodes by their work since the last call, as runs on several threads do automatically.
-    pub fn share_by_work(&mut self) {
-        let lately = self.scales.lately(self.nodes.iter().map(Node::work));
-        self.scales.weights = lately;
+    pub fn rebalance(&mut self) {
+        let recent_work = self.load_model.work_since_last(self.nodes.iter().map(Node::work));
+        self.load_model.weights = recent_work;
     }
 
     /// Returns the part of each node in a division into `parts`.
     pub fn part_of(&self, parts: usize) -> Vec<u16> {
-        parts_of(&self.scales.firsts(parts))
+        parts_of(&self.load_model.firsts(parts))
     }
 
     /// Returns the counts of data sent to other ranks.
-    pub fn letters(&self) -> Letters {
-        self.abroad.as_ref().map_or(Letters::default(), |abroad| abroad.letters())
+    pub fn transfer_counts(&self) -> TransferCounts {
+        self.remote_ranks.as_ref().map_or(TransferCounts::default(), |remote_ranks| remote_ranks.transfer_counts())
     }
 
     /// Returns statistics of the division among threads.
@@ -413,7 +414,7 @@ impl<N: Node> Engine<N> {
         self.sharing
     }
 
-    /// Executes every event before `stop`. Returns false if the flag of [`Engine::heed`] was set.
+    /// Executes every event before `stop`. Returns false if the flag of [`Engine::set_stop_flag`] was set.
     ///
     /// A stop takes effect when every thread has finished its current node. Some nodes may then be ahead of others by
     /// less than two windows, and [`Engine::now`] is the end of the window, an upper bound for all nodes. No message is
@@ -424,71 +425,73 @@ impl<N: Node> Engine<N> {
     /// If a node panics, on any thread.
     pub fn run_until(&mut self, stop: Time) -> bool {
         while self.now() < stop {
-            // With ranks a stop must take effect on all of them: the next letters carry it.
-            if self.cut || (self.abroad.is_none() && self.stop.load(Ordering::Relaxed)) {
+            // With ranks a stop must take effect on all of them: the next batches carry it.
+            if self.cut || (self.remote_ranks.is_none() && self.stop.load(Ordering::Relaxed)) {
                 // One side may be ahead, even if all of its nodes have run.
                 self.cut = true;
                 self.clock.set(self.now());
                 return false;
             }
-            if self.left == 0 {
-                self.share_out();
+            if self.windows_left == 0 {
+                self.decide_division();
             }
             let runs = self.statistics().runs;
-            let alone = self.parts.len() == 1 && self.abroad.is_none();
-            let stretch = if alone { self.run_alone(stop) } else { self.run_together(stop) };
+            let alone = self.parts.len() == 1 && self.remote_ranks.is_none();
+            let sequence = if alone { self.run_alone(stop) } else { self.run_together(stop) };
             let runs = self.statistics().runs - runs;
-            (self.turns, self.cut) = (stretch.turns, stretch.cut);
+            (self.schedule, self.cut) = (sequence.schedule, sequence.cut);
             self.clock.set(self.now());
-            self.statistics.windows += stretch.windows;
-            self.left -= stretch.windows;
-            self.since = (self.since.0 + stretch.windows, self.since.1 + runs);
+            self.statistics.windows += sequence.windows;
+            self.windows_left -= sequence.windows;
+            self.since_decision = (self.since_decision.0 + sequence.windows, self.since_decision.1 + runs);
             if self.parts.len() > 1 {
                 self.sharing.shared_runs += runs;
             }
         }
-        self.forget_timers();
+        self.remove_outdated_timers();
         !self.cut
     }
 
     /// Removes outdated timers of all parts.
     #[cold]
     #[inline(never)]
-    fn forget_timers(&mut self) {
+    fn remove_outdated_timers(&mut self) {
         for (index, (_, part)) in self.parts.iter_mut().enumerate() {
             let nodes = &self.division.nodes;
-            part.forget_timers(&self.slots[nodes[index] as usize..nodes[index + 1] as usize]);
+            part.remove_outdated_timers(&self.slots[nodes[index] as usize..nodes[index + 1] as usize]);
         }
     }
 
     /// Decides the number of threads and the division of the next windows.
     #[cold]
-    fn share_out(&mut self) {
-        let (windows, runs) = std::mem::take(&mut self.since);
+    fn decide_division(&mut self) {
+        let (windows, runs) = std::mem::take(&mut self.since_decision);
         if windows > 0 {
-            self.pace.done(windows, runs);
+            self.thread_policy.report(windows, runs);
         }
-        let (threads, windows) = self.pace.next();
-        self.left = windows;
-        if threads > 1 && self.weigh(threads) || threads != self.division.parts() {
+        let (threads, windows) = self.thread_policy.next_threads();
+        self.windows_left = windows;
+        if threads > 1 && self.measure_work(threads) || threads != self.division.parts() {
             self.divide(threads);
         }
     }
 
     /// Measures the recent work of the nodes, if it is time for it. Returns whether a new division among `threads` is
     /// needed.
-    fn weigh(&mut self, threads: usize) -> bool {
-        let (scales, nodes) = (&mut self.scales, &self.nodes);
-        let Some(lately) = self.pace.weigh(nodes.len(), || scales.lately(nodes.iter().map(Node::work))) else {
+    fn measure_work(&mut self, threads: usize) -> bool {
+        let (model, nodes) = (&mut self.load_model, &self.nodes);
+        let Some(recent_work) =
+            self.thread_policy.measure_work(nodes.len(), || model.work_since_last(nodes.iter().map(Node::work)))
+        else {
             return false;
         };
-        if lately.iter().sum::<u64>() < LEAST_WORK * threads as u64 {
+        if recent_work.iter().sum::<u64>() < LEAST_WORK * threads as u64 {
             return false;
         }
-        let known = self.division.parts() == threads;
-        let in_force = if known { self.division.nodes.clone() } else { scales.firsts(threads) };
-        let better = scales.weigh(lately, &in_force);
-        self.sharing.weighings += u64::from(better);
+        let in_force =
+            if self.division.parts() == threads { self.division.nodes.clone() } else { model.firsts(threads) };
+        let better = model.adopt_if_better(recent_work, &in_force);
+        self.sharing.rebalances += u64::from(better);
         better
     }
 
@@ -496,34 +499,36 @@ impl<N: Node> Engine<N> {
     fn divide(&mut self, threads: usize) {
         // Temporarily numbered in the whole network, as the parts change.
         let (mut pool, mut active, mut timers) = (Vec::new(), Vec::new(), Vec::new());
-        for ((desk, part), first) in self.parts.drain(..).zip(&self.division.nodes) {
-            pool.extend(desk.pools.into_iter().flatten().map(|slot| first + slot));
+        for ((mail, part), first) in self.parts.drain(..).zip(&self.division.nodes) {
+            pool.extend(mail.pools.into_iter().flatten().map(|slot| first + slot));
             active.extend(part.active.into_iter().map(|slot| first + slot));
             timers.extend(part.timers.into_entries().map(|(at, slot)| (at, first + slot)));
             self.statistics.runs += part.runs;
         }
-        let abroad = self.abroad.as_deref();
-        abroad.into_iter().for_each(Abroad::parts_change);
-        let mut new = Division::new(self.scales.firsts(threads), &self.first_rings);
+        let remote_ranks = self.remote_ranks.as_deref();
+        remote_ranks.into_iter().for_each(RemoteRanks::prepare_division);
+        let mut new = Division::new(self.load_model.firsts(threads), &self.first_rings);
         // Other ranks are numbered as parts after those of this rank.
         let parts = new.parts() as u16;
-        new.part_of.extend(abroad.iter().flat_map(|abroad| abroad.ranks_of_foreign()).map(|it| parts + it as u16));
-        let letters = abroad.map_or(0, Abroad::count);
-        self.parts = (0..new.parts()).map(|_| (Desk::new(new.parts() + letters), Part::default())).collect();
-        let place = |node: u32| {
+        new.part_of.extend(
+            remote_ranks.iter().flat_map(|remote_ranks| remote_ranks.ranks_of_nodes()).map(|it| parts + it as u16),
+        );
+        let other_ranks = remote_ranks.map_or(0, RemoteRanks::count);
+        self.parts = (0..new.parts()).map(|_| (PartMail::new(new.parts() + other_ranks), Part::default())).collect();
+        let part_and_slot = |node: u32| {
             let part = usize::from(new.part_of[node as usize]);
             (part, node - new.nodes[part])
         };
         for node in pool {
-            let ((part, slot), pool) = (place(node), self.slots[node as usize].pool());
+            let ((part, slot), pool) = (part_and_slot(node), self.slots[node as usize].pool());
             self.parts[part].0.pools[pool].push(slot);
         }
-        for (part, slot) in active.into_iter().map(place) {
+        for (part, slot) in active.into_iter().map(part_and_slot) {
             self.parts[part].1.active.push(slot);
         }
         for (at, node) in timers {
             if self.slots[node as usize].timer == at {
-                let (part, slot) = place(node);
+                let (part, slot) = part_and_slot(node);
                 self.parts[part].1.timers.push(at, slot);
             }
         }
@@ -531,61 +536,61 @@ impl<N: Node> Engine<N> {
         self.division = new;
     }
 
-    fn run_alone(&mut self, stop: Time) -> Stretch {
+    fn run_alone(&mut self, stop: Time) -> WindowSequence {
         let division = &self.division;
-        let (desk, part) = &mut self.parts[0];
-        let window = Window::new((&mut self.slots, &mut self.rings), (0, 0), desk, &division.part_of);
+        let (mail, part) = &mut self.parts[0];
+        let window = Window::new((&mut self.slots, &mut self.rings), (0, 0), mail, &division.part_of);
         let (wires, lookahead) = (&*self.wires, self.lookahead);
         let mut view = View { nodes: &mut self.nodes, wires, lookahead, window, part };
-        let mut stretch = Stretch::from(self.turns);
-        while stretch.windows < self.left && !stretch.cut {
-            let end = stretch.turns.pass(&view.ahead(&stretch.turns), stop);
-            if stretch.turns.now() >= stop {
+        let mut sequence = WindowSequence::from(self.schedule);
+        while sequence.windows < self.windows_left && !sequence.cut {
+            let end = sequence.schedule.skip_idle(&view.next_events(&sequence.schedule), stop);
+            if sequence.schedule.now() >= stop {
                 break;
             }
-            stretch.cut = !view.run(&stretch.turns, end, &self.stop);
-            stretch.windows += 1;
-            stretch.turns.run(end);
-            self.clock.set(stretch.turns.now());
+            sequence.cut = !view.run(&sequence.schedule, end, &self.stop);
+            sequence.windows += 1;
+            sequence.schedule.advance(end);
+            self.clock.set(sequence.schedule.now());
         }
-        stretch
+        sequence
     }
 
-    fn run_together(&mut self, stop: Time) -> Stretch {
+    fn run_together(&mut self, stop: Time) -> WindowSequence {
         let division = &self.division;
         division.exchange.begin();
         let mut views = Vec::with_capacity(self.parts.len());
         let (mut nodes, mut slots, mut rings) = (&mut *self.nodes, &mut *self.slots, &mut *self.rings);
-        for (index, (desk, part)) in self.parts.iter_mut().enumerate() {
+        for (index, (mail, part)) in self.parts.iter_mut().enumerate() {
             let (first_slot, first_ring) = (division.nodes[index], division.rings[index]);
             let (own_nodes, own_rings) =
                 (division.nodes[index + 1] - first_slot, division.rings[index + 1] - first_ring);
             let own = (take_first(&mut slots, own_nodes), take_first(&mut rings, own_rings));
-            let window = Window::new(own, (first_slot, first_ring), desk, &division.part_of);
+            let window = Window::new(own, (first_slot, first_ring), mail, &division.part_of);
             let (nodes, wires, lookahead) = (take_first(&mut nodes, own_nodes), &*self.wires, self.lookahead);
             let view = View { nodes, wires, lookahead, window, part };
             views.push(Mutex::new(Some(view)));
         }
         let plan = Plan {
-            from: self.turns,
+            from: self.schedule,
             stop,
-            windows: self.left,
+            windows: self.windows_left,
             division,
             lookaheads: &self.lookaheads,
             stopped: &self.stop,
             clock: &self.clock,
-            abroad: self.abroad.as_deref(),
+            remote_ranks: self.remote_ranks.as_deref(),
         };
-        let stretch = Mutex::new(Stretch::from(self.turns));
+        let sequence = Mutex::new(WindowSequence::from(self.schedule));
         self.pool.run(views.len(), &|index| {
             let view = views[index].lock().unwrap_or_else(PoisonError::into_inner).take();
-            if let Some(done) = view.and_then(|view| plan.follow(index, view))
+            if let Some(done) = view.and_then(|view| plan.run_part(index, view))
                 && index == 0
             {
-                *stretch.lock().unwrap_or_else(PoisonError::into_inner) = done;
+                *sequence.lock().unwrap_or_else(PoisonError::into_inner) = done;
             }
         });
-        stretch.into_inner().unwrap_or_else(PoisonError::into_inner)
+        sequence.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -21,10 +21,11 @@
 )]
 
 mod barrier;
+mod bipartition;
 mod borders;
 mod chains;
 mod division;
-mod due;
+mod earliest_times;
 mod exchange;
 mod execution;
 #[cfg(all(test, loom))]
@@ -32,23 +33,22 @@ mod loom_tests;
 mod mail;
 mod node;
 mod order;
-mod pace;
 mod part;
 mod pool;
 mod prefetch;
 pub mod ranks;
 mod ring;
-mod sides;
-mod stretch;
 mod sync;
+mod thread_policy;
 mod timers;
+mod windows;
 
 pub use borders::Wires;
 pub use chains::{Chain, ChainMut, Chains};
-pub use due::Due;
+pub use earliest_times::EarliestTimes;
 pub use execution::{Engine, EngineError, Sharing, Statistics, WireSpec};
 pub use mail::Window;
 pub use node::{Message, Node};
 pub use prefetch::prefetch;
 pub use ring::Ring;
-pub use stretch::Clock;
+pub use windows::Clock;

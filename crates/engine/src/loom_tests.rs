@@ -2,10 +2,10 @@
 
 use crate::Message;
 use crate::barrier::{Barrier, Breaker};
+use crate::bipartition::NextEvents;
 use crate::exchange::Exchange;
-use crate::mail::{Parcel, Wire};
+use crate::mail::{CrossPartMessage, Wire};
 use crate::pool::Pool;
-use crate::sides::Ahead;
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use units::Time;
@@ -29,7 +29,7 @@ fn model(check: impl Fn() + Sync + Send + 'static) {
 /// Data that one thread writes before a barrier is visible to another after it, window after window. Each thread writes
 /// a cell of its own without a lock, so that loom detects a missing memory order.
 #[test]
-fn what_stands_before_the_barrier_is_seen_behind_it() {
+fn writes_before_the_barrier_are_visible_after_it() {
     model(|| {
         let shared = Arc::new((Barrier::new(2), [UnsafeCell::new(0u32), UnsafeCell::new(0u32)]));
         let run = |index: usize, shared: &(Barrier, [UnsafeCell<u32>; 2])| {
@@ -49,7 +49,7 @@ fn what_stands_before_the_barrier_is_seen_behind_it() {
 
 /// A thread that unwinds releases the one that waits for it.
 #[test]
-fn a_broken_barrier_holds_nobody() {
+fn a_broken_barrier_blocks_no_thread() {
     struct Unwinds;
     model(|| {
         let barrier = Arc::new(Barrier::new(2));
@@ -66,13 +66,13 @@ fn a_broken_barrier_holds_nobody() {
 }
 
 /// The times that part `index` reports for the two sides in this window: on side 0 part 0 has the earlier event and
-/// part 1 the one that reaches another node earlier; on side 1 only part 1 has an event.
-fn ahead_of(window: u64, index: usize) -> [Ahead; 2] {
-    let at = |first, reaches| Ahead {
+/// part 1 the one that earliest_effect another node earlier; on side 1 only part 1 has an event.
+fn next_events_of(window: u64, index: usize) -> [NextEvents; 2] {
+    let at = |first, earliest_effect| NextEvents {
         first: Time::from_ps(100 + window * 10 + first),
-        reaches: Time::from_ps(200 + window * 10 + reaches),
+        earliest_effect: Time::from_ps(200 + window * 10 + earliest_effect),
     };
-    if index == 0 { [at(0, 1), Ahead::NONE] } else { [at(1, 0), at(2, 3)] }
+    if index == 0 { [at(0, 1), NextEvents::NONE] } else { [at(1, 0), at(2, 3)] }
 }
 
 /// One barrier per window and two alternating sets of cells, as in the engine. Every message arrives once, in the
@@ -85,22 +85,22 @@ fn two_sets_of_cells_and_one_barrier_a_window_are_enough() {
             let (barrier, exchange) = shared;
             let mut window = 0u64;
             loop {
-                let turn = (window & 1) as usize;
+                let parity = (window & 1) as usize;
                 let wire = Wire::new(0, 0, 0);
-                let mut parcels = vec![Parcel { wire, message: Token(window * 10 + index as u64) }];
-                exchange.put(turn, index, 1 - index, &mut parcels);
-                assert!(parcels.is_empty(), "what was taken in exchange is empty");
-                exchange.set_ahead(turn, index, &ahead_of(window, index));
+                let mut messages = vec![CrossPartMessage { wire, message: Token(window * 10 + index as u64) }];
+                exchange.send(parity, index, 1 - index, &mut messages);
+                assert!(messages.is_empty(), "what was taken in exchange is empty");
+                exchange.report_next(parity, index, &next_events_of(window, index));
                 if index == 1 && window == 1 {
-                    exchange.cut(turn);
+                    exchange.report_cut(parity);
                 }
                 assert!(barrier.wait());
                 let mut got = Vec::new();
-                exchange.collect(turn, index, |parcel| got.push(parcel.message.0));
+                exchange.receive(parity, index, |sent| got.push(sent.message.0));
                 assert_eq!(got, [window * 10 + 1 - index as u64]);
-                let [one, other] = [ahead_of(window, 0), ahead_of(window, 1)];
-                assert_eq!(exchange.ahead(turn), [one[0].and(other[0]), other[1]]);
-                if exchange.was_cut(turn) {
+                let [one, other] = [next_events_of(window, 0), next_events_of(window, 1)];
+                assert_eq!(exchange.next_events(parity), [one[0].merge(other[0]), other[1]]);
+                if exchange.was_cut(parity) {
                     return window;
                 }
                 window += 1;

@@ -9,10 +9,10 @@ use units::Time;
 /// The receiving end of an outgoing wire.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wire {
-    /// Index of the receiving ring. A wire to another rank has no ring here: see [`Wire::abroad`].
+    /// Index of the receiving ring. A wire to another rank has no ring here: see [`Wire::to_remote_rank`].
     pub(crate) ring: u32,
     pub(crate) slot: u32,
-    /// Bit of its ingress port in [`Slot::waiting`].
+    /// Bit of its ingress port in [`Slot::nonempty_ports`].
     bit: u64,
 }
 
@@ -22,12 +22,12 @@ impl Wire {
     }
 
     /// Creates a wire to a node of another rank, which numbers its rings itself; `ring` encodes the port.
-    pub(crate) fn abroad(slot: u32, port: u16) -> Self {
+    pub(crate) fn to_remote_rank(slot: u32, port: u16) -> Self {
         Wire::new(u32::MAX - u32::from(port), slot, port)
     }
 
     /// Returns the ingress port of a wire to another rank.
-    pub(crate) fn port_abroad(&self) -> u16 {
+    pub(crate) fn remote_port(&self) -> u16 {
         (u32::MAX - self.ring) as u16
     }
 }
@@ -46,30 +46,30 @@ pub(crate) struct Slot {
     pub(crate) first_ring: u32,
     /// Range of its outgoing wires.
     pub(crate) wires: (u32, u32),
-    /// Side of the bipartition: see [`crate::sides`].
+    /// Side of the bipartition: see [`crate::bipartition`].
     pub(crate) side: u8,
-    pub(crate) pooled: bool,
+    pub(crate) in_pool: bool,
     /// Whether it is in its part's list of active nodes.
     pub(crate) active: bool,
     /// Number of ingress ports.
     pub(crate) ports: u16,
     /// Ingress ports with a nonempty ring: bit b represents ports b, b + 64, ...
-    pub(crate) waiting: u64,
+    pub(crate) nonempty_ports: u64,
 }
 
-/// Calls `look` with every ingress port below `ports` that `waiting` represents, ascending.
+/// Calls `visit` with every ingress port below `ports` that `ports_mask` represents, ascending.
 #[inline]
-fn for_each_waiting(waiting: u64, ports: u16, mut look: impl FnMut(usize)) {
+fn for_each_port(ports_mask: u64, ports: u16, mut visit: impl FnMut(usize)) {
     let mut first = 0;
     loop {
-        let mut left = waiting;
+        let mut left = ports_mask;
         while left != 0 {
             let port = first + left.trailing_zeros() as usize;
             left &= left - 1;
             if port >= usize::from(ports) {
                 return;
             }
-            look(port);
+            visit(port);
         }
         first += 64;
         if first >= usize::from(ports) {
@@ -90,62 +90,62 @@ impl Slot {
     }
 
     /// Returns the ingress ports whose ring may be nonempty.
-    pub(crate) fn waiting_ports(&self) -> Vec<usize> {
-        let mut waiting = Vec::new();
-        for_each_waiting(self.waiting, self.ports, |port| waiting.push(port));
-        waiting
+    pub(crate) fn list_nonempty_ports(&self) -> Vec<usize> {
+        let mut ports = Vec::new();
+        for_each_port(self.nonempty_ports, self.ports, |port| ports.push(port));
+        ports
     }
 }
 
 /// A message to a node of another part.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Parcel<M> {
+pub(crate) struct CrossPartMessage<M> {
     pub(crate) wire: Wire,
     pub(crate) message: M,
 }
 
 /// Low bits of a key: index of the arrival among those of the window, by port, then by age. The high bits are its time,
-/// which [`LONGEST_WINDOW`](crate::sides::LONGEST_WINDOW) keeps below 2^40 ps.
-const KEY_PLACE_BITS: u32 = 24;
+/// which [`MAX_WINDOW`](crate::bipartition::MAX_WINDOW) keeps below 2^40 ps.
+const KEY_INDEX_BITS: u32 = 24;
 
-/// Most arrivals of a node per window: see [`KEY_PLACE_BITS`].
-const MOST_ARRIVALS: usize = 1 << KEY_PLACE_BITS;
+/// Most arrivals of a node per window: see [`KEY_INDEX_BITS`].
+const MAX_ARRIVALS: usize = 1 << KEY_INDEX_BITS;
 
 /// Sentinel after all arrivals: no arrival is so late in its window.
-const LAST_KEY: u64 = u64::MAX;
+const SENTINEL: u64 = u64::MAX;
 
 /// Returns the low bits of `key`.
 #[inline]
-fn place_of(key: u64) -> usize {
-    (key & (MOST_ARRIVALS as u64 - 1)) as usize
+fn index_of(key: u64) -> usize {
+    (key & (MAX_ARRIVALS as u64 - 1)) as usize
 }
 
 /// Address of an arrival in its ring, and its ingress port.
 #[derive(Debug)]
-struct Place<M> {
+struct ArrivalRef<M> {
     message: *const M,
     port: u16,
 }
 
-impl<M> Clone for Place<M> {
+impl<M> Clone for ArrivalRef<M> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<M> Copy for Place<M> {}
+impl<M> Copy for ArrivalRef<M> {}
 
 // SAFETY: the pointer is read only in the window that made it, by the thread that has the rings of its part: see
-// `Window::take_with`.
-unsafe impl<M: Send> Send for Place<M> {}
+// `Window::take_in_place`.
+unsafe impl<M: Send> Send for ArrivalRef<M> {}
 
 /// Mail state of a part that persists between windows. Slots are numbered from the first of the part.
 #[derive(Debug)]
-pub(crate) struct Desk<M> {
+pub(crate) struct PartMail<M> {
     /// Nodes with an event in this window or soon: see [`Slot::pool`].
     pub(crate) pools: [Vec<u32>; POOLS],
     /// Messages to other parts, by part.
-    pub(crate) outgoing: Vec<Vec<Parcel<M>>>,
+    pub(crate) outgoing: Vec<Vec<CrossPartMessage<M>>>,
     scratch: Scratch<M>,
 }
 
@@ -157,35 +157,35 @@ struct Scratch<M> {
 }
 
 /// Number of sentinels after the keys of arrivals: see [`Window::rotate_ties`].
-const AFTER: usize = 2;
+const SENTINELS: usize = 2;
 
 /// The arrivals of the running node. Both lists have one length, which exceeds that of their content.
 #[derive(Debug)]
 struct Lists<M> {
-    /// (time since its first event) << [`KEY_PLACE_BITS`] | index, ascending, then [`LAST_KEY`] [`AFTER`] times.
+    /// (time since its first event) << [`KEY_INDEX_BITS`] | index, ascending, then [`SENTINEL`] [`SENTINELS`] times.
     keys: Vec<u64>,
     /// Addresses of the arrivals, by the low bits of their keys.
-    places: Vec<Place<M>>,
+    refs: Vec<ArrivalRef<M>>,
 }
 
 impl<M> Lists<M> {
     /// Empty lists without capacity.
-    const NONE: Self = Lists { keys: Vec::new(), places: Vec::new() };
+    const NONE: Self = Lists { keys: Vec::new(), refs: Vec::new() };
 
     /// Grows both lists to at least `length`.
     #[cold]
     #[inline(never)]
     fn grow(&mut self, length: usize) {
-        assert!(length < MOST_ARRIVALS, "too many arrivals in a window");
+        assert!(length < MAX_ARRIVALS, "too many arrivals in a window");
         let length = length.next_power_of_two().max(64);
-        self.keys.resize(length, LAST_KEY);
-        self.places.resize(length, Place { message: std::ptr::null(), port: 0 });
+        self.keys.resize(length, SENTINEL);
+        self.refs.resize(length, ArrivalRef { message: std::ptr::null(), port: 0 });
     }
 }
 
-impl<M> Desk<M> {
+impl<M> PartMail<M> {
     pub(crate) fn new(parts: usize) -> Self {
-        Desk {
+        PartMail {
             pools: [const { Vec::new() }; POOLS],
             outgoing: (0..parts).map(|_| Vec::new()).collect(),
             scratch: Scratch { lists: Lists::NONE, sorter: Sorter::new() },
@@ -195,29 +195,29 @@ impl<M> Desk<M> {
 
 /// Slots and pools of a part.
 #[derive(Debug)]
-pub(crate) struct Post<'a> {
+pub(crate) struct PartNodes<'a> {
     /// Slots of the part's nodes, in order.
     pub(crate) slots: &'a mut [Slot],
-    /// See [`Desk`].
+    /// See [`PartMail`].
     pub(crate) pools: &'a mut [Vec<u32>; POOLS],
     /// Index of the part's first slot in the network.
     pub(crate) first_slot: u32,
 }
 
-impl Post<'_> {
+impl PartNodes<'_> {
     /// Records an arrival at `at` for the node at the end of `wire`, one of this part.
     #[inline]
-    fn expect(&mut self, wire: &Wire, at: Time) {
+    fn record_arrival(&mut self, wire: &Wire, at: Time) {
         let index = wire.slot - self.first_slot;
         debug_assert!((index as usize) < self.slots.len());
         // SAFETY: callers have the wire's ring, which belongs to this part, and a part has the slots of its rings
         // (`Division`). Only `Engine::new` makes wires, and it checks their ends.
         let slot = unsafe { self.slots.get_unchecked_mut(index as usize) };
-        slot.waiting |= wire.bit;
+        slot.nonempty_ports |= wire.bit;
         // The comparison is unpredictable, so the update has no branch.
         slot.next = slot.next.min(at);
-        if !slot.pooled {
-            slot.pooled = true;
+        if !slot.in_pool {
+            slot.in_pool = true;
             self.pools[slot.pool()].push(index);
         }
     }
@@ -226,7 +226,7 @@ impl Post<'_> {
 /// Takes from `ring` the messages that arrive in [base, end) by `port`, and lists them after the first `count`. Returns
 /// the new count and the time of the first message left in the ring; [`Time::MAX`] if there is none.
 #[inline(always)] // once per nonempty ring
-fn list<M: Message>(
+fn list_arrivals<M: Message>(
     ring: &mut Ring<M>,
     port: u16,
     (base, end): (Time, Time),
@@ -234,12 +234,12 @@ fn list<M: Message>(
     count: usize,
 ) -> (usize, Time) {
     // Room for the whole ring: its arrival times have not been compared with the end yet.
-    let most = count + ring.len() + AFTER;
+    let most = count + ring.len() + SENTINELS;
     if most > lists.keys.len() {
         lists.grow(most);
     }
-    debug_assert!(lists.places.len() == lists.keys.len());
-    let (keys, places) = (lists.keys.as_mut_ptr(), lists.places.as_mut_ptr());
+    debug_assert!(lists.refs.len() == lists.keys.len());
+    let (keys, refs) = (lists.keys.as_mut_ptr(), lists.refs.as_mut_ptr());
     let (mut next, mut left) = (count, Time::MAX);
     ring.take_while(|message| {
         let at = message.at();
@@ -249,11 +249,11 @@ fn list<M: Message>(
         }
         debug_assert!(at >= base, "a message from the past: {at:?} before {base:?}");
         debug_assert!(next < most);
-        let key = (at.as_ps() - base.as_ps()) << KEY_PLACE_BITS | next as u64;
+        let key = (at.as_ps() - base.as_ps()) << KEY_INDEX_BITS | next as u64;
         // SAFETY: both lists are longer than the earlier content and all messages of the ring together.
         unsafe {
             keys.add(next).write(key);
-            places.add(next).write(Place { message, port });
+            refs.add(next).write(ArrivalRef { message, port });
         }
         next += 1;
         true
@@ -263,9 +263,9 @@ fn list<M: Message>(
 
 /// Returns the slot of a message over `wire` to another part.
 #[inline(never)]
-fn export<M: Message>(outgoing: &mut Vec<Parcel<M>>, wire: Wire) -> &mut M {
+fn export<M: Message>(outgoing: &mut Vec<CrossPartMessage<M>>, wire: Wire) -> &mut M {
     let last = outgoing.len();
-    outgoing.push(Parcel { wire, message: M::default() });
+    outgoing.push(CrossPartMessage { wire, message: M::default() });
     &mut outgoing[last].message
 }
 
@@ -288,9 +288,9 @@ pub struct Window<'a, M> {
     rings: &'a mut [Ring<M>],
     /// Index of the part's first ring in the network.
     first_ring: u32,
-    pub(crate) post: Post<'a>,
-    /// See [`Desk`].
-    pub(crate) outgoing: &'a mut [Vec<Parcel<M>>],
+    pub(crate) nodes: PartNodes<'a>,
+    /// See [`PartMail`].
+    pub(crate) outgoing: &'a mut [Vec<CrossPartMessage<M>>],
     /// Part of each slot.
     part_of: &'a [u16],
     /// Owner of the lists, which it gets back on drop.
@@ -308,13 +308,13 @@ impl<'a, M: Message> Window<'a, M> {
     pub(crate) fn new(
         (slots, rings): (&'a mut [Slot], &'a mut [Ring<M>]),
         (first_slot, first_ring): (u32, u32),
-        desk: &'a mut Desk<M>,
+        mail: &'a mut PartMail<M>,
         part_of: &'a [u16],
     ) -> Self {
-        let Desk { pools, outgoing, scratch } = desk;
+        let PartMail { pools, outgoing, scratch } = mail;
         let mut lists = std::mem::replace(&mut scratch.lists, Lists::NONE);
         if lists.keys.is_empty() {
-            lists.grow(AFTER);
+            lists.grow(SENTINELS);
         }
         Window {
             lists,
@@ -326,7 +326,7 @@ impl<'a, M: Message> Window<'a, M> {
             wires: &[],
             rings,
             first_ring,
-            post: Post { slots, pools, first_slot },
+            nodes: PartNodes { slots, pools, first_slot },
             outgoing,
             part_of,
             scratch,
@@ -337,7 +337,7 @@ impl<'a, M: Message> Window<'a, M> {
     #[inline]
     pub(crate) fn deliver(&mut self, wire: Wire, message: M) {
         self.rings[(wire.ring - self.first_ring) as usize].push(message);
-        self.post.expect(&wire, message.at());
+        self.nodes.record_arrival(&wire, message.at());
     }
 
     /// Sets the end of the following windows.
@@ -346,19 +346,19 @@ impl<'a, M: Message> Window<'a, M> {
         self.end = end;
     }
 
-    /// Prefetches the mail state of node `index`, which runs `turns` nodes from now: its `wires`, then its ring
+    /// Prefetches the mail state of node `index`, which runs `distance` nodes from now: its `wires`, then its ring
     /// headers, then its messages and the rings at the other ends of its wires.
     #[inline]
-    pub(crate) fn prefetch(&self, index: usize, wires: &[Wire], turns: usize) {
-        let slot = &self.post.slots[index];
+    pub(crate) fn prefetch(&self, index: usize, wires: &[Wire], distance: usize) {
+        let slot = &self.nodes.slots[index];
         let first = (slot.first_ring - self.first_ring) as usize;
-        match turns {
+        match distance {
             1 => {
-                for_each_waiting(slot.waiting, slot.ports, |port| self.rings[first + port].prefetch(8));
+                for_each_port(slot.nonempty_ports, slot.ports, |port| self.rings[first + port].prefetch(8));
                 for wire in wires {
                     if let Some(ring) = self.rings.get(wire.ring.wrapping_sub(self.first_ring) as usize) {
                         prefetch(ring);
-                        prefetch(&self.post.slots[(wire.slot - self.post.first_slot) as usize]);
+                        prefetch(&self.nodes.slots[(wire.slot - self.nodes.first_slot) as usize]);
                     }
                 }
             }
@@ -375,26 +375,26 @@ impl<'a, M: Message> Window<'a, M> {
     /// `index` must be a valid slot; it is not checked, as this runs for every run of a node.
     #[inline(always)] // without this the compiler's decision changes with every edit
     pub(crate) unsafe fn open(&mut self, index: usize, wires: &'a [Wire], base: Time) -> Time {
-        debug_assert!(index < self.post.slots.len());
+        debug_assert!(index < self.nodes.slots.len());
         // SAFETY: guaranteed by the caller.
-        let slot = unsafe { self.post.slots.get_unchecked_mut(index) };
+        let slot = unsafe { self.nodes.slots.get_unchecked_mut(index) };
         let (mut count, mut left) = (0, Time::MAX);
-        if slot.waiting != 0 {
+        if slot.nonempty_ports != 0 {
             // Fast path: a host has one port, and a switch often has messages from one. Those are already in order.
-            if slot.waiting.is_power_of_two() && slot.ports <= 64 {
-                let port = slot.waiting.trailing_zeros() as u16;
+            if slot.nonempty_ports.is_power_of_two() && slot.ports <= 64 {
+                let port = slot.nonempty_ports.trailing_zeros() as u16;
                 let ring = &mut self.rings[(slot.first_ring - self.first_ring) as usize + usize::from(port)];
-                (count, left) = list(ring, port, (base, self.end), &mut self.lists, 0);
-                slot.waiting = if left == Time::MAX { 0 } else { slot.waiting };
+                (count, left) = list_arrivals(ring, port, (base, self.end), &mut self.lists, 0);
+                slot.nonempty_ports = if left == Time::MAX { 0 } else { slot.nonempty_ports };
             } else {
-                (count, left) = self.gather(index, base);
+                (count, left) = self.list_all_ports(index, base);
             }
         }
-        debug_assert!(count + AFTER <= self.lists.keys.len());
+        debug_assert!(count + SENTINELS <= self.lists.keys.len());
         let keys = self.lists.keys.as_mut_ptr();
-        // SAFETY: `Window::new` and `list` leave room for `AFTER` more keys.
+        // SAFETY: `Window::new` and `list_arrivals` leave room for `SENTINELS` more keys.
         let first = unsafe {
-            keys.add(count).cast::<[u64; AFTER]>().write([LAST_KEY; AFTER]);
+            keys.add(count).cast::<[u64; SENTINELS]>().write([SENTINEL; SENTINELS]);
             *keys
         };
         (self.wires, self.base, self.count, self.cursor) = (wires, base, count, 0);
@@ -405,22 +405,22 @@ impl<'a, M: Message> Window<'a, M> {
     /// Implements [`Window::open`] for a node with messages on several ports: lists them in order. Returns their number
     /// and the time of the earliest message left.
     #[inline(never)] // a loop of its own, with all registers available
-    fn gather(&mut self, index: usize, base: Time) -> (usize, Time) {
+    fn list_all_ports(&mut self, index: usize, base: Time) -> (usize, Time) {
         let end = self.end;
-        let slot = &mut self.post.slots[index];
+        let slot = &mut self.nodes.slots[index];
         let first_ring = (slot.first_ring - self.first_ring) as usize;
         let Window { lists, rings, .. } = self;
-        let (mut count, mut earliest, mut waiting) = (0, Time::MAX, 0);
-        for_each_waiting(slot.waiting, slot.ports, |port| {
+        let (mut count, mut earliest, mut nonempty) = (0, Time::MAX, 0);
+        for_each_port(slot.nonempty_ports, slot.ports, |port| {
             let left;
-            (count, left) = list(&mut rings[first_ring + port], port as u16, (base, end), lists, count);
+            (count, left) = list_arrivals(&mut rings[first_ring + port], port as u16, (base, end), lists, count);
             earliest = earliest.min(left);
-            waiting |= u64::from(left != Time::MAX) << (port & 63);
+            nonempty |= u64::from(left != Time::MAX) << (port & 63);
         });
-        slot.waiting = waiting;
+        slot.nonempty_ports = nonempty;
         if count > 1 {
             let span_ps = end.as_ps() - base.as_ps();
-            self.scratch.sorter.sort(&mut lists.keys[..count], KEY_PLACE_BITS + u64::BITS - span_ps.leading_zeros());
+            self.scratch.sorter.sort(&mut lists.keys[..count], KEY_INDEX_BITS + u64::BITS - span_ps.leading_zeros());
         }
         (count, earliest)
     }
@@ -429,14 +429,14 @@ impl<'a, M: Message> Window<'a, M> {
     #[inline]
     fn key(&self) -> u64 {
         debug_assert!(self.cursor < self.lists.keys.len());
-        // SAFETY: the cursor starts at 0 and the keys end with two sentinels. Only `take_with` moves it, at most to the
-        // first sentinel.
+        // SAFETY: the cursor starts at 0 and the keys end with two sentinels. Only `take_in_place` moves it, at most to
+        // the first sentinel.
         unsafe { *self.lists.keys.get_unchecked(self.cursor) }
     }
 
     #[inline]
     fn time_of(&self, key: u64) -> Time {
-        if key == LAST_KEY { Time::MAX } else { Time::from_ps(self.base.as_ps() + (key >> KEY_PLACE_BITS)) }
+        if key == SENTINEL { Time::MAX } else { Time::from_ps(self.base.as_ps() + (key >> KEY_INDEX_BITS)) }
     }
 
     /// Returns the first instant after the window.
@@ -465,7 +465,7 @@ impl<'a, M: Message> Window<'a, M> {
         // SAFETY: the cursor is at most at the first of the two sentinels: see `key`.
         let second = unsafe { *self.lists.keys.get_unchecked(self.cursor + 1) };
         // The keys of an arrival and of a sentinel differ in their times.
-        if (self.key() ^ second) >> KEY_PLACE_BITS == 0 {
+        if (self.key() ^ second) >> KEY_INDEX_BITS == 0 {
             self.rotate(start());
         }
     }
@@ -474,19 +474,19 @@ impl<'a, M: Message> Window<'a, M> {
     #[cold]
     #[inline(never)]
     fn rotate(&mut self, start: u32) {
-        let Lists { keys, places } = &mut self.lists;
+        let Lists { keys, refs } = &mut self.lists;
         let keys = &mut keys[self.cursor..self.count];
-        let instant = keys[0] >> KEY_PLACE_BITS;
-        let ties = keys.iter().take_while(|&&key| key >> KEY_PLACE_BITS == instant).count();
-        let (keys, turns) = (&mut keys[..ties], start as usize % ties);
-        let port = |key: u64| places[place_of(key)].port;
+        let instant = keys[0] >> KEY_INDEX_BITS;
+        let ties = keys.iter().take_while(|&&key| key >> KEY_INDEX_BITS == instant).count();
+        let (keys, offset) = (&mut keys[..ties], start as usize % ties);
+        let port = |key: u64| refs[index_of(key)].port;
         // Messages of one port stay in order. The rotation can split only those of the port at its start.
-        let parted = turns > 0 && port(keys[turns - 1]) == port(keys[turns]);
-        let own: Vec<u64> = keys.iter().copied().filter(|&key| parted && port(key) == port(keys[turns])).collect();
-        keys.rotate_left(turns);
+        let parted = offset > 0 && port(keys[offset - 1]) == port(keys[offset]);
+        let own: Vec<u64> = keys.iter().copied().filter(|&key| parted && port(key) == port(keys[offset])).collect();
+        keys.rotate_left(offset);
         if let Some(&first) = own.first() {
-            let turned = keys.iter_mut().filter(|key| port(**key) == port(first));
-            turned.zip(own).for_each(|(key, own)| *key = own);
+            let rotated = keys.iter_mut().filter(|key| port(**key) == port(first));
+            rotated.zip(own).for_each(|(key, own)| *key = own);
         }
     }
 
@@ -496,7 +496,7 @@ impl<'a, M: Message> Window<'a, M> {
     /// If no arrivals are left.
     #[inline]
     pub fn take(&mut self) -> (u16, M) {
-        self.take_with(|port, message, _| (port, *message))
+        self.take_in_place(|port, message, _| (port, *message))
     }
 
     /// Takes the next arrival like [`Window::take`], but passes it to `handle` by reference, without a copy. `handle`
@@ -505,15 +505,15 @@ impl<'a, M: Message> Window<'a, M> {
     /// # Panics
     /// If no arrivals are left.
     #[inline(always)] // once per packet-hop
-    pub fn take_with<R>(&mut self, handle: impl FnOnce(u16, &M, &mut Self) -> R) -> R {
+    pub fn take_in_place<R>(&mut self, handle: impl FnOnce(u16, &M, &mut Self) -> R) -> R {
         let key = self.key();
-        assert!(key != LAST_KEY, "an arrival that is left");
+        assert!(key != SENTINEL, "an arrival that is left");
         self.cursor += 1;
         self.next = self.time_of(self.key());
-        let place = place_of(key);
-        debug_assert!(place < self.count);
-        // SAFETY: `open` has made this key, and its low bits index the places that it filled.
-        let Place { message, port } = unsafe { *self.lists.places.get_unchecked(place) };
+        let index = index_of(key);
+        debug_assert!(index < self.count);
+        // SAFETY: `open` has made this key, and its low bits index the references that it filled.
+        let ArrivalRef { message, port } = unsafe { *self.lists.refs.get_unchecked(index) };
         // SAFETY: a ring leaves a taken message in place until the next push. While the window is open, it alone pushes
         // into rings of this part, and only into those at the ends of the running node's wires, never into the node's
         // own: `Engine::new` refuses a wire from a node to itself. So the message is neither written nor moved before
@@ -525,25 +525,25 @@ impl<'a, M: Message> Window<'a, M> {
     /// lookahead guarantees for any message sent now.
     #[inline]
     pub fn send(&mut self, port: u16, message: M) {
-        *self.slot(port, message.at()) = message;
+        *self.send_slot(port, message.at()) = message;
     }
 
     /// Returns the slot of a message to send over egress `port` that arrives `at`. The caller must overwrite its old
     /// content at once.
     #[inline(always)] // a call costs a dozen instructions, once per packet-hop
-    pub fn slot(&mut self, port: u16, at: Time) -> &mut M {
+    pub fn send_slot(&mut self, port: u16, at: Time) -> &mut M {
         let wire = &self.wires[usize::from(port)];
         // The ring of another part is beyond the end, or below the first and so wraps beyond the end.
         match self.rings.get_mut(wire.ring.wrapping_sub(self.first_ring) as usize) {
             Some(ring) => {
-                self.post.expect(wire, at);
+                self.nodes.record_arrival(wire, at);
                 ring.push_slot()
             }
             None => export(&mut self.outgoing[usize::from(self.part_of[wire.slot as usize])], *wire),
         }
     }
 
-    pub(crate) fn taken_all(&self) -> bool {
+    pub(crate) fn all_taken(&self) -> bool {
         self.cursor == self.count
     }
 }

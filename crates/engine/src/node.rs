@@ -24,9 +24,9 @@ pub trait Node: Send {
         0
     }
 
-    /// Prefetches the state of a node that runs `turns` (3, 2 or 1) nodes from now: at 3 the node itself, at 2 the
+    /// Prefetches the state of a node that runs `distance` (3, 2 or 1) nodes from now: at 3 the node itself, at 2 the
     /// memory it points at, at 1 the memory that this points at.
-    fn prefetch(&self, turns: usize) {
-        let _ = turns;
+    fn prefetch(&self, distance: usize) {
+        let _ = distance;
     }
 }

@@ -1,13 +1,13 @@
 //! Sorts the arrivals of a window.
 
 /// Most keys for a bucket sort; more are sorted by comparisons alone.
-const MOST: usize = 1024;
+const MAX_BUCKET_KEYS: usize = 1024;
 
 /// Fewer keys than this are sorted by insertion.
-const FEW: usize = 8;
+const MIN_BUCKET_KEYS: usize = 8;
 
 /// If a bucket has more keys than this, sorting by comparisons is cheaper.
-const CROWD: u16 = 12;
+const MAX_PER_BUCKET: u16 = 12;
 
 /// Sorts keys into buckets by their leading bits, then by insertion.
 ///
@@ -17,62 +17,62 @@ const CROWD: u16 = 12;
 #[derive(Clone, Debug)]
 pub(crate) struct Sorter {
     /// First position of each bucket.
-    starts: Box<[u16; MOST]>,
+    starts: Box<[u16; MAX_BUCKET_KEYS]>,
     /// The keys, by bucket.
-    spare: Vec<u64>,
+    scratch: Vec<u64>,
 }
 
 impl Sorter {
     pub(crate) fn new() -> Self {
-        Sorter { starts: Box::new([0; MOST]), spare: Vec::new() }
+        Sorter { starts: Box::new([0; MAX_BUCKET_KEYS]), scratch: Vec::new() }
     }
 
     /// Sorts `keys` ascending; each is less than 2^`bits`.
     #[inline]
     pub(crate) fn sort(&mut self, keys: &mut [u64], bits: u32) {
-        if keys.len() < FEW {
-            return insert_each(keys, |keys, place| keys[place]);
+        if keys.len() < MIN_BUCKET_KEYS {
+            return insert_each(keys, |keys, position| keys[position]);
         }
-        if keys.len() > MOST || !self.distribute(keys, bits.min(u64::BITS)) {
+        if keys.len() > MAX_BUCKET_KEYS || !self.distribute(keys, bits.min(u64::BITS)) {
             return keys.sort_unstable();
         }
-        let spare = &self.spare[..keys.len()];
-        insert_each(keys, |_, place| spare[place]);
+        let scratch = &self.scratch[..keys.len()];
+        insert_each(keys, |_, position| scratch[position]);
     }
 
-    /// Copies `keys` to `spare`, ordered by their leading bits. Returns false if too many keys share these bits;
-    /// `spare` is invalid then.
+    /// Copies `keys` to `scratch`, ordered by their leading bits. Returns false if too many keys share these bits;
+    /// `scratch` is invalid then.
     #[inline]
     fn distribute(&mut self, keys: &[u64], bits: u32) -> bool {
-        let Sorter { starts, spare } = self;
+        let Sorter { starts, scratch } = self;
         // One key or two per bucket: more buckets cost more than the insertion saves.
         let buckets = keys.len().next_power_of_two() / 2;
         let shift = bits.saturating_sub(buckets.ilog2());
-        let bucket = |key: u64| (key >> shift) as usize & (MOST - 1);
+        let bucket = |key: u64| (key >> shift) as usize & (MAX_BUCKET_KEYS - 1);
         starts[..buckets].fill(0);
         for &key in keys {
             starts[bucket(key)] += 1;
         }
-        let (mut start, mut crowd) = (0, 0);
+        let (mut start, mut largest) = (0, 0);
         for count in &mut starts[..buckets] {
-            crowd = crowd.max(*count);
+            largest = largest.max(*count);
             start += std::mem::replace(count, start);
         }
-        if crowd > CROWD {
+        if largest > MAX_PER_BUCKET {
             return false;
         }
-        spare.clear();
-        spare.reserve(keys.len());
+        scratch.clear();
+        scratch.reserve(keys.len());
         for &key in keys {
             let at = &mut starts[bucket(key)];
             debug_assert!(usize::from(*at) < keys.len());
             // SAFETY: a bucket begins at the end of all buckets before it and grows by the keys counted above, so every
             // position is less than the number of keys, which `reserve` made room for.
-            unsafe { spare.as_mut_ptr().add(usize::from(*at)).write(key) };
+            unsafe { scratch.as_mut_ptr().add(usize::from(*at)).write(key) };
             *at += 1;
         }
         // SAFETY: each key was written to a position of its own, so all positions below their number are initialised.
-        unsafe { spare.set_len(keys.len()) };
+        unsafe { scratch.set_len(keys.len()) };
         true
     }
 }
@@ -116,7 +116,8 @@ mod tests {
             let mut keys: Vec<u64> = (0..count).map(|_| random.below(most)).collect();
             let mut expected = keys.clone();
             expected.sort_unstable();
-            distributed += u32::from((FEW..=MOST).contains(&count) && sorter.distribute(&keys, bits));
+            distributed +=
+                u32::from((MIN_BUCKET_KEYS..=MAX_BUCKET_KEYS).contains(&count) && sorter.distribute(&keys, bits));
             sorter.sort(&mut keys, bits);
             assert_eq!(keys, expected, "{count} keys of {bits} bits");
         }

@@ -1,37 +1,37 @@
 //! A part of the nodes, run by one thread; with one thread the part is all nodes.
 
-use crate::mail::{Post, Slot, Window, Wire};
+use crate::bipartition::{MAX_WINDOW, NextEvents, SideSchedule};
+use crate::mail::{PartNodes, Slot, Window, Wire};
 use crate::node::Node;
-use crate::sides::{Ahead, LONGEST_WINDOW, Turns};
 use crate::timers::Timers;
 use std::sync::atomic::{AtomicBool, Ordering};
 use units::Time;
 
 /// Timers per node above which outdated ones are removed.
-const MOST_TIMERS: usize = 2;
+const MAX_TIMERS_PER_NODE: usize = 2;
 
 /// Pools of at most this many nodes are scanned in every window without eviction.
-const SMALL_POOL: usize = 16;
+const MIN_EVICTED_POOL: usize = 16;
 
 /// Windows of a side between evictions of idle nodes from its pools.
-const TURNS: u8 = 8;
+const EVICTION_PERIOD: u8 = 8;
 
 /// Up to this many nodes, most of the state is still in the second-level cache from the last window, and a prefetch
 /// costs more than it saves.
-const CACHED: usize = 256;
+const CACHED_NODES: usize = 256;
 
 /// Distance of the prefetch in nodes: one per level of indirection.
-const PREFETCH_TURNS: usize = 3;
+const PREFETCH_DISTANCE: usize = 3;
 
-/// State of a part that persists between windows, beside its [`crate::mail::Desk`]. Nodes are numbered from the first
-/// of the part.
+/// State of a part that persists between windows, beside its [`crate::mail::PartMail`]. Nodes are numbered from the
+/// first of the part.
 #[derive(Debug, Default)]
 pub(crate) struct Part {
     pub(crate) timers: Timers,
     /// Scratch list of the nodes that run in this window.
     ready: Vec<u32>,
     /// Windows since idle nodes were last evicted from the pools, per side.
-    turns: [u8; 2],
+    windows_since_eviction: [u8; 2],
     /// Nodes that ran since the last [`crate::Engine::take_active`].
     pub(crate) active: Vec<u32>,
     /// Number of node runs.
@@ -41,8 +41,8 @@ pub(crate) struct Part {
 impl Part {
     /// Removes outdated timers if there are many; `slots` are those of this part. Without this they remain until their
     /// time, which may be far away.
-    pub(crate) fn forget_timers(&mut self, slots: &[Slot]) {
-        if self.timers.len() > MOST_TIMERS * slots.len() {
+    pub(crate) fn remove_outdated_timers(&mut self, slots: &[Slot]) {
+        if self.timers.len() > MAX_TIMERS_PER_NODE * slots.len() {
             self.timers.keep(|at, index| slots[index as usize].timer == at);
         }
     }
@@ -63,24 +63,24 @@ impl<N: Node> View<'_, N> {
     /// Returns the next events of each side of this part, up to the farthest end of the next window. Moves every node
     /// with an event before this end from the timers into its pool.
     #[inline(always)] // once a window
-    pub(crate) fn ahead(&mut self, turns: &Turns) -> [Ahead; 2] {
-        let Post { slots, pools, .. } = &mut self.window.post;
-        let look = |pools: &[Vec<u32>]| match self.lookahead {
+    pub(crate) fn next_events(&mut self, schedule: &SideSchedule) -> [NextEvents; 2] {
+        let PartNodes { slots, pools, .. } = &mut self.window.nodes;
+        let scan = |pools: &[Vec<u32>]| match self.lookahead {
             Some(lookahead) => {
                 let first = first_of(slots, pools);
-                Ahead { first, reaches: first.saturating_add(lookahead) }
+                NextEvents { first, earliest_effect: first.saturating_add(lookahead) }
             }
-            None => ahead_of(slots, pools),
+            None => next_events_of(slots, pools),
         };
-        let other = if turns.together() { Ahead::NONE } else { look(&pools[2..]) };
-        let mut ahead = [look(&pools[..2]), other];
-        while let Some((at, index)) = self.part.timers.pop_before(turns.farthest(&ahead)) {
+        let other = if schedule.has_one_side() { NextEvents::NONE } else { scan(&pools[2..]) };
+        let mut next_events = [scan(&pools[..2]), other];
+        while let Some((at, index)) = self.part.timers.pop_before(schedule.farthest_end(&next_events)) {
             let slot = &mut slots[index as usize];
             if slot.timer != at {
                 continue; // outdated: an earlier timer replaced it
             }
             slot.timer = Time::MAX;
-            if slot.pooled {
+            if slot.in_pool {
                 continue;
             }
             if slot.next > at {
@@ -88,17 +88,17 @@ impl<N: Node> View<'_, N> {
                 set_timer(slot, &mut self.part.timers, index);
                 continue;
             }
-            slot.pooled = true;
+            slot.in_pool = true;
             pools[slot.pool()].push(index);
-            ahead[usize::from(slot.side & 1)].note(at, slot.lookahead);
+            next_events[usize::from(slot.side & 1)].add(at, slot.lookahead);
         }
-        ahead
+        next_events
     }
 
     /// Returns the first event of the nodes in a side's pools.
     #[inline]
     pub(crate) fn first(&self, side: usize) -> Time {
-        let Post { slots, pools, .. } = &self.window.post;
+        let PartNodes { slots, pools, .. } = &self.window.nodes;
         first_of(slots, &pools[2 * side..2 * side + 2])
     }
 
@@ -106,7 +106,7 @@ impl<N: Node> View<'_, N> {
     #[inline(never)] // a loop of its own, with all registers for itself
     fn list_ready(&mut self, side: usize, base: Time, end: Time) {
         let Part { ready, .. } = &mut *self.part;
-        let Post { slots, pools, .. } = &mut self.window.post;
+        let PartNodes { slots, pools, .. } = &mut self.window.nodes;
         let pools = &pools[2 * side..2 * side + 2];
         let most = pools[0].len() + pools[1].len();
         ready.clear();
@@ -117,46 +117,46 @@ impl<N: Node> View<'_, N> {
                 // The comparison is unpredictable, so the loop always writes and counts without a branch.
                 // SAFETY: there is room for every node of both pools, and each is counted at most once.
                 unsafe { to_ready.add(count).write(index) };
-                count += usize::from(pooled(slots, index).next < end);
+                count += usize::from(slot_in_pool(slots, index).next < end);
             }
         }
         // SAFETY: `count` entries were written.
         unsafe { ready.set_len(count) };
-        if most > SMALL_POOL {
-            self.part.turns[side] += 1;
-            if self.part.turns[side] == TURNS {
-                self.part.turns[side] = 0;
+        if most > MIN_EVICTED_POOL {
+            self.part.windows_since_eviction[side] += 1;
+            if self.part.windows_since_eviction[side] == EVICTION_PERIOD {
+                self.part.windows_since_eviction[side] = 0;
                 // A node with an event in the next few windows remains in the pool: a scan of it is cheaper than a
                 // timer.
-                self.clear_out(side, end.saturating_add((end - base).min(LONGEST_WINDOW) * 4));
+                self.evict_idle(side, end.saturating_add((end - base).min(MAX_WINDOW) * 4));
             }
         }
     }
 
     /// Moves to the timers the nodes of a side's pools that have no event before `near`.
     #[inline(never)]
-    fn clear_out(&mut self, side: usize, near: Time) {
-        let Post { slots, pools, .. } = &mut self.window.post;
+    fn evict_idle(&mut self, side: usize, near: Time) {
+        let PartNodes { slots, pools, .. } = &mut self.window.nodes;
         for pool in &mut pools[2 * side..2 * side + 2] {
             pool.retain(|&index| {
                 let slot = &mut slots[index as usize];
-                slot.pooled = slot.next < near;
-                if !slot.pooled {
+                slot.in_pool = slot.next < near;
+                if !slot.in_pool {
                     set_timer(slot, &mut self.part.timers, index);
                 }
-                slot.pooled
+                slot.in_pool
             });
         }
     }
 
     /// Runs every node of the side to run next that has an event before `end`. Returns false if `stop` was set before
     /// all of them had run.
-    pub(crate) fn run(&mut self, turns: &Turns, end: Time, stop: &AtomicBool) -> bool {
-        self.list_ready(turns.side(), turns.now(), end);
+    pub(crate) fn run(&mut self, schedule: &SideSchedule, end: Time, stop: &AtomicBool) -> bool {
+        self.list_ready(schedule.side(), schedule.now(), end);
         let View { nodes, wires: all_wires, window, part, .. } = self;
         let Part { ready, active, runs, .. } = &mut **part;
         let wires_of = |slot: &Slot| &all_wires[slot.wires.0 as usize..slot.wires.1 as usize];
-        let fetches = ready.len() > CACHED;
+        let fetches = ready.len() > CACHED_NODES;
         if fetches {
             // In memory order, so that the hardware prefetcher helps.
             ready.sort_unstable();
@@ -164,23 +164,23 @@ impl<N: Node> View<'_, N> {
         *runs += ready.len() as u64;
         window.set_end(end);
         let nodes = &mut **nodes;
-        assert!(nodes.len() == window.post.slots.len(), "a slot for every node");
-        for (turn, &index) in ready.iter().enumerate() {
+        assert!(nodes.len() == window.nodes.slots.len(), "a slot for every node");
+        for (position, &index) in ready.iter().enumerate() {
             if stop.load(Ordering::Relaxed) {
-                *runs -= (ready.len() - turn) as u64;
+                *runs -= (ready.len() - position) as u64;
                 return false;
             }
             if fetches {
-                for turns in 1..=PREFETCH_TURNS {
-                    if let Some(&soon) = ready.get(turn + turns) {
-                        let wires = wires_of(&window.post.slots[soon as usize]);
-                        window.prefetch(soon as usize, wires, turns);
-                        nodes[soon as usize].prefetch(turns);
+                for distance in 1..=PREFETCH_DISTANCE {
+                    if let Some(&soon) = ready.get(position + distance) {
+                        let wires = wires_of(&window.nodes.slots[soon as usize]);
+                        window.prefetch(soon as usize, wires, distance);
+                        nodes[soon as usize].prefetch(distance);
                     }
                 }
             }
             let index = index as usize;
-            let slot = &mut window.post.slots[index];
+            let slot = &mut window.nodes.slots[index];
             // The node's events are not earlier than this: a base for short keys.
             let first = slot.next.min(end);
             slot.next = Time::MAX;
@@ -192,11 +192,11 @@ impl<N: Node> View<'_, N> {
             // SAFETY: the slot exists, as it was indexed above, and there is a node for every slot.
             let (left, node) = unsafe { (window.open(index, wires, first), nodes.get_unchecked_mut(index)) };
             let own = node.run(window);
-            debug_assert!(window.taken_all(), "a node left arrivals behind");
+            debug_assert!(window.all_taken(), "a node left arrivals behind");
             debug_assert!(own >= end, "a node left an event behind");
             let next = own.min(left);
             // SAFETY: as above.
-            let slot = unsafe { window.post.slots.get_unchecked_mut(index) };
+            let slot = unsafe { window.nodes.slots.get_unchecked_mut(index) };
             slot.next = slot.next.min(next);
         }
         true
@@ -219,7 +219,7 @@ fn first_of(slots: &[Slot], pools: &[Vec<u32>]) -> Time {
     let mut first = Time::MAX;
     for pool in pools {
         for &index in pool {
-            first = first.min(pooled(slots, index).next);
+            first = first.min(slot_in_pool(slots, index).next);
         }
     }
     first
@@ -227,20 +227,20 @@ fn first_of(slots: &[Slot], pools: &[Vec<u32>]) -> Time {
 
 /// Returns the next events of the nodes in these pools.
 #[inline(never)] // used if lookaheads differ
-fn ahead_of(slots: &[Slot], pools: &[Vec<u32>]) -> Ahead {
-    let mut ahead = Ahead::NONE;
+fn next_events_of(slots: &[Slot], pools: &[Vec<u32>]) -> NextEvents {
+    let mut next_events = NextEvents::NONE;
     for pool in pools {
         for &index in pool {
-            let slot = pooled(slots, index);
-            ahead.note(slot.next, slot.lookahead);
+            let slot = slot_in_pool(slots, index);
+            next_events.add(slot.next, slot.lookahead);
         }
     }
-    ahead
+    next_events
 }
 
 /// Returns the slot of a node in a pool.
 #[inline(always)] // several times per window
-fn pooled(slots: &[Slot], index: u32) -> &Slot {
+fn slot_in_pool(slots: &[Slot], index: u32) -> &Slot {
     debug_assert!((index as usize) < slots.len());
     // SAFETY: a pool contains slot numbers of its part only, and is rebuilt when the nodes are divided anew.
     unsafe { slots.get_unchecked(index as usize) }

@@ -10,7 +10,7 @@ use std::sync::PoisonError;
 struct Job(&'static (dyn Fn(usize) + Sync));
 
 #[derive(Default)]
-struct Board {
+struct JobState {
     job: Option<Job>,
     /// Workers 1 to this index run the job.
     last: usize,
@@ -23,10 +23,10 @@ struct Board {
 
 #[derive(Default)]
 struct Shared {
-    board: Mutex<Board>,
+    state: Mutex<JobState>,
     /// Incremented with every job and at the end.
     jobs: AtomicUsize,
-    /// Copy of [`Board::busy`] for spinning without the lock.
+    /// Copy of [`JobState::busy`] for spinning without the lock.
     busy: AtomicUsize,
     work: Condvar,
     idle: Condvar,
@@ -57,13 +57,13 @@ impl Pool {
             self.workers.push(spawn(move || work(&shared, index, seen)));
         }
         // SAFETY: workers use the reference only until they have finished. This function waits for that below, also if
-        // the job panics on this thread: no code in between returns or unwinds. The board drops the job before this
+        // the job panics on this thread: no code in between returns or unwinds. The state drops the job before this
         // function returns.
         let lasting = unsafe { std::mem::transmute::<&(dyn Fn(usize) + Sync), &'static (dyn Fn(usize) + Sync)>(job) };
         {
-            let mut board = lock(&self.shared.board);
-            board.job = Some(Job(lasting));
-            (board.last, board.busy) = (threads - 1, threads - 1);
+            let mut state = lock(&self.shared.state);
+            state.job = Some(Job(lasting));
+            (state.last, state.busy) = (threads - 1, threads - 1);
             self.shared.busy.store(threads - 1, Ordering::Release);
             // Under the lock, so that a worker about to sleep cannot miss the job.
             self.shared.jobs.fetch_add(1, Ordering::AcqRel);
@@ -76,13 +76,13 @@ impl Pool {
             }
             spin_loop();
         }
-        let mut board = lock(&self.shared.board);
-        while board.busy > 0 {
-            board = self.shared.idle.wait(board).unwrap_or_else(PoisonError::into_inner);
+        let mut state = lock(&self.shared.state);
+        while state.busy > 0 {
+            state = self.shared.idle.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
-        board.job = None;
-        let panic = board.panic.take();
-        drop(board);
+        state.job = None;
+        let panic = state.panic.take();
+        drop(state);
         if let Err(panic) = own {
             resume_unwind(panic);
         }
@@ -95,8 +95,8 @@ impl Pool {
 impl Drop for Pool {
     fn drop(&mut self) {
         {
-            let mut board = lock(&self.shared.board);
-            board.quit = true;
+            let mut state = lock(&self.shared.state);
+            state.quit = true;
             self.shared.jobs.fetch_add(1, Ordering::AcqRel);
         }
         self.shared.work.notify_all();
@@ -115,32 +115,32 @@ fn work(shared: &Shared, index: usize, mut seen: usize) {
             }
             spin_loop();
         }
-        let mut board = lock(&shared.board);
-        while shared.jobs.load(Ordering::Acquire) == seen && !board.quit {
-            board = shared.work.wait(board).unwrap_or_else(PoisonError::into_inner);
+        let mut state = lock(&shared.state);
+        while shared.jobs.load(Ordering::Acquire) == seen && !state.quit {
+            state = shared.work.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
-        if board.quit {
+        if state.quit {
             return;
         }
         seen = shared.jobs.load(Ordering::Acquire);
         // A job for fewer threads counts as seen, too.
-        let job = board.job.filter(|_| index <= board.last);
-        drop(board);
+        let job = state.job.filter(|_| index <= state.last);
+        drop(state);
         let Some(Job(job)) = job else { continue };
         let outcome = catch_unwind(AssertUnwindSafe(|| job(index)));
-        let mut board = lock(&shared.board);
+        let mut state = lock(&shared.state);
         if let Err(panic) = outcome {
-            board.panic.get_or_insert(panic);
+            state.panic.get_or_insert(panic);
         }
-        board.busy -= 1;
-        shared.busy.store(board.busy, Ordering::Release);
-        if board.busy == 0 {
+        state.busy -= 1;
+        shared.busy.store(state.busy, Ordering::Release);
+        if state.busy == 0 {
             shared.idle.notify_one();
         }
     }
 }
 
-fn lock(board: &Mutex<Board>) -> crate::sync::MutexGuard<'_, Board> {
+fn lock(state: &Mutex<JobState>) -> crate::sync::MutexGuard<'_, JobState> {
     // A worker never panics while it holds the lock.
-    board.lock().unwrap_or_else(PoisonError::into_inner)
+    state.lock().unwrap_or_else(PoisonError::into_inner)
 }

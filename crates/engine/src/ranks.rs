@@ -1,8 +1,8 @@
 //! Distributed execution: each rank (process) runs a contiguous range of the nodes. All ranks synchronise at equal
-//! instants, at which each sends one message batch (letter) to each rank that its nodes can reach.
+//! instants, at which each sends one batch of messages to each rank that its nodes can reach.
 //!
 //! ```text
-//!   rank 0: nodes 0..a          letter: lookahead bounds of 0,     rank 1: nodes a..b
+//!   rank 0: nodes 0..a          batch:  lookahead bounds of 0,     rank 1: nodes a..b
 //!     windows -> pack   =======> whether it was cut, and    =====>   unpack -> mailboxes -> windows
 //!                                messages for nodes a..b
 //! ```
@@ -20,7 +20,7 @@
 //!
 //! [`Ranks`] abstracts the transport: channels between threads for tests, MPI between machines.
 
-use crate::mail::{Parcel, Wire};
+use crate::mail::{CrossPartMessage, Wire};
 use crate::node::Message;
 use std::fmt::Debug;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -28,7 +28,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use units::Time;
 use units::pack::{Pack, packed, unpacked};
 
-pub use crate::borders::{Borders, shares};
+pub use crate::borders::{Borders, divide_ranks};
 
 /// The ranks of one simulation, from the view of one of them.
 pub trait Ranks: Send + Sync + Debug {
@@ -38,11 +38,11 @@ pub trait Ranks: Send + Sync + Debug {
     /// Returns the number of ranks.
     fn count(&self) -> usize;
 
-    /// Sends `letters[r]` to each rank `r` of `to`, and replaces `letters[r]` by the data received from each rank `r`
-    /// of `from`; other entries are unspecified afterwards. Neither list contains this rank. Every letter in `to` has
-    /// an entry in `from` at its receiver, and letters from one rank to another stay in order. If a rank is gone this
+    /// Sends `batches[r]` to each rank `r` of `to`, and replaces `batches[r]` by the data received from each rank `r`
+    /// of `from`; other entries are unspecified afterwards. Neither list contains this rank. Every batch in `to` has
+    /// an entry in `from` at its receiver, and batches from one rank to another stay in order. If a rank is gone this
     /// does not return, as the simulation cannot continue.
-    fn exchange(&self, letters: &mut [Vec<u8>], to: &[usize], from: &[usize]);
+    fn exchange(&self, batches: &mut [Vec<u8>], to: &[usize], from: &[usize]);
 }
 
 /// Returns all ranks but this one, starting after it, so that not all ranks write first to one.
@@ -51,7 +51,7 @@ pub fn others(ranks: &dyn Ranks) -> Vec<usize> {
 }
 
 /// Serialisation of messages to other ranks.
-pub trait Post<M>: Send + Sync {
+pub trait MessageCodec<M>: Send + Sync {
     /// Appends `message`, which leaves this rank.
     fn pack(&self, message: &M, to: &mut Vec<u8>);
 
@@ -64,25 +64,25 @@ pub struct Membership<M> {
     /// Transport to the other ranks.
     pub ranks: Arc<dyn Ranks>,
     /// Serialisation of messages.
-    pub post: Box<dyn Post<M>>,
+    pub codec: Box<dyn MessageCodec<M>>,
     /// Assignment of nodes to ranks, and the wires between ranks.
     pub borders: Borders,
 }
 
 /// Counts of data that a rank has sent to others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Letters {
+pub struct TransferCounts {
     /// Number of synchronisations.
-    pub meetings: u64,
-    /// Number of letters, including those without messages, and votes.
-    pub letters: u64,
-    /// Bytes of letters and votes.
+    pub barriers: u64,
+    /// Number of batches, including those without messages, and votes.
+    pub batches: u64,
+    /// Bytes of batches and votes.
     pub bytes: u64,
-    /// Number of messages in the letters.
+    /// Number of messages in the batches.
     pub messages: u64,
 }
 
-/// First byte of a letter, by which ranks that are out of step detect it.
+/// First byte of a batch, by which ranks that are out of step detect it.
 const WINDOW: u8 = b'w';
 
 /// First byte of a vote.
@@ -90,7 +90,7 @@ const VOTE: u8 = b'v';
 
 /// Ranks that a rank exchanges data with at each synchronisation.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Circle {
+struct ExchangePlan {
     /// Receivers: ranks of nodes at the ends of its nodes' wires, or all.
     to: Vec<usize>,
     /// Senders: ranks whose wires lead to its nodes, or all.
@@ -99,19 +99,19 @@ struct Circle {
     votes: Vec<(usize, usize)>,
 }
 
-impl Circle {
+impl ExchangePlan {
     /// Computes the exchange of `rank`.
-    fn new(borders: &Borders, rank: usize) -> Circle {
+    fn new(borders: &Borders, rank: usize) -> ExchangePlan {
         let count = borders.ranks();
         let others = || (1..count).map(|step| (rank + step) % count);
         let steps = || std::iter::successors(Some(1), |step| Some(2 * step)).take_while(|&step| step < count);
         let neighbours: usize = (0..count).map(|from| (0..count).filter(|&to| borders.reaches(from, to)).count()).sum();
-        // All to all: neighbours plus votes, or at most as many letters without votes, which are sequential.
-        let all_meet = neighbours + count * steps().count() >= count * (count - 1);
-        let steps = steps().filter(|_| !all_meet);
-        Circle {
-            to: others().filter(|&other| all_meet || borders.reaches(rank, other)).collect(),
-            from: others().filter(|&other| all_meet || borders.reaches(other, rank)).collect(),
+        // All to all: neighbours plus votes, or at most as many batches without votes, which are sequential.
+        let all_to_all = neighbours + count * steps().count() >= count * (count - 1);
+        let steps = steps().filter(|_| !all_to_all);
+        ExchangePlan {
+            to: others().filter(|&other| all_to_all || borders.reaches(rank, other)).collect(),
+            from: others().filter(|&other| all_to_all || borders.reaches(other, rank)).collect(),
             votes: steps.map(|step| ((rank + step) % count, (rank + count - step) % count)).collect(),
         }
     }
@@ -119,7 +119,7 @@ impl Circle {
 
 /// A node of another rank at the end of a wire of this one.
 #[derive(Clone, Copy, Debug)]
-struct Foreign {
+struct RemoteNode {
     rank: u32,
     /// Its number in its rank.
     node: u32,
@@ -127,22 +127,22 @@ struct Foreign {
     lookahead: Time,
 }
 
-/// Data that the threads of a rank pass to the thread that writes letters, and receive from it.
-pub(crate) struct Abroad<M> {
+/// Data that the threads of a rank pass to the thread that writes batches, and receive from it.
+pub(crate) struct RemoteRanks<M> {
     ranks: Arc<dyn Ranks>,
-    post: Box<dyn Post<M>>,
-    circle: Circle,
+    codec: Box<dyn MessageCodec<M>>,
+    plan: ExchangePlan,
     borders: Borders,
-    foreign: Vec<Foreign>,
+    nodes: Vec<RemoteNode>,
     /// First ring of each node here, and the number of rings.
     first_rings: Vec<u32>,
     /// Packed messages by part and rank.
     outbox: Vec<Mutex<Outbox>>,
     /// Received messages, by part.
-    inbox: Vec<Mutex<Vec<Parcel<M>>>>,
+    inbox: Vec<Mutex<Vec<CrossPartMessage<M>>>>,
     /// Earliest event of each part.
     next: Vec<Mutex<Time>>,
-    desk: Mutex<Correspondence>,
+    buffers: Mutex<SyncBuffers>,
 }
 
 /// Messages of one part to one rank since the last synchronisation, over all windows.
@@ -171,16 +171,16 @@ impl Outbox {
 }
 
 #[derive(Default)]
-struct Correspondence {
-    letters: Vec<Vec<u8>>,
-    sent: Letters,
-    /// State agreed in the last letters.
-    known: Known,
+struct SyncBuffers {
+    batches: Vec<Vec<u8>>,
+    sent: TransferCounts,
+    /// State agreed in the last batches.
+    agreed: SyncState,
 }
 
 /// State agreed by all ranks at a synchronisation.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Known {
+pub(crate) struct SyncState {
     /// No message arrives anywhere before this.
     pub(crate) horizon: Time,
     /// Time of the next synchronisation.
@@ -191,40 +191,44 @@ pub(crate) struct Known {
 
 /// Lookahead bounds of a rank.
 #[derive(Clone, Copy, Debug)]
-struct Sight {
+struct LookaheadBounds {
     /// No message from its nodes arrives anywhere before this.
     horizon: Time,
     /// Its earliest event.
     next: Time,
     cut: bool,
 }
-units::pack_fields!(Sight { horizon, next, cut });
+units::pack_fields!(LookaheadBounds { horizon, next, cut });
 
-impl Sight {
+impl LookaheadBounds {
     /// Merges the bounds of two ranks.
-    fn and(self, other: Sight) -> Sight {
-        Sight { horizon: self.horizon.min(other.horizon), next: self.next.min(other.next), cut: self.cut || other.cut }
+    fn and(self, other: LookaheadBounds) -> LookaheadBounds {
+        LookaheadBounds {
+            horizon: self.horizon.min(other.horizon),
+            next: self.next.min(other.next),
+            cut: self.cut || other.cut,
+        }
     }
 }
 
-impl<M> Abroad<M> {
+impl<M> RemoteRanks<M> {
     /// Creates the exchange of one rank, whose nodes' rings begin at `first_rings`; at most `parts` threads run the
     /// nodes.
     pub(crate) fn new(membership: Membership<M>, first_rings: Vec<u32>, parts: usize) -> Self {
-        let Membership { ranks, post, borders } = membership;
+        let Membership { ranks, codec, borders } = membership;
         let count = ranks.count();
-        let circle = Circle::new(&borders, ranks.rank());
-        Abroad {
+        let plan = ExchangePlan::new(&borders, ranks.rank());
+        RemoteRanks {
             ranks,
-            post,
-            circle,
+            codec,
+            plan,
             borders,
-            foreign: Vec::new(),
+            nodes: Vec::new(),
             first_rings,
             outbox: (0..parts * count).map(|_| Mutex::default()).collect(),
             inbox: (0..parts).map(|_| Mutex::default()).collect(),
             next: (0..parts).map(|_| Mutex::new(Time::MAX)).collect(),
-            desk: Mutex::default(),
+            buffers: Mutex::default(),
         }
     }
 
@@ -235,25 +239,25 @@ impl<M> Abroad<M> {
 
     /// Registers node `node` (network index, of another rank), which a wire of this rank reaches. `lookahead` is the
     /// least of the node's own wires.
-    pub(crate) fn note(&mut self, node: u32, lookahead: Time) {
+    pub(crate) fn register(&mut self, node: u32, lookahead: Time) {
         let rank = self.borders.rank_of(node);
         let node = node - self.borders.nodes_of(rank).start;
-        self.foreign.push(Foreign { rank: rank as u32, node, lookahead });
+        self.nodes.push(RemoteNode { rank: rank as u32, node, lookahead });
     }
 
-    /// Returns the rank of each foreign node, in order of registration.
-    pub(crate) fn ranks_of_foreign(&self) -> impl Iterator<Item = u32> {
-        self.foreign.iter().map(|foreign| foreign.rank)
+    /// Returns the rank of each remote node, in order of registration.
+    pub(crate) fn ranks_of_nodes(&self) -> impl Iterator<Item = u32> {
+        self.nodes.iter().map(|node| node.rank)
     }
 
     /// Returns the counts of sent data.
-    pub(crate) fn letters(&self) -> Letters {
-        lock(&self.desk).sent
+    pub(crate) fn transfer_counts(&self) -> TransferCounts {
+        lock(&self.buffers).sent
     }
 
-    /// Prepares for a new division: moves waiting messages ahead of those that nodes send from their new parts, so that
+    /// Prepares for a new division: moves waiting messages before those that nodes send from their new parts, so that
     /// each wire stays in order.
-    pub(crate) fn parts_change(&self) {
+    pub(crate) fn prepare_division(&self) {
         for to in 0..self.count() {
             let mut boxes = self.outbox[to..].iter().step_by(self.count()).map(lock);
             if let Some(mut first) = boxes.next() {
@@ -264,22 +268,22 @@ impl<M> Abroad<M> {
 
     /// Packs the messages of part `from` for rank `to`.
     #[inline(never)] // Not inlined, like `read` and `collect`, so that profiles show the cost of crossing ranks.
-    pub(crate) fn put(&self, from: usize, to: usize, parcels: &mut Vec<Parcel<M>>)
+    pub(crate) fn pack(&self, from: usize, to: usize, sent: &mut Vec<CrossPartMessage<M>>)
     where
         M: Message,
     {
         let mut outbox = lock(&self.outbox[from * self.count() + to]);
         let Outbox { bytes, messages, next, horizon } = &mut *outbox;
-        *messages += parcels.len() as u64;
+        *messages += sent.len() as u64;
         let slots = self.first_rings.len() as u32 - 1;
-        for Parcel { wire, message } in parcels.drain(..) {
-            // Foreign nodes are numbered after those of this rank.
-            let Foreign { node, lookahead, .. } = self.foreign[(wire.slot - slots) as usize];
+        for CrossPartMessage { wire, message } in sent.drain(..) {
+            // Remote nodes are numbered after those of this rank.
+            let RemoteNode { node, lookahead, .. } = self.nodes[(wire.slot - slots) as usize];
             let at = message.at();
             (*next, *horizon) = ((*next).min(at), (*horizon).min(at.saturating_add(lookahead)));
             node.pack(bytes);
-            wire.port_abroad().pack(bytes);
-            self.post.pack(&message, bytes);
+            wire.remote_port().pack(bytes);
+            self.codec.pack(&message, bytes);
         }
     }
 
@@ -291,77 +295,77 @@ impl<M> Abroad<M> {
     /// Synchronises with the other ranks. No message from nodes of this rank arrives before `horizon`; `cut` reports a
     /// stop. Received messages go to the part of their node in `part_of`. No rank goes beyond `stop`. Call on one
     /// thread while the others of its `parts` wait.
-    pub(crate) fn meet(&self, (horizon, cut): (Time, bool), stop: Time, parts: usize, part_of: &[u16]) {
-        let mut desk = lock(&self.desk);
-        let Correspondence { letters, sent, known } = &mut *desk;
-        let Circle { to, from, votes } = &self.circle;
+    pub(crate) fn synchronise(&self, (horizon, cut): (Time, bool), stop: Time, parts: usize, part_of: &[u16]) {
+        let mut buffers = lock(&self.buffers);
+        let SyncBuffers { batches, sent, agreed } = &mut *buffers;
+        let ExchangePlan { to, from, votes } = &self.plan;
         let next = self.next[..parts].iter().map(|next| *lock(next)).min().unwrap_or(Time::MAX);
-        let mut sight = Sight { horizon, next, cut };
+        let mut bounds = LookaheadBounds { horizon, next, cut };
         // The bounds must cover messages sent since the last synchronisation: other ranks have not received them yet.
         for outbox in &self.outbox {
             let outbox = lock(outbox);
-            sight = sight.and(Sight { horizon: outbox.horizon, next: outbox.next, cut });
+            bounds = bounds.and(LookaheadBounds { horizon: outbox.horizon, next: outbox.next, cut });
         }
-        letters.resize_with(self.count(), Vec::new);
+        batches.resize_with(self.count(), Vec::new);
         for &rank in to {
-            let mut letter = Outbox { bytes: std::mem::take(&mut letters[rank]), ..Outbox::default() };
-            letter.bytes.clear();
-            (WINDOW, sight).pack(&mut letter.bytes);
-            self.outbox[rank..].iter().step_by(self.count()).for_each(|outbox| letter.append(&mut lock(outbox)));
-            sent.bytes += letter.bytes.len() as u64;
-            sent.messages += letter.messages;
-            letters[rank] = letter.bytes;
+            let mut batch = Outbox { bytes: std::mem::take(&mut batches[rank]), ..Outbox::default() };
+            batch.bytes.clear();
+            (WINDOW, bounds).pack(&mut batch.bytes);
+            self.outbox[rank..].iter().step_by(self.count()).for_each(|outbox| batch.append(&mut lock(outbox)));
+            sent.bytes += batch.bytes.len() as u64;
+            sent.messages += batch.messages;
+            batches[rank] = batch.bytes;
         }
-        sent.meetings += 1;
-        sent.letters += to.len() as u64;
-        self.ranks.exchange(letters, to, from);
+        sent.barriers += 1;
+        sent.batches += to.len() as u64;
+        self.ranks.exchange(batches, to, from);
         for &rank in from {
-            let other = self.read(&letters[rank], part_of);
-            sight = sight.and(other.unwrap_or_else(|| self.out_of_step(rank)));
+            let other = self.read(&batches[rank], part_of);
+            bounds = bounds.and(other.unwrap_or_else(|| self.out_of_step(rank)));
         }
         for &(to, from) in votes {
-            let vote = packed(&(VOTE, sight));
-            sent.letters += 1;
+            let vote = packed(&(VOTE, bounds));
+            sent.batches += 1;
             sent.bytes += vote.len() as u64;
-            letters[to] = vote;
-            self.ranks.exchange(letters, &[to], &[from]);
-            let heard = unpacked::<(u8, Sight)>(&letters[from]).filter(|heard| heard.0 == VOTE);
-            sight = sight.and(heard.unwrap_or_else(|| self.out_of_step(from)).1);
+            batches[to] = vote;
+            self.ranks.exchange(batches, &[to], &[from]);
+            let received = unpacked::<(u8, LookaheadBounds)>(&batches[from]).filter(|vote| vote.0 == VOTE);
+            bounds = bounds.and(received.unwrap_or_else(|| self.out_of_step(from)).1);
         }
         // The later of two safe bounds: see the module.
-        let until = sight.horizon.max(sight.next.saturating_add(self.borders.window())).min(stop);
-        *known = Known { horizon: sight.horizon, until, cut: sight.cut };
+        let until = bounds.horizon.max(bounds.next.saturating_add(self.borders.cut_lookahead())).min(stop);
+        *agreed = SyncState { horizon: bounds.horizon, until, cut: bounds.cut };
     }
 
     fn out_of_step(&self, other: usize) -> ! {
         panic!("ranks {other} and {} are out of step", self.ranks.rank())
     }
 
-    #[inline(never)] // like `put`
-    fn read(&self, mut letter: &[u8], part_of: &[u16]) -> Option<Sight> {
-        let (kind, sight) = <(u8, Sight)>::unpack(&mut letter)?;
+    #[inline(never)] // like `pack`
+    fn read(&self, mut batch: &[u8], part_of: &[u16]) -> Option<LookaheadBounds> {
+        let (kind, bounds) = <(u8, LookaheadBounds)>::unpack(&mut batch)?;
         if kind != WINDOW {
             return None;
         }
-        while !letter.is_empty() {
-            let (slot, port) = <(u32, u16)>::unpack(&mut letter)?;
-            let message = self.post.unpack(&mut letter)?;
+        while !batch.is_empty() {
+            let (slot, port) = <(u32, u16)>::unpack(&mut batch)?;
+            let message = self.codec.unpack(&mut batch)?;
             let ring = self.first_rings[slot as usize] + u32::from(port);
             lock(&self.inbox[usize::from(part_of[slot as usize])])
-                .push(Parcel { wire: Wire::new(ring, slot, port), message });
+                .push(CrossPartMessage { wire: Wire::new(ring, slot, port), message });
         }
-        Some(sight)
+        Some(bounds)
     }
 
     /// Delivers the received messages of `part`, in the order of ranks.
-    #[inline(never)] // like `put`
-    pub(crate) fn collect(&self, part: usize, deliver: impl FnMut(Parcel<M>)) {
+    #[inline(never)] // like `pack`
+    pub(crate) fn receive(&self, part: usize, deliver: impl FnMut(CrossPartMessage<M>)) {
         lock(&self.inbox[part]).drain(..).for_each(deliver);
     }
 
     /// Returns the state agreed at the last synchronisation.
-    pub(crate) fn known(&self) -> Known {
-        lock(&self.desk).known
+    pub(crate) fn agreed(&self) -> SyncState {
+        lock(&self.buffers).agreed
     }
 }
 
@@ -405,14 +409,14 @@ impl Ranks for Neighbour {
         self.count
     }
 
-    fn exchange(&self, letters: &mut [Vec<u8>], to: &[usize], from: &[usize]) {
+    fn exchange(&self, batches: &mut [Vec<u8>], to: &[usize], from: &[usize]) {
         let ends = lock(&self.ends);
         let gone = |other: usize| -> ! { panic!("rank {other} is gone") };
         for &other in to {
-            ends.0[other].send(std::mem::take(&mut letters[other])).unwrap_or_else(|_| gone(other));
+            ends.0[other].send(std::mem::take(&mut batches[other])).unwrap_or_else(|_| gone(other));
         }
         for &other in from {
-            letters[other] = ends.1[other].recv().unwrap_or_else(|_| gone(other));
+            batches[other] = ends.1[other].recv().unwrap_or_else(|_| gone(other));
         }
     }
 }
@@ -423,8 +427,8 @@ mod tests {
     use crate::borders::tests::{row, wire};
     use crate::execution::WireSpec;
 
-    fn circle(wires: &[Vec<WireSpec>], firsts: &[u32], rank: usize) -> Circle {
-        Circle::new(&Borders::new(wires, firsts.to_vec()), rank)
+    fn plan(wires: &[Vec<WireSpec>], firsts: &[u32], rank: usize) -> ExchangePlan {
+        ExchangePlan::new(&Borders::new(wires, firsts.to_vec()), rank)
     }
 
     #[test]
@@ -434,31 +438,31 @@ mod tests {
         wires[11].push(wire(0, 10));
         let firsts = [0, 2, 4, 6, 8, 10, 12];
         for rank in 0..6 {
-            let circle = circle(&wires, &firsts, rank);
+            let plan = plan(&wires, &firsts, rank);
             let around = |step: usize| (rank + step) % 6;
-            assert_eq!((circle.to, circle.from), (vec![around(1)], vec![around(5)]));
-            assert_eq!(circle.votes, [(around(1), around(5)), (around(2), around(4)), (around(4), around(2))]);
+            assert_eq!((plan.to, plan.from), (vec![around(1)], vec![around(5)]));
+            assert_eq!(plan.votes, [(around(1), around(5)), (around(2), around(4)), (around(4), around(2))]);
         }
         // Of two ranks each writes to the other, with or without a wire.
-        let both = circle(&[vec![wire(1, 10)], vec![wire(0, 10)]], &[0, 1, 2], 1);
-        assert_eq!(both, Circle { to: vec![0], from: vec![0], votes: Vec::new() });
-        assert_eq!(circle(&row(&[10]), &[0, 1, 2], 1), both);
-        assert_eq!(circle(&row(&[10]), &[0, 2], 0), Circle { to: Vec::new(), from: Vec::new(), votes: Vec::new() });
+        let both = plan(&[vec![wire(1, 10)], vec![wire(0, 10)]], &[0, 1, 2], 1);
+        assert_eq!(both, ExchangePlan { to: vec![0], from: vec![0], votes: Vec::new() });
+        assert_eq!(plan(&row(&[10]), &[0, 1, 2], 1), both);
+        assert_eq!(plan(&row(&[10]), &[0, 2], 0), ExchangePlan { to: Vec::new(), from: Vec::new(), votes: Vec::new() });
     }
 
     #[test]
-    fn all_write_to_all_where_that_takes_no_more_letters() {
+    fn all_write_to_all_if_that_takes_no_more_batches() {
         // Rings of ranks, each with wires to both neighbours.
         for count in 2..20 {
             let node = |rank: u32| vec![wire((rank + 1) % count, 10), wire((rank + count - 1) % count, 10)];
             let wires: Vec<_> = (0..count).map(node).collect();
-            let circle = circle(&wires, &Vec::from_iter(0..=count), 0);
+            let plan = plan(&wires, &Vec::from_iter(0..=count), 0);
             let ranks = count as usize;
             let with_votes = 2 + (ranks - 1).ilog2() as usize + 1;
-            let written = circle.to.len() + circle.votes.len();
-            assert_eq!(circle.to.len(), circle.from.len());
+            let written = plan.to.len() + plan.votes.len();
+            assert_eq!(plan.to.len(), plan.from.len());
             assert_eq!(written, with_votes.min(ranks - 1), "{count} ranks");
-            assert_eq!(circle.votes.is_empty(), ranks <= 6, "{count} ranks");
+            assert_eq!(plan.votes.is_empty(), ranks <= 6, "{count} ranks");
         }
     }
 }

@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_kept_is_valid_and_comes_once() {
+    fn kept_timers_are_valid_and_fire_once() {
         let mut timers = Timers::default();
         for round in 0..3 {
             (0..100u32)

@@ -2,7 +2,7 @@
 //! networks of nodes that forward, split and delay tokens must log equal events, for any number of threads and any
 //! interruptions of a run.
 
-use engine::ranks::{Borders, Letters, Membership, Post, Ranks, in_one_process, shares};
+use engine::ranks::{Borders, Membership, MessageCodec, Ranks, TransferCounts, divide_ranks, in_one_process};
 use engine::{Engine, EngineError, Message, Node, Window, WireSpec};
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
@@ -78,7 +78,7 @@ impl Node for Relay {
                 window.rotate_ties(|| self.rotation);
                 self.rotation += 1;
                 while window.next_arrival() == arrival {
-                    window.take_with(|port, token, window| {
+                    window.take_in_place(|port, token, window| {
                         let before = *token;
                         self.note(arrival, token.value ^ u64::from(port));
                         if let Some((port, answer)) = self.answer(arrival, token.value, token.life) {
@@ -181,10 +181,10 @@ fn reference(mut network: Network, stop: Time) -> Log {
                 here.sort_by_key(|m| (m.2, m.3));
                 let ties = here.len();
                 // The ports rotate; messages of one wire stay in order.
-                let mut turns: Vec<u16> = here.iter().map(|m| m.2).collect();
-                turns.rotate_left(relay.rotation as usize % ties);
+                let mut ports: Vec<u16> = here.iter().map(|m| m.2).collect();
+                ports.rotate_left(relay.rotation as usize % ties);
                 let mut left = std::mem::take(&mut here);
-                for port in turns {
+                for port in ports {
                     let first = left.iter().position(|m| m.2 == port).unwrap();
                     here.push(left.remove(first));
                 }
@@ -210,8 +210,8 @@ fn reference(mut network: Network, stop: Time) -> Log {
 
 // [M20] [M22] [M24]
 #[test]
-fn any_number_of_threads_gives_what_a_global_queue_gives() {
-    const WAYS: [(usize, bool); 8] =
+fn any_number_of_threads_equals_a_global_queue() {
+    const COMBINATIONS: [(usize, bool); 8] =
         [(1, false), (3, false), (5, false), (5, true), (8, true), (2, false), (2, true), (3, true)];
     let (stop, seeds) = if cfg!(miri) { (Time::from_ns(50), 3..4) } else { (Time::from_us(40), 0..12) };
     let mut busy = 0;
@@ -219,11 +219,11 @@ fn any_number_of_threads_gives_what_a_global_queue_gives() {
     for (seed, draw) in seeds.flat_map(|seed| draws(seed).map(move |draw| (seed, draw))) {
         let expected = reference(draw(seed), stop);
         busy += expected.iter().filter(|entry| entry.1 > 10).count();
-        for &(threads, drawn) in &WAYS[if cfg!(miri) { 6 } else { 0 }..] {
+        for &(threads, random) in &COMBINATIONS[if cfg!(miri) { 6 } else { 0 }..] {
             let Network { relays, wires } = draw(seed);
             let mut engine = Engine::new(relays, &wires, threads).unwrap();
-            if drawn {
-                engine.draw_threads(seed);
+            if random {
+                engine.randomise_threads(seed);
             }
             // Interrupt the run at odd times: results must not change.
             let mut cuts = Stream::new(seed, threads as u64, 1);
@@ -231,7 +231,7 @@ fn any_number_of_threads_gives_what_a_global_queue_gives() {
                 let step = Time::from_ps(1 + cuts.below(stop.as_ps() / 4));
                 assert!(engine.run_until((engine.now() + step).min(stop)));
             }
-            assert_eq!(log(engine.nodes()), expected, "seed {seed}, {threads} threads, drawn: {drawn}");
+            assert_eq!(log(engine.nodes()), expected, "seed {seed}, {threads} threads, random: {random}");
             assert_eq!(engine.clock().now(), stop);
         }
     }
@@ -239,11 +239,11 @@ fn any_number_of_threads_gives_what_a_global_queue_gives() {
 }
 
 #[test]
-fn statistics_and_who_was_active_do_not_depend_on_threads() {
+fn statistics_and_active_nodes_do_not_depend_on_threads() {
     let run = |draw: fn(u64) -> Network, threads, seed: Option<u64>| {
         let Network { relays, wires } = draw(10);
         let mut engine = Engine::new(relays, &wires, threads).unwrap();
-        seed.into_iter().for_each(|seed| engine.draw_threads(seed));
+        seed.into_iter().for_each(|seed| engine.randomise_threads(seed));
         let mut active = Vec::new();
         for ns in if cfg!(miri) { [1, 15, 16, 30, 50] } else { [1, 1500, 1501, 9000, 30_000] } {
             engine.run_until(Time::from_ns(ns));
@@ -269,7 +269,7 @@ fn statistics_and_who_was_active_do_not_depend_on_threads() {
 /// A separate cycle of three nodes without events makes the network not bipartite: each window is then for all nodes,
 /// and nodes run more often for equal results.
 #[test]
-fn sides_that_run_in_turn_run_less_often_for_the_same() {
+fn alternating_sides_run_less_often_with_equal_results() {
     let run = |seed, with_circle| {
         let Network { mut relays, mut wires } = between(seed);
         let count = relays.len();
@@ -282,16 +282,16 @@ fn sides_that_run_in_turn_run_less_often_for_the_same() {
         engine.run_until(if cfg!(miri) { Time::from_ns(30) } else { Time::from_us(40) });
         (log(engine.nodes().take(count)), engine.statistics().runs)
     };
-    let (mut in_turn, mut together) = (0, 0);
+    let (mut alternating, mut together) = (0, 0);
     for seed in if cfg!(miri) { 3..4 } else { 0..30 } {
         let (found, expected) = (run(seed, false), run(seed, true));
         assert_eq!(found.0, expected.0, "seed {seed}");
-        (in_turn, together) = (in_turn + found.1, together + expected.1);
+        (alternating, together) = (alternating + found.1, together + expected.1);
     }
-    assert!(in_turn * 10 < together * 9 || cfg!(miri), "{in_turn} runs in turn, {together} together");
+    assert!(alternating * 10 < together * 9 || cfg!(miri), "{alternating} runs in turn, {together} together");
 }
 
-/// Passes tokens round a ring of nodes for ever; sets the flag at its `fuse`-th run.
+/// Passes tokens round a ring of nodes for ever; sets the flag at its `stop_at_run`-th run.
 struct Runner {
     wires: usize,
     sent: u64,
@@ -299,7 +299,7 @@ struct Runner {
     runs: u64,
     /// Time that it has reached.
     until: Time,
-    fuse: u64,
+    stop_at_run: u64,
     stop: Arc<AtomicBool>,
     lookahead: Time,
 }
@@ -309,7 +309,7 @@ impl Node for Runner {
     fn run(&mut self, window: &mut Window<'_, Token>) -> Time {
         self.runs += 1;
         self.until = window.end();
-        if self.runs == self.fuse {
+        if self.runs == self.stop_at_run {
             self.stop.store(true, Ordering::Relaxed);
         }
         let mut send = |window: &mut Window<'_, Token>, now: Time| {
@@ -342,34 +342,37 @@ fn ring(nodes: u32, steps: &[u32], lookahead: Time) -> Vec<Vec<WireSpec>> {
 fn a_stop_is_heard_after_one_node_a_thread_and_loses_no_message() {
     let nodes = 40;
     for (threads, lookahead_ps) in [(1, 1), (2, 1), (3, 1), (5, 7), (1, 1_000_000), (3, 1_000_000)] {
-        for fuse in if cfg!(miri) { vec![2] } else { vec![1, 2, 3, 50, 1001] } {
+        for stop_at_run in if cfg!(miri) { vec![2] } else { vec![1, 2, 3, 50, 1001] } {
             let stop = Arc::new(AtomicBool::new(false));
             let lookahead = Time::from_ps(lookahead_ps);
             let runner = |node| {
                 // One of them, anywhere in the window's order.
-                let fuse = if node == (fuse * 7 % nodes) as u32 { fuse } else { 0 };
+                let stop_at_run = if node == (stop_at_run * 7 % nodes) as u32 { stop_at_run } else { 0 };
                 Runner {
                     wires: 2,
                     sent: 0,
                     taken: 0,
                     runs: 0,
                     until: Time::ZERO,
-                    fuse,
+                    stop_at_run,
                     stop: Arc::clone(&stop),
                     lookahead,
                 }
             };
             let wires = ring(nodes as u32, &[1, 19], lookahead);
             let mut engine = Engine::new((0..nodes as u32).map(runner).collect(), &wires, threads).unwrap();
-            engine.heed(Arc::clone(&stop));
-            engine.draw_threads(fuse);
+            engine.set_stop_flag(Arc::clone(&stop));
+            engine.randomise_threads(stop_at_run);
             assert!(!engine.run_until(Time::from_s(100)), "an endless run ends only if it is stopped");
             let runs = engine.nodes().map(|node| node.runs).collect::<Vec<_>>();
             assert_eq!(runs.iter().sum::<u64>(), engine.statistics().runs);
-            assert!(runs.iter().all(|&runs| fuse - 1 <= runs && runs <= fuse), "nobody is a window ahead: {runs:?}");
+            assert!(
+                runs.iter().all(|&runs| stop_at_run - 1 <= runs && runs <= stop_at_run),
+                "no node is a window ahead: {runs:?}"
+            );
             let (sent, taken) = engine.nodes().fold((0, 0), |sum, node| (sum.0 + node.sent, sum.1 + node.taken));
             let on_the_way: usize = (0..engine.len()).map(|node| engine.in_flight(node).count()).sum();
-            assert_eq!(sent, taken + on_the_way as u64, "fuse {fuse}, {threads} threads");
+            assert_eq!(sent, taken + on_the_way as u64, "stop_at_run {stop_at_run}, {threads} threads");
             let now = engine.now();
             assert!(now < Time::from_s(1) && !engine.run_until(Time::from_s(100)) && engine.now() == now);
         }
@@ -379,31 +382,35 @@ fn a_stop_is_heard_after_one_node_a_thread_and_loses_no_message() {
 /// The sides run alternately, so one is mostly ahead. Includes a stop that is seen between two calls, after all nodes
 /// of the last window have run.
 #[test]
-fn wherever_a_stop_comes_no_node_is_beyond_the_time_that_is_told() {
+fn after_a_stop_no_node_is_beyond_the_reported_time() {
     let (nodes, lookahead) = (20u32, Time::from_ns(1));
-    for fuse in if cfg!(miri) { 1..3 } else { 1..60 } {
+    for stop_at_run in if cfg!(miri) { 1..3 } else { 1..60 } {
         // Either side ends with one of these, so no stop is checked after it in its window.
         for last in [nodes - 2, nodes - 1] {
             let stop = Arc::new(AtomicBool::new(false));
             let runner = |node| {
-                let (fuse, stop) = (if node == last { fuse } else { 0 }, Arc::clone(&stop));
-                Runner { wires: 1, sent: 0, taken: 0, runs: 0, until: Time::ZERO, fuse, stop, lookahead }
+                let (stop_at_run, stop) = (if node == last { stop_at_run } else { 0 }, Arc::clone(&stop));
+                Runner { wires: 1, sent: 0, taken: 0, runs: 0, until: Time::ZERO, stop_at_run, stop, lookahead }
             };
             let wires = ring(nodes, &[1], lookahead);
             let mut engine = Engine::new((0..nodes).map(runner).collect(), &wires, 1).unwrap();
-            engine.heed(Arc::clone(&stop));
-            engine.draw_threads(fuse);
+            engine.set_stop_flag(Arc::clone(&stop));
+            engine.randomise_threads(stop_at_run);
             assert!(!engine.run_until(Time::from_s(100)));
             let ahead = engine.nodes().map(|node| node.until).max();
-            assert!(ahead <= Some(engine.now()), "fuse {fuse} of node {last}: {ahead:?} at {:?}", engine.now());
-            assert_eq!(engine.now(), engine.clock().now(), "what others are told");
+            assert!(
+                ahead <= Some(engine.now()),
+                "stop_at_run {stop_at_run} of node {last}: {ahead:?} at {:?}",
+                engine.now()
+            );
+            assert_eq!(engine.now(), engine.clock().now(), "the clock shows the engine time");
         }
     }
 }
 
 /// Serialises tokens.
 struct Plain;
-impl Post<Token> for Plain {
+impl MessageCodec<Token> for Plain {
     fn pack(&self, token: &Token, to: &mut Vec<u8>) {
         (token.at, token.value, token.life).pack(to);
     }
@@ -420,13 +427,13 @@ fn on_ranks<N: Node<Message = Token>, R: Send>(
     wires: &[Vec<WireSpec>],
     run: impl Fn(Engine<N>) -> R + Sync,
 ) -> Vec<R> {
-    let firsts = shares(wires, ranks).unwrap();
+    let firsts = divide_ranks(wires, ranks).unwrap();
     let mut nodes = nodes.into_iter();
     let mut own: Vec<Vec<N>> =
         firsts.windows(2).map(|pair| nodes.by_ref().take((pair[1] - pair[0]) as usize).collect()).collect();
     let run = &run;
     let start = |(ranks, nodes): (Arc<dyn Ranks>, Vec<N>)| {
-        let membership = Membership { ranks, post: Box::new(Plain), borders: Borders::new(wires, firsts.clone()) };
+        let membership = Membership { ranks, codec: Box::new(Plain), borders: Borders::new(wires, firsts.clone()) };
         move || run(Engine::of_rank(nodes, wires, threads, membership).unwrap())
     };
     std::thread::scope(|scope| {
@@ -438,7 +445,7 @@ fn on_ranks<N: Node<Message = Token>, R: Send>(
 
 /// Returns, by rank, the number of others that the wires of its nodes reach.
 fn reached(wires: &[Vec<WireSpec>], ranks: usize) -> Vec<u64> {
-    let firsts = shares(wires, ranks).unwrap();
+    let firsts = divide_ranks(wires, ranks).unwrap();
     let rank_of = |node: u32| firsts.iter().rposition(|&first| first <= node).unwrap();
     let of_rank = |rank: usize| {
         let own = wires[firsts[rank] as usize..firsts[rank + 1] as usize].iter().flatten();
@@ -449,28 +456,28 @@ fn reached(wires: &[Vec<WireSpec>], ranks: usize) -> Vec<u64> {
 }
 
 #[test]
-fn any_number_of_ranks_gives_what_a_global_queue_gives() {
-    const WAYS: [(usize, usize); 5] = [(1, 1), (8, 1), (3, 1), (2, 1), (2, 2)];
+fn any_number_of_ranks_equals_a_global_queue() {
+    const COMBINATIONS: [(usize, usize); 5] = [(1, 1), (8, 1), (3, 1), (2, 1), (2, 2)];
     let (stop, seeds) = if cfg!(miri) { (Time::from_ns(60), 3..4) } else { (Time::from_us(2), 0..6) };
-    let (mut told, mut alone, mut voted) = (0, 0, 0);
+    let (mut sent_messages, mut alone, mut voted) = (0, 0, 0);
     let both: [fn(u64) -> Network; 2] = [network, row];
     for (seed, draw) in seeds.flat_map(|seed| both.map(|draw| (seed, draw))) {
         let expected = reference(draw(seed), stop);
-        for &(ranks, threads) in &WAYS[if cfg!(miri) { 3 } else { 0 }..] {
+        for &(ranks, threads) in &COMBINATIONS[if cfg!(miri) { 3 } else { 0 }..] {
             let ranks = ranks.min(expected.len());
             let Network { relays, wires } = draw(seed);
             let reached = reached(&wires, ranks);
             let found = on_ranks(ranks, threads, relays, &wires, |mut engine| {
                 if threads > 1 {
                     // Threads change at different windows on each rank.
-                    engine.draw_threads(seed + engine.len() as u64);
+                    engine.randomise_threads(seed + engine.len() as u64);
                 }
                 let mut cuts = Stream::new(seed, ranks as u64, 2);
                 while engine.now() < stop {
                     let step = Time::from_ps(1 + cuts.below(stop.as_ps() / 2));
                     assert!(engine.run_until((engine.now() + step).min(stop)));
                 }
-                (log(engine.nodes()), engine.letters(), engine.statistics().windows)
+                (log(engine.nodes()), engine.transfer_counts(), engine.statistics().windows)
             });
             let logs: Log = found.iter().flat_map(|(log, ..)| log.clone()).collect();
             assert_eq!(logs, expected, "seed {seed}, {ranks} ranks, {threads} threads");
@@ -478,20 +485,22 @@ fn any_number_of_ranks_gives_what_a_global_queue_gives() {
             let steps = (count - 1).checked_ilog2().map_or(0, |bits| u64::from(bits) + 1);
             let all_meet = reached.iter().sum::<u64>() + count * steps >= count * (count - 1);
             let votes = if all_meet { 0 } else { steps };
-            for ((_, Letters { meetings, letters, bytes, messages }, ran), others) in found.into_iter().zip(reached) {
+            for ((_, TransferCounts { barriers, batches, bytes, messages }, ran), others) in
+                found.into_iter().zip(reached)
+            {
                 let others = if all_meet { count - 1 } else { others };
-                assert_eq!(letters, meetings * (others + votes), "one to each that is reached, whatever is to say");
-                assert_eq!(bytes, letters * 18 + messages * (6 + 20));
-                told += messages;
+                assert_eq!(batches, barriers * (others + votes), "one to each that is reached, whatever is to say");
+                assert_eq!(bytes, batches * 18 + messages * (6 + 20));
+                sent_messages += messages;
                 voted += votes;
                 // Some wires between ranks are longer than those within.
-                alone += ran.saturating_sub(meetings);
+                alone += ran.saturating_sub(barriers);
             }
         }
     }
     // A run as short as under miri proves less.
     assert!(alone > 100 || cfg!(miri), "ranks must run windows of their own: {alone}");
-    assert!(told > 1_000 || cfg!(miri), "ranks must have something to say: {told}");
+    assert!(sent_messages > 1_000 || cfg!(miri), "ranks must exchange messages: {sent_messages}");
     assert!(voted > 10 || cfg!(miri), "some ranks must not reach each other: {voted}");
 }
 
@@ -499,25 +508,25 @@ fn any_number_of_ranks_gives_what_a_global_queue_gives() {
 fn a_stop_at_one_rank_is_one_at_all_and_loses_no_message() {
     let nodes = 40;
     for (ranks, threads) in [(2, 1), (3, 2)] {
-        for fuse in if cfg!(miri) { vec![2] } else { vec![1, 2, 50] } {
+        for stop_at_run in if cfg!(miri) { vec![2] } else { vec![1, 2, 50] } {
             let wires = ring(nodes as u32, &[1, 19], Time::from_ns(1));
             let runner = |node| {
-                let fuse = if node == (fuse * 7 % nodes) as u32 { fuse } else { 0 };
+                let stop_at_run = if node == (stop_at_run * 7 % nodes) as u32 { stop_at_run } else { 0 };
                 Runner {
                     wires: 2,
                     sent: 0,
                     taken: 0,
                     runs: 0,
                     until: Time::ZERO,
-                    fuse,
+                    stop_at_run,
                     stop: Arc::default(),
                     lookahead: Time::from_ns(1),
                 }
             };
             let found = on_ranks(ranks, threads, (0..nodes as u32).map(runner).collect(), &wires, |mut engine| {
                 // Each rank has a stop of its own.
-                let stop = engine.nodes().find(|node| node.fuse > 0).map(|node| Arc::clone(&node.stop));
-                engine.heed(stop.unwrap_or_default());
+                let stop = engine.nodes().find(|node| node.stop_at_run > 0).map(|node| Arc::clone(&node.stop));
+                engine.set_stop_flag(stop.unwrap_or_default());
                 assert!(!engine.run_until(Time::from_s(100)), "an endless run ends only if it is stopped");
                 let now = engine.now();
                 assert!(!engine.run_until(Time::from_s(100)) && engine.now() == now);
@@ -527,7 +536,7 @@ fn a_stop_at_one_rank_is_one_at_all_and_loses_no_message() {
             });
             assert!(found.iter().all(|one| one.0 == found[0].0), "all end at one instant: {found:?}");
             let (sent, known) = found.iter().fold((0, 0), |sum, one| (sum.0 + one.1, sum.1 + one.2));
-            assert_eq!(sent, known, "{ranks} ranks, fuse {fuse}");
+            assert_eq!(sent, known, "{ranks} ranks, stop_at_run {stop_at_run}");
         }
     }
 }
@@ -549,7 +558,7 @@ fn a_rank_that_dies_takes_the_others_with_it() {
             scope.spawn(move || {
                 let wires = [wire(1), wire(0)];
                 let borders = Borders::new(&wires, vec![0, 1, 2]);
-                let membership = Membership { post: Box::new(Plain), borders, ranks };
+                let membership = Membership { codec: Box::new(Plain), borders, ranks };
                 let nodes = vec![Mortal(membership.ranks.rank() == 1)];
                 Engine::of_rank(nodes, &wires, 1, membership).unwrap().run_until(Time::from_s(1));
             });
@@ -591,7 +600,7 @@ fn a_panic_in_one_thread_ends_them_all() {
         for first in [true, false] {
             let nodes = vec![Fragile(first), Fragile(!first)];
             let mut engine = Engine::new(nodes, &[wires(1), wires(0)], 2).unwrap();
-            engine.draw_threads(seed);
+            engine.randomise_threads(seed);
             let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| engine.run_until(Time::from_us(1))));
             let panic = outcome.unwrap_err();
             assert_eq!(panic.downcast_ref::<&str>(), Some(&"broken on purpose"));

@@ -106,7 +106,7 @@ fn an_event_that_is_put_off_comes_at_its_last_time_and_no_sooner() {
         let watch = || Player::Watch { alarm_at: Time::MAX, alarms: Vec::new(), runs: 0 };
         let players = hearts.iter().flat_map(|[one, other]| [player(one), player(other), watch()]).collect();
         let mut engine = Engine::new(players, &wires, threads).unwrap();
-        engine.draw_threads(threads as u64);
+        engine.randomise_threads(threads as u64);
         let mut until = Time::ZERO;
         while engine.next_event() < Time::MAX {
             until += Time::from_us(1);

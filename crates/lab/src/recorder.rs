@@ -193,7 +193,7 @@ impl Watcher for Recorder {
         }
     }
 
-    fn has_failed(&self) -> bool {
+    fn should_abort(&self) -> bool {
         self.failure.is_some()
     }
 }

@@ -5,7 +5,7 @@ use crate::recorder::Recorder;
 use crate::stop::{Stop, Unfinished};
 use fabric::NodeId;
 use model::parameters::Setup;
-use model::{Agent, CapturedFrame, Clock, Letters, QueueSample, Ranks, Simulation, Steers, Watcher};
+use model::{Agent, AgentScope, CapturedFrame, Clock, QueueSample, Ranks, Simulation, TransferCounts, Watcher};
 use record::control::ControlSample;
 use record::flows::FlowRecord;
 use record::folder::ResultFolder;
@@ -101,7 +101,7 @@ impl Begun {
         };
         let mut simulation = built.map_err(refused)?;
         drop(building);
-        simulation.heed(stop.flag());
+        simulation.set_stop_flag(stop.flag());
         let before = Timing::measure(started.elapsed(), threads);
         Ok(Begun { simulation, files, _unfinished: unfinished, about, started, before, threads })
     }
@@ -111,13 +111,13 @@ impl Begun {
         &mut self.simulation
     }
 
-    /// Gives the rates of its flows to agents ([`Simulation::take_agents`]).
+    /// Gives the rates of its flows to agents ([`Simulation::create_agents`]).
     ///
     /// # Errors
     /// [`LabError::Model`] if no rate can be set.
-    pub fn take_agents(&mut self, steers: Steers) -> Result<Vec<Agent>, LabError> {
+    pub fn create_agents(&mut self, steers: AgentScope) -> Result<Vec<Agent>, LabError> {
         let path = self.about.path.clone();
-        self.simulation.take_agents(steers).map_err(|error| LabError::Model { path, error })
+        self.simulation.create_agents(steers).map_err(|error| LabError::Model { path, error })
     }
 
     /// Continues to the end of the run, or until `watcher` or the stop flag ends it.
@@ -139,7 +139,7 @@ impl Begun {
         let Begun { mut simulation, mut files, _unfinished, about, started, before, threads } = self;
         let mut timing = Timing::measure(started.elapsed(), threads);
         timing.most_threads = u32::try_from(simulation.sharing().threads).unwrap_or(u32::MAX);
-        timing.shared_work = simulation.shared_share();
+        timing.shared_work = simulation.parallel_share();
         timing.ranks = of_ranks(&simulation, &timing);
         let outcome = simulation.finish(&mut with_files(watcher, &mut files), about.expect_deadlock);
         let mut summary = Summary::of(about.identity, outcome, &about.labels);
@@ -174,9 +174,9 @@ fn of_ranks(simulation: &Simulation, timing: &Timing) -> Vec<RankTiming> {
     if simulation.cut().is_none() {
         return Vec::new();
     }
-    let Letters { meetings, letters, bytes, messages } = simulation.letters();
+    let TransferCounts { barriers, batches, bytes, messages } = simulation.transfer_counts();
     let cpu_ms = (timing.cpu_s.unwrap_or(0.0) * 1e3) as u64;
-    let own = vec![timing.max_rss_bytes.unwrap_or(0), cpu_ms, meetings, letters, bytes, messages];
+    let own = vec![timing.max_rss_bytes.unwrap_or(0), cpu_ms, barriers, batches, bytes, messages];
     let named = |it: Vec<u64>| RankTiming {
         max_rss_bytes: it[0],
         cpu_s: it[1] as f64 / 1e3,
@@ -185,7 +185,7 @@ fn of_ranks(simulation: &Simulation, timing: &Timing) -> Vec<RankTiming> {
         letter_bytes: it[4],
         messages: it[5],
     };
-    simulation.numbers_of_ranks(own).into_iter().map(named).collect()
+    simulation.gather_numbers(own).into_iter().map(named).collect()
 }
 
 /// Returns `watcher` together with the writer of the files.
@@ -239,11 +239,11 @@ impl Watcher for All<'_> {
     fn reordering(&mut self, displacement: i64, frames: u64, of: u64) {
         self.0.iter_mut().for_each(|watcher| watcher.reordering(displacement, frames, of));
     }
-    fn begins(&mut self, clock: &Arc<Clock>) {
-        self.0.iter_mut().for_each(|watcher| watcher.begins(clock));
+    fn started(&mut self, clock: &Arc<Clock>) {
+        self.0.iter_mut().for_each(|watcher| watcher.started(clock));
     }
-    fn has_failed(&self) -> bool {
-        self.0.iter().any(|watcher| watcher.has_failed())
+    fn should_abort(&self) -> bool {
+        self.0.iter().any(|watcher| watcher.should_abort())
     }
     fn delays(&mut self, delays: &Histogram) {
         self.0.iter_mut().for_each(|watcher| watcher.delays(delays));

@@ -50,7 +50,7 @@ fn main() {
                     k_max_bytes: 400_000,
                     p_max: 0.2,
                     of_rate: None,
-                    at: MarkAt::Enqueue,
+                    at: MarkEvent::Enqueue,
                 }
             } else {
                 Marking::None

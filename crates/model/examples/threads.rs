@@ -82,7 +82,7 @@ fn project(mut simulation: Simulation, every_ps: Option<u64>) {
         }
         if look.is_some_and(|look| simulation.now().as_ps() >= look) {
             look = look.zip(every_ps).map(|(look, every)| look + every);
-            simulation.share_by_work();
+            simulation.repartition_by_work();
             for (at, &threads) in THREADS.iter().enumerate() {
                 let split = simulation.split(threads);
                 (before[at], seen[at]) = (split.work, (split.frames, split.crossing));

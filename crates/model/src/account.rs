@@ -11,7 +11,7 @@ use units::Time;
 /// Counters of one node since the start of the run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[repr(C)] // fields that each frame updates are first
-pub struct Ledger {
+pub struct Counters {
     /// Frames, including control frames, that crossed a link to this node.
     pub hops: u64,
     /// Fates of data, acknowledgements and notifications. MAC control frames exist on one link only and are counted
@@ -32,9 +32,9 @@ pub struct Ledger {
     /// Arrivals of bounced frames at the host that sent them.
     pub bounced_to_source: u64,
     /// Times that a sender slowed down for such a frame.
-    pub slowed: u64,
+    pub source_slowdowns: u64,
     /// Bounces counted in the frames themselves, at most 255 per frame: of frames that ended and of frames in flight.
-    pub turns: TurnLedger,
+    pub bounces_in_frames: TurnLedger,
     /// Retransmitted data frames. `retransmitted_bytes` counts their payload.
     pub retransmissions: u64,
     /// See `retransmissions`.
@@ -48,7 +48,7 @@ pub struct Ledger {
     /// MAC control frames lost with their link.
     pub control_lost: u64,
     /// MAC control frames that are queued or on a link. Set when the run is summarised.
-    pub control_on_the_way: u64,
+    pub control_in_flight: u64,
     /// XOFF decisions, without renewals.
     pub pauses_sent: u64,
     /// XON decisions.
@@ -72,12 +72,12 @@ pub struct Ledger {
     pub work: WorkLog,
 }
 
-impl Ledger {
+impl Counters {
     /// Counts a frame that leaves by a port other than that of its route.
     pub fn note_detour(&mut self, frame: &Frame) {
         self.detours += 1;
         self.bounced_bytes += u64::from(frame.size_bytes);
-        self.turns.made += u64::from(frame.bounces < u8::MAX);
+        self.bounces_in_frames.made += u64::from(frame.bounces < u8::MAX);
     }
 
     /// Counts a lost frame. `lossless` is the bitmask of lossless classes.
@@ -90,7 +90,7 @@ impl Ledger {
             let class = if room { frame.in_class } else { frame.class };
             self.lossless_losses.count(class, cause, frame.size_bytes.into());
         }
-        self.turns.end(frame.bounces, frame.max_distance, frame.distance);
+        self.bounces_in_frames.end(frame.bounces, frame.max_distance, frame.distance);
         if cause == Cause::LosslessNoRoom && self.first_lossless_drop.is_none() {
             self.first_lossless_drop = Some((frame.at, node, frame.in_port, frame.in_class));
         }
@@ -100,7 +100,7 @@ impl Ledger {
     }
 
     /// Adds the counters of another node. Of the first losses, the earlier one stays.
-    pub fn merge(&mut self, other: &Ledger) {
+    pub fn merge(&mut self, other: &Counters) {
         self.hops += other.hops;
         self.packets.merge(&other.packets);
         self.order.merge(&other.order);
@@ -110,15 +110,15 @@ impl Ledger {
         self.detours += other.detours;
         self.bounced_bytes += other.bounced_bytes;
         self.bounced_to_source += other.bounced_to_source;
-        self.slowed += other.slowed;
-        self.turns.merge(&other.turns);
+        self.source_slowdowns += other.source_slowdowns;
+        self.bounces_in_frames.merge(&other.bounces_in_frames);
         self.retransmissions += other.retransmissions;
         self.retransmitted_bytes += other.retransmitted_bytes;
         self.control_sent += other.control_sent;
         self.control_received += other.control_received;
         self.control_ignored += other.control_ignored;
         self.control_lost += other.control_lost;
-        self.control_on_the_way += other.control_on_the_way;
+        self.control_in_flight += other.control_in_flight;
         self.pauses_sent += other.pauses_sent;
         self.resumes_sent += other.resumes_sent;
         self.pause_storms += other.pause_storms;
@@ -132,7 +132,7 @@ impl Ledger {
     }
 }
 
-units::pack_fields!(Ledger {
+units::pack_fields!(Counters {
     hops,
     packets,
     order,
@@ -142,15 +142,15 @@ units::pack_fields!(Ledger {
     detours,
     bounced_bytes,
     bounced_to_source,
-    slowed,
-    turns,
+    source_slowdowns,
+    bounces_in_frames,
     retransmissions,
     retransmitted_bytes,
     control_sent,
     control_received,
     control_ignored,
     control_lost,
-    control_on_the_way,
+    control_in_flight,
     pauses_sent,
     resumes_sent,
     pause_storms,

@@ -1,15 +1,15 @@
 //! Agents: an external program sets the rates of flows between two steps of a simulation, and reads their statistics.
 //!
 //! ```text
-//!   steer(shares) -> run_until(next step) -> look_at_agents() -> steer(shares) -> ...
+//!   set_rates(shares) -> run_until(next step) -> sample_agents() -> set_rates(shares) -> ...
 //! ```
 //!
 //! An agent that sets the current rate of its flows changes nothing: results equal those without agents to the byte, on
 //! any number of threads.
 
+use crate::agent_samples::{Agent, AgentSample, AgentScope};
 use crate::build::ModelError;
-use crate::host::{Steered, Steering};
-use crate::look::{Agent, Look, Steers};
+use crate::host::{AgentControl, AgentFlows};
 use crate::node::Machine;
 use crate::simulation::Simulation;
 use protocols::endpoint::FlowStart;
@@ -23,10 +23,10 @@ impl Simulation {
     /// Must be called before the first event.
     ///
     /// # Errors
-    /// [`ModelError::NoAgents`] without such flows; [`ModelError::DrawnFlows`] if `steers` is per flow and flows are
+    /// [`ModelError::NoAgents`] without such flows; [`ModelError::DrawnFlows`] if `scope` is per flow and flows are
     /// drawn during the run; [`ModelError::AgentsOverRanks`] with several ranks.
-    pub fn take_agents(&mut self, steers: Steers) -> Result<Vec<Agent>, ModelError> {
-        if self.company.is_some() {
+    pub fn create_agents(&mut self, scope: AgentScope) -> Result<Vec<Agent>, ModelError> {
+        if self.rank_group.is_some() {
             return Err(ModelError::AgentsOverRanks);
         }
         let network = std::sync::Arc::clone(&self.network);
@@ -42,7 +42,7 @@ impl Simulation {
         for (host, machine) in (0u32..).zip(network.fabric.hosts()) {
             let Some(Machine::Host(machine)) = self.machine(*machine) else { continue };
             if let Some(entry) = machine.drawn_entries().find(|&entry| external(entry)) {
-                if steers == Steers::Flow {
+                if scope == AgentScope::Flow {
                     return Err(ModelError::DrawnFlows { entry });
                 }
                 by_host.entry(host).or_default().1 = Some(entry);
@@ -50,31 +50,31 @@ impl Simulation {
         }
         let mut agents = Vec::new();
         for (host, (flows, drawn)) in by_host {
-            let index = self.position[network.fabric.host_node(host).index()] as usize;
+            let index = self.engine_index[network.fabric.host_node(host).index()] as usize;
             let Machine::Host(machine) = self.engine.node_mut(index) else { continue };
             let line_rate = machine.line_rate();
             let agent = |flow: Option<u32>, traffic: u8, left: u64| {
                 let start =
                     FlowStart { size_bytes: 1, start: Time::ZERO, stop: Time::MAX, line_rate, round_trip: Time::ZERO };
                 let model = network.transport(traffic).sender(&start);
-                Steered { flow, model, share: None, left, seen: Look::default() }
+                AgentFlows { flow, model, share: None, left, seen: AgentSample::default() }
             };
-            let steering = match steers {
-                Steers::Flow => Steering {
+            let steering = match scope {
+                AgentScope::Flow => AgentControl {
                     agents: flows.iter().map(|&(flow, traffic)| agent(Some(flow), traffic, 1)).collect(),
                     of_flow: Some((0u32..).zip(&flows).map(|(at, &(flow, _))| (flow, at)).collect::<FxHashMap<_, _>>()),
                 },
-                Steers::Host => {
+                AgentScope::Host => {
                     let traffic = flows.first().map(|&(_, traffic)| traffic).or(drawn).unwrap_or_default();
-                    Steering { agents: vec![agent(None, traffic, flows.len() as u64)], of_flow: None }
+                    AgentControl { agents: vec![agent(None, traffic, flows.len() as u64)], of_flow: None }
                 }
             };
-            machine.steer_by(steering);
-            match steers {
-                Steers::Flow => agents.extend(
+            machine.set_agents(steering);
+            match scope {
+                AgentScope::Flow => agents.extend(
                     flows.iter().enumerate().map(|(at, &(flow, _))| (Agent { host, flow: Some(flow) }, index, at)),
                 ),
-                Steers::Host => agents.push((Agent { host, flow: None }, index, 0)),
+                AgentScope::Host => agents.push((Agent { host, flow: None }, index, 0)),
             }
         }
         if agents.is_empty() {
@@ -90,26 +90,26 @@ impl Simulation {
     ///
     /// # Panics
     /// Panics unless there is one share per agent.
-    pub fn steer(&mut self, shares: &[f64]) {
+    pub fn set_rates(&mut self, shares: &[f64]) {
         assert_eq!(shares.len(), self.agents.agents.len(), "a share for each agent");
         let now = self.engine.now();
-        for (place, &share) in self.agents.agents.iter_mut().zip(shares) {
-            if place.2 == Some(share) {
+        for (entry, &share) in self.agents.agents.iter_mut().zip(shares) {
+            if entry.2 == Some(share) {
                 continue;
             }
-            place.2 = Some(share);
-            if let Machine::Host(host) = self.engine.node_mut(place.0) {
-                host.set_share(now, place.1, share);
+            entry.2 = Some(share);
+            if let Machine::Host(host) = self.engine.node_mut(entry.0) {
+                host.set_share(now, entry.1, share);
             }
         }
     }
 
     /// Returns the statistics of each agent's flows since the last call, in order of agents.
-    pub fn look_at_agents(&mut self) -> Vec<Look> {
+    pub fn sample_agents(&mut self) -> Vec<AgentSample> {
         let mut looks = Vec::with_capacity(self.agents.agents.len());
         for &(index, at, _) in &self.agents.agents {
             let Machine::Host(host) = self.engine.node_mut(index) else { continue };
-            looks.push(host.look(at));
+            looks.push(host.take_sample(at));
         }
         looks
     }

@@ -1,7 +1,7 @@
 //! Summary of flow control that is decided at outputs, over all switches.
 
-use crate::account::Ledger;
-use crate::holds::Held;
+use crate::account::Counters;
+use crate::holds::HeldFlows;
 use crate::simulation::Simulation;
 use crate::switch::Switch;
 use protocols::florax::{BackpressureStatistics, FLOW_BYTES};
@@ -11,28 +11,28 @@ use units::{Time, WIRE_OVERHEAD_BYTES};
 
 impl Simulation {
     /// Returns the holds of all nodes of this rank.
-    pub(crate) fn holds(&self) -> impl Iterator<Item = &Held> {
+    pub(crate) fn holds(&self) -> impl Iterator<Item = &HeldFlows> {
         let of_switches =
             self.switches().filter_map(|switch| switch.backpressure.as_ref()).map(|backpressure| &backpressure.held);
-        let of_hosts = self.hosts().filter_map(|host| host.holds.as_ref()).map(|holds| &holds.held);
+        let of_hosts = self.hosts().filter_map(|host| host.flow_blocks.as_ref()).map(|holds| &holds.held);
         of_switches.chain(of_hosts)
     }
 
     /// Returns the counters of all outputs: sums, and maxima over outputs.
-    pub(crate) fn told(&self, now: Time) -> BackpressureStatistics {
+    pub(crate) fn backpressure_totals(&self, now: Time) -> BackpressureStatistics {
         let mut own = BackpressureStatistics::default();
         let backpressure = self.switches().filter_map(|switch| switch.backpressure.as_ref());
         for (one, _) in backpressure.flat_map(|backpressure| backpressure.statistics(now)) {
             add(&mut own, &one);
         }
         let mut total = BackpressureStatistics::default();
-        self.parts(own).iter().for_each(|part| add(&mut total, part));
+        self.gather(own).iter().for_each(|part| add(&mut total, part));
         total
     }
 
-    pub(crate) fn backpressure(&self, ledger: &Ledger, now: Time) -> Option<Backpressure> {
+    pub(crate) fn backpressure(&self, counters: &Counters, now: Time) -> Option<Backpressure> {
         self.network.switch.flow_control.backpressure()?;
-        let told = self.told(now);
+        let totals = self.backpressure_totals(now);
         let fabric = &self.network.fabric;
         let outputs_of = |switch: &Switch| -> Option<Vec<StopsAt>> {
             let used = switch.backpressure.as_ref()?.statistics(now).enumerate().filter(|(_, one)| one.0.xoffs > 0);
@@ -43,21 +43,21 @@ impl Simulation {
             };
             Some(used.map(named).collect())
         };
-        let mut outputs: Vec<StopsAt> = self.of_switches(outputs_of).flat_map(|(_, outputs)| outputs).collect();
+        let mut outputs: Vec<StopsAt> = self.map_switches(outputs_of).flat_map(|(_, outputs)| outputs).collect();
         // The sort is stable: ties stay in order of nodes and ports.
         outputs.sort_by_key(|output| std::cmp::Reverse(output.xoffs));
         outputs.truncate(MAX_LOSS_PLACES);
         Some(Backpressure {
-            xoffs: told.xoffs,
-            changes: told.changes,
-            xons: told.xons,
-            expiries: told.expiries,
-            control_packets: ledger.control_sent,
-            control_bytes: ledger.control_sent * (u64::from(MIN_FRAME_BYTES) + WIRE_OVERHEAD_BYTES),
-            table_max: told.flows_max,
-            table_bytes: told.flows_max * FLOW_BYTES as u64,
-            stopped_max: told.stopped_max,
-            untold_packets: told.untold,
+            xoffs: totals.xoffs,
+            changes: totals.changes,
+            xons: totals.xons,
+            expiries: totals.expiries,
+            control_packets: counters.control_sent,
+            control_bytes: counters.control_sent * (u64::from(MIN_FRAME_BYTES) + WIRE_OVERHEAD_BYTES),
+            table_max: totals.flows_max,
+            table_bytes: totals.flows_max * FLOW_BYTES as u64,
+            stopped_max: totals.stopped_max,
+            untold_packets: totals.untold,
             outputs,
         })
     }

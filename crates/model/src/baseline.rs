@@ -28,7 +28,7 @@ pub(crate) struct Baseline {
 }
 
 /// Bound on cached host pairs, which limits memory.
-const MOST_PAIRS: usize = 1 << 20;
+const MAX_PAIRS: usize = 1 << 20;
 
 impl Baseline {
     pub fn record(&mut self, network: &Network, end: &FlowEnd) -> FlowRecord {
@@ -100,7 +100,7 @@ impl Baseline {
         let links = network.forwarding.lone_path(&network.fabric, end.src, end.dst, entropy).unwrap_or_default();
         let costs = network.fabric.link_costs(&links);
         // A regular fabric has few kinds, so a linear search suffices.
-        if regular && self.kinds.len() < MOST_PAIRS {
+        if regular && self.kinds.len() < MAX_PAIRS {
             let known = self.paths.iter().position(|path| *path == costs);
             let kind = known.unwrap_or_else(|| {
                 self.paths.push(costs.clone());
@@ -123,7 +123,7 @@ impl Baseline {
                 self.spreads.push(hops);
                 self.spreads.len() - 1
             }) as u32;
-            if self.spread_kinds.len() < MOST_PAIRS {
+            if self.spread_kinds.len() < MAX_PAIRS {
                 self.spread_kinds.insert(key, kind);
             }
             kind

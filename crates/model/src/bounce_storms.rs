@@ -1,6 +1,6 @@
 //! Detector of bounce storms: intervals with more bounces than deliveries.
 
-use crate::account::Ledger;
+use crate::account::Counters;
 use crate::parameters::StormParameters;
 use stats::turns::Storm;
 use units::Time;
@@ -12,13 +12,13 @@ pub(crate) struct Storms {
     /// Bounces and arrivals of each node at its last sample.
     before: Vec<(u64, u64)>,
     /// Bounces and arrivals in the current interval.
-    turned: u64,
+    bounced: u64,
     received: u64,
     /// Current run of consecutive bad intervals.
     current: Storm,
-    looks: u32,
+    bad_intervals: u32,
     longest: Storm,
-    last_look: Time,
+    last_sample: Time,
 }
 
 impl Storms {
@@ -32,39 +32,39 @@ impl Storms {
     }
 
     /// Adds the counts of one node since its last sample.
-    pub fn add(&mut self, index: usize, ledger: &Ledger) {
-        let packets = &ledger.packets;
-        let now = (ledger.bounces + ledger.detours, packets.delivered_whole.frames + packets.consumed.frames);
+    pub fn add(&mut self, index: usize, counters: &Counters) {
+        let packets = &counters.packets;
+        let now = (counters.bounces + counters.detours, packets.delivered_whole.frames + packets.consumed.frames);
         let before = std::mem::replace(&mut self.before[index], now);
-        self.turned += now.0 - before.0;
+        self.bounced += now.0 - before.0;
         self.received += now.1 - before.1;
     }
 
     /// Returns and clears the bounces and arrivals of this rank in the current interval.
-    pub fn take_span(&mut self) -> (u64, u64) {
-        (std::mem::take(&mut self.turned), std::mem::take(&mut self.received))
+    pub fn take_interval(&mut self) -> (u64, u64) {
+        (std::mem::take(&mut self.bounced), std::mem::take(&mut self.received))
     }
 
     /// Evaluates the interval that ends at `now`, from the counts of all ranks.
-    pub fn look(&mut self, now: Time, parts: Vec<(u64, u64)>) {
+    pub fn evaluate(&mut self, now: Time, parts: Vec<(u64, u64)>) {
         let (turned, received) = parts.into_iter().fold((0, 0), |sum, part| (sum.0 + part.0, sum.1 + part.1));
         // Counts are below 2^53, so they are exact as floats, with one rounded multiplication.
         if turned as f64 > self.parameters.ratio * received as f64 {
-            if self.looks == 0 {
-                self.current = Storm { start_ps: self.last_look.as_ps(), ..Storm::default() };
+            if self.bad_intervals == 0 {
+                self.current = Storm { start_ps: self.last_sample.as_ps(), ..Storm::default() };
             }
-            self.looks += 1;
+            self.bad_intervals += 1;
             self.current.end_ps = now.as_ps();
             self.current.turned += turned;
             self.current.received += received;
             let longer = self.current.end_ps - self.current.start_ps > self.longest.end_ps - self.longest.start_ps;
-            if self.looks >= self.parameters.looks && longer {
+            if self.bad_intervals >= self.parameters.samples && longer {
                 self.longest = self.current;
             }
         } else {
-            self.looks = 0;
+            self.bad_intervals = 0;
         }
-        self.last_look = now;
+        self.last_sample = now;
     }
 
     /// Returns the longest storm.
@@ -88,27 +88,27 @@ impl Storms {
 mod tests {
     use super::*;
 
-    fn told_by(parameters: StormParameters, spans: &[(u64, u64)]) -> Option<Storm> {
+    fn storm_with(parameters: StormParameters, spans: &[(u64, u64)]) -> Option<Storm> {
         let mut storms = Storms::new(parameters, 1);
-        let mut ledger = Ledger::default();
+        let mut counters = Counters::default();
         for (at, &(turned, received)) in spans.iter().enumerate() {
-            ledger.bounces += turned;
-            ledger.packets.consumed.frames += received;
-            storms.add(0, &ledger);
-            let span = storms.take_span();
-            storms.look(Time::from_us(at as u64 + 1), vec![span]);
+            counters.bounces += turned;
+            counters.packets.consumed.frames += received;
+            storms.add(0, &counters);
+            let span = storms.take_interval();
+            storms.evaluate(Time::from_us(at as u64 + 1), vec![span]);
         }
         storms.storm()
     }
 
-    fn told(spans: &[(u64, u64)]) -> Option<Storm> {
-        told_by(StormParameters::default(), spans)
+    fn storm_of(spans: &[(u64, u64)]) -> Option<Storm> {
+        storm_with(StormParameters::default(), spans)
     }
 
     #[test]
-    fn looks_and_ratio_are_parameters() {
-        let with = |looks, ratio, spans: &[(u64, u64)]| {
-            told_by(StormParameters { looks, ratio, ..StormParameters::default() }, spans).is_some()
+    fn samples_and_ratio_are_parameters() {
+        let with = |samples, ratio, spans: &[(u64, u64)]| {
+            storm_with(StormParameters { samples, ratio, ..StormParameters::default() }, spans).is_some()
         };
         assert!(with(3, 1.0, &[(5, 4); 3]) && !with(4, 1.0, &[(5, 4); 3]));
         assert!(with(3, 1.2, &[(5, 4); 3]) && !with(3, 1.25, &[(5, 4); 3]));
@@ -116,12 +116,12 @@ mod tests {
     }
 
     #[test]
-    fn a_storm_is_ten_bad_looks_in_a_row() {
-        assert_eq!(told(&[(5, 4); 9]), None);
-        assert_eq!(told(&[(4, 4); 100]), None, "as many as were received is not more");
+    fn a_storm_is_ten_bad_samples_in_a_row() {
+        assert_eq!(storm_of(&[(5, 4); 9]), None);
+        assert_eq!(storm_of(&[(4, 4); 100]), None, "as many as were received is not more");
         let nine_and_nine: Vec<(u64, u64)> = (0..19).map(|at| if at == 9 { (0, 1) } else { (5, 4) }).collect();
-        assert_eq!(told(&nine_and_nine), None);
-        let storm = told(&[vec![(0, 9); 3], vec![(5, 4); 12], vec![(0, 9)]].concat());
+        assert_eq!(storm_of(&nine_and_nine), None);
+        let storm = storm_of(&[vec![(0, 9); 3], vec![(5, 4); 12], vec![(0, 9)]].concat());
         let expected = Storm { start_ps: 3_000_000, end_ps: 15_000_000, turned: 60, received: 48 };
         assert_eq!(storm, Some(expected));
     }

@@ -1,20 +1,20 @@
 //! Builds the nodes of a [`Setup`] on the engine.
 
 use crate::all_delays::AllDelays;
-use crate::host::Starts;
+use crate::host::FlowSchedule;
 use crate::link_kinds::LinkKinds;
 use crate::network::Network;
 use crate::node::Machine;
 use crate::numbering::Numbering;
 use crate::parameters::{
-    Buffer, CLASSES, FlowControl, MOST_BUFFER_BYTES, Marking, Overload, QueueLimit, Setup, Spread, SwitchOverride,
+    Buffer, CLASSES, FlowControl, MAX_BUFFER_BYTES, Marking, Overload, QueueLimit, Setup, Spread, SwitchOverride,
 };
-use crate::routes::KnownRoutes;
+use crate::routes::RouteTables;
 use crate::switch::Switch;
 use crate::telemetry::Telemetry;
 use crate::trace::selection::Selection;
 use crate::wiring::Wiring;
-use engine::ranks::{Borders, shares};
+use engine::ranks::{Borders, divide_ranks};
 use fabric::{Fabric, NodeId, NodeKind};
 use protocols::florax::Pair;
 use protocols::transport::TransportParameters;
@@ -43,7 +43,7 @@ pub enum ModelError {
     /// The limit of a queue exceeds the range of its counter.
     #[error(
         "switch {switch} has room for {room} in one queue, and at most {} can be counted: give it less",
-        Bytes(MOST_BUFFER_BYTES)
+        Bytes(MAX_BUFFER_BYTES)
     )]
     BufferTooLarge {
         /// Name of the switch.
@@ -82,7 +82,7 @@ pub(crate) struct Built {
     /// Wires and engine index of all nodes.
     pub wiring: Wiring,
     /// Output index of each node, by engine index.
-    pub telling: Vec<u32>,
+    pub output_index: Vec<u32>,
     /// Ranges of engine indices of the ranks.
     pub borders: Borders,
 }
@@ -99,13 +99,13 @@ pub(crate) fn build(setup: Setup, (rank, ranks): (usize, usize)) -> Result<Built
         switch,
         overrides,
         overload_rule,
-        stop_rule,
-        outside,
+        pause_rule,
+        without_flow_control,
         timing,
-        agreements,
+        committed_rates,
         host,
         mut traffic,
-        mut pins,
+        mut static_routes,
         tags,
         ..
     } = setup;
@@ -142,7 +142,7 @@ pub(crate) fn build(setup: Setup, (rank, ranks): (usize, usize)) -> Result<Built
     for tag in tags.iter().flat_map(|tags| tags.classes()) {
         in_use[usize::from(tag) % CLASSES] = true;
     }
-    pins.sort_by_key(|pin| pin.node);
+    static_routes.sort_by_key(|route| route.node);
     let classes: Vec<u8> = (0..CLASSES as u8).filter(|&class| in_use[usize::from(class)]).collect();
     // Arrays by class slot must not be empty, even without traffic.
     let classes = if classes.is_empty() { vec![0] } else { classes };
@@ -164,14 +164,17 @@ pub(crate) fn build(setup: Setup, (rank, ranks): (usize, usize)) -> Result<Built
     let network = Arc::new(Network {
         in_order: spread == Spread::FlowHash
             && failures.is_empty()
-            && pins.is_empty()
+            && static_routes.is_empty()
             && timing.cycles.is_empty()
             && !transports.iter().any(TransportParameters::chooses_paths)
             && overload_rule.is_none()
             && matches!(switch.overload, Overload::Drop | Overload::Trim { .. }),
         selection: Selection::new(&setup.record, numbering, &traffic.connections).map(Arc::new),
         numbering,
-        agreements: agreements.iter().map(|it| (Pair { src: it.from, dst: it.to }, it.rate.as_bps())).collect(),
+        committed_rates: committed_rates
+            .iter()
+            .map(|it| (Pair { src: it.from, dst: it.to }, it.rate.as_bps()))
+            .collect(),
         notification_delay: setup.notification_delay.unwrap_or(least_delay).max(Time::from_ps(1)),
         record_pauses: setup.record.pauses,
         reordering: setup.record.reordering,
@@ -188,16 +191,16 @@ pub(crate) fn build(setup: Setup, (rank, ranks): (usize, usize)) -> Result<Built
         fabric,
         forwarding,
         paths,
-        pins,
+        static_routes,
         tags,
         spread,
         reroute,
-        own_switch: SwitchOverride::resolve(&overrides, &switch),
-        own_port: SwitchOverride::resolve_ports(&overrides, &switch),
+        switch_overrides: SwitchOverride::resolve(&overrides, &switch),
+        port_overrides: SwitchOverride::resolve_ports(&overrides, &switch),
         switch,
         overload_rule,
-        stop_rule,
-        outside,
+        pause_rule,
+        without_flow_control,
         host,
         traffic,
         transports,
@@ -207,10 +210,10 @@ pub(crate) fn build(setup: Setup, (rank, ranks): (usize, usize)) -> Result<Built
     check_buffers(&network)?;
 
     let fabric = &network.fabric;
-    let order = by_neighbourhood(fabric, true);
-    let telling = telling_order(fabric, &order);
+    let order = locality_order(fabric, true);
+    let output_index = output_order(fabric, &order);
     let wiring = Wiring::new(&network, order);
-    let firsts = if ranks == 1 { vec![0, wiring.order().len() as u32] } else { shares(&wiring, ranks)? };
+    let firsts = if ranks == 1 { vec![0, wiring.order().len() as u32] } else { divide_ranks(&wiring, ranks)? };
     let borders = Borders::new(&wiring, firsts);
     let own = borders.nodes_of(rank);
     let mut changes: BTreeMap<NodeId, Vec<(Time, u16, bool)>> = BTreeMap::new();
@@ -224,22 +227,23 @@ pub(crate) fn build(setup: Setup, (rank, ranks): (usize, usize)) -> Result<Built
     }
 
     let mut is_own = vec![false; fabric.hosts().len()];
-    for host in own.clone().filter_map(|place| fabric.host_index(wiring.order()[place as usize])) {
+    for host in own.clone().filter_map(|index| fabric.host_index(wiring.order()[index as usize])) {
         is_own[host as usize] = true;
     }
-    let mut starts = plan_starts(&network, arrivals, |host| is_own[host as usize]);
-    let mut known_routes = KnownRoutes::default();
+    let mut schedules = plan_starts(&network, arrivals, |host| is_own[host as usize]);
+    let mut known_routes = RouteTables::default();
     let machines = own
-        .map(|place| {
-            let node = wiring.order()[place as usize];
+        .map(|index| {
+            let node = wiring.order()[index as usize];
             let changes = changes.remove(&node).unwrap_or_default();
             match fabric.host_index(node) {
                 Some(index) if fabric.node(node).kind == NodeKind::Host => {
-                    let mut starts = starts[index as usize].take().map_or_else(Starts::default, |starts| *starts);
-                    starts.notify.extend(wiring.notified_from(place));
-                    let mut machine = Machine::host(node, &network, starts);
+                    let mut schedule =
+                        schedules[index as usize].take().map_or_else(FlowSchedule::default, |schedule| *schedule);
+                    schedule.notified_hosts.extend(wiring.notified_from(index));
+                    let mut machine = Machine::host(node, &network, schedule);
                     if !changes.is_empty() {
-                        machine.wake();
+                        machine.activate();
                     }
                     if let Machine::Host(host) = &mut machine {
                         for (at, port, fails) in changes {
@@ -256,7 +260,7 @@ pub(crate) fn build(setup: Setup, (rank, ranks): (usize, usize)) -> Result<Built
             }
         })
         .collect();
-    Ok(Built { network, machines, wiring, telling, borders })
+    Ok(Built { network, machines, wiring, output_index, borders })
 }
 
 fn check_buffers(network: &Network) -> Result<(), ModelError> {
@@ -270,7 +274,7 @@ fn check_buffers(network: &Network) -> Result<(), ModelError> {
                 u64::from(most) * u64::from(network.host.mtu_bytes)
             }
         };
-        if room > MOST_BUFFER_BYTES {
+        if room > MAX_BUFFER_BYTES {
             let switch = fabric.name(switch).to_owned();
             return Err(ModelError::BufferTooLarge { switch, room: Bytes(room) });
         }
@@ -293,41 +297,41 @@ fn plan_starts(
     network: &Network,
     arrivals: Vec<traffic::Arrivals>,
     own: impl Fn(u32) -> bool,
-) -> Vec<Option<Box<Starts>>> {
-    let mut all: Vec<Option<Box<Starts>>> = network.fabric.hosts().iter().map(|_| None).collect();
-    let mut of = |host: u32, note: &mut dyn FnMut(&mut Starts)| {
+) -> Vec<Option<Box<FlowSchedule>>> {
+    let mut all: Vec<Option<Box<FlowSchedule>>> = network.fabric.hosts().iter().map(|_| None).collect();
+    let mut of = |host: u32, note: &mut dyn FnMut(&mut FlowSchedule)| {
         if own(host) {
             note(all[host as usize].get_or_insert_default());
         }
     };
     for (number, flow) in (0..).zip(&network.traffic.flows) {
-        of(flow.src, &mut |starts| match flow.start {
-            Start::At(at) => starts.planned.push((at, number)),
+        of(flow.src, &mut |schedule| match flow.start {
+            Start::At(at) => schedule.planned.push((at, number)),
             // Without dependencies, the delay counts from time zero.
-            Start::After { waits_for: 0, delay } => starts.planned.push((delay, number)),
-            Start::After { waits_for, .. } => _ = starts.waits.insert(number, waits_for),
+            Start::After { waits_for: 0, delay } => schedule.planned.push((delay, number)),
+            Start::After { waits_for, .. } => _ = schedule.missing_notifications.insert(number, waits_for),
         });
     }
     for (number, join) in (0..).zip(&network.traffic.joins) {
-        of(join.host, &mut |starts| _ = starts.waits.insert(JOIN | number, join.waits_for));
+        of(join.host, &mut |schedule| _ = schedule.missing_notifications.insert(JOIN | number, join.waits_for));
     }
     for source in arrivals {
         let mut source = Some(source);
         let host = source.as_ref().map_or(0, |source| source.src);
-        of(host, &mut |starts| starts.arrivals.extend(source.take().map(|source| (source, None))));
+        of(host, &mut |schedule| schedule.arrivals.extend(source.take().map(|source| (source, None))));
     }
-    for starts in all.iter_mut().flatten() {
-        starts.planned.sort_unstable();
+    for schedule in all.iter_mut().flatten() {
+        schedule.planned.sort_unstable();
     }
     all
 }
 
 /// Returns all nodes in an order that places neighbours close to each other, so that few links cross threads. The
 /// position of a node is the mean position of its neighbours one tier below. Nodes with equal neighbours, such as the
-/// core switches of a fat-tree, would all be in the middle, and some threads would have nothing else. `shared_out`
-/// spreads them over the range of those neighbours.
-fn by_neighbourhood(fabric: &Fabric, shared_out: bool) -> Vec<NodeId> {
-    let mut place = vec![0.0f64; fabric.nodes().len()];
+/// core switches of a fat-tree, would all be in the middle, and some threads would have nothing else. `spread`
+/// distributes them over the range of those neighbours.
+fn locality_order(fabric: &Fabric, spread: bool) -> Vec<NodeId> {
+    let mut position = vec![0.0f64; fabric.nodes().len()];
     let mut nodes: Vec<NodeId> = fabric.node_ids().collect();
     nodes.sort_by_key(|&node| (fabric.node(node).tier, node));
     // Tier 0 (hosts) is in order of node numbers.
@@ -336,7 +340,7 @@ fn by_neighbourhood(fabric: &Fabric, shared_out: bool) -> Vec<NodeId> {
         let mut alike: Vec<(f64, NodeId, f64, f64)> = Vec::with_capacity(tier.len());
         for (index, &node) in (first..).zip(tier) {
             let below = fabric.ports(node).iter().filter(|port| fabric.node(port.peer).tier < fabric.node(node).tier);
-            let below: Vec<f64> = below.map(|port| place[port.peer.index()]).collect();
+            let below: Vec<f64> = below.map(|port| position[port.peer.index()]).collect();
             let mean = if below.is_empty() { index as f64 } else { below.iter().sum::<f64>() / below.len() as f64 };
             let (low, high) = below.iter().fold((mean, mean), |(low, high), &at| (low.min(at), high.max(at)));
             alike.push((mean, node, low, high));
@@ -350,20 +354,20 @@ fn by_neighbourhood(fabric: &Fabric, shared_out: bool) -> Vec<NodeId> {
             let offset = (number as f64 + 0.5) / count;
             for (index, &(mean, node, low, high)) in group.iter().enumerate() {
                 let share = (index as f64 + offset) / group.len() as f64;
-                place[node.index()] = if shared_out && group.len() > 1 { low + share * (high - low) } else { mean };
+                position[node.index()] = if spread && group.len() > 1 { low + share * (high - low) } else { mean };
             }
         }
     }
-    nodes.sort_by(|&a, &b| place[a.index()].total_cmp(&place[b.index()]).then(a.cmp(&b)));
+    nodes.sort_by(|&a, &b| position[a.index()].total_cmp(&position[b.index()]).then(a.cmp(&b)));
     nodes
 }
 
-/// Returns the output index of each node, by engine index. It ignores `shared_out`, so results do not depend on the
+/// Returns the output index of each node, by engine index. It ignores `spread`, so results do not depend on the
 /// placement of nodes on threads.
-fn telling_order(fabric: &Fabric, order: &[NodeId]) -> Vec<u32> {
+fn output_order(fabric: &Fabric, order: &[NodeId]) -> Vec<u32> {
     let mut rank = vec![0; order.len()];
-    for (place, node) in (0..).zip(by_neighbourhood(fabric, false)) {
-        rank[node.index()] = place;
+    for (index, node) in (0..).zip(locality_order(fabric, false)) {
+        rank[node.index()] = index;
     }
     order.iter().map(|node| rank[node.index()]).collect()
 }
@@ -382,7 +386,7 @@ mod tests {
         let links = TierLinks::uniform(LinkSpec::new(Rate::from_gbps(100), Time::from_ns(500)));
         let fabric = fat_tree(K as u32, links).unwrap();
         for shared_out in [true, false] {
-            let order = by_neighbourhood(&fabric, shared_out);
+            let order = locality_order(&fabric, shared_out);
             let is_core = |node: &&NodeId| {
                 let kind = fabric.node(**node).kind;
                 kind != NodeKind::Host && fabric.ports(**node).iter().all(|port| fabric.node(port.peer).tier == 2)
@@ -404,8 +408,8 @@ mod tests {
         traffic::pairs(&pairs, &hosts, &traffic::Entry::new(1, 0), &mut plan).unwrap();
         let setup = Setup::new(fat_tree(4, links).unwrap(), plan.build(16).unwrap()).unwrap();
         let network = build(setup, (0, 1)).unwrap().network;
-        let starts = plan_starts(&network, Vec::new(), |host| host % 3 == 0);
-        let planned: Vec<usize> = starts.iter().map(|it| it.as_ref().map_or(0, |it| it.planned.len())).collect();
+        let schedule = plan_starts(&network, Vec::new(), |host| host % 3 == 0);
+        let planned: Vec<usize> = schedule.iter().map(|it| it.as_ref().map_or(0, |it| it.planned.len())).collect();
         assert_eq!(planned, hosts.iter().map(|host| usize::from(host % 3 == 0)).collect::<Vec<_>>());
     }
 }

@@ -1,7 +1,7 @@
 //! Input of the checks: plain numbers from all nodes.
 
-use crate::account::Ledger;
-use crate::measured::WarmUp;
+use crate::account::Counters;
+use crate::measured::WarmUpState;
 use crate::node::Machine;
 use crate::parameters::{Buffer, Overload, QueueLimit, Threshold};
 use crate::simulation::Simulation;
@@ -17,49 +17,50 @@ use units::Time;
 
 impl Simulation {
     /// Returns the state of checks and counters at the end of the warm-up.
-    pub(crate) fn look_at_warm_up(&self, now: Time) -> WarmUp {
+    pub(crate) fn warm_up_state(&self, now: Time) -> WarmUpState {
         let little = Findings::of(now, self.areas());
-        WarmUp { little, marks: self.marks().collect(), payload_bytes: self.payload_bytes() }
+        WarmUpState { little, marks: self.marks().collect(), payload_bytes: self.payload_bytes() }
     }
 
     /// Returns the verdicts of all checks that apply to the setup.
-    pub(crate) fn checks(&self, ledger: &Ledger, now: Time, expect_deadlock: bool) -> Vec<Verdict> {
-        let mut checks = vec![ledger.packets.verdict()];
+    pub(crate) fn checks(&self, counters: &Counters, now: Time, expect_deadlock: bool) -> Vec<Verdict> {
+        let mut checks = vec![counters.packets.verdict()];
         if self.network.switch.flow_control.lossless() != 0 {
-            let first = ledger.first_lossless_drop.map(|(at, node, port, class)| {
+            let first = counters.first_lossless_drop.map(|(at, node, port, class)| {
                 format!("at {at} at {}, ingress port {port}, class {class}", self.name_of(node))
             });
-            let losses = &ledger.lossless_losses;
-            checks.push(check::lossless::verdict(&ledger.packets, losses, self.promise(), first.as_deref()));
-            let Ledger { control_sent: sent, control_received: received, control_lost: lost, .. } = *ledger;
-            let control = ControlLedger { sent, received, lost, on_the_way: ledger.control_on_the_way };
-            checks.push(ledger.pauses.verdict(&control, &self.stops(ledger, now)));
+            let losses = &counters.lossless_losses;
+            checks.push(check::lossless::verdict(&counters.packets, losses, self.promise(), first.as_deref()));
+            let Counters { control_sent: sent, control_received: received, control_lost: lost, .. } = *counters;
+            let control = ControlLedger { sent, received, lost, on_the_way: counters.control_in_flight };
+            checks.push(counters.pauses.verdict(&control, &self.stops(counters, now)));
         }
-        if self.network.turns() {
-            checks.push(ledger.turns.verdict(self.wrong_drops(ledger)));
+        if self.network.can_bounce() {
+            checks.push(counters.bounces_in_frames.verdict(self.wrong_drops(counters)));
         }
         if self.network.in_order {
-            checks.push(ledger.order.verdict(ledger.packets.delivered_whole.frames));
+            checks.push(counters.order.verdict(counters.packets.delivered_whole.frames));
         }
-        let WarmUp { little: before, marks: early, .. } = &self.warmed_up;
+        let WarmUpState { little: before, marks: at_warm_up, .. } = &self.warmed_up;
         // Both iterators have one order: the set of marks depends only on the setup.
-        let mut early = early.iter();
-        let marks =
-            self.marks().map(|mark| Mark { peak: early.next().map_or(mark.peak, |it| it.peak.max(mark.peak)), ..mark });
+        let mut at_warm_up = at_warm_up.iter();
+        let marks = self
+            .marks()
+            .map(|mark| Mark { peak: at_warm_up.next().map_or(mark.peak, |it| it.peak.max(mark.peak)), ..mark });
         // There may be half a million ports, so each rank evaluates its own.
-        let parts = self.parts(buffer::Findings::of(marks, self.books()));
+        let parts = self.gather(buffer::Findings::of(marks, self.books()));
         checks.push(
             parts.into_iter().reduce(buffer::Findings::beside).unwrap_or_default().verdict(|node| self.name_of(node)),
         );
-        let spans = self.parts((before.clone(), Findings::of(now, self.areas())));
+        let spans = self.gather((before.clone(), Findings::of(now, self.areas())));
         let spans = spans.into_iter().reduce(|all, part| (all.0.beside(part.0), all.1.beside(part.1)));
         let (before, since) = spans.unwrap_or_default();
         checks.push(before.and_then(since).verdict(|node| self.name_of(node)));
         let own = self.ports_that_sent();
-        let ports = self.parts(own).iter().sum();
-        checks.push(ledger.work.verdict(ports, !self.stopped_early, |node| self.name_of(node)));
-        if self.network.switch.flow_control.may_lock() {
-            let mut verdict = check::deadlock::verdict(self.deadlock.as_ref(), expect_deadlock, self.deadlock_looks);
+        let ports = self.gather(own).iter().sum();
+        checks.push(counters.work.verdict(ports, !self.stopped_early, |node| self.name_of(node)));
+        if self.network.switch.flow_control.can_deadlock() {
+            let mut verdict = check::deadlock::verdict(self.deadlock.as_ref(), expect_deadlock, self.deadlock_checks);
             if let Some(found) = &self.deadlock {
                 verdict.detail = self.deadlock_words(found, expect_deadlock);
             }
@@ -98,7 +99,7 @@ impl Simulation {
         let network = &self.network;
         let lossless = network.switch.flow_control.lossless();
         let is_lossless = |class: &u8| lossless >> class & 1 == 1;
-        let nobody = || network.fabric.switches().all(|switch| !network.takes_part(switch));
+        let nobody = || network.fabric.switches().all(|switch| !network.has_flow_control(switch));
         if !network.classes.iter().any(is_lossless) || nobody() {
             Promise::Nothing
         } else if network.classes.iter().all(is_lossless) {
@@ -109,17 +110,18 @@ impl Simulation {
     }
 
     /// Returns the pauses that switches sent and ended. Credits send none: a sender without credits stops by itself.
-    fn stops(&self, ledger: &Ledger, now: Time) -> StopLedger {
+    fn stops(&self, counters: &Counters, now: Time) -> StopLedger {
         if self.network.switch.flow_control.backpressure().is_some() {
-            let told = self.told(now);
+            let totals = self.backpressure_totals(now);
             let outputs = self.switches().filter_map(|switch| switch.backpressure.as_ref());
             let standing = outputs.flat_map(|backpressure| backpressure.statistics(now)).map(|one| one.1).sum::<u64>();
-            let standing = self.parts(standing).iter().sum();
-            return StopLedger { stops: told.xoffs, ended: told.xons + told.expiries, standing, idle: 0 };
+            let standing = self.gather(standing).iter().sum();
+            return StopLedger { stops: totals.xoffs, ended: totals.xons + totals.expiries, standing, idle: 0 };
         }
-        let mut stops = StopLedger { stops: ledger.pauses_sent, ended: ledger.resumes_sent, ..StopLedger::default() };
-        let own = self.switches().map(Switch::standing_stops).fold((0, 0), |all, it| (all.0 + it.0, all.1 + it.1));
-        for (standing, idle) in self.parts(own) {
+        let mut stops =
+            StopLedger { stops: counters.pauses_sent, ended: counters.resumes_sent, ..StopLedger::default() };
+        let own = self.switches().map(Switch::paused_accounts).fold((0, 0), |all, it| (all.0 + it.0, all.1 + it.1));
+        for (standing, idle) in self.gather(own) {
             (stops.standing, stops.idle) = (stops.standing + standing, stops.idle + idle);
         }
         stops
@@ -142,16 +144,16 @@ impl Simulation {
             let place = Place::Account(AccountId { node, port, class: account.0 });
             marks.push(Mark { place, peak: account.1, limit, unit: Unit::Bytes });
         }
-        for (port, most) in switch.backpressure.iter().flat_map(|backpressure| backpressure.most.iter().enumerate()) {
+        for (port, most) in switch.backpressure.iter().flat_map(|backpressure| backpressure.max.iter().enumerate()) {
             let place = Place::Port { node, port: port as u16 };
             if let Buffer::PerQueue { limit } = self.network.switch_of(switch.node()).buffer {
                 let (limit, unit) = parts(limit);
                 marks.push(Mark { place, peak: most.peak(), limit, unit });
             }
         }
-        let room = self.network.switch.overload.inside().and_then(|inside| inside.deflect_queue);
-        if let Some((inside, limit)) = switch.inside().zip(room) {
-            for (pipeline, peak) in inside.most_waiting(limit).enumerate() {
+        let room = self.network.switch.overload.pipelines().and_then(|pipes| pipes.deflect_queue);
+        if let Some((pipes, limit)) = switch.pipelines().zip(room) {
+            for (pipeline, peak) in pipes.most_waiting(limit).enumerate() {
                 let place = Place::Recirculation { node, pipeline: pipeline as u16 };
                 let (limit, unit) = parts(limit);
                 marks.push(Mark { place, peak, limit, unit });
@@ -168,7 +170,7 @@ impl Simulation {
                 let place = Place::Queue(QueueId { node, port: port as u16, class });
                 let mut mark = |index: usize, limit: QueueLimit| {
                     let (limit, unit) = parts(limit);
-                    let peak = match (unit, &switch.core.buffer.most_frames) {
+                    let peak = match (unit, &switch.core.buffer.max_frames) {
                         (Unit::Bytes, _) => switch.core.buffer.queues[index].max_bytes.into(),
                         (Unit::Frames, most) => most.as_ref().map_or(0, |most| most[index].into()),
                     };
@@ -185,7 +187,7 @@ impl Simulation {
                 };
                 mark(index, self.with_headers(class, limit));
                 if let Overload::Bounce { queue, .. } = network.switch.overload {
-                    mark(index + switch.core.buffer.pairs, queue);
+                    mark(index + switch.core.buffer.bounce_offset, queue);
                 }
             }
         }
@@ -219,7 +221,7 @@ impl Simulation {
         switch.core.buffer.accounts.iter().enumerate().filter_map(move |(index, account)| {
             let (port, slot) = (index / slots, index % slots);
             let limit = {
-                let link = &switch.core.egress.rules[port].link;
+                let link = &switch.core.egress.states[port].link;
                 network.headroom(switch.node(), link.rate, link.delay, slot)
             };
             let class = if slots == 1 { 0 } else { network.classes[slot] };
@@ -264,13 +266,13 @@ impl Simulation {
         });
         let held_at_switches =
             self.switches().filter_map(|switch| Some((switch.node().0, &switch.backpressure.as_ref()?.held)));
-        let held_at_hosts = self.hosts().filter_map(|host| Some((host.node.0, &host.holds.as_ref()?.held)));
+        let held_at_hosts = self.hosts().filter_map(|host| Some((host.node.0, &host.flow_blocks.as_ref()?.held)));
         let of_flows = held_at_switches.chain(held_at_hosts).flat_map(|(node, held)| {
             let place = move |port| Place::Held { node, port: port as u16 };
             held.areas().enumerate().map(move |(port, (area, length, since))| (place(port), area, length, since))
         });
         let of_pipelines = self.switches().flat_map(|switch| {
-            switch.inside().into_iter().flat_map(|inside| inside.areas().enumerate()).map(
+            switch.pipelines().into_iter().flat_map(|pipes| pipes.areas().enumerate()).map(
                 move |(pipeline, (area, length, since))| {
                     let place = Place::Recirculation { node: switch.node().0, pipeline: pipeline as u16 };
                     (place, area, length, since.collect())
@@ -297,7 +299,7 @@ impl Simulation {
             });
             Some(queues.collect::<Vec<_>>())
         };
-        let loads: Vec<_> = self.of_switches(queues_of).flat_map(|(_, queues)| queues).collect();
+        let loads: Vec<_> = self.map_switches(queues_of).flat_map(|(_, queues)| queues).collect();
         let queues = loads.iter().map(|(place, load, capacity, area)| {
             (*place, load, *capacity, area.as_ref().map(|(area, length)| (area, *length)))
         });

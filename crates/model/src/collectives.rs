@@ -68,7 +68,7 @@ impl Collectives {
     pub fn verdict(&self, network: &Network) -> Verdict {
         check::collectives::verdict(self.0.iter().flat_map(|operation| {
             let least = least_time(network, &operation.collection);
-            operation.through().map(move |took| check::collectives::Iteration { took, least })
+            operation.completed_durations().map(move |took| check::collectives::Iteration { took, least })
         }))
     }
 
@@ -114,14 +114,14 @@ fn least_time(network: &Network, of: &Collection) -> Time {
 
 impl Operation {
     /// Returns the durations of measured, completed iterations.
-    fn through(&self) -> impl Iterator<Item = Time> {
+    fn completed_durations(&self) -> impl Iterator<Item = Time> {
         let through = self.iterations.iter().filter(|iteration| iteration.counts && iteration.missing == 0);
         through.map(|iteration| iteration.last - iteration.first)
     }
 
     fn summary(&self) -> CollectiveSummary {
         let of = &self.collection;
-        let spans: Vec<f64> = self.through().map(|took| took.as_ps() as f64 / 1e3).collect();
+        let spans: Vec<f64> = self.completed_durations().map(|took| took.as_ps() as f64 / 1e3).collect();
         let time_ns = (!spans.is_empty()).then(|| CollectiveTime {
             mean: spans.iter().sum::<f64>() / spans.len() as f64,
             min: spans.iter().copied().fold(f64::INFINITY, f64::min),

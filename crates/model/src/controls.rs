@@ -15,20 +15,20 @@ impl Simulation {
         let (mut own, mut questions) = (Vec::new(), Vec::new());
         for host in self.hosts() {
             let src = fabric.host_index(host.node).unwrap_or_default();
-            let mut looks: Vec<(u32, u32, ControlSample)> = host.controls(at).collect();
-            looks.sort_unstable_by_key(|(_, _, look)| look.flow);
-            questions.extend(looks.iter().map(|&(flow, dst, _)| (fabric.host_node(dst).0, (src, flow))));
-            own.push((host.node.0, looks.into_iter().map(|(_, _, look)| look).collect::<Vec<_>>()));
+            let mut samples: Vec<(u32, u32, ControlSample)> = host.controls(at).collect();
+            samples.sort_unstable_by_key(|(_, _, sample)| sample.flow);
+            questions.extend(samples.iter().map(|&(flow, dst, _)| (fabric.host_node(dst).0, (src, flow))));
+            own.push((host.node.0, samples.into_iter().map(|(_, _, sample)| sample).collect::<Vec<_>>()));
         }
-        let delays = self.ask(questions, |machine, &(src, flow): &(u32, u32)| match machine {
+        let delays = self.query_nodes(questions, |machine, &(src, flow): &(u32, u32)| match machine {
             Machine::Host(receiving) => receiving.delay_ps(src, flow),
-            Machine::Switch(_) | Machine::Quiet(..) => None,
+            Machine::Switch(_) | Machine::Dormant(..) => None,
         });
-        for (look, delay_ps) in own.iter_mut().flat_map(|(_, looks)| looks).zip(delays) {
-            look.delay_ps = delay_ps.flatten();
+        for (sample, delay_ps) in own.iter_mut().flat_map(|(_, samples)| samples).zip(delays) {
+            sample.delay_ps = delay_ps.flatten();
         }
-        let mut all: Vec<(u32, Vec<ControlSample>)> = self.parts(own).into_iter().flatten().collect();
+        let mut all: Vec<(u32, Vec<ControlSample>)> = self.gather(own).into_iter().flatten().collect();
         all.sort_by_key(|host| host.0);
-        all.iter().flat_map(|(_, looks)| looks).for_each(|look| watcher.control(look));
+        all.iter().flat_map(|(_, samples)| samples).for_each(|sample| watcher.control(sample));
     }
 }

@@ -2,10 +2,10 @@
 //! accounts. They cost nothing if the setup has none.
 //!
 //! ```text
-//!  Setup::overload_rule ──at──▶ Box<dyn OverloadState>, per switch ◀──Waiting── a frame whose wire is occupied
-//!                                                                    ──Verdict─▶ queue, drop, or another port
-//!  Setup::stop_rule ◀──Account── a frame entered or left the buffer
-//!                   ──bytes────▶ XOFF and XON, sent as PAUSE or PFC
+//!  Setup::overload_rule ──at──▶ Box<dyn OverloadState>, per switch ◀────Waiting────── a frame whose wire is occupied
+//!                                                                  ──OverloadDecision─▶ queue, drop, or another port
+//!  Setup::pause_rule ◀──Account── a frame entered or left the buffer
+//!                    ──bytes────▶ XOFF and XON, sent as PAUSE or PFC
 //! ```
 
 use fabric::{NodeId, PortIndex};
@@ -30,18 +30,18 @@ pub trait OverloadRule: Debug + Send + Sync {
 pub trait OverloadState: Debug + Send {
     /// Decides about a frame that found its wire occupied, before it is queued. `random` is the switch's stream for
     /// this.
-    fn judge(&mut self, waiting: &Waiting<'_>, frame: &Frame, random: &mut Stream) -> Verdict;
+    fn decide(&mut self, waiting: &Waiting<'_>, frame: &Frame, random: &mut Stream) -> OverloadDecision;
 }
 
 /// Decision about a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum OverloadDecision {
     /// Enqueue it. It is lost if its queue has no room.
     Wait,
     /// Drop it.
     Drop,
     /// Send it by another port of this switch. It counts as a detour, and is lost if that queue has no room.
-    By(PortIndex),
+    Detour(PortIndex),
 }
 
 /// Input of an [`OverloadState`].
@@ -64,14 +64,14 @@ pub struct Waiting<'s> {
 }
 
 /// XOFF and XON thresholds of ingress accounts, in place of those of PAUSE or PFC. Still sent as PAUSE or PFC frames.
-pub trait StopRule: Debug + Send + Sync {
+pub trait PauseRule: Debug + Send + Sync {
     /// Returns the threshold in bytes above which the account sends XOFF. Bytes above it use headroom.
     fn xoff_bytes(&self, account: &Account) -> u64;
     /// Returns the threshold in bytes down to which the account must fall to send XON, at most that of XOFF.
     fn xon_bytes(&self, account: &Account) -> u64;
 }
 
-/// State of an ingress account, for a [`StopRule`].
+/// State of an ingress account, for a [`PauseRule`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Account {
     /// Switch of the account.
@@ -85,7 +85,7 @@ pub struct Account {
     /// Free bytes of the shared buffer.
     pub free_bytes: u64,
     /// Number of accounts of the switch that currently pause a neighbour.
-    pub stopping: u32,
+    pub pausing_accounts: u32,
 }
 
 /// An [`OverloadRule`] for all switches.
@@ -99,13 +99,13 @@ impl CustomOverload {
     }
 }
 
-/// A [`StopRule`] for all switches.
+/// A [`PauseRule`] for all switches.
 #[derive(Clone, Debug)]
-pub struct CustomStop(pub(crate) Arc<dyn StopRule>);
+pub struct CustomPause(pub(crate) Arc<dyn PauseRule>);
 
-impl CustomStop {
+impl CustomPause {
     /// Wraps `rule`.
-    pub fn new(rule: impl StopRule + 'static) -> Self {
-        CustomStop(Arc::new(rule))
+    pub fn new(rule: impl PauseRule + 'static) -> Self {
+        CustomPause(Arc::new(rule))
     }
 }

@@ -1,6 +1,6 @@
 //! Input of the deadlock detector and of the check "stall": paused queues, and the accounts that pause them.
 
-use crate::egress::hold;
+use crate::egress::block;
 use crate::node::Machine;
 use crate::parameters::FlowControl;
 use crate::simulation::Simulation;
@@ -11,25 +11,26 @@ use std::collections::{BTreeMap, BTreeSet};
 use units::Time;
 
 /// A paused, non-empty queue, the start of its pause, and the account that pauses it.
-pub(crate) type Stopped = (QueueId, Time, AccountId);
+pub(crate) type PausedBy = (QueueId, Time, AccountId);
 
 /// Searches for a deadlock at `now`. All ranks return equal results.
 pub(crate) fn find(simulation: &Simulation, now: Time) -> Option<Deadlock> {
-    let (queues, accounts) = stops(simulation, stopped_queues(simulation, simulation.stopped.iter().copied(), now));
+    let (queues, accounts) =
+        dependency_inputs(simulation, paused_queues(simulation, simulation.paused_switches.iter().copied(), now));
     deadlock(&queues, &accounts)
 }
 
 /// Returns the queues that may block each other and the accounts of their bytes, at all ranks. `own` are the paused
 /// queues of this rank.
-pub(crate) fn stops(simulation: &Simulation, own: Vec<Stopped>) -> (Vec<PausedQueue>, Vec<Account>) {
-    let mut stopped: Vec<Stopped> = simulation.everywhere(own).into_iter().flatten().collect();
-    keep_those_that_may_be_stuck(&mut stopped);
+pub(crate) fn dependency_inputs(simulation: &Simulation, own: Vec<PausedBy>) -> (Vec<PausedQueue>, Vec<Account>) {
+    let mut stopped: Vec<PausedBy> = simulation.all_gather(own).into_iter().flatten().collect();
+    prune_acyclic(&mut stopped);
     // All ranks have an equal list here, so either all return or all make the collective calls below.
     if stopped.is_empty() {
         return (Vec::new(), Vec::new());
     }
     let network = &simulation.network;
-    let by_port = stops_whole_ports(simulation);
+    let by_port = pauses_whole_ports(simulation);
     let mut queues = Vec::new();
     // Only bytes of accounts in these queues can sustain a deadlock.
     let mut waiting: BTreeMap<AccountId, BTreeMap<QueueId, u64>> = BTreeMap::new();
@@ -41,7 +42,7 @@ pub(crate) fn stops(simulation: &Simulation, own: Vec<Stopped>) -> (Vec<PausedQu
                 queues.push(PausedQueue { queue: id, paused_by, paused_since, bytes: 1 });
                 continue;
             }
-            Some(Machine::Quiet(..)) | None => continue,
+            Some(Machine::Dormant(..)) | None => continue,
         };
         let slot = usize::from(simulation.network.class_slot[usize::from(id.class)]);
         let queue = switch.queue(usize::from(id.port), slot);
@@ -70,11 +71,11 @@ pub(crate) fn stops(simulation: &Simulation, own: Vec<Stopped>) -> (Vec<PausedQu
                 };
                 Some(Account { id, xon_bytes, waiting: waiting.into_iter().collect() })
             }
-            Some(Machine::Host(_) | Machine::Quiet(..)) | None => None,
+            Some(Machine::Host(_) | Machine::Dormant(..)) | None => None,
         })
         .collect();
     let (mut all_queues, mut all_accounts) = (Vec::new(), Vec::new());
-    for (queues, accounts) in simulation.everywhere((queues, accounts)) {
+    for (queues, accounts) in simulation.all_gather((queues, accounts)) {
         all_queues.extend(queues);
         all_accounts.extend(accounts);
     }
@@ -89,33 +90,33 @@ fn waiting_upstream<'a>(simulation: &Simulation, accounts: impl Iterator<Item = 
         (upstream.peer.0, (upstream.peer_port, network.class_slot[usize::from(account.class)]))
     };
     let answers =
-        simulation.ask(accounts.map(question).collect(), |machine, &(port, slot): &(u16, u8)| match machine {
+        simulation.query_nodes(accounts.map(question).collect(), |machine, &(port, slot): &(u16, u8)| match machine {
             Machine::Switch(peer) => {
                 peer.frames(usize::from(port), usize::from(slot)).next().map(|frame| frame.size_bytes)
             }
-            Machine::Host(_) | Machine::Quiet(..) => None,
+            Machine::Host(_) | Machine::Dormant(..) => None,
         });
     answers.into_iter().map(Option::flatten).collect()
 }
 
 /// Returns whether a pause applies to all classes of a port.
-pub(crate) fn stops_whole_ports(simulation: &Simulation) -> bool {
+pub(crate) fn pauses_whole_ports(simulation: &Simulation) -> bool {
     matches!(simulation.network.switch.flow_control, FlowControl::Pause(_))
 }
 
 /// Returns the paused queues of the switches with these engine indices.
-pub(crate) fn stopped_queues(simulation: &Simulation, indices: impl Iterator<Item = u32>, now: Time) -> Vec<Stopped> {
+pub(crate) fn paused_queues(simulation: &Simulation, indices: impl Iterator<Item = u32>, now: Time) -> Vec<PausedBy> {
     let network = &simulation.network;
-    let by_port = stops_whole_ports(simulation);
+    let by_port = pauses_whole_ports(simulation);
     let mut stopped = Vec::new();
     for index in indices {
         let Machine::Switch(switch) = simulation.engine.node(index as usize) else { continue };
         for (port, cell) in switch.core.egress.cells.iter().enumerate() {
-            if cell.waiting == 0 || cell.holds & (hold::PAUSE | hold::CREDIT) == 0 {
+            if cell.waiting == 0 || cell.block_reasons & (block::PAUSE | block::CREDIT) == 0 {
                 continue;
             }
             for (slot, &class) in network.classes.iter().enumerate() {
-                let Some(paused_since) = switch.core.egress.rules[port].blocked_since(now, class) else { continue };
+                let Some(paused_since) = switch.core.egress.states[port].blocked_since(now, class) else { continue };
                 if switch.queue(port, slot).is_empty() {
                     continue;
                 }
@@ -132,7 +133,7 @@ pub(crate) fn stopped_queues(simulation: &Simulation, indices: impl Iterator<Ite
 
 /// Removes queues from which paused queues lead to no cycle of switches. Congestion without a deadlock forms a tree and
 /// vanishes entirely, so its frames are never scanned.
-fn keep_those_that_may_be_stuck(stopped: &mut Vec<Stopped>) {
+fn prune_acyclic(stopped: &mut Vec<PausedBy>) {
     loop {
         let sources: BTreeSet<u32> = stopped.iter().map(|stopped| stopped.0.node).collect();
         let before = stopped.len();

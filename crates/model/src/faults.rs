@@ -147,9 +147,9 @@ fn tagged() -> Setup {
     setup
 }
 
-type Kind = (&'static str, fn() -> Setup, &'static [&'static str]);
+type Case = (&'static str, fn() -> Setup, &'static [&'static str]);
 
-const KINDS: &[Kind] = &[
+const CASES: &[Case] = &[
     ("plain, shared buffer", || congested(shared(), FlowControl::None), PLAIN),
     (
         "plain, queues in bytes",
@@ -276,13 +276,13 @@ const fn fault(name: &'static str, check: &'static str, kinds: &'static [&'stati
 }
 
 const FAULTS: &[Fault] = &[
-    fault("a frame is lost and not counted", "conservation", ALL, OneSwitch(Switch::lose_in_silence)),
+    fault("a frame is lost and not counted", "conservation", ALL, OneSwitch(Switch::lose_uncounted)),
     fault("a frame is there twice", "conservation", ALL, OneSwitch(Switch::double)),
     fault(
         "a frame is delivered twice",
         "conservation",
         ALL,
-        Hosts(|host| host.books.ledger.packets.delivered_whole.count(64)),
+        Hosts(|host| host.stats.counters.packets.delivered_whole.count(64)),
     ),
     fault(
         "a held frame is lost and not counted",
@@ -293,11 +293,11 @@ const FAULTS: &[Fault] = &[
     fault("a deflected frame is lost and not counted", "conservation", &["pipelines"], OneSwitch(Switch::lose_inside)),
     fault("there is no headroom", "lossless", KEEPS_ALL, Switches(Switch::forget_headroom)),
     fault("a frame is dropped as if lossy", "lossless", ONE_CLASS, OneSwitch(Switch::drop_as_lossy)),
-    fault("credits are forged", "lossless", &["cbfc"], Switches(Switch::forge_credits)),
+    fault("credits are forged", "lossless", &["cbfc"], Switches(Switch::grant_unlimited)),
     fault("a call to stop or go on is never sent", "pauses", KEEPS_ALL, OneSwitch(Switch::forget_to_tell)),
     fault("a resume is forgotten", "pauses", STOPPING, OneSwitch(Switch::forget_a_stop)),
     fault("a stop stands for nothing", "pauses", STOPPING, Switches(Switch::stop_for_nothing)),
-    fault("a call is heard twice", "pauses", KEEPS_ALL, Hosts(|host| host.books.ledger.control_received += 1)),
+    fault("a call is heard twice", "pauses", KEEPS_ALL, Hosts(|host| host.stats.counters.control_received += 1)),
     fault("a frame is overtaken by its own flow", "order", IN_ORDER, Switches(Switch::overtake)),
     fault("queues have no limit", "buffer", LIMITED, Switches(Switch::forget_limits)),
     fault(
@@ -312,10 +312,15 @@ const FAULTS: &[Fault] = &[
     fault("room of the shared part is not given back", "buffer", SHARED, OneSwitch(Switch::leak_shared)),
     fault("room of an account is not given back", "buffer", KEEPS_ALL, OneSwitch(Switch::leak_account)),
     fault("a frame has a wrong time in its queue", "little's law", ALL, OneSwitch(Switch::misdate)),
-    fault("a frame is torn out of its queue", "little's law", ALL, OneSwitch(Switch::tear)),
+    fault("a frame is torn out of its queue", "little's law", ALL, OneSwitch(Switch::remove_uncounted)),
     fault("a held frame vanishes", "little's law", &["florax", "destination"], OneSwitch(Switch::lose_held_in_silence)),
     fault("a deflected frame vanishes", "little's law", &["pipelines"], OneSwitch(Switch::lose_inside)),
-    fault("a frame counts a turn that nobody made", "turns", &["bounce", "detour"], OneSwitch(Switch::turn_in_silence)),
+    fault(
+        "a frame counts a turn that nobody made",
+        "turns",
+        &["bounce", "detour"],
+        OneSwitch(Switch::bounce_uncounted),
+    ),
     fault("a frame is dropped that should turn", "turns", &["bounce"], OneSwitch(Switch::drop_as_lossy)),
     fault("ports are not woken", "work conservation", WOKEN, Switches(Switch::forget_wake_ups)),
     fault("credits wake no port", "work conservation", &["cbfc"], Switches(Switch::wake_no_port_for_credits)),
@@ -369,7 +374,7 @@ fn check<'a>(summary: &'a Outcome, name: &str) -> Option<&'a stats::summary::Che
 
 #[test]
 fn without_a_fault_every_check_has_something_to_judge_and_holds() {
-    for (kind, setup, expected) in KINDS {
+    for (kind, setup, expected) in CASES {
         let summary = run_with(setup(), None).unwrap();
         for check in &summary.checks {
             assert!(check.pass && check.judged, "{kind}: {check:?}");
@@ -385,7 +390,7 @@ fn without_a_fault_every_check_has_something_to_judge_and_holds() {
 #[test]
 fn every_fault_in_every_kind_of_switch_turns_its_check_red() {
     let mut wrong = Vec::new();
-    for (kind, setup, _) in KINDS {
+    for (kind, setup, _) in CASES {
         for fault in FAULTS.iter().filter(|fault| fault.kinds.contains(kind)) {
             match run_with(setup(), Some(&fault.make)) {
                 None => wrong.push(format!("{kind}: {}: no occasion", fault.name)),
@@ -402,13 +407,13 @@ fn every_fault_in_every_kind_of_switch_turns_its_check_red() {
 /// Each check has at least one fault. Deadlocks need a ring and stalls more time: see the tests below.
 #[test]
 fn every_check_of_every_kind_has_a_fault() {
-    for (kind, _, checks) in KINDS {
+    for (kind, _, checks) in CASES {
         for check in checks.iter().filter(|check| !["deadlock", "stall"].contains(check)) {
             let covered = FAULTS.iter().any(|fault| fault.check == *check && fault.kinds.contains(kind));
             assert!(covered, "{kind}: nothing breaks {check}");
         }
     }
-    let known: Vec<&str> = KINDS.iter().map(|kind| kind.0).collect();
+    let known: Vec<&str> = CASES.iter().map(|kind| kind.0).collect();
     assert_eq!(known, ALL);
 }
 
@@ -432,7 +437,7 @@ fn ring(flow_control: FlowControl) -> Setup {
 }
 
 #[test]
-fn a_ring_that_locks_up_is_red_under_everything_that_can_and_unjudged_where_nobody_looks() {
+fn a_deadlocked_ring_fails_its_checks_and_is_unjudged_without_a_deadlock_check() {
     let all = PauseParameters { classes: 0xff, ..pause(100_000) };
     for flow_control in [FlowControl::Pfc(pause(100_000)), FlowControl::Pause(all), credits()] {
         let summary = run_with(ring(flow_control), None).unwrap();
@@ -450,7 +455,7 @@ fn a_ring_that_locks_up_is_red_under_everything_that_can_and_unjudged_where_nobo
 /// The other checks treat an occupied wire as a sending one.
 #[test]
 fn a_port_that_never_sends_again_is_a_stall_in_every_kind_of_lossless_switch() {
-    for (kind, setup, _) in KINDS.iter().filter(|kind| KEEPS_ALL.contains(&kind.0)) {
+    for (kind, setup, _) in CASES.iter().filter(|kind| KEEPS_ALL.contains(&kind.0)) {
         for (fault, pass) in [(None, true), (Some(&OneSwitch(Switch::seize_wire)), false)] {
             let mut setup = setup();
             // Twice the time that a port needs for all that its switch can hold, after the fault.
@@ -469,7 +474,7 @@ fn a_fault_of_the_warm_up_is_found_at_the_end() {
     let kinds =
         [("plain, queues in packets", "queues have no limit"), ("pfc", "a frame has a wrong time in its queue")];
     for (kind, fault) in kinds {
-        let kind = KINDS.iter().find(|known| known.0 == kind).unwrap();
+        let kind = CASES.iter().find(|known| known.0 == kind).unwrap();
         let fault = FAULTS.iter().find(|known| known.name == fault).unwrap();
         let mut setup = kind.1();
         setup.warm_up = Time::from_us(300);

@@ -20,73 +20,73 @@ use std::sync::Arc;
 use units::pack::{Pack, packed, unpacked};
 
 /// The group of ranks of a simulation.
-pub(crate) struct Company(pub Arc<dyn Ranks>);
+pub(crate) struct RankGroup(pub Arc<dyn Ranks>);
 
 /// First byte of each message, followed by the line of its call, to detect ranks that are out of step.
 const GATHERING: u8 = b'g';
 
-impl Company {
+impl RankGroup {
     /// Exchanges `own`: sends it to the ranks in `to`, receives from those in `from`. Returns the values by rank,
     /// including this rank's.
-    fn bring<T: Pack>(&self, own: T, to: &[usize], from: &[usize], asked: &'static Location<'static>) -> Vec<T> {
+    fn exchange<T: Pack>(&self, own: T, to: &[usize], from: &[usize], caller: &'static Location<'static>) -> Vec<T> {
         let (rank, count) = (self.0.rank(), self.0.count());
-        let mark = packed(&(GATHERING, asked.line()));
-        let mut letters: Vec<Vec<u8>> = vec![Vec::new(); count];
+        let mark = packed(&(GATHERING, caller.line()));
+        let mut batches: Vec<Vec<u8>> = vec![Vec::new(); count];
         if !to.is_empty() {
-            let letter = [&mark[..], &packed(&own)].concat();
-            to.iter().for_each(|&other| letters[other].clone_from(&letter));
+            let batch = [&mark[..], &packed(&own)].concat();
+            to.iter().for_each(|&other| batches[other].clone_from(&batch));
         }
-        self.0.exchange(&mut letters, to, from);
+        self.0.exchange(&mut batches, to, from);
         let read = |other: usize| {
-            let content = letters[other].strip_prefix(&mark[..]).and_then(unpacked);
+            let content = batches[other].strip_prefix(&mark[..]).and_then(unpacked);
             content.unwrap_or_else(|| {
-                panic!("ranks {rank} and {other} are out of step at {}:{}", asked.file(), asked.line())
+                panic!("ranks {rank} and {other} are out of step at {}:{}", caller.file(), caller.line())
             })
         };
-        let mut brought: Vec<(usize, T)> = from.iter().map(|&other| (other, read(other))).collect();
-        brought.push((rank, own));
-        brought.sort_unstable_by_key(|&(rank, _)| rank);
-        brought.into_iter().map(|(_, value)| value).collect()
+        let mut gathered: Vec<(usize, T)> = from.iter().map(|&other| (other, read(other))).collect();
+        gathered.push((rank, own));
+        gathered.sort_unstable_by_key(|&(rank, _)| rank);
+        gathered.into_iter().map(|(_, value)| value).collect()
     }
 }
 
 /// Values of nodes, in order of nodes.
-pub(crate) enum OfNodes<I, T> {
+pub(crate) enum NodeValues<I, T> {
     /// Values of a single process, computed lazily.
-    Here(I),
+    Local(I),
     /// Values gathered from all ranks.
-    Brought(std::vec::IntoIter<(NodeId, T)>),
+    Gathered(std::vec::IntoIter<(NodeId, T)>),
 }
 
-impl<T, I: Iterator<Item = (NodeId, T)>> Iterator for OfNodes<I, T> {
+impl<T, I: Iterator<Item = (NodeId, T)>> Iterator for NodeValues<I, T> {
     type Item = (NodeId, T);
     fn next(&mut self) -> Option<(NodeId, T)> {
         match self {
-            OfNodes::Here(values) => values.next(),
-            OfNodes::Brought(values) => values.next(),
+            NodeValues::Local(values) => values.next(),
+            NodeValues::Gathered(values) => values.next(),
         }
     }
 }
 
 impl Simulation {
     /// Returns whether this process writes results: a single process or rank 0.
-    pub fn leads(&self) -> bool {
-        self.company.as_ref().is_none_or(|company| company.0.rank() == 0)
+    pub fn is_root(&self) -> bool {
+        self.rank_group.as_ref().is_none_or(|group| group.0.rank() == 0)
     }
 
     /// Gathers numbers of all ranks, by rank, at rank 0. Other ranks get nothing. All ranks must call it.
-    pub fn numbers_of_ranks(&self, own: Vec<u64>) -> Vec<Vec<u64>> {
-        self.parts(own)
+    pub fn gather_numbers(&self, own: Vec<u64>) -> Vec<Vec<u64>> {
+        self.gather(own)
     }
 
     /// Gathers `own` of all ranks, by rank, at rank 0. Other ranks get nothing.
     #[track_caller]
-    pub(crate) fn parts<T: Pack>(&self, own: T) -> Vec<T> {
-        match &self.company {
+    pub(crate) fn gather<T: Pack>(&self, own: T) -> Vec<T> {
+        match &self.rank_group {
             None => vec![own],
-            Some(company) if company.0.rank() == 0 => company.bring(own, &[], &others(&*company.0), Location::caller()),
-            Some(company) => {
-                company.bring(own, &[0], &[], Location::caller());
+            Some(group) if group.0.rank() == 0 => group.exchange(own, &[], &others(&*group.0), Location::caller()),
+            Some(group) => {
+                group.exchange(own, &[0], &[], Location::caller());
                 Vec::new()
             }
         }
@@ -94,92 +94,92 @@ impl Simulation {
 
     /// Gathers `own` of all ranks, by rank, at all ranks.
     #[track_caller]
-    pub(crate) fn everywhere<T: Pack>(&self, own: T) -> Vec<T> {
-        match &self.company {
+    pub(crate) fn all_gather<T: Pack>(&self, own: T) -> Vec<T> {
+        match &self.rank_group {
             None => vec![own],
-            Some(company) => {
-                let others = others(&*company.0);
-                company.bring(own, &others, &others, Location::caller())
+            Some(group) => {
+                let others = others(&*group.0);
+                group.exchange(own, &others, &others, Location::caller())
             }
         }
     }
 
     /// Broadcasts the value of rank 0.
     #[track_caller]
-    pub(crate) fn as_the_first(&self, own: bool) -> bool {
-        match &self.company {
+    pub(crate) fn broadcast(&self, own: bool) -> bool {
+        match &self.rank_group {
             None => own,
-            Some(company) if company.0.rank() == 0 => {
-                company.bring(own, &others(&*company.0), &[], Location::caller());
+            Some(group) if group.0.rank() == 0 => {
+                group.exchange(own, &others(&*group.0), &[], Location::caller());
                 own
             }
-            Some(company) => company.bring(own, &[], &[0], Location::caller())[0],
+            Some(group) => group.exchange(own, &[], &[0], Location::caller())[0],
         }
     }
 
     /// Queries nodes of any rank. Returns `answer` for each of `questions` (node, argument), in order.
     #[track_caller]
-    pub(crate) fn ask<Q: Pack, A: Pack>(
+    pub(crate) fn query_nodes<Q: Pack, A: Pack>(
         &self,
         questions: Vec<(u32, Q)>,
         answer: impl Fn(&Machine, &Q) -> A,
     ) -> Vec<Option<A>> {
         let at = |node: u32, question: &Q| self.machine(NodeId(node)).map(|machine| answer(machine, question));
-        let Some(company) = &self.company else {
+        let Some(group) = &self.rank_group else {
             return questions.iter().map(|(node, question)| at(*node, question)).collect();
         };
         let count = questions.len();
-        let all = self.everywhere(questions);
+        let all = self.all_gather(questions);
         let answers: Vec<Vec<Option<A>>> =
-            all.iter().map(|asked| asked.iter().map(|(node, question)| at(*node, question)).collect()).collect();
-        let rank = company.0.rank();
+            all.iter().map(|caller| caller.iter().map(|(node, question)| at(*node, question)).collect()).collect();
+        let rank = group.0.rank();
         let mut known: Vec<Option<A>> = (0..count).map(|_| None).collect();
-        for mut brought in self.everywhere(answers) {
-            let own = std::mem::take(&mut brought[rank]);
-            for (place, answer) in known.iter_mut().zip(own).filter(|(_, answer)| answer.is_some()) {
-                *place = answer;
+        for mut gathered in self.all_gather(answers) {
+            let own = std::mem::take(&mut gathered[rank]);
+            for (slot, answer) in known.iter_mut().zip(own).filter(|(_, answer)| answer.is_some()) {
+                *slot = answer;
             }
         }
         known
     }
 
     #[track_caller]
-    fn of_nodes<T: Pack, I: Iterator<Item = (NodeId, T)>>(&self, values: I) -> OfNodes<I, T> {
-        if self.company.is_none() {
-            return OfNodes::Here(values);
+    fn of_nodes<T: Pack, I: Iterator<Item = (NodeId, T)>>(&self, values: I) -> NodeValues<I, T> {
+        if self.rank_group.is_none() {
+            return NodeValues::Local(values);
         }
         let own: Vec<(u32, T)> = values.map(|(node, value)| (node.0, value)).collect();
         let mut all: Vec<(NodeId, T)> =
-            self.parts(own).into_iter().flatten().map(|(node, value)| (NodeId(node), value)).collect();
+            self.gather(own).into_iter().flatten().map(|(node, value)| (NodeId(node), value)).collect();
         all.sort_by_key(|&(node, _)| node);
-        OfNodes::Brought(all.into_iter())
+        NodeValues::Gathered(all.into_iter())
     }
 
-    /// Returns the results of `look` for the nodes of all ranks, in order of nodes.
+    /// Returns the results of `value` for the nodes of all ranks, in order of nodes.
     #[track_caller]
-    pub(crate) fn of_machines<'a, T: Pack + 'a>(
+    pub(crate) fn map_machines<'a, T: Pack + 'a>(
         &'a self,
-        look: impl Fn(&'a Machine) -> Option<T> + 'a,
+        value: impl Fn(&'a Machine) -> Option<T> + 'a,
     ) -> impl Iterator<Item = (NodeId, T)> + 'a {
         let nodes = self.network.fabric.node_ids();
-        self.of_nodes(nodes.filter_map(move |node| Some((node, look(self.machine(node)?)?))))
+        self.of_nodes(nodes.filter_map(move |node| Some((node, value(self.machine(node)?)?))))
     }
 
-    /// Like [`Simulation::of_machines`], for switches.
+    /// Like [`Simulation::map_machines`], for switches.
     #[track_caller]
-    pub(crate) fn of_switches<'a, T: Pack + 'a>(
+    pub(crate) fn map_switches<'a, T: Pack + 'a>(
         &'a self,
-        look: impl Fn(&'a Switch) -> Option<T> + 'a,
+        value: impl Fn(&'a Switch) -> Option<T> + 'a,
     ) -> impl Iterator<Item = (NodeId, T)> + 'a {
-        self.of_machines(move |machine| if let Machine::Switch(switch) = machine { look(switch) } else { None })
+        self.map_machines(move |machine| if let Machine::Switch(switch) = machine { value(switch) } else { None })
     }
 
-    /// Like [`Simulation::of_machines`], for hosts.
+    /// Like [`Simulation::map_machines`], for hosts.
     #[track_caller]
-    pub(crate) fn of_hosts<'a, T: Pack + 'a>(
+    pub(crate) fn map_hosts<'a, T: Pack + 'a>(
         &'a self,
-        look: impl Fn(&'a Host) -> Option<T> + 'a,
+        value: impl Fn(&'a Host) -> Option<T> + 'a,
     ) -> impl Iterator<Item = (NodeId, T)> + 'a {
-        self.of_machines(move |machine| if let Machine::Host(host) = machine { look(host) } else { None })
+        self.map_machines(move |machine| if let Machine::Host(host) = machine { value(host) } else { None })
     }
 }

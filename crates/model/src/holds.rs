@@ -16,7 +16,7 @@ struct HeldFlow {
     /// Frames in order of arrival. They do not yet count as forwarded by this switch.
     frames: VecDeque<Frame>,
     /// Time of the flow's entry in `timers`.
-    asks_at: Time,
+    timer_at: Time,
 }
 
 impl HeldFlow {
@@ -47,7 +47,7 @@ impl HoldStatistics {
 
 /// All paused flows of a node, by port.
 #[derive(Debug)]
-pub(crate) struct Held {
+pub(crate) struct HeldFlows {
     flows: BTreeMap<(u16, Pair), HeldFlow>,
     timers: BTreeSet<(Time, u16, Pair)>,
     /// Backlog by port.
@@ -57,11 +57,11 @@ pub(crate) struct Held {
     statistics: HoldStatistics,
 }
 
-impl Held {
-    pub fn new(ports: usize) -> Held {
+impl HeldFlows {
+    pub fn new(ports: usize) -> HeldFlows {
         let (flows, timers) = <_>::default();
         let (loads, areas) = (vec![Load::default(); ports], vec![QueueArea::starting(Time::ZERO); ports]);
-        Held { flows, timers, loads, areas, statistics: HoldStatistics::default() }
+        HeldFlows { flows, timers, loads, areas, statistics: HoldStatistics::default() }
     }
 
     /// Returns the backlog at `port`.
@@ -78,11 +78,11 @@ impl Held {
 
     /// Returns per port: length over time, number of frames, and start of the wait of each frame.
     pub fn areas(&self) -> impl Iterator<Item = (&QueueArea, u64, Vec<Time>)> {
-        let mut inside = vec![Vec::new(); self.areas.len()];
+        let mut waiting = vec![Vec::new(); self.areas.len()];
         for ((port, _), flow) in &self.flows {
-            inside[usize::from(*port)].extend(flow.frames.iter().map(|frame| frame.at));
+            waiting[usize::from(*port)].extend(flow.frames.iter().map(|frame| frame.at));
         }
-        self.areas.iter().zip(&self.loads).zip(inside).map(|((area, load), inside)| (area, load.frames, inside))
+        self.areas.iter().zip(&self.loads).zip(waiting).map(|((area, load), waiting)| (area, load.frames, waiting))
     }
 
     /// Returns all held frames.
@@ -133,11 +133,11 @@ impl Held {
         }
         let Some(pair) = self.pair_of(port, frame.src, frame.dst) else { return false };
         let Some(flow) = self.flows.get_mut(&(port, pair)) else { return false };
-        let goes = flow.frames.is_empty() && flow.hold.may_send(frame.at);
-        if goes {
+        let passes = flow.frames.is_empty() && flow.hold.may_send(frame.at);
+        if passes {
             flow.hold.sent(frame.at, u64::from(frame.size_bytes) + WIRE_OVERHEAD_BYTES);
         }
-        !goes
+        !passes
     }
 
     /// Returns the counts of holds, for the check of pauses.
@@ -178,16 +178,16 @@ impl Held {
     fn set_event(&mut self, port: u16, pair: Pair) {
         let Some(flow) = self.flows.get_mut(&(port, pair)) else { return };
         let at = flow.next_event();
-        // `timers` has one entry per flow, found by `asks_at`.
-        if at != flow.asks_at {
-            self.timers.remove(&(flow.asks_at, port, pair));
+        // `timers` has one entry per flow, found by `timer_at`.
+        if at != flow.timer_at {
+            self.timers.remove(&(flow.timer_at, port, pair));
             self.timers.insert((at, port, pair));
-            flow.asks_at = at;
+            flow.timer_at = at;
         }
     }
 
     /// Starts or updates a hold after an XOFF. Returns whether it is new.
-    pub fn stop(&mut self, now: Time, port: u16, pair: Pair, rate_bps: u64, expiry: Time) -> bool {
+    pub fn hold(&mut self, now: Time, port: u16, pair: Pair, rate_bps: u64, expiry: Time) -> bool {
         let new = match self.flows.entry((port, pair)) {
             Entry::Occupied(mut flow) => {
                 flow.get_mut().hold.on_request(now, rate_bps, expiry);
@@ -195,7 +195,7 @@ impl Held {
             }
             Entry::Vacant(place) => {
                 let hold = Hold::new(now, rate_bps, expiry);
-                place.insert(HeldFlow { hold, frames: VecDeque::new(), asks_at: Time::MAX });
+                place.insert(HeldFlow { hold, frames: VecDeque::new(), timer_at: Time::MAX });
                 self.statistics.begun += 1;
                 true
             }
@@ -205,9 +205,9 @@ impl Held {
     }
 
     /// Ends a hold, by XON or by expiry. Returns its queued frames in order.
-    pub fn go(&mut self, now: Time, port: u16, pair: Pair, by_xon: bool) -> VecDeque<Frame> {
+    pub fn release(&mut self, now: Time, port: u16, pair: Pair, by_xon: bool) -> VecDeque<Frame> {
         let Some(flow) = self.flows.remove(&(port, pair)) else { return VecDeque::new() };
-        self.timers.remove(&(flow.asks_at, port, pair));
+        self.timers.remove(&(flow.timer_at, port, pair));
         self.statistics.end(&flow.hold, now, by_xon);
         let load = &mut self.loads[usize::from(port)];
         let area = &mut self.areas[usize::from(port)];
@@ -223,7 +223,7 @@ impl Held {
         while let Some(&(_, port, pair)) = self.timers.first().filter(|first| first.0 <= now) {
             let flow = self.flows.get_mut(&(port, pair))?;
             if flow.hold.until() <= now {
-                freed.extend(self.go(now, port, pair, false).into_iter().map(|frame| (port, frame)));
+                freed.extend(self.release(now, port, pair, false).into_iter().map(|frame| (port, frame)));
                 continue;
             }
             let frame = flow.frames.pop_front()?;

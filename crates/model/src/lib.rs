@@ -8,14 +8,14 @@
 #[cfg(test)]
 extern crate self as model; // for code shared by unit tests and tests/physics
 
-mod abroad;
 mod account;
+mod agent_samples;
 mod agents;
 mod all_delays;
 mod backpressure;
 mod baseline;
-mod books;
 mod bounce_storms;
+mod bounces;
 mod build;
 mod capture;
 mod checks;
@@ -31,24 +31,25 @@ mod flow_ends;
 mod gather;
 mod holds;
 mod host;
-mod insides;
 mod link_kinds;
 mod link_time;
-mod look;
 #[cfg(test)]
 mod lost_wake_ups;
 mod measured;
 mod network;
 mod node;
+mod node_stats;
 mod numbering;
 mod on_wire;
 mod open_flows;
 mod outcome;
 pub mod parameters;
 mod pause_storms;
+mod pipeline_summary;
 mod queue;
 mod queue_lengths;
 mod queue_samples;
+mod rank_cut;
 mod requests;
 mod routes;
 mod samples;
@@ -61,18 +62,17 @@ mod tags;
 mod telemetry;
 mod trace;
 mod trims;
-mod turns;
 mod watcher;
 mod wiring;
 
-pub use abroad::Cut;
-pub use account::Ledger;
+pub use account::Counters;
+pub use agent_samples::{Agent, AgentSample, AgentScope};
 pub use build::ModelError;
 pub use capture::FrameBytes;
-pub use engine::ranks::{Letters, Ranks, in_one_process, others};
+pub use engine::ranks::{Ranks, TransferCounts, in_one_process, others};
 pub use engine::{Clock, Sharing};
 pub use host::FlowEnd;
-pub use look::{Agent, Look, Steers};
+pub use rank_cut::Cut;
 pub use setup::largest_frame_bytes;
 pub use simulation::Simulation;
 pub use split::Split;

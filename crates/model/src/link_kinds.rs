@@ -11,9 +11,9 @@ pub(crate) struct LinkKind {
     /// Picoseconds per byte, or 0 if the rate does not divide 8 Tbps.
     ps_per_byte: u64,
     /// Wire time of preamble and gap. Only valid if `ps_per_byte` is not 0.
-    overhead: Time,
+    fixed_wire_time: Time,
     /// Propagation delay plus time of the preamble. Only valid if `ps_per_byte` is not 0.
-    lead: Time,
+    fixed_latency: Time,
     pub delay: Time,
     pub loss: f64,
     /// ln(1 - bit error rate) * 8, at most 0.
@@ -53,8 +53,8 @@ impl LinkKind {
         LinkKind {
             rate: link.rate,
             ps_per_byte,
-            overhead: Time::from_ps(WIRE_OVERHEAD_BYTES * ps_per_byte),
-            lead: Time::from_ps(PREAMBLE_BYTES * ps_per_byte) + link.delay,
+            fixed_wire_time: Time::from_ps(WIRE_OVERHEAD_BYTES * ps_per_byte),
+            fixed_latency: Time::from_ps(PREAMBLE_BYTES * ps_per_byte) + link.delay,
             delay: link.delay,
             loss: link.loss,
             log_byte_survival: 8.0 * libm::log1p(-link.bit_error_rate),
@@ -64,11 +64,11 @@ impl LinkKind {
     /// Returns the times from the start of a frame of `size_bytes` until the wire is free again (with preamble and
     /// gap), and until its last bit has arrived. The gap does not delay the arrival.
     #[inline]
-    pub fn occupy(&self, size_bytes: u16) -> (Time, Time) {
+    pub fn wire_time(&self, size_bytes: u16) -> (Time, Time) {
         let bytes = u64::from(size_bytes);
         if self.ps_per_byte != 0 {
             let frame = Time::from_ps(bytes * self.ps_per_byte);
-            (frame + self.overhead, frame + self.lead)
+            (frame + self.fixed_wire_time, frame + self.fixed_latency)
         } else {
             let arrives = self.rate.serialise(bytes + PREAMBLE_BYTES) + self.delay;
             (self.rate.serialise(bytes + WIRE_OVERHEAD_BYTES), arrives)
@@ -76,18 +76,18 @@ impl LinkKind {
     }
 
     /// Returns the time from the start of a frame of `size_bytes` until its last bit has arrived.
-    pub fn flight(&self, size_bytes: u16) -> Time {
-        self.occupy(size_bytes).1
+    pub fn latency(&self, size_bytes: u16) -> Time {
+        self.wire_time(size_bytes).1
     }
 
     /// Returns picoseconds per byte, wire time of preamble and gap, and delay plus preamble time. The latter two are
     /// valid only if the first is not 0.
     pub fn per_byte_ps(&self) -> (u64, Time, Time) {
-        (self.ps_per_byte, self.overhead, self.lead)
+        (self.ps_per_byte, self.fixed_wire_time, self.fixed_latency)
     }
 
     /// Returns the least time between the start of any frame and its arrival.
     pub fn lookahead(&self) -> Time {
-        self.flight(protocols::frame::MIN_FRAME_BYTES)
+        self.latency(protocols::frame::MIN_FRAME_BYTES)
     }
 }

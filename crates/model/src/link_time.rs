@@ -3,7 +3,7 @@
 use units::Time;
 
 /// Returns the time of `frames` frames of the smallest size at `rate_bps`, with preamble and gap.
-pub(crate) fn frames_last(frames: u64, rate_bps: u128) -> Time {
+pub(crate) fn min_frames_time(frames: u64, rate_bps: u128) -> Time {
     let bits = (u64::from(protocols::frame::MIN_FRAME_BYTES) + units::WIRE_OVERHEAD_BYTES) * 8;
     let ps = u128::from(frames) * u128::from(bits) * 1_000_000_000_000 / rate_bps.max(1);
     Time::from_ps(u64::try_from(ps).unwrap_or(u64::MAX))
@@ -16,8 +16,8 @@ mod tests {
     #[test]
     fn so_many_of_the_smallest_frames_take_so_long() {
         // 84 bytes with preamble and gap, at 1 Gbps.
-        assert_eq!(frames_last(1, 1_000_000_000), Time::from_ns(672));
-        assert_eq!(frames_last(1000, 672_000_000_000_000), Time::from_ns(1));
-        assert_eq!(frames_last(1 << 24, 0), Time::MAX);
+        assert_eq!(min_frames_time(1, 1_000_000_000), Time::from_ns(672));
+        assert_eq!(min_frames_time(1000, 672_000_000_000_000), Time::from_ns(1));
+        assert_eq!(min_frames_time(1 << 24, 0), Time::MAX);
     }
 }

@@ -38,7 +38,7 @@ fn delay_wake_ups(simulation: &mut Simulation, at: At) {
             (Machine::Host(host), At::Hosts) => &mut host.egress,
             _ => continue,
         };
-        egress.busy_ports = 0;
+        egress.backlogged_ports = 0;
         for port in 0..egress.len() as u16 {
             let due = egress.due.at(port);
             if due < Time::MAX {
@@ -85,9 +85,9 @@ fn slopes(class: usize, rate: Rate) -> IdleSlopes {
     slopes
 }
 
-type Kind = (&'static str, At, fn() -> Setup);
+type Case = (&'static str, At, fn() -> Setup);
 
-const KINDS: &[Kind] = &[
+const CASES: &[Case] = &[
     ("switch, at its time", At::Switches, || {
         let mut setup = converging([3, 3, 3]);
         setup.switch.scheduler = Scheduler::Wrr { weights: [1; 8] };
@@ -163,7 +163,7 @@ const KINDS: &[Kind] = &[
 #[test]
 fn a_lost_wake_up_turns_the_check_red() {
     let mut wrong = Vec::new();
-    for (name, at, setup) in KINDS {
+    for (name, at, setup) in CASES {
         let sound = run(setup(), None);
         assert!(check(&sound).pass && check(&sound).judged, "{name}: {:?}", check(&sound));
         let faulty = run(setup(), Some(*at));

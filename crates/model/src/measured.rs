@@ -1,6 +1,6 @@
 //! Measurements of the measurement window, and state at the end of the warm-up.
 
-use crate::host::Travel;
+use crate::host::HopCounts;
 use check::buffer::Mark;
 use check::little::Findings;
 use check::{ReorderDensity, Verdict};
@@ -11,11 +11,11 @@ use units::Time;
 
 /// Results that depend on the measurement window.
 #[derive(Clone, Debug)]
-pub(crate) struct Measured {
+pub(crate) struct WindowMeasurements {
     pub end: Time,
     pub delay: Histogram,
     pub links: LinkSummary,
-    pub travel: Travel,
+    pub hop_counts: HopCounts,
     pub jitter: Vec<JitterSummary>,
     pub reordering: Option<ReorderDensity>,
     /// Number of frames that the reordering statistics must cover.
@@ -29,7 +29,7 @@ pub(crate) struct Measured {
 
 /// State at the end of the warm-up. Measurements restart there, checks continue.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct WarmUp {
+pub(crate) struct WarmUpState {
     pub little: Findings,
     pub marks: Vec<Mark>,
     /// Payload bytes delivered in the warm-up, by traffic entry. Empty without a warm-up.

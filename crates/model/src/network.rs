@@ -2,11 +2,11 @@
 
 use crate::all_delays::AllDelays;
 use crate::clock::NodeClock;
-use crate::custom::{CustomOverload, CustomStop};
+use crate::custom::{CustomOverload, CustomPause};
 use crate::link_kinds::LinkKinds;
 use crate::numbering::Numbering;
 use crate::parameters::{
-    CLASSES, FlowControl, HostParameters, Overload, Pin, Reroute, Spread, SwitchParameters, TagRules, Timing,
+    CLASSES, FlowControl, HostParameters, Overload, Reroute, Spread, StaticRoute, SwitchParameters, TagRules, Timing,
 };
 use crate::telemetry::Telemetry;
 use crate::trace::selection::Selection;
@@ -51,22 +51,22 @@ pub(crate) struct Network {
     pub forwarding: Forwarding,
     pub paths: PathTable,
     /// Manual routes, sorted by node, then in input order.
-    pub pins: Vec<Pin>,
+    pub static_routes: Vec<StaticRoute>,
     /// Tag rewriting at switches.
     pub tags: Option<TagRules>,
     pub spread: Spread,
     pub reroute: Reroute,
     pub switch: SwitchParameters,
     /// Parameters of switches with overrides.
-    pub own_switch: BTreeMap<NodeId, SwitchParameters>,
+    pub switch_overrides: BTreeMap<NodeId, SwitchParameters>,
     /// Parameters of ports with their own marking or scheduler.
-    pub own_port: BTreeMap<(NodeId, PortIndex), SwitchParameters>,
+    pub port_overrides: BTreeMap<(NodeId, PortIndex), SwitchParameters>,
     /// User-defined overload action.
     pub overload_rule: Option<CustomOverload>,
     /// User-defined rule for XOFF and XON.
-    pub stop_rule: Option<CustomStop>,
+    pub pause_rule: Option<CustomPause>,
     /// Switches outside flow control, ascending.
-    pub outside: Vec<NodeId>,
+    pub without_flow_control: Vec<NodeId>,
     pub host: HostParameters,
     /// Planned flows and their dependencies. Hosts generate drawn flows themselves.
     pub traffic: traffic::Plan,
@@ -90,7 +90,7 @@ pub(crate) struct Network {
     /// Classes in use, ascending.
     pub classes: Vec<u8>,
     /// Committed rates in bits per second, by source and destination.
-    pub agreements: BTreeMap<Pair, u64>,
+    pub committed_rates: BTreeMap<Pair, u64>,
     /// Delay of a notification between hosts.
     pub notification_delay: Time,
     /// Whether frames of a flow cannot overtake each other.
@@ -121,12 +121,12 @@ impl Network {
     /// Returns the parameters of the switch `node`, with its overrides. The kinds of buffer, flow control and overload
     /// always equal those of [`Network::switch`]. Hosts use the defaults.
     pub fn switch_of(&self, node: NodeId) -> &SwitchParameters {
-        self.own_switch.get(&node).unwrap_or(&self.switch)
+        self.switch_overrides.get(&node).unwrap_or(&self.switch)
     }
 
     /// Returns the parameters of a port, for marking and scheduling.
     pub fn port_of(&self, node: NodeId, port: PortIndex) -> &SwitchParameters {
-        self.own_port.get(&(node, port)).unwrap_or_else(|| self.switch_of(node))
+        self.port_overrides.get(&(node, port)).unwrap_or_else(|| self.switch_of(node))
     }
 
     /// Returns the transport of a traffic entry.
@@ -226,15 +226,15 @@ impl Network {
     }
 
     /// Returns the manual routes of a node.
-    pub fn pins_of(&self, node: NodeId) -> &[Pin] {
-        let from = self.pins.partition_point(|pin| pin.node < node);
-        let count = self.pins[from..].partition_point(|pin| pin.node == node);
-        &self.pins[from..from + count]
+    pub fn static_routes_of(&self, node: NodeId) -> &[StaticRoute] {
+        let from = self.static_routes.partition_point(|route| route.node < node);
+        let count = self.static_routes[from..].partition_point(|route| route.node == node);
+        &self.static_routes[from..from + count]
     }
 
     /// Returns whether a node has manual routes.
-    pub fn has_pins(&self, node: NodeId) -> bool {
-        !self.pins_of(node).is_empty()
+    pub fn has_static_routes(&self, node: NodeId) -> bool {
+        !self.static_routes_of(node).is_empty()
     }
 
     /// Returns the hash salt of a node.
@@ -245,7 +245,7 @@ impl Network {
 
 impl Network {
     /// Returns whether switches bounce or detour frames.
-    pub fn turns(&self) -> bool {
+    pub fn can_bounce(&self) -> bool {
         self.overload_rule.is_some() || matches!(self.switch.overload, Overload::Bounce { .. } | Overload::Detour)
     }
 
@@ -272,19 +272,19 @@ impl Network {
     }
 
     /// Returns whether `node` is part of flow control. Hosts always are.
-    pub fn takes_part(&self, node: NodeId) -> bool {
-        self.outside.binary_search(&node).is_err()
+    pub fn has_flow_control(&self, node: NodeId) -> bool {
+        self.without_flow_control.binary_search(&node).is_err()
     }
 
     /// Returns the flow control that applies at the switch `node`.
     pub fn flow_control_of(&self, node: NodeId) -> &FlowControl {
-        if self.takes_part(node) { &self.switch_of(node).flow_control } else { &FlowControl::None }
+        if self.has_flow_control(node) { &self.switch_of(node).flow_control } else { &FlowControl::None }
     }
 
     /// Returns the credits of a port on `link`, if both ends use credits.
     pub fn credits(&self, link: &fabric::Link) -> Option<Box<CreditPort>> {
         let parameters = self.switch.flow_control.credit()?;
-        if ![link.a.node, link.b.node].into_iter().all(|end| self.takes_part(end)) {
+        if ![link.a.node, link.b.node].into_iter().all(|end| self.has_flow_control(end)) {
             return None;
         }
         let in_use = self.classes.iter().fold(0u8, |classes, &class| classes | 1 << class);

@@ -1,10 +1,10 @@
 //! Node of the engine: a switch or a host.
 
-use crate::account::Ledger;
-use crate::books::Books;
+use crate::account::Counters;
 use crate::egress::Egress;
-use crate::host::{Host, Starts};
+use crate::host::{FlowSchedule, Host};
 use crate::network::Network;
+use crate::node_stats::NodeStats;
 use crate::on_wire::OnWire;
 use crate::switch::Switch;
 use engine::{Node, Window};
@@ -19,61 +19,61 @@ pub(crate) enum Machine {
     Host(Box<Host>),
     /// A host that starts no flow and has received nothing. Large fabrics may have few active hosts, so idle ones take
     /// no memory beyond this. The first arrival creates the host.
-    Quiet(NodeId, Arc<Network>),
+    Dormant(NodeId, Arc<Network>),
 }
 
-/// Ledger of a node without counts.
-static NOTHING: LazyLock<Ledger> = LazyLock::new(Ledger::default);
+/// Counters of a node without counts.
+static EMPTY_COUNTERS: LazyLock<Counters> = LazyLock::new(Counters::default);
 
 impl Machine {
-    /// Creates the host `node`, which starts `starts`.
-    pub fn host(node: NodeId, network: &Arc<Network>, starts: Starts) -> Machine {
-        if starts.is_empty() && Host::may_sleep(node, network) {
-            Machine::Quiet(node, Arc::clone(network))
+    /// Creates the host `node`, which starts `flows`.
+    pub fn host(node: NodeId, network: &Arc<Network>, flow_schedule: FlowSchedule) -> Machine {
+        if flow_schedule.is_empty() && Host::can_be_lazy_allocated(node, network) {
+            Machine::Dormant(node, Arc::clone(network))
         } else {
-            Machine::Host(Box::new(Host::new(node, network, starts)))
+            Machine::Host(Box::new(Host::new(node, network, flow_schedule)))
         }
     }
 
     /// Turns a quiet host into a full one.
     #[cold]
-    pub fn wake(&mut self) {
-        if let Machine::Quiet(node, network) = self {
-            *self = Machine::Host(Box::new(Host::new(*node, network, Starts::default())));
+    pub fn activate(&mut self) {
+        if let Machine::Dormant(node, network) = self {
+            *self = Machine::Host(Box::new(Host::new(*node, network, FlowSchedule::default())));
         }
     }
 
     /// Runs a window of a quiet host.
     #[cold]
     #[inline(never)]
-    fn listen(&mut self, window: &mut Window<'_, OnWire>) -> Time {
+    fn run_dormant(&mut self, window: &mut Window<'_, OnWire>) -> Time {
         if window.next_arrival() == Time::MAX {
             return Time::MAX;
         }
-        self.wake();
+        self.activate();
         // Not `host.run`: a single call site of it is inlined in `run`.
         self.run(window)
     }
 
-    pub fn ledger(&self) -> &Ledger {
-        self.books().map_or(&NOTHING, |books| &books.ledger)
+    pub fn counters(&self) -> &Counters {
+        self.stats().map_or(&EMPTY_COUNTERS, |stats| &stats.counters)
     }
 
     /// Returns the records of a node, or `None` for a quiet host.
-    pub fn books(&self) -> Option<&Books> {
+    pub fn stats(&self) -> Option<&NodeStats> {
         match self {
-            Machine::Switch(switch) => Some(&switch.core.books),
-            Machine::Host(host) => Some(&host.books),
-            Machine::Quiet(..) => None,
+            Machine::Switch(switch) => Some(&switch.core.stats),
+            Machine::Host(host) => Some(&host.stats),
+            Machine::Dormant(..) => None,
         }
     }
 
-    /// See [`Machine::books`].
-    pub fn books_mut(&mut self) -> Option<&mut Books> {
+    /// See [`Machine::stats`].
+    pub fn stats_mut(&mut self) -> Option<&mut NodeStats> {
         match self {
-            Machine::Switch(switch) => Some(&mut switch.core.books),
-            Machine::Host(host) => Some(&mut host.books),
-            Machine::Quiet(..) => None,
+            Machine::Switch(switch) => Some(&mut switch.core.stats),
+            Machine::Host(host) => Some(&mut host.stats),
+            Machine::Dormant(..) => None,
         }
     }
 
@@ -82,36 +82,36 @@ impl Machine {
         match self {
             Machine::Switch(switch) => Some(&switch.core.egress),
             Machine::Host(host) => Some(&host.egress),
-            Machine::Quiet(..) => None,
+            Machine::Dormant(..) => None,
         }
     }
 }
 
 impl Node for Machine {
-    // `turns` is the prefetch distance in nodes: 3 fetches the node itself, 2 and 1 the data that it points to.
+    // `distance` is the prefetch distance in nodes: 3 fetches the node itself, 2 and 1 the data that it points to.
     type Message = OnWire;
     #[inline(always)] // called for each run of a node
     fn run(&mut self, window: &mut Window<'_, OnWire>) -> Time {
         match self {
             Machine::Switch(switch) => switch.run(window),
             Machine::Host(host) => host.run(window),
-            Machine::Quiet(..) => self.listen(window),
+            Machine::Dormant(..) => self.run_dormant(window),
         }
     }
 
     fn work(&self) -> u64 {
         // Cost is one unit per frame handled at arrival and per frame generated.
-        let ledger = self.ledger();
-        ledger.hops + ledger.packets.injected.frames
+        let counters = self.counters();
+        counters.hops + counters.packets.injected.frames
     }
 
-    fn prefetch(&self, turns: usize) {
-        match (self, turns) {
+    fn prefetch(&self, distance: usize) {
+        match (self, distance) {
             (Machine::Switch(switch), 3) => engine::prefetch(&**switch),
-            (Machine::Switch(switch), turns) => switch.prefetch(turns),
+            (Machine::Switch(switch), distance) => switch.prefetch(distance),
             (Machine::Host(host), 3) => engine::prefetch(&**host),
-            (Machine::Host(host), turns) => host.prefetch(turns),
-            (Machine::Quiet(..), _) => {}
+            (Machine::Host(host), distance) => host.prefetch(distance),
+            (Machine::Dormant(..), _) => {}
         }
     }
 }
@@ -129,7 +129,7 @@ mod tests {
 
     /// Only a frame for a host wakes it.
     #[test]
-    fn a_host_sleeps_until_something_reaches_it() {
+    fn a_host_is_dormant_until_its_first_arrival() {
         let links = TierLinks::uniform(LinkSpec::new(Rate::from_gbps(100), Time::from_ns(500)));
         let fabric = fat_tree(4, links).unwrap();
         let hosts: Vec<NodeId> = fabric.hosts().to_vec();
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn a_quiet_host_is_no_larger_than_a_pointer_and_what_it_points_to() {
+    fn a_dormant_host_has_the_size_of_a_pointer_and_its_target() {
         assert_eq!(size_of::<Machine>(), 16);
     }
 }

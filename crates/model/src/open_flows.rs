@@ -16,16 +16,16 @@ impl Simulation {
         // The last byte may have arrived nevertheless. The receiver may be at another rank.
         let receiver = |end: &FlowEnd| self.network.fabric.host_node(end.dst).0;
         let queries = own.iter().map(|(_, end)| (receiver(end), end.key())).collect();
-        let deliveries = self.ask(queries, |machine, &key: &(u32, u32)| match machine {
+        let deliveries = self.query_nodes(queries, |machine, &key: &(u32, u32)| match machine {
             Machine::Host(host) => host.delivery(key),
-            Machine::Switch(_) | Machine::Quiet(..) => None,
+            Machine::Switch(_) | Machine::Dormant(..) => None,
         });
         for ((_, end), delivery) in own.iter_mut().zip(deliveries) {
             if let Some(delivery) = delivery.flatten() {
                 *end = deliver(*end, delivery, &self.network);
             }
         }
-        let mut all: Vec<(u32, FlowEnd)> = self.parts(own).into_iter().flatten().collect();
+        let mut all: Vec<(u32, FlowEnd)> = self.gather(own).into_iter().flatten().collect();
         all.sort_by_key(|&(node, _)| node);
         all.into_iter().map(|(_, end)| end).collect()
     }
@@ -33,19 +33,19 @@ impl Simulation {
     /// Drops deliveries of flows that have a row at the hosts at `indices`. With several ranks all are kept, since a
     /// rank cannot check senders of other ranks.
     pub(crate) fn drop_forgotten(&mut self, indices: &[u32]) {
-        if self.company.is_some() {
+        if self.rank_group.is_some() {
             return;
         }
         for &index in indices {
             let Machine::Host(host) = self.engine.node_mut(index as usize) else { continue };
-            let mut forgotten = std::mem::take(host.forgotten());
+            let mut forgotten = std::mem::take(host.expired_deliveries());
             forgotten.retain(|&(src, flow), _| {
                 let sender = self.machine(self.network.fabric.host_node(src));
                 let is_open = matches!(sender, Some(Machine::Host(host)) if host.sends(flow));
                 is_open || self.flow_ends.awaits_delivery((src, flow))
             });
             if let Machine::Host(host) = self.engine.node_mut(index as usize) {
-                *host.forgotten() = forgotten;
+                *host.expired_deliveries() = forgotten;
             }
         }
     }

@@ -1,10 +1,10 @@
 //! Results of a run: the packet account, the checks, the statistics.
 
-use crate::account::Ledger;
+use crate::account::Counters;
 use crate::bounce_storms::Storms;
-use crate::egress::{PortTotals, Rules};
-use crate::host::{Host, Travel};
-use crate::measured::Measured;
+use crate::egress::{PortState, PortTotals};
+use crate::host::{HopCounts, Host};
+use crate::measured::WindowMeasurements;
 use crate::node::Machine;
 use crate::parameters::FlowControl;
 use crate::simulation::Simulation;
@@ -32,27 +32,27 @@ const LISTED_PORTS: usize = 10;
 
 impl Simulation {
     /// Returns the measurements since the warm-up.
-    pub(crate) fn measure(&self, now: Time) -> Measured {
-        let (mut own_delay, mut own_travel) = (Histogram::new(), Travel::default());
+    pub(crate) fn measure(&self, now: Time) -> WindowMeasurements {
+        let (mut own_delay, mut own_travel) = (Histogram::new(), HopCounts::default());
         let (mut carried, mut late) = (0, 0);
         self.network.delays.add_to(&mut own_delay);
         for host in self.hosts() {
             host.measured.delays.add_to(&mut own_delay);
-            host.measured.travel.iter().for_each(|other| own_travel.merge(other));
+            host.measured.hop_counts.iter().for_each(|other| own_travel.merge(other));
             (carried, late) = (carried + host.measured.order_carried, late + host.measured.order_late);
         }
-        let (mut delay, mut travel) = (Histogram::new(), Travel::default());
-        (carried, late) = self.parts((own_delay, own_travel, carried, late)).into_iter().fold((0, 0), |sum, part| {
+        let (mut delay, mut hop_counts) = (Histogram::new(), HopCounts::default());
+        (carried, late) = self.gather((own_delay, own_travel, carried, late)).into_iter().fold((0, 0), |sum, part| {
             delay.merge(&part.0);
-            travel.merge(&part.1);
+            hop_counts.merge(&part.1);
             (sum.0 + part.2, sum.1 + part.3)
         });
         let reordering_arrivals = (delay.count() + carried).saturating_sub(late);
-        Measured {
+        WindowMeasurements {
             end: now,
             delay,
             links: self.links(now),
-            travel,
+            hop_counts,
             jitter: self.jitter(),
             reordering: self.reordering(),
             reordering_arrivals,
@@ -69,8 +69,8 @@ impl Simulation {
     pub fn finish(&mut self, watcher: &mut dyn Watcher, expect_deadlock: bool) -> Outcome {
         let now = self.now();
         let own = self.hosts().map(|host| host.measured.flows_started).sum::<u64>();
-        let started = self.parts(own).iter().sum();
-        self.collect_rest(watcher);
+        let started = self.gather(own).iter().sum();
+        self.collect_remaining(watcher);
         self.sample_last_interval(now, watcher);
         let unfinished = self.flows_without_row();
         for end in &unfinished {
@@ -78,8 +78,8 @@ impl Simulation {
         }
         // Lost datagrams are not retransmitted, so they do not keep their flow open.
         let all_complete = unfinished.iter().all(|end| end.delivered.is_some() || !end.open);
-        self.judge_at_end(now);
-        let ledger = self.ledger(now);
+        self.check_backlog_at_end(now);
+        let counters = self.counters(now);
         let mut flows = self.flows.summary();
         if self.warm_up == Time::ZERO && self.measure_end == self.duration {
             flows.started = started;
@@ -87,14 +87,15 @@ impl Simulation {
         let completed = flows.completed;
         let measured = self.measured.clone().unwrap_or_else(|| self.measure(now));
         let goodput = self.goodput(&measured, all_complete);
-        let Measured { end, delay, links, travel, jitter, reordering, reordering_arrivals, .. } = measured;
+        let WindowMeasurements { end, delay, links, hop_counts, jitter, reordering, reordering_arrivals, .. } =
+            measured;
         if let Some(density) = &reordering {
             density
                 .iter()
                 .for_each(|(displacement, frames)| watcher.reordering(displacement, frames, density.packets()));
         }
         watcher.delays(&delay);
-        let packets = &ledger.packets;
+        let packets = &counters.packets;
         let mut account = PacketAccount {
             injected: packets.injected.frames,
             created_in_network: packets.created_in_network.frames,
@@ -102,12 +103,12 @@ impl Simulation {
             delivered_trimmed: packets.delivered_trimmed.frames,
             returned_to_source: packets.returned_to_source.frames,
             consumed: packets.consumed.frames,
-            dropped: dropped(&ledger),
+            dropped: dropped(&counters),
             in_flight: packets.in_flight.frames,
             closed: false,
         };
         account.close();
-        let mut checks = self.checks(&ledger, now, expect_deadlock);
+        let mut checks = self.checks(&counters, now, expect_deadlock);
         checks.extend(reordering.as_ref().map(|density| density.verdict(reordering_arrivals)));
         checks.extend(measured.load);
         checks.extend(self.collectives.as_ref().map(|collectives| collectives.verdict(&self.network)));
@@ -115,23 +116,23 @@ impl Simulation {
             partial: now < self.duration || self.stopped_early,
             window: Window { start_ps: self.warm_up.min(now).as_ps(), end_ps: end.as_ps() },
             simulated_ps: now.as_ps(),
-            events: ledger.hops,
-            packet_hops: ledger.hops,
+            events: counters.hops,
+            packet_hops: counters.hops,
             packets: account,
             losses: self.losses(),
-            lossless_losses: lossless_losses(&ledger),
+            lossless_losses: lossless_losses(&counters),
             happened: Happened {
-                bounces: ledger.bounces,
-                marks: ledger.marks,
+                bounces: counters.bounces,
+                marks: counters.marks,
                 trims: packets.cut.frames,
-                detours: ledger.detours,
-                retransmissions: ledger.retransmissions,
+                detours: counters.detours,
+                retransmissions: counters.retransmissions,
             },
             bytes: ByteAccount {
                 injected: packets.injected.bytes,
                 delivered: packets.delivered_whole.bytes,
                 dropped: packets.dropped_total().bytes,
-                retransmitted: ledger.retransmitted_bytes,
+                retransmitted: counters.retransmitted_bytes,
                 consumed: packets.consumed.bytes,
             },
             flows,
@@ -143,17 +144,17 @@ impl Simulation {
             reordering: reordering.as_ref().map(describe_reordering),
             utilisation: measured.utilisation,
             queue_lengths: measured.queue_lengths,
-            pauses: self.pauses(&ledger, now),
-            pause_storms: self.pause_storms(&ledger, now),
-            backpressure: self.backpressure(&ledger, now),
+            pauses: self.pauses(&counters, now),
+            pause_storms: self.pause_storms(&counters, now),
+            backpressure: self.backpressure(&counters, now),
             links,
             deadlock: self.deadlock_report(),
-            trims: self.trims(&ledger, now),
+            trims: self.trims(&counters, now),
             cycles: (!self.network.timing.cycles.is_empty())
-                .then_some(CycleSummary { frames: ledger.cyclic_frames, missed: ledger.missed_cycles }),
-            turns: self.network.turns().then(|| self.turns(&ledger, &travel)),
-            pipelines: self.network.switch.overload.inside().and_then(|_| self.insides(now)),
-            warnings: self.warnings(&ledger, completed),
+                .then_some(CycleSummary { frames: counters.cyclic_frames, missed: counters.missed_cycles }),
+            turns: self.network.can_bounce().then(|| self.bounce_summary(&counters, &hop_counts)),
+            pipelines: self.network.switch.overload.pipelines().and_then(|_| self.pipeline_summary(now)),
+            warnings: self.warnings(&counters, completed),
             checks: checks
                 .into_iter()
                 .map(|Verdict { name, pass, judged, detail }| Check { name, pass, judged, detail })
@@ -163,20 +164,20 @@ impl Simulation {
 
     /// Runs the work-conservation check on the backlog of this rank's ports at `now`, the end of the run: see
     /// [`check::work`].
-    fn judge_at_end(&mut self, now: Time) {
+    fn check_backlog_at_end(&mut self, now: Time) {
         // Nodes of a stopped run may be behind `now`.
         let nodes = if self.stopped_early { 0 } else { self.engine.len() };
         for index in 0..nodes {
             match self.engine.node_mut(index) {
                 Machine::Switch(switch) => switch.judge_at_end(now),
                 Machine::Host(host) => host.judge_at_end(now),
-                Machine::Quiet(..) => {}
+                Machine::Dormant(..) => {}
             }
         }
     }
 
     /// Returns the payload of the measurement window. The window ends at the last completion if no flow is open.
-    fn goodput(&self, measured: &Measured, all_complete: bool) -> Goodput {
+    fn goodput(&self, measured: &WindowMeasurements, all_complete: bool) -> Goodput {
         let before = self.warmed_up.payload_bytes.iter().chain(std::iter::repeat(&0));
         let payload_bytes = measured.payload_bytes.iter().zip(before).map(|(bytes, before)| bytes - before).collect();
         let start = self.warm_up.min(measured.end);
@@ -189,7 +190,7 @@ impl Simulation {
         let mut flows: BTreeMap<u8, Vec<FlowDelays>> = BTreeMap::new();
         // In node order, not engine order: sums of floats depend on the order.
         let of_host = |host: &Host| Some(host.measured.jitter.as_ref()?.flows().collect::<Vec<_>>());
-        for (traffic, delays) in self.of_hosts(of_host).flat_map(|(_, flows)| flows) {
+        for (traffic, delays) in self.map_hosts(of_host).flat_map(|(_, flows)| flows) {
             flows.entry(traffic).or_default().push(delays);
         }
         flows.iter().map(|(traffic, flows)| JitterSummary::of(u32::from(*traffic), flows)).collect()
@@ -199,11 +200,11 @@ impl Simulation {
     fn losses(&self) -> Vec<LossAt> {
         // In node order, not engine order, which depends on the partition.
         let dropped_at = |machine: &Machine| {
-            let packets = &machine.ledger().packets;
+            let packets = &machine.counters().packets;
             (packets.dropped_total().frames > 0).then_some(packets.dropped)
         };
         let mut losses = Vec::new();
-        for (node, dropped) in self.of_machines(dropped_at) {
+        for (node, dropped) in self.map_machines(dropped_at) {
             let causes = Cause::ALL.into_iter().map(|cause| (dropped[cause.index()].frames, node, cause));
             losses.extend(causes.filter(|loss| loss.0 > 0));
         }
@@ -222,26 +223,26 @@ impl Simulation {
     }
 
     /// Returns the counters of all nodes, plus frames in flight. All ranks must call it. Rank 0 gets the result.
-    pub fn ledger(&self, now: Time) -> Ledger {
-        let mut total = Ledger::default();
-        self.parts(self.own_ledger(now)).iter().for_each(|part| total.merge(part));
+    pub fn counters(&self, now: Time) -> Counters {
+        let mut total = Counters::default();
+        self.gather(self.own_counters(now)).iter().for_each(|part| total.merge(part));
         total
     }
 
-    /// Like [`Simulation::ledger`], for this rank only.
-    pub(crate) fn own_ledger(&self, now: Time) -> Ledger {
-        let mut total = Ledger::default();
+    /// Like [`Simulation::counters`], for this rank only.
+    pub(crate) fn own_counters(&self, now: Time) -> Counters {
+        let mut total = Counters::default();
         // A frame is in exactly one place: on a wire, in a queue, hold or pipeline, at a host, or kept by a preempting
         // port.
-        let turns = self.network.turns();
+        let can_bounce = self.network.can_bounce();
         for index in 0..self.engine.len() {
             let machine = self.engine.node(index);
-            total.merge(machine.ledger());
+            total.merge(machine.counters());
             for wire in self.engine.in_flight(index) {
-                total.control_on_the_way += u64::from(wire.0.is_mac_control());
+                total.control_in_flight += u64::from(wire.0.is_mac_control());
                 if !wire.0.is_mac_control() && wire.0.kind != protocols::frame::Kind::Trigger {
                     total.packets.in_flight.count(u64::from(wire.0.size_bytes));
-                    under_way(&mut total.turns, &wire.0);
+                    count_in_flight(&mut total.bounces_in_frames, &wire.0);
                 }
             }
             match machine {
@@ -249,36 +250,36 @@ impl Simulation {
                     for (index, queue) in switch.core.buffer.queues.iter().enumerate() {
                         total.packets.in_flight.frames += queue.len() as u64;
                         total.packets.in_flight.bytes += u64::from(queue.bytes);
-                        if turns {
+                        if can_bounce {
                             switch
                                 .core
                                 .buffer
                                 .queues
                                 .frames(index)
-                                .for_each(|frame| under_way(&mut total.turns, frame));
+                                .for_each(|frame| count_in_flight(&mut total.bounces_in_frames, frame));
                         }
                     }
                     for frame in switch.backpressure.iter().flat_map(|backpressure| backpressure.held.frames()) {
                         total.packets.in_flight.count(u64::from(frame.size_bytes));
                     }
-                    for frame in switch.inside().into_iter().flat_map(|inside| inside.frames()) {
+                    for frame in switch.pipelines().into_iter().flat_map(|pipes| pipes.frames()) {
                         total.packets.in_flight.count(u64::from(frame.size_bytes));
                     }
                 }
                 Machine::Host(host) => {
                     for frame in host.waiting_frames() {
                         total.packets.in_flight.count(u64::from(frame.size_bytes));
-                        under_way(&mut total.turns, frame);
+                        count_in_flight(&mut total.bounces_in_frames, frame);
                     }
                 }
-                Machine::Quiet(..) => {}
+                Machine::Dormant(..) => {}
             }
-            for rules in machine.egress().into_iter().flat_map(|egress| &egress.rules) {
-                total.control_on_the_way += rules.control_waiting();
-                let Rules { pause, credit, preemption, .. } = rules;
+            for state in machine.egress().into_iter().flat_map(|egress| &egress.states) {
+                total.control_in_flight += state.control_waiting();
+                let PortState { pause, credit, preemption, .. } = state;
                 if let Some(frame) = preemption.as_ref().and_then(|preemption| preemption.kept()) {
                     total.packets.in_flight.count(u64::from(frame.size_bytes));
-                    under_way(&mut total.turns, frame);
+                    count_in_flight(&mut total.bounces_in_frames, frame);
                 }
                 let (pauses, resumes, expiries, still_paused) = pause.counts(now);
                 total.pauses.merge(&PauseLedger { pauses, resumes, expiries, still_paused });
@@ -292,15 +293,15 @@ impl Simulation {
         total
     }
 
-    fn pauses(&self, ledger: &Ledger, now: Time) -> PauseSummary {
+    fn pauses(&self, counters: &Counters, now: Time) -> PauseSummary {
         let by_port =
             matches!(self.network.switch.flow_control, FlowControl::Pause(_) | FlowControl::PauseAtOutput(..));
         let mut total = Time::ZERO;
         let mut longest = Time::ZERO;
         let mut waits = (0u64, 0u64);
         for index in 0..self.engine.len() {
-            let rules = self.engine.node(index).egress().into_iter().flat_map(|egress| &egress.rules);
-            for Rules { pause, credit, .. } in rules {
+            let state = self.engine.node(index).egress().into_iter().flat_map(|egress| &egress.states);
+            for PortState { pause, credit, .. } in state {
                 // PAUSE stops the whole port, so count its time once, not per class.
                 total += if by_port { pause.port_stopped_time(now) } else { pause.total_stopped(now) };
                 longest = longest.max(pause.longest_stop(now));
@@ -318,17 +319,17 @@ impl Simulation {
             longest = longest.max(most);
         }
         let (total, longest, waits) = self
-            .parts((total, longest, waits))
+            .gather((total, longest, waits))
             .into_iter()
             .reduce(|a, b| (a.0 + b.0, a.1.max(b.1), (a.2.0 + b.2.0, a.2.1 + b.2.1)))
             .unwrap_or_default();
-        let told = self.told(now);
+        let totals = self.backpressure_totals(now);
         PauseSummary {
-            count: ledger.pauses_sent + waits.0 + told.xoffs,
-            resumes: ledger.resumes_sent + waits.1 + told.xons,
+            count: counters.pauses_sent + waits.0 + totals.xoffs,
+            resumes: counters.resumes_sent + waits.1 + totals.xons,
             total_ps: total.as_ps(),
             max_ps: longest.as_ps(),
-            ignored: ledger.control_ignored,
+            ignored: counters.control_ignored,
         }
     }
 
@@ -338,7 +339,7 @@ impl Simulation {
         let mut own = ReorderDensity::new(threshold);
         self.hosts().for_each(|host| host.add_reordering(&mut own));
         let mut total = ReorderDensity::new(threshold);
-        self.parts(own).iter().for_each(|part| total.merge(part));
+        self.gather(own).iter().for_each(|part| total.merge(part));
         Some(total)
     }
 
@@ -346,7 +347,7 @@ impl Simulation {
     fn utilisation(&self, now: Time) -> Option<Utilisation> {
         let threshold = self.network.utilisation?;
         let of_switch = |switch: &Switch| Some(switch.loads().collect::<Vec<_>>());
-        let loads: Vec<_> = self.of_switches(of_switch).flat_map(|(_, loads)| loads).collect();
+        let loads: Vec<_> = self.map_switches(of_switch).flat_map(|(_, loads)| loads).collect();
         let found =
             check::load::summary(now, loads.iter().map(|(load, capacity, watched)| (load, *capacity, *watched)));
         Some(Utilisation {
@@ -366,7 +367,7 @@ impl Simulation {
         // Ports that sent nothing and had no backlog are left out: the summary treats them as idle.
         let looks_at = |machine: &Machine| {
             // Ports of a quiet host never sent a frame.
-            let (egress, node) = (machine.egress()?, machine.books()?.node);
+            let (egress, node) = (machine.egress()?, machine.stats()?.node);
             let used = |port: usize| {
                 let PortTotals { bytes, busy, blocked, .. } = egress.measured(now, port as u16);
                 let longest = |switch: &Switch| {
@@ -384,15 +385,15 @@ impl Simulation {
         // Each list keeps only a few of up to half a million ports.
         let (mut busiest, mut longest_queues) = (Vec::new(), Vec::new());
         let (mut total, count) = (0.0, fabric.port_count());
-        for (node, ports) in self.of_machines(looks_at) {
+        for (node, ports) in self.map_machines(looks_at) {
             for (port, bytes, utilisation, queue, paused) in ports {
                 total += utilisation;
                 let load = (node, port, fabric.ports(node)[port].peer, bytes, utilisation, queue, paused);
                 if bytes > 0 {
-                    list(&mut busiest, load, |a, b| b.4.total_cmp(&a.4).then((a.0, a.1).cmp(&(b.0, b.1))));
+                    insert_ranked(&mut busiest, load, |a, b| b.4.total_cmp(&a.4).then((a.0, a.1).cmp(&(b.0, b.1))));
                 }
                 if queue > 0 {
-                    list(&mut longest_queues, load, |a, b| b.5.cmp(&a.5).then((a.0, a.1).cmp(&(b.0, b.1))));
+                    insert_ranked(&mut longest_queues, load, |a, b| b.5.cmp(&a.5).then((a.0, a.1).cmp(&(b.0, b.1))));
                 }
             }
         }
@@ -449,7 +450,7 @@ impl Simulation {
         Some(Deadlock { closed_ps: found.closed.as_ps(), cycle: found.cycle.iter().map(edge).collect() })
     }
 
-    fn warnings(&self, ledger: &Ledger, completed: u64) -> Vec<String> {
+    fn warnings(&self, counters: &Counters, completed: u64) -> Vec<String> {
         let mut warnings = Vec::new();
         let faster = self.flows.faster_than_alone();
         if faster > 0 {
@@ -463,17 +464,18 @@ impl Simulation {
                  were quick enough, not of all; run longer, or let measure.end come earlier"
             ));
         }
-        warnings.extend(Cause::ALL.into_iter().filter_map(|cause| lossless_warning(ledger, cause)));
-        warnings.extend(self.header_warning(ledger));
-        if ledger.pause_storms > 0 && ledger.lossless_losses.by(Cause::PauseStorm).frames == 0 {
-            let plural = if ledger.pause_storms == 1 { "" } else { "s" };
-            warnings.push(format!("watchdogs found {} pause storm{plural} and dropped no frame", ledger.pause_storms));
+        warnings.extend(Cause::ALL.into_iter().filter_map(|cause| lossless_warning(counters, cause)));
+        warnings.extend(self.header_warning(counters));
+        if counters.pause_storms > 0 && counters.lossless_losses.by(Cause::PauseStorm).frames == 0 {
+            let plural = if counters.pause_storms == 1 { "" } else { "s" };
+            warnings
+                .push(format!("watchdogs found {} pause storm{plural} and dropped no frame", counters.pause_storms));
         }
-        if ledger.missed_cycles > 0 {
+        if counters.missed_cycles > 0 {
             warnings.push(format!(
                 "{} of {} frames did not leave in the cycle after that in which they came: the cycle is too short for \
                  what ports get in one, or clocks are too far apart",
-                ledger.missed_cycles, ledger.cyclic_frames
+                counters.missed_cycles, counters.cyclic_frames
             ));
         }
         warnings.extend(self.storms.as_ref().and_then(Storms::warning));
@@ -486,8 +488,8 @@ pub(crate) fn share_of(part: Time, span: Time) -> f64 {
     if span == Time::ZERO { 0.0 } else { part.min(span).as_ps() as f64 / span.as_ps() as f64 }
 }
 
-fn under_way(turns: &mut TurnLedger, frame: &Frame) {
-    turns.under_way(frame.bounces, frame.max_distance, frame.distance);
+fn count_in_flight(bounces: &mut TurnLedger, frame: &Frame) {
+    bounces.under_way(frame.bounces, frame.max_distance, frame.distance);
 }
 
 fn describe_reordering(density: &ReorderDensity) -> Reordering {
@@ -506,34 +508,34 @@ fn describe_reordering(density: &ReorderDensity) -> Reordering {
     }
 }
 
-fn dropped(ledger: &Ledger) -> std::collections::BTreeMap<String, u64> {
+fn dropped(counters: &Counters) -> std::collections::BTreeMap<String, u64> {
     Cause::ALL
         .iter()
-        .map(|&cause| (cause.name().to_owned(), ledger.packets.dropped_by(cause).frames))
+        .map(|&cause| (cause.name().to_owned(), counters.packets.dropped_by(cause).frames))
         .filter(|(_, count)| *count > 0)
         .collect()
 }
 
-fn lossless_losses(ledger: &Ledger) -> Vec<LosslessLoss> {
+fn lossless_losses(counters: &Counters) -> Vec<LosslessLoss> {
     let loss = |(cause, class, lost): (Cause, u8, Tally)| LosslessLoss {
         class,
         cause: cause.name().to_owned(),
         packets: lost.frames,
         bytes: lost.bytes,
     };
-    ledger.lossless_losses.iter().map(loss).collect()
+    counters.lossless_losses.iter().map(loss).collect()
 }
 
 /// Returns the warning for losses of lossless classes by `cause`. `None` if a check covers this cause.
-fn lossless_warning(ledger: &Ledger, cause: Cause) -> Option<String> {
-    let frames = ledger.lossless_losses.by(cause).frames;
+fn lossless_warning(counters: &Counters, cause: Cause) -> Option<String> {
+    let frames = counters.lossless_losses.by(cause).frames;
     if frames == 0 {
         return None;
     }
     let why = match cause {
         Cause::NoRoom | Cause::LosslessNoRoom => return None,
         Cause::PauseStorm => {
-            let storms = ledger.pause_storms;
+            let storms = counters.pause_storms;
             return Some(format!(
                 "watchdogs found {storms} pause storm{} and dropped {frames} frames of lossless classes that waited in \
                  {}",
@@ -559,7 +561,7 @@ fn lossless_warning(ledger: &Ledger, cause: Cause) -> Option<String> {
 }
 
 /// Inserts `item` into a list that is sorted by `compare` and keeps its first [`LISTED_PORTS`] entries.
-fn list<T>(listed: &mut Vec<T>, item: T, compare: impl Fn(&T, &T) -> Ordering) {
+fn insert_ranked<T>(listed: &mut Vec<T>, item: T, compare: impl Fn(&T, &T) -> Ordering) {
     let at = listed.partition_point(|before| compare(before, &item).is_le());
     if at < LISTED_PORTS {
         listed.insert(at, item);

@@ -1,6 +1,6 @@
 //! Input of a simulation: a scenario after parsing and validation.
 
-use crate::custom::{CustomOverload, CustomStop};
+use crate::custom::{CustomOverload, CustomPause};
 use fabric::routing::{Failure, Forwarding, PathTable};
 use fabric::{Fabric, NodeId, PortIndex};
 use protocols::bounce_reaction::OnBounce;
@@ -49,7 +49,7 @@ pub enum Threshold {
 
 /// Largest buffer of a switch and largest limit of a queue, in bytes. Queues and accounts use 32-bit counters, so that
 /// a queue fits in one cache line. No switch has 4 GiB of packet buffer.
-pub const MOST_BUFFER_BYTES: u64 = u32::MAX as u64;
+pub const MAX_BUFFER_BYTES: u64 = u32::MAX as u64;
 
 /// Packet memory of a switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -109,7 +109,7 @@ pub enum FlowControl {
 
 /// Committed rate (service level) of one flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Agreement {
+pub struct CommittedRate {
     /// Host index of the source.
     pub from: u32,
     /// Host index of the destination.
@@ -149,7 +149,7 @@ impl FlowControl {
 
     /// Returns the number of lossless accounts of a port whose pause frames may be sent together: one for 802.3x, one
     /// per lossless class in use for PFC. `used` is the bitmask of classes in use.
-    pub fn pausing_accounts(&self, used: u8) -> u64 {
+    pub fn lossless_accounts(&self, used: u8) -> u64 {
         match self {
             FlowControl::Pause(_) | FlowControl::PauseAtOutput(..) => 1,
             FlowControl::Pfc(parameters) => u64::from((parameters.classes & used).count_ones()),
@@ -160,7 +160,7 @@ impl FlowControl {
     /// Returns the headroom of a lossless account of a port on a link of `rate` and `delay`, computed from the time
     /// that a neighbour needs to stop. `None` without PAUSE or PFC.
     pub fn computed_headroom(&self, rate: Rate, delay: Time, mtu_bytes: u16, used: u8) -> Option<Headroom> {
-        let conditions = Conditions::new(mtu_bytes.into(), self.reaction()?, self.pausing_accounts(used));
+        let conditions = Conditions::new(mtu_bytes.into(), self.reaction()?, self.lossless_accounts(used));
         Some(Headroom::of(rate, delay, &conditions))
     }
 
@@ -171,7 +171,7 @@ impl FlowControl {
 
     /// Returns whether a backlog blocks neighbours until it drains. Only then can a cycle of buffers deadlock: pauses
     /// decided at the output always expire.
-    pub fn may_lock(&self) -> bool {
+    pub fn can_deadlock(&self) -> bool {
         self.pause().is_some() || self.credit().is_some()
     }
 
@@ -260,7 +260,7 @@ pub enum Overload {
 
 impl Overload {
     /// Returns the pipelines of switches, if modelled.
-    pub fn inside(&self) -> Option<&PipelineParameters> {
+    pub fn pipelines(&self) -> Option<&PipelineParameters> {
         match self {
             Overload::Trim { inside, .. } => inside.as_ref(),
             _ => None,
@@ -298,7 +298,7 @@ pub struct PipelineParameters {
 
 impl PipelineParameters {
     /// Returns whether congestion signals have an effect.
-    pub fn listens(&self) -> bool {
+    pub fn uses_signals(&self) -> bool {
         !matches!(self.control.control, Control::None | Control::Meter)
     }
 }
@@ -340,7 +340,7 @@ pub enum Marking {
         /// equal thresholds at all ports.
         of_rate: Option<Rate>,
         /// Event at which the queue length is sampled.
-        at: MarkAt,
+        at: MarkEvent,
     },
     /// ECN by a counter per port that models the backlog of a slower link (HULL).
     Phantom(PhantomParameters),
@@ -357,7 +357,7 @@ impl Marking {
 
 /// Event at which a switch decides about a mark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MarkAt {
+pub enum MarkEvent {
     /// Enqueue, by the bytes ahead of the frame.
     Enqueue,
     /// Start of transmission, by the bytes left behind the frame.
@@ -410,13 +410,13 @@ pub struct HostParameters {
     /// Whether hosts obey PAUSE and PFC frames.
     pub obeys_pause: bool,
     /// Whether receivers report trimmed frames to their senders.
-    pub hears_trims: bool,
+    pub trim_aware: bool,
     /// A host with the pause-storm fault: its network card pauses its switch continuously.
     pub pause_storm: Option<PauseStorm>,
     /// Reaction of senders to their own frames that switches bounced back.
     pub on_bounce: OnBounce,
     /// Reaction of hosts and senders to pauses.
-    pub stopping: Stopping,
+    pub stopping: PauseReaction,
     /// TTL of new frames, 1 to 255.
     pub ttl: u8,
     /// Largest frame of all transports and datagram sources of the run, in bytes. Headroom depends on it.
@@ -425,11 +425,11 @@ pub struct HostParameters {
 
 /// Reaction of hosts to pauses.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Stopping {
+pub struct PauseReaction {
     /// Indices of hosts that ignore pauses, ascending.
-    pub disobedient: Vec<u32>,
+    pub ignore_pause: Vec<u32>,
     /// Whether a sender halves its window or rate when its host is paused for it, at most once per round trip.
-    pub halves: bool,
+    pub halves_rate: bool,
 }
 
 /// A host that repeatedly pauses its switch regardless of load: all lossless classes, or the whole link.
@@ -473,7 +473,7 @@ pub enum Reroute {
 /// A manual route at one node, correct or not: models a misconfigured or half-converged switch. The first match
 /// applies. Frames with an explicit path ignore it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Pin {
+pub struct StaticRoute {
     /// Node of the route.
     pub node: NodeId,
     /// Host index of the destination.
@@ -511,7 +511,7 @@ pub struct Setup {
     /// Explicit paths that flows may use.
     pub paths: PathTable,
     /// Manual routes, which precede those of `forwarding`.
-    pub pins: Vec<Pin>,
+    pub static_routes: Vec<StaticRoute>,
     /// Tag rewriting at switches. `None` keeps the class of each frame.
     pub tags: Option<TagRules>,
     /// Load balancing over equal-cost ports.
@@ -527,14 +527,14 @@ pub struct Setup {
     /// User-defined overload action, which replaces that of `switch`.
     pub overload_rule: Option<CustomOverload>,
     /// User-defined rule for XOFF and XON of accounts under PAUSE or PFC.
-    pub stop_rule: Option<CustomStop>,
+    pub pause_rule: Option<CustomPause>,
     /// Switches outside flow control, ascending: they neither send nor obey its frames, and drop frames of any class
     /// that find no room.
-    pub outside: Vec<NodeId>,
+    pub without_flow_control: Vec<NodeId>,
     /// Gates of ports and clocks of switches.
     pub timing: Timing,
     /// Committed rates, for [`FlowControl::Florax`].
-    pub agreements: Vec<Agreement>,
+    pub committed_rates: Vec<CommittedRate>,
     /// Parameters of hosts.
     pub host: HostParameters,
     /// Flows and their sources.

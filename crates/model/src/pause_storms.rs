@@ -1,6 +1,6 @@
 //! Summary of the watchdogs of all switches.
 
-use crate::account::Ledger;
+use crate::account::Counters;
 use crate::simulation::Simulation;
 use crate::switch::Switch;
 use check::conservation::Cause;
@@ -10,14 +10,14 @@ use units::Time;
 
 impl Simulation {
     /// Returns the pause storms that watchdogs detected, or `None` without watchdogs.
-    pub(crate) fn pause_storms(&self, ledger: &Ledger, now: Time) -> Option<PauseStorms> {
+    pub(crate) fn pause_storms(&self, counters: &Counters, now: Time) -> Option<PauseStorms> {
         self.network.switch.flow_control.pause()?.watchdog?;
         let fabric = &self.network.fabric;
         let storms_of = |switch: &Switch| {
             let mut ports = Vec::new();
-            for (port, rules) in switch.core.egress.rules.iter().enumerate() {
+            for (port, state) in switch.core.egress.states.iter().enumerate() {
                 let peer = fabric.ports(switch.node())[port].peer;
-                ports.extend(rules.watchdog.storms().map(|(class, storms)| StormAt {
+                ports.extend(state.watchdog.storms().map(|(class, storms)| StormAt {
                     node: fabric.name(switch.node()).to_owned(),
                     port: port as u32,
                     peer: fabric.name(peer).to_owned(),
@@ -29,14 +29,14 @@ impl Simulation {
             }
             (!ports.is_empty()).then_some(ports)
         };
-        let mut ports: Vec<StormAt> = self.of_switches(storms_of).flat_map(|(_, ports)| ports).collect();
+        let mut ports: Vec<StormAt> = self.map_switches(storms_of).flat_map(|(_, ports)| ports).collect();
         let storms = ports.iter().map(|at| at.storms).sum();
         let over = ports.iter().map(|at| at.over).sum();
         let total_ps = ports.iter().map(|at| at.storm_ps).sum();
         // The sort is stable: ties stay in order of nodes, ports and classes.
         ports.sort_by_key(|at| std::cmp::Reverse(at.storm_ps));
         ports.truncate(MAX_LOSS_PLACES);
-        let dropped_packets = ledger.packets.dropped_by(Cause::PauseStorm).frames;
+        let dropped_packets = counters.packets.dropped_by(Cause::PauseStorm).frames;
         Some(PauseStorms { storms, over, dropped_packets, total_ps, ports })
     }
 }

@@ -7,11 +7,11 @@ use std::ops::Deref;
 use units::Time;
 
 /// A FIFO queue that measures its length.
-pub(crate) type Queue = Chain<Frame, Watch>;
+pub(crate) type Queue = Chain<Frame, LengthStats>;
 
 /// Length statistics of a queue.
 #[derive(Debug)]
-pub(crate) struct Watch {
+pub(crate) struct LengthStats {
     pub bytes: u32,
     /// Largest length in bytes since the last reset.
     pub max_bytes: u32,
@@ -21,12 +21,12 @@ pub(crate) struct Watch {
 
 /// All queues of a switch, with a common frame store.
 #[derive(Debug)]
-pub(crate) struct Queues(Chains<Frame, Watch>);
+pub(crate) struct Queues(Chains<Frame, LengthStats>);
 
 impl Deref for Queues {
-    type Target = Chains<Frame, Watch>;
+    type Target = Chains<Frame, LengthStats>;
     #[inline]
-    fn deref(&self) -> &Chains<Frame, Watch> {
+    fn deref(&self) -> &Chains<Frame, LengthStats> {
         &self.0
     }
 }
@@ -34,7 +34,7 @@ impl Deref for Queues {
 impl Queues {
     /// Creates `count` empty queues.
     pub fn new(count: usize) -> Self {
-        Queues(Chains::new(count, || Watch { bytes: 0, max_bytes: 0, area: QueueArea::starting(Time::ZERO) }))
+        Queues(Chains::new(count, || LengthStats { bytes: 0, max_bytes: 0, area: QueueArea::starting(Time::ZERO) }))
     }
 
     /// Returns the queue at `index` for modification.
@@ -50,7 +50,7 @@ impl Queues {
 
     /// Restarts the statistics at `now`.
     pub fn reset(&mut self, now: Time) {
-        for watch in self.0.beside_mut() {
+        for watch in self.0.owner_data_mut() {
             watch.max_bytes = watch.bytes;
             watch.area = QueueArea::starting(now);
         }
@@ -59,7 +59,7 @@ impl Queues {
 
 /// Mutable access to one queue of [`Queues`].
 #[derive(Debug)]
-pub(crate) struct QueueMut<'a>(ChainMut<'a, Frame, Watch>);
+pub(crate) struct QueueMut<'a>(ChainMut<'a, Frame, LengthStats>);
 
 impl Deref for QueueMut<'_> {
     type Target = Queue;
@@ -74,7 +74,7 @@ impl QueueMut<'_> {
     #[inline(always)] // once per packet-hop
     pub fn push(&mut self, frame: &Frame, change: impl FnOnce(&mut Frame)) {
         let length = self.0.len() as u64;
-        let watch = self.0.beside();
+        let watch = self.0.owner_data();
         watch.area.on_change(frame.at, length);
         watch.bytes += u32::from(frame.size_bytes);
         watch.max_bytes = watch.max_bytes.max(watch.bytes);
@@ -90,7 +90,7 @@ impl QueueMut<'_> {
 
     /// Removes the oldest frame at `now`. It arrived at `at` and has `size_bytes`.
     #[inline(always)] // once per packet-hop
-    pub fn forget_front(&mut self, now: Time, at: Time, size_bytes: u16) {
+    pub fn pop_front_known(&mut self, now: Time, at: Time, size_bytes: u16) {
         self.end_wait(now, at, size_bytes);
         self.0.drop_front();
     }
@@ -99,7 +99,7 @@ impl QueueMut<'_> {
     #[inline(always)] // once per packet-hop
     fn end_wait(&mut self, now: Time, at: Time, size_bytes: u16) {
         let length = self.0.len() as u64;
-        let watch = self.0.beside();
+        let watch = self.0.owner_data();
         watch.area.on_change(now, length);
         watch.area.on_departure(at, now);
         watch.bytes -= u32::from(size_bytes);
@@ -110,7 +110,7 @@ impl QueueMut<'_> {
     pub fn drop_front(&mut self, now: Time) {
         if let Some(frame) = self.0.front() {
             let (at, size_bytes) = (frame.at, frame.size_bytes);
-            self.forget_front(now, at, size_bytes);
+            self.pop_front_known(now, at, size_bytes);
         }
     }
 
@@ -141,7 +141,7 @@ impl QueueMut<'_> {
 
     /// Fault injection: changes the frames without updating the statistics.
     #[cfg(test)]
-    pub fn tamper(&mut self, change: impl FnOnce(&mut Vec<Frame>)) {
+    pub fn corrupt(&mut self, change: impl FnOnce(&mut Vec<Frame>)) {
         let mut frames = Vec::new();
         while let Some(&frame) = self.0.front() {
             frames.push(frame);

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use units::Time;
 
 /// Statistics of one port's queue: length over time and samples.
-type Measured = ((u32, u16), (PortLength, Histogram));
+type PortSample = ((u32, u16), (PortLength, Histogram));
 
 impl Simulation {
     /// Samples all queues if a sample is due.
@@ -34,7 +34,7 @@ impl Simulation {
         let QueueSamples { every, samples, ports: sampled, .. } = self.queue_samples.as_ref()?;
         let fabric = &self.network.fabric;
         let mut count = 0;
-        let mut own: Vec<Measured> = Vec::new();
+        let mut own: Vec<PortSample> = Vec::new();
         for switch in self.switches() {
             for (port, length) in switch.core.buffer.port_lengths(now).enumerate() {
                 count += 1;
@@ -45,7 +45,7 @@ impl Simulation {
             }
         }
         let (mut ports, mut found) = (0, BTreeMap::new());
-        for (count, own) in self.parts((count, own)) {
+        for (count, own) in self.gather((count, own)) {
             ports += count;
             found.extend(own);
         }

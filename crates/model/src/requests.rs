@@ -19,9 +19,9 @@ struct Pending {
 
 /// Requests of one traffic entry.
 #[derive(Clone, Debug)]
-struct Asked {
+struct RequestStats {
     exchange: Exchange,
-    asked: u64,
+    issued: u64,
     first: Time,
     last: Time,
     latency_ps: Histogram,
@@ -31,14 +31,14 @@ struct Asked {
 
 /// Requests of all traffic entries that have any.
 #[derive(Clone, Debug)]
-pub(crate) struct Requests(Vec<Asked>);
+pub(crate) struct Requests(Vec<RequestStats>);
 
 impl Requests {
     /// Creates the state of a plan's requests, if it has any.
     pub fn new(exchanges: &[Exchange]) -> Option<Box<Requests>> {
-        let asked = |&exchange: &Exchange| Asked {
+        let asked = |&exchange: &Exchange| RequestStats {
             exchange,
-            asked: 0,
+            issued: 0,
             first: Time::MAX,
             last: Time::ZERO,
             latency_ps: Histogram::new(),
@@ -56,7 +56,7 @@ impl Requests {
         let pending = asked.pending.entry(request).or_default();
         if request == end.flow {
             pending.start = Some(end.start);
-            asked.asked += u64::from(counts(end.start));
+            asked.issued += u64::from(counts(end.start));
         } else {
             pending.answered = end.delivered;
         }
@@ -72,13 +72,13 @@ impl Requests {
 
     /// Returns the entries of `summary.json`.
     pub fn summary(&self) -> Vec<RequestSummary> {
-        let entry = |asked: &Asked| {
+        let entry = |asked: &RequestStats| {
             let answered = asked.latency_ps.count();
             let (first, last) = if answered == 0 { (Time::ZERO, Time::ZERO) } else { (asked.first, asked.last) };
             RequestSummary {
                 traffic: asked.exchange.traffic.into(),
                 session: asked.exchange.session,
-                asked: asked.asked,
+                asked: asked.issued,
                 answered,
                 latency_ns: Distribution::from_ps(&asked.latency_ps),
                 first_ps: first.as_ps(),

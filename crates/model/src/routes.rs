@@ -39,12 +39,12 @@ pub(crate) struct Routes {
 
 /// Tables of other switches, for sharing.
 #[derive(Debug, Default)]
-pub(crate) struct KnownRoutes(FxHashSet<Shared>);
+pub(crate) struct RouteTables(FxHashSet<Shared>);
 
 /// Groups by row, and the ports of all groups.
 type Shared = (Arc<[Group]>, Arc<[u16]>);
 
-impl KnownRoutes {
+impl RouteTables {
     /// Replaces the tables of `routes` by equal ones of an earlier switch, if any.
     pub fn share(&mut self, routes: &mut Routes) {
         let own = (Arc::clone(&routes.groups), Arc::clone(&routes.ports));
@@ -122,13 +122,17 @@ impl Routes {
         };
         // A branch on up or down would be mispredicted, so read both ports.
         let port = select_unpredictable(row == self.own, local, onward);
-        if port == in_port && self.chooses { self.turn(network, frame, salt, in_port) } else { Some(port) }
+        if port == in_port && self.chooses {
+            self.port_except_ingress(network, frame, salt, in_port)
+        } else {
+            Some(port)
+        }
     }
 
     /// Like [`Routes::port`], for a frame whose egress port would be its ingress port.
     #[cold]
     #[inline(never)]
-    fn turn(&self, network: &Network, frame: &Frame, salt: u32, in_port: u16) -> Option<u16> {
+    fn port_except_ingress(&self, network: &Network, frame: &Frame, salt: u32, in_port: u16) -> Option<u16> {
         let row = network.forwarding.row(frame.dst);
         if row == self.own {
             return Some(in_port);

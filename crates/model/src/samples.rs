@@ -1,6 +1,6 @@
 //! Periodic samples of queues, links and throughput.
 
-use crate::egress::hold;
+use crate::egress::block;
 use crate::node::Machine;
 use crate::outcome::share_of;
 use crate::queue::Queue;
@@ -11,33 +11,33 @@ use std::sync::Arc;
 use units::Time;
 
 /// Sample of a queue: port, class, whether a bounce queue, bytes, frames, whether paused.
-type QueueLook = (u16, u8, bool, u64, u64, bool);
+type QueueReading = (u16, u8, bool, u64, u64, bool);
 
 impl Simulation {
     pub(crate) fn sample_queues(&self, at: Time, watcher: &mut dyn Watcher) {
-        let looks_at = |switch: &Switch| {
-            let mut looks: Vec<QueueLook> = Vec::new();
+        let readings_of = |switch: &Switch| {
+            let mut readings: Vec<QueueReading> = Vec::new();
             let egress = &switch.core.egress;
-            for (port, (cell, rules)) in egress.cells.iter().zip(&egress.rules).enumerate() {
-                let may_be_paused = cell.holds & (hold::PAUSE | hold::CREDIT) != 0;
+            for (port, (cell, state)) in egress.cells.iter().zip(&egress.states).enumerate() {
+                let may_be_paused = cell.block_reasons & (block::PAUSE | block::CREDIT) != 0;
                 for (slot, &class) in self.network.classes.iter().enumerate() {
-                    let paused = may_be_paused && rules.blocked_since(at, class).is_some();
-                    let mut look = |queue: &Queue, bounced| {
+                    let paused = may_be_paused && state.blocked_since(at, class).is_some();
+                    let mut read = |queue: &Queue, bounced| {
                         let (bytes, frames) = (u64::from(queue.bytes), queue.len() as u64);
                         if bytes > 0 || paused {
-                            looks.push((port as u16, class, bounced, bytes, frames, paused));
+                            readings.push((port as u16, class, bounced, bytes, frames, paused));
                         }
                     };
-                    look(switch.queue(port, slot), false);
+                    read(switch.queue(port, slot), false);
                     if let Some(queue) = switch.bounce_queue(port, slot) {
-                        look(queue, true);
+                        read(queue, true);
                     }
                 }
             }
-            (!looks.is_empty()).then_some(looks)
+            (!readings.is_empty()).then_some(readings)
         };
-        for (node, looks) in self.of_switches(looks_at) {
-            for (port, class, bounced, bytes, frames, paused) in looks {
+        for (node, readings) in self.map_switches(readings_of) {
+            for (port, class, bounced, bytes, frames, paused) in readings {
                 watcher.queue(QueueSample { at, node, port, class, bounced, bytes, frames, paused });
             }
         }
@@ -48,11 +48,11 @@ impl Simulation {
         let span = at.saturating_sub(std::mem::replace(&mut self.links_sampled_at, at));
         let mut before = std::mem::take(&mut self.busy_before);
         let busy_of = |machine: &Machine| {
-            let (egress, node) = (machine.egress()?, machine.books()?.node);
+            let (egress, node) = (machine.egress()?, machine.stats()?.node);
             let ports = 0..network.fabric.ports(node).len() as u16;
             Some(ports.map(|port| egress.busy_time(at, port)).collect::<Vec<_>>())
         };
-        for (node, busy) in self.of_machines(busy_of) {
+        for (node, busy) in self.map_machines(busy_of) {
             for ((port, busy), peer) in (0u16..).zip(busy).zip(network.fabric.ports(node)) {
                 let before = std::mem::replace(&mut before[network.fabric.port_number(node, port)], busy);
                 if busy > before {

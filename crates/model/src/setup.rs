@@ -1,8 +1,8 @@
 //! Default setup: equals a scenario that defines only fabric, duration and traffic.
 
 use crate::parameters::{
-    Buffer, FlowControl, HostParameters, Marking, Overload, RecordParameters, Reroute, Scheduler, Setup, Spread,
-    Stopping, StormParameters, SwitchParameters, Threshold, Timing,
+    Buffer, FlowControl, HostParameters, Marking, Overload, PauseReaction, RecordParameters, Reroute, Scheduler, Setup,
+    Spread, StormParameters, SwitchParameters, Threshold, Timing,
 };
 use fabric::Fabric;
 use fabric::routing::{Forwarding, Mode, PathTable, RoutingError};
@@ -36,7 +36,7 @@ impl Setup {
             forwarding,
             fabric,
             paths: PathTable::new(),
-            pins: Vec::new(),
+            static_routes: Vec::new(),
             tags: None,
             spread: Spread::FlowHash,
             failures: Vec::new(),
@@ -44,10 +44,10 @@ impl Setup {
             switch: SwitchParameters::default(),
             overrides: Vec::new(),
             overload_rule: None,
-            stop_rule: None,
-            outside: Vec::new(),
+            pause_rule: None,
+            without_flow_control: Vec::new(),
             timing: Timing::default(),
-            agreements: Vec::new(),
+            committed_rates: Vec::new(),
             host,
             traffic,
             notification_delay: None,
@@ -93,12 +93,12 @@ impl HostParameters {
             transport,
             reply_class: None,
             obeys_pause: true,
-            hears_trims: true,
+            trim_aware: true,
             pause_storm: None,
             transports: Default::default(),
             clocks: Default::default(),
             on_bounce: OnBounce::default(),
-            stopping: Stopping::default(),
+            stopping: PauseReaction::default(),
             ttl: 64,
         }
     }

@@ -1,29 +1,29 @@
 //! One run: advances the engine from stop to stop, and evaluates all nodes between windows if a global view is due.
 
-use crate::abroad::{Cut, FramePost};
+use crate::agent_samples::AgentTable;
 use crate::baseline::Baseline;
-use crate::books::PauseEvent;
 use crate::bounce_storms::Storms;
 use crate::build::{Built, ModelError, build};
 use crate::collectives::Collectives;
 use crate::deadlock;
 use crate::flow_ends::FlowEnds;
-use crate::gather::Company;
+use crate::gather::RankGroup;
 use crate::host::{FlowEnd, FlowReport, Host};
-use crate::link_time::frames_last;
-use crate::look::Places;
-use crate::measured::Measured;
-use crate::measured::WarmUp;
+use crate::link_time::min_frames_time;
+use crate::measured::WarmUpState;
+use crate::measured::WindowMeasurements;
 use crate::network::Network;
 use crate::node::Machine;
+use crate::node_stats::PauseEvent;
 use crate::parameters::{RecordParameters, Setup};
 use crate::queue_samples::QueueSamples;
+use crate::rank_cut::{Cut, FrameCodec};
 use crate::requests::Requests;
 use crate::switch::Switch;
 use crate::trace::Collector;
 use crate::watcher::Watcher;
 use check::deadlock::Deadlock;
-use engine::ranks::{Letters, Membership, Ranks};
+use engine::ranks::{Membership, Ranks, TransferCounts};
 use engine::{Engine, Sharing};
 use fabric::NodeId;
 use stats::flows::FlowStatistics;
@@ -33,29 +33,29 @@ use std::sync::atomic::AtomicBool;
 use units::Time;
 
 /// Interval at which trace events of watched nodes are forwarded. It bounds their memory.
-const NOTES_EVERY: Time = Time::from_us(20);
+const TRACE_FLUSH_INTERVAL: Time = Time::from_us(20);
 
 /// Bound on ended flows and pause events between two collections. Each needs a frame, so link rates limit their number.
-const MOST_WAITING: u64 = 1 << 24;
+const MAX_PENDING_REPORTS: u64 = 1 << 24;
 
 /// A running network.
 pub struct Simulation {
     pub(crate) engine: Engine<Machine>,
     pub(crate) network: Arc<Network>,
     /// Engine index over all ranks, by node.
-    pub(crate) position: Vec<u32>,
+    pub(crate) engine_index: Vec<u32>,
     /// Output index by engine index, see [`Built`].
-    telling: Vec<u32>,
+    output_index: Vec<u32>,
     /// Engine index of the first node of this rank.
     first: u32,
     /// The group of ranks. `None` in a run of one process.
-    pub(crate) company: Option<Company>,
+    pub(crate) rank_group: Option<RankGroup>,
     cut: Option<Cut>,
     pub(crate) duration: Time,
     pub(crate) warm_up: Time,
     pub(crate) measure_end: Time,
     /// Results of a measurement that ended before the run.
-    pub(crate) measured: Option<Measured>,
+    pub(crate) measured: Option<WindowMeasurements>,
     /// Whether a stop flag or a watcher stopped the run.
     pub(crate) stopped_early: bool,
     pub(crate) record: RecordParameters,
@@ -72,9 +72,9 @@ pub struct Simulation {
     /// Number of planned flows with an end. `None` unless the run ends with its flows.
     ends_after: Option<u64>,
     /// Number of deadlock checks.
-    pub(crate) deadlock_looks: u64,
+    pub(crate) deadlock_checks: u64,
     /// State of checks and counters at the end of the warm-up.
-    pub(crate) warmed_up: WarmUp,
+    pub(crate) warmed_up: WarmUpState,
     /// Statistics of requests, if the traffic has any.
     pub(crate) requests: Option<Box<Requests>>,
     pub(crate) collectives: Option<Box<Collectives>>,
@@ -91,15 +91,15 @@ pub struct Simulation {
     hops_before: Vec<u64>,
     hops: u64,
     /// Nodes that ran since the last collection, and switches with a paused port.
-    fresh: Vec<u32>,
-    pub(crate) stopped: BTreeSet<u32>,
+    ran_since_collection: Vec<u32>,
+    pub(crate) paused_switches: BTreeSet<u32>,
     /// Detector of bounce storms, if switches bounce frames and detection is enabled.
     pub(crate) storms: Option<Storms>,
     /// Trace events of watched nodes, and the list of these nodes.
     collector: Option<Collector>,
-    watched: Vec<NodeId>,
+    traced_nodes: Vec<NodeId>,
     /// Rate controls outside the simulation.
-    pub(crate) agents: Places,
+    pub(crate) agents: AgentTable,
 }
 
 impl Simulation {
@@ -127,39 +127,39 @@ impl Simulation {
         let (deadlock_every, threads, setup_storm) = (setup.deadlock_every, setup.threads, setup.storm);
         let (ends_with_flows, seed) = (setup.ends_with_flows, setup.seed);
         let (rank, count) = ranks.as_ref().map_or((0, 1), |ranks| (ranks.rank(), ranks.count()));
-        let Built { network, machines, wiring, telling, borders } = build(setup, (rank, count))?;
+        let Built { network, machines, wiring, output_index, borders } = build(setup, (rank, count))?;
         let first = borders.nodes_of(rank).start;
         let cut = ranks.as_ref().map(|_| Cut::of(&network, &borders));
         let engine = match &ranks {
             None => Engine::new(machines, &wiring, threads)?,
             Some(ranks) => {
-                let post = Box::new(FramePost(Arc::clone(&network)));
-                Engine::of_rank(machines, &wiring, threads, Membership { ranks: Arc::clone(ranks), post, borders })?
+                let codec = Box::new(FrameCodec(Arc::clone(&network)));
+                Engine::of_rank(machines, &wiring, threads, Membership { ranks: Arc::clone(ranks), codec, borders })?
             }
         };
-        let position = wiring.into_positions();
-        let company = ranks.map(Company);
+        let engine_index = wiring.into_engine_index();
+        let rank_group = ranks.map(RankGroup);
         let ends = |flow: &&traffic::Flow| flow.size_bytes != traffic::ENDLESS;
         let ends_after = ends_with_flows.then(|| network.traffic.flows.iter().filter(ends).count() as u64);
         let collector = network.selection.clone().map(Collector::new);
         let selection = network.selection.as_deref();
-        let is_watched = |node: &NodeId| selection.is_some_and(|selection| selection.watches(*node));
-        let here = |node: &NodeId| (position[node.index()].wrapping_sub(first) as usize) < engine.len();
-        let watched = network.fabric.node_ids().filter(is_watched).filter(here).collect();
+        let is_watched = |node: &NodeId| selection.is_some_and(|selection| selection.traces(*node));
+        let here = |node: &NodeId| (engine_index[node.index()].wrapping_sub(first) as usize) < engine.len();
+        let traced_nodes = network.fabric.node_ids().filter(is_watched).filter(here).collect();
         let (ports, entries) = (network.fabric.port_count(), network.traffic_entries);
         let collect_every = collect_every(duration, &network);
         let nodes = engine.len();
         let queue_samples = record.queue_lengths_every.map(|every| QueueSamples::new(every, seed));
         let requests = Requests::new(&network.traffic.exchanges);
         let collectives = Collectives::new(&network.traffic.collectives);
-        let storms = setup_storm.filter(|_| network.turns()).map(|parameters| Storms::new(parameters, nodes));
+        let storms = setup_storm.filter(|_| network.can_bounce()).map(|parameters| Storms::new(parameters, nodes));
         Ok(Simulation {
             engine,
             network,
-            position,
-            telling,
+            engine_index,
+            output_index,
             first,
-            company,
+            rank_group,
             cut,
             duration,
             warm_up,
@@ -175,8 +175,8 @@ impl Simulation {
             unfinished: 0,
             undelivered: 0,
             ends_after,
-            deadlock_looks: 0,
-            warmed_up: WarmUp::default(),
+            deadlock_checks: 0,
+            warmed_up: WarmUpState::default(),
             requests,
             collectives,
             baseline: Baseline::default(),
@@ -188,28 +188,28 @@ impl Simulation {
             queue_samples,
             hops_before: vec![0; nodes],
             hops: 0,
-            fresh: Vec::new(),
-            stopped: BTreeSet::new(),
+            ran_since_collection: Vec::new(),
+            paused_switches: BTreeSet::new(),
             storms,
             collector,
-            watched,
-            agents: Places::default(),
+            traced_nodes,
+            agents: AgentTable::default(),
         })
     }
 
     /// Sets a flag that ends [`Simulation::run`] soon after it becomes true.
-    pub fn heed(&mut self, stop: Arc<AtomicBool>) {
-        self.engine.heed(stop);
+    pub fn set_stop_flag(&mut self, stop: Arc<AtomicBool>) {
+        self.engine.set_stop_flag(stop);
     }
 
     /// Varies the number of threads at random every few windows, for tests: no result may depend on it.
-    pub fn draw_threads(&mut self, seed: u64) {
-        self.engine.draw_threads(seed);
+    pub fn randomise_threads(&mut self, seed: u64) {
+        self.engine.randomise_threads(seed);
     }
 
-    /// Calls [`Engine::share_by_work`].
-    pub fn share_by_work(&mut self) {
-        self.engine.share_by_work();
+    /// Calls [`Engine::rebalance`].
+    pub fn repartition_by_work(&mut self) {
+        self.engine.rebalance();
     }
 
     /// Returns the distribution of work over threads.
@@ -223,19 +223,19 @@ impl Simulation {
     }
 
     /// Returns the count of messages that this rank sent to others.
-    pub fn letters(&self) -> Letters {
-        self.engine.letters()
+    pub fn transfer_counts(&self) -> TransferCounts {
+        self.engine.transfer_counts()
     }
 
     /// Returns the share (0..=1) of node runs in windows that several threads executed.
-    pub fn shared_share(&self) -> f64 {
+    pub fn parallel_share(&self) -> f64 {
         self.sharing().shared_runs as f64 / self.engine.statistics().runs.max(1) as f64
     }
 
-    /// Runs to the end, or until the watcher or the flag of [`Simulation::heed`] stops the run. Returns whether it
-    /// reached the end. A run that the watcher stopped can continue.
+    /// Runs to the end, or until the watcher or the flag of [`Simulation::set_stop_flag`] stops the run. Returns whether
+    /// it reached the end. A run that the watcher stopped can continue.
     pub fn run(&mut self, watcher: &mut dyn Watcher) -> bool {
-        watcher.begins(self.engine.clock());
+        watcher.started(self.engine.clock());
         self.run_until(Time::MAX, watcher)
     }
 
@@ -250,13 +250,13 @@ impl Simulation {
         let collect = self.collect_every;
         let storm_every = self.storms.as_ref().map(|storms| storms.every().unwrap_or(collect));
         // Each stop costs as much as several packet-hops, so omit checks if deadlock is impossible.
-        let deadlock_every = self.deadlock_every.filter(|_| self.network.switch.flow_control.may_lock());
+        let deadlock_every = self.deadlock_every.filter(|_| self.network.switch.flow_control.can_deadlock());
         loop {
             let now = self.engine.now();
             if now >= self.duration.min(until) {
                 return true;
             }
-            let ends_every = self.ends_after.is_some().then_some(ENDS_EVERY);
+            let ends_every = self.ends_after.is_some().then_some(END_CHECK_INTERVAL);
             let periods = [
                 Some(collect),
                 ends_every,
@@ -265,7 +265,7 @@ impl Simulation {
                 self.record.links_every,
                 self.record.throughput_every,
                 self.record.control_every,
-                self.collector.is_some().then_some(NOTES_EVERY),
+                self.collector.is_some().then_some(TRACE_FLUSH_INTERVAL),
                 storm_every,
             ];
             // Stops are multiples of the periods since time zero, so they do not depend on the steps of a run.
@@ -278,8 +278,8 @@ impl Simulation {
             let stop = stop.min(self.duration).min(until);
             if !self.engine.run_until(stop) {
                 self.stopped_early = true;
-                self.note_active();
-                self.tell_notes(watcher);
+                self.update_active();
+                self.flush_traces(watcher);
                 self.collect(watcher);
                 return false;
             }
@@ -290,23 +290,23 @@ impl Simulation {
                 (self.duration, self.measure_end) = (stop, self.measure_end.min(stop));
             }
             if stop == self.warm_up {
-                self.warmed_up = self.look_at_warm_up(stop);
+                self.warmed_up = self.warm_up_state(stop);
                 self.reset(stop);
                 self.queue_samples.iter_mut().for_each(|samples| samples.reset(stop));
             } else if stop <= self.measure_end {
                 self.sample_queue_lengths(stop);
             }
-            let looks_for_deadlock = due(deadlock_every) && self.deadlock.is_none();
-            let looks_for_storms = due(storm_every) || stop == self.duration;
+            let checks_deadlock = due(deadlock_every) && self.deadlock.is_none();
+            let checks_storms = due(storm_every) || stop == self.duration;
             let collects = due(Some(collect)) || stop == self.duration;
-            if looks_for_deadlock || looks_for_storms || collects {
-                self.note_active();
+            if checks_deadlock || checks_storms || collects {
+                self.update_active();
             }
             if stop == self.measure_end && stop < self.duration {
                 self.measured = Some(self.measure(stop));
             }
-            if looks_for_deadlock {
-                self.deadlock_looks += 1;
+            if checks_deadlock {
+                self.deadlock_checks += 1;
                 self.deadlock = deadlock::find(self, stop);
             }
             if due(self.record.queues_every) {
@@ -321,16 +321,16 @@ impl Simulation {
             if due(self.record.control_every) {
                 self.sample_controls(stop, watcher);
             }
-            self.tell_notes(watcher);
-            if looks_for_storms {
-                self.look_for_storms(stop);
+            self.flush_traces(watcher);
+            if checks_storms {
+                self.check_storms(stop);
             }
             if collects {
                 self.collect(watcher);
             }
-            let ends = self.leads() && ((collects && !watcher.progress(stop, self.hops)) || watcher.has_failed());
+            let ends = self.is_root() && ((collects && !watcher.progress(stop, self.hops)) || watcher.should_abort());
             // Rank 0 decides for all, so that no rank waits for another in a later collective call.
-            if self.as_the_first(ends) {
+            if self.broadcast(ends) {
                 return stop >= self.duration.min(until);
             }
         }
@@ -342,11 +342,11 @@ impl Simulation {
         let add = |sum: (u64, bool), part: Option<(u64, bool)>| part.map(|part| (sum.0 + part.0, sum.1 | part.1));
         let of_host = |host: &Host| host.progress().map(|progress| (progress.finished, progress.endless));
         let own = self.hosts().map(of_host).try_fold((0, false), add);
-        let Some((finished, endless)) = self.everywhere(own).into_iter().try_fold((0, false), add) else {
+        let Some((finished, endless)) = self.all_gather(own).into_iter().try_fold((0, false), add) else {
             return false;
         };
-        let under_way = || self.everywhere(self.own_ledger(now).packets.in_flight.frames).iter().sum::<u64>();
-        finished == flows && (endless || under_way() == 0)
+        let in_flight = || self.all_gather(self.own_counters(now).packets.in_flight.frames).iter().sum::<u64>();
+        finished == flows && (endless || in_flight() == 0)
     }
 
     /// Returns the number of telemetry records that frames in flight occupy, in this rank.
@@ -361,7 +361,7 @@ impl Simulation {
 
     /// Returns the engine index of `node`, or `None` if another rank has it.
     fn index_of(&self, node: NodeId) -> Option<usize> {
-        let index = self.position[node.index()].wrapping_sub(self.first) as usize;
+        let index = self.engine_index[node.index()].wrapping_sub(self.first) as usize;
         (index < self.engine.len()).then_some(index)
     }
 
@@ -374,7 +374,7 @@ impl Simulation {
     pub(crate) fn switches(&self) -> impl Iterator<Item = &Switch> {
         self.network.fabric.node_ids().filter_map(|node| match self.machine(node)? {
             Machine::Switch(switch) => Some(&**switch),
-            Machine::Host(_) | Machine::Quiet(..) => None,
+            Machine::Host(_) | Machine::Dormant(..) => None,
         })
     }
 
@@ -382,7 +382,7 @@ impl Simulation {
     pub(crate) fn hosts(&self) -> impl Iterator<Item = &Host> {
         self.network.fabric.node_ids().filter_map(|node| match self.machine(node)? {
             Machine::Host(host) => Some(&**host),
-            Machine::Switch(_) | Machine::Quiet(..) => None,
+            Machine::Switch(_) | Machine::Dormant(..) => None,
         })
     }
 
@@ -392,31 +392,31 @@ impl Simulation {
             match self.engine.node_mut(index) {
                 Machine::Switch(switch) => switch.reset(now),
                 Machine::Host(host) => host.reset(now),
-                Machine::Quiet(..) => {}
+                Machine::Dormant(..) => {}
             }
         }
     }
 
-    /// Adds the nodes that ran to `fresh`, and updates the set of switches with a paused port. A pause begins and ends
-    /// only while its node runs, so idle nodes need no check.
-    fn note_active(&mut self) {
+    /// Adds the nodes that ran to `ran_since_collection`, and updates the set of switches with a paused port. A
+    /// pause begins and ends only while its node runs, so idle nodes need no check.
+    fn update_active(&mut self) {
         let ran = self.engine.take_active();
-        if self.network.switch.flow_control.may_lock() {
+        if self.network.switch.flow_control.can_deadlock() {
             for &index in &ran {
                 if let Machine::Switch(switch) = self.engine.node(index as usize) {
                     if switch.core.egress.has_stopped_port() {
-                        self.stopped.insert(index);
+                        self.paused_switches.insert(index);
                     } else {
-                        self.stopped.remove(&index);
+                        self.paused_switches.remove(&index);
                     }
                 }
             }
         }
-        self.fresh.extend(ran);
+        self.ran_since_collection.extend(ran);
         // Several deadlock checks may fall between two collections. Deduplicate, so that the list stays bounded.
-        if self.fresh.len() > 4 * self.engine.len() {
-            self.fresh.sort_unstable();
-            self.fresh.dedup();
+        if self.ran_since_collection.len() > 4 * self.engine.len() {
+            self.ran_since_collection.sort_unstable();
+            self.ran_since_collection.dedup();
         }
     }
 
@@ -425,35 +425,36 @@ impl Simulation {
         // Per node: ended flows and pauses. A duplicate entry of a node adds nothing.
         let mut own: Vec<(u32, Vec<FlowReport>, Vec<PauseEvent>)> = Vec::new();
         let (mut hops_since, mut with_deliveries) = (0, Vec::new());
-        for position in 0..self.fresh.len() {
-            let index = self.fresh[position] as usize;
+        for position in 0..self.ran_since_collection.len() {
+            let index = self.ran_since_collection[position] as usize;
             let machine = self.engine.node(index);
-            let hops = machine.ledger().hops;
+            let hops = machine.counters().hops;
             hops_since += hops - std::mem::replace(&mut self.hops_before[index], hops);
             if let Some(storms) = &mut self.storms {
-                storms.add(index, machine.ledger());
+                storms.add(index, machine.counters());
             }
-            let ended = matches!(machine, Machine::Host(host) if !host.ends.is_empty());
-            if matches!(machine, Machine::Host(host) if host.has_forgotten()) {
+            let ended = matches!(machine, Machine::Host(host) if !host.completed_flows.is_empty());
+            if matches!(machine, Machine::Host(host) if host.has_expired_deliveries()) {
                 with_deliveries.push(index as u32);
             }
-            if !ended && machine.books().is_none_or(|books| books.pause_events.is_empty()) {
+            if !ended && machine.stats().is_none_or(|stats| stats.pause_events.is_empty()) {
                 continue;
             }
             let machine = self.engine.node_mut(index);
-            let Some(books) = machine.books_mut() else { continue };
-            let (node, pauses) = (books.node.0, std::mem::take(&mut books.pause_events));
-            let ends = if let Machine::Host(host) = machine { std::mem::take(&mut host.ends) } else { Vec::new() };
+            let Some(stats) = machine.stats_mut() else { continue };
+            let (node, pauses) = (stats.node.0, std::mem::take(&mut stats.pause_events));
+            let ends =
+                if let Machine::Host(host) = machine { std::mem::take(&mut host.completed_flows) } else { Vec::new() };
             own.push((node, ends, pauses));
         }
-        self.fresh.clear();
+        self.ran_since_collection.clear();
         let mut all = Vec::new();
-        for (hops, ended) in self.parts((hops_since, own)) {
+        for (hops, ended) in self.gather((hops_since, own)) {
             self.hops += hops;
             all.extend(ended);
         }
         // The output order must not depend on the number of ranks. Few nodes have entries.
-        all.sort_by_key(|(node, ..)| self.telling[self.position[*node as usize] as usize]);
+        all.sort_by_key(|(node, ..)| self.output_index[self.engine_index[*node as usize] as usize]);
         all.iter().flat_map(|(_, reports, _)| reports).for_each(|report| self.flow_ends.note(report, &self.network));
         for (node, reports, pauses) in all {
             for report in reports {
@@ -469,19 +470,19 @@ impl Simulation {
     }
 
     /// Collects the rest after a stop between two collections.
-    pub(crate) fn collect_rest(&mut self, watcher: &mut dyn Watcher) {
-        self.note_active();
+    pub(crate) fn collect_remaining(&mut self, watcher: &mut dyn Watcher) {
+        self.update_active();
         self.collect(watcher);
     }
 
     /// Evaluates the bounces since the last check.
-    fn look_for_storms(&mut self, now: Time) {
+    fn check_storms(&mut self, now: Time) {
         let Some(mut storms) = self.storms.take() else { return };
-        for &index in &self.fresh {
-            storms.add(index as usize, self.engine.node(index as usize).ledger());
+        for &index in &self.ran_since_collection {
+            storms.add(index as usize, self.engine.node(index as usize).counters());
         }
-        let own = storms.take_span();
-        storms.look(now, self.parts(own));
+        let own = storms.take_interval();
+        storms.evaluate(now, self.gather(own));
         self.storms = Some(storms);
     }
 
@@ -509,25 +510,25 @@ impl Simulation {
 
     /// Forwards the trace events of watched nodes to the watcher.
     #[cold]
-    fn tell_notes(&mut self, watcher: &mut dyn Watcher) {
+    fn flush_traces(&mut self, watcher: &mut dyn Watcher) {
         let Some(mut collector) = self.collector.take() else { return };
         let mut own = Vec::new();
-        for &node in &self.watched {
-            let index = self.position[node.index()] - self.first;
+        for &node in &self.traced_nodes {
+            let index = self.engine_index[node.index()] - self.first;
             let machine = self.engine.node_mut(index as usize);
-            let Some(tracer) = machine.books_mut().and_then(|books| books.tracer.as_deref_mut()) else { continue };
-            if self.company.is_none() {
+            let Some(tracer) = machine.stats_mut().and_then(|stats| stats.tracer.as_deref_mut()) else { continue };
+            if self.rank_group.is_none() {
                 collector.take(node, &mut tracer.events, &mut tracer.captured);
             } else if !tracer.events.is_empty() || !tracer.captured.is_empty() {
                 own.push((node.0, std::mem::take(&mut tracer.events), std::mem::take(&mut tracer.captured)));
             }
         }
-        let mut all: Vec<_> = self.parts(own).into_iter().flatten().collect();
-        all.sort_by_key(|noted| noted.0);
+        let mut all: Vec<_> = self.gather(own).into_iter().flatten().collect();
+        all.sort_by_key(|entry| entry.0);
         for (node, mut events, mut captured) in all {
             collector.take(NodeId(node), &mut events, &mut captured);
         }
-        collector.tell(watcher);
+        collector.flush(watcher);
         self.collector = Some(collector);
     }
 
@@ -539,7 +540,7 @@ impl Simulation {
             add(&mut own, &host.measured.goodput_bytes);
         }
         let mut total = none;
-        self.parts(own).iter().for_each(|part| add(&mut total, part));
+        self.gather(own).iter().for_each(|part| add(&mut total, part));
         total
     }
 }
@@ -549,11 +550,11 @@ fn add(total: &mut [u64], more: &[u64]) {
 }
 
 /// Interval of the check of a run that ends with its flows.
-const ENDS_EVERY: Time = Time::from_us(10);
+const END_CHECK_INTERVAL: Time = Time::from_us(10);
 
 /// Returns the interval between collections: a thousandth of the run (the progress interval), or less if memory would
 /// not hold the entries. It determines the order of results, so it depends only on the scenario.
 fn collect_every(duration: Time, network: &Network) -> Time {
     let rates = network.fabric.links().iter().map(|link| 2 * u128::from(link.rate.as_bps()));
-    (duration / 1000).min(frames_last(MOST_WAITING, rates.sum())).max(Time::from_us(20))
+    (duration / 1000).min(min_frames_time(MAX_PENDING_REPORTS, rates.sum())).max(Time::from_us(20))
 }

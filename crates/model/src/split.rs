@@ -21,12 +21,12 @@ impl Simulation {
     /// Returns the distribution of this process's work so far over `threads` threads, at least one.
     pub fn split(&self, threads: usize) -> Split {
         let part_of = self.engine.part_of(threads);
-        let part = |node: NodeId| usize::from(part_of[self.position[node.index()] as usize]);
+        let part = |node: NodeId| usize::from(part_of[self.engine_index[node.index()] as usize]);
         let parts = part_of.iter().max().map_or(0, |&last| usize::from(last) + 1);
         let mut split = Split { hops: vec![0; parts], work: vec![0; parts], frames: 0, crossing: 0 };
         for node in self.network.fabric.node_ids() {
             let Some(machine) = self.machine(node) else { continue };
-            split.hops[part(node)] += machine.ledger().hops;
+            split.hops[part(node)] += machine.counters().hops;
             split.work[part(node)] += machine.work();
             let cells = machine.egress().into_iter().flat_map(|egress| &egress.cells);
             for (peer, cell) in self.network.fabric.ports(node).iter().zip(cells) {
@@ -54,7 +54,7 @@ mod tests {
     use units::{Rate, Time};
 
     #[test]
-    fn threads_together_do_what_one_does() {
+    fn the_work_of_all_threads_equals_that_of_one() {
         let fabric = fat_tree(4, TierLinks::uniform(LinkSpec::new(Rate::from_gbps(100), Time::from_ns(500)))).unwrap();
         let hosts: Vec<u32> = (0..fabric.hosts().len() as u32).collect();
         let mut plan = PlanBuilder::new();
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn nodes_are_shared_by_what_they_did() {
+    fn nodes_are_divided_by_their_work() {
         let fabric = fat_tree(4, TierLinks::uniform(LinkSpec::new(Rate::from_gbps(100), Time::from_ns(500)))).unwrap();
         let mut plan = PlanBuilder::new();
         let pairs = Pairs { pattern: Pattern::Permutation, workload: Workload::Endless };
@@ -93,7 +93,7 @@ mod tests {
         simulation.run(&mut Unwatched);
         let most = |simulation: &Simulation| simulation.split(2).work.into_iter().max().unwrap();
         let (all, by_wires) = (simulation.split(1).work[0], most(&simulation));
-        simulation.share_by_work();
+        simulation.repartition_by_work();
         let by_work = most(&simulation);
         assert!(by_wires > all * 4 / 5 && by_work < all * 3 / 5, "{by_wires} and {by_work} of {all}");
     }

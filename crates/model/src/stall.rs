@@ -1,7 +1,7 @@
 //! Input of the check "stall" at the end of a run: blocked and paused queues, and the accounts that pause them.
 
-use crate::deadlock::{stopped_queues, stops, stops_whole_ports};
-use crate::egress::{Head, Rules, hold};
+use crate::deadlock::{dependency_inputs, paused_queues, pauses_whole_ports};
+use crate::egress::{Head, PortState, block};
 use crate::network::Network;
 use crate::node::Machine;
 use crate::parameters::{Buffer, FlowControl, QueueLimit};
@@ -16,24 +16,24 @@ use units::{Time, WIRE_OVERHEAD_BYTES};
 
 /// Finds all queues that are blocked or paused at `now`. All ranks return equal results.
 pub(crate) fn find(simulation: &Simulation, now: Time) -> Stalls {
-    let may_lock = simulation.network.switch.flow_control.may_lock();
+    let may_lock = simulation.network.switch.flow_control.can_deadlock();
     let mut own: Vec<BlockedQueue> =
         simulation.switches().flat_map(|switch| blocked(simulation, switch, now)).collect();
-    own.extend(held_in_vain(simulation, now));
+    own.extend(futile_holds(simulation, now));
     own.extend(starved_hosts(simulation, now));
-    let all: Vec<BlockedQueue> = simulation.everywhere(own).into_iter().flatten().collect();
+    let all: Vec<BlockedQueue> = simulation.all_gather(own).into_iter().flatten().collect();
     let mut own = Vec::new();
     if may_lock {
         let indices = 0..simulation.engine.len() as u32;
-        own.extend(stopped_queues(simulation, indices, now));
+        own.extend(paused_queues(simulation, indices, now));
         own.extend(stopped_hosts(simulation, now));
         // Blocked queues are the roots of a stall. They are not counted as paused too.
         own.retain(|stopped| all.iter().all(|root| root.queue != stopped.0));
     }
-    let stopped = simulation.everywhere(own.len() as u64).into_iter().sum();
+    let stopped = simulation.all_gather(own.len() as u64).into_iter().sum();
     let here = |root: &&BlockedQueue| simulation.machine(NodeId(root.queue.node)).is_some();
     own.extend(all.iter().filter(here).map(|root| (root.queue, root.since, root.account())));
-    let (paused, accounts) = stops(simulation, own);
+    let (paused, accounts) = dependency_inputs(simulation, own);
     Stalls::find(stopped, &paused, accounts, all)
 }
 
@@ -44,18 +44,18 @@ fn blocked(simulation: &Simulation, switch: &Switch, now: Time) -> Vec<BlockedQu
     let mut found = Vec::new();
     for (port, cell) in (0u16..).zip(&egress.cells) {
         let Some(peer) = network.fabric.ports(switch.node()).get(usize::from(port)) else { continue };
-        if cell.holds & hold::DOWN != 0 {
+        if cell.block_reasons & block::DOWN != 0 {
             continue;
         }
-        let rules = egress.rules(port);
+        let state = egress.state(port);
         for (slot, &class) in network.classes.iter().enumerate() {
             let queue = switch.queue(usize::from(port), slot);
             let Some(frame) = queue.front() else { continue };
             let id = QueueId { node: switch.node().0, port, class };
             let bytes = u64::from(queue.bytes);
-            let stormed = rules.watchdog.stormed() >> class & 1 == 1;
-            if let Some(since) = rules.blocked_since(now, class).filter(|_| !stormed) {
-                if keeps_pausing(simulation, peer.peer, since, now) {
+            let stormed = state.watchdog.stormed() >> class & 1 == 1;
+            if let Some(since) = state.blocked_since(now, class).filter(|_| !stormed) {
+                if has_endless_storm(simulation, peer.peer, since, now) {
                     found.push(BlockedQueue { since, queue: id, bytes, cause: BlockCause::PausingHost });
                 }
                 continue;
@@ -71,7 +71,7 @@ fn blocked(simulation: &Simulation, switch: &Switch, now: Time) -> Vec<BlockedQu
             }
             let (since, open) = egress.blocked_since(now, port, (class, Head::of(frame)), changed);
             let highest = network.classes.iter().all(|&other| other <= class);
-            let cause = match rules.scheduler() {
+            let cause = match state.scheduler() {
                 _ if since == Time::MAX => BlockCause::Gate,
                 ClassScheduler::Strict if !highest => BlockCause::StrictPriority,
                 _ => BlockCause::Unknown,
@@ -92,9 +92,9 @@ fn blocked(simulation: &Simulation, switch: &Switch, now: Time) -> Vec<BlockedQu
 fn longest_wait(simulation: &Simulation, switch: &Switch, port: u16, class: u8) -> Time {
     let network = &simulation.network;
     let queues = switch.core.buffer.queues_of(port).count() as u64;
-    let rules = switch.core.egress.rules(port);
-    let round_bytes = rules.scheduler().longest_round_bytes(class, u64::from(network.host.mtu_bytes));
-    smallest_frames_time(rules, held_bytes(network, switch.node(), queues).saturating_add(round_bytes))
+    let state = switch.core.egress.state(port);
+    let round_bytes = state.scheduler().longest_round_bytes(class, u64::from(network.host.mtu_bytes));
+    smallest_frames_time(state, held_bytes(network, switch.node(), queues).saturating_add(round_bytes))
 }
 
 /// Returns the largest backlog of a port with `queues` queues, in bytes.
@@ -109,10 +109,10 @@ fn held_bytes(network: &Network, switch: NodeId, queues: u64) -> u64 {
 }
 
 /// Returns the time that a port needs for `bytes` in frames of the smallest size.
-fn smallest_frames_time(rules: &Rules, bytes: u64) -> Time {
+fn smallest_frames_time(state: &PortState, bytes: u64) -> Time {
     let least = u64::from(MIN_FRAME_BYTES);
     let wire_bytes = u128::from(bytes) * u128::from(least + WIRE_OVERHEAD_BYTES);
-    rules.link.rate.serialise(u64::try_from(wire_bytes / u128::from(least)).unwrap_or(u64::MAX))
+    state.link.rate.serialise(u64::try_from(wire_bytes / u128::from(least)).unwrap_or(u64::MAX))
 }
 
 /// Returns lossless classes of this rank's hosts whose next frame was eligible longer than the port needs for the whole
@@ -125,9 +125,9 @@ fn starved_hosts(simulation: &Simulation, now: Time) -> Vec<BlockedQueue> {
     for host in simulation.hosts() {
         for (port, peer) in (0u16..).zip(network.fabric.ports(host.node)) {
             let cell = host.egress.cell(port);
-            let rules = host.egress.rules(port);
+            let state = host.egress.state(port);
             let waiting = cell.waiting & lossless;
-            if waiting == 0 || cell.holds & hold::DOWN != 0 {
+            if waiting == 0 || cell.block_reasons & block::DOWN != 0 {
                 continue;
             }
             let switch_bytes = match network.fabric.node(peer.peer).kind {
@@ -136,14 +136,14 @@ fn starved_hosts(simulation: &Simulation, now: Time) -> Vec<BlockedQueue> {
             };
             let head = host.head_of(port);
             for &class in network.classes.iter().filter(|class| waiting >> **class & 1 == 1) {
-                let Some(head) = head(class).filter(|_| rules.blocked_since(now, class).is_none()) else { continue };
-                let turn_bytes = mtu_bytes + rules.scheduler().longest_round_bytes(class, mtu_bytes);
-                let most_bytes = switch_bytes.saturating_add(host.waiting_turns(port).saturating_mul(turn_bytes));
+                let Some(head) = head(class).filter(|_| state.blocked_since(now, class).is_none()) else { continue };
+                let turn_bytes = mtu_bytes + state.scheduler().longest_round_bytes(class, mtu_bytes);
+                let most_bytes = switch_bytes.saturating_add(host.backlog(port).saturating_mul(turn_bytes));
                 let (since, open) = host.egress.blocked_since(now, port, (class, head), Time::ZERO);
-                if since != Time::MAX && open > smallest_frames_time(rules, most_bytes) {
+                if since != Time::MAX && open > smallest_frames_time(state, most_bytes) {
                     let queue = QueueId { node: host.node.0, port, class };
                     let highest = cell.waiting >> class == 1;
-                    let cause = match rules.scheduler() {
+                    let cause = match state.scheduler() {
                         ClassScheduler::Strict if !highest => BlockCause::StrictPriority,
                         _ => BlockCause::Unknown,
                     };
@@ -167,7 +167,7 @@ fn holds_lossless(simulation: &Simulation, switch: &Switch, port: u16, slot: usi
 
 /// Returns whether the host `peer`, which pauses a port since `since`, has an endless pause storm at `now` that the
 /// watchdog, if any, should have detected.
-fn keeps_pausing(simulation: &Simulation, peer: NodeId, since: Time, now: Time) -> bool {
+fn has_endless_storm(simulation: &Simulation, peer: NodeId, since: Time, now: Time) -> bool {
     let network = &simulation.network;
     let storms = network.host.pause_storm.filter(|storm| storm.node == peer);
     let goes_on = storms.is_some_and(|storm| storm.until.is_none_or(|until| until > now));
@@ -178,18 +178,18 @@ fn keeps_pausing(simulation: &Simulation, peer: NodeId, since: Time, now: Time) 
 /// Returns the paused ports of this rank's hosts that have a backlog.
 fn stopped_hosts(simulation: &Simulation, now: Time) -> Vec<(QueueId, Time, AccountId)> {
     let network = &simulation.network;
-    let by_port = stops_whole_ports(simulation);
+    let by_port = pauses_whole_ports(simulation);
     let mut stopped = Vec::new();
     for index in 0..simulation.engine.len() {
         let Machine::Host(host) = simulation.engine.node(index) else { continue };
         let (egress, node) = (&host.egress, host.node);
         for (port, peer) in (0u16..).zip(network.fabric.ports(node)) {
             let cell = egress.cell(port);
-            if cell.waiting == 0 || cell.holds & (hold::PAUSE | hold::CREDIT) == 0 {
+            if cell.waiting == 0 || cell.block_reasons & (block::PAUSE | block::CREDIT) == 0 {
                 continue;
             }
             for &class in network.classes.iter().filter(|class| cell.waiting >> **class & 1 == 1) {
-                let Some(since) = egress.rules(port).blocked_since(now, class) else { continue };
+                let Some(since) = egress.state(port).blocked_since(now, class) else { continue };
                 let queue = QueueId { node: node.0, port, class };
                 let account =
                     AccountId { node: peer.peer.0, port: peer.peer_port, class: if by_port { 0 } else { class } };
@@ -202,12 +202,12 @@ fn stopped_hosts(simulation: &Simulation, now: Time) -> Vec<(QueueId, Time, Acco
 
 /// Under backpressure by destination or by output: returns queues and flows of this rank that are paused longer than
 /// their output needs for its largest backlog, while that output holds frames of hosts that ignore pauses.
-fn held_in_vain(simulation: &Simulation, now: Time) -> Vec<BlockedQueue> {
+fn futile_holds(simulation: &Simulation, now: Time) -> Vec<BlockedQueue> {
     let network = &simulation.network;
     let control = &network.switch.flow_control;
     let ignores =
-        |host: u32| !network.host.obeys_pause || network.host.stopping.disobedient.binary_search(&host).is_ok();
-    let anybody = !network.host.obeys_pause || !network.host.stopping.disobedient.is_empty();
+        |host: u32| !network.host.obeys_pause || network.host.stopping.ignore_pause.binary_search(&host).is_ok();
+    let anybody = !network.host.obeys_pause || !network.host.stopping.ignore_pause.is_empty();
     // FLORAX separates flows, and drops frames above their rates.
     let by_output = matches!(control, FlowControl::PauseAtOutput(..));
     if !anybody || !(by_output || matches!(control, FlowControl::Destination(_))) {
@@ -219,7 +219,7 @@ fn held_in_vain(simulation: &Simulation, now: Time) -> Vec<BlockedQueue> {
         stopped.push(BlockedQueue { since, queue, bytes, cause: BlockCause::NonconformingHost });
     };
     if by_output {
-        for (queue, since, _) in stopped_queues(simulation, 0..simulation.engine.len() as u32, now) {
+        for (queue, since, _) in paused_queues(simulation, 0..simulation.engine.len() as u32, now) {
             note(NodeId(queue.node), queue.port, queue.class, since, 0);
         }
         for (queue, since, _) in stopped_hosts(simulation, now) {
@@ -247,7 +247,7 @@ fn held_in_vain(simulation: &Simulation, now: Time) -> Vec<BlockedQueue> {
         let peer = network.fabric.ports(NodeId(it.queue.node))[usize::from(it.queue.port)];
         (peer.peer.0, peer.peer_port)
     });
-    let answers = simulation.ask(questions.collect(), |machine, &in_port: &u16| {
+    let answers = simulation.query_nodes(questions.collect(), |machine, &in_port: &u16| {
         let Machine::Switch(switch) = machine else { return None };
         let backpressure = switch.backpressure.as_ref()?;
         let is_full = |egress: &u16| {

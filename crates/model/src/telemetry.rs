@@ -79,7 +79,7 @@ mod tests {
 
     /// Compares with a map from records to hops, over random operations.
     #[test]
-    fn a_record_holds_what_its_frame_collected() {
+    fn a_record_has_the_hops_of_its_frame() {
         let mut random = Stream::new(1, 0, 0);
         let (telemetry, mut known) = (Telemetry::new(3), BTreeMap::<(u32, u32), Vec<Hop>>::new());
         let hop = |number| Hop {

@@ -1,6 +1,6 @@
 //! Summary of trimmed frames.
 
-use crate::account::Ledger;
+use crate::account::Counters;
 use crate::parameters::Overload;
 use crate::simulation::Simulation;
 use crate::switch::Switch;
@@ -14,7 +14,7 @@ const LISTED_PORTS: usize = 10;
 
 impl Simulation {
     /// Returns the trimming entry of `summary.json`, or `None` if no switch trims.
-    pub(crate) fn trims(&self, ledger: &Ledger, now: Time) -> Option<TrimSummary> {
+    pub(crate) fn trims(&self, counters: &Counters, now: Time) -> Option<TrimSummary> {
         let Overload::Trim { .. } = self.network.switch.overload else { return None };
         let fabric = &self.network.fabric;
         let trims_of = |switch: &Switch| {
@@ -30,7 +30,7 @@ impl Simulation {
             Some((trimmer.trimmed.iter().map(|tally| tally.frames).sum::<u64>(), ports))
         };
         let (mut switches, mut ports) = (Vec::new(), Vec::new());
-        for (node, (trims, of_ports)) in self.of_switches(trims_of) {
+        for (node, (trims, of_ports)) in self.map_switches(trims_of) {
             if trims > 0 {
                 switches.push(SwitchTrims { node: fabric.name(node).to_owned(), trims });
             }
@@ -39,18 +39,18 @@ impl Simulation {
         // The sort is stable: ties stay in order of the fabric.
         ports.sort_by_key(|port| std::cmp::Reverse(port.trims));
         ports.truncate(LISTED_PORTS);
-        let packets = &ledger.packets;
+        let packets = &counters.packets;
         let payload_bytes = self.payload_bytes().iter().sum::<u64>();
         let seconds = now.as_ps() as f64 / 1e12;
         Some(TrimSummary {
             trims: packets.cut.frames,
             cut_bytes: packets.cut.bytes,
-            spurious: ledger.spurious_trims,
+            spurious: counters.spurious_trims,
             header_bytes: packets.delivered_trimmed.bytes,
             payload_bytes,
             payload_bps: if seconds > 0.0 { payload_bytes as f64 * 8.0 / seconds } else { 0.0 },
             lost_headers: packets.dropped_by(Cause::HeaderNoRoom).frames,
-            first_header_loss: ledger
+            first_header_loss: counters
                 .first_header_loss
                 .map(|(at, node, _)| HeaderLoss { at_ps: at.as_ps(), node: fabric.name(NodeId(node)).to_owned() }),
             switches,
@@ -59,9 +59,9 @@ impl Simulation {
     }
 
     /// Returns the warning about lost headers.
-    pub(crate) fn header_warning(&self, ledger: &Ledger) -> Option<String> {
-        let (at, node, port) = ledger.first_header_loss?;
-        let lost = ledger.packets.dropped_by(Cause::HeaderNoRoom).frames;
+    pub(crate) fn header_warning(&self, counters: &Counters) -> Option<String> {
+        let (at, node, port) = counters.first_header_loss?;
+        let lost = counters.packets.dropped_by(Cause::HeaderNoRoom).frames;
         Some(format!(
             "{lost} headers of trimmed frames found no room, the first at {at} at {} (it came by port {port}): nobody \
              hears of these frames before a timer",

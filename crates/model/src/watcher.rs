@@ -55,14 +55,14 @@ pub trait Watcher {
     /// Reports the end-to-end delays of frames in the measurement window, in picoseconds, at the end of a run.
     fn delays(&mut self, _delays: &Histogram) {}
     /// Reports the start of the run. Any thread may read its progress from `clock`.
-    fn begins(&mut self, _clock: &Arc<Clock>) {}
+    fn started(&mut self, _clock: &Arc<Clock>) {}
     /// Reports progress: the run has reached `now` after `hops` packet-hops. Returning false stops it. Called about a
     /// thousand times per run, at instants that depend only on the setup, so that an early stop is reproducible.
     fn progress(&mut self, _now: Time, _hops: u64) -> bool {
         true
     }
     /// Returns whether the run should end, for example after an output error. Called after each stop of the engine.
-    fn has_failed(&self) -> bool {
+    fn should_abort(&self) -> bool {
         false
     }
 }

@@ -1,6 +1,6 @@
 //! Wires of all nodes, generated on demand: the engine stores few of them, and the full list never exists in memory.
 
-use crate::link_time::frames_last;
+use crate::link_time::min_frames_time;
 use crate::network::Network;
 use engine::{WireSpec, Wires};
 use fabric::{Fabric, NodeId};
@@ -10,21 +10,21 @@ use traffic::When;
 use units::Time;
 
 /// Limit of the frames that a node handles between two points at which a run can be stopped: some tenths of a second.
-const MOST_IN_A_WINDOW: u64 = 1 << 19;
+const MAX_FRAMES_PER_WINDOW: u64 = 1 << 19;
 
 /// Links, and wires for notifications between hosts.
 pub(crate) struct Wiring {
     network: Arc<Network>,
     /// Nodes by engine index, and engine index by node.
     order: Vec<NodeId>,
-    position: Vec<u32>,
-    notify: Vec<Notifies>,
+    engine_index: Vec<u32>,
+    notify: Vec<NotificationWire>,
 }
 
 /// A wire between two hosts, for notifications.
-struct Notifies {
+struct NotificationWire {
     /// Engine index of the source.
-    place: u32,
+    from: u32,
     to: u32,
     /// Egress port at the source.
     egress: u16,
@@ -35,9 +35,9 @@ impl Wiring {
     /// Creates the wires of nodes in this order.
     pub fn new(network: &Arc<Network>, order: Vec<NodeId>) -> Wiring {
         let fabric = &network.fabric;
-        let mut position = vec![0u32; order.len()];
-        for (place, node) in (0..).zip(&order) {
-            position[node.index()] = place;
+        let mut engine_index = vec![0u32; order.len()];
+        for (index, node) in (0..).zip(&order) {
+            engine_index[node.index()] = index;
         }
         let mut egress: Vec<u16> = Vec::new();
         let mut ingress: Vec<u16> = Vec::new();
@@ -50,13 +50,13 @@ impl Wiring {
         let of_pair = |(from, to): (u32, u32)| {
             let (sender, receiver) = (fabric.host_node(from), fabric.host_node(to));
             let lookahead = network.notification_delay.min(longest_window(fabric, sender));
-            let (node, port) = (position[receiver.index()], next(&mut ingress[to as usize]));
-            let (place, egress) = (position[sender.index()], next(&mut egress[from as usize]));
-            Notifies { place, to, egress, wire: WireSpec { node, port, lookahead } }
+            let (node, port) = (engine_index[receiver.index()], next(&mut ingress[to as usize]));
+            let (from, egress) = (engine_index[sender.index()], next(&mut egress[from as usize]));
+            NotificationWire { from, to, egress, wire: WireSpec { node, port, lookahead } }
         };
-        let mut notify: Vec<Notifies> = pairs.into_iter().map(of_pair).collect();
-        notify.sort_by_key(|it| (it.place, it.egress));
-        Wiring { network: Arc::clone(network), order, position, notify }
+        let mut notify: Vec<NotificationWire> = pairs.into_iter().map(of_pair).collect();
+        notify.sort_by_key(|it| (it.from, it.egress));
+        Wiring { network: Arc::clone(network), order, engine_index, notify }
     }
 
     /// Returns the nodes by engine index.
@@ -64,20 +64,20 @@ impl Wiring {
         &self.order
     }
 
-    /// Returns the hosts that the host at `place` notifies, ascending, and the egress port of each wire.
-    pub fn notified_from(&self, place: u32) -> impl Iterator<Item = (u32, u16)> {
-        self.notifies(place).iter().map(|it| (it.to, it.egress))
+    /// Returns the hosts that the host with this engine index notifies, ascending, and the egress port of each wire.
+    pub fn notified_from(&self, index: u32) -> impl Iterator<Item = (u32, u16)> {
+        self.notification_wires(index).iter().map(|it| (it.to, it.egress))
     }
 
-    fn notifies(&self, place: u32) -> &[Notifies] {
-        let first = self.notify.partition_point(|it| it.place < place);
-        let count = self.notify[first..].partition_point(|it| it.place == place);
+    fn notification_wires(&self, index: u32) -> &[NotificationWire] {
+        let first = self.notify.partition_point(|it| it.from < index);
+        let count = self.notify[first..].partition_point(|it| it.from == index);
         &self.notify[first..first + count]
     }
 
     /// Returns the engine index of each node.
-    pub fn into_positions(self) -> Vec<u32> {
-        self.position
+    pub fn into_engine_index(self) -> Vec<u32> {
+        self.engine_index
     }
 }
 
@@ -86,13 +86,13 @@ impl Wires for Wiring {
         self.order.len()
     }
 
-    fn count(&self, place: u32) -> usize {
-        self.network.fabric.ports(self.order[place as usize]).len() + self.notifies(place).len()
+    fn count(&self, index: u32) -> usize {
+        self.network.fabric.ports(self.order[index as usize]).len() + self.notification_wires(index).len()
     }
 
-    fn each(&self, place: u32, mut tell: impl FnMut(WireSpec)) {
-        let Wiring { network, order, position, .. } = self;
-        let (fabric, node) = (&network.fabric, order[place as usize]);
+    fn for_each(&self, index: u32, mut visit: impl FnMut(WireSpec)) {
+        let Wiring { network, order, engine_index, .. } = self;
+        let (fabric, node) = (&network.fabric, order[index as usize]);
         // Limit the lookahead of long links, so that a node cannot delay a stop of the run by seconds.
         let longest = longest_window(fabric, node);
         let preemption = network.preemption_at(node);
@@ -103,16 +103,20 @@ impl Wires for Wiring {
                 Some(preemption) => preemption.lookahead(link.rate, link.delay),
                 None => network.links.of(link).lookahead(),
             };
-            tell(WireSpec { node: position[peer.peer.index()], port: peer.peer_port, lookahead: least.min(longest) });
+            visit(WireSpec {
+                node: engine_index[peer.peer.index()],
+                port: peer.peer_port,
+                lookahead: least.min(longest),
+            });
         }
-        self.notifies(place).iter().for_each(|it| tell(it.wire));
+        self.notification_wires(index).iter().for_each(|it| visit(it.wire));
     }
 }
 
-/// Returns the time in which a node can receive and send [`MOST_IN_A_WINDOW`] frames, at least 1 ps.
+/// Returns the time in which a node can receive and send [`MAX_FRAMES_PER_WINDOW`] frames, at least 1 ps.
 fn longest_window(fabric: &Fabric, node: NodeId) -> Time {
     let rates = fabric.ports(node).iter().map(|peer| 2 * u128::from(fabric.link(peer.link).rate.as_bps()));
-    frames_last(MOST_IN_A_WINDOW, rates.sum()).max(Time::from_ps(1))
+    min_frames_time(MAX_FRAMES_PER_WINDOW, rates.sum()).max(Time::from_ps(1))
 }
 
 /// Returns the pairs of hosts of which the first notifies the second about the start of a flow.

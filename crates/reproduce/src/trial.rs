@@ -157,7 +157,7 @@ impl Told {
         simulation.run(&mut told);
         told.summary = simulation.finish(&mut told, false);
         told.pauses.sort_unstable();
-        told.control_frames = simulation.ledger(simulation.now()).control_sent;
+        told.control_frames = simulation.counters(simulation.now()).control_sent;
         told.buffer_peak_bytes = simulation.buffer_peak_bytes();
         Ok(told)
     }

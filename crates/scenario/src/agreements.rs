@@ -3,7 +3,7 @@
 use crate::names::{HostName, host};
 use crate::section::Section;
 use crate::traffic_lower::{Ground, host_rate};
-use model::parameters::{Agreement, FlowControl};
+use model::parameters::{CommittedRate, FlowControl};
 use std::collections::BTreeSet;
 use units::Rate;
 
@@ -34,7 +34,7 @@ pub(crate) fn lower(
     ground: &Ground<'_, '_>,
     named: &[NamedAgreement],
     control: &FlowControl,
-) -> Option<Vec<Agreement>> {
+) -> Option<Vec<CommittedRate>> {
     let (context, fabric) = (ground.context, ground.fabric);
     let mut seen = BTreeSet::new();
     let mut one = |(at, named): (usize, &NamedAgreement)| {
@@ -56,9 +56,9 @@ pub(crate) fn lower(
             context.fail(&key("rate"), message, Some(format!("write {link} or less")));
             return None;
         }
-        Some(Agreement { from, to, rate: named.rate })
+        Some(CommittedRate { from, to, rate: named.rate })
     };
-    let all: Vec<Option<Agreement>> = named.iter().enumerate().map(&mut one).collect();
+    let all: Vec<Option<CommittedRate>> = named.iter().enumerate().map(&mut one).collect();
     if !named.is_empty() && !matches!(control, FlowControl::Florax(_)) {
         let help = "write switch.flow_control = \"florax\", or leave the agreements out".to_owned();
         context.fail("agreement.0", "only FLORAX knows agreed rates", Some(help));

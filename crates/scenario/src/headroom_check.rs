@@ -194,7 +194,7 @@ impl Room<'_> {
         let Room { reach, switch, .. } = *self;
         let (fabric, control) = (reach.fabric, &switch.flow_control);
         // A switch has accounts for the lossless classes in use, or for whole ports.
-        let accounts = control.pausing_accounts(used);
+        let accounts = control.lossless_accounts(used);
         let headroom_of = |node: NodeId| {
             let given = of(node).flow_control.pause().and_then(|pause| pause.headroom_bytes);
             let port = |port: &fabric::PortPeer| {

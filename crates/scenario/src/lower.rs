@@ -26,7 +26,7 @@ use crate::{cyclic_part, gates_part, gates_warn, shaping_part};
 use fabric::routing::{Failure, Forwarding, Mode, RoutingError};
 use fabric::{Fabric, NodeKind};
 use model::largest_frame_bytes;
-use model::parameters::{Buffer, HostParameters, PauseStorm, Reroute, Setup, Stopping, Timing};
+use model::parameters::{Buffer, HostParameters, PauseReaction, PauseStorm, Reroute, Setup, Timing};
 use protocols::rate_control::Needs;
 use protocols::transport::TransportParameters;
 use std::collections::BTreeMap;
@@ -425,7 +425,7 @@ impl Scenario {
         }
         let other = parts.switch.flow_control.credit().map(|_| "credits");
         let other = other.or(parts.switch.flow_control.backpressure().map(|_| "outputs that decide whom to stop"));
-        let other = other.or(parts.switch.overload.inside().map(|_| "pipelines inside a switch"));
+        let other = other.or(parts.switch.overload.pipelines().map(|_| "pipelines inside a switch"));
         if let (Some(other), true) = (other, parts.has_phantom_queues()) {
             let message = format!("phantom queues are not built together with {other}");
             context.fail("switch.marking", message, Some("write marking = { kind = \"ecn\", ... }".to_owned()));
@@ -469,10 +469,10 @@ impl Scenario {
             clocks: clocks?,
             reply_class: parts.host.reply_class,
             obeys_pause: parts.host.obeys_pause,
-            hears_trims: parts.host.hears_trims,
+            trim_aware: parts.host.hears_trims,
             pause_storm,
             on_bounce: parts.host.on_bounce,
-            stopping: Stopping { disobedient: sorted(disobedient?), halves: parts.host.halves },
+            stopping: PauseReaction { ignore_pause: sorted(disobedient?), halves_rate: parts.host.halves },
             ttl: parts.host.ttl,
             mtu_bytes: mtu,
         };
@@ -493,7 +493,7 @@ impl Scenario {
             setup: Setup {
                 forwarding: forwarding?,
                 paths: table,
-                pins: pins?,
+                static_routes: pins?,
                 tags: tags?,
                 spread: parts.routing.spread,
                 failures: failures?,
@@ -501,10 +501,10 @@ impl Scenario {
                 switch: parts.switch,
                 overrides: overrides?,
                 overload_rule: None,
-                stop_rule: None,
-                outside: outside?,
+                pause_rule: None,
+                without_flow_control: outside?,
                 timing,
-                agreements: agreements?,
+                committed_rates: agreements?,
                 host,
                 traffic: plan,
                 notification_delay: parts.host.notification_delay,

@@ -3,7 +3,7 @@
 use crate::names::{HostName, host, names, near_node};
 use crate::section::Section;
 use crate::traffic_lower::Ground;
-use model::parameters::Pin;
+use model::parameters::StaticRoute;
 use units::Time;
 
 /// A manual route.
@@ -44,7 +44,7 @@ pub(crate) fn read(root: &Section<'_, '_>) -> Vec<NamedPin> {
 }
 
 /// Resolves names in manual routes to ports.
-pub(crate) fn lower(ground: &Ground<'_, '_>, named: &[NamedPin]) -> Option<Vec<Pin>> {
+pub(crate) fn lower(ground: &Ground<'_, '_>, named: &[NamedPin]) -> Option<Vec<StaticRoute>> {
     let (context, fabric) = (ground.context, ground.fabric);
     let node = |name: &String, key: &str| {
         let node = fabric.find(name);
@@ -79,7 +79,7 @@ pub(crate) fn lower(ground: &Ground<'_, '_>, named: &[NamedPin]) -> Option<Vec<P
         }
         ports.sort_unstable();
         ports.dedup();
-        Some(Pin {
+        Some(StaticRoute {
             node: found,
             to: to?,
             from: from.map_or(Some(None), |from| from.map(Some))?,
@@ -88,6 +88,6 @@ pub(crate) fn lower(ground: &Ground<'_, '_>, named: &[NamedPin]) -> Option<Vec<P
             until: named.until,
         })
     };
-    let pins: Vec<Option<Pin>> = named.iter().enumerate().map(one).collect();
+    let pins: Vec<Option<StaticRoute>> = named.iter().enumerate().map(one).collect();
     pins.into_iter().collect()
 }

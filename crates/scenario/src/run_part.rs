@@ -366,5 +366,5 @@ fn storm(check: &Section<'_, '_>) -> Option<Option<StormParameters>> {
         }
     });
     table.finish();
-    Some(Some(StormParameters { looks: looks? as u32, every, ratio: ratio? }))
+    Some(Some(StormParameters { samples: looks? as u32, every, ratio: ratio? }))
 }

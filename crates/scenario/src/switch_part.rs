@@ -12,8 +12,8 @@ use crate::section::{Read, Section, positive, quantity, whole};
 use crate::tags::TagsPlan;
 use crate::values::{alpha, buffer_size, classes, greatest_common_divisor, per_class, reaction, room};
 use model::parameters::{
-    Buffer, CreditParameters, FlowControl, MarkAt, Marking, PauseParameters, QueueLimit, Scheduler, SwitchParameters,
-    Threshold,
+    Buffer, CreditParameters, FlowControl, MarkEvent, Marking, PauseParameters, QueueLimit, Scheduler,
+    SwitchParameters, Threshold,
 };
 use protocols::phantom::PhantomParameters;
 use protocols::preemption::{Fragments, PreemptionParameters};
@@ -292,7 +292,7 @@ pub(crate) fn marking(section: &Section<'_, '_>) -> Option<Marking> {
         "congestion-point" => points.map(Marking::CongestionPoint),
         "phantom" => phantom.map(Marking::Phantom),
         _ => ecn.map(|((k_min_bytes, k_max_bytes), (p_max, at))| {
-            let at = if at == "dequeue" { MarkAt::Dequeue } else { MarkAt::Enqueue };
+            let at = if at == "dequeue" { MarkEvent::Dequeue } else { MarkEvent::Enqueue };
             Marking::Ecn { k_min_bytes, k_max_bytes, p_max, of_rate, at }
         }),
     }

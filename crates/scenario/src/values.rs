@@ -2,7 +2,7 @@
 
 use crate::document::Value;
 use crate::section::{Read, Wrong, list, quantity, show, whole};
-use model::parameters::{CLASSES, MOST_BUFFER_BYTES, QueueLimit};
+use model::parameters::{CLASSES, MAX_BUFFER_BYTES, QueueLimit};
 use protocols::reaction::Reaction;
 use units::Bytes;
 
@@ -41,10 +41,10 @@ pub(crate) fn buffer_size(value: &Value) -> Read<u64> {
 }
 
 fn countable(bytes: Bytes, text: &str) -> Result<u64, Wrong> {
-    if bytes.get() <= MOST_BUFFER_BYTES {
+    if bytes.get() <= MAX_BUFFER_BYTES {
         return Ok(bytes.get());
     }
-    let most = Bytes(MOST_BUFFER_BYTES);
+    let most = Bytes(MAX_BUFFER_BYTES);
     Err((format!("{text} is more than a switch can count: at most {most}"), Some("write \"4GB\" or less".to_owned())))
 }
 

@@ -71,7 +71,7 @@ impl Packets {
         let (fabric, flows) = (setup.fabric.clone(), setup.traffic.flows.len() as u64);
         let built = Simulation::new(setup);
         let mut simulation = built.map_err(|error| LabError::Model { path: path.to_owned(), error })?;
-        simulation.heed(stop.flag());
+        simulation.set_stop_flag(stop.flag());
         let mut seen = Seen::default();
         simulation.run(&mut seen);
         let total = |looks: &BTreeMap<Time, u64>| looks.range(from..).map(|look| look.1).sum::<u64>();

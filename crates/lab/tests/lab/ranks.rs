@@ -131,7 +131,7 @@ fn over_ranks(count: usize, target: &Path, read: impl Fn() -> Run + Sync, seed: 
         run.over(ranks);
         let mut begun = run.begin(folder, &Stop::default()).unwrap();
         // Networks as small as these would run on one thread otherwise.
-        seed.into_iter().for_each(|seed| begun.simulation().draw_threads(seed));
+        seed.into_iter().for_each(|seed| begun.simulation().randomise_threads(seed));
         begun.run(&mut Unwatched);
         begun.finish(&mut Unwatched, Way::default()).unwrap()
     };

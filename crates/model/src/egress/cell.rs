@@ -27,41 +27,41 @@ pub(crate) struct Cell {
     /// Time of preamble and gap, which occupy the wire in addition to the frame.
     pub(super) overhead: Time,
     /// Time of preamble and propagation, which delay the arrival in addition to the frame's bytes.
-    pub(super) lead: Time,
+    pub(super) latency: Time,
     pub sent_frames: u64,
     pub sent_bytes: u64,
     /// Bitmask of the classes with waiting frames.
     pub waiting: u8,
-    /// Bitmask of reasons that [`Rules`] must be checked before a frame leaves: see [`hold`].
-    pub holds: u8,
+    /// Bitmask of reasons that [`PortState`] must be checked before a frame leaves: see [`block`].
+    pub block_reasons: u8,
     /// Whether departures are charged to credits, a shaper or a class scheduler.
-    pub charges: bool,
+    pub has_accounting: bool,
     /// Bitmask of extra steps for frames that arrive by this port, defined by the node.
     pub ingress: u8,
 }
 
 impl Cell {
-    /// Occupies the free wire with a frame and returns its arrival time. Every transmission starts here. `rules` are
+    /// Occupies the free wire with a frame and returns its arrival time. Every transmission starts here. `states` are
     /// those of all ports, used if the byte time is no whole number of picoseconds.
     #[inline(always)] // as Egress::start
-    pub fn start(&mut self, now: Time, size_bytes: u16, rules: &[Rules], port: u16) -> Time {
+    pub fn start(&mut self, now: Time, size_bytes: u16, states: &[PortState], port: u16) -> Time {
         if self.per_byte_ps == 0 {
-            let (busy, arrives) = occupy_exactly(rules, port, size_bytes);
+            let (busy, arrives) = occupy_exactly(states, port, size_bytes);
             return self.occupy(now, size_bytes, busy, arrives);
         }
-        self.start_whole(now, size_bytes)
+        self.transmit_integral(now, size_bytes)
     }
 
-    /// Like [`Cell::start`], if the [byte time is whole](Cell::is_whole).
+    /// Like [`Cell::start`], if the [byte time is whole](Cell::has_integral_byte_time).
     #[inline(always)] // once a packet-hop
-    pub fn start_whole(&mut self, now: Time, size_bytes: u16) -> Time {
-        debug_assert!(self.is_whole());
+    pub fn transmit_integral(&mut self, now: Time, size_bytes: u16) -> Time {
+        debug_assert!(self.has_integral_byte_time());
         let frame = Time::from_ps(u64::from(size_bytes) * self.per_byte_ps);
-        self.occupy(now, size_bytes, frame + self.overhead, frame + self.lead)
+        self.occupy(now, size_bytes, frame + self.overhead, frame + self.latency)
     }
 
     /// Returns whether the byte time is a whole number of picoseconds.
-    pub fn is_whole(&self) -> bool {
+    pub fn has_integral_byte_time(&self) -> bool {
         self.per_byte_ps != 0
     }
 
@@ -76,10 +76,10 @@ impl Cell {
     }
 }
 
-/// Like [`Attachment::occupy`], for ports without a whole byte time.
+/// Like [`Attachment::wire_time`], for ports without a whole byte time.
 #[cold]
-fn occupy_exactly(rules: &[Rules], port: u16, size_bytes: u16) -> (Time, Time) {
-    rules[usize::from(port)].link.occupy(size_bytes)
+fn occupy_exactly(states: &[PortState], port: u16, size_bytes: u16) -> (Time, Time) {
+    states[usize::from(port)].link.wire_time(size_bytes)
 }
 
 /// Totals of one port.
@@ -107,8 +107,8 @@ impl PortTotals {
     }
 }
 
-/// Bits of [`Cell::holds`].
-pub(crate) mod hold {
+/// Bits of [`Cell::block_reasons`].
+pub(crate) mod block {
     /// A pause is in force or will take effect.
     pub const PAUSE: u8 = 1;
     /// MAC control frames wait.
@@ -131,9 +131,9 @@ pub(crate) mod hold {
 
 /// A queue that is empty at most ports, most of the time.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Waiting(Option<Box<Ring<Frame>>>);
+pub(super) struct ControlQueue(Option<Box<Ring<Frame>>>);
 
-impl Waiting {
+impl ControlQueue {
     pub fn len(&self) -> usize {
         self.0.as_ref().map_or(0, |frames| frames.len())
     }
@@ -158,7 +158,7 @@ impl Waiting {
 /// The part of a port's state that only some frames use, kept apart from the cells. Large fabrics have hundreds of
 /// thousands of ports.
 #[derive(Clone, Debug)]
-pub(crate) struct Rules {
+pub(crate) struct PortState {
     pub link: Attachment,
     pub pause: PauseState,
     pub watchdog: Watchdog,
@@ -176,15 +176,15 @@ pub(crate) struct Rules {
     pub(super) at_warm_up: Option<Box<PortTotals>>,
     pub(super) scheduler: ClassScheduler,
     /// Own MAC control frames, which precede all other frames.
-    pub(super) control: Waiting,
+    pub(super) control: ControlQueue,
 }
 
-impl Rules {
+impl PortState {
     /// Creates the rules of the port `at` towards `peer`; `fails` if its link may fail.
-    pub fn new(network: &Network, at: (NodeId, PortIndex), peer: &PortPeer, fails: bool) -> Rules {
+    pub fn new(network: &Network, at: (NodeId, PortIndex), peer: &PortPeer, fails: bool) -> PortState {
         let link = network.fabric.link(peer.link);
         let preemption = network.preemption_at(at.0);
-        Rules {
+        PortState {
             link: Attachment::new(network.links.of(link), fails),
             pause: PauseState::default(),
             watchdog: Watchdog::default(),
@@ -199,26 +199,26 @@ impl Rules {
                 Scheduler::Wrr { weights } => ClassScheduler::wrr(weights),
                 Scheduler::Drr { quantum_bytes } => ClassScheduler::drr(quantum_bytes),
             },
-            control: Waiting::default(),
+            control: ControlQueue::default(),
         }
     }
 
     /// Creates the cell of this port; `collects` if frames collect telemetry.
     pub fn cell(&self, collects: bool) -> Cell {
-        let (per_byte_ps, overhead, lead) = self.link.per_byte_ps();
+        let (per_byte_ps, overhead, latency) = self.link.per_byte_ps();
         Cell {
             busy_until: Time::ZERO,
             per_byte_ps,
             overhead,
-            lead,
+            latency,
             sent_frames: 0,
             sent_bytes: 0,
             waiting: 0,
-            holds: if self.credit.is_some() { hold::CREDIT } else { 0 }
-                | if collects { hold::TELEMETRY } else { 0 }
-                | if self.gates.is_some() || self.shaper.is_some() { hold::TIMED } else { 0 }
-                | if self.preemption.is_some() { hold::PREEMPTS } else { 0 },
-            charges: self.credit.is_some() || self.shaper.is_some() || self.scheduler != ClassScheduler::Strict,
+            block_reasons: if self.credit.is_some() { block::CREDIT } else { 0 }
+                | if collects { block::TELEMETRY } else { 0 }
+                | if self.gates.is_some() || self.shaper.is_some() { block::TIMED } else { 0 }
+                | if self.preemption.is_some() { block::PREEMPTS } else { 0 },
+            has_accounting: self.credit.is_some() || self.shaper.is_some() || self.scheduler != ClassScheduler::Strict,
             ingress: 0,
         }
     }
@@ -234,7 +234,7 @@ impl Rules {
     }
 
     /// Returns whether a class waits for credits.
-    pub fn is_short(&self) -> bool {
+    pub fn lacks_credit(&self) -> bool {
         self.credit.as_ref().is_some_and(|credit| credit.short() != 0)
     }
 
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_rare_takes_little_room() {
-        assert!(size_of::<Rules>() <= 112, "{}", size_of::<Rules>());
+    fn the_rarely_used_state_of_a_port_is_small() {
+        assert!(size_of::<PortState>() <= 112, "{}", size_of::<PortState>());
     }
 }

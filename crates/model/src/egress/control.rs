@@ -1,7 +1,7 @@
 //! Own MAC control frames of a node. They live for one link and precede all waiting frames.
 
-use super::{Egress, hold};
-use crate::books::Books;
+use super::{Egress, block};
+use crate::node_stats::NodeStats;
 use crate::on_wire::OnWire;
 use engine::Window;
 use protocols::frame::Frame;
@@ -14,16 +14,16 @@ impl Egress {
         now: Time,
         port: u16,
         mut frame: Frame,
-        books: &mut Books,
+        stats: &mut NodeStats,
         window: &mut Window<'_, OnWire>,
     ) {
-        books.ledger.control_sent += 1;
+        stats.counters.control_sent += 1;
         let idle = self.cell(port).busy_until <= now;
-        let rules = self.rules_mut(port);
-        if rules.link.down {
-            books.ledger.control_lost += 1;
-        } else if idle && rules.control.is_empty() {
-            self.transmit_control(now, port, frame, books, window);
+        let state = self.state_mut(port);
+        if state.link.down {
+            stats.counters.control_lost += 1;
+        } else if idle && state.control.is_empty() {
+            self.transmit_control(now, port, frame, stats, window);
             let free = self.cell(port).busy_until;
             if self.due.at(port) < free {
                 // A frame was due at this instant; it waits for the control frame now.
@@ -31,9 +31,9 @@ impl Egress {
             }
         } else {
             frame.at = now;
-            rules.control.push(frame);
-            self.cell_mut(port).holds |= hold::CONTROL;
-            self.look_when_free(now, port);
+            state.control.push(frame);
+            self.cell_mut(port).block_reasons |= block::CONTROL;
+            self.schedule_when_free(now, port);
         }
     }
 
@@ -44,21 +44,21 @@ impl Egress {
         now: Time,
         port: u16,
         held_bytes: impl Fn(u8) -> u64,
-        books: &mut Books,
+        stats: &mut NodeStats,
         window: &mut Window<'_, OnWire>,
     ) -> Option<u8> {
-        let waiting = self.rules_mut(port).control.pop().map(|frame| (None, frame));
+        let waiting = self.state_mut(port).control.pop().map(|frame| (None, frame));
         // A credit message is sent as it becomes due, unless the wire is busy.
-        self.judge_control(now, port, waiting.as_ref().map_or(Time::ZERO, |(_, frame)| frame.at), books);
+        self.check_control(now, port, waiting.as_ref().map_or(Time::ZERO, |(_, frame)| frame.at), stats);
         let next = waiting.or_else(|| {
-            let owed = self.next_credit(port, held_bytes, books);
+            let owed = self.next_grant(port, held_bytes, stats);
             owed.map(|(class, frame)| (Some(class), frame))
         });
-        if self.rules(port).control.is_empty() && !self.owes(port) {
-            self.cell_mut(port).holds &= !hold::CONTROL;
+        if self.state(port).control.is_empty() && !self.has_pending_grant(port) {
+            self.cell_mut(port).block_reasons &= !block::CONTROL;
         }
         let (class, frame) = next?;
-        self.transmit_control(now, port, frame, books, window);
+        self.transmit_control(now, port, frame, stats, window);
         class
     }
 
@@ -68,31 +68,31 @@ impl Egress {
         now: Time,
         port: u16,
         mut frame: Frame,
-        books: &mut Books,
+        stats: &mut NodeStats,
         window: &mut Window<'_, OnWire>,
     ) {
-        if let Some(tracer) = &mut books.tracer {
-            tracer.sees_out(now, port, &frame);
+        if let Some(tracer) = &mut stats.tracer {
+            tracer.capture_sent(now, port, &frame);
         }
         frame.at = self.start(now, port, frame.size_bytes);
         window.send(port, OnWire(frame));
     }
 
     /// Drops the waiting control frames of a port with a failed link.
-    pub(super) fn lose_control(&mut self, port: u16, books: &mut Books) {
-        while self.rules_mut(port).control.pop().is_some() {
-            books.ledger.control_lost += 1;
+    pub(super) fn lose_control(&mut self, port: u16, stats: &mut NodeStats) {
+        while self.state_mut(port).control.pop().is_some() {
+            stats.counters.control_lost += 1;
         }
-        self.cell_mut(port).holds &= !hold::CONTROL;
+        self.cell_mut(port).block_reasons &= !block::CONTROL;
     }
 
     /// Removes a waiting control frame without counting it, for tests of the checks.
     #[cfg(test)]
     pub fn lose_control_in_silence(&mut self) -> bool {
-        let Some(port) = self.rules.iter().position(|rules| !rules.control.is_empty()) else { return false };
-        self.rules[port].control.pop();
-        if self.rules[port].control.is_empty() {
-            self.cells[port].holds &= !hold::CONTROL;
+        let Some(port) = self.states.iter().position(|state| !state.control.is_empty()) else { return false };
+        self.states[port].control.pop();
+        if self.states[port].control.is_empty() {
+            self.cells[port].block_reasons &= !block::CONTROL;
         }
         true
     }

@@ -1,8 +1,8 @@
 //! Ports under credit-based flow control (CBFC): frames leave if the far end has room for them, and departures make
 //! room.
 
-use super::{Egress, Head, hold};
-use crate::books::Books;
+use super::{Egress, Head, block};
+use crate::node_stats::NodeStats;
 use crate::on_wire::OnWire;
 use engine::Window;
 use protocols::frame::{CreditMessage, Frame};
@@ -12,15 +12,15 @@ impl Egress {
     /// Charges the credits of `class` for a frame that leaves by `port`.
     #[cold]
     pub(super) fn spend_credit(&mut self, port: u16, class: u8, size_bytes: u16) {
-        if let Some(credit) = &mut self.rules_mut(port).credit {
+        if let Some(credit) = &mut self.state_mut(port).credit {
             credit.spend(class, u64::from(size_bytes));
         }
     }
 
     /// Spends the credits of a frame, if there are enough. Returns whether there were.
     #[cold]
-    pub(super) fn take_credit(&mut self, now: Time, port: u16, frame: (u8, u16), books: &mut Books) -> bool {
-        let fits = self.has_credit(now, port, frame, books);
+    pub(super) fn take_credit(&mut self, now: Time, port: u16, frame: (u8, u16), stats: &mut NodeStats) -> bool {
+        let fits = self.has_credit(now, port, frame, stats);
         if fits {
             self.spend_credit(port, frame.0, frame.1);
         }
@@ -28,26 +28,26 @@ impl Egress {
     }
 
     /// Returns whether the credits cover a frame. If not, the class waits for credits from now on.
-    fn has_credit(&mut self, now: Time, port: u16, (class, size_bytes): (u8, u16), books: &mut Books) -> bool {
-        let Some(credit) = &mut self.rules_mut(port).credit else { return true };
+    fn has_credit(&mut self, now: Time, port: u16, (class, size_bytes): (u8, u16), stats: &mut NodeStats) -> bool {
+        let Some(credit) = &mut self.state_mut(port).credit else { return true };
         let waited = credit.waits_since(class).is_some();
         let fits = credit.fits_or_waits(now, class, u64::from(size_bytes));
         if !fits && !waited {
-            books.note_wait(now, port, class, true);
+            stats.note_wait(now, port, class, true);
         }
         fits
     }
 
     /// Returns the bitmask of waiting classes with too few credits for their next frame.
     #[cold]
-    pub(super) fn short_of_credit(
+    pub(super) fn lacking_credit(
         &mut self,
         now: Time,
         port: u16,
         head: impl Fn(u8) -> Option<Head>,
-        books: &mut Books,
+        stats: &mut NodeStats,
     ) -> u8 {
-        let Some(credit) = &self.rules(port).credit else { return 0 };
+        let Some(credit) = &self.state(port).credit else { return 0 };
         if !self.obeys_credits {
             return 0;
         }
@@ -57,7 +57,7 @@ impl Egress {
             let class = left.trailing_zeros() as u8;
             left &= left - 1;
             if head(class)
-                .is_some_and(|Head { size_bytes, .. }| !self.has_credit(now, port, (class, size_bytes), books))
+                .is_some_and(|Head { size_bytes, .. }| !self.has_credit(now, port, (class, size_bytes), stats))
             {
                 short |= 1 << class;
             }
@@ -67,13 +67,13 @@ impl Egress {
 
     /// Handles a credit message that arrived by `port`. Returns its class, and whether that class was waiting for
     /// credits.
-    pub fn on_credit(&mut self, port: u16, frame: &Frame, books: &mut Books) -> (u8, bool) {
-        books.ledger.control_received += 1;
+    pub fn on_credit(&mut self, port: u16, frame: &Frame, stats: &mut NodeStats) -> (u8, bool) {
+        stats.counters.control_received += 1;
         let (now, CreditMessage { class, sent_bytes, limit_bytes }) = (frame.at, frame.credit_message());
-        let Some(credit) = &mut self.rules_mut(port).credit else { return (class, false) };
+        let Some(credit) = &mut self.state_mut(port).credit else { return (class, false) };
         let goes_on = credit.on_message(now, class, sent_bytes, limit_bytes);
         if goes_on {
-            books.note_wait(now, port, class, false);
+            stats.note_wait(now, port, class, false);
         }
         (class, goes_on)
     }
@@ -81,77 +81,82 @@ impl Egress {
     /// Records that room of `class` may have become free; `held_bytes` are used. Returns whether it must be granted
     /// now.
     pub fn note_room(&mut self, port: u16, class: u8, held_bytes: u64) -> bool {
-        self.rules_mut(port).credit.as_mut().is_some_and(|credit| credit.note_room(class, held_bytes))
+        self.state_mut(port).credit.as_mut().is_some_and(|credit| credit.note_room(class, held_bytes))
     }
 
     /// Queues grants for all classes of `port`. Returns whether the link uses credits.
-    pub fn owe_all(&mut self, port: u16) -> bool {
-        let Some(credit) = &mut self.rules_mut(port).credit else { return false };
+    pub fn queue_all_grants(&mut self, port: u16) -> bool {
+        let Some(credit) = &mut self.state_mut(port).credit else { return false };
         credit.owe_all();
         true
     }
 
     /// Sends the pending grants of `port`, at the latest when its wire is free. `held_bytes` returns the used room of a
     /// class. Returns the class of a message that left at once.
-    pub fn send_owed(
+    pub fn send_pending_grants(
         &mut self,
         now: Time,
         port: u16,
         held_bytes: impl Fn(u8) -> u64,
-        books: &mut Books,
+        stats: &mut NodeStats,
         window: &mut Window<'_, OnWire>,
     ) -> Option<u8> {
         let idle = self.cell(port).busy_until <= now;
-        let rules = self.rules_mut(port);
-        if rules.link.down {
+        let state = self.state_mut(port);
+        if state.link.down {
             // The repair grants all room again.
-            if let Some(credit) = &mut rules.credit {
+            if let Some(credit) = &mut state.credit {
                 credit.owe_nothing();
             }
             return None;
         }
         let mut sent = None;
         if idle
-            && rules.control.is_empty()
-            && let Some((class, frame)) = self.next_credit(port, held_bytes, books)
+            && state.control.is_empty()
+            && let Some((class, frame)) = self.next_grant(port, held_bytes, stats)
         {
-            self.transmit_control(now, port, frame, books, window);
+            self.transmit_control(now, port, frame, stats, window);
             let free = self.cell(port).busy_until;
             if self.due.at(port) < free {
                 self.due.set(port, free);
             }
             sent = Some(class);
         }
-        if self.owes(port) {
-            self.cell_mut(port).holds |= hold::CONTROL;
-            self.look_when_free(now, port);
+        if self.has_pending_grant(port) {
+            self.cell_mut(port).block_reasons |= block::CONTROL;
+            self.schedule_when_free(now, port);
         }
         sent
     }
 
     /// Returns whether `port` has a pending credit message.
-    pub(super) fn owes(&self, port: u16) -> bool {
-        self.rules(port).credit.as_ref().is_some_and(|credit| credit.next_owed().is_some())
+    pub(super) fn has_pending_grant(&self, port: u16) -> bool {
+        self.state(port).credit.as_ref().is_some_and(|credit| credit.next_owed().is_some())
     }
 
     /// Returns the next pending credit message of `port` and its class, computed from the current state.
-    pub fn next_credit(&mut self, port: u16, held_bytes: impl Fn(u8) -> u64, books: &mut Books) -> Option<(u8, Frame)> {
-        let credit = self.rules_mut(port).credit.as_mut()?;
+    pub fn next_grant(
+        &mut self,
+        port: u16,
+        held_bytes: impl Fn(u8) -> u64,
+        stats: &mut NodeStats,
+    ) -> Option<(u8, Frame)> {
+        let credit = self.state_mut(port).credit.as_mut()?;
         let class = credit.next_owed()?;
         let (sent_bytes, limit_bytes) = credit.message(class, held_bytes(class));
-        books.ledger.control_sent += 1;
+        stats.counters.control_sent += 1;
         Some((class, Frame::credit(class, sent_bytes, limit_bytes)))
     }
 
     /// Cancels waits for credits and pending grants of a port with a failed link.
     #[cold]
-    pub(super) fn forget_credit(&mut self, now: Time, port: u16, books: &mut Books) {
-        let Some(credit) = &mut self.rules_mut(port).credit else { return };
+    pub(super) fn cancel_credit_waits(&mut self, now: Time, port: u16, stats: &mut NodeStats) {
+        let Some(credit) = &mut self.state_mut(port).credit else { return };
         credit.owe_nothing();
         for class in 0..8 {
             if credit.waits_since(class).is_some() {
                 credit.forget_wait(now, class);
-                books.note_wait(now, port, class, false);
+                stats.note_wait(now, port, class, false);
             }
         }
     }

@@ -46,7 +46,7 @@ impl PortGates {
     }
 
     /// Returns whether a frame of `class` that occupies the wire for `busy` may start now.
-    pub(super) fn lets_pass(&self, now: Time, class: u8, busy: Time) -> bool {
+    pub(super) fn allows(&self, now: Time, class: u8, busy: Time) -> bool {
         let (at, busy) = (local(self.clock.as_ref(), now), self.span(now, busy));
         if let Some(held) = &self.held {
             return held.lets_pass(at, class, busy);
@@ -91,7 +91,7 @@ impl PortGates {
 
     /// Returns the first time from `from` on at which a frame of `class` that occupies the wire for `busy` may start.
     pub(super) fn passes_at(&self, from: Time, class: u8, busy: Time) -> Time {
-        if self.lets_pass(from, class, busy) { from } else { self.opens_at(from, class, busy) }
+        if self.allows(from, class, busy) { from } else { self.opens_at(from, class, busy) }
     }
 }
 
@@ -99,27 +99,27 @@ impl Egress {
     /// Returns whether gates and shaper of `port` allow a frame to start now. False for frames that can be interrupted,
     /// because these must be kept at the port.
     #[cold]
-    pub(super) fn lets_pass(&self, now: Time, port: u16, (class, size_bytes): (u8, u16)) -> bool {
-        let rules = self.rules(port);
-        if self.keeps(port, class, size_bytes) || !rules.has_shaping_credit(class) {
+    pub(super) fn gate_allows(&self, now: Time, port: u16, (class, size_bytes): (u8, u16)) -> bool {
+        let state = self.state(port);
+        if self.is_preemptable(port, class, size_bytes) || !state.has_shaping_credit(class) {
             return false;
         }
-        rules.gates.as_ref().is_none_or(|gates| gates.lets_pass(now, class, rules.link.occupy(size_bytes).0))
+        state.gates.as_ref().is_none_or(|gates| gates.allows(now, class, state.link.wire_time(size_bytes).0))
     }
 
     /// Returns the bitmask of waiting classes, among `classes`, blocked by a gate or negative shaper credit, and the
     /// earliest time at which one of them may start.
     #[cold]
-    pub(super) fn shut(&self, now: Time, port: u16, classes: u8, head: impl Fn(u8) -> Option<Head>) -> (u8, Time) {
+    pub(super) fn closed(&self, now: Time, port: u16, classes: u8, head: impl Fn(u8) -> Option<Head>) -> (u8, Time) {
         let (mut shut, mut opens) = (0, Time::MAX);
-        let rules = self.rules(port);
+        let state = self.state(port);
         let waiting = self.cell(port).waiting & classes;
         for class in (0..8u8).filter(|class| waiting & 1 << class != 0) {
             let Some(Head { size_bytes, .. }) = head(class) else { continue };
-            let mut at = rules.shaping_credit_at(class).max(now);
-            if let Some(gates) = &rules.gates {
-                let busy = rules.link.occupy(size_bytes).0;
-                if !gates.lets_pass(now, class, busy) {
+            let mut at = state.shaping_credit_at(class).max(now);
+            if let Some(gates) = &state.gates {
+                let busy = state.link.wire_time(size_bytes).0;
+                if !gates.allows(now, class, busy) {
                     at = at.max(gates.opens_at(now, class, busy));
                 }
             }

@@ -15,7 +15,7 @@ pub(crate) struct Attachment {
     /// Time of the last failure; [`Time::MAX`] without one.
     failed_at: Time,
     /// Whether the link can lose frames, so that arrivals need a check.
-    pub fragile: bool,
+    pub can_lose: bool,
     pub down: bool,
 }
 
@@ -28,8 +28,8 @@ impl Deref for Attachment {
 
 impl Attachment {
     pub fn new(kind: &Arc<LinkKind>, fails: bool) -> Self {
-        let fragile = fails || kind.loss > 0.0 || kind.log_byte_survival < 0.0;
-        Attachment { kind: Arc::clone(kind), failed_at: Time::MAX, fragile, down: false }
+        let can_lose = fails || kind.loss > 0.0 || kind.log_byte_survival < 0.0;
+        Attachment { kind: Arc::clone(kind), failed_at: Time::MAX, can_lose, down: false }
     }
 
     pub fn fail(&mut self, now: Time) {
@@ -46,7 +46,7 @@ impl Attachment {
     #[cold]
     pub fn verdict(&self, frame: &Frame, random: &mut Stream) -> Option<Cause> {
         // `frame.at` is the arrival; a failure at or after the start of the transmission loses the frame.
-        let sent = frame.at.saturating_sub(self.flight(frame.size_bytes));
+        let sent = frame.at.saturating_sub(self.latency(frame.size_bytes));
         if self.down || (self.failed_at != Time::MAX && self.failed_at >= sent) {
             return Some(Cause::LinkDown);
         }

@@ -30,13 +30,13 @@ mod preempt;
 mod shaping;
 mod work;
 
-pub(crate) use cell::{Cell, PortTotals, Rules, hold};
+pub(crate) use cell::{Cell, PortState, PortTotals, block};
 pub(crate) use head::Head;
 pub(crate) use preempt::Busy;
 
-use crate::books::Books;
 use crate::network::Network;
-use engine::Due;
+use crate::node_stats::NodeStats;
+use engine::EarliestTimes;
 use fabric::NodeId;
 use protocols::scheduler::ClassScheduler;
 use protocols::telemetry::Hop;
@@ -45,7 +45,7 @@ use units::{Time, WIRE_OVERHEAD_BYTES};
 
 /// Result of a test for classes that may start a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum When {
+pub(crate) enum Eligibility {
     /// Bitmask of classes that may start now.
     Now(u8),
     /// Earliest time at which a waiting class may start, unless more is received; [`Time::MAX`] for never.
@@ -56,12 +56,12 @@ pub(crate) enum When {
 #[derive(Debug)]
 #[repr(C)] // see [`crate::switch::Core`]
 pub(crate) struct Egress {
-    pub rules: Box<[Rules]>,
+    pub states: Box<[PortState]>,
     pub cells: Box<[Cell]>,
     /// Times at which ports with waiting frames are served next. Outdated while departures are lazy.
-    pub due: Due,
+    pub due: EarliestTimes,
     /// Superset of the ports with waiting frames, while departures are lazy: bit b for ports b, b + 64, ...
-    pub busy_ports: u64,
+    pub backlogged_ports: u64,
     /// Whether departures are lazy: see [`crate::switch::lazy`].
     pub lazy: bool,
     /// Whether all ports use strict priority.
@@ -76,16 +76,16 @@ impl Egress {
     /// Creates the ports of `node`; `fails` returns whether the link of a port may fail.
     pub fn new(network: &Network, node: NodeId, obeys_credits: bool, fails: impl Fn(u16) -> bool) -> Egress {
         let ports = network.fabric.ports(node).iter().enumerate();
-        let rules: Box<[Rules]> =
-            ports.map(|(port, peer)| Rules::new(network, (node, port as u16), peer, fails(port as u16))).collect();
+        let states: Box<[PortState]> =
+            ports.map(|(port, peer)| PortState::new(network, (node, port as u16), peer, fails(port as u16))).collect();
         let watchdog = network.switch.flow_control.pause().and_then(|pause| pause.watchdog);
         Egress {
-            cells: rules.iter().map(|rules| rules.cell(network.telemetry.is_some())).collect(),
-            due: Due::new(rules.len()),
-            busy_ports: 0,
+            cells: states.iter().map(|state| state.cell(network.telemetry.is_some())).collect(),
+            due: EarliestTimes::new(states.len()),
+            backlogged_ports: 0,
             lazy: false,
-            strict: rules.iter().all(|rules| rules.scheduler == ClassScheduler::Strict),
-            rules,
+            strict: states.iter().all(|state| state.scheduler == ClassScheduler::Strict),
+            states,
             drops_in_storms: watchdog.is_some_and(|watchdog| watchdog.action == Action::Drop),
             obeys_credits,
         }
@@ -111,25 +111,31 @@ impl Egress {
     }
 
     #[inline]
-    pub fn rules(&self, port: u16) -> &Rules {
-        &self.rules[usize::from(port)]
+    pub fn state(&self, port: u16) -> &PortState {
+        &self.states[usize::from(port)]
     }
 
     #[inline]
-    pub fn rules_mut(&mut self, port: u16) -> &mut Rules {
-        &mut self.rules[usize::from(port)]
+    pub fn state_mut(&mut self, port: u16) -> &mut PortState {
+        &mut self.states[usize::from(port)]
     }
 
     /// Returns the waiting classes of `port` that may start a frame on its free wire. `head` returns the first frame of
     /// a class.
     #[inline(always)] // as start
-    pub fn eligible(&mut self, now: Time, port: u16, head: impl Fn(u8) -> Option<Head>, books: &mut Books) -> When {
-        let &Cell { waiting, holds, .. } = self.cell(port);
-        let ready = waiting & !self.blocked(now, port, holds, &head, books);
+    pub fn eligible(
+        &mut self,
+        now: Time,
+        port: u16,
+        head: impl Fn(u8) -> Option<Head>,
+        stats: &mut NodeStats,
+    ) -> Eligibility {
+        let &Cell { waiting, block_reasons, .. } = self.cell(port);
+        let ready = waiting & !self.blocked(now, port, block_reasons, &head, stats);
         if ready != 0 && self.cell(port).busy_until < now {
-            self.judge_waiting(now, port, &head, books);
+            self.check_waiting(now, port, &head, stats);
         }
-        if ready != 0 { When::Now(ready) } else { When::At(self.opens_at(now, port, u8::MAX, head)) }
+        if ready != 0 { Eligibility::Now(ready) } else { Eligibility::At(self.opens_at(now, port, u8::MAX, head)) }
     }
 
     /// Returns the earliest time at which one of these blocked `classes` may start, unless more is received.
@@ -140,28 +146,39 @@ impl Egress {
         if waiting == 0 {
             return Time::MAX;
         }
-        let resumes = self.rules(port).pause.ask_again_at(waiting);
-        if cell.holds & hold::TIMED == 0 { resumes } else { resumes.min(self.shut(now, port, classes, head).1) }
+        let resumes = self.state(port).pause.ask_again_at(waiting);
+        if cell.block_reasons & block::TIMED == 0 {
+            resumes
+        } else {
+            resumes.min(self.closed(now, port, classes, head).1)
+        }
     }
 
     /// Returns whether `port` has no waiting frame, no reason to delay one, and strict priority.
     #[inline]
-    pub fn is_plain(&self, port: u16) -> bool {
+    pub fn is_unconstrained(&self, port: u16) -> bool {
         let cell = self.cell(port);
-        cell.waiting == 0 && cell.holds & !hold::TELEMETRY == 0 && self.strict
+        cell.waiting == 0 && cell.block_reasons & !block::TELEMETRY == 0 && self.strict
     }
 
     /// Returns the next service time of `port` after a transmission started: the end of the frame if others wait.
     #[inline]
-    pub fn next_turn(&self, port: u16) -> Time {
+    pub fn next_service(&self, port: u16) -> Time {
         let cell = self.cell(port);
         if cell.waiting != 0 { cell.busy_until } else { Time::MAX }
     }
 
-    /// Returns the bitmask of classes that `holds` blocks at `port` now.
+    /// Returns the bitmask of classes that `reasons` blocks at `port` now.
     #[inline(always)] // as start
-    fn blocked(&mut self, now: Time, port: u16, holds: u8, head: impl Fn(u8) -> Option<Head>, books: &mut Books) -> u8 {
-        if holds & hold::BLOCKS == 0 { 0 } else { self.blocked_by(now, port, holds, head, books) }
+    fn blocked(
+        &mut self,
+        now: Time,
+        port: u16,
+        reasons: u8,
+        head: impl Fn(u8) -> Option<Head>,
+        stats: &mut NodeStats,
+    ) -> u8 {
+        if reasons & block::BLOCKS == 0 { 0 } else { self.blocked_by(now, port, reasons, head, stats) }
     }
 
     /// Slow part of [`Egress::blocked`].
@@ -170,29 +187,31 @@ impl Egress {
         &mut self,
         now: Time,
         port: u16,
-        holds: u8,
+        reasons: u8,
         head: impl Fn(u8) -> Option<Head>,
-        books: &mut Books,
+        stats: &mut NodeStats,
     ) -> u8 {
-        let timed = if holds & (hold::TIMED | hold::PREEMPTS) == 0 { 0 } else { self.out_of_time(now, port, &head) };
-        let stopped = if holds & hold::PAUSE == 0 { 0 } else { self.stopped(now, port) };
-        let short = if holds & hold::CREDIT == 0 { 0 } else { self.short_of_credit(now, port, head, books) };
+        let timed =
+            if reasons & (block::TIMED | block::PREEMPTS) == 0 { 0 } else { self.blocked_by_time(now, port, &head) };
+        let stopped = if reasons & block::PAUSE == 0 { 0 } else { self.stopped(now, port) };
+        let short = if reasons & block::CREDIT == 0 { 0 } else { self.lacking_credit(now, port, head, stats) };
         timed | stopped | short
     }
 
     /// Returns the bitmask of classes blocked by gates, shaper or an interrupted frame at `port` now.
     #[cold]
     #[inline(never)]
-    fn out_of_time(&mut self, now: Time, port: u16, head: impl Fn(u8) -> Option<Head>) -> u8 {
-        self.settle(now, port);
-        let shut = if self.cell(port).holds & hold::TIMED == 0 { 0 } else { self.shut(now, port, u8::MAX, head).0 };
-        shut | self.rules(port).preemption.as_ref().map_or(0, |preemption| preemption.blocked())
+    fn blocked_by_time(&mut self, now: Time, port: u16, head: impl Fn(u8) -> Option<Head>) -> u8 {
+        self.update_shaper(now, port);
+        let shut =
+            if self.cell(port).block_reasons & block::TIMED == 0 { 0 } else { self.closed(now, port, u8::MAX, head).0 };
+        shut | self.state(port).preemption.as_ref().map_or(0, |preemption| preemption.blocked())
     }
 
     /// Returns the scheduler's choice among the `ready` classes, of which there must be at least one.
     #[inline(always)] // as start
     pub fn pick(&mut self, port: u16, ready: u8) -> u8 {
-        if self.strict { ready.ilog2() as u8 } else { self.rules_mut(port).scheduler.pick(ready).unwrap_or(0) }
+        if self.strict { ready.ilog2() as u8 } else { self.state_mut(port).scheduler.pick(ready).unwrap_or(0) }
     }
 
     /// Starts the frame of `class` selected by [`pick`](Self::pick) on the free wire of `port`. Returns its arrival
@@ -200,11 +219,11 @@ impl Egress {
     #[inline(always)] // as start
     pub fn commit(&mut self, now: Time, port: u16, class: u8, size_bytes: u16) -> Time {
         let cell = &mut self.cells[usize::from(port)];
-        if cell.charges {
+        if cell.has_accounting {
             self.charge(now, port, class, size_bytes);
             return self.start(now, port, size_bytes);
         }
-        cell.start(now, size_bytes, &self.rules, port)
+        cell.start(now, size_bytes, &self.states, port)
     }
 
     /// Charges credits, shaper and scheduler for a frame of `class`.
@@ -212,21 +231,21 @@ impl Egress {
     fn charge(&mut self, now: Time, port: u16, class: u8, size_bytes: u16) {
         self.spend_credit(port, class, size_bytes);
         self.shape(now, port, class, size_bytes);
-        self.rules_mut(port).scheduler.charge(class, u64::from(size_bytes) + WIRE_OVERHEAD_BYTES);
+        self.state_mut(port).scheduler.charge(class, u64::from(size_bytes) + WIRE_OVERHEAD_BYTES);
     }
 
     /// Returns the telemetry of `port` for a frame that starts now, with `queue_bytes` behind it.
     pub fn hop(&self, now: Time, port: u16, queue_bytes: u64) -> Hop {
-        Hop { at: now, rate: self.rules(port).link.rate, queue_bytes, sent_bytes: self.cell(port).sent_bytes }
+        Hop { at: now, rate: self.state(port).link.rate, queue_bytes, sent_bytes: self.cell(port).sent_bytes }
     }
 
     /// Returns the time up to `now` in which the wire of `port` was occupied, including the elapsed part of the current
     /// frame.
     pub fn busy_time(&self, now: Time, port: u16) -> Time {
-        let (cell, rules) = (self.cell(port), self.rules(port));
+        let (cell, state) = (self.cell(port), self.state(port));
         // Not exact if the byte time is no whole number of picoseconds: each frame is rounded up, the sum only once.
-        let frames = rules.link.rate.serialise(cell.sent_bytes + cell.sent_frames * WIRE_OVERHEAD_BYTES);
-        let (cut, resumed) = rules.preemption.as_ref().map_or((Time::ZERO, Time::ZERO), |it| it.cut_and_resumed());
+        let frames = state.link.rate.serialise(cell.sent_bytes + cell.sent_frames * WIRE_OVERHEAD_BYTES);
+        let (cut, resumed) = state.preemption.as_ref().map_or((Time::ZERO, Time::ZERO), |it| it.cut_and_resumed());
         (frames + resumed).saturating_sub(cut).saturating_sub(cell.busy_until.saturating_sub(now))
     }
 
@@ -237,7 +256,7 @@ impl Egress {
             frames: cell.sent_frames,
             bytes: cell.sent_bytes,
             busy: self.busy_time(now, port),
-            blocked: self.rules(port).blocked_time(now),
+            blocked: self.state(port).blocked_time(now),
         }
     }
 
@@ -252,7 +271,7 @@ impl Egress {
     }
 
     fn before(&self, port: u16) -> PortTotals {
-        self.rules(port).at_warm_up.as_deref().copied().unwrap_or_default()
+        self.state(port).at_warm_up.as_deref().copied().unwrap_or_default()
     }
 
     /// Starts a frame of `class` that has just arrived, if the wire of `port` is free and no other frame has
@@ -266,76 +285,77 @@ impl Egress {
         (class, size_bytes): (u8, u16),
         head: impl Fn(u8) -> Option<Head>,
         collect: impl FnOnce(Hop),
-        books: &mut Books,
+        stats: &mut NodeStats,
     ) -> Option<Time> {
         let cell = &mut self.cells[usize::from(port)];
         if cell.busy_until > now {
             return None;
         }
-        if cell.holds == 0 {
+        if cell.block_reasons == 0 {
             if cell.waiting != 0 {
                 return None;
             }
-            return Some(cell.start(now, size_bytes, &self.rules, port));
+            return Some(cell.start(now, size_bytes, &self.states, port));
         }
-        let goes = {
-            let goes = self.overtakes(now, port, class, head, books)
-                && self.lets_pass(now, port, (class, size_bytes))
-                && self.take_credit(now, port, (class, size_bytes), books);
-            if goes {
+        let may_start = {
+            let may_start = self.may_precede(now, port, class, head, stats)
+                && self.gate_allows(now, port, (class, size_bytes))
+                && self.take_credit(now, port, (class, size_bytes), stats);
+            if may_start {
                 self.shape(now, port, class, size_bytes);
-                if self.cell(port).holds & hold::TELEMETRY != 0 {
+                if self.cell(port).block_reasons & block::TELEMETRY != 0 {
                     collect(self.hop(now, port, 0));
                 }
             }
-            goes
+            may_start
         };
-        goes.then(|| self.start(now, port, size_bytes))
+        may_start.then(|| self.start(now, port, size_bytes))
     }
 
     /// Returns whether a frame of `class` would start on `port` at once, regardless of credits.
-    pub fn is_open(
+    pub fn can_start_now(
         &mut self,
         now: Time,
         port: u16,
         (class, size_bytes): (u8, u16),
         head: impl Fn(u8) -> Option<Head>,
-        books: &mut Books,
+        stats: &mut NodeStats,
     ) -> bool {
         let cell = self.cell(port);
         if cell.busy_until > now {
             false
-        } else if cell.holds == 0 {
+        } else if cell.block_reasons == 0 {
             cell.waiting == 0
         } else {
-            self.overtakes(now, port, class, head, books) && self.lets_pass(now, port, (class, size_bytes))
+            self.may_precede(now, port, class, head, stats) && self.gate_allows(now, port, (class, size_bytes))
         }
     }
 
     /// Returns whether a frame of `class` may start now. All waiting frames must be blocked.
     #[cold]
-    fn overtakes(
+    fn may_precede(
         &mut self,
         now: Time,
         port: u16,
         class: u8,
         head: impl Fn(u8) -> Option<Head>,
-        books: &mut Books,
+        stats: &mut NodeStats,
     ) -> bool {
-        let holds = self.cell(port).holds;
-        let blocked = self.blocked(now, port, holds, &head, books) | self.dropped_classes(port);
+        let reasons = self.cell(port).block_reasons;
+        let blocked = self.blocked(now, port, reasons, &head, stats) | self.dropped_classes(port);
         let cell = self.cell(port);
-        let goes = cell.holds & hold::CONTROL == 0 && cell.waiting & !blocked == 0 && blocked & (1 << class) == 0;
-        if goes && cell.waiting != 0 && cell.busy_until < now {
-            self.judge_waiting(now, port, head, books);
+        let may_start =
+            cell.block_reasons & block::CONTROL == 0 && cell.waiting & !blocked == 0 && blocked & (1 << class) == 0;
+        if may_start && cell.waiting != 0 && cell.busy_until < now {
+            self.check_waiting(now, port, head, stats);
         }
-        goes
+        may_start
     }
 
     /// Occupies the free wire of `port` with a frame and returns its arrival time.
     #[inline(always)] // the cell is already loaded wherever a frame starts
     pub fn start(&mut self, now: Time, port: u16, size_bytes: u16) -> Time {
-        self.cells[usize::from(port)].start(now, size_bytes, &self.rules, port)
+        self.cells[usize::from(port)].start(now, size_bytes, &self.states, port)
     }
 
     /// Records that a frame of `class` waits for `port`, and schedules the port.
@@ -345,8 +365,8 @@ impl Egress {
             return self.wait_lazily(port, class);
         }
         let cell = &mut self.cells[usize::from(port)];
-        if cell.holds & (hold::STORM | hold::TIMED | hold::PREEMPTS) != 0 {
-            return self.wait_and_look(now, port, class);
+        if cell.block_reasons & (block::STORM | block::TIMED | block::PREEMPTS) != 0 {
+            return self.wait_and_schedule(now, port, class);
         }
         let waited = cell.waiting & 1 << class != 0;
         cell.waiting |= 1 << class;
@@ -366,15 +386,15 @@ impl Egress {
     #[cold]
     #[inline(never)]
     fn wait_unblocked(&mut self, now: Time, port: u16, class: u8) {
-        let rules = self.rules_mut(port);
-        let at = if rules.credit.as_ref().is_some_and(|credit| credit.waits_since(class).is_some()) {
+        let state = self.state_mut(port);
+        let at = if state.credit.as_ref().is_some_and(|credit| credit.waits_since(class).is_some()) {
             Time::MAX
-        } else if rules.pause.blocked(now) & 1 << class != 0 {
-            rules.pause.ask_again_at(1 << class)
+        } else if state.pause.blocked(now) & 1 << class != 0 {
+            state.pause.ask_again_at(1 << class)
         } else {
             now
         };
-        self.look(port, at);
+        self.schedule(port, at);
     }
 
     /// Like [`wait`](Self::wait), during lazy departures.
@@ -382,26 +402,26 @@ impl Egress {
     pub fn wait_lazily(&mut self, port: u16, class: u8) {
         self.cells[usize::from(port)].waiting |= 1 << class;
         // No test, as the bit is mostly set: a mispredicted branch costs more than the store.
-        self.busy_ports |= 1 << (port % 64);
+        self.backlogged_ports |= 1 << (port % 64);
     }
 
     /// Like [`wait`](Self::wait), for ports with more reasons than pauses: a watchdog may drop the frame, its gate may
     /// open first, or it may interrupt the frame on the wire.
     #[cold]
     #[inline(never)]
-    fn wait_and_look(&mut self, now: Time, port: u16, class: u8) {
-        self.settle(now, port);
+    fn wait_and_schedule(&mut self, now: Time, port: u16, class: u8) {
+        self.update_shaper(now, port);
         self.cell_mut(port).waiting |= 1 << class;
-        self.settle(now, port);
+        self.update_shaper(now, port);
         let at = self.cell(port).busy_until.max(now);
         if at < self.due.at(port) {
             self.due.lower(port, at);
         }
-        self.look_to_cut(now, port, class);
+        self.schedule_preemption(now, port, class);
     }
 
     /// Schedules `port` no later than `at`. Too early does no harm.
-    pub fn look(&mut self, port: u16, at: Time) {
+    pub fn schedule(&mut self, port: u16, at: Time) {
         if at < self.due.at(port) {
             self.due.set(port, at);
         }
@@ -409,33 +429,33 @@ impl Egress {
 
     /// Schedules `port` for the first instant from `from` on at which a frame may start: when the wire is free, or at
     /// once if its frame may be interrupted.
-    pub fn look_when_free(&mut self, from: Time, port: u16) {
+    pub fn schedule_when_free(&mut self, from: Time, port: u16) {
         let cell = self.cell(port);
-        let at = if cell.holds & hold::PREEMPTS != 0 { from } else { cell.busy_until.max(from) };
-        self.look(port, at);
+        let at = if cell.block_reasons & block::PREEMPTS != 0 { from } else { cell.busy_until.max(from) };
+        self.schedule(port, at);
     }
 
     /// Returns whether a port is paused, will be, or waits for credits.
     pub fn has_stopped_port(&self) -> bool {
-        let held = |(cell, rules): (&Cell, &Rules)| {
-            cell.holds & hold::PAUSE != 0 || (cell.holds & hold::CREDIT != 0 && rules.is_short())
+        let held = |(cell, state): (&Cell, &PortState)| {
+            cell.block_reasons & block::PAUSE != 0 || (cell.block_reasons & block::CREDIT != 0 && state.lacks_credit())
         };
-        self.cells.iter().zip(&self.rules).any(held)
+        self.cells.iter().zip(&self.states).any(held)
     }
 
     /// Applies a failure of the link of `port`.
-    pub fn fail(&mut self, now: Time, port: u16, books: &mut Books) {
-        self.rules_mut(port).link.fail(now);
-        self.cell_mut(port).holds |= hold::DOWN;
-        self.lose_control(port, books);
-        self.forget_credit(now, port, books);
+    pub fn fail(&mut self, now: Time, port: u16, stats: &mut NodeStats) {
+        self.state_mut(port).link.fail(now);
+        self.cell_mut(port).block_reasons |= block::DOWN;
+        self.lose_control(port, stats);
+        self.cancel_credit_waits(now, port, stats);
     }
 
     /// Applies the repair of the link of `port`.
     pub fn repair(&mut self, now: Time, port: u16) {
-        self.rules_mut(port).link.repair();
+        self.state_mut(port).link.repair();
         let cell = self.cell_mut(port);
-        cell.holds &= !hold::DOWN;
+        cell.block_reasons &= !block::DOWN;
         // The wire was not usable until now.
         cell.busy_until = cell.busy_until.max(now);
     }
@@ -444,7 +464,7 @@ impl Egress {
     pub fn reset(&mut self, now: Time) {
         for port in 0..self.len() as u16 {
             let totals = self.totals(now, port);
-            self.rules_mut(port).at_warm_up = (totals != PortTotals::default()).then(|| Box::new(totals));
+            self.state_mut(port).at_warm_up = (totals != PortTotals::default()).then(|| Box::new(totals));
         }
     }
 }

@@ -1,15 +1,15 @@
 //! Frame preemption (IEEE 802.1Qbu). A preemptable frame stays at its port until it can no longer be interrupted. Only
 //! then its arrival time is final, and it is passed to the link.
 
-use super::{Egress, Head, When, hold};
-use crate::books::Books;
+use super::{Egress, Eligibility, Head, block};
+use crate::node_stats::NodeStats;
 use protocols::frame::Frame;
 use protocols::preemption::{PreemptionParameters, Rest};
 use units::Time;
 
 /// A preemptable frame in transmission.
 #[derive(Clone, Copy, Debug)]
-struct Kept {
+struct PendingFrame {
     frame: Frame,
     rest: Rest,
     /// Start of the current fragment on the wire; `None` while interrupted.
@@ -20,9 +20,9 @@ struct Kept {
 #[derive(Clone, Debug)]
 pub(crate) struct Preemption {
     parameters: PreemptionParameters,
-    kept: Option<Kept>,
+    pending: Option<PendingFrame>,
     /// The fragment that was passed to the link last.
-    handed_over: Option<Kept>,
+    last_passed: Option<PendingFrame>,
     /// Wire time saved by interruptions (`cut`), and wire time of resumed fragments.
     cut: Time,
     resumed: Time,
@@ -30,7 +30,7 @@ pub(crate) struct Preemption {
 
 impl Preemption {
     pub fn new(parameters: PreemptionParameters) -> Preemption {
-        Preemption { parameters, kept: None, handed_over: None, cut: Time::ZERO, resumed: Time::ZERO }
+        Preemption { parameters, pending: None, last_passed: None, cut: Time::ZERO, resumed: Time::ZERO }
     }
 
     /// Returns the bitmask of classes that cannot start: all but express ones while a frame is interrupted.
@@ -40,15 +40,15 @@ impl Preemption {
 
     /// Returns the class of the interrupted frame.
     pub(super) fn interrupted_class(&self) -> Option<u8> {
-        self.kept.filter(|kept| kept.since.is_none()).map(|kept| kept.frame.class)
+        self.pending.filter(|kept| kept.since.is_none()).map(|kept| kept.frame.class)
     }
 
     fn is_interrupted(&self) -> bool {
-        self.kept.is_some_and(|kept| kept.since.is_none())
+        self.pending.is_some_and(|kept| kept.since.is_none())
     }
 
     /// Returns whether a frame must be kept at the port when it starts.
-    pub(super) fn keeps(&self, class: u8, size_bytes: u16) -> bool {
+    pub(super) fn is_preemptable(&self, class: u8, size_bytes: u16) -> bool {
         self.parameters.cuts(class, size_bytes)
     }
 
@@ -59,7 +59,7 @@ impl Preemption {
 
     /// Returns the frame in transmission.
     pub fn kept(&self) -> Option<&Frame> {
-        self.kept.as_ref().map(|kept| &kept.frame)
+        self.pending.as_ref().map(|kept| &kept.frame)
     }
 }
 
@@ -68,27 +68,27 @@ pub(crate) enum Busy {
     /// None before this time.
     Until(Time),
     /// The frame can no longer be interrupted: pass it to the link.
-    Goes(Frame),
+    Commit(Frame),
 }
 
 impl Egress {
     fn preemption(&mut self, port: u16) -> Option<&mut Preemption> {
-        self.rules_mut(port).preemption.as_deref_mut()
+        self.state_mut(port).preemption.as_deref_mut()
     }
 
     /// Returns the frame in transmission at `port` that may be interrupted.
-    pub fn kept(&self, port: u16) -> Option<&Frame> {
-        self.rules(port).preemption.as_ref()?.kept()
+    pub fn pending(&self, port: u16) -> Option<&Frame> {
+        self.state(port).preemption.as_ref()?.kept()
     }
 
     /// Returns whether a frame that starts now at `port` may be interrupted.
-    pub fn keeps(&self, port: u16, class: u8, size_bytes: u16) -> bool {
-        self.rules(port).preemption.as_ref().is_some_and(|preemption| preemption.keeps(class, size_bytes))
+    pub fn is_preemptable(&self, port: u16, class: u8, size_bytes: u16) -> bool {
+        self.state(port).preemption.as_ref().is_some_and(|preemption| preemption.is_preemptable(class, size_bytes))
     }
 
     /// Returns the bitmask of express classes at `port`.
     pub fn express(&self, port: u16) -> u8 {
-        self.rules(port).preemption.as_ref().map_or(0, |preemption| preemption.parameters.express)
+        self.state(port).preemption.as_ref().map_or(0, |preemption| preemption.parameters.express)
     }
 
     /// Returns the express classes that may interrupt the frame on the wire of `port` now, or the earliest time for
@@ -98,39 +98,39 @@ impl Egress {
         now: Time,
         port: u16,
         head: impl Fn(u8) -> Option<Head>,
-        books: &mut Books,
-    ) -> When {
+        stats: &mut NodeStats,
+    ) -> Eligibility {
         let express = self.express(port);
-        match self.eligible(now, port, &head, books) {
-            When::Now(ready) if ready & express != 0 => When::Now(ready & express),
-            _ => When::At(self.opens_at(now, port, express, head)),
+        match self.eligible(now, port, &head, stats) {
+            Eligibility::Now(ready) if ready & express != 0 => Eligibility::Now(ready & express),
+            _ => Eligibility::At(self.opens_at(now, port, express, head)),
         }
     }
 
     /// Keeps `frame`, which has just started by `port`. Returns the time at which it can no longer be interrupted, or
     /// at which a hold interrupts it.
-    pub fn keep(&mut self, now: Time, port: u16, frame: Frame) -> Time {
-        let rate = self.rules(port).link.rate;
+    pub fn set_pending(&mut self, now: Time, port: u16, frame: Frame) -> Time {
+        let rate = self.state(port).link.rate;
         if let Some(preemption) = self.preemption(port) {
             let rest = Rest::whole(preemption.parameters.fragments, frame.size_bytes, rate);
-            preemption.kept = Some(Kept { frame, rest, since: Some(now) });
+            preemption.pending = Some(PendingFrame { frame, rest, since: Some(now) });
         }
         self.certain_at(port).min(self.holds_at(now, port))
     }
 
     /// Returns the time of the next hold of preemptable frames at `port`; `now` during a hold.
     pub fn holds_at(&self, now: Time, port: u16) -> Time {
-        self.rules(port).gates.as_ref().map_or(Time::MAX, |gates| gates.holds_at(now))
+        self.state(port).gates.as_ref().map_or(Time::MAX, |gates| gates.holds_at(now))
     }
 
     /// Returns the time from which the frame on the wire of `port` is uninterruptible; [`Time::MAX`] without such a
     /// frame.
     fn certain_at(&self, port: u16) -> Time {
-        let rules = self.rules(port);
-        let Some(preemption) = &rules.preemption else { return Time::MAX };
-        match preemption.kept {
-            Some(Kept { frame, since: Some(_), .. }) => {
-                frame.at.saturating_sub(preemption.parameters.lookahead(rules.link.rate, rules.link.delay))
+        let state = self.state(port);
+        let Some(preemption) = &state.preemption else { return Time::MAX };
+        match preemption.pending {
+            Some(PendingFrame { frame, since: Some(_), .. }) => {
+                frame.at.saturating_sub(preemption.parameters.lookahead(state.link.rate, state.link.delay))
             }
             _ => Time::MAX,
         }
@@ -138,20 +138,22 @@ impl Egress {
 
     /// Serves `port` while its wire is busy: an express frame waits or a hold is requested (`wants_to_cut`), or the
     /// frame on the wire can no longer be interrupted.
-    pub fn while_busy(&mut self, now: Time, port: u16, wants_to_cut: bool) -> Busy {
+    pub fn serve_busy(&mut self, now: Time, port: u16, wants_to_cut: bool) -> Busy {
         let certain = self.certain_at(port);
         let busy_until = self.cell(port).busy_until;
-        let rate = self.rules(port).link.rate;
+        let rate = self.state(port).link.rate;
         let Some(preemption) = self.preemption(port) else { return Busy::Until(busy_until) };
-        let Some(Kept { rest, since: Some(since), frame }) = preemption.kept else { return Busy::Until(busy_until) };
+        let Some(PendingFrame { rest, since: Some(since), frame }) = preemption.pending else {
+            return Busy::Until(busy_until);
+        };
         if now >= certain {
-            preemption.handed_over = preemption.kept.take();
-            return Busy::Goes(frame);
+            preemption.last_passed = preemption.pending.take();
+            return Busy::Commit(frame);
         }
         if wants_to_cut && let Some((free, rest)) = rest.cut(now - since, rate) {
-            preemption.kept = Some(Kept { frame, rest, since: None });
+            preemption.pending = Some(PendingFrame { frame, rest, since: None });
             preemption.cut += busy_until.saturating_sub(since + free);
-            if let Some(shaper) = &mut self.rules_mut(port).shaper {
+            if let Some(shaper) = &mut self.state_mut(port).shaper {
                 shaper.interrupt(frame.class, since + free);
             }
             self.cell_mut(port).busy_until = since + free;
@@ -163,68 +165,72 @@ impl Egress {
     /// Resumes the interrupted frame of `port`, with a free wire and no express frame that may start. Returns the time
     /// of the next step: the frame is uninterruptible, a hold interrupts it again, or its gate opens. `None` without
     /// such a frame.
-    pub fn resume(&mut self, now: Time, port: u16, books: &mut Books) -> Option<Time> {
-        self.judge_resumption(now, port, books);
-        let link = &self.rules(port).link;
+    pub fn resume(&mut self, now: Time, port: u16, stats: &mut NodeStats) -> Option<Time> {
+        self.check_resumption(now, port, stats);
+        let link = &self.state(port).link;
         let (rate, delay) = (link.rate, link.delay);
-        let Kept { frame, rest, .. } = self.preemption(port)?.kept?;
+        let PendingFrame { frame, rest, .. } = self.preemption(port)?.pending?;
         let (busy, sent) = rest.busy(rate);
-        if let Some(gates) = &self.rules(port).gates
-            && !gates.lets_pass(now, frame.class, busy)
+        if let Some(gates) = &self.state(port).gates
+            && !gates.allows(now, frame.class, busy)
         {
             return Some(gates.opens_at(now, frame.class, busy));
         }
-        self.settle(now, port);
-        if let Some(shaper) = &mut self.rules_mut(port).shaper {
+        self.update_shaper(now, port);
+        if let Some(shaper) = &mut self.state_mut(port).shaper {
             shaper.start(now, frame.class, busy);
         }
         self.cell_mut(port).busy_until = now + busy;
         let frame = Frame { at: now + sent + delay, ..frame };
         let preemption = self.preemption(port)?;
-        preemption.kept = Some(Kept { frame, rest, since: Some(now) });
+        preemption.pending = Some(PendingFrame { frame, rest, since: Some(now) });
         preemption.resumed += busy;
         Some(self.certain_at(port).min(self.holds_at(now, port)))
     }
 
     /// Checks that the interrupted frame of `port`, if any, could not have resumed before `now`.
-    pub(super) fn judge_resumption(&self, now: Time, port: u16, books: &mut Books) {
-        let rules = self.rules(port);
-        let Some(Kept { frame, rest, since: None }) = rules.preemption.as_ref().and_then(|it| it.kept) else { return };
+    pub(super) fn check_resumption(&self, now: Time, port: u16, stats: &mut NodeStats) {
+        let state = self.state(port);
+        let Some(PendingFrame { frame, rest, since: None }) = state.preemption.as_ref().and_then(|it| it.pending)
+        else {
+            return;
+        };
         let busy_until = self.cell(port).busy_until;
-        let busy = rest.busy(rules.link.rate).0;
-        let eligible_at = rules.gates.as_ref().map_or(busy_until, |it| it.passes_at(busy_until, frame.class, busy));
-        books.note_start(eligible_at, now, port, Some(frame.class));
+        let busy = rest.busy(state.link.rate).0;
+        let eligible_at = state.gates.as_ref().map_or(busy_until, |it| it.passes_at(busy_until, frame.class, busy));
+        stats.note_start(eligible_at, now, port, Some(frame.class));
     }
 
     /// Checks that an express frame of `class` that starts at `now`, directly after another, could not have interrupted
     /// it.
-    pub fn judge_interruption(&mut self, now: Time, port: u16, class: u8, head: Head, books: &mut Books) {
-        let rate = self.rules(port).link.rate;
+    pub fn check_interruption(&mut self, now: Time, port: u16, class: u8, head: Head, stats: &mut NodeStats) {
+        let rate = self.state(port).link.rate;
         let Some(preemption) = self.preemption(port) else { return };
         let is_express = preemption.parameters.express & 1 << class != 0;
-        let Some(Kept { rest, since: Some(since), .. }) = preemption.handed_over.take().filter(|_| is_express) else {
+        let Some(PendingFrame { rest, since: Some(since), .. }) = preemption.last_passed.take().filter(|_| is_express)
+        else {
             return;
         };
         if since + rest.busy(rate).0 != now {
             return;
         }
         let from = head.since.max(since);
-        let eligible_at = self.rules(port).could_start_at(from, class, head.size_bytes, self.obeys_credits);
+        let eligible_at = self.state(port).could_start_at(from, class, head.size_bytes, self.obeys_credits);
         if let Some((free, _)) = rest.cut(eligible_at.saturating_sub(since), rate) {
-            books.note_start(eligible_at.max(since + free), now, port, Some(class));
+            stats.note_start(eligible_at.max(since + free), now, port, Some(class));
         }
     }
 
     /// Removes the kept frame of a port with a failed link.
-    pub fn lose_kept(&mut self, port: u16) -> Option<Frame> {
-        self.preemption(port)?.kept.take().map(|kept| kept.frame)
+    pub fn lose_pending(&mut self, port: u16) -> Option<Frame> {
+        self.preemption(port)?.pending.take().map(|kept| kept.frame)
     }
 
     /// Schedules `port` for a possible interruption if `class` is express.
     #[cold]
-    pub(super) fn look_to_cut(&mut self, now: Time, port: u16, class: u8) {
-        if self.cell(port).holds & hold::PREEMPTS != 0 && self.express(port) & 1 << class != 0 {
-            self.look(port, now);
+    pub(super) fn schedule_preemption(&mut self, now: Time, port: u16, class: u8) {
+        if self.cell(port).block_reasons & block::PREEMPTS != 0 && self.express(port) & 1 << class != 0 {
+            self.schedule(port, now);
         }
     }
 }

@@ -1,10 +1,10 @@
 //! Credit-based shaper (IEEE 802.1Qav): transmission costs credit, waiting earns it. At a switch a frame waits from its
 //! arrival on; at a host, from the service of its port on.
 
-use super::{Egress, Rules};
+use super::{Egress, PortState};
 use units::Time;
 
-impl Rules {
+impl PortState {
     /// Returns whether `class` has enough credit to start a frame.
     pub(super) fn has_shaping_credit(&self, class: u8) -> bool {
         self.shaper.as_ref().is_none_or(|shaper| shaper.may_start(class))
@@ -30,17 +30,17 @@ impl Rules {
 impl Egress {
     /// Updates the credit of `port` to `now`. Required before and after each change of the waiting classes.
     #[cold]
-    pub(super) fn settle(&mut self, now: Time, port: u16) {
+    pub(super) fn update_shaper(&mut self, now: Time, port: u16) {
         let waiting = self.cell(port).waiting;
-        self.rules_mut(port).settle_shaper(now, waiting);
+        self.state_mut(port).settle_shaper(now, waiting);
     }
 
     /// Charges the shaper for a frame of `class` that starts at `port`.
     #[cold]
     pub fn shape(&mut self, now: Time, port: u16, class: u8, size_bytes: u16) {
-        let rules = self.rules_mut(port);
-        if let Some(shaper) = &mut rules.shaper {
-            shaper.start(now, class, rules.link.occupy(size_bytes).0);
+        let state = self.state_mut(port);
+        if let Some(shaper) = &mut state.shaper {
+            shaper.start(now, class, state.link.wire_time(size_bytes).0);
         }
     }
 }

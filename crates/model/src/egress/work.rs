@@ -13,11 +13,11 @@
 //! This is independent of [`Egress::due`], the schedule under test. A frame that starts as its wire becomes free is on
 //! time, so only wires that were free for a while are checked: the common case costs one comparison.
 
-use super::{Cell, Egress, Head, Rules};
-use crate::books::Books;
+use super::{Cell, Egress, Head, PortState};
+use crate::node_stats::NodeStats;
 use units::Time;
 
-impl Rules {
+impl PortState {
     /// Returns the earliest time from `from` on at which a frame of `class` could start on a free wire; [`Time::MAX`]
     /// for never. Pauses and the shaper must be up to date.
     pub(super) fn could_start_at(&self, from: Time, class: u8, size_bytes: u16, obeys_credits: bool) -> Time {
@@ -44,7 +44,7 @@ impl Rules {
             at = at.max(shaper.sufficient_at(class));
         }
         match &self.gates {
-            Some(gates) if at < Time::MAX => gates.passes_at(at, class, self.link.occupy(size_bytes).0),
+            Some(gates) if at < Time::MAX => gates.passes_at(at, class, self.link.wire_time(size_bytes).0),
             _ => at,
         }
     }
@@ -55,75 +55,88 @@ impl Egress {
     /// the shaper up to date. `head` returns the first frame of a class.
     #[cold]
     #[inline(never)]
-    pub fn judge_waiting(&self, now: Time, port: u16, head: impl Fn(u8) -> Option<Head>, books: &mut Books) {
-        self.judge_by(now, port, self.rules(port), head, books);
+    pub fn check_waiting(&self, now: Time, port: u16, head: impl Fn(u8) -> Option<Head>, stats: &mut NodeStats) {
+        self.check_with(now, port, self.state(port), head, stats);
     }
 
     /// Checks waiting frames before `port` sends a MAC control frame at once, which occupies the wire.
     #[inline]
-    pub fn judge_before_control(&mut self, now: Time, port: u16, head: impl Fn(u8) -> Option<Head>, books: &mut Books) {
+    pub fn check_before_control(
+        &mut self,
+        now: Time,
+        port: u16,
+        head: impl Fn(u8) -> Option<Head>,
+        stats: &mut NodeStats,
+    ) {
         let cell = self.cell(port);
         if cell.waiting != 0 && cell.busy_until < now {
-            self.settle(now, port);
-            self.rules_mut(port).pause.settle(now);
-            self.judge_waiting(now, port, head, books);
+            self.update_shaper(now, port);
+            self.state_mut(port).pause.settle(now);
+            self.check_waiting(now, port, head, stats);
         }
     }
 
-    /// Like [`judge_waiting`](Self::judge_waiting), for a port with these `rules`.
-    fn judge_by(&self, now: Time, port: u16, rules: &Rules, head: impl Fn(u8) -> Option<Head>, books: &mut Books) {
+    /// Like [`check_waiting`](Self::check_waiting), for a port with these `state`.
+    fn check_with(
+        &self,
+        now: Time,
+        port: u16,
+        state: &PortState,
+        head: impl Fn(u8) -> Option<Head>,
+        stats: &mut NodeStats,
+    ) {
         let &Cell { waiting, busy_until, .. } = self.cell(port);
-        let interrupted = rules.preemption.as_ref().map_or(0, |preemption| preemption.blocked());
-        let judged = if rules.link.down { 0 } else { waiting & !interrupted & !self.dropped_classes(port) };
+        let interrupted = state.preemption.as_ref().map_or(0, |preemption| preemption.blocked());
+        let judged = if state.link.down { 0 } else { waiting & !interrupted & !self.dropped_classes(port) };
         for class in (0..8u8).filter(|class| judged & 1 << class != 0) {
             if let Some(Head { size_bytes, since }) = head(class) {
-                let eligible_at = rules.could_start_at(since.max(busy_until), class, size_bytes, self.obeys_credits);
-                books.note_start(eligible_at, now, port, Some(class));
+                let eligible_at = state.could_start_at(since.max(busy_until), class, size_bytes, self.obeys_credits);
+                stats.note_start(eligible_at, now, port, Some(class));
             }
         }
     }
 
     /// Checks one frame of `class` that waits for `port` at `now`.
-    pub fn judge_frame(&mut self, now: Time, port: u16, class: u8, head: Head, books: &mut Books) {
+    pub fn check_frame(&mut self, now: Time, port: u16, class: u8, head: Head, stats: &mut NodeStats) {
         let obeys_credits = self.obeys_credits;
         let busy_until = self.cell(port).busy_until;
-        let rules = self.rules_mut(port);
-        if busy_until < now && !rules.link.down {
-            rules.pause.settle(now);
+        let state = self.state_mut(port);
+        if busy_until < now && !state.link.down {
+            state.pause.settle(now);
             let from = head.since.max(busy_until);
-            books.note_start(rules.could_start_at(from, class, head.size_bytes, obeys_credits), now, port, Some(class));
+            stats.note_start(state.could_start_at(from, class, head.size_bytes, obeys_credits), now, port, Some(class));
         }
     }
 
     /// Checks all frames that wait for `port` when the run ends at `now`.
-    pub fn judge_at_end(&self, now: Time, port: u16, head: impl Fn(u8) -> Option<Head>, books: &mut Books) {
+    pub fn check_at_end(&self, now: Time, port: u16, head: impl Fn(u8) -> Option<Head>, stats: &mut NodeStats) {
         let &Cell { waiting, busy_until, .. } = self.cell(port);
         if busy_until >= now {
             return;
         }
-        let mut rules = self.rules(port).clone();
-        rules.pause.settle(now);
-        rules.settle_shaper(now, waiting);
-        self.judge_by(now, port, &rules, head, books);
-        if let Some(frame) = rules.control.first() {
-            self.judge_control(now, port, frame.at, books);
-        } else if self.owes(port) {
-            self.judge_control(now, port, busy_until, books);
+        let mut state = self.state(port).clone();
+        state.pause.settle(now);
+        state.settle_shaper(now, waiting);
+        self.check_with(now, port, &state, head, stats);
+        if let Some(frame) = state.control.first() {
+            self.check_control(now, port, frame.at, stats);
+        } else if self.has_pending_grant(port) {
+            self.check_control(now, port, busy_until, stats);
         }
-        self.judge_resumption(now, port, books);
+        self.check_resumption(now, port, stats);
     }
 
     /// Returns the time, from `from` on, since which neither pause, credits nor shaper block `head`, the next frame of
     /// `class` at `port`, and how long up to `now` its gate was available. The former is [`Time::MAX`] if no gate
     /// opening is long enough.
     pub fn blocked_since(&self, now: Time, port: u16, (class, head): (u8, Head), from: Time) -> (Time, Time) {
-        let mut rules = self.rules(port).clone();
-        rules.pause.settle(now);
-        rules.settle_shaper(now, self.cell(port).waiting);
-        let credited = rules.credit.as_ref().map_or(Time::ZERO, |credit| credit.ended_at(class));
-        let from = from.max(head.since).max(rules.pause.ended_at(class)).max(credited);
-        let since = rules.could_start_at(from, class, head.size_bytes, self.obeys_credits);
-        let open = match &rules.gates {
+        let mut state = self.state(port).clone();
+        state.pause.settle(now);
+        state.settle_shaper(now, self.cell(port).waiting);
+        let credited = state.credit.as_ref().map_or(Time::ZERO, |credit| credit.ended_at(class));
+        let from = from.max(head.since).max(state.pause.ended_at(class)).max(credited);
+        let since = state.could_start_at(from, class, head.size_bytes, self.obeys_credits);
+        let open = match &state.gates {
             Some(gates) if since < now => gates.available_between(since, now, class),
             _ => now.saturating_sub(since),
         };
@@ -132,10 +145,10 @@ impl Egress {
 
     /// Checks at `now` a MAC control frame that has waited since `since`.
     #[inline]
-    pub(super) fn judge_control(&self, now: Time, port: u16, since: Time, books: &mut Books) {
+    pub(super) fn check_control(&self, now: Time, port: u16, since: Time, stats: &mut NodeStats) {
         let busy_until = self.cell(port).busy_until;
-        if busy_until < now && !self.rules(port).link.down {
-            books.note_start(since.max(busy_until), now, port, None);
+        if busy_until < now && !self.state(port).link.down {
+            stats.note_start(since.max(busy_until), now, port, None);
         }
     }
 }

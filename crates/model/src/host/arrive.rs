@@ -1,6 +1,6 @@
 //! Reception of frames at a host.
 
-use super::flows::{Completed, Delivery, FlowReport, FlowState, Incoming, Outlet, with_ctx};
+use super::flows::{Completed, Delivery, FlowReport, FlowSource, FlowState, Incoming, with_ctx};
 use super::messages::Inbox;
 use super::reorder::ReorderState;
 use super::timers::Event;
@@ -42,18 +42,18 @@ impl Host {
         if frame.kind == Kind::Trigger {
             return self.notified(now, frame.flow);
         }
-        self.books.ledger.hops += 1;
+        self.stats.counters.hops += 1;
         let asked = self.egress.cell(in_port).ingress;
-        if asked & ingress::FRAGILE != 0
-            && let Some(cause) = self.egress.rules(in_port).link.verdict(frame, &mut self.random)
+        if asked & ingress::LOSSY_LINK != 0
+            && let Some(cause) = self.egress.state(in_port).link.verdict(frame, &mut self.random)
         {
-            self.books.lose_here(frame, cause);
+            self.stats.count_loss(frame, cause);
             if !frame.is_mac_control() {
                 self.note_loss(frame, Some(in_port), cause);
             }
             return;
         }
-        if self.books.tracer.is_some() {
+        if self.stats.tracer.is_some() {
             self.note_arrival(in_port, frame);
         }
         if asked & ingress::CREDITED != 0 && !frame.is_mac_control() {
@@ -76,27 +76,27 @@ impl Host {
     }
 
     fn on_pause(&mut self, in_port: u16, frame: &Frame) {
-        self.books.ledger.control_received += 1;
-        if !self.obeys() {
-            self.books.ledger.control_ignored += 1;
+        self.stats.counters.control_received += 1;
+        if !self.obeys_pause() {
+            self.stats.counters.control_ignored += 1;
             return;
         }
         let Some(reaction) = self.network.switch.flow_control.reaction() else { return };
-        let received = self.egress.on_pause(in_port, frame, reaction, &mut self.books);
+        let received = self.egress.on_pause(in_port, frame, reaction, &mut self.stats);
         if received.span > Time::ZERO {
-            self.slow_down(frame.at, in_port, |_, class| received.classes & 1 << class != 0);
+            self.report_stop(frame.at, in_port, |_, class| received.classes & 1 << class != 0);
         }
-        self.egress.look_after(in_port, received);
+        self.egress.schedule_after_pause(in_port, received);
     }
 
     /// Forwards a frame of another host, at hosts with several links (BCube).
     fn relay(&mut self, mut frame: Frame, in_port: u16, window: &mut Window<'_, OnWire>) {
         if frame.src == self.index {
-            return self.take_back(frame, in_port, window);
+            return self.resend_bounced(frame, in_port, window);
         }
         if frame.ttl == 0 {
             self.note_loss(&frame, Some(in_port), Cause::TtlExpired);
-            return self.books.lose_here(&frame, Cause::TtlExpired);
+            return self.stats.count_loss(&frame, Cause::TtlExpired);
         }
         frame.ttl -= 1;
         frame.hops = frame.hops.saturating_add(1);
@@ -110,24 +110,24 @@ impl Host {
             }
             _ => {
                 self.note_loss(&frame, Some(in_port), Cause::NoRoute);
-                self.books.lose_here(&frame, Cause::NoRoute);
+                self.stats.count_loss(&frame, Cause::NoRoute);
             }
         }
     }
 
     fn on_data(&mut self, in_port: u16, frame: &Frame, window: &mut Window<'_, OnWire>) {
         let now = frame.at;
-        self.books.ledger.packets.delivered_whole.count(u64::from(frame.size_bytes));
+        self.stats.counters.packets.delivered_whole.count(u64::from(frame.size_bytes));
         let made = global(self.network.clock(frame.src), frame.stamp);
         let delay = now.saturating_sub(made);
         self.measured.delays.record(delay, self.index, &self.network.delays);
-        if self.measured.looks {
+        if self.measured.measures_arrivals {
             self.note_arrived(frame, delay);
         }
         let slot = match self.receivers.slot_of(frame.src, frame.flow) {
             Some(slot) => slot,
             None if self.receivers.completed.contains_key(&(frame.src, frame.flow)) => {
-                return self.on_late_data(in_port, frame, window);
+                return self.on_duplicate(in_port, frame, window);
             }
             None => self.open_incoming(frame),
         };
@@ -137,13 +137,13 @@ impl Host {
         }
         let incoming = &mut self.receivers.flows[slot as usize];
         incoming.port = in_port;
-        if incoming.awaits_data {
-            (incoming.awaits_data, incoming.class) = (false, frame.class);
+        if incoming.control_only {
+            (incoming.control_only, incoming.class) = (false, frame.class);
         }
         if self.network.in_order
             && let Some(violation) = incoming.order.observe(frame.seq, frame.has(flags::RETRANSMISSION))
         {
-            self.books.ledger.order.note(now, u64::from(frame.flow), violation);
+            self.stats.counters.order.note(now, u64::from(frame.flow), violation);
         }
         if let (Some(state), Some(density)) = (&mut incoming.reorder, &mut self.measured.reordering) {
             state.observe(frame.seq, density);
@@ -156,8 +156,8 @@ impl Host {
             self.set_receiver_timer(slot, timer);
         }
         self.measured.goodput_bytes[usize::from(frame.traffic)] += u64::from(receipt.new_bytes);
-        if !self.receivers.pulls.is_empty() {
-            self.answer_and_pull(now, slot, window);
+        if !self.receivers.pull_queues.is_empty() {
+            self.reply_and_pull(now, slot, window);
         } else if !self.replies.is_empty() {
             self.send_replies(now, self.reply_to(slot), window);
         }
@@ -175,7 +175,7 @@ impl Host {
     /// Measures jitter and bounces of a data frame.
     #[cold]
     fn note_arrived(&mut self, frame: &Frame, delay: Time) {
-        self.note_travel(frame);
+        self.note_hops(frame);
         if self.network.jitter[usize::from(frame.traffic)]
             && let Some(jitter) = &mut self.measured.jitter
         {
@@ -186,9 +186,9 @@ impl Host {
     /// Handles a probe or control frame of a flow's sender.
     #[cold]
     fn on_control(&mut self, in_port: u16, frame: &Frame, window: &mut Window<'_, OnWire>) {
-        self.books.ledger.packets.consumed.count(u64::from(frame.size_bytes));
-        if self.measured.travel.is_some() {
-            self.note_travel(frame);
+        self.stats.counters.packets.consumed.count(u64::from(frame.size_bytes));
+        if self.measured.hop_counts.is_some() {
+            self.note_hops(frame);
         }
         self.take_telemetry(frame);
         let key = (frame.src, frame.flow);
@@ -198,7 +198,7 @@ impl Host {
                 Some(&slot) => slot,
                 None => {
                     let slot = self.open_incoming(frame);
-                    self.receivers.flows[slot as usize].awaits_data = true;
+                    self.receivers.flows[slot as usize].control_only = true;
                     slot
                 }
             };
@@ -209,7 +209,7 @@ impl Host {
             let receipt = with_ctx!(self, frame.at, |ctx| receiver.on_frame(ctx, seen));
             debug_assert!(receipt.new_bytes == 0 && !receipt.completed, "no payload came");
             self.update_receiver_timer(slot);
-            self.answer_and_pull(frame.at, slot, window);
+            self.reply_and_pull(frame.at, slot, window);
         }
         self.hops.clear();
     }
@@ -225,7 +225,7 @@ impl Host {
     /// Handles a duplicate of data of a complete flow: its sender missed the last acknowledgement. The answer is that
     /// of a receiver in the complete state, created on demand.
     #[cold]
-    pub(super) fn on_late_data(&mut self, in_port: u16, frame: &Frame, window: &mut Window<'_, OnWire>) {
+    pub(super) fn on_duplicate(&mut self, in_port: u16, frame: &Frame, window: &mut Window<'_, OnWire>) {
         let now = frame.at;
         self.measured.order_late += u64::from(frame.kind == Kind::Data);
         if frame.has(flags::COLLECTS) {
@@ -268,8 +268,8 @@ impl Host {
             reorder: self.reorder_state(frame.flow, frame.traffic),
             timer: Time::MAX,
             active: true,
-            awaits_data: false,
-            in_round: false,
+            control_only: false,
+            in_pull_queue: false,
         };
         let slot = match self.receivers.free.pop() {
             Some(slot) => {
@@ -301,9 +301,9 @@ impl Host {
         let forget_at = now.saturating_add(silence * 2 + LINGER);
         let incoming = &mut self.receivers.flows[slot as usize];
         incoming.active = false;
-        if std::mem::take(&mut incoming.in_round) {
+        if std::mem::take(&mut incoming.in_pull_queue) {
             // The next flow in this slot must not inherit the place in the pull queue of this port.
-            self.receivers.pulls[usize::from(incoming.port)].pacer.leave(slot);
+            self.receivers.pull_queues[usize::from(incoming.port)].pacer.leave(slot);
         }
         if let (Some(state), Some(density)) = (&mut incoming.reorder, &mut self.measured.reordering) {
             state.finish(density);
@@ -315,7 +315,7 @@ impl Host {
         self.receivers.complete(now, completed, forget_at);
         self.receivers.free.push(slot);
         if self.network.is_datagram(frame.flow, frame.traffic) {
-            self.ends.push(FlowReport::Receiver(delivery));
+            self.completed_flows.push(FlowReport::Receiver(delivery));
         }
         if !self.network.carries_messages(frame.flow, frame.traffic) {
             self.notify(now, frame.flow, When::Delivered, window);
@@ -372,7 +372,7 @@ impl Host {
                 if spread { hash.wrapping_add(self.random.next_u32()) } else { hash }
             });
             if flags & flags::TELEMETRY != 0 {
-                (detail, flags) = self.bring_telemetry(detail, flags);
+                (detail, flags) = self.attach_telemetry(detail, flags);
             }
             let (src, ttl) = (self.index, self.network.host.ttl);
             let frame = |at| Frame {
@@ -393,10 +393,10 @@ impl Host {
                 traffic,
                 ..Frame::default()
             };
-            self.books.ledger.packets.injected.count(u64::from(size_bytes));
+            self.stats.counters.packets.injected.count(u64::from(size_bytes));
             // A single reply can skip the queue if the wire is free and no other frame waits.
-            if lone && self.books.tracer.is_none() && self.needs_no_turn(now, 0) {
-                self.send_made(now, 0, (class, size_bytes), frame, window);
+            if lone && self.stats.tracer.is_none() && self.can_bypass_queues(now, 0) {
+                self.send_bypass(now, 0, (class, size_bytes), frame, window);
                 continue;
             }
             let port = if self.egress.len() == 1 { 0 } else { self.reply_port(port, dst, entropy) };
@@ -420,7 +420,7 @@ impl Host {
     /// Returns detail word and flags of a reply that carries the collected telemetry. Without telemetry if there is
     /// none, or if the reply completes the flow.
     #[cold]
-    fn bring_telemetry(&self, detail: Detail, flags: u8) -> (Detail, u8) {
+    fn attach_telemetry(&self, detail: Detail, flags: u8) -> (Detail, u8) {
         match &self.network.telemetry {
             Some(telemetry) if !self.hops.is_empty() && flags & flags::COMPLETE == 0 => {
                 (Detail::record(telemetry.open(self.index, &self.hops)), flags)
@@ -438,9 +438,9 @@ impl Host {
     /// Handles an acknowledgement or notification for a flow of this host.
     fn on_reply(&mut self, frame: &Frame, window: &mut Window<'_, OnWire>) {
         let now = frame.at;
-        self.books.ledger.packets.consumed.count(u64::from(frame.size_bytes));
-        if self.measured.travel.is_some() {
-            self.note_travel(frame);
+        self.stats.counters.packets.consumed.count(u64::from(frame.size_bytes));
+        if self.measured.hop_counts.is_some() {
+            self.note_hops(frame);
         }
         let brings = frame.has(flags::TELEMETRY);
         if brings {
@@ -448,7 +448,7 @@ impl Host {
         }
         let Some(slot) = self.senders.slot_of(frame.flow) else { return self.hops.clear() };
         let flow = &mut self.senders.flows[slot as usize];
-        let Outlet::Transport(sender) = &mut flow.outlet else { return self.hops.clear() };
+        let FlowSource::Transport(sender) = &mut flow.source else { return self.hops.clear() };
         let mut copy = None;
         let seen = as_seen(self.clock.as_ref(), frame, &mut copy);
         with_ctx!(self, now, |ctx| sender.on_frame(ctx, seen));

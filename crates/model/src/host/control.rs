@@ -1,7 +1,7 @@
 //! Congestion control state of a host's flows.
 
 use super::Host;
-use super::flows::Outlet;
+use super::flows::FlowSource;
 use crate::clock::local;
 use protocols::endpoint::{Receiver, Sender};
 use stats::control::ControlSample;
@@ -13,7 +13,7 @@ impl Host {
     pub fn controls(&self, at: Time) -> impl Iterator<Item = (u32, u32, ControlSample)> + '_ {
         let now = local(self.clock.as_ref(), at);
         self.senders.flows.iter().filter(|flow| flow.active).filter_map(move |flow| {
-            let Outlet::Transport(sender) = &flow.outlet else { return None };
+            let FlowSource::Transport(sender) = &flow.source else { return None };
             let carried = flow.outbox.as_ref().map_or(Some(flow.flow), |outbox| outbox.carried())?;
             let state = sender.control_state(now);
             let sample = ControlSample {

@@ -10,25 +10,25 @@ use units::Time;
 impl Host {
     /// Charges a frame that arrived by a port under credits, and frees its room at once.
     pub(super) fn take_room(&mut self, in_port: u16, frame: &Frame, window: &mut Window<'_, OnWire>) {
-        let Some(credit) = &mut self.egress.rules_mut(in_port).credit else { return };
+        let Some(credit) = &mut self.egress.state_mut(in_port).credit else { return };
         credit.receive(frame.class, u64::from(frame.size_bytes));
         if self.egress.note_room(in_port, frame.class, 0) {
-            self.send_owed(frame.at, in_port, window);
+            self.send_pending_grants(frame.at, in_port, window);
         }
     }
 
     /// Sends the pending grants of `port`, at the latest when its wire is free.
-    pub(super) fn send_owed(&mut self, now: Time, port: u16, window: &mut Window<'_, OnWire>) {
+    pub(super) fn send_pending_grants(&mut self, now: Time, port: u16, window: &mut Window<'_, OnWire>) {
         self.judge_before_control(now, port);
-        self.egress.send_owed(now, port, |_| 0, &mut self.books, window);
+        self.egress.send_pending_grants(now, port, |_| 0, &mut self.stats, window);
     }
 
     /// Handles a credit message that arrived by `in_port`.
     pub(super) fn on_credit(&mut self, in_port: u16, frame: &Frame, window: &mut Window<'_, OnWire>) {
         let now = frame.at;
-        let (class, goes_on) = self.egress.on_credit(in_port, frame, &mut self.books);
+        let (class, goes_on) = self.egress.on_credit(in_port, frame, &mut self.stats);
         if self.egress.note_room(in_port, class, 0) {
-            self.send_owed(now, in_port, window);
+            self.send_pending_grants(now, in_port, window);
         }
         if goes_on {
             self.serve(now, in_port, window);
@@ -40,8 +40,8 @@ impl Host {
         let Some(parameters) = self.network.switch.flow_control.credit().copied() else { return };
         self.schedule(now + parameters.regrant, Event::Regrant);
         for port in 0..self.egress.len() as u16 {
-            if self.egress.owe_all(port) {
-                self.send_owed(now, port, window);
+            if self.egress.queue_all_grants(port) {
+                self.send_pending_grants(now, port, window);
             }
         }
     }

@@ -44,7 +44,7 @@ mod tests {
     use units::random::Stream;
 
     #[test]
-    fn hosts_together_saw_what_each_of_them_saw() {
+    fn the_sum_over_hosts_has_the_delays_of_each() {
         const ALL: u32 = 3 * HOSTS + 1;
         let mut random = Stream::new(9, 0, 0);
         let (all, mut expected) = (AllDelays::new(ALL as usize), Histogram::new());

@@ -1,11 +1,11 @@
 //! The sending and receiving ends of flows at a host.
 
+use super::agents::AgentControl;
 use super::messages::{Inbox, Outbox};
 use super::paths::Paths;
 use super::pull::Pulls;
 use super::reorder::{ReorderState, payload_bytes};
-use super::rest::Rest;
-use super::steered::Steering;
+use super::skipped_poll::SkippedPoll;
 use crate::clock::{NodeClock, global, local};
 use crate::numbering::DRAWN;
 use check::order::OrderWatch;
@@ -33,7 +33,7 @@ pub(super) enum FlowState {
 
 /// The origin of a flow's frames.
 #[derive(Debug)]
-pub(super) enum Outlet {
+pub(super) enum FlowSource {
     /// A transport.
     Transport(SenderState),
     /// A source of datagrams.
@@ -99,7 +99,7 @@ pub(super) struct Outgoing {
     pub state: FlowState,
     /// Time at which the flow last became ready.
     pub ready_since: Time,
-    pub outlet: Outlet,
+    pub source: FlowSource,
     pub flow: u32,
     pub dst: u32,
     pub class: u8,
@@ -203,28 +203,28 @@ impl Outgoing {
     /// Returns the next timer of the sender, if it is earlier than the entry in the host's timers.
     #[inline]
     pub fn earlier_timer(&self, clock: Option<&NodeClock>) -> Option<Time> {
-        let Outlet::Transport(sender) = &self.outlet else { return None };
+        let FlowSource::Transport(sender) = &self.source else { return None };
         let at = global(clock, sender.next_timer());
         (at < self.timer).then_some(at)
     }
 
     /// Returns the length in bytes of the next frame, for sources of datagrams.
     pub fn next_frame_bytes(&self) -> Option<u16> {
-        if let Outlet::Source(source) = &self.outlet { Some(source.next_bytes) } else { None }
+        if let FlowSource::Source(source) = &self.source { Some(source.next_bytes) } else { None }
     }
 
     /// Prefetches the state of a source of datagrams.
     pub fn prefetch(&self) {
-        if let Outlet::Source(source) = &self.outlet {
+        if let FlowSource::Source(source) = &self.source {
             engine::prefetch(&**source);
         }
     }
 
     /// Returns the record of the flow, without the final acknowledgement; `clock` is that of its destination.
     pub fn end(&self, src: u32, clock: Option<&NodeClock>) -> FlowEnd {
-        let statistics = match &self.outlet {
-            Outlet::Transport(sender) => sender.statistics(),
-            Outlet::Source(_) => Default::default(),
+        let statistics = match &self.source {
+            FlowSource::Transport(sender) => sender.statistics(),
+            FlowSource::Source(_) => Default::default(),
         };
         FlowEnd {
             flow: self.flow,
@@ -262,9 +262,9 @@ pub(super) struct Incoming {
     pub timer: Time,
     pub active: bool,
     /// Whether only probes and control frames have arrived so far, which may be of another class than the data.
-    pub awaits_data: bool,
+    pub control_only: bool,
     /// Whether the flow is in the pull queue of its port.
-    pub in_round: bool,
+    pub in_pull_queue: bool,
 }
 
 /// The flows that a host sends.
@@ -277,18 +277,18 @@ pub(super) struct Senders {
     /// Slot of each active flow of this host.
     pub by_flow: FxHashMap<u32, u32>,
     /// Slot found by the last lookup.
-    pub last: u32,
+    pub last_slot: u32,
     /// Messages that may start, but wait for an earlier one of their connection; with the time since which they may.
-    pub early: BTreeMap<u32, Time>,
+    pub waiting_messages: BTreeMap<u32, Time>,
     /// Entropies of distinct paths by forwarding row of the destination, if senders select paths.
-    pub known_paths: FxHashMap<u32, Box<[u32]>>,
+    pub path_entropies: FxHashMap<u32, Box<[u32]>>,
     /// Planned flows with an end that have ended.
     pub finished: u64,
     /// Bounced frames that returned, by flow, if senders react to them.
     pub returns: BTreeMap<u32, Returns>,
     /// External agents that set rates, if any.
-    pub steering: Option<Box<Steering>>,
-    pub rest: Rest,
+    pub agent_control: Option<Box<AgentControl>>,
+    pub skipped_poll: SkippedPoll,
 }
 
 /// A flow with all bytes delivered.
@@ -310,15 +310,15 @@ pub(super) struct Receivers {
     /// Slot of each active flow, by source and flow.
     pub by_source: FxHashMap<(u32, u32), u32>,
     /// Slot found by the last lookup.
-    pub last: u32,
+    pub last_slot: u32,
     /// Complete flows, by source and flow.
     pub completed: FxHashMap<(u32, u32), Completed>,
     /// Times at which complete flows are forgotten: time, source, flow.
-    pub retired: VecDeque<(Time, u32, u32)>,
+    pub expiry: VecDeque<(Time, u32, u32)>,
     /// Deliveries of forgotten flows, for as long as their senders may be active.
-    pub forgotten: BTreeMap<(u32, u32), Delivery>,
+    pub expired_deliveries: BTreeMap<(u32, u32), Delivery>,
     /// Pull queues by port, if receivers drive senders.
-    pub pulls: Vec<Pulls>,
+    pub pull_queues: Vec<Pulls>,
 }
 
 impl Senders {
@@ -326,11 +326,11 @@ impl Senders {
     /// flow at a time.
     #[inline]
     pub fn slot_of(&mut self, flow: u32) -> Option<u32> {
-        let known = self.flows.get(self.last as usize).is_some_and(|it| it.active && it.flow == flow);
+        let known = self.flows.get(self.last_slot as usize).is_some_and(|it| it.active && it.flow == flow);
         if !known {
-            self.last = *self.by_flow.get(&flow)?;
+            self.last_slot = *self.by_flow.get(&flow)?;
         }
-        Some(self.last)
+        Some(self.last_slot)
     }
 }
 
@@ -338,14 +338,14 @@ impl Receivers {
     /// Replaces the receiver of a flow by `completed`. Of earlier complete flows with an elapsed memory time, only the
     /// delivery is kept.
     pub fn complete(&mut self, now: Time, completed: Completed, forget_at: Time) {
-        while let Some(&(_, src, flow)) = self.retired.front().filter(|(until, ..)| *until <= now) {
-            self.retired.pop_front();
+        while let Some(&(_, src, flow)) = self.expiry.front().filter(|(until, ..)| *until <= now) {
+            self.expiry.pop_front();
             if let Some(Completed { delivery, .. }) = self.completed.remove(&(src, flow)) {
-                self.forgotten.entry((src, flow)).or_insert(delivery);
+                self.expired_deliveries.entry((src, flow)).or_insert(delivery);
             }
         }
         let Delivery { src, flow, .. } = completed.delivery;
-        self.retired.push_back((forget_at, src, flow));
+        self.expiry.push_back((forget_at, src, flow));
         self.completed.insert((src, flow), completed);
         self.by_source.remove(&(src, flow));
     }
@@ -353,17 +353,17 @@ impl Receivers {
     /// Returns the delivery of the flow `key`, if it is complete.
     pub fn delivery(&self, key: (u32, u32)) -> Option<Delivery> {
         let completed = || self.completed.get(&key).map(|completed| completed.delivery);
-        self.forgotten.get(&key).copied().or_else(completed)
+        self.expired_deliveries.get(&key).copied().or_else(completed)
     }
 
     /// Returns the slot of the active `flow` of host `src`; cached like [`Senders::slot_of`].
     #[inline]
     pub fn slot_of(&mut self, src: u32, flow: u32) -> Option<u32> {
         let is_it = |it: &Incoming| it.active && it.src == src && it.flow == flow;
-        if !self.flows.get(self.last as usize).is_some_and(is_it) {
-            self.last = *self.by_source.get(&(src, flow))?;
+        if !self.flows.get(self.last_slot as usize).is_some_and(is_it) {
+            self.last_slot = *self.by_source.get(&(src, flow))?;
         }
-        Some(self.last)
+        Some(self.last_slot)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Flows on hold at a host (FLORAX, backpressure by destination): senders wait, and queued frames move to a queue of
 //! their own.
 
-use crate::holds::Held;
+use crate::holds::HeldFlows;
 use protocols::florax::Pair;
 use std::collections::BTreeMap;
 use units::Time;
@@ -9,7 +9,7 @@ use units::Time;
 /// Holds at a host.
 #[derive(Debug)]
 pub(crate) struct HostHolds {
-    pub held: Held,
+    pub held: HeldFlows,
     /// Time of the earliest timer entry for them.
     pub due: Time,
     /// Slots of the flows that wait for a hold, ascending, by port and hold, so that an XON need not scan all flows.
@@ -19,7 +19,7 @@ pub(crate) struct HostHolds {
 
 impl HostHolds {
     pub fn new(ports: usize) -> HostHolds {
-        HostHolds { held: Held::new(ports), due: Time::MAX, waiting: BTreeMap::new() }
+        HostHolds { held: HeldFlows::new(ports), due: Time::MAX, waiting: BTreeMap::new() }
     }
 
     /// Returns the holds that stop all frames: port, hold, start, and slot of a waiting flow.

@@ -1,9 +1,9 @@
 //! Measurements at a host.
 
 use super::delays::Delays;
+use super::hop_counts::HopCounts;
 use super::jitter::Jitter;
 use super::reorder;
-use super::travel::Travel;
 use crate::network::Network;
 use check::ReorderDensity;
 
@@ -17,11 +17,11 @@ pub(crate) struct Measured {
     /// does not contain yet.
     pub delays: Delays,
     /// Hops and bounces of frames that arrived since the last reset, if switches bounce frames.
-    pub travel: Option<Box<Travel>>,
+    pub hop_counts: Option<Box<HopCounts>>,
     /// Delays by flow since the last reset, if jitter is measured.
     pub jitter: Option<Box<Jitter>>,
     /// Whether arrivals of data frames need more measurements than the delay.
-    pub looks: bool,
+    pub measures_arrivals: bool,
     /// Data frames of complete flows since the last reset, excluded from reordering; `order_carried` are frames before
     /// the reset with a displacement not yet determined.
     pub order_late: u64,
@@ -37,9 +37,9 @@ impl Measured {
             flows_started: 0,
             goodput_bytes: vec![0; network.traffic_entries],
             delays: Delays::default(),
-            travel: network.turns().then(Box::default),
+            hop_counts: network.can_bounce().then(Box::default),
             jitter: Jitter::new(network),
-            looks: network.turns() || network.jitter.contains(&true),
+            measures_arrivals: network.can_bounce() || network.jitter.contains(&true),
             order_late: 0,
             order_carried: 0,
             reordering: reorder::density(network),
@@ -49,7 +49,7 @@ impl Measured {
     /// Restarts all measurements; for `carried` frames the displacement is not yet determined.
     pub fn reset(&mut self, network: &Network, carried: u64) {
         self.delays = Delays::default();
-        self.travel = network.turns().then(Box::default);
+        self.hop_counts = network.can_bounce().then(Box::default);
         self.jitter = Jitter::new(network);
         self.reordering = reorder::density(network);
         (self.order_late, self.order_carried) = (0, carried);

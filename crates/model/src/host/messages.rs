@@ -10,7 +10,7 @@
 //! Both ends take order and sizes of the messages from the plan.
 
 use super::Host;
-use super::flows::{Delivery, FlowEnd, FlowReport, FlowState, Outgoing, Outlet};
+use super::flows::{Delivery, FlowEnd, FlowReport, FlowSource, FlowState, Outgoing};
 use crate::clock::local;
 use crate::network::Network;
 use crate::on_wire::OnWire;
@@ -33,7 +33,7 @@ pub(super) struct Outbox {
     last: u32,
     /// The message passed to the sender last, and the number of `starts` passed to it.
     sending: u32,
-    given: usize,
+    passed: usize,
     /// Whether all bytes passed to the sender have been sent at least once.
     is_sent: bool,
     /// Statistics of the messages before `current`.
@@ -49,7 +49,7 @@ impl Outbox {
             starts: VecDeque::from([now]),
             last: first,
             sending: first,
-            given: 1,
+            passed: 1,
             is_sent: false,
             before: SenderStatistics::default(),
         }
@@ -107,7 +107,7 @@ fn message_end(network: &Network, (message, start): (u32, Time), statistics: Sen
 impl Outgoing {
     /// Returns the records of the started and not acknowledged messages, if this is a connection.
     pub fn open_messages(&self, network: &Network) -> Vec<FlowEnd> {
-        let (Some(outbox), Outlet::Transport(sender)) = (&self.outbox, &self.outlet) else { return Vec::new() };
+        let (Some(outbox), FlowSource::Transport(sender)) = (&self.outbox, &self.source) else { return Vec::new() };
         let mut own = since(sender.statistics(), &outbox.before);
         let end = |message| message_end(network, message, std::mem::take(&mut own));
         outbox.messages(network).map(end).collect()
@@ -125,55 +125,55 @@ fn since(now: SenderStatistics, before: &SenderStatistics) -> SenderStatistics {
 impl Host {
     /// Queues the message `number`, which may start at `now`, on its connection. Returns false if it is the first
     /// message: then the connection must be opened.
-    pub(super) fn post(&mut self, now: Time, number: u32, window: &mut Window<'_, OnWire>) -> bool {
+    pub(super) fn enqueue_message(&mut self, now: Time, number: u32, window: &mut Window<'_, OnWire>) -> bool {
         let connection = self.network.traffic.connections.of(number);
         if connection == number {
             return false;
         }
-        self.senders.early.insert(number, now);
+        self.senders.waiting_messages.insert(number, now);
         if let Some(&slot) = self.senders.by_flow.get(&connection) {
-            self.take_early(now, slot, window);
+            self.start_waiting_messages(now, slot, window);
         }
         true
     }
 
     /// Returns the messages that may start, but wait for an earlier one that may not.
-    pub(super) fn early_messages(&self) -> impl Iterator<Item = FlowEnd> + '_ {
-        let early = self.senders.early.iter().map(|(&flow, &start)| (flow, start));
-        early.map(|message| message_end(&self.network, message, SenderStatistics::default()))
+    pub(super) fn waiting_messages(&self) -> impl Iterator<Item = FlowEnd> + '_ {
+        let waiting = self.senders.waiting_messages.iter().map(|(&flow, &start)| (flow, start));
+        waiting.map(|message| message_end(&self.network, message, SenderStatistics::default()))
     }
 
-    /// Moves messages from `early` to the connection in `slot`, in order, up to the first that may not start.
-    pub(super) fn take_early(&mut self, now: Time, slot: u32, window: &mut Window<'_, OnWire>) {
+    /// Moves messages from `waiting` to the connection in `slot`, in order, up to the first that may not start.
+    pub(super) fn start_waiting_messages(&mut self, now: Time, slot: u32, window: &mut Window<'_, OnWire>) {
         let Host { senders, network, .. } = self;
         let Some(outbox) = &mut senders.flows[slot as usize].outbox else { return };
         while let Some(next) = network.traffic.connections.next(outbox.last)
-            && let Some(start) = senders.early.remove(&next)
+            && let Some(start) = senders.waiting_messages.remove(&next)
         {
             outbox.last = next;
             outbox.starts.push_back(start);
         }
         if outbox.is_sent {
-            self.give_next(now, slot, window);
+            self.extend_sender(now, slot, window);
         }
     }
 
     /// Passes the next message to the sender in `slot`, which has sent all previous ones.
-    pub(super) fn give_next(&mut self, now: Time, slot: u32, window: &mut Window<'_, OnWire>) {
+    pub(super) fn extend_sender(&mut self, now: Time, slot: u32, window: &mut Window<'_, OnWire>) {
         let Host { senders, network, clock, .. } = self;
         let flow = &mut senders.flows[slot as usize];
-        let (Some(outbox), Outlet::Transport(sender)) = (&mut flow.outbox, &mut flow.outlet) else { return };
-        if outbox.given == outbox.starts.len() {
+        let (Some(outbox), FlowSource::Transport(sender)) = (&mut flow.outbox, &mut flow.source) else { return };
+        if outbox.passed == outbox.starts.len() {
             return;
         }
         let Some(next) = network.traffic.connections.next(outbox.sending) else { return };
         (outbox.sending, outbox.is_sent) = (next, false);
-        outbox.given += 1;
+        outbox.passed += 1;
         let extends = sender.extend(local(clock.as_ref(), now), bytes_of(network, next));
         assert!(extends, "this transport has connections");
         if flow.state == FlowState::Idle {
             self.update_sender_timer(slot);
-            self.go_on(now, slot, window);
+            self.resume_flow(now, slot, window);
         }
     }
 
@@ -193,7 +193,7 @@ impl Host {
         let network = Arc::clone(&self.network);
         let connections = &network.traffic.connections;
         let flow = &mut self.senders.flows[slot as usize];
-        let (Some(mut outbox), Outlet::Transport(sender)) = (flow.outbox.take(), &flow.outlet) else { return };
+        let (Some(mut outbox), FlowSource::Transport(sender)) = (flow.outbox.take(), &flow.source) else { return };
         let (acknowledged, statistics) = (sender.acknowledged(), sender.statistics());
         let mut ended = Vec::new();
         let mut is_last = false;
@@ -202,9 +202,9 @@ impl Host {
             && let Some(start) = outbox.starts.pop_front()
         {
             let (number, own) = (outbox.current, since(statistics, &outbox.before));
-            (outbox.before, outbox.given) = (statistics, outbox.given - 1);
+            (outbox.before, outbox.passed) = (statistics, outbox.passed - 1);
             let end = message_end(&network, (number, start), own);
-            self.ends.push(FlowReport::Sender(FlowEnd { acked: Some(now), open: false, ..end }));
+            self.completed_flows.push(FlowReport::Sender(FlowEnd { acked: Some(now), open: false, ..end }));
             ended.push(number);
             match connections.next(number) {
                 Some(next) => {
@@ -241,8 +241,8 @@ impl Host {
                 None => self.receivers.flows[slot as usize].inbox = None,
             }
             let delivery = Delivery { src, flow, at: now, size_bytes: network.traffic.flows[flow as usize].size_bytes };
-            self.ends.push(FlowReport::Receiver(delivery));
-            self.receivers.forgotten.insert((src, flow), delivery);
+            self.completed_flows.push(FlowReport::Receiver(delivery));
+            self.receivers.expired_deliveries.insert((src, flow), delivery);
             self.notify(now, flow, When::Delivered, window);
         }
     }

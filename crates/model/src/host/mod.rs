@@ -7,44 +7,44 @@
 //!  acknowledgement or notification arrives -> Outgoing
 //! ```
 
+mod agent_control;
+mod agents;
 mod arrive;
+mod bounced;
 mod control;
 mod credit;
 mod delays;
+mod flow_schedule;
 mod flows;
 mod held;
+mod hop_counts;
 mod jitter;
 mod measured;
 mod messages;
 mod nic;
-mod obey;
 mod paths;
+mod pause;
 mod pull;
 mod pull_slots;
 mod reorder;
-mod rest;
 mod send;
 mod serve;
+mod skipped_poll;
 mod start;
-mod starts;
-mod steered;
-mod steering;
 mod storm;
 mod timers;
-mod travel;
 mod trimmed;
-mod turned;
 mod watch;
 
+pub(crate) use agents::{AgentControl, AgentFlows};
+pub(crate) use flow_schedule::FlowSchedule;
 pub use flows::{Delivery, FlowEnd, FlowReport, Progress};
-pub(crate) use starts::Starts;
-pub(crate) use steered::{Steered, Steering};
-pub use travel::Travel;
+pub use hop_counts::HopCounts;
 
-use crate::books::Books;
 use crate::clock::NodeClock;
 use crate::egress::{Cell, Egress};
 use crate::network::Network;
+use crate::node_stats::NodeStats;
 use crate::on_wire::OnWire;
 use engine::Window;
 use fabric::NodeId;
@@ -52,7 +52,7 @@ use fabric::routing::mix32;
 use flows::{Outgoing, Receivers, Senders};
 use held::HostHolds;
 use measured::Measured;
-use nic::Nic;
+use nic::PortQueues;
 use protocols::endpoint::Reply;
 use protocols::frame::Frame;
 use protocols::telemetry::Hop;
@@ -66,7 +66,7 @@ use units::random::{Stream, purpose};
 /// Bits of [`crate::egress::Cell::ingress`] at a host: extra steps for frames that arrive at a port.
 mod ingress {
     /// The link can lose frames.
-    pub const FRAGILE: u8 = 1;
+    pub const LOSSY_LINK: u8 = 1;
     /// The link uses credit-based flow control.
     pub const CREDITED: u8 = 2;
 }
@@ -81,11 +81,11 @@ pub(crate) struct Host {
     salt: u32,
     pub(crate) egress: Egress,
     /// Queues by port.
-    nics: Vec<Nic>,
+    port_queues: Vec<PortQueues>,
     timers: Timers,
     senders: Senders,
     receivers: Receivers,
-    starts: Starts,
+    flow_schedule: FlowSchedule,
     /// Instants with at least one arrival so far.
     instants: u32,
     random: Stream,
@@ -94,42 +94,42 @@ pub(crate) struct Host {
     hops: Vec<Hop>,
     /// Clock of the host; `None` for an exact one.
     clock: Option<NodeClock>,
-    pub(crate) books: Books,
+    pub(crate) stats: NodeStats,
     /// Reports of flow ends since the last collection.
-    pub(crate) ends: Vec<FlowReport>,
+    pub(crate) completed_flows: Vec<FlowReport>,
     pub(crate) measured: Measured,
     /// Flows on hold.
-    pub(crate) holds: Option<Box<HostHolds>>,
+    pub(crate) flow_blocks: Option<Box<HostHolds>>,
 }
 
 impl Host {
-    pub fn new(node: NodeId, network: &Arc<Network>, starts: Starts) -> Self {
+    pub fn new(node: NodeId, network: &Arc<Network>, flow_schedule: FlowSchedule) -> Self {
         let index = network.fabric.host_index(node).expect("a host");
         let mut egress = Egress::new(network, node, network.host.obeys_pause, |_| false);
-        for (cell, rules) in egress.cells.iter_mut().zip(&egress.rules) {
-            cell.ingress = if rules.link.fragile { ingress::FRAGILE } else { 0 }
+        for (cell, rules) in egress.cells.iter_mut().zip(&egress.states) {
+            cell.ingress = if rules.link.can_lose { ingress::LOSSY_LINK } else { 0 }
                 | if rules.credit.is_some() { ingress::CREDITED } else { 0 };
         }
-        let nics = (0..egress.len()).map(|_| Nic::new(network.classes.len())).collect();
+        let port_queues = (0..egress.len()).map(|_| PortQueues::new(network.classes.len())).collect();
         let mut host = Host {
             node,
             index,
             salt: network.salt(node),
             egress,
-            nics,
+            port_queues,
             timers: Timers::default(),
             senders: Senders::default(),
-            receivers: Receivers { pulls: pull::queues(network, node), ..Receivers::default() },
-            starts,
+            receivers: Receivers { pull_queues: pull::queues(network, node), ..Receivers::default() },
+            flow_schedule,
             instants: 0,
             random: Stream::new(network.seed, u64::from(node.0), purpose("host")),
             replies: Vec::new(),
             hops: Vec::new(),
             clock: network.clock(index).copied(),
-            books: Books::new(network, node),
-            ends: Vec::new(),
+            stats: NodeStats::new(network, node),
+            completed_flows: Vec::new(),
             measured: Measured::new(network),
-            holds: None,
+            flow_blocks: None,
             network: Arc::clone(network),
         };
         host.schedule_first_starts();
@@ -143,32 +143,32 @@ impl Host {
     }
 
     /// Returns whether the host `node`, if it starts nothing, has no event before its first arrival and is not traced.
-    pub fn may_sleep(node: NodeId, network: &Network) -> bool {
+    pub fn can_be_lazy_allocated(node: NodeId, network: &Network) -> bool {
         let storms = network.host.pause_storm.is_some_and(|storm| storm.node == node);
-        let watched = network.selection.as_ref().is_some_and(|selection| selection.watches(node));
-        !storms && !watched && network.switch.flow_control.credit().is_none()
+        let traced = network.selection.as_ref().is_some_and(|selection| selection.traces(node));
+        !storms && !traced && network.switch.flow_control.credit().is_none()
     }
 
     /// Schedules a failure or repair of the link of `port` at `at`.
     pub fn schedule_change(&mut self, at: Time, port: u16, fails: bool) {
-        self.egress.rules_mut(port).link.fragile = true;
-        self.egress.cell_mut(port).ingress |= ingress::FRAGILE;
-        self.schedule(at, Event::Change(port, fails));
+        self.egress.state_mut(port).link.can_lose = true;
+        self.egress.cell_mut(port).ingress |= ingress::LOSSY_LINK;
+        self.schedule(at, Event::LinkChange(port, fails));
     }
 
     fn schedule(&mut self, at: Time, event: Event) {
         self.timers.schedule(at, event);
     }
 
-    /// Prefetches the memory that the next run uses; `turns` is the distance, 2 or 1 nodes ahead.
-    pub fn prefetch(&self, turns: usize) {
-        if turns == 2 {
+    /// Prefetches the memory that the next run uses; `distance` is the distance, 2 or 1 nodes ahead.
+    pub fn prefetch(&self, distance: usize) {
+        if distance == 2 {
             engine::prefetch::<[Cell]>(&self.egress.cells);
             self.egress.due.prefetch();
             engine::prefetch(&self.senders.flows[..self.senders.flows.len().min(2)]);
             engine::prefetch(&self.receivers.flows[..self.receivers.flows.len().min(2)]);
         } else {
-            self.nics.iter().for_each(Nic::prefetch);
+            self.port_queues.iter().for_each(PortQueues::prefetch);
             self.senders.flows.iter().take(2).for_each(Outgoing::prefetch);
         }
     }
@@ -184,18 +184,18 @@ impl Host {
                 return due.min(event);
             }
             if due <= arrival && due <= event {
-                self.stir(due);
-                let port = self.egress.due.port();
+                self.resume_poll(due);
+                let port = self.egress.due.earliest_port();
                 self.serve(due, port, window);
             } else if arrival <= event {
                 window.rotate_ties(|| mix32(self.instants));
                 self.instants = self.instants.wrapping_add(1);
                 while window.next_arrival() == arrival {
-                    self.stir(arrival);
-                    window.take_with(|port, OnWire(frame), window| self.arrive(port, frame, window));
+                    self.resume_poll(arrival);
+                    window.take_in_place(|port, OnWire(frame), window| self.arrive(port, frame, window));
                 }
             } else if let Some((now, event)) = self.timers.pop() {
-                self.stir(now);
+                self.resume_poll(now);
                 self.on_event(now, event, window);
             }
         }
@@ -209,7 +209,7 @@ impl Host {
             Event::Sender(slot, generation) => self.on_sender_timer(now, slot, generation, window),
             Event::Receiver(slot) => self.on_receiver_timer(now, slot, window),
             Event::Pull(port) => self.on_pull_slot(now, port, window),
-            Event::Change(port, fails) => self.change(now, port, fails, window),
+            Event::LinkChange(port, fails) => self.change(now, port, fails, window),
             Event::Regrant => self.regrant(now, window),
             Event::Held => self.serve_held(now, window),
             Event::Storm => self.storm(now, window),
@@ -217,15 +217,15 @@ impl Host {
     }
 
     fn change(&mut self, now: Time, port: u16, fails: bool, window: &mut Window<'_, OnWire>) {
-        if let Some(tracer) = &mut self.books.tracer {
+        if let Some(tracer) = &mut self.stats.tracer {
             tracer.note_port(now, if fails { TraceEvent::LinkDown { port } } else { TraceEvent::LinkUp { port } });
         }
         if fails {
-            self.egress.fail(now, port, &mut self.books);
+            self.egress.fail(now, port, &mut self.stats);
         } else {
             self.egress.repair(now, port);
-            if self.egress.owe_all(port) {
-                self.send_owed(now, port, window);
+            if self.egress.queue_all_grants(port) {
+                self.send_pending_grants(now, port, window);
             }
             self.egress.due.set(port, now);
         }
@@ -233,8 +233,8 @@ impl Host {
 
     /// Returns the frames that wait in this host: replies, relayed and held frames.
     pub fn waiting_frames(&self) -> impl Iterator<Item = &Frame> {
-        let held = self.holds.iter().flat_map(|holds| holds.held.frames());
-        self.nics.iter().flat_map(Nic::waiting_frames).chain(held)
+        let held = self.flow_blocks.iter().flat_map(|holds| holds.held.frames());
+        self.port_queues.iter().flat_map(PortQueues::waiting_frames).chain(held)
     }
 
     /// Returns the delivery of the flow `key`, if all of it arrived here.
@@ -255,33 +255,33 @@ impl Host {
         })
     }
 
-    /// See [`Host::forgotten`].
-    pub fn has_forgotten(&self) -> bool {
-        !self.receivers.forgotten.is_empty()
+    /// See [`Host::expired_deliveries`].
+    pub fn has_expired_deliveries(&self) -> bool {
+        !self.receivers.expired_deliveries.is_empty()
     }
 
     /// Returns the deliveries of complete flows for which no duplicates are expected.
-    pub fn forgotten(&mut self) -> &mut BTreeMap<(u32, u32), Delivery> {
-        &mut self.receivers.forgotten
+    pub fn expired_deliveries(&mut self) -> &mut BTreeMap<(u32, u32), Delivery> {
+        &mut self.receivers.expired_deliveries
     }
 
     /// Returns the records of flows that have started here and not ended.
     pub fn unfinished(&self) -> impl Iterator<Item = FlowEnd> + '_ {
         let active = self.senders.flows.iter().filter(|flow| flow.active);
-        let under_way = active.flat_map(|flow| {
+        let unfinished = active.flat_map(|flow| {
             let alone = flow.outbox.is_none().then(|| self.end_of(flow));
             alone.into_iter().chain(flow.open_messages(&self.network))
         });
-        under_way.chain(self.early_messages())
+        unfinished.chain(self.waiting_messages())
     }
 
     /// Returns the progress of the flows; `None` while one with an end is active or yet to be drawn.
     pub fn progress(&self) -> Option<Progress> {
         let mut flows = self.senders.flows.iter().filter(|flow| flow.active);
-        let draws = self.starts.arrivals.iter().any(|(_, next)| next.is_some());
-        let under_way = |flow: &Outgoing| flow.size_bytes != traffic::ENDLESS;
-        let endless = flows.clone().any(|flow| !under_way(flow));
-        (!draws && !flows.any(under_way)).then_some(Progress { finished: self.senders.finished, endless })
+        let draws = self.flow_schedule.arrivals.iter().any(|(_, next)| next.is_some());
+        let unfinished = |flow: &Outgoing| flow.size_bytes != traffic::ENDLESS;
+        let endless = flows.clone().any(|flow| !unfinished(flow));
+        (!draws && !flows.any(unfinished)).then_some(Progress { finished: self.senders.finished, endless })
     }
 
     /// Discards the reordering measured so far, for tests of the checks.

@@ -57,14 +57,14 @@ impl Paced {
 
 /// The queues of one class at a port.
 #[derive(Clone, Debug)]
-pub(super) struct Lane {
+pub(super) struct ClassQueues {
     /// Complete frames: replies and relayed frames.
     pub frames: Ring<Frame>,
     /// Flows that may have a frame to send, as (slot, generation), in round-robin order.
     pub ready: Ring<(u32, u32)>,
 }
 
-impl Lane {
+impl ClassQueues {
     /// Returns whether no frame and no flow waits.
     #[inline]
     pub fn is_empty(&self) -> bool {
@@ -74,23 +74,23 @@ impl Lane {
 
 /// The queues of one port: complete frames, and flows that create a frame when they are served.
 #[derive(Debug)]
-pub(crate) struct Nic {
+pub(crate) struct PortQueues {
     /// By slot of the class.
-    pub(super) lanes: Vec<Lane>,
+    pub(super) classes: Vec<ClassQueues>,
     /// Flows that wait for their due time.
     pub paced: Paced,
 }
 
-impl Nic {
+impl PortQueues {
     /// Creates the queues for `slots` classes.
     pub fn new(slots: usize) -> Self {
-        let lane = Lane { frames: Ring::new(), ready: Ring::new() };
-        Nic { lanes: vec![lane; slots], paced: Paced::default() }
+        let class_queues = ClassQueues { frames: Ring::new(), ready: Ring::new() };
+        PortQueues { classes: vec![class_queues; slots], paced: Paced::default() }
     }
 
     /// Prefetches the queues.
     pub fn prefetch(&self) {
-        engine::prefetch(&self.lanes[..]);
+        engine::prefetch(&self.classes[..]);
         if let Some(second) = self.paced.rest.peek() {
             engine::prefetch(second);
         }
@@ -99,7 +99,7 @@ impl Nic {
     /// Removes the complete frames of `pair`, in order.
     #[cold]
     pub fn take_frames(&mut self, pair: Pair, mut to: impl FnMut(Frame)) {
-        for ring in self.lanes.iter_mut().map(|lane| &mut lane.frames) {
+        for ring in self.classes.iter_mut().map(|class_queues| &mut class_queues.frames) {
             // One full rotation keeps the order of the frames that stay.
             for _ in 0..ring.len() {
                 match ring.pop() {
@@ -113,11 +113,11 @@ impl Nic {
 
     /// Returns the complete frames of a class, oldest first.
     pub fn queued(&self, class_slot: usize) -> impl Iterator<Item = &Frame> {
-        self.lanes[class_slot].frames.iter()
+        self.classes[class_slot].frames.iter()
     }
 
     pub fn waiting_frames(&self) -> impl Iterator<Item = &Frame> {
-        self.lanes.iter().flat_map(|lane| lane.frames.iter())
+        self.classes.iter().flat_map(|class_queues| class_queues.frames.iter())
     }
 }
 

@@ -10,7 +10,7 @@ use rustc_hash::FxHashMap;
 use units::random::Stream;
 
 /// Maximum number of paths of a sender.
-const MOST: usize = 256;
+const MAX_PATHS: usize = 256;
 
 /// The entropies of a flow's data frames.
 #[derive(Debug)]
@@ -70,7 +70,7 @@ impl Paths {
     }
 }
 
-/// Returns an entropy for each path from host `src` to host `dst`, at least one and at most [`MOST`].
+/// Returns an entropy for each path from host `src` to host `dst`, at least one and at most [`MAX_PATHS`].
 pub(super) fn find(network: &Network, src: u32, dst: u32) -> Box<[u32]> {
     let (fabric, forwarding) = (&network.fabric, &network.forwarding);
     let mut known: FxHashMap<Vec<Hop>, u32> = FxHashMap::default();
@@ -84,7 +84,7 @@ pub(super) fn find(network: &Network, src: u32, dst: u32) -> Box<[u32]> {
         let Ok(hops) = forwarding.path(fabric, src, dst, entropy) else { break };
         if tries == 1 {
             let choices = hops.iter().map(|hop| forwarding.lookup(hop.node, dst).len().max(1));
-            paths = choices.product::<usize>().min(MOST);
+            paths = choices.product::<usize>().min(MAX_PATHS);
         }
         known.entry(hops).or_insert_with(|| {
             entropies.push(entropy);
@@ -102,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_path_has_its_turn_before_one_has_two() {
+    fn every_path_is_used_once_before_any_is_used_twice() {
         let mut random = Stream::new(1, 2, 3);
         let mut paths = Paths::known(Box::new([10, 11, 12, 13, 14, 15, 16]));
         let mut rounds: Vec<Vec<u32>> = Vec::new();

@@ -10,9 +10,9 @@ use units::Time;
 
 impl Host {
     /// Sends the replies of the receiver in `slot` after an arrival, with a pull if the port's slot is due.
-    pub(super) fn answer_and_pull(&mut self, now: Time, slot: u32, window: &mut Window<'_, OnWire>) {
-        if !self.replies.is_empty() && self.asks_with_acks(slot) {
-            self.ask_along(now, slot);
+    pub(super) fn reply_and_pull(&mut self, now: Time, slot: u32, window: &mut Window<'_, OnWire>) {
+        if !self.replies.is_empty() && self.pulls_with_acks(slot) {
+            self.attach_pull(now, slot);
         }
         if !self.replies.is_empty() {
             self.send_replies(now, self.reply_to(slot), window);
@@ -20,35 +20,35 @@ impl Host {
         self.after_receiver(now, slot, window);
     }
 
-    fn asks_with_acks(&self, slot: u32) -> bool {
+    fn pulls_with_acks(&self, slot: u32) -> bool {
         self.network.transport(self.receivers.flows[slot as usize].traffic).asks_with_acks()
     }
 
     /// Adds a pull to the reply in preparation, if the next pull slot is due and belongs to its flow.
-    fn ask_along(&mut self, now: Time, slot: u32) {
+    fn attach_pull(&mut self, now: Time, slot: u32) {
         let incoming = &mut self.receivers.flows[slot as usize];
         let port = usize::from(incoming.port);
-        if incoming.receiver.wants() == 0 || !self.receivers.pulls[port].pacer.is_slot_of(now, slot) {
+        if incoming.receiver.wants() == 0 || !self.receivers.pull_queues[port].pacer.is_slot_of(now, slot) {
             return;
         }
-        if std::mem::take(&mut incoming.in_round) {
-            _ = self.receivers.pulls[port].pacer.take_slot(now);
+        if std::mem::take(&mut incoming.in_pull_queue) {
+            _ = self.receivers.pull_queues[port].pacer.take_slot(now);
         }
         let receiver = &mut incoming.receiver;
         let packets = with_ctx!(self, now, |ctx| receiver.pull(ctx));
-        self.receivers.pulls[port].pacer.asked(now, packets);
+        self.receivers.pull_queues[port].pacer.asked(now, packets);
     }
 
     /// Enters the flow in `slot` into the pull queue after an arrival, if it needs packets.
     fn after_receiver(&mut self, now: Time, slot: u32, window: &mut Window<'_, OnWire>) {
-        if self.receivers.pulls.is_empty() {
+        if self.receivers.pull_queues.is_empty() {
             return; // trimmed headers also arrive at hosts of other transports
         }
         let incoming = &mut self.receivers.flows[slot as usize];
         let port = incoming.port;
-        if !incoming.in_round && incoming.receiver.wants() > 0 {
-            incoming.in_round = true;
-            self.receivers.pulls[usize::from(port)].pacer.enter(slot);
+        if !incoming.in_pull_queue && incoming.receiver.wants() > 0 {
+            incoming.in_pull_queue = true;
+            self.receivers.pull_queues[usize::from(port)].pacer.enter(slot);
         }
         self.pull(now, port, window);
     }
@@ -56,24 +56,24 @@ impl Host {
     /// Sends the pulls of `port` for all slots that are due.
     pub(super) fn pull(&mut self, now: Time, port: u16, window: &mut Window<'_, OnWire>) {
         let index = usize::from(port);
-        while let Some(slot) = self.receivers.pulls[index].pacer.take_slot(now) {
+        while let Some(slot) = self.receivers.pull_queues[index].pacer.take_slot(now) {
             let incoming = &mut self.receivers.flows[slot as usize];
-            incoming.in_round = false;
+            incoming.in_pull_queue = false;
             let receiver = &mut incoming.receiver;
             let (packets, wants) = with_ctx!(self, now, |ctx| (receiver.pull(ctx), receiver.wants()));
-            let pulls = &mut self.receivers.pulls[index];
+            let pulls = &mut self.receivers.pull_queues[index];
             if packets > 0 {
                 pulls.pacer.asked(now, packets);
             }
             if wants > 0 {
                 pulls.pacer.enter(slot);
-                self.receivers.flows[slot as usize].in_round = true;
+                self.receivers.flows[slot as usize].in_pull_queue = true;
             }
             if packets > 0 {
                 self.send_replies(now, self.reply_to(slot), window);
             }
         }
-        let pulls = &mut self.receivers.pulls[index];
+        let pulls = &mut self.receivers.pull_queues[index];
         let next = pulls.pacer.next_slot();
         if next < pulls.armed {
             pulls.armed = next;
@@ -82,7 +82,7 @@ impl Host {
     }
 
     pub(super) fn on_pull_slot(&mut self, now: Time, port: u16, window: &mut Window<'_, OnWire>) {
-        let pulls = &mut self.receivers.pulls[usize::from(port)];
+        let pulls = &mut self.receivers.pull_queues[usize::from(port)];
         if pulls.armed == now {
             pulls.armed = Time::MAX;
         }
@@ -131,10 +131,10 @@ mod tests {
                 simulation.run_until(Time::from_us(step), &mut Unwatched);
                 for index in 0..simulation.engine.len() {
                     let Machine::Host(host) = simulation.engine.node(index) else { continue };
-                    for (port, pulls) in (0u16..).zip(&host.receivers.pulls) {
+                    for (port, pulls) in (0u16..).zip(&host.receivers.pull_queues) {
                         let mut found: Vec<u32> = pulls.pacer.flows().collect();
                         let flows = (0u32..).zip(&host.receivers.flows);
-                        let wants = flows.filter(|(_, flow)| flow.in_round && flow.active && flow.port == port);
+                        let wants = flows.filter(|(_, flow)| flow.in_pull_queue && flow.active && flow.port == port);
                         let expected: Vec<u32> = wants.map(|(slot, _)| slot).collect();
                         found.sort_unstable();
                         assert_eq!(found, expected, "round {round}, {step} us, port {port}");

@@ -1,7 +1,7 @@
 //! Sending flows of a host: start, poll, timers and end.
 
 use super::Host;
-use super::flows::{FlowEnd, FlowReport, FlowState, Outgoing, Outlet, SourceState, with_ctx};
+use super::flows::{FlowEnd, FlowReport, FlowSource, FlowState, Outgoing, SourceState, with_ctx};
 use super::messages::Outbox;
 use super::paths::Paths;
 use super::timers::Event;
@@ -23,7 +23,7 @@ impl Host {
     pub(super) fn open(&mut self, now: Time, number: u32, flow: &traffic::Flow, window: &mut Window<'_, OnWire>) {
         self.measured.flows_started += 1;
         let is_connection = self.network.carries_messages(number, flow.traffic);
-        if is_connection && self.post(now, number, window) {
+        if is_connection && self.enqueue_message(now, number, window) {
             return;
         }
         let entropy = match flow.path {
@@ -42,20 +42,20 @@ impl Host {
             size_bytes: flow.size_bytes,
             start: local(self.clock.as_ref(), now),
             stop: Time::MAX,
-            line_rate: self.egress.rules(port).link.rate,
+            line_rate: self.egress.state(port).link.rate,
             round_trip: super::pull::round_trip(&self.network, flow, self.index, number),
         };
-        let outlet = match &flow.load {
+        let source = match &flow.load {
             Load::Transport => {
                 let mut sender = self.network.transport(flow.traffic).sender(&start);
-                if let Some(steering) = &self.senders.steering {
-                    steering.begin(number, &mut sender);
+                if let Some(control) = &self.senders.agent_control {
+                    control.begin(number, &mut sender);
                 }
-                Outlet::Transport(sender)
+                FlowSource::Transport(sender)
             }
             Load::Datagrams(source) => {
                 let of = (number, flow.size_bytes);
-                Outlet::Source(Box::new(SourceState::new(**source, of, now, self.clock, self.network.seed)))
+                FlowSource::Source(Box::new(SourceState::new(**source, of, now, self.clock, self.network.seed)))
             }
         };
         let paths = match self.network.spread {
@@ -71,7 +71,7 @@ impl Host {
             generation,
             state: FlowState::Ready,
             ready_since: now,
-            outlet,
+            source,
             flow: number,
             dst: flow.dst,
             class: flow.class,
@@ -95,11 +95,11 @@ impl Host {
             self.senders.flows[slot as usize] = outgoing;
         }
         self.senders.by_flow.insert(number, slot);
-        self.enter_round(now, slot);
+        self.make_ready(now, slot);
         self.update_sender_timer(slot);
         self.serve(now, port, window);
         if is_connection {
-            self.take_early(now, slot, window);
+            self.start_waiting_messages(now, slot, window);
         }
     }
 
@@ -119,15 +119,15 @@ impl Host {
         self.senders.finished += u64::from(flow.size_bytes != traffic::ENDLESS && number & DRAWN == 0);
         let mut end = self.end_of(flow);
         end.acked = end.delivered.map(|_| now);
-        self.ends.push(FlowReport::Sender(end));
+        self.completed_flows.push(FlowReport::Sender(end));
         self.notify(now, number, When::Sent, window);
     }
 
     /// Releases the slot of a sender that has ended, and returns the number of its flow.
     pub(super) fn close(&mut self, slot: u32) -> u32 {
         self.senders.flows[slot as usize].active = false;
-        if self.senders.steering.is_some() {
-            self.steered_flow_ends(slot);
+        if self.senders.agent_control.is_some() {
+            self.on_agent_flow_end(slot);
         }
         let number = self.senders.flows[slot as usize].flow;
         self.senders.by_flow.remove(&number);
@@ -142,7 +142,7 @@ impl Host {
     #[inline(always)] // as enter_round
     pub(super) fn poll(&mut self, now: Time, slot: u32) -> Offer {
         if self.clock.is_none()
-            && let Outlet::Source(source) = &mut self.senders.flows[slot as usize].outlet
+            && let FlowSource::Source(source) = &mut self.senders.flows[slot as usize].source
         {
             return source.poll(now, DatagramParameters::default().header_bytes);
         }
@@ -153,8 +153,8 @@ impl Host {
     #[inline(never)]
     fn poll_further(&mut self, now: Time, slot: u32) -> Offer {
         let flow = &mut self.senders.flows[slot as usize];
-        match &mut flow.outlet {
-            Outlet::Source(source) => {
+        match &mut flow.source {
+            FlowSource::Source(source) => {
                 let offer = source.poll(now, DatagramParameters::default().header_bytes);
                 match (offer, &self.clock) {
                     (Offer::Send(segment), Some(clock)) => {
@@ -163,7 +163,7 @@ impl Host {
                     (offer, _) => offer,
                 }
             }
-            Outlet::Transport(sender) => {
+            FlowSource::Transport(sender) => {
                 let offer = with_ctx!(self, now, |ctx| sender.poll(ctx));
                 if !self.replies.is_empty() {
                     self.queue_controls(now, slot);
@@ -197,7 +197,7 @@ impl Host {
             return; // stale: the flow has ended, or an earlier entry replaced this one
         }
         flow.timer = Time::MAX;
-        let Outlet::Transport(sender) = &mut flow.outlet else { return };
+        let FlowSource::Transport(sender) = &mut flow.source else { return };
         if sender.next_timer() <= local(self.clock.as_ref(), now) {
             with_ctx!(self, now, |ctx| sender.on_timer(ctx));
             self.after_sender(now, slot, window);
@@ -219,8 +219,8 @@ impl Host {
         }
         self.update_sender_timer(slot);
         let flow = &self.senders.flows[slot as usize];
-        if flow.state == FlowState::Idle && !self.stays_idle(now, slot) {
-            self.go_on(now, slot, window);
+        if flow.state == FlowState::Idle && !self.poll_would_block(now, slot) {
+            self.resume_flow(now, slot, window);
         }
     }
 
@@ -250,16 +250,16 @@ impl Host {
         };
         let mut replies = std::mem::take(&mut self.replies);
         for Reply { kind, seq, stamp, detail, flags, size_bytes, class, entropy } in replies.drain(..) {
-            assert!(kind == Kind::Control, "a sender sends its receiver control frames, no {kind:?}");
+            assert!(kind == Kind::Control, "senders may queue control frames only, not {kind:?}");
             let class = class.unwrap_or(own.class);
             let entropy = entropy.filter(|_| own.flags == 0).unwrap_or(own.entropy);
             let flags = flags & !flags::COLLECTS | own.flags;
             let frame = Frame { kind, seq, stamp, detail, flags, size_bytes, class, in_class: class, entropy, ..own };
-            self.books.ledger.packets.injected.count(u64::from(size_bytes));
+            self.stats.counters.packets.injected.count(u64::from(size_bytes));
             self.queue_frame(now, port, frame);
         }
         self.replies = replies;
-        self.egress.look_when_free(now, port);
+        self.egress.schedule_when_free(now, port);
     }
 
     /// Returns the paths of a new flow to `dst`.
@@ -268,7 +268,7 @@ impl Host {
         let (network, src) = (&self.network, self.index);
         let row = network.forwarding.row(dst);
         let entropies =
-            self.senders.known_paths.entry(row).or_insert_with(|| super::paths::find(network, src, dst)).clone();
+            self.senders.path_entropies.entry(row).or_insert_with(|| super::paths::find(network, src, dst)).clone();
         Box::new(Paths::known(entropies))
     }
 }

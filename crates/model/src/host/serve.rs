@@ -2,9 +2,9 @@
 
 use super::Host;
 use super::flows::{FlowState, Outgoing, Senders};
-use super::nic::Nic;
+use super::nic::PortQueues;
 use crate::clock::global;
-use crate::egress::{Cell, Egress, Head, When, hold};
+use crate::egress::{Cell, Egress, Eligibility, Head, block};
 use crate::network::Network;
 use crate::on_wire::OnWire;
 use crate::parameters::Spread;
@@ -20,16 +20,16 @@ impl Host {
 
     /// Appends the flow in `slot` to its ready ring; it has been ready since `since`.
     #[inline(always)] // for every packet of a paced flow
-    pub(super) fn enter_round(&mut self, since: Time, slot: u32) {
-        let Host { senders, nics, egress, network, .. } = self;
+    pub(super) fn make_ready(&mut self, since: Time, slot: u32) {
+        let Host { senders, port_queues, egress, network, .. } = self;
         let flow = &mut senders.flows[slot as usize];
         flow.ready_since = since;
-        enter_round(flow, slot, nics, egress, network);
+        make_ready(flow, slot, port_queues, egress, network);
     }
 
     /// Queues a complete frame, with its flow if that is held.
     pub(super) fn queue_frame(&mut self, now: Time, port: u16, frame: Frame) {
-        if self.holds.is_none() || !self.hold_back(now, port, &frame) {
+        if self.flow_blocks.is_none() || !self.queue_if_held(now, port, &frame) {
             self.queue_now(now, port, frame);
         }
     }
@@ -37,81 +37,85 @@ impl Host {
     /// Queues a complete frame, even if its flow is held.
     pub(super) fn queue_now(&mut self, now: Time, port: u16, mut frame: Frame) {
         frame.at = now;
-        if self.books.tracer.is_some() {
+        if self.stats.tracer.is_some() {
             self.note_queued(now, port, &frame);
         }
         let class_slot = self.slot_of(frame.class);
-        self.nics[usize::from(port)].lanes[class_slot].frames.push(frame);
+        self.port_queues[usize::from(port)].classes[class_slot].frames.push(frame);
         self.egress.cell_mut(port).waiting |= 1 << frame.class;
     }
 
     /// Transmits the next frame of `port` if its wire is free, and schedules the port.
     pub(super) fn serve(&mut self, now: Time, port: u16, window: &mut Window<'_, OnWire>) {
-        let &Cell { busy_until, waiting, holds, .. } = self.egress.cell(port);
+        let &Cell { busy_until, waiting, block_reasons, .. } = self.egress.cell(port);
         if busy_until > now {
             return self.egress.due.set(port, busy_until);
         }
-        if waiting == 0 && holds == 0 && self.nics[usize::from(port)].paced.first().is_none() {
+        if waiting == 0 && block_reasons == 0 && self.port_queues[usize::from(port)].paced.first().is_none() {
             return self.egress.due.set(port, Time::MAX);
         }
-        if !(self.egress.is_plain(port) && self.send_lone(now, port, window)) {
-            self.serve_by_turn(now, port, window);
+        if !(self.egress.is_unconstrained(port) && self.send_only_paced(now, port, window)) {
+            self.serve_queues(now, port, window);
         }
     }
 
     /// Like [`Host::serve`], for a free wire and several flows or frames that may use it.
     #[inline(never)]
-    fn serve_by_turn(&mut self, now: Time, port: u16, window: &mut Window<'_, OnWire>) {
-        let &Cell { holds, busy_until, .. } = self.egress.cell(port);
-        if holds & hold::DOWN != 0 {
+    fn serve_queues(&mut self, now: Time, port: u16, window: &mut Window<'_, OnWire>) {
+        let &Cell { block_reasons, busy_until, .. } = self.egress.cell(port);
+        if block_reasons & block::DOWN != 0 {
             return self.egress.due.set(port, Time::MAX); // the repair schedules the port
         }
         self.release_paced(now, port);
-        if holds & hold::CONTROL != 0 {
+        if block_reasons & block::CONTROL != 0 {
             self.judge_before_control(now, port);
-            self.egress.send_next_control(now, port, |_| 0, &mut self.books, window);
+            self.egress.send_next_control(now, port, |_| 0, &mut self.stats, window);
             return self.egress.due.set(port, self.egress.cell(port).busy_until);
         }
-        let unblocked = holds & hold::BLOCKS == 0 && self.egress.is_strict();
+        let unblocked = block_reasons & block::BLOCKS == 0 && self.egress.is_strict();
         if unblocked && busy_until < now && self.egress.cell(port).waiting != 0 {
             self.judge_waiting(now, port);
         }
         let again = loop {
-            let turn = if unblocked { When::Now(self.egress.cell(port).waiting) } else { self.whose_turn(now, port) };
-            let class = match turn {
-                When::Now(0) => break Time::MAX,
-                When::Now(ready) => self.egress.pick(port, ready),
-                When::At(at) => break at,
+            let next_class = if unblocked {
+                Eligibility::Now(self.egress.cell(port).waiting)
+            } else {
+                self.eligible_classes(now, port)
+            };
+            let class = match next_class {
+                Eligibility::Now(0) => break Time::MAX,
+                Eligibility::Now(ready) => self.egress.pick(port, ready),
+                Eligibility::At(at) => break at,
             };
             if self.send_one(now, port, class, window) {
-                break self.next_turn(port);
+                break self.next_service(port);
             }
         };
-        self.look_again(port, again);
+        self.schedule_port(port, again);
     }
 
     /// Returns the waiting classes of `port` that may send on its free wire, after checking pauses, credits and gates.
     #[inline(never)]
-    fn whose_turn(&mut self, now: Time, port: u16) -> When {
-        let Host { egress, nics, network, books, senders, .. } = self;
-        let head = head_of(&nics[usize::from(port)], egress.cell(port).holds, senders, network);
-        egress.eligible(now, port, head, books)
+    fn eligible_classes(&mut self, now: Time, port: u16) -> Eligibility {
+        let Host { egress, port_queues, network, stats, senders, .. } = self;
+        let head = head_of(&port_queues[usize::from(port)], egress.cell(port).block_reasons, senders, network);
+        egress.eligible(now, port, head, stats)
     }
 
     /// Checks that the frames waiting for the free wire of `port` could not have started before `now`.
     #[cold]
     #[inline(never)]
     fn judge_waiting(&mut self, now: Time, port: u16) {
-        let Host { egress, nics, network, books, senders, .. } = self;
-        let head = head_of(&nics[usize::from(port)], egress.cell(port).holds, senders, network);
-        egress.judge_waiting(now, port, head, books);
+        let Host { egress, port_queues, network, stats, senders, .. } = self;
+        let head = head_of(&port_queues[usize::from(port)], egress.cell(port).block_reasons, senders, network);
+        egress.check_waiting(now, port, head, stats);
     }
 
     /// Checks the waiting frames before `port` sends a MAC control frame at once.
     pub(super) fn judge_before_control(&mut self, now: Time, port: u16) {
-        let Host { egress, nics, network, books, senders, .. } = self;
-        let head = head_of(&nics[usize::from(port)], egress.cell(port).holds, senders, network);
-        egress.judge_before_control(now, port, head, books);
+        let Host { egress, port_queues, network, stats, senders, .. } = self;
+        let head = head_of(&port_queues[usize::from(port)], egress.cell(port).block_reasons, senders, network);
+        egress.check_before_control(now, port, head, stats);
     }
 
     /// Checks that the flow in `slot`, paced until `at`, could not have sent before `now`.
@@ -120,27 +124,36 @@ impl Host {
     fn judge_paced(&mut self, now: Time, port: u16, slot: u32, at: Time) {
         let flow = &self.senders.flows[slot as usize];
         let size_bytes = flow.next_frame_bytes().unwrap_or(self.network.host.mtu_bytes);
-        self.egress.judge_frame(now, port, flow.class, Head { size_bytes, since: at }, &mut self.books);
+        self.egress.check_frame(now, port, flow.class, Head { size_bytes, since: at }, &mut self.stats);
     }
 
     /// Returns the first frame of each class that waits for `port`.
     pub(crate) fn head_of(&self, port: u16) -> impl Fn(u8) -> Option<Head> {
-        head_of(&self.nics[usize::from(port)], self.egress.cell(port).holds, &self.senders, &self.network)
+        head_of(
+            &self.port_queues[usize::from(port)],
+            self.egress.cell(port).block_reasons,
+            &self.senders,
+            &self.network,
+        )
     }
 
     /// Returns the number of frames and ready flows that wait for `port`.
-    pub(crate) fn waiting_turns(&self, port: u16) -> u64 {
-        self.nics[usize::from(port)].lanes.iter().map(|lane| (lane.frames.len() + lane.ready.len()) as u64).sum()
+    pub(crate) fn backlog(&self, port: u16) -> u64 {
+        self.port_queues[usize::from(port)]
+            .classes
+            .iter()
+            .map(|class_queues| (class_queues.frames.len() + class_queues.ready.len()) as u64)
+            .sum()
     }
 
     /// Checks all frames that wait for a port when the run ends at `now`.
     pub(crate) fn judge_at_end(&mut self, now: Time) {
-        self.stir(now);
+        self.resume_poll(now);
         for port in 0..self.egress.len() as u16 {
-            let Host { egress, nics, network, books, senders, .. } = self;
-            let nic = &nics[usize::from(port)];
-            egress.judge_at_end(now, port, head_of(nic, egress.cell(port).holds, senders, network), books);
-            if let Some((at, slot, generation)) = nic.paced.first()
+            let Host { egress, port_queues, network, stats, senders, .. } = self;
+            let queues = &port_queues[usize::from(port)];
+            egress.check_at_end(now, port, head_of(queues, egress.cell(port).block_reasons, senders, network), stats);
+            if let Some((at, slot, generation)) = queues.paced.first()
                 && at < now
                 && senders.flows[slot as usize].is_paced(generation)
             {
@@ -151,8 +164,8 @@ impl Host {
 
     /// Schedules `port` for `again`, or earlier for its first paced flow.
     #[inline(always)] // as enter_round
-    fn look_again(&mut self, port: u16, mut again: Time) {
-        if let Some((at, ..)) = self.nics[usize::from(port)].paced.first() {
+    fn schedule_port(&mut self, port: u16, mut again: Time) {
+        if let Some((at, ..)) = self.port_queues[usize::from(port)].paced.first() {
             again = again.min(at.max(self.egress.cell(port).busy_until));
         }
         self.egress.due.set(port, again);
@@ -161,16 +174,16 @@ impl Host {
     /// Returns whether a frame may use the wire of `port` at `now` without queuing: it is free, and no other frame
     /// waits.
     #[inline]
-    pub(super) fn needs_no_turn(&self, now: Time, port: u16) -> bool {
-        let paced = self.nics[usize::from(port)].paced.first().is_some_and(|(at, ..)| at <= now);
-        let free = self.egress.cell(port).busy_until <= now && self.egress.is_plain(port);
-        free && !paced && self.holds.is_none()
+    pub(super) fn can_bypass_queues(&self, now: Time, port: u16) -> bool {
+        let paced = self.port_queues[usize::from(port)].paced.first().is_some_and(|(at, ..)| at <= now);
+        let free = self.egress.cell(port).busy_until <= now && self.egress.is_unconstrained(port);
+        free && !paced && self.flow_blocks.is_none()
     }
 
-    /// Sends a frame of this class and length by `port`, which [must be free](Self::needs_no_turn). `make` creates the
-    /// frame from its arrival time. The result equals that of queuing the frame.
+    /// Sends a frame of this class and length by `port`, which [must be free](Self::can_bypass_queues). `make` creates
+    /// the frame from its arrival time. The result equals that of queuing the frame.
     #[inline]
-    pub(super) fn send_made(
+    pub(super) fn send_bypass(
         &mut self,
         now: Time,
         port: u16,
@@ -180,18 +193,20 @@ impl Host {
     ) {
         let at = self.egress.commit(now, port, class, size_bytes);
         // The frame is built in place: a copy would stall on the stores just made.
-        *window.slot(port, at) = OnWire(make(at));
-        self.look_again(port, Time::MAX);
+        *window.send_slot(port, at) = OnWire(make(at));
+        self.schedule_port(port, Time::MAX);
     }
 
     /// Sends a frame of the only paced flow of `port`, if it is due. Returns whether a frame was sent; if not, the flow
     /// is in the state after an ordinary poll.
     #[inline(always)] // as enter_round
-    fn send_lone(&mut self, now: Time, port: u16, window: &mut Window<'_, OnWire>) -> bool {
-        if self.holds.is_some() {
+    fn send_only_paced(&mut self, now: Time, port: u16, window: &mut Window<'_, OnWire>) -> bool {
+        if self.flow_blocks.is_some() {
             return false;
         }
-        let Some((at, slot, generation)) = self.nics[usize::from(port)].paced.pop_only(now) else { return false };
+        let Some((at, slot, generation)) = self.port_queues[usize::from(port)].paced.pop_only(now) else {
+            return false;
+        };
         let flow = &mut self.senders.flows[slot as usize];
         if !flow.is_paced(generation) {
             return false;
@@ -203,25 +218,25 @@ impl Host {
         }
         let sent = self.send_flow(now, port, class, slot, window);
         if sent {
-            let again = self.next_turn(port);
-            self.look_again(port, again);
+            let again = self.next_service(port);
+            self.schedule_port(port, again);
         }
         sent
     }
 
     /// Lets the flow in `slot`, which was idle, send. It is polled directly if the wire is free and no other frame
     /// waits; the result equals that of a poll by the ready ring.
-    pub(super) fn go_on(&mut self, now: Time, slot: u32, window: &mut Window<'_, OnWire>) {
+    pub(super) fn resume_flow(&mut self, now: Time, slot: u32, window: &mut Window<'_, OnWire>) {
         let flow = &self.senders.flows[slot as usize];
         let (port, class) = (flow.port, flow.class);
-        if !self.needs_no_turn(now, port) {
-            self.enter_round(now, slot);
+        if !self.can_bypass_queues(now, port) {
+            self.make_ready(now, slot);
             return self.serve(now, port, window);
         }
         self.senders.flows[slot as usize].state = FlowState::Ready;
         if self.send_flow(now, port, class, slot, window) {
-            let again = self.next_turn(port);
-            self.look_again(port, again);
+            let again = self.next_service(port);
+            self.schedule_port(port, again);
         } else {
             self.serve(now, port, window);
         }
@@ -229,16 +244,16 @@ impl Host {
 
     fn release_paced(&mut self, now: Time, port: u16) {
         let index = usize::from(port);
-        while let Some((at, slot, generation)) = self.nics[index].paced.first() {
+        while let Some((at, slot, generation)) = self.port_queues[index].paced.first() {
             if at > now {
                 break;
             }
-            self.nics[index].paced.pop();
+            self.port_queues[index].paced.pop();
             if self.senders.flows[slot as usize].is_paced(generation) {
                 if at < now {
                     self.judge_paced(now, port, slot, at);
                 }
-                self.enter_round(at, slot);
+                self.make_ready(at, slot);
             }
         }
     }
@@ -246,25 +261,25 @@ impl Host {
     /// Sends one frame of `class`. Returns false if the selected flow had none.
     fn send_one(&mut self, now: Time, port: u16, class: u8, window: &mut Window<'_, OnWire>) -> bool {
         let class_slot = self.slot_of(class);
-        let lane = &mut self.nics[usize::from(port)].lanes[class_slot];
+        let class_queues = &mut self.port_queues[usize::from(port)].classes[class_slot];
         // Complete frames precede the flows of their class.
-        if let Some(frame) = lane.frames.front() {
+        if let Some(frame) = class_queues.frames.front() {
             let at = self.egress.commit(now, port, class, frame.size_bytes);
-            let OnWire(slot) = window.slot(port, at);
+            let OnWire(slot) = window.send_slot(port, at);
             *slot = *frame;
             slot.at = at;
-            if self.books.tracer.is_some() {
+            if self.stats.tracer.is_some() {
                 self.note_queue_sent(now, port, class_slot, at);
             }
-            let lane = &mut self.nics[usize::from(port)].lanes[class_slot];
-            lane.frames.drop_front();
-            if lane.is_empty() {
+            let class_queues = &mut self.port_queues[usize::from(port)].classes[class_slot];
+            class_queues.frames.drop_front();
+            if class_queues.is_empty() {
                 self.egress.cell_mut(port).waiting &= !(1 << class);
             }
             return true;
         }
-        let next = lane.ready.pop();
-        if lane.is_empty() {
+        let next = class_queues.ready.pop();
+        if class_queues.is_empty() {
             self.egress.cell_mut(port).waiting &= !(1 << class);
         }
         let Some((slot, generation)) = next else { return false };
@@ -272,8 +287,8 @@ impl Host {
         if !flow.active || flow.generation != generation {
             return false; // the flow ended while it was in the ready ring
         }
-        if self.holds.is_some()
-            && let Some(until) = self.held_until(now, port, slot, flow.dst)
+        if self.flow_blocks.is_some()
+            && let Some(until) = self.hold_time(now, port, slot, flow.dst)
         {
             self.pace(slot, until.max(now + Time::from_ps(1)));
             self.senders.flows[slot as usize].state = FlowState::Held;
@@ -287,7 +302,7 @@ impl Host {
     fn send_flow(&mut self, now: Time, port: u16, class: u8, slot: u32, window: &mut Window<'_, OnWire>) -> bool {
         match self.poll(now, slot) {
             Offer::Send(segment) if segment.class.is_some_and(|own| own != class) => {
-                self.send_apart(now, slot, &segment);
+                self.send_in_other_class(now, slot, &segment);
                 false
             }
             Offer::Send(segment) if segment.flags & flags::LAST != 0 => {
@@ -322,7 +337,7 @@ impl Host {
         self.end_message(slot, &mut segment);
         self.send_segment(now, port, slot, &segment, window);
         if self.senders.flows[slot as usize].outbox.is_some() {
-            self.give_next(now, slot, window);
+            self.extend_sender(now, slot, window);
         }
     }
 
@@ -330,11 +345,11 @@ impl Host {
     /// is written.
     #[inline(never)]
     fn send_segment(&mut self, now: Time, port: u16, slot: u32, segment: &Segment, window: &mut Window<'_, OnWire>) {
-        if self.holds.is_some() {
+        if self.flow_blocks.is_some() {
             let dst = self.senders.flows[slot as usize].dst;
             self.note_sent(now, port, dst, segment.size_bytes);
         }
-        let Host { senders, nics, egress, network, random, books, clock, index, .. } = self;
+        let Host { senders, port_queues, egress, network, random, stats, clock, index, .. } = self;
         let flow = &mut senders.flows[slot as usize];
         let path = if flow.path { flags::EXPLICIT_PATH } else { 0 };
         let mut entropy = flow.entropy;
@@ -352,7 +367,7 @@ impl Host {
         let (class, dst) = (flow.class, flow.dst);
         let detail = detail_of(network, *index, segment, flow.start);
         let at = egress.commit(now, port, class, segment.size_bytes);
-        let OnWire(frame) = window.slot(port, at);
+        let OnWire(frame) = window.send_slot(port, at);
         *frame = Frame {
             at,
             stamp: segment.stamp,
@@ -372,23 +387,23 @@ impl Host {
             traffic: flow.traffic,
             ..Frame::default()
         };
-        if let Some(tracer) = &mut books.tracer {
+        if let Some(tracer) = &mut stats.tracer {
             tracer.note_segment(now, global(clock.as_ref(), segment.stamp), port, frame);
         }
-        books.ledger.packets.injected.count(u64::from(segment.size_bytes));
+        stats.counters.packets.injected.count(u64::from(segment.size_bytes));
         if segment.flags & flags::RETRANSMISSION != 0 {
-            books.ledger.retransmissions += 1;
-            books.ledger.retransmitted_bytes += u64::from(segment.payload_bytes);
+            stats.counters.retransmissions += 1;
+            stats.counters.retransmitted_bytes += u64::from(segment.payload_bytes);
         }
         let timer = flow.earlier_timer(clock.as_ref());
         if segment.next > egress.cell(port).busy_until {
-            pace(flow, slot, segment.next, nics);
+            pace(flow, slot, segment.next, port_queues);
         } else {
             flow.ready_since = now;
-            enter_round(flow, slot, nics, egress, network);
+            make_ready(flow, slot, port_queues, egress, network);
         }
         if segment.waits {
-            self.rest(port);
+            self.skip_poll(port);
         }
         if let Some(at) = timer {
             self.set_sender_timer(slot, at);
@@ -398,7 +413,7 @@ impl Host {
     /// Queues a segment of the flow in `slot` in another class than the flow's. The flow then waits for the
     /// transmission time of the frame, so that no flow fills that queue faster than the line rate.
     #[cold]
-    fn send_apart(&mut self, now: Time, slot: u32, segment: &Segment) {
+    fn send_in_other_class(&mut self, now: Time, slot: u32, segment: &Segment) {
         let flow = &self.senders.flows[slot as usize];
         let (port, start) = (flow.port, flow.start);
         let class = segment.class.unwrap_or(flow.class);
@@ -421,10 +436,10 @@ impl Host {
             traffic: flow.traffic,
             ..Frame::default()
         };
-        self.books.ledger.packets.injected.count(u64::from(segment.size_bytes));
+        self.stats.counters.packets.injected.count(u64::from(segment.size_bytes));
         self.queue_frame(now, port, frame);
         let wire_bytes = u64::from(segment.size_bytes) + WIRE_OVERHEAD_BYTES;
-        let sent = now + self.egress.rules(port).link.rate.serialise(wire_bytes);
+        let sent = now + self.egress.state(port).link.rate.serialise(wire_bytes);
         self.update_sender_timer(slot);
         self.pace(slot, segment.next.max(sent));
     }
@@ -432,38 +447,38 @@ impl Host {
     /// Paces the flow in `slot` until `at`.
     #[inline(always)] // as enter_round
     fn pace(&mut self, slot: u32, at: Time) {
-        pace(&mut self.senders.flows[slot as usize], slot, at, &mut self.nics);
+        pace(&mut self.senders.flows[slot as usize], slot, at, &mut self.port_queues);
     }
 }
 
-/// Returns the first frame of each class at a port with these `holds`. The next frame of a transport is created by a
+/// Returns the first frame of each class at a port with these `reasons`. The next frame of a transport is created by a
 /// poll, so its length is assumed to be the maximum. Gates need the exact length, which sources of datagrams provide.
-fn head_of(nic: &Nic, holds: u8, senders: &Senders, network: &Network) -> impl Fn(u8) -> Option<Head> {
+fn head_of(queues: &PortQueues, reasons: u8, senders: &Senders, network: &Network) -> impl Fn(u8) -> Option<Head> {
     move |class| {
-        let lane = &nic.lanes[usize::from(network.class_slot[usize::from(class)])];
-        let first = lane.ready.front().map(|&(slot, _)| &senders.flows[slot as usize]);
-        if let Some(frame) = lane.frames.front() {
+        let class_queues = &queues.classes[usize::from(network.class_slot[usize::from(class)])];
+        let first = class_queues.ready.front().map(|&(slot, _)| &senders.flows[slot as usize]);
+        if let Some(frame) = class_queues.frames.front() {
             return Some(Head::of(frame));
         }
-        let size_bytes = first.filter(|_| holds & hold::TIMED != 0).and_then(Outgoing::next_frame_bytes);
+        let size_bytes = first.filter(|_| reasons & block::TIMED != 0).and_then(Outgoing::next_frame_bytes);
         let since = first.map_or(Time::MAX, |flow| flow.ready_since);
         Some(Head { size_bytes: size_bytes.unwrap_or(network.host.mtu_bytes), since })
     }
 }
 
 /// Paces `flow`, which is in `slot`, until `at`.
-#[inline(always)] // as Host::enter_round
-fn pace(flow: &mut Outgoing, slot: u32, at: Time, nics: &mut [Nic]) {
+#[inline(always)] // as Host::make_ready
+fn pace(flow: &mut Outgoing, slot: u32, at: Time, port_queues: &mut [PortQueues]) {
     flow.state = FlowState::Paced;
-    nics[usize::from(flow.port)].paced.push((at, slot, flow.generation));
+    port_queues[usize::from(flow.port)].paced.push((at, slot, flow.generation));
 }
 
 /// Appends `flow`, which is in `slot`, to its ready ring.
-#[inline(always)] // as Host::enter_round
-fn enter_round(flow: &mut Outgoing, slot: u32, nics: &mut [Nic], egress: &mut Egress, network: &Network) {
+#[inline(always)] // as Host::make_ready
+fn make_ready(flow: &mut Outgoing, slot: u32, port_queues: &mut [PortQueues], egress: &mut Egress, network: &Network) {
     flow.state = FlowState::Ready;
     let class_slot = usize::from(network.class_slot[usize::from(flow.class)]);
-    nics[usize::from(flow.port)].lanes[class_slot].ready.push((slot, flow.generation));
+    port_queues[usize::from(flow.port)].classes[class_slot].ready.push((slot, flow.generation));
     egress.cell_mut(flow.port).waiting |= 1 << flow.class;
 }
 

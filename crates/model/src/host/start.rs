@@ -12,20 +12,20 @@ use units::Time;
 impl Host {
     pub(super) fn schedule_first_starts(&mut self) {
         self.schedule_next_planned();
-        for source in 0..self.starts.arrivals.len() {
+        for source in 0..self.flow_schedule.arrivals.len() {
             self.schedule_next_arrival(source);
         }
     }
 
     fn schedule_next_planned(&mut self) {
-        if let Some(&(at, flow)) = self.starts.planned.get(self.starts.next_planned) {
-            self.starts.next_planned += 1;
+        if let Some(&(at, flow)) = self.flow_schedule.planned.get(self.flow_schedule.next_planned) {
+            self.flow_schedule.next_planned += 1;
             self.schedule(at, Event::Start(flow));
         }
     }
 
     fn schedule_next_arrival(&mut self, source: usize) {
-        let (arrivals, next) = &mut self.starts.arrivals[source];
+        let (arrivals, next) = &mut self.flow_schedule.arrivals[source];
         *next = arrivals.next();
         if let Some(arrival) = next {
             let at = arrival.at;
@@ -42,11 +42,11 @@ impl Host {
     }
 
     pub(super) fn start_arrival(&mut self, now: Time, source: u32, window: &mut Window<'_, OnWire>) {
-        let (arrivals, next) = &self.starts.arrivals[source as usize];
+        let (arrivals, next) = &self.flow_schedule.arrivals[source as usize];
         let (class, traffic, dst_port) = (arrivals.class, arrivals.traffic, arrivals.dst_port);
         if let Some(arrival) = *next {
-            let number = DRAWN | self.starts.drawn;
-            self.starts.drawn = (self.starts.drawn + 1) & !DRAWN;
+            let number = DRAWN | self.flow_schedule.drawn_flows;
+            self.flow_schedule.drawn_flows = (self.flow_schedule.drawn_flows + 1) & !DRAWN;
             let flow = traffic::Flow {
                 src: self.index,
                 dst: arrival.dst,
@@ -81,8 +81,8 @@ impl Host {
             let host = network.host_of(notification.target);
             if host == self.index {
                 self.notified(now, notification.target);
-            } else if let Ok(wire) = self.starts.notify.binary_search_by_key(&host, |entry| entry.0) {
-                let port = self.starts.notify[wire].1;
+            } else if let Ok(wire) = self.flow_schedule.notified_hosts.binary_search_by_key(&host, |entry| entry.0) {
+                let port = self.flow_schedule.notified_hosts[wire].1;
                 let at = now + network.notification_delay;
                 window.send(
                     port,
@@ -94,12 +94,12 @@ impl Host {
 
     /// Counts an event for which `target`, a flow or a join, waits. The last one starts its delay.
     pub(super) fn notified(&mut self, now: Time, target: u32) {
-        let Some(left) = self.starts.waits.get_mut(&target) else { return };
+        let Some(left) = self.flow_schedule.missing_notifications.get_mut(&target) else { return };
         *left -= 1;
         if *left > 0 {
             return;
         }
-        self.starts.waits.remove(&target);
+        self.flow_schedule.missing_notifications.remove(&target);
         if target & JOIN != 0 {
             let delay = self.network.traffic.joins[(target & !JOIN) as usize].delay;
             self.schedule(now.saturating_add(delay), Event::Joined(target & !JOIN));

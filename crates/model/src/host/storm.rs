@@ -22,13 +22,13 @@ impl Host {
         };
         let mut again = Time::MAX;
         for port in 0..self.egress.len() as u16 {
-            let link = &self.egress.rules(port).link;
+            let link = &self.egress.state(port).link;
             again = again.min(now + quanta_time(u16::MAX, link.rate) / 2);
             if link.down {
                 continue;
             }
             self.judge_before_control(now, port);
-            self.egress.send_control(now, port, frame, &mut self.books, window);
+            self.egress.send_control(now, port, frame, &mut self.stats, window);
         }
         self.schedule(again, Event::Storm);
     }

@@ -20,7 +20,7 @@ pub(super) enum Event {
     /// A pull slot is due: port.
     Pull(u16),
     /// A link fails (`true`) or is repaired: port.
-    Change(u16, bool),
+    LinkChange(u16, bool),
     /// All ports repeat their grants.
     Regrant,
     /// A held flow is due, or its hold ends.
@@ -40,14 +40,14 @@ type Entry = (Time, u64, Event);
 pub(super) struct Timers {
     /// Time of the next event.
     next: Time,
-    apart: Option<Entry>,
+    first: Option<Entry>,
     heap: BinaryHeap<Reverse<Entry>>,
     created: u64,
 }
 
 impl Default for Timers {
     fn default() -> Self {
-        Timers { next: Time::MAX, apart: None, heap: BinaryHeap::new(), created: 0 }
+        Timers { next: Time::MAX, first: None, heap: BinaryHeap::new(), created: 0 }
     }
 }
 
@@ -60,8 +60,8 @@ impl Timers {
         let entry = (at, self.created, event);
         self.created += 1;
         self.next = self.next.min(at);
-        match &mut self.apart {
-            None => self.apart = Some(entry),
+        match &mut self.first {
+            None => self.first = Some(entry),
             Some(apart) if at < apart.0 => self.heap.push(Reverse(std::mem::replace(apart, entry))),
             Some(_) => self.heap.push(Reverse(entry)),
         }
@@ -76,12 +76,12 @@ impl Timers {
     /// Removes and returns the next event.
     pub fn pop(&mut self) -> Option<(Time, Event)> {
         let waiting = self.heap.peek().map(|Reverse(entry)| *entry);
-        let first = match (self.apart, waiting) {
-            (Some(apart), waiting) if waiting.is_none_or(|waiting| apart < waiting) => self.apart.take(),
+        let first = match (self.first, waiting) {
+            (Some(apart), waiting) if waiting.is_none_or(|waiting| apart < waiting) => self.first.take(),
             _ => self.heap.pop().map(|Reverse(entry)| entry),
         };
         let of_heap = self.heap.peek().map_or(Time::MAX, |Reverse(entry)| entry.0);
-        self.next = self.apart.map_or(Time::MAX, |apart| apart.0).min(of_heap);
+        self.next = self.first.map_or(Time::MAX, |apart| apart.0).min(of_heap);
         first.map(|(at, _, event)| (at, event))
     }
 }

@@ -1,7 +1,7 @@
 //! Trimmed and returned headers at a host.
 
 use super::Host;
-use super::flows::{Outlet, with_ctx};
+use super::flows::{FlowSource, with_ctx};
 use crate::clock::as_seen;
 use crate::on_wire::OnWire;
 use engine::Window;
@@ -12,15 +12,15 @@ impl Host {
     /// Handles the header of a trimmed data frame.
     #[cold]
     pub(super) fn on_trimmed(&mut self, in_port: u16, frame: &Frame, window: &mut Window<'_, OnWire>) {
-        self.books.ledger.packets.delivered_trimmed.count(u64::from(frame.size_bytes));
-        let heeded = self.network.host.hears_trims;
+        self.stats.counters.packets.delivered_trimmed.count(u64::from(frame.size_bytes));
+        let heeded = self.network.host.trim_aware;
         self.take_telemetry(frame);
         self.hops.clear();
         let key = (frame.src, frame.flow);
         if self.receivers.completed.contains_key(&key) {
-            self.books.ledger.spurious_trims += 1;
+            self.stats.counters.spurious_trims += 1;
             if heeded {
-                self.on_late_data(in_port, frame, window);
+                self.on_duplicate(in_port, frame, window);
             }
             return;
         }
@@ -34,24 +34,24 @@ impl Host {
         let incoming = &mut self.receivers.flows[slot as usize];
         incoming.port = in_port;
         let receiver = &mut incoming.receiver;
-        self.books.ledger.spurious_trims += u64::from(receiver.holds(frame));
+        self.stats.counters.spurious_trims += u64::from(receiver.holds(frame));
         let mut copy = None;
         let seen = as_seen(self.clock.as_ref(), frame, &mut copy);
         let receipt = with_ctx!(self, frame.at, |ctx| receiver.on_frame(ctx, seen));
         debug_assert!(receipt.new_bytes == 0 && !receipt.completed, "a header carries no payload");
         self.update_receiver_timer(slot);
-        self.answer_and_pull(frame.at, slot, window);
+        self.reply_and_pull(frame.at, slot, window);
     }
 
     /// Handles the returned header of a data frame of this host.
     #[cold]
     pub(super) fn on_returned_header(&mut self, frame: &Frame, window: &mut Window<'_, OnWire>) {
-        self.books.ledger.packets.returned_to_source.count(u64::from(frame.size_bytes));
-        let heeded = self.network.host.hears_trims;
+        self.stats.counters.packets.returned_to_source.count(u64::from(frame.size_bytes));
+        let heeded = self.network.host.trim_aware;
         self.take_telemetry(frame);
         self.hops.clear();
         let Some(&slot) = self.senders.by_flow.get(&frame.flow).filter(|_| heeded) else { return };
-        let Outlet::Transport(sender) = &mut self.senders.flows[slot as usize].outlet else { return };
+        let FlowSource::Transport(sender) = &mut self.senders.flows[slot as usize].source else { return };
         let mut copy = None;
         let seen = as_seen(self.clock.as_ref(), frame, &mut copy);
         with_ctx!(self, frame.at, |ctx| sender.on_frame(ctx, seen));

@@ -12,8 +12,8 @@ impl Tracer {
     /// `frame.at`.
     #[cold]
     pub fn note_segment(&mut self, now: Time, since: Time, port: u16, frame: &Frame) {
-        self.sees_out(now, port, frame);
-        if self.wants(now, frame, None, Some(port)) {
+        self.capture_sent(now, port, frame);
+        if self.selects(now, frame, None, Some(port)) {
             self.note(now, frame, TraceEvent::Created { since });
             self.note(now, frame, TraceEvent::Started { port, since: now, until: frame.at });
         }
@@ -25,9 +25,9 @@ impl Host {
     #[cold]
     pub(super) fn note_arrival(&mut self, in_port: u16, frame: &Frame) {
         let (now, mine) = (frame.at, frame.dst == self.index);
-        let Some(tracer) = &mut self.books.tracer else { return };
-        tracer.sees_in(now, in_port, frame);
-        if tracer.wants(now, frame, Some(in_port), None) {
+        let Some(tracer) = &mut self.stats.tracer else { return };
+        tracer.capture_received(now, in_port, frame);
+        if tracer.selects(now, frame, Some(in_port), None) {
             tracer.note(now, frame, TraceEvent::Arrived { in_port });
             if mine {
                 let end = match frame.kind {
@@ -43,14 +43,14 @@ impl Host {
     #[cold]
     pub(super) fn note_queued(&mut self, now: Time, port: u16, frame: &Frame) {
         let class_slot = self.slot_of(frame.class);
-        let nic = &self.nics[usize::from(port)];
-        let waiting = || nic.queued(class_slot);
+        let queues = &self.port_queues[usize::from(port)];
+        let waiting = || queues.queued(class_slot);
         let ahead = waiting().fold(Load::default(), |load, other| Load {
             frames: load.frames + 1,
             bytes: load.bytes + u64::from(other.size_bytes),
         });
-        let Some(tracer) = &mut self.books.tracer else { return };
-        if tracer.wants(now, frame, None, Some(port)) {
+        let Some(tracer) = &mut self.stats.tracer else { return };
+        if tracer.selects(now, frame, None, Some(port)) {
             if frame.src == self.index && frame.hops == 0 {
                 tracer.note(now, frame, TraceEvent::Created { since: now });
             }
@@ -63,10 +63,10 @@ impl Host {
     /// Traces the start of the first frame of a queue of `port`; its last bit arrives at `until`.
     #[cold]
     pub(super) fn note_queue_sent(&mut self, now: Time, port: u16, class_slot: usize, until: Time) {
-        let Some(&frame) = self.nics[usize::from(port)].queued(class_slot).next() else { return };
-        let Some(tracer) = &mut self.books.tracer else { return };
-        tracer.sees_out(now, port, &frame);
-        if tracer.wants(now, &frame, None, Some(port)) {
+        let Some(&frame) = self.port_queues[usize::from(port)].queued(class_slot).next() else { return };
+        let Some(tracer) = &mut self.stats.tracer else { return };
+        tracer.capture_sent(now, port, &frame);
+        if tracer.selects(now, &frame, None, Some(port)) {
             tracer.note(now, &frame, TraceEvent::Started { port, since: frame.at, until });
         }
     }
@@ -74,7 +74,7 @@ impl Host {
     /// Traces a frame lost on the link to this host or for lack of a route.
     #[cold]
     pub(super) fn note_loss(&mut self, frame: &Frame, in_port: Option<u16>, cause: Cause) {
-        if let Some(tracer) = &mut self.books.tracer {
+        if let Some(tracer) = &mut self.stats.tracer {
             tracer.note_loss(frame, frame.at, cause, (in_port, None), Load::default(), None);
         }
     }

@@ -8,7 +8,7 @@ use units::Time;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StormParameters {
     /// Samples in a row, at least 1.
-    pub looks: u32,
+    pub samples: u32,
     /// Time between samples; `None` for a thousandth of the run, at least 20 us.
     pub every: Option<Time>,
     /// Bounced frames per received frame, finite, at least 0.
@@ -17,7 +17,7 @@ pub struct StormParameters {
 
 impl Default for StormParameters {
     fn default() -> Self {
-        StormParameters { looks: 10, every: None, ratio: 1.0 }
+        StormParameters { samples: 10, every: None, ratio: 1.0 }
     }
 }
 

@@ -13,7 +13,7 @@
 
 use super::Switch;
 use super::core::ingress;
-use super::outcome::{Crossing, Outcome};
+use super::outcome::{Crossing, FrameFate};
 use crate::on_wire::OnWire;
 use check::conservation::Cause;
 use engine::Window;
@@ -23,19 +23,19 @@ impl Switch {
     /// Handles the next arrival of the window.
     #[inline]
     pub(super) fn arrive(&mut self, window: &mut Window<'_, OnWire>) {
-        window.take_with(|in_port, OnWire(frame), window| self.handle(in_port, frame, window));
+        window.take_in_place(|in_port, OnWire(frame), window| self.handle(in_port, frame, window));
     }
 
     /// Handles a frame whose last bit arrived by `in_port`.
     #[inline(always)] // the traced switch calls it too, which must not prevent inlining for the others
-    pub(super) fn handle(&mut self, in_port: u16, frame: &Frame, window: &mut Window<'_, OnWire>) -> Outcome {
-        self.core.books.ledger.hops += 1;
+    pub(super) fn handle(&mut self, in_port: u16, frame: &Frame, window: &mut Window<'_, OnWire>) -> FrameFate {
+        self.core.stats.counters.hops += 1;
         // MAC control frames have a TTL of zero, too.
         if self.core.egress.cell(in_port).ingress != 0 || frame.ttl == 0 {
             return self.handle_specially(in_port, frame, window);
         }
         let Some(egress) = self.core.route(frame, in_port) else {
-            return self.core.lose_early(in_port, frame, Cause::NoRoute);
+            return self.core.lose_unrouted(in_port, frame, Cause::NoRoute);
         };
         let crossing = Crossing { in_port, egress, in_class: frame.class, class: frame.class };
         self.core.forward(&mut self.overload, &crossing, frame, window)
@@ -43,17 +43,17 @@ impl Switch {
 
     /// Like [`Switch::handle`], with all steps.
     #[inline(never)]
-    fn handle_specially(&mut self, in_port: u16, frame: &Frame, window: &mut Window<'_, OnWire>) -> Outcome {
+    fn handle_specially(&mut self, in_port: u16, frame: &Frame, window: &mut Window<'_, OnWire>) -> FrameFate {
         let core = &mut self.core;
         let asked = core.egress.cell(in_port).ingress;
-        if asked & ingress::FRAGILE != 0
-            && let Some(cause) = core.egress.rules(in_port).link.verdict(frame, &mut core.random)
+        if asked & ingress::LOSSY_LINK != 0
+            && let Some(cause) = core.egress.state(in_port).link.verdict(frame, &mut core.random)
         {
-            return core.lose_early(in_port, frame, cause);
+            return core.lose_unrouted(in_port, frame, cause);
         }
         if frame.is_mac_control() {
             self.on_control(in_port, frame, window);
-            return Outcome::Consumed;
+            return FrameFate::Consumed;
         }
         if asked & ingress::CREDITED == 0 {
             return self.forward_by_stages(asked, in_port, frame, window);
@@ -61,7 +61,7 @@ impl Switch {
         // The frame takes room; the part that it does not keep is granted again.
         core.take_room(in_port, frame);
         let outcome = self.forward_by_stages(asked, in_port, frame, window);
-        self.core.grant_what_is_left(in_port, frame, window);
+        self.core.grant_free_room(in_port, frame, window);
         outcome
     }
 
@@ -72,13 +72,13 @@ impl Switch {
         in_port: u16,
         frame: &Frame,
         window: &mut Window<'_, OnWire>,
-    ) -> Outcome {
+    ) -> FrameFate {
         let Switch { core, overload, backpressure, .. } = self;
         if frame.ttl == 0 {
-            return core.lose_early(in_port, frame, Cause::TtlExpired);
+            return core.lose_unrouted(in_port, frame, Cause::TtlExpired);
         }
         let Some(egress) = core.route(frame, in_port) else {
-            return core.lose_early(in_port, frame, Cause::NoRoute);
+            return core.lose_unrouted(in_port, frame, Cause::NoRoute);
         };
         let mut crossing = Crossing { in_port, egress, in_class: frame.class, class: frame.class };
         let mut frame = *frame;
@@ -89,7 +89,7 @@ impl Switch {
             core.choose_cycle(&mut crossing, frame.at);
         }
         if asked & ingress::PHANTOM != 0 {
-            core.pass_phantom_at_once(egress, crossing.class, &mut frame);
+            core.count_phantom_idle(egress, crossing.class, &mut frame);
         }
         match (overload.trimming_mut(), backpressure) {
             (Some(trimming), _) if asked & ingress::PIPELINE != 0 => {
@@ -107,8 +107,8 @@ impl Switch {
             (Kind::Credit, _) => self.core.on_credit(in_port, frame, window),
             (Kind::Xoff | Kind::Xon, Some(backpressure)) => backpressure.on_xoff(&mut self.core, in_port, frame),
             (Kind::Xoff | Kind::Xon, None) => {
-                self.core.books.ledger.control_received += 1;
-                self.core.books.ledger.control_ignored += 1;
+                self.core.stats.counters.control_received += 1;
+                self.core.stats.counters.control_ignored += 1;
             }
             _ => self.core.on_pause(in_port, frame),
         }

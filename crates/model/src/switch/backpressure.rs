@@ -8,10 +8,10 @@
 //! ```
 
 use super::core::Core;
-use super::outcome::{Crossing, Outcome};
+use super::outcome::{Crossing, FrameFate};
 use super::overload::Overload;
-use crate::egress::Rules;
-use crate::holds::Held;
+use crate::egress::PortState;
+use crate::holds::HeldFlows;
 use crate::network::Network;
 use crate::on_wire::OnWire;
 use crate::parameters::{Buffer, QueueLimit};
@@ -38,13 +38,13 @@ pub(crate) struct Backpressure {
     pub parameters: BackpressureParameters,
     pub limit: QueueLimit,
     /// Maximum backlog of each port, with held flows, in the unit of `limit`.
-    pub most: Vec<HighWater>,
+    pub max: Vec<HighWater>,
     /// Bytes of the largest frame on the wire, with preamble and gap.
     mtu_bytes: u64,
     /// By output port.
     pub outputs: Vec<OutputBackpressure>,
     /// Flows that neighbours have put on hold here.
-    pub held: Held,
+    pub held: HeldFlows,
     requests: Vec<PauseRequest>,
 }
 
@@ -65,10 +65,10 @@ impl Backpressure {
         Some(Box::new(Backpressure {
             parameters,
             limit,
-            most: vec![HighWater::default(); ports],
+            max: vec![HighWater::default(); ports],
             mtu_bytes: u64::from(network.host.mtu_bytes) + WIRE_OVERHEAD_BYTES,
             outputs: vec![OutputBackpressure::new(&parameters); ports],
-            held: Held::new(ports),
+            held: HeldFlows::new(ports),
             requests: Vec::new(),
         }))
     }
@@ -85,28 +85,28 @@ impl Backpressure {
 }
 
 /// The view of the switch that output backpressure needs.
-struct Around<'a> {
+struct NeighbourView<'a> {
     network: &'a Network,
-    rules: &'a [Rules],
-    held: &'a Held,
+    states: &'a [PortState],
+    held: &'a HeldFlows,
     egress: u16,
     mtu_bytes: u64,
     limit: QueueLimit,
 }
 
-impl<'a> Around<'a> {
-    fn new(core: &'a Core, held: &'a Held, egress: u16, mtu_bytes: u64, limit: QueueLimit) -> Around<'a> {
-        Around { network: &core.network, rules: &core.egress.rules, held, egress, mtu_bytes, limit }
+impl<'a> NeighbourView<'a> {
+    fn new(core: &'a Core, held: &'a HeldFlows, egress: u16, mtu_bytes: u64, limit: QueueLimit) -> NeighbourView<'a> {
+        NeighbourView { network: &core.network, states: &core.egress.states, held, egress, mtu_bytes, limit }
     }
 }
 
-impl Neighbours for Around<'_> {
+impl Neighbours for NeighbourView<'_> {
     fn held_bps(&self, pair: Pair) -> Option<u64> {
         self.held.rate_bps(self.egress, pair)
     }
 
     fn agreed_bps(&self, pair: Pair) -> u64 {
-        self.network.agreements.get(&pair).copied().unwrap_or(0)
+        self.network.committed_rates.get(&pair).copied().unwrap_or(0)
     }
 
     fn held(&self, to: Pair) -> u64 {
@@ -115,11 +115,11 @@ impl Neighbours for Around<'_> {
     }
 
     fn grace(&self, port: u16, ahead: usize) -> Time {
-        let rules = &self.rules[usize::from(port)];
-        let (rate, delay) = (rules.link.rate, rules.link.delay);
+        let state = &self.states[usize::from(port)];
+        let (rate, delay) = (state.link.rate, state.link.delay);
         // As for PFC headroom: the XOFF waits for one of our frames, the neighbour finishes one of its own, and the
         // next may have been committed. Earlier control frames go first.
-        let requests = (1 + ahead + rules.control_waiting() as usize) as u64;
+        let requests = (1 + ahead + state.control_waiting() as usize) as u64;
         let call = u64::from(MIN_FRAME_BYTES) + WIRE_OVERHEAD_BYTES;
         delay * 2 + rate.serialise(3 * self.mtu_bytes + requests * call)
     }
@@ -158,7 +158,7 @@ impl Backpressure {
         crossing: Crossing,
         frame: &Frame,
         window: &mut Window<'_, OnWire>,
-    ) -> Outcome {
+    ) -> FrameFate {
         let Crossing { in_port, egress, .. } = crossing;
         let now = frame.at;
         let mut requests = std::mem::take(&mut self.requests);
@@ -170,22 +170,22 @@ impl Backpressure {
         // Counted before admission: a frame that violates an XOFF is dropped even if there is room.
         let outcome = if output.count(&self.parameters, at, bytes, rate, &mut requests) {
             let outcome = self.take_in(core, overload, crossing, frame, window);
-            if let Some((back, message)) = core.take_notification() {
+            if let Some((back, message)) = core.take_pending_cnm() {
                 let outcome = self.take_in(core, overload, back, &message, window);
-                core.record(back, &message, outcome);
+                core.trace_outcome(back, &message, outcome);
                 let occupancy = self.occupancy(core, back.egress);
-                self.most[usize::from(back.egress)].raise(occupancy);
+                self.max[usize::from(back.egress)].raise(occupancy);
             }
             let occupancy = self.occupancy(core, egress);
-            self.most[usize::from(egress)].raise(occupancy);
+            self.max[usize::from(egress)].raise(occupancy);
             let Backpressure { parameters, outputs, held, mtu_bytes, limit, .. } = &mut *self;
-            let around = Around::new(core, held, egress, *mtu_bytes, *limit);
+            let around = NeighbourView::new(core, held, egress, *mtu_bytes, *limit);
             outputs[usize::from(egress)].decide(parameters, at, occupancy, rate, &around, &mut requests);
             outcome
         } else {
             core.lose(crossing, frame, Cause::Nonconforming)
         };
-        self.tell(core, now, egress, requests, window);
+        self.send_requests(core, now, egress, requests, window);
         outcome
     }
 
@@ -197,11 +197,11 @@ impl Backpressure {
         crossing: Crossing,
         frame: &Frame,
         window: &mut Window<'_, OnWire>,
-    ) -> Outcome {
+    ) -> FrameFate {
         let Crossing { in_port, egress, in_class, class } = crossing;
         let now = frame.at;
         let held = self.held.must_wait(egress, frame);
-        if !held && core.is_open(now, egress, (class, frame.size_bytes)) {
+        if !held && core.can_start_now(now, egress, (class, frame.size_bytes)) {
             return core.forward(overload, &crossing, frame, window);
         }
         let occupancy = self.occupancy(core, egress);
@@ -215,7 +215,7 @@ impl Backpressure {
             core.buffer.charge(in_port, in_class, frame.size_bytes);
             self.held.push(now, egress, &Frame { in_port, in_class, ..*frame });
             core.wake_at(self.held.next_event());
-            Outcome::Held { egress }
+            FrameFate::Held { egress }
         } else {
             core.forward(overload, &crossing, frame, window)
         }
@@ -226,14 +226,14 @@ impl Backpressure {
         let mut requests = std::mem::take(&mut self.requests);
         let occupancy = self.occupancy(core, egress);
         let Backpressure { parameters, outputs, held, mtu_bytes, limit, .. } = &mut *self;
-        let around = Around::new(core, held, egress, *mtu_bytes, *limit);
+        let around = NeighbourView::new(core, held, egress, *mtu_bytes, *limit);
         outputs[usize::from(egress)].on_departure(parameters, now, occupancy, &around, &mut requests);
-        self.tell(core, now, egress, requests, window);
+        self.send_requests(core, now, egress, requests, window);
     }
 
     /// Sends the requests of the output `egress` to the neighbours, if there are any.
     #[inline]
-    fn tell(
+    fn send_requests(
         &mut self,
         core: &mut Core,
         now: Time,
@@ -244,13 +244,13 @@ impl Backpressure {
         if requests.is_empty() {
             self.requests = requests;
         } else {
-            self.tell_all(core, now, egress, requests, window);
+            self.send_all(core, now, egress, requests, window);
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn tell_all(
+    fn send_all(
         &mut self,
         core: &mut Core,
         now: Time,
@@ -274,16 +274,16 @@ impl Backpressure {
                 (_, None) => Frame::xon(pair.src, pair.dst),
                 (_, Some(rate_bps)) => Frame::xoff(pair.src, pair.dst, rate_bps, expiry),
             };
-            if core.books.tracer.is_some() {
+            if core.stats.tracer.is_some() {
                 let waiting = self.occupancy(core, egress);
-                core.note_call(now, egress, waiting, PauseRequest { port, pair, rate_bps });
+                core.trace_xoff(now, egress, waiting, PauseRequest { port, pair, rate_bps });
             }
             core.send_control(now, port, frame, window);
         }
         let renews = self.parameters.renewed && requests.iter().any(|call| call.rate_bps.is_some());
         if renews && core.renewals.iter().all(|renewal| renewal.1 != u32::from(egress)) {
             core.renewals.push((now + expiry / 2, egress.into()));
-            core.note_renewals();
+            core.update_timer();
         }
         requests.clear();
         self.requests = requests;
@@ -296,7 +296,7 @@ impl Backpressure {
             let (_, egress) = core.renewals.remove(index);
             let mut requests = std::mem::take(&mut self.requests);
             self.outputs[egress as usize].renew(&self.parameters, now, &mut requests);
-            self.tell(core, now, egress as u16, requests, window);
+            self.send_requests(core, now, egress as u16, requests, window);
         }
     }
 }

@@ -2,8 +2,8 @@
 
 use super::load::Loads;
 use super::outcome::Crossing;
-use crate::custom::{Account, CustomStop, StopRule};
-use crate::egress::{Head, Rules};
+use crate::custom::{Account, CustomPause, PauseRule};
+use crate::egress::{Head, PortState};
 use crate::network::Network;
 use crate::parameters::{self, FlowControl, Overload, QueueLimit, Threshold};
 use crate::queue::Queues;
@@ -60,11 +60,11 @@ impl Limit {
 
 /// A custom stop rule of a library user, with the data that its calls need.
 #[derive(Debug)]
-pub(super) struct RuleOfAccounts {
+pub(super) struct CustomPauseRule {
     node: NodeId,
     /// Class of each account slot.
     classes: Vec<u8>,
-    rule: CustomStop,
+    rule: CustomPause,
 }
 
 /// All frames that wait in a switch, and the limits for more.
@@ -73,9 +73,9 @@ pub(crate) struct PacketBuffer {
     /// By port, then slot of the class. The bounce queues follow, in this order.
     pub queues: Queues,
     /// Maximum length of each queue in frames, if a limit counts frames.
-    pub most_frames: Option<Box<[u32]>>,
+    pub max_frames: Option<Box<[u32]>>,
     /// Offset from a queue to its bounce queue in `queues`; 0 without bounce queues.
-    pub pairs: usize,
+    pub bounce_offset: usize,
     /// Slot of each class.
     class_slot: [u8; 8],
     pub(super) slots: usize,
@@ -99,14 +99,14 @@ pub(crate) struct PacketBuffer {
     /// Maximum of `used`.
     pub max: u64,
     /// Custom rule that replaces XOFF and XON, if a library user supplies one.
-    pub(super) stop_rule: Option<Box<RuleOfAccounts>>,
+    pub(super) pause_rule: Option<Box<CustomPauseRule>>,
     /// Utilisation and queue length measurements, if enabled.
     pub(super) loads: Option<Box<Loads>>,
 }
 
 impl PacketBuffer {
     /// Creates the buffer of `node`, for ports with these `rules`.
-    pub fn new(network: &Network, node: NodeId, rules: &[Rules]) -> PacketBuffer {
+    pub fn new(network: &Network, node: NodeId, rules: &[PortState]) -> PacketBuffer {
         let parameters = network.switch_of(node);
         let control = network.flow_control_of(node);
         let slots = network.classes.len();
@@ -128,17 +128,17 @@ impl PacketBuffer {
             | FlowControl::Florax(_)
             | FlowControl::Destination(_)
             | FlowControl::PauseAtOutput(..) => Limit::NONE,
-            FlowControl::Pause(_) | FlowControl::Pfc(_) if network.stop_rule.is_some() => Limit::RULE,
+            FlowControl::Pause(_) | FlowControl::Pfc(_) if network.pause_rule.is_some() => Limit::RULE,
             FlowControl::Pause(pause) | FlowControl::Pfc(pause) => Limit::new(pause.xoff),
             // Frames under credits have reserved room; none of their bytes count against the shared pool.
             FlowControl::Credit(_) => Limit::new(Threshold::Static { bytes: 0 }),
         };
         let normal = rules.len() * slots;
-        let pairs = if matches!(parameters.overload, Overload::Bounce { .. }) { normal } else { 0 };
+        let bounce_offset = if matches!(parameters.overload, Overload::Bounce { .. }) { normal } else { 0 };
         PacketBuffer {
-            queues: Queues::new(normal + pairs),
-            most_frames: parameters.counts_frames().then(|| vec![0; normal + pairs].into()),
-            pairs,
+            queues: Queues::new(normal + bounce_offset),
+            max_frames: parameters.counts_frames().then(|| vec![0; normal + bounce_offset].into()),
+            bounce_offset,
             class_slot: network.class_slot,
             slots,
             accounts: vec![IngressAccount::default(); rules.len() * account_slots],
@@ -153,11 +153,11 @@ impl PacketBuffer {
             shared_used: 0,
             used: 0,
             max: 0,
-            stop_rule: network.stop_rule.clone().map(|rule| {
+            pause_rule: network.pause_rule.clone().map(|rule| {
                 let classes = if account_slots == 1 { vec![0] } else { network.classes.clone() };
-                Box::new(RuleOfAccounts { node, classes, rule })
+                Box::new(CustomPauseRule { node, classes, rule })
             }),
-            loads: Loads::new(network, node, rules.len(), normal, pairs),
+            loads: Loads::new(network, node, rules.len(), normal, bounce_offset),
         }
     }
 
@@ -166,7 +166,7 @@ impl PacketBuffer {
     pub fn waiting_bytes(&self, port: u16) -> u64 {
         let first = usize::from(port) * self.slots;
         let of = |first: usize| self.queues[first..first + self.slots].iter().map(|queue| u64::from(queue.bytes)).sum();
-        let paired: u64 = if self.pairs == 0 { 0 } else { of(first + self.pairs) };
+        let paired: u64 = if self.bounce_offset == 0 { 0 } else { of(first + self.bounce_offset) };
         of(first) + paired
     }
 
@@ -190,7 +190,11 @@ impl PacketBuffer {
     #[inline]
     pub fn next_queue(&self, port: u16, class: u8) -> usize {
         let index = self.queue_index(port, class);
-        if self.pairs != 0 && !self.queues[index + self.pairs].is_empty() { index + self.pairs } else { index }
+        if self.bounce_offset != 0 && !self.queues[index + self.bounce_offset].is_empty() {
+            index + self.bounce_offset
+        } else {
+            index
+        }
     }
 
     /// Returns the next frame of `class` to leave by `port`.
@@ -203,18 +207,22 @@ impl PacketBuffer {
     pub fn queues_of(&self, port: u16) -> impl Iterator<Item = usize> + use<> {
         let first = usize::from(port) * self.slots;
         // Bounce queues follow all other queues.
-        let pair = if self.pairs == 0 { 0..0 } else { first + self.pairs..first + self.pairs + self.slots };
+        let pair = if self.bounce_offset == 0 {
+            0..0
+        } else {
+            first + self.bounce_offset..first + self.bounce_offset + self.slots
+        };
         (first..first + self.slots).chain(pair)
     }
 
     /// Returns whether no frame of this class waits at the port, after the queue at `index` became empty. With
     /// bounce queues, the other queue of the pair must be empty, too.
     #[inline]
-    pub fn pair_has_drained(&self, index: usize) -> bool {
-        if self.pairs == 0 {
+    pub fn class_is_empty(&self, index: usize) -> bool {
+        if self.bounce_offset == 0 {
             return true;
         }
-        let other = if index < self.pairs { index + self.pairs } else { index - self.pairs };
+        let other = if index < self.bounce_offset { index + self.bounce_offset } else { index - self.bounce_offset };
         self.queues[other].is_empty()
     }
 
@@ -227,7 +235,7 @@ impl PacketBuffer {
             (slot.ttl, slot.hops) = (frame.ttl - 1, frame.hops.saturating_add(1));
             slot.flags = frame.flags | mark;
         });
-        if let Some(most) = &mut self.most_frames {
+        if let Some(most) = &mut self.max_frames {
             most[index] = most[index].max(queue.len() as u32);
         }
         self.note_load(frame.at, index);
@@ -271,14 +279,17 @@ impl PacketBuffer {
     /// Returns the bytes above which the account at `index` sends XOFF.
     #[inline]
     pub fn xoff_bytes(&self, index: usize) -> u64 {
-        self.xoff_limit.bytes_or(self.free_bytes(), || self.by_rule(index, |rule, account| rule.xoff_bytes(account)))
+        self.xoff_limit
+            .bytes_or(self.free_bytes(), || self.custom_threshold(index, |rule, account| rule.xoff_bytes(account)))
     }
 
     /// Returns the bytes at or below which the paused account at `index` sends XON.
     pub fn xon_bytes(&self, index: usize) -> u64 {
         let offset = || self.xoff_bytes(index).saturating_sub(self.xon_offset_bytes);
-        match self.stop_rule {
-            Some(_) => self.by_rule(index, |rule, account| rule.xon_bytes(account)).min(self.xoff_bytes(index)),
+        match self.pause_rule {
+            Some(_) => {
+                self.custom_threshold(index, |rule, account| rule.xon_bytes(account)).min(self.xoff_bytes(index))
+            }
             None => offset(),
         }
     }
@@ -286,15 +297,15 @@ impl PacketBuffer {
     /// Returns the result of the custom rule for an account.
     #[cold]
     #[inline(never)]
-    fn by_rule(&self, index: usize, ask: impl Fn(&dyn StopRule, &Account) -> u64) -> u64 {
-        let Some(of) = &self.stop_rule else { return u64::MAX };
+    fn custom_threshold(&self, index: usize, ask: impl Fn(&dyn PauseRule, &Account) -> u64) -> u64 {
+        let Some(of) = &self.pause_rule else { return u64::MAX };
         let account = Account {
             node: of.node,
             port: (index / self.account_slots) as PortIndex,
             class: of.classes[index % self.account_slots],
             bytes: self.accounts[index].bytes.into(),
             free_bytes: self.free_bytes(),
-            stopping: self.accounts.iter().filter(|account| account.paused).count() as u32,
+            pausing_accounts: self.accounts.iter().filter(|account| account.paused).count() as u32,
         };
         ask(&*of.rule.0, &account)
     }
@@ -347,7 +358,7 @@ impl PacketBuffer {
     /// Like [`PacketBuffer::admit`] during lazy departures, when counters include frames that have left. Returns false,
     /// without a change, if the exact count could matter. If true, no account crosses XOFF. The caller updates `max`.
     #[inline(always)]
-    pub fn admit_surely(&mut self, index: usize, crossing: Crossing, size_bytes: u16) -> bool {
+    pub fn admit_conservative(&mut self, index: usize, crossing: Crossing, size_bytes: u16) -> bool {
         let bytes = u64::from(size_bytes);
         let queue = &self.queues[index];
         match self.queue_limit {

@@ -5,7 +5,7 @@
 //! control decides at the output, that is room of its port.
 
 use super::core::Core;
-use super::outcome::{Crossing, Outcome};
+use super::outcome::{Crossing, FrameFate};
 use super::overload::action::Action;
 use crate::network::Network;
 use crate::on_wire::OnWire;
@@ -22,26 +22,26 @@ use units::random::{Stream, purpose};
 pub(crate) struct CongestionPoints {
     parameters: PointParameters,
     /// Bitmask of the classes with an overload decision before admission.
-    early: u8,
+    other_preadmission: u8,
     /// By queue, indexed as in the buffer.
-    points: Vec<Watched>,
+    points: Vec<SampledQueue>,
     /// By port and class, bytes that have waited. Empty if only one class is in use.
     waited_bytes: Vec<[u64; 8]>,
     random: Stream,
     /// The notification caused by the frame in admission, if flow control decides at the output.
-    made: Option<(Crossing, Frame)>,
+    pending_cnm: Option<(Crossing, Frame)>,
 }
 
 /// The congestion point of one queue.
 #[derive(Clone, Copy, Debug, Default)]
-struct Watched {
+struct SampledQueue {
     point: CongestionPoint,
     /// Bytes offered to the port at the last sample, and the part of them that waited in other classes.
     seen_bytes: u64,
     other_bytes: u64,
 }
 
-impl Watched {
+impl SampledQueue {
     /// Returns the bytes offered to the port since the last sample, without those that waited in other classes. Both
     /// arguments are totals since the start of the run. Frames of other classes that found the wire idle are still
     /// included.
@@ -61,7 +61,14 @@ impl CongestionPoints {
         let random = Stream::new(network.seed, u64::from(node.0), purpose("congestion points"));
         let ports = if network.classes.len() > 1 { network.fabric.ports(node).len() } else { 0 };
         let waited_bytes = vec![[0; 8]; ports];
-        Some(Box::new(CongestionPoints { parameters, early: 0, points: Vec::new(), waited_bytes, random, made: None }))
+        Some(Box::new(CongestionPoints {
+            parameters,
+            other_preadmission: 0,
+            points: Vec::new(),
+            waited_bytes,
+            random,
+            pending_cnm: None,
+        }))
     }
 }
 
@@ -73,33 +80,35 @@ fn identifier(node: NodeId, port: u16, class: u8) -> u64 {
 }
 
 impl Core {
-    /// Returns the bitmask of the classes to sample. `early` are those with an overload decision before admission.
-    pub(super) fn watched_classes(&mut self, early: u8) -> u8 {
+    /// Returns the bitmask of the classes to sample. `preadmission` are those with an overload decision before
+    /// admission.
+    pub(super) fn sampled_classes(&mut self, preadmission: u8) -> u8 {
         let queues = self.buffer.queues.len();
-        self.points.as_mut().map_or(0, |points| {
-            points.early = early;
-            points.points.resize(queues, Watched::default());
+        self.congestion_points.as_mut().map_or(0, |points| {
+            points.other_preadmission = preadmission;
+            points.points.resize(queues, SampledQueue::default());
             // With several classes, the bytes that wait in the others must be counted too.
             if points.waited_bytes.is_empty() { points.parameters.classes } else { u8::MAX }
         })
     }
 
-    /// Handles a frame of a class in [`Core::early`] that found its wire occupied.
+    /// Handles a frame of a class in [`Core::preadmission_classes`] that found its wire occupied.
     #[inline(never)]
-    pub(super) fn decide_early(
+    pub(super) fn handle_preadmission(
         &mut self,
         overload: &mut impl Action,
         crossing: Crossing,
         frame: &Frame,
         window: &mut Window<'_, OnWire>,
-    ) -> Outcome {
-        let early = self.points.as_ref().is_none_or(|points| points.early & (1 << crossing.class) != 0);
-        let outcome = if early {
+    ) -> FrameFate {
+        let preadmission =
+            self.congestion_points.as_ref().is_none_or(|points| points.other_preadmission & (1 << crossing.class) != 0);
+        let outcome = if preadmission {
             overload.decide(self, crossing, frame, window)
         } else {
             self.admit_or_refuse(overload, &crossing, frame, window)
         };
-        if let Outcome::Queued { egress, index, .. } = outcome
+        if let FrameFate::Queued { egress, index, .. } = outcome
             && let Some(message) = self.sample(egress, index as usize, frame)
         {
             self.notify_source(overload, crossing, (frame, message), window);
@@ -109,7 +118,7 @@ impl Core {
 
     /// Samples `frame`, which waits in the queue at `index` of `egress`. Returns the message to its source, if any.
     fn sample(&mut self, egress: u16, index: usize, frame: &Frame) -> Option<CongestionMessage> {
-        let points = self.points.as_mut()?;
+        let points = self.congestion_points.as_mut()?;
         let mut others_bytes = 0;
         if let Some(waited) = points.waited_bytes.get_mut(usize::from(egress)) {
             waited[usize::from(frame.class & 7)] += u64::from(frame.size_bytes);
@@ -125,13 +134,13 @@ impl Core {
         let hop = self.egress.hop(frame.at, egress, self.buffer.waiting_bytes(egress));
         let came_bytes = hop.sent_bytes + hop.queue_bytes;
         let CongestionPoints { parameters, points, random, .. } = &mut **points;
-        let watched = points.get_mut(index)?;
-        let passed_bytes = watched.passed_bytes(came_bytes, others_bytes).saturating_sub(size_bytes);
+        let sampled = points.get_mut(index)?;
+        let passed_bytes = sampled.passed_bytes(came_bytes, others_bytes).saturating_sub(size_bytes);
         // The queue was empty before this frame.
         if queue_bytes == size_bytes {
-            watched.point.on_idle(parameters, passed_bytes, random);
+            sampled.point.on_idle(parameters, passed_bytes, random);
         }
-        watched.point.on_arrival(parameters, size_bytes, queue_bytes, random)
+        sampled.point.on_arrival(parameters, size_bytes, queue_bytes, random)
     }
 
     /// Sends a notification to the source of a sampled frame.
@@ -143,7 +152,7 @@ impl Core {
         (sampled, message): (&Frame, CongestionMessage),
         window: &mut Window<'_, OnWire>,
     ) {
-        let Some(points) = &self.points else { return };
+        let Some(points) = &self.congestion_points else { return };
         let class = points.parameters.cnm_class;
         let frame = Frame {
             at: sampled.at,
@@ -162,7 +171,7 @@ impl Core {
             traffic: sampled.traffic,
             ..Frame::default()
         };
-        self.books.ledger.packets.injected.count(u64::from(frame.size_bytes));
+        self.stats.counters.packets.injected.count(u64::from(frame.size_bytes));
         // The notification starts its own path: no ingress port to avoid.
         let Some(egress) = self.route(&frame, u16::MAX) else {
             self.lose(crossing, &frame, Cause::NoRoute);
@@ -171,18 +180,18 @@ impl Core {
         let back = Crossing { in_port: crossing.in_port, egress, in_class: class, class };
         self.note(back, &frame, TraceEvent::Created { since: frame.at });
         if self.has_backpressure {
-            if let Some(points) = &mut self.points {
-                points.made = Some((back, frame));
+            if let Some(points) = &mut self.congestion_points {
+                points.pending_cnm = Some((back, frame));
             }
             return;
         }
         let outcome = self.forward(overload, &back, &frame, window);
-        self.record(back, &frame, outcome);
+        self.trace_outcome(back, &frame, outcome);
     }
 
     /// Takes the notification that has yet to be admitted.
-    pub(super) fn take_notification(&mut self) -> Option<(Crossing, Frame)> {
-        self.points.as_mut()?.made.take()
+    pub(super) fn take_pending_cnm(&mut self) -> Option<(Crossing, Frame)> {
+        self.congestion_points.as_mut()?.pending_cnm.take()
     }
 }
 
@@ -192,10 +201,10 @@ mod tests {
 
     /// Bytes of a busy second class do not count as frames that found the queue empty.
     #[test]
-    fn what_waits_in_other_classes_does_not_pass_the_queue() {
-        let mut watched = Watched::default();
-        assert_eq!(watched.passed_bytes(10_000, 0), 10_000);
-        assert_eq!(watched.passed_bytes(110_000, 97_000), 3_000);
-        assert_eq!(watched.passed_bytes(111_000, 97_000), 1_000);
+    fn frames_of_other_classes_do_not_pass_the_queue() {
+        let mut sampled = SampledQueue::default();
+        assert_eq!(sampled.passed_bytes(10_000, 0), 10_000);
+        assert_eq!(sampled.passed_bytes(110_000, 97_000), 3_000);
+        assert_eq!(sampled.passed_bytes(111_000, 97_000), 1_000);
     }
 }

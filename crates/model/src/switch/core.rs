@@ -4,15 +4,15 @@
 use super::buffer::PacketBuffer;
 use super::congestion_point::CongestionPoints;
 use super::forwarding::{Failures, Routing};
-use super::outcome::{Crossing, Outcome};
+use super::outcome::{Crossing, FrameFate};
 use super::overload::action::Action;
 use super::phantom::PhantomQueues;
-use crate::account::Ledger;
-use crate::books::Books;
+use crate::account::Counters;
 use crate::egress::Egress;
 use crate::network::Network;
+use crate::node_stats::NodeStats;
 use crate::on_wire::OnWire;
-use crate::parameters::{MarkAt, Marking};
+use crate::parameters::{MarkEvent, Marking};
 use check::conservation::Cause;
 use engine::Window;
 use fabric::NodeId;
@@ -27,7 +27,7 @@ use units::{Rate, Time};
 /// Bits of [`crate::egress::Cell::ingress`]: extra steps for frames that arrive at a port.
 pub(super) mod ingress {
     /// The link can lose frames.
-    pub const FRAGILE: u8 = 1;
+    pub const LOSSY_LINK: u8 = 1;
     /// The link uses credit-based flow control.
     pub const CREDITED: u8 = 2;
     /// Frames carry tags, which the switch rewrites.
@@ -46,49 +46,49 @@ pub(super) mod ingress {
 ///
 /// With few frames in flight, the switch has left the first-level cache before the next frame arrives. Therefore the
 /// fields that every frame uses, besides its port and queue, share two cache lines: [`Egress::cells`] to
-/// [`Ledger::hops`].
+/// [`Counters::hops`].
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Core {
     /// Pending renewals: time and key. The key is a paused account whose pause must be renewed, or
-    /// [`super::pause::LOOK`] plus a port for the next watchdog sample. Under credits: one entry for the next
-    /// repetition of all grants. With flow control at outputs: an output with XOFFs to renew.
+    /// [`super::pause::WATCHDOG_SAMPLE`] plus a port for the next watchdog sample. Under credits: one entry for the
+    /// next repetition of all grants. With flow control at outputs: an output with XOFFs to renew.
     pub(super) renewals: Vec<(Time, u32)>,
     /// ECN markers at enqueue, by port. Empty if the switch does not mark at enqueue.
-    pub(super) markers: Box<[Marker]>,
+    pub(super) enqueue_markers: Box<[Marker]>,
     /// Phantom queues, if configured.
     pub(super) phantoms: Option<Box<PhantomQueues>>,
     pub egress: Egress,
     /// Lower bound of the next timer: link change, held flow, pipeline event or renewal.
-    pub(super) wakes_at: Time,
+    pub(super) next_timer: Time,
     pub network: Arc<Network>,
     /// Instants with at least one arrival so far.
     pub(super) instants: u32,
     /// Bitmask of the classes whose frames need a step besides admission: an overload decision before it or a
     /// congestion point after it.
-    pub(super) early: u8,
+    pub(super) preadmission_classes: u8,
     /// Whether a departure from the buffer needs a further step: there are `renewals`, or flow control decides at the
     /// output.
-    pub(super) attends: bool,
+    pub(super) has_release_hooks: bool,
     /// Windows until the next test for lazy departures. `None` if this switch never allows them.
     pub(super) lazy_in: Option<u8>,
     pub routing: Routing,
-    pub books: Books,
+    pub stats: NodeStats,
     pub buffer: PacketBuffer,
     pub node: NodeId,
     /// Bitmask of the lossless classes with accounts that send PAUSE or PFC.
-    pub(super) stopping: u8,
+    pub(super) pausing_classes: u8,
     /// Whether links use credit-based flow control.
     pub(super) credited: bool,
     /// Whether flow control decides at the output.
     pub(super) has_backpressure: bool,
     /// Whether a frame needs a step when it leaves its queue: mark, telemetry or cycle check.
-    pub(super) looks_at_leaving: bool,
+    pub(super) has_dequeue_hooks: bool,
     /// ECN markers at dequeue, by port, like `markers`.
-    pub(super) leaving_markers: Box<[Marker]>,
+    pub(super) dequeue_markers: Box<[Marker]>,
     pub failures: Failures,
     /// QCN congestion points, if configured.
-    pub(super) points: Option<Box<CongestionPoints>>,
+    pub(super) congestion_points: Option<Box<CongestionPoints>>,
     pub(super) random: Stream,
 }
 
@@ -98,7 +98,7 @@ const LINE: usize = 64;
 // Keeps the hot fields within two cache lines.
 const _: () = {
     let first = offset_of!(Core, egress) + offset_of!(Egress, cells);
-    let last = offset_of!(Core, books) + offset_of!(Books, ledger) + offset_of!(Ledger, hops);
+    let last = offset_of!(Core, stats) + offset_of!(NodeStats, counters) + offset_of!(Counters, hops);
     assert!(first.is_multiple_of(LINE) && last + size_of::<u64>() <= first + 2 * LINE);
 };
 
@@ -109,45 +109,45 @@ impl Core {
         let control = network.flow_control_of(node);
         let phantoms = PhantomQueues::new(node, network);
         let mut egress = Egress::new(network, node, true, fails);
-        let has_cycles = egress.rules.iter().any(|rules| rules.cycles.is_some());
-        for (cell, rules) in egress.cells.iter_mut().zip(&egress.rules) {
+        let has_cycles = egress.states.iter().any(|rules| rules.cycles.is_some());
+        for (cell, rules) in egress.cells.iter_mut().zip(&egress.states) {
             let bit = |asked: bool, bit: u8| if asked { bit } else { 0 };
-            cell.ingress = bit(rules.link.fragile, ingress::FRAGILE)
+            cell.ingress = bit(rules.link.can_lose, ingress::LOSSY_LINK)
                 | bit(rules.credit.is_some(), ingress::CREDITED)
                 | bit(network.tags.is_some(), ingress::TAGGED)
-                | bit(parameters.overload.inside().is_some(), ingress::PIPELINE)
+                | bit(parameters.overload.pipelines().is_some(), ingress::PIPELINE)
                 | bit(control.backpressure().is_some(), ingress::BACKPRESSURE)
                 | bit(phantoms.is_some(), ingress::PHANTOM)
                 | bit(has_cycles, ingress::CYCLIC);
         }
-        let (markers, leaving_markers) =
-            (markers(network, node, MarkAt::Enqueue), markers(network, node, MarkAt::Dequeue));
+        let (enqueue_markers, dequeue_markers) =
+            (markers(network, node, MarkEvent::Enqueue), markers(network, node, MarkEvent::Dequeue));
         let regrant = control.credit().map(|credit| (credit.regrant, 0));
         Core {
             node,
             instants: 0,
-            buffer: PacketBuffer::new(network, node, &egress.rules),
+            buffer: PacketBuffer::new(network, node, &egress.states),
             egress,
             routing: Routing::new(network, node),
             failures: Failures::default(),
-            early: 0,
-            stopping: if control.pause().is_some() { control.lossless() } else { 0 },
+            preadmission_classes: 0,
+            pausing_classes: if control.pause().is_some() { control.lossless() } else { 0 },
             credited: regrant.is_some(),
-            attends: false,
+            has_release_hooks: false,
             has_backpressure: control.backpressure().is_some(),
-            wakes_at: Time::MAX,
+            next_timer: Time::MAX,
             renewals: regrant.into_iter().collect(),
-            markers,
-            looks_at_leaving: !leaving_markers.is_empty()
+            enqueue_markers,
+            has_dequeue_hooks: !dequeue_markers.is_empty()
                 || network.telemetry.is_some()
                 || phantoms.is_some()
                 || has_cycles,
             phantoms,
-            leaving_markers,
+            dequeue_markers,
             lazy_in: None,
-            points: CongestionPoints::new(node, network),
+            congestion_points: CongestionPoints::new(node, network),
             random: Stream::new(network.seed, u64::from(node.0), purpose("switch")),
-            books: Books::new(network, node),
+            stats: NodeStats::new(network, node),
             network: Arc::clone(network),
         }
     }
@@ -161,25 +161,25 @@ impl Core {
     }
 
     pub fn link_rate(&self, port: u16) -> Rate {
-        self.egress.rules(port).link.rate
+        self.egress.state(port).link.rate
     }
 
     /// Makes sure that the timer fires no later than `at`.
     pub fn wake_at(&mut self, at: Time) {
-        self.wakes_at = self.wakes_at.min(at);
+        self.next_timer = self.next_timer.min(at);
     }
 
-    /// Updates the timer and `attends` after a change of `renewals`.
-    pub(super) fn note_renewals(&mut self) {
+    /// Updates the timer and `has_release_hooks` after a change of `renewals`.
+    pub(super) fn update_timer(&mut self) {
         let next = self.renewals.iter().map(|renewal| renewal.0).min().unwrap_or(Time::MAX);
         self.wake_at(next);
-        self.attends = !self.renewals.is_empty() || self.has_backpressure;
+        self.has_release_hooks = !self.renewals.is_empty() || self.has_backpressure;
     }
 
     /// Returns whether a frame of this class and length would start on the wire of `port` at `now`.
-    pub fn is_open(&mut self, now: Time, port: u16, frame: (u8, u16)) -> bool {
-        let Core { egress, buffer, books, .. } = self;
-        egress.is_open(now, port, frame, |class| buffer.head(port, class), books)
+    pub fn can_start_now(&mut self, now: Time, port: u16, frame: (u8, u16)) -> bool {
+        let Core { egress, buffer, stats, .. } = self;
+        egress.can_start_now(now, port, frame, |class| buffer.head(port, class), stats)
     }
 
     /// Forwards a frame: directly onto an idle wire, or into the queue if there is room, or to the overload action.
@@ -190,9 +190,9 @@ impl Core {
         crossing: &Crossing,
         frame: &Frame,
         window: &mut Window<'_, OnWire>,
-    ) -> Outcome {
+    ) -> FrameFate {
         if self.send_at_once(crossing, frame, window) {
-            return Outcome::Sent { egress: crossing.egress };
+            return FrameFate::Sent { egress: crossing.egress };
         }
         self.wait_or_refuse(overload, crossing, frame, window)
     }
@@ -201,10 +201,10 @@ impl Core {
     #[inline(always)] // as forward
     pub(super) fn send_at_once(&mut self, crossing: &Crossing, frame: &Frame, window: &mut Window<'_, OnWire>) -> bool {
         let (now, &Crossing { egress, class, .. }) = (frame.at, crossing);
-        let Core { egress: ports, buffer, books, network, .. } = self;
+        let Core { egress: ports, buffer, stats, network, .. } = self;
         let head = |class| buffer.head(egress, class);
         let collect = |hop: Hop| network.collect(frame, Hop { queue_bytes: buffer.waiting_bytes(egress), ..hop });
-        let Some(at) = ports.send_at_once(now, egress, (class, frame.size_bytes), head, collect, books) else {
+        let Some(at) = ports.send_at_once(now, egress, (class, frame.size_bytes), head, collect, stats) else {
             return false;
         };
         put_on_wire(frame, egress, at, window);
@@ -219,9 +219,9 @@ impl Core {
         crossing: &Crossing,
         frame: &Frame,
         window: &mut Window<'_, OnWire>,
-    ) -> Outcome {
-        if self.early & (1 << crossing.class) != 0 {
-            return self.decide_early(overload, *crossing, frame, window);
+    ) -> FrameFate {
+        if self.preadmission_classes & (1 << crossing.class) != 0 {
+            return self.handle_preadmission(overload, *crossing, frame, window);
         }
         self.admit_or_refuse(overload, crossing, frame, window)
     }
@@ -234,13 +234,13 @@ impl Core {
         crossing: &Crossing,
         frame: &Frame,
         window: &mut Window<'_, OnWire>,
-    ) -> Outcome {
+    ) -> FrameFate {
         let index = self.buffer.queue_index(crossing.egress, crossing.class);
         if !self.buffer.admit(index, *crossing, frame.size_bytes) {
             return overload.refuse(self, *crossing, frame, window);
         }
         let outcome = self.enqueue(index, *crossing, frame);
-        if self.stopping & (1 << crossing.in_class) != 0 {
+        if self.pausing_classes & (1 << crossing.in_class) != 0 {
             self.pause_if_needed(frame.at, crossing.in_port, crossing.in_class, window);
         }
         outcome
@@ -248,10 +248,10 @@ impl Core {
 
     /// Enqueues a frame, for which the caller has reserved room, at `index`.
     #[inline(always)] // as forward
-    pub fn enqueue(&mut self, index: usize, crossing: Crossing, frame: &Frame) -> Outcome {
+    pub fn enqueue(&mut self, index: usize, crossing: Crossing, frame: &Frame) -> FrameFate {
         let marked = self.put_in_queue(index, crossing, frame);
         self.egress.wait(frame.at, crossing.egress, crossing.class);
-        Outcome::Queued { egress: crossing.egress, index: index as u32, marked }
+        FrameFate::Queued { egress: crossing.egress, index: index as u32, marked }
     }
 
     /// Like [`Core::enqueue`], without notifying the port. Returns whether the frame was ECN-marked.
@@ -259,11 +259,11 @@ impl Core {
     pub(super) fn put_in_queue(&mut self, index: usize, crossing: Crossing, frame: &Frame) -> bool {
         let mut mark = false;
         if frame.flags & (flags::ECT | flags::CE) == flags::ECT
-            && let Some(marker) = self.markers.get(usize::from(crossing.egress))
+            && let Some(marker) = self.enqueue_markers.get(usize::from(crossing.egress))
         {
             // The queue length excludes the arriving frame.
             mark = marker.marks(u64::from(self.buffer.queues[index].bytes), &mut self.random);
-            self.books.ledger.marks += u64::from(mark);
+            self.stats.counters.marks += u64::from(mark);
         }
         self.buffer.push(index, crossing, frame, if mark { flags::CE } else { 0 });
         mark
@@ -272,7 +272,7 @@ impl Core {
     /// Transmits a frame by `port`; its wire must be free.
     pub fn send_on(&mut self, port: u16, mut frame: Frame, window: &mut Window<'_, OnWire>) {
         (frame.ttl, frame.hops) = (frame.ttl - 1, frame.hops.saturating_add(1));
-        self.pass_phantom(frame.at, port, &mut frame);
+        self.count_phantom(frame.at, port, &mut frame);
         if self.network.telemetry.is_some() {
             let waiting_bytes = self.buffer.waiting_bytes(port);
             self.network.collect(&frame, self.egress.hop(frame.at, port, waiting_bytes));
@@ -284,23 +284,23 @@ impl Core {
 
     /// Sends a MAC control frame of this switch, ahead of all queues.
     pub fn send_control(&mut self, now: Time, port: u16, frame: Frame, window: &mut Window<'_, OnWire>) {
-        let Core { egress, buffer, books, .. } = self;
-        egress.judge_before_control(now, port, |class| buffer.head(port, class), books);
-        egress.send_control(now, port, frame, books, window);
+        let Core { egress, buffer, stats, .. } = self;
+        egress.check_before_control(now, port, |class| buffer.head(port, class), stats);
+        egress.send_control(now, port, frame, stats, window);
     }
 
     /// Counts a frame as lost on its path to `crossing.egress`, for `cause`.
     #[cold]
-    pub fn lose(&mut self, crossing: Crossing, frame: &Frame, cause: Cause) -> Outcome {
-        self.books.lose(crossing.in_port, crossing.in_class, frame, cause);
-        Outcome::Dropped { egress: Some(crossing.egress), cause }
+    pub fn lose(&mut self, crossing: Crossing, frame: &Frame, cause: Cause) -> FrameFate {
+        self.stats.lose(crossing.in_port, crossing.in_class, frame, cause);
+        FrameFate::Dropped { egress: Some(crossing.egress), cause }
     }
 
     /// Counts a frame as lost before its egress port was determined.
     #[cold]
-    pub fn lose_early(&mut self, in_port: u16, frame: &Frame, cause: Cause) -> Outcome {
-        self.books.lose(in_port, frame.class, frame, cause);
-        Outcome::Dropped { egress: None, cause }
+    pub fn lose_unrouted(&mut self, in_port: u16, frame: &Frame, cause: Cause) -> FrameFate {
+        self.stats.lose(in_port, frame.class, frame, cause);
+        FrameFate::Dropped { egress: None, cause }
     }
 
     /// Returns the loss cause of a frame without room. A lossless loss is a violation only if both ends of the ingress
@@ -312,13 +312,13 @@ impl Core {
             return no_room(frame);
         }
         let peer = network.fabric.ports(self.node).get(usize::from(crossing.in_port)).map(|port| port.peer);
-        let reached = network.takes_part(self.node) && peer.is_none_or(|peer| network.takes_part(peer));
+        let reached = network.has_flow_control(self.node) && peer.is_none_or(|peer| network.has_flow_control(peer));
         if reached { Cause::LosslessNoRoom } else { Cause::OutsideFlowControl }
     }
 
     /// Drops a frame for which there is no room and no overload action.
     #[cold]
-    pub fn lose_without_room(&mut self, crossing: Crossing, frame: &Frame) -> Outcome {
+    pub fn lose_without_room(&mut self, crossing: Crossing, frame: &Frame) -> FrameFate {
         let cause = self.cause_without_room(crossing, frame);
         self.lose(crossing, frame, cause)
     }
@@ -329,7 +329,7 @@ impl Core {
 pub(super) fn put_on_wire(frame: &Frame, port: u16, at: Time, window: &mut Window<'_, OnWire>) {
     // An idle port has empty queues, so no bounce threshold can apply and `distance` just counts down.
     let distance = frame.distance.saturating_sub(1);
-    let OnWire(slot) = window.slot(port, at);
+    let OnWire(slot) = window.send_slot(port, at);
     *slot = *frame;
     (slot.at, slot.ttl, slot.hops) = (at, frame.ttl - 1, frame.hops.saturating_add(1));
     slot.distance = distance;
@@ -341,7 +341,7 @@ pub(super) fn no_room(frame: &Frame) -> Cause {
 }
 
 /// Returns the ECN markers of `node` that act at `at`, by port. Empty if no port marks then.
-fn markers(network: &Network, node: NodeId, at: MarkAt) -> Box<[Marker]> {
+fn markers(network: &Network, node: NodeId, at: MarkEvent) -> Box<[Marker]> {
     let ports = 0..network.fabric.ports(node).len();
     let marker = |port: usize| match network.port_of(node, port as u16).marking {
         Marking::Ecn { k_min_bytes, k_max_bytes, p_max, of_rate, at: when } if when == at => {

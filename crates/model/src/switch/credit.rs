@@ -1,7 +1,7 @@
 //! Credit-based flow control at a switch: a departure from the buffer makes room, which is granted to the neighbour.
 
 use super::core::Core;
-use crate::egress::Rules;
+use crate::egress::PortState;
 use crate::on_wire::OnWire;
 use engine::Window;
 use protocols::frame::Frame;
@@ -10,47 +10,47 @@ use units::Time;
 impl Core {
     /// Charges the room of a frame that arrived by a port under credits.
     pub(super) fn take_room(&mut self, in_port: u16, frame: &Frame) {
-        if let Some(credit) = &mut self.egress.rules_mut(in_port).credit {
+        if let Some(credit) = &mut self.egress.state_mut(in_port).credit {
             credit.receive(frame.class, u64::from(frame.size_bytes));
         }
     }
 
     /// Grants the room that `frame` did not keep.
-    pub(super) fn grant_what_is_left(&mut self, in_port: u16, frame: &Frame, window: &mut Window<'_, OnWire>) {
+    pub(super) fn grant_free_room(&mut self, in_port: u16, frame: &Frame, window: &mut Window<'_, OnWire>) {
         self.grant_if_due(frame.at, in_port, frame.class, window);
-        self.note_withheld(frame.at, in_port, frame.class);
+        self.trace_credit_stall(frame.at, in_port, frame.class);
     }
 
     /// Grants the room of (`in_port`, `class`) that has become free, if it is enough for a message.
     pub(super) fn grant_if_due(&mut self, now: Time, in_port: u16, class: u8, window: &mut Window<'_, OnWire>) {
         let held_bytes = self.buffer.account_bytes(in_port, class);
         if self.egress.note_room(in_port, class, held_bytes) {
-            self.send_owed(now, in_port, window);
+            self.send_pending_grants(now, in_port, window);
         }
     }
 
     /// Sends the pending grants of `port`, at the latest when its wire is free.
-    fn send_owed(&mut self, now: Time, port: u16, window: &mut Window<'_, OnWire>) {
-        let Core { egress, buffer, books, .. } = self;
-        egress.judge_before_control(now, port, |class| buffer.head(port, class), books);
+    fn send_pending_grants(&mut self, now: Time, port: u16, window: &mut Window<'_, OnWire>) {
+        let Core { egress, buffer, stats, .. } = self;
+        egress.check_before_control(now, port, |class| buffer.head(port, class), stats);
         let held_bytes = |class| buffer.account_bytes(port, class);
-        let granted = egress.send_owed(now, port, held_bytes, books, window);
+        let granted = egress.send_pending_grants(now, port, held_bytes, stats, window);
         self.note_granted(now, port, granted);
     }
 
     /// Traces the effect of a grant for `class` that left by `port`, if one did.
     pub(super) fn note_granted(&mut self, now: Time, port: u16, class: Option<u8>) {
         if let Some(class) = class {
-            self.note_withheld(now, port, class);
+            self.trace_credit_stall(now, port, class);
         }
     }
 
     /// Handles a credit message that arrived by `in_port`.
     pub(super) fn on_credit(&mut self, in_port: u16, frame: &Frame, window: &mut Window<'_, OnWire>) {
         let now = frame.at;
-        let (class, goes_on) = self.egress.on_credit(in_port, frame, &mut self.books);
+        let (class, goes_on) = self.egress.on_credit(in_port, frame, &mut self.stats);
         if goes_on && self.egress.cell(in_port).waiting & 1 << class != 0 {
-            self.egress.look_when_free(now, in_port);
+            self.egress.schedule_when_free(now, in_port);
         }
         // The message may also report frames that were lost on the link: their room is free again.
         self.grant_if_due(now, in_port, class, window);
@@ -70,38 +70,38 @@ impl Core {
     /// Sends grants for all classes of `port`.
     #[cold]
     pub(super) fn grant_all(&mut self, now: Time, port: u16, window: &mut Window<'_, OnWire>) {
-        if self.egress.owe_all(port) {
-            self.send_owed(now, port, window);
+        if self.egress.queue_all_grants(port) {
+            self.send_pending_grants(now, port, window);
         }
     }
 
     /// Traces the start or end of a period in which waiting frames of (`port`, `class`) keep the sender from using its
     /// link. These correspond to XOFF and XON under PFC.
-    fn note_withheld(&mut self, now: Time, port: u16, class: u8) {
-        if self.books.tracer.is_none() {
+    fn trace_credit_stall(&mut self, now: Time, port: u16, class: u8) {
+        if self.stats.tracer.is_none() {
             return;
         }
         let account = self.buffer.account_index(port, class);
         let held_bytes = self.buffer.accounts[account].bytes;
-        let Rules { link, credit, .. } = self.egress.rules(port);
+        let PortState { link, credit, .. } = self.egress.state(port);
         let Some(credit) = credit else { return };
         let (lacks, credits_bytes) = (credit.holds_back(class, link.rate, link.delay), credit.credits_bytes());
         // Traced again after a round trip plus the time of the whole buffer: by then all waiting frames may be other
         // ones.
         let again = link.delay * 2 + link.rate.serialise(credits_bytes);
-        let Some(tracer) = &mut self.books.tracer else { return };
-        let noted = tracer.withheld.get(&(port, class)).copied();
-        if noted.is_some_and(|noted| !lacks || noted + again <= now) {
-            tracer.withheld.remove(&(port, class));
-            self.note_go(now, account);
-        } else if noted.is_some() {
+        let Some(tracer) = &mut self.stats.tracer else { return };
+        let stalled_at = tracer.credit_stalls.get(&(port, class)).copied();
+        if stalled_at.is_some_and(|stalled_at| !lacks || stalled_at + again <= now) {
+            tracer.credit_stalls.remove(&(port, class));
+            self.trace_resume(now, account);
+        } else if stalled_at.is_some() {
             return;
         }
         if lacks && held_bytes > 0 {
-            if let Some(tracer) = &mut self.books.tracer {
-                tracer.withheld.insert((port, class), now);
+            if let Some(tracer) = &mut self.stats.tracer {
+                tracer.credit_stalls.insert((port, class), now);
             }
-            self.note_stop(now, account, credits_bytes, false);
+            self.trace_pause(now, account, credits_bytes, false);
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::Switch;
 use super::core::Core;
-use crate::egress::{When, hold};
+use crate::egress::{Eligibility, block};
 use crate::on_wire::OnWire;
 use check::conservation::Cause;
 use engine::Window;
@@ -13,47 +13,47 @@ use units::Time;
 impl Switch {
     /// Serves a due port: control frames first, then the class that the scheduler picks.
     #[inline(always)] // the traced switch calls it too, which must not prevent inlining for the others
-    pub(super) fn depart<const WATCHED: bool>(&mut self, now: Time, port: u16, window: &mut Window<'_, OnWire>) {
-        let first = if WATCHED { self.core.events_noted() } else { 0 };
+    pub(super) fn depart<const TRACED: bool>(&mut self, now: Time, port: u16, window: &mut Window<'_, OnWire>) {
+        let first = if TRACED { self.core.events_noted() } else { 0 };
         let cell = self.core.egress.cell(port);
-        let (holds, busy_until) = (cell.holds, cell.busy_until);
-        if holds & hold::PREEMPTS != 0 {
+        let (holds, busy_until) = (cell.block_reasons, cell.busy_until);
+        if holds & block::PREEMPTS != 0 {
             return self.depart_preempting(now, port, window);
         }
         if busy_until > now {
             // A pause ended before the wire was free: a frame of another class had started.
             return self.core.egress.due.set(port, busy_until);
         }
-        if holds & (hold::CONTROL | hold::STORM) != 0 && self.core.depart_specially(now, port, window) {
+        if holds & (block::CONTROL | block::STORM) != 0 && self.core.send_control_or_drop(now, port, window) {
             // A control frame was sent.
         } else {
-            let Core { egress, buffer, books, .. } = &mut self.core;
-            let ready = match egress.eligible(now, port, |class| buffer.head(port, class), books) {
-                When::Now(ready) => ready,
-                When::At(at) => return egress.due.set(port, at),
+            let Core { egress, buffer, stats, .. } = &mut self.core;
+            let ready = match egress.eligible(now, port, |class| buffer.head(port, class), stats) {
+                Eligibility::Now(ready) => ready,
+                Eligibility::At(at) => return egress.due.set(port, at),
             };
             let class = egress.pick(port, ready);
             let index = buffer.next_queue(port, class);
-            let marked = self.core.looks_at_leaving && self.core.on_leaving(now, port, index);
-            let leaving = if WATCHED { self.core.note_leaving(index, marked, first) } else { None };
-            let Some(came) = self.core.leave(now, (port, class), index, window) else {
+            let marked = self.core.has_dequeue_hooks && self.core.run_dequeue_hooks(now, port, index);
+            let leaving = if TRACED { self.core.note_leaving(index, marked, first) } else { None };
+            let Some(came) = self.core.dequeue(now, (port, class), index, window) else {
                 return self.core.egress.due.set(port, Time::MAX);
             };
-            if self.core.attends {
-                self.attend(now, port, came, window);
+            if self.core.has_release_hooks {
+                self.run_release_hooks(now, port, came, window);
             }
-            if WATCHED {
+            if TRACED {
                 self.core.note_left(now, port, leaving);
             }
         }
         let egress = &mut self.core.egress;
         let cell = egress.cell(port);
-        let more = cell.waiting != 0 || cell.holds & hold::CONTROL != 0;
+        let more = cell.waiting != 0 || cell.block_reasons & block::CONTROL != 0;
         egress.due.set(port, if more { cell.busy_until } else { Time::MAX });
     }
 
     /// After a frame of (`in_port`, `in_class`) left the buffer by `egress`: sends the resumes or grants that are due.
-    pub(super) fn attend(
+    pub(super) fn run_release_hooks(
         &mut self,
         now: Time,
         egress: u16,
@@ -71,7 +71,7 @@ impl Core {
     /// Transmits the first frame of `class` from the queue at `index` by `port`. Returns its ingress port and class;
     /// `None` if the queue is empty.
     #[inline(always)] // as Switch::depart
-    pub(super) fn leave(
+    pub(super) fn dequeue(
         &mut self,
         now: Time,
         (port, class): (u16, u8),
@@ -83,13 +83,13 @@ impl Core {
         let frame = queue.front()?;
         let (came, in_port, in_class, size_bytes) = (frame.at, frame.in_port, frame.in_class, frame.size_bytes);
         let at = egress.commit(now, port, class, size_bytes);
-        let OnWire(slot) = window.slot(port, at);
+        let OnWire(slot) = window.send_slot(port, at);
         *slot = *frame;
         slot.at = at;
-        queue.forget_front(now, came, size_bytes);
+        queue.pop_front_known(now, came, size_bytes);
         let drained = queue.is_empty();
         buffer.note_load(now, index);
-        if drained && buffer.pair_has_drained(index) {
+        if drained && buffer.class_is_empty(index) {
             egress.cell_mut(port).waiting &= !(1 << class);
         }
         buffer.release(in_port, in_class, size_bytes);
@@ -98,16 +98,16 @@ impl Core {
 
     /// Drops frames if a watchdog requires it, and sends the next control frame. Returns whether one was sent.
     #[cold]
-    pub(super) fn depart_specially(&mut self, now: Time, port: u16, window: &mut Window<'_, OnWire>) -> bool {
-        if self.egress.cell(port).holds & hold::STORM != 0 {
+    pub(super) fn send_control_or_drop(&mut self, now: Time, port: u16, window: &mut Window<'_, OnWire>) -> bool {
+        if self.egress.cell(port).block_reasons & block::STORM != 0 {
             self.drop_stormed(now, port, window);
         }
-        let control = self.egress.cell(port).holds & hold::CONTROL != 0;
+        let control = self.egress.cell(port).block_reasons & block::CONTROL != 0;
         if control {
-            let Core { egress, buffer, books, .. } = self;
-            egress.judge_before_control(now, port, |class| buffer.head(port, class), books);
+            let Core { egress, buffer, stats, .. } = self;
+            egress.check_before_control(now, port, |class| buffer.head(port, class), stats);
             let held_bytes = |class| buffer.account_bytes(port, class);
-            let granted = egress.send_next_control(now, port, held_bytes, books, window);
+            let granted = egress.send_next_control(now, port, held_bytes, stats, window);
             self.note_granted(now, port, granted);
         }
         control
@@ -119,7 +119,7 @@ impl Core {
         let dropped = self.egress.dropped_classes(port) & self.egress.cell(port).waiting;
         for class in (0..8u8).filter(|class| dropped & 1 << class != 0) {
             let first = self.buffer.queue_index(port, class);
-            let pair = if self.buffer.pairs == 0 { None } else { Some(first + self.buffer.pairs) };
+            let pair = if self.buffer.bounce_offset == 0 { None } else { Some(first + self.buffer.bounce_offset) };
             for index in std::iter::once(first).chain(pair) {
                 self.drop_queue(now, (port, index), Cause::PauseStorm, window);
             }
@@ -137,10 +137,10 @@ impl Core {
         window: &mut Window<'_, OnWire>,
     ) {
         while let Some(frame) = self.buffer.drop_front(now, index) {
-            self.books.lose_here(&frame, cause);
+            self.stats.count_loss(&frame, cause);
             // Only a link failure reports the backlog that is left in the queue.
             let left = if cause == Cause::LinkDown { self.load_of_class(port, frame.class) } else { Load::default() };
-            if let Some(tracer) = &mut self.books.tracer {
+            if let Some(tracer) = &mut self.stats.tracer {
                 tracer.note_loss(&frame, now, cause, (Some(frame.in_port), Some(port)), left, None);
             }
             self.after_release(now, frame.in_port, frame.in_class, window);
@@ -150,9 +150,9 @@ impl Core {
     /// Marks the head of the queue at `index`, which leaves next by `port`, and adds telemetry. Returns whether it was
     /// marked.
     #[cold]
-    pub(super) fn on_leaving(&mut self, now: Time, port: u16, index: usize) -> bool {
+    pub(super) fn run_dequeue_hooks(&mut self, now: Time, port: u16, index: usize) -> bool {
         self.note_cycle(now, port, index);
-        let marked = self.mark_leaving(port, index) | self.pass_phantom_leaving(now, port, index);
+        let marked = self.mark_at_dequeue(port, index) | self.count_phantom_dequeue(now, port, index);
         if self.network.telemetry.is_some()
             && let Some(frame) = self.buffer.queues[index].front()
         {
@@ -164,8 +164,8 @@ impl Core {
 
     /// Marks the head of the queue at `index` by the bytes behind it, for marking at dequeue. Returns whether it was
     /// marked.
-    fn mark_leaving(&mut self, port: u16, index: usize) -> bool {
-        let Some(marker) = self.leaving_markers.get(usize::from(port)) else { return false };
+    fn mark_at_dequeue(&mut self, port: u16, index: usize) -> bool {
+        let Some(marker) = self.dequeue_markers.get(usize::from(port)) else { return false };
         let mut queue = self.buffer.queues.at(index);
         let behind_bytes = u64::from(queue.bytes);
         let Some(frame) = queue.front_mut() else { return false };
@@ -174,7 +174,7 @@ impl Core {
             frame.flags & (flags::ECT | flags::CE) == flags::ECT && marker.marks(behind_bytes, &mut self.random);
         if marked {
             frame.flags |= flags::CE;
-            self.books.ledger.marks += 1;
+            self.stats.counters.marks += 1;
         }
         marked
     }

@@ -10,10 +10,10 @@ use units::Time;
 impl Switch {
     /// Applies the next failure or repair of a link.
     pub(super) fn change(&mut self, now: Time, window: &mut Window<'_, OnWire>) {
-        let Some((_, port, fails)) = self.changes.pop() else { return };
+        let Some((_, port, fails)) = self.link_changes.pop() else { return };
         let core = &mut self.core;
         core.failures.change(&mut core.routing, &core.network, core.node, port, fails);
-        if let Some(tracer) = &mut core.books.tracer {
+        if let Some(tracer) = &mut core.stats.tracer {
             tracer.note_port(now, if fails { TraceEvent::LinkDown { port } } else { TraceEvent::LinkUp { port } });
         }
         if !fails {
@@ -21,7 +21,7 @@ impl Switch {
             return core.grant_all(now, port, window);
         }
         // Frames that wait for the failed link are lost. Their accounts shrink, so neighbours may resume.
-        core.egress.fail(now, port, &mut core.books);
+        core.egress.fail(now, port, &mut core.stats);
         core.egress.cell_mut(port).waiting = 0;
         core.lose_kept(now, port);
         for index in core.buffer.queues_of(port) {

@@ -25,7 +25,7 @@ impl Switch {
     }
 
     /// Removes a frame without counting the loss.
-    pub(crate) fn lose_in_silence(&mut self, now: Time) -> bool {
+    pub(crate) fn lose_uncounted(&mut self, now: Time) -> bool {
         self.take(now).is_some()
     }
 
@@ -45,7 +45,7 @@ impl Switch {
     /// Drops a frame with the cause of a lossy class.
     pub(crate) fn drop_as_lossy(&mut self, now: Time) -> bool {
         let Some(frame) = self.take(now) else { return false };
-        self.core.books.lose_here(&frame, Cause::NoRoom);
+        self.core.stats.count_loss(&frame, Cause::NoRoom);
         true
     }
 
@@ -60,9 +60,9 @@ impl Switch {
     }
 
     /// Grants neighbours unlimited credits.
-    pub(crate) fn forge_credits(&mut self, now: Time) -> bool {
+    pub(crate) fn grant_unlimited(&mut self, now: Time) -> bool {
         let class = self.core.buffer.lossless.trailing_zeros() as u8;
-        self.core.egress.rules.iter_mut().flat_map(|rules| &mut rules.credit).for_each(|credit| {
+        self.core.egress.states.iter_mut().flat_map(|rules| &mut rules.credit).for_each(|credit| {
             credit.on_message(now, class, 0, 1 << 40);
         });
         true
@@ -73,10 +73,10 @@ impl Switch {
         let egress = &self.core.egress;
         let waits = |port: &u16| {
             let cell = egress.cell(*port);
-            cell.waiting != 0 && cell.busy_until < now && egress.rules(*port).is_short()
+            cell.waiting != 0 && cell.busy_until < now && egress.state(*port).lacks_credit()
         };
         let Some(port) = (0..egress.len() as u16).find(waits) else { return false };
-        self.forge_credits(now);
+        self.grant_unlimited(now);
         self.core.egress.due.set(port, Time::MAX);
         true
     }
@@ -106,7 +106,7 @@ impl Switch {
 
     /// Removes the limits of recirculation queues.
     pub(crate) fn forget_deflect_limits(&mut self, _: Time) -> bool {
-        self.overload.trimming_mut().and_then(|trimming| trimming.inside.as_mut()).is_some_and(|inside| {
+        self.overload.trimming_mut().and_then(|trimming| trimming.pipelines.as_mut()).is_some_and(|inside| {
             inside.forget_limits();
             true
         })
@@ -114,7 +114,7 @@ impl Switch {
 
     /// Disables PAUSE and PFC, with headroom for all frames that follow.
     pub(crate) fn forget_to_stop(&mut self, _: Time) -> bool {
-        self.core.stopping = 0;
+        self.core.pausing_classes = 0;
         self.core.buffer.headroom.iter_mut().for_each(|room| *room *= 100);
         true
     }
@@ -154,24 +154,24 @@ impl Switch {
 
     /// Sets the arrival time of a frame to an earlier one.
     pub(crate) fn misdate(&mut self, _: Time) -> bool {
-        self.tamper(|frames| frames[1].at = frames[1].at.saturating_sub(Time::from_ps(1)))
+        self.modify_frames(|frames| frames[1].at = frames[1].at.saturating_sub(Time::from_ps(1)))
     }
 
     /// Removes a frame from a queue without updating the counters of the queue.
-    pub(crate) fn tear(&mut self, _: Time) -> bool {
-        self.tamper(|frames| {
+    pub(crate) fn remove_uncounted(&mut self, _: Time) -> bool {
+        self.modify_frames(|frames| {
             frames.remove(1);
         })
     }
 
     /// Increments the bounce count of a frame that did not bounce.
-    pub(crate) fn turn_in_silence(&mut self, _: Time) -> bool {
-        self.tamper(|frames| frames[1].bounces += 1)
+    pub(crate) fn bounce_uncounted(&mut self, _: Time) -> bool {
+        self.modify_frames(|frames| frames[1].bounces += 1)
     }
 
-    fn tamper(&mut self, change: impl FnOnce(&mut Vec<Frame>)) -> bool {
+    fn modify_frames(&mut self, change: impl FnOnce(&mut Vec<Frame>)) -> bool {
         let Some(index) = self.crowded() else { return false };
-        self.core.buffer.queues.at(index).tamper(change);
+        self.core.buffer.queues.at(index).corrupt(change);
         true
     }
 
@@ -184,16 +184,16 @@ impl Switch {
     pub(crate) fn lose_inside(&mut self, _: Time) -> bool {
         self.overload
             .trimming_mut()
-            .and_then(|trimming| trimming.inside.as_mut())
+            .and_then(|trimming| trimming.pipelines.as_mut())
             .is_some_and(|inside| inside.lose_in_silence())
     }
 
     /// Discards a control frame that has been counted as sent.
     pub(crate) fn forget_to_tell(&mut self, _: Time) -> bool {
         let credited = self.core.credited;
-        let Core { egress, books, .. } = &mut self.core;
+        let Core { egress, stats, .. } = &mut self.core;
         if credited {
-            return (0..egress.len() as u16).any(|port| egress.next_credit(port, |_| 0, books).is_some());
+            return (0..egress.len() as u16).any(|port| egress.next_grant(port, |_| 0, stats).is_some());
         }
         egress.lose_control_in_silence()
     }
@@ -211,7 +211,7 @@ impl Switch {
         let silent = |account: &&mut protocols::pause::IngressAccount| account.bytes == 0 && !account.paused;
         let Some(account) = self.core.buffer.accounts.iter_mut().rev().find(silent) else { return false };
         account.paused = true;
-        self.core.books.ledger.pauses_sent += 1;
+        self.core.stats.counters.pauses_sent += 1;
         true
     }
 
@@ -219,7 +219,7 @@ impl Switch {
     pub(crate) fn forget_wake_ups(&mut self, _: Time) -> bool {
         let egress = &mut self.core.egress;
         if egress.lazy {
-            return std::mem::take(&mut egress.busy_ports) != 0;
+            return std::mem::take(&mut egress.backlogged_ports) != 0;
         }
         let mut made = false;
         for port in 0..egress.len() as u16 {

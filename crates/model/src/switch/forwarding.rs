@@ -28,7 +28,11 @@ pub(crate) struct Failures {
 
 impl Routing {
     pub fn new(network: &Network, node: NodeId) -> Routing {
-        Routing { routes: Routes::new(network, node), salt: network.salt(node), regular: !network.has_pins(node) }
+        Routing {
+            routes: Routes::new(network, node),
+            salt: network.salt(node),
+            regular: !network.has_static_routes(node),
+        }
     }
 
     /// Returns the egress port of `frame`, which arrived by `in_port`; `None` if it does not use the regular routes.
@@ -53,7 +57,7 @@ impl Failures {
         } else {
             self.dead.remove(port);
         }
-        routing.regular = self.dead.is_empty() && !network.has_pins(node);
+        routing.regular = self.dead.is_empty() && !network.has_static_routes(node);
     }
 
     /// Returns the egress port of a frame that does not use the regular routes. It arrived at `node` by `in_port`;
@@ -77,11 +81,11 @@ impl Failures {
         if frame.flags & flags::EXPLICIT_PATH != 0 {
             return None;
         }
-        let in_force = network.pins_of(node).iter().find(|pin| {
-            pin.to == frame.dst
-                && pin.from.is_none_or(|from| from == frame.src)
-                && pin.at <= frame.at
-                && pin.until.is_none_or(|until| frame.at < until)
+        let in_force = network.static_routes_of(node).iter().find(|route| {
+            route.to == frame.dst
+                && route.from.is_none_or(|from| from == frame.src)
+                && route.at <= frame.at
+                && route.until.is_none_or(|until| frame.at < until)
         })?;
         let port = match in_force.ports[..] {
             [] => return None,

@@ -19,18 +19,18 @@ use units::Time;
 impl Backpressure {
     /// Handles an XOFF or XON of a neighbour for a flow.
     pub(super) fn on_xoff(&mut self, core: &mut Core, in_port: u16, frame: &Frame) {
-        core.books.ledger.control_received += 1;
+        core.stats.counters.control_received += 1;
         let (now, pair) = (frame.at, Pair { src: frame.src, dst: frame.dst });
-        if let Some(tracer) = &mut core.books.tracer {
-            tracer.note_call_heard(&core.network.fabric, in_port, frame);
+        if let Some(tracer) = &mut core.stats.tracer {
+            tracer.trace_xoff_received(&core.network.fabric, in_port, frame);
         }
         if frame.kind == Kind::Xoff {
             let XoffCall { rate_bps, expiry } = frame.xoff_call();
-            if self.held.stop(now, in_port, pair, rate_bps, expiry) {
+            if self.held.hold(now, in_port, pair, rate_bps, expiry) {
                 self.set_apart(core, now, in_port, pair);
             }
         } else {
-            for frame in self.held.go(now, in_port, pair, true) {
+            for frame in self.held.release(now, in_port, pair, true) {
                 core.join_class(now, in_port, frame);
             }
         }
@@ -68,11 +68,11 @@ impl Backpressure {
     /// Drops the held frames of a failed link.
     pub(super) fn lose_held(&mut self, core: &mut Core, now: Time, port: u16, window: &mut Window<'_, OnWire>) {
         for pair in self.held.pairs_at(port) {
-            for frame in self.held.go(now, port, pair, false) {
+            for frame in self.held.release(now, port, pair, false) {
                 core.buffer.release(frame.in_port, frame.in_class, frame.size_bytes);
-                core.books.lose_here(&frame, Cause::LinkDown);
+                core.stats.count_loss(&frame, Cause::LinkDown);
                 let left = core.load_of_class(port, frame.class);
-                if let Some(tracer) = &mut core.books.tracer {
+                if let Some(tracer) = &mut core.stats.tracer {
                     tracer.note_loss(&frame, now, Cause::LinkDown, (Some(frame.in_port), Some(port)), left, None);
                 }
             }
@@ -89,6 +89,6 @@ impl Core {
         let Frame { in_port, in_class, class, .. } = frame;
         self.enqueue(index, Crossing { in_port, egress: port, in_class, class }, &frame);
         // If the wire is free, the port is due now, unless its class is paused.
-        self.egress.look_when_free(now, port);
+        self.egress.schedule_when_free(now, port);
     }
 }

@@ -29,25 +29,29 @@ use protocols::frame::Frame;
 use units::Time;
 
 /// Up to this number of arrivals in a window, the catch-up costs more than it saves.
-const FEW: usize = 3;
+const MIN_ARRIVALS: usize = 3;
 
 /// Windows with exact departures before the next test for lazy ones.
-const PATIENCE: u8 = 32;
+const RETRY_WINDOWS: u8 = 32;
 
 impl Switch {
     /// Returns whether no feature of this switch rules out lazy departures.
     pub(super) fn can_be_lazy(&self) -> bool {
         let Switch { core, overload, backpressure, .. } = self;
-        let asks_nothing = core.egress.cells.iter().all(|cell| cell.ingress == 0 && !cell.charges && cell.is_whole());
-        let trims_in_queues = overload.trimming().is_some_and(|trimming| trimming.inside.is_none());
+        let asks_nothing = core
+            .egress
+            .cells
+            .iter()
+            .all(|cell| cell.ingress == 0 && !cell.has_accounting && cell.has_integral_byte_time());
+        let trims_in_queues = overload.trimming().is_some_and(|trimming| trimming.pipelines.is_none());
         asks_nothing
             && core.egress.is_strict()
-            && core.books.tracer.is_none()
+            && core.stats.tracer.is_none()
             && backpressure.is_none()
             && (matches!(overload, Overload::Drop) || trims_in_queues)
-            && !core.looks_at_leaving
-            && core.points.is_none()
-            && core.buffer.stop_rule.is_none()
+            && !core.has_dequeue_hooks
+            && core.congestion_points.is_none()
+            && core.buffer.pause_rule.is_none()
             && core.buffer.loads.is_none()
             && matches!(
                 core.network.flow_control_of(core.node),
@@ -59,14 +63,14 @@ impl Switch {
     #[inline(never)]
     pub(super) fn run_lazily(&mut self, window: &mut Window<'_, OnWire>) -> Time {
         // Arrivals lie before the window's end; without one, `next_arrival` is `Time::MAX`.
-        let mut last = self.core.wakes_at.min(window.end());
+        let mut last = self.core.next_timer.min(window.end());
         loop {
             let arrival = window.next_arrival();
             if arrival > last {
-                let Core { egress, wakes_at, .. } = &self.core;
+                let Core { egress, next_timer, .. } = &self.core;
                 // Short cut for switches without backlog.
-                if egress.busy_ports == 0 && *wakes_at >= window.end() {
-                    return *wakes_at;
+                if egress.backlogged_ports == 0 && *next_timer >= window.end() {
+                    return *next_timer;
                 }
                 return self.end_lazily(window);
             }
@@ -77,12 +81,12 @@ impl Switch {
                 let handled = |in_port, OnWire(frame): &OnWire, window: &mut Window<'_, OnWire>| {
                     self.handle_lazily(in_port, frame, window)
                 };
-                if !window.take_with(handled) {
+                if !window.take_in_place(handled) {
                     if !self.core.egress.lazy {
-                        self.handle_rest(arrival, window);
-                        return self.run_timely(window);
+                        self.drain_instant(arrival, window);
+                        return self.run_eager(window);
                     }
-                    last = self.core.wakes_at.min(window.end());
+                    last = self.core.next_timer.min(window.end());
                 }
                 if window.next_arrival() != arrival {
                     break;
@@ -94,10 +98,10 @@ impl Switch {
     /// Ends the window, or lazy departures if the timer of the switch is due before.
     #[inline(never)]
     fn end_lazily(&mut self, window: &mut Window<'_, OnWire>) -> Time {
-        let timer = self.core.wakes_at;
+        let timer = self.core.next_timer;
         if timer < window.end() {
-            self.core.end_laziness(timer, window);
-            return self.run_timely(window);
+            self.core.end_lazy(timer, window);
+            return self.run_eager(window);
         }
         self.core.catch_up_to_end(window).min(timer)
     }
@@ -109,26 +113,26 @@ impl Switch {
         let core = &mut self.core;
         // MAC control frames have a TTL of zero, too.
         if frame.ttl == 0 {
-            self.handle_at_its_time(in_port, frame, window);
+            self.handle_eager(in_port, frame, window);
             return false;
         }
         let Some(egress) = core.route(frame, in_port) else {
-            self.handle_at_its_time(in_port, frame, window);
+            self.handle_eager(in_port, frame, window);
             return false;
         };
-        core.books.ledger.hops += 1;
+        core.stats.counters.hops += 1;
         let cell = core.egress.cell_mut(egress);
-        debug_assert!(cell.holds == 0, "departures are lazy only where nothing holds a port");
+        debug_assert!(cell.block_reasons == 0, "lazy departures require unblocked ports");
         if cell.busy_until <= frame.at {
             if cell.waiting != 0 {
-                leave(cell, &mut core.buffer, egress, window);
+                dequeue(cell, &mut core.buffer, egress, window);
                 // Separate loop: usually one frame leaves a port between two arrivals for it.
                 if cell.busy_until <= frame.at && cell.waiting != 0 {
-                    leave_further(cell, &mut core.buffer, (egress, frame.at), window);
+                    dequeue_more(cell, &mut core.buffer, (egress, frame.at), window);
                 }
             }
             if cell.busy_until <= frame.at {
-                let at = cell.start_whole(frame.at, frame.size_bytes);
+                let at = cell.transmit_integral(frame.at, frame.size_bytes);
                 put_on_wire(frame, egress, at, window);
                 return true;
             }
@@ -137,30 +141,34 @@ impl Switch {
         let index = core.buffer.queue_index(egress, frame.class);
         // The maximum of the buffer must be exact to the byte, so a possible new maximum takes the slow path.
         let below = core.buffer.stays_below_peak(frame.size_bytes);
-        if core.early & (1 << frame.class) == 0 && below && core.buffer.admit_surely(index, crossing, frame.size_bytes)
+        if core.preadmission_classes & (1 << frame.class) == 0
+            && below
+            && core.buffer.admit_conservative(index, crossing, frame.size_bytes)
         {
             core.put_in_queue(index, crossing, frame);
             core.egress.wait_lazily(egress, frame.class);
             return true;
         }
-        self.look_closer(crossing, frame, window);
+        self.admit_exact(crossing, frame, window);
         false
     }
 
     /// Slow end of [`Switch::handle_lazily`], for decisions that depend on the exact backlog.
     #[cold]
     #[inline(never)]
-    fn look_closer(&mut self, crossing: Crossing, frame: &Frame, window: &mut Window<'_, OnWire>) {
+    fn admit_exact(&mut self, crossing: Crossing, frame: &Frame, window: &mut Window<'_, OnWire>) {
         let Switch { core, overload, .. } = self;
         core.catch_up(frame.at, window);
         let index = core.buffer.queue_index(crossing.egress, crossing.class);
-        if core.early & (1 << frame.class) == 0 && core.buffer.admit_surely(index, crossing, frame.size_bytes) {
+        if core.preadmission_classes & (1 << frame.class) == 0
+            && core.buffer.admit_conservative(index, crossing, frame.size_bytes)
+        {
             core.buffer.update_peak();
             core.enqueue(index, crossing, frame);
         } else {
             // An XOFF may follow: departures must be exact from now on.
-            if core.stopping != 0 {
-                core.end_laziness(frame.at, window);
+            if core.pausing_classes != 0 {
+                core.end_lazy(frame.at, window);
             }
             core.wait_or_refuse(overload, &crossing, frame, window);
         }
@@ -169,7 +177,7 @@ impl Switch {
     /// Handles the remaining arrivals of the instant `arrival` with exact departures.
     #[cold]
     #[inline(never)]
-    fn handle_rest(&mut self, arrival: Time, window: &mut Window<'_, OnWire>) {
+    fn drain_instant(&mut self, arrival: Time, window: &mut Window<'_, OnWire>) {
         while window.next_arrival() == arrival {
             let (in_port, OnWire(frame)) = window.take();
             self.handle(in_port, &frame, window);
@@ -179,8 +187,8 @@ impl Switch {
     /// Ends lazy departures, then handles the frame.
     #[cold]
     #[inline(never)]
-    fn handle_at_its_time(&mut self, in_port: u16, frame: &Frame, window: &mut Window<'_, OnWire>) {
-        self.core.end_laziness(frame.at, window);
+    fn handle_eager(&mut self, in_port: u16, frame: &Frame, window: &mut Window<'_, OnWire>) {
+        self.core.end_lazy(frame.at, window);
         self.handle(in_port, frame, window);
     }
 }
@@ -189,14 +197,14 @@ impl Core {
     /// Returns whether departures are lazy in the window that begins.
     #[inline]
     pub(super) fn is_lazy(&mut self, window: &Window<'_, OnWire>) -> bool {
-        self.egress.lazy || self.lazy_in.is_some() && window.arrivals() > FEW && self.becomes_lazy()
+        self.egress.lazy || self.lazy_in.is_some() && window.arrivals() > MIN_ARRIVALS && self.try_lazy()
     }
 
     /// Tests, every few windows, whether departures can be lazy from now on.
-    fn becomes_lazy(&mut self) -> bool {
+    fn try_lazy(&mut self) -> bool {
         match &mut self.lazy_in {
             None => return false,
-            Some(0) => self.lazy_in = Some(PATIENCE),
+            Some(0) => self.lazy_in = Some(RETRY_WINDOWS),
             Some(windows) => {
                 *windows -= 1;
                 return false;
@@ -206,11 +214,13 @@ impl Core {
         let mut ports = (0u16..).zip(&egress.cells);
         // A due time other than the end of the current frame means that the port waits for another reason.
         let due = |port, waiting, busy_until| if waiting == 0 { true } else { egress.due.at(port) == busy_until };
-        if self.attends || ports.any(|(port, cell)| cell.holds != 0 || !due(port, cell.waiting, cell.busy_until)) {
+        if self.has_release_hooks
+            || ports.any(|(port, cell)| cell.block_reasons != 0 || !due(port, cell.waiting, cell.busy_until))
+        {
             return false;
         }
         let busy = egress.cells.iter().enumerate().filter(|(_, cell)| cell.waiting != 0);
-        egress.busy_ports = busy.fold(0, |busy, (port, _)| busy | 1 << (port % 64));
+        egress.backlogged_ports = busy.fold(0, |busy, (port, _)| busy | 1 << (port % 64));
         egress.lazy = true;
         true
     }
@@ -218,13 +228,13 @@ impl Core {
     /// Ends lazy departures: dequeues all frames that left by `now`, and schedules the ports.
     #[cold]
     #[inline(never)]
-    fn end_laziness(&mut self, now: Time, window: &mut Window<'_, OnWire>) {
+    fn end_lazy(&mut self, now: Time, window: &mut Window<'_, OnWire>) {
         self.catch_up(now, window);
-        let Core { egress, buffer, books, .. } = &mut *self;
+        let Core { egress, buffer, stats, .. } = &mut *self;
         for port in 0..egress.len() as u16 {
             let cell = egress.cell(port);
             if cell.waiting != 0 && cell.busy_until < now {
-                egress.judge_waiting(now, port, |class| buffer.head(port, class), books);
+                egress.check_waiting(now, port, |class| buffer.head(port, class), stats);
             }
         }
         let egress = &mut self.egress;
@@ -232,7 +242,7 @@ impl Core {
         for (port, cell) in (0u16..).zip(&egress.cells) {
             egress.due.set(port, if cell.waiting != 0 { cell.busy_until } else { Time::MAX });
         }
-        self.lazy_in = Some(PATIENCE);
+        self.lazy_in = Some(RETRY_WINDOWS);
     }
 
     /// Dequeues the frames that left any port before the window's end. Returns the time of the next departure.
@@ -247,14 +257,14 @@ impl Core {
     #[inline(never)]
     fn catch_up(&mut self, now: Time, window: &mut Window<'_, OnWire>) -> Time {
         let (mut next, ports) = (Time::MAX, self.egress.len());
-        let (mut left, mut busy) = (self.egress.busy_ports, 0);
+        let (mut left, mut busy) = (self.egress.backlogged_ports, 0);
         while left != 0 {
             let bit = left.trailing_zeros();
             left &= left - 1;
             for port in (bit as usize..ports).step_by(64) {
                 let cell = &mut self.egress.cells[port];
                 while cell.waiting != 0 && cell.busy_until <= now {
-                    leave(cell, &mut self.buffer, port as u16, window);
+                    dequeue(cell, &mut self.buffer, port as u16, window);
                 }
                 if cell.waiting != 0 {
                     busy |= 1 << bit;
@@ -262,30 +272,33 @@ impl Core {
                 }
             }
         }
-        self.egress.busy_ports = busy;
+        self.egress.backlogged_ports = busy;
         next
     }
 }
 
 /// Dequeues the head of `port`, whose state is `cell`, at the time at which the wire becomes free. Like
-/// [`Core::leave`], without the steps that rule out lazy departures.
+/// [`Core::dequeue`], without the steps that rule out lazy departures.
 #[inline(always)] // once a packet-hop
-fn leave(cell: &mut Cell, buffer: &mut PacketBuffer, port: u16, window: &mut Window<'_, OnWire>) {
-    debug_assert!(!cell.charges && buffer.pairs == 0 && buffer.loads.is_none(), "see Switch::can_be_lazy");
+fn dequeue(cell: &mut Cell, buffer: &mut PacketBuffer, port: u16, window: &mut Window<'_, OnWire>) {
+    debug_assert!(
+        !cell.has_accounting && buffer.bounce_offset == 0 && buffer.loads.is_none(),
+        "see Switch::can_be_lazy"
+    );
     let (now, class) = (cell.busy_until, cell.waiting.ilog2() as u8);
     let index = buffer.queue_index(port, class);
     let mut queue = buffer.queues.at(index);
     let Some(frame) = queue.front() else {
-        debug_assert!(false, "a class waits of which there is nothing");
+        debug_assert!(false, "a waiting class has no frame");
         cell.waiting &= !(1 << class);
         return;
     };
-    let (came, in_port, in_class, size_bytes) = (frame.at, frame.in_port, frame.in_class, frame.size_bytes);
-    let at = cell.start_whole(now, size_bytes);
-    let OnWire(slot) = window.slot(port, at);
+    let (enqueued_at, in_port, in_class, size_bytes) = (frame.at, frame.in_port, frame.in_class, frame.size_bytes);
+    let at = cell.transmit_integral(now, size_bytes);
+    let OnWire(slot) = window.send_slot(port, at);
     *slot = *frame;
     slot.at = at;
-    queue.forget_front(now, came, size_bytes);
+    queue.pop_front_known(now, enqueued_at, size_bytes);
     cell.waiting &= !(u8::from(queue.is_empty()) << class);
     buffer.release(in_port, in_class, size_bytes);
 }
@@ -293,14 +306,9 @@ fn leave(cell: &mut Cell, buffer: &mut PacketBuffer, port: u16, window: &mut Win
 /// Dequeues the further frames that left by `now`. Not inlined, because the setup of its loop would burden every
 /// arrival.
 #[inline(never)]
-fn leave_further(
-    cell: &mut Cell,
-    buffer: &mut PacketBuffer,
-    (port, now): (u16, Time),
-    window: &mut Window<'_, OnWire>,
-) {
+fn dequeue_more(cell: &mut Cell, buffer: &mut PacketBuffer, (port, now): (u16, Time), window: &mut Window<'_, OnWire>) {
     while cell.waiting != 0 && cell.busy_until <= now {
-        leave(cell, buffer, port, window);
+        dequeue(cell, buffer, port, window);
     }
 }
 
@@ -342,14 +350,14 @@ mod tests {
         }
     }
 
-    type Kind = (&'static str, fn() -> Setup);
+    type Case = (&'static str, fn() -> Setup);
 
     /// Uses links with a delay of 10 us, so that a window holds many frames.
     fn long(buffer: Buffer, flow_control: FlowControl) -> Setup {
         congested_over(10_000, buffer, flow_control)
     }
 
-    const KINDS: &[Kind] = &[
+    const CASES: &[Case] = &[
         ("shared buffer", || long(shared(), FlowControl::None)),
         ("small dynamic buffer", || {
             let egress = Threshold::Dynamic { alpha: (1, 2) };
@@ -392,7 +400,7 @@ mod tests {
     #[test]
     fn results_are_as_if_each_departure_had_happened_at_its_time() {
         let mut random = Stream::new(11, 0, 0);
-        for (name, kind) in KINDS {
+        for (name, kind) in CASES {
             let mut lazy_runs = 0;
             for round in 0..24 {
                 // From light to heavy load, in several classes, with several frame lengths.

@@ -32,8 +32,8 @@ mod pause;
 mod phantom;
 mod preempt;
 mod tags;
-mod watch;
-mod watch_backpressure;
+mod tracing;
+mod tracing_backpressure;
 
 use crate::egress::Cell;
 use crate::network::Network;
@@ -62,27 +62,27 @@ pub(crate) struct Switch {
     /// State of flow control that is decided at output ports.
     pub(crate) backpressure: Option<Box<Backpressure>>,
     /// Future failures (`true`) and repairs of links: time, port. Sorted descending, so that the earliest is last.
-    changes: Vec<(Time, u16, bool)>,
+    link_changes: Vec<(Time, u16, bool)>,
 }
 
 impl Switch {
-    pub fn new(node: NodeId, network: &Arc<Network>, mut changes: Vec<(Time, u16, bool)>) -> Self {
-        changes.sort_unstable_by(|a, b| b.cmp(a));
-        let mut core = Core::new(node, network, |port| changes.iter().any(|change| change.1 == port));
-        let (overload, early) = Overload::new(node, network);
-        core.early = early | core.watched_classes(early);
+    pub fn new(node: NodeId, network: &Arc<Network>, mut link_changes: Vec<(Time, u16, bool)>) -> Self {
+        link_changes.sort_unstable_by(|a, b| b.cmp(a));
+        let mut core = Core::new(node, network, |port| link_changes.iter().any(|change| change.1 == port));
+        let (overload, preadmission) = Overload::new(node, network);
+        core.preadmission_classes = preadmission | core.sampled_classes(preadmission);
         let backpressure = Backpressure::new(node, network, core.egress.len());
-        let mut switch = Switch { core, overload, backpressure, changes };
+        let mut switch = Switch { core, overload, backpressure, link_changes };
         switch.core.lazy_in = switch.can_be_lazy().then_some(0);
         switch.set_timer();
         switch
     }
 
-    /// Prefetches the memory that the next run uses. `turns` is the distance, 2 or 1 nodes ahead: first the arrays,
+    /// Prefetches the memory that the next run uses. `distance` is the distance, 2 or 1 nodes ahead: first the arrays,
     /// then the frames in waiting queues.
-    pub fn prefetch(&self, turns: usize) {
+    pub fn prefetch(&self, distance: usize) {
         let Core { egress, buffer, routing, .. } = &self.core;
-        if turns == 2 {
+        if distance == 2 {
             engine::prefetch::<[Cell]>(&egress.cells);
             engine::prefetch::<[Queue]>(&buffer.queues);
             if !egress.lazy {
@@ -106,13 +106,13 @@ impl Switch {
     #[inline]
     pub fn run(&mut self, window: &mut Window<'_, OnWire>) -> Time {
         // Neither function is inlined here: each would pay for the registers that the other one saves.
-        if self.core.is_lazy(window) { self.run_lazily(window) } else { self.run_timely(window) }
+        if self.core.is_lazy(window) { self.run_lazily(window) } else { self.run_eager(window) }
     }
 
     /// Like [`Switch::run`], with every departure at its exact time.
     #[inline(never)]
-    fn run_timely(&mut self, window: &mut Window<'_, OnWire>) -> Time {
-        if self.core.books.tracer.is_none() { self.run_as::<false>(window) } else { self.run_as::<true>(window) }
+    fn run_eager(&mut self, window: &mut Window<'_, OnWire>) -> Time {
+        if self.core.stats.tracer.is_none() { self.run_as::<false>(window) } else { self.run_as::<true>(window) }
     }
 
     /// Tracing is selected once per window, so that no frame tests for it. `inline(always)`, because a call per window
@@ -123,14 +123,14 @@ impl Switch {
             let due = self.core.egress.due.earliest();
             let arrival = window.next_arrival();
             if due <= arrival {
-                let timer = self.core.wakes_at;
+                let timer = self.core.next_timer;
                 if due.min(timer) >= window.end() {
                     return due.min(timer);
                 }
                 if due <= timer {
-                    let port = self.core.egress.due.port();
+                    let port = self.core.egress.due.earliest_port();
                     if WATCHED {
-                        self.depart_watched(due, port, window);
+                        self.depart_traced(due, port, window);
                     } else {
                         self.depart::<false>(due, port, window);
                     }
@@ -139,8 +139,8 @@ impl Switch {
                 }
                 continue;
             }
-            if self.core.wakes_at < arrival {
-                self.on_timer(self.core.wakes_at, window);
+            if self.core.next_timer < arrival {
+                self.on_timer(self.core.next_timer, window);
                 continue;
             }
             // Rotate the order of simultaneous arrivals pseudo-randomly, so that no traffic period favours a port.
@@ -148,7 +148,7 @@ impl Switch {
             self.core.instants = self.core.instants.wrapping_add(1);
             loop {
                 if WATCHED {
-                    self.arrive_watched(window)
+                    self.arrive_traced(window)
                 } else {
                     self.arrive(window)
                 }
@@ -161,21 +161,21 @@ impl Switch {
 
     /// Sets the switch timer to the earliest link change, held flow, pipeline event or renewal.
     fn set_timer(&mut self) {
-        let change = self.changes.last().map_or(Time::MAX, |change| change.0);
+        let change = self.link_changes.last().map_or(Time::MAX, |change| change.0);
         let hold = self.backpressure.as_ref().map_or(Time::MAX, |backpressure| backpressure.held.next_event());
-        let inside = self.inside().map_or(Time::MAX, Pipelines::next);
-        self.core.wakes_at = change.min(hold).min(inside);
-        self.core.note_renewals();
+        let inside = self.pipelines().map_or(Time::MAX, Pipelines::next);
+        self.core.next_timer = change.min(hold).min(inside);
+        self.core.update_timer();
     }
 
     #[cold]
     fn on_timer(&mut self, now: Time, window: &mut Window<'_, OnWire>) {
         // Fixed order within an instant: link changes, pipeline events, renewals, held flows.
-        while self.changes.last().is_some_and(|change| change.0 == now) {
+        while self.link_changes.last().is_some_and(|change| change.0 == now) {
             self.change(now, window);
         }
         if let Some(trimming) = self.overload.trimming_mut() {
-            trimming.run_inside(&mut self.core, now, window);
+            trimming.run_pipelines(&mut self.core, now, window);
         }
         if self.core.renewals.iter().any(|renewal| renewal.0 <= now) {
             match &mut self.backpressure {
@@ -192,9 +192,9 @@ impl Switch {
 
     /// Checks the frames that still wait when the run ends at `now` for work conservation.
     pub fn judge_at_end(&mut self, now: Time) {
-        let Core { egress, buffer, books, .. } = &mut self.core;
+        let Core { egress, buffer, stats, .. } = &mut self.core;
         for port in 0..egress.len() as u16 {
-            egress.judge_at_end(now, port, |class| buffer.head(port, class), books);
+            egress.check_at_end(now, port, |class| buffer.head(port, class), stats);
         }
     }
 
@@ -203,8 +203,8 @@ impl Switch {
     }
 
     /// The pipeline model, if the scenario has one.
-    pub fn inside(&self) -> Option<&Pipelines> {
-        self.overload.trimming()?.inside.as_deref()
+    pub fn pipelines(&self) -> Option<&Pipelines> {
+        self.overload.trimming()?.pipelines.as_deref()
     }
 
     /// The queue of (`port`, slot of the class).
@@ -222,7 +222,7 @@ impl Switch {
     /// The queue of bounced frames of (`port`, slot of the class), if every queue has one.
     pub fn bounce_queue(&self, port: usize, slot: usize) -> Option<&Queue> {
         let buffer = &self.core.buffer;
-        (buffer.pairs != 0).then(|| &buffer.queues[port * buffer.slots + slot + buffer.pairs])
+        (buffer.bounce_offset != 0).then(|| &buffer.queues[port * buffer.slots + slot + buffer.bounce_offset])
     }
 
     /// Load, capacity and watched length of every queue, the latter two in the unit of the queue limit.
@@ -237,7 +237,7 @@ impl Switch {
     }
 
     /// Number of paused ingress accounts, and of those that hold no byte although they are paused.
-    pub fn standing_stops(&self) -> (u64, u64) {
+    pub fn paused_accounts(&self) -> (u64, u64) {
         let stopping = || self.core.buffer.accounts.iter().filter(|account| account.paused);
         (stopping().count() as u64, stopping().filter(|account| account.bytes == 0).count() as u64)
     }

@@ -14,7 +14,7 @@ pub(crate) struct Crossing {
 
 /// The result of handling a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Outcome {
+pub(crate) enum FrameFate {
     /// A MAC control frame, which ends here.
     Consumed,
     /// On the wire of `egress` without a wait.
@@ -24,7 +24,7 @@ pub(crate) enum Outcome {
     /// In the queue of its flow, which is held.
     Held { egress: u16 },
     /// The queue of `egress` had no room: the frame was bounced or detoured.
-    Turned { egress: u16, turned: Turned },
+    Redirected { egress: u16, redirected: Redirected },
     /// The frame was trimmed, caused a trim, or is still in a pipeline. Several frames may have moved; each step was
     /// traced when it happened.
     Recorded { egress: u16 },
@@ -32,24 +32,24 @@ pub(crate) enum Outcome {
     Dropped { egress: Option<u16>, cause: Cause },
 }
 
-impl Outcome {
+impl FrameFate {
     /// Returns the egress port of the route, if there is one.
     pub fn egress(&self) -> Option<u16> {
         match *self {
-            Outcome::Consumed => None,
-            Outcome::Dropped { egress, .. } => egress,
-            Outcome::Sent { egress }
-            | Outcome::Queued { egress, .. }
-            | Outcome::Held { egress }
-            | Outcome::Turned { egress, .. }
-            | Outcome::Recorded { egress } => Some(egress),
+            FrameFate::Consumed => None,
+            FrameFate::Dropped { egress, .. } => egress,
+            FrameFate::Sent { egress }
+            | FrameFate::Queued { egress, .. }
+            | FrameFate::Held { egress }
+            | FrameFate::Redirected { egress, .. }
+            | FrameFate::Recorded { egress } => Some(egress),
         }
     }
 }
 
 /// A departure from the route: a bounce or a detour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Turned {
+pub(crate) struct Redirected {
     /// The port by which the frame leaves instead.
     pub port: u16,
     /// The queue that it joined there; `None` if it was transmitted without a wait.

@@ -9,7 +9,7 @@ use protocols::pause::quanta_time;
 use units::Time;
 
 /// Flag of a key in [`Core::renewals`]: a watchdog sample of the port in the low bits.
-pub(super) const LOOK: u32 = 1 << 31;
+pub(super) const WATCHDOG_SAMPLE: u32 = 1 << 31;
 
 impl Core {
     /// After an enqueue: sends XOFF if the account is above its threshold.
@@ -25,7 +25,7 @@ impl Core {
     #[cold]
     fn pause(&mut self, now: Time, account: usize, window: &mut Window<'_, OnWire>) {
         let Some(parameters) = self.network.switch.flow_control.pause().copied() else { return };
-        self.books.ledger.pauses_sent += 1;
+        self.stats.counters.pauses_sent += 1;
         self.send_pause(now, account, &parameters, false, window);
     }
 
@@ -44,9 +44,9 @@ impl Core {
         let xon = self.buffer.xon_bytes(index);
         if self.buffer.accounts[index].may_resume(xon) {
             self.renewals.retain(|renewal| renewal.1 as usize != index);
-            self.note_renewals();
-            self.books.ledger.resumes_sent += 1;
-            self.note_go(now, index);
+            self.update_timer();
+            self.stats.counters.resumes_sent += 1;
+            self.trace_resume(now, index);
             let (port, control) = self.control_frame(index, 0);
             self.send_control(now, port, control, window);
         }
@@ -78,13 +78,13 @@ impl Core {
         renewal: bool,
         window: &mut Window<'_, OnWire>,
     ) {
-        self.note_stop(now, account, self.buffer.xoff_bytes(account), renewal);
+        self.trace_pause(now, account, self.buffer.xoff_bytes(account), renewal);
         let (port, control) = self.control_frame(account, parameters.quanta);
         // Renewal at half the pause time: even behind one frame on the wire the new pause arrives before the old one
         // ends.
         let half = quanta_time(parameters.quanta, self.link_rate(port)) / 2;
         self.renewals.push((now + half.max(Time::from_ps(1)), account as u32));
-        self.note_renewals();
+        self.update_timer();
         self.send_control(now, port, control, window);
     }
 
@@ -94,47 +94,47 @@ impl Core {
         // Each renewed pause is appended with a later time, so the loop ends.
         while let Some(index) = self.renewals.iter().position(|renewal| renewal.0 <= now) {
             let (_, account) = self.renewals.remove(index);
-            if account & LOOK == 0 {
+            if account & WATCHDOG_SAMPLE == 0 {
                 self.send_pause(now, account as usize, &parameters, true, window);
             } else {
-                self.look_for_storm(now, (account & !LOOK) as u16);
+                self.sample_watchdog(now, (account & !WATCHDOG_SAMPLE) as u16);
             }
         }
     }
 
     /// Handles a PAUSE or PFC frame of a neighbour.
     pub(super) fn on_pause(&mut self, in_port: u16, frame: &Frame) {
-        self.books.ledger.control_received += 1;
+        self.stats.counters.control_received += 1;
         let Some(reaction) = self.network.flow_control_of(self.node).reaction() else {
             // Consumed nevertheless: bridges do not forward its destination address (802.1Q, 8.6.3).
-            self.books.ledger.control_ignored += 1;
+            self.stats.counters.control_ignored += 1;
             return;
         };
-        let received = self.egress.on_pause(in_port, frame, reaction, &mut self.books);
+        let received = self.egress.on_pause(in_port, frame, reaction, &mut self.stats);
         if let Some(watchdog) = self.network.switch.flow_control.pause().and_then(|pause| pause.watchdog) {
             let at = self.egress.watch(frame.at, in_port, received, &watchdog);
-            self.look_again(at, in_port);
+            self.schedule_sample(at, in_port);
         }
-        self.egress.look_after(in_port, received);
+        self.egress.schedule_after_pause(in_port, received);
     }
 
     /// Takes a watchdog sample of `port`.
     #[cold]
-    fn look_for_storm(&mut self, now: Time, port: u16) {
+    fn sample_watchdog(&mut self, now: Time, port: u16) {
         let Some(watchdog) = self.network.switch.flow_control.pause().and_then(|pause| pause.watchdog) else { return };
-        let again = self.egress.look_for_storm(now, port, &watchdog, &mut self.books);
+        let again = self.egress.sample_watchdog(now, port, &watchdog, &mut self.stats);
         if again < Time::MAX {
-            self.look_again(again.max(now + Time::from_ps(1)), port);
+            self.schedule_sample(again.max(now + Time::from_ps(1)), port);
         }
     }
 
     /// Schedules the next watchdog sample of `port` no later than `at`.
-    fn look_again(&mut self, at: Time, port: u16) {
-        let look = LOOK | u32::from(port);
-        match self.renewals.iter_mut().find(|renewal| renewal.1 == look) {
+    fn schedule_sample(&mut self, at: Time, port: u16) {
+        let key = WATCHDOG_SAMPLE | u32::from(port);
+        match self.renewals.iter_mut().find(|renewal| renewal.1 == key) {
             Some(known) => known.0 = known.0.min(at),
-            None => self.renewals.push((at, look)),
+            None => self.renewals.push((at, key)),
         }
-        self.note_renewals();
+        self.update_timer();
     }
 }

@@ -32,33 +32,33 @@ impl PhantomQueues {
 impl Core {
     /// Counts `frame`, whose transmission by `port` starts at `now`, and marks it if needed. Returns whether it was
     /// marked.
-    pub(super) fn pass_phantom(&mut self, now: Time, port: u16, frame: &mut Frame) -> bool {
+    pub(super) fn count_phantom(&mut self, now: Time, port: u16, frame: &mut Frame) -> bool {
         let Some(queues) = &mut self.phantoms else { return false };
         let Some(Some(queue)) = queues.0.get_mut(usize::from(port)) else { return false };
         let wire_bytes = u64::from(frame.size_bytes) + WIRE_OVERHEAD_BYTES;
         let marked = queue.pass(now, wire_bytes) && frame.flags & (flags::ECT | flags::CE) == flags::ECT;
         if marked {
             frame.flags |= flags::CE;
-            self.books.ledger.marks += 1;
+            self.stats.counters.marks += 1;
         }
         marked
     }
 
-    /// Like [`Core::pass_phantom`], for a frame that has just arrived, if it will start without a wait.
+    /// Like [`Core::count_phantom`], for a frame that has just arrived, if it will start without a wait.
     #[cold]
-    pub(super) fn pass_phantom_at_once(&mut self, port: u16, class: u8, frame: &mut Frame) {
-        if self.is_open(frame.at, port, (class, frame.size_bytes)) {
-            self.pass_phantom(frame.at, port, frame);
+    pub(super) fn count_phantom_idle(&mut self, port: u16, class: u8, frame: &mut Frame) {
+        if self.can_start_now(frame.at, port, (class, frame.size_bytes)) {
+            self.count_phantom(frame.at, port, frame);
         }
     }
 
-    /// Like [`Core::pass_phantom`], for the head of the queue at `index`.
-    pub(super) fn pass_phantom_leaving(&mut self, now: Time, port: u16, index: usize) -> bool {
+    /// Like [`Core::count_phantom`], for the head of the queue at `index`.
+    pub(super) fn count_phantom_dequeue(&mut self, now: Time, port: u16, index: usize) -> bool {
         if self.phantoms.is_none() {
             return false;
         }
         let Some(mut frame) = self.buffer.queues[index].front().copied() else { return false };
-        let marked = self.pass_phantom(now, port, &mut frame);
+        let marked = self.count_phantom(now, port, &mut frame);
         if marked && let Some(front) = self.buffer.queues.at(index).front_mut() {
             front.flags = frame.flags;
         }

@@ -3,7 +3,7 @@
 
 use super::Switch;
 use super::core::Core;
-use crate::egress::{Busy, Head, When, hold};
+use crate::egress::{Busy, Eligibility, Head, block};
 use crate::on_wire::OnWire;
 use check::conservation::Cause;
 use engine::Window;
@@ -19,20 +19,20 @@ impl Switch {
             return self.core.look_while_busy(now, port, window);
         }
         // The last frame was sent in full, with no event since it became uninterruptible.
-        if let Busy::Goes(frame) = self.core.egress.while_busy(now, port, false) {
+        if let Busy::Commit(frame) = self.core.egress.serve_busy(now, port, false) {
             window.send(port, OnWire(frame));
         }
         let first = self.core.events_noted();
-        let special = self.core.egress.cell(port).holds & (hold::CONTROL | hold::STORM) != 0;
-        if special && self.core.depart_specially(now, port, window) {
+        let special = self.core.egress.cell(port).block_reasons & (block::CONTROL | block::STORM) != 0;
+        if special && self.core.send_control_or_drop(now, port, window) {
             return self.core.look_after_start(port);
         }
-        let Core { egress, buffer, books, .. } = &mut self.core;
-        let ready = match egress.eligible(now, port, |class| buffer.head(port, class), books) {
-            When::Now(ready) => ready,
-            When::At(at) => {
+        let Core { egress, buffer, stats, .. } = &mut self.core;
+        let ready = match egress.eligible(now, port, |class| buffer.head(port, class), stats) {
+            Eligibility::Now(ready) => ready,
+            Eligibility::At(at) => {
                 // A frame that may start before the rest is sent may interrupt it.
-                let again = egress.resume(now, port, books).unwrap_or(Time::MAX);
+                let again = egress.resume(now, port, stats).unwrap_or(Time::MAX);
                 return egress.due.set(port, again.min(at));
             }
         };
@@ -40,37 +40,37 @@ impl Switch {
         let express = ready & egress.express(port);
         let class = egress.pick(port, if express != 0 { express } else { ready });
         let index = buffer.next_queue(port, class);
-        let marked = self.core.looks_at_leaving && self.core.on_leaving(now, port, index);
-        let leaving = self.core.note_leaving(index, marked, first).filter(|_| self.core.books.tracer.is_some());
-        let Core { egress, buffer, books, .. } = &mut self.core;
+        let marked = self.core.has_dequeue_hooks && self.core.run_dequeue_hooks(now, port, index);
+        let leaving = self.core.note_leaving(index, marked, first).filter(|_| self.core.stats.tracer.is_some());
+        let Core { egress, buffer, stats, .. } = &mut self.core;
         let Some(frame) = buffer.queues[index].front() else { return egress.due.set(port, Time::MAX) };
-        egress.judge_interruption(now, port, class, Head::of(frame), books);
+        egress.check_interruption(now, port, class, Head::of(frame), stats);
         let (in_port, in_class, size_bytes) = (frame.in_port, frame.in_class, frame.size_bytes);
         let mut leaves = *frame;
-        buffer.queues.at(index).forget_front(now, leaves.at, size_bytes);
+        buffer.queues.at(index).pop_front_known(now, leaves.at, size_bytes);
         leaves.at = egress.commit(now, port, class, size_bytes);
-        let certain = if egress.keeps(port, class, size_bytes) {
-            egress.keep(now, port, leaves)
+        let certain = if egress.is_preemptable(port, class, size_bytes) {
+            egress.set_pending(now, port, leaves)
         } else {
             window.send(port, OnWire(leaves));
             Time::MAX
         };
         buffer.note_load(now, index);
-        if buffer.queues[index].is_empty() && buffer.pair_has_drained(index) {
+        if buffer.queues[index].is_empty() && buffer.class_is_empty(index) {
             egress.cell_mut(port).waiting &= !(1 << class);
         }
         buffer.release(in_port, in_class, size_bytes);
-        if self.core.attends {
-            self.attend(now, port, (in_port, in_class), window);
+        if self.core.has_release_hooks {
+            self.run_release_hooks(now, port, (in_port, in_class), window);
         }
         self.core.note_left(now, port, leaving);
         self.core.look_after_start(port);
-        self.core.egress.look(port, certain);
+        self.core.egress.schedule(port, certain);
         if certain < Time::MAX {
             // A frame that is blocked now may interrupt this one later.
             let Core { egress, buffer, .. } = &mut self.core;
             let at = egress.opens_at(now, port, egress.express(port), |class| buffer.head(port, class));
-            egress.look(port, at);
+            egress.schedule(port, at);
         }
     }
 }
@@ -79,20 +79,20 @@ impl Core {
     /// Serves a port with a busy wire: interrupts the frame for an express frame or a hold, or passes it to the link if
     /// it can no longer be interrupted.
     fn look_while_busy(&mut self, now: Time, port: u16, window: &mut Window<'_, OnWire>) {
-        let Core { egress, buffer, books, .. } = self;
-        let (wants, later) = if egress.kept(port).is_some() {
+        let Core { egress, buffer, stats, .. } = self;
+        let (wants, later) = if egress.pending(port).is_some() {
             let held_at = egress.holds_at(now, port);
-            match egress.eligible_express(now, port, |class| buffer.head(port, class), books) {
-                When::Now(_) => (true, Time::MAX),
-                When::At(at) if held_at <= now => (true, at),
-                When::At(at) => (false, at.min(held_at)),
+            match egress.eligible_express(now, port, |class| buffer.head(port, class), stats) {
+                Eligibility::Now(_) => (true, Time::MAX),
+                Eligibility::At(at) if held_at <= now => (true, at),
+                Eligibility::At(at) => (false, at.min(held_at)),
             }
         } else {
             (false, Time::MAX)
         };
-        match egress.while_busy(now, port, wants) {
+        match egress.serve_busy(now, port, wants) {
             Busy::Until(at) => egress.due.set(port, at.min(later.max(now + Time::from_ps(1)))),
-            Busy::Goes(frame) => {
+            Busy::Commit(frame) => {
                 window.send(port, OnWire(frame));
                 self.look_after_start(port);
             }
@@ -102,16 +102,16 @@ impl Core {
     /// Schedules `port` for the end of the frame on its wire, if anything waits.
     fn look_after_start(&mut self, port: u16) {
         let cell = self.egress.cell(port);
-        let more = cell.waiting != 0 || cell.holds & hold::CONTROL != 0 || self.egress.kept(port).is_some();
+        let more = cell.waiting != 0 || cell.block_reasons & block::CONTROL != 0 || self.egress.pending(port).is_some();
         let at = if more { cell.busy_until } else { Time::MAX };
         self.egress.due.set(port, at);
     }
 
     /// Counts the loss of the frame in transmission on the failed link of `port`.
     pub(super) fn lose_kept(&mut self, now: Time, port: u16) {
-        let Some(frame) = self.egress.lose_kept(port) else { return };
-        self.books.lose_here(&frame, Cause::LinkDown);
-        if let Some(tracer) = &mut self.books.tracer {
+        let Some(frame) = self.egress.lose_pending(port) else { return };
+        self.stats.count_loss(&frame, Cause::LinkDown);
+        if let Some(tracer) = &mut self.stats.tracer {
             tracer.note_loss(&frame, now, Cause::LinkDown, (Some(frame.in_port), Some(port)), Load::default(), None);
         }
     }

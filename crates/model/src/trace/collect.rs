@@ -1,7 +1,7 @@
 //! Merges the trace events of the nodes into rows: one order, one number per packet.
 
 use super::selection::{CapturedFrame, Selection, packet_kind};
-use super::tracer::Noted;
+use super::tracer::RawEvent;
 use crate::watcher::Watcher;
 use fabric::NodeId;
 use protocols::frame::{Detail, Frame};
@@ -25,31 +25,31 @@ pub(crate) struct Collector {
     /// while.
     young: FxHashMap<Identity, u64>,
     old: FxHashMap<Identity, u64>,
-    notes: Vec<(NodeId, Noted)>,
+    events: Vec<(NodeId, RawEvent)>,
     captured: Vec<CapturedFrame>,
 }
 
 impl Collector {
     pub fn new(selection: Arc<Selection>) -> Self {
         let (young, old) = Default::default();
-        Collector { selection, next: 0, young, old, notes: Vec::new(), captured: Vec::new() }
+        Collector { selection, next: 0, young, old, events: Vec::new(), captured: Vec::new() }
     }
 
     /// Takes the events of `node`. Nodes must be taken in order, because the sort by time is stable.
-    pub fn take(&mut self, node: NodeId, notes: &mut Vec<Noted>, captured: &mut Vec<CapturedFrame>) {
-        self.notes.extend(notes.drain(..).map(|noted| (node, noted)));
+    pub fn take(&mut self, node: NodeId, events: &mut Vec<RawEvent>, captured: &mut Vec<CapturedFrame>) {
+        self.events.extend(events.drain(..).map(|event| (node, event)));
         self.captured.append(captured);
     }
 
     /// Passes all events since the last call to `watcher`, in order of time.
-    pub fn tell(&mut self, watcher: &mut dyn Watcher) {
-        let mut notes = std::mem::take(&mut self.notes);
-        notes.sort_by_key(|(_, noted)| noted.at);
-        for (node, noted) in notes.drain(..) {
-            let packet = noted.frame.as_ref().and_then(|frame| self.packet(frame, noted.event.is_end()));
-            watcher.trace(&TraceRow { at: noted.at, node: node.0, packet, event: noted.event });
+    pub fn flush(&mut self, watcher: &mut dyn Watcher) {
+        let mut events = std::mem::take(&mut self.events);
+        events.sort_by_key(|(_, event)| event.at);
+        for (node, event) in events.drain(..) {
+            let packet = event.frame.as_ref().and_then(|frame| self.packet(frame, event.event.is_end()));
+            watcher.trace(&TraceRow { at: event.at, node: node.0, packet, event: event.event });
         }
-        self.notes = notes;
+        self.events = events;
         self.captured.sort_by_key(|captured| captured.at);
         for captured in self.captured.drain(..) {
             watcher.captured(&captured);
@@ -114,18 +114,18 @@ mod tests {
     #[test]
     fn rows_stand_by_time_then_node_and_a_packet_keeps_its_number_until_its_end() {
         let frame = |seq| Frame { seq, flow: 1, ..Frame::default() };
-        let noted = |at, seq, event| Noted { at: Time::from_ps(at), frame: Some(frame(seq)), event };
+        let event = |at, seq, event| RawEvent { at: Time::from_ps(at), frame: Some(frame(seq)), event };
         let started = || TraceEvent::Started { port: 0, since: Time::ZERO, until: Time::ZERO };
         let mut collector = collector();
         let mut rows = Rows(Vec::new());
-        collector.take(NodeId(0), &mut vec![noted(5, 0, started()), noted(9, 7, started())], &mut Vec::new());
-        collector.take(NodeId(1), &mut vec![noted(3, 7, started()), noted(5, 0, TraceEvent::Delivered)], &mut vec![]);
-        collector.tell(&mut rows);
+        collector.take(NodeId(0), &mut vec![event(5, 0, started()), event(9, 7, started())], &mut Vec::new());
+        collector.take(NodeId(1), &mut vec![event(3, 7, started()), event(5, 0, TraceEvent::Delivered)], &mut vec![]);
+        collector.flush(&mut rows);
         assert_eq!(rows.0, [(3, 1, Some(0)), (5, 0, Some(1)), (5, 1, Some(1)), (9, 0, Some(0))]);
         // A packet that ended is forgotten, the other keeps its number.
         rows.0.clear();
-        collector.take(NodeId(0), &mut vec![noted(10, 0, started()), noted(11, 7, started())], &mut Vec::new());
-        collector.tell(&mut rows);
+        collector.take(NodeId(0), &mut vec![event(10, 0, started()), event(11, 7, started())], &mut Vec::new());
+        collector.flush(&mut rows);
         assert_eq!(rows.0, [(10, 0, Some(2)), (11, 0, Some(0))]);
     }
 

@@ -42,7 +42,7 @@ impl Tracer {
 
     /// Traces an XOFF or XON received by `port`.
     #[cold]
-    pub fn note_call_heard(&mut self, fabric: &Fabric, port: u16, frame: &Frame) {
+    pub fn trace_xoff_received(&mut self, fabric: &Fabric, port: u16, frame: &Frame) {
         let of = traffic(fabric, Pair { src: frame.src, dst: frame.dst });
         let event = if frame.kind == Kind::Xoff {
             let XoffCall { rate_bps, expiry } = frame.xoff_call();

@@ -62,7 +62,7 @@ impl Selection {
 
     /// Returns whether `node` records events. With a trace every node does, because pauses are followed from node to
     /// node.
-    pub fn watches(&self, node: NodeId) -> bool {
+    pub fn traces(&self, node: NodeId) -> bool {
         self.trace.is_some() || self.captures.iter().any(|capture| capture.node == node)
     }
 
@@ -84,7 +84,7 @@ impl Selection {
     }
 
     /// Returns whether events of `frame` at `now` are traced at every node.
-    pub(super) fn chooses(&self, now: Time, frame: &Frame) -> bool {
+    pub(super) fn selects(&self, now: Time, frame: &Frame) -> bool {
         let Some(trace) = &self.trace else { return false };
         if now < trace.from || now >= trace.until {
             return false;
@@ -94,12 +94,12 @@ impl Selection {
     }
 
     /// Returns whether events at selected ports are traced at `now`.
-    pub(super) fn chooses_ports(&self, now: Time) -> bool {
+    pub(super) fn selects_ports(&self, now: Time) -> bool {
         self.trace.as_ref().is_some_and(|trace| now >= trace.from && now < trace.until)
     }
 
     /// Returns whether a pause at `now` is traced. There is no start time, because pauses last.
-    pub(super) fn chooses_pauses(&self, now: Time) -> bool {
+    pub(super) fn selects_pauses(&self, now: Time) -> bool {
         self.trace.as_ref().is_some_and(|trace| now < trace.until)
     }
 

@@ -14,7 +14,7 @@ use units::Time;
 
 /// A trace event of a node; packets are numbered later.
 #[derive(Clone, Debug)]
-pub(crate) struct Noted {
+pub(crate) struct RawEvent {
     pub at: Time,
     pub frame: Option<Frame>,
     pub event: TraceEvent,
@@ -27,43 +27,43 @@ pub(crate) struct Tracer {
     /// By port: whether it is selected by itself.
     ports: Vec<bool>,
     captures: Vec<(u16, usize, CaptureParameters)>,
-    pub events: Vec<Noted>,
+    pub events: Vec<RawEvent>,
     pub captured: Vec<CapturedFrame>,
     /// Ports and classes with a neighbour short of this node's credits, and the time of the last event for it.
-    pub withheld: BTreeMap<(u16, u8), Time>,
+    pub credit_stalls: BTreeMap<(u16, u8), Time>,
 }
 
 impl Tracer {
     /// Creates the tracer of `node`; `None` if it is not traced.
     pub fn new(network: &Network, node: NodeId) -> Option<Box<Tracer>> {
-        let selection = network.selection.as_ref().filter(|selection| selection.watches(node))?;
+        let selection = network.selection.as_ref().filter(|selection| selection.traces(node))?;
         Some(Box::new(Tracer {
             selection: Arc::clone(selection),
             ports: selection.traced_ports(&network.fabric, node),
             captures: selection.captures_at(node),
             events: Vec::new(),
             captured: Vec::new(),
-            withheld: BTreeMap::new(),
+            credit_stalls: BTreeMap::new(),
         }))
     }
 
     /// Returns whether events of `frame` between these ports are traced.
-    pub fn wants(&self, now: Time, frame: &Frame, in_port: Option<u16>, out_port: Option<u16>) -> bool {
+    pub fn selects(&self, now: Time, frame: &Frame, in_port: Option<u16>, out_port: Option<u16>) -> bool {
         let at = |port: Option<u16>| port.is_some_and(|port| self.ports[usize::from(port)]);
         !frame.is_mac_control()
-            && (self.selection.chooses(now, frame)
-                || ((at(in_port) || at(out_port)) && self.selection.chooses_ports(now)))
+            && (self.selection.selects(now, frame)
+                || ((at(in_port) || at(out_port)) && self.selection.selects_ports(now)))
     }
 
-    /// Traces an event of a [selected](Self::wants) frame.
+    /// Traces an event of a [selected](Self::selects) frame.
     pub fn note(&mut self, at: Time, frame: &Frame, event: TraceEvent) {
-        self.events.push(Noted { at, frame: Some(*frame), event });
+        self.events.push(RawEvent { at, frame: Some(*frame), event });
     }
 
     /// Traces an event of a port.
     pub fn note_port(&mut self, at: Time, event: TraceEvent) {
-        if self.selection.chooses_pauses(at) {
-            self.events.push(Noted { at, frame: None, event });
+        if self.selection.selects_pauses(at) {
+            self.events.push(RawEvent { at, frame: None, event });
         }
     }
 
@@ -77,7 +77,7 @@ impl Tracer {
         queue: Load,
         account_bytes: Option<u64>,
     ) {
-        if self.wants(at, frame, in_port, out_port) {
+        if self.selects(at, frame, in_port, out_port) {
             let cause = Cow::Borrowed(cause.name());
             self.note(at, frame, TraceEvent::Dropped { cause, port: out_port, in_port, queue, account_bytes });
         }
@@ -101,16 +101,16 @@ impl Tracer {
     }
 
     /// Captures a frame that is sent by `port`, its first bit `at`.
-    pub fn sees_out(&mut self, at: Time, port: u16, frame: &Frame) {
-        self.sees(at, port, frame, true);
+    pub fn capture_sent(&mut self, at: Time, port: u16, frame: &Frame) {
+        self.capture(at, port, frame, true);
     }
 
     /// Captures a frame that was received by `port`, its last bit `at`.
-    pub fn sees_in(&mut self, at: Time, port: u16, frame: &Frame) {
-        self.sees(at, port, frame, false);
+    pub fn capture_received(&mut self, at: Time, port: u16, frame: &Frame) {
+        self.capture(at, port, frame, false);
     }
 
-    fn sees(&mut self, at: Time, port: u16, frame: &Frame, outbound: bool) {
+    fn capture(&mut self, at: Time, port: u16, frame: &Frame, outbound: bool) {
         for &(_, capture, parameters) in self.captures.iter().filter(|capture| capture.0 == port) {
             let direction = if outbound { parameters.outbound } else { parameters.inbound };
             if direction && at >= parameters.from && at < parameters.until {
@@ -120,4 +120,4 @@ impl Tracer {
     }
 }
 
-units::pack_fields!(Noted { at, frame, event });
+units::pack_fields!(RawEvent { at, frame, event });

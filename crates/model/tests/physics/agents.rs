@@ -3,7 +3,7 @@
 use crate::bench::*;
 use fabric::generate::{dumbbell, single_switch};
 use model::parameters::*;
-use model::{Look, ModelError, Simulation, Steers};
+use model::{AgentSample, AgentScope, ModelError, Simulation};
 use stats::flows::FlowRecord;
 use units::Time;
 use units::random::{Stream, purpose};
@@ -18,7 +18,7 @@ fn incast(kind: &str, settings: &[(&str, &str)]) -> Setup {
     let mut setup = setup(fabric, plan(9, flows));
     setup.switch.flow_control = FlowControl::Pfc(pause(100_000));
     setup.switch.marking =
-        Marking::Ecn { k_min_bytes: 50_000, k_max_bytes: 50_000, p_max: 1.0, of_rate: None, at: MarkAt::Enqueue };
+        Marking::Ecn { k_min_bytes: 50_000, k_max_bytes: 50_000, p_max: 1.0, of_rate: None, at: MarkEvent::Enqueue };
     setup.host.transport = transport(kind, settings);
     setup.record.control_every = Some(Time::from_us(9));
     setup.duration = Time::from_ms(3);
@@ -29,7 +29,7 @@ fn incast(kind: &str, settings: &[(&str, &str)]) -> Setup {
 struct Steered {
     flows: Vec<FlowRecord>,
     outcome: stats::Outcome,
-    looks: Vec<Vec<Look>>,
+    looks: Vec<Vec<AgentSample>>,
 }
 
 impl PartialEq for Steered {
@@ -40,37 +40,37 @@ impl PartialEq for Steered {
 }
 
 /// Runs in steps of `step`. Before each, `act` returns one share per agent.
-fn steered(setup: Setup, steers: Steers, step: Time, mut act: impl FnMut(&[Look]) -> Vec<f64>) -> Steered {
-    let (threads, mut told) = (setup.threads, Told::default());
+fn steered(setup: Setup, steers: AgentScope, step: Time, mut act: impl FnMut(&[AgentSample]) -> Vec<f64>) -> Steered {
+    let (threads, mut results) = (setup.threads, Results::default());
     let mut simulation = Simulation::new(setup).unwrap();
     if threads > 1 {
-        simulation.draw_threads(7);
+        simulation.randomise_threads(7);
     }
-    simulation.take_agents(steers).unwrap();
-    let mut looks = vec![simulation.look_at_agents()];
+    simulation.create_agents(steers).unwrap();
+    let mut looks = vec![simulation.sample_agents()];
     while !simulation.is_over() {
-        simulation.steer(&act(&looks[looks.len() - 1]));
+        simulation.set_rates(&act(&looks[looks.len() - 1]));
         let until = simulation.now() + step;
-        assert!(simulation.run_until(until, &mut told));
-        looks.push(simulation.look_at_agents());
+        assert!(simulation.run_until(until, &mut results));
+        looks.push(simulation.sample_agents());
     }
-    let outcome = simulation.finish(&mut told, false);
-    Steered { flows: told.flows, outcome, looks }
+    let outcome = simulation.finish(&mut results, false);
+    Steered { flows: results.flows, outcome, looks }
 }
 
 /// A constant share in steps of an odd length equals the scenario with that rate, set by the transport or by the
 /// agents, and equals RoCE at that rate.
 #[test]
 fn a_constant_rate_is_that_of_the_scenario() {
-    let told = run(incast("external", &[("initial_rate", "25Gbps")]));
-    let of_scenario = (told.flows, format!("{:?}", told.summary));
+    let results = run(incast("external", &[("initial_rate", "25Gbps")]));
+    let of_scenario = (results.flows, format!("{:?}", results.summary));
     let of_roce = run(incast("roce", &[("rate", "25Gbps"), ("ecn", "true")]));
     assert!(of_scenario.0.iter().all(|flow| flow.delivered_ps.is_some()) && of_scenario.0.len() == 8);
     assert!(of_roce.flows == of_scenario.0 && format!("{:?}", of_roce.summary) == of_scenario.1);
     for initial_rate in ["25Gbps", "line", "1Gbps"] {
         for step in [Time::from_ns(7_301), Time::from_us(10), Time::from_ms(20)] {
             let setup = incast("external", &[("initial_rate", initial_rate)]);
-            let of_agents = steered(setup, Steers::Flow, step, |looks| vec![0.25; looks.len()]);
+            let of_agents = steered(setup, AgentScope::Flow, step, |looks| vec![0.25; looks.len()]);
             assert!(of_agents.flows == of_scenario.0, "{initial_rate} {step}");
             assert_eq!(format!("{:?}", of_agents.outcome), of_scenario.1, "{initial_rate} {step}");
         }
@@ -81,7 +81,9 @@ fn a_constant_rate_is_that_of_the_scenario() {
 /// seed.
 #[test]
 fn random_shares_are_exact_on_any_number_of_threads() {
-    for (steers, recovery) in [(Steers::Flow, "go-back-n"), (Steers::Flow, "selective"), (Steers::Host, "go-back-n")] {
+    for (steers, recovery) in
+        [(AgentScope::Flow, "go-back-n"), (AgentScope::Flow, "selective"), (AgentScope::Host, "go-back-n")]
+    {
         let of = |threads: usize, seed: u64| {
             let mut setup = incast("external", &[("loss_recovery", recovery)]);
             setup.threads = threads;
@@ -105,14 +107,14 @@ fn random_shares_are_exact_on_any_number_of_threads() {
 /// waits at the least rate (86 us at 100 Mbps) is sent as soon as the rate rises. In an idle network the round trip is
 /// that of the path.
 #[test]
-fn what_is_set_is_what_is_sent() {
+fn flows_send_at_the_rate_that_was_set() {
     let fabric = dumbbell(1, 1, link(10, 1_000), link(10, 1_000)).unwrap();
     let mut setup = setup(fabric, plan(2, [flow(0, 1, traffic::ENDLESS)]));
     setup.host.transport = transport("external", &[("rate", "8Gbps")]);
     setup.duration = Time::from_ms(2);
     let shares = [1.0, 0.5, 0.0, 0.0, 0.8, 0.0, 0.25, 0.4];
     let (mut at, step) = (0, Time::from_us(50));
-    let of_steps = steered(setup, Steers::Flow, step, |_| {
+    let of_steps = steered(setup, AgentScope::Flow, step, |_| {
         at += 1;
         vec![shares[(at - 1) % shares.len()]]
     });
@@ -141,7 +143,7 @@ fn losses_are_seen() {
     let mut setup = incast("external", &[("nak_interval", "20us"), ("timeout", "200us")]);
     setup.switch.flow_control = FlowControl::None;
     setup.switch.buffer = Buffer::Shared { bytes: 60_000, egress: Threshold::Static { bytes: 60_000 } };
-    let of_steps = steered(setup, Steers::Flow, Time::from_us(10), |looks| vec![0.2; looks.len()]);
+    let of_steps = steered(setup, AgentScope::Flow, Time::from_us(10), |looks| vec![0.2; looks.len()]);
     assert!(of_steps.outcome.packets.dropped.values().sum::<u64>() > 0);
     assert!(of_steps.looks.iter().flatten().map(|look| look.losses).sum::<u64>() > 0);
     assert_eq!(of_steps.outcome.flows.completed, 8);
@@ -149,13 +151,13 @@ fn losses_are_seen() {
 
 #[test]
 fn without_anything_to_set_there_are_no_agents() {
-    let error = |setup: Setup, steers: Steers| Simulation::new(setup).unwrap().take_agents(steers).unwrap_err();
-    assert_eq!(error(incast("roce", &[]), Steers::Flow), ModelError::NoAgents);
-    assert_eq!(error(incast("dcqcn", &[]), Steers::Host), ModelError::NoAgents);
+    let error = |setup: Setup, steers: AgentScope| Simulation::new(setup).unwrap().create_agents(steers).unwrap_err();
+    assert_eq!(error(incast("roce", &[]), AgentScope::Flow), ModelError::NoAgents);
+    assert_eq!(error(incast("dcqcn", &[]), AgentScope::Host), ModelError::NoAgents);
     // One of two traffic entries.
     let mut setup = incast("roce", &[]);
     setup.traffic.flows[3].traffic = 1;
     setup.host.transports.insert(1, transport("external", &[]));
-    let agents = Simulation::new(setup).unwrap().take_agents(Steers::Flow).unwrap();
+    let agents = Simulation::new(setup).unwrap().create_agents(AgentScope::Flow).unwrap();
     assert_eq!(agents, [model::Agent { host: 4, flow: Some(3) }]);
 }

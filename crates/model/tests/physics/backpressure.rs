@@ -39,29 +39,29 @@ fn incast(spec: LinkSpec, rates: &[u64], size_bytes: u64) -> Setup {
 }
 
 /// Returns the delivered rate of an entry in Mbps on the wire.
-fn mbps(told: &Told, entry: usize, duration: Time) -> f64 {
-    let payload = told.goodput.get(entry).copied().unwrap_or(0) as f64;
+fn mbps(results: &Results, entry: usize, duration: Time) -> f64 {
+    let payload = results.goodput.get(entry).copied().unwrap_or(0) as f64;
     payload * 1538.0 / 1472.0 * 8e6 / duration.as_ps() as f64
 }
 
 #[test]
-fn who_sends_more_than_its_share_is_stopped_and_nobody_else() {
+fn only_senders_above_their_share_are_stopped() {
     let setup = incast(link(10, 500), &[9_900, 1_000], ENDLESS);
     let duration = setup.duration;
-    let told = run(setup);
-    told.all_hold();
+    let results = run(setup);
+    results.all_hold();
     // Demands of 9.9 and 1 Gbps on 10 Gbps: max-min gives 9 and 1, except for the backlog at the end.
     let waits = 100.0 * 1538.0 * 8e6 / duration.as_ps() as f64;
-    let (greater, lesser) = (mbps(&told, 0, duration), mbps(&told, 1, duration));
+    let (greater, lesser) = (mbps(&results, 0, duration), mbps(&results, 1, duration));
     assert!((lesser - 1_000.0).abs() < waits && (greater - 9_000.0).abs() < waits, "{greater} {lesser} +- {waits}");
-    let pressure = told.summary.backpressure.as_ref().unwrap();
+    let pressure = results.summary.backpressure.as_ref().unwrap();
     assert!(pressure.xoffs > 0 && pressure.table_max == 2);
     assert_eq!(pressure.control_bytes, pressure.control_packets * 84);
     assert_eq!((&pressure.outputs[0].peer[..], pressure.outputs.len()), ("H3", 1));
 }
 
 #[test]
-fn agreed_rates_decide_who_is_too_fast() {
+fn committed_rates_define_the_excess() {
     let mut setup = incast(link(10, 500), &[8_000, 3_000], ENDLESS);
     let duration = setup.duration;
     let lesser = |setup: Setup| mbps(run(setup).all_hold(), 1, duration);
@@ -71,28 +71,28 @@ fn agreed_rates_decide_who_is_too_fast() {
     let mut without = incast(link(10, 500), &[8_000, 3_000], ENDLESS);
     without.switch.flow_control = lasting;
     let plain = lesser(without);
-    let agreement = |from, mbps| Agreement { from, to: 2, rate: Rate::from_mbps(mbps) };
-    setup.agreements = vec![agreement(0, 9_000), agreement(1, 1_000)];
+    let agreement = |from, mbps| CommittedRate { from, to: 2, rate: Rate::from_mbps(mbps) };
+    setup.committed_rates = vec![agreement(0, 9_000), agreement(1, 1_000)];
     let agreed = lesser(setup);
     // Max-min gives 3 and 2 Gbps.
     assert!(plain > 2_900.0 && agreed < 2_350.0, "{plain} {agreed}");
 }
 
 #[test]
-fn who_does_not_stop_loses_its_excess_and_nobody_else_does() {
+fn only_senders_that_ignore_stops_lose_their_excess() {
     let mut setup = incast(link(10, 500), &[9_900, 1_000], ENDLESS);
     let duration = setup.duration;
-    setup.host.stopping.disobedient = vec![0];
-    let told = run(setup);
-    assert!(told.passes("lossless") && told.passes("conservation") && told.dropped("nonconforming") > 0);
-    assert!(mbps(&told, 1, duration) > 950.0);
+    setup.host.stopping.ignore_pause = vec![0];
+    let results = run(setup);
+    assert!(results.passes("lossless") && results.passes("conservation") && results.dropped("nonconforming") > 0);
+    assert!(mbps(&results, 1, duration) > 950.0);
     // Negative control: a whole link is paused, and the conforming sender loses throughput.
     let mut simple = incast(link(10, 500), &[9_900, 1_000], ENDLESS);
-    simple.host.stopping.disobedient = vec![0];
+    simple.host.stopping.ignore_pause = vec![0];
     simple.switch.flow_control = all()[2];
-    let told = run(simple);
-    assert_eq!(told.dropped("nonconforming"), 0);
-    assert!(mbps(&told, 1, duration) < 500.0, "{}", mbps(&told, 1, duration));
+    let results = run(simple);
+    assert_eq!(results.dropped("nonconforming"), 0);
+    assert!(mbps(&results, 1, duration) < 500.0, "{}", mbps(&results, 1, duration));
 }
 
 /// Three switches in a line with a host each, and a slow last link. Congestion at the last switch reaches the first
@@ -114,12 +114,12 @@ fn it_travels_hop_by_hop_without_loss_and_everything_arrives_in_order() {
     for control in all() {
         let mut setup = row(0.0, 3_000_000);
         setup.switch.flow_control = control;
-        let told = run(setup);
-        told.all_hold();
-        assert_eq!(told.summary.flows.completed, 2, "{control:?}");
-        let pressure = told.summary.backpressure.as_ref().unwrap();
+        let results = run(setup);
+        results.all_hold();
+        assert_eq!(results.summary.flows.completed, 2, "{control:?}");
+        let pressure = results.summary.backpressure.as_ref().unwrap();
         assert!(pressure.xoffs > 0, "{control:?}");
-        let expected = told.summary.pauses.total_ps > 0;
+        let expected = results.summary.pauses.total_ps > 0;
         assert!(expected);
     }
     let mut setup = row(0.0, 3_000_000);
@@ -128,25 +128,25 @@ fn it_travels_hop_by_hop_without_loss_and_everything_arrives_in_order() {
 }
 
 #[test]
-fn a_call_that_is_lost_blocks_nobody_for_ever() {
+fn a_lost_xoff_or_xon_blocks_no_flow_for_ever() {
     for control in all() {
         let mut setup = row(0.05, 1_000_000);
         setup.switch.flow_control = control;
         setup.duration = Time::from_ms(10);
-        let told = run(setup);
-        assert!(told.passes("conservation") && told.passes("pauses"), "{:?}", told.summary.checks);
+        let results = run(setup);
+        assert!(results.passes("conservation") && results.passes("pauses"), "{:?}", results.summary.checks);
         // Frames not lost on links have arrived long before the end, and no hold remains.
-        assert_eq!(told.summary.packets.in_flight, 0, "{control:?}");
-        let pauses = told.summary.checks.iter().find(|check| check.name == "pauses").unwrap();
+        assert_eq!(results.summary.packets.in_flight, 0, "{control:?}");
+        let pauses = results.summary.checks.iter().find(|check| check.name == "pauses").unwrap();
         assert!(pauses.detail.ends_with("0 still paused"), "{}", pauses.detail);
-        let longest = Time::from_ps(told.summary.pauses.max_ps);
+        let longest = Time::from_ps(results.summary.pauses.max_ps);
         assert!(longest > Time::ZERO);
     }
 }
 
 /// No hold outlives its last request by more than its expiry: with one sender after the other, each is free again.
 #[test]
-fn nobody_stays_blocked_longer_than_an_expiry_after_the_congestion() {
+fn no_flow_stays_blocked_longer_than_an_expiry_after_the_congestion() {
     let mut setup = incast(link(10, 500), &[9_900, 9_900], 1_500_000);
     // The third flow starts when the others are done and their buffers are empty.
     let late = Time::from_ms(6);
@@ -158,10 +158,10 @@ fn nobody_stays_blocked_longer_than_an_expiry_after_the_congestion() {
         (0..2).map(|src| datagrams(src, 2, Process::Constant { rate: Rate::from_mbps(9_900) }, 1518, 1_500_000));
     setup.traffic = plan(3, flows.chain([third]));
     setup.duration = Time::from_ms(10);
-    let told = run(setup);
-    told.all_hold();
-    let last = told.flows.iter().find(|flow| flow.start_ps == late.as_ps()).unwrap();
-    let alone = told.flows.iter().filter_map(|flow| flow.delivered_ps).count();
+    let results = run(setup);
+    results.all_hold();
+    let last = results.flows.iter().find(|flow| flow.start_ps == late.as_ps()).unwrap();
+    let alone = results.flows.iter().filter_map(|flow| flow.delivered_ps).count();
     assert_eq!(alone, 3);
     // 100 frames at 5 Gbps: 2.46 us each.
     let took = Time::from_ps(last.delivered_ps.unwrap()) - late;
@@ -190,15 +190,15 @@ fn random_networks_keep_their_books_on_any_number_of_threads() {
                 1 => FlowControl::PauseAtOutput(backpressure(Whom::Everybody), FAST),
                 _ => FlowControl::Florax(backpressure(Whom::Flows)),
             };
-            setup.host.stopping.disobedient = if seed % 5 == 0 { vec![0] } else { Vec::new() };
-            setup.host.stopping.halves = seed % 4 == 0;
+            setup.host.stopping.ignore_pause = if seed % 5 == 0 { vec![0] } else { Vec::new() };
+            setup.host.stopping.halves_rate = seed % 4 == 0;
             if seed % 7 == 0 {
                 setup.record.trace = Some(TraceParameters::everything());
             }
             setup
         };
-        let told = run(setup(1));
-        let summary = &told.summary;
+        let results = run(setup(1));
+        let summary = &results.summary;
         assert!(summary.packets.closed, "seed {seed}: {:?}", summary.packets);
         // Limits are small and links fast, so frames in flight may find no room.
         let bad = summary.checks.iter().find(|check| !check.pass && check.name != "lossless");
@@ -206,7 +206,7 @@ fn random_networks_keep_their_books_on_any_number_of_threads() {
         stopped += summary.backpressure.as_ref().unwrap().xoffs;
         held += u64::from(summary.pauses.total_ps > 0);
         for threads in [2, 3] {
-            assert_eq!(format!("{told:?}"), format!("{:?}", run(setup(threads))), "seed {seed}, {threads} threads");
+            assert_eq!(format!("{results:?}"), format!("{:?}", run(setup(threads))), "seed {seed}, {threads} threads");
         }
     }
     assert!(stopped > 1_000 && held > 20, "{stopped} {held}");
@@ -237,16 +237,16 @@ fn simple_stops_fast_links_for_as_long_as_it_must() {
             setup.duration = Rate::from_gbps(gbps).serialise(1_000_000_000);
             run(setup)
         };
-        let told = with(lasting());
-        told.all_hold();
+        let results = with(lasting());
+        results.all_hold();
         assert!(
-            told.summary.pauses.count > 0 && told.summary.backpressure.as_ref().unwrap().expiries == 0,
+            results.summary.pauses.count > 0 && results.summary.backpressure.as_ref().unwrap().expiries == 0,
             "{gbps} Gbps"
         );
         // Negative control: one pause of the longest duration.
         let once = Rate::from_gbps(gbps).serialise(65_535 * 64);
-        let told = with(BackpressureParameters { expiry: once, renewed: false, ..lasting() });
-        assert!(!told.passes("lossless"), "{gbps} Gbps: {:?}", told.summary.packets.dropped);
+        let results = with(BackpressureParameters { expiry: once, renewed: false, ..lasting() });
+        assert!(!results.passes("lossless"), "{gbps} Gbps: {:?}", results.summary.packets.dropped);
     }
 }
 
@@ -267,7 +267,7 @@ fn a_port_stays_stopped_for_every_output_that_stopped_it() {
     setup.switch.buffer = packets(140);
     setup.switch.flow_control = FlowControl::PauseAtOutput(lasting(), FAST);
     setup.duration = Time::from_ms(50);
-    let told = run(setup);
-    told.all_hold();
-    assert!(told.summary.pauses.count > 3, "{:?}", told.summary.pauses);
+    let results = run(setup);
+    results.all_hold();
+    assert!(results.summary.pauses.count > 3, "{:?}", results.summary.pauses);
 }

@@ -116,7 +116,7 @@ pub fn setup(fabric: Fabric, traffic: traffic::Plan) -> Setup {
 
 /// All results of a run.
 #[derive(Debug, Default)]
-pub struct Told {
+pub struct Results {
     pub summary: Outcome,
     pub flows: Vec<FlowRecord>,
     /// Time, node, port, classes, and whether it is a pause.
@@ -134,7 +134,7 @@ pub struct Told {
     pub controls: Vec<stats::control::ControlSample>,
 }
 
-impl Watcher for Told {
+impl Watcher for Results {
     fn flow(&mut self, flow: &FlowRecord) {
         self.flows.push(flow.clone());
     }
@@ -163,7 +163,7 @@ impl Watcher for Told {
     }
 }
 
-impl Told {
+impl Results {
     /// Returns whether the check `name` passes.
     pub fn passes(&self, name: &str) -> bool {
         let check = self.summary.checks.iter().find(|check| check.name == name);
@@ -185,15 +185,15 @@ impl Told {
 }
 
 /// Runs to the end and records all results.
-pub fn run(setup: Setup) -> Told {
-    let mut told = Told::default();
+pub fn run(setup: Setup) -> Results {
+    let mut results = Results::default();
     let drawn = (setup.threads > 1).then_some(setup.seed);
     let mut simulation = Simulation::new(setup).unwrap();
     // Such small networks would run on one thread, and a machine may have one core, so vary the threads at random.
-    drawn.into_iter().for_each(|seed| simulation.draw_threads(seed));
-    assert!(simulation.run(&mut told));
-    let mut late = Told::default();
-    told.summary = simulation.finish(&mut late, false);
-    told.flows.append(&mut late.flows);
-    told
+    drawn.into_iter().for_each(|seed| simulation.randomise_threads(seed));
+    assert!(simulation.run(&mut results));
+    let mut late = Results::default();
+    results.summary = simulation.finish(&mut late, false);
+    results.flows.append(&mut late.flows);
+    results
 }

@@ -48,8 +48,8 @@ fn a_collective_takes_the_steps_of_its_algorithm() {
             let datagram = transport("datagram", &[("frame", "1046B")]);
             let header = u64::from(datagram.header_bytes());
             setup.host.transport = datagram;
-            let told = run(setup);
-            told.all_hold();
+            let results = run(setup);
+            results.all_hold();
             let alone = |bytes: &u64| {
                 let payload = 1046 - header;
                 let last = bytes % payload;
@@ -58,7 +58,7 @@ fn a_collective_takes_the_steps_of_its_algorithm() {
             };
             let once =
                 steps.iter().fold(Time::ZERO, |sum, bytes| sum + alone(bytes)) + step_delay * (steps.len() as u64 - 1);
-            let summary = &told.summary.collectives[0];
+            let summary = &results.summary.collectives[0];
             let time = summary.time_ns.unwrap();
             let ns = once.as_ps() as f64 / 1e3;
             let name = format!("{operation:?} {algorithm:?}");
@@ -75,7 +75,7 @@ fn a_collective_takes_the_steps_of_its_algorithm() {
             let close = |found: Option<f64>, expected: f64| (found.unwrap() / expected - 1.0).abs() < 1e-9;
             assert!(close(summary.algorithm_bps, algorithm_bps), "{name}");
             assert!(close(summary.bus_bps, algorithm_bps * operation.bus_factor(hosts)), "{name}");
-            let end = told.flows.iter().map(|flow| flow.delivered_ps.expect("delivered")).max().unwrap();
+            let end = results.flows.iter().map(|flow| flow.delivered_ps.expect("delivered")).max().unwrap();
             let rounds = u64::from(iterations);
             assert_eq!(Time::from_ps(end), once * rounds + compute * (rounds - 1), "{name}");
         }
@@ -96,9 +96,9 @@ fn pieces_go_down_a_chain_behind_each_other() {
         let mut setup = setup(single_switch(6, spec).unwrap(), builder.build(6).unwrap());
         setup.host.transport = transport("datagram", &[("frame", "1046B")]);
         setup.duration = Time::from_ms(5);
-        let told = run(setup);
-        told.all_hold();
-        told.summary.collectives[0].time_ns.unwrap().mean / 1e3
+        let results = run(setup);
+        results.all_hold();
+        results.summary.collectives[0].time_ns.unwrap().mean / 1e3
     };
     let spec = link(40, 600);
     let alone = |frames| lone_flow_time(&[(spec.rate, spec.delay); 2], frames, 1046, 0).as_ps() as f64 / 1e6;
@@ -113,7 +113,7 @@ fn pieces_go_down_a_chain_behind_each_other() {
 /// With reordering, go-back-N retransmits much, and a late copy of an early packet may be answered before the last
 /// acknowledgement arrives. The flow still completes and is reported.
 #[test]
-fn a_flow_that_is_complete_is_told_however_its_acknowledgements_overtake() {
+fn completion_is_reported_for_any_order_of_acknowledgements() {
     for seed in 1..=6 {
         let mut builder = PlanBuilder::new();
         let what = Collective::new(Operation::AllToAll, Algorithm::Direct { window: 1 }, 1_000_000);
@@ -123,10 +123,10 @@ fn a_flow_that_is_complete_is_told_however_its_acknowledgements_overtake() {
         let mut setup = setup(leaf_spine(2, 2, 4, 1, TierLinks::uniform(spec)).unwrap(), builder.build(8).unwrap());
         setup.host.transport = transport("roce", &[("payload", "4000B")]);
         (setup.spread, setup.seed, setup.duration) = (Spread::PerPacket, seed, Time::from_ms(100));
-        let told = run(setup);
-        told.all_hold();
-        assert_eq!(told.flows.iter().filter(|flow| flow.delivered_ps.is_some()).count(), 56, "seed {seed}");
-        assert_eq!(told.summary.collectives[0].completed, 1, "seed {seed}");
+        let results = run(setup);
+        results.all_hold();
+        assert_eq!(results.flows.iter().filter(|flow| flow.delivered_ps.is_some()).count(), 56, "seed {seed}");
+        assert_eq!(results.summary.collectives[0].completed, 1, "seed {seed}");
     }
 }
 
@@ -140,16 +140,16 @@ fn rounds_of_an_exchange_follow_each_other() {
     traffic::collective(&exchange, &[0, 1, 2, 3], &Entry::new(1, 0), &mut builder).unwrap();
     let mut setup = setup(single_switch(4, spec).unwrap(), builder.build(4).unwrap());
     setup.host.transport = transport("roce", &[("ack_every", "1000")]);
-    let told = run(setup);
-    told.all_hold();
-    assert_eq!(told.flows.len(), 12);
-    for flow in &told.flows {
+    let results = run(setup);
+    results.all_hold();
+    assert_eq!(results.flows.len(), 12);
+    for flow in &results.flows {
         assert_eq!(flow.size_bytes, 10_000);
         assert!(flow.slowdown().is_some_and(|slowdown| slowdown < 1.2), "{flow:?}");
     }
     // Three rounds, each a transfer and its acknowledgement, with the step delay between rounds.
     let transfer = lone_flow_time(&[(spec.rate, spec.delay); 2], 10, 1062, 0);
-    let last = told.flows.iter().map(|flow| flow.acked_ps.unwrap()).max().unwrap();
+    let last = results.flows.iter().map(|flow| flow.acked_ps.unwrap()).max().unwrap();
     let acknowledged = transfer + lone_flow_time(&[(spec.rate, spec.delay); 2], 1, 66, 0);
     let least = acknowledged * 3 + Time::from_us(4);
     assert!(last >= least.as_ps() && last < least.as_ps() + 3_000_000, "{last}, at least {least}");
@@ -158,7 +158,7 @@ fn rounds_of_an_exchange_follow_each_other() {
 /// A notification takes the configured delay between hosts.
 // [M52]
 #[test]
-fn a_flow_of_another_host_starts_when_it_is_told() {
+fn a_flow_of_another_host_starts_at_its_notification() {
     let spec = link(10, 1000);
     let mut builder = PlanBuilder::new();
     let first = builder.flow(flow(0, 1, 5_000));
@@ -167,9 +167,9 @@ fn a_flow_of_another_host_starts_when_it_is_told() {
     builder.notify(first, traffic::When::Delivered, second);
     let mut setup = setup(single_switch(4, spec).unwrap(), builder.build(4).unwrap());
     setup.notification_delay = Some(Time::from_us(7));
-    let told = run(setup);
-    told.all_hold();
-    let of = |src: u32| told.flows.iter().find(|flow| flow.src_host == src).unwrap();
+    let results = run(setup);
+    results.all_hold();
+    let of = |src: u32| results.flows.iter().find(|flow| flow.src_host == src).unwrap();
     assert_eq!(of(2).start_ps, of(0).delivered_ps.unwrap() + 10_000_000);
 }
 
@@ -180,18 +180,18 @@ fn bcube_hosts_relay() {
     let mut setup = setup(fabric, plan(9, [flow(0, 4, 20_000)]));
     let datagram = transport("datagram", &[("frame", "1046B")]);
     setup.host.transport = datagram;
-    let told = run(setup);
-    told.all_hold();
-    assert_eq!(told.summary.packet_hops, 20 * 4, "two switches and the host between them");
+    let results = run(setup);
+    results.all_hold();
+    assert_eq!(results.summary.packet_hops, 20 * 4, "two switches and the host between them");
     let path = [(Rate::from_gbps(10), Time::from_ns(500)); 4];
-    assert_eq!(told.flows[0].fct_ps(), Some(lone_flow_time(&path, 20, 1046, 0).as_ps()));
+    assert_eq!(results.flows[0].fct_ps(), Some(lone_flow_time(&path, 20, 1046, 0).as_ps()));
     // All-to-all: each of the 72 transfers arrives and is acknowledged.
     let mut builder = PlanBuilder::new();
     let exchange = Collective::new(Operation::AllToAll, Algorithm::Direct { window: 8 }, 270_000);
     traffic::collective(&exchange, &(0..9).collect::<Vec<_>>(), &Entry::new(1, 0), &mut builder).unwrap();
     let mut setup = crate::bench::setup(bcube(3, 1, link(10, 500)).unwrap(), builder.build(9).unwrap());
     setup.spread = Spread::FlowHash;
-    let told = run(setup);
-    told.all_hold();
-    assert!(told.flows.len() == 72 && told.flows.iter().all(|flow| flow.acked_ps.is_some()));
+    let results = run(setup);
+    results.all_hold();
+    assert!(results.flows.len() == 72 && results.flows.iter().all(|flow| flow.acked_ps.is_some()));
 }

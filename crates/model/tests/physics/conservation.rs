@@ -122,8 +122,8 @@ pub fn network(seed: u64, threads: usize) -> (Setup, bool) {
         stream,
         &[
             Marking::None,
-            Marking::Ecn { k_min_bytes: 5_000, k_max_bytes: 40_000, p_max: 0.2, of_rate: None, at: MarkAt::Enqueue },
-            Marking::Ecn { k_min_bytes: 5_000, k_max_bytes: 40_000, p_max: 0.2, of_rate: None, at: MarkAt::Dequeue },
+            Marking::Ecn { k_min_bytes: 5_000, k_max_bytes: 40_000, p_max: 0.2, of_rate: None, at: MarkEvent::Enqueue },
+            Marking::Ecn { k_min_bytes: 5_000, k_max_bytes: 40_000, p_max: 0.2, of_rate: None, at: MarkEvent::Dequeue },
             Marking::CongestionPoint(congestion_points(5_000, 3_000)),
         ],
     );
@@ -162,8 +162,8 @@ fn random_networks_keep_their_books_on_any_number_of_threads() {
         let short_quanta = setup.switch.flow_control.pause().is_some_and(|pause| pause.quanta < 1000);
         let lossy_links = setup.fabric.links().iter().any(|link| link.loss > 0.0 || link.bit_error_rate > 0.0)
             || !setup.failures.is_empty();
-        let told = run(setup);
-        let summary = &told.summary;
+        let results = run(setup);
+        let summary = &results.summary;
         assert!(summary.packets.closed, "seed {seed}: {:?}", summary.packets);
         for check in &summary.checks {
             // A pause that is lost on a link, or that expires before its renewal, voids the guarantee.
@@ -177,7 +177,7 @@ fn random_networks_keep_their_books_on_any_number_of_threads() {
         seen.extend(summary.packets.dropped.keys().cloned());
         for threads in [2, 3] {
             let other = run(network(seed, threads).0);
-            assert_eq!(format!("{told:?}"), format!("{other:?}"), "seed {seed} on {threads} threads");
+            assert_eq!(format!("{results:?}"), format!("{other:?}"), "seed {seed} on {threads} threads");
         }
     }
     for cause in ["queue full", "link loss", "bit error", "link down"] {
@@ -188,19 +188,19 @@ fn random_networks_keep_their_books_on_any_number_of_threads() {
 /// Negative control of the comparison: another seed gives other results.
 #[test]
 fn another_seed_tells_something_else() {
-    let told = |seed| {
+    let results = |seed| {
         let mut setup = network(3, 1).0;
         setup.traffic = plan(2, [datagrams(0, 1, Process::Poisson { rate: Rate::from_gbps(5) }, 500, ENDLESS)]);
         setup.seed = seed;
         format!("{:?}", run(setup))
     };
-    assert_eq!(told(1), told(1));
-    assert_ne!(told(1), told(2));
+    assert_eq!(results(1), results(1));
+    assert_ne!(results(1), results(2));
 }
 
 /// `losses` names the switch that lost the frames, at any engine index.
 #[test]
-fn losses_are_told_of_the_switch_that_lost() {
+fn losses_are_reported_for_their_switch() {
     let tiers = TierLinks::uniform(link(10, 500));
     for leaf in 0..4 {
         let fabric = leaf_spine(4, 2, 4, 1, tiers).unwrap();
@@ -211,9 +211,9 @@ fn losses_are_told_of_the_switch_that_lost() {
             .map(|host| datagrams(first + host, first, Process::Constant { rate: Rate::from_gbps(10) }, 1500, ENDLESS));
         let mut setup = setup(fabric, plan(16, sources));
         setup.switch.buffer = Buffer::PerQueue { limit: QueueLimit::Packets(20) };
-        let told = run(setup);
-        let nodes: Vec<&str> = told.summary.losses.iter().map(|loss| loss.node.as_str()).collect();
+        let results = run(setup);
+        let nodes: Vec<&str> = results.summary.losses.iter().map(|loss| loss.node.as_str()).collect();
         assert_eq!(nodes, [name.as_str()]);
-        assert_eq!(told.summary.losses[0].packets, told.summary.packets.dropped_total());
+        assert_eq!(results.summary.losses[0].packets, results.summary.packets.dropped_total());
     }
 }

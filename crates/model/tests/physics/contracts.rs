@@ -26,9 +26,9 @@ fn a_senders_control_frames_leave_under_its_flows_own_name() {
     let toy = Toy { probes: 2, ..Toy::default() };
     let pairs = [(0, 1, 5_000), (0, 2, 6_000), (1, 0, 7_000), (2, 1, 8_000), (2, 0, 9_000)];
     let plan = plan(3, pairs.map(|(src, dst, size)| flow(src, dst, size)));
-    let told = run(with(&toy, single_switch(3, link(10, 500)).unwrap(), plan));
-    told.all_hold();
-    assert_eq!(told.flows.iter().filter(|flow| flow.delivered_ps.is_some()).count(), 5);
+    let results = run(with(&toy, single_switch(3, link(10, 500)).unwrap(), plan));
+    results.all_hold();
+    assert_eq!(results.flows.iter().filter(|flow| flow.delivered_ps.is_some()).count(), 5);
     let seen = toy.seen();
     let heard: Vec<_> = of(&seen, false, Kind::Control).map(|it| (it.flow, it.number)).collect();
     let own: Vec<_> = pairs.iter().zip(0..).map(|(&(src, _, size), flow)| ((src, flow), size)).collect();
@@ -56,8 +56,8 @@ fn two_ways() -> Fabric {
 #[test]
 fn segments_choose_class_and_path_and_replies_carry_the_path_back() {
     let toy = Toy { probes: 8, entropies: 5, gap: Time::from_us(20), ..Toy::default() };
-    let told = run(with(&toy, two_ways(), plan(2, [flow(0, 1, 40_000)])));
-    told.all_hold();
+    let results = run(with(&toy, two_ways(), plan(2, [flow(0, 1, 40_000)])));
+    results.all_hold();
     let seen = toy.seen();
     let probes: Vec<_> = of(&seen, false, Kind::Probe).collect();
     assert!(probes.iter().all(|it| it.class == PROBE_CLASS && it.entropy == it.seq as u32));
@@ -102,13 +102,13 @@ fn one_way_delays_see_the_offset_of_two_clocks_and_round_trips_do_not() {
         let toy = Toy { gap: Time::from_us(7), ..Toy::default() };
         let mut setup = with(&toy, single_switch(2, link(10, 500)).unwrap(), plan(2, [flow(0, 1, 20_000)]));
         setup.host.clocks = clocks;
-        let told = run(setup);
-        told.all_hold();
-        (toy.seen(), told)
+        let results = run(setup);
+        results.all_hold();
+        (toy.seen(), results)
     };
     let offset = |us| NodeClock { offset: Time::from_us(us), drift_ppb: 0 };
     let (exact, reference) = run_with(NodeClocks::default());
-    let (skewed, told) = run_with(clocks([(0, offset(3)), (1, offset(10))]));
+    let (skewed, results) = run_with(clocks([(0, offset(3)), (1, offset(10))]));
     assert_eq!(exact.len(), skewed.len());
     for (exact, skewed) in exact.iter().zip(&skewed) {
         assert_eq!(skewed.stamp, exact.stamp + Time::from_us(3));
@@ -116,8 +116,8 @@ fn one_way_delays_see_the_offset_of_two_clocks_and_round_trips_do_not() {
         let off = if exact.by_sender { Time::ZERO } else { Time::from_us(7) };
         assert_eq!(skewed.at - skewed.stamp, exact.at - exact.stamp + off);
     }
-    assert_eq!(format!("{:?}", told.flows), format!("{:?}", reference.flows));
-    assert_eq!(told.summary.delay_ns, reference.summary.delay_ns);
+    assert_eq!(format!("{:?}", results.flows), format!("{:?}", reference.flows));
+    assert_eq!(results.summary.delay_ns, reference.summary.delay_ns);
 }
 
 /// A clock that is 50 ppm fast is 50 us ahead after a second, so paced frames are sent earlier by that amount.
@@ -128,8 +128,8 @@ fn a_clock_drifts_away_over_a_second() {
     setup.duration = Time::from_ms(1_100);
     setup.deadlock_every = None;
     setup.host.clocks = clocks([(0, NodeClock { offset: Time::ZERO, drift_ppb: 50_000 })]);
-    let told = run(setup);
-    told.all_hold();
+    let results = run(setup);
+    results.all_hold();
     let seen = toy.seen();
     let data: Vec<_> = of(&seen, false, Kind::Data).collect();
     assert_eq!(data.len(), 11);
@@ -154,8 +154,8 @@ fn telemetry_tells_of_every_hop_and_comes_back() {
     let toy = Toy { collects: true, gap: Time::from_us(10), ..Toy::default() };
     let fabric = line(3, 1, link(10, 500), link(10, 500)).unwrap();
     let far = (fabric.hosts().len() - 1) as u32;
-    let told = run(with(&toy, fabric, plan(far + 1, [flow(0, far, 10_000)])));
-    told.all_hold();
+    let results = run(with(&toy, fabric, plan(far + 1, [flow(0, far, 10_000)])));
+    results.all_hold();
     let seen = toy.seen();
     let data: Vec<_> = of(&seen, false, Kind::Data).collect();
     let frame_bytes = u64::from(PAYLOAD + HEADER);
@@ -183,8 +183,8 @@ fn telemetry_tells_of_every_hop_and_comes_back() {
 fn telemetry_of_a_crowded_port_adds_up() {
     let toy = Toy { collects: true, probes: 3, ..Toy::default() };
     let flows = (0..4).map(|src| flow(src, 4, 50_000));
-    let told = run(with(&toy, single_switch(5, link(10, 500)).unwrap(), plan(5, flows)));
-    told.all_hold();
+    let results = run(with(&toy, single_switch(5, link(10, 500)).unwrap(), plan(5, flows)));
+    results.all_hold();
     let seen = toy.seen();
     let size = |it: &Seen| if it.kind == Kind::Data { u64::from(PAYLOAD + HEADER) } else { 64 };
     let mut left: Vec<_> = seen.iter().filter(|it| !it.by_sender && it.kind != Kind::Control).collect();
@@ -209,7 +209,7 @@ fn telemetry_of_a_crowded_port_adds_up() {
 /// Lost frames free their records. Observations of both ends do not depend on threads.
 #[test]
 fn records_of_lost_frames_are_freed_and_threads_change_nothing() {
-    let told = |threads: usize| {
+    let results = |threads: usize| {
         let toy = Toy { collects: true, probes: 5, entropies: 3, ..Toy::default() };
         let flows = (0..8).flat_map(|src| [(src, 8), (src, 9)].map(|(src, dst)| flow(src, dst, 40_000)));
         let mut setup = with(&toy, fabric_of_ten(), plan(10, flows));
@@ -217,7 +217,7 @@ fn records_of_lost_frames_are_freed_and_threads_change_nothing() {
         setup.threads = threads;
         let mut simulation = Simulation::new(setup).unwrap();
         if threads > 1 {
-            simulation.draw_threads(threads as u64);
+            simulation.randomise_threads(threads as u64);
         }
         assert!(simulation.run(&mut Unwatched));
         let in_use = simulation.telemetry_in_use();
@@ -226,9 +226,9 @@ fn records_of_lost_frames_are_freed_and_threads_change_nothing() {
         assert_eq!((summary.packets.in_flight, in_use), (0, 0));
         (toy.seen(), format!("{:?}", summary.packets))
     };
-    let one = told(1);
+    let one = results(1);
     assert!(one.0.iter().any(|it| it.hops.len() == 3));
-    assert!((2..=3).all(|threads| told(threads) == one));
+    assert!((2..=3).all(|threads| results(threads) == one));
 }
 
 fn fabric_of_ten() -> Fabric {
@@ -246,9 +246,9 @@ fn each_entry_of_the_traffic_has_its_own_transport() {
         let mut setup = setup(single_switch(4, link(10, 500)).unwrap(), plan(4, flows()));
         setup.host.transport = transport(usual, &[]);
         setup.host.transports = own.map(|own| (1, transport(own, &[]))).into_iter().collect();
-        let told = run(setup);
-        told.all_hold();
-        let mut flows: Vec<_> = told.flows.iter().map(|flow| format!("{flow:?}")).collect();
+        let results = run(setup);
+        results.all_hold();
+        let mut flows: Vec<_> = results.flows.iter().map(|flow| format!("{flow:?}")).collect();
         flows.sort();
         flows
     };

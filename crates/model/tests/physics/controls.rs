@@ -6,8 +6,8 @@ use model::parameters::*;
 use stats::control::ControlSample;
 use units::{Rate, Time};
 
-fn of_flow(told: &Told, flow: u64) -> Vec<ControlSample> {
-    told.controls.iter().filter(|look| look.flow == flow).copied().collect()
+fn of_flow(results: &Results, flow: u64) -> Vec<ControlSample> {
+    results.controls.iter().filter(|look| look.flow == flow).copied().collect()
 }
 
 /// A lone TCP flow with a round trip of 2 ms doubles its window per round trip, since each segment is acknowledged and
@@ -36,7 +36,7 @@ fn dcqcn() -> Setup {
     let fabric = dumbbell(2, 2, link(10, 1_000), link(10, 1_000)).unwrap();
     let mut setup = setup(fabric, plan(4, [flow(0, 2, traffic::ENDLESS), flow(1, 3, 200_000)]));
     setup.switch.marking =
-        Marking::Ecn { k_min_bytes: 20_000, k_max_bytes: 20_000, p_max: 1.0, of_rate: None, at: MarkAt::Enqueue };
+        Marking::Ecn { k_min_bytes: 20_000, k_max_bytes: 20_000, p_max: 1.0, of_rate: None, at: MarkEvent::Enqueue };
     setup.host.transport = transport("dcqcn", &[("byte_counter", "0B")]);
     setup.duration = Time::from_ms(3);
     setup.record.control_every = Some(Time::from_us(55));
@@ -74,8 +74,8 @@ fn looks_at_controls_change_nothing_on_any_number_of_threads() {
             let mut setup = dcqcn();
             setup.host.transport = transport(kind, &[]);
             (setup.threads, setup.record.control_every) = (threads, looks);
-            let told = run(setup);
-            (told.controls, told.flows, told.summary.packets, told.summary.packet_hops)
+            let results = run(setup);
+            (results.controls, results.flows, results.summary.packets, results.summary.packet_hops)
         };
         let seen = of(1, Some(Time::from_us(7)));
         assert!(seen.0.len() > 400, "{kind}: {}", seen.0.len());
@@ -105,7 +105,7 @@ fn hetflow_sees_the_delay_of_its_way_by_the_clocks_of_its_ends() {
 
 /// NDP reports bytes in flight only. Datagrams have no control, and no row.
 #[test]
-fn what_a_transport_has_not_is_not_told() {
+fn values_without_meaning_for_a_transport_are_omitted() {
     let of = |kind: &str| {
         let fabric = dumbbell(1, 1, link(10, 1_000), link(10, 1_000)).unwrap();
         let mut setup = setup(fabric, plan(2, [flow(0, 1, 500_000)]));

@@ -41,10 +41,10 @@ fn share(mut setup: Setup, gbps: u64, frame: u16) -> f64 {
     setup.duration = time * 4_000 + Time::from_us(200);
     setup.record.throughput_every = Some(setup.duration / 2);
     let duration = setup.duration;
-    let told = run(setup);
-    told.all_hold();
+    let results = run(setup);
+    results.all_hold();
     // The first half is the warm-up.
-    let last = told.goodput_looks.last().expect("a look").1;
+    let last = results.goodput_looks.last().expect("a look").1;
     let frames = last as f64 / f64::from(frame - 46);
     frames * time.as_ps() as f64 / (duration / 2).as_ps() as f64
 }
@@ -64,8 +64,8 @@ fn throughput_is_credits_over_the_round_trip() {
             let mut setup = line(gbps, delay_ns, frame);
             setup.switch.flow_control = credits(Some(n * u64::from(frame)), Some(1));
             let (ours, expected) = (share(setup, gbps, frame), (n as f64 * serial / round_trip).min(1.0));
-            let told = format!("{gbps} Gbps, {delay_ns} ns, {frame} B, {n} of {enough}: {ours} for {expected}");
-            assert!((ours - expected).abs() < 0.003, "{told}");
+            let results = format!("{gbps} Gbps, {delay_ns} ns, {frame} B, {n} of {enough}: {ours} for {expected}");
+            assert!((ours - expected).abs() < 0.003, "{results}");
         }
     }
 }
@@ -132,13 +132,13 @@ fn nothing_is_ever_lost_for_want_of_room() {
             let up_at = Some(from + Time::from_us(1 + stream.below(300)));
             setup.failures = vec![Failure { link: fabric::LinkId(link as u32), down_at: from, up_at }];
         }
-        let told = run(setup);
-        assert_eq!(told.dropped("lossless queue full"), 0, "seed {seed}");
+        let results = run(setup);
+        assert_eq!(results.dropped("lossless queue full"), 0, "seed {seed}");
         for check in ["lossless", "conservation", "pauses", "buffer", "deadlock"] {
-            assert!(told.passes(check), "seed {seed}: {:?}", told.summary.checks);
+            assert!(results.passes(check), "seed {seed}: {:?}", results.summary.checks);
         }
-        assert_eq!(told.summary.packets.in_flight, 0, "seed {seed}: nobody waits for ever");
-        waits += told.summary.pauses.count;
+        assert_eq!(results.summary.packets.in_flight, 0, "seed {seed}: nobody waits for ever");
+        waits += results.summary.pauses.count;
     }
     assert!(waits > 1_000, "{waits}");
 }
@@ -205,9 +205,9 @@ fn clockwise(senders: &[u32], bytes: u64) -> Setup {
 
 #[test]
 fn a_ring_locks_up_under_credits_and_the_run_says_where() {
-    let told = run(clockwise(&[0, 1, 2, 3], ENDLESS));
-    assert!(told.passes("lossless") && !told.passes("deadlock"), "{:?}", told.summary.checks);
-    let found = told.summary.deadlock.as_ref().expect("a deadlock");
+    let results = run(clockwise(&[0, 1, 2, 3], ENDLESS));
+    assert!(results.passes("lossless") && !results.passes("deadlock"), "{:?}", results.summary.checks);
+    let found = results.summary.deadlock.as_ref().expect("a deadlock");
     assert_eq!(found.cycle.len(), 4);
     for (edge, next) in found.cycle.iter().zip(found.cycle.iter().cycle().skip(1)) {
         assert_eq!(edge.peer, next.node, "each waits for the next");
@@ -227,9 +227,9 @@ fn a_deadlock_is_reported_if_and_only_if_frames_stay() {
             flow.size_bytes = 1000 * (5 + stream.below(50));
             flow.start = traffic::Start::At(Time::from_ns(stream.below(12_000)));
         }
-        let told = run(setup);
-        let everything = told.summary.packets.in_flight == 0;
-        assert_eq!(told.summary.deadlock.is_none(), everything, "{:?}", told.summary);
+        let results = run(setup);
+        let everything = results.summary.packets.in_flight == 0;
+        assert_eq!(results.summary.deadlock.is_none(), everything, "{:?}", results.summary);
         (stuck, free) = (stuck + u32::from(!everything), free + u32::from(everything));
     }
     assert!(stuck > 10 && free > 10, "{stuck} stuck, {free} free");
@@ -238,7 +238,7 @@ fn a_deadlock_is_reported_if_and_only_if_frames_stay() {
 /// Four hosts send to a fifth. The trace of accounts under credits: each blocks and releases its sender repeatedly, for
 /// frames queued at the one full port, and never exceeds its credits.
 #[test]
-fn a_trace_tells_what_holds_credits_back() {
+fn a_trace_has_the_reason_of_missing_credits() {
     use stats::trace::TraceEvent;
     let process = Process::Constant { rate: Rate::from_gbps(10) };
     let flows = (1..5).map(|src| datagrams(src, 0, process, 1000, ENDLESS));
@@ -246,11 +246,11 @@ fn a_trace_tells_what_holds_credits_back() {
     setup.switch.flow_control = credits(None, None);
     setup.duration = Time::from_us(500);
     setup.record.trace = Some(TraceParameters::everything());
-    let told = run(setup);
-    told.all_hold();
+    let results = run(setup);
+    results.all_hold();
     let mut held = [false; 5];
     let (mut stops, mut behind) = (0, 0);
-    for row in &told.trace {
+    for row in &results.trace {
         match row.event {
             TraceEvent::Stop { port, class, account_bytes, limit_bytes, renewal } => {
                 assert!(!std::mem::replace(&mut held[usize::from(port)], true), "{row:?}");
@@ -271,6 +271,6 @@ fn a_trace_tells_what_holds_credits_back() {
     alone.switch.flow_control = credits(None, None);
     alone.duration = Time::from_us(500);
     alone.record.trace = Some(TraceParameters::everything());
-    let told = run(alone);
-    assert!(told.trace.iter().all(|row| !matches!(row.event, TraceEvent::Stop { .. })));
+    let results = run(alone);
+    assert!(results.trace.iter().all(|row| !matches!(row.event, TraceEvent::Stop { .. })));
 }

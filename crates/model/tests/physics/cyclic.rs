@@ -1,6 +1,6 @@
 //! Cyclic queuing, from traces only: ports send frames in the cycle after their arrival.
 
-use crate::bench::{Told, datagrams, link, plan, run, setup};
+use crate::bench::{Results, datagrams, link, plan, run, setup};
 use fabric::generate::line;
 use fabric::{Fabric, NodeId};
 use model::parameters::*;
@@ -31,10 +31,10 @@ fn traced(fabric: Fabric, flows: Vec<Flow>, guard: Time) -> Setup {
 
 /// Returns the frames of classes 3 and 5 that left switches, and the number of those that missed the cycle after their
 /// arrival. A frame must arrive at the next node before the cycle ends.
-fn left(told: &Told, switches: &[NodeId]) -> (u64, u64) {
+fn left(results: &Results, switches: &[NodeId]) -> (u64, u64) {
     let number = |at: Time| at.as_ps() / CYCLE.as_ps();
     let (mut frames, mut missed) = (0, 0);
-    for row in told.trace.iter().filter(|row| switches.iter().any(|node| node.0 == row.node)) {
+    for row in results.trace.iter().filter(|row| switches.iter().any(|node| node.0 == row.node)) {
         let Some(packet) = &row.packet else { continue };
         if let TraceEvent::Started { since, until, .. } = row.event
             && matches!(packet.class, 3 | 5)
@@ -71,10 +71,10 @@ fn frames_leave_in_the_cycle_after_that_in_which_they_came() {
         let switches: Vec<NodeId> = fabric.switches().collect();
         let mut setup = traced(fabric, random_flows(&mut random, 6, 12, 300), DELAY);
         (setup.seed, setup.duration) = (seed, Time::from_ms(30));
-        let told = run(setup);
-        told.all_hold();
-        let (frames, missed) = left(&told, &switches);
-        let cycles = told.summary.cycles.unwrap();
+        let results = run(setup);
+        results.all_hold();
+        let (frames, missed) = left(&results, &switches);
+        let cycles = results.summary.cycles.unwrap();
         assert!(frames > 20, "{frames}");
         assert_eq!((cycles.frames, cycles.missed), (frames, missed));
         assert_eq!(missed, 0);
@@ -83,7 +83,7 @@ fn frames_leave_in_the_cycle_after_that_in_which_they_came() {
 
 /// Overload of a cycle: excess frames wait for two cycles, are counted, cause a warning, and are not lost.
 #[test]
-fn what_a_cycle_does_not_hold_misses_it_and_is_counted() {
+fn frames_beyond_a_cycle_miss_it_and_are_counted() {
     let fabric = line(2, 6, link(10, 300), link(10, 300)).unwrap();
     let switches: Vec<NodeId> = fabric.switches().collect();
     // Five hosts send 4 x 1500 bytes at once over one link: 24.3 us of wire time, but a cycle has 19.7 us.
@@ -91,14 +91,14 @@ fn what_a_cycle_does_not_hold_misses_it_and_is_counted() {
         let flow = datagrams(src, 6 + src, Process::Constant { rate: Rate::from_gbps(10) }, 1500, 6000);
         Flow { class: 3, start: Start::At(Time::from_us(1)), ..flow }
     };
-    let told = run(traced(fabric, (0..5).map(burst).collect(), DELAY));
-    assert!(told.summary.passes());
-    let (frames, missed) = left(&told, &switches);
-    let cycles = told.summary.cycles.unwrap();
+    let results = run(traced(fabric, (0..5).map(burst).collect(), DELAY));
+    assert!(results.summary.passes());
+    let (frames, missed) = left(&results, &switches);
+    let cycles = results.summary.cycles.unwrap();
     assert_eq!((cycles.frames, cycles.missed), (frames, missed));
     // 16 frames of 1.216 us fit into 19.7 us, and four do not.
-    assert_eq!((frames, missed, told.summary.packets.delivered_whole), (40, 4, 20));
-    assert!(told.summary.warnings.iter().any(|warning| warning.starts_with("4 of 40 frames")));
+    assert_eq!((frames, missed, results.summary.packets.delivered_whole), (40, 4, 20));
+    assert!(results.summary.warnings.iter().any(|warning| warning.starts_with("4 of 40 frames")));
 }
 
 /// Ports without cycles forward frames of the pair on arrival.

@@ -48,10 +48,10 @@ fn clockwise_port(node: u32) -> Option<u16> {
 
 #[test]
 fn a_ring_of_four_locks_up_and_the_run_says_where_and_when() {
-    let told = run(clockwise(&[0, 1, 2, 3], ENDLESS, 100_000));
-    assert!(!told.passes("deadlock"));
-    assert!(told.passes("lossless"));
-    let found = told.summary.deadlock.expect("a deadlock");
+    let results = run(clockwise(&[0, 1, 2, 3], ENDLESS, 100_000));
+    assert!(!results.passes("deadlock"));
+    assert!(results.passes("lossless"));
+    let found = results.summary.deadlock.expect("a deadlock");
     let mut cycle: Vec<(String, u32, u8, String)> =
         found.cycle.iter().map(|edge| (edge.node.clone(), edge.port, edge.class, edge.peer.clone())).collect();
     for (edge, next) in found.cycle.iter().zip(found.cycle.iter().cycle().skip(1)) {
@@ -67,7 +67,7 @@ fn a_ring_of_four_locks_up_and_the_run_says_where_and_when() {
     // The cycle closed when the last of its four ports was paused, after each account filled with 100 KB at 20 Gbps or
     // more. Later pause frames are renewals.
     assert!(found.closed_ps > 20_000_000 && found.closed_ps < 1_000_000_000, "{}", found.closed_ps);
-    let resumed = told.pauses.iter().filter(|pause| !pause.4 && clockwise_port(pause.1) == Some(pause.2));
+    let resumed = results.pauses.iter().filter(|pause| !pause.4 && clockwise_port(pause.1) == Some(pause.2));
     assert!(resumed.clone().all(|pause| pause.0.as_ps() < found.closed_ps), "nobody in the ring goes on");
 }
 
@@ -88,21 +88,21 @@ fn without_the_traffic_of_one_link_or_without_flow_control_nothing_locks() {
     for without in 0..4u32 {
         // Senders `without` and the previous one use the link from switch `without` to the next.
         let senders: Vec<u32> = (0..4).filter(|&src| src != without && (src + 1) % 4 != without).collect();
-        let told = run(clockwise(&senders, ENDLESS, 100_000));
-        told.all_hold();
-        assert!(told.summary.deadlock.is_none());
+        let results = run(clockwise(&senders, ENDLESS, 100_000));
+        results.all_hold();
+        assert!(results.summary.deadlock.is_none());
     }
     let mut open = clockwise(&[0, 1, 2, 3], ENDLESS, 100_000);
     open.switch.flow_control = FlowControl::None;
     open.switch.buffer = Buffer::PerQueue { limit: QueueLimit::Bytes(100_000) };
-    let told = run(open);
-    told.all_hold();
-    assert!(told.dropped("queue full") > 0);
+    let results = run(open);
+    results.all_hold();
+    assert!(results.dropped("queue full") > 0);
 }
 
 /// Returns whether all four ports around the ring were paused at one instant.
-fn all_stopped_at_once(told: &Told) -> bool {
-    let mut events = told.pauses.clone();
+fn all_stopped_at_once(results: &Results) -> bool {
+    let mut events = results.pauses.clone();
     events.sort_unstable();
     let mut stopped = [false; 8];
     events.iter().any(|&(_, node, port, _, pause)| {
@@ -126,10 +126,10 @@ fn a_deadlock_is_reported_if_and_only_if_frames_stay() {
             flow.size_bytes = 1000 * (240 + stream.below(80));
             flow.start = traffic::Start::At(Time::from_ns(stream.below(4_000)));
         }
-        let told = run(setup);
-        let everything = told.summary.packets.in_flight == 0;
-        assert_eq!(told.summary.deadlock.is_none(), everything, "{:?}", told.summary);
-        match (everything, all_stopped_at_once(&told)) {
+        let results = run(setup);
+        let everything = results.summary.packets.in_flight == 0;
+        assert_eq!(results.summary.deadlock.is_none(), everything, "{:?}", results.summary);
+        match (everything, all_stopped_at_once(&results)) {
             (false, around) => {
                 assert!(around, "a deadlock without pauses around the ring");
                 stuck += 1;

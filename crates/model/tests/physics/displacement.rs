@@ -21,7 +21,7 @@ fn two_ways(short_ns: u64, long_ns: u64) -> fabric::Fabric {
     builder.build().unwrap()
 }
 
-fn sprayed(short_ns: u64, long_ns: u64, spread: Spread) -> Told {
+fn sprayed(short_ns: u64, long_ns: u64, spread: Spread) -> Results {
     let rate = Rate::from_gbps(1);
     let source = datagrams(0, 1, Process::Constant { rate }, 1000, 5_000_000);
     let mut setup = setup(two_ways(short_ns, long_ns), plan(2, [source]));
@@ -36,8 +36,8 @@ fn sprayed(short_ns: u64, long_ns: u64, spread: Spread) -> Told {
 fn ways_of_unequal_length_displace_by_their_difference() {
     let mut before = 0;
     for places in [1, 4, 20] {
-        let told = sprayed(100, 100 + 8160 * places + 4000, Spread::PerPacket);
-        let found = told.all_hold().summary.reordering.unwrap();
+        let results = sprayed(100, 100 + 8160 * places + 4000, Spread::PerPacket);
+        let found = results.all_hold().summary.reordering.unwrap();
         // About half of the frames that start within the difference take the short path and overtake.
         assert!(found.latest_packets > before && found.latest_packets <= places, "{found:?}");
         assert!(found.latest_packets >= places / 3 && found.earliest_packets <= places, "{found:?}");
@@ -45,8 +45,8 @@ fn ways_of_unequal_length_displace_by_their_difference() {
         assert_eq!((found.packets, found.lost, found.too_early, found.ignored), (5000, 0, 0, 0));
         before = found.latest_packets;
     }
-    for told in [sprayed(100, 100, Spread::PerPacket), sprayed(100, 30_000, Spread::FlowHash)] {
-        let found = told.all_hold().summary.reordering.unwrap();
+    for results in [sprayed(100, 100, Spread::PerPacket), sprayed(100, 30_000, Spread::FlowHash)] {
+        let found = results.all_hold().summary.reordering.unwrap();
         assert_eq!((found.displaced, found.entropy_nats, found.lost), (0, 0.0, 0));
     }
 }
@@ -60,15 +60,15 @@ fn retransmissions_are_late() {
     setup.switch.buffer = Buffer::PerQueue { limit: QueueLimit::Packets(20) };
     setup.record.reordering = Some(1000);
     setup.duration = Time::from_ms(100);
-    let told = run(setup);
-    let found = told.all_hold().summary.reordering.unwrap();
-    assert!(told.summary.happened.retransmissions > 0);
+    let results = run(setup);
+    let found = results.all_hold().summary.reordering.unwrap();
+    assert!(results.summary.happened.retransmissions > 0);
     assert!(found.displaced > 0 && found.latest_packets > 3, "{found:?}");
     assert_eq!((found.packets, found.lost), (3 * 300_000u64.div_ceil(1460), 0), "each frame once");
     assert!(run_without_measure().summary.reordering.is_none());
 }
 
-fn run_without_measure() -> Told {
+fn run_without_measure() -> Results {
     run(setup(single_switch(2, link(1, 500)).unwrap(), plan(2, [flow(0, 1, 1000)])))
 }
 
@@ -85,8 +85,8 @@ fn a_queue_that_fills_linearly() {
     // A frame of 1000 bytes lasts 816 ns. The last bits of the first two frames arrive after 816 + 500 ns. The queue is
     // full 100 frame times later.
     setup.duration = Time::from_ns(1316 + 100 * 816);
-    let told = run(setup);
-    let found = told.summary.utilisation.unwrap();
+    let results = run(setup);
+    let found = results.summary.utilisation.unwrap();
     assert_eq!((found.queues, found.queues_used), (3, 1), "{found:?}");
     assert!((found.time_ratio - 0.5).abs() < 0.02, "{found:?}");
     assert!((found.mean - 0.5 / 3.0).abs() < 0.01, "{found:?}");

@@ -26,23 +26,23 @@ fn a_failure_loses_exactly_the_frames_on_the_link_and_those_that_follow() {
     let (down_at, up_at) = (Time::from_us(300), Time::from_us(500));
     setup.failures = vec![Failure { link: failure, down_at, up_at: Some(up_at) }];
     let end = setup.duration;
-    let told = run(setup);
-    told.all_hold();
+    let results = run(setup);
+    results.all_hold();
     // Frame n reaches S1 at 1306.4 + 816 n ns, is forwarded at once, and arrives 20,806.4 ns later.
     let (gap, first) = (816_000, 1_306_400);
     let starts_before = |t: Time| (t.as_ps() - first).div_ceil(gap);
     let arrived_before = |t: Time| (t.as_ps() - first - 20_806_400).div_ceil(gap);
     let on_the_wire = starts_before(down_at) - arrived_before(down_at);
     let while_down = starts_before(up_at) - starts_before(down_at);
-    assert_eq!(told.dropped("link down") + told.dropped("no route"), on_the_wire + while_down);
-    assert_eq!(told.dropped("no route"), while_down);
+    assert_eq!(results.dropped("link down") + results.dropped("no route"), on_the_wire + while_down);
+    assert_eq!(results.dropped("no route"), while_down);
     let to_host = Time::from_ps(806_400 + 500_000);
     let delivered = arrived_before(end - to_host) - on_the_wire - while_down;
-    assert_eq!(told.summary.packets.delivered_whole, delivered);
+    assert_eq!(results.summary.packets.delivered_whole, delivered);
 }
 
 #[test]
-fn local_rerouting_saves_what_comes_after_the_failure() {
+fn local_rerouting_saves_frames_after_the_failure() {
     let build = || leaf_spine(3, 2, 1, 1, TierLinks::uniform(link(10, 1000))).unwrap();
     let process = Process::Constant { rate: Rate::from_gbps(4) };
     let run_with = |reroute, failing: &[(&str, &str)]| {
@@ -56,9 +56,9 @@ fn local_rerouting_saves_what_comes_after_the_failure() {
         setup.spread = Spread::PerPacket;
         setup.reroute = reroute;
         setup.failures = failures;
-        let told = run(setup);
-        told.all_hold();
-        told
+        let results = run(setup);
+        results.all_hold();
+        results
     };
     // The spine that lost its downlink sends by the third leaf. Without rerouting half of its frames are lost.
     let down = [("S1", "L2")];
@@ -83,11 +83,11 @@ fn the_hop_limit_ends_a_loop() {
     let mut setup = setup(fabric, plan(3, [datagrams(0, 2, process, 1000, frames * 1000)]));
     setup.forwarding.set_ports(&setup.fabric, s2, 2, &[back]).unwrap();
     setup.host.ttl = 9;
-    let told = run(setup);
-    told.all_hold();
-    assert_eq!(told.dropped("ttl expired"), frames);
+    let results = run(setup);
+    results.all_hold();
+    assert_eq!(results.dropped("ttl expired"), frames);
     // Nine switches forward it. At the tenth the TTL is 0.
-    assert_eq!(told.summary.packet_hops, frames * 10);
+    assert_eq!(results.summary.packet_hops, frames * 10);
 }
 
 fn lossy_link(loss: f64, bit_error_rate: f64) -> Fabric {
@@ -106,13 +106,13 @@ fn loss_and_bit_errors_strike_at_their_rates() {
         let flow = datagrams(0, 1, process, 500, frames * 500);
         let mut setup = setup(lossy_link(loss, bits), plan(2, [flow]));
         setup.duration = Time::from_ms(5);
-        let told = run(setup);
-        told.all_hold();
+        let results = run(setup);
+        results.all_hold();
         let p = if bits > 0.0 { 1.0 - (1.0f64 - bits).powi(500 * 8) } else { loss };
-        let lost = told.dropped(cause);
-        assert_eq!(told.summary.packets.dropped_total(), lost);
+        let lost = results.dropped(cause);
+        assert_eq!(results.summary.packets.dropped_total(), lost);
         assert!((lost as f64 - frames as f64 * p).abs() < four_sigma(frames, p), "{lost} of {frames} at {p}");
-        assert_eq!(told.summary.packets.delivered_whole, frames - lost);
+        assert_eq!(results.summary.packets.delivered_whole, frames - lost);
     }
 }
 
@@ -127,17 +127,17 @@ fn reliable_transports_recover_from_loss() {
         let mut setup = setup(lossy_link(0.01, 0.0), plan(2, [flow(0, 1, 2_000_000)]));
         setup.host.transport = transport(kind, &settings);
         setup.duration = Time::from_ms(2000);
-        let told = run(setup);
-        told.all_hold();
-        let record = &told.flows[0];
+        let results = run(setup);
+        results.all_hold();
+        let record = &results.flows[0];
         assert!(record.acked_ps.is_some(), "{kind}: {record:?}");
         assert!(record.retransmitted_bytes > 0);
-        assert_eq!(told.summary.packets.in_flight, 0);
+        assert_eq!(results.summary.packets.in_flight, 0);
     }
 }
 
 /// Frames of 1250 bytes on the wire arrive at a 10 Gbps port every 100 ns, so the queue at each arrival is exact.
-fn marks(frames: u64, k_min_bytes: u64, k_max_bytes: u64, p_max: f64, at: MarkAt) -> u64 {
+fn marks(frames: u64, k_min_bytes: u64, k_max_bytes: u64, p_max: f64, at: MarkEvent) -> u64 {
     let fast = link(100, 500);
     let fabric = dumbbell(1, 1, fast, link(10, 500)).unwrap();
     let datagram = transport("datagram", &[("frame", "1230B"), ("ecn", "true")]);
@@ -146,10 +146,10 @@ fn marks(frames: u64, k_min_bytes: u64, k_max_bytes: u64, p_max: f64, at: MarkAt
     setup.host.transport = datagram;
     setup.switch.marking = Marking::Ecn { k_min_bytes, k_max_bytes, p_max, of_rate: None, at };
     setup.duration = Time::from_us(1 + 2 * frames);
-    let told = run(setup);
-    told.all_hold();
-    assert_eq!(told.summary.packets.delivered_whole, frames);
-    told.summary.happened.marks
+    let results = run(setup);
+    results.all_hold();
+    assert_eq!(results.summary.packets.delivered_whole, frames);
+    results.summary.happened.marks
 }
 
 /// Returns the frames queued when frame `n` arrives: `n` minus the first, which left at once, minus one per ten frames.
@@ -164,14 +164,14 @@ fn marks_are_those_of_the_queue_that_a_frame_meets() {
     let frames = 2_000;
     for threshold in [0, 10 * 1230, 100 * 1230, 100 * 1230 + 1, 1_000_000_000] {
         let expected = (0..frames).filter(|&n| met(n) * 1230 > threshold).count() as u64;
-        assert_eq!(marks(frames, threshold, threshold, 1.0, MarkAt::Enqueue), expected, "step at {threshold}");
+        assert_eq!(marks(frames, threshold, threshold, 1.0, MarkEvent::Enqueue), expected, "step at {threshold}");
     }
     // RED's ramp from 0 upwards: the mean of a sum of Bernoulli variables with different probabilities.
     let k_max = 4_000 * 1230;
     let p = |n: u64| 0.5 * met(n) as f64 / 4_000.0;
     let expected: f64 = (0..frames).map(p).sum();
     let variance: f64 = (0..frames).map(|n| p(n) * (1.0 - p(n))).sum();
-    let marked = marks(frames, 0, k_max, 0.5, MarkAt::Enqueue) as f64;
+    let marked = marks(frames, 0, k_max, 0.5, MarkEvent::Enqueue) as f64;
     assert!((marked - expected).abs() < 4.0 * variance.sqrt(), "{marked}, expected {expected}");
 }
 
@@ -182,7 +182,7 @@ fn left(n: u64, frames: u64) -> u64 {
 }
 
 /// Returns the numbers of the marked frames, of 2,000 in that stream.
-fn marked(threshold: u64, at: MarkAt) -> Vec<u64> {
+fn marked(threshold: u64, at: MarkEvent) -> Vec<u64> {
     let fabric = dumbbell(1, 1, link(100, 500), link(10, 500)).unwrap();
     let datagram = transport("datagram", &[("frame", "1230B"), ("ecn", "true")]);
     let payload = 1230 - u64::from(datagram.header_bytes());
@@ -192,9 +192,9 @@ fn marked(threshold: u64, at: MarkAt) -> Vec<u64> {
         Marking::Ecn { k_min_bytes: threshold, k_max_bytes: threshold, p_max: 1.0, of_rate: None, at };
     setup.duration = Time::from_us(4_001);
     setup.record.trace = Some(TraceParameters::everything());
-    let told = run(setup);
-    told.all_hold();
-    let marks = told.trace.iter().filter(|row| matches!(row.event, TraceEvent::Marked { .. }));
+    let results = run(setup);
+    results.all_hold();
+    let marks = results.trace.iter().filter(|row| matches!(row.event, TraceEvent::Marked { .. }));
     marks.map(|row| row.packet.expect("a packet").seq / payload).collect()
 }
 
@@ -207,10 +207,10 @@ fn marks_at_dequeue_are_those_of_the_queue_that_a_frame_leaves_behind() {
     for threshold in [0, 10 * 1230, 100 * 1230, 100 * 1230 + 1, 1_000_000_000] {
         let leaves = |n: &u64| left(*n, frames) * 1230 > threshold;
         let expected: Vec<u64> = (0..frames).filter(leaves).collect();
-        assert_eq!(marked(threshold, MarkAt::Dequeue), expected, "step at {threshold}");
-        assert_eq!(marks(frames, threshold, threshold, 1.0, MarkAt::Dequeue), expected.len() as u64);
+        assert_eq!(marked(threshold, MarkEvent::Dequeue), expected, "step at {threshold}");
+        assert_eq!(marks(frames, threshold, threshold, 1.0, MarkEvent::Dequeue), expected.len() as u64);
         let meets: Vec<u64> = (0..frames).filter(|&n| met(n) * 1230 > threshold).collect();
-        assert_eq!(marked(threshold, MarkAt::Enqueue), meets, "step at {threshold}");
+        assert_eq!(marked(threshold, MarkEvent::Enqueue), meets, "step at {threshold}");
     }
 }
 
@@ -224,7 +224,12 @@ fn a_flow_whose_last_acknowledgement_is_lost_completes_all_the_same() {
     setup.host.transport = transport("tcp", &[]);
     setup.duration = Time::from_s(300);
     setup.deadlock_every = None;
-    let told = run(setup);
-    assert!(told.passes("conservation"));
-    assert_eq!(told.summary.flows.completed, 100, "{:?}", told.flows.iter().filter(|f| f.acked_ps.is_none()).count());
+    let results = run(setup);
+    assert!(results.passes("conservation"));
+    assert_eq!(
+        results.summary.flows.completed,
+        100,
+        "{:?}",
+        results.flows.iter().filter(|f| f.acked_ps.is_none()).count()
+    );
 }

@@ -105,18 +105,18 @@ fn case(seed: u64, threads: usize) -> Setup {
 }
 
 /// Runs to `until` at most, and summarises at that time.
-fn run_to(setup: Setup, until: Time) -> Told {
-    let (mut told, drawn) = (Told::default(), (setup.threads > 1).then_some(setup.seed));
+fn run_to(setup: Setup, until: Time) -> Results {
+    let (mut results, drawn) = (Results::default(), (setup.threads > 1).then_some(setup.seed));
     let mut simulation = Simulation::new(setup).unwrap();
-    drawn.into_iter().for_each(|seed| simulation.draw_threads(seed));
-    simulation.run_until(until, &mut told);
-    told.summary = simulation.finish(&mut told, false);
-    told
+    drawn.into_iter().for_each(|seed| simulation.randomise_threads(seed));
+    simulation.run_until(until, &mut results);
+    results.summary = simulation.finish(&mut results, false);
+    results
 }
 
 /// Checks that there is one row per started flow, and that the summary counts the rows correctly.
-fn each_flow_has_one_row(told: &Told, what: &str) {
-    let (summary, rows) = (&told.summary.flows, &told.flows);
+fn each_flow_has_one_row(results: &Results, what: &str) {
+    let (summary, rows) = (&results.summary.flows, &results.flows);
     let numbers: BTreeSet<u64> = rows.iter().map(|row| row.flow).collect();
     assert_eq!(numbers.len(), rows.len(), "{what}: a flow has two rows");
     assert_eq!(rows.len() as u64, summary.started, "{what}: a flow has no row");
@@ -178,13 +178,13 @@ fn ranks_make_the_rows_of_one_process() {
         let alone = run_to(setup, until);
         for count in [2, 3].into_iter().filter(|&count| count <= nodes) {
             let of_rank = |ranks| {
-                let mut told = Told::default();
+                let mut results = Results::default();
                 let mut simulation = Simulation::of_rank(case(seed, 1), ranks).unwrap();
-                simulation.run_until(until, &mut told);
-                told.summary = simulation.finish(&mut told, false);
-                told
+                simulation.run_until(until, &mut results);
+                results.summary = simulation.finish(&mut results, false);
+                results
             };
-            let found: Vec<Told> = std::thread::scope(|scope| {
+            let found: Vec<Results> = std::thread::scope(|scope| {
                 let of_rank = &of_rank;
                 let ranks: Vec<_> =
                     in_one_process(count).into_iter().map(|ranks| scope.spawn(move || of_rank(ranks))).collect();
@@ -206,16 +206,16 @@ fn each_flow_has_one_row_in_a_run_that_a_flag_stops() {
             let (mut random, duration) = (Stream::new(seed, threads as u64, 9), setup.duration);
             let mut simulation = Simulation::new(setup).unwrap();
             if threads > 1 {
-                simulation.draw_threads(seed);
+                simulation.randomise_threads(seed);
             }
             let stop = Arc::new(AtomicBool::new(false));
-            simulation.heed(Arc::clone(&stop));
-            let mut told = Told::default();
-            simulation.run_until(Time::from_ps(1 + random.below(duration.as_ps())), &mut told);
+            simulation.set_stop_flag(Arc::clone(&stop));
+            let mut results = Results::default();
+            simulation.run_until(Time::from_ps(1 + random.below(duration.as_ps())), &mut results);
             stop.store(true, std::sync::atomic::Ordering::Relaxed);
-            simulation.run_until(Time::MAX, &mut told);
-            told.summary = simulation.finish(&mut told, false);
-            each_flow_has_one_row(&told, &format!("seed {seed}, {threads} threads"));
+            simulation.run_until(Time::MAX, &mut results);
+            results.summary = simulation.finish(&mut results, false);
+            each_flow_has_one_row(&results, &format!("seed {seed}, {threads} threads"));
         }
     }
 }
@@ -234,10 +234,13 @@ fn a_flow_stays_complete_when_its_receiver_has_forgotten_it() {
     setup.duration = Time::from_ms(60);
     let mut simulation = Simulation::new(setup).unwrap();
     simulation.run(&mut Unwatched);
-    let mut told = Told::default();
-    told.summary = simulation.finish(&mut told, false);
-    let last = &told.flows[0];
-    assert_eq!((told.flows.len(), told.summary.flows.completed, told.summary.flows.unacknowledged), (1, 11, 1));
+    let mut results = Results::default();
+    results.summary = simulation.finish(&mut results, false);
+    let last = &results.flows[0];
+    assert_eq!(
+        (results.flows.len(), results.summary.flows.completed, results.summary.flows.unacknowledged),
+        (1, 11, 1)
+    );
     assert!(last.awaits_ack && last.flow == 10 && last.timeouts > 10, "{last:?}");
     assert!(last.delivered_ps.is_some_and(|at| at < 20_000_000), "{last:?}");
 }

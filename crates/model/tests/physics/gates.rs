@@ -1,7 +1,7 @@
 //! Ports with gates, against their gate lists: no frame is on a wire while its gate is closed, and eligible frames
 //! start at once.
 
-use crate::bench::{Told, datagrams, link, pause, plan, run, setup};
+use crate::bench::{Results, datagrams, link, pause, plan, run, setup};
 use fabric::generate::single_switch;
 use fabric::{Fabric, NodeId};
 use model::parameters::*;
@@ -42,8 +42,8 @@ pub(crate) fn once(src: u32, dst: u32, class: u8, frame_bytes: u16, start: Time)
 }
 
 /// Returns the frames that start at a port: time, class and length in bytes.
-pub(crate) fn starts(told: &Told, node: NodeId, at_port: u16) -> Vec<(Time, u8, u16)> {
-    let started = told.trace.iter().filter(|row| row.node == node.0).filter_map(|row| match &row.event {
+pub(crate) fn starts(results: &Results, node: NodeId, at_port: u16) -> Vec<(Time, u8, u16)> {
+    let started = results.trace.iter().filter(|row| row.node == node.0).filter_map(|row| match &row.event {
         TraceEvent::Started { port, .. } if *port == at_port => {
             let packet = row.packet.unwrap();
             Some((row.at, packet.class, packet.size_bytes))
@@ -65,9 +65,9 @@ fn a_frame_leaves_as_its_gate_opens() {
     let list = GateList::new(&[(0x7f, ns(100)), (0x80, ns(15)), (0x7f, ns(85))]).unwrap();
     setup.timing.gates = [((node, port), Arc::new(list))].into();
     setup.record.trace = Some(TraceParameters::everything());
-    let told = run(setup);
-    told.all_hold();
-    let at: Vec<Time> = starts(&told, node, port).iter().map(|start| start.0).collect();
+    let results = run(setup);
+    results.all_hold();
+    let at: Vec<Time> = starts(&results, node, port).iter().map(|start| start.0).collect();
     assert_eq!(at, [ns(100), ns(300), ns(500)]);
 }
 
@@ -83,8 +83,8 @@ fn gates_go_by_the_clock_of_their_node() {
         setup.timing.clocks.stated = [(node.0, NodeClock { offset: ns(offset), drift_ppb })].into();
         setup.duration = Time::from_ms(2);
         setup.record.trace = Some(TraceParameters::everything());
-        let told = run(setup);
-        let at = starts(&told, node, port)[0].0;
+        let results = run(setup);
+        let at = starts(&results, node, port)[0].0;
         assert!(at >= opens && at < opens + ns(1), "{at} {opens}");
     }
 }
@@ -101,10 +101,10 @@ fn drift_does_not_push_a_frame_out_of_a_slot_of_its_length() {
         let list = GateList::new(&[(0x7f, ns(490)), (0x80, ns(10))]).unwrap();
         setup.timing.gates = [((node, port), Arc::new(list))].into();
         setup.timing.clocks.stated = [(node.0, NodeClock { offset: ns(123), drift_ppb })].into();
-        let told = run(setup);
-        told.all_hold();
-        assert_eq!(told.summary.packets.delivered_whole, 100, "{drift_ppb}");
-        assert!(told.summary.delay_ns.as_ref().unwrap().max < 620.0, "{drift_ppb}");
+        let results = run(setup);
+        results.all_hold();
+        assert_eq!(results.summary.packets.delivered_whole, 100, "{drift_ppb}");
+        assert!(results.summary.delay_ns.as_ref().unwrap().max < 620.0, "{drift_ppb}");
     }
 }
 
@@ -116,9 +116,9 @@ fn a_gate_that_never_opens_holds_its_class_alone() {
     let flows = [once(0, 2, 7, 105, ns(0)), once(1, 2, 0, 105, ns(20)), once(1, 2, 0, 105, ns(500))];
     let mut setup = setup(fabric, plan(3, flows));
     setup.timing.gates = [((node, port), Arc::new(GateList::new(&[(0x7f, ns(100))]).unwrap()))].into();
-    let told = run(setup);
-    told.all_hold();
-    assert_eq!((told.summary.packets.delivered_whole, told.summary.packets.in_flight), (2, 1));
+    let results = run(setup);
+    results.all_hold();
+    assert_eq!((results.summary.packets.delivered_whole, results.summary.packets.in_flight), (2, 1));
 }
 
 /// Random gate lists at all ports including those of hosts, random traffic and clocks, with and without PFC. From the
@@ -163,9 +163,9 @@ fn no_frame_is_on_a_wire_while_its_gate_is_shut() {
             setup.record.trace = Some(TraceParameters::everything());
             run(setup)
         };
-        let told = run_on(1);
-        assert!(told.summary.passes() && told.summary.packets.closed, "{:#?}", told.summary.checks);
-        assert_eq!(told.trace, run_on(2).trace);
+        let results = run_on(1);
+        assert!(results.summary.passes() && results.summary.packets.closed, "{:#?}", results.summary.checks);
+        assert_eq!(results.trace, run_on(2).trace);
         for ((at, port), states) in &lists {
             let cycle: Time = states.iter().map(|state| state.1).sum();
             let shown = |time: Time| if *at == node { clock.local(time) } else { time };
@@ -178,7 +178,7 @@ fn no_frame_is_on_a_wire_while_its_gate_is_shut() {
                 });
                 state.unwrap().0 & 1 << class != 0
             };
-            for (start, class, bytes) in starts(&told, *at, *port) {
+            for (start, class, bytes) in starts(&results, *at, *port) {
                 let end = start + Rate::from_gbps(100).serialise(u64::from(bytes) + 20);
                 let (mut time, last) = (shown(start), shown(end).saturating_sub(Time::from_ps(3)));
                 while time < last {

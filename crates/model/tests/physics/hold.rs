@@ -1,7 +1,7 @@
 //! Gates of ports with preemption, against closed forms and from traces: express frames find the wire free when their
 //! gate opens, and preemptable ones use it until a hold interrupts them.
 
-use crate::bench::{Told, datagrams, link, plan, run, setup};
+use crate::bench::{Results, datagrams, link, plan, run, setup};
 use crate::gates::{once, port_to, starts, switch};
 use fabric::generate::single_switch;
 use fabric::{LinkSpec, NodeId};
@@ -20,8 +20,8 @@ const fn ns(ns: u64) -> Time {
 }
 
 /// Returns the arrival times at a node, by packet number in the trace.
-fn arrivals(told: &Told, node: NodeId) -> BTreeMap<u64, Time> {
-    let came = told.trace.iter().filter(|row| row.node == node.0 && matches!(row.event, TraceEvent::Arrived { .. }));
+fn arrivals(results: &Results, node: NodeId) -> BTreeMap<u64, Time> {
+    let came = results.trace.iter().filter(|row| row.node == node.0 && matches!(row.event, TraceEvent::Arrived { .. }));
     came.map(|row| (row.packet.unwrap().number, row.at)).collect()
 }
 
@@ -49,11 +49,11 @@ fn before_a_window(operation: Option<GateOperation>, fragments: Fragments) -> (V
     let (mut setup, node, port) = converging(Rate::from_mbps(100), fragments, &states, flows);
     setup.duration = us(900);
     let host = setup.fabric.host_node(2);
-    let told = run(setup);
-    told.all_hold();
-    let mut at: Vec<(u8, Time)> = starts(&told, node, port).iter().map(|&(at, class, _)| (class, at)).collect();
+    let results = run(setup);
+    results.all_hold();
+    let mut at: Vec<(u8, Time)> = starts(&results, node, port).iter().map(|&(at, class, _)| (class, at)).collect();
     at.sort_unstable();
-    let mut came: Vec<Time> = arrivals(&told, host).into_values().collect();
+    let mut came: Vec<Time> = arrivals(&results, host).into_values().collect();
     came.sort_unstable();
     (at.into_iter().map(|it| it.1).collect(), *came.last().unwrap())
 }
@@ -106,10 +106,10 @@ fn an_express_frame_starts_as_its_gate_opens() {
         let (mut setup, node, port) = converging(rate, fragments, &states, flows);
         setup.timing.clocks.stated = [(node.0, clock)].into();
         setup.duration = opens * 4;
-        let told = run(setup);
-        told.all_hold();
-        assert_eq!(told.summary.packets.delivered_whole, 2);
-        let starts = starts(&told, node, port);
+        let results = run(setup);
+        results.all_hold();
+        assert_eq!(results.summary.packets.delivered_whole, 2);
+        let starts = starts(&results, node, port);
         let start = |class: u8| starts.iter().find(|it| it.1 == class).unwrap().0;
         assert_eq!(start(7), clock.global(opens), "{rate} {bytes} {before} {drift_ppb}");
         // A drifting clock may deviate by two picoseconds plus 0.1 per mille.
@@ -140,9 +140,9 @@ fn a_guard_band_is_no_longer_than_a_frame_that_cannot_be_cut() {
             let flows = vec![Flow { class: 0, ..source.clone() }];
             let (setup, ..) = converging(rate, Fragments::Standard, &states, flows);
             let host = setup.fabric.host_node(2);
-            let told = run(setup);
-            told.all_hold();
-            (*arrivals(&told, host).values().max().unwrap_or(&Time::ZERO), told.summary.packets.delivered_whole)
+            let results = run(setup);
+            results.all_hold();
+            (*arrivals(&results, host).values().max().unwrap_or(&Time::ZERO), results.summary.packets.delivered_whole)
         };
         let (mut done, mut rest, mut end, mut cycles) = (0, 1500, 0, 0);
         while done < FRAMES {
@@ -252,18 +252,18 @@ fn no_byte_is_on_a_wire_while_its_class_is_shut_or_held() {
             setup.record.trace = traced.then(TraceParameters::everything);
             run(setup)
         };
-        let told = run_on(1, true);
-        assert!(told.summary.passes() && told.summary.packets.closed, "{seed}: {:#?}", told.summary.checks);
+        let results = run_on(1, true);
+        assert!(results.summary.passes() && results.summary.packets.closed, "{seed}: {:#?}", results.summary.checks);
         let other = run_on(2, true);
-        assert_eq!((&told.trace, &told.summary), (&other.trace, &other.summary), "{seed}");
+        assert_eq!((&results.trace, &results.summary), (&other.trace, &other.summary), "{seed}");
         for threads in [1, 2] {
-            assert_eq!(told.summary, run_on(threads, false).summary, "{seed}");
+            assert_eq!(results.summary, run_on(threads, false).summary, "{seed}");
         }
         for (port, peer) in fabric.ports(node).iter().enumerate() {
             let stated = Stated::new(&lists[port], parameters.express);
-            let came = arrivals(&told, peer.peer);
+            let came = arrivals(&results, peer.peer);
             let mut frames = Vec::new();
-            for row in told.trace.iter().filter(|row| row.node == node.0) {
+            for row in results.trace.iter().filter(|row| row.node == node.0) {
                 let TraceEvent::Started { port: at, .. } = row.event else { continue };
                 let packet = row.packet.unwrap();
                 if usize::from(at) == port && came.contains_key(&packet.number) {

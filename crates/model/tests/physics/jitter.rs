@@ -19,9 +19,9 @@ fn periodic(src: u32, dst: u32, period: Time, phase: Option<Time>, frame_bytes: 
 #[test]
 fn jitter_is_the_wait_for_the_other_flow() {
     let flows = [periodic(0, 2, ns(500), Some(ns(1)), 605), periodic(1, 2, ns(1000), Some(ns(0)), 605)];
-    let told = run(setup(single_switch(3, link(100, 50)).unwrap(), plan(3, flows)));
-    told.all_hold();
-    let [late, first] = &told.summary.jitter[..] else { panic!("{:?}", told.summary.jitter) };
+    let results = run(setup(single_switch(3, link(100, 50)).unwrap(), plan(3, flows)));
+    results.all_hold();
+    let [late, first] = &results.summary.jitter[..] else { panic!("{:?}", results.summary.jitter) };
     assert_eq!((late.jitter_ps, first.jitter_ps), (49_000, 0));
     assert!((late.mean_jitter_ps - 24_500.0).abs() < 100.0 && (late.deviation_ps - 24_500.0).abs() < 100.0, "{late:?}");
     // Two links of 50 ns, and a frame without its gap on each.
@@ -34,11 +34,11 @@ fn a_periodic_source_goes_by_its_hosts_clock() {
     for (drift_ppb, frames) in [(0, 10_000), (10_000_000, 10_100), (-10_000_000, 9_900)] {
         let mut setup = setup(single_switch(2, link(100, 50)).unwrap(), plan(2, [periodic(0, 1, ns(100), None, 64)]));
         setup.host.clocks.stated = [(0, NodeClock { offset: ns(12_345), drift_ppb })].into();
-        let told = run(setup);
-        told.all_hold();
-        assert_eq!(told.summary.packets.injected, frames, "{drift_ppb}");
-        assert_eq!(told.summary.jitter[0].frames + told.summary.packets.in_flight, frames);
-        assert!(told.summary.jitter[0].jitter_ps <= 1, "{:?}", told.summary.jitter);
+        let results = run(setup);
+        results.all_hold();
+        assert_eq!(results.summary.packets.injected, frames, "{drift_ppb}");
+        assert_eq!(results.summary.jitter[0].frames + results.summary.packets.in_flight, frames);
+        assert!(results.summary.jitter[0].jitter_ps <= 1, "{:?}", results.summary.jitter);
     }
 }
 
@@ -52,14 +52,14 @@ fn frames_of_normal_lengths_offer_their_mean_rate() {
     let mut setup = setup(single_switch(2, link(100, 50)).unwrap(), plan(2, [flow]));
     setup.duration = Time::from_ms(20);
     setup.record.jitter = true;
-    let told = run(setup);
-    told.all_hold();
-    let frames = told.summary.packets.injected as f64;
+    let results = run(setup);
+    results.all_hold();
+    let frames = results.summary.packets.injected as f64;
     // The mean is 40,323 frames. Half a percent is one standard error.
     assert!((frames / (10e9 * 0.02 / (620.0 * 8.0)) - 1.0).abs() < 0.025, "{frames}");
-    assert!((told.summary.bytes.injected as f64 / frames - 600.0).abs() < 4.0);
+    assert!((results.summary.bytes.injected as f64 / frames - 600.0).abs() < 4.0);
     // In an idle network the delay is that of the frame's length and of frames drawn shortly before it.
-    assert!(told.summary.jitter[0].least_delay_ps >= 2 * (50_000 + 72 * 80));
+    assert!(results.summary.jitter[0].least_delay_ps >= 2 * (50_000 + 72 * 80));
 }
 
 /// Jitter of all entries is measured on request only, and excludes the warm-up.

@@ -58,9 +58,9 @@ fn completion(
     setup.host.transport = transport;
     setup.host.mtu_bytes = 9200;
     setup.duration = Time::from_ms(20);
-    let told = run(setup);
-    told.all_hold();
-    let record = &told.flows[0];
+    let results = run(setup);
+    results.all_hold();
+    let record = &results.flows[0];
     [Time::from_ps(record.fct_ps().expect("it completes")), Time::from_ps(record.alone_ps)]
 }
 
@@ -129,8 +129,8 @@ fn another_flow_on_the_path_shows() {
     let alone = completion(&path, transport("roce", &[]), flow(0, 1, 100_000))[0];
     let mut setup = setup(chain(&path), plan(2, [flow(0, 1, 100_000), flow(0, 1, 1)]));
     setup.duration = Time::from_ms(20);
-    let told = run(setup);
-    let both = told.flows.iter().find(|flow| flow.size_bytes == 100_000).unwrap();
+    let results = run(setup);
+    let both = results.flows.iter().find(|flow| flow.size_bytes == 100_000).unwrap();
     assert_eq!(Time::from_ps(both.fct_ps().unwrap()), alone + Rate::from_gbps(10).serialise(64 + 20));
 }
 

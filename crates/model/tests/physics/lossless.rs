@@ -43,11 +43,11 @@ fn loses(spec: LinkSpec, frame: u16, reaction: Reaction, headroom: Option<u64>) 
         let mut setup = blocked(spec, frame, phase * step);
         let pause = PauseParameters { headroom_bytes: headroom, reaction, ..pause(20_000) };
         setup.switch.flow_control = FlowControl::Pfc(pause);
-        let told = run(setup);
-        assert!(told.passes("conservation"));
-        assert!(told.summary.pauses.count > 0, "the account must fill");
-        assert_eq!(told.dropped("lossless queue full") > 0, !told.passes("lossless"));
-        !told.passes("lossless")
+        let results = run(setup);
+        assert!(results.passes("conservation"));
+        assert!(results.summary.pauses.count > 0, "the account must fill");
+        assert_eq!(results.dropped("lossless queue full") > 0, !results.passes("lossless"));
+        !results.passes("lossless")
     })
 }
 
@@ -57,10 +57,10 @@ fn the_computed_headroom_loses_nothing_and_little_less_loses() {
         for (gbps, delay_ns, frame) in CASES {
             let spec = link(gbps, delay_ns);
             let computed = Headroom::of(spec.rate, spec.delay, &Conditions::new(frame.into(), reaction, 1)).bytes;
-            let told = format!("{gbps} Gbps, {delay_ns} ns, {frame} B, {reaction}");
-            assert!(!loses(spec, frame, reaction, None), "{told} at {computed} bytes");
+            let results = format!("{gbps} Gbps, {delay_ns} ns, {frame} B, {reaction}");
+            assert!(!loses(spec, frame, reaction, None), "{results} at {computed} bytes");
             let less = computed - 2 * u64::from(frame);
-            assert!(loses(spec, frame, reaction, Some(less)), "{told} at {less} bytes");
+            assert!(loses(spec, frame, reaction, Some(less)), "{results} at {less} bytes");
         }
     }
 }
@@ -82,8 +82,9 @@ fn the_formula_is_within_two_frames_of_the_least_headroom_that_loses_nothing() {
                     *(if lossless(middle) { &mut enough } else { &mut too_few }) = middle;
                 }
                 let least = enough * mtu;
-                let told = format!("{gbps} Gbps, {metres} m, {mtu} B: {formula} by the formula, {least} by bisection");
-                assert!(least <= formula && formula <= least + 2 * mtu, "{told}");
+                let results =
+                    format!("{gbps} Gbps, {metres} m, {mtu} B: {formula} by the formula, {least} by bisection");
+                assert!(least <= formula && formula <= least + 2 * mtu, "{results}");
             }
         }
     }
@@ -106,11 +107,11 @@ fn pause_frames_keep_a_whole_port_lossless() {
             setup.duration = rate.serialise(1_000_000) + spec.delay * 5;
             run(setup)
         };
-        let told = with(FlowControl::Pause(PauseParameters { classes: 0xff, ..pause(20_000) }));
-        told.all_hold();
-        assert!(told.summary.pauses.count > 0);
-        let told = with(FlowControl::None);
-        assert!(told.dropped("queue full") > 0, "without it frames are lost: {gbps} Gbps");
+        let results = with(FlowControl::Pause(PauseParameters { classes: 0xff, ..pause(20_000) }));
+        results.all_hold();
+        assert!(results.summary.pauses.count > 0);
+        let results = with(FlowControl::None);
+        assert!(results.dropped("queue full") > 0, "without it frames are lost: {gbps} Gbps");
     }
 }
 
@@ -135,11 +136,11 @@ fn xoff_and_xon_come_when_they_must() {
     setup.switch.flow_control = FlowControl::Pfc(pause(10 * 1230));
     setup.record.pauses = true;
     setup.duration = Time::from_us(20);
-    let told = run(setup);
-    told.all_hold();
-    let heard: Vec<(u64, u8, bool)> = told.pauses.iter().map(|pause| (pause.0.as_ps(), pause.3, pause.4)).collect();
+    let results = run(setup);
+    results.all_hold();
+    let heard: Vec<(u64, u8, bool)> = results.pauses.iter().map(|pause| (pause.0.as_ps(), pause.3, pause.4)).collect();
     assert_eq!(heard[..2], [(2_304_800, 1 << 3, true), (17_104_800, 1 << 3, false)]);
-    assert_eq!(told.summary.links.longest_queues[0].max_queue_bytes, 21 * 1230);
+    assert_eq!(results.summary.links.longest_queues[0].max_queue_bytes, 21 * 1230);
 }
 
 /// A pause ends without renewals: with the shortest quanta and frames on the wire, pauses expire before their renewal,
@@ -151,11 +152,11 @@ fn pauses_expire_and_expiry_lets_the_sender_go_on() {
         setup.switch.flow_control = FlowControl::Pfc(PauseParameters { quanta, ..pause(20_000) });
         run(setup)
     };
-    let told = with(65_535);
-    assert!(told.passes("lossless") && told.passes("pauses"), "{:?}", told.summary.checks);
-    let told = with(8);
-    assert!(!told.passes("lossless"), "4096 bit times of pause behind frames of 12,304 bit times");
-    assert!(told.passes("pauses"), "{:?}", told.summary.checks);
+    let results = with(65_535);
+    assert!(results.passes("lossless") && results.passes("pauses"), "{:?}", results.summary.checks);
+    let results = with(8);
+    assert!(!results.passes("lossless"), "4096 bit times of pause behind frames of 12,304 bit times");
+    assert!(results.passes("pauses"), "{:?}", results.summary.checks);
 }
 
 /// A host that ignores pauses loses frames, and so does a class without PFC.
@@ -168,14 +169,14 @@ fn without_obedience_or_in_another_class_frames_are_lost() {
     let mut setup = blocked(link(10, 100), 1518, Time::ZERO);
     setup.switch.flow_control = FlowControl::Pfc(PauseParameters { classes: 1 << 2, ..pause(20_000) });
     setup.switch.buffer = Buffer::Shared { bytes: 6_000_000, egress: Threshold::Static { bytes: 20_000 } };
-    let told = run(setup);
-    assert!(told.passes("lossless") && told.dropped("queue full") > 0);
+    let results = run(setup);
+    assert!(results.passes("lossless") && results.dropped("queue full") > 0);
 }
 
 /// Class 3 is paused repeatedly between two switches while class 4 continues on that link. A frame of class 4 may be on
 /// the wire when a pause of class 3 ends. The link must never exceed its rate.
 #[test]
-fn a_class_that_goes_on_and_one_that_wakes_up_share_the_wire_in_turn() {
+fn a_busy_and_a_resumed_class_alternate_on_the_wire() {
     let mut builder = FabricBuilder::new("two switches");
     let (left, right) = (builder.add_switch("S1", 1), builder.add_switch("S2", 1));
     let hosts: Vec<_> = (1..=4).map(|n| builder.add_host(format!("H{n}"))).collect();
@@ -195,10 +196,10 @@ fn a_class_that_goes_on_and_one_that_wakes_up_share_the_wire_in_turn() {
     let pause = PauseParameters { classes: 0b11000, quanta: 40, xon_offset_bytes: 1_000, ..pause(6_000) };
     setup.switch.flow_control = FlowControl::Pfc(pause);
     setup.duration = Time::from_ms(5);
-    let told = run(setup);
-    told.all_hold();
-    assert!(told.summary.pauses.count > 30, "{:?}", told.summary.pauses);
-    let busiest = &told.summary.links.busiest[0];
+    let results = run(setup);
+    results.all_hold();
+    assert!(results.summary.pauses.count > 30, "{:?}", results.summary.pauses);
+    let busiest = &results.summary.links.busiest[0];
     // Of the last frame only the transmitted part counts.
     assert!(busiest.utilisation <= 1.0, "{busiest:?}");
 }
@@ -233,9 +234,9 @@ fn a_paused_class_does_not_delay_another() {
                 setup.host.pause_storm =
                     Some(PauseStorm { node: setup.fabric.host_node(2), at: Time::ZERO, until: None });
                 setup.record.trace = traced.then(TraceParameters::everything);
-                let told = run(setup);
-                assert!(told.passes("work conservation"));
-                let delivered: Vec<Option<u64>> = told.flows.iter().map(|flow| flow.delivered_ps).collect();
+                let results = run(setup);
+                assert!(results.passes("work conservation"));
+                let delivered: Vec<Option<u64>> = results.flows.iter().map(|flow| flow.delivered_ps).collect();
 
                 assert!([92_372_800, 93_188_800].iter().all(|&ps| delivered.contains(&Some(ps))), "{delivered:?}");
             }

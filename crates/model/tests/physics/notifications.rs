@@ -36,11 +36,11 @@ fn bottleneck(setup: &Setup) -> (NodeId, u16) {
 fn qcn_holds_the_queue_near_its_set_point_and_loses_nothing() {
     let setup = four_flows();
     let (switch, port) = bottleneck(&setup);
-    let told = run(setup);
-    told.all_hold();
-    assert_eq!(told.summary.packets.dropped_total(), 0);
+    let results = run(setup);
+    results.all_hold();
+    assert_eq!(results.summary.packets.dropped_total(), 0);
     let late =
-        told.queues.iter().filter(|(at, node, of, ..)| *at > Time::from_ms(100) && (*node, *of) == (switch.0, port));
+        results.queues.iter().filter(|(at, node, of, ..)| *at > Time::from_ms(100) && (*node, *of) == (switch.0, port));
     let bytes: Vec<f64> = late.map(|row| row.4 as f64).collect();
     let mean = bytes.iter().sum::<f64>() / bytes.len() as f64;
     assert!((mean / SET_POINT_BYTES as f64 - 1.0).abs() < 0.25, "{mean} of {} samples", bytes.len());
@@ -72,9 +72,9 @@ fn messages_are_frames_of_802_1q() {
         until: Time::MAX,
     }];
     let bytes = FrameBytes::new(&setup);
-    let told = run(setup);
+    let results = run(setup);
     let mut messages = 0;
-    for captured in told.captured.iter().filter(|captured| captured.frame.kind == Kind::Cnm) {
+    for captured in results.captured.iter().filter(|captured| captured.frame.kind == Kind::Cnm) {
         let mut frame = Vec::new();
         assert_eq!(bytes.emit(captured, &mut frame), Ok(64));
         let packet = Packet::parse(&frame).expect("a frame");
@@ -100,8 +100,8 @@ fn any_number_of_threads_sends_the_same_messages() {
     let of = |threads: usize| {
         let mut setup = four_flows();
         (setup.threads, setup.duration) = (threads, Time::from_ms(20));
-        let told = run(setup);
-        (told.queues, told.summary.packets)
+        let results = run(setup);
+        (results.queues, results.summary.packets)
     };
     let one = of(1);
     assert!(one == of(2) && one == of(3));
@@ -109,14 +109,14 @@ fn any_number_of_threads_sends_the_same_messages() {
 
 /// Flows of other transports in that class are also notified, and ignore it.
 #[test]
-fn other_transports_are_told_in_vain() {
+fn notifications_have_no_effect_on_other_transports() {
     for kind in ["roce", "tcp", "datagram"] {
         let mut setup = four_flows();
         setup.host.transport = transport(kind, &[]);
         setup.duration = Time::from_ms(5);
-        let told = run(setup);
-        assert!(told.summary.packets.closed, "{kind}");
-        assert!(told.summary.packets.consumed > 0, "{kind}");
+        let results = run(setup);
+        assert!(results.summary.packets.closed, "{kind}");
+        assert!(results.summary.packets.consumed > 0, "{kind}");
     }
 }
 
@@ -128,8 +128,8 @@ fn four_flows_of(kind: &str, settings: &[(&str, &str)]) -> Setup {
 }
 
 /// Returns the bytes on the wire of frames of these kinds at the bottleneck, as a share of its capacity.
-fn share_of(told: &Told, span: Time, kinds: &[Kind]) -> f64 {
-    let of_kind = told.captured.iter().filter(|captured| kinds.contains(&captured.frame.kind));
+fn share_of(results: &Results, span: Time, kinds: &[Kind]) -> f64 {
+    let of_kind = results.captured.iter().filter(|captured| kinds.contains(&captured.frame.kind));
     let bytes: u64 = of_kind.map(|captured| u64::from(captured.frame.size_bytes) + units::WIRE_OVERHEAD_BYTES).sum();
     bytes as f64 * 8.0 / 10e9 / span.as_secs_f64()
 }
@@ -144,10 +144,10 @@ fn eccp_leaves_room_and_its_probes_cost_less_than_a_twentieth() {
         setup.record.capture =
             vec![CaptureParameters { node, port, inbound: false, outbound: true, from, until: Time::MAX }];
         let span = setup.duration - from;
-        let told = run(setup);
-        told.all_hold();
-        assert_eq!(told.summary.packets.dropped_total(), 0, "{estimate}");
-        let (data, probes) = (share_of(&told, span, &[Kind::Data]), share_of(&told, span, &[Kind::Probe]));
+        let results = run(setup);
+        results.all_hold();
+        assert_eq!(results.summary.packets.dropped_total(), 0, "{estimate}");
+        let (data, probes) = (share_of(&results, span, &[Kind::Data]), share_of(&results, span, &[Kind::Probe]));
         assert!((0.8..0.98).contains(&data), "{estimate}: {data}");
         assert!((0.01..0.05).contains(&probes), "{estimate}: {probes}");
     }
@@ -159,8 +159,8 @@ fn any_number_of_threads_measures_the_same_loads() {
     let of = |threads: usize| {
         let mut setup = four_flows_of("eccp", &[("estimate", "measured"), ("initial_rate", "2Gbps")]);
         (setup.threads, setup.duration) = (threads, Time::from_ms(30));
-        let told = run(setup);
-        (told.queues, told.summary.packets)
+        let results = run(setup);
+        (results.queues, results.summary.packets)
     };
     let one = of(1);
     assert!(one == of(2) && one == of(3));
@@ -176,13 +176,13 @@ fn hetflow_needs_no_clock_to_be_right() {
         setup.duration = Time::from_s(1);
         setup.record.throughput_every = Some(Time::from_ms(1));
         let (node, port) = bottleneck(&setup);
-        let told = run(setup);
-        told.all_hold();
-        assert_eq!(told.summary.packets.dropped_total(), 0);
-        let late = told.queues.iter().filter(|row| row.0 > Time::from_ms(50) && (row.1, row.2) == (node.0, port));
+        let results = run(setup);
+        results.all_hold();
+        assert_eq!(results.summary.packets.dropped_total(), 0);
+        let late = results.queues.iter().filter(|row| row.0 > Time::from_ms(50) && (row.1, row.2) == (node.0, port));
         let longest = late.map(|row| row.4).max().unwrap_or(0);
         assert!(longest < 20_000, "{longest}");
-        told.goodput.iter().sum::<u64>() as f64 * 8.0 / (10e9 * 1000.0 / 1082.0)
+        results.goodput.iter().sum::<u64>() as f64 * 8.0 / (10e9 * 1000.0 / 1082.0)
     };
     let exact = of(None);
     let drifting = of(Some(NodeClock { offset: Time::from_s(1), drift_ppb: 10_000 }));

@@ -20,8 +20,8 @@ fn run_with(switch: SwitchParameters, overrides: Vec<SwitchOverride>) -> String 
     let flows = (0..5).map(|src| traffic::Flow { class: 2 + (src % 2) as u8, ..flow(src, 5, 400_000) });
     let base = setup(builder.build().unwrap(), plan(6, flows));
     let host = HostParameters { transport: transport("dcqcn", &[]), ..base.host };
-    let told = run(Setup { switch, overrides, host, duration: Time::from_ms(1), ..base });
-    format!("{:?} {:?} {:?}", told.flows, told.pauses, told.summary.packets)
+    let results = run(Setup { switch, overrides, host, duration: Time::from_ms(1), ..base });
+    format!("{:?} {:?} {:?}", results.flows, results.pauses, results.summary.packets)
 }
 
 const SWITCHES: [NodeId; 3] = [NodeId(6), NodeId(7), NodeId(8)];
@@ -37,10 +37,11 @@ fn pfc(xoff_bytes: u64, xon_offset_bytes: u64, headroom_bytes: Option<u64>) -> S
 }
 
 #[test]
-fn what_the_switches_on_the_way_do_otherwise_is_as_if_all_did() {
+fn overrides_of_the_switches_on_the_path_equal_a_common_setting() {
     let none = SwitchOverride::default;
     let queues = |limit| SwitchParameters { buffer: Buffer::PerQueue { limit }, ..SwitchParameters::default() };
-    let ecn = Marking::Ecn { k_min_bytes: 9_000, k_max_bytes: 9_000, p_max: 1.0, of_rate: None, at: MarkAt::Enqueue };
+    let ecn =
+        Marking::Ecn { k_min_bytes: 9_000, k_max_bytes: 9_000, p_max: 1.0, of_rate: None, at: MarkEvent::Enqueue };
     let wrr = Scheduler::Wrr { weights: [1, 1, 5, 1, 1, 1, 1, 1] };
     let plain = shared(2_000_000, 1_000_000);
     let cases = [
@@ -114,8 +115,9 @@ fn of_several_that_concern_a_switch_the_last_decides_key_by_key() {
 }
 
 #[test]
-fn ports_mark_and_schedule_by_what_concerns_them_last() {
-    let ecn = |k: u64| Marking::Ecn { k_min_bytes: k, k_max_bytes: k, p_max: 1.0, of_rate: None, at: MarkAt::Dequeue };
+fn the_last_override_of_a_port_applies() {
+    let ecn =
+        |k: u64| Marking::Ecn { k_min_bytes: k, k_max_bytes: k, p_max: 1.0, of_rate: None, at: MarkEvent::Dequeue };
     let plain = shared(2_000_000, 1_000_000);
     let [s1, s2, _] = SWITCHES;
     let marking = |switches: &[NodeId], ports: &[(NodeId, u16)], marking| SwitchOverride {

@@ -53,7 +53,7 @@ fn line(flow_control: FlowControl, buffer: Buffer, outside: &[&str]) -> Setup {
     let process = Process::Constant { rate: Rate::from_gbps(10) };
     let payload = FRAMES * u64::from(FRAME);
     let mut setup = setup(fabric, plan(3, [datagrams(0, 1, process, FRAME, payload)]));
-    (setup.switch.flow_control, setup.switch.buffer, setup.outside) = (flow_control, buffer, outside);
+    (setup.switch.flow_control, setup.switch.buffer, setup.without_flow_control) = (flow_control, buffer, outside);
     setup.host.mtu_bytes = FRAME;
     setup.duration = Time::from_ms(10);
     setup
@@ -67,13 +67,13 @@ fn lost_at_the_narrow_link() -> u64 {
 }
 
 #[test]
-fn a_switch_outside_loses_what_drop_tail_loses_and_nobody_else_does() {
+fn only_a_switch_without_flow_control_loses_as_tail_drop() {
     for (kind, flow_control, buffer) in kinds() {
         run(line(flow_control, buffer, &[])).all_hold();
 
-        let told = run(line(flow_control, buffer, &["S2"]));
-        let summary = &told.summary;
-        assert_eq!(told.dropped("outside flow control"), lost_at_the_narrow_link(), "{kind}");
+        let results = run(line(flow_control, buffer, &["S2"]));
+        let summary = &results.summary;
+        assert_eq!(results.dropped("outside flow control"), lost_at_the_narrow_link(), "{kind}");
         assert_eq!(summary.packets.dropped.len(), 1, "{kind}: {:?}", summary.packets.dropped);
         assert_eq!((summary.pauses.count, summary.pauses.ignored), (0, 0), "{kind}: nobody else is short of room");
         // No check fails because of it, but a warning reports it.
@@ -91,31 +91,31 @@ fn a_switch_outside_loses_what_drop_tail_loses_and_nobody_else_does() {
 #[test]
 fn calls_to_a_switch_outside_end_there_and_are_counted() {
     for (kind, flow_control, buffer) in kinds() {
-        let told = run(line(flow_control, buffer, &["S1"]));
-        let summary = &told.summary;
+        let results = run(line(flow_control, buffer, &["S1"]));
+        let summary = &results.summary;
         assert!(summary.passes() && summary.packets.closed, "{kind}: {:?}", summary.checks);
         let calls = summary.pauses.ignored;
         assert_eq!(calls > 0, kind != "cbfc", "{kind}: {calls}");
         assert_eq!(summary.pauses.total_ps, 0, "{kind}: S1 went on, and so did H1");
         // FLORAX distinguishes flows, so a sender above its assigned rate loses the excess.
         let cause = if kind == "florax" { "nonconforming" } else { "outside flow control" };
-        assert!(told.dropped(cause) > 0, "{kind}: {:?}", summary.packets.dropped);
-        assert_eq!(told.dropped("lossless queue full"), 0, "{kind}");
+        assert!(results.dropped(cause) > 0, "{kind}: {:?}", summary.packets.dropped);
+        assert_eq!(results.dropped("lossless queue full"), 0, "{kind}");
     }
 }
 
 /// A host next to a neighbour without flow control loses nothing, since each has its own account.
 #[test]
-fn who_takes_part_loses_nothing_beside_a_neighbour_that_does_not() {
+fn switches_with_flow_control_are_lossless_beside_others() {
     for (kind, flow_control, buffer) in kinds().into_iter().take(3) {
         let mut setup = line(flow_control, buffer, &["S1"]);
         let process = || Process::Constant { rate: Rate::from_gbps(10) };
         let payload = FRAMES * u64::from(FRAME);
         let both = [datagrams(0, 1, process(), FRAME, payload), datagrams(2, 1, process(), FRAME, payload)];
         setup.traffic = plan(3, both);
-        let told = run(setup);
-        assert!(told.dropped("outside flow control") > 0 && told.passes("lossless"), "{kind}");
-        let obedient = told.flows.iter().find(|flow| flow.src_host == 2).unwrap();
+        let results = run(setup);
+        assert!(results.dropped("outside flow control") > 0 && results.passes("lossless"), "{kind}");
+        let obedient = results.flows.iter().find(|flow| flow.src_host == 2).unwrap();
         assert!(obedient.delivered_ps.is_some(), "{kind}: every frame of H3 arrived");
     }
 }
@@ -148,14 +148,15 @@ fn random_networks_keep_their_books_on_any_number_of_threads() {
             let mut stream = Stream::new(seed, 0, purpose("outside"));
             let (_, flow_control, buffer) = kinds()[seed as usize % 6];
             (setup.switch.flow_control, setup.switch.buffer) = (flow_control, buffer);
-            setup.outside = setup.fabric.switches().filter(|_| stream.below(3) == 0).collect::<Vec<NodeId>>();
+            setup.without_flow_control =
+                setup.fabric.switches().filter(|_| stream.below(3) == 0).collect::<Vec<NodeId>>();
             if seed % 5 == 0 {
                 setup.record.trace = Some(TraceParameters::everything());
             }
             setup
         };
-        let told = run(setup(1));
-        let summary = &told.summary;
+        let results = run(setup(1));
+        let summary = &results.summary;
         assert!(summary.packets.closed, "seed {seed}: {:?}", summary.packets);
         let one = setup(1);
         let lossy = one.fabric.links().iter().any(|link| link.loss > 0.0 || link.bit_error_rate > 0.0);
@@ -165,10 +166,10 @@ fn random_networks_keep_their_books_on_any_number_of_threads() {
             let excused = check.name == "deadlock" || check.name == "lossless" && !promised;
             assert!(excused, "seed {seed}: {check:?}");
         }
-        lost += told.dropped("outside flow control");
+        lost += results.dropped("outside flow control");
         ignored += summary.pauses.ignored;
         for threads in [2, 3] {
-            assert_eq!(format!("{told:?}"), format!("{:?}", run(setup(threads))), "seed {seed}, {threads} threads");
+            assert_eq!(format!("{results:?}"), format!("{:?}", run(setup(threads))), "seed {seed}, {threads} threads");
         }
     }
     assert!(lost > 1_000 && ignored > 50, "{lost} {ignored}");

@@ -18,15 +18,15 @@ fn shared(marking: Marking) -> (f64, f64, u64) {
     setup.warm_up = Time::from_ms(20);
     setup.record.throughput_every = Some(Time::from_ms(1));
     setup.record.queues_every = Some(Time::from_us(10));
-    let told = run(setup);
-    told.all_hold();
-    assert_eq!(told.summary.packets.dropped_total(), 0);
+    let results = run(setup);
+    results.all_hold();
+    assert_eq!(results.summary.packets.dropped_total(), 0);
     // One sample per millisecond. The first twenty precede the window.
-    let looks = told.goodput_looks.len();
-    let bytes: u64 = told.goodput_looks[looks / 3..].iter().map(|look| look.1).sum();
+    let looks = results.goodput_looks.len();
+    let bytes: u64 = results.goodput_looks[looks / 3..].iter().map(|look| look.1).sum();
     let share = bytes as f64 / 1460.0 * 1538.0 * 8.0 / 40e-3 / 10e9;
     let queues: Vec<u64> =
-        told.queues.iter().filter(|row| row.0 > Time::from_ms(20) && row.3 == 3).map(|row| row.4).collect();
+        results.queues.iter().filter(|row| row.0 > Time::from_ms(20) && row.3 == 3).map(|row| row.4).collect();
     let longest = queues.iter().copied().max().unwrap_or(0);
     // Samples exist only for non-empty queues. Missing samples count as empty.
     (share, queues.iter().sum::<u64>() as f64 / 4000.0, longest)
@@ -58,7 +58,7 @@ fn a_small_threshold_keeps_the_queue_empty() {
         assert!(mean < 1518.0 && longest < 8 * 1518, "{drain}: {mean} B wait on average, {longest} at most");
     }
     let step =
-        Marking::Ecn { k_min_bytes: 30_000, k_max_bytes: 30_000, p_max: 1.0, of_rate: None, at: MarkAt::Enqueue };
+        Marking::Ecn { k_min_bytes: 30_000, k_max_bytes: 30_000, p_max: 1.0, of_rate: None, at: MarkEvent::Enqueue };
     let (share, mean, _) = shared(step);
     assert!(share > 0.99 && mean > 20_000.0, "{share} {mean}");
 }
@@ -71,9 +71,9 @@ fn frames_that_find_the_wire_idle_are_counted() {
         let mut setup = setup(single_switch(2, link(100, 1_000)).unwrap(), plan(2, [flow(1, 0, 1_000_000)]));
         setup.host.transport = transport("roce", &[("ecn", "true")]);
         setup.switch.marking = marking;
-        let told = run(setup);
-        told.all_hold();
-        told.summary.happened.marks
+        let results = run(setup);
+        results.all_hold();
+        results.summary.happened.marks
     };
     // 1082 + 54.1 n > 30000 from n = 535 on, of 0 to 999.
     assert_eq!(marks(phantom(0.95, 30_000)), 1000 - 535);

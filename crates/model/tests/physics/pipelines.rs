@@ -54,7 +54,7 @@ fn with(inside: PipelineParameters, packets: u32) -> SwitchParameters {
 }
 
 /// The first `senders` of 16 hosts each send `frames` frames at line rate to host 17, from time zero.
-fn burst(senders: u32, frames: u64, switch: SwitchParameters) -> Told {
+fn burst(senders: u32, frames: u64, switch: SwitchParameters) -> Results {
     let fabric = single_switch(17, link(100, 100)).unwrap();
     let process = Process::Constant { rate: Rate::from_gbps(100) };
     let flows = (0..senders).map(|src| datagrams(src, 16, process, FRAME as u16, frames * 1500));
@@ -64,13 +64,13 @@ fn burst(senders: u32, frames: u64, switch: SwitchParameters) -> Told {
     run(setup)
 }
 
-fn told_inside(told: &Told) -> &PipelineSummary {
-    told.summary.pipelines.as_ref().expect("a switch with an inside tells of it")
+fn pipeline_summary_of(results: &Results) -> &PipelineSummary {
+    results.summary.pipelines.as_ref().expect("a switch with an inside tells of it")
 }
 
 /// Returns the times at which frames lost their payload.
-fn trims(told: &Told) -> Vec<Time> {
-    let trimmed = told.trace.iter().filter(|row| matches!(row.event, TraceEvent::Trimmed { .. }));
+fn trims(results: &Results) -> Vec<Time> {
+    let trimmed = results.trace.iter().filter(|row| matches!(row.event, TraceEvent::Trimmed { .. }));
     trimmed.map(|row| row.at).collect()
 }
 
@@ -78,31 +78,31 @@ fn trims(told: &Told) -> Vec<Time> {
 /// pipeline is trimmed after k serialisations, less the last gap, plus the latency.
 #[test]
 fn a_deflected_frame_is_cut_when_it_comes_round() {
-    let told = burst(16, 1, with(inside(Overflow::Deflect, Control::None), 2));
-    told.all_hold();
-    assert_eq!((told.summary.packets.delivered_whole, told.summary.packets.delivered_trimmed), (3, 13));
+    let results = burst(16, 1, with(inside(Overflow::Deflect, Control::None), 2));
+    results.all_hold();
+    assert_eq!((results.summary.packets.delivered_whole, results.summary.packets.delivered_trimmed), (3, 13));
     let (on_wire, latency) = (Time::from_ps((FRAME + 20) * 80), Time::from_us(1));
     let gap = Time::from_ps(12 * 80);
     let came = on_wire - gap + Time::from_ns(100);
     let mut expected = Vec::new();
-    for pipeline in &told_inside(&told).switches[0].pipelines {
+    for pipeline in &pipeline_summary_of(&results).switches[0].pipelines {
         // The first is on the recirculation port's wire, the others are queued.
         assert_eq!(pipeline.most_waiting, pipeline.recirculated.saturating_sub(1));
         assert_eq!(pipeline.first_recirculated_ps, Some(came.as_ps()));
         expected.extend((1..=pipeline.recirculated).map(|place| came + on_wire * place - gap + latency));
     }
     expected.sort();
-    assert_eq!((trims(&told), told_inside(&told).recirculated), (expected, 13));
+    assert_eq!((trims(&results), pipeline_summary_of(&results).recirculated), (expected, 13));
 }
 
 /// Mirrored headers are trimmed at once, and take a header's wire time on the recirculation port.
 #[test]
 fn a_mirrored_header_is_cut_at_once_and_late_by_its_way_round() {
-    let told = burst(16, 1, with(inside(Overflow::Mirror, Control::None), 2));
-    told.all_hold();
+    let results = burst(16, 1, with(inside(Overflow::Mirror, Control::None), 2));
+    results.all_hold();
     let came = Time::from_ps((FRAME + 8) * 80) + Time::from_ns(100);
-    assert_eq!(trims(&told), vec![came; 13]);
-    let delivered = told.trace.iter().filter(|row| {
+    assert_eq!(trims(&results), vec![came; 13]);
+    let delivered = results.trace.iter().filter(|row| {
         matches!(row.event, TraceEvent::Delivered) && row.packet.is_some_and(|packet| packet.size_bytes == 64)
     });
     let first = delivered.map(|row| row.at).min().unwrap();
@@ -116,13 +116,13 @@ fn a_mirrored_header_is_cut_at_once_and_late_by_its_way_round() {
 fn a_deflect_queue_without_room_loses_by_its_own_cause() {
     let limited =
         PipelineParameters { deflect_queue: Some(QueueLimit::Packets(1)), ..inside(Overflow::Deflect, Control::None) };
-    let told = burst(16, 1, with(limited, 2));
-    told.all_hold();
-    let lost = told.dropped("deflect queue full");
-    let came_round = told.summary.packets.delivered_trimmed;
-    assert_eq!((came_round + lost, came_round), (13, told_inside(&told).recirculated));
+    let results = burst(16, 1, with(limited, 2));
+    results.all_hold();
+    let lost = results.dropped("deflect queue full");
+    let came_round = results.summary.packets.delivered_trimmed;
+    assert_eq!((came_round + lost, came_round), (13, pipeline_summary_of(&results).recirculated));
     // Each pipeline has one frame on the port's wire and one queued. Three frames found room before.
-    let pipelines = &told_inside(&told).switches[0].pipelines;
+    let pipelines = &pipeline_summary_of(&results).switches[0].pipelines;
     assert!(pipelines.iter().all(|pipeline| pipeline.recirculated <= 2 && pipeline.most_waiting <= 1));
     assert!((7..=8).contains(&came_round), "{came_round}");
 }
@@ -133,19 +133,19 @@ fn a_deflect_queue_without_room_loses_by_its_own_cause() {
 #[test]
 fn meters_see_their_own_pipeline_only() {
     let deaf = inside(Overflow::Deflect, Control::Meter);
-    let told = burst(4, 200, with(deaf, 64));
-    told.all_hold();
-    let one = told_inside(&told);
-    let frames = told.summary.packets.injected;
+    let results = burst(4, 200, with(deaf, 64));
+    results.all_hold();
+    let one = pipeline_summary_of(&results);
+    let frames = results.summary.packets.injected;
     assert_eq!(
         one.ingress_trims,
         frames - (8 + frames / 4 - 1),
         "{frames} frames: the bucket, then one a round: {one:?}"
     );
     let apart = PipelineParameters { ports_per_pipeline: Some(1), ..deaf };
-    let told = burst(4, 200, with(apart, 64));
-    told.all_hold();
-    let four = told_inside(&told);
+    let results = burst(4, 200, with(apart, 64));
+    results.all_hold();
+    let four = pipeline_summary_of(&results);
     assert_eq!(four.ingress_trims, 0);
     assert!(four.recirculated > 400, "{four:?}");
 }
@@ -159,19 +159,19 @@ fn signals_reach_whom_they_are_for() {
             notified,
             ..inside(Overflow::Deflect, Control::ThreeMeters)
         };
-        let told = burst(4, 300, with(parameters, 10));
-        told.all_hold();
-        let inside = told_inside(&told);
+        let results = burst(4, 300, with(parameters, 10));
+        results.all_hold();
+        let inside = pipeline_summary_of(&results);
         let signals: u64 = inside.switches[0].pipelines.iter().map(|pipeline| pipeline.signals_heard).sum();
         assert_eq!(signals, heard * inside.recirculated, "one a deflected frame");
-        let first_deflected = told.trace.iter().find(|row| matches!(row.event, TraceEvent::Deflected { .. }));
-        let first_signal = told.trace.iter().find(|row| matches!(row.event, TraceEvent::Signalled { .. }));
+        let first_deflected = results.trace.iter().find(|row| matches!(row.event, TraceEvent::Deflected { .. }));
+        let first_signal = results.trace.iter().find(|row| matches!(row.event, TraceEvent::Signalled { .. }));
         let (deflected, signal) = (first_deflected.unwrap().at, first_signal.unwrap().at);
         assert_eq!(signal, deflected + Time::from_us(1), "the port was idle: it left the queue at once");
-        let metered = told.trace.iter().find(|row| matches!(row.event, TraceEvent::Metered { .. })).unwrap().at;
+        let metered = results.trace.iter().find(|row| matches!(row.event, TraceEvent::Metered { .. })).unwrap().at;
         assert!(metered >= signal, "no sender exceeds its line before a signal");
         let deaf = burst(4, 300, with(PipelineParameters { control: control(Control::Meter), ..parameters }, 10));
-        assert!(inside.recirculated * 4 < told_inside(&deaf).recirculated, "the control: without signals");
+        assert!(inside.recirculated * 4 < pipeline_summary_of(&deaf).recirculated, "the control: without signals");
     }
 }
 
@@ -186,9 +186,9 @@ fn a_look_at_the_queue_is_late_by_its_stages() {
             ..inside(Overflow::Deflect, Control::None)
         };
         // All 16 at one instant through one pipeline, one per cycle.
-        let told = burst(16, 1, with(parameters, 2));
-        told.all_hold();
-        let inside = told_inside(&told);
+        let results = burst(16, 1, with(parameters, 2));
+        results.all_hold();
+        let inside = pipeline_summary_of(&results);
         assert_eq!(inside.ingress_trims + inside.recirculated, 13);
         inside.recirculated
     };
@@ -201,9 +201,9 @@ fn a_look_at_the_queue_is_late_by_its_stages() {
 fn the_same_frames_lose_their_payload_as_in_an_ideal_switch() {
     let mut ideal = with(inside(Overflow::Mirror, Control::None), 2);
     ideal.overload = Overload::Trim { trim: trim(), header_queue: QueueLimit::Packets(10_000), inside: None };
-    let (told, mirrored) = (burst(16, 1, ideal), burst(16, 1, with(inside(Overflow::Mirror, Control::None), 2)));
-    assert_eq!(told.summary.happened.trims, mirrored.summary.happened.trims);
-    assert!(told.summary.pipelines.is_none());
+    let (results, mirrored) = (burst(16, 1, ideal), burst(16, 1, with(inside(Overflow::Mirror, Control::None), 2)));
+    assert_eq!(results.summary.happened.trims, mirrored.summary.happened.trims);
+    assert!(results.summary.pipelines.is_none());
 }
 
 /// Random networks with failures and random pipelines: each frame is accounted for in frames and bytes, with equal
@@ -250,20 +250,20 @@ fn random_networks_with_pipelines_keep_their_books() {
             setup.switch.overload = Overload::Trim { trim, header_queue, inside: Some(parameters) };
             setup
         };
-        let told = run(setup(1));
-        let summary = &told.summary;
+        let results = run(setup(1));
+        let summary = &results.summary;
         assert!(summary.packets.closed, "seed {seed}: {:?}", summary.packets);
         for name in ["conservation", "buffer", "little's law"] {
-            assert!(told.passes(name), "seed {seed}: {name}: {:?}", summary.checks);
+            assert!(results.passes(name), "seed {seed}: {name}: {:?}", summary.checks);
         }
-        let inside = told_inside(&told);
+        let inside = pipeline_summary_of(&results);
         metered += inside.ingress_trims;
         recirculated += inside.recirculated;
-        lost += told.dropped("deflect queue full");
+        lost += results.dropped("deflect queue full");
         under_way += summary.packets.in_flight;
         for threads in [2, 3] {
             let other = run(setup(threads));
-            assert_eq!(format!("{told:?}"), format!("{other:?}"), "seed {seed} on {threads} threads");
+            assert_eq!(format!("{results:?}"), format!("{other:?}"), "seed {seed} on {threads} threads");
         }
     }
     assert!(metered > 500 && recirculated > 500 && lost > 10 && under_way > 0, "{metered} {recirculated} {lost}");

@@ -32,9 +32,9 @@ fn delays(fragments: Option<Fragments>, express_start: Time) -> (u64, u64) {
     let mut setup = setup(single_switch(3, link(100, 50)).unwrap(), plan(3, flows));
     setup.timing.preemption = fragments.map(|fragments| PreemptionParameters { express: 0x80, fragments });
     setup.record.jitter = true;
-    let told = run(setup);
-    told.all_hold();
-    let most = |entry: usize| told.summary.jitter[entry].most_delay_ps;
+    let results = run(setup);
+    results.all_hold();
+    let most = |entry: usize| results.summary.jitter[entry].most_delay_ps;
     (most(0), most(1))
 }
 
@@ -113,10 +113,10 @@ fn random_run(seed: u64, threads: usize) -> Outcome {
 #[test]
 fn whatever_interrupts_whatever_every_frame_is_accounted_for() {
     for seed in 0..40 {
-        let told = random_run(seed, 1);
-        assert!(told.passes() && told.packets.closed, "{seed}: {:#?}", told.checks);
-        assert_eq!(told.packets.in_flight, 0, "{seed}");
-        assert_eq!(told, random_run(seed, 2), "{seed}");
+        let results = random_run(seed, 1);
+        assert!(results.passes() && results.packets.closed, "{seed}: {:#?}", results.checks);
+        assert_eq!(results.packets.in_flight, 0, "{seed}");
+        assert_eq!(results, random_run(seed, 2), "{seed}");
     }
 }
 
@@ -136,10 +136,10 @@ fn an_express_frame_waits_for_143_bytes_at_most() {
         let parameters = PreemptionParameters { express: 0x80, fragments: Fragments::Standard };
         setup.timing.preemption = Some(parameters);
         setup.record.jitter = true;
-        let told = run(setup);
-        told.all_hold();
+        let results = run(setup);
+        results.all_hold();
         // A few express frames may be ahead: 84 bytes each, rarely three at 2 Gbps.
-        let worst = told.summary.jitter[0].most_delay_ps - 2 * (50_000 + 72 * BYTE);
+        let worst = results.summary.jitter[0].most_delay_ps - 2 * (50_000 + 72 * BYTE);
         assert!(worst <= (143 + 3 * 84) * BYTE, "{seed}: {worst}");
         assert!(worst > 0);
     }

@@ -51,9 +51,9 @@ fn mean_wait(sources: u32, load: f64, frames: u64, seed: u64) -> f64 {
     let span = SERVICE.scale(frames * 1000, (load * 1000.0) as u64);
     setup.warm_up = Time::from_ms(2);
     setup.duration = setup.warm_up + span;
-    let told = run(setup);
-    told.all_hold();
-    let delay = told.summary.delay_ns.expect("frames arrived");
+    let results = run(setup);
+    results.all_hold();
+    let delay = results.summary.delay_ns.expect("frames arrived");
     (delay.mean * 1000.0 - fixed().as_ps() as f64) / SERVICE.as_ps() as f64
 }
 
@@ -90,22 +90,22 @@ fn looks_at_the_queue_agree_with_the_waits_of_frames() {
     setup.record.trace = Some(TraceParameters::everything());
     let looks = setup.duration / EVERY;
     let sink = setup.fabric.switches().last().unwrap().0;
-    let told = run(setup);
-    told.all_hold();
-    let delay = told.summary.delay_ns.unwrap();
+    let results = run(setup);
+    results.all_hold();
+    let delay = results.summary.delay_ns.unwrap();
     let wait = delay.mean - fixed().as_ps() as f64 / 1000.0;
-    let in_queue: u64 = told.queues.iter().map(|look| look.4 / u64::from(FRAME)).sum();
+    let in_queue: u64 = results.queues.iter().map(|look| look.4 / u64::from(FRAME)).sum();
     let length = in_queue as f64 / looks as f64;
     let expected = delay.count as f64 * wait / 40e6;
     assert!((length / expected - 1.0).abs() < 0.02, "looked at {length}, waits say {expected}");
     assert!((length / (expected * 0.8) - 1.0).abs() > 0.1, "a rate a fifth too small would show");
     // The mean in the summary is the integral over time. Its quantiles are from samples at random instants, one per
     // interval. The trace contains the frames queued at the sink's port at these instants.
-    let lengths = told.summary.queue_lengths.unwrap();
+    let lengths = results.summary.queue_lengths.unwrap();
     let longest = lengths.longest.unwrap();
     let exact = expected * f64::from(FRAME);
     assert!((longest.lengths.mean_bytes / exact - 1.0).abs() < 1e-3, "{} {exact}", longest.lengths.mean_bytes);
-    let waits = told.trace.iter().filter_map(|row| match row.event {
+    let waits = results.trace.iter().filter_map(|row| match row.event {
         TraceEvent::Started { port, since, .. } if row.node == sink && u32::from(port) == longest.port => {
             Some((since, row.at))
         }
@@ -137,8 +137,8 @@ fn little_holds_in_every_queue_and_fails_when_corrupted() {
     let mut setup = poisson(4, 0.95, 5);
     setup.duration = Time::from_ms(5);
     let mut simulation = Simulation::new(setup).unwrap();
-    simulation.run(&mut Told::default());
-    let summary = simulation.finish(&mut Told::default(), false);
+    simulation.run(&mut Results::default());
+    let summary = simulation.finish(&mut Results::default(), false);
     let check = summary.checks.iter().find(|check| check.name == "little's law").unwrap();
     assert!(check.pass && check.detail.contains("10 queues"), "{check:?}");
 
@@ -169,24 +169,24 @@ fn little_holds_in_every_queue_and_fails_when_corrupted() {
 /// Only events between warm-up and end are measured: the middle half of a constant stream over a millisecond, exact to
 /// the frame.
 #[test]
-fn a_measurement_counts_what_happens_within_it() {
+fn a_measurement_counts_only_its_window() {
     let rate = Rate::from_gbps(8);
     let stream = datagrams(0, 1, Process::Constant { rate }, 980, traffic::ENDLESS);
     let fabric = fabric::generate::single_switch(2, link(10, 500)).unwrap();
     let mut setup = setup(fabric, plan(2, [stream]));
     setup.warm_up = Time::from_us(250);
     setup.measure_end = Time::from_us(750);
-    let told = run(setup);
-    told.all_hold();
-    let window = told.summary.window;
+    let results = run(setup);
+    results.all_hold();
+    let window = results.summary.window;
     assert_eq!((window.start_ps, window.end_ps), (250_000_000, 750_000_000));
     // A frame of 1000 bytes on the wire per microsecond.
-    assert_eq!(told.summary.delay_ns.unwrap().count, 500);
-    let busiest = &told.summary.links.busiest[0];
+    assert_eq!(results.summary.delay_ns.unwrap().count, 500);
+    let busiest = &results.summary.links.busiest[0];
     assert_eq!(busiest.tx_bytes, 500 * 980);
     assert!((busiest.utilisation - 0.8).abs() < 1e-9, "{busiest:?}");
     // 934 bytes of payload each. An endless flow extends the window to its end.
-    let goodput = &told.summary.goodput;
+    let goodput = &results.summary.goodput;
     assert_eq!((goodput.start_ps, goodput.end_ps), (250_000_000, 750_000_000));
     assert_eq!((goodput.payload_bytes, &goodput.payload_bytes_by_traffic[..]), (500 * 934, &[500 * 934][..]));
     assert_eq!(goodput.bps, 934.0 * 8e6);
@@ -200,10 +200,10 @@ fn goodput_does_not_fall_with_the_time_in_which_nothing_happens() {
         let fabric = fabric::generate::single_switch(3, link(10, 500)).unwrap();
         let mut setup = setup(fabric, plan(3, flows));
         setup.duration = Time::from_us(duration_us);
-        let told = run(setup);
-        told.all_hold();
-        let last = told.flows.iter().filter_map(|flow| flow.delivered_ps).max();
-        (told.summary.goodput, last)
+        let results = run(setup);
+        results.all_hold();
+        let last = results.flows.iter().filter_map(|flow| flow.delivered_ps).max();
+        (results.summary.goodput, last)
     };
     let (short, last) = of(2_000, [100_000, 200_000]);
     assert_eq!(Some(short.end_ps), last);

@@ -23,16 +23,16 @@ fn incast(kind: &str, settings: &[(&str, &str)]) -> Setup {
 
 /// Returns the packets lost and the packets retransmitted, after all flows have completed.
 fn repaired(setup: Setup) -> (u64, u64) {
-    let told = run(setup);
-    told.all_hold();
-    assert_eq!(told.flows.len() as u32, SENDERS);
-    assert!(told.flows.iter().all(|flow| flow.delivered_ps.is_some()));
-    (told.dropped("queue full"), told.summary.happened.retransmissions)
+    let results = run(setup);
+    results.all_hold();
+    assert_eq!(results.flows.len() as u32, SENDERS);
+    assert!(results.flows.iter().all(|flow| flow.delivered_ps.is_some()));
+    (results.dropped("queue full"), results.summary.happened.retransmissions)
 }
 
 /// Without reordering, selective repeat retransmits exactly the lost packets, go-back-N more.
 #[test]
-fn selective_repeat_sends_again_what_a_full_queue_lost() {
+fn selective_repeat_retransmits_losses_of_a_full_queue() {
     for kind in ["roce", "timely", "swift"] {
         let (lost, again) = repaired(incast(kind, &[("loss_recovery", "selective")]));
         assert!(lost > 20, "{kind}: {lost}");
@@ -56,11 +56,11 @@ fn every_byte_arrives_once_under_loss_and_reordering() {
         setup.duration = Time::from_ms(20);
         setup.record.throughput_every = Some(Time::from_ms(20));
         setup.threads = threads;
-        let told = run(setup);
-        assert!(told.summary.passes(), "{:#?}", told.summary.checks);
-        assert_eq!(told.goodput, [800_000]);
-        assert_eq!(told.flows.iter().filter(|flow| flow.delivered_ps.is_some()).count(), 4);
-        (told.flows, told.summary.packets, told.summary.happened.retransmissions)
+        let results = run(setup);
+        assert!(results.summary.passes(), "{:#?}", results.summary.checks);
+        assert_eq!(results.goodput, [800_000]);
+        assert_eq!(results.flows.iter().filter(|flow| flow.delivered_ps.is_some()).count(), 4);
+        (results.flows, results.summary.packets, results.summary.happened.retransmissions)
     };
     let one = of(1);
     assert!(one.2 > one.1.dropped_total(), "what is overtaken is taken for lost");
@@ -86,11 +86,11 @@ fn selective_acknowledgements_stand_in_the_capture() {
         until: Time::MAX,
     }];
     let bytes = FrameBytes::new(&setup);
-    let told = run(setup);
-    told.all_hold();
-    assert!(told.flows[0].delivered_ps.is_some());
+    let results = run(setup);
+    results.all_hold();
+    assert!(results.flows[0].delivered_ps.is_some());
     let (mut come, mut reports, mut out) = (std::collections::BTreeSet::new(), 0, Vec::new());
-    for captured in &told.captured {
+    for captured in &results.captured {
         let frame = &captured.frame;
         if frame.kind == Kind::Data {
             come.insert(frame.seq);
@@ -127,9 +127,9 @@ fn a_negative_acknowledgement_names_two_packets() {
         until: Time::MAX,
     }];
     let bytes = FrameBytes::new(&setup);
-    let told = run(setup);
+    let results = run(setup);
     let (mut naks, mut out) = (0, Vec::new());
-    for captured in told.captured.iter().filter(|captured| captured.frame.kind == Kind::Ack) {
+    for captured in results.captured.iter().filter(|captured| captured.frame.kind == Kind::Ack) {
         let frame = &captured.frame;
         bytes.emit(captured, &mut out).unwrap();
         let Content::Ipv4 { transport: Transport::Roce { roce, .. }, .. } = Packet::parse(&out).unwrap().content else {

@@ -39,10 +39,10 @@ fn exchange(parameters: &RequestReply, kind: &str) -> Setup {
 }
 
 fn requests(setup: Setup) -> RequestSummary {
-    let told = run(setup);
-    told.all_hold();
-    assert_eq!(told.summary.requests.len(), 1);
-    told.summary.requests[0]
+    let results = run(setup);
+    results.all_hold();
+    assert_eq!(results.summary.requests.len(), 1);
+    results.summary.requests[0]
 }
 
 /// Returns the time that a frame with this payload occupies a wire, with preamble and gap.
@@ -66,14 +66,14 @@ fn an_idle_loop_takes_its_requests_times_one() {
     for think in [Time::ZERO, Time::from_us(2)] {
         let setup = exchange(&RequestReply { think, ..ask(1, 1000) }, "datagram");
         let one = alone(Time::from_us(3), setup.host.transport.header_bytes().into());
-        let told = requests(setup);
-        assert_eq!((told.asked, told.answered), (1000, 1000));
-        let latency = told.latency_ns.unwrap();
+        let results = requests(setup);
+        assert_eq!((results.asked, results.answered), (1000, 1000));
+        let latency = results.latency_ns.unwrap();
         let one_ns = one.as_ps() as f64 / 1000.0;
         assert_eq!((latency.min, latency.mean, latency.max), (one_ns, one_ns, one_ns));
-        assert_eq!((told.first_ps, told.last_ps), (0, (one * 1000 + think * 999).as_ps()));
+        assert_eq!((results.first_ps, results.last_ps), (0, (one * 1000 + think * 999).as_ps()));
         let expected = 1000.0 / (one * 1000 + think * 999).as_secs_f64();
-        assert!((told.per_second.unwrap() / expected - 1.0).abs() < 1e-12);
+        assert!((results.per_second.unwrap() / expected - 1.0).abs() < 1e-12);
     }
 }
 
@@ -82,10 +82,10 @@ fn an_idle_loop_takes_its_requests_times_one() {
 fn acknowledgements_go_before_the_next_request() {
     let setup = exchange(&ask(1, 500), "roce");
     let one = alone(Time::from_us(3), setup.host.transport.header_bytes().into());
-    let told = requests(setup);
+    let results = requests(setup);
     // RoCEv2's ACK of 66 bytes stays ahead of the request on the whole path, so the wait counts once.
     let waits = wire(0, 66) * 499;
-    assert_eq!(told.last_ps, (one * 500 + waits).as_ps());
+    assert_eq!(results.last_ps, (one * 500 + waits).as_ps());
 }
 
 /// With k connections, k requests are in progress: k times the rate of one, until the server's link is full.
@@ -116,9 +116,9 @@ fn connections_multiply_the_rate_until_the_link_is_full() {
 fn rate_times_latency_is_the_number_of_connections() {
     for kind in ["tcp", "ndp"] {
         for service in [Service::Constant(Time::from_us(20)), Service::Exponential(Time::from_us(20))] {
-            let told = requests(exchange(&RequestReply { service, session: true, ..ask(8, 300) }, kind));
-            assert_eq!((told.asked, told.answered), (2400, 2400), "{kind}");
-            let there = told.per_second.unwrap() * told.latency_ns.unwrap().mean * 1e-9;
+            let results = requests(exchange(&RequestReply { service, session: true, ..ask(8, 300) }, kind));
+            assert_eq!((results.asked, results.answered), (2400, 2400), "{kind}");
+            let there = results.per_second.unwrap() * results.latency_ns.unwrap().mean * 1e-9;
             // Fewer than 8 after the first connection is done.
             let most = if matches!(service, Service::Constant(_)) { 0.1 } else { 1.5 };
             assert!(there <= 8.0 + 1e-9 && there > 8.0 - most, "{kind}: {there}");
@@ -136,11 +136,11 @@ fn only_requests_of_the_window_count_on_any_number_of_threads() {
         run(setup)
     };
     let one = at(1);
-    let told = one.summary.requests[0];
+    let results = one.summary.requests[0];
     // At the end each connection has a request in progress, or an earlier one whose reply awaits its acknowledgement.
-    let open = told.asked - told.answered;
-    assert!((5..=10).contains(&open) && (100..1_000).contains(&told.answered), "{told:?}");
-    assert!(told.first_ps >= 300_000_000 && told.last_ps <= 900_000_000);
+    let open = results.asked - results.answered;
+    assert!((5..=10).contains(&open) && (100..1_000).contains(&results.answered), "{results:?}");
+    assert!(results.first_ps >= 300_000_000 && results.last_ps <= 900_000_000);
     for threads in [2, 3] {
         assert_eq!(at(threads).summary, one.summary, "{threads} threads");
     }
@@ -148,7 +148,7 @@ fn only_requests_of_the_window_count_on_any_number_of_threads() {
 
 /// A service or think time beyond the range of `Time` never ends: the loop becomes idle without an overflow.
 #[test]
-fn what_takes_longer_than_time_can_count_never_comes() {
+fn delays_beyond_the_range_of_time_never_end() {
     let never = Time::from_ps(u64::MAX - 1);
     let service = requests(exchange(&RequestReply { service: Service::Constant(never), ..ask(2, 3) }, "datagram"));
     assert_eq!((service.asked, service.answered, service.latency_ns), (2, 0, None));

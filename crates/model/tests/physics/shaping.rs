@@ -1,6 +1,6 @@
 //! Classes under credit-based shaping, against closed forms and from traces only.
 
-use crate::bench::{Told, datagrams, link, pause, plan, run, setup};
+use crate::bench::{Results, datagrams, link, pause, plan, run, setup};
 use fabric::generate::single_switch;
 use fabric::{Fabric, NodeId};
 use model::parameters::*;
@@ -36,8 +36,8 @@ fn burst(src: u32, dst: u32, class: u8, frames: u64, start: Time) -> Flow {
 }
 
 /// Returns the start times of frames of a class at a port, and their wire times.
-fn starts(told: &Told, (node, at_port): (NodeId, u16), class: u8) -> Vec<(Time, Time)> {
-    let started = told.trace.iter().filter(|row| row.node == node.0).filter_map(|row| match &row.event {
+fn starts(results: &Results, (node, at_port): (NodeId, u16), class: u8) -> Vec<(Time, Time)> {
+    let started = results.trace.iter().filter(|row| row.node == node.0).filter_map(|row| match &row.event {
         TraceEvent::Started { port, .. } if *port == at_port => {
             let packet = row.packet.unwrap();
             let busy = Rate::from_gbps(100).serialise(u64::from(packet.size_bytes) + 20);
@@ -49,8 +49,8 @@ fn starts(told: &Told, (node, at_port): (NodeId, u16), class: u8) -> Vec<(Time, 
 }
 
 /// Returns the times from the first start to each start, in nanoseconds.
-fn after_first(told: &Told, port: (NodeId, u16), class: u8) -> Vec<u64> {
-    let starts = starts(told, port, class);
+fn after_first(results: &Results, port: (NodeId, u16), class: u8) -> Vec<u64> {
+    let starts = starts(results, port, class);
     starts.iter().map(|start| (start.0 - starts[0].0).as_ps() / 1000).collect()
 }
 
@@ -69,9 +69,9 @@ fn a_burst_leaves_at_the_idle_slope() {
     let at_host = (fabric.host_node(0), 0);
     for port in [port_to(&fabric, 1), at_host] {
         let setup = traced(fabric.clone(), vec![burst(0, 1, 6, 5, ns(0))], &[(6, Rate::from_gbps(25))], port);
-        let told = run(setup);
-        told.all_hold();
-        assert_eq!(after_first(&told, port, 6), [0, 40, 80, 120, 160], "{port:?}");
+        let results = run(setup);
+        results.all_hold();
+        assert_eq!(after_first(&results, port, 6), [0, 40, 80, 120, 160], "{port:?}");
     }
 }
 
@@ -83,9 +83,9 @@ fn a_class_that_waited_for_another_catches_up() {
     // 1480 bytes take 120 ns of wire time. The burst arrives just after the start of the long frame.
     let long = Flow { class: 0, ..datagrams(1, 2, Process::Constant { rate: Rate::from_gbps(1) }, 1480, 1480) };
     let comes = ns(120) - ns(9);
-    let told = run(traced(fabric, vec![burst(0, 2, 6, 8, comes), long], &[(6, Rate::from_gbps(25))], port));
-    told.all_hold();
-    let starts: Vec<Time> = starts(&told, port, 6).iter().map(|start| start.0).collect();
+    let results = run(traced(fabric, vec![burst(0, 2, 6, 8, comes), long], &[(6, Rate::from_gbps(25))], port));
+    results.all_hold();
+    let starts: Vec<Time> = starts(&results, port, 6).iter().map(|start| start.0).collect();
     let came = comes + ns(50) + Rate::from_gbps(100).serialise(113);
     let long_ends = ns(50) + Rate::from_gbps(100).serialise(1488) + ns(120);
     assert!(came < long_ends);
@@ -100,13 +100,13 @@ fn a_class_that_waited_for_another_catches_up() {
 
 /// The lower class gets the rate that the shaped class leaves.
 #[test]
-fn other_classes_have_what_a_shaped_one_leaves() {
+fn other_classes_get_the_bandwidth_left_by_a_shaped_class() {
     let fabric = single_switch(3, link(100, 50)).unwrap();
     let port = port_to(&fabric, 2);
     let flows = vec![burst(0, 2, 6, 400, ns(0)), burst(1, 2, 0, 400, ns(0))];
-    let told = run(traced(fabric, flows, &[(6, Rate::from_gbps(25))], port));
-    told.all_hold();
-    let half = |class| starts(&told, port, class).iter().filter(|start| start.0 < ns(2_100)).count();
+    let results = run(traced(fabric, flows, &[(6, Rate::from_gbps(25))], port));
+    results.all_hold();
+    let half = |class| starts(&results, port, class).iter().filter(|start| start.0 < ns(2_100)).count();
     // From 59.04 ns on: one per 40 ns plus the first. The wire is never idle.
     assert_eq!((half(6), half(0)), (52, 153));
 }
@@ -121,9 +121,9 @@ fn a_shut_gate_earns_no_credit() {
     // continues when the gate opens again.
     let list = GateList::new(&[(0, ns(900)), (0xff, ns(100))]).unwrap();
     setup.timing.gates = [(port, Arc::new(list))].into();
-    let told = run(setup);
-    told.all_hold();
-    assert_eq!(after_first(&told, port, 6), [0, 40, 80, 1020, 1060, 2000]);
+    let results = run(setup);
+    results.all_hold();
+    assert_eq!(after_first(&results, port, 6), [0, 40, 80, 1020, 1060, 2000]);
 }
 
 /// A preempted frame pays for its fragments. Its remainder needs no credit.
@@ -136,17 +136,17 @@ fn an_interrupted_frame_goes_on_without_credit() {
     let express = burst(0, 2, 7, 1, came);
     let mut setup = traced(fabric, vec![express, shaped], &[(5, Rate::from_gbps(50))], port);
     setup.timing.preemption = Some(PreemptionParameters { express: 0x80, fragments: Fragments::Ideal });
-    let told = run(setup);
-    told.all_hold();
+    let results = run(setup);
+    results.all_hold();
     // Without the cut the second frame would start after 240 ns. With it, the first ends 10 ns later, and earns credit
     // for 5 ns at line rate during the interruption: debt and its start are unchanged.
-    assert_eq!(after_first(&told, port, 5), [0, 240]);
+    assert_eq!(after_first(&results, port, 5), [0, 240]);
 }
 
 /// Random traffic with one shaped class, and sometimes gates, preemption and PFC. From the trace only: between any two
 /// starts, the class sends at most the idle slope plus the credit from waiting for one frame. On one thread and two.
 #[test]
-fn nobody_sends_more_than_its_credit() {
+fn a_shaped_class_never_exceeds_its_credit() {
     let mut bursts = 0;
     for seed in 0..30 {
         let mut random = Stream::new(seed, 3, 0);
@@ -178,15 +178,15 @@ fn nobody_sends_more_than_its_credit() {
             }
             run(setup)
         };
-        let told = run_on(1);
-        assert!(told.summary.passes() && told.summary.packets.closed, "{:#?}", told.summary.checks);
-        assert_eq!(told.summary.packets.in_flight, 0, "{seed}");
-        assert_eq!(told.trace, run_on(2).trace, "{seed}");
+        let results = run_on(1);
+        assert!(results.summary.passes() && results.summary.packets.closed, "{:#?}", results.summary.checks);
+        assert_eq!(results.summary.packets.in_flight, 0, "{seed}");
+        assert_eq!(results.trace, run_on(2).trace, "{seed}");
         // The switch is never paused, since hosts take all frames. A frame of 1518 bytes and the switch's own pause
         // frames, 84 bytes each, may precede a frame.
         let rate = Rate::from_gbps(100);
         let slack = rate.serialise(1518 + 20 + 4 * 84).as_ps();
-        let starts = starts(&told, port, 7);
+        let starts = starts(&results, port, 7);
         let share = |busy: Time| busy.as_ps() * 100 / (slope.as_bps() / 1_000_000_000);
         // Time that the sent bytes take at the idle slope, less elapsed time: its rise is bounded.
         let (mut sent, mut least) = (0i128, i128::MAX);

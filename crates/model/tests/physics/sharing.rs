@@ -7,13 +7,13 @@ use traffic::{ENDLESS, Flow, Process};
 use units::{Rate, Time};
 
 /// Returns each source's share of the total goodput.
-fn shares(told: &Told) -> Vec<f64> {
-    let total: u64 = told.goodput.iter().sum();
-    told.goodput.iter().map(|&bytes| bytes as f64 / total as f64).collect()
+fn shares(results: &Results) -> Vec<f64> {
+    let total: u64 = results.goodput.iter().sum();
+    results.goodput.iter().map(|&bytes| bytes as f64 / total as f64).collect()
 }
 
-fn assert_shares(told: &Told, expected: &[f64], tolerance: f64) {
-    let got = shares(told);
+fn assert_shares(results: &Results, expected: &[f64], tolerance: f64) {
+    let got = shares(results);
     assert_eq!(got.len(), expected.len());
     for (share, want) in got.iter().zip(expected) {
         assert!((share - want).abs() < tolerance, "{got:?}, expected {expected:?}");
@@ -36,9 +36,9 @@ fn synchronised_constant_datagrams_share_equally_under_drop_tail() {
     let mut setup = incast(4, |src| datagrams(src, 4, Process::Constant { rate }, 1000, ENDLESS));
     setup.switch.buffer = Buffer::PerQueue { limit: QueueLimit::Packets(50) };
     setup.duration = Time::from_ms(5);
-    let told = run(setup);
-    assert_shares(told.all_hold(), &[0.25; 4], 0.02);
-    assert!(told.dropped("queue full") > 10_000);
+    let results = run(setup);
+    assert_shares(results.all_hold(), &[0.25; 4], 0.02);
+    assert!(results.dropped("queue full") > 10_000);
 }
 
 #[test]
@@ -47,10 +47,10 @@ fn roce_flows_get_max_min_shares_under_pfc() {
         let mut setup = incast(count, |src| flow(src, count, ENDLESS));
         setup.switch.flow_control = FlowControl::Pfc(pause(50_000));
         setup.duration = Time::from_ms(4);
-        let told = run(setup);
-        assert_shares(told.all_hold(), &vec![1.0 / f64::from(count); count as usize], 0.01);
-        assert!(told.summary.pauses.count > 0);
-        let goodput = told.goodput.iter().sum::<u64>() as f64 * 8.0 / 4e-3;
+        let results = run(setup);
+        assert_shares(results.all_hold(), &vec![1.0 / f64::from(count); count as usize], 0.01);
+        assert!(results.summary.pauses.count > 0);
+        let goodput = results.goodput.iter().sum::<u64>() as f64 * 8.0 / 4e-3;
         // 1000 of 1082 bytes are payload; the first frame needs two microseconds.
         let most = 10e9 * 1000.0 / 1082.0;
         assert!(goodput < most && goodput > 0.999 * most * (1.0 - 3e-3 / 4.0), "{goodput} of {most}");
@@ -59,14 +59,14 @@ fn roce_flows_get_max_min_shares_under_pfc() {
 
 /// One source demands less than its share and gets all of it. The others divide the rest.
 #[test]
-fn a_modest_flow_gets_what_it_asks_for() {
+fn a_flow_below_its_fair_share_gets_its_demand() {
     let modest = Process::Constant { rate: Rate::from_gbps(1) };
     let greedy = Process::Constant { rate: Rate::from_gbps(10) };
     let mut setup = incast(4, |src| datagrams(src, 4, if src == 0 { modest } else { greedy }, 1000, ENDLESS));
     setup.switch.flow_control = FlowControl::Pfc(pause(50_000));
     setup.duration = Time::from_ms(5);
-    let told = run(setup);
-    assert_shares(told.all_hold(), &[0.1, 0.3, 0.3, 0.3], 0.01);
+    let results = run(setup);
+    assert_shares(results.all_hold(), &[0.1, 0.3, 0.3, 0.3], 0.01);
 }
 
 /// Equal round trips give about equal long-term shares. Phase effects of drop-tail (Floyd and Jacobson, 1992) prevent
@@ -81,18 +81,18 @@ fn tcp_flows_share_a_bottleneck() {
     setup.switch.buffer = Buffer::PerQueue { limit: QueueLimit::Packets(30) };
     setup.duration = Time::from_s(10);
     setup.record.throughput_every = Some(Time::from_ms(100));
-    let told = run(setup);
-    told.all_hold();
-    let shares = shares(&told);
+    let results = run(setup);
+    results.all_hold();
+    let shares = shares(&results);
     let jain = 1.0 / (4.0 * shares.iter().map(|share| share * share).sum::<f64>());
     assert!(jain > 0.93, "Jain's index {jain}: {shares:?}");
-    let goodput = told.goodput.iter().sum::<u64>() as f64 * 8.0 / 10.0;
+    let goodput = results.goodput.iter().sum::<u64>() as f64 * 8.0 / 10.0;
     let most = 1e8 * 1460.0 / 1538.0;
     assert!(goodput > 0.95 * most && goodput <= most, "{goodput} of {most}");
 }
 
 /// Three classes, each with a demand of the whole port.
-fn classes(scheduler: Scheduler, frames: [u16; 3]) -> Told {
+fn classes(scheduler: Scheduler, frames: [u16; 3]) -> Results {
     let rate = Rate::from_gbps(10);
     let mut setup = incast(3, |src| Flow {
         class: 1 + src as u8,
@@ -106,26 +106,26 @@ fn classes(scheduler: Scheduler, frames: [u16; 3]) -> Told {
 
 #[test]
 fn strict_priority_starves_the_lower_classes() {
-    let told = classes(Scheduler::Strict, [1000; 3]);
+    let results = classes(Scheduler::Strict, [1000; 3]);
     // Class 3 is first. The others only send a frame or two before its first frame arrives.
-    assert_shares(told.all_hold(), &[0.0, 0.0, 1.0], 0.001);
+    assert_shares(results.all_hold(), &[0.0, 0.0, 1.0], 0.001);
 }
 
 #[test]
 fn wrr_divides_frames_and_drr_divides_bytes() {
-    let told = classes(Scheduler::Wrr { weights: [1, 1, 2, 5, 1, 1, 1, 1] }, [1000; 3]);
-    assert_shares(told.all_hold(), &[0.125, 0.25, 0.625], 0.005);
+    let results = classes(Scheduler::Wrr { weights: [1, 1, 2, 5, 1, 1, 1, 1] }, [1000; 3]);
+    assert_shares(results.all_hold(), &[0.125, 0.25, 0.625], 0.005);
     // Small frames: WRR counts frames, not bytes.
-    let told = classes(Scheduler::Wrr { weights: [1; 8] }, [246, 546, 1046]);
-    assert_shares(told.all_hold(), &[200.0 / 1700.0, 500.0 / 1700.0, 1000.0 / 1700.0], 0.005);
+    let results = classes(Scheduler::Wrr { weights: [1; 8] }, [246, 546, 1046]);
+    assert_shares(results.all_hold(), &[200.0 / 1700.0, 500.0 / 1700.0, 1000.0 / 1700.0], 0.005);
     // DRR counts bytes on the wire: 46 bytes of header and 20 of overhead plus the payload.
     let quantum_bytes = [1500, 1500, 3000, 4500, 1500, 1500, 1500, 1500];
-    let told = classes(Scheduler::Drr { quantum_bytes }, [246, 546, 1046]);
+    let results = classes(Scheduler::Drr { quantum_bytes }, [246, 546, 1046]);
     let wire = [266.0, 566.0, 1066.0];
     let payload = [200.0, 500.0, 1000.0];
     let goodput: Vec<f64> = (0..3).map(|n| f64::from(n + 1) / 6.0 * payload[n as usize] / wire[n as usize]).collect();
     let total: f64 = goodput.iter().sum();
-    assert_shares(told.all_hold(), &goodput.iter().map(|part| part / total).collect::<Vec<_>>(), 0.01);
+    assert_shares(results.all_hold(), &goodput.iter().map(|part| part / total).collect::<Vec<_>>(), 0.01);
 }
 
 /// Other classes use the share of an idle class.
@@ -140,8 +140,8 @@ fn schedulers_conserve_work() {
         let mut setup = incast(2, |src| datagrams(src, 2, Process::Constant { rate }, 1000, ENDLESS));
         setup.switch.scheduler = scheduler;
         setup.switch.buffer = Buffer::PerQueue { limit: QueueLimit::Bytes(100_000) };
-        let told = run(setup);
-        let frames = told.summary.packets.delivered_whole;
+        let results = run(setup);
+        let frames = results.summary.packets.delivered_whole;
         // 816 ns per frame on the wire. The first frame arrives after 2632 ns.
         assert_eq!(frames, (1_000_000 - 2_632) / 816 + 1);
     }
@@ -163,10 +163,10 @@ fn parking_lot(xoff_bytes: u64, own_class: bool) -> ([f64; 3], f64) {
     setup.host.reply_class = Some(6);
     setup.warm_up = Time::from_ms(2);
     setup.duration = Time::from_ms(42);
-    let told = run(setup);
-    told.all_hold();
+    let results = run(setup);
+    results.all_hold();
     let most = 10e9 / 8.0 * 42e-3 * 1000.0 / 1082.0;
-    let got = [0, 1, 2].map(|at| told.goodput[at] as f64 / most);
+    let got = [0, 1, 2].map(|at| results.goodput[at] as f64 / most);
     (got, got[0] + got[1])
 }
 

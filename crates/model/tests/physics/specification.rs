@@ -38,13 +38,14 @@ pub fn star(hosts: u32, flows: impl IntoIterator<Item = Flow>) -> Setup {
 }
 
 /// Returns the data frames that start at a port: time in picoseconds and flow.
-pub fn starts(told: &Told, node: NodeId, at_port: u16) -> Vec<(u64, u64)> {
-    let started = told.trace.iter().filter(|row| row.node == node.0).filter_map(|row| match (&row.event, row.packet) {
-        (TraceEvent::Started { port, .. }, Some(packet)) if *port == at_port && packet.kind == PacketKind::Data => {
-            Some((row.at.as_ps(), packet.flow))
-        }
-        _ => None,
-    });
+pub fn starts(results: &Results, node: NodeId, at_port: u16) -> Vec<(u64, u64)> {
+    let started =
+        results.trace.iter().filter(|row| row.node == node.0).filter_map(|row| match (&row.event, row.packet) {
+            (TraceEvent::Started { port, .. }, Some(packet)) if *port == at_port && packet.kind == PacketKind::Data => {
+                Some((row.at.as_ps(), packet.flow))
+            }
+            _ => None,
+        });
     started.collect()
 }
 
@@ -53,8 +54,8 @@ pub fn order(starts: &[(u64, u64)]) -> Vec<u64> {
     starts.iter().map(|start| start.1).collect()
 }
 
-pub fn delivered(told: &Told, flow: u64) -> Option<u64> {
-    told.flows.iter().find(|record| record.flow == flow).and_then(|record| record.delivered_ps)
+pub fn delivered(results: &Results, flow: u64) -> Option<u64> {
+    results.flows.iter().find(|record| record.flow == flow).and_then(|record| record.delivered_ps)
 }
 
 /// Reimplements `mix32` from the specification.
@@ -82,8 +83,8 @@ fn salt(node: NodeId, seed: u64) -> u32 {
 #[test]
 fn a_short_frame_is_64_bytes_long() {
     // A payload of 1 byte behind 62 bytes of headers: 72 bytes with the preamble, on one link.
-    let told = run(setup(crate::lone_flow::chain(&[link(10, 1000)]), plan(2, [flow(0, 1, 1)])));
-    assert_eq!(delivered(&told, 0), Some(72 * 800 + 1_000_000));
+    let results = run(setup(crate::lone_flow::chain(&[link(10, 1000)]), plan(2, [flow(0, 1, 1)])));
+    assert_eq!(delivered(&results, 0), Some(72 * 800 + 1_000_000));
 }
 
 // [M8] [M9] [M10]
@@ -119,8 +120,8 @@ fn simultaneous_arrivals_begin_with_the_port_that_the_counter_says() {
     }
     let setup = star(4, flows);
     let switch = setup.fabric.switches().next().unwrap();
-    let told = run(setup);
-    assert_eq!(order(&starts(&told, switch, 3)), expected);
+    let results = run(setup);
+    assert_eq!(order(&starts(&results, switch, 3)), expected);
 }
 
 /// The queue holds one frame. It leaves when the wire becomes free, before the frame that arrives at that instant is
@@ -146,8 +147,8 @@ fn a_failure_comes_after_the_arrivals_and_departures_of_its_instant() {
         let link = setup.fabric.ports(setup.fabric.host_node(1))[0].link;
         let up_at = up_ps.map(Time::from_ps);
         setup.failures = vec![Failure { link, down_at: Time::from_ps(down_ps), up_at }];
-        let told = run(setup);
-        (delivered(&told, 0) == Some(2 * FLIGHT), told.dropped("link down"), told.dropped("no route"))
+        let results = run(setup);
+        (delivered(&results, 0) == Some(2 * FLIGHT), results.dropped("link down"), results.dropped("no route"))
     };
     assert_eq!(arrives(2 * FLIGHT, None), (true, 0, 0));
     assert_eq!(arrives(2 * FLIGHT - 1, None), (false, 1, 0));
@@ -160,17 +161,17 @@ fn a_failure_comes_after_the_arrivals_and_departures_of_its_instant() {
 /// (512 ns) would be renewed after 256 ns: a failure at that instant precedes the renewal.
 // [M26] [M56]
 #[test]
-fn what_waits_for_a_failed_link_is_lost_and_lets_its_sender_go_on() {
+fn frames_for_a_failed_link_are_lost_and_resume_their_sender() {
     for (quanta, after_ps) in [(40, 300_000), (10, 256_000)] {
         let mut setup = star(3, [once(0, 2, 0), once(1, 2, 0)]);
         setup.switch.flow_control = FlowControl::Pfc(PauseParameters { quanta, ..pause(500) });
         setup.record.pauses = true;
         let link = setup.fabric.ports(setup.fabric.host_node(2))[0].link;
         setup.failures = vec![Failure { link, down_at: Time::from_ps(FLIGHT + after_ps), up_at: None }];
-        let told = run(setup);
-        let heard: Vec<(u64, bool)> = told.pauses.iter().map(|it| (it.0.as_ps(), it.4)).collect();
+        let results = run(setup);
+        let heard: Vec<(u64, bool)> = results.pauses.iter().map(|it| (it.0.as_ps(), it.4)).collect();
         assert_eq!(heard, [(FLIGHT + CONTROL, true), (FLIGHT + after_ps + CONTROL, false)], "{quanta} quanta");
-        assert_eq!(told.dropped("link down"), 2);
+        assert_eq!(results.dropped("link down"), 2);
     }
 }
 
@@ -183,9 +184,9 @@ fn a_host_waits_for_its_link() {
     let link = setup.fabric.ports(host)[0].link;
     let up = 9_000_000;
     setup.failures = vec![Failure { link, down_at: Time::from_ps(2_000_000), up_at: Some(Time::from_ps(up)) }];
-    let told = run(setup);
-    assert_eq!(starts(&told, host, 0), [(0, 0), (up, 1), (up + BUSY, 2), (up + 2 * BUSY, 2), (up + 3 * BUSY, 2)]);
-    assert_eq!(told.summary.packets.delivered_whole, 5);
+    let results = run(setup);
+    assert_eq!(starts(&results, host, 0), [(0, 0), (up, 1), (up + BUSY, 2), (up + 2 * BUSY, 2), (up + 3 * BUSY, 2)]);
+    assert_eq!(results.summary.packets.delivered_whole, 5);
 }
 
 /// A pause outlives a failure of its link: `H1` stays paused until it receives the resume.
@@ -225,8 +226,8 @@ fn four_ways() -> (Fabric, NodeId, NodeId) {
 }
 
 /// Returns the port by which each data frame, or each acknowledgement, leaves a node.
-fn ports_of(told: &Told, node: NodeId, kind: PacketKind) -> Vec<u16> {
-    let rows = told.trace.iter().filter(|row| row.node == node.0 && row.packet.is_some_and(|it| it.kind == kind));
+fn ports_of(results: &Results, node: NodeId, kind: PacketKind) -> Vec<u16> {
+    let rows = results.trace.iter().filter(|row| row.node == node.0 && row.packet.is_some_and(|it| it.kind == kind));
     rows.filter_map(|row| if let TraceEvent::Started { port, .. } = row.event { Some(port) } else { None }).collect()
 }
 
@@ -240,11 +241,11 @@ fn equal_ports_are_chosen_by_the_hash_of_the_flow() {
         let mut setup = setup(fabric, plan(2, (0..40).map(|n| Flow { start: at(n * 10_000_000), ..flow(0, 1, 500) })));
         setup.forwarding.seed_hashes(seed);
         setup.record.trace = Some(TraceParameters::everything());
-        let told = run(setup);
+        let results = run(setup);
         let there: Vec<u16> = (0..40).map(|flow| 1 + choice(hash(0, 1, flow), salt(a, seed), 4) as u16).collect();
         let back: Vec<u16> = (0..40).map(|flow| choice(hash(1, 0, flow), salt(c, seed), 4) as u16).collect();
-        assert_eq!(ports_of(&told, a, PacketKind::Data), there);
-        let acks: Vec<u16> = ports_of(&told, c, PacketKind::Ack);
+        assert_eq!(ports_of(&results, a, PacketKind::Data), there);
+        let acks: Vec<u16> = ports_of(&results, c, PacketKind::Ack);
         assert_eq!(acks, back);
     }
 }
@@ -262,25 +263,25 @@ fn spread_by_packet_counts_on_from_the_flows_hash() {
     setup.host.transport = transport("roce", &[("rate", "100Mbps"), ("window", "1000B")]);
     setup.record.trace = Some(TraceParameters::everything());
     setup.duration = Time::from_ms(10);
-    let told = run(setup);
+    let results = run(setup);
     let there = |n: u32| 1 + choice(hash(0, 1, 0).wrapping_add(n.wrapping_mul(0x9e37_79b9)), salt(a, 0), 4) as u16;
-    assert_eq!(ports_of(&told, a, PacketKind::Data), (0..30).map(there).collect::<Vec<_>>());
+    assert_eq!(ports_of(&results, a, PacketKind::Data), (0..30).map(there).collect::<Vec<_>>());
     let mut host = Stream::new(9, 1, purpose("host"));
     let back: Vec<u16> = (0..30)
         .map(|_| choice(hash(1, 0, 0).wrapping_add((host.next_u64() >> 32) as u32), salt(c, 0), 4) as u16)
         .collect();
-    assert_eq!(ports_of(&told, c, PacketKind::Ack), back);
+    assert_eq!(ports_of(&results, c, PacketKind::Ack), back);
 }
 
 /// A sender uses its eight entropy values once per round, in an order that it draws for each round.
 // [M65] [M18]
 #[test]
-fn spread_by_entropy_takes_each_value_in_turn() {
+fn spread_by_entropy_cycles_through_the_values() {
     let (fabric, a, _) = four_ways();
     let mut setup = setup(fabric, plan(2, [frames(0, 1, 40, 0, Rate::from_gbps(1))]));
     (setup.spread, setup.seed) = (Spread::PerEntropy { values: 8 }, 4);
     setup.record.trace = Some(TraceParameters::everything());
-    let told = run(setup);
+    let results = run(setup);
     let (mut host, mut order) = (Stream::new(4, 0, purpose("host")), 0);
     let mut expected = Vec::new();
     for frame in 0..40u32 {
@@ -290,18 +291,18 @@ fn spread_by_entropy_takes_each_value_in_turn() {
         let entropy = hash(0, 1, 0).wrapping_add(((frame % 8) ^ order).wrapping_mul(0x9e37_79b9));
         expected.push(1 + choice(entropy, salt(a, 0), 4) as u16);
     }
-    assert_eq!(ports_of(&told, a, PacketKind::Data), expected);
+    assert_eq!(ports_of(&results, a, PacketKind::Data), expected);
 }
 
 /// A sender uses all four paths once per round, in random order.
 // [M64] [M18]
 #[test]
-fn spread_by_path_takes_each_path_in_turn() {
+fn spread_by_path_cycles_through_the_paths() {
     let (fabric, a, _) = four_ways();
     let mut setup = setup(fabric, plan(2, [frames(0, 1, 40, 0, Rate::from_gbps(1))]));
     (setup.spread, setup.seed) = (Spread::PerPath, 4);
     setup.record.trace = Some(TraceParameters::everything());
-    let told = run(setup);
+    let results = run(setup);
     let port = |entropy| 1 + choice(entropy, salt(a, 0), 4) as u16;
     let mut list: Vec<u32> = Vec::new();
     for entropy in (0u32..).map(|t| mix(t.wrapping_mul(0x9e37_79b9))) {
@@ -319,7 +320,7 @@ fn spread_by_path_takes_each_path_in_turn() {
         list.swap(i, i + host.below(4 - i as u64) as usize);
         expected.push(port(list[i]));
     }
-    assert_eq!(ports_of(&told, a, PacketKind::Data), expected);
+    assert_eq!(ports_of(&results, a, PacketKind::Data), expected);
 }
 
 /// Flows that a host draws are hashed by their own numbers, from 2^31 on.
@@ -340,14 +341,14 @@ fn drawn_flows_are_numbered_from_two_to_the_31() {
     let mut setup = setup(fabric, builder.build(2).unwrap());
     setup.record.trace = Some(TraceParameters::everything());
     setup.duration = Time::from_ms(10);
-    let told = run(setup);
+    let results = run(setup);
     let port = |flow| 1 + choice(hash(0, 1, flow), salt(a, 0), 4) as u16;
     let expected = (0..20).map(|k| port((1 << 31) + k)).chain((0..3).map(port));
-    let data = ports_of(&told, a, PacketKind::Data);
+    let data = ports_of(&results, a, PacketKind::Data);
     // Port 0 leads back to the host and carries the frames of the other host.
     assert_eq!(data.into_iter().filter(|&port| port > 0).collect::<Vec<_>>(), expected.collect::<Vec<_>>());
     // In results they follow the planned flows, interleaved by host.
-    let numbers: BTreeSet<u64> = told.flows.iter().filter(|flow| flow.src_host == 0).map(|flow| flow.flow).collect();
+    let numbers: BTreeSet<u64> = results.flows.iter().filter(|flow| flow.src_host == 0).map(|flow| flow.flow).collect();
     assert_eq!(numbers, (0..3).chain((0..20).map(|k| 3 + 2 * k)).collect());
 }
 
@@ -360,13 +361,13 @@ fn notifications_arrive_by_ports_of_their_own() {
     let mut expected = Vec::new();
     for round in 0..7 {
         let after = |dst| Flow { start: Start::After { waits_for: 0, delay: Time::ZERO }, ..once(2, dst, 0) };
-        let told: Vec<u32> =
+        let results: Vec<u32> =
             [0, 1].map(|host| builder.flow(once(3 + host, host, u64::from(round) * 20_000_000))).into();
         // The flow started by host 1 has the lower number.
         let by_1 = builder.flow(after(1));
         let by_0 = builder.flow(after(0));
-        builder.notify(told[0], When::Delivered, by_0);
-        builder.notify(told[1], When::Delivered, by_1);
+        builder.notify(results[0], When::Delivered, by_0);
+        builder.notify(results[1], When::Delivered, by_1);
         let turned = mix(round) % 2 == 1;
         expected.extend(if turned { [by_1, by_0] } else { [by_0, by_1] }.map(u64::from));
     }
@@ -386,13 +387,13 @@ fn a_frame_whose_port_has_failed_chooses_among_the_live_ones() {
     let mut setup = setup(fabric, plan(2, (0..40).map(|n| once(0, 1, n * 10_000_000))));
     setup.failures = dead.map(|link| Failure { link, down_at: Time::from_ns(1), up_at: None }).into();
     setup.record.trace = Some(TraceParameters::everything());
-    let told = run(setup);
+    let results = run(setup);
     let port = |flow| {
         let entropy = hash(0, 1, flow);
         let regular = 1 + choice(entropy, salt(a, 0), 4) as u16;
         if [2, 3].contains(&regular) { [1, 4][choice(entropy, salt(a, 0), 2)] } else { regular }
     };
-    assert_eq!(ports_of(&told, a, PacketKind::Data), (0..40).map(port).collect::<Vec<_>>());
+    assert_eq!(ports_of(&results, a, PacketKind::Data), (0..40).map(port).collect::<Vec<_>>());
 }
 
 /// A lossy link loses exactly the frames for which the host's random stream decides so.
@@ -403,7 +404,7 @@ fn a_link_loses_the_frames_of_which_the_stream_says_so() {
         let spec = LinkSpec { loss, bit_error_rate, ..link(10, 1000) };
         let mut setup = setup(crate::lone_flow::chain(&[spec]), plan(2, (0..100).map(|n| once(0, 1, n * 5_000_000))));
         setup.seed = 3;
-        let told = run(setup);
+        let results = run(setup);
         let mut host = Stream::new(3, 1, purpose("host"));
         let damaged = -libm::expm1(8.0 * libm::log1p(-bit_error_rate) * 1000.0);
         let arrives = |_: &u64| {
@@ -411,7 +412,7 @@ fn a_link_loses_the_frames_of_which_the_stream_says_so() {
             !(lost || bit_error_rate > 0.0 && host.unit() < damaged)
         };
         let expected: Vec<u64> = (0..100).filter(arrives).collect();
-        let came: Vec<u64> = (0..100).filter(|&flow| delivered(&told, flow).is_some()).collect();
+        let came: Vec<u64> = (0..100).filter(|&flow| delivered(&results, flow).is_some()).collect();
         assert_eq!(came, expected);
     }
 }
@@ -425,7 +426,7 @@ fn the_gaps_of_a_process_come_from_the_stream_of_its_flow() {
     let mut setup = star(2, [once(1, 0, 0), datagrams(0, 1, process, 1000, 20_000)]);
     setup.seed = 11;
     let host = setup.fabric.host_node(0);
-    let told = run(setup);
+    let results = run(setup);
     let mut random = Stream::new(11, 1, purpose("datagram departures"));
     let mean = rate.serialise(1020).as_ps();
     let (mut due, mut free) = (0, 0);
@@ -438,14 +439,14 @@ fn the_gaps_of_a_process_come_from_the_stream_of_its_flow() {
         free = start + BUSY;
         expected.push((start, 1));
     }
-    assert_eq!(starts(&told, host, 0), expected);
+    assert_eq!(starts(&results, host, 0), expected);
 }
 
 /// Two backlogged flows alternate. A new flow joins the ring at its end when it starts. A flow that waited for a time
 /// joins when the wire is next free after that time, ordered by time and not by flow number.
 // [M25] [M42] [M43] [M44] [M45] [M46]
 #[test]
-fn flows_of_a_class_take_turns_in_a_ring() {
+fn flows_of_a_class_are_served_round_robin() {
     let slow = Rate::from_bps(1020 * 8 * 100_000).unwrap(); // a frame each 10 us
     let flows = [
         frames(0, 1, 40, 0, Rate::from_gbps(10)),
@@ -455,8 +456,8 @@ fn flows_of_a_class_take_turns_in_a_ring() {
     ];
     let setup = star(2, flows);
     let host = setup.fabric.host_node(0);
-    let told = run(setup);
-    let starts = starts(&told, host, 0);
+    let results = run(setup);
+    let starts = starts(&results, host, 0);
     assert!(starts.windows(2).all(|pair| pair[1].0 == pair[0].0 + BUSY), "the wire is never idle");
     // Flow 0 sends at its start, and joins the ring before flow 1.
     assert_eq!(order(&starts)[..8], [0, 0, 1, 3, 2, 0, 1, 0]);
@@ -478,8 +479,8 @@ fn flows_that_are_due_at_once_are_served_by_their_places() {
     let host = setup.fabric.host_node(0);
     // Flow 0 ends at 816 ns and flow 1 at 1632 ns, so flow 2 uses the slot of flow 1. Both flows are due again at 20
     // us.
-    let told = run(setup);
-    assert_eq!(order(&starts(&told, host, 0)), [0, 1, 2, 3, 3, 2]);
+    let results = run(setup);
+    assert_eq!(order(&starts(&results, host, 0)), [0, 1, 2, 3, 3, 2]);
 }
 
 /// A flow with a window of one packet leaves the ring, and joins its end when the acknowledgement arrives.
@@ -494,8 +495,8 @@ fn a_flow_that_waits_for_an_acknowledgement_joins_at_the_end() {
     let mut setup = star(2, flows);
     setup.host.transport = transport("roce", &[("window", "938B"), ("payload", "938B"), ("ack", "64B")]);
     let host = setup.fabric.host_node(0);
-    let told = run(setup);
-    let starts = starts(&told, host, 0);
+    let results = run(setup);
+    let starts = starts(&results, host, 0);
     // Over two links the packet takes 2 * 1.8064 us and the acknowledgement 2 * (57.6 ns + 1 us). It arrives at 5.728
     // us, while the eighth frame is on the wire (from 5.712 us) and two flows are in the ring.
     let own: Vec<usize> = (0..starts.len()).filter(|&n| starts[n].1 == 0).collect();
@@ -509,8 +510,8 @@ fn replies_go_ahead_of_data() {
     let mut setup = star(2, [flow(0, 1, 1_000), frames(1, 0, 40, 0, Rate::from_gbps(10))]);
     setup.host.reply_class = None;
     let host = setup.fabric.host_node(1);
-    let told = run(setup);
-    let ack = told.trace.iter().find(|row| {
+    let results = run(setup);
+    let ack = results.trace.iter().find(|row| {
         row.node == host.0
             && matches!(row.event, TraceEvent::Started { .. })
             && row.packet.is_some_and(|packet| packet.kind == PacketKind::Ack)
@@ -519,7 +520,7 @@ fn replies_go_ahead_of_data() {
     let arrives = 2 * (1070 * 800 + 1_000_000);
     assert_eq!(ack.map(|row| row.at.as_ps()), Some(u64::div_ceil(arrives, BUSY) * BUSY));
     let back = 86 * 800;
-    let next = starts(&told, host, 0).into_iter().find(|start| start.0 > arrives).unwrap();
+    let next = starts(&results, host, 0).into_iter().find(|start| start.0 > arrives).unwrap();
     assert_eq!(next.0, u64::div_ceil(arrives, BUSY) * BUSY + back);
 }
 
@@ -557,13 +558,13 @@ fn nothing_happens_at_the_end_or_later() {
 /// A sample excludes a frame enqueued at its instant, and includes a frame dequeued at its instant.
 // [M62] [M39]
 #[test]
-fn a_sample_sees_what_was_before_its_instant() {
+fn a_sample_shows_the_state_before_its_instant() {
     let sampled = |every_ps| {
         let mut setup = star(3, [once(0, 2, 0), once(1, 2, 100_000)]);
         setup.record.queues_every = Some(Time::from_ps(every_ps));
         setup.duration = Time::from_ps(every_ps + 1);
-        let told = run(setup);
-        told.queues.iter().filter(|sample| sample.0.as_ps() == every_ps).map(|sample| sample.4).sum::<u64>()
+        let results = run(setup);
+        results.queues.iter().filter(|sample| sample.0.as_ps() == every_ps).map(|sample| sample.4).sum::<u64>()
     };
     // The second frame is enqueued 100 ns after the first arrives. It leaves 816 ns after the first one starts.
     let (joins, leaves) = (FLIGHT + 100_000, FLIGHT + BUSY);

@@ -161,10 +161,14 @@ fn thresholds_and_headroom_of_a_lossless_class() {
             let (fabric, _) = step_down();
             let mut again = crate::bench::setup(fabric, plan(4, [burst(60, 3)]));
             (again.switch, again.record) = (setup.switch, setup.record.clone());
-            let told = run(again);
-            let heard: Vec<_> = told.pauses.iter().map(|it| (it.0.as_ps(), it.3, it.4)).collect();
+            let results = run(again);
+            let heard: Vec<_> = results.pauses.iter().map(|it| (it.0.as_ps(), it.3, it.4)).collect();
             let expected: Vec<_> = decided.iter().map(|&(at, stop)| (at + HEARD, classes, stop)).collect();
-            assert_eq!((told.dropped("lossless queue full"), heard), (lost, expected), "{shared} {headroom} {alpha:?}");
+            assert_eq!(
+                (results.dropped("lossless queue full"), heard),
+                (lost, expected),
+                "{shared} {headroom} {alpha:?}"
+            );
         };
         told_of(FlowControl::Pfc(control), 1 << 3);
         told_of(FlowControl::Pause(PauseParameters { classes: 0xff, ..control }), 0xff);
@@ -224,14 +228,14 @@ fn a_pause_is_renewed_at_half_its_time_from_the_decision() {
     setup.switch.flow_control = FlowControl::Pfc(control);
     setup.record.pauses = true;
     setup.record.trace = Some(TraceParameters::everything());
-    let told = run(setup);
-    let heard: Vec<u64> = told.pauses.iter().map(|it| it.0.as_ps()).collect();
+    let results = run(setup);
+    let heard: Vec<u64> = results.pauses.iter().map(|it| it.0.as_ps()).collect();
     let flight = 192_000 + 500_000;
     let sent = decided - 1_000_000 + 3_333_334;
     let renewed = |n: u64| decided + n * 3_669_333 + flight;
     assert_eq!(heard[..4], [sent + flight, renewed(1), renewed(2), renewed(3)]);
     // Each pause stops the class from 7 us to 7,338,667 ps after its arrival.
-    let spans: Vec<(u64, u64)> = (told.trace.iter())
+    let spans: Vec<(u64, u64)> = (results.trace.iter())
         .filter_map(|row| match row.event {
             TraceEvent::Paused { from, until, .. } => Some((from.as_ps(), until.as_ps())),
             _ => None,
@@ -254,9 +258,9 @@ fn control_frames_wait_for_the_frame_on_the_wire_and_for_no_other() {
     setup.switch.flow_control = FlowControl::Pfc(pause(10 * 1230));
     setup.record.pauses = true;
     setup.record.trace = Some(TraceParameters::everything());
-    let told = run(setup);
-    assert_eq!(told.pauses[0].0.as_ps(), 1_850_000 + HEARD);
-    assert_eq!(starts(&told, switch, 0), [(1_750_000, 1), (1_850_000 + 84 * 80, 2)]);
+    let results = run(setup);
+    assert_eq!(results.pauses[0].0.as_ps(), 1_850_000 + HEARD);
+    assert_eq!(starts(&results, switch, 0), [(1_750_000, 1), (1_850_000 + 84 * 80, 2)]);
 }
 
 /// `H3` pauses class 3 of its port permanently. A frame of class 5 starts on arrival although one of class 3 is queued.
@@ -275,12 +279,12 @@ fn a_frame_starts_at_once_if_all_that_waits_is_stopped() {
 }
 
 /// Returns the credit messages that start at a port of the switch: time in picoseconds and granted byte count.
-fn granted(told: &Told) -> Vec<(u64, u64)> {
-    let messages = told.captured.iter().filter(|it| it.frame.kind == Kind::Credit && it.outbound);
+fn granted(results: &Results) -> Vec<(u64, u64)> {
+    let messages = results.captured.iter().filter(|it| it.frame.kind == Kind::Credit && it.outbound);
     messages.map(|it| (it.at.as_ps(), it.frame.credit_message().limit_bytes)).collect()
 }
 
-fn credited(mut setup: Setup, mtu_bytes: u16, credits: u64, port: u16) -> (Told, NodeId) {
+fn credited(mut setup: Setup, mtu_bytes: u16, credits: u64, port: u16) -> (Results, NodeId) {
     setup.switch.flow_control = FlowControl::Credit(CreditParameters {
         classes: 1 << 3,
         credits_bytes: Some(credits),
@@ -301,11 +305,11 @@ fn credited(mut setup: Setup, mtu_bytes: u16, credits: u64, port: u16) -> (Told,
 // [CBFC1] [CBFC2] [CBFC4] [CBFC6] [CBFC7] [M6]
 #[test]
 fn a_frame_waits_for_its_credits() {
-    let (told, host) = credited(star(2, [frames(0, 1, 3, 0, Rate::from_gbps(10))]), 1000, 1000, 0);
+    let (results, host) = credited(star(2, [frames(0, 1, 3, 0, Rate::from_gbps(10))]), 1000, 1000, 0);
     let period = FLIGHT + CONTROL;
-    assert_eq!(starts(&told, host, 0), [(0, 0), (period, 0), (2 * period, 0)]);
+    assert_eq!(starts(&results, host, 0), [(0, 0), (period, 0), (2 * period, 0)]);
     let expected = [(FLIGHT, 2000), (period + FLIGHT, 3000), (2 * period + FLIGHT, 4000)];
-    assert_eq!(granted(&told)[..3], expected);
+    assert_eq!(granted(&results)[..3], expected);
 }
 
 /// A frame of the other direction is on the wire when the message becomes due.
@@ -314,10 +318,10 @@ fn a_frame_waits_for_its_credits() {
 fn a_credit_message_waits_for_the_frame_on_the_wire() {
     let start = 10_000_000;
     let flows = [frames(0, 1, 2, start, Rate::from_gbps(10)), once(1, 0, start - 100_000)];
-    let (told, host) = credited(star(2, flows), 1000, 1000, 0);
+    let (results, host) = credited(star(2, flows), 1000, 1000, 0);
     let sent = start - 100_000 + FLIGHT + BUSY;
-    assert_eq!(granted(&told)[0], (sent, 2000));
-    assert_eq!(starts(&told, host, 0)[1].0, sent + CONTROL);
+    assert_eq!(granted(&results)[0], (sent, 2000));
+    assert_eq!(starts(&results, host, 0)[1].0, sent + CONTROL);
 }
 
 /// Queued frames hold their room until they leave: one message for the first frame, which is forwarded at once, then
@@ -325,12 +329,12 @@ fn a_credit_message_waits_for_the_frame_on_the_wire() {
 // [CBFC3] [CBFC4] [CBFC9] [CBFC11]
 #[test]
 fn room_is_granted_when_frames_leave() {
-    let (told, _) = credited(setup(step_down().0, plan(4, [burst(20, 3)])), 1230, 50 * FRAME, 0);
+    let (results, _) = credited(setup(step_down().0, plan(4, [burst(20, 3)])), 1230, 50 * FRAME, 0);
     let mut expected: Vec<_> = (0..20).map(|n| (FIRST + n * 1_000_000, (51 + n) * FRAME)).collect();
     expected.extend((1..10).map(|n| (n * 100_000_000, 70 * FRAME)));
-    assert_eq!(granted(&told), expected);
+    assert_eq!(granted(&results), expected);
     // Hosts also repeat their credits: one message arrives every 100 us.
-    let heard = told.captured.iter().filter(|it| it.frame.kind == Kind::Credit && !it.outbound);
+    let heard = results.captured.iter().filter(|it| it.frame.kind == Kind::Credit && !it.outbound);
     let times: Vec<u64> = heard.map(|it| it.at.as_ps()).collect();
     assert_eq!(times, (1..10).map(|n| n * 100_000_000 + HEARD).collect::<Vec<_>>());
 }
@@ -344,8 +348,8 @@ fn a_repair_at_the_instant_of_a_repetition_of_credits() {
         let mut setup = star(2, [once(0, 1, 300_000_000)]);
         let (down_at, up_at) = (Time::from_us(50), Some(Time::from_us(repaired_us)));
         setup.failures = vec![Failure { link: LinkId(0), down_at, up_at }];
-        let (told, _) = credited(setup, 1230, 50 * FRAME, 0);
-        let heard = told.captured.iter().filter(|it| it.frame.kind == Kind::Credit && !it.outbound);
+        let (results, _) = credited(setup, 1230, 50 * FRAME, 0);
+        let heard = results.captured.iter().filter(|it| it.frame.kind == Kind::Credit && !it.outbound);
         let times: Vec<u64> = heard.map(|it| it.at.as_ps()).collect();
         let expected: Vec<u64> = (0..messages).map(|n| repaired_us * 1_000_000 + CONTROL + n * 84 * 800).collect();
         assert_eq!(times[..messages as usize], expected);
@@ -359,9 +363,9 @@ fn a_repair_at_the_instant_of_a_repetition_of_credits() {
 fn a_host_grants_before_it_answers() {
     let mut setup = star(2, [flow(0, 1, 1000)]);
     setup.host.reply_class = None;
-    let (told, _) = credited(setup, 1062, 1062, 1);
+    let (results, _) = credited(setup, 1062, 1062, 1);
     let at_switch: Vec<(Kind, u64)> =
-        told.captured.iter().filter(|it| !it.outbound).map(|it| (it.frame.kind, it.at.as_ps())).take(2).collect();
+        results.captured.iter().filter(|it| !it.outbound).map(|it| (it.frame.kind, it.at.as_ps())).take(2).collect();
     // 1062 bytes over two links; a message of 64 bytes (84 with preamble and gap) before the acknowledgement of 66.
     let arrives = 2 * (1070 * 800 + 1_000_000);
     let expected = [(Kind::Credit, arrives + CONTROL), (Kind::Ack, arrives + 84 * 800 + 74 * 800 + 1_000_000)];
@@ -373,8 +377,8 @@ fn a_host_grants_before_it_answers() {
 #[test]
 fn a_host_waits_for_credits_for_the_mtu() {
     // 1000 of 2200 bytes are spent: enough left for the second frame, but not for the MTU.
-    let (told, host) = credited(star(2, [frames(0, 1, 2, 0, Rate::from_gbps(10))]), 1500, 2200, 0);
-    assert_eq!(starts(&told, host, 0), [(0, 0), (FLIGHT + CONTROL, 0)]);
+    let (results, host) = credited(star(2, [frames(0, 1, 2, 0, Rate::from_gbps(10))]), 1500, 2200, 0);
+    assert_eq!(starts(&results, host, 0), [(0, 0), (FLIGHT + CONTROL, 0)]);
 }
 
 /// Frame n of a burst meets the frames that arrived before it and are still queued. The switch draws one number for
@@ -387,7 +391,7 @@ fn marks_are_drawn_from_the_stream_of_the_switch() {
         let mut setup = setup(fabric, plan(4, [flow(0, 1, 200 * 1184)]));
         setup.host.transport = transport("datagram", &[("frame", "1230B"), ("ecn", "true")]);
         let (k_min_bytes, k_max_bytes) = (10_000, 150_000);
-        setup.switch.marking = Marking::Ecn { k_min_bytes, k_max_bytes, p_max, of_rate: None, at: MarkAt::Enqueue };
+        setup.switch.marking = Marking::Ecn { k_min_bytes, k_max_bytes, p_max, of_rate: None, at: MarkEvent::Enqueue };
         setup.seed = seed;
         let mut random = Stream::new(seed, switch.0.into(), purpose("switch"));
         let most = if p_max == 1.0 { u64::MAX } else { (p_max * 18_446_744_073_709_551_616.0) as u64 };
@@ -409,13 +413,13 @@ fn marks_are_drawn_from_the_stream_of_the_switch() {
 /// switch, but does at a host.
 // [WRR2] [WRR5] [WRR6] [M38]
 #[test]
-fn a_frame_that_finds_its_port_idle_takes_a_turn_at_hosts_alone() {
+fn only_hosts_charge_a_frame_that_finds_its_port_idle() {
     let with = |flows: [Flow; 3]| {
         let mut setup = star(4, flows);
         setup.switch.scheduler = Scheduler::Wrr { weights: [1; 8] };
         let (host, switch) = (setup.fabric.host_node(0), setup.fabric.switches().next().unwrap());
-        let told = run(setup);
-        (order(&starts(&told, host, 0)), order(&starts(&told, switch, 2)))
+        let results = run(setup);
+        (order(&starts(&results, host, 0)), order(&starts(&results, switch, 2)))
     };
     let class_5 = |src| Flow { class: 5, ..once(src, 2, 200_000) };
     assert_eq!(with([once(0, 2, 0), once(1, 2, 100_000), class_5(3)]).1, [0, 1, 2]);
@@ -433,8 +437,8 @@ fn a_class_of_a_host_gains_credit_while_its_flow_is_in_the_ring() {
     setup.host.transport = transport("datagram", &[("frame", "1000B"), ("rate", "40.8Mbps")]);
     setup.switch.scheduler = Scheduler::Drr { quantum_bytes: [1518, 1518, 1518, 100, 1518, 10_200, 1518, 1518] };
     let host = setup.fabric.host_node(0);
-    let told = run(setup);
-    let own: Vec<u64> = starts(&told, host, 0).iter().filter(|start| start.1 == 0).map(|start| start.0).collect();
+    let results = run(setup);
+    let own: Vec<u64> = starts(&results, host, 0).iter().filter(|start| start.1 == 0).map(|start| start.0).collect();
     // Rounds of class 5 end at 816 ns and every 8.16 us after that.
     assert_eq!(own, [0, 816_000 + 25 * 8_160_000]);
 }

@@ -46,22 +46,22 @@ fn by_account() -> Vec<(&'static str, FlowControl)> {
     ]
 }
 
-fn stall(told: &Told) -> &stats::summary::Check {
-    told.summary.checks.iter().find(|check| check.name == "stall").unwrap()
+fn stall(results: &Results) -> &stats::summary::Check {
+    results.summary.checks.iter().find(|check| check.name == "stall").unwrap()
 }
 
 #[test]
 fn a_starved_class_is_a_stall_with_port_class_time_and_cause() {
     for (kind, flow_control) in by_account() {
-        let told = run(starved(flow_control, shared(), None));
-        let check = stall(&told);
+        let results = run(starved(flow_control, shared(), None));
+        let check = stall(&results);
         assert!(!check.pass, "{kind}: {}", check.detail);
         assert!(check.detail.starts_with("1 queue blocked: S1 port 2 class 3 ("), "{kind}: {}", check.detail);
         for part in ["since 10", "us: higher classes take the link (strict priority)", "H1 port 0 class 3 since 1"] {
             assert!(check.detail.contains(part), "{kind}: {}", check.detail);
         }
-        let red = told.summary.checks.iter().filter(|check| !check.pass).count();
-        assert_eq!(red, 1, "{kind}: no other check sees it: {:?}", told.summary.checks);
+        let red = results.summary.checks.iter().filter(|check| !check.pass).count();
+        assert_eq!(red, 1, "{kind}: no other check sees it: {:?}", results.summary.checks);
     }
 }
 
@@ -76,16 +76,16 @@ fn a_class_that_starves_at_its_host_is_a_stall() {
         setup
     };
     for (kind, flow_control) in by_account() {
-        let told = run(within_host(flow_control));
-        let check = stall(&told);
+        let results = run(within_host(flow_control));
+        let check = stall(&results);
         assert!(!check.pass, "{kind}: {}", check.detail);
         let expected = "1 queue blocked: H1 port 0 class 3 since 10";
         assert!(check.detail.starts_with(expected), "{kind}: {}", check.detail);
         assert!(check.detail.contains("higher classes take the link (strict priority)"), "{kind}: {}", check.detail);
         let mut fair = within_host(flow_control);
         fair.switch.scheduler = Scheduler::Wrr { weights: [1; 8] };
-        let told = run(fair);
-        assert!(stall(&told).pass, "{kind}, fair: {}", stall(&told).detail);
+        let results = run(fair);
+        assert!(stall(&results).pass, "{kind}, fair: {}", stall(&results).detail);
     }
 }
 
@@ -100,15 +100,15 @@ fn a_class_that_waits_for_a_reason_that_ends_is_none() {
         soon.duration = Time::from_ms(1);
         let over = starved(flow_control, shared(), Some(Time::from_ms(3)));
         for (name, setup) in [("fair", fair), ("soon", soon), ("over", over)] {
-            let told = run(setup);
-            assert!(stall(&told).pass, "{kind}, {name}: {}", stall(&told).detail);
+            let results = run(setup);
+            assert!(stall(&results).pass, "{kind}, {name}: {}", stall(&results).detail);
         }
     }
 }
 
 /// Flow control at outputs pauses the class that starves the other.
 #[test]
-fn outputs_that_stop_whoever_sends_to_them_starve_nobody() {
+fn flow_control_at_outputs_starves_no_host() {
     let kinds = [
         FlowControl::Florax(backpressure(Whom::Flows)),
         FlowControl::Destination(backpressure(Whom::Destinations)),
@@ -116,8 +116,8 @@ fn outputs_that_stop_whoever_sends_to_them_starve_nobody() {
     ];
     for flow_control in kinds {
         let packets = Buffer::PerQueue { limit: QueueLimit::Packets(100) };
-        let told = run(starved(flow_control, packets, None));
-        assert!(stall(&told).pass, "{flow_control:?}: {}", stall(&told).detail);
+        let results = run(starved(flow_control, packets, None));
+        assert!(stall(&results).pass, "{flow_control:?}: {}", stall(&results).detail);
     }
 }
 
@@ -132,8 +132,8 @@ fn a_run_that_ends_while_queues_drain_has_no_stall() {
         setup.switch.flow_control = FlowControl::Pfc(pause(20_000));
         setup.switch.buffer = Buffer::Shared { bytes: 400_000, egress: Threshold::Static { bytes: 400_000 } };
         setup.duration = Time::from_ns(7_300 * step);
-        let told = run(setup);
-        let check = stall(&told);
+        let results = run(setup);
+        let check = stall(&results);
         assert!(check.pass, "{step}: {}", check.detail);
         stopped += u32::from(check.detail != "no queue stopped at the end");
     }

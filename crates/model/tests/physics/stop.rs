@@ -25,21 +25,21 @@ fn random_networks_that_are_stopped_anywhere_keep_their_books() {
                 || !setup.failures.is_empty();
             let mut simulation = Simulation::new(setup).unwrap();
             if threads > 1 {
-                simulation.draw_threads(seed);
+                simulation.randomise_threads(seed);
             }
             let stop = Arc::new(AtomicBool::new(false));
-            simulation.heed(Arc::clone(&stop));
+            simulation.set_stop_flag(Arc::clone(&stop));
             let wait = Duration::from_micros(Stream::new(seed, threads as u64, 9).below(3_000));
             let stopper = std::thread::spawn(move || {
                 std::thread::sleep(wait);
                 stop.store(true, Ordering::Relaxed);
             });
-            let mut told = Told::default();
-            let whole = simulation.run(&mut told);
+            let mut results = Results::default();
+            let whole = simulation.run(&mut results);
             stopper.join().unwrap();
             stopped += u32::from(!whole);
             cut += u32::from(!whole && simulation.now() > Time::ZERO);
-            let summary = simulation.finish(&mut told, false);
+            let summary = simulation.finish(&mut results, false);
             assert_eq!(summary.partial, !whole, "seed {seed}");
             assert!(summary.simulated_ps <= duration.as_ps());
             assert!(summary.packets.closed, "seed {seed}: {:?}", summary.packets);
@@ -85,7 +85,7 @@ fn a_run_that_samples_every_picosecond_ends_at_the_next_sample() {
     setup.record.throughput_every = Some(Time::from_ps(1));
     let mut simulation = Simulation::new(setup).unwrap();
     let stop = Arc::new(AtomicBool::new(false));
-    simulation.heed(Arc::clone(&stop));
+    simulation.set_stop_flag(Arc::clone(&stop));
     let mut fuse = Fuse { left: 5_000, looks_after: 0, stop };
     assert!(!simulation.run(&mut fuse));
     assert_eq!((fuse.looks_after, simulation.now()), (0, Time::from_ps(5_000)));
@@ -97,7 +97,7 @@ fn ended_flows_are_collected_often_also_in_a_long_run() {
     #[derive(Default)]
     struct First(Option<Time>, Option<Arc<Clock>>, AtomicU64);
     impl Watcher for First {
-        fn begins(&mut self, clock: &Arc<Clock>) {
+        fn started(&mut self, clock: &Arc<Clock>) {
             self.1 = Some(Arc::clone(clock));
         }
         fn flow(&mut self, _flow: &FlowRecord) {

@@ -9,7 +9,7 @@ use units::Time;
 const SENDERS: u32 = 100;
 
 /// Flows of 50 packets into one port of 10 Gbps with a queue of `queue_bytes`.
-fn incast(queue_bytes: u64, settings: &[(&str, &str)]) -> Told {
+fn incast(queue_bytes: u64, settings: &[(&str, &str)]) -> Results {
     let fabric = single_switch(SENDERS + 1, link(10, 1_000)).unwrap();
     let flows = (1..=SENDERS).map(|src| flow(src, 0, 50_000));
     let mut setup = setup(fabric, plan(SENDERS + 1, flows));
@@ -17,15 +17,15 @@ fn incast(queue_bytes: u64, settings: &[(&str, &str)]) -> Told {
     setup.switch.buffer = Buffer::Shared { bytes: 64_000_000, egress: Threshold::Static { bytes: queue_bytes } };
     setup.duration = Time::from_ms(400);
     setup.record.queues_every = Some(Time::from_us(20));
-    let told = run(setup);
-    told.all_hold();
-    assert_eq!(told.flows.iter().filter(|flow| flow.delivered_ps.is_some()).count() as u32, SENDERS, "{settings:?}");
-    told
+    let results = run(setup);
+    results.all_hold();
+    assert_eq!(results.flows.iter().filter(|flow| flow.delivered_ps.is_some()).count() as u32, SENDERS, "{settings:?}");
+    results
 }
 
 /// Returns the time of the last completion, and the wire time of all 5000 packets of 1082 bytes, in milliseconds.
-fn last_ms(told: &Told) -> (f64, f64) {
-    let last = told.flows.iter().filter_map(|flow| flow.delivered_ps).max().unwrap_or(0);
+fn last_ms(results: &Results) -> (f64, f64) {
+    let last = results.flows.iter().filter_map(|flow| flow.delivered_ps).max().unwrap_or(0);
     (last as f64 / 1e9, 5000.0 * 1082.0 * 8.0 / 10e9 * 1e3)
 }
 
@@ -33,14 +33,14 @@ fn last_ms(told: &Told) -> (f64, f64) {
 /// that, and the port still stays busy.
 #[test]
 fn a_hundred_flows_share_a_port_with_less_than_a_packet_each() {
-    let told = incast(64_000_000, &[]);
-    assert_eq!((told.summary.packets.dropped_total(), told.summary.happened.retransmissions), (0, 0));
-    let (last, busy) = last_ms(&told);
+    let results = incast(64_000_000, &[]);
+    assert_eq!((results.summary.packets.dropped_total(), results.summary.happened.retransmissions), (0, 0));
+    let (last, busy) = last_ms(&results);
     assert!(last < 1.5 * busy, "{last} ms, and {busy} at least");
     // In the second half: the target of 20 us plus the increase for small windows, 120 us in total, is 150 kB. The mean
     // is below.
     let halfway = Time::from_us((busy * 500.0) as u64);
-    let late: Vec<u64> = told.queues.iter().filter(|row| row.0 > halfway).map(|row| row.4).collect();
+    let late: Vec<u64> = results.queues.iter().filter(|row| row.0 > halfway).map(|row| row.4).collect();
     let mean = late.iter().sum::<u64>() / late.len().max(1) as u64;
     assert!(mean < 150_000, "{mean} B wait on average");
 }
@@ -51,9 +51,9 @@ fn a_hundred_flows_share_a_port_with_less_than_a_packet_each() {
 fn it_keeps_going_under_losses() {
     for settings in [&[("loss_recovery", "selective")][..], &[("timeout", "1ms"), ("nak_interval", "50us")]] {
         for min_window in ["0.001", "0.1"] {
-            let told = incast(21_640, &[settings, &[("min_window", min_window)]].concat());
-            assert!(told.dropped("queue full") > 500, "{}", told.dropped("queue full"));
-            let (last, busy) = last_ms(&told);
+            let results = incast(21_640, &[settings, &[("min_window", min_window)]].concat());
+            assert!(results.dropped("queue full") > 500, "{}", results.dropped("queue full"));
+            let (last, busy) = last_ms(&results);
             assert!(last < 30.0 * busy, "{settings:?} {min_window}: {last} ms, and {busy} at least");
         }
     }

@@ -44,7 +44,7 @@ fn frames(src: u32, dst: u32, gbps: u64) -> Flow {
 
 /// Two hosts per switch, in a line of three. H1 sends to H5 through S2, where its tag changes from 1 to 2. H6 also
 /// sends to H5, so that the ingress account of tag 2 at S3 fills.
-fn priority_transition(by_new_tag: bool) -> Told {
+fn priority_transition(by_new_tag: bool) -> Results {
     let fabric = line(3, 2, link(40, 1000), link(40, 1000)).unwrap();
     let mut setup = setup(fabric, plan(6, [frames(0, 4, 40), frames(5, 4, 40)]));
     let second = |switch: &str, tag: u8, _: &str, to: &str| if switch == "S2" && to == "S3" { 2 } else { tag };
@@ -57,10 +57,10 @@ fn priority_transition(by_new_tag: bool) -> Told {
 // [BUF5]
 #[test]
 fn a_frame_waits_where_the_pause_of_its_new_tag_reaches_it() {
-    let told = priority_transition(true);
-    told.all_hold();
+    let results = priority_transition(true);
+    results.all_hold();
     let fullest = |node: u32, class: u8| {
-        told.queues.iter().filter(|look| look.1 == node && look.3 == class).map(|look| look.4).max().unwrap_or(0)
+        results.queues.iter().filter(|look| look.1 == node && look.3 == class).map(|look| look.4).max().unwrap_or(0)
     };
     // S2 is node 7: six hosts, then S1.
     assert!(fullest(7, 2) > 50_000 && fullest(7, 1) == 0, "{} {}", fullest(7, 2), fullest(7, 1));
@@ -69,13 +69,13 @@ fn a_frame_waits_where_the_pause_of_its_new_tag_reaches_it() {
 
 #[test]
 fn in_the_queue_of_the_old_tag_it_is_not_stopped_and_lost() {
-    let told = priority_transition(false);
-    assert!(!told.passes("lossless"));
-    assert!(told.dropped("lossless queue full") > 100);
+    let results = priority_transition(false);
+    assert!(!results.passes("lossless"));
+    assert!(results.dropped("lossless queue full") > 100);
 }
 
 #[test]
-fn what_no_rule_knows_is_lossy_stops_nobody_and_takes_turns_with_the_rest() {
+fn frames_without_a_rule_are_lossy_pause_no_neighbour_and_share_the_port() {
     let fabric = line(3, 2, link(40, 1000), link(40, 1000)).unwrap();
     let mut setup = setup(fabric, plan(6, [frames(0, 4, 40), frames(5, 4, 40)]));
     setup.switch.buffer = Buffer::Shared { bytes: 4_000_000, egress: Threshold::Static { bytes: 100_000 } };
@@ -84,12 +84,12 @@ fn what_no_rule_knows_is_lossy_stops_nobody_and_takes_turns_with_the_rest() {
     setup.record.pauses = true;
     let lossy = |switch: &str, tag: u8, _: &str, to: &str| if switch == "S2" && to == "S3" { 0 } else { tag };
     tagged(&mut setup, &[1], lossy, true);
-    let told = run(setup);
-    told.all_hold();
-    assert!(told.dropped("queue full") > 1000, "the lossy queue at S3 is a tail-drop queue");
+    let results = run(setup);
+    results.all_hold();
+    assert!(results.dropped("queue full") > 1000, "the lossy queue at S3 is a tail-drop queue");
     // Only H6 (host 5) has tag 1 at S3.
-    assert!(told.pauses.len() > 10 && told.pauses.iter().all(|pause| pause.1 == 5 && pause.3 == 1 << 1));
-    let shares: Vec<f64> = told.goodput.iter().map(|&bytes| bytes as f64).collect();
+    assert!(results.pauses.len() > 10 && results.pauses.iter().all(|pause| pause.1 == 5 && pause.3 == 1 << 1));
+    let shares: Vec<f64> = results.goodput.iter().map(|&bytes| bytes as f64).collect();
     assert!((shares[0] / shares[5] - 1.0).abs() < 0.05, "{shares:?}");
 }
 
@@ -124,9 +124,9 @@ fn a_tag_that_changes_once_around_the_ring_opens_it() {
         tagged(&mut setup, &[1, 2], dateline, true);
         run(setup)
     };
-    let told = around(true);
-    told.all_hold();
-    assert!(told.summary.deadlock.is_none());
+    let results = around(true);
+    results.all_hold();
+    assert!(results.summary.deadlock.is_none());
     assert!(around(false).summary.deadlock.is_some());
 }
 
@@ -172,7 +172,7 @@ fn chaos(seed: u64, with_tags: bool) -> Setup {
             .filter(|&port| fabric.node(fabric.ports(node)[usize::from(port)].peer).forwards())
             .collect::<Vec<_>>();
         let at = Time::from_us(50 + stream.below(300));
-        setup.pins.push(Pin {
+        setup.static_routes.push(StaticRoute {
             node,
             to: stream.below(hosts) as u32,
             from: None,
@@ -202,10 +202,10 @@ const STORED: [u64; 17] = [4, 6, 9, 10, 11, 12, 21, 22, 23, 25, 26, 27, 29, 31, 
 fn failures_and_routing_loops_deadlock_without_tags_and_never_with_them() {
     let mut looped = 0;
     for seed in 0..40 {
-        let told = run(chaos(seed, true));
-        assert!(told.summary.deadlock.is_none(), "seed {seed}: {:?}", told.summary.deadlock);
-        assert!(told.passes("lossless"), "seed {seed}: {:?}", told.summary.checks);
-        looped += u64::from(told.dropped("ttl expired") > 0);
+        let results = run(chaos(seed, true));
+        assert!(results.summary.deadlock.is_none(), "seed {seed}: {:?}", results.summary.deadlock);
+        assert!(results.passes("lossless"), "seed {seed}: {:?}", results.summary.checks);
+        looped += u64::from(results.dropped("ttl expired") > 0);
     }
     assert!(looped > 5, "{looped}");
     let stuck: Vec<u64> = (0..40).filter(|&seed| run(chaos(seed, false)).summary.deadlock.is_some()).collect();

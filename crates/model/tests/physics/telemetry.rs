@@ -25,17 +25,17 @@ fn incast(settings: &[(&str, &str)]) -> Setup {
 /// since each flow adds a step per round trip, and the queue is nearly empty (HPCC, fig. 9).
 #[test]
 fn hpcc_empties_its_queue_and_keeps_the_link_busy() {
-    let told = run(incast(&[("max_stage", "0")]));
-    told.all_hold();
-    assert_eq!(told.summary.packets.dropped_total(), 0);
+    let results = run(incast(&[("max_stage", "0")]));
+    results.all_hold();
+    assert_eq!(results.summary.packets.dropped_total(), 0);
     let waiting = |from: u64, to: u64| {
         let within = |at: Time| (Time::from_us(from)..Time::from_us(to)).contains(&at);
-        told.queues.iter().filter(|row| within(row.0)).map(|row| row.4).max().unwrap_or(0)
+        results.queues.iter().filter(|row| within(row.0)).map(|row| row.4).max().unwrap_or(0)
     };
     // Eight windows of 54 kB, less the bytes sent meanwhile.
     assert!((250_000..450_000).contains(&waiting(0, 10)), "{}", waiting(0, 10));
     assert!(waiting(200, 1000) < 20_000, "{}", waiting(200, 1000));
-    let goodput_bps = told.goodput.iter().sum::<u64>() as f64 * 8.0 / 1e-3;
+    let goodput_bps = results.goodput.iter().sum::<u64>() as f64 * 8.0 / 1e-3;
     // 1000 of 1124 bytes on the wire are payload.
     let share = goodput_bps / (100e9 * 1000.0 / 1124.0);
     assert!((0.93..1.0).contains(&share), "{share}");
@@ -43,7 +43,7 @@ fn hpcc_empties_its_queue_and_keeps_the_link_busy() {
 
 /// Bytes of telemetry on the wire reduce the goodput of a lone flow exactly by that amount.
 #[test]
-fn telemetry_costs_what_it_weighs() {
+fn telemetry_costs_its_bytes() {
     let frames = |telemetry: &str| {
         let mut setup = incast(&[("telemetry", telemetry), ("target_utilisation", "1"), ("base_rtt", "20us")]);
         setup.traffic = plan(SENDERS + 1, [flow(1, 0, traffic::ENDLESS)]);
@@ -60,8 +60,8 @@ fn telemetry_is_the_same_on_any_number_of_threads() {
     let of = |threads: usize| {
         let mut setup = incast(&[]);
         setup.threads = threads;
-        let told = run(setup);
-        (told.flows, told.queues, told.summary.packets, told.summary.packet_hops)
+        let results = run(setup);
+        (results.flows, results.queues, results.summary.packets, results.summary.packet_hops)
     };
     let one = of(1);
     assert!(one.3 > 10_000);

@@ -83,7 +83,7 @@ impl Transport for Toy {
         Box::new(ToySender {
             toy: self.clone(),
             size_bytes: flow.size_bytes,
-            told: false,
+            results: false,
             probes: 0,
             frames: 0,
             sent_bytes: 0,
@@ -115,7 +115,7 @@ impl Transport for Toy {
 struct ToySender {
     toy: Toy,
     size_bytes: u64,
-    told: bool,
+    results: bool,
     probes: u32,
     frames: u32,
     sent_bytes: u64,
@@ -135,7 +135,7 @@ impl Sender for ToySender {
         Time::MAX
     }
     fn poll(&mut self, ctx: &mut Ctx<'_>) -> Offer {
-        if !self.toy.silent && !std::mem::replace(&mut self.told, true) {
+        if !self.toy.silent && !std::mem::replace(&mut self.results, true) {
             let detail = Detail::number(self.size_bytes);
             ctx.replies.push(Reply { kind: Kind::Control, stamp: ctx.now, detail, size_bytes: 64, ..Reply::default() });
         }

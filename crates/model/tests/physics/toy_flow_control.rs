@@ -3,7 +3,7 @@
 
 use crate::bench::*;
 use fabric::generate::{TierLinks, leaf_spine};
-use model::custom::{Account, CustomStop, StopRule};
+use model::custom::{Account, CustomPause, PauseRule};
 use model::parameters::*;
 use units::Time;
 
@@ -13,10 +13,10 @@ struct Shared {
     by_stopping: bool,
 }
 
-impl StopRule for Shared {
+impl PauseRule for Shared {
     fn xoff_bytes(&self, account: &Account) -> u64 {
         let eighth = account.free_bytes / 8;
-        if self.by_stopping { eighth / u64::from(1 + account.stopping) } else { eighth }
+        if self.by_stopping { eighth / u64::from(1 + account.pausing_accounts) } else { eighth }
     }
 
     fn xon_bytes(&self, account: &Account) -> u64 {
@@ -33,7 +33,7 @@ fn setup_with(rule: Option<Shared>, threads: usize) -> Setup {
     let buffer = Buffer::Shared { bytes: 300_000, egress: Threshold::Dynamic { alpha: (1, 1) } };
     Setup {
         switch: SwitchParameters { buffer, flow_control: FlowControl::Pfc(pfc), ..base.switch },
-        stop_rule: rule.map(CustomStop::new),
+        pause_rule: rule.map(CustomPause::new),
         threads,
         record: RecordParameters { pauses: true, ..RecordParameters::default() },
         duration: Time::from_ms(4),
@@ -41,22 +41,22 @@ fn setup_with(rule: Option<Shared>, threads: usize) -> Setup {
     }
 }
 
-fn told(rule: Option<Shared>, threads: usize) -> (String, usize) {
-    let told = run(setup_with(rule, threads));
-    let pauses = told.pauses.len();
-    (format!("{:?} {:?} {:?}", told.flows, told.pauses, told.all_hold().summary.packets), pauses)
+fn results(rule: Option<Shared>, threads: usize) -> (String, usize) {
+    let results = run(setup_with(rule, threads));
+    let pauses = results.pauses.len();
+    (format!("{:?} {:?} {:?}", results.flows, results.pauses, results.all_hold().summary.packets), pauses)
 }
 
 #[test]
-fn a_rule_that_says_what_the_standard_way_says_is_the_standard_way() {
-    let plain = told(None, 1);
+fn a_rule_with_the_standard_thresholds_equals_the_standard() {
+    let plain = results(None, 1);
     assert!(plain.1 > 20, "{} pauses", plain.1);
-    assert_eq!(told(Some(Shared { by_stopping: false }), 1), plain);
+    assert_eq!(results(Some(Shared { by_stopping: false }), 1), plain);
 }
 
 #[test]
 fn one_of_its_own_stops_otherwise_and_loses_nothing() {
-    let own = told(Some(Shared { by_stopping: true }), 1);
-    assert_ne!(own, told(None, 1));
-    assert_eq!(told(Some(Shared { by_stopping: true }), 2), own, "on any number of threads");
+    let own = results(Some(Shared { by_stopping: true }), 1);
+    assert_ne!(own, results(None, 1));
+    assert_eq!(results(Some(Shared { by_stopping: true }), 2), own, "on any number of threads");
 }

@@ -4,7 +4,7 @@
 use crate::bench::*;
 use fabric::NodeId;
 use fabric::generate::{TierLinks, leaf_spine};
-use model::custom::{CustomOverload, OverloadRule, OverloadState, Verdict, Waiting};
+use model::custom::{CustomOverload, OverloadDecision, OverloadRule, OverloadState, Waiting};
 use model::parameters::*;
 use protocols::frame::Frame;
 use units::Time;
@@ -21,11 +21,11 @@ impl OverloadRule for LeastWaiting {
 }
 
 impl OverloadState for LeastWaiting {
-    fn judge(&mut self, waiting: &Waiting<'_>, frame: &Frame, _random: &mut Stream) -> Verdict {
+    fn decide(&mut self, waiting: &Waiting<'_>, frame: &Frame, _random: &mut Stream) -> OverloadDecision {
         let least = waiting.others.iter().copied().min_by_key(|&port| waiting.waiting_bytes[usize::from(port)]);
         match least {
-            Some(port) if !waiting.has_room && frame.bounces < self.0 => Verdict::By(port),
-            _ => Verdict::Wait,
+            Some(port) if !waiting.has_room && frame.bounces < self.0 => OverloadDecision::Detour(port),
+            _ => OverloadDecision::Wait,
         }
     }
 }
@@ -58,15 +58,15 @@ fn frames_go_where_least_waits_and_fewer_are_lost() {
 
 #[test]
 fn one_that_lets_every_frame_wait_is_drop() {
-    let told = |rule| {
-        let told = run(setup_with(rule, 1));
-        format!("{:?} {:?}", told.flows, told.summary.packets)
+    let results = |rule| {
+        let results = run(setup_with(rule, 1));
+        format!("{:?} {:?}", results.flows, results.summary.packets)
     };
-    assert_eq!(told(Some(LeastWaiting(0))), told(None));
+    assert_eq!(results(Some(LeastWaiting(0))), results(None));
 }
 
 #[test]
 fn the_same_on_any_number_of_threads() {
-    let told = |threads| format!("{:?}", run(setup_with(Some(LeastWaiting(8)), threads)).flows);
-    assert_eq!(told(2), told(1));
+    let results = |threads| format!("{:?}", run(setup_with(Some(LeastWaiting(8)), threads)).flows);
+    assert_eq!(results(2), results(1));
 }

@@ -71,19 +71,19 @@ fn a_trace_of_everything_agrees_with_the_books_and_changes_nothing() {
     for seed in 0..40 {
         let setup = traced(seed, 1);
         let fabric = setup.fabric.clone();
-        let told = run(setup);
-        let (rows, packets) = (&told.trace, &told.summary.packets);
+        let results = run(setup);
+        let (rows, packets) = (&results.trace, &results.summary.packets);
         assert!(rows.is_sorted_by_key(|row| row.at), "seed {seed}");
         let data = |row: &TraceRow| row.packet.is_some_and(|packet| packet.kind == PacketKind::Data);
         assert_eq!(count(rows, "created", |_| true), packets.injected, "seed {seed}");
         assert_eq!(count(rows, "delivered", data), packets.delivered_whole, "seed {seed}");
         assert_eq!(count(rows, "delivered", |_| true), packets.delivered_whole, "seed {seed}");
         assert_eq!(count(rows, "consumed", |_| true), packets.consumed, "seed {seed}");
-        assert_eq!(count(rows, "marked", |_| true), told.summary.happened.marks, "seed {seed}");
+        assert_eq!(count(rows, "marked", |_| true), results.summary.happened.marks, "seed {seed}");
         let again = |row: &TraceRow| row.packet.is_some_and(|packet| packet.retransmission);
-        assert_eq!(count(rows, "created", again), told.summary.happened.retransmissions, "seed {seed}");
-        assert_eq!(count(rows, "stop", |_| true), told.summary.pauses.count, "seed {seed}");
-        assert_eq!(count(rows, "go", |_| true), told.summary.pauses.resumes, "seed {seed}");
+        assert_eq!(count(rows, "created", again), results.summary.happened.retransmissions, "seed {seed}");
+        assert_eq!(count(rows, "stop", |_| true), results.summary.pauses.count, "seed {seed}");
+        assert_eq!(count(rows, "go", |_| true), results.summary.pauses.resumes, "seed {seed}");
         for (name, &dropped) in &packets.dropped {
             let by = |row: &TraceRow| matches!(&row.event, TraceEvent::Dropped { cause, .. } if cause == name);
             assert_eq!(count(rows, "dropped", by), dropped, "seed {seed}: {name}");
@@ -103,15 +103,15 @@ fn a_trace_of_everything_agrees_with_the_books_and_changes_nothing() {
         assert_eq!(open, packets.in_flight, "seed {seed}");
 
         // The other port receives all sent frames, except those lost by the link or in flight.
-        let out = told.captured.iter().filter(|captured| captured.outbound).count();
+        let out = results.captured.iter().filter(|captured| captured.outbound).count();
         let started = count(rows, "started", |_| true) as usize;
-        let control = told.captured.iter().filter(|captured| captured.frame.is_mac_control());
+        let control = results.captured.iter().filter(|captured| captured.frame.is_mac_control());
         assert_eq!(out, started + control.filter(|captured| captured.outbound).count(), "seed {seed}");
 
         // The run without a trace has equal results.
-        let (mut plain, mut watched) = (run(network(seed, 1).0), told);
+        let (mut plain, mut watched) = (run(network(seed, 1).0), results);
         (watched.trace, watched.captured) = Default::default();
-        let bare = |told: &mut Told| format!("{told:?}");
+        let bare = |results: &mut Results| format!("{results:?}");
         assert_eq!(bare(&mut plain), bare(&mut watched), "seed {seed}: the trace changed the run");
     }
     for name in ["created", "queued", "ahead", "marked", "started", "dropped", "stop", "behind", "go", "paused"] {
@@ -122,10 +122,13 @@ fn a_trace_of_everything_agrees_with_the_books_and_changes_nothing() {
 #[test]
 fn a_trace_is_the_same_on_any_number_of_threads() {
     for seed in 0..8 {
-        let told = run(traced(seed, 1));
+        let results = run(traced(seed, 1));
         for threads in [2, 3] {
             let other = run(traced(seed, threads));
-            assert!(told.trace == other.trace && told.captured == other.captured, "seed {seed} on {threads} threads");
+            assert!(
+                results.trace == other.trace && results.captured == other.captured,
+                "seed {seed} on {threads} threads"
+            );
         }
     }
 }

@@ -26,7 +26,7 @@ pub fn trimming(trim: TrimParameters, packets: u32, headers: u32) -> SwitchParam
 }
 
 /// `senders` hosts each send `frames` frames of 1518 bytes at line rate to the last host, from time zero.
-fn burst(senders: u32, frames: u64, switch: SwitchParameters) -> Told {
+fn burst(senders: u32, frames: u64, switch: SwitchParameters) -> Results {
     run(burst_setup(senders, frames, switch))
 }
 
@@ -43,15 +43,15 @@ fn burst_setup(senders: u32, frames: u64, switch: SwitchParameters) -> Setup {
 /// Of n simultaneous frames, one starts at once and `room` are queued. The others are trimmed, and their headers
 /// overtake the queue.
 #[test]
-fn of_a_burst_exactly_what_has_no_room_is_trimmed() {
+fn exactly_the_frames_without_room_are_trimmed() {
     for (senders, room) in [(4u64, 2u64), (10, 5), (16, 8), (3, 4)] {
-        let told = burst(senders as u32, 1, trimming(trim(), room as u32, 1000));
-        told.all_hold();
-        let packets = &told.summary.packets;
+        let results = burst(senders as u32, 1, trimming(trim(), room as u32, 1000));
+        results.all_hold();
+        let packets = &results.summary.packets;
         let cut = senders.saturating_sub(1 + room);
-        assert_eq!((told.summary.happened.trims, packets.delivered_trimmed), (cut, cut));
+        assert_eq!((results.summary.happened.trims, packets.delivered_trimmed), (cut, cut));
         assert_eq!((packets.delivered_whole, packets.dropped.len()), (senders - cut, 0));
-        let trims = told.summary.trims.as_ref().unwrap();
+        let trims = results.summary.trims.as_ref().unwrap();
         assert_eq!((trims.cut_bytes, trims.header_bytes), (cut * (1518 - 64), cut * 64));
         assert_eq!((trims.payload_bytes, trims.spurious), ((senders - cut) * 1472, 0));
         assert_eq!(trims.ports.first().map_or(0, |port| port.trims), cut);
@@ -64,9 +64,9 @@ fn of_a_burst_exactly_what_has_no_room_is_trimmed() {
 #[test]
 fn goodput_under_overload_is_the_lines_less_the_headers() {
     for senders in [2u32, 4, 8] {
-        let told = burst(senders, 2000, trimming(trim(), 8, 100_000));
-        told.all_hold();
-        let trims = told.summary.trims.as_ref().unwrap();
+        let results = burst(senders, 2000, trimming(trim(), 8, 100_000));
+        results.all_hold();
+        let trims = results.summary.trims.as_ref().unwrap();
         let header = 84.0 / 1538.0;
         let share = (1.0 - f64::from(senders) * header) / (1.0 - header);
         // The backlog at the end is at most one queue.
@@ -81,12 +81,16 @@ fn goodput_under_overload_is_the_lines_less_the_headers() {
 fn headers_without_room_go_back_or_are_lost() {
     for (full, returned, lost) in [(HeaderFull::Return, 7, 0), (HeaderFull::Drop, 0, 7)] {
         // 16 at once: one on the wire, 2 queued, 13 trimmed, of which 6 find room as headers.
-        let told = burst(16, 1, trimming(TrimParameters { full, ..trim() }, 2, 6));
-        assert!(told.summary.passes() && told.summary.warnings.len() == usize::from(lost > 0), "{:?}", told.summary);
-        let packets = &told.summary.packets;
+        let results = burst(16, 1, trimming(TrimParameters { full, ..trim() }, 2, 6));
+        assert!(
+            results.summary.passes() && results.summary.warnings.len() == usize::from(lost > 0),
+            "{:?}",
+            results.summary
+        );
+        let packets = &results.summary.packets;
         assert_eq!((packets.delivered_whole, packets.delivered_trimmed), (3, 6));
-        assert_eq!((packets.returned_to_source, told.dropped("header queue full")), (returned, lost));
-        assert_eq!(told.summary.happened.trims, 13);
+        assert_eq!((packets.returned_to_source, results.dropped("header queue full")), (returned, lost));
+        assert_eq!(results.summary.happened.trims, 13);
     }
 }
 
@@ -95,12 +99,12 @@ fn headers_without_room_go_back_or_are_lost() {
 fn the_tail_makes_room_for_the_last_to_come() {
     let with = |victim| burst(8, 1, trimming(TrimParameters { victim, ..trim() }, 3, 100));
     let (arriving, tail, coin) = (with(Victim::Arriving), with(Victim::Tail), with(Victim::Coin));
-    for told in [&arriving, &tail, &coin] {
-        told.all_hold();
-        assert_eq!((told.summary.packets.delivered_whole, told.summary.happened.trims), (4, 4));
+    for results in [&arriving, &tail, &coin] {
+        results.all_hold();
+        assert_eq!((results.summary.packets.delivered_whole, results.summary.happened.trims), (4, 4));
     }
-    let whole = |told: &Told| {
-        told.flows.iter().filter(|flow| flow.delivered_ps.is_some()).map(|flow| flow.src_host).collect::<Vec<_>>()
+    let whole = |results: &Results| {
+        results.flows.iter().filter(|flow| flow.delivered_ps.is_some()).map(|flow| flow.src_host).collect::<Vec<_>>()
     };
     let (first, last) = (whole(&arriving), whole(&tail));
     assert_eq!((first.len(), last.len()), (4, 4));
@@ -131,7 +135,7 @@ fn random_networks_that_trim_keep_their_books() {
                 watermark: (scheme == Scheme::Source && random.below(2) == 0).then_some(Watermark::Packets(1)),
                 tiers: [0xff, 0b10][random.below(2) as usize],
             };
-            setup.host.hears_trims = random.below(4) != 0;
+            setup.host.trim_aware = random.below(4) != 0;
             if random.below(4) != 0 {
                 setup.switch.buffer = Buffer::PerQueue { limit: QueueLimit::Packets(1 + random.below(4) as u32) };
             }
@@ -140,18 +144,18 @@ fn random_networks_that_trim_keep_their_books() {
             setup.switch.overload = Overload::Trim { trim, header_queue, inside: None };
             setup
         };
-        let told = run(with(1));
-        let summary = &told.summary;
+        let results = run(with(1));
+        let summary = &results.summary;
         assert!(summary.packets.closed, "seed {seed}: {:?}", summary.packets);
         for name in ["conservation", "buffer", "little's law"] {
-            assert!(told.passes(name), "seed {seed}: {name}: {:?}", summary.checks);
+            assert!(results.passes(name), "seed {seed}: {name}: {:?}", summary.checks);
         }
         trims += summary.happened.trims;
         returned += summary.packets.returned_to_source;
         spurious += u64::from(summary.happened.trims > summary.packets.delivered_trimmed);
         for threads in [2, 3] {
             let other = run(with(threads));
-            assert_eq!(format!("{told:?}"), format!("{other:?}"), "seed {seed} on {threads} threads");
+            assert_eq!(format!("{results:?}"), format!("{other:?}"), "seed {seed} on {threads} threads");
         }
     }
     assert!(trims > 1000 && returned > 10 && spurious > 0, "{trims} {returned} {spurious}");
@@ -162,9 +166,9 @@ fn random_networks_that_trim_keep_their_books() {
 fn without_trimming_the_burst_is_lost() {
     let mut switch = trimming(trim(), 2, 6);
     switch.overload = Overload::Drop;
-    let told = burst(16, 1, switch);
-    assert_eq!((told.dropped("queue full"), told.summary.happened.trims), (13, 0));
-    assert_eq!(told.summary.simulated_ps, Time::from_ms(1).as_ps());
+    let results = burst(16, 1, switch);
+    assert_eq!((results.dropped("queue full"), results.summary.happened.trims), (13, 0));
+    assert_eq!(results.summary.simulated_ps, Time::from_ms(1).as_ps());
 }
 
 /// Cut payload: headers keep their queue position, so frames arrive in order.
@@ -173,14 +177,14 @@ fn headers_of_cut_payload_keep_their_place() {
     let trim = TrimParameters { scheme: Scheme::SameQueue, full: HeaderFull::Drop, ..trim() };
     let mut setup = burst_setup(6, 3, trimming(trim, 2, 100));
     setup.record.trace = Some(TraceParameters::everything());
-    let told = run(setup);
-    told.all_hold();
-    let packets = &told.summary.packets;
+    let results = run(setup);
+    results.all_hold();
+    let packets = &results.summary.packets;
     assert_eq!(packets.delivered_whole + packets.delivered_trimmed, 18);
-    assert!(packets.delivered_trimmed > 0 && told.dropped("header queue full") == 0);
+    assert!(packets.delivered_trimmed > 0 && results.dropped("header queue full") == 0);
     // Frames leave the port in order of arrival.
-    let node = told.trace.iter().find(|row| row.event.name() == "queued").unwrap().node;
-    let switch = told.trace.iter().filter(|row| row.node == node);
+    let node = results.trace.iter().find(|row| row.event.name() == "queued").unwrap().node;
+    let switch = results.trace.iter().filter(|row| row.node == node);
     let order = |what: &str| -> Vec<u64> {
         let rows = switch.clone().filter(|row| row.event.name() == what);
         rows.filter_map(|row| row.packet.map(|packet| packet.number)).collect()
@@ -194,11 +198,11 @@ fn headers_of_cut_payload_keep_their_place() {
 fn from_the_watermark_on_headers_go_back() {
     for (watermark, waiting) in [(Some(Watermark::Packets(3)), 3), (Some(Watermark::Bytes(3000)), 2), (None, 8)] {
         let trim = TrimParameters { scheme: Scheme::Source, watermark, ..trim() };
-        let told = burst(16, 1, trimming(trim, 8, 100));
-        told.all_hold();
-        let packets = &told.summary.packets;
+        let results = burst(16, 1, trimming(trim, 8, 100));
+        results.all_hold();
+        let packets = &results.summary.packets;
         assert_eq!((packets.delivered_whole, packets.delivered_trimmed), (1 + waiting, 0));
-        assert_eq!((packets.returned_to_source, told.summary.happened.trims), (15 - waiting, 15 - waiting));
+        assert_eq!((packets.returned_to_source, results.summary.happened.trims), (15 - waiting, 15 - waiting));
     }
 }
 
@@ -216,10 +220,10 @@ fn tiers_that_do_not_trim_drop() {
         run(setup)
     };
     let (all, leaves) = (with(0xff), with(0b10));
-    for told in [&all, &leaves] {
-        assert!(told.passes("conservation"));
+    for results in [&all, &leaves] {
+        assert!(results.passes("conservation"));
     }
-    let trimming_nodes = |told: &Told| told.summary.trims.as_ref().unwrap().switches.len();
+    let trimming_nodes = |results: &Results| results.summary.trims.as_ref().unwrap().switches.len();
     assert_eq!((trimming_nodes(&all), trimming_nodes(&leaves)), (3, 2));
     assert_eq!(all.dropped("queue full"), 0);
     assert!(leaves.dropped("queue full") > 100, "{:?}", leaves.summary.packets);
@@ -232,7 +236,7 @@ fn transports_that_hear_of_trims_need_no_timer() {
         let fabric = single_switch(17, link(100, 500)).unwrap();
         let mut setup = setup(fabric, plan(17, (0..16).map(|src| flow(src, 16, size_bytes))));
         setup.host.transport = transport(kind, settings);
-        setup.host.hears_trims = hears;
+        setup.host.trim_aware = hears;
         setup.switch = trimming(TrimParameters { victim: Victim::Coin, ..trim() }, 8, 1000);
         setup.duration = Time::from_ms(400);
         run(setup)
@@ -242,17 +246,17 @@ fn transports_that_hear_of_trims_need_no_timer() {
     for (kind, settings, size) in
         [("roce", timeout, 2000), ("tcp", &[("min_rto", "10ms"), ("initial_rto", "10ms")], 60_000)]
     {
-        let (told, deaf) = (with(kind, settings, size, true), with(kind, settings, size, false));
-        for told in [&told, &deaf] {
-            assert!(told.passes("conservation") && told.summary.happened.trims > 0, "{kind}");
+        let (results, deaf) = (with(kind, settings, size, true), with(kind, settings, size, false));
+        for results in [&results, &deaf] {
+            assert!(results.passes("conservation") && results.summary.happened.trims > 0, "{kind}");
         }
-        assert_eq!(told.flows.iter().filter(|flow| flow.delivered_ps.is_some()).count(), 16, "{kind}");
-        let timeouts = |told: &Told| told.flows.iter().map(|flow| flow.timeouts).sum::<u32>();
-        let last = |told: &Told| told.flows.iter().map(|flow| flow.delivered_ps.unwrap_or(u64::MAX)).max();
-        assert!(timeouts(&told) < timeouts(&deaf), "{kind}: {} {}", timeouts(&told), timeouts(&deaf));
-        assert!(last(&told) < last(&deaf), "{kind}");
+        assert_eq!(results.flows.iter().filter(|flow| flow.delivered_ps.is_some()).count(), 16, "{kind}");
+        let timeouts = |results: &Results| results.flows.iter().map(|flow| flow.timeouts).sum::<u32>();
+        let last = |results: &Results| results.flows.iter().map(|flow| flow.delivered_ps.unwrap_or(u64::MAX)).max();
+        assert!(timeouts(&results) < timeouts(&deaf), "{kind}: {} {}", timeouts(&results), timeouts(&deaf));
+        assert!(last(&results) < last(&deaf), "{kind}");
         if kind == "roce" {
-            assert_eq!(timeouts(&told), 0, "each copy that is cut is asked for");
+            assert_eq!(timeouts(&results), 0, "each copy that is cut is asked for");
         }
     }
 }
@@ -268,13 +272,13 @@ fn a_trace_follows_headers() {
     ] {
         let mut setup = burst_setup(16, 4, trimming(trim, 2, 4));
         setup.record.trace = Some(TraceParameters::everything());
-        let told = run(setup);
-        let count = |name: &str| told.trace.iter().filter(|row| row.event.name() == name).count() as u64;
-        let packets = &told.summary.packets;
-        assert_eq!(count("trimmed"), told.summary.happened.trims);
+        let results = run(setup);
+        let count = |name: &str| results.trace.iter().filter(|row| row.event.name() == name).count() as u64;
+        let packets = &results.summary.packets;
+        assert_eq!(count("trimmed"), results.summary.happened.trims);
         assert_eq!(
             count("returned"),
-            told.summary.trims.as_ref().unwrap().ports.iter().map(|p| p.returned).sum::<u64>()
+            results.summary.trims.as_ref().unwrap().ports.iter().map(|p| p.returned).sum::<u64>()
         );
         assert_eq!(count("delivered"), packets.delivered_whole + packets.delivered_trimmed);
         assert_eq!(count("consumed"), packets.returned_to_source);
@@ -282,7 +286,7 @@ fn a_trace_follows_headers() {
         // Each frame that left a queue was enqueued before, or started at once. No event is duplicated.
         assert_eq!(count("started"), count("arrived"), "nothing is under way at the end");
         let mut ends = std::collections::BTreeMap::<u64, u32>::new();
-        for row in told.trace.iter().filter(|row| row.event.is_end()) {
+        for row in results.trace.iter().filter(|row| row.event.is_end()) {
             *ends.entry(row.packet.unwrap().number).or_default() += 1;
         }
         assert_eq!(ends.len(), 64);
@@ -304,10 +308,10 @@ fn shares_of_a_trimmed_port(process: impl Fn(Rate) -> Process, step: Time) -> Ve
     setup.switch = trimming(trim(), 8, 4000);
     setup.record.throughput_every = Some(Time::from_us(10));
     setup.duration = Time::from_ms(2);
-    let told = run(setup);
-    told.all_hold();
-    let total: u64 = told.goodput.iter().sum();
-    told.goodput.iter().map(|&bytes| bytes as f64 / total as f64).collect()
+    let results = run(setup);
+    results.all_hold();
+    let total: u64 = results.goodput.iter().sum();
+    results.goodput.iter().map(|&bytes| bytes as f64 / total as f64).collect()
 }
 
 /// A full queue gives its free slot to the next arrival. Constant senders out of phase arrive in a fixed order, so the

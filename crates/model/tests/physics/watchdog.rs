@@ -17,7 +17,7 @@ fn pfc(watchdog: Option<Action>) -> FlowControl {
 }
 
 /// `H1` sends to `H3`, whose network card starts a pause storm at 1 ms, and to `H4`, until 4 ms.
-fn storm(watchdog: Option<Action>, until: Option<Time>) -> Told {
+fn storm(watchdog: Option<Action>, until: Option<Time>) -> Results {
     let fabric = single_switch(4, link(10, 500)).unwrap();
     let node = fabric.host_node(2);
     let process = Process::Constant { rate: Rate::from_gbps(2) };
@@ -28,14 +28,14 @@ fn storm(watchdog: Option<Action>, until: Option<Time>) -> Told {
     setup.duration = Time::from_ms(8);
     setup.record.throughput_every = Some(Time::from_ms(1));
     setup.record.trace = Some(TraceParameters::everything());
-    let told = run(setup);
-    assert!(told.passes("conservation") && told.passes("lossless") && told.passes("pauses"));
-    told
+    let results = run(setup);
+    assert!(results.passes("conservation") && results.passes("lossless") && results.passes("pauses"));
+    results
 }
 
 /// Returns the payload bytes of an entry per millisecond.
-fn by_ms(told: &Told, entry: u8) -> Vec<u64> {
-    told.goodput_looks.iter().filter(|look| look.0 == entry).map(|look| look.1).collect()
+fn by_ms(results: &Results, entry: u8) -> Vec<u64> {
+    results.goodput_looks.iter().filter(|look| look.0 == entry).map(|look| look.1).collect()
 }
 
 /// 2 Gbps of frames of 1020 bytes on the wire, with 954 bytes of payload.
@@ -43,30 +43,30 @@ const FULL: u64 = 2_000_000 / 8 * 954 / 1020;
 
 #[test]
 fn without_a_watchdog_a_mad_card_stops_everybody() {
-    let told = storm(None, None);
-    let (victim, bystander) = (by_ms(&told, 0), by_ms(&told, 1));
+    let results = storm(None, None);
+    let (victim, bystander) = (by_ms(&results, 0), by_ms(&results, 1));
     assert!(victim[0] > FULL * 99 / 100 && bystander[0] > FULL * 99 / 100);
     assert_eq!((victim[3], bystander[3]), (0, 0), "H1 is stopped, and with it what it sends elsewhere");
-    assert_eq!(told.summary.pause_storms, None, "nobody looks for them");
+    assert_eq!(results.summary.pause_storms, None, "nobody looks for them");
 }
 
 #[test]
 fn dropping_frees_the_others() {
-    let told = storm(Some(Action::Drop), None);
-    let (victim, bystander) = (by_ms(&told, 0), by_ms(&told, 1));
+    let results = storm(Some(Action::Drop), None);
+    let (victim, bystander) = (by_ms(&results, 0), by_ms(&results, 1));
     assert_eq!(victim[3], 0);
     assert!(bystander[3] > FULL * 99 / 100, "{bystander:?}");
     // From 1.5 ms on all frames to H3 are lost, 245 per millisecond, plus the frames queued before.
-    let dropped = told.dropped("pause storm");
+    let dropped = results.dropped("pause storm");
     assert!((1_550..1_750).contains(&dropped), "{dropped}");
-    assert!(told.summary.warnings[0].contains("1 pause storm and"), "{:?}", told.summary.warnings);
-    assert!(told.dropped("lossless queue full") == 0);
+    assert!(results.summary.warnings[0].contains("1 pause storm and"), "{:?}", results.summary.warnings);
+    assert!(results.dropped("lossless queue full") == 0);
     let sent = |row: &stats::trace::TraceRow| match row.event {
         stats::trace::TraceEvent::Started { until, .. } => until > row.at,
         _ => true,
     };
-    assert!(told.trace.iter().all(sent), "what is dropped is not put on the wire");
-    let found = told.summary.pause_storms.as_ref().unwrap();
+    assert!(results.trace.iter().all(sent), "what is dropped is not put on the wire");
+    let found = results.summary.pause_storms.as_ref().unwrap();
     assert_eq!((found.storms, found.over, found.dropped_packets), (1, 0, dropped));
     let [at] = &found.ports[..] else { panic!("{:?}", found.ports) };
     assert_eq!((at.node.as_str(), at.peer.as_str(), at.class), ("S1", "H3", 3));
@@ -78,24 +78,24 @@ fn dropping_frees_the_others() {
 
 #[test]
 fn forwarding_loses_nothing_and_ignores_the_card() {
-    let told = storm(Some(Action::Forward), None);
+    let results = storm(Some(Action::Forward), None);
     for entry in [0, 1] {
-        assert!(by_ms(&told, entry)[3] > FULL * 99 / 100, "{:?}", by_ms(&told, entry));
+        assert!(by_ms(&results, entry)[3] > FULL * 99 / 100, "{:?}", by_ms(&results, entry));
     }
-    assert_eq!(told.dropped("pause storm"), 0);
+    assert_eq!(results.dropped("pause storm"), 0);
 }
 
 /// The last pause is received at 2.68 ms and lasts 3.36 ms. 0.7 ms later the storm is over.
 #[test]
 fn a_storm_that_ends_is_over() {
-    let told = storm(Some(Action::Drop), Some(Time::from_ms(3)));
-    let victim = by_ms(&told, 0);
+    let results = storm(Some(Action::Drop), Some(Time::from_ms(3)));
+    let victim = by_ms(&results, 0);
     assert_eq!(victim[2], 0);
-    let found = told.summary.pause_storms.as_ref().unwrap();
+    let found = results.summary.pause_storms.as_ref().unwrap();
     assert_eq!((found.storms, found.over), (1, 1));
     // The trace contains both ends of it.
     let ends: Vec<(&str, Time)> =
-        told.trace.iter().map(|row| (row.event.name(), row.at)).filter(|end| end.0.starts_with("storm")).collect();
+        results.trace.iter().map(|row| (row.event.name(), row.at)).filter(|end| end.0.starts_with("storm")).collect();
     let [("storm", begun), ("storm over", over)] = ends[..] else { panic!("{ends:?}") };
     assert_eq!((over - begun).as_ps(), found.total_ps);
     assert!(over > Time::from_us(6_700) && over < Time::from_us(6_800), "{over}");
@@ -126,14 +126,14 @@ fn a_deadlock_is_broken() {
         setup.paths = paths;
         setup.switch.flow_control = pfc(watchdog);
         setup.duration = Time::from_ms(5);
-        let told = run(setup);
-        assert!(told.passes("conservation"));
-        assert!(told.passes("lossless"));
-        assert!(!told.passes("deadlock"), "it was there, and is told");
-        told
+        let results = run(setup);
+        assert!(results.passes("conservation"));
+        assert!(results.passes("lossless"));
+        assert!(!results.passes("deadlock"), "it was there, and is told");
+        results
     };
     let (stuck, freed, passed) = (with(None), with(Some(Action::Drop)), with(Some(Action::Forward)));
-    let delivered = |told: &Told| told.summary.packets.delivered_whole;
+    let delivered = |results: &Results| results.summary.packets.delivered_whole;
     // The ring deadlocks within 20 us, is freed 0.5 ms later, and the storm ends 0.7 ms after that: four times in 5 ms.
     assert!(delivered(&freed) > 3 * delivered(&stuck), "{} and {}", delivered(&freed), delivered(&stuck));
     assert!(freed.dropped("pause storm") > 0);

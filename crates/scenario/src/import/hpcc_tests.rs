@@ -1,6 +1,6 @@
 use super::*;
 use crate::{Lowered, Scenario};
-use model::parameters::{MarkAt, Marking};
+use model::parameters::{MarkEvent, Marking};
 use std::io;
 use std::path::Path;
 use units::Bytes;
@@ -70,7 +70,7 @@ fn a_configuration_becomes_a_scenario_that_lowers() {
         k_max_bytes: 1_600_000,
         p_max: 0.2,
         of_rate: Some(Rate::from_gbps(100)),
-        at: MarkAt::Dequeue,
+        at: MarkEvent::Dequeue,
     };
     assert_eq!(lowered.setup.switch.marking, expected, "thresholds in proportion to the rate");
     for (key, wanted) in [
@@ -238,7 +238,7 @@ fn thresholds_that_are_not_in_proportion_stand_at_the_ports_of_each_rate() {
         k_max_bytes,
         p_max: 0.2,
         of_rate: None,
-        at: MarkAt::Dequeue,
+        at: MarkEvent::Dequeue,
     };
     assert_eq!(lowered.setup.switch.marking, marking(400_000, 1_600_000));
     let overrides = &lowered.setup.overrides;

@@ -137,7 +137,7 @@ fn storms_are_looked_for_as_one_says() {
     assert_eq!(lower(GOOD).unwrap().setup.storm, Some(StormParameters::default()));
     assert_eq!(with("storm = true"), Ok(Some(StormParameters::default())));
     assert_eq!(with("storm = false"), Ok(None));
-    let own = StormParameters { looks: 3, every: Some(Time::from_us(5)), ratio: 2.5 };
+    let own = StormParameters { samples: 3, every: Some(Time::from_us(5)), ratio: 2.5 };
     assert_eq!(with("storm = { looks = 3, every = \"5us\", ratio = 2.5 }"), Ok(Some(own)));
     for (check, expected) in [
         ("storm = { looks = 0 }", "`0` is out of range"),

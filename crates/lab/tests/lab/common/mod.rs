@@ -18,7 +18,7 @@ pub fn alone<W: Watcher + Default>(text: &str, set: &[(&str, &str)], threads: us
     let mut seen = W::default();
     let mut begun = read(text, set, threads).unwrap().begin(None, &Stop::default()).unwrap();
     if threads > 1 {
-        begun.simulation().draw_threads(5);
+        begun.simulation().randomise_threads(5);
     }
     begun.run(&mut seen);
     (begun.finish(&mut seen, Way::default()).unwrap(), seen)

@@ -2,20 +2,20 @@
 
 use crate::on_wire::OnWire;
 use crate::switch::core::Core;
-use crate::switch::outcome::{Crossing, Outcome};
+use crate::switch::outcome::{Crossing, FrameFate};
 use engine::Window;
 use protocols::frame::Frame;
 
 /// An overload action. It owns its state and receives the core of the switch.
 pub(crate) trait Action {
-    /// Handles a frame of a class in [`Core::early`] that found its wire occupied, before admission.
+    /// Handles a frame of a class in [`Core::preadmission_classes`] that found its wire occupied, before admission.
     fn decide(
         &mut self,
         core: &mut Core,
         crossing: Crossing,
         frame: &Frame,
         window: &mut Window<'_, OnWire>,
-    ) -> Outcome;
+    ) -> FrameFate;
 
     /// Handles a frame that was not admitted to its queue.
     fn refuse(
@@ -24,5 +24,5 @@ pub(crate) trait Action {
         crossing: Crossing,
         frame: &Frame,
         window: &mut Window<'_, OnWire>,
-    ) -> Outcome;
+    ) -> FrameFate;
 }

@@ -14,7 +14,7 @@ use crate::on_wire::OnWire;
 use crate::parameters::{Buffer, QueueLimit};
 use crate::queue::Queue;
 use crate::switch::core::Core;
-use crate::switch::outcome::{Crossing, Outcome, Turned};
+use crate::switch::outcome::{Crossing, FrameFate, Redirected};
 use check::conservation::Cause;
 use engine::Window;
 use fabric::NodeId;
@@ -34,7 +34,7 @@ pub(crate) struct Bounce {
     limit: u8,
     random: Stream,
     /// Frames bounced because of the queue at each port.
-    pub turned: Vec<u64>,
+    pub redirections: Vec<u64>,
 }
 
 impl Bounce {
@@ -53,7 +53,7 @@ impl Bounce {
             // Frames count up to 255 bounces. An absent limit must not become a limit of 255.
             limit: pabo.limit.unwrap_or(0),
             random: Stream::new(network.seed, u64::from(node.0), purpose("turns")),
-            turned: vec![0; network.fabric.ports(node).len()],
+            redirections: vec![0; network.fabric.ports(node).len()],
         };
         (state, pabo.classes & !network.switch.flow_control.lossless())
     }
@@ -71,11 +71,11 @@ impl Bounce {
         crossing: Crossing,
         frame: &Frame,
         window: &mut Window<'_, OnWire>,
-    ) -> Outcome {
+    ) -> FrameFate {
         let again = frame.bounces > 0;
         // The bytes are charged to the class of the queue.
         let crossing = Crossing { in_class: frame.class, class: frame.class, ..crossing };
-        let pairs = core.buffer.pairs;
+        let pairs = core.buffer.bounce_offset;
         let first = core.buffer.queue_index(crossing.egress, frame.class);
         let (index, other) = if again { (first + pairs, first) } else { (first, first + pairs) };
         if again {
@@ -109,7 +109,7 @@ impl Bounce {
         crossing: Crossing,
         frame: &Frame,
         window: &mut Window<'_, OnWire>,
-    ) -> Outcome {
+    ) -> FrameFate {
         let Crossing { in_port, egress, .. } = crossing;
         let Some(back) = self.way_back(core, egress, in_port, frame) else {
             return core.lose(crossing, frame, Cause::NoRoute);
@@ -117,19 +117,19 @@ impl Bounce {
         if core.failures.is_dead(back) {
             return core.lose(crossing, frame, Cause::LinkDown);
         }
-        let index = core.buffer.queue_index(back, frame.class) + core.buffer.pairs;
-        let at_once = core.is_open(frame.at, back, (frame.class, frame.size_bytes));
+        let index = core.buffer.queue_index(back, frame.class) + core.buffer.bounce_offset;
+        let at_once = core.can_start_now(frame.at, back, (frame.class, frame.size_bytes));
         if !at_once {
             let (held, capacity) = fill(&core.buffer.queues[index], self.bounce, frame.size_bytes);
             if held >= capacity {
                 return core.lose(crossing, frame, Cause::BounceQueueFull);
             }
         }
-        self.turned[usize::from(egress)] += 1;
-        let ledger = &mut core.books.ledger;
-        ledger.bounces += 1;
-        ledger.bounced_bytes += u64::from(frame.size_bytes);
-        ledger.turns.made += u64::from(frame.bounces < u8::MAX);
+        self.redirections[usize::from(egress)] += 1;
+        let counters = &mut core.stats.counters;
+        counters.bounces += 1;
+        counters.bounced_bytes += u64::from(frame.size_bytes);
+        counters.bounces_in_frames.made += u64::from(frame.bounces < u8::MAX);
         let mut frame = *frame;
         pabo::turn_back(&mut frame);
         // Restores the TTL of the step forward and of the step back. TTL ends routing loops, and a bounced frame is in
@@ -142,8 +142,8 @@ impl Bounce {
             core.buffer.charge(in_port, frame.class, frame.size_bytes);
             core.enqueue(index, Crossing { egress: back, ..crossing }, &frame);
         }
-        let turned = Turned { port: back, queue, bounces: frame.bounces, detour: false };
-        Outcome::Turned { egress, turned }
+        let redirected = Redirected { port: back, queue, bounces: frame.bounces, detour: false };
+        FrameFate::Redirected { egress, redirected }
     }
 
     /// Returns the port towards the previous node of `frame`.

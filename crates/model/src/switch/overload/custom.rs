@@ -1,10 +1,10 @@
 //! An overload action of a library user: the custom rule decides, the switch executes.
 
-use crate::custom::{CustomOverload, OverloadState, Verdict, Waiting};
+use crate::custom::{CustomOverload, OverloadDecision, OverloadState, Waiting};
 use crate::network::Network;
 use crate::on_wire::OnWire;
 use crate::switch::core::Core;
-use crate::switch::outcome::{Crossing, Outcome, Turned};
+use crate::switch::outcome::{Crossing, FrameFate, Redirected};
 use check::conservation::Cause;
 use engine::Window;
 use fabric::NodeId;
@@ -22,7 +22,7 @@ pub(crate) struct Custom {
     others: Vec<u16>,
     waiting_bytes: Vec<u64>,
     /// Frames sent by another port because of the queue at each port.
-    pub turned: Vec<u64>,
+    pub redirections: Vec<u64>,
 }
 
 impl Custom {
@@ -36,7 +36,7 @@ impl Custom {
             onward: (0..ports.len() as u16).filter(towards_switch).collect(),
             others: Vec::new(),
             waiting_bytes: Vec::new(),
-            turned: vec![0; ports.len()],
+            redirections: vec![0; ports.len()],
         };
         (state, custom.0.classes() & !network.switch.flow_control.lossless())
     }
@@ -48,13 +48,13 @@ impl Custom {
         crossing: Crossing,
         frame: &Frame,
         window: &mut Window<'_, OnWire>,
-    ) -> Outcome {
+    ) -> FrameFate {
         let queue = core.buffer.queue_index(crossing.egress, crossing.class);
         self.others.clear();
         let is_live = |&&port: &&u16| port != crossing.egress && !core.failures.is_dead(port);
         self.others.extend(self.onward.iter().filter(is_live));
         self.waiting_bytes.clear();
-        self.waiting_bytes.extend((0..self.turned.len()).map(|port| core.buffer.waiting_bytes(port as u16)));
+        self.waiting_bytes.extend((0..self.redirections.len()).map(|port| core.buffer.waiting_bytes(port as u16)));
         let waiting = Waiting {
             now: frame.at,
             ingress: crossing.in_port,
@@ -64,11 +64,13 @@ impl Custom {
             others: &self.others,
             waiting_bytes: &self.waiting_bytes,
         };
-        match self.state.judge(&waiting, frame, &mut self.random) {
-            Verdict::By(port) if usize::from(port) < self.turned.len() && port != crossing.egress => {
+        match self.state.decide(&waiting, frame, &mut self.random) {
+            OverloadDecision::Detour(port)
+                if usize::from(port) < self.redirections.len() && port != crossing.egress =>
+            {
                 self.send_by(port, core, crossing, frame, window)
             }
-            Verdict::Drop => core.lose_without_room(crossing, frame),
+            OverloadDecision::Drop => core.lose_without_room(crossing, frame),
             // Wait; also the answer to an invalid port.
             _ if core.buffer.admit(queue, crossing, frame.size_bytes) => core.enqueue(queue, crossing, frame),
             _ => core.lose_without_room(crossing, frame),
@@ -82,23 +84,24 @@ impl Custom {
         crossing: Crossing,
         frame: &Frame,
         window: &mut Window<'_, OnWire>,
-    ) -> Outcome {
+    ) -> FrameFate {
         let egress = crossing.egress;
         let crossing = Crossing { egress: port, ..crossing };
-        let at_once = core.is_open(frame.at, port, (crossing.class, frame.size_bytes));
+        let at_once = core.can_start_now(frame.at, port, (crossing.class, frame.size_bytes));
         let queue = core.buffer.queue_index(port, crossing.class);
         if !at_once && !core.buffer.admit(queue, crossing, frame.size_bytes) {
             return core.lose(crossing, frame, Cause::NoRoom);
         }
-        self.turned[usize::from(egress)] += 1;
-        core.books.ledger.note_detour(frame);
+        self.redirections[usize::from(egress)] += 1;
+        core.stats.counters.note_detour(frame);
         let frame = Frame { bounces: frame.bounces.saturating_add(1), ..*frame };
         let queue = (!at_once).then_some(queue);
-        let turned = Turned { port, queue: queue.map(|queue| queue as u32), bounces: frame.bounces, detour: true };
+        let redirected =
+            Redirected { port, queue: queue.map(|queue| queue as u32), bounces: frame.bounces, detour: true };
         match queue {
             Some(queue) => _ = core.enqueue(queue, crossing, &frame),
             None => core.send_on(port, frame, window),
         }
-        Outcome::Turned { egress, turned }
+        FrameFate::Redirected { egress, redirected }
     }
 }

@@ -9,7 +9,7 @@
 use crate::network::Network;
 use crate::on_wire::OnWire;
 use crate::switch::core::Core;
-use crate::switch::outcome::{Crossing, Outcome, Turned};
+use crate::switch::outcome::{Crossing, FrameFate, Redirected};
 use check::conservation::Cause;
 use engine::Window;
 use fabric::NodeId;
@@ -25,7 +25,7 @@ pub(crate) struct Detour {
     /// Scratch: candidates of the detour in progress.
     tried: Vec<u16>,
     /// Frames detoured because of the queue at each port.
-    pub turned: Vec<u64>,
+    pub redirections: Vec<u64>,
 }
 
 impl Detour {
@@ -37,7 +37,7 @@ impl Detour {
             random: Stream::new(network.seed, u64::from(node.0), purpose("turns")),
             onward: (0..ports.len() as u16).filter(towards_switch).collect(),
             tried: Vec::new(),
-            turned: vec![0; ports.len()],
+            redirections: vec![0; ports.len()],
         };
         (state, !network.switch.flow_control.lossless())
     }
@@ -49,7 +49,7 @@ impl Detour {
         crossing: Crossing,
         frame: &Frame,
         window: &mut Window<'_, OnWire>,
-    ) -> Outcome {
+    ) -> FrameFate {
         let crossing = Crossing { in_class: frame.class, class: frame.class, ..crossing };
         let egress = crossing.egress;
         let queue = core.buffer.queue_index(egress, frame.class);
@@ -63,20 +63,21 @@ impl Detour {
         while found.is_none() && !self.tried.is_empty() {
             let port = self.tried.swap_remove(self.random.below(self.tried.len() as u64) as usize);
             let queue = core.buffer.queue_index(port, frame.class);
-            let at_once = core.is_open(frame.at, port, (frame.class, frame.size_bytes));
+            let at_once = core.can_start_now(frame.at, port, (frame.class, frame.size_bytes));
             if at_once || core.buffer.admit(queue, crossing, frame.size_bytes) {
                 found = Some((port, (!at_once).then_some(queue)));
             }
         }
         let Some((port, queue)) = found else { return core.lose(crossing, frame, Cause::NoRoom) };
-        self.turned[usize::from(egress)] += 1;
-        core.books.ledger.note_detour(frame);
+        self.redirections[usize::from(egress)] += 1;
+        core.stats.counters.note_detour(frame);
         let frame = Frame { bounces: frame.bounces.saturating_add(1), ..*frame };
-        let turned = Turned { port, queue: queue.map(|queue| queue as u32), bounces: frame.bounces, detour: true };
+        let redirected =
+            Redirected { port, queue: queue.map(|queue| queue as u32), bounces: frame.bounces, detour: true };
         match queue {
             Some(queue) => _ = core.enqueue(queue, Crossing { egress: port, ..crossing }, &frame),
             None => core.send_on(port, frame, window),
         }
-        Outcome::Turned { egress, turned }
+        FrameFate::Redirected { egress, redirected }
     }
 }

@@ -13,7 +13,7 @@ use crate::network::Network;
 use crate::on_wire::OnWire;
 use crate::parameters;
 use crate::switch::core::Core;
-use crate::switch::outcome::{Crossing, Outcome};
+use crate::switch::outcome::{Crossing, FrameFate};
 use bounce::Bounce;
 use custom::Custom;
 use detour::Detour;
@@ -41,32 +41,32 @@ impl Overload {
     /// Returns the overload action of `node` and the bitmask of classes that it handles before admission.
     pub fn new(node: NodeId, network: &Network) -> (Overload, u8) {
         if let Some(custom) = &network.overload_rule {
-            let (custom, early) = Custom::new(node, network, custom);
-            return (Overload::Custom(Box::new(custom)), early);
+            let (custom, preadmission) = Custom::new(node, network, custom);
+            return (Overload::Custom(Box::new(custom)), preadmission);
         }
         match &network.switch.overload {
             parameters::Overload::Drop => (Overload::Drop, 0),
             parameters::Overload::Bounce { pabo, queue } => {
-                let (bounce, early) = Bounce::new(node, network, pabo, *queue);
-                (Overload::Bounce(Box::new(bounce)), early)
+                let (bounce, preadmission) = Bounce::new(node, network, pabo, *queue);
+                (Overload::Bounce(Box::new(bounce)), preadmission)
             }
             parameters::Overload::Detour => {
-                let (detour, early) = Detour::new(node, network);
-                (Overload::Detour(Box::new(detour)), early)
+                let (detour, preadmission) = Detour::new(node, network);
+                (Overload::Detour(Box::new(detour)), preadmission)
             }
             parameters::Overload::Trim { .. } => match Trimming::new(node, network) {
-                Some((trimming, early)) => (Overload::Trim(Box::new(trimming)), early),
+                Some((trimming, preadmission)) => (Overload::Trim(Box::new(trimming)), preadmission),
                 None => (Overload::Drop, 0),
             },
         }
     }
 
     /// Returns the number of frames bounced or detoured because of the queue at each port, if the action does so.
-    pub fn turned(&self) -> Option<&[u64]> {
+    pub fn redirections(&self) -> Option<&[u64]> {
         match self {
-            Overload::Bounce(bounce) => Some(&bounce.turned),
-            Overload::Detour(detour) => Some(&detour.turned),
-            Overload::Custom(custom) => Some(&custom.turned),
+            Overload::Bounce(bounce) => Some(&bounce.redirections),
+            Overload::Detour(detour) => Some(&detour.redirections),
+            Overload::Custom(custom) => Some(&custom.redirections),
             Overload::Drop | Overload::Trim(_) => None,
         }
     }
@@ -90,7 +90,7 @@ impl Action for Overload {
         crossing: Crossing,
         frame: &Frame,
         window: &mut Window<'_, OnWire>,
-    ) -> Outcome {
+    ) -> FrameFate {
         match self {
             Overload::Drop => core.lose_without_room(crossing, frame),
             Overload::Bounce(bounce) => bounce.decide(core, crossing, frame, window),
@@ -108,7 +108,7 @@ impl Action for Overload {
         crossing: Crossing,
         frame: &Frame,
         window: &mut Window<'_, OnWire>,
-    ) -> Outcome {
+    ) -> FrameFate {
         match self {
             Overload::Trim(trimming) => trimming.refuse(core, crossing, frame, window),
             Overload::Drop | Overload::Bounce(_) | Overload::Detour(_) | Overload::Custom(_) => {

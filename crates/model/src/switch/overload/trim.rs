@@ -15,7 +15,7 @@ use crate::network::Network;
 use crate::on_wire::OnWire;
 use crate::parameters::{Overload, QueueLimit};
 use crate::switch::core::{Core, no_room};
-use crate::switch::outcome::{Crossing, Outcome};
+use crate::switch::outcome::{Crossing, FrameFate};
 use check::conservation::{Cause, Tally};
 use engine::Window;
 use fabric::NodeId;
@@ -37,7 +37,7 @@ pub(crate) struct Trimming {
     /// Headers returned because of the header queue at each port.
     pub returned: Vec<u64>,
     /// The pipeline model, if the scenario has one.
-    pub(crate) inside: Option<Box<Pipelines>>,
+    pub(crate) pipelines: Option<Box<Pipelines>>,
 }
 
 impl Trimming {
@@ -55,7 +55,7 @@ impl Trimming {
             random: Stream::new(network.seed, u64::from(node.0), purpose("trims")),
             trimmed: vec![Tally::default(); ports],
             returned: vec![0; ports],
-            inside: Pipelines::new(node, network),
+            pipelines: Pipelines::new(node, network),
         };
         Some((state, if trim.watermark.is_some() { trim.classes } else { 0 }))
     }
@@ -67,7 +67,7 @@ impl Trimming {
         crossing: Crossing,
         frame: &Frame,
         window: &mut Window<'_, OnWire>,
-    ) -> Outcome {
+    ) -> FrameFate {
         let header = self.header_of(core, crossing, frame);
         if self.trim.scheme == Scheme::Source {
             self.send_back(core, crossing, &header, window)
@@ -83,14 +83,14 @@ impl Trimming {
         let mut header = self.trim.cut(frame);
         let cut_bytes = frame.size_bytes - header.size_bytes;
         self.trimmed[usize::from(egress)].count(cut_bytes.into());
-        core.books.ledger.packets.cut.count(cut_bytes.into());
+        core.stats.counters.packets.cut.count(cut_bytes.into());
         // The header bypasses the queue, so it carries the ECN mark that the frame would have received there.
-        if let Some(marker) = core.markers.get(usize::from(egress))
+        if let Some(marker) = core.enqueue_markers.get(usize::from(egress))
             && header.flags & (flags::ECT | flags::CE) == flags::ECT
             && marker.marks(u64::from(core.buffer.queues[index].bytes), &mut core.random)
         {
             header.flags |= flags::CE;
-            core.books.ledger.marks += 1;
+            core.stats.counters.marks += 1;
         }
         core.note(crossing, frame, TraceEvent::Trimmed { port: egress, cut_bytes });
         header
@@ -103,9 +103,9 @@ impl Trimming {
         crossing: Crossing,
         frame: &Frame,
         window: &mut Window<'_, OnWire>,
-    ) -> Outcome {
+    ) -> FrameFate {
         let outcome = core.forward(self, &crossing, frame, window);
-        core.record(crossing, frame, outcome)
+        core.trace_outcome(crossing, frame, outcome)
     }
 
     fn draw_tail(&mut self) -> bool {
@@ -141,7 +141,7 @@ impl Trimming {
         crossing: Crossing,
         frame: &Frame,
         window: &mut Window<'_, OnWire>,
-    ) -> Outcome {
+    ) -> FrameFate {
         let index = core.buffer.queue_index(crossing.egress, crossing.class);
         let queue = &core.buffer.queues[index];
         if core.buffer.queue_limit.is_some()
@@ -163,7 +163,7 @@ impl Trimming {
         crossing: Crossing,
         frame: &Frame,
         window: &mut Window<'_, OnWire>,
-    ) -> Outcome {
+    ) -> FrameFate {
         let frame = give_back(frame);
         let full_port = crossing.egress;
         self.returned[usize::from(full_port)] += 1;
@@ -183,7 +183,7 @@ impl Action for Trimming {
         crossing: Crossing,
         frame: &Frame,
         window: &mut Window<'_, OnWire>,
-    ) -> Outcome {
+    ) -> FrameFate {
         let crossing = Crossing { in_class: frame.class, class: frame.class, ..crossing };
         let index = core.buffer.queue_index(crossing.egress, frame.class);
         let queue = &core.buffer.queues[index];
@@ -202,7 +202,7 @@ impl Action for Trimming {
         crossing: Crossing,
         frame: &Frame,
         window: &mut Window<'_, OnWire>,
-    ) -> Outcome {
+    ) -> FrameFate {
         // Only lossy classes are trimmed.
         if core.network.switch.flow_control.lossless() & (1 << crossing.class) != 0 {
             return core.lose_without_room(crossing, frame);
@@ -211,14 +211,14 @@ impl Action for Trimming {
             return self.queue_header(core, crossing, frame, window);
         }
         let can_cut = self.trim.can_cut(frame);
-        if self.inside.is_some() && can_cut {
+        if self.pipelines.is_some() && can_cut {
             return self.recirculate(core, crossing, frame);
         }
         if self.draw_tail() && self.cut_tail(core, frame.at, crossing, window) {
             let index = core.buffer.queue_index(crossing.egress, crossing.class);
             if core.buffer.admit(index, crossing, frame.size_bytes) {
                 let outcome = core.enqueue(index, crossing, frame);
-                return core.record(crossing, frame, outcome);
+                return core.trace_outcome(crossing, frame, outcome);
             }
         }
         if can_cut { self.cut(core, crossing, frame, window) } else { core.lose(crossing, frame, no_room(frame)) }

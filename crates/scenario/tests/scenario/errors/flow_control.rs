@@ -41,14 +41,14 @@ fn switches_that_take_no_part() {
     let names = |rest: &str| {
         let lowered = control(rest).unwrap();
         let setup = &lowered.setup;
-        setup.outside.iter().map(|&node| setup.fabric.name(node).to_owned()).collect::<Vec<_>>()
+        setup.without_flow_control.iter().map(|&node| setup.fabric.name(node).to_owned()).collect::<Vec<_>>()
     };
     assert_eq!(names("except = [\"C2\", \"S1\", \"C2\"]"), ["S1", "C2"]);
     assert_eq!(names("tiers = [1, 2]"), ["C1", "C2", "C3", "C4"]);
     assert_eq!(names("tiers = [1, 2], except = [\"S1\"]").len(), 5);
     // An empty `except` equals none, whatever the name of the results.
     let (plain, none) = (lower(GOOD, &[]).unwrap(), control("except = [], tiers = \"all\"").unwrap());
-    assert!(none.setup.outside.is_empty() && none.hash == plain.hash && none.warnings.is_empty());
+    assert!(none.setup.without_flow_control.is_empty() && none.hash == plain.hash && none.warnings.is_empty());
     assert!(!none.derived.iter().any(|line| line.0.contains("outside")));
     let two = control("except = [\"S1\", \"S2\"]").unwrap();
     assert!(two.hash != plain.hash);

@@ -460,7 +460,7 @@ fn routes_that_cannot_be_set() {
         lower(&text, &[])
     };
     let lowered = route("S1", "H9", "S4").unwrap();
-    let pin = &lowered.setup.pins[0];
+    let pin = &lowered.setup.static_routes[0];
     assert_eq!((pin.to, pin.from, &pin.ports[..], pin.until), (8, None, &[3][..], None));
     assert_eq!(
         route("S1", "H9", "C1").unwrap_err(),

@@ -14,19 +14,19 @@
 //! Each station has one pending time. Its events are timers of the switch, after departures and arrivals of that
 //! instant. Frames that no queue refuses and no meter trims pass as in any switch.
 
-mod inside;
-mod tell;
+mod report;
+mod stages;
 
 use crate::network::Network;
 use crate::on_wire::OnWire;
 use crate::parameters::{Notified, Overflow, PipelineParameters, QueueLimit};
 use crate::switch::core::Core;
-use crate::switch::outcome::{Crossing, Outcome};
+use crate::switch::outcome::{Crossing, FrameFate};
 use crate::switch::overload::trim::Trimming;
 use check::HighWater;
 use check::conservation::Cause;
 use check::little::QueueArea;
-use engine::{Due, Ring, Window};
+use engine::{EarliestTimes, Ring, Window};
 use fabric::NodeId;
 use protocols::frame::{Frame, Kind};
 use protocols::pipeline_trim::TrimMeter;
@@ -68,7 +68,7 @@ struct Pipeline {
     busy_until: Time,
     /// Frames on the recirculation link.
     round: Ring<Passing>,
-    told: PipelineCounts,
+    counts: PipelineCounts,
 }
 
 impl Pipeline {
@@ -84,7 +84,7 @@ impl Pipeline {
             area: QueueArea::starting(Time::ZERO),
             busy_until: Time::ZERO,
             round: Ring::new(),
-            told: PipelineCounts::default(),
+            counts: PipelineCounts::default(),
         }
     }
 }
@@ -111,7 +111,7 @@ const STATIONS: usize = 4;
 const ENTERING: usize = 0;
 const STAGED: usize = 1;
 const WAITING: usize = 2;
-const ROUND: usize = 3;
+const RECIRCULATING: usize = 3;
 /// Index of the signals in `due`; the stations of the pipelines follow.
 const SIGNALS: u16 = 0;
 
@@ -125,13 +125,13 @@ pub(crate) struct Pipelines {
     ports: usize,
     ports_per_pipeline: u16,
     signals: Ring<Signal>,
-    due: Due,
+    due: EarliestTimes,
 }
 
 impl Pipelines {
     /// Creates the pipelines of `node`; `None` without a pipeline model.
     pub fn new(node: NodeId, network: &Network) -> Option<Box<Pipelines>> {
-        let parameters = *network.switch.overload.inside()?;
+        let parameters = *network.switch.overload.pipelines()?;
         let fabric = &network.fabric;
         let ports = fabric.ports(node);
         let count = usize::from(parameters.pipelines);
@@ -147,7 +147,7 @@ impl Pipelines {
                 .ports_per_pipeline
                 .unwrap_or_else(|| ports.len().div_ceil(count).max(1) as u16),
             signals: Ring::new(),
-            due: Due::new(1 + STATIONS * count),
+            due: EarliestTimes::new(1 + STATIONS * count),
         }))
     }
 
@@ -165,7 +165,7 @@ impl Pipelines {
     }
 
     /// Updates the pending time of a station from its first frame.
-    fn plan(&mut self, pipeline: usize, station: usize) {
+    fn update_station(&mut self, pipeline: usize, station: usize) {
         let line = &self.pipelines[pipeline];
         let at = match station {
             ENTERING => line.entering.front().map(|first| first.at),
@@ -186,8 +186,8 @@ impl Pipelines {
     /// Returns, for each recirculation queue: its length over time, its frames, and the arrival time of each frame.
     pub fn areas(&self) -> impl Iterator<Item = (&QueueArea, u64, impl Iterator<Item = Time>)> {
         self.pipelines.iter().map(|line| {
-            let inside = line.waiting.iter().map(|passing| passing.at);
-            (&line.area, line.waiting.len() as u64, inside)
+            let pipes = line.waiting.iter().map(|passing| passing.at);
+            (&line.area, line.waiting.len() as u64, pipes)
         })
     }
 
@@ -236,28 +236,28 @@ impl Trimming {
         crossing: Crossing,
         frame: &Frame,
         window: &mut Window<'_, OnWire>,
-    ) -> Outcome {
+    ) -> FrameFate {
         let Crossing { in_port, egress, in_class, .. } = crossing;
         let can_cut = self.trim.can_cut(frame);
-        let Some(inside) = self.inside.as_deref_mut().filter(|_| can_cut) else {
+        let Some(pipes) = self.pipelines.as_deref_mut().filter(|_| can_cut) else {
             return core.forward(self, &crossing, frame, window);
         };
-        let pipeline = inside.of(in_port);
-        if inside.parameters.stages.is_some() {
+        let pipeline = pipes.of(in_port);
+        if pipes.parameters.stages.is_some() {
             let frame = Frame { in_port, in_class, ..*frame };
-            let line = &mut inside.pipelines[pipeline];
+            let line = &mut pipes.pipelines[pipeline];
             let at = line.next_cycle.max(frame.at);
-            line.next_cycle = at + inside.parameters.cycle;
+            line.next_cycle = at + pipes.parameters.cycle;
             line.entering.push(Passing { at, egress, frame });
-            inside.plan(pipeline, ENTERING);
-            core.wake_at(inside.next());
+            pipes.update_station(pipeline, ENTERING);
+            core.wake_at(pipes.next());
             // Traced when it leaves the stages.
-            return Outcome::Recorded { egress };
+            return FrameFate::Recorded { egress };
         }
-        let PipelineParameters { control, .. } = inside.parameters;
-        let trim_meter = &mut inside.trim_meters[pipeline * inside.ports + usize::from(egress)];
+        let PipelineParameters { control, .. } = pipes.parameters;
+        let trim_meter = &mut pipes.trim_meters[pipeline * pipes.ports + usize::from(egress)];
         if trim_meter.trims(&control, frame.at, wire_bytes(frame)) {
-            inside.pipelines[pipeline].told.ingress_trims += 1;
+            pipes.pipelines[pipeline].counts.ingress_trims += 1;
             core.note_metered(crossing, pipeline as u16, frame);
             self.cut(core, crossing, frame, window)
         } else {
@@ -266,46 +266,46 @@ impl Trimming {
     }
 
     /// Sends a frame without room, or its header, to the recirculation port of its ingress pipeline.
-    pub(super) fn recirculate(&mut self, core: &mut Core, crossing: Crossing, frame: &Frame) -> Outcome {
+    pub(super) fn recirculate(&mut self, core: &mut Core, crossing: Crossing, frame: &Frame) -> FrameFate {
         let now = frame.at;
         let Crossing { in_port, egress, in_class, .. } = crossing;
-        let overflow = self.inside.as_ref().map(|inside| inside.parameters.overflow);
+        let overflow = self.pipelines.as_ref().map(|pipes| pipes.parameters.overflow);
         let (frame, is_cut) = match overflow {
             Some(Overflow::Mirror) => (self.header_of(core, crossing, frame), true),
             _ => (*frame, false),
         };
         let frame = Frame { in_port, in_class, ..frame };
-        let Some(inside) = self.inside.as_deref_mut() else { return core.lose_without_room(crossing, &frame) };
-        let pipeline = inside.of(in_port);
-        if !inside.has_room(pipeline, &frame) {
+        let Some(pipes) = self.pipelines.as_deref_mut() else { return core.lose_without_room(crossing, &frame) };
+        let pipeline = pipes.of(in_port);
+        if !pipes.has_room(pipeline, &frame) {
             let lost = core.lose(crossing, &frame, Cause::DeflectQueueFull);
             // The loss of a header is traced separately from the cut.
-            return if is_cut { core.record(crossing, &frame, lost) } else { lost };
+            return if is_cut { core.trace_outcome(crossing, &frame, lost) } else { lost };
         }
-        let line = &mut inside.pipelines[pipeline];
-        line.told.first.get_or_insert(now);
+        let line = &mut pipes.pipelines[pipeline];
+        line.counts.first.get_or_insert(now);
         line.area.on_change(now, line.waiting.len() as u64);
         line.waiting.push(Passing { at: now, egress, frame });
         line.waiting_bytes += u64::from(frame.size_bytes);
         line.most_frames.raise(line.waiting.len() as u64);
         line.most_bytes.raise(line.waiting_bytes);
-        line.told.recirculated += 1;
-        line.told.recirculated_bytes += u64::from(frame.size_bytes);
+        line.counts.recirculated += 1;
+        line.counts.recirculated_bytes += u64::from(frame.size_bytes);
         if line.busy_until <= now && line.waiting.len() == 1 {
-            inside.serve(pipeline, now);
+            pipes.serve(pipeline, now);
         } else {
             let waiting = line.waiting.len() as u64;
-            if waiting > line.told.most_waiting {
-                (line.told.most_waiting, line.told.most_waiting_at) = (waiting, now);
+            if waiting > line.counts.most_waiting {
+                (line.counts.most_waiting, line.counts.most_waiting_at) = (waiting, now);
             }
-            inside.plan(pipeline, WAITING);
+            pipes.update_station(pipeline, WAITING);
         }
-        core.wake_at(inside.next());
-        let line = &inside.pipelines[pipeline];
+        core.wake_at(pipes.next());
+        let line = &pipes.pipelines[pipeline];
         let waiting = Load { frames: line.waiting.len() as u64, bytes: line.waiting_bytes };
         let (pipeline, mirrored) = (pipeline as u16, frame.kind == Kind::Trimmed);
         core.note(crossing, &frame, TraceEvent::Deflected { port: egress, pipeline, waiting, mirrored });
-        Outcome::Recorded { egress }
+        FrameFate::Recorded { egress }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::network::Network;
 use crate::on_wire::OnWire;
-use engine::ranks::{Borders, Post};
+use engine::ranks::{Borders, MessageCodec};
 use protocols::frame::{Detail, Frame};
 use protocols::telemetry::Hop;
 use std::sync::Arc;
@@ -20,31 +20,31 @@ pub struct Cut {
     /// about once per window.
     pub window: Time,
     /// Upper bound of full-size frames on all links in one window.
-    pub most_frames: u64,
+    pub max_frames: u64,
 }
 
 impl Cut {
     /// Computes the cut of ranks with these borders.
     pub(crate) fn of(network: &Network, borders: &Borders) -> Cut {
-        let window = borders.window();
+        let window = borders.cut_lookahead();
         let span = window.min(Time::from_ms(1));
         let bytes: u64 = network.fabric.links().iter().map(|link| 2 * link.rate.bytes_in(span)).sum();
-        let most_frames = bytes / u64::from(network.host.mtu_bytes.max(64));
-        Cut { ranks: borders.ranks(), wires: borders.wires(), window, most_frames }
+        let max_frames = bytes / u64::from(network.host.mtu_bytes.max(64));
+        Cut { ranks: borders.ranks(), wires: borders.cut_wires(), window, max_frames }
     }
 }
 
 /// Number of frames per rank and window below which a barrier takes longer than the work.
-const WORTH_A_MEETING: u64 = 100;
+const MIN_FRAMES_PER_BARRIER: u64 = 100;
 
 impl Cut {
     /// Returns a warning if ranks have little work between two barriers.
     pub fn warning(&self) -> Option<String> {
-        let Cut { ranks, wires, window, most_frames } = *self;
-        (most_frames / (ranks as u64) < WORTH_A_MEETING).then(|| {
+        let Cut { ranks, wires, window, max_frames } = *self;
+        (max_frames / (ranks as u64) < MIN_FRAMES_PER_BARRIER).then(|| {
             format!(
                 "{ranks} ranks cut {wires} wires, the shortest of {window}, and meet as often; all links together \
-                 carry at most {most_frames} full frames in that time: ranks will wait for each other more than they \
+                 carry at most {max_frames} full frames in that time: ranks will wait for each other more than they \
                  work. Start fewer, or let links between parts of the fabric be longer"
             )
         })
@@ -52,9 +52,9 @@ impl Cut {
 }
 
 /// Serialises frames, including their telemetry records.
-pub(crate) struct FramePost(pub Arc<Network>);
+pub(crate) struct FrameCodec(pub Arc<Network>);
 
-impl Post<OnWire> for FramePost {
+impl MessageCodec<OnWire> for FrameCodec {
     fn pack(&self, message: &OnWire, to: &mut Vec<u8>) {
         message.0.pack(to);
         if let Some((telemetry, record)) = self.0.telemetry.as_ref().zip(message.0.record()) {
@@ -97,7 +97,7 @@ mod tests {
         // The smallest frame lasts 5.76 ns with its preamble. In 105.76 ns 48 links carry 1322 bytes in each direction.
         // The largest frame has 1058 bytes.
         let short = cut(Time::from_ns(100), 2);
-        assert_eq!((short.window, short.most_frames), (Time::from_ps(105_760), 119));
+        assert_eq!((short.window, short.max_frames), (Time::from_ps(105_760), 119));
         let warning = short.warning().unwrap();
         assert!(warning.contains("the shortest of 105.76ns, and meet as often"), "{warning}");
         assert!(warning.starts_with(&format!("2 ranks cut {} wires", short.wires)), "{warning}");

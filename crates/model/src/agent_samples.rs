@@ -5,7 +5,7 @@ use units::{Rate, Time};
 
 /// Scope of an agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Steers {
+pub enum AgentScope {
     /// One planned flow.
     Flow,
     /// All flows that a host sends, planned or drawn.
@@ -23,7 +23,7 @@ pub struct Agent {
 
 /// Statistics of an agent's flows since the last sample.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Look {
+pub struct AgentSample {
     /// Number of flows in progress.
     pub under_way: u32,
     /// Whether no flow is in progress or still to start.
@@ -50,9 +50,9 @@ pub struct Look {
     pub losses: u64,
 }
 
-impl Default for Look {
+impl Default for AgentSample {
     fn default() -> Self {
-        Look {
+        AgentSample {
             under_way: 0,
             done: false,
             rate: Rate::MIN,
@@ -69,7 +69,7 @@ impl Default for Look {
     }
 }
 
-impl Look {
+impl AgentSample {
     /// Adds the statistics of one flow.
     pub(crate) fn add(&mut self, seen: &Seen) {
         self.sent_bytes += seen.sent_bytes;
@@ -90,7 +90,7 @@ impl Look {
 
 /// Agents of a simulation, with their positions and last rates.
 #[derive(Debug, Default)]
-pub(crate) struct Places {
+pub(crate) struct AgentTable {
     /// Engine index of the host, agent index at the host, and last share of the line rate.
     pub agents: Vec<(usize, usize, Option<f64>)>,
 }

@@ -1,7 +1,7 @@
 //! Reaction of a host to 802.3x, PFC and XOFF of its switch.
 
 use super::Host;
-use super::flows::{FlowState, Outlet, with_ctx};
+use super::flows::{FlowSource, FlowState, with_ctx};
 use super::held::HostHolds;
 use super::timers::Event;
 use crate::on_wire::OnWire;
@@ -13,38 +13,38 @@ use units::{Time, WIRE_OVERHEAD_BYTES};
 
 impl Host {
     /// Returns whether this host obeys PAUSE, PFC and XOFF.
-    pub(super) fn obeys(&self) -> bool {
+    pub(super) fn obeys_pause(&self) -> bool {
         let stopping = &self.network.host.stopping;
-        self.network.host.obeys_pause && stopping.disobedient.binary_search(&self.index).is_err()
+        self.network.host.obeys_pause && stopping.ignore_pause.binary_search(&self.index).is_err()
     }
 
     /// Handles an XOFF or XON that arrived by `in_port`.
     #[cold]
     pub(super) fn on_xoff(&mut self, in_port: u16, frame: &Frame, window: &mut Window<'_, OnWire>) {
-        self.books.ledger.control_received += 1;
-        if !self.obeys() {
-            self.books.ledger.control_ignored += 1;
+        self.stats.counters.control_received += 1;
+        if !self.obeys_pause() {
+            self.stats.counters.control_ignored += 1;
             return;
         }
-        if let Some(tracer) = &mut self.books.tracer {
-            tracer.note_call_heard(&self.network.fabric, in_port, frame);
+        if let Some(tracer) = &mut self.stats.tracer {
+            tracer.trace_xoff_received(&self.network.fabric, in_port, frame);
         }
         let (now, pair) = (frame.at, Pair { src: frame.src, dst: frame.dst });
         let ports = self.egress.len();
-        let mut holds = self.holds.take().unwrap_or_else(|| Box::new(HostHolds::new(ports)));
+        let mut holds = self.flow_blocks.take().unwrap_or_else(|| Box::new(HostHolds::new(ports)));
         if frame.kind == Kind::Xoff {
             let XoffCall { rate_bps, expiry } = frame.xoff_call();
-            if holds.held.stop(now, in_port, pair, rate_bps, expiry) {
-                self.nics[usize::from(in_port)].take_frames(pair, |frame| holds.held.push(now, in_port, &frame));
+            if holds.held.hold(now, in_port, pair, rate_bps, expiry) {
+                self.port_queues[usize::from(in_port)].take_frames(pair, |frame| holds.held.push(now, in_port, &frame));
                 let index = self.index;
-                self.slow_down(now, in_port, |dst, _| pair.covers(index, dst));
+                self.report_stop(now, in_port, |dst, _| pair.covers(index, dst));
             }
         } else {
-            for frame in holds.held.go(now, in_port, pair, true) {
+            for frame in holds.held.release(now, in_port, pair, true) {
                 self.queue_now(now, in_port, frame);
             }
         }
-        self.holds = Some(holds);
+        self.flow_blocks = Some(holds);
         self.schedule_held();
         self.wake_held(now, in_port, pair);
         self.serve(now, in_port, window);
@@ -52,7 +52,7 @@ impl Host {
 
     /// Returns the flows that wait for a hold that stops all frames: port, start of the hold, class.
     pub(crate) fn held_flows(&self) -> impl Iterator<Item = (u16, Time, u8)> {
-        let stopped = self.holds.iter().flat_map(|holds| holds.stopped());
+        let stopped = self.flow_blocks.iter().flat_map(|holds| holds.stopped());
         let waiting = stopped.filter_map(|(port, _, since, slot)| Some((port, since, slot? as usize)));
         waiting.filter_map(|(port, since, slot)| {
             let flow = self.senders.flows.get(slot)?;
@@ -61,8 +61,8 @@ impl Host {
     }
 
     /// Reports a stop to the senders of flows by `port` that it concerns, if senders reduce their rate for that.
-    pub(super) fn slow_down(&mut self, now: Time, port: u16, concerns: impl Fn(u32, u8) -> bool) {
-        if !self.network.host.stopping.halves {
+    pub(super) fn report_stop(&mut self, now: Time, port: u16, concerns: impl Fn(u32, u8) -> bool) {
+        if !self.network.host.stopping.halves_rate {
             return;
         }
         for slot in 0..self.senders.flows.len() {
@@ -71,10 +71,10 @@ impl Host {
                 continue;
             }
             let number = flow.flow;
-            let Outlet::Transport(sender) = &mut flow.outlet else { continue };
+            let FlowSource::Transport(sender) = &mut flow.source else { continue };
             let returns = self.senders.returns.entry(number).or_default();
             let slowed = with_ctx!(self, now, |ctx| sender.on_returned(ctx, returns, 1));
-            self.books.ledger.slowed += u64::from(slowed);
+            self.stats.counters.source_slowdowns += u64::from(slowed);
             if !self.replies.is_empty() {
                 self.queue_controls(now, slot as u32);
             }
@@ -83,8 +83,8 @@ impl Host {
 
     /// Returns the time until which the flow in `slot`, to `dst`, must wait, and registers it; `None` if it may send.
     #[cold]
-    pub(super) fn held_until(&mut self, now: Time, port: u16, slot: u32, dst: u32) -> Option<Time> {
-        let holds = self.holds.as_mut()?;
+    pub(super) fn hold_time(&mut self, now: Time, port: u16, slot: u32, dst: u32) -> Option<Time> {
+        let holds = self.flow_blocks.as_mut()?;
         let until = holds.held.waits_until(now, port, self.index, dst)?;
         holds.wait(port, (self.index, dst), slot);
         Some(until)
@@ -93,15 +93,15 @@ impl Host {
     /// Charges a frame of `size_bytes` to `dst`, sent by `port`, to the hold of its flow.
     #[cold]
     pub(super) fn note_sent(&mut self, now: Time, port: u16, dst: u32, size_bytes: u16) {
-        if let Some(holds) = &mut self.holds {
+        if let Some(holds) = &mut self.flow_blocks {
             holds.held.sent(now, port, (self.index, dst), u64::from(size_bytes) + WIRE_OVERHEAD_BYTES);
         }
     }
 
     /// Moves a complete frame to the queue of its flow, if that is held. Returns whether it did.
     #[cold]
-    pub(super) fn hold_back(&mut self, now: Time, port: u16, frame: &Frame) -> bool {
-        let Some(holds) = &mut self.holds else { return false };
+    pub(super) fn queue_if_held(&mut self, now: Time, port: u16, frame: &Frame) -> bool {
+        let Some(holds) = &mut self.flow_blocks else { return false };
         let waits = holds.held.must_wait(port, &Frame { at: now, ..*frame });
         if waits {
             holds.held.push(now, port, frame);
@@ -111,7 +111,7 @@ impl Host {
     }
 
     fn schedule_held(&mut self) {
-        let Some(holds) = &mut self.holds else { return };
+        let Some(holds) = &mut self.flow_blocks else { return };
         let next = holds.held.next_event();
         if next < holds.due {
             holds.due = next;
@@ -121,18 +121,18 @@ impl Host {
 
     /// Makes the flows ready that waited for the hold of `pair`.
     fn wake_held(&mut self, now: Time, port: u16, pair: Pair) {
-        let waiting = self.holds.as_mut().and_then(|holds| holds.waiting.remove(&(port, pair)));
+        let waiting = self.flow_blocks.as_mut().and_then(|holds| holds.waiting.remove(&(port, pair)));
         for slot in waiting.unwrap_or_default() {
             let flow = &self.senders.flows[slot as usize];
             if flow.active && flow.state == FlowState::Held && flow.port == port && pair.covers(self.index, flow.dst) {
-                self.enter_round(now, slot);
+                self.make_ready(now, slot);
             }
         }
     }
 
     /// Sends the frames of held flows that are due by rate or expiry.
     pub(super) fn serve_held(&mut self, now: Time, window: &mut Window<'_, OnWire>) {
-        let Some(mut holds) = self.holds.take() else { return };
+        let Some(mut holds) = self.flow_blocks.take() else { return };
         holds.due = Time::MAX;
         let mut freed = Vec::new();
         let mut ports = Vec::new();
@@ -144,7 +144,7 @@ impl Host {
             self.queue_now(now, port, frame);
             ports.push(port);
         }
-        self.holds = Some(holds);
+        self.flow_blocks = Some(holds);
         self.schedule_held();
         ports.sort_unstable();
         ports.dedup();

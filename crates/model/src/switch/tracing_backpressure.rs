@@ -11,13 +11,13 @@ use units::Time;
 impl Core {
     /// Traces an XOFF or XON of the output `egress` at a backlog of `waiting`.
     #[cold]
-    pub(super) fn note_call(&mut self, now: Time, egress: u16, waiting: u64, call: PauseRequest) {
+    pub(super) fn trace_xoff(&mut self, now: Time, egress: u16, waiting: u64, call: PauseRequest) {
         let (port, of) = (call.port, traffic(&self.network.fabric, call.pair));
         let event = match call.rate_bps {
             Some(rate_bps) => TraceEvent::Xoff { port, egress, of, rate_bps, waiting },
             None => TraceEvent::Xon { port, egress, of, waiting },
         };
-        if let Some(tracer) = &mut self.books.tracer {
+        if let Some(tracer) = &mut self.stats.tracer {
             tracer.note_port(now, event);
         }
     }

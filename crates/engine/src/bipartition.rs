@@ -17,188 +17,200 @@ use crate::mail::{Slot, Wire};
 use units::Time;
 
 /// Longest window, from the first event of its nodes, so that a time within it fits 40 bits.
-pub(crate) const LONGEST_WINDOW: Time = Time::from_s(1);
+pub(crate) const MAX_WINDOW: Time = Time::from_s(1);
 
 /// Upper bound of a lookahead: a window ends at most two lookaheads after its first event.
-pub(crate) const LONGEST_LOOKAHEAD: Time = Time::from_ms(500);
+pub(crate) const MAX_LOOKAHEAD: Time = Time::from_ms(500);
 
 /// With fewer nodes than this, alternate windows cost more than they save.
-const LEAST_IN_TURN: usize = 17;
+const MIN_NODES: usize = 17;
 
 /// With more nodes, alternate windows gained nothing on one thread and cost time on two: docs/performance.md, "Sides in
 /// turn".
-const MOST_IN_TURN: usize = 512;
+const MAX_NODES: usize = 512;
 
 /// Returns the side (0 or 1) of each of `count` nodes if the graph of `wires`, pairs of nodes, is bipartite. Nodes
 /// without wires are on side 0. Returns `None` without any wire.
-fn two_sides(count: usize, wires: impl Iterator<Item = (u32, u32)>) -> Option<Vec<u8>> {
-    let mut groups = Groups { parents: (0..count as u32).collect(), odd: vec![0; count] };
+fn bipartition_of(count: usize, wires: impl Iterator<Item = (u32, u32)>) -> Option<Vec<u8>> {
+    let mut groups = UnionFind { parents: (0..count as u32).collect(), parity: vec![0; count] };
     let (mut wires, mut any) = (wires, false);
     let apart = wires.all(|(from, to)| {
         any = true;
-        groups.stand_apart(from, to)
+        groups.separate(from, to)
     });
     (apart && any).then(|| (0..count as u32).map(|node| groups.find(node).1).collect())
 }
 
 /// Union-find over nodes, each with its side relative to its parent.
-struct Groups {
+struct UnionFind {
     parents: Vec<u32>,
     /// Side relative to the parent: 1 if opposite.
-    odd: Vec<u8>,
+    parity: Vec<u8>,
 }
 
-impl Groups {
+impl UnionFind {
     /// Returns the root of the node's group, and the node's side relative to it.
     fn find(&mut self, node: u32) -> (u32, u8) {
         let (mut first, mut odd) = (node, 0);
         while self.parents[first as usize] != first {
-            odd ^= self.odd[first as usize];
+            odd ^= self.parity[first as usize];
             first = self.parents[first as usize];
         }
         // Path compression.
         let (mut at, mut left) = (node, odd);
         while at != first {
             let parent = std::mem::replace(&mut self.parents[at as usize], first);
-            left ^= std::mem::replace(&mut self.odd[at as usize], left);
+            left ^= std::mem::replace(&mut self.parity[at as usize], left);
             at = parent;
         }
         (first, odd)
     }
 
     /// Puts two nodes on opposite sides. Returns false if they are already on one side.
-    fn stand_apart(&mut self, one: u32, other: u32) -> bool {
+    fn separate(&mut self, one: u32, other: u32) -> bool {
         let ((first, odd), (second, other_odd)) = (self.find(one), self.find(other));
         if first == second {
             return odd != other_odd;
         }
         self.parents[second as usize] = first;
-        self.odd[second as usize] = odd ^ other_odd ^ 1;
+        self.parity[second as usize] = odd ^ other_odd ^ 1;
         true
     }
 }
 
 /// Assigns each node its side, if the network is bipartite and of suitable size, and returns the schedule of the sides.
-pub(crate) fn take_sides(slots: &mut [Slot], wires: &[Wire]) -> Turns {
+pub(crate) fn bipartite_schedule(slots: &mut [Slot], wires: &[Wire]) -> SideSchedule {
     let wires_of = |(from, slot): (u32, &Slot)| {
         wires[slot.wires.0 as usize..slot.wires.1 as usize].iter().map(move |wire| (from, wire.slot))
     };
-    if !(LEAST_IN_TURN..=MOST_IN_TURN).contains(&slots.len()) {
-        return Turns::TOGETHER;
+    if !(MIN_NODES..=MAX_NODES).contains(&slots.len()) {
+        return SideSchedule::ONE_SIDE;
     }
-    let Some(sides) = two_sides(slots.len(), (0..).zip(&*slots).flat_map(wires_of)) else { return Turns::TOGETHER };
-    let mut least = [LONGEST_LOOKAHEAD; 2];
+    let Some(sides) = bipartition_of(slots.len(), (0..).zip(&*slots).flat_map(wires_of)) else {
+        return SideSchedule::ONE_SIDE;
+    };
+    let mut least = [MAX_LOOKAHEAD; 2];
     for (slot, side) in slots.iter_mut().zip(sides) {
         slot.side = side;
         least[usize::from(side)] = least[usize::from(side)].min(slot.lookahead);
     }
-    Turns::between(least)
+    SideSchedule::two_sides(least)
 }
 
 /// Next events of the nodes of a side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Ahead {
+pub(crate) struct NextEvents {
     /// Time of their first event.
     pub(crate) first: Time,
     /// Earliest time at which any of their events can reach another node.
-    pub(crate) reaches: Time,
+    pub(crate) earliest_effect: Time,
 }
 
-impl Ahead {
+impl NextEvents {
     /// No events.
-    pub(crate) const NONE: Ahead = Ahead { first: Time::MAX, reaches: Time::MAX };
+    pub(crate) const NONE: NextEvents = NextEvents { first: Time::MAX, earliest_effect: Time::MAX };
 
     /// Adds an event at `at` of a node with this lookahead.
     #[inline]
-    pub(crate) fn note(&mut self, at: Time, lookahead: Time) {
+    pub(crate) fn add(&mut self, at: Time, lookahead: Time) {
         self.first = self.first.min(at);
-        self.reaches = self.reaches.min(at.saturating_add(lookahead));
+        self.earliest_effect = self.earliest_effect.min(at.saturating_add(lookahead));
     }
 
     /// Merges both.
-    pub(crate) fn and(self, other: Ahead) -> Ahead {
-        Ahead { first: self.first.min(other.first), reaches: self.reaches.min(other.reaches) }
+    pub(crate) fn merge(self, other: NextEvents) -> NextEvents {
+        NextEvents {
+            first: self.first.min(other.first),
+            earliest_effect: self.earliest_effect.min(other.earliest_effect),
+        }
     }
 }
 
 /// Simulated time that each side has reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Turns {
+pub(crate) struct SideSchedule {
     /// By side: all events before this time have run; [`Time::MAX`] for the second side if there is only one.
-    until: [Time; 2],
+    reached: [Time; 2],
     /// By side: least lookahead of the other side. An effect of a side on the other returns no sooner than this. 0 with
     /// one side, as its nodes reach each other directly.
-    back: [Time; 2],
+    return_delay: [Time; 2],
 }
 
-impl Turns {
+impl SideSchedule {
     /// The schedule of one side.
-    pub(crate) const TOGETHER: Turns = Turns { until: [Time::ZERO, Time::MAX], back: [Time::ZERO; 2] };
+    pub(crate) const ONE_SIDE: SideSchedule =
+        SideSchedule { reached: [Time::ZERO, Time::MAX], return_delay: [Time::ZERO; 2] };
 
     /// Creates the schedule of two sides with these least lookaheads.
-    pub(crate) fn between(least: [Time; 2]) -> Turns {
-        Turns { until: [Time::ZERO; 2], back: [least[1], least[0]] }
+    pub(crate) fn two_sides(least: [Time; 2]) -> SideSchedule {
+        SideSchedule { reached: [Time::ZERO; 2], return_delay: [least[1], least[0]] }
     }
 
     /// Returns whether there is only one side.
     #[inline]
-    pub(crate) fn together(&self) -> bool {
-        self.back[0] == Time::ZERO
+    pub(crate) fn has_one_side(&self) -> bool {
+        self.return_delay[0] == Time::ZERO
     }
 
     /// Returns the side that runs next: the one behind the other.
     #[inline]
     pub(crate) fn side(&self) -> usize {
-        usize::from(self.until[0] > self.until[1])
+        usize::from(self.reached[0] > self.reached[1])
     }
 
     /// Returns the time that all nodes have reached.
     #[inline]
     pub(crate) fn now(&self) -> Time {
-        self.until[self.side()]
+        self.reached[self.side()]
     }
 
     /// Returns the latest time that any node has reached.
     pub(crate) fn latest(&self) -> Time {
-        if self.together() { self.until[0] } else { self.until[1 - self.side()] }
+        if self.has_one_side() { self.reached[0] } else { self.reached[1 - self.side()] }
     }
 
     /// Returns the time up to which a side could run now.
     #[inline]
-    fn end_of(&self, side: usize, ahead: &[Ahead; 2]) -> Time {
+    fn end_of(&self, side: usize, next_events: &[NextEvents; 2]) -> Time {
         // Two limits: events of the other side, and events of its own that return from there.
-        ahead[1 - side].reaches.min(ahead[side].reaches.saturating_add(self.back[side]))
+        next_events[1 - side]
+            .earliest_effect
+            .min(next_events[side].earliest_effect.saturating_add(self.return_delay[side]))
     }
 
     /// Returns the latest time up to which either side could run now.
     #[inline]
-    pub(crate) fn farthest(&self, ahead: &[Ahead; 2]) -> Time {
-        if self.together() { ahead[0].reaches } else { self.end_of(0, ahead).max(self.end_of(1, ahead)) }
+    pub(crate) fn farthest_end(&self, next_events: &[NextEvents; 2]) -> Time {
+        if self.has_one_side() {
+            next_events[0].earliest_effect
+        } else {
+            self.end_of(0, next_events).max(self.end_of(1, next_events))
+        }
     }
 
     /// Advances sides that have no events, up to `stop`. Returns the time up to which the next side can run.
     #[inline]
-    pub(crate) fn pass(&mut self, ahead: &[Ahead; 2], stop: Time) -> Time {
-        if self.together() {
-            return ahead[0].reaches.min(stop);
+    pub(crate) fn skip_idle(&mut self, next_events: &[NextEvents; 2], stop: Time) -> Time {
+        if self.has_one_side() {
+            return next_events[0].earliest_effect.min(stop);
         }
         loop {
             let side = self.side();
-            let end = self.end_of(side, ahead).min(stop);
-            if ahead[side].first < end || self.now() >= stop {
+            let end = self.end_of(side, next_events).min(stop);
+            if next_events[side].first < end || self.now() >= stop {
                 return end;
             }
-            self.run(end);
+            self.advance(end);
         }
     }
 
     /// Records that the side to run has run up to `end`.
     #[inline]
-    pub(crate) fn run(&mut self, end: Time) {
+    pub(crate) fn advance(&mut self, end: Time) {
         let side = self.side();
         // Thus the other side runs next, and a message of this side is always for it.
-        debug_assert!(self.together() || end >= self.until[1 - side], "sides run in turn");
-        self.until[side] = end;
+        debug_assert!(self.has_one_side() || end >= self.reached[1 - side], "sides alternate");
+        self.reached[side] = end;
     }
 }
 
@@ -208,22 +220,22 @@ mod tests {
     use units::random::Stream;
 
     #[test]
-    fn circles_of_odd_length_have_no_sides() {
+    fn odd_cycles_are_not_bipartite() {
         for count in 2..40u32 {
-            let circle = || (0..count).map(|node| (node, (node + 1) % count));
-            let sides = two_sides(count as usize, circle());
+            let cycle = || (0..count).map(|node| (node, (node + 1) % count));
+            let sides = bipartition_of(count as usize, cycle());
             assert_eq!(sides.is_some(), count % 2 == 0, "{count}");
             if let Some(sides) = sides {
-                assert!(circle().all(|(from, to)| sides[from as usize] != sides[to as usize]));
+                assert!(cycle().all(|(from, to)| sides[from as usize] != sides[to as usize]));
             }
         }
-        assert_eq!(two_sides(3, std::iter::empty()), None, "without wires there is nothing to wait for");
+        assert_eq!(bipartition_of(3, std::iter::empty()), None, "without wires there is nothing to wait for");
     }
 
     /// Bipartite graphs over random sides are recognised with wires in any order. So is one added wire within a side,
     /// if other wires connect its ends.
     #[test]
-    fn sides_are_found_where_they_are() {
+    fn bipartitions_are_found() {
         let mut random = Stream::new(3, 0, 0);
         let mut within = 0;
         for _ in 0..if cfg!(miri) { 5 } else { 300 } {
@@ -234,14 +246,14 @@ mod tests {
                 (pair.0 != pair.1 && (real[pair.0 as usize] == real[pair.1 as usize]) == same).then_some(pair)
             };
             let mut wires: Vec<_> = (0..60).filter_map(|_| some(false)).collect();
-            let found = two_sides(count, wires.iter().copied());
+            let found = bipartition_of(count, wires.iter().copied());
             assert_eq!(found.is_some(), !wires.is_empty());
             let Some(found) = found else { continue };
             assert!(wires.iter().all(|&(from, to)| found[from as usize] != found[to as usize]));
             let Some((one, other)) = (0..20).find_map(|_| some(true)) else { continue };
             let joined = joined(count, &wires)[one as usize] == joined(count, &wires)[other as usize];
             wires.push((one, other));
-            assert_eq!(two_sides(count, wires.iter().copied()).is_none(), joined);
+            assert_eq!(bipartition_of(count, wires.iter().copied()).is_none(), joined);
             within += u32::from(joined);
         }
         assert!(within > 50 || cfg!(miri), "{within}");
@@ -267,49 +279,50 @@ mod tests {
     }
 
     #[test]
-    fn sides_run_in_turn_two_lookaheads_at_a_time() {
+    fn sides_alternate_two_lookaheads_at_a_time() {
         let (least, stop) = ([ns(2), ns(5)], ns(40));
-        let mut turns = Turns::between(least);
+        let mut schedule = SideSchedule::two_sides(least);
         // Every node always has an event.
-        let (mut ahead, mut ran) = ([0, 1].map(|side| Ahead { first: ns(0), reaches: least[side] }), Vec::new());
+        let (mut next_events, mut ran) =
+            ([0, 1].map(|side| NextEvents { first: ns(0), earliest_effect: least[side] }), Vec::new());
         loop {
-            let end = turns.pass(&ahead, stop);
-            if turns.now() == stop {
+            let end = schedule.skip_idle(&next_events, stop);
+            if schedule.now() == stop {
                 break;
             }
-            let side = turns.side();
+            let side = schedule.side();
             ran.push((side, end));
-            turns.run(end);
-            ahead[side] = Ahead { first: end, reaches: end + least[side] };
+            schedule.advance(end);
+            next_events[side] = NextEvents { first: end, earliest_effect: end + least[side] };
         }
         let expected = [5, 7, 12, 14, 19, 21, 26, 28, 33, 35, 40, 40];
-        assert_eq!(ran, (0..).map(|turn| turn % 2).zip(expected.map(ns)).collect::<Vec<_>>());
+        assert_eq!(ran, (0..).map(|window| window % 2).zip(expected.map(ns)).collect::<Vec<_>>());
     }
 
     #[test]
     fn a_side_without_events_lets_the_other_run() {
-        let mut turns = Turns::between([ns(2), ns(5)]);
-        let far = Ahead { first: ns(1_000), reaches: ns(1_002) };
+        let mut schedule = SideSchedule::two_sides([ns(2), ns(5)]);
+        let far = NextEvents { first: ns(1_000), earliest_effect: ns(1_002) };
         // The only limit is its own event at 1,000, returning from the other side.
-        assert_eq!(turns.pass(&[far, Ahead::NONE], ns(9_000)), ns(1_007));
-        assert_eq!((turns.side(), turns.now()), (0, ns(0)));
+        assert_eq!(schedule.skip_idle(&[far, NextEvents::NONE], ns(9_000)), ns(1_007));
+        assert_eq!((schedule.side(), schedule.now()), (0, ns(0)));
         // Events of the other side only: the first side advances to the time of their effect, then the other runs.
-        let other = Ahead { first: ns(1_000), reaches: ns(1_005) };
-        assert_eq!(turns.pass(&[Ahead::NONE, other], ns(9_000)), ns(1_007));
-        assert_eq!((turns.side(), turns.until), (1, [ns(1_005), ns(0)]));
-        assert_eq!(turns.pass(&[Ahead::NONE; 2], ns(9_000)), ns(9_000));
-        assert_eq!(turns.until, [ns(9_000); 2]);
+        let other = NextEvents { first: ns(1_000), earliest_effect: ns(1_005) };
+        assert_eq!(schedule.skip_idle(&[NextEvents::NONE, other], ns(9_000)), ns(1_007));
+        assert_eq!((schedule.side(), schedule.reached), (1, [ns(1_005), ns(0)]));
+        assert_eq!(schedule.skip_idle(&[NextEvents::NONE; 2], ns(9_000)), ns(9_000));
+        assert_eq!(schedule.reached, [ns(9_000); 2]);
     }
 
     #[test]
     fn one_side_runs_a_lookahead_at_a_time() {
-        let mut turns = Turns::TOGETHER;
+        let mut schedule = SideSchedule::ONE_SIDE;
         for step in 1..4 {
-            let ahead = [Ahead { first: ns(2 * step - 2), reaches: ns(2 * step) }, Ahead::NONE];
-            assert_eq!(turns.pass(&ahead, ns(100)), ns(2 * step));
-            turns.run(ns(2 * step));
-            assert_eq!((turns.side(), turns.now()), (0, ns(2 * step)));
+            let next_events = [NextEvents { first: ns(2 * step - 2), earliest_effect: ns(2 * step) }, NextEvents::NONE];
+            assert_eq!(schedule.skip_idle(&next_events, ns(100)), ns(2 * step));
+            schedule.advance(ns(2 * step));
+            assert_eq!((schedule.side(), schedule.now()), (0, ns(2 * step)));
         }
-        assert_eq!(turns.pass(&[Ahead::NONE; 2], ns(100)), ns(100), "where nothing happens, nobody runs up to there");
+        assert_eq!(schedule.skip_idle(&[NextEvents::NONE; 2], ns(100)), ns(100), "without events no side runs");
     }
 }

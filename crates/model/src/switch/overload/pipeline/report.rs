@@ -16,18 +16,18 @@ impl Core {
 }
 
 impl Pipelines {
-    pub(crate) fn told(&self) -> impl Iterator<Item = PipelineTold> {
+    pub(crate) fn pipeline_stats(&self) -> impl Iterator<Item = PipelineTold> {
         self.pipelines.iter().enumerate().map(|(pipeline, line)| {
-            let PipelineCounts { ingress_trims, recirculated, recirculated_bytes, .. } = line.told;
+            let PipelineCounts { ingress_trims, recirculated, recirculated_bytes, .. } = line.counts;
             PipelineTold {
                 pipeline: pipeline as u32,
                 ingress_trims,
                 recirculated,
                 recirculated_bytes,
-                most_waiting: line.told.most_waiting,
-                most_waiting_at_ps: line.told.most_waiting_at.as_ps(),
-                first_recirculated_ps: line.told.first.map(Time::as_ps),
-                signals_heard: line.told.notified,
+                most_waiting: line.counts.most_waiting,
+                most_waiting_at_ps: line.counts.most_waiting_at.as_ps(),
+                first_recirculated_ps: line.counts.first.map(Time::as_ps),
+                signals_heard: line.counts.notified,
             }
         })
     }

@@ -1,6 +1,6 @@
 //! Records of a node: counters, pause events, and trace events if it is watched.
 
-use crate::account::Ledger;
+use crate::account::Counters;
 use crate::network::Network;
 use crate::trace::Tracer;
 use check::LateStart;
@@ -26,8 +26,8 @@ pub struct PauseEvent {
 /// Records of one node.
 #[derive(Debug)]
 #[repr(C)] // see [`crate::switch::Core`]
-pub(crate) struct Books {
-    pub ledger: Ledger,
+pub(crate) struct NodeStats {
+    pub counters: Counters,
     pub node: NodeId,
     pub pause_events: Vec<PauseEvent>,
     network: Arc<Network>,
@@ -35,11 +35,11 @@ pub(crate) struct Books {
     pub tracer: Option<Box<Tracer>>,
 }
 
-impl Books {
-    pub fn new(network: &Arc<Network>, node: NodeId) -> Books {
-        Books {
+impl NodeStats {
+    pub fn new(network: &Arc<Network>, node: NodeId) -> NodeStats {
+        NodeStats {
             node,
-            ledger: Ledger::default(),
+            counters: Counters::default(),
             pause_events: Vec::new(),
             network: Arc::clone(network),
             tracer: Tracer::new(network, node),
@@ -49,17 +49,17 @@ impl Books {
     /// Counts the loss of a frame that arrived by `in_port` in `in_class`.
     #[cold]
     pub fn lose(&mut self, in_port: u16, in_class: u8, frame: &Frame, cause: Cause) {
-        self.lose_here(&Frame { in_port, in_class, ..*frame }, cause);
+        self.count_loss(&Frame { in_port, in_class, ..*frame }, cause);
     }
 
     /// Counts the loss of a frame whose fields hold its ingress port and class.
     #[cold]
-    pub fn lose_here(&mut self, frame: &Frame, cause: Cause) {
+    pub fn count_loss(&mut self, frame: &Frame, cause: Cause) {
         if frame.is_mac_control() {
-            self.ledger.control_lost += 1;
+            self.counters.control_lost += 1;
             return;
         }
-        self.ledger.lose(self.node.0, frame, cause, self.network.switch.flow_control.lossless());
+        self.counters.lose(self.node.0, frame, cause, self.network.switch.flow_control.lossless());
         if let (Some(telemetry), Some(record)) = (&self.network.telemetry, frame.record()) {
             telemetry.close(record);
         }
@@ -76,7 +76,7 @@ impl Books {
     /// or has not started at the end of the run at `at`.
     #[inline]
     pub fn note_start(&mut self, eligible_at: Time, at: Time, port: u16, class: Option<u8>) {
-        self.ledger.work.observe(LateStart { eligible_at, at, node: self.node.0, port, class });
+        self.counters.work.observe(LateStart { eligible_at, at, node: self.node.0, port, class });
     }
 
     /// Records that a class starts (`waits`) or stops waiting for credits at `port`.

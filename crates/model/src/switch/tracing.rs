@@ -2,7 +2,7 @@
 
 use super::Switch;
 use super::core::Core;
-use super::outcome::{Crossing, Outcome, Turned};
+use super::outcome::{Crossing, FrameFate, Redirected};
 use crate::on_wire::OnWire;
 use crate::trace::Tracer;
 use check::conservation::Cause;
@@ -23,34 +23,34 @@ impl Switch {
     /// Like [`Switch::arrive`], with tracing.
     #[cold]
     #[inline(never)]
-    pub(super) fn arrive_watched(&mut self, window: &mut Window<'_, OnWire>) {
+    pub(super) fn arrive_traced(&mut self, window: &mut Window<'_, OnWire>) {
         let (in_port, OnWire(frame)) = window.take();
         let first = self.core.events_noted();
         let outcome = self.handle(in_port, &frame, window);
-        if let Some(mut tracer) = self.core.books.tracer.take() {
+        if let Some(mut tracer) = self.core.stats.tracer.take() {
             self.note_arrival(&mut tracer, in_port, &frame, outcome, first);
-            self.core.books.tracer = Some(tracer);
+            self.core.stats.tracer = Some(tracer);
         }
     }
 
     /// Traces the result of a frame that arrived by `in_port`; `first` is the number of events before it.
-    fn note_arrival(&self, tracer: &mut Tracer, in_port: u16, frame: &Frame, outcome: Outcome, first: usize) {
+    fn note_arrival(&self, tracer: &mut Tracer, in_port: u16, frame: &Frame, outcome: FrameFate, first: usize) {
         let now = frame.at;
         let Some(egress) = outcome.egress() else {
             let mut lost_on_link = false;
-            if let Outcome::Dropped { cause, .. } = outcome {
+            if let FrameFate::Dropped { cause, .. } = outcome {
                 lost_on_link = matches!(cause, Cause::LinkDown | Cause::LinkLoss | Cause::BitError);
                 if !frame.is_mac_control() {
                     tracer.note_loss(frame, now, cause, (Some(in_port), None), Load::default(), None);
                 }
             }
             if !lost_on_link {
-                tracer.sees_in(now, in_port, frame);
+                tracer.capture_received(now, in_port, frame);
             }
             return;
         };
-        tracer.sees_in(now, in_port, frame);
-        let wanted = tracer.wants(now, frame, Some(in_port), Some(egress));
+        tracer.capture_received(now, in_port, frame);
+        let wanted = tracer.selects(now, frame, Some(in_port), Some(egress));
         // Events that the frame caused, such as a pause, follow its own events.
         let caused = if wanted { tracer.events.split_off(first) } else { Vec::new() };
         if wanted {
@@ -59,9 +59,9 @@ impl Switch {
         let core = &self.core;
         let (queue_class, class) = core.rewritten(in_port, egress, frame.class);
         match outcome {
-            Outcome::Held { .. } => self.note_held(tracer, frame, egress, wanted),
-            Outcome::Dropped { cause, .. } => {
-                let pair = if frame.bounces > 0 { core.buffer.pairs } else { 0 };
+            FrameFate::Held { .. } => self.note_held(tracer, frame, egress, wanted),
+            FrameFate::Dropped { cause, .. } => {
+                let pair = if frame.bounces > 0 { core.buffer.bounce_offset } else { 0 };
                 let index = core.buffer.queue_index(egress, queue_class) + pair;
                 if wanted {
                     tracer.note_ahead(now, frame, egress, core.buffer.queues.frames(index));
@@ -78,7 +78,7 @@ impl Switch {
     /// Like [`Switch::depart`], with tracing.
     #[cold]
     #[inline(never)]
-    pub(super) fn depart_watched(&mut self, now: Time, egress: u16, window: &mut Window<'_, OnWire>) {
+    pub(super) fn depart_traced(&mut self, now: Time, egress: u16, window: &mut Window<'_, OnWire>) {
         self.depart::<true>(now, egress, window);
     }
 }
@@ -98,8 +98,8 @@ impl Core {
     /// Traces an event of a frame, if the frame is selected.
     #[inline]
     pub(super) fn note(&mut self, crossing: Crossing, frame: &Frame, event: TraceEvent) {
-        if let Some(tracer) = &mut self.books.tracer
-            && tracer.wants(frame.at, frame, Some(crossing.in_port), Some(crossing.egress))
+        if let Some(tracer) = &mut self.stats.tracer
+            && tracer.selects(frame.at, frame, Some(crossing.in_port), Some(crossing.egress))
         {
             tracer.note(frame.at, frame, event);
         }
@@ -107,36 +107,36 @@ impl Core {
 
     /// Traces the result of a frame that the switch itself forwarded, such as a header.
     #[inline]
-    pub(super) fn record(&mut self, crossing: Crossing, frame: &Frame, outcome: Outcome) -> Outcome {
-        if let Some(mut tracer) = self.books.tracer.take() {
+    pub(super) fn trace_outcome(&mut self, crossing: Crossing, frame: &Frame, outcome: FrameFate) -> FrameFate {
+        if let Some(mut tracer) = self.stats.tracer.take() {
             let (in_port, egress) = (Some(crossing.in_port), Some(crossing.egress));
-            if let Outcome::Dropped { cause, .. } = outcome {
+            if let FrameFate::Dropped { cause, .. } = outcome {
                 let load = self.load_of_class(crossing.egress, crossing.class);
                 tracer.note_loss(frame, frame.at, cause, (in_port, egress), load, None);
             } else {
-                let wanted = tracer.wants(frame.at, frame, in_port, egress);
+                let wanted = tracer.selects(frame.at, frame, in_port, egress);
                 self.note_outcome(&mut tracer, (frame, frame.class), outcome, wanted);
             }
-            self.books.tracer = Some(tracer);
+            self.stats.tracer = Some(tracer);
         }
-        Outcome::Recorded { egress: crossing.egress }
+        FrameFate::Recorded { egress: crossing.egress }
     }
 
     /// Traces the result of a frame that continues in `class`.
-    fn note_outcome(&self, tracer: &mut Tracer, (frame, class): (&Frame, u8), outcome: Outcome, wanted: bool) {
+    fn note_outcome(&self, tracer: &mut Tracer, (frame, class): (&Frame, u8), outcome: FrameFate, wanted: bool) {
         match outcome {
-            Outcome::Sent { egress } => {
+            FrameFate::Sent { egress } => {
                 let mut sent = Frame { class, ..*frame };
                 (sent.ttl, sent.hops) = (frame.ttl.saturating_sub(1), frame.hops.saturating_add(1));
                 self.note_sent(tracer, frame.at, egress, &sent, frame.at, wanted);
             }
-            Outcome::Queued { egress, index, marked } if wanted => {
+            FrameFate::Queued { egress, index, marked } if wanted => {
                 self.note_queued(tracer, frame, egress, index as usize);
                 if marked {
                     tracer.note(frame.at, frame, TraceEvent::Marked { port: egress });
                 }
             }
-            Outcome::Turned { egress, turned } => self.note_turned(tracer, frame, egress, turned),
+            FrameFate::Redirected { egress, redirected } => self.trace_redirected(tracer, frame, egress, redirected),
             _ => {}
         }
     }
@@ -152,9 +152,9 @@ impl Core {
     }
 
     /// Traces a bounce or detour of a frame that found no room at port `full`.
-    fn note_turned(&self, tracer: &mut Tracer, frame: &Frame, full: u16, turned: Turned) {
-        let (now, Turned { port, queue, bounces, detour }) = (frame.at, turned);
-        let wanted = tracer.wants(now, frame, Some(full), Some(port));
+    fn trace_redirected(&self, tracer: &mut Tracer, frame: &Frame, full: u16, redirected: Redirected) {
+        let (now, Redirected { port, queue, bounces, detour }) = (frame.at, redirected);
+        let wanted = tracer.selects(now, frame, Some(full), Some(port));
         if wanted && detour {
             tracer.note(now, frame, TraceEvent::Detoured { port, full_port: full, bounces });
         } else if wanted {
@@ -169,9 +169,9 @@ impl Core {
 
     /// Traces the start of a transmission by `egress`.
     fn note_sent(&self, tracer: &mut Tracer, now: Time, egress: u16, frame: &Frame, since: Time, wanted: bool) {
-        tracer.sees_out(now, egress, frame);
+        tracer.capture_sent(now, egress, frame);
         if wanted {
-            let until = now + self.egress.rules(egress).link.flight(frame.size_bytes);
+            let until = now + self.egress.state(egress).link.latency(frame.size_bytes);
             tracer.note(now, frame, TraceEvent::Started { port: egress, since, until });
         }
     }
@@ -185,14 +185,14 @@ impl Core {
 
     /// Returns the number of trace events so far.
     pub(super) fn events_noted(&self) -> usize {
-        self.books.tracer.as_ref().map_or(0, |tracer| tracer.events.len())
+        self.stats.tracer.as_ref().map_or(0, |tracer| tracer.events.len())
     }
 
     /// Traces the departure of a frame by `egress`.
     pub(super) fn note_left(&mut self, now: Time, egress: u16, leaving: Option<Leaving>) {
         let Some(Leaving { frame, marked, first }) = leaving else { return };
-        let Some(mut tracer) = self.books.tracer.take() else { return };
-        let wanted = tracer.wants(now, &frame, Some(frame.in_port), Some(egress));
+        let Some(mut tracer) = self.stats.tracer.take() else { return };
+        let wanted = tracer.selects(now, &frame, Some(frame.in_port), Some(egress));
         // Events that the departure caused follow it.
         let caused = if wanted { tracer.events.split_off(first) } else { Vec::new() };
         if wanted && marked {
@@ -200,14 +200,14 @@ impl Core {
         }
         self.note_sent(&mut tracer, now, egress, &frame, frame.at, wanted);
         tracer.events.extend(caused);
-        self.books.tracer = Some(tracer);
+        self.stats.tracer = Some(tracer);
     }
 
     /// Traces an XOFF or renewal of an account that holds more than `limit_bytes`. Under credits: the account holds so
     /// many of the `limit_bytes` that the sender cannot use its link in full.
     #[cold]
-    pub(super) fn note_stop(&mut self, now: Time, account: usize, limit_bytes: u64, renewal: bool) {
-        let Some(mut tracer) = self.books.tracer.take() else { return };
+    pub(super) fn trace_pause(&mut self, now: Time, account: usize, limit_bytes: u64, renewal: bool) {
+        let Some(mut tracer) = self.stats.tracer.take() else { return };
         let (port, class) = self.account_name(account);
         let account_bytes = u64::from(self.buffer.accounts[account].bytes);
         tracer.note_port(now, TraceEvent::Stop { port, class, account_bytes, limit_bytes, renewal });
@@ -225,7 +225,7 @@ impl Core {
                 load.bytes += u64::from(frame.size_bytes);
             }
             if load.frames > 0 {
-                let index = if self.buffer.pairs == 0 { index } else { index % self.buffer.pairs };
+                let index = if self.buffer.bounce_offset == 0 { index } else { index % self.buffer.bounce_offset };
                 behind.push((
                     (index / self.buffer.slots) as u16,
                     self.network.classes[index % self.buffer.slots],
@@ -237,15 +237,15 @@ impl Core {
         for &(egress, egress_class, load) in behind.iter().take(4) {
             tracer.note_port(now, TraceEvent::Behind { port, class, egress, egress_class, load });
         }
-        self.books.tracer = Some(tracer);
+        self.stats.tracer = Some(tracer);
     }
 
     /// Traces an XON of an account.
     #[cold]
-    pub(super) fn note_go(&mut self, now: Time, account: usize) {
+    pub(super) fn trace_resume(&mut self, now: Time, account: usize) {
         let (port, class) = self.account_name(account);
         let account_bytes = u64::from(self.buffer.accounts[account].bytes);
-        if let Some(tracer) = &mut self.books.tracer {
+        if let Some(tracer) = &mut self.stats.tracer {
             tracer.note_port(now, TraceEvent::Go { port, class, account_bytes });
         }
     }

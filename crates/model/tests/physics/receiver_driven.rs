@@ -30,9 +30,9 @@ fn a_lone_flow_is_exact_over_1_to_6_hops() {
             setup.host.transport = transport;
             setup.host.mtu_bytes = 9200;
             setup.duration = Time::from_ms(20);
-            let told = run(setup);
-            told.all_hold();
-            let record = &told.flows[0];
+            let results = run(setup);
+            results.all_hold();
+            let record = &results.flows[0];
             let took = Time::from_ps(record.fct_ps().expect("it completes"));
             assert_eq!(took, recurrence(&path, &frames), "{kind} {path:?} {payload} {size}");
             assert_eq!((record.alone_ps, record.retransmitted_bytes), (took.as_ps(), 0));
@@ -49,9 +49,9 @@ fn acknowledgements_that_ask_for_more_save_the_pulls() {
         let took = |pulls| {
             let mut setup = setup(chain(&path), plan(2, [flow(0, 1, 100 * 1436)]));
             setup.host.transport = transport("ndp", &[("pulls", pulls), ("timeout", "never")]);
-            let told = run(setup);
-            told.all_hold();
-            (told.flows[0].fct_ps().expect("it completes"), told.summary.packet_hops)
+            let results = run(setup);
+            results.all_hold();
+            (results.flows[0].fct_ps().expect("it completes"), results.summary.packet_hops)
         };
         let (apart, along) = (took("apart"), took("acks"));
         assert_eq!(along, (recurrence(&path, &[1500; 100]).as_ps(), hops * 200), "{hops} hops");
@@ -62,7 +62,7 @@ fn acknowledgements_that_ask_for_more_save_the_pulls() {
 /// Several flows share the pull pacer of a port. An acknowledgement carries a request only if the turn of its flow is
 /// due, which is rare in an incast. Pulls request the rest, and together the flows fill the receiver's link.
 #[test]
-fn acknowledgements_that_ask_keep_to_the_ports_turns() {
+fn acknowledgements_with_pulls_keep_the_slots_of_the_port() {
     let senders = 8;
     let took = |pulls| {
         let fabric = generate::single_switch(senders + 1, link(100, 500)).unwrap();
@@ -71,11 +71,11 @@ fn acknowledgements_that_ask_keep_to_the_ports_turns() {
         setup.switch = few(8);
         setup.host.transport = transport("ndp", &[("pulls", pulls), ("timeout", "never")]);
         setup.duration = Time::from_ms(10);
-        let told = run(setup);
-        told.all_hold();
-        assert_eq!(told.flows.iter().filter(|flow| flow.delivered_ps.is_some()).count(), senders as usize);
-        let done = told.flows.iter().filter_map(|flow| flow.delivered_ps).max().unwrap();
-        (done, told.summary.packet_hops)
+        let results = run(setup);
+        results.all_hold();
+        assert_eq!(results.flows.iter().filter(|flow| flow.delivered_ps.is_some()).count(), senders as usize);
+        let done = results.flows.iter().filter_map(|flow| flow.delivered_ps).max().unwrap();
+        (done, results.summary.packet_hops)
     };
     let (apart, along) = (took("apart"), took("acks"));
     let packet = Rate::from_gbps(100).serialise(1500 + WIRE_OVERHEAD_BYTES).as_ps();
@@ -101,10 +101,10 @@ fn an_incast_fills_the_receivers_link() {
         let ahead = if kind == "eqds" { 3 } else { 2 };
         let most = window.div_ceil(packet.as_ps()) * ahead / 2 * senders as u64 * 1500;
         setup.switch.buffer = Buffer::PerQueue { limit: QueueLimit::Bytes(most) };
-        let told = run(setup);
-        told.all_hold();
-        assert_eq!(told.dropped("no room"), 0);
-        let done = told.flows.iter().map(|flow| flow.delivered_ps.expect("it completes")).max().unwrap();
+        let results = run(setup);
+        results.all_hold();
+        assert_eq!(results.dropped("no room"), 0);
+        let done = results.flows.iter().map(|flow| flow.delivered_ps.expect("it completes")).max().unwrap();
         // Path of the first packet to the switch, all packets through its port, and the delay of the last one.
         let gap = Rate::from_gbps(100).serialise(12);
         let floor = packet - gap + Time::from_ns(1000) + packet * (200 * senders as u64) - gap;
@@ -129,17 +129,18 @@ fn an_incast_over_eight_packets_loses_nothing_but_the_headers_time() {
         setup.switch = few(8);
         setup.host.transport = transport(kind, &[("timeout", "never")]);
         setup.duration = Time::from_ms(10);
-        let told = run(setup);
-        told.all_hold();
-        assert!(told.summary.packets.dropped.is_empty());
-        let trims = told.summary.happened.trims;
+        let results = run(setup);
+        results.all_hold();
+        assert!(results.summary.packets.dropped.is_empty());
+        let trims = results.summary.happened.trims;
         assert!(trims > 10 * u64::from(senders), "{trims}");
         // Each trimmed packet was retransmitted once, and nothing else was.
-        assert_eq!(told.flows.iter().map(|flow| flow.retransmitted_bytes).sum::<u64>(), trims * 1436);
+        assert_eq!(results.flows.iter().map(|flow| flow.retransmitted_bytes).sum::<u64>(), trims * 1436);
         let rate = Rate::from_gbps(100);
         let packet = rate.serialise(1500 + WIRE_OVERHEAD_BYTES);
         let floor = packet + Time::from_ns(1000) + packet * (200 * u64::from(senders)) + rate.serialise(84) * trims;
-        let took = Time::from_ps(told.flows.iter().map(|flow| flow.delivered_ps.expect("it completes")).max().unwrap());
+        let took =
+            Time::from_ps(results.flows.iter().map(|flow| flow.delivered_ps.expect("it completes")).max().unwrap());
         // One round trip at the end, when the last packets are requested one by one.
         let most = floor + Time::from_ns(2000) + packet * 4;
         assert!(took < most, "{kind} {senders}: {took}, at most {most}");
@@ -156,11 +157,11 @@ fn returned_headers_need_no_timer() {
         setup.switch = trimming(trim(), 8, 2);
         setup.host.transport = transport(kind, &[("timeout", "never")]);
         setup.duration = Time::from_ms(10);
-        let told = run(setup);
-        told.all_hold();
-        assert!(told.summary.packets.returned_to_source > 200, "{:?}", told.summary.packets);
-        assert_eq!(told.flows.iter().filter(|flow| flow.delivered_ps.is_some()).count(), 30, "{kind}");
-        assert_eq!(told.summary.happened.retransmissions, told.summary.happened.trims);
+        let results = run(setup);
+        results.all_hold();
+        assert!(results.summary.packets.returned_to_source > 200, "{:?}", results.summary.packets);
+        assert_eq!(results.flows.iter().filter(|flow| flow.delivered_ps.is_some()).count(), 30, "{kind}");
+        assert_eq!(results.summary.happened.retransmissions, results.summary.happened.trims);
     }
 }
 
@@ -174,10 +175,10 @@ fn permutation(packets: u32, spread: Spread) -> f64 {
     setup.host.transport = transport("ndp", &[("payload", "4032B"), ("initial_window", "40"), ("timeout", "never")]);
     setup.host.mtu_bytes = 4096;
     setup.duration = Time::from_ms(2);
-    let told = run(setup);
-    told.all_hold();
+    let results = run(setup);
+    results.all_hold();
     let share = |flow: &stats::flows::FlowRecord| flow.alone_ps as f64 / flow.fct_ps().expect("complete") as f64;
-    told.flows.iter().map(share).sum::<f64>() / 16.0
+    results.flows.iter().map(share).sum::<f64>() / 16.0
 }
 
 /// With sender-chosen paths and queues of 8 to 12 packets, links stay 90 % full with data. Acknowledgements and pulls
@@ -194,7 +195,7 @@ fn a_permutation_keeps_the_links_full() {
 #[test]
 fn links_that_lose_cost_time_and_no_byte() {
     for kind in ["ndp", "eqds"] {
-        let told = [1, 3].map(|threads| {
+        let results = [1, 3].map(|threads| {
             let lossy = LinkSpec { loss: 0.02, ..link(100, 500) };
             let fabric = generate::fat_tree(4, TierLinks::uniform(lossy)).unwrap();
             let flows = (0..16u32).map(|src| flow(src, (src + 7) % 16, 100 * 1436 - 7));
@@ -207,10 +208,10 @@ fn links_that_lose_cost_time_and_no_byte() {
             setup.threads = threads;
             run(setup)
         });
-        told[0].all_hold();
-        assert_eq!(told[0].flows.iter().filter(|flow| flow.delivered_ps.is_some()).count(), 28);
-        assert!(told[0].flows.iter().map(|flow| flow.timeouts).sum::<u32>() > 10);
-        assert_eq!(told[0].summary.packets, told[1].summary.packets);
-        assert_eq!(told[0].flows, told[1].flows);
+        results[0].all_hold();
+        assert_eq!(results[0].flows.iter().filter(|flow| flow.delivered_ps.is_some()).count(), 28);
+        assert!(results[0].flows.iter().map(|flow| flow.timeouts).sum::<u32>() > 10);
+        assert_eq!(results[0].summary.packets, results[1].summary.packets);
+        assert_eq!(results[0].flows, results[1].flows);
     }
 }

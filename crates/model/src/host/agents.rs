@@ -1,13 +1,13 @@
 //! External agents of a host: their settings, and measurements of flows that have ended.
 
-use crate::look::Look;
+use crate::agent_samples::AgentSample;
 use protocols::endpoint::Sender;
 use protocols::transport::SenderState;
 use rustc_hash::FxHashMap;
 
 /// An external agent that sets rates at its host.
 #[derive(Debug)]
-pub(crate) struct Steered {
+pub(crate) struct AgentFlows {
     /// Its flow; `None` for all flows of the host.
     pub flow: Option<u32>,
     /// A sender without data, for the initial rate of this agent's flows.
@@ -17,18 +17,18 @@ pub(crate) struct Steered {
     /// Planned flows of this agent that have not ended.
     pub left: u64,
     /// Measurements of its flows that have ended since the last read.
-    pub seen: Look,
+    pub seen: AgentSample,
 }
 
 /// The agents of a host.
 #[derive(Debug)]
-pub(crate) struct Steering {
-    pub agents: Vec<Steered>,
+pub(crate) struct AgentControl {
+    pub agents: Vec<AgentFlows>,
     /// Index of the agent of each flow; `None` if the first agent has all flows.
     pub of_flow: Option<FxHashMap<u32, u32>>,
 }
 
-impl Steering {
+impl AgentControl {
     /// Returns the index of the agent of `flow`.
     pub fn agent_of(&self, flow: u32) -> Option<usize> {
         match &self.of_flow {

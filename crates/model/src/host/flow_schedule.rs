@@ -6,22 +6,25 @@ use units::Time;
 
 /// Flows that a host will start.
 #[derive(Debug, Default)]
-pub(crate) struct Starts {
+pub(crate) struct FlowSchedule {
     /// Planned flows with a fixed start, by time.
     pub planned: Vec<(Time, u32)>,
     pub next_planned: usize,
     /// Sources of drawn flows, each with its next flow.
     pub arrivals: Vec<(Arrivals, Option<traffic::Arrival>)>,
-    pub drawn: u32,
+    pub drawn_flows: u32,
     /// Number of notifications still missing, by waiting flow or join of this host.
-    pub waits: FxHashMap<u32, u32>,
+    pub missing_notifications: FxHashMap<u32, u32>,
     /// Hosts that this one notifies, ascending, with the egress port of the wire to each.
-    pub notify: Vec<(u32, u16)>,
+    pub notified_hosts: Vec<(u32, u16)>,
 }
 
-impl Starts {
+impl FlowSchedule {
     /// Returns whether the host has no flow to start and no notification to send or wait for.
     pub fn is_empty(&self) -> bool {
-        self.planned.is_empty() && self.arrivals.is_empty() && self.waits.is_empty() && self.notify.is_empty()
+        self.planned.is_empty()
+            && self.arrivals.is_empty()
+            && self.missing_notifications.is_empty()
+            && self.notified_hosts.is_empty()
     }
 }

@@ -5,33 +5,33 @@ const VALUES: usize = 256;
 
 /// Hops and bounces of received frames.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Travel {
+pub struct HopCounts {
     /// Data frames by number of switches crossed, in either direction.
     pub hops: Vec<u64>,
     /// Data frames by their greatest distance, in hops, from the furthest switch reached.
     pub max_distance: Vec<u64>,
     /// Data frames by number of bounces and detours.
-    pub turns: Vec<u64>,
+    pub bounces: Vec<u64>,
     /// Acknowledgements and notifications by number of bounces and detours.
-    pub reply_turns: Vec<u64>,
+    pub reply_bounces: Vec<u64>,
 }
 
-impl Default for Travel {
+impl Default for HopCounts {
     fn default() -> Self {
         let none = || vec![0; VALUES];
-        Travel { hops: none(), max_distance: none(), turns: none(), reply_turns: none() }
+        HopCounts { hops: none(), max_distance: none(), bounces: none(), reply_bounces: none() }
     }
 }
 
-impl Travel {
+impl HopCounts {
     /// Adds the counts of another host.
-    pub fn merge(&mut self, other: &Travel) {
+    pub fn merge(&mut self, other: &HopCounts) {
         let add = |mine: &mut Vec<u64>, other: &[u64]| mine.iter_mut().zip(other).for_each(|(mine, n)| *mine += n);
         add(&mut self.hops, &other.hops);
         add(&mut self.max_distance, &other.max_distance);
-        add(&mut self.turns, &other.turns);
-        add(&mut self.reply_turns, &other.reply_turns);
+        add(&mut self.bounces, &other.bounces);
+        add(&mut self.reply_bounces, &other.reply_bounces);
     }
 }
 
-units::pack_fields!(Travel { hops, max_distance, turns, reply_turns });
+units::pack_fields!(HopCounts { hops, max_distance, bounces, reply_bounces });

@@ -13,26 +13,26 @@
 //! The results equal those of a run with all polls.
 
 use super::Host;
-use super::flows::{FlowState, Outlet};
+use super::flows::{FlowSource, FlowState};
 use protocols::endpoint::Sender;
 use units::Time;
 
 /// A skipped poll.
 #[derive(Debug)]
-pub(super) struct Rest {
+pub(super) struct SkippedPoll {
     /// Time of the poll; [`Time::MAX`] if none is skipped.
-    turn: Time,
+    poll_at: Time,
     /// Disables skipping, for tests.
     #[cfg(test)]
-    never: bool,
+    disabled: bool,
 }
 
-impl Default for Rest {
+impl Default for SkippedPoll {
     fn default() -> Self {
-        Rest {
-            turn: Time::MAX,
+        SkippedPoll {
+            poll_at: Time::MAX,
             #[cfg(test)]
-            never: false,
+            disabled: false,
         }
     }
 }
@@ -40,76 +40,81 @@ impl Default for Rest {
 impl Host {
     /// Skips the next poll of `port`, on which a flow has just become blocked, if no other frame or flow waits.
     #[inline(never)]
-    pub(super) fn rest(&mut self, port: u16) {
+    pub(super) fn skip_poll(&mut self, port: u16) {
         #[cfg(test)]
-        if self.senders.rest.never {
+        if self.senders.skipped_poll.disabled {
             return;
         }
-        let Host { egress, nics, senders, network, .. } = self;
-        let ([cell], [nic]) = (&*egress.cells, &**nics) else { return };
-        if !cell.waiting.is_power_of_two() || cell.holds != 0 || !egress.is_strict() || self.holds.is_some() {
+        let Host { egress, port_queues, senders, network, .. } = self;
+        let ([cell], [queues]) = (&*egress.cells, &**port_queues) else { return };
+        if !cell.waiting.is_power_of_two()
+            || cell.block_reasons != 0
+            || !egress.is_strict()
+            || self.flow_blocks.is_some()
+        {
             return;
         }
-        let lane = &nic.lanes[usize::from(network.class_slot[cell.waiting.trailing_zeros() as usize])];
+        let class_queues = &queues.classes[usize::from(network.class_slot[cell.waiting.trailing_zeros() as usize])];
         // The only entry is the flow that has just sent.
-        if lane.ready.len() == 1 && lane.frames.is_empty() && nic.paced.first().is_none() {
-            senders.rest.turn = egress.next_turn(port);
+        if class_queues.ready.len() == 1 && class_queues.frames.is_empty() && queues.paced.first().is_none() {
+            senders.skipped_poll.poll_at = egress.next_service(port);
         }
     }
 
     /// Returns the next service time of `port` after a transmission started: the end of the frame, if others wait and
     /// the poll is not skipped.
     #[inline]
-    pub(super) fn next_turn(&self, port: u16) -> Time {
-        if self.senders.rest.turn == Time::MAX { self.egress.next_turn(port) } else { Time::MAX }
+    pub(super) fn next_service(&self, port: u16) -> Time {
+        if self.senders.skipped_poll.poll_at == Time::MAX { self.egress.next_service(port) } else { Time::MAX }
     }
 
     /// Ends a skipped poll. Must be called before any event is handled, at `now`.
     #[inline(always)] // several times in every run of a host
-    pub(super) fn stir(&mut self, now: Time) {
-        if self.senders.rest.turn != Time::MAX {
-            self.end_rest(now);
+    pub(super) fn resume_poll(&mut self, now: Time) {
+        if self.senders.skipped_poll.poll_at != Time::MAX {
+            self.end_skip(now);
         }
     }
 
     #[inline(never)]
-    fn end_rest(&mut self, now: Time) {
-        let Host { egress, nics, senders, network, .. } = self;
-        let turn = std::mem::replace(&mut senders.rest.turn, Time::MAX);
-        let (cell, nic) = (egress.cell_mut(0), &mut nics[0]);
-        let lane = &mut nic.lanes[usize::from(network.class_slot[cell.waiting.trailing_zeros() as usize & 7])];
+    fn end_skip(&mut self, now: Time) {
+        let Host { egress, port_queues, senders, network, .. } = self;
+        let poll_at = std::mem::replace(&mut senders.skipped_poll.poll_at, Time::MAX);
+        let (cell, queues) = (egress.cell_mut(0), &mut port_queues[0]);
+        let class_queues =
+            &mut queues.classes[usize::from(network.class_slot[cell.waiting.trailing_zeros() as usize & 7])];
         // Later events of the instant of the transmission may need the poll too: then the port is scheduled.
-        let alone = cell.waiting.is_power_of_two() && lane.ready.len() == 1 && lane.frames.is_empty();
-        if now < turn || !alone || nic.paced.first().is_some() {
-            debug_assert!(now <= turn, "a turn was left out that somebody wanted");
-            return egress.due.set(0, turn);
+        let alone = cell.waiting.is_power_of_two() && class_queues.ready.len() == 1 && class_queues.frames.is_empty();
+        if now < poll_at || !alone || queues.paced.first().is_some() {
+            debug_assert!(now <= poll_at, "a required poll was skipped");
+            return egress.due.set(0, poll_at);
         }
         cell.waiting = 0;
-        if let Some((slot, _)) = lane.ready.pop() {
+        if let Some((slot, _)) = class_queues.ready.pop() {
             let flow = &mut senders.flows[slot as usize];
-            debug_assert!(matches!(&flow.outlet, Outlet::Transport(sender) if sender.waits()));
+            debug_assert!(matches!(&flow.source, FlowSource::Transport(sender) if sender.waits()));
             flow.state = FlowState::Idle;
         }
     }
 
     /// Returns whether the idle flow in `slot` would be polled now without sending a frame.
     #[inline]
-    pub(super) fn stays_idle(&self, now: Time, slot: u32) -> bool {
+    pub(super) fn poll_would_block(&self, now: Time, slot: u32) -> bool {
         let flow = &self.senders.flows[slot as usize];
-        if !matches!(&flow.outlet, Outlet::Transport(sender) if sender.waits()) {
+        if !matches!(&flow.source, FlowSource::Transport(sender) if sender.waits()) {
             return false;
         }
         #[cfg(test)]
-        if self.senders.rest.never {
+        if self.senders.skipped_poll.disabled {
             return false;
         }
-        self.needs_no_turn(now, flow.port)
+        self.can_bypass_queues(now, flow.port)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::faults::bench::{Told, flow, link, pause, plan, setup, transport};
+    use crate::faults::bench::{Results, flow, link, pause, plan, setup, transport};
     use crate::faults::{packets, shared, trimming};
     use crate::node::Machine;
     use crate::parameters::{FlowControl, Scheduler, Setup, Spread};
@@ -120,20 +125,20 @@ mod tests {
     use units::random::Stream;
 
     /// Returns the complete output of a run, and the number of node runs.
-    fn run(setup: Setup, restless: bool) -> (Told, u64) {
+    fn run(setup: Setup, restless: bool) -> (Results, u64) {
         let mut simulation = Simulation::new(setup).unwrap();
         for index in 0..simulation.engine.len() {
             let machine = simulation.engine.node_mut(index);
-            machine.wake();
+            machine.activate();
             if let Machine::Host(host) = machine {
-                host.senders.rest.never = restless;
+                host.senders.skipped_poll.disabled = restless;
             }
         }
-        let mut told = Told::default();
-        assert!(simulation.run(&mut told));
+        let mut found = Results::default();
+        assert!(simulation.run(&mut found));
         let runs = simulation.engine.statistics().runs;
-        told.summary = simulation.finish(&mut told, false);
-        (told, runs)
+        found.summary = simulation.finish(&mut found, false);
+        (found, runs)
     }
 
     /// Flows with starts close together or far apart, in one class or several, from one host or any, to one or any.
@@ -185,12 +190,12 @@ mod tests {
     }
 
     #[test]
-    fn results_are_as_if_each_turn_had_come() {
+    fn results_equal_those_with_all_polls() {
         let mut sums = (0, 0);
         for round in 0..600 {
-            let (told, runs) = run(some(round), false);
+            let (found, runs) = run(some(round), false);
             let (expected, all_runs) = run(some(round), true);
-            assert_eq!(format!("{told:?}"), format!("{expected:?}"), "round {round}");
+            assert_eq!(format!("{found:?}"), format!("{expected:?}"), "round {round}");
             sums = (sums.0 + runs, sums.1 + all_runs);
         }
         assert!(sums.0 * 50 < sums.1 * 49, "nodes ran {} times in place of {}", sums.0, sums.1);

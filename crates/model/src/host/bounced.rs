@@ -1,7 +1,7 @@
 //! Bounced frames at a host: returned frames are sent again, and bounces of received frames are counted.
 
 use super::Host;
-use super::flows::{Outlet, with_ctx};
+use super::flows::{FlowSource, with_ctx};
 use crate::on_wire::OnWire;
 use check::conservation::Cause;
 use engine::Window;
@@ -12,26 +12,26 @@ use protocols::pabo;
 
 impl Host {
     /// Counts hops and bounces of a frame at its destination.
-    pub(super) fn note_travel(&mut self, frame: &Frame) {
-        self.books.ledger.turns.end(frame.bounces, frame.max_distance, frame.distance);
-        let Some(travel) = &mut self.measured.travel else { return };
+    pub(super) fn note_hops(&mut self, frame: &Frame) {
+        self.stats.counters.bounces_in_frames.end(frame.bounces, frame.max_distance, frame.distance);
+        let Some(counts) = &mut self.measured.hop_counts else { return };
         if frame.kind == Kind::Data {
-            travel.hops[usize::from(frame.hops)] += 1;
-            travel.max_distance[usize::from(frame.max_distance)] += 1;
-            travel.turns[usize::from(frame.bounces)] += 1;
+            counts.hops[usize::from(frame.hops)] += 1;
+            counts.max_distance[usize::from(frame.max_distance)] += 1;
+            counts.bounces[usize::from(frame.bounces)] += 1;
         } else {
-            travel.reply_turns[usize::from(frame.bounces)] += 1;
+            counts.reply_bounces[usize::from(frame.bounces)] += 1;
         }
     }
 
     /// Reports a returned data frame to its sender, which may slow down. Further offers are polled as usual, when the
     /// wire is free.
-    fn hear_of_return(&mut self, frame: &Frame, every: u32) {
+    fn report_bounce(&mut self, frame: &Frame, every: u32) {
         let Some(&slot) = self.senders.by_flow.get(&frame.flow) else { return };
-        let Outlet::Transport(sender) = &mut self.senders.flows[slot as usize].outlet else { return };
+        let FlowSource::Transport(sender) = &mut self.senders.flows[slot as usize].source else { return };
         let returns = self.senders.returns.entry(frame.flow).or_default();
         let slowed = with_ctx!(self, frame.at, |ctx| sender.on_returned(ctx, returns, every));
-        self.books.ledger.slowed += u64::from(slowed);
+        self.stats.counters.source_slowdowns += u64::from(slowed);
         if !self.replies.is_empty() {
             self.queue_controls(frame.at, slot);
         }
@@ -39,17 +39,17 @@ impl Host {
 
     /// Sends a returned frame of this host again, ahead of all new data. It is never dropped here.
     #[cold]
-    pub(super) fn take_back(&mut self, mut frame: Frame, in_port: u16, window: &mut Window<'_, OnWire>) {
-        if self.measured.travel.is_none() {
+    pub(super) fn resend_bounced(&mut self, mut frame: Frame, in_port: u16, window: &mut Window<'_, OnWire>) {
+        if self.measured.hop_counts.is_none() {
             // Without bouncing, only a route that leads back to its source does this.
             self.note_loss(&frame, Some(in_port), Cause::NoRoute);
-            return self.books.lose_here(&frame, Cause::NoRoute);
+            return self.stats.count_loss(&frame, Cause::NoRoute);
         }
-        self.books.ledger.bounced_to_source += 1;
+        self.stats.counters.bounced_to_source += 1;
         if let OnBounce::Halve { every } = self.network.host.on_bounce
             && frame.kind == Kind::Data
         {
-            self.hear_of_return(&frame, every);
+            self.report_bounce(&frame, every);
         }
         pabo::go_on(&mut frame);
         frame.ttl = self.network.host.ttl;

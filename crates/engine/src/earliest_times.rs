@@ -12,14 +12,14 @@ use units::Time;
 /// step depends on an unpredictable comparison. Accesses are unchecked: a frame takes some ten steps per hop, and a
 /// check would add two instructions to some eight.
 #[derive(Clone, Debug)]
-pub struct Due {
+pub struct EarliestTimes {
     tree: Box<[Time]>,
 }
 
-impl Due {
+impl EarliestTimes {
     /// Creates a tree of `ports` ports, all with [`Time::MAX`].
     pub fn new(ports: usize) -> Self {
-        Due { tree: vec![Time::MAX; 2 * ports.next_power_of_two()].into_boxed_slice() }
+        EarliestTimes { tree: vec![Time::MAX; 2 * ports.next_power_of_two()].into_boxed_slice() }
     }
 
     /// Prefetches the tree.
@@ -66,7 +66,7 @@ impl Due {
 
     /// Returns the port of the earliest time, the lowest one at ties.
     #[inline]
-    pub fn port(&self) -> u16 {
+    pub fn earliest_port(&self) -> u16 {
         let (least, leaves) = (self.earliest(), self.leaves());
         let mut node = 1;
         while node < leaves {
@@ -125,7 +125,7 @@ mod tests {
         const STEPS: u64 = if cfg!(miri) { 100 } else { 20_000 };
         for ports in [1, 7, 8, 9, 16, 64, 130] {
             let mut stream = Stream::new(ports as u64, 0, 0);
-            let mut due = Due::new(ports);
+            let mut due = EarliestTimes::new(ports);
             let mut times = vec![Time::MAX; ports];
             for _ in 0..STEPS {
                 let port = stream.below(ports as u64) as usize;
@@ -139,7 +139,7 @@ mod tests {
                 let expected = times.iter().copied().enumerate().min_by_key(|&(port, at)| (at, port)).unwrap();
                 assert_eq!(due.earliest(), expected.1);
                 if expected.1 < Time::MAX {
-                    assert_eq!(usize::from(due.port()), expected.0);
+                    assert_eq!(usize::from(due.earliest_port()), expected.0);
                 }
             }
         }

@@ -97,10 +97,10 @@ fn a_frame_walks_on_the_fabric_and_a_bounce_takes_it_back() {
         let mut setup = network(seed);
         let fabric = setup.fabric.clone();
         setup.record.trace = Some(TraceParameters::everything());
-        let told = run(setup);
-        assert!(told.summary.passes(), "seed {seed}: {:?}", told.summary.checks);
+        let results = run(setup);
+        assert!(results.summary.passes(), "seed {seed}: {:?}", results.summary.checks);
         let mut frames: BTreeMap<u64, Vec<&TraceRow>> = BTreeMap::new();
-        for row in &told.trace {
+        for row in &results.trace {
             if let Some(packet) = row.packet {
                 frames.entry(packet.number).or_default().push(row);
             }
@@ -112,11 +112,14 @@ fn a_frame_walks_on_the_fabric_and_a_bounce_takes_it_back() {
             most = most.max(bounces);
             bounced += u64::from(bounces);
         }
-        assert_eq!(bounced, told.summary.happened.bounces, "seed {seed}: what frames went through is what was counted");
-        for (cause, count) in &told.summary.packets.dropped {
+        assert_eq!(
+            bounced, results.summary.happened.bounces,
+            "seed {seed}: what frames went through is what was counted"
+        );
+        for (cause, count) in &results.summary.packets.dropped {
             *causes.entry(cause.clone()).or_insert(0) += count;
         }
-        let turns = told.summary.turns.as_ref().expect("switches that bounce");
+        let turns = results.summary.turns.as_ref().expect("switches that bounce");
         (home, slowed) = (home + turns.returned_to_source, slowed + turns.slowed_down);
     }
     let names: Vec<&String> = causes.keys().collect();
@@ -140,7 +143,7 @@ fn senders_that_halve_bounce_less() {
         setup.threads = threads;
         run(setup)
     };
-    let turns = |told: &Told| told.summary.turns.clone().expect("switches that bounce");
+    let turns = |results: &Results| results.summary.turns.clone().expect("switches that bounce");
     let (none, halve) = (with(OnBounce::None, 1), with(OnBounce::Halve { every: 1 }, 1));
     assert!(none.summary.passes() && halve.summary.passes());
     assert_eq!(turns(&none).slowed_down, 0);
@@ -164,12 +167,12 @@ fn looking_for_storms_changes_nothing() {
     let with = |storm| {
         let mut setup = network(3);
         setup.storm = storm;
-        let mut told = run(setup);
-        let storm = told.summary.turns.as_mut().and_then(|turns| turns.storm.take());
-        told.summary.warnings.clear();
-        (storm, format!("{told:?}"))
+        let mut results = run(setup);
+        let storm = results.summary.turns.as_mut().and_then(|turns| turns.storm.take());
+        results.summary.warnings.clear();
+        (storm, format!("{results:?}"))
     };
-    let often = |looks| StormParameters { looks, every: Some(Time::from_us(3)), ratio: 0.0 };
+    let often = |samples| StormParameters { samples, every: Some(Time::from_us(3)), ratio: 0.0 };
     let (none, plain) = with(None);
     let (found, watched) = with(Some(often(2)));
     assert!(none.is_none() && found.is_some_and(|storm| storm.end_ps % 3_000_000 == 0), "{found:?}");

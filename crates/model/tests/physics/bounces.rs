@@ -32,14 +32,14 @@ fn bursts(fabric: &Fabric, senders: &[u32], receiver: u32, frames: u32) -> traff
     plan(fabric.hosts().len() as u32, flows.collect::<Vec<_>>())
 }
 
-fn turns(told: &Told) -> &stats::turns::TurnSummary {
-    told.summary.turns.as_ref().expect("a switch that turns frames")
+fn turns(results: &Results) -> &stats::turns::TurnSummary {
+    results.summary.turns.as_ref().expect("a switch that turns frames")
 }
 
 /// Checks that each frame with n bounces crossed `path + 2 n` switches, since a bounce retraces one hop and repeats it.
 /// A frame that returned to its host crossed one less, since a host is no switch.
-fn retraces(told: &Told, path: usize) {
-    let turns = turns(told);
+fn retraces(results: &Results, path: usize) {
+    let turns = turns(results);
     let sum = |counts: &[u64]| counts.iter().enumerate().map(|(value, frames)| value as u64 * frames).sum::<u64>();
     let expected = turns.delivered * path as u64 + 2 * sum(&turns.by_turns) - turns.returned_to_source;
     assert_eq!(sum(&turns.by_total_hops), expected, "{turns:?}");
@@ -75,13 +75,13 @@ fn traffic_in_one_direction_loses_nothing() {
         setup.switch = bounce(pabo, room);
         setup.seed = seed;
         setup.duration = Time::from_ms(4);
-        let told = run(setup);
-        assert!(told.summary.passes(), "seed {seed}: {:?}", told.summary.checks);
-        let packets = &told.summary.packets;
+        let results = run(setup);
+        assert!(results.summary.passes(), "seed {seed}: {:?}", results.summary.checks);
+        let packets = &results.summary.packets;
         assert_eq!(packets.dropped_total(), 0, "seed {seed}: {pabo:?}, room {room}: {:?}", packets.dropped);
         assert_eq!(packets.delivered_whole, packets.injected, "seed {seed}");
-        assert!(turns(&told).turned_share > 0.0 || room > 30, "seed {seed}: {pabo:?} {:?}", turns(&told));
-        retraces(&told, path);
+        assert!(turns(&results).turned_share > 0.0 || room > 30, "seed {seed}: {pabo:?} {:?}", turns(&results));
+        retraces(&results, path);
     }
 }
 
@@ -93,11 +93,11 @@ fn a_source_lookup_is_the_arrival_port_on_a_tree() {
         let mut setup = setup(fabric.clone(), bursts(fabric, senders, receiver, 150));
         setup.switch = bounce(BounceParameters { back, ..BounceParameters::default() }, 20);
         setup.duration = Time::from_ms(4);
-        let told = run(setup);
-        assert!(told.summary.passes(), "{:?}", told.summary.checks);
-        assert!(told.summary.packets.dropped.keys().all(|cause| cause == "bounce queue full"));
-        assert!(back == Return::SourceLookup || told.summary.packets.dropped_total() == 0);
-        format!("{:?}", told.summary)
+        let results = run(setup);
+        assert!(results.summary.passes(), "{:?}", results.summary.checks);
+        assert!(results.summary.packets.dropped.keys().all(|cause| cause == "bounce queue full"));
+        assert!(back == Return::SourceLookup || results.summary.packets.dropped_total() == 0);
+        format!("{:?}", results.summary)
     };
     let small = tree(&[3, 1], 1, 1, links(10)).unwrap();
     let wide = fat_tree(4, links(10)).unwrap();
@@ -119,13 +119,13 @@ fn losses_have_the_bounce_queue_as_their_cause() {
     let flows = both_ways.map(|(src, dst)| datagrams(src, dst, process, 1518, ENDLESS));
     let mut setup = setup(fabric, plan(6, flows));
     setup.switch = bounce(BounceParameters::default(), 20);
-    let told = run(setup);
-    let causes: Vec<&String> = told.summary.packets.dropped.keys().collect();
+    let results = run(setup);
+    let causes: Vec<&String> = results.summary.packets.dropped.keys().collect();
     assert_eq!(causes, ["bounce queue full"]);
-    assert!(told.summary.passes(), "{:?}", told.summary.checks);
-    let storm = turns(&told).storm.expect("persistent overload is a storm");
+    assert!(results.summary.passes(), "{:?}", results.summary.checks);
+    let storm = turns(&results).storm.expect("persistent overload is a storm");
     assert!(storm.turned > storm.received);
-    assert!(told.summary.warnings[0].starts_with("bounce storm: "), "{:?}", told.summary.warnings);
+    assert!(results.summary.warnings[0].starts_with("bounce storm: "), "{:?}", results.summary.warnings);
 }
 
 /// A bounce limit holds, and its losses have their own cause.
@@ -153,10 +153,10 @@ fn frames_that_come_back_to_their_host_are_sent_again() {
     let mut setup = setup(fabric.clone(), bursts(&fabric, &[0, 1, 2], 3, 400));
     setup.switch = bounce(BounceParameters::default(), 20);
     setup.duration = Time::from_ms(4);
-    let told = run(setup);
-    assert!(turns(&told).returned_to_source > 100, "{:?}", turns(&told));
-    assert_eq!(told.summary.packets.delivered_whole, told.summary.packets.injected);
-    assert!(told.summary.passes());
+    let results = run(setup);
+    assert!(turns(&results).returned_to_source > 100, "{:?}", turns(&results));
+    assert_eq!(results.summary.packets.delivered_whole, results.summary.packets.injected);
+    assert!(results.summary.passes());
 }
 
 /// ECN marks and DCTCP reduces its rate while switches bounce. PFC pauses one class while another bounces.
@@ -167,22 +167,26 @@ fn other_mechanisms_act_beside_it() {
     let mut marked = setup(fabric.clone(), plan(4, incast(0)));
     marked.switch = bounce(BounceParameters::default(), 20);
     marked.switch.marking =
-        Marking::Ecn { k_min_bytes: 5_000, k_max_bytes: 5_000, p_max: 1.0, of_rate: None, at: MarkAt::Enqueue };
+        Marking::Ecn { k_min_bytes: 5_000, k_max_bytes: 5_000, p_max: 1.0, of_rate: None, at: MarkEvent::Enqueue };
     marked.host.transport = transport("dctcp", &[]);
     marked.duration = Time::from_ms(20);
-    let told = run(marked);
-    assert!(told.summary.happened.marks > 0 && told.summary.happened.bounces > 0, "{:?}", told.summary.happened);
-    assert_eq!(told.flows.iter().filter(|flow| flow.delivered_ps.is_some()).count(), 3);
-    assert!(told.summary.passes() && told.summary.packets.dropped_total() == 0);
+    let results = run(marked);
+    assert!(
+        results.summary.happened.marks > 0 && results.summary.happened.bounces > 0,
+        "{:?}",
+        results.summary.happened
+    );
+    assert_eq!(results.flows.iter().filter(|flow| flow.delivered_ps.is_some()).count(), 3);
+    assert!(results.summary.passes() && results.summary.packets.dropped_total() == 0);
 
     let mut stopped = setup(fabric, plan(4, incast(0).into_iter().chain(incast(3))));
     stopped.switch = bounce(BounceParameters { classes: !(1 << 3), ..BounceParameters::default() }, 60);
     stopped.switch.flow_control = FlowControl::Pfc(pause(10_000));
     stopped.host.transport = transport("dctcp", &[]);
     stopped.duration = Time::from_ms(20);
-    let told = run(stopped);
-    assert!(told.summary.pauses.count > 0 && told.summary.happened.bounces > 0, "{:?}", told.summary);
-    assert!(told.summary.passes() && told.dropped("lossless queue full") == 0, "{:?}", told.summary.checks);
+    let results = run(stopped);
+    assert!(results.summary.pauses.count > 0 && results.summary.happened.bounces > 0, "{:?}", results.summary);
+    assert!(results.summary.passes() && results.dropped("lossless queue full") == 0, "{:?}", results.summary.checks);
 }
 
 /// DIBS absorbs a burst that tail drop loses, and the packet account closes.
@@ -198,13 +202,13 @@ fn detours_use_the_neighbours_buffers() {
     let (dropped, detoured) = (with(Overload::Drop), with(Overload::Detour));
     assert!(detoured.summary.passes() && detoured.summary.happened.detours > 0);
     assert_eq!(turns(&detoured).returned_to_source, 0, "no frame is sent to a host that is not its own");
-    let lost = |told: &Told| told.summary.packets.dropped_total();
+    let lost = |results: &Results| results.summary.packets.dropped_total();
     assert!(lost(&detoured) * 2 < lost(&dropped), "{} and {}", lost(&detoured), lost(&dropped));
 }
 
 /// Conservation in random networks with failures, lossy links and PFC, on any number of threads.
 #[test]
-fn random_networks_that_turn_frames_keep_their_books() {
+fn counters_match_in_random_networks_with_bounces() {
     let mut turned = [0, 0];
     for seed in 0..25 {
         let with = |threads| {
@@ -229,16 +233,16 @@ fn random_networks_that_turn_frames_keep_their_books() {
             (setup, may_lock)
         };
         let (setup, _) = with(1);
-        let told = run(setup);
-        let summary = &told.summary;
+        let results = run(setup);
+        let summary = &results.summary;
         assert!(summary.packets.closed, "seed {seed}: {:?}", summary.packets);
         for name in ["conservation", "turns", "buffer", "little's law"] {
-            assert!(told.passes(name), "seed {seed}: {name}: {:?}", summary.checks);
+            assert!(results.passes(name), "seed {seed}: {name}: {:?}", summary.checks);
         }
         turned[0] += summary.happened.bounces;
         turned[1] += summary.happened.detours;
         let other = run(with(2).0);
-        assert_eq!(format!("{told:?}"), format!("{other:?}"), "seed {seed} on 2 threads");
+        assert_eq!(format!("{results:?}"), format!("{other:?}"), "seed {seed} on 2 threads");
     }
     assert!(turned.iter().all(|&turned| turned > 100), "{turned:?}");
 }

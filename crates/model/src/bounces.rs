@@ -1,8 +1,8 @@
 //! Summary of bounced and detoured frames.
 
-use crate::account::Ledger;
+use crate::account::Counters;
 use crate::bounce_storms::Storms;
-use crate::host::Travel;
+use crate::host::HopCounts;
 use crate::parameters::Overload;
 use crate::simulation::Simulation;
 use crate::switch::Switch;
@@ -14,29 +14,29 @@ const LISTED_PORTS: usize = 10;
 
 impl Simulation {
     /// Returns the number of frames that were dropped although all classes bounce.
-    pub(crate) fn wrong_drops(&self, ledger: &Ledger) -> u64 {
+    pub(crate) fn wrong_drops(&self, counters: &Counters) -> u64 {
         match self.network.switch.overload {
             Overload::Bounce { pabo, .. }
                 if self.network.classes.iter().all(|class| pabo.classes >> class & 1 == 1) =>
             {
-                ledger.packets.dropped_by(Cause::NoRoom).frames
+                counters.packets.dropped_by(Cause::NoRoom).frames
             }
             _ => 0,
         }
     }
 
     /// Returns the bounce entry of `summary.json`.
-    pub(crate) fn turns(&self, ledger: &Ledger, travel: &Travel) -> TurnSummary {
+    pub(crate) fn bounce_summary(&self, counters: &Counters, hop_counts: &HopCounts) -> TurnSummary {
         let fabric = &self.network.fabric;
-        let turns_of = |switch: &Switch| switch.overload.turned().map(<[u64]>::to_vec);
+        let redirections_of = |switch: &Switch| switch.overload.redirections().map(<[u64]>::to_vec);
         let (mut switches, mut ports) = (Vec::new(), Vec::new());
-        for (node, turned) in self.of_switches(turns_of) {
-            let total: u64 = turned.iter().sum();
+        for (node, redirections) in self.map_switches(redirections_of) {
+            let total: u64 = redirections.iter().sum();
             if total == 0 {
                 continue;
             }
             switches.push(SwitchTurns { node: fabric.name(node).to_owned(), turns: total });
-            for (port, &turns) in turned.iter().enumerate().filter(|(_, turns)| **turns > 0) {
+            for (port, &turns) in redirections.iter().enumerate().filter(|(_, turns)| **turns > 0) {
                 let peer = fabric.name(fabric.ports(node)[port].peer).to_owned();
                 ports.push(PortTurns { node: fabric.name(node).to_owned(), port: port as u32, peer, turns });
             }
@@ -44,22 +44,22 @@ impl Simulation {
         // The sort is stable: ties stay in order of the fabric.
         ports.sort_by_key(|port| std::cmp::Reverse(port.turns));
         ports.truncate(LISTED_PORTS);
-        let delivered: u64 = travel.turns.iter().sum();
-        let hops: u64 = travel.hops.iter().enumerate().map(|(hops, frames)| hops as u64 * frames).sum();
+        let delivered: u64 = hop_counts.bounces.iter().sum();
+        let hops: u64 = hop_counts.hops.iter().enumerate().map(|(hops, frames)| hops as u64 * frames).sum();
         let share = |part: u64, whole: u64| if whole == 0 { 0.0 } else { part as f64 / whole as f64 };
-        let made = ledger.bounces + ledger.detours;
+        let made = counters.bounces + counters.detours;
         TurnSummary {
             delivered,
-            turned_share: share(delivered - travel.turns[0], delivered),
+            turned_share: share(delivered - hop_counts.bounces[0], delivered),
             mean_total_hops: share(hops, delivered),
-            by_total_hops: trimmed(&travel.hops),
-            by_max_distance: trimmed(&travel.max_distance),
-            by_turns: trimmed(&travel.turns),
-            replies_by_turns: trimmed(&travel.reply_turns),
-            returned_to_source: ledger.bounced_to_source,
-            slowed_down: ledger.slowed,
-            spent_bytes: 2 * ledger.bounced_bytes,
-            spent_share_of_hops: share(2 * made, ledger.hops),
+            by_total_hops: trimmed(&hop_counts.hops),
+            by_max_distance: trimmed(&hop_counts.max_distance),
+            by_turns: trimmed(&hop_counts.bounces),
+            replies_by_turns: trimmed(&hop_counts.reply_bounces),
+            returned_to_source: counters.bounced_to_source,
+            slowed_down: counters.source_slowdowns,
+            spent_bytes: 2 * counters.bounced_bytes,
+            spent_share_of_hops: share(2 * made, counters.hops),
             switches,
             ports,
             storm: self.storms.as_ref().and_then(Storms::storm),

@@ -37,7 +37,7 @@ fn a_run_ends_with_its_flows_and_counts_as_the_whole_one_does() {
 
 /// A run waits for a flow that starts late, but not for one without an end.
 #[test]
-fn what_starts_late_is_waited_for_and_what_never_ends_is_not() {
+fn the_run_waits_for_late_flows_and_not_for_endless_ones() {
     let late = traffic::Flow { start: traffic::Start::At(Time::from_ms(3)), ..flow(0, 1, 5_000) };
     let mut alone = setup(star(3), plan(3, [flow(0, 1, 5_000), late.clone()]));
     (alone.duration, alone.ends_with_flows) = (Time::from_ms(50), true);
@@ -67,10 +67,10 @@ fn drawn_flows_are_waited_for_up_to_the_last() {
     poisson(&parameters, &[0, 1, 2], &Entry::new(1, 0), &mut builder).unwrap();
     let mut setup = setup(star(3), builder.build(3).unwrap());
     (setup.duration, setup.ends_with_flows) = (Time::from_ms(100), true);
-    let told = run(setup);
-    let last = told.flows.iter().filter_map(|flow| flow.acked_ps).max().unwrap();
-    assert_eq!((told.summary.flows.completed, told.flows.len()), (60, 60));
-    let end = told.summary.simulated_ps;
+    let results = run(setup);
+    let last = results.flows.iter().filter_map(|flow| flow.acked_ps).max().unwrap();
+    assert_eq!((results.summary.flows.completed, results.flows.len()), (60, 60));
+    let end = results.summary.simulated_ps;
     assert!(end >= last && end < last + 2 * Time::from_us(10).as_ps(), "{end} after {last}");
 }
 
@@ -84,11 +84,12 @@ fn datagrams_end_whether_they_arrive_or_not() {
     let mut setup = setup(fabric, plan(3, [to_one(0), to_one(1)]));
     setup.switch.buffer = Buffer::PerQueue { limit: QueueLimit::Packets(5) };
     (setup.duration, setup.ends_with_flows) = (Time::from_ms(50), true);
-    let told = run(setup);
-    let (packets, lost) = (&told.summary.packets, told.summary.packets.injected - told.summary.packets.delivered_whole);
+    let results = run(setup);
+    let (packets, lost) =
+        (&results.summary.packets, results.summary.packets.injected - results.summary.packets.delivered_whole);
     assert_eq!(packets.injected, 40);
     assert!(lost > 0 && packets.delivered_whole > 20, "{packets:?}");
-    assert!(told.summary.simulated_ps < Time::from_us(900).as_ps(), "{}", told.summary.simulated_ps);
+    assert!(results.summary.simulated_ps < Time::from_us(900).as_ps(), "{}", results.summary.simulated_ps);
 }
 
 /// Statistics start after the warm-up, so the run does not end before it.
