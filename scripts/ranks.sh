@@ -72,13 +72,13 @@ if mpi 2 "$tidegate" run examples/leaf-spine.toml --quiet --out "$out/both" : \
     -n 1 "$tidegate" run examples/leaf-spine.toml --seed 7 --quiet --out "$out/both" > "$out/said" 2>&1; then
     fail "ranks with different seeds ran"
 fi
-grep -q "rank 2 is about to run" "$out/said" || { cat "$out/said"; fail "different seeds are not told"; }
+grep -q "rank 2 has another run than rank 0" "$out/said" || { cat "$out/said"; fail "different seeds are not told"; }
 cp "$tidegate" "$out/other-build" && echo >> "$out/other-build"
 if mpi 1 "$tidegate" run examples/leaf-spine.toml --quiet --out "$out/both" : \
     -n 1 "$out/other-build" run examples/leaf-spine.toml --quiet --out "$out/both" > "$out/said" 2>&1; then
     fail "ranks of different builds ran"
 fi
-grep -q "rank 1 is about to run" "$out/said" || { cat "$out/said"; fail "different builds are not told"; }
+grep -q "rank 1 has another run than rank 0" "$out/said" || { cat "$out/said"; fail "different builds are not told"; }
 [ ! -e "$out/both" ] && [ ! -e "$out/both.partial" ] || fail "what was refused left a result"
 if mpi 10 "$tidegate" run examples/parking-lot.toml --quiet > "$out/said" 2>&1; then fail "more ranks than nodes ran"; fi
 [ "$(grep -c "more than there are nodes" "$out/said")" = 1 ] || { cat "$out/said"; fail "too many ranks are not told once"; }

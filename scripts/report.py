@@ -315,14 +315,14 @@ def heat(browser):
         const {{ data }} = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
         return new Set(new Uint32Array(data.buffer)).size; }})()""")
     check(f"the heat map has {colors} colours", colors > 8)
-    kinds = browser.run("document.querySelector('select[aria-label^=What]').options.length")
+    kinds = browser.run("document.querySelector('select[aria-label^=Quantity]').options.length")
     if kinds > 1:
         picture = f"{map_}.querySelector('canvas').toDataURL()"
         before = browser.run(picture)
-        browser.run(choose("What the heat map shows", 1))
+        browser.run(choose("Quantity of the heat map", 1))
         browser.settle()
         check("and shows queues or pauses too", browser.run(picture) != before)
-        browser.run(choose("What the heat map shows", 0))
+        browser.run(choose("Quantity of the heat map", 0))
 
 
 def narrow_and_print(browser, page):

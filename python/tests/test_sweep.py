@@ -63,7 +63,7 @@ def test_a_sweep_that_broke_keeps_what_is_complete_and_goes_on(incast, of_comman
         tidegate.sweep(incast, executor=Fails(1), **arguments)
     assert isinstance(broken.value.__cause__, LookupError)
     assert len(list((tmp_path / "python" / "runs").iterdir())) == 3
-    with pytest.raises(tidegate.TidegateError, match="holds a sweep already"):
+    with pytest.raises(tidegate.TidegateError, match="already has a sweep"):
         tidegate.sweep(incast, **arguments)
     counting = Fails(1)
     with pytest.raises(tidegate.SweepError):

@@ -121,7 +121,7 @@ impl Findings {
         }
         if let Some(Book { place, counted_bytes, found_bytes }) = self.first_wrong {
             faults.push(format!(
-                "{wrong} books are wrong, first {}: {counted_bytes} bytes counted as taken, {found_bytes} there",
+                "{wrong} occupancies are wrong, first {}: {counted_bytes} bytes counted, {found_bytes} present",
                 place.words(&name)
             ));
         }
@@ -230,7 +230,7 @@ mod tests {
         let book = |node, counted_bytes| Book { place: Place::Buffer { node }, counted_bytes, found_bytes: 9_000 };
         assert!(verdict([], [book(1, 9_000), book(2, 9_000)]).pass);
         let wrong = verdict([], [book(4, 9_001), book(2, 8_999), book(1, 9_000)]);
-        let expected = "2 books are wrong, first S2 buffer: 8999 bytes counted as taken, 9000 there";
+        let expected = "2 occupancies are wrong, first S2 buffer: 8999 bytes counted, 9000 present";
         assert_eq!((wrong.pass, wrong.detail.as_str()), (false, expected));
         let parts = [vec![book(4, 9_001), book(1, 9_000)], vec![book(2, 8_999)]].map(|part| Findings::of([], part));
         assert_eq!(parts.into_iter().reduce(Findings::beside).unwrap().verdict(name), wrong);

@@ -29,12 +29,14 @@ pub fn verdict(iterations: impl IntoIterator<Item = Iteration>) -> Verdict {
         }
     }
     let Some(Iteration { took, least }) = tightest else {
-        return Verdict::not_applicable(NAME, "no iteration of a collective operation is through");
+        return Verdict::not_applicable(NAME, "no iteration of a collective operation is complete");
     };
     let detail = if faster == 0 {
-        format!("{count} iterations, each at least as long as its links need; the tightest {took}, at least {least}")
+        format!(
+            "{count} iterations, each at least as long as its links require; the closest {took}, lower bound {least}"
+        )
     } else {
-        format!("{faster} of {count} iterations faster than their links allow; the worst {took}, at least {least}")
+        format!("{faster} of {count} iterations faster than their links allow; the worst {took}, lower bound {least}")
     };
     Verdict::new(NAME, faster == 0, detail)
 }
@@ -50,6 +52,6 @@ mod tests {
         assert!(verdict([of(10), of(12)]).pass);
         let failed = verdict([of(12), of(9), of(11)]);
         assert!(!failed.pass && failed.detail.starts_with("1 of 3 iterations"), "{failed}");
-        assert!(failed.detail.contains("9us, at least 10us"), "{failed}");
+        assert!(failed.detail.contains("9us, lower bound 10us"), "{failed}");
     }
 }

@@ -210,8 +210,12 @@ impl PacketLedger {
         for (unit, (came, ended)) in [("frames", frames), ("bytes", bytes)] {
             match came.checked_sub(ended) {
                 Some(0) => {}
-                Some(missing) => faults.push(format!("{missing} {unit} vanished ({came} came, {ended} ended)")),
-                None => faults.push(format!("{} {unit} too many ended ({came} came, {ended} ended)", ended - came)),
+                Some(missing) => {
+                    faults.push(format!("{missing} {unit} missing ({came} created, {ended} accounted for)"))
+                }
+                None => {
+                    faults.push(format!("{} {unit} too many ({came} created, {ended} accounted for)", ended - came))
+                }
             }
         }
         if self.delivered_trimmed.frames > self.cut.frames {

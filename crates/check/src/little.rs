@@ -82,7 +82,7 @@ impl QueueArea {
             return Some("time ran backwards".to_owned());
         }
         let (area, waits) = (end.area_frame_ps, end.departed_wait_ps);
-        (area != waits).then(|| format!("length over time is {area} frame ps, the waits are {waits} ps"))
+        (area != waits).then(|| format!("the integral of the length is {area} frame ps, the sum of waits {waits} ps"))
     }
 }
 
@@ -140,7 +140,7 @@ impl Findings {
         let Findings { used, watched, faults, .. } = *self;
         let detail = match &self.first {
             None if used == 0 => return Verdict::not_applicable("little's law", "no frame waited in a queue"),
-            None => format!("holds to the picosecond in the {used} of {watched} queues in which frames waited"),
+            None => format!("exact to the picosecond in {used} of {watched} queues; no frame waited in the others"),
             Some((place, fault)) => {
                 format!("{faults} of {watched} queues disagree, first {}: {fault}", place.words(name))
             }

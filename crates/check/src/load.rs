@@ -129,7 +129,7 @@ pub fn verdict<'a>(
         used += u64::from(load.area > 0);
         let most = u128::from(now.saturating_sub(load.since).as_ps()) * u128::from(capacity);
         let fault = if load.area > most {
-            Some(format!("length over time is {}, more than a full queue's {most}", load.area))
+            Some(format!("the integral of the length is {}, more than a full queue's {most}", load.area))
         } else {
             area.and_then(|(area, len)| {
                 let mut area = *area;
@@ -137,7 +137,7 @@ pub fn verdict<'a>(
                 // The other integral wraps around.
                 let (ours, theirs) = (load.area as u64, area.area_frame_ps());
                 (ours != theirs)
-                    .then(|| format!("length over time is {ours} frame ps here and {theirs} by Little's law"))
+                    .then(|| format!("the integral of the length is {ours} frame ps here and {theirs} by Little's law"))
             })
         };
         if let Some(fault) = fault {
@@ -150,7 +150,7 @@ pub fn verdict<'a>(
     }
     match first {
         None if used == 0 => Verdict::not_applicable("load", "no frame waited in a queue"),
-        None => Verdict::new("load", true, format!("utilisation of {watched} queues agrees with what waited in them")),
+        None => Verdict::new("load", true, format!("utilisation of {watched} queues agrees with their lengths")),
         Some((place, fault)) => Verdict::new(
             "load",
             false,

@@ -68,7 +68,8 @@ impl LosslessLosses {
                 }
             }
         }
-        (!causes.is_empty()).then(|| format!("{frames} of lossless classes lost otherwise: {}", causes.join(", ")))
+        (!causes.is_empty())
+            .then(|| format!("{frames} of lossless classes lost for other causes: {}", causes.join(", ")))
     }
 }
 
@@ -87,14 +88,14 @@ pub fn verdict(ledger: &PacketLedger, losses: &LosslessLosses, promise: Promise,
     }
     let mut parts = Vec::new();
     if !pass {
-        parts.push(format!("{} lossless frames ({} bytes) dropped for want of room", lost.frames, lost.bytes));
+        parts.push(format!("{} lossless frames ({} bytes) dropped at a full buffer", lost.frames, lost.bytes));
         parts.extend(first.map(|first| format!("first {first}")));
     } else if otherwise.is_none() {
         parts.push("no lossless frame dropped".to_owned());
     } else if losses.by(Cause::OutsideFlowControl) == Tally::default() {
-        parts.push("none for want of room".to_owned());
+        parts.push("no lossless frame dropped at a full buffer".to_owned());
     } else {
-        parts.push("none for want of room where flow control reaches".to_owned());
+        parts.push("no lossless frame dropped at a full buffer within flow control".to_owned());
     }
     parts.extend(otherwise);
     Verdict::new("lossless", pass, parts.join("; "))
@@ -148,18 +149,21 @@ mod tests {
         let mut losses = LosslessLosses::default();
         (0..1_662).for_each(|_| losses.count(3, Cause::PauseStorm, 64));
         let expected =
-            "none for want of room; 1662 of lossless classes lost otherwise: pause storm 1662 (class 3)".to_owned();
+            "no lossless frame dropped at a full buffer; 1662 of lossless classes lost for other causes: pause storm \
+             1662 (class 3)"
+                .to_owned();
         assert_eq!(detail(&ledger, &losses, Promise::SomeClasses), (true, expected));
         let mut other = LosslessLosses::default();
         (0..2).for_each(|_| other.count(4, Cause::PauseStorm, 64));
         other.count(4, Cause::OutsideFlowControl, 700);
         losses.merge(&other);
-        let expected = "none for want of room where flow control reaches; 1665 of lossless classes lost otherwise: \
-                        pause storm 1664 (class 3: 1662, class 4: 2), outside flow control 1 (class 4)";
+        let expected = "no lossless frame dropped at a full buffer within flow control; 1665 of lossless classes lost \
+                        for other causes: pause storm 1664 (class 3: 1662, class 4: 2), outside flow control 1 (class \
+                        4)";
         assert_eq!(detail(&ledger, &losses, Promise::SomeClasses), (true, expected.to_owned()));
         ledger.drop_frame(Cause::LosslessNoRoom, 900);
         let failed = verdict(&ledger, &losses, Promise::SomeClasses, Some("at 3us at S1"));
-        let begin = "1 lossless frames (900 bytes) dropped for want of room; first at 3us at S1; 1665 of lossless";
+        let begin = "1 lossless frames (900 bytes) dropped at a full buffer; first at 3us at S1; 1665 of lossless";
         assert!(!failed.pass && failed.detail.starts_with(begin), "{failed}");
         assert_eq!(losses.by(Cause::PauseStorm), Tally { frames: 1_664, bytes: 1_664 * 64 });
     }

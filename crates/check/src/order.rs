@@ -70,8 +70,8 @@ impl OrderLog {
             }
             None => format!("{} of {frames} frames out of order", self.violations),
             Some((time, flow, OrderViolation { expected, seq })) => format!(
-                "{} of {frames} frames out of order, first in flow {flow} at {} ps: {seq} came where {expected} or \
-                 more was due",
+                "{} of {frames} frames out of order, first in flow {flow} at {} ps: received {seq}, expected \
+                 {expected} or more",
                 self.violations,
                 time.as_ps()
             ),

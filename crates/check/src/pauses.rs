@@ -69,16 +69,16 @@ impl PauseLedger {
         let ControlLedger { sent, received, lost, on_the_way } = *control;
         if u128::from(sent) != sum(&[received, lost, on_the_way]) {
             faults.push(format!(
-                "{sent} control frames sent is not {received} heard + {lost} lost with their links + {on_the_way} on \
-                 the way"
+                "{sent} control frames sent is not {received} received + {lost} lost with their links + {on_the_way} \
+                 in flight"
             ));
         }
         let StopLedger { stops, ended, standing, idle } = *told;
         if u128::from(stops) != sum(&[ended, standing]) {
-            faults.push(format!("{stops} stops told is not {ended} ended + {standing} standing"));
+            faults.push(format!("{stops} stops is not {ended} ended + {standing} active"));
         }
         if idle > 0 {
-            faults.push(format!("{idle} stops stand for nothing: nobody would ever end them"));
+            faults.push(format!("{idle} active stops have no backlog and would never end"));
         }
         if !faults.is_empty() {
             return Verdict::new("pauses", false, faults.join("; "));

@@ -178,13 +178,13 @@ impl ReorderDensity {
     pub fn verdict(&self, arrivals: u64) -> Verdict {
         let judged = self.packets() + self.beyond + self.ignored;
         if judged != arrivals {
-            let detail = format!("{arrivals} data frames arrived, but the order of {judged} was judged");
+            let detail = format!("{arrivals} data frames arrived, but {judged} were evaluated");
             return Verdict::new("reorder", false, detail);
         }
         if arrivals == 0 {
             return Verdict::not_applicable("reorder", "no data frame arrived");
         }
-        Verdict::new("reorder", true, format!("the order of {arrivals} frames was judged, each once"))
+        Verdict::new("reorder", true, format!("{arrivals} frames evaluated, each once"))
     }
 
     /// Returns the number of packets out of order.

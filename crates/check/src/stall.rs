@@ -48,11 +48,11 @@ units::pack_variants!(BlockCause { 0 StrictPriority, 1 Gate, 2 PausingHost, 3 No
 impl fmt::Display for BlockCause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            BlockCause::StrictPriority => "higher classes take the link (strict priority)",
+            BlockCause::StrictPriority => "higher classes occupy the link (strict priority)",
             BlockCause::Gate => "its gate never opens for a frame",
-            BlockCause::PausingHost => "the host keeps pausing it",
-            BlockCause::NonconformingHost => "hosts that ignore XOFF keep the output behind it full",
-            BlockCause::Unknown => "without a known reason",
+            BlockCause::PausingHost => "the host pauses it continuously",
+            BlockCause::NonconformingHost => "frames of hosts that ignore XOFF fill the downstream output",
+            BlockCause::Unknown => "no cause found",
         })
     }
 }
@@ -152,7 +152,7 @@ impl Stalls {
             faults.push(format!("stopped by these: {}", listed(behind)));
         }
         if !deadlocked.is_empty() && !looked {
-            faults.push(format!("queues that stop each other in a cycle: {}", listed(deadlocked)));
+            faults.push(format!("queues in a cycle of pauses: {}", listed(deadlocked)));
         }
         let detail = match (faults.is_empty(), *stopped) {
             (false, _) => faults.join("; "),
@@ -210,9 +210,8 @@ mod tests {
         let (root, paused) = root(3, BlockCause::StrictPriority);
         let stalls = Stalls::find(2, &[stopped(1), stopped(2), paused], accounts(), vec![root]);
         let verdict = stalls.verdict(true, |node| format!("S{node}"));
-        let expected = "1 queue blocked: S3 port 1 class 3 (700 B) since 50us: higher classes take the link \
-                        (strict priority); stopped by these: S2 port 1 class 3 since 98us, S1 port 1 class 3 \
-                        since 99us";
+        let expected = "1 queue blocked: S3 port 1 class 3 (700 B) since 50us: higher classes occupy the link (strict \
+                        priority); stopped by these: S2 port 1 class 3 since 98us, S1 port 1 class 3 since 99us";
         assert_eq!((verdict.pass, verdict.detail.as_str()), (false, expected));
     }
 

@@ -50,19 +50,19 @@ impl TurnLedger {
         let mut faults = Vec::new();
         let carried = self.ended + self.in_flight;
         if self.made != carried {
-            faults.push(format!("switches turned frames {} times, frames carry {carried}", self.made));
+            faults.push(format!("switches bounced frames {} times, frame counters sum to {carried}", self.made));
         }
         if self.impossible > 0 {
-            faults.push(format!("{} frames have counters that cannot be true", self.impossible));
+            faults.push(format!("{} frames have impossible counters", self.impossible));
         }
         if tail_drops > 0 {
-            faults.push(format!("{tail_drops} frames were dropped where they should have turned around"));
+            faults.push(format!("{tail_drops} frames were dropped instead of bounced"));
         }
         if faults.is_empty() && self.made == 0 {
-            return Verdict::not_applicable("turns", "no frame was turned around");
+            return Verdict::not_applicable("turns", "no frame was bounced");
         }
         let detail = if faults.is_empty() {
-            format!("{} turns, {} of them of frames under way", self.made, self.in_flight)
+            format!("{} bounces, {} of frames in flight", self.made, self.in_flight)
         } else {
             faults.join("; ")
         };

@@ -56,15 +56,15 @@ impl WorkLog {
                 return Verdict::not_applicable(NAME, "no port sent a frame");
             }
             let plural = if ports == 1 { "" } else { "s" };
-            let end = if has_end { "" } else { "; frames that wait when the run was stopped are not judged" };
-            let detail = format!("no wire of {ports} port{plural} free while a frame could start{end}");
+            let end = if has_end { "" } else { "; frames waiting at the interruption of the run are excluded" };
+            let detail = format!("no wire of {ports} port{plural} idle with an eligible frame{end}");
             return Verdict::new(NAME, self.late == 0, detail);
         };
         let kind = class.map_or("MAC control".to_owned(), |class| format!("class {class}"));
         let frames = if self.late == 1 { "1 frame".to_owned() } else { format!("{} frames", self.late) };
         let detail = format!(
-            "{frames} waited behind a free wire; first at {}, egress port {port}, {kind}: could start at \
-             {eligible_at}, waited until {at}",
+            "{frames} waited at an idle wire; first at {}, egress port {port}, {kind}: could start at {eligible_at}, \
+             waited until {at}",
             name(node)
         );
         Verdict::new(NAME, false, detail)
@@ -100,7 +100,7 @@ mod tests {
         log.observe(start(ns(7), ns(7) + Time::from_ps(1)));
         let verdict = verdict(&log, 1);
         assert!(!verdict.pass && log.late == 2);
-        let expected = "2 frames waited behind a free wire; first at S4, egress port 2, class 3: could start at 7ns, \
+        let expected = "2 frames waited at an idle wire; first at S4, egress port 2, class 3: could start at 7ns, \
                         waited until 7.001ns";
         assert_eq!(verdict.detail, expected);
     }
@@ -110,7 +110,7 @@ mod tests {
         assert!(!verdict(&WorkLog::default(), 0).judged);
         assert!(verdict(&WorkLog::default(), 1).judged);
         let stopped = WorkLog::default().verdict(1, false, |_| String::new());
-        assert!(stopped.detail.ends_with("are not judged"), "{}", stopped.detail);
+        assert!(stopped.detail.ends_with("are excluded"), "{}", stopped.detail);
     }
 
     #[test]

@@ -211,22 +211,25 @@ impl Blame {
         more(&mut text, self.caused.len(), "causes");
         for one in self.caused.iter().take(TOLD) {
             let name = self.root_words(&one.root);
-            text.push_str(&format!("{}\n", paint.styled(&format!("{name}: whom it stopped"), Style::Strong)));
+            text.push_str(&format!("{}\n", paint.styled(&format!("{name}: stopped ports"), Style::Strong)));
             text.push_str(&table(&[], &self.branches(one), 1, Layout::Fitting, 2));
             more(&mut text, one.tree.len(), "ports");
             let sufferers = self.sufferers(one);
             if !sufferers.is_empty() {
-                text.push_str(&format!("{}\n", paint.styled(&format!("{name}: who waited"), Style::Strong)));
+                text.push_str(&format!(
+                    "{}\n",
+                    paint.styled(&format!("{name}: delayed hosts and flows"), Style::Strong)
+                ));
                 let shown = &sufferers[..sufferers.len().min(TOLD)];
                 text.push_str(&table(&[], shown, 2, Layout::Fitting, 2));
-                more(&mut text, sufferers.len(), "who waited");
+                more(&mut text, sufferers.len(), "hosts and flows");
             }
         }
         let (traced, all) = (self.traced_flows, self.trace.flows.len());
         if traced < all {
             let flows = plural(all as u64, "flow");
             text.push_str(&format!(
-                "  The trace holds frames of {traced} of {flows}; what others waited is not told.\n"
+                "  The trace has frames of {traced} of {flows}; delays of other flows are unknown.\n"
             ));
         }
         text
@@ -268,7 +271,7 @@ impl Blame {
         let mut flows: Vec<_> = one.flows.iter().collect();
         flows.sort_by_key(|(_, (role, waited))| (*role, Reverse(waited.time)));
         let hosts = hosts.into_iter().map(|(&host, (role, stopped))| {
-            let how = if stopped.holds == stopped.stops { "held back" } else { "stood still" };
+            let how = if stopped.holds == stopped.stops { "held back" } else { "stopped" };
             let stood = format!("{how} {}", plural(stopped.stops, "time"));
             vec![role.name().to_owned(), self.trace.node(host).to_owned(), stood, span_ps(stopped.time.as_ps())]
         });

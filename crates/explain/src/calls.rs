@@ -37,8 +37,8 @@ pub fn tell(story: &mut Story, trace: &Trace, id: PortId) {
     }
     for (of, (count, first, port, rate_bps, waiting)) in made.iter().take(TOLD) {
         story.say(format!(
-            "It was congested and told {} {} to slow down {}, first at {first}, to {}, when {waiting} waited, counted \
-             as switch.queue is.",
+            "It was congested and requested {} {} to slow down {}, first at {first}, to {}, with {waiting} queued (in \
+             the unit of switch.queue).",
             trace.port((id.0, *port)).map_or("a neighbour", |port| trace.node(port.peer)),
             plural(*count, "time"),
             words(trace, *of),
@@ -47,7 +47,7 @@ pub fn tell(story: &mut Story, trace: &Trace, id: PortId) {
     }
     for (of, (count, first, _, rate_bps, _)) in heard.iter().take(TOLD) {
         story.say(format!(
-            "{} was told {} to let pass of {} no more than it said, first at {first}: {}.",
+            "{} was requested {} to limit {}, first at {first}, to {}.",
             trace.node(id.0),
             plural(*count, "time"),
             words(trace, *of),

@@ -92,17 +92,15 @@ pub fn tell(story: &mut Story, trace: &Trace, stop: &Stop) {
             }
         };
         match (step.next, &root) {
-            (None, _) => story.because(format!("{waited}, which nobody stopped: that is the congested port")),
+            (None, _) => story.because(format!("{waited}, which was not stopped: that is the congested port")),
             (Some(_), Root::Circle(_)) if at + 1 == steps.len() => {
-                story.because(format!(
-                    "{waited}, which is stopped by what it stops: a circle, and a deadlock unless it drains"
-                ));
+                story.because(format!("{waited}, which closes a cycle of stops: a deadlock unless it drains"));
             }
             (Some(next), _) => {
                 let how = if next.from <= step.cause.at {
                     "which was itself stopped"
                 } else {
-                    "busy then, and later itself stopped,"
+                    "which was busy then and itself stopped later,"
                 };
                 story.because(format!("{waited}, {how} from {} to {}", next.from, next.until));
             }
@@ -110,20 +108,22 @@ pub fn tell(story: &mut Story, trace: &Trace, stop: &Stop) {
     }
     match root {
         Root::Congested(_) | Root::Circle(_) => {}
-        Root::Host(host) => story.because(format!("{} told it so, and a host has nothing to fill", trace.node(host))),
+        Root::Host(host) => {
+            story.because(format!("{} requested it: a host, at which the chain ends", trace.node(host)))
+        }
         // The trace lacks the number of credits, so the two causes are indistinguishable.
         Root::Credits(port) => story.because(format!(
-            "the other end kept too little to be behind it: the credits of {} came late, behind a frame of the other \
-             direction, or do not cover its rate x round trip",
+            "the other end had too little backlog to be the cause: the credits of {} were late, behind a frame of the \
+             other direction, or do not cover rate x round trip",
             trace.port_name(port)
         )),
-        Root::Before(node) => story.because(format!("{} wanted it before the trace began", trace.node(node))),
+        Root::Before(node) => story.because(format!("{} requested it before the start of the trace", trace.node(node))),
         Root::Drained(node) => {
             let last = steps.last().and_then(|step| step.next).unwrap_or(stop);
             if let Some(cause) = trace.pauses.cause(last) {
                 decided(story, trace, cause, last.credit);
             }
-            story.because(format!("nothing of it waited in {} any more", trace.node(node)));
+            story.because(format!("no frame of it was left in {}", trace.node(node)));
         }
     }
 }
@@ -135,16 +135,17 @@ fn decided(story: &mut Story, trace: &Trace, cause: &Decision, credit: bool) {
     let (held, limit) = (Bytes(cause.held), Bytes(cause.limit_bytes));
     story.because(match cause.of {
         Some(_) => {
-            format!("{node} told it to stop at {}, when {} waited, counted as switch.queue is", cause.at, cause.held)
+            format!("{node} stopped it at {} with {} queued (in the unit of switch.queue)", cause.at, cause.held)
         }
         None if credit => {
             format!(
-                "{node} had too few credits to give from {} on: what had come in by {account} held {held} of {limit}",
+                "{node} had too few credits to grant from {} on: frames received at {account} occupied {held} of \
+                 {limit}",
                 cause.at
             )
         }
         None => format!(
-            "{node} told it to stop at {}: what had come in by {account} held {held}, over its limit of {limit}",
+            "{node} stopped it at {}: frames received at {account} occupied {held}, above the limit of {limit}",
             cause.at
         ),
     });

@@ -38,7 +38,7 @@ pub enum ExplainError {
         path: PathBuf,
     },
     /// The run has no `flows.parquet`.
-    #[error("{path}: there is no flows.parquet", path = path.display())]
+    #[error("{path}: flows.parquet is missing", path = path.display())]
     NoFlows {
         /// The folder.
         path: PathBuf,

@@ -36,7 +36,7 @@ pub fn explain(trace: &Trace, number: u64) -> Result<Story, ExplainError> {
     let again = data.iter().filter(|rows| rows[0].packet.is_some_and(|packet| packet.retransmission)).count();
     let lost: Vec<&Vec<&TraceRow>> = packets.values().filter(|rows| ended(rows, "dropped")).collect();
     story.say(format!(
-        "The trace holds {} of data, {again} of them sent again: {delivered} delivered, {} lost, and {} of replies.",
+        "The trace has {} of data, {again} of them retransmissions: {delivered} delivered, {} lost, and {} of replies.",
         plural(data.len() as u64, "packet"),
         data.iter().filter(|rows| ended(rows, "dropped")).count(),
         packets.len() - data.len(),
@@ -60,7 +60,7 @@ pub fn explain(trace: &Trace, number: u64) -> Result<Story, ExplainError> {
     };
     if let Some(rows) = data.iter().filter(|rows| arrival(rows).is_some()).max_by_key(arrival) {
         let (told, _) = packet::story(trace, rows);
-        story.say(format!("What arrived last is {}:", told.title));
+        story.say(format!("The last packet to arrive is {}:", told.title));
         story.lines.extend(told.lines);
     }
     let numbers: BTreeSet<u64> = packets.keys().copied().collect();
@@ -80,15 +80,15 @@ pub fn explain(trace: &Trace, number: u64) -> Result<Story, ExplainError> {
 fn record(story: &mut Story, trace: &Trace, number: u64) {
     let Some(flow) = trace.flows.get(&number) else { return };
     let start = Time::from_ps(flow.start_ps);
-    let size = if flow.size_bytes == u64::MAX { "without end".to_owned() } else { Bytes(flow.size_bytes).to_string() };
+    let size = if flow.size_bytes == u64::MAX { "endless".to_owned() } else { Bytes(flow.size_bytes).to_string() };
     story.at(start, format!("starts: {size} in class {}", flow.class));
     match flow.fct_ps() {
         Some(fct) => {
-            let slowdown = flow.slowdown().map(|slowdown| format!(", {slowdown:.2} times what it takes alone"));
+            let slowdown = flow.slowdown().map(|slowdown| format!(", slowdown {slowdown:.2}"));
             let text = format!("is complete after {}{}", Time::from_ps(fct), slowdown.unwrap_or_default());
             story.at(start + Time::from_ps(fct), text);
         }
-        None => story.at(trace.end, "is not complete when the run ends"),
+        None => story.at(trace.end, "is incomplete at the end of the run"),
     }
     if flow.timeouts > 0 {
         story.say(format!("Its sender ran into {}.", plural(flow.timeouts.into(), "timeout")));
@@ -119,7 +119,7 @@ fn tell_places(story: &mut Story, trace: &Trace, number: u64, data: &[&Vec<&Trac
         }
     }
     story.say(format!(
-        "Together they spent {} on wires, {} under way, {} behind others and {} stopped.",
+        "In total: {} of transmission, {} of propagation, {} behind others and {} stopped.",
         total.serialisation, total.propagation, total.behind, total.stopped
     ));
     let mut places: Vec<_> = places.into_iter().collect();
@@ -127,7 +127,7 @@ fn tell_places(story: &mut Story, trace: &Trace, number: u64, data: &[&Vec<&Trac
     for (id, (waited, stopped, count)) in places.into_iter().take(TOLD) {
         let stopped = if stopped > Time::ZERO { format!(", {stopped} of it stopped") } else { String::new() };
         let port = trace.port_towards(id);
-        story.because(format!("{} waited for {port}: {waited} in all{stopped}", plural(count, "packet")));
+        story.because(format!("{} waited for {port}: {waited} in total{stopped}", plural(count, "packet")));
     }
     // A stopped host creates no packets, so its wait is in no packet's delay.
     if let Some(first) = data.first().and_then(|rows| rows.first()) {
@@ -139,7 +139,7 @@ fn tell_places(story: &mut Story, trace: &Trace, number: u64, data: &[&Vec<&Trac
         let of_host = trace.pauses.stops.iter().filter(|stop| stop.port.0 == first.node);
         let host = of_host.filter(while_it_lasts);
         for stop in host.take(TOLD) {
-            story.span(stop.from, stop.until, format!("its sender, {}, stands still", trace.port_name(stop.port)));
+            story.span(stop.from, stop.until, format!("its sender, {}, is stopped", trace.port_name(stop.port)));
             super::chain::tell(story, trace, stop);
         }
     }

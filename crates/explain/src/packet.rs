@@ -81,14 +81,14 @@ pub fn story(trace: &Trace, rows: &[&TraceRow]) -> (Story, Spent) {
         match &row.event {
             TraceEvent::Created { since } if *since < row.at => {
                 let behind = row.at.saturating_sub(*since);
-                story.span(*since, row.at, format!("waits {behind} in {here} for its turn to be sent"));
+                story.span(*since, row.at, format!("waits {behind} in {here} for transmission"));
                 spent.add(&Spent { behind, ..Spent::default() });
             }
-            TraceEvent::Created { .. } => story.at(row.at, format!("is made by {here}")),
+            TraceEvent::Created { .. } => story.at(row.at, format!("is created by {here}")),
             TraceEvent::Arrived { in_port } => {
                 if let Some(expected) = expected.take().filter(|expected| *expected < row.at) {
                     let interrupted = row.at.saturating_sub(expected);
-                    story.because(format!("it was interrupted: the fragments arrive {interrupted} later"));
+                    story.because(format!("it was preempted: the fragments arrive {interrupted} later"));
                     spent.add(&Spent { interrupted, ..Spent::default() });
                 }
                 story.at(row.at, format!("reaches {here} by {}", trace.port_name((row.node, *in_port))));
@@ -111,14 +111,14 @@ pub fn story(trace: &Trace, rows: &[&TraceRow]) -> (Story, Spent) {
                 let wire = until.saturating_sub(row.at).saturating_sub(delay);
                 spent.add(&Spent { serialisation: wire, propagation: delay, ..Spent::default() });
                 expected = Some(*until);
-                let text = format!("leaves by {}: {wire} on the wire and {delay} under way", trace.port_towards(id));
+                let text =
+                    format!("leaves by {}: {wire} of transmission and {delay} of propagation", trace.port_towards(id));
                 story.span(row.at, *until, text);
             }
             TraceEvent::Bounced { port, full_port, bounces } | TraceEvent::Detoured { port, full_port, bounces } => {
-                let how =
-                    if matches!(row.event, TraceEvent::Bounced { .. }) { "is sent back" } else { "takes a detour" };
+                let how = if matches!(row.event, TraceEvent::Bounced { .. }) { "is bounced" } else { "takes a detour" };
                 let (full, by) = (trace.port_towards((row.node, *full_port)), trace.port_towards((row.node, *port)));
-                story.at(row.at, format!("finds {full} too full and {how} by {by}, turn {bounces} of its way"));
+                story.at(row.at, format!("{how} at {full}, which is too full, by {by} (number {bounces})"));
             }
             TraceEvent::Trimmed { port, cut_bytes } => {
                 let port = trace.port_towards((row.node, *port));
@@ -126,28 +126,31 @@ pub fn story(trace: &Trace, rows: &[&TraceRow]) -> (Story, Spent) {
                 // The frame may have waited at the tail of this queue; its header waits in another.
                 (queued, ahead) = (None, Vec::new());
                 let lost = Bytes((*cut_bytes).into());
-                story.at(row.at, format!("finds no room for {port} and loses {lost}: its header goes on"));
+                story.at(
+                    row.at,
+                    format!("exceeds the queue of {port} and is trimmed by {lost}: its header is forwarded"),
+                );
             }
             TraceEvent::Returned { port, full_port } => {
                 let (full, by) = (trace.port_towards((row.node, *full_port)), trace.port_towards((row.node, *port)));
                 story.at(
                     row.at,
-                    format!("has a header that {full} takes no more, which goes back to its source by {by}"),
+                    format!("has no space for its header at {full}: the header returns to its source by {by}"),
                 );
             }
             TraceEvent::Metered { port, pipeline } => {
                 let port = trace.port_towards((row.node, *port));
-                story.at(row.at, format!("is too much for what pipeline {pipeline} lets through to {port}"));
+                story.at(row.at, format!("exceeds the rate that pipeline {pipeline} passes to {port}"));
             }
             TraceEvent::Deflected { port, pipeline, waiting, mirrored } => {
                 let port = trace.port_towards((row.node, *port));
-                let what = if *mirrored { "sends its header" } else { "goes" };
+                let what = if *mirrored { "has its header mirrored" } else { "is deflected" };
                 let frames = waiting.frames;
                 story.at(
                     row.at,
                     format!(
-                        "finds {port} full and {what} round the recirculation port of pipeline {pipeline}, where \
-                         {frames} wait with it"
+                        "exceeds the queue of {port} and {what} to the recirculation port of pipeline {pipeline}, \
+                         where {frames} wait with it"
                     ),
                 );
             }
@@ -156,7 +159,7 @@ pub fn story(trace: &Trace, rows: &[&TraceRow]) -> (Story, Spent) {
                 let (port, in_port) = (port.map(|port| (row.node, port)), in_port.map(|port| (row.node, port)));
                 story.at(row.at, lost(trace, row.node, cause, port, in_port, *queue, *account_bytes));
                 if !ahead.is_empty() {
-                    story.because(format!("there stood {}", flows_words(&ahead)));
+                    story.because(format!("queued there: {}", flows_words(&ahead)));
                 }
             }
             TraceEvent::Delivered => {
@@ -182,8 +185,8 @@ pub fn story(trace: &Trace, rows: &[&TraceRow]) -> (Story, Spent) {
     let Spent { serialisation, propagation, interrupted, stopped, behind } = spent;
     let fragments = if interrupted > Time::ZERO { format!(", {interrupted} interrupted") } else { String::new() };
     story.say(format!(
-        "In all: {serialisation} on wires, {propagation} under way, {behind} behind others, {stopped} stopped\
-         {fragments}."
+        "In total: {serialisation} of transmission, {propagation} of propagation, {behind} behind others, {stopped} \
+         stopped{fragments}."
     ));
     if let Some(packet) = rows.first().and_then(|row| row.packet) {
         let facts = [
@@ -231,7 +234,7 @@ fn wait(
     };
     story.span(since, until, format!("waits {total} for {} {before}", trace.port_towards(port)));
     if !ahead.is_empty() {
-        story.because(format!("ahead stand {}", flows_words(ahead)));
+        story.because(format!("ahead: {}", flows_words(ahead)));
     }
     for stop in &stops {
         let (from, to) = (stop.from.max(since), stop.until.min(until));
@@ -247,7 +250,7 @@ fn wait(
     let known = pauses::total([stopped, own, wire_free.saturating_sub(since).min(total)]);
     let rest = total.saturating_sub(known);
     if rest > Time::ZERO && queued.is_some() {
-        story.because(format!("{rest} of it the port serves other queues, or a gate or shaper holds it"));
+        story.because(format!("for {rest} of it the port serves other queues, or a gate or shaper blocks it"));
     }
 }
 
@@ -272,8 +275,8 @@ fn lost(
     match (cause, port) {
         ("queue full", _) => format!("is lost at {here}: the queue of {there} was full with {held}"),
         ("lossless queue full", _) => format!(
-            "is lost at {here} although its class is lossless: what had come in by {way_in} held {}, and its headroom \
-             had no room left; {held} waited for {there}",
+            "is lost at {here} although its class is lossless: frames received at {way_in} occupied {}, and its \
+             headroom was full; {held} waited for {there}",
             Bytes(account_bytes.unwrap_or(0))
         ),
         ("header queue full", _) => {
@@ -284,17 +287,17 @@ fn lost(
         }
         ("link down", None) => {
             let since = in_port.map(|port| since_failure(trace, port)).unwrap_or_default();
-            format!("is lost: {link} was down or failed with it under way{since}")
+            format!("is lost: {link} was down or failed with it in flight{since}")
         }
-        ("link loss", _) => format!("is lost: {link} lost it, as its configured loss has it"),
-        ("bit error", _) => format!("is lost: {link} flipped a bit of it, and {here} found a wrong checksum"),
+        ("link loss", _) => format!("is lost: configured loss of {link}"),
+        ("bit error", _) => format!("is lost: bit error on {link}, detected by the checksum at {here}"),
         ("ttl expired", _) => {
-            format!("is lost at {here}: its time to live ended, it crossed as many switches as it may")
+            format!("is lost at {here}: its time to live expired")
         }
         ("pause storm", Some(_)) => {
-            format!("is lost at {here}: its watchdog found {there} stopped for too long, and drops what goes there")
+            format!("is lost at {here}: the watchdog drops frames for {there}, which was stopped for too long")
         }
-        ("no route", _) => format!("is lost at {here}: no live port leads to its destination; it came by {way_in}"),
+        ("no route", _) => format!("is lost at {here}: no live port leads to its destination; ingress port {way_in}"),
         (other, Some(_)) => format!("is lost at {here} on its way to {there}: {other}; {held} waited there"),
         (other, None) => format!("is lost at {here}: {other}"),
     }
@@ -317,7 +320,7 @@ fn unfinished(story: &mut Story, trace: &Trace, rows: &[&TraceRow]) {
         TraceEvent::Queued { port, ahead, .. } => {
             let id = (last.node, *port);
             let text = format!(
-                "waits for {} until the run ends, behind {}",
+                "waits for {} until the end of the run, behind {}",
                 trace.port_towards(id),
                 plural(ahead.frames, "frame")
             );
@@ -329,9 +332,11 @@ fn unfinished(story: &mut Story, trace: &Trace, rows: &[&TraceRow]) {
             }
         }
         TraceEvent::Started { port, until, .. } if *until >= trace.end => {
-            story
-                .at(last.at, format!("is on the wire of {} when the run ends", trace.port_towards((last.node, *port))));
+            story.at(
+                last.at,
+                format!("is on the wire of {} at the end of the run", trace.port_towards((last.node, *port))),
+            );
         }
-        _ => story.say("What became of it is not in the trace.".to_owned()),
+        _ => story.say("Its end is not in the trace.".to_owned()),
     }
 }

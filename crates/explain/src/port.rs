@@ -25,12 +25,12 @@ pub fn explain(trace: &Trace, name: &str) -> Result<Story, ExplainError> {
     let stopped = total(stops.iter().map(|stop| stop.until.saturating_sub(stop.from)));
     story.say(match stops.len() {
         0 => "It was never stopped.".to_owned(),
-        count => format!("It was stopped {}, {stopped} in all.", plural(count as u64, "time")),
+        count => format!("It was stopped {}, {stopped} in total.", plural(count as u64, "time")),
     });
     for stop in stops.iter().take(TOLD) {
         let end = if stop.at_end { " (the run's end)" } else { "" };
         let text = format!(
-            "stands still{} for {}, until {}{end}",
+            "is stopped{} for {}, until {}{end}",
             class_words(stop.class),
             stop.until.saturating_sub(stop.from),
             stop.until
@@ -45,17 +45,15 @@ pub fn explain(trace: &Trace, name: &str) -> Result<Story, ExplainError> {
     if let Some(port) = trace.port(id).filter(|_| !told.is_empty()) {
         let (peer, first) = (trace.node(port.peer), told[0].at);
         let times = plural(told.len() as u64, "time");
-        story.say(format!("{} itself told {peer} by this port to stop {times}, first at {first}.", trace.node(id.0)));
+        story.say(format!("{} itself stopped {peer} at this port {times}, first at {first}.", trace.node(id.0)));
     }
     calls::tell(&mut story, trace, id);
     tell_storms(&mut story, trace, id);
     let losses = losses(trace, id);
     let lost: u64 = losses.values().map(|loss| loss.0).sum();
     for (cause, (count, first)) in &losses {
-        story.say(format!(
-            "{} of the trace were lost on the way to it ({cause}), first at {first}.",
-            plural(*count, "packet")
-        ));
+        story
+            .say(format!("{} of the trace were lost before it ({cause}), first at {first}.", plural(*count, "packet")));
     }
     let waits = trace.rows.iter().filter_map(|row| match row.event {
         TraceEvent::Started { port, since, .. } if (row.node, port) == id => {
@@ -68,7 +66,7 @@ pub fn explain(trace: &Trace, name: &str) -> Result<Story, ExplainError> {
         let together = total(waits.iter().map(|wait| wait.0));
         let number = packet.map_or(0, |packet| packet.number);
         story.say(format!(
-            "{} of the trace left by it and waited {} on average, {longest} at most (packet {number}).",
+            "{} of the trace were sent by it after waiting {} on average, {longest} at most (packet {number}).",
             plural(waits.len() as u64, "packet"),
             together / waits.len() as u64,
         ));
@@ -92,7 +90,7 @@ fn tell_storms(story: &mut Story, trace: &Trace, id: PortId) {
         let until = storm.until.unwrap_or(trace.end);
         let end = if storm.until.is_none() { " (the run's end)" } else { "" };
         let class = class_words(Some(storm.class));
-        let text = format!("its watchdog finds a pause storm{class}, which is over at {until}{end}");
+        let text = format!("its watchdog detects a pause storm{class}, which ends at {until}{end}");
         story.span(storm.from, until, text);
     }
     if storms.len() > TOLD {

@@ -52,12 +52,12 @@ impl Slowest {
                 flow.class.to_string(),
                 size(flow.size_bytes),
                 span_ps(flow.start_ps),
-                flow.fct_ps().map_or("never ended".to_owned(), span_ps),
+                flow.fct_ps().map_or("unfinished".to_owned(), span_ps),
                 flow.slowdown().map_or("-".to_owned(), |slowdown| format!("{slowdown:.1}")),
                 flow.timeouts.to_string(),
             ]
         };
-        let from = if self.names.is_empty() { "from, by number from 0" } else { "from" };
+        let from = if self.names.is_empty() { "from (host number)" } else { "from" };
         let head = ["flow", from, "class", "size", "starts at", "took", "slowdown", "timeouts"];
         let rows: Vec<Vec<String>> = self.flows.iter().map(row).collect();
         let mut told = format!("the slowest of {}\n", counted(self.of, "flow"));
@@ -65,8 +65,8 @@ impl Slowest {
             told.push_str(&table(&head, &rows, 2, Layout::Fixed, 2));
             let (flow, folder) = (flow.flow, quoted(folder));
             told.push_str(&format!(
-                "  tidegate why {folder} --flow {flow} says why, where the run traced it: run again with \
-                 --set 'record.trace={{flows=[{flow}]}}'\n"
+                "  tidegate why {folder} --flow {flow} shows the causes if the flow was traced: run with --set \
+                 'record.trace={{flows=[{flow}]}}'\n"
             ));
         }
         told

@@ -66,7 +66,7 @@ pub enum LabError {
     #[error(transparent)]
     Folder(#[from] FolderError),
     /// Ranks are about to make different runs.
-    #[error("rank {rank} is about to run {theirs}, and rank 0 {ours}")]
+    #[error("rank {rank} has another run than rank 0: {theirs} instead of {ours}")]
     OtherRun {
         /// The first rank that differs.
         rank: usize,
@@ -76,13 +76,13 @@ pub enum LabError {
         theirs: String,
     },
     /// Another rank reported the error.
-    #[error("rank {rank} cannot go on")]
+    #[error("rank {rank} reported an error")]
     OtherRank {
         /// The rank.
         rank: usize,
     },
     /// Several processes were started by MPI, but this program was built without it.
-    #[error("this is one of {processes} processes that were started together, but it was built without MPI")]
+    #[error("{processes} processes were started together, but this program was built without MPI")]
     WithoutMpi {
         /// Number of processes.
         processes: usize,
@@ -91,7 +91,7 @@ pub enum LabError {
     #[error("MPI could not be started in this process")]
     NoMpi,
     /// A run panicked, which is a bug.
-    #[error("the run broke off: a fault of tidegate, whose message is above; please report it")]
+    #[error("the run was aborted by a bug of tidegate (message above); please report it")]
     Broken,
 }
 
@@ -117,13 +117,13 @@ pub enum PlanError {
         known: Vec<String>,
     },
     /// A seed is listed twice.
-    #[error("the seed {seed} stands twice")]
+    #[error("duplicate seed {seed}")]
     SeedTwice {
         /// The seed.
         seed: u64,
     },
     /// No key is varied.
-    #[error("{path}: nothing is varied", path = path.display())]
+    #[error("{path}: no key is varied", path = path.display())]
     NothingVaried {
         /// The scenario or the sweep.
         path: PathBuf,
@@ -149,7 +149,7 @@ pub enum PlanError {
         second: String,
     },
     /// The scenario changed during the sweep, so runs would differ in more than their values.
-    #[error("{file} or a file of it changed while the sweep ran", file = text::quoted(&path.display().to_string()))]
+    #[error("{file} or a file that it uses changed during the sweep", file = text::quoted(&path.display().to_string()))]
     Changed {
         /// The scenario.
         path: PathBuf,
@@ -178,7 +178,7 @@ pub enum FolderError {
         ours: String,
     },
     /// The folder contains a sweep, and `resume` was not requested.
-    #[error("{path} holds a sweep already", path = path.display())]
+    #[error("{path} already has a sweep", path = path.display())]
     Taken {
         /// The folder.
         path: PathBuf,
@@ -198,7 +198,7 @@ pub enum FolderError {
         file: PathBuf,
     },
     /// Another process runs this sweep or this part.
-    #[error("another sweep is at work in {path}", path = path.display())]
+    #[error("{path} is locked by another sweep", path = path.display())]
     Busy {
         /// The folder.
         path: PathBuf,

@@ -33,7 +33,7 @@ pub fn text(lowered: &Lowered) -> String {
         text.push('\n');
         let rows: Vec<Vec<String>> =
             lowered.derived.iter().map(|(what, value)| vec![what.clone(), value.clone()]).collect();
-        text.push_str(&table(&["what follows", "value"], &rows, 2, Layout::Fixed, 0));
+        text.push_str(&table(&["derived value", "value"], &rows, 2, Layout::Fixed, 0));
     }
     text
 }

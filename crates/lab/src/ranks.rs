@@ -65,7 +65,7 @@ pub fn agree(ranks: &dyn Ranks, own: Option<&str>) -> Result<(), LabError> {
     letters[rank] = packed(&own.map(str::to_owned));
     // The letter of a rank of another version may be malformed.
     let told: Vec<Option<String>> =
-        letters.iter().map(|letter| unpacked(letter).unwrap_or(Some("something else".to_owned()))).collect();
+        letters.iter().map(|letter| unpacked(letter).unwrap_or(Some("an unknown run".to_owned()))).collect();
     if let Some(failed) = told.iter().position(Option::is_none) {
         // A failed rank reports its own error; of several only the first does.
         return if failed == rank { Ok(()) } else { Err(LabError::OtherRank { rank: failed }) };
@@ -104,10 +104,10 @@ mod tests {
     fn all_must_want_the_same_and_one_says_why_not() {
         assert_eq!(said([Some("a"); 3]), ["yes", "yes", "yes"]);
         let other = said([Some("a"), Some("a"), Some("b")]);
-        assert_eq!(other[0], "rank 2 is about to run b, and rank 0 a");
-        assert_eq!(other[1..], ["rank 0 cannot go on", "rank 0 cannot go on"]);
+        assert_eq!(other[0], "rank 2 has another run than rank 0: b instead of a");
+        assert_eq!(other[1..], ["rank 0 reported an error", "rank 0 reported an error"]);
         // A failed rank reports its own error, of several the first.
-        assert_eq!(said([Some("a"), None, Some("a")]), ["rank 1 cannot go on", "yes", "rank 1 cannot go on"]);
-        assert_eq!(said([None; 3]), ["yes", "rank 0 cannot go on", "rank 0 cannot go on"]);
+        assert_eq!(said([Some("a"), None, Some("a")]), ["rank 1 reported an error", "yes", "rank 1 reported an error"]);
+        assert_eq!(said([None; 3]), ["yes", "rank 0 reported an error", "rank 0 reported an error"]);
     }
 }

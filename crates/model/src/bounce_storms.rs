@@ -77,9 +77,8 @@ impl Storms {
         let Storm { start_ps, end_ps, turned, received } = self.storm()?;
         let (start, span) = (Time::from_ps(start_ps), Time::from_ps(end_ps - start_ps));
         Some(format!(
-            "bounce storm: for {span} from {start} on switches turned {turned} frames around while hosts received \
-             {received}: the load is more than buffers can carry back and forth; slow the senders down, or limit \
-             bounces"
+            "bounce storm: for {span} from {start} on switches bounced {turned} frames while hosts received \
+             {received}: the load exceeds the capacity for bounces; slow the senders down, or limit bounces"
         ))
     }
 }

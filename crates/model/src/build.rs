@@ -30,7 +30,7 @@ pub enum ModelError {
     /// The headroom of lossless accounts exceeds the buffer.
     #[error(
         "switch {switch} has a buffer of {buffer}, but the headroom of its lossless accounts alone takes {headroom}: \
-         give it more, use fewer lossless classes or shorter links, or set the headroom yourself"
+         use a larger buffer, fewer lossless classes or shorter links, or set the headroom explicitly"
     )]
     BufferBelowHeadroom {
         /// Name of the switch.
@@ -42,7 +42,7 @@ pub enum ModelError {
     },
     /// The limit of a queue exceeds the range of its counter.
     #[error(
-        "switch {switch} has room for {room} in one queue, and at most {} can be counted: give it less",
+        "switch {switch} allows {room} per queue, more than the maximum of {}: use a smaller limit",
         Bytes(MAX_BUFFER_BYTES)
     )]
     BufferTooLarge {
@@ -52,22 +52,16 @@ pub enum ModelError {
         room: Bytes,
     },
     /// Agents were requested, but no flow has an external rate.
-    #[error(
-        "there are no agents: no flow has a rate that is set from outside; give the hosts, or an entry of the traffic, \
-         transport = \"external\""
-    )]
+    #[error("agents need flows with an external rate: write transport = \"external\" for the hosts or a traffic entry")]
     NoAgents,
     /// An agent per flow was requested, but flows are drawn during the run.
-    #[error(
-        "the flows of traffic.{entry} are drawn as time goes on: an agent cannot be had for each, but for each host \
-         that sends them"
-    )]
+    #[error("the flows of traffic.{entry} are generated during the run: use one agent per sending host, not per flow")]
     DrawnFlows {
         /// Traffic entry of these flows.
         entry: u8,
     },
     /// Agents were requested in a run of several ranks.
-    #[error("rates are set from outside in one process alone, not over several ranks")]
+    #[error("agents need a single process, not several ranks")]
     AgentsOverRanks,
     /// Nodes and links do not form a valid network.
     #[error(transparent)]

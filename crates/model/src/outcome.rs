@@ -455,13 +455,13 @@ impl Simulation {
         let faster = self.flows.faster_than_alone();
         if faster > 0 {
             let flows = if faster == 1 { "1 flow was".to_owned() } else { format!("{faster} flows were") };
-            warnings.push(format!("{flows} faster than alone on the path: the baseline is wrong"));
+            warnings.push(format!("{flows} faster than in an idle network: the baseline is wrong"));
         }
         if completed > 0 && self.unfinished > completed {
             let all = completed + self.unfinished + self.undelivered;
             warnings.push(format!(
-                "only {completed} of {all} flows completed: completion times and slowdowns are those of the flows that \
-                 were quick enough, not of all; run longer, or let measure.end come earlier"
+                "only {completed} of {all} flows completed: completion times and slowdowns cover only these and are \
+                 biased towards fast flows; run longer, or set an earlier measure.end"
             ));
         }
         warnings.extend(Cause::ALL.into_iter().filter_map(|cause| lossless_warning(counters, cause)));
@@ -473,8 +473,8 @@ impl Simulation {
         }
         if counters.missed_cycles > 0 {
             warnings.push(format!(
-                "{} of {} frames did not leave in the cycle after that in which they came: the cycle is too short for \
-                 what ports get in one, or clocks are too far apart",
+                "{} of {} frames missed the cycle after their arrival: the cycle is too short for the load of a port, \
+                 or clocks are too far apart",
                 counters.missed_cycles, counters.cyclic_frames
             ));
         }
@@ -543,16 +543,14 @@ fn lossless_warning(counters: &Counters, cause: Cause) -> Option<String> {
                 if storms == 1 { "it" } else { "them" },
             ));
         }
-        Cause::OutsideFlowControl => {
-            "where flow control does not reach: at switches that take no part in it, or from neighbours that take none"
-        }
+        Cause::OutsideFlowControl => "outside flow control: at switches without it, or from neighbours without it",
         Cause::LinkDown => "with links that had failed",
         Cause::NoRoute => "because no port with a live link leads to their destination",
         Cause::LinkLoss => "by the configured loss of links: flow control cannot prevent that",
         Cause::BitError => "to bit errors: flow control cannot prevent that",
         Cause::TtlExpired => "at their hop limit: routes are longer than host.ttl, or close a loop",
-        Cause::Nonconforming => "as nonconforming: their senders went on faster than they had been told",
-        Cause::HostBuffer => "because hosts had no room for them",
+        Cause::Nonconforming => "as nonconforming: their senders exceeded the allowed rate",
+        Cause::HostBuffer => "at full host buffers",
         Cause::HeaderNoRoom | Cause::BounceQueueFull | Cause::BounceLimit | Cause::DeflectQueueFull => {
             return Some(format!("{frames} frames of lossless classes were lost ({cause})"));
         }

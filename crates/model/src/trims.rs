@@ -63,8 +63,8 @@ impl Simulation {
         let (at, node, port) = counters.first_header_loss?;
         let lost = counters.packets.dropped_by(Cause::HeaderNoRoom).frames;
         Some(format!(
-            "{lost} headers of trimmed frames found no room, the first at {at} at {} (it came by port {port}): nobody \
-             hears of these frames before a timer",
+            "{lost} headers of trimmed frames were lost, the first at {at} at {} (ingress port {port}): these frames \
+             are only recovered by a timeout",
             self.network.fabric.name(NodeId(node))
         ))
     }

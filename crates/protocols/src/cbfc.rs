@@ -23,24 +23,24 @@ use units::{Rate, Time, WIRE_OVERHEAD_BYTES};
 pub const MECHANISM: Mechanism = Mechanism {
     kind: "cbfc",
     family: Family::FlowControl,
-    title: "credits: a link carries only what the other end has room for",
+    title: "credit-based flow control: a port sends only frames that fit the buffer of the other end",
     source: "Kung, Blackwell and Chapman, 1994; Katevenis, 1997; absolute limits as InfiniBand has them",
     parameters: &[
         PRIORITIES,
         Parameter {
             key: "credits",
             default: Value("auto"),
-            meaning: "room set aside for each lossless class at the far end of each link, at least the largest frame; \
+            meaning: "buffer reserved for each lossless class at the far end of each link, at least the largest frame; \
                       auto is 2 x delay x rate + the credit message + 3 of the largest frames + update",
-            source: "rate x round trip (Katevenis, 1997); a frame sent, one in the message's way, and what is left of \
-                     the last",
+            source: "rate x round trip (Katevenis, 1997); one frame in transmission, one that delays the message, and \
+                     the remainder of the last",
         },
         Parameter {
             key: "update",
             default: Value("auto"),
-            meaning: "how much room must have come free before it is granted, a positive size; auto is the largest \
-                      frame. To an end that may lack credits for one such frame, any room is granted at once",
-            source: "choice of this project: seldom enough while nobody waits, at once when somebody does",
+            meaning: "freed buffer that causes a grant, a positive size; auto is the largest frame. If the sender may \
+                      lack credits for one such frame, any freed buffer is granted immediately",
+            source: "choice of this project: rare while no class waits, immediate otherwise",
         },
         Parameter {
             key: "regrant",

@@ -20,13 +20,13 @@ use units::Time;
 pub const MECHANISM: Mechanism = Mechanism {
     kind: "cyclic",
     family: Family::Cyclic,
-    title: "what comes in one cycle leaves in the next",
+    title: "frames received in one cycle are sent in the next",
     source: "IEEE 802.1Qch (802.1Q-2022, annex T)",
     parameters: &[
         Parameter {
             key: "node",
             default: Absent("every switch"),
-            meaning: "the switch whose ports these cycles are at",
+            meaning: "the switch of the ports",
             source: "802.1Q-2022, annex T",
         },
         Parameter {
@@ -38,21 +38,22 @@ pub const MECHANISM: Mechanism = Mechanism {
         Parameter {
             key: "cycle",
             default: Required,
-            meaning: "how long a cycle lasts: long enough for all that a port gets in one, and one longest frame of a \
+            meaning: "length of a cycle: at least the frames that a port receives in one, plus one longest frame of a \
                       lower class",
             source: "802.1Q-2022, T.5",
         },
         Parameter {
             key: "classes",
             default: Required,
-            meaning: "a pair of classes. Frames of either wait in the queue of the first if they came in an even \
-                      cycle, of the second if in an odd one; they leave with the class that they came with",
+            meaning: "a pair of classes. Frames of both wait in the queue of the first if received in an even cycle, \
+                      of the second if in an odd one; their class does not change",
             source: "802.1Q-2022, T.3",
         },
         Parameter {
             key: "guard",
             default: Absent("the delay of the port's link"),
-            meaning: "how long before a cycle ends both gates shut, so that what was sent in it also arrives in it",
+            meaning: "time before the end of a cycle at which both gates close, so that frames arrive in the cycle in \
+                      which they are sent",
             source: "802.1Q-2022, T.5 (dead time)",
         },
     ],
@@ -62,7 +63,7 @@ pub const MECHANISM: Mechanism = Mechanism {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CyclicError {
     /// The guard takes the whole cycle.
-    #[error("a cycle of {cycle} leaves nothing beside a guard of {guard}")]
+    #[error("the guard {guard} is not shorter than the cycle {cycle}")]
     NoTime {
         /// Duration of the cycle.
         cycle: Time,
@@ -70,10 +71,10 @@ pub enum CyclicError {
         guard: Time,
     },
     /// The pair names one class twice.
-    #[error("both classes of the pair are {0}, and a port needs two queues in turn")]
+    #[error("both classes are {0}: write two different classes")]
     SameClass(u8),
     /// There are only classes 0 to 7.
-    #[error("there is no class {0}: classes are 0 to 7")]
+    #[error("{0} is not a class: classes are 0 to 7")]
     NoSuchClass(u8),
     /// The gate list is invalid.
     #[error(transparent)]

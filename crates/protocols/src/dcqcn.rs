@@ -115,9 +115,8 @@ pub const MECHANISM: Mechanism = Mechanism {
             Parameter {
                 key: "alpha_sample",
                 default: Value("cut"),
-                meaning: "what alpha is an average of: cut, each cut raises it and each alpha_timer without a \
-                    notification lowers it; timer, every alpha_timer takes one sample, whether a notification came in \
-                    it",
+                meaning: "samples of the average alpha: cut, each cut raises it and each alpha_timer without a \
+                          notification lowers it; timer, one sample per alpha_timer, raised by a notification in it",
                 source: "DCQCN, eq. 1 and 2 (cut); HPCC's ns-3 fork (timer)",
             },
             Parameter {
@@ -125,7 +124,8 @@ pub const MECHANISM: Mechanism = Mechanism {
                 default: Value("4us"),
                 meaning: "a notification sooner than this after a cut only keeps alpha from decaying; 0us: each one \
                     cuts",
-                source: "HPCC's ns-3 fork: RateDecreaseInterval; the paper's receivers never come so close",
+                source: "HPCC's ns-3 fork: RateDecreaseInterval; notifications of the paper's receivers are further \
+                         apart",
             },
             Parameter {
                 key: "cnp_interval",
@@ -142,21 +142,20 @@ pub const MECHANISM: Mechanism = Mechanism {
             Parameter {
                 key: "clamp_target",
                 default: Value("true"),
-                meaning: "whether every cut sets the target to the rate before it; false: not while no stage has \
-                    passed since the last",
+                meaning: "every cut sets the target to the rate before it; false: only if a stage has passed since the \
+                          last cut",
                 source: "DCQCN, eq. 1 (true); HPCC's ns-3 fork: ClampTargetRate (false)",
             },
             Parameter {
                 key: "byte_counter",
                 default: Value("10MB"),
-                meaning: "bytes sent (frames without preamble and gap) per stage of the byte counter; 0B switches it \
-                    off",
+                meaning: "bytes sent (frames without preamble and gap) per stage of the byte counter; 0B disables it",
                 source: "DCQCN, parameters of its testbed (B)",
             },
             Parameter {
                 key: "increase_timer",
                 default: Value("55us"),
-                meaning: "length of a stage of the timer; 0us switches it off",
+                meaning: "length of a stage of the timer; 0us disables it",
                 source: "DCQCN, parameters of its testbed (T); HPCC's ns-3 fork: RPTimer (300us in run.py, 1500us in \
                     code)",
             },
@@ -175,13 +174,13 @@ pub const MECHANISM: Mechanism = Mechanism {
             Parameter {
                 key: "hyper_increase",
                 default: Value("400Mbps"),
-                meaning: "step R_HAI of the target when all counters that are on are past fast recovery",
-                source: "the paper gives none; ten times R_AI, the ratio in HPCC's run.py and in QCN",
+                meaning: "step R_HAI of the target when all enabled counters are past fast recovery",
+                source: "no value in the paper; ten times R_AI, the ratio in HPCC's run.py and in QCN",
             },
             Parameter {
                 key: "min_rate",
                 default: Value("100Mbps"),
-                meaning: "the rate never falls below this",
+                meaning: "lower bound of the rate",
                 source: "HPCC's ns-3 fork: MinRate (1 Gbps in run.py)",
             },
         ]

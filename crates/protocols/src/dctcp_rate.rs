@@ -77,7 +77,7 @@ pub const MECHANISM: Mechanism = Mechanism {
             Parameter {
                 key: "min_rate",
                 default: Value("100Mbps"),
-                meaning: "the rate never falls below this",
+                meaning: "lower bound of the rate",
                 source: "HPCC's ns-3 fork: MIN_RATE",
             },
         ]

@@ -6,7 +6,7 @@ use crate::describe::{Family, Mechanism};
 pub const MECHANISM: Mechanism = Mechanism {
     kind: "drop",
     family: Family::Overload,
-    title: "a frame that finds no room is lost",
+    title: "frames without buffer space are dropped",
     source: "tail drop",
     parameters: &[],
 };

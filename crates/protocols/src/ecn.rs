@@ -9,14 +9,14 @@ use units::random::Stream;
 pub const MECHANISM: Mechanism = Mechanism {
     kind: "ecn",
     family: Family::Marking,
-    title: "congestion experienced, by the length of the egress queue",
+    title: "ECN by the length of the egress queue",
     source: "RFC 3168; DCTCP (SIGCOMM 2010); DCQCN (SIGCOMM 2015)",
     parameters: &[
         Parameter {
             key: "k_min",
             default: Required,
-            meaning: "a frame with up to this many bytes before it in its queue, or behind it at dequeue, is not \
-                marked",
+            meaning: "queue length up to which no frame is marked: the bytes ahead of the frame, or behind it with \
+                      `at` = dequeue",
             source: "required: depends on rate and round trip",
         },
         Parameter {
@@ -34,14 +34,14 @@ pub const MECHANISM: Mechanism = Mechanism {
         Parameter {
             key: "rate",
             default: Absent("any: all ports have the same thresholds"),
-            meaning: "the rate of the ports that the thresholds are for; ports of other rates have them in proportion",
+            meaning: "port rate of the thresholds; ports of other rates scale them in proportion",
             source: "choice of this project; in proportion: thresholds by rate in simulators of the HPCC family",
         },
         Parameter {
             key: "at",
             default: Value("enqueue"),
-            meaning: "when the queue is looked at: enqueue, by what is before the frame as it joins; dequeue, by what \
-                      is behind it as it leaves",
+            meaning: "instant of the decision: enqueue, by the bytes ahead of the frame; dequeue, by the bytes behind \
+                      it",
             source: "RED (Floyd and Jacobson, 1993); dequeue: simulators of the HPCC family",
         },
     ],

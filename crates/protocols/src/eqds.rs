@@ -24,16 +24,16 @@ pub const MECHANISM: Mechanism = Mechanism {
         Parameter {
             key: "quantum",
             default: Value("1"),
-            meaning: "packets of credit that a control frame grants at most, at least 1; the next turn of the port's \
-                      pacer comes when they have had their time",
+            meaning: "largest credit of a control frame in packets, at least 1; the port's pacer sends the next one \
+                      after their time at line rate",
             source: "the EQDS model of the csg-htsim simulator grants one MTU at a time",
         },
         Parameter {
             key: "ahead",
             default: Value("50%"),
-            meaning: "credit that may be out beyond one for each arrival, as a share of the initial window, 0 to 1: \
-                      with 0 credit follows arrivals as NDP's pulls do",
-            source: "our choice; EQDS bounds what a sender may ask for by a maximal window",
+            meaning: "outstanding credit beyond one per arrival, as a share of the initial window, 0 to 1; 0: one \
+                      credit per arrival, like NDP's pulls",
+            source: "choice of this project; EQDS bounds the requests of a sender by a maximal window",
         },
     ],
 };

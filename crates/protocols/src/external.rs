@@ -26,8 +26,8 @@ impl Default for ExternalParameters {
 pub const MECHANISM: Mechanism = Mechanism {
     kind: "external",
     family: Family::Transport,
-    title: "RoCE whose rate is set from outside, step by step",
-    source: "Tidegate; the parts of Gymnasium's interface (Towers et al., 2024) that a sender has",
+    title: "RoCE with a rate set by an external agent, step by step",
+    source: "Tidegate; the parts of Gymnasium's interface (Towers et al., 2024) that apply to a sender",
     parameters: &{
         use crate::roce::described::*;
         [
@@ -47,13 +47,13 @@ pub const MECHANISM: Mechanism = Mechanism {
             RTO_LOW_PACKETS,
             Parameter { default: Value("true"), ..ECN },
             Parameter {
-                meaning: "the rate of a flow until somebody sets it; line: the most that it may send",
+                meaning: "rate of a flow until it is first set; line: the highest rate of the flow",
                 ..INITIAL_RATE
             },
             Parameter {
                 key: "min_rate",
                 default: Value("100Mbps"),
-                meaning: "the rate never falls below this, whatever is set",
+                meaning: "lower bound of the rate, also for rates that are set",
                 source: "HPCC's ns-3 fork: MIN_RATE",
             },
         ]

@@ -34,7 +34,7 @@ pub const MECHANISM: Mechanism = Mechanism {
         Parameter {
             key: "node",
             default: Required,
-            meaning: "the switch or host whose ports these gates are at",
+            meaning: "the switch or host of the ports",
             source: "802.1Q-2022, 8.6.8.4",
         },
         Parameter {
@@ -46,10 +46,10 @@ pub const MECHANISM: Mechanism = Mechanism {
         Parameter {
             key: "states",
             default: Required,
-            meaning: "which gates are open for how long, in order; then again. The first begins when the node's clock \
-                      shows zero. `operation`, at ports that preempt: set-gate-states, set-and-hold-mac or \
-                      set-and-release-mac; without it a state holds if it opens no gate of a preemptable class, and \
-                      else releases",
+            meaning: "open gates and duration of each state, repeated in order. The first state starts at zero of the \
+                      node's clock. `operation`, at ports with preemption: set-gate-states, set-and-hold-mac or \
+                      set-and-release-mac; the default is hold for a state that opens no gate of a preemptable class, \
+                      otherwise release",
             source: "802.1Q-2022, 8.6.8.4",
         },
     ],
@@ -62,7 +62,7 @@ pub enum GateListError {
     #[error("a list of gates has at least one state")]
     Empty,
     /// A state with no duration.
-    #[error("state {at} of the gates lasts no time")]
+    #[error("state {at} of the gates has no duration")]
     NoTime {
         /// Index of the state.
         at: usize,

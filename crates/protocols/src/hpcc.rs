@@ -67,21 +67,21 @@ pub const MECHANISM: Mechanism = Mechanism {
             Parameter {
                 key: "base_rtt",
                 default: Value("path"),
-                meaning: "T, the round trip without queues, above 0; path: what a full packet and its acknowledgement \
-                    take on the flow's path. The window is the rate times this",
+                meaning: "T, the round trip without queues, above 0; path: computed from the flow's path for a full \
+                          packet and its acknowledgement. The window is the rate times this",
                 source: "HPCC, sec. 3.2; its ns-3 fork: GLOBAL_T 0 (GLOBAL_T 1: the longest of all paths)",
             },
             Parameter {
                 key: "target_utilisation",
                 default: Value("0.95"),
-                meaning: "eta, the share of the busiest link that is to be used, above 0, up to 1",
+                meaning: "eta, target utilisation of the busiest link, above 0, up to 1",
                 source: "HPCC, sec. 3.3 and 5.1",
             },
             Parameter {
                 key: "max_stage",
                 default: Value("5"),
-                meaning: "maxStage: after so many additive increases in a row the rate follows the measurement; 0: it \
-                    always does",
+                meaning: "maxStage: additive increases in a row before the rate follows the measurement; 0: it always \
+                          follows it",
                 source: "HPCC, algorithm 1 and sec. 5.1; its ns-3 fork: MI_THRESH 0",
             },
             Parameter {
@@ -94,21 +94,20 @@ pub const MECHANISM: Mechanism = Mechanism {
             Parameter {
                 key: "fast_reaction",
                 default: Value("true"),
-                meaning: "whether acknowledgements within a round trip change the rate too, each beginning from the \
-                    rate that the round trip began with",
+                meaning: "acknowledgements within a round trip also change the rate, each from the rate at the start \
+                          of the round trip",
                 source: "HPCC, sec. 3.2 (per-ACK and per-RTT reaction); its ns-3 fork: FAST_REACT",
             },
             Parameter {
                 key: "min_rate",
                 default: Value("100Mbps"),
-                meaning: "the rate never falls below this",
+                meaning: "lower bound of the rate",
                 source: "HPCC's ns-3 fork: MIN_RATE",
             },
             Parameter {
                 key: "telemetry",
                 default: Value("42B"),
-                meaning: "what telemetry takes in each data frame and each acknowledgement, however many hops there \
-                    are",
+                meaning: "telemetry in each data frame and each acknowledgement, for any number of hops",
                 source: "HPCC, sec. 4.1: 2 B and 8 B a hop, for five hops",
             },
         ]
@@ -134,7 +133,7 @@ impl ControlSettings for HpccParameters {
 
     fn check(&self, _payload_bytes: u16) -> Result<(), ParameterError> {
         let positive = self.base_rtt != Some(Time::ZERO);
-        require(positive, "base_rtt", "utilisations are averages over it: above 0, or \"path\"")?;
+        require(positive, "base_rtt", "it must be above 0 (the averaging time of utilisations), or \"path\"")?;
         require(self.target_utilisation > 0.0, "target_utilisation", "a share above 0, up to 1")
     }
 

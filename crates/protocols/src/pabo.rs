@@ -20,43 +20,44 @@ pub const MECHANISM: Mechanism = Mechanism {
         Parameter {
             key: "theta",
             default: Value("0.8"),
-            meaning: "utilisation of a sub-queue, 0 to 1, up to which nothing bounces; 1 bounces only when it is full",
+            meaning: "utilisation of a sub-queue, 0 to 1, up to which no packet is bounced; 1: only a full sub-queue \
+                      bounces",
             source: "PABO, section V-B; 0.95 in its section VI",
         },
         Parameter {
             key: "lambda",
             default: Value("50"),
-            meaning: "how steeply the probability to bounce rises above theta and falls with each bounce, at least 0; \
-                      0 is linear",
+            meaning: "slope with which the bounce probability rises above theta and falls with each bounce, at least \
+                      0; 0 is linear",
             source: "PABO, section V-B",
         },
         Parameter {
             key: "return",
             default: Value("arrival-port"),
-            meaning: "the way back: by the port where the packet came in on its way here (arrival-port), or by this \
-                      switch's route to the source (source-lookup)",
-            source: "PABO, section II-C; the same on a tree; where several paths are equal only the first retraces \
-                     one, and the second is that of the authors' published simulator",
+            meaning: "egress of bounced packets: its ingress port (arrival-port), or the switch's route to the source \
+                      (source-lookup)",
+            source: "PABO, section II-C; equal on a tree; with several equal paths only the first retraces the path, \
+                     and the second is that of the authors' published simulator",
         },
         Parameter {
             key: "utilisation",
             default: Value("sub-queue"),
-            meaning: "what theta is compared with: how full the sub-queue is that the packet would enter (sub-queue), \
-                      or the fuller of the port's two (fuller)",
+            meaning: "utilisation that is compared with theta: of the packet's sub-queue (sub-queue), or of the fuller \
+                      of the port's two (fuller)",
             source: "sub-queue reproduces PABO's table I and the bounce sites of its section VI; fuller: section III \
-                     tells of one value per output port",
+                     has one value per output port",
         },
         Parameter {
             key: "limit",
             default: Absent("none"),
-            meaning: "bounces of a packet, 1 to 255, after which it bounces no more: it is queued while there is room, \
-                      and lost as `bounce limit` where there is none",
+            meaning: "limit of bounces per packet, 1 to 255: after that it is queued if there is buffer space, and \
+                      otherwise lost as `bounce limit`",
             source: "choice of this project: PABO has none",
         },
         Parameter {
             key: "priorities",
-            default: Absent("all that no flow control owns"),
-            meaning: "the classes that bounce, 0 to 7",
+            default: Absent("all lossy classes"),
+            meaning: "the bounced classes, 0 to 7",
             source: "choice of this project; PABO, section II-E, has queues for every service class",
         },
     ],

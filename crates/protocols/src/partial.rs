@@ -6,13 +6,13 @@ use crate::describe::Parameter;
 pub(crate) const EXCEPT: Parameter = Parameter {
     key: "except",
     default: Value("none"),
-    meaning: "switches that take no part: they neither send nor obey its frames, which end there, and drop frames of \
-              every class that find no room",
+    meaning: "switches without flow control: they neither send, obey nor forward its frames, and drop frames of every \
+              class without buffer space",
     source: "choice of this project",
 };
 pub(crate) const TIERS: Parameter = Parameter {
     key: "tiers",
     default: Value("all"),
-    meaning: "the tiers whose switches take part: 1 ToR or leaf, 2 aggregation or spine, 3 core",
+    meaning: "the tiers of switches with flow control: 1 ToR or leaf, 2 aggregation or spine, 3 core",
     source: "choice of this project",
 };

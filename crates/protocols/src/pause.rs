@@ -17,7 +17,7 @@ use units::{Rate, Time};
 pub const PFC: Mechanism = Mechanism {
     kind: "pfc",
     family: Family::FlowControl,
-    title: "priority flow control: a class of a link stops",
+    title: "priority flow control: pauses one class of a link",
     source: "IEEE 802.1Q-2018 clause 36 (802.1Qbb)",
     parameters: &[PRIORITIES, XOFF, XON, HEADROOM, QUANTA, REACTION, EXCEPT, TIERS],
 };
@@ -26,7 +26,7 @@ pub const PFC: Mechanism = Mechanism {
 pub const PAUSE: Mechanism = Mechanism {
     kind: "pause",
     family: Family::FlowControl,
-    title: "link flow control: a whole link stops",
+    title: "link flow control: pauses a whole link",
     source: "IEEE 802.3-2018 annex 31B (802.3x)",
     parameters: &[XOFF, XON, HEADROOM, QUANTA, REACTION, EXCEPT, TIERS],
 };
@@ -48,29 +48,29 @@ const XOFF: Parameter = Parameter {
 const XON: Parameter = Parameter {
     key: "xon",
     default: Value("3KB"),
-    meaning: "how far below XOFF an account must fall to resume",
+    meaning: "distance below XOFF to which an account must fall to resume",
     source: "the HPCC ns-3 fork",
 };
 const HEADROOM: Parameter = Parameter {
     key: "headroom",
     default: Value("auto"),
-    meaning: "room of each lossless account beyond XOFF; auto is what comes in 2 x delay + reaction + the pause frames \
-              + a frame in their way, and 2 MTU",
-    source: "802.1Qbb annex O; one MTU more, since the frame that passes XOFF counts against it",
+    meaning: "headroom of each lossless account above XOFF; auto: the bytes received in 2 x delay + reaction + the \
+              pause frames + one frame that delays them, plus 2 MTU",
+    source: "802.1Qbb annex O; plus one MTU, since the frame that crosses XOFF counts against it",
 };
 const QUANTA: Parameter = Parameter {
     key: "quanta",
     default: Value("65535"),
-    meaning: "how long a pause lasts from its reception unless renewed, in 512 bit times, 1 to 65535; it is renewed at \
-              half time",
+    meaning: "duration of a pause after its reception, in units of 512 bit times, 1 to 65535; it is renewed at half \
+              time",
     source: "IEEE 802.3 annex 31B.2",
 };
 pub(crate) const REACTION: Parameter = Parameter {
     key: "reaction",
     default: Value("standard"),
-    meaning: "from the arrival of a pause to its effect, and what computed headroom reserves for that; standard, or a \
-              time, which may be in bits, `3840 bit times`, or quanta",
-    source: "IEEE 802.3 annex 31B.3.7: by rate, what it allows at most",
+    meaning: "time from the arrival of a pause to its effect, also assumed in computed headroom; standard, or a time, \
+              also in bits, `3840 bit times`, or quanta",
+    source: "IEEE 802.3 annex 31B.3.7: the maximum for the rate",
 };
 
 /// Duration of `quanta` units of 512 bit times on a link of `rate`.

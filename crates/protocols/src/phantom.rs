@@ -9,7 +9,7 @@ use units::{Rate, Time};
 pub const MECHANISM: Mechanism = Mechanism {
     kind: "phantom",
     family: Family::Marking,
-    title: "congestion experienced, by a queue that a slower link would have",
+    title: "ECN by a phantom queue: the queue of a slower link",
     source: "Alizadeh et al., Less is More: Trading a little Bandwidth for Ultra-Low Latency in the Data Center, NSDI \
         2012 (HULL)",
     parameters: &[
@@ -22,9 +22,9 @@ pub const MECHANISM: Mechanism = Mechanism {
         Parameter {
             key: "threshold",
             default: Required,
-            meaning: "a frame is marked as its transmission starts if with it the phantom queue holds more than this, \
-                counted on the wire with preamble and gap (20 B a frame); at least 1 B",
-            source: "required: depends on rate and round trip, and on how much senders burst (HULL, sec. 3.1)",
+            meaning: "a frame is marked at the start of its transmission if the phantom queue including it exceeds \
+                      this, in bytes on the wire with preamble and gap (20 B per frame); at least 1 B",
+            source: "required: depends on rate, round trip and the bursts of senders (HULL, sec. 3.1)",
         },
     ],
 };

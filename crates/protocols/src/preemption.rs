@@ -23,14 +23,14 @@ pub const MECHANISM: Mechanism = Mechanism {
         Parameter {
             key: "express",
             default: Required,
-            meaning: "the classes whose frames interrupt those of all others, and are never interrupted",
+            meaning: "express classes: their frames interrupt those of all other classes and are never interrupted",
             source: "802.1Q-2022, 6.7.2",
         },
         Parameter {
             key: "fragments",
             default: Value("standard"),
             meaning: "standard: fragments of at least 64 bytes, each with preamble, check sequence and gap; ideal: a \
-                      cut anywhere, at once and at no cost",
+                      cut at any byte, immediate and without overhead",
             source: "802.3-2022, clause 99",
         },
     ],

@@ -7,7 +7,7 @@ use crate::describe::{Family, Mechanism, Parameter};
 pub const STRICT: Mechanism = Mechanism {
     kind: "strict",
     family: Family::Scheduler,
-    title: "the highest class that may send goes first",
+    title: "strict priority: the highest eligible class sends first",
     source: "IEEE 802.1Q-2022, 8.6.8.1",
     parameters: &[],
 };
@@ -16,14 +16,14 @@ pub const STRICT: Mechanism = Mechanism {
 pub const WRR: Mechanism = Mechanism {
     kind: "wrr",
     family: Family::Scheduler,
-    title: "classes take turns, a number of frames each",
+    title: "weighted round robin: a number of frames per class",
     source: "weighted round robin",
     parameters: &[Parameter {
         key: "weights",
         default: Required,
-        meaning: "frames of each class a round: eight numbers, or a table of class and number; a table leaves 1 to the \
-                  others",
-        source: "required: what classes are worth is the operator's choice",
+        meaning: "frames per class and round: eight numbers, or a table of class and number; classes missing in the \
+                  table have 1",
+        source: "required: the weights are the operator's choice",
     }],
 };
 
@@ -31,14 +31,14 @@ pub const WRR: Mechanism = Mechanism {
 pub const DRR: Mechanism = Mechanism {
     kind: "drr",
     family: Family::Scheduler,
-    title: "classes take turns, a number of bytes each",
+    title: "deficit round robin: a number of bytes per class",
     source: "Shreedhar and Varghese, 1996",
     parameters: &[Parameter {
         key: "quanta",
         default: Required,
-        meaning: "bytes of each class a round: eight sizes, or a table of class and size; a table leaves 1518B to the \
-                  others",
-        source: "required: what classes are worth is the operator's choice",
+        meaning: "bytes per class and round: eight sizes, or a table of class and size; classes missing in the table \
+                  have 1518B",
+        source: "required: the weights are the operator's choice",
     }],
 };
 

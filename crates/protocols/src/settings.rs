@@ -34,7 +34,7 @@ pub enum ParameterError {
         wanted: String,
     },
     /// No transport has this name.
-    #[error("there is no transport `{kind}`: it is one of {known}")]
+    #[error("`{kind}` is not a transport: write one of {known}")]
     Transport {
         /// Name in the scenario.
         kind: String,

@@ -24,13 +24,13 @@ const PS_PER_S: u64 = 1_000_000_000_000;
 pub const MECHANISM: Mechanism = Mechanism {
     kind: "shaping",
     family: Family::Shaping,
-    title: "a class sends only while it has credit",
+    title: "credit-based shaper: a class sends only with credit",
     source: "IEEE 802.1Qav (802.1Q-2022, 8.6.8.2 and annex L)",
     parameters: &[
         Parameter {
             key: "node",
             default: Absent("every switch"),
-            meaning: "the switch or host whose ports these slopes are at",
+            meaning: "the switch or host of the ports",
             source: "802.1Q-2022, 8.6.8.2",
         },
         Parameter {
@@ -42,8 +42,8 @@ pub const MECHANISM: Mechanism = Mechanism {
         Parameter {
             key: "idle_slopes",
             default: Required,
-            meaning: "by class, the rate at which its credit grows: what it may take of the wire, preamble and gap \
-                      included. All of a port take no more than its rate",
+            meaning: "rate at which the credit of each class grows, its share of the wire, preamble and gap included. \
+                      The sum at a port is at most its rate",
             source: "802.1Q-2022, 8.6.8.2 (idleSlope)",
         },
     ],

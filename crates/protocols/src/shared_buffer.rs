@@ -7,21 +7,20 @@ use crate::describe::{Family, Mechanism, Parameter};
 pub const MECHANISM: Mechanism = Mechanism {
     kind: "shared-buffer",
     family: Family::Buffer,
-    title: "one memory for all ports, with thresholds that follow what is free",
+    title: "one buffer for all ports, with thresholds proportional to the free part",
     source: "Choudhury and Hahne, 1998",
     parameters: &[
         Parameter {
             key: "buffer",
             default: Value("16MB"),
-            meaning: "one buffer for all ports, headroom included; instead of it, switch.queue gives each egress queue \
-                      room of its own",
-            source: "choice of this project: what single-chip switches of 3.2 Tbps hold",
+            meaning: "one buffer for all ports, headroom included; alternative: switch.queue, a limit per egress queue",
+            source: "choice of this project: the size in single-chip switches of 3.2 Tbps",
         },
         Parameter {
             key: "egress",
             default: Value("1"),
-            meaning: "the most that an egress queue of a lossy class may hold: bytes, or a share (alpha), such as 1/8, \
-                      of the free buffer",
+            meaning: "limit of an egress queue of a lossy class: bytes, or a share (alpha), such as 1/8, of the free \
+                      buffer",
             source: "Choudhury and Hahne, 1998",
         },
     ],

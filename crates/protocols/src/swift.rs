@@ -60,7 +60,7 @@ impl Default for SwiftParameters {
 pub const MECHANISM: Mechanism = Mechanism {
     kind: "swift",
     family: Family::Transport,
-    title: "RoCE whose window follows the delay of its path, below one packet too",
+    title: "RoCE whose window follows the delay of its path, also below one packet",
     source: "Kumar et al., Swift: Delay is Simple and Effective for Congestion Control in the Datacenter, SIGCOMM 2020",
     parameters: &{
         use crate::roce::described::*;
@@ -81,32 +81,32 @@ pub const MECHANISM: Mechanism = Mechanism {
             Parameter {
                 key: "base_target",
                 default: Value("20us"),
-                meaning: "the round trip that is aimed at, before switches and small windows add to it, above 0",
+                meaning: "target round trip without switches and small windows, above 0",
                 source: "Swift, sec. 3.5; htsim: 20 us",
             },
             Parameter {
                 key: "hop_scaling",
                 default: Value("3053ns"),
-                meaning: "what each switch on the way adds to the target",
+                meaning: "addition to the target per switch on the path",
                 source: "Swift, sec. 3.5.1; htsim: base_target / 6.55",
             },
             Parameter {
                 key: "flow_scaling_range",
                 default: Value("100us"),
-                meaning: "the most that a small window adds to the target, since many flows with such windows share \
-                    the queue",
+                meaning: "largest addition to the target for a small window, since many flows with such windows share \
+                          the queue",
                 source: "Swift, sec. 3.5.2; htsim: 5 base_target",
             },
             Parameter {
                 key: "flow_scaling_min",
                 default: Value("0.1"),
-                meaning: "the window in packets up to which the target has all of that",
+                meaning: "window in packets up to which the whole range is added",
                 source: "Swift, sec. 3.5.2; htsim",
             },
             Parameter {
                 key: "flow_scaling_max",
                 default: Value("100"),
-                meaning: "the window in packets from which on it has none of that; above flow_scaling_min",
+                meaning: "window in packets from which nothing is added; above flow_scaling_min",
                 source: "Swift, sec. 3.5.2; htsim",
             },
             Parameter {
@@ -124,7 +124,7 @@ pub const MECHANISM: Mechanism = Mechanism {
             Parameter {
                 key: "max_decrease",
                 default: Value("0.5"),
-                meaning: "the most that one cut takes, and what a loss takes (max_mdf), above 0, below 1",
+                meaning: "largest share that a cut removes, also removed by a loss (max_mdf), above 0, below 1",
                 source: "Swift, algorithm 1; htsim",
             },
             Parameter {
@@ -142,13 +142,13 @@ pub const MECHANISM: Mechanism = Mechanism {
             Parameter {
                 key: "min_window",
                 default: Value("0.001"),
-                meaning: "the window never falls below this, in packets, above 0",
+                meaning: "lower bound of the window, in packets, above 0",
                 source: "Swift, sec. 3.4, has one; choice of this project",
             },
             Parameter {
                 key: "max_window",
                 default: Value("1000"),
-                meaning: "the window never grows beyond this, in packets, at least 1",
+                meaning: "upper bound of the window, in packets, at least 1",
                 source: "Swift, algorithm 1, has one; choice of this project",
             },
         ]

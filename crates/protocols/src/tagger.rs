@@ -7,7 +7,7 @@ use crate::describe::{Family, Mechanism, Parameter};
 pub const MECHANISM: Mechanism = Mechanism {
     kind: "tagger",
     family: Family::Tags,
-    title: "tags that no forwarding can close to a cycle of pauses",
+    title: "tags that exclude cycles of pauses under any forwarding",
     source: "Tagger (Hu et al., CoNEXT 2017)",
     parameters: &[
         Parameter {
@@ -19,22 +19,21 @@ pub const MECHANISM: Mechanism = Mechanism {
         Parameter {
             key: "algorithm",
             default: Absent("as `rules`"),
-            meaning: "clos: one tag more at every turn from down to up; merge: tags of one a hop, merged greedily \
-                      (Algorithm 2); one-per-hop: one tag more at every hop (Algorithm 1)",
+            meaning: "clos: the tag rises at every bounce (from down to up); merge: tags of one a hop, merged greedily \
+                      (Algorithm 2); one-per-hop: the tag rises at every hop (Algorithm 1)",
             source: "Tagger, 4.3 and section 5",
         },
         Parameter {
             key: "paths",
             default: Value("shortest"),
-            meaning: "algorithms merge and one-per-hop: the paths that must not lose: all shortest ones (shortest), \
-                      those that climb the tiers and come down (up-down), or a tree of shortest paths to each switch \
-                      (trees)",
+            meaning: "algorithms merge and one-per-hop: the lossless paths: all shortest ones (shortest), those up and \
+                      then down the tiers (up-down), or a tree of shortest paths to each switch (trees)",
             source: "choice of this project",
         },
         Parameter {
             key: "bounces",
             default: Value("1"),
-            meaning: "how many turns from down to up stay lossless, 0 to 6: algorithm clos, or paths up-down",
+            meaning: "bounces (from down to up) that stay lossless, 0 to 6: algorithm clos, or paths up-down",
             source: "Tagger, 4.3: shortest and one-bounce paths",
         },
         Parameter {
@@ -46,9 +45,9 @@ pub const MECHANISM: Mechanism = Mechanism {
         Parameter {
             key: "egress",
             default: Value("new-tag"),
-            meaning: "whose queue a rewritten frame waits in: new-tag, or arriving-tag, which is how switches do it by \
-                      default: the pause of the new class does not reach the frame, lossless frames are lost, and any \
-                      loop of links can deadlock, with or without rules",
+            meaning: "queue of a frame with a rewritten tag: new-tag, or arriving-tag, the default of switches: a \
+                      pause of the new class does not hold the frame, lossless frames are lost, and any cycle of links \
+                      can deadlock, with or without rules",
             source: "Tagger, section 7 and figure 8",
         },
     ],

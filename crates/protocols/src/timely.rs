@@ -92,8 +92,8 @@ pub const MECHANISM: Mechanism = Mechanism {
             Parameter {
                 key: "segment",
                 default: Value("16KB"),
-                meaning: "payload for which one acknowledgement comes and one round trip is measured, at least a \
-                    packet's; a window never waits for more than half of its packets",
+                meaning: "payload per acknowledgement and round-trip sample, at least a packet; with a window one \
+                          acknowledgement covers at most half of it",
                 source: "TIMELY, sec. 3: segments of 16 to 64 KB",
             },
             Parameter {
@@ -149,13 +149,13 @@ pub const MECHANISM: Mechanism = Mechanism {
             Parameter {
                 key: "hyper_factor",
                 default: Value("5"),
-                meaning: "what the step is multiplied by then (N), at least 1; 1 switches it off",
+                meaning: "factor N of the step then, at least 1; 1 disables it",
                 source: "TIMELY, algorithm 1",
             },
             Parameter {
                 key: "min_rate",
                 default: Value("10Mbps"),
-                meaning: "the rate never falls below this",
+                meaning: "lower bound of the rate",
                 source: "choice of this project: one step",
             },
         ]
@@ -193,7 +193,7 @@ impl ControlSettings for TimelyParameters {
         require(self.ewma > 0.0 && self.ewma <= 1.0, "ewma", "a weight above 0, up to 1")?;
         require(self.beta > 0.0 && self.beta < 1.0, "beta", "a share above 0, below 1")?;
         require(self.t_low <= self.t_high, "t_high", "at least t_low")?;
-        require(self.min_rtt > Time::ZERO, "min_rtt", "differences are divided by it: at least 1ps")?;
+        require(self.min_rtt > Time::ZERO, "min_rtt", "at least 1ps: differences are divided by it")?;
         require(self.hyper_after > 0, "hyper_after", "at least 1 measurement")?;
         require(self.hyper_factor > 0, "hyper_factor", "at least 1")
     }

@@ -8,40 +8,39 @@ use crate::frame::{Frame, Kind, MIN_FRAME_BYTES, flags};
 pub(crate) const SIZE: Parameter = Parameter {
     key: "size",
     default: Value("64B"),
-    meaning: "length of what is left of a frame, FCS included: at least its headers, and less than the largest frame; \
-              a frame that is no longer has nothing to cut",
-    source: "NDP's header as the trimming paper's simulations have it; SONiC 128 B and more, as the chip allows",
+    meaning: "length of a trimmed frame, FCS included: at least its headers, and less than the largest frame; shorter \
+              frames are not trimmed",
+    source: "NDP's header in the trimming paper's simulations; SONiC 128 B and more, depending on the chip",
 };
 pub(crate) const HEADER_CLASS: Parameter = Parameter {
     key: "header_class",
     default: Value("7"),
-    meaning: "the class in whose queue headers wait, 0 to 7; switch.scheduler says what priority that is",
+    meaning: "class of headers, 0 to 7; switch.scheduler determines its priority",
     source: "NDP, section 3.1: a queue of higher priority; the number is a choice of this project",
 };
 pub(crate) const HEADER_QUEUE: Parameter = Parameter {
     key: "header_queue",
-    default: Absent("1MB beside switch.queue"),
-    meaning: "room of the queue that headers wait in, beside switch.queue; a shared buffer gives it what it gives any \
-              lossy queue",
-    source: "what the trimming paper's simulations leave open; NDP, section 3.1 gives headers as much memory as data",
+    default: Absent("1MB, with switch.queue"),
+    meaning: "limit of the header queue, in addition to switch.queue; in a shared buffer, the limit of lossy queues",
+    source: "not given in the trimming paper's simulations; NDP, section 3.1: as much memory as data",
 };
 pub(crate) const HEADER_FULL: Parameter = Parameter {
     key: "header_full",
     default: Value("return"),
-    meaning: "what becomes of a header that finds no room: it goes back to its source (return), or is lost as `header \
-              queue full` (drop)",
+    meaning: "action for a header without buffer space: return to its source (return), or loss as `header queue full` \
+              (drop)",
     source: "NDP, section 3.2.4 (return to sender); SONiC drops",
 };
 const TIERS: Parameter = Parameter {
     key: "tiers",
     default: Value("all"),
-    meaning: "the tiers whose switches trim: 1 ToR or leaf, 2 aggregation or spine, 3 core; the others drop",
+    meaning: "the tiers of switches that trim: 1 ToR or leaf, 2 aggregation or spine, 3 core; the others drop",
     source: "choice of this project",
 };
 pub(crate) const PRIORITIES: Parameter = Parameter {
     key: "priorities",
-    default: Absent("all that no flow control owns"),
-    meaning: "the classes whose frames are trimmed, 0 to 7",
+    default: Absent("all lossy classes"),
+    meaning: "the trimmed classes, 0 to 7",
     source: "SONiC: lossy queues only",
 };
 
@@ -49,7 +48,7 @@ pub(crate) const PRIORITIES: Parameter = Parameter {
 pub const MECHANISM: Mechanism = Mechanism {
     kind: "trim",
     family: Family::Overload,
-    title: "NDP: the payload is cut, the header goes on in a queue of its own",
+    title: "NDP: the payload is cut, the header is forwarded in its own queue",
     source: "Handley et al., Re-architecting datacenter networks and stacks for low latency and high performance (NDP, \
              SIGCOMM 2017); Popa et al., Implementing packet trimming support in hardware",
     parameters: &[
@@ -59,8 +58,8 @@ pub const MECHANISM: Mechanism = Mechanism {
         Parameter {
             key: "victim",
             default: Value("arriving"),
-            meaning: "which payload is cut: that of the frame that finds no room (arriving), that of the youngest in \
-                      the queue (tail), or either with probability one half (coin)",
+            meaning: "the frame that is trimmed: the one without buffer space (arriving), the youngest in the queue \
+                      (tail), or either with probability one half (coin)",
             source: "arriving: the trimming paper; coin: NDP, section 3.1, against phase effects",
         },
         HEADER_FULL,
@@ -80,9 +79,9 @@ pub const CUT_PAYLOAD: Mechanism = Mechanism {
         SIZE,
         Parameter {
             key: "header_queue",
-            default: Absent("1MB beside switch.queue"),
-            meaning: "how long a queue may become with headers, beyond the room of data, switch.queue; a shared buffer \
-                      treats them as any lossy frame",
+            default: Absent("1MB, with switch.queue"),
+            meaning: "limit of a queue including headers, while switch.queue limits data; in a shared buffer headers \
+                      count as lossy frames",
             source: "choice of this project: the paper's headers are small enough to ignore",
         },
         TIERS,
@@ -94,7 +93,7 @@ pub const CUT_PAYLOAD: Mechanism = Mechanism {
 pub const SFC: Mechanism = Mechanism {
     kind: "sfc",
     family: Family::Overload,
-    title: "SFC: from a watermark on the payload is cut, and the header goes back to its source",
+    title: "SFC: above a watermark the payload is cut, and the header returns to its source",
     source: "Lee et al., Source Priority Flow Control towards Source Flow Control (IETF 112, ICCRG); IEEE P802.1Qdw; \
              Popa et al., Implementing packet trimming support in hardware",
     parameters: &[
@@ -104,8 +103,8 @@ pub const SFC: Mechanism = Mechanism {
         Parameter {
             key: "watermark",
             default: Absent("a full queue"),
-            meaning: "a frame that finds this much in its queue goes back as a header, at most switch.queue",
-            source: "the trimming paper, section 2: when the queue passes a threshold; the number is left open",
+            meaning: "queue length from which frames return as headers, at most switch.queue",
+            source: "the trimming paper, section 2: when the queue exceeds a threshold, without a value",
         },
         TIERS,
         PRIORITIES,

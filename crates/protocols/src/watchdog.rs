@@ -20,7 +20,7 @@ const CLASSES: usize = 8;
 pub const MECHANISM: Mechanism = Mechanism {
     kind: "watchdog",
     family: Family::Watchdog,
-    title: "a queue that is paused for too long drops, or goes on",
+    title: "PFC watchdog: drops or forwards frames of a queue paused for too long",
     source: "SONiC, PFC watchdog",
     parameters: &[
         Parameter {
@@ -38,8 +38,7 @@ pub const MECHANISM: Mechanism = Mechanism {
         Parameter {
             key: "action",
             default: Value("drop"),
-            meaning: "what becomes of the queue's frames in a storm: they are dropped, or leave whatever the pauses \
-                      say (forward)",
+            meaning: "action for the queue's frames in a storm: drop, or forward despite the pauses",
             source: "SONiC: drop is the default",
         },
     ],

@@ -23,20 +23,20 @@ impl ControlSeries {
     pub fn create(path: &Path, run: &ScenarioIdentity) -> Result<Self, RecordError> {
         let number = |name: &str, meaning: &'static str| Column::new(name, Kind::U64).means(meaning);
         let columns = [
-            number("time_ps", "when it was looked at"),
+            number("time_ps", "time of the sample"),
             number("flow", "the flow, as in flows.parquet"),
             number("traffic", "entry of [[traffic]], from 0"),
-            Column::new("label", Kind::Text).means("what results call the entry"),
-            number("rate_bps", "rate at which it paces, preamble and gap included").optional(),
-            number("target_bps", "rate that recovery aims at").optional(),
+            Column::new("label", Kind::Text).means("name of the traffic entry"),
+            number("rate_bps", "pacing rate, preamble and gap included").optional(),
+            number("target_bps", "target rate of the recovery").optional(),
             number("window_bytes", "congestion window").optional(),
             number("flight_bytes", "sent and not acknowledged").optional(),
-            number("rtt_ps", "round trip that it goes by").optional(),
+            number("rtt_ps", "round trip used by the control").optional(),
             Column::new("delay_ps", Kind::I64)
                 .optional()
-                .means("mean one-way delay that its receiver goes by, off by what their clocks differ"),
-            Column::new("alpha", Kind::F64).optional().unit("1").means("share of marks that it expects"),
-            number("available_bps", "bandwidth that it was last told to be available").optional(),
+                .means("mean one-way delay measured by the receiver, including the clock offset"),
+            Column::new("alpha", Kind::F64).optional().unit("1").means("estimated share of marks"),
+            number("available_bps", "last reported available bandwidth").optional(),
         ];
         Ok(ControlSeries(TableWriter::create(path, &columns)?.about(run)))
     }

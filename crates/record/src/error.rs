@@ -29,8 +29,8 @@ pub enum RecordError {
     },
     /// The target exists and has content that Tidegate did not write.
     #[error(
-        "{} exists and is not a Tidegate result (a folder with a tidegate.sha256, the list of what Tidegate wrote \
-         there); name a new or an empty folder", .path.display()
+        "{} exists and is not a Tidegate result (a folder with tidegate.sha256, the list of its files); name a new or \
+         an empty folder", .path.display()
     )]
     Occupied {
         /// The existing directory or file.
@@ -45,7 +45,7 @@ pub enum RecordError {
         why: &'static str,
     },
     /// A directory with files of Tidegate, of another kind than those to be written.
-    #[error("{} holds what Tidegate wrote as {found:?}, and {wanted:?} is another kind of folder", .path.display())]
+    #[error("{} is a Tidegate folder of kind {found:?}, not {wanted:?}", .path.display())]
     OtherKind {
         /// The directory.
         path: PathBuf,
@@ -81,7 +81,7 @@ pub enum RecordError {
         path: PathBuf,
     },
     /// An incomplete or changed result.
-    #[error("{} is no whole result: {what}; remove it, or copy it again", .path.display())]
+    #[error("{} is an incomplete result: {what}; remove it, or copy it again", .path.display())]
     Damaged {
         /// The directory.
         path: PathBuf,

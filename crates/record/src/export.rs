@@ -60,7 +60,7 @@ pub fn tables(folder: &Path) -> Result<Vec<Exported>, RecordError> {
     }
     found.sort_by(|one, other| one.name.cmp(&other.name));
     if found.is_empty() {
-        let what = "holds no table: name the folder of a result or of a sweep".to_owned();
+        let what = "has no table: name the folder of a result or of a sweep".to_owned();
         return Err(RecordError::Table { path: folder.to_owned(), what });
     }
     Ok(found)
@@ -69,9 +69,9 @@ pub fn tables(folder: &Path) -> Result<Vec<Exported>, RecordError> {
 fn pause_columns() -> Vec<Column> {
     let number = |name: &str| Column::new(name, Kind::U64);
     vec![
-        number("time_ns").means("when the node heard it, cut to whole ns"),
-        number("node").means("the node that heard it"),
-        Column::new("host", Kind::Bool).means("whether that is a host"),
+        number("time_ns").means("time of reception at the node, truncated to ns"),
+        number("node").means("receiving node"),
+        Column::new("host", Kind::Bool).means("the node is a host"),
         number("port").means("its port, from 0"),
         Column::new("pause", Kind::Bool).means("true for a pause, false for a resume"),
     ]
@@ -80,8 +80,8 @@ fn pause_columns() -> Vec<Column> {
 fn summary_columns() -> Vec<Column> {
     let text = |name: &str| Column::new(name, Kind::Text);
     vec![
-        text("key").means("where the value stands in summary.json; items of lists are counted from 0"),
-        text("value").optional().means("the value in the unit that its key ends in; empty for null"),
+        text("key").means("path of the value in summary.json; list items count from 0"),
+        text("value").optional().means("value, in the unit of the key's suffix; empty for null"),
     ]
 }
 
@@ -255,6 +255,6 @@ mod tests {
         assert_eq!(fs::read_to_string(&out).unwrap(), "time_ns,node,host,port,pause\n1,2,false,0,true\n");
 
         let empty = Scratch::new("export-empty");
-        assert!(tables(&empty.0).unwrap_err().to_string().contains("holds no table"));
+        assert!(tables(&empty.0).unwrap_err().to_string().contains("has no table"));
     }
 }

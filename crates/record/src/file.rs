@@ -134,11 +134,11 @@ impl WholeFile {
         }
         let not_ours = |why| RecordError::NotOurs { path: self.target.clone(), why };
         if self.linked {
-            return Err(not_ours("is what a symbolic link leads to"));
+            return Err(not_ours("is the target of a symbolic link"));
         }
         match seal_holds(&fs::read(&self.target).map_err(RecordError::unreadable(&self.target))?) {
             Some(true) => self.commit(),
-            Some(false) => Err(not_ours("was changed since Tidegate wrote it")),
+            Some(false) => Err(not_ours("was modified since Tidegate wrote it")),
             None => Err(not_ours("exists with other content, and has no mark of Tidegate")),
         }
     }

@@ -221,8 +221,8 @@ fn check_file(folder: &Path, known: &Manifest, name: &str, force: bool) -> Resul
     let why = match known.standing(folder, name)? {
         _ if force => return Ok(()),
         Standing::Free | Standing::Ours => return Ok(()),
-        Standing::Changed => "was changed since Tidegate wrote it",
-        Standing::Foreign => "exists, and Tidegate did not write it",
+        Standing::Changed => "was modified since Tidegate wrote it",
+        Standing::Foreign => "exists and was not written by Tidegate",
     };
     Err(RecordError::NotOurs { path, why })
 }
@@ -264,7 +264,7 @@ mod tests {
         assert_eq!((read("c"), read("thesis.txt")), ("by hand".to_owned(), "years".to_owned()));
 
         let error = write(&scratch, "export", &[("a", "5"), ("thesis.txt", "5")], Earlier::Removed, false).unwrap_err();
-        assert!(error.to_string().ends_with("thesis.txt exists, and Tidegate did not write it"), "{error}");
+        assert!(error.to_string().ends_with("thesis.txt exists and was not written by Tidegate"), "{error}");
         assert_eq!(read("a"), "4", "nothing is written where one file does not do");
         write(&scratch, "export", &[("thesis.txt", "5")], Earlier::Kept, true).unwrap();
         assert_eq!(read("thesis.txt"), "5");

@@ -18,7 +18,7 @@ fn number(name: &str, meaning: &'static str) -> Column {
 /// Returns the columns for time and port of a sample.
 fn look_columns() -> [Column; 3] {
     [
-        number("time_ps", "when it was looked at"),
+        number("time_ps", "time of the sample"),
         number("node", "the node, by its number in ports.parquet"),
         number("port", "its port, from 0"),
     ]
@@ -56,9 +56,9 @@ impl QueueSeries {
         let mut columns = look_columns().to_vec();
         columns.extend([
             number("class", "the class of the queue"),
-            number("queue_bytes", "bytes that wait in it"),
-            Column::new("paused", Kind::Bool).means("whether the class is stopped at this port"),
-            Column::new("bounced", Kind::Bool).means("whether it is the queue of frames that were bounced before"),
+            number("queue_bytes", "backlog in bytes"),
+            Column::new("paused", Kind::Bool).means("the class is paused at this port"),
+            Column::new("bounced", Kind::Bool).means("it is the queue of bounced frames"),
         ]);
         Ok(QueueSeries(TableWriter::create(path, &columns)?.about(run)))
     }
@@ -92,10 +92,9 @@ impl ReorderTable {
     /// [`RecordError::Unwritable`].
     pub fn create(path: &Path, run: &ScenarioIdentity) -> Result<Self, RecordError> {
         let columns = [
-            Column::new("displacement_packets", Kind::I64)
-                .means("places that a packet came too late, negative: too early"),
-            number("packets", "how many came so"),
-            Column::new("share", Kind::F64).unit("1").means("of all packets that were given a displacement"),
+            Column::new("displacement_packets", Kind::I64).means("displacement of a packet; negative: early"),
+            number("packets", "packets with this displacement"),
+            Column::new("share", Kind::F64).unit("1").means("share of all packets with a displacement"),
         ];
         Ok(ReorderTable(TableWriter::create(path, &columns)?.about(run)))
     }
@@ -129,8 +128,8 @@ impl LinkSeries {
     pub fn create(path: &Path, run: &ScenarioIdentity) -> Result<Self, RecordError> {
         let mut columns = look_columns().to_vec();
         columns.extend([
-            number("tx_bytes", "sent since the row before, preamble and gap included"),
-            Column::new("utilisation", Kind::F64).unit("1").means("share of that time in which the port was sending"),
+            number("tx_bytes", "sent since the previous row, preamble and gap included"),
+            Column::new("utilisation", Kind::F64).unit("1").means("share of that time with a transmission"),
         ]);
         Ok(LinkSeries(TableWriter::create(path, &columns)?.about(run)))
     }
@@ -170,11 +169,11 @@ impl ThroughputSeries {
     /// [`RecordError::Unwritable`].
     pub fn create(path: &Path, run: &ScenarioIdentity) -> Result<Self, RecordError> {
         let columns = [
-            number("time_ps", "when it was looked at"),
+            number("time_ps", "time of the sample"),
             number("traffic", "entry of [[traffic]], from 0"),
-            Column::new("label", Kind::Text).means("what results call the entry"),
-            number("flow", "the flow; null where a row is for the whole entry").optional(),
-            number("delivered_bytes", "payload that arrived since the row before, each byte once"),
+            Column::new("label", Kind::Text).means("name of the traffic entry"),
+            number("flow", "the flow; null in rows of a whole entry").optional(),
+            number("delivered_bytes", "payload received since the previous row, without duplicates"),
         ];
         Ok(ThroughputSeries(TableWriter::create(path, &columns)?.about(run)))
     }
@@ -211,9 +210,9 @@ impl ThroughputSeries {
 pub fn write_histograms(path: &Path, histograms: &[(&str, &Histogram)]) -> Result<(), RecordError> {
     let columns = [
         Column::new("name", Kind::Text).means("which distribution"),
-        number("low_ps", "the least value of the bucket"),
-        number("high_ps", "the greatest value of the bucket"),
-        number("count", "values in it"),
+        number("low_ps", "lower bound of the bucket"),
+        number("high_ps", "upper bound of the bucket"),
+        number("count", "values in the bucket"),
     ];
     let mut table = TableWriter::create(path, &columns)?;
     for (name, histogram) in histograms {

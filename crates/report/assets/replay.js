@@ -115,7 +115,7 @@
     if (!packed) {
       return element("div", { class: "replay" }, element("p", { class: "note" },
         `${run.label} did not record its ports, so there is no fabric to draw. Run it with `,
-        setting("record.links", every), " ", setting("record.queues", every), " ", setting("record.pauses", "true"), " to see it."));
+        setting("record.links", every), " ", setting("record.queues", every), " ", setting("record.pauses", "true"), " to draw it."));
     }
     const { nodes, layout, ports, frames } = packed;
     const count = nodes.name.length, none = new Float32Array(frames);
@@ -174,7 +174,7 @@
     const slider = element("input", { type: "range", min: "0", max: String(frames - 1), value: "0", step: "1", "aria-label": "Time" });
     const shown = element("output", { class: "clock" });
     const play = element("button", { type: "button", class: "play", "aria-label": "Play" }, "▶");
-    const steps = [-1, 1].map((by) => element("button", { type: "button", "aria-label": by < 0 ? "A frame back" : "A frame on" }, by < 0 ? "◀|" : "|▶"));
+    const steps = [-1, 1].map((by) => element("button", { type: "button", "aria-label": by < 0 ? "Previous frame" : "Next frame" }, by < 0 ? "◀|" : "|▶"));
     const speed = element("select", { "aria-label": "Speed" });
     const wanted = [2, 5, 10, 20, 30, 60, 120, 300].filter((perSecond) => perSecond <= Math.max(10, frames));
     const usual = wanted.find((perSecond) => frames / perSecond <= 20) || wanted.at(-1);
@@ -183,7 +183,7 @@
       option.selected = perSecond === usual;
       speed.append(option);
     }
-    const zooms = [["+", 1.6, "Nearer"], ["−", 1 / 1.6, "Further"], ["all", 0, "All of it"]].map(([text, by, title]) => {
+    const zooms = [["+", 1.6, "Zoom in"], ["−", 1 / 1.6, "Zoom out"], ["all", 0, "Whole run"]].map(([text, by, title]) => {
       const button = element("button", { type: "button", title }, text);
       button.addEventListener("click", () => zoom(by, canvas.clientWidth / 2, canvas.clientHeight / 2));
       return button;
@@ -518,7 +518,7 @@
       strips.push(made);
       return element("div", {}, element("h4", {}, title), made.element);
     };
-    const notRecorded = (key, value, what) => element("p", { class: "note" }, `${what} not recorded: a run with `, setting(key, value), " has that.");
+    const notRecorded = (key, value, what) => element("p", { class: "note" }, `${what} not recorded: run with `, setting(key, value), ".");
     const pauseSaid = (value) => value > 0 ? `stopped ${percent(value)}` : "-";
     const summed = (rows) => {
       const total = new Float32Array(frames);
@@ -529,8 +529,8 @@
     const missing = () => [
       loads ? null : notRecorded("record.links", every, "The load of links was"),
       queues ? null : notRecorded("record.queues", every, "Queues were"),
-      pauses || !summary.pauses.count ? null : notRecorded("record.pauses", "true", `${digits(summary.pauses.count)} pauses were sent, and where was`),
-      packed.events || !happened() ? null : notRecorded("record.trace", "{}", `${digits(happened())} packets were dropped, trimmed or turned, and when was`),
+      pauses || !summary.pauses.count ? null : notRecorded("record.pauses", "true", `${digits(summary.pauses.count)} pauses were sent; their ports were`),
+      packed.events || !happened() ? null : notRecorded("record.trace", "{}", `${digits(happened())} packets were dropped, trimmed or bounced; their times were`),
     ];
     // The cause of a pause at the shown frame: from the port to the longest queue of the node that paused it,
     // and further while that port is paused itself.
@@ -539,22 +539,22 @@
     const chain = (port) => {
       const said = [], seen = new Set();
       for (let at = port; ;) {
-        if (seen.has(at)) return [...said, "That closes a circle: these ports wait for each other."];
+        if (seen.has(at)) return [...said, "This closes a cycle: these ports wait for each other."];
         seen.add(at);
         const by = ports.node[ports.back[at]];
-        said.push(`${toward(at)} is told to pause by ${nodes.name[by]}.`);
+        said.push(`${toward(at)} is paused by ${nodes.name[by]}.`);
         if (!queues || nodes.host[by]) return said;
         const [longest] = own[by].filter((other) => other !== ports.back[at]).sort((a, b) => rowOf(queues, b)[frame] - rowOf(queues, a)[frame]);
-        if (longest === undefined || !(rowOf(queues, longest)[frame] > 0)) return [...said, `No queue of ${nodes.name[by]} was seen to hold anything in this frame.`];
+        if (longest === undefined || !(rowOf(queues, longest)[frame] > 0)) return [...said, `No sample of this frame has a backlog at ${nodes.name[by]}.`];
         const held = bytes(rowOf(queues, longest)[frame]);
-        if (!stopped(longest)) return [...said, `There ${held} wait for ${toward(longest)}, which nobody stops: that is the congested port.`];
-        said.push(`There ${held} wait for ${toward(longest)}, which is stopped itself.`);
+        if (!stopped(longest)) return [...said, `There ${held} wait for ${toward(longest)}, which is not stopped: that is the congested port.`];
+        said.push(`There ${held} wait for ${toward(longest)}, which is itself stopped.`);
         at = longest;
       }
     };
     const traced = Boolean(packed.events);
     const asks = (option, value) => traced ? command("tidegate", "why", run.folder, option, value)
-      : element("p", { class: "note" }, "tidegate why tells the whole story of a run with ", setting("record.trace", "{}"), ".");
+      : element("p", { class: "note" }, "tidegate why shows the causes for a run with ", setting("record.trace", "{}"), ".");
     // Causes of pauses, for those of these ports that are paused at any time.
     const why = (some) => {
       const told = some.filter((port) => rowOf(pauses, port).some((share) => share > 0));
@@ -570,7 +570,7 @@
         now.replaceChildren(...said.map((line) => element("p", {}, line)));
       });
       const places = [...told, ...held].slice(0, 3).map((port) => asks("--port", `${nodes.name[ports.node[port]]}:${ports.number[port]}`));
-      return element("div", {}, element("h4", {}, told.length ? "Why it is stopped, by the longest queues of this frame" : "Why frames wait here"), now, ...(traced ? places : places.slice(0, 1)));
+      return element("div", {}, element("h4", {}, told.length ? "Causes of the pause, by the longest queues of this frame" : "Causes of the backlog"), now, ...(traced ? places : places.slice(0, 1)));
     };
     const ofLink = (port) => {
       const ends = [port, ports.back[port]];
@@ -579,10 +579,10 @@
       const greatest = Math.max(...ends.map((end) => rowOf(queues, end).reduce((a, b) => Math.max(a, b), 0)));
       return [
         element("h3", {}, `${nameOf(ends[0])} to ${nameOf(ends[1])}`),
-        element("p", { class: "note" }, `${digits(rate(port) / 1e9)} Gbps each way`),
+        element("p", { class: "note" }, `${digits(rate(port) / 1e9)} Gbps per direction`),
         why(ends),
         loads && series("Load of the link", list(loads, percent, 1000)),
-        queues && series(`Queue before it, at most ${bytes(greatest)}`, list(queues, bytesSaid, greatest || 1)),
+        queues && series(`Its queue, at most ${bytes(greatest)}`, list(queues, bytesSaid, greatest || 1)),
         pauses && series("Paused, share of the frame", list(pauses, pauseSaid, 1000)),
       ];
     };
@@ -612,15 +612,15 @@
       return [
         element("h3", {}, nodes.name[node]),
         element("p", { class: "note" }, `${nodes.host[node] ? "host" : "switch"}, ${mine.length} port${mine.length === 1 ? "" : "s"}`),
-        ...[["trims", "trimmed"], ["turns", "turned back, or sent another way,"]].flatMap(([key, what]) => (summary[key] ? summary[key].switches : [])
-          .filter((found) => found.node === nodes.name[node]).map((found) => element("p", { class: "note" }, `In the whole run ${digits(found[key])} packets were ${what} here.`))),
+        ...[["trims", "trimmed"], ["turns", "bounced or detoured"]].flatMap(([key, what]) => (summary[key] ? summary[key].switches : [])
+          .filter((found) => found.node === nodes.name[node]).map((found) => element("p", { class: "note" }, `${digits(found[key])} packets were ${what} here in the whole run.`))),
         ...losses.map((loss) => element("p", { class: "bad" }, `${digits(loss.packets)} packets were lost here in the whole run: ${loss.cause}`)),
         why(mine),
         loads && series("Mean load of its links", [
           { name: "out", row: mean(mine), color: loadColor, said: percent, most: 1000 }, { name: "in", row: mean(theirs), color: otherColor, said: percent, most: 1000 }]),
-        queues && !nodes.host[node] && series(`Longest queues of its ports, added up, at most ${bytes(greatest)}`, [{ name: "queues", row: waiting, color: queueColor, said: bytesSaid }]),
+        queues && !nodes.host[node] && series(`Sum of the longest queues of its ports, at most ${bytes(greatest)}`, [{ name: "queues", row: waiting, color: queueColor, said: bytesSaid }]),
         queues && nodes.host[node] ? element("p", { class: "note" }, "Queues are recorded at switches only.") : null,
-        pauses && series("Ports that were told to pause", [{ name: "paused", row: stopped, color: pauseColor, filled: true, said: (value) => `${value} of ${mine.length}`, most: mine.length }]),
+        pauses && series("Paused ports", [{ name: "paused", row: stopped, color: pauseColor, filled: true, said: (value) => `${value} of ${mine.length}`, most: mine.length }]),
         ...events.filter(([, rows]) => rows.has(node)).map(([kind, rows]) => series(`Traced frames ${EVENT_WORDS[kind][1]} here`, [{ name: kind, row: rows.get(node), color: queueColor, filled: true, said: digits }])),
         element("div", { class: "scroll" }, element("table", {}, element("thead", {}, head), element("tbody", {}, ...rows.map(({ row }) => row)))),
         mine.length > MOST_PORTS ? element("p", { class: "note" }, `The first ${MOST_PORTS} of ${mine.length} ports.`) : null,
@@ -663,7 +663,7 @@
     const pathOf = (flow) => packed.paths && packed.paths[flow.flow] ? new Set(packed.paths[flow.flow]) : shortest(flow.hosts.map((host) => hosts[host]));
     const MOST_ROWS = 100;
     const ofFlows = () => {
-      if (!flows.list.length) return [element("p", { class: "note" }, "Click a node or a link to see what it did over time. The run recorded no flows.")];
+      if (!flows.list.length) return [element("p", { class: "note" }, "Click a node or a link to see its activity over time. The run recorded no flows.")];
       const filter = element("input", { type: "search", placeholder: "number, host, traffic", "aria-label": "Filter flows", value: wantedFlows });
       const body = element("tbody", {}), said = element("p", { class: "note" });
       const fill = () => {
@@ -680,12 +680,12 @@
           row.addEventListener("click", () => select({ flow }));
           return row;
         }));
-        said.textContent = `${found.length > MOST_ROWS ? `The first ${MOST_ROWS} of ${digits(found.length)}` : digits(found.length)} flows, those that did not complete and the slowest first.${flows.recorded > flows.list.length ? ` The page has ${digits(flows.list.length)} of ${digits(flows.recorded)}.` : ""}`;
+        said.textContent = `${found.length > MOST_ROWS ? `The first ${MOST_ROWS} of ${digits(found.length)}` : digits(found.length)} flows, incomplete and slowest first.${flows.recorded > flows.list.length ? ` The page has ${digits(flows.list.length)} of ${digits(flows.recorded)}.` : ""}`;
       };
       filter.addEventListener("input", fill);
       fill();
       return [
-        element("p", { class: "note" }, "Click a node, a link or a flow to see what it did over time."),
+        element("p", { class: "note" }, "Click a node, a link or a flow to see its activity over time."),
         element("div", { class: "flows" }, filter, element("div", { class: "scroll" }, element("table", {}, element("thead", {}, element("tr", {}, ...["flow", "from, to", "size", "FCT", "slowd."].map((name, at) => element("th", at === 1 ? { class: "left" } : {}, name)))), body)), said),
       ];
     };
@@ -696,7 +696,7 @@
       const rates = mine(run.throughput);
       const small = (title, kind, line, step) => plot({ title: `${title} of flow ${flow.flow}`, caption: "", bare: true, height: 130, small: true, x: TIME, y: axis(kind), lines: [{ ...line, name: title }], step });
       const facts = [["size", sizeOf(flow)], ["started", quantity("us", flow.start_us, 6)], ["completed after", flow.fct_us === null ? "not complete" : quantity("us", flow.fct_us, 6)],
-        ["slowdown", flow.slowdown === null ? "-" : digits(flow.slowdown)], ["sent again", bytes(flow.again_bytes)], ["timeouts", digits(flow.timeouts)]];
+        ["slowdown", flow.slowdown === null ? "-" : digits(flow.slowdown)], ["retransmitted", bytes(flow.again_bytes)], ["timeouts", digits(flow.timeouts)]];
       const go_ = element("button", { type: "button" }, "Go to its start");
       go_.addEventListener("click", () => go(Math.floor(flow.start_us * 1e6 / packed.step_ps)));
       return [
@@ -704,10 +704,10 @@
         element("p", { class: "note" }, labelOf(flow)),
         element("table", {}, element("tbody", {}, ...facts.map(([name, value]) => element("tr", {}, element("td", {}, name), element("td", {}, value))))),
         element("p", {}, go_),
-        element("p", { class: "note" }, known ? "Its path, as the trace has it, is lit up." : "Lit up are all shortest paths between its hosts: which of them it took is known of traced flows."),
+        element("p", { class: "note" }, known ? "Its traced path is highlighted." : "All shortest paths between its hosts are highlighted; the path in use is recorded for traced flows only."),
         rates ? small("Throughput", "Gbps", rates, "mean") : null,
         ...panels.map(({ title, unit, line }) => small(title, unit, line)),
-        panels.length || rates ? null : element("p", { class: "note" }, run.controls.length ? `Its rate and window are not on this page, which holds those of the first ${run.controls[0].curves.length} flows.` : "Its rate and window were not recorded: a run with ", run.controls.length ? null : setting("record.control", every), run.controls.length ? null : " has them."),
+        panels.length || rates ? null : element("p", { class: "note" }, run.controls.length ? `Its rate and window are not on this page: it has only those of the first ${run.controls[0].curves.length} flows.` : "Its rate and window were not recorded: run with ", run.controls.length ? null : setting("record.control", every), run.controls.length ? null : "."),
         asks("--flow", String(flow.flow)),
       ];
     };
@@ -742,10 +742,10 @@
         rows = chosen();
         y.names = rows.map(name);
         const what = { load: "busiest", queue: "fullest", paused: "longest paused" }[kind[0]];
-        told.textContent = `${rows.length < active ? `The ${rows.length} ${what} of ${digits(active)} directions of links that did anything` : `All ${rows.length} directions of links that did anything, the ${what} on top`}; a stretch narrower than a pixel has the colour of its greatest value.`;
+        told.textContent = `${rows.length < active ? `${rows.length} ${what} of ${digits(active)} active links (per direction)` : `All ${rows.length} active links (per direction), ${what} first`}; a pixel has the colour of its greatest value.`;
       };
       set();
-      const list = element("select", { "aria-label": "What the heat map shows" }, ...kinds.map(([what], at) => element("option", { value: String(at) }, { load: "load of the link", queue: "queue before it", paused: "pauses of its sender" }[what])));
+      const list = element("select", { "aria-label": "Quantity of the heat map" }, ...kinds.map(([what], at) => element("option", { value: String(at) }, { load: "load of the link", queue: "its queue", paused: "pauses of its sender" }[what])));
       const made = plot({
         title: of(run, "Links over time"), caption: "", x: TIME, y, rowHeight: rows.length > 24 ? 13 : 18,
         marks: (pen) => {
@@ -786,7 +786,7 @@
       selected = what;
       strips = [];
       tellers = [];
-      const close = element("button", { type: "button", class: "close", title: "Choose nothing" }, "×");
+      const close = element("button", { type: "button", class: "close", title: "Clear the selection" }, "×");
       close.addEventListener("click", () => select(null));
       if (what && what.flow) what.path = pathOf(what.flow);
       const parts = what === null ? ofFlows()
@@ -881,10 +881,10 @@
       const now = styled();
       const ramp = element("span", { class: "ramp", style: `background:linear-gradient(to right, ${now.line}, ${now.loads.join(", ")})` });
       legend.replaceChildren(...[
-        loads && element("span", { class: "said" }, "idle ", ramp, ` fully loaded${lanes ? "" : ", the busier way"}`),
-        queues && key(now.queue, longest > 0 ? `queue: full is ${bytes(longest)}, the longest of the run` : "queue: nothing ever waited"),
-        pauses && key(now.pause, "told to pause", true),
-        summary.pauses.count > 0 ? null : element("span", { class: "said" }, "no port was told to pause"),
+        loads && element("span", { class: "said" }, "idle ", ramp, ` fully loaded${lanes ? "" : ", busier direction"}`),
+        queues && key(now.queue, longest > 0 ? `queue: full at ${bytes(longest)}, the longest of the run` : "queue: always empty"),
+        pauses && key(now.pause, "paused", true),
+        summary.pauses.count > 0 ? null : element("span", { class: "said" }, "no port was paused"),
         lit.size ? key(now.locked, `deadlock, closed at ${timeOf(deadlock.closed_ps)} ${unit}`) : null,
         ...events.map(([kind]) => element("span", { class: "said" }, `${EVENT_WORDS[kind][0]} ${EVENT_WORDS[kind][1]} (traced frames)`)),
       ].filter(Boolean));
@@ -892,7 +892,7 @@
     const looks = (ps) => ps ? Math.round(packed.step_ps / ps) : 0;
     const [linkLooks, queueLooks] = packed.looks_ps.map(looks);
     const means = [
-      linkLooks > 1 ? `load is the mean of ${linkLooks} looks` : null, queueLooks > 1 ? `a queue the longest of ${queueLooks} looks` : null,
+      linkLooks > 1 ? `load is the mean of ${linkLooks} samples` : null, queueLooks > 1 ? `a queue is the maximum of ${queueLooks} samples` : null,
     ].filter(Boolean);
     const stage = element("div", { class: "stage" }, canvas, names);
     const whole = element("div", { class: "replay" },
@@ -902,8 +902,8 @@
           overview.element,
           element("div", { class: "controls" }, element("label", {}, "Speed ", speed), element("span", { class: "zooms" }, "Zoom ", ...zooms), element("span", { class: "note" }, "Space plays, arrows step, Ctrl and wheel zoom.")),
           note(`${digits(count)} nodes, ${digits(links.length)} links; ${digits(frames)} frames of ${Number((packed.step_ps / unitPs).toPrecision(6))} ${unit}.${means.length ? ` The run recorded more: in a frame, ${means.join(", and ")}.` : ""}`),
-          ...[layout.stacked ? note("Hosts stand below their switch, in the colour of their link.") : null,
-            pauses && packed.pauses_at_looks ? note("Pauses are those that looks at the queues of switches found: run with record.pauses = true to see all, those of hosts too.") : null,
+          ...[layout.stacked ? note("Hosts are below their switch, in the colour of their link.") : null,
+            pauses && packed.pauses_at_looks ? note("Pauses are from samples of the queues of switches: run with record.pauses = true for all pauses, also of hosts.") : null,
             ...missing()].filter(Boolean)),
         panel), heat());
     whole.addEventListener("keydown", (event) => {

@@ -27,14 +27,14 @@
     const { deadlock, warnings, partial } = run.summary;
     const at = (ps) => quantity("us", ps / 1e6, 6);
     if (run.damage.length) {
-      main.append(element("div", { class: "alarm" }, element("b", {}, `${run.label} is damaged. What could be read is shown.`), element("ul", {}, ...run.damage.map((what) => element("li", {}, what)))));
+      main.append(element("div", { class: "alarm" }, element("b", {}, `${run.label} is damaged. The readable parts are shown.`), element("ul", {}, ...run.damage.map((what) => element("li", {}, what)))));
     }
     if (deadlock) {
       const edges = deadlock.cycle.map((edge) => element("li", {}, `${edge.node} port ${edge.port} class ${edge.class} is paused by ${edge.peer}`));
       main.append(element("div", { class: expected(run) ? "told" : "alarm" },
-        element("b", {}, `${run.label}: deadlock, closed at ${at(deadlock.closed_ps)}${expected(run) ? ", as the scenario expects" : ""}`), element("ul", {}, ...edges)));
+        element("b", {}, `${run.label}: deadlock, closed at ${at(deadlock.closed_ps)}${expected(run) ? ", as expected by the scenario" : ""}`), element("ul", {}, ...edges)));
     }
-    if (partial) main.append(element("div", { class: "alarm" }, `${run.label} was interrupted: everything holds up to ${at(run.summary.simulated_ps)}`));
+    if (partial) main.append(element("div", { class: "alarm" }, `${run.label} was interrupted: results are complete up to ${at(run.summary.simulated_ps)}`));
     for (const warning of warnings) main.append(note(`${run.label}: ${warning}`));
   }
 
@@ -67,7 +67,7 @@
   ].map(([name, pick, unit]) => [unit ? { text: name, csv: `${name}, ${unit}` } : name, ...runs.map(pick)])
     .filter(([, ...cells]) => cells.some((cell) => cell !== null && cell !== undefined));
   const incomplete = runs.filter((run) => run.summary.flows.unfinished);
-  section("Runs", table(["", ...labels], rowsOfRuns), incomplete.length ? note(`${runs.length > 1 ? "Undecided: columns with different sets of completed flows cannot be compared, since mostly the slow ones are missing. " : ""}[completed/started]: of the completed flows only. ${incomplete.map((run) => {
+  section("Runs", table(["", ...labels], rowsOfRuns), incomplete.length ? note(`${runs.length > 1 ? "Undecided: columns with different sets of completed flows cannot be compared, since mostly slow flows are missing. " : ""}[completed/started]: of the completed flows only. ${incomplete.map((run) => {
     const { count, mostly_above_bytes } = run.summary.flows.unfinished;
     return `${run.label}: ${digits(count)} flows unfinished${mostly_above_bytes ? `, mostly above ${bytes(mostly_above_bytes)}` : ""}`;
   }).join("; ")}.`) : null);
@@ -134,7 +134,7 @@
   const shares = (key, title, x) => {
     const some = runs.filter((run) => run[key]);
     if (!some.length) return [];
-    const cdf = (name, lines, small) => plot({ title: name, caption: x === "us" ? "flows that took no longer" : "flows slowed down no more", x: axis(x, { log: true }), y: axis("%"), lines, step: "cdf", small });
+    const cdf = (name, lines, small) => plot({ title: name, caption: x === "us" ? "CDF: share of flows with FCT ≤ x" : "CDF: share of flows with slowdown ≤ x", x: axis(x, { log: true }), y: axis("%"), lines, step: "cdf", small });
     const parts = some.length > MOST_TOLD_APART ? [] : some.flatMap((run) => [["by_size", "by size"], ["by_label", "by traffic"]].map(([part, name]) => run[key][part].length ? cdf(of(run, `${title} ${name}`), run[key][part], true) : null));
     return [cdf(title, some.map((run) => run[key].all)), ...multiples(parts)];
   };
@@ -143,7 +143,7 @@
     return found.length ? [element("div", { class: found.length > 1 ? "multiples" : "" }, ...found)] : [];
   };
   const completions = [...shares("fct", "Completion times", "us"), ...shares("slowdown", "Slowdowns", "")];
-  if (completions.length) section("Completion times", completions, runs.length > MOST_TOLD_APART ? note(`By size and by traffic: in a report of at most ${MOST_TOLD_APART} runs.`) : null);
+  if (completions.length) section("Completion times", completions, runs.length > MOST_TOLD_APART ? note(`Curves by size and by traffic are in reports of at most ${MOST_TOLD_APART} runs.`) : null);
 
   // Over time: one figure per run, as curves of several runs in one would be unreadable.
   const over = (key, title, caption, kind, step, said) => {
@@ -157,10 +157,10 @@
   if (controlled.length) {
     section("Congestion control", controlled.flatMap((run) => run.controls.map((panel) => plot({
       title: of(run, panel.title), caption: panel.unit === "share of marks" ? panel.unit : "", x: TIME, y: axis(panel.unit), lines: panel.curves.slice(0, SHOWN),
-    }))), controlled.some((run) => run.controls[0].curves.length > SHOWN) ? note(`The first ${SHOWN} flows; click a flow of the replay for those of others.`) : null);
+    }))), controlled.some((run) => run.controls[0].curves.length > SHOWN) ? note(`The first ${SHOWN} flows; click a flow of the replay for other flows.`) : null);
   }
-  over("queues", "Queues", "length", "KB", null, (run) => `${run.label}: the ${run.queues.length} longest of ${digits(run.queues_recorded)} queues that held something`);
-  over("utilisation", "Link utilisation", "share of the rate since the look before", "%", "mean", (run) => `${run.label}: the ${run.utilisation.length} busiest ports`);
+  over("queues", "Queues", "length", "KB", null, (run) => `${run.label}: the ${run.queues.length} longest of ${digits(run.queues_recorded)} non-empty queues`);
+  over("utilisation", "Link utilisation", "utilisation per sampling interval", "%", "mean", (run) => `${run.label}: the ${run.utilisation.length} busiest ports`);
   const paused = runs.filter((run) => run.pauses.length);
   if (paused.length) {
     section("Pauses", paused.map((run) => plot({
@@ -174,9 +174,9 @@
         const span = port && port.spans.find(([from, to]) => place >= from && place <= to);
         return port ? `${port.name} at ${quantity("us", place, 6)}: ${span ? `stopped for ${quantity("us", span[1] - span[0])}, from ${quantity("us", span[0], 6)}` : "not stopped"}` : "";
       },
-    })), note(paused.map((run) => `${run.label}: ${digits(run.pauses_recorded)} pauses heard; the ports that were stopped longest`).join("; ")));
+    })), note(paused.map((run) => `${run.label}: ${digits(run.pauses_recorded)} pauses received; the ports stopped longest`).join("; ")));
   }
-  over("happenings", "Marks and losses", "traced frames", "", "mean", (run) => `${run.label}: how many in each ${quantity("us", run.happenings_every_us)}`);
+  over("happenings", "Marks and losses", "traced frames", "", "mean", (run) => `${run.label}: number per ${quantity("us", run.happenings_every_us)}`);
 
   const losses = runs.flatMap((run) => run.summary.losses.map((loss) => [run.label, loss.node, loss.cause, loss.packets]));
   const causes = runs.flatMap((run) => Object.entries(run.summary.packets.dropped).map(([cause, packets]) => [run.label, cause, packets]));
@@ -185,7 +185,7 @@
   section("Busiest ports", table(["run", "port", "towards", "utilisation, %", { text: "longest queue", csv: "longest queue, bytes" }, { text: "stopped", csv: "stopped, us" }],
     runs.flatMap((run) => run.summary.links.busiest.slice(0, 8).map((port) => [run.label, `${port.node} port ${port.port}`, port.peer, port.utilisation * 100,
       amount("bytes", port.max_queue_bytes), amount("us", port.paused_ps / 1e6)]))));
-  const verdict = (check) => check.judged === false ? { text: "not judged" } : { text: check.pass ? "ok" : "FAIL", mark: check.pass ? "good" : "bad" };
+  const verdict = (check) => check.judged === false ? { text: "not applicable" } : { text: check.pass ? "ok" : "FAIL", mark: check.pass ? "good" : "bad" };
   section("Checks", table(["run", "check", "", "detail"],
     runs.flatMap((run) => run.summary.checks.map((check) => [run.label, check.name, verdict(check), { text: check.detail, left: true }]))));
   section("Scenarios", ...runs.map((run) => element("details", {},

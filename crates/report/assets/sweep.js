@@ -115,7 +115,7 @@
       return [...row.values.map((value, key) => ({ text: keys[key].values[value], left: keys[key].values[value].length > 24 })), row.seeds, ...(isOfFlows(metric) ? [{ text: `${digits(coverage(row).completed)}/${digits(coverage(row).started)}` }] : []), found && amount(metric.unit, found.mean), found && found.half !== null ? amount(metric.unit, found.half) : null, ...ends];
     });
     const incomplete = undecided(metric) || [];
-    const warning = incomplete.length ? [element("div", { class: "alarm" }, `Undecided: ${metric.title} is of the completed flows, which differ between these combinations: it does not rank them. Mostly the slow flows are missing. ${incomplete.slice(0, 6).map(({ row, completed, started }) => `${valuesOf(row)}: ${digits(started - completed)} of ${digits(started)} flows unfinished`).join("; ")}${incomplete.length > 6 ? "; ..." : ""}`)] : [];
+    const warning = incomplete.length ? [element("div", { class: "alarm" }, `Undecided: ${metric.title} covers only completed flows, which differ between these combinations: they cannot be ranked. Mostly slow flows are missing. ${incomplete.slice(0, 6).map(({ row, completed, started }) => `${valuesOf(row)}: ${digits(started - completed)} of ${digits(started)} flows unfinished`).join("; ")}${incomplete.length > 6 ? "; ..." : ""}`)] : [];
     area.replaceChildren(...warning, element("div", { class: groups.size > 1 ? "multiples" : "" }, ...[...groups].map(([title, group]) => panel(title, metric, group, most))),
       element("h2", {}, "Table"), table(head, body));
   };
@@ -130,7 +130,7 @@
       select("Metric", metrics.map((metric, at) => [at, metric.title]), chosen.metric, (value) => { chosen.metric = Number(value); show(); }),
       select("Axis", keyOptions(true), chosen.line, (value) => { chosen.line = toKey(value); if (chosen.color === chosen.line) chosen.color = null; show(); }),
       select("Colours", keyOptions(true), chosen.color, (value) => { chosen.color = toKey(value); if (chosen.color === chosen.line) chosen.line = null; show(); }),
-      box("logarithmic", "log"), box("a scale for each figure", "own")),
+      box("logarithmic", "log"), box("own scale per figure", "own")),
     note("Large dots are means over seeds, bars their 95 % confidence interval (Student's t), small dots single runs."),
     area);
   show();

@@ -7,13 +7,13 @@ use std::path::PathBuf;
 #[non_exhaustive]
 pub enum ReportError {
     /// The folder is not a result.
-    #[error("{} is no result of tidegate: it has no summary.json with a results_hash", path.display())]
+    #[error("{} is not a result of tidegate: it has no summary.json with a results_hash", path.display())]
     NotAResult {
         /// The folder.
         path: PathBuf,
     },
     /// The folder is not a sweep.
-    #[error("{} is no sweep of tidegate: it has no sweep.json that says what was swept", path.display())]
+    #[error("{} is not a sweep of tidegate: sweep.json is missing or invalid", path.display())]
     NotASweep {
         /// The folder.
         path: PathBuf,

@@ -20,8 +20,8 @@ const THEME: &str = include_str!("../assets/theme.js");
 
 /// Returns one HTML file that shows these runs side by side.
 pub fn page(title: &str, runs: &[Run]) -> String {
-    let hint = "Point at a figure to read it, drag across it to zoom, double-click to see all of it; click a name in a \
-         legend to hide its line. Figures over time move together, and a click in one takes the replay there.";
+    let hint = "Hover over a figure to read values, drag to zoom, double-click to reset; click a name in a legend to \
+                hide its line. Figures over time share the zoom, and a click in one moves the replay.";
     let each = bytes_of_each(runs.iter().filter(|run| run.replay.is_some()).count());
     let packed = |replay: &Replay| replay.packed(each);
     let replays: Vec<Option<Value>> = runs.iter().map(|run| run.replay.as_ref().map(packed)).collect();
@@ -30,7 +30,7 @@ pub fn page(title: &str, runs: &[Run]) -> String {
 
 /// Returns one HTML file that shows every combination of a sweep.
 pub fn sweep_page(title: &str, sweep: &Sweep) -> String {
-    let hint = "Results of the runs stand in the sweep's folder, below runs; tidegate report shows them one by one.";
+    let hint = "Results of single runs are in the sweep's folder, below runs; tidegate report shows each of them.";
     filled(title, hint, &[OF_A_SWEEP], &json!({ "title": title, "sweep": sweep }))
 }
 

@@ -63,7 +63,7 @@ pub struct Run {
 /// Returns the data; after an error the default, with a sentence added to `damage`.
 fn rest<T: Default>(damage: &mut Vec<String>, what: &str, read: Result<T, RecordError>) -> T {
     read.unwrap_or_else(|error| {
-        damage.push(format!("{what} left out: {error}"));
+        damage.push(format!("{what} omitted: {error}"));
         T::default()
     })
 }
@@ -106,8 +106,7 @@ pub fn read_run(folder: &Path, label: &str) -> Result<Run, ReportError> {
     let (pauses, pauses_recorded) = pauses(folder, &names, end);
     let throughput = rest(&mut damage, "throughput is", throughput(folder, &labels, end));
     let utilisation = rest(&mut damage, "utilisation is", utilisation(folder, &names, end));
-    let (happenings, happenings_every_us) =
-        rest(&mut damage, "what happened to traced frames is", happenings(folder, end));
+    let (happenings, happenings_every_us) = rest(&mut damage, "events of traced frames are", happenings(folder, end));
     Ok(Run {
         label: label.to_owned(),
         folder: folder.display().to_string(),
@@ -135,13 +134,13 @@ pub fn read_run(folder: &Path, label: &str) -> Result<Run, ReportError> {
 /// Returns the missing and modified files of a result.
 fn damaged_files(folder: &Path) -> Vec<String> {
     let Ok(Some(manifest)) = Manifest::read(folder) else {
-        return vec![format!("{MANIFEST_FILE} is missing or damaged: nothing tells whether the other files are whole")];
+        return vec![format!("{MANIFEST_FILE} is missing or damaged: the other files cannot be verified")];
     };
     let names = manifest.names();
     let wrong = names.iter().filter_map(|name| match manifest.standing(folder, name) {
         Ok(Standing::Free) => Some(format!("{name} is missing")),
         Ok(Standing::Ours) => None,
-        _ => Some(format!("{name} is not as it was written")),
+        _ => Some(format!("{name} was modified")),
     });
     wrong.collect()
 }

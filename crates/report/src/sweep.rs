@@ -85,7 +85,7 @@ pub fn read_sweep(folder: &Path) -> Result<Sweep, ReportError> {
     let planned = manifest["runs"].as_u64().unwrap_or(0);
     let mut about = format!("{scenario}: {} runs, {seeds} seeds each, tidegate {version}", table.rows);
     if planned != table.rows as u64 {
-        about = format!("{about}. {planned} runs were asked for: the others failed, or have not run yet");
+        about = format!("{about}. {planned} runs are planned: the others failed or have not run yet");
     }
     gathered(&table, keys, about).map_err(ReportError::from)
 }

@@ -52,7 +52,7 @@ pub(crate) fn lower(
         }
         let link = host_rate(fabric, from).min(host_rate(fabric, to));
         if named.rate > link {
-            let message = format!("the agreed {} is more than the {link} of the link that it must go over", named.rate);
+            let message = format!("the agreed {} exceeds the {link} of a link of its path", named.rate);
             context.fail(&key("rate"), message, Some(format!("write {link} or less")));
             return None;
         }
@@ -60,8 +60,8 @@ pub(crate) fn lower(
     };
     let all: Vec<Option<CommittedRate>> = named.iter().enumerate().map(&mut one).collect();
     if !named.is_empty() && !matches!(control, FlowControl::Florax(_)) {
-        let help = "write switch.flow_control = \"florax\", or leave the agreements out".to_owned();
-        context.fail("agreement.0", "only FLORAX knows agreed rates", Some(help));
+        let help = "write switch.flow_control = \"florax\", or remove the agreements".to_owned();
+        context.fail("agreement.0", "agreed rates require flow_control = florax", Some(help));
     }
     all.into_iter().collect()
 }

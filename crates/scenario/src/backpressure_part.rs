@@ -44,18 +44,18 @@ pub(crate) fn read(kind: &str, table: &Section<'_, '_>, buffer: Option<&Buffer>)
         Buffer::PerQueue { limit: QueueLimit::Packets(most) } => u64::from(most),
         Buffer::PerQueue { limit: QueueLimit::Bytes(most) } => most,
         Buffer::Shared { .. } => {
-            let message =
-                format!("{kind} asks how full the buffer of one output is, and a shared buffer has no such parts");
+            let message = format!("{kind} needs a buffer per output, not a shared buffer");
             table.fail("kind", message, Some("write switch.queue = \"100 packets\"".to_owned()));
             return None;
         }
     };
     let (upper, lower, max_upper) = (upper?, lower?, max_upper?);
     if lower >= upper {
-        let message = format!("`lower` = {lower} is not below `upper` = {upper}: what is stopped would go on at once");
+        let message =
+            format!("`lower` = {lower} is not below `upper` = {upper}: stopped senders would resume immediately");
         table.fail("lower", message, Some("write lower = 0.25, upper = 0.5".to_owned()));
     } else if part(lower, limit) == 0 {
-        let message = format!("`lower` = {lower} of the buffer is nothing: nobody who is stopped would ever go on");
+        let message = format!("`lower` = {lower} of the buffer is 0 bytes: stopped senders would never resume");
         table.fail("lower", message, Some("write a share that is at least one packet".to_owned()));
     }
     if max_upper < upper {
@@ -93,15 +93,17 @@ pub(crate) fn check(context: &Context<'_>, parts: &Parts, reach: Reach<'_>, mtu_
     let control = &parts.switch.flow_control;
     let Some(backpressure) = control.backpressure() else { return };
     if parts.switch.overload != Overload::Drop {
-        let message = "outputs that stop others before they are full leave nothing to another overload action";
-        context.fail("switch.overload.kind", message, Some("leave switch.overload out".to_owned()));
+        let message = "outputs that stop senders before they are full need no overload action";
+        context.fail("switch.overload.kind", message, Some("remove switch.overload".to_owned()));
     }
     if let FlowControl::PauseAtOutput(..) = control {
         let fastest = fabric.links().iter().map(|link| link.rate).max().unwrap_or(Rate::MIN);
         let longest = quanta_time(u16::MAX, fastest);
         if backpressure.expiry > longest && !backpressure.renewed {
-            let message =
-                format!("no pause lasts {} on a link of {fastest}: the field holds 65535 quanta", backpressure.expiry);
+            let message = format!(
+                "a pause of {} is too long for a link of {fastest}: the limit is 65535 quanta",
+                backpressure.expiry
+            );
             context.fail("switch.flow_control.expiry", message, Some(format!("write \"auto\", or {longest} or less")));
         }
     }
@@ -140,8 +142,8 @@ fn room_above_upper(context: &Context<'_>, parts: &Parts, reach: Reach<'_>, mtu_
             QueueLimit::Bytes(_) => Bytes(amount).to_string(),
         };
         let message = format!(
-            "above `upper` a port has room for {}, and the neighbours of `{}` may send {} before they stop: frames may \
-             be lost. Write a longer switch.queue, a lower upper, or shorter cables",
+            "above `upper` a port has {} left, and the neighbours of `{}` may send {} before they stop: frames may be \
+             lost. Write a longer switch.queue, a lower upper, or shorter cables",
             amount(room),
             fabric.name(switch),
             amount(needed),

@@ -70,7 +70,7 @@ impl Bounds<'_> {
             .filter(|&first| first >= duration)
         {
             let message = format!(
-                "no flow can complete: the earliest needs until {first:.1} at the rate of its hosts' links, and the \
+                "no flow can complete: the earliest completion at the rate of its hosts' links is {first:.1}, and the \
                  run ends at {duration}"
             );
             self.context.warn("duration", message);
@@ -157,7 +157,7 @@ impl Bounds<'_> {
         let percent = |share: f64| (share * 100.0).round();
         let message = format!(
             "the expected load is {} % of the links from tier {from} to tier {to}, and {} % of the busiest, `{}` to \
-             `{}`: what waits there grows for as long as flows arrive. Divide the load by {:.2} or more",
+             `{}`: the backlog grows as long as flows arrive. Divide the load by {:.2} or more",
             percent(load / rate),
             percent(busiest),
             fabric.name(a),
@@ -205,8 +205,8 @@ impl Bounds<'_> {
             let name = |host: u32| self.fabric.name(self.fabric.host_node(host));
             let message = format!(
                 "a window of {} carries {:.1} Gbps over the idle round trip of {:.1} from `{}` to `{}`, whose links \
-                 carry {}: the window decides how much a flow gets, not the congestion control. Write \
-                 advertised_window = \"{}\" or more",
+                 carry {}: the window limits the rate of a flow, not the congestion control. Write advertised_window = \
+                 \"{}\" or more",
                 Bytes(window_bytes),
                 carries / 1e9,
                 path.round_trip,
@@ -246,8 +246,9 @@ impl Bounds<'_> {
         for (key, (timer, round_trip, src, dst)) in short {
             let name = |host: u32| self.fabric.name(self.fabric.host_node(host));
             let message = format!(
-                "{timer} is less than the idle round trip of {round_trip:.1} from `{}` to `{}`: packets are sent again \
-                 before they can be acknowledged. Write more than the round trip under load, such as {:.0}",
+                "{timer} is less than the idle round trip of {round_trip:.1} from `{}` to `{}`: packets are \
+                 retransmitted before they can be acknowledged. Write more than the round trip under load, such as \
+                 {:.0}",
                 name(src),
                 name(dst),
                 round_trip * 4,

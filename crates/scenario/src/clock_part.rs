@@ -95,7 +95,7 @@ fn drift_ppb(value: &Value, least_ppb: i64) -> Read<i32> {
     let most_ppb = i64::from(MAX_DRIFT_PPB);
     let help = || Some(format!("write a number from {} to {}, such as 0.5 or 50", least_ppb / 1000, most_ppb / 1000));
     let text = value.text().filter(|text| text.len() <= 40);
-    let Some(text) = text else { return Err((format!("{} is no drift", show(value)), help())) };
+    let Some(text) = text else { return Err((format!("{} is not a drift", show(value)), help())) };
     let (sign, digits) = text.strip_prefix('-').map_or((1, text.as_str()), |digits| (-1, digits));
     let (whole, decimals) = digits.split_once('.').unwrap_or((digits, "0"));
     let number = |digits: &str| digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse::<i64>().ok())?;
@@ -103,7 +103,7 @@ fn drift_ppb(value: &Value, least_ppb: i64) -> Read<i32> {
     let ppb = ppb.and_then(|(whole, _)| whole.checked_mul(1000)?.checked_add(number(&format!("{decimals:0<3}"))?));
     match ppb.map(|ppb| sign * ppb).filter(|ppb| (least_ppb..=most_ppb).contains(ppb)) {
         Some(ppb) => Ok((ppb as i32, text)),
-        None => Err((format!("`{text}` is no drift in parts per million"), help())),
+        None => Err((format!("`{text}` is not a drift in parts per million"), help())),
     }
 }
 

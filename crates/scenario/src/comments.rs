@@ -125,7 +125,7 @@ impl Page {
         for (name, kind, written) in &section.inner {
             let others: Vec<&'static Key> = others(name, kind, written).collect();
             if !others.is_empty() {
-                self.line(&format!("# {name} also takes"));
+                self.line(&format!("# {name} also accepts"));
                 others.into_iter().for_each(|key| self.other(key, "#     "));
             }
         }
@@ -171,12 +171,9 @@ mod tests {
             xoff = \"1KB\" }\n\n[[fail]]\nlink = [\"a\", \"b\"]\n";
         let text = commented(text);
         assert!(text.starts_with("# What for.\nname = \"x\"\n"), "{text}");
-        assert!(
-            text.contains("# Mine.\nbuffer = \"1MB\"\n# when a switch stops its neighbours\nflow_control"),
-            "{text}"
-        );
+        assert!(text.contains("# Mine.\nbuffer = \"1MB\"\n# flow control between neighbours\nflow_control"), "{text}");
         assert!(text.contains("# overload = \"drop\" # what becomes of a frame"), "{text}");
-        assert!(text.contains("# switch.flow_control also takes\n#     xon = \"3KB\" # "), "{text}");
+        assert!(text.contains("# switch.flow_control also accepts\n#     xon = \"3KB\" # "), "{text}");
         assert!(!text.contains("xoff = \"auto\"") && text.contains("# at = \"0s\" # when it fails"), "{text}");
         assert!(text.contains("# [routing]\n# mode = \"shortest\""), "{text}");
         assert!(text.lines().all(|line| line.chars().count() <= WIDTH + 10), "{text}");

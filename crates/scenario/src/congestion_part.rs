@@ -25,8 +25,7 @@ pub(crate) fn read(table: &Section<'_, '_>) -> Option<PointParameters> {
         && near > far
     {
         let message = format!("`sample_min` = {} is more than `sample` = {}", Bytes(near), Bytes(far));
-        let help =
-            "the stronger the feedback, the sooner comes the next sample: write no more than `sample`".to_owned();
+        let help = "stronger feedback shortens the sampling distance: write at most `sample`".to_owned();
         table.fail("sample_min", message, Some(help));
     }
     if jitter == Some(1.0) {

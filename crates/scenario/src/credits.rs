@@ -21,7 +21,8 @@ pub(crate) fn check(
     let fabric = reach.fabric;
     let mtu = u64::from(mtu_bytes);
     if let Some(given) = parameters.credits_bytes.filter(|&given| given < mtu) {
-        let message = format!("credits of {} never let a frame of {} pass", Bytes(given), Bytes(mtu));
+        let message =
+            format!("credits of {} are less than a frame of {}: it could never be sent", Bytes(given), Bytes(mtu));
         let help = format!("write credits = \"{}\" or more, or \"auto\"", Bytes(mtu));
         return context.fail(KEY, message, Some(help));
     }
@@ -56,8 +57,8 @@ pub(crate) fn check(
     derived.push((format!("credits of all ports of {}", fabric.name(neediest)), Bytes(needed).to_string()));
     if needed >= bytes {
         let message = format!(
-            "the buffer of {} is smaller than the room that its credits stand for: switch `{}` needs {} for {} ports \
-             and {classes} lossless class{}",
+            "the buffer of {} is smaller than its credits: switch `{}` needs {} for {} ports and {classes} lossless \
+             class{}",
             Bytes(bytes),
             fabric.name(neediest),
             Bytes(needed),

@@ -37,7 +37,7 @@ fn entry(section: &Section<'_, '_>) -> Option<CyclicPlan> {
         let classes: Vec<u8> = classes.collect::<Result<_, _>>()?;
         match classes[..] {
             [first, second] if first != second => Ok(([first, second], format!("[{first}, {second}]"))),
-            _ => Err((format!("{} is no pair of classes", show(value)), help())),
+            _ => Err((format!("{} is not a pair of classes", show(value)), help())),
         }
     });
     let guard = section.time("guard");
@@ -45,7 +45,7 @@ fn entry(section: &Section<'_, '_>) -> Option<CyclicPlan> {
     let given = [("node", node.is_some()), ("to", to.is_some()), ("guard", guard.is_some())];
     let wrong = given.into_iter().any(|(key, read)| section.has(key) && !read);
     if !wrong && to.is_some() && node.is_none() {
-        section.fail("to", "`to` names neighbours of a node, and there is none", Some("write node".to_owned()));
+        section.fail("to", "`to` lists neighbours of a node: write `node` too", Some("write node".to_owned()));
         return None;
     }
     if wrong { None } else { Some(CyclicPlan { node, to, cycle: cycle?, classes: classes?, guard }) }
@@ -70,7 +70,7 @@ pub(crate) fn lower(
         if lossless[0] != lossless[1] {
             let [first, second] = plan.classes;
             let message =
-                format!("of the classes {first} and {second} one is lossless, and frames wait in both by turns");
+                format!("only one of the classes {first} and {second} is lossless, but frames alternate between them");
             context.fail(&format!("{key}.classes"), message, Some("make both lossless, or neither".to_owned()));
             right = false;
         }
@@ -81,7 +81,7 @@ pub(crate) fn lower(
                 Some(cycles) if all.insert(place, cycles).is_none() => continue,
                 Some(_) => {
                     let message = format!("port {} of `{}` has cycles twice", place.1, fabric.name(place.0));
-                    context.fail(&key, message, Some("give each port one entry".to_owned()));
+                    context.fail(&key, message, Some("write one entry per port".to_owned()));
                 }
                 None => {}
             }
@@ -99,8 +99,12 @@ fn ports(context: &Context<'_>, fabric: &Fabric, key: &str, plan: &CyclicPlan) -
         return Some(fabric.switches().flat_map(of).collect());
     };
     if fabric.find(name).is_some_and(|node| fabric.host_index(node).is_some()) {
-        let message = format!("`{name}` is a host, and has no cycle before in which something came");
-        context.fail(&format!("{key}.node"), message, Some("name a switch, or leave node out for all".to_owned()));
+        let message = format!("`{name}` is a host: only switches forward in cycles");
+        context.fail(
+            &format!("{key}.node"),
+            message,
+            Some("write a switch, or remove node for all switches".to_owned()),
+        );
         return None;
     }
     ports_of(context, fabric, key, name, plan.to.as_deref())
@@ -117,7 +121,7 @@ fn at_port(
     let link = fabric.link(fabric.ports(node)[usize::from(port)].link);
     let place = format!("port {port} of `{}`", fabric.name(node));
     if gates.contains_key(&(node, port)) {
-        let message = format!("{place} has gates, and cycles are gates of their own");
+        let message = format!("{place} has gates, which exclude cycles");
         context.fail(key, message, Some("write one of the two, or name other ports".to_owned()));
         return None;
     }
@@ -133,11 +137,11 @@ fn at_port(
     let least = link.rate.serialise(64 + WIRE_OVERHEAD_BYTES);
     if cycles.usable() < least {
         let message = format!(
-            "{place}: a cycle of {} less its guard leaves {}, and the shortest frame takes {least}",
+            "{place}: a cycle of {} without its guard is {}, shorter than the shortest frame, {least}",
             plan.cycle,
             cycles.usable()
         );
-        let help = "a cycle holds all frames that a port gets in one".to_owned();
+        let help = "a cycle must fit all frames that a port receives in one".to_owned();
         context.fail(&format!("{key}.cycle"), message, Some(help));
         return None;
     }

@@ -184,7 +184,7 @@ impl Document {
             return Err((format!("a key of {} parts", segments.len()), Some(format!("at most {MAX_DEPTH}"))));
         }
         if segments.iter().any(|segment| segment.is_empty()) {
-            return Err((format!("`{path}` is no key"), Some("write it like traffic.0.load".to_owned())));
+            return Err((format!("`{path}` is not a key"), Some("write it like traffic.0.load".to_owned())));
         }
         let (&last, before) = segments.split_last().unwrap_or((&"", &[]));
         let mut table = &mut self.root;
@@ -223,7 +223,7 @@ impl Document {
             }
             table = match value {
                 Value::Table(inner) => inner,
-                other => return Err((format!("`{segment}` is {}, it has no key `{last}`", other.what()), None)),
+                other => return Err((format!("`{segment}` is {} and has no key `{last}`", other.what()), None)),
             };
         }
         match table.entries.iter_mut().find(|entry| entry.key == last) {
@@ -287,5 +287,5 @@ impl Document {
 
 /// Returns message and help for a word that is not in `known`.
 pub(crate) fn unknown_word(word: &str, what: &str, known: &[&str]) -> (String, Option<String>) {
-    (format!("`{word}` is no {what}"), suggest::help(word, known.iter().copied()))
+    (format!("`{word}` is not a valid {what}"), suggest::help(word, known.iter().copied()))
 }

@@ -67,7 +67,7 @@ impl FabricPlan {
         if !root.has("fabric") {
             let help =
                 "write [fabric] with kind = \"fat-tree\", k = 4 and link = { rate = \"100Gbps\", delay = \"500ns\" }";
-            root.context.fail("", "there is no [fabric]", Some(help.to_owned()));
+            root.context.fail("", "[fabric] is missing", Some(help.to_owned()));
         }
         let section = root.table("fabric", "fabric", false);
         if !root.has("fabric") {

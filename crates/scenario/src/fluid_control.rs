@@ -64,11 +64,11 @@ fn dcqcn(section: &Section<'_, '_>) -> Option<dcqcn::Parameters> {
     let packet = bits(section, "packet");
     let (k_min, k_max) = (section.size("k_min"), section.size("k_max"));
     let p_max = section.probability("p_max");
-    let mark_at = section.word("mark_at", "an instant of marking", &["dequeue", "enqueue"]);
-    let averaging = section.word("averaging", "a way to average", &["paper", "cycles"]);
+    let mark_at = section.word("mark_at", "marking instant", &["dequeue", "enqueue"]);
+    let averaging = section.word("averaging", "averaging method", &["paper", "cycles"]);
     let (gain, p_max, [cnp_interval, alpha_timer, increase_timer]) = (gain?, p_max?, times);
-    require(section, gain > 0.0, "gain", "with a gain of 0 alpha never changes", "a share above 0, like 0.00390625");
-    require(section, p_max > 0.0, "p_max", "nothing is ever marked", "a probability above 0, like 0.01");
+    require(section, gain > 0.0, "gain", "a gain of 0 never changes alpha", "a share above 0, like 0.00390625");
+    require(section, p_max > 0.0, "p_max", "no packet would be marked", "a probability above 0, like 0.01");
     let (k_min, k_max) = (k_min? as f64 * 8.0, k_max? as f64 * 8.0);
     require(section, k_max > k_min, "k_max", "`k_max` is not above `k_min`", "a size above k_min");
     Some(dcqcn::Parameters {
@@ -95,13 +95,7 @@ fn timely(section: &Section<'_, '_>, patched: bool) -> Option<timely::Parameters
     let [t_low, t_high, min_rtt] = ["t_low", "t_high", "min_rtt"].map(|key| span(section, key));
     let sizes = (bits(section, "segment"), bits(section, "packet"));
     let (ewma, beta, t_low, t_high) = (ewma?, beta?, t_low?, t_high?);
-    require(
-        section,
-        ewma > 0.0,
-        "ewma",
-        "with a weight of 0 the gradient never changes",
-        "a share above 0, like 0.875",
-    );
+    require(section, ewma > 0.0, "ewma", "a weight of 0 never changes the gradient", "a share above 0, like 0.875");
     let message = format!("a gradient of 1 cuts by {beta} of the rate: rates would fall to 0 and below");
     require(section, beta > 0.0 && beta < 1.0, "beta", &message, "a number above 0 and below 1, like 0.8");
     require(section, t_high > t_low, "t_high", "`t_high` is not above `t_low`", "a time above t_low");
@@ -147,10 +141,10 @@ fn eccp(section: &Section<'_, '_>) -> Option<eccp::Parameters> {
     let (equilibrium, cycle) = (section.probability("equilibrium"), span(section, "cycle"));
     let byte_counter = bits(section, "byte_counter");
     let rates = (rate(section, "additive_increase"), rate(section, "min_rate"));
-    let feedback = section.word("feedback", "a way to compute the change", &["difference", "slope"]);
+    let feedback = section.word("feedback", "method for the change", &["difference", "slope"]);
     let (gain, largest_cut, available) = (gain?, largest_cut?, available?);
-    require(section, gain > 0.0, "gain", "with a gain of 0 rates never fall", "a gain above 0, like 0.78125");
-    let message = format!("a cut by {largest_cut} of the rate leaves 0 or less");
+    require(section, gain > 0.0, "gain", "a gain of 0 never lowers rates", "a gain above 0, like 0.78125");
+    let message = format!("a cut by {largest_cut} of the rate gives 0 or less");
     require(
         section,
         largest_cut > 0.0 && largest_cut < 1.0,
@@ -158,7 +152,7 @@ fn eccp(section: &Section<'_, '_>) -> Option<eccp::Parameters> {
         &message,
         "a share above 0 and below 1, like 0.5",
     );
-    let message = "of the link nothing or all is kept free";
+    let message = "the unused share must be above 0 and below 1";
     require(section, available > 0.0 && available < 1.0, "available", message, "a share above 0 and below 1, like 0.1");
     Some(eccp::Parameters {
         gain,

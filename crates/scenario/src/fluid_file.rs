@@ -165,7 +165,7 @@ fn bottleneck(section: &Section<'_, '_>) -> Option<Bottleneck> {
     section.finish();
     let (rate, buffer) = (rate?, buffer?);
     if buffer == 0 {
-        section.fail("buffer", "a queue that holds nothing", Some("write a size like \"16MB\"".to_owned()));
+        section.fail("buffer", "a queue of 0 bytes", Some("write a size like \"16MB\"".to_owned()));
     }
     Some(Bottleneck { rate: bps(rate), buffer: buffer as f64 * 8.0 })
 }

@@ -82,7 +82,7 @@ fn states(value: &Value) -> Read<Vec<GateState>> {
     let help = || Some(format!("write states = {EXAMPLE}"));
     let state = |value: &Value| -> Result<GateState, Wrong> {
         let Value::Table(table) = value else {
-            return Err((format!("{} is no state of gates", show(value)), help()));
+            return Err((format!("{} is not a state of gates", show(value)), help()));
         };
         if let Some(other) =
             table.entries.iter().find(|entry| !matches!(entry.key.as_str(), "open" | "time" | "operation"))
@@ -133,7 +133,7 @@ pub(crate) fn lower(
         for ((node, port), list) in ports.into_iter().flatten() {
             if all.insert((node, port), list).is_some() {
                 let message = format!("port {port} of `{}` has gates twice", fabric.name(node));
-                context.fail(&key, message, Some("give each port one list".to_owned()));
+                context.fail(&key, message, Some("write one list per port".to_owned()));
                 right = false;
             }
         }
@@ -155,11 +155,11 @@ fn can_operate(
         return true;
     }
     let (message, help) = if is_host {
-        ("hosts do not preempt: they have no frames to hold or release", "leave out `operation`")
+        ("hosts have no preemption: their frames cannot be held or released", "remove `operation`")
     } else {
         (
-            "a state holds or releases preemptable frames, and no switch preempts",
-            "write switch.preemption = { express = [7] }, or leave out `operation`",
+            "`operation` needs preemption, which no switch has",
+            "write switch.preemption = { express = [7] }, or remove `operation`",
         )
     };
     context.fail(key, message, Some(help.to_owned()));

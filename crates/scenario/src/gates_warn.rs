@@ -127,14 +127,14 @@ pub(crate) fn warn(
             format!(
                 "class {class} may start or continue at {place} for at most {open} at a time (gate open, MAC \
                  released); a frame of {frame} bytes needs {needed}, or more than {advance} ahead of a hold: its \
-                 frames wait there for ever"
+                 frames are never sent"
             )
         } else if open == Time::ZERO {
-            format!("class {class} has traffic, but its gate at {place} never opens: its frames wait there for ever")
+            format!("class {class} has traffic, but its gate at {place} never opens: its frames are never sent")
         } else {
             format!(
-                "frames of class {class} have up to {frame} bytes, which take {needed} at {place}, but its gate there \
-                 is open for no more than {open} at a time: they wait there for ever"
+                "frames of class {class} have up to {frame} bytes and need {needed} at {place}, but its gate there is \
+                 open for at most {open} at a time: they are never sent"
             )
         };
         context.warn("gates", message);

@@ -63,7 +63,7 @@ impl Room<'_> {
         if let Some(rate) = reach.links().map(|link| link.rate).filter(ends_early).max() {
             let least = (renewal(rate) * 2).as_ps().div_ceil(quanta_time(1, rate).as_ps().max(1));
             let message = format!(
-                "{} quanta last {} at {rate}, and neighbours take {} to stop: a pause ends before it is renewed, and \
+                "{} quanta last {} at {rate}, and neighbours need {} to stop: a pause ends before it is renewed, and \
                  frames may be lost; write {least} or more",
                 pause.quanta,
                 quanta_time(pause.quanta, rate),
@@ -92,7 +92,8 @@ impl Room<'_> {
                 let name = key.rsplit('.').next().unwrap_or_default();
                 let (room, frame) = (Bytes(bytes), Bytes(mtu_bytes.into()));
                 let message = format!(
-                    "{room} hold no frame of {frame}: one that must wait is lost. Write {name} = \"{frame}\" or more"
+                    "{room} cannot hold a frame of {frame}: a frame that must wait is lost. Write {name} = \"{frame}\" \
+                     or more"
                 );
                 context.warn(&key, message);
             }
@@ -111,7 +112,7 @@ impl Room<'_> {
             let key = self.place(node, "flow_control.xoff", |it| it.xoff.is_some());
             if xoff >= bytes && told.insert(key.clone()) {
                 let message = format!(
-                    "XOFF at {} is no less than the buffer of {}: nobody would ever be stopped",
+                    "XOFF {} is not below the buffer of {}: it can never be reached",
                     Bytes(xoff),
                     Bytes(bytes)
                 );
@@ -122,7 +123,7 @@ impl Room<'_> {
             let own = key.starts_with("switch.override");
             if own && pause.xon_offset_bytes > xoff && told.insert(key.clone()) {
                 let message = format!(
-                    "XON lies {} below XOFF, which is {}: no account falls so far",
+                    "XON is {} below XOFF, which is {}: no account can fall that far",
                     Bytes(pause.xon_offset_bytes),
                     Bytes(xoff)
                 );
@@ -174,8 +175,8 @@ impl Room<'_> {
                 QueueLimit::Packets(packets) => format!("{packets} packets"),
             };
             let message = format!(
-                "a queue of {limit} is less than the {} that {ports} other ports may bring before they have stopped, \
-                 XOFF and headroom of each: frames of lossless classes may be lost",
+                "a queue of {limit} is less than the {} that {ports} other ports may send before they stop, XOFF and \
+                 headroom of each: frames of lossless classes may be lost",
                 Bytes(most),
             );
             context.warn(&key, message);

@@ -34,13 +34,13 @@ pub(crate) fn warn(context: &Context<'_>, parts: &Parts, plan: &Plan) {
     warn_unless(
         "host.notification_delay",
         !hosts.has("notification_delay") || ordered,
-        "no traffic waits for another flow",
+        "no flow waits for another flow",
     );
     let replies = parts.acknowledges() || parts.has_congestion_points();
     warn_unless(
         "host.reply_class",
         host.reply_class.is_none() || replies,
-        "only datagrams are sent, and they have no replies",
+        "all flows are datagrams, which have no replies",
     );
     // Transports that react to marks have their own warning.
     for (key, _, transport) in parts.transports() {
@@ -55,7 +55,7 @@ pub(crate) fn warn(context: &Context<'_>, parts: &Parts, plan: &Plan) {
         let used = plan.classes() | host.reply_class.map_or(0, |class| 1 << class);
         let (express, others) = (used & preemption.express, used & !preemption.express);
         warn_unless("switch.preemption", express != 0 || !parts.gates.is_empty(), "no express class has traffic");
-        warn_unless("switch.preemption", others != 0, "all traffic is express, so that nothing can be interrupted");
+        warn_unless("switch.preemption", others != 0, "all traffic is express: no frame can be interrupted");
     }
     let switches = section.table("switch", "switch", false);
     let timed = !parts.gates.is_empty() || !parts.cyclic.is_empty();

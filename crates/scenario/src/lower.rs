@@ -96,10 +96,8 @@ fn check_receiver_driven(context: &Context<'_>, parts: &Parts) {
     let driven: Vec<_> =
         parts.transports().into_iter().filter(|(.., transport)| transport.receiver_driven().is_some()).collect();
     if let Some((key, kind, _)) = driven.iter().find(|(.., transport)| *transport != driven[0].2) {
-        let message = format!(
-            "`{kind}` here and `{}` in `{}` would each ask for packets at the rate of the same links",
-            driven[0].1, driven[0].0
-        );
+        let message =
+            format!("`{kind}` here and `{}` in `{}` would both pace requests on one link", driven[0].1, driven[0].0);
         let help = "of ndp and eqds, use one in a scenario, with one set of parameters".to_owned();
         context.fail(key, message, Some(help));
     }
@@ -113,9 +111,9 @@ fn check_sessions(context: &Context<'_>, parts: &Parts) {
             None => (parts.host.transport_kind, &parts.host.transport),
         };
         if matches!(entry.what, What::RequestReply { session: Some(true), .. }) && !transport.has_connections() {
-            let message = format!("`{kind}` has no connection that outlasts a message: there is nothing to share");
+            let message = format!("`{kind}` has no connections between messages: none can be shared");
             let help = "use tcp or dctcp, or RoCE with a rate control of its own (roce, dcqcn, hpcc, timely, swift, \
-                        hetflow, eccp, qcn, dctcp-rate), or leave session out";
+                        hetflow, eccp, qcn, dctcp-rate), or remove session";
             context.fail(&format!("traffic.{at}.session"), message, Some(help.to_owned()));
         }
     }
@@ -139,7 +137,7 @@ fn pause_storm(context: &Context<'_>, reach: Reach<'_>, parts: &Parts) -> Option
     if parts.switch.flow_control.pause().is_none() {
         context.warn("host.pause_storm", "no switch listens to pauses: flow control is neither pause nor pfc");
     } else if reach.fabric.ports(node).iter().all(|port| !reach.takes_part(port.peer)) {
-        context.warn("host.pause_storm", "no switch listens to pauses: that of the host takes no part in flow control");
+        context.warn("host.pause_storm", "the host's switch has no flow control and ignores pauses");
     }
     Some(PauseStorm { node, at, until })
 }
@@ -214,8 +212,8 @@ fn check_reachable(context: &Context<'_>, fabric: &Fabric, forwarding: &Forwardi
     }
     let result = forwarding.recompute_without(fabric, &dead).and_then(|routes| routes.verify(fabric));
     if let Err(error @ RoutingError::Unreachable { .. }) = result {
-        let help = "fail it later, bring it back with `until`, or keep another way".to_owned();
-        context.fail("fail", format!("with the links that never work, {error}"), Some(help));
+        let help = "let it fail later, end the failure with `until`, or keep another path".to_owned();
+        context.fail("fail", format!("without the links that never work, {error}"), Some(help));
     }
 }
 
@@ -256,7 +254,7 @@ fn traffic_text(names: &[String], plan: &Plan) -> Vec<String> {
                 let _ = write!(text, ", {bytes:.1}");
             }
             if *endless {
-                text.push_str(", without end");
+                text.push_str(", endless");
             }
         }
         if *sources > 0 {
@@ -424,7 +422,7 @@ impl Scenario {
             }
         }
         let other = parts.switch.flow_control.credit().map(|_| "credits");
-        let other = other.or(parts.switch.flow_control.backpressure().map(|_| "outputs that decide whom to stop"));
+        let other = other.or(parts.switch.flow_control.backpressure().map(|_| "flow control decided at outputs"));
         let other = other.or(parts.switch.overload.pipelines().map(|_| "pipelines inside a switch"));
         if let (Some(other), true) = (other, parts.has_phantom_queues()) {
             let message = format!("phantom queues are not built together with {other}");
@@ -449,16 +447,16 @@ impl Scenario {
         let record = parts.watch.record.lower(context, &fabric, planned, drawn);
         parts.watch.record.check_rows(context, &fabric, parts.top.duration, [parts.traffic.len(), plan.flows.len()]);
         if parts.watch.record.every.utilisation.is_some() && matches!(parts.switch.buffer, Buffer::Shared { .. }) {
-            let message = "queues of a shared buffer have no size of their own that they could fill";
+            let message = "queues of a shared buffer have no capacity: utilisation is undefined";
             context.fail("measure.utilisation", message, Some("write switch.queue = \"500 packets\"".to_owned()));
         }
         let ends = |flow: &traffic::Flow| flow.size_bytes != traffic::ENDLESS;
         if parts.top.ends_with_flows && !drawn && !plan.flows.iter().any(ends) {
-            let message = "no flow of this run ends: none has a size or a number";
-            context.fail("until", message, Some("leave it out, and the run ends with its duration".to_owned()));
+            let message = "all flows of this run are endless: none has a size or a number";
+            context.fail("until", message, Some("remove it: the run ends with its duration".to_owned()));
         } else if parts.top.ends_with_flows && !plan.arrivals.iter().all(|one| one.ends_before(parts.top.duration)) {
-            let message = "flows are drawn as long as the run may last, so it lasts all of its duration: give their \
-                           traffic a `stop` or `flows_per_host`";
+            let message = "flows are generated until the end of the run, so it lasts its full duration: write `stop` \
+                           or `flows_per_host` for their traffic";
             context.warn("until", message);
         }
         let traffic_names = unique_names(&parts.traffic);

@@ -20,8 +20,8 @@ pub(crate) fn warn(context: &Context<'_>, parts: &Parts, fabric: &Fabric, plan: 
     let (transports, overload) = (parts.transports(), &parts.switch.overload);
     let trims = matches!(overload, Overload::Trim { .. });
     if let (true, false, Some((key, ..))) = (sends, trims, transports.iter().find(|(_, kind, _)| *kind == "ndp")) {
-        let message = "NDP's receivers learn of lost packets from their headers, but no switch trims: each loss waits \
-            for a timeout. Write switch.overload = \"trim\"";
+        let message = "NDP's receivers detect losses by trimmed headers, but no switch trims: each loss waits for a \
+                       timeout. Write switch.overload = \"trim\"";
         context.warn(key, message);
     }
     let sprayed = match parts.routing.spread {
@@ -35,9 +35,9 @@ pub(crate) fn warn(context: &Context<'_>, parts: &Parts, fabric: &Fabric, plan: 
     let in_order = transports.iter().find(|(.., transport)| goes_back(transport)).filter(|_| sends);
     if let (Some(spread), Some((_, kind, _)), true) = (sprayed, in_order, has_equal_ways(fabric)) {
         let message = format!(
-            "{kind} takes a packet that comes out of order for a loss and sends again all that followed (go-back-N): \
-             with routing.spread = \"{spread}\" much is sent twice. Write \"flow\", or take a transport that bears \
-             reordering"
+            "{kind} treats out-of-order packets as losses and retransmits all following packets (go-back-N): with \
+             routing.spread = \"{spread}\" many packets are sent twice. Write \"flow\", or use a transport that \
+             tolerates reordering"
         );
         context.warn("routing.spread", message);
     }
@@ -45,8 +45,8 @@ pub(crate) fn warn(context: &Context<'_>, parts: &Parts, fabric: &Fabric, plan: 
         (sprayed, transports.iter().any(|(_, kind, _)| *kind == "hpcc"), sends && has_equal_ways(fabric))
     {
         let message = format!(
-            "hpcc takes the telemetry of several paths for that of one: with routing.spread = \"{spread}\" a flow that \
-             is alone sends far below its share. Write \"flow\""
+            "hpcc evaluates telemetry of several paths as that of one: with routing.spread = \"{spread}\" a single \
+             flow sends far below its share. Write \"flow\""
         );
         context.warn("routing.spread", message);
     }
@@ -55,9 +55,9 @@ pub(crate) fn warn(context: &Context<'_>, parts: &Parts, fabric: &Fabric, plan: 
         && let Some((host, count)) = locked(parts, fabric, plan, lossy)
     {
         let message = format!(
-            "{count} constant sources of one period overload the link to {host}, each in a phase of its own: for the \
-             whole run the phases decide whose packets find room and whose never do. Give the sources a jitter and \
-             compare several seeds, or let them send by process = \"poisson\""
+            "{count} constant sources of one period overload the link to {host} with fixed phases, which determine for \
+             the whole run which sources lose their packets. Add jitter and compare several seeds, or write process = \
+             \"poisson\""
         );
         context.warn("traffic", message);
     }

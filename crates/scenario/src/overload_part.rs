@@ -40,8 +40,8 @@ fn bounce(
 ) -> Option<Overload> {
     let theta = table.read("theta", |value| {
         share(value, 1.0).map_err(|(message, _)| {
-            let help = "a queue is between empty, 0, and full, 1; theta = 1 bounces only when it is full".to_owned();
-            (format!("theta is no utilisation of a queue: {message}"), Some(help))
+            let help = "a share from 0 (empty queue) to 1 (full); theta = 1 bounces only at a full queue".to_owned();
+            (format!("theta is not a share of a queue: {message}"), Some(help))
         })
     });
     let lambda = table.read("lambda", |value| {
@@ -51,22 +51,22 @@ fn bounce(
             Some((Ok(lambda), text)) if lambda < 0.0 => {
                 Err((format!("lambda = {text} would make frames bounce less the fuller their queue is"), right()))
             }
-            _ => Err((format!("{} is no number", show(value)), right())),
+            _ => Err((format!("{} is not a number", show(value)), right())),
         }
     });
-    let back = table.word("return", "way back", &["arrival-port", "source-lookup"]);
+    let back = table.word("return", "return path", &["arrival-port", "source-lookup"]);
     let utilisation = table.word("utilisation", "utilisation", &["sub-queue", "fuller"]);
     let limit = table.whole("limit", 1..=255).map(|limit| limit as u8);
     let own = table.read("priorities", |value| classes(value, "the list of classes that bounce is empty"));
     let lossless = flow_control.map_or(0, FlowControl::lossless);
     if matches!(flow_control, Some(FlowControl::Pause(_))) {
-        let message = "PAUSE stops whole ports before their queues are full: no class is left that could bounce";
+        let message = "PAUSE stops whole ports before their queues are full: no class could bounce";
         let help = "use PFC for some classes and bounce the others, or one of the two alone".to_owned();
         table.fail("kind", message, Some(help));
     } else if let Some(both) = own.map(|own| own & lossless).filter(|both| *both != 0) {
         let message = format!(
-            "PFC owns class {}: it stops the sender before the queue is full, so that nothing would bounce, and \
-             a frame that did would come to a port that is stopped for it",
+            "class {} is lossless by PFC: its senders stop before the queue is full, so that no frame bounces, and a \
+             bounced frame would arrive at a paused port",
             both.trailing_zeros()
         );
         let help = "name classes that are not in switch.flow_control.priorities".to_owned();
@@ -113,33 +113,33 @@ pub(crate) fn check(context: &Context<'_>, parts: &Parts, fabric: &Fabric, used:
         let owner =
             if parts.switch.flow_control.lossless() & used == 0 { "overload.priorities" } else { "flow_control" };
         let message = format!(
-            "every class of the traffic is left out by switch.{owner}: nothing would ever {what}, \
-             since a lossless class is stopped before its queue is full"
+            "switch.{owner} excludes every class of the traffic: no frame would {what}, since a lossless class is \
+             stopped before its queue is full"
         );
-        fail(kind, &message, "give some traffic another class, or leave flow control or overload action out");
+        fail(kind, &message, "use another class for some traffic, or remove the flow control or the overload action");
     }
     if parts.routing.mode == RoutingMode::UpDown {
-        let message = format!("up-down routing asks by which port a frame came, which a {what} changes");
+        let message = format!("up-down routing depends on the ingress port, which a {what} changes");
         fail(kind, &message, "use routing.mode = \"shortest\" or \"two-level\"");
     }
     if parts.routing.mode == RoutingMode::Explicit || !parts.paths.is_empty() {
-        let message = format!("an explicit path counts hops, and after a {what} they do not tell where a frame is");
-        fail(kind, &message, "leave [[path]] out and let routing.mode find the way");
+        let message = format!("explicit paths count hops, which a {what} makes wrong");
+        fail(kind, &message, "remove [[path]] and use routing.mode");
     }
     if what != "bounce" {
         return;
     }
     if !parts.host.takes_back {
-        let message = "switches bounce frames as far as the hosts that sent them, but these do not take them back: \
-                       what reaches them would be lost";
+        let message = "switches bounce frames back to their sending hosts, but these do not resend them: the frames \
+                       would be lost";
         fail("host.takes_back", message, "write host.takes_back = true");
     }
     if let Some(&host) = fabric.hosts().iter().find(|&&host| fabric.node(host).relay) {
         let message = format!(
-            "hosts like `{}` carry frames of others, but only switches know how to bounce: a frame that came back to \
-             such a host from ahead would be lost in between",
+            "hosts like `{}` forward frames of others, but only switches bounce: a frame bounced to such a host would \
+             be lost",
             fabric.name(host)
         );
-        fail(kind, &message, "use a fabric whose hosts stand at its edge");
+        fail(kind, &message, "use a fabric whose hosts do not forward");
     }
 }

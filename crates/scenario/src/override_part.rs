@@ -37,7 +37,7 @@ fn entry(section: &Section<'_, '_>) -> Option<OverridePlan> {
     let of_switches = section.has("switches") || section.has("tiers");
     if !of_switches && !section.has("ports") {
         let help = "write switches = [\"S1\"], tiers = [1] or ports = [\"S1:3\"]".to_owned();
-        section.fail("", format!("`{}` does not say which switches", section.name), Some(help));
+        section.fail("", format!("`{}` lists no switches", section.name), Some(help));
         return None;
     }
     if section.has("ports") {
@@ -61,7 +61,7 @@ fn entry(section: &Section<'_, '_>) -> Option<OverridePlan> {
         let help = "write marking = { kind = \"ecn\", ... }, a scheduler, buffer, egress or queue, or thresholds of \
                     flow control, flow_control = { xoff = \"100KB\" }"
             .to_owned();
-        section.fail("", format!("`{}` does not say what its switches do otherwise", section.name), Some(help));
+        section.fail("", format!("`{}` overrides nothing", section.name), Some(help));
         return None;
     }
     // Values that were written and could not be read were already reported.
@@ -101,10 +101,10 @@ pub(crate) fn check(context: &Context<'_>, switch: &SwitchParameters, plans: &[O
         let shared = matches!(switch.buffer, Buffer::Shared { .. });
         let own_queues = "the switches have queues of their own size, and no shared buffer";
         if what.buffer_bytes.is_some() && !shared {
-            fail("buffer", own_queues, "write queue, or leave switch.queue out");
+            fail("buffer", own_queues, "write queue, or remove switch.queue");
         }
         if what.egress.is_some() && !shared {
-            fail("egress", own_queues, "write queue, or leave switch.queue out");
+            fail("egress", own_queues, "write queue, or remove switch.queue");
         }
         if what.buffer_bytes == Some(0) {
             fail("buffer", "a switch without buffer forwards nothing", "write \"16MB\"");
@@ -128,11 +128,11 @@ pub(crate) fn check(context: &Context<'_>, switch: &SwitchParameters, plans: &[O
             fail(
                 &format!("flow_control.{key}"),
                 message,
-                "write flow_control = \"pause\" for all switches, or leave this out",
+                "write flow_control = \"pause\" for all switches, or remove this",
             );
         }
         if !shared && matches!(what.xoff, Some(Threshold::Dynamic { .. })) {
-            let message = "without a shared buffer XOFF cannot follow what is free of it";
+            let message = "a dynamic XOFF needs a shared buffer";
             fail("flow_control.xoff", message, "write a size: xoff = \"100KB\", less than the queue");
         }
     }
@@ -171,7 +171,7 @@ pub(crate) fn lower(plans: &[OverridePlan], context: &Context<'_>, fabric: &Fabr
                 let mut known: Vec<u8> = fabric.switches().map(|node| tier(&node)).collect();
                 known.sort_unstable();
                 known.dedup();
-                let help = format!("the switches of this fabric stand in the tiers {known:?}");
+                let help = format!("this fabric has switches in the tiers {known:?}");
                 context.fail(&key, "this concerns no switch", Some(help));
                 return None;
             }

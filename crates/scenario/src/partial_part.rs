@@ -36,7 +36,7 @@ impl PartialPlan {
     /// Reads a flow-control table whose kind is not `none`.
     pub fn read(table: &Section<'_, '_>) -> Option<PartialPlan> {
         let except = table.read("except", names);
-        let tiers = table.read("tiers", |value| tiers(value, "the list of tiers that take part is empty"));
+        let tiers = table.read("tiers", |value| tiers(value, "the list of tiers with flow control is empty"));
         Some(PartialPlan { except: except?, tiers: tiers? })
     }
 
@@ -53,8 +53,8 @@ impl PartialPlan {
             let mut known: Vec<u8> = fabric.switches().map(tier).collect();
             known.sort_unstable();
             known.dedup();
-            let help = format!("the switches of this fabric stand in the tiers {known:?}");
-            context.fail(TIERS, "no switch stands in a tier that takes part", Some(help));
+            let help = format!("this fabric has switches in the tiers {known:?}");
+            context.fail(TIERS, "no switch is in a listed tier", Some(help));
             return None;
         }
         let named =
@@ -65,8 +65,8 @@ impl PartialPlan {
         let outside: Vec<NodeId> = fabric.switches().filter(|node| !in_tiers(node) || named.contains(node)).collect();
         let count = fabric.switches().count();
         if outside.len() == count && count > 0 {
-            let help = "leave a switch out of the list, or write flow_control = \"none\"".to_owned();
-            context.fail(EXCEPT, "no switch is left that would take part in flow control", Some(help));
+            let help = "remove a switch from the list, or write flow_control = \"none\"".to_owned();
+            context.fail(EXCEPT, "no switch with flow control is left", Some(help));
             return None;
         }
         if !outside.is_empty() {
@@ -112,7 +112,7 @@ pub(crate) fn switch(context: &Context<'_>, fabric: &Fabric, key: &str, name: &s
         return None;
     };
     if fabric.host_index(node).is_some() {
-        let help = "hosts that do not stop stand in host.disobedient".to_owned();
+        let help = "list hosts that ignore pauses in host.disobedient".to_owned();
         context.fail(key, format!("`{name}` is a host, not a switch"), Some(help));
         return None;
     }

@@ -33,8 +33,8 @@ pub(crate) fn read(root: &Section<'_, '_>) -> Vec<NamedPin> {
         if let (Some(at), Some(until)) = (at, until)
             && until <= at
         {
-            let message = format!("the route ends at {until}, which is not after it begins at {at}");
-            section.fail("until", message, Some("leave `until` out if it stays".to_owned()));
+            let message = format!("the end of the route, {until}, is not after its start, {at}");
+            section.fail("until", message, Some("remove `until` for a permanent route".to_owned()));
         }
         if let (Some(node), Some(to), Some(via), Some(at)) = (node, to, via, at) {
             pins.push(NamedPin { node, to, from, via, at, until });

@@ -39,9 +39,9 @@ pub(crate) fn read(table: &Section<'_, '_>) -> Option<PipelineParameters> {
     let burst = table.read("meter_burst", burst);
     let response = table.word("response", "response", &["meter", "all", "next"]);
     let trim_next = table.whole("trim_next", 1..=1_000_000).map(|packets| packets as u32);
-    let notify = table.word("notify", "choice of pipelines", &["all", "origin"]);
+    let notify = table.word("notify", "set of pipelines", &["all", "origin"]);
     let signal_delay = table.time("signal_delay");
-    let timestamp = table.word("timestamp", "comparison of stamps", &["wrapping", "as-listed"]);
+    let timestamp = table.word("timestamp", "timestamp comparison", &["wrapping", "as-listed"]);
     let clock_ns = table.whole("clock", 0..=u64::from(u32::MAX)).map(|clock| clock as u32);
     let stages = table.whole("stages", 0..=64).map(|stages| stages as u32);
     let cycle = table.time("cycle");
@@ -77,8 +77,8 @@ pub(crate) fn read(table: &Section<'_, '_>) -> Option<PipelineParameters> {
     let (pipelines, pessimistic, latency) = (pipelines?, pessimistic?, latency?);
     if matches!(model, "tofino" | "switch-p4") && pessimistic > Time::ZERO && pessimistic < latency {
         let message = format!(
-            "ports stay pessimistic for {pessimistic} after a signal, but what a pipeline trims less of takes \
-             {latency} to come round: signals end before the next can come, and the deflect queue swings"
+            "ports stay pessimistic for {pessimistic} after a signal, but recirculation takes {latency}: the state \
+             ends before the next signal can arrive, and the deflect queue oscillates"
         );
         table.context.warn(&table.key("pessimistic"), message);
     }
@@ -109,13 +109,13 @@ pub(crate) fn read(table: &Section<'_, '_>) -> Option<PipelineParameters> {
 
 /// Reads the share of the line rate that a meter passes.
 fn part(value: &Value) -> Read<(u32, u32)> {
-    let right = || Some("write a part of the line, like \"1/4\" or 0.5".to_owned());
+    let right = || Some("write a share of the line rate, like \"1/4\" or 0.5".to_owned());
     match value.text().and_then(|text| fraction(&text)) {
         Some((0, _)) => Err(("a meter without a rate would trim every packet".to_owned(), right())),
         Some((numerator, denominator)) if denominator > 0 && numerator <= denominator => {
             Ok(((numerator, denominator), format!("{numerator}/{denominator}")))
         }
-        _ => Err((format!("{} is no part of a line", show(value)), right())),
+        _ => Err((format!("{} is not a share of the line rate", show(value)), right())),
     }
 }
 
@@ -124,7 +124,7 @@ fn burst(value: &Value) -> Read<u32> {
     let (bytes, text) = quantity::<Bytes>(value, "a size")?;
     match u32::try_from(bytes.get()) {
         Ok(burst) if burst > 0 && burst <= MAX_BURST_BYTES => Ok((burst, text)),
-        _ => Err((format!("`{text}` is no burst that a meter could have"), right())),
+        _ => Err((format!("`{text}` is not a valid burst of a meter"), right())),
     }
 }
 
@@ -136,19 +136,16 @@ pub(crate) fn check(
 ) -> Result<(), (&'static str, String, String)> {
     let fewest = fabric.switches().map(|switch| (fabric.ports(switch).len(), switch)).min_by_key(|found| found.0);
     if let Some((ports, switch)) = fewest.filter(|(ports, _)| *ports < usize::from(inside.pipelines)) {
-        let message = format!(
-            "switch `{}` has {ports} ports: {} pipelines are more than it has ports to feed them",
-            fabric.name(switch),
-            inside.pipelines
-        );
+        let message =
+            format!("switch `{}` has {ports} ports, fewer than {} pipelines", fabric.name(switch), inside.pipelines);
         return Err(("pipelines", message, format!("write pipelines = {ports} or less")));
     }
     let frame = u32::from(mtu_bytes) + units::WIRE_OVERHEAD_BYTES as u32;
     let meters = !matches!(inside.control.control, Control::None);
     if meters && inside.control.burst_bytes < frame {
         let message = format!(
-            "a bucket of {} never holds the {frame} B that the largest frame takes on the wire: its meter would trim \
-             every one",
+            "a bucket of {} is less than the largest frame on the wire, {frame} B: its meter would trim every such \
+             frame",
             Bytes(inside.control.burst_bytes.into())
         );
         return Err(("meter_burst", message, format!("write \"{frame}B\" or more")));
@@ -156,7 +153,7 @@ pub(crate) fn check(
     if let Some(QueueLimit::Bytes(most)) = inside.deflect_queue.filter(|_| inside.overflow == Overflow::Deflect)
         && most < u64::from(mtu_bytes)
     {
-        let message = format!("a recirculation queue of {} holds no frame of {mtu_bytes} B", Bytes(most));
+        let message = format!("a recirculation queue of {} cannot hold a frame of {mtu_bytes} B", Bytes(most));
         return Err(("recirculation_queue", message, "write a number of packets, or a larger size".to_owned()));
     }
     Ok(())

@@ -73,10 +73,10 @@ pub fn known_format(content: &[u8]) -> Option<KnownFormat> {
         [count] if count.parse::<u64>().is_ok() => Some(KnownFormat::Flows),
         [size, share] if size.parse::<f64>().is_ok() && share.parse::<f64>().is_ok() => Some(KnownFormat::Sizes),
         [time, node, "0" | "1", port, "0" | "1"] if [time, node, port].iter().all(|word| is_whole(word)) => {
-            Some(KnownFormat::Other("pauses as HPCC's simulator writes them (pfc.txt)"))
+            Some(KnownFormat::Other("pauses of HPCC's simulator (pfc.txt)"))
         }
         [_, _, numbers @ ..] if numbers.len() == 6 && numbers.iter().all(|word| is_whole(word)) => {
-            Some(KnownFormat::Other("completion times as HPCC's simulator writes them (fct.txt)"))
+            Some(KnownFormat::Other("completion times of HPCC's simulator (fct.txt)"))
         }
         _ => topology(),
     }

@@ -54,15 +54,18 @@ fn flows(value: &Value) -> Read<Vec<FlowRange>> {
             None => number(&text).map(|one| (one, one)),
         };
         let Some(range) = range else {
-            return Err((format!("{} is no flow", show(&item.value)), Some(format!("write numbers like {EXAMPLE}"))));
+            return Err((
+                format!("{} is not a flow", show(&item.value)),
+                Some(format!("write numbers like {EXAMPLE}")),
+            ));
         };
         ranges.push(range);
         texts.push(text);
     }
     let named = ranges.iter().fold(0u64, |sum, (first, last)| sum.saturating_add((last - first).saturating_add(1)));
     if ranges.is_empty() || named > MOST_FLOWS {
-        let help = format!("name 1 to {MOST_FLOWS} flows, or leave `flows` out for all");
-        return Err((format!("{named} flows are no choice"), Some(help)));
+        let help = format!("write 1 to {MOST_FLOWS} flows, or remove `flows` for all");
+        return Err((format!("{named} flows are not a valid selection"), Some(help)));
     }
     Ok((ranges, texts.join(" ")))
 }
@@ -72,7 +75,7 @@ pub(crate) fn ports(value: &Value) -> Read<Vec<String>> {
     let items = list(value, EXAMPLE)?.iter().map(|item| crate::section::text(&item.value, "a port"));
     let ports = items.collect::<Result<Vec<String>, _>>()?;
     if ports.is_empty() {
-        return Err(("no port is chosen".to_owned(), Some(format!("write ports like {EXAMPLE}, or leave it out"))));
+        return Err(("no port is chosen".to_owned(), Some(format!("write ports like {EXAMPLE}, or remove it"))));
     }
     Ok((ports.clone(), ports.join(" ")))
 }
@@ -82,7 +85,7 @@ fn span(section: &Section<'_, '_>) -> (Time, Option<Time>) {
     let (from, until) = (section.time("from").unwrap_or_default(), section.time("until"));
     if let Some(until) = until.filter(|&until| until <= from) {
         let message = format!("nothing lies between {from} and {until}");
-        section.fail("until", message, Some(format!("write a time above {from}, or leave `until` out")));
+        section.fail("until", message, Some(format!("write a time above {from}, or remove `until`")));
     }
     (from, until)
 }
@@ -152,8 +155,8 @@ impl RecordPart {
             if looks.saturating_mul(count) > MOST_ROWS {
                 let least = Time::from_ps(duration.as_ps().div_ceil((MOST_ROWS / count).max(1)));
                 let message =
-                    format!("{looks} looks at {count} {what} make up to {} rows", looks.saturating_mul(count));
-                let help = format!("a series holds at most {MOST_ROWS} rows: look every {least} or less often");
+                    format!("{looks} samples of {count} {what} make up to {} rows", looks.saturating_mul(count));
+                let help = format!("the limit of a series is {MOST_ROWS} rows: sample every {least} or less often");
                 context.fail(key, message, Some(help));
             }
         }

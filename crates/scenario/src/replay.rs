@@ -49,7 +49,7 @@ pub(crate) fn read(section: &Section<'_, '_>) -> Option<ReplayPlan> {
         if (1..=65_535).contains(&packet.get()) {
             Ok((packet.get(), text))
         } else {
-            Err((format!("`{text}` is no payload of a packet"), Some("at least 1B, at most 65535B".to_owned())))
+            Err((format!("`{text}` is not a packet payload"), Some("at least 1B, at most 65535B".to_owned())))
         }
     });
     if section.has("packet") && packet_bytes.is_none() {
@@ -154,7 +154,7 @@ impl Ground<'_, '_> {
         ] {
             if given && !has {
                 let message = format!("`{name}` is for {of}, and `{shown}` is none");
-                self.context.fail(&format!("traffic.{at}.{name}"), message, Some("leave it out".to_owned()));
+                self.context.fail(&format!("traffic.{at}.{name}"), message, Some("remove it".to_owned()));
                 return None;
             }
         }
@@ -194,7 +194,7 @@ impl Ground<'_, '_> {
         let Some(names) = &replay.paths else { return Some(Vec::new()) };
         let key = format!("traffic.{at}.paths");
         let Replayed::Flows(file) = replayed else {
-            self.context.fail(&key, "flows of a connection matrix take no paths", Some("leave it out".to_owned()));
+            self.context.fail(&key, "flows of a connection matrix cannot have paths", Some("remove it".to_owned()));
             return None;
         };
         let (paths, flows) = (names.len(), file.flows.len());

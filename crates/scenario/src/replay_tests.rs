@@ -110,7 +110,7 @@ fn outcome(reader: Reader, content: &str) -> Result<String, String> {
         },
         Reader::Config => {
             let config = HpccConfig::parse(content, "f").map_err(|errors| errors.to_string())?;
-            let unknown = config.unknown().next().map(|(key, line)| format!("f:{line}: `{key}` is no key"));
+            let unknown = config.unknown().next().map(|(key, line)| format!("f:{line}: `{key}` is not a key"));
             unknown.map_or_else(|| Ok(format!("{config:?}")), Err)
         }
         Reader::None => Err("no reader".to_owned()),
@@ -134,7 +134,7 @@ fn each_file_is_read_by_its_reader_and_refused_by_name_by_all_others() {
         outcome(Reader::Flows, content).unwrap_err()
     };
     assert_eq!(named("goal"), "this is a GOAL schedule (LogGOPSim, ATLAHS)");
-    assert_eq!(named("fct"), "this is completion times as HPCC's simulator writes them (fct.txt)");
+    assert_eq!(named("fct"), "this is completion times of HPCC's simulator (fct.txt)");
     assert!(named("htsim topo").contains("an htsim .topo"));
 }
 

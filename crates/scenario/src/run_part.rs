@@ -63,9 +63,9 @@ pub(crate) fn routing(root: &Section<'_, '_>) -> Option<Routing> {
     let section = root.table("routing", "routing", false);
     let mode = section.word("mode", "routing", &["shortest", "two-level", "up-down", "explicit"]);
     let up_root = section.text("root");
-    let spread = section.word("spread", "way to spread", &["flow", "packet", "path", "entropy"]);
+    let spread = section.word("spread", "spread", &["flow", "packet", "path", "entropy"]);
     let values = section.whole("entropy_values", 1..=65_536);
-    let reroute = section.word("reroute", "way to reroute", &["none", "local"]);
+    let reroute = section.word("reroute", "reroute", &["none", "local"]);
     let hash_seed = section.whole("hash_seed", 0..=u64::MAX);
     section.finish();
     let mode = match mode? {
@@ -137,8 +137,8 @@ pub(crate) fn failures(root: &Section<'_, '_>) -> Vec<NamedFailure> {
         if let (Some(at), Some(until)) = (at, until)
             && until <= at
         {
-            let message = format!("the link works again at {until}, which is not after it fails at {at}");
-            section.fail("until", message, Some("leave `until` out if it fails for ever".to_owned()));
+            let message = format!("the end of the failure, {until}, is not after its start, {at}");
+            section.fail("until", message, Some("remove `until` for a permanent failure".to_owned()));
         }
         if let (Some(ends), Some(at)) = (ends, at) {
             failures.push(NamedFailure { ends, at, until });
@@ -175,10 +175,10 @@ pub(crate) fn host(root: &Section<'_, '_>) -> Option<HostPart> {
     let pause_storm = section.has("pause_storm").then(|| pause_storm(&storm));
     let takes_back = section.flag("takes_back");
     let disobedient = section.read("disobedient", hosts_list).unwrap_or_default();
-    let on_stop = section.word("on_stop", "reaction to being stopped", &["none", "halve"]);
+    let on_stop = section.word("on_stop", "reaction to a pause", &["none", "halve"]);
     if on_stop == Some("halve") && transport.as_ref().is_some_and(|(_, transport)| !transport.slows_down()) {
         let message = "senders of this transport have no window or rate that falls and grows again: nothing to halve";
-        let help = "use tcp, dctcp or dcqcn, or leave host.on_stop out".to_owned();
+        let help = "use tcp, dctcp or dcqcn, or remove host.on_stop".to_owned();
         section.fail("on_stop", message, Some(help));
     }
     let hears_trims = section.flag("hears_trims");
@@ -215,7 +215,7 @@ fn pause_storm(table: &Section<'_, '_>) -> Option<(String, Time, Option<Time>)> 
     table.finish();
     let (name, at) = (name?, at?);
     if until.is_some_and(|until| until <= at) {
-        table.fail("until", "the storm ends before it begins", Some("write a time after `at`".to_owned()));
+        table.fail("until", "the storm ends before its start", Some("write a time after `at`".to_owned()));
         return None;
     }
     Some((name, at, until))
@@ -232,7 +232,7 @@ fn on_bounce(host: &Section<'_, '_>, transport: Option<&TransportParameters>) ->
     }
     if transport.is_some_and(|transport| !transport.slows_down()) {
         let message = "senders of this transport have no window or rate that falls and grows again: nothing to halve";
-        let help = "use tcp, dctcp or dcqcn, or leave host.on_bounce out".to_owned();
+        let help = "use tcp, dctcp or dcqcn, or remove host.on_bounce".to_owned();
         table.fail("kind", message, Some(help));
     }
     Some(OnBounce::Halve { every: every? as u32 })
@@ -325,7 +325,7 @@ pub(crate) fn watch(root: &Section<'_, '_>, duration: Option<Time>) -> Option<Wa
     if let (Some(warm_up), Some(duration)) = (warm_up, duration) {
         let end = measure_end.unwrap_or(duration);
         if warm_up >= duration {
-            let message = format!("the warm-up of {warm_up} leaves nothing of the {duration} to measure");
+            let message = format!("the warm-up of {warm_up} is not shorter than the duration of {duration}");
             measure.fail("warm_up", message, Some("warm_up must be shorter than `duration`".to_owned()));
         } else if end <= warm_up || end > duration {
             let message = format!("measuring ends at {end}, outside of the run after its warm-up");
@@ -340,7 +340,7 @@ pub(crate) fn watch(root: &Section<'_, '_>, duration: Option<Time>) -> Option<Wa
     check.finish();
     if expect.is_some() && deadlock_every.is_none() {
         let help = "write check.deadlock = { every = \"10us\" }".to_owned();
-        check.fail("expect", "a deadlock is expected, but none is looked for", Some(help));
+        check.fail("expect", "a deadlock is expected, but the detection is off", Some(help));
     }
     let mut record = record?;
     record.every.reordering = reordering?.then_some(threshold? as u32);
@@ -361,8 +361,8 @@ fn storm(check: &Section<'_, '_>) -> Option<Option<StormParameters>> {
     let ratio = table.read("ratio", |value| match value.text().map(|text| (text.parse::<f64>(), text)) {
         Some((Ok(ratio), text)) if ratio.is_finite() && ratio >= 0.0 => Ok((ratio, text)),
         _ => {
-            let help = "write a number of at least 0: frames turned for each one received".to_owned();
-            Err((format!("{} is no ratio of frames", show(value)), Some(help)))
+            let help = "write a number of at least 0: bounces per received frame".to_owned();
+            Err((format!("{} is not a ratio of frames", show(value)), Some(help)))
         }
     });
     table.finish();

@@ -140,7 +140,7 @@ impl<'c, 'd> Section<'c, 'd> {
     pub fn refuse_idle(&self, key: &str, acts: bool, needs: &str) {
         if !acts && self.has(key) && !self.is_default(key) {
             let message = format!("`{key}` has no effect here: it needs {needs}");
-            self.fail(key, message, Some("leave it out".to_owned()));
+            self.fail(key, message, Some("remove it".to_owned()));
         }
     }
 
@@ -395,7 +395,7 @@ impl<'c, 'd> Section<'c, 'd> {
                 }
             },
             other => Err((
-                format!("{} does not say how often", show(other)),
+                format!("{} has no interval", show(other)),
                 Some("write { every = \"10us\" }, or false".to_owned()),
             )),
         })
@@ -414,7 +414,7 @@ impl<'c, 'd> Section<'c, 'd> {
         debug_assert!(
             *self.undecided.borrow()
                 || keys::of_section(self.schema).all(|key| !key.fits(&tags) || asked.contains(&key.name)),
-            "a key of `{}` {tags:?} is in the table but nobody reads it: {:?}",
+            "a key of `{}` {tags:?} is in the table but has no reader: {:?}",
             self.schema,
             keys::of_section(self.schema).find(|key| key.fits(&tags) && !asked.contains(&key.name)),
         );

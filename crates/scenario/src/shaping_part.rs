@@ -40,7 +40,7 @@ fn entry(section: &Section<'_, '_>) -> Option<ShapingPlan> {
     section.finish();
     let wrong = (section.has("node") && node.is_none()) || (section.has("to") && to.is_none());
     if !wrong && to.is_some() && node.is_none() {
-        section.fail("to", "`to` names neighbours of a node, and there is none", Some("write node".to_owned()));
+        section.fail("to", "`to` lists neighbours of a node: write `node` too", Some("write node".to_owned()));
         return None;
     }
     (!wrong).then_some(ShapingPlan { node, to, slopes: slopes? })
@@ -80,7 +80,7 @@ pub(crate) fn lower(plans: &[ShapingPlan], context: &Context<'_>, fabric: &Fabri
             }
             if all.insert((node, port), plan.slopes).is_some() && !told {
                 let message = format!("port {port} of `{}` is shaped twice", fabric.name(node));
-                context.fail(&key, message, Some("give each port one entry".to_owned()));
+                context.fail(&key, message, Some("write one entry per port".to_owned()));
                 told = true;
             }
         }

@@ -49,7 +49,7 @@ pub struct SweepFile {
 /// # Errors
 /// A message.
 pub fn parse_seeds(text: &str) -> Result<Vec<u64>, String> {
-    let wrong = || format!("`{text}` names no seeds; write them like 1..10 (ten seeds) or 1,2,5");
+    let wrong = || format!("`{text}` is not a list of seeds; write 1..10 (ten seeds) or 1,2,5");
     let mut seeds = Vec::new();
     for part in text.split(',') {
         let (first, last) = part.split_once("..").unwrap_or((part, part));
@@ -66,7 +66,7 @@ pub fn parse_seeds(text: &str) -> Result<Vec<u64>, String> {
     let mut sorted = seeds.clone();
     sorted.sort_unstable();
     match sorted.windows(2).find(|pair| pair[0] == pair[1]) {
-        Some(twice) => Err(format!("the seed {} stands twice", twice[0])),
+        Some(twice) => Err(format!("duplicate seed {}", twice[0])),
         None => Ok(seeds),
     }
 }
@@ -192,7 +192,7 @@ impl Reader<'_> {
             Some(Item { value: Value::Table(table), .. }) => self.leaves(table, "", leaf),
             Some(item) => {
                 let message = format!("`{name}` is {}, not a table", item.value.what());
-                self.fail(&item.place, name, message, "write it like [vary], with a line for each key of the scenario");
+                self.fail(&item.place, name, message, "write a table [vary], with a line for each key of the scenario");
             }
         }
     }
@@ -249,7 +249,7 @@ impl Reader<'_> {
                     None if at == 0 => columns.push(reader.choice(key, vec![value], item)),
                     None => {
                         let help =
-                            "every [[run]] names the same keys; write the scenario's own value where nothing changes";
+                            "every [[run]] needs the same keys; write the scenario's value if it does not change";
                         reader.fail(&item.place, &key, format!("the first run has no `{key}`"), help);
                     }
                 }
@@ -258,7 +258,7 @@ impl Reader<'_> {
                 && let Some(lacking) = columns.iter().find(|column| column.values.len() != at + 1)
             {
                 let (message, key) = (format!("this run has no `{}`", lacking.key), lacking.key.clone());
-                let help = "every [[run]] names the same keys; write the scenario's own value where nothing changes";
+                let help = "every [[run]] needs the same keys; write the scenario's value if it does not change";
                 self.fail(&entry.place, &key, message, help);
             }
         }
@@ -267,7 +267,7 @@ impl Reader<'_> {
 
     /// Reads the axes of `[[axis.NAME]]`, whose values have names.
     fn axes(&mut self) -> Vec<Choice> {
-        const HELP: &str = "write [[axis.control]] before each value, with its `name` and what it changes";
+        const HELP: &str = "write [[axis.control]] before each value, with its `name` and changed keys";
         let axes = match self.document.root.get("axis") {
             None => return Vec::new(),
             Some(Item { value: Value::Table(table), .. }) => table,
@@ -285,7 +285,7 @@ impl Reader<'_> {
                 continue;
             };
             if values.len() > MAX_KEYS || found.len() > MAX_KEYS {
-                let message = format!("`{key}` is one of too many, or has more than {MAX_KEYS} values");
+                let message = format!("too many keys, or more than {MAX_KEYS} values of `{key}`");
                 self.fail(&axis.key_place, &key, message, "vary fewer");
                 break;
             }
@@ -300,14 +300,14 @@ impl Reader<'_> {
 
     /// Adds the value that `item` describes to the axis.
     fn axis_value(&mut self, key: &str, item: &Item, axis: &mut Choice) {
-        const NAME: &str = "write name = \"...\": it stands in tables for what the value changes";
+        const NAME: &str = "write name = \"...\", the name of the value in tables";
         let Value::Table(table) = &item.value else {
-            let help = "write a `name` and what it changes, like { name = \"small\", fabric.k = 4 }";
+            let help = "write a `name` and the changed keys, like { name = \"small\", fabric.k = 4 }";
             return self.fail(&item.place, key, format!("a value of `{key}` is {}", item.value.what()), help);
         };
         let name = match table.get("name") {
             Some(Item { value: Value::Text(name), .. }) if !name.trim().is_empty() => name.clone(),
-            Some(item) => return self.fail(&item.place, "name", "this is no name".to_owned(), NAME),
+            Some(item) => return self.fail(&item.place, "name", "this is not a name".to_owned(), NAME),
             None => return self.fail(&item.place, key, format!("a value of `{key}` has no name"), NAME),
         };
         if axis.values.contains(&name) {
@@ -437,7 +437,7 @@ traffic.0.load = 0.5
             ("scenario = 3", vec!["dir/sweep.toml:1:12", "a whole number"]),
             ("scenario = \"a\"\nvarry = 1", vec!["sweep.toml:2:1", "did you mean `vary`"]),
             ("scenario = \"a\"\nseeds = \"10..1\"", vec!["sweep.toml:2:9", "1..10"]),
-            ("scenario = \"a\"\nseeds = [1, 2, 1]", vec!["sweep.toml:2:9", "seed 1 stands twice"]),
+            ("scenario = \"a\"\nseeds = [1, 2, 1]", vec!["sweep.toml:2:9", "duplicate seed 1"]),
             ("scenario = \"a\"\n[vary]\nfabric.k = 4", vec!["sweep.toml:3:12", "no values to vary"]),
             ("scenario = \"a\"\nvary = 3", vec!["sweep.toml:2:8", "not a table"]),
             ("scenario = \"a\"\n[[run]]\na = 1\n[[run]]\nb = 2", vec!["sweep.toml:5:5", "the first run has no `b`"]),
@@ -473,7 +473,7 @@ traffic.0.load = 0.5
     fn seeds_have_both_ends() {
         assert_eq!(parse_seeds("1..3,7, 9..=10").unwrap(), [1, 2, 3, 7, 9, 10]);
         for wrong in ["", "a", "3..1", "1..", "1,,2", "-1"] {
-            assert!(parse_seeds(wrong).unwrap_err().contains("like 1..10"), "{wrong}");
+            assert!(parse_seeds(wrong).unwrap_err().contains("write 1..10"), "{wrong}");
         }
         let many: Vec<String> =
             (0..5_000u64).map(|n| format!("{}..{}", n * 1_000_000, n * 1_000_000 + 999_999)).collect();

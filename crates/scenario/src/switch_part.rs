@@ -92,7 +92,7 @@ fn watchdog(section: &Section<'_, '_>, flow_control: Option<FlowControl>) -> Opt
         FlowControl::Pfc(pause) => Some(FlowControl::Pfc(PauseParameters { watchdog, ..pause })),
         _ => {
             let help = "write flow_control = { kind = \"pfc\", priorities = [3] }, or no watchdog".to_owned();
-            section.fail("watchdog", "a watchdog ends pauses of PAUSE or PFC, and there are none", Some(help));
+            section.fail("watchdog", "a watchdog needs PAUSE or PFC", Some(help));
             None
         }
     }
@@ -136,7 +136,7 @@ fn queue_pair(table: &Table) -> Read<(QueueLimit, QueueLimit)> {
 /// Reads a threshold: `"1/8"`, `0.125` or `1` is alpha; `"1MB"` is fixed.
 pub(crate) fn threshold(value: &Value) -> Read<Threshold> {
     let right = || Some("write a size like \"100KB\", or a share of the free buffer like \"1/8\"".to_owned());
-    let Some(text) = value.text() else { return Err((format!("{} is no threshold", value.what()), right())) };
+    let Some(text) = value.text() else { return Err((format!("{} is not a threshold", value.what()), right())) };
     let numeric = text.chars().all(|c| c.is_ascii_digit() || matches!(c, '.' | '/' | ' '));
     if !numeric {
         let (bytes, text) = quantity::<Bytes>(value, "a size").map_err(|(message, _)| (message, right()))?;
@@ -149,7 +149,7 @@ pub(crate) fn threshold(value: &Value) -> Read<Threshold> {
             let text = if alpha.1 == 1 { alpha.0.to_string() } else { format!("{}/{}", alpha.0, alpha.1) };
             Ok((Threshold::Dynamic { alpha }, text))
         }
-        _ => Err((format!("`{text}` is no share of the free buffer"), right())),
+        _ => Err((format!("`{text}` is not a share of the free buffer"), right())),
     }
 }
 
@@ -196,7 +196,7 @@ fn credit(table: &Section<'_, '_>, classes: Option<u8>, shared: bool) -> Option<
             (bytes, text) => Ok((Some(bytes.get()), text)),
         },
     };
-    let credits_bytes = table.read("credits", |value| positive(value, "without credits nothing is ever sent"));
+    let credits_bytes = table.read("credits", |value| positive(value, "without credits no frame could be sent"));
     let update_bytes = table.read("update", |value| positive(value, "an update grants at least a byte"));
     let regrant = table.time("regrant");
     if regrant == Some(Time::ZERO) {
@@ -205,7 +205,7 @@ fn credit(table: &Section<'_, '_>, classes: Option<u8>, shared: bool) -> Option<
         return None;
     }
     if !shared {
-        let message = "credits stand for room in a buffer that is set aside by port: queues of their own have none";
+        let message = "credits reserve buffer per port and need a shared buffer";
         table.fail("kind", message, Some("write switch.buffer = \"16MB\" instead of switch.queue".to_owned()));
     }
     Some(CreditParameters {
@@ -235,7 +235,7 @@ pub(crate) fn headroom(value: &Value) -> Read<Option<u64>> {
 fn pause(table: &Section<'_, '_>, classes: Option<u8>, shared: bool) -> Option<PauseParameters> {
     let xoff = table.read("xoff", xoff);
     if !shared && matches!(xoff, Some(Threshold::Dynamic { .. })) {
-        let message = "without a shared buffer XOFF cannot follow what is free of it";
+        let message = "a dynamic XOFF needs a shared buffer";
         table.fail("xoff", message, Some("write a size: xoff = \"100KB\", less than `switch.queue`".to_owned()));
     }
     let xon = table.size("xon");
@@ -246,8 +246,7 @@ fn pause(table: &Section<'_, '_>, classes: Option<u8>, shared: bool) -> Option<P
         && xon > xoff
     {
         let message = format!(
-            "`xon` = {} is more than `xoff` = {}: it says how far below XOFF an account must fall to go on, and none \
-             falls so far",
+            "`xon` = {} is more than `xoff` = {}: it is the distance below XOFF, and an account cannot fall that far",
             Bytes(xon),
             Bytes(xoff)
         );
@@ -282,7 +281,7 @@ pub(crate) fn marking(section: &Section<'_, '_>) -> Option<Marking> {
             let message = format!("`k_max` = {} is below `k_min` = {}", Bytes(high), Bytes(low));
             table.fail("k_max", message, Some("marking begins at k_min and is certain above k_max".to_owned()));
         }
-        let at = table.word("at", "moment to mark", &["enqueue", "dequeue"]);
+        let at = table.word("at", "marking instant", &["enqueue", "dequeue"]);
         of_rate = table.rate("rate");
         ecn = k_min.zip(k_max).zip(p_max.zip(at));
     }

@@ -57,13 +57,13 @@ fn read_tagger(table: &Section<'_, '_>) -> Option<TagsPlan> {
     }
     for key in ["paths", "bounces", "classes"] {
         if file.is_some() && table.has(key) {
-            let help = "leave it out: the file says which tags are lossless".to_owned();
+            let help = "remove it: the file defines the lossless tags".to_owned();
             table.fail(key, format!("`{key}` belongs to `algorithm`"), Some(help));
         }
     }
     let clos = algorithm == Some("clos");
     if clos && table.has("paths") {
-        let help = "leave it out: the rule of a Clos fabric is that of its up-down paths".to_owned();
+        let help = "remove it: the rules of a Clos fabric cover its up-down paths".to_owned();
         table.fail("paths", "`paths` belongs to the algorithms merge and one-per-hop", Some(help));
     }
     let turns = clos || paths == Some("up-down") || algorithm.is_none();
@@ -151,11 +151,11 @@ fn check_classes(context: &Context<'_>, parts: &Parts, table: &RuleTable, lossle
     let tags = &table.lossless_tags;
     let FlowControl::Pfc(pfc) = &parts.switch.flow_control else {
         let help = format!("write switch.flow_control = {{ kind = \"pfc\", priorities = {tags:?} }}");
-        context.fail(KEY, "tags choose among the classes of PFC, but there is no PFC", Some(help));
+        context.fail(KEY, "tags select classes of PFC, but PFC is off", Some(help));
         return None;
     };
     if parts.switch.overload != Overload::Drop {
-        let message = "a frame that turns around, takes a detour or is trimmed goes where its tag was not chosen for";
+        let message = "tags do not cover bounced, detoured or trimmed frames";
         context.fail("switch.overload", message, Some("write overload = \"drop\", or no tags".to_owned()));
         return None;
     }
@@ -166,10 +166,8 @@ fn check_classes(context: &Context<'_>, parts: &Parts, table: &RuleTable, lossle
         return None;
     }
     if pfc.classes & !lossless != 0 {
-        let message = format!(
-            "classes {:?} are lossless but no tags: nothing keeps them from a deadlock",
-            list(pfc.classes & !lossless)
-        );
+        let message =
+            format!("classes {:?} are lossless but no tags: they may deadlock", list(pfc.classes & !lossless));
         context.warn("switch.flow_control.priorities", message);
     }
     for (at, entry) in parts.traffic.iter().enumerate() {
@@ -196,7 +194,7 @@ pub(crate) fn warn(context: &Context<'_>, parts: &Parts, fabric: &Fabric, overri
     let links_switches = |link: &fabric::Link| [link.a, link.b].into_iter().all(|end| fabric.node(end.node).forwards());
     if !plan.by_new_tag && fabric.links().iter().any(links_switches) {
         let message = "\"arriving-tag\" lets any loop of links deadlock, with or without rules, and loses lossless \
-                       frames: a frame waits in the queue of its old tag, which PAUSE of its new tag does not stop. \
+                       frames: a frame waits in the queue of its old tag, which a pause of its new tag does not hold. \
                        Write egress = \"new-tag\"";
         context.warn(&format!("{KEY}.egress"), message);
     }
@@ -204,9 +202,9 @@ pub(crate) fn warn(context: &Context<'_>, parts: &Parts, fabric: &Fabric, overri
     let is_strict = |node: &NodeId| own.get(node).unwrap_or(&parts.switch).scheduler == Scheduler::Strict;
     if let Some(node) = fabric.switches().find(is_strict) {
         let message = format!(
-            "under strict priority other classes can starve class 0 at `{}`: a frame that turns lossy waits there, and \
-             counts against the lossless class that it came in, which may stay paused for ever. Give class 0 a share, \
-             such as scheduler = {{ kind = \"wrr\", weights = [1, 1, 1, 1, 1, 1, 1, 1] }}",
+            "under strict priority other classes can starve class 0 at `{}`: a frame that becomes lossy waits there \
+             and is charged to the account of its lossless ingress class, which may stay paused forever. Give class 0 \
+             a share, such as scheduler = {{ kind = \"wrr\", weights = [1, 1, 1, 1, 1, 1, 1, 1] }}",
             fabric.name(node),
         );
         context.warn("switch.scheduler", message);

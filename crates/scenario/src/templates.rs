@@ -41,20 +41,24 @@ macro_rules! template {
 pub const TEMPLATES: [Template; 14] = [
     template!("incast", "incast-pfc.toml", "many hosts send to one, under PFC, ECN and DCQCN"),
     template!("permutation", "permutation.toml", "every host sends to another, over flow-hash routes"),
-    template!("leaf-spine", "leaf-spine.toml", "racks whose uplinks are short, under DCQCN and PFC"),
+    template!("leaf-spine", "leaf-spine.toml", "racks with oversubscribed uplinks, under DCQCN and PFC"),
     template!(
         "web-search",
         "web-search-dcqcn.toml",
         "flows of a measured size distribution arrive at random, under DCQCN"
     ),
-    template!("ndp", "ndp-incast.toml", "switches trim what finds no room, and an NDP receiver pulls"),
-    template!("credits", "credits.toml", "links carry only what the other end has room for"),
-    template!("florax", "florax.toml", "flows that send too much are slowed down, and a bystander is not"),
-    template!("closed-loop", "closed-loop.toml", "a client asks many servers, and asks again when all have answered"),
+    template!("ndp", "ndp-incast.toml", "switches trim frames without buffer space, and an NDP receiver pulls"),
+    template!("credits", "credits.toml", "credits: links carry only frames that fit the other end's buffer"),
+    template!("florax", "florax.toml", "flows above their share are slowed down, and others are not"),
+    template!(
+        "closed-loop",
+        "closed-loop.toml",
+        "a client sends requests to many servers, and again after all replies"
+    ),
     template!("all-reduce", "all-reduce.toml", "accelerators reduce over a ring, step by step"),
     template!("collectives", "collectives.toml", "an all-to-all in rounds and an all-reduce share a fabric"),
     template!("deadlock", "deadlock-ring.toml", "pauses close around a ring of switches and nothing moves any more"),
-    template!("link-failure", "link-failure.toml", "a link fails and comes back; its neighbours send around it"),
+    template!("link-failure", "link-failure.toml", "a link fails and recovers; its neighbours route around it"),
     template!("tcp", "tcp-dumbbell.toml", "TCP flows share a bottleneck"),
     template!(
         "replay",

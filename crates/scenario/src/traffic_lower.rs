@@ -108,7 +108,7 @@ impl Ground<'_, '_> {
                     let count = self.fabric.hosts().len() as u64;
                     if from > to || *to >= count {
                         let help = format!("there are {count} hosts, 0 to {}", count.saturating_sub(1));
-                        self.context.fail(&key, format!("`{name}` is no range of hosts"), Some(help));
+                        self.context.fail(&key, format!("`{name}` is not a range of hosts"), Some(help));
                         right = false;
                     } else {
                         hosts.extend(*from as u32..=*to as u32);
@@ -181,7 +181,7 @@ impl Ground<'_, '_> {
             let known = || self.paths.iter().take(100).map(|path| path.name.as_str());
             let help = self.context.help(|| suggest::help(name, known()));
             let help = help.or_else(|| Some("write [[path]] with name and nodes".to_owned()));
-            self.context.fail(key, format!("there is no path `{name}`"), help);
+            self.context.fail(key, format!("`{name}` is not a path"), help);
         }
         found.map(|at| at as u32)
     }
@@ -256,8 +256,8 @@ impl Ground<'_, '_> {
     fn warn_of_load(&self, load: f64, key: &str) {
         if load > 1.0 {
             let message = format!(
-                "the load is {load} times what the link of a host carries: what waits at the senders grows as long as \
-                 they send. A share is written as 0.6, not 60"
+                "the load is {load} times the rate of a host's link: the backlog at the senders grows as long as they \
+                 send. Write shares as 0.6, not 60"
             );
             self.context.warn(&format!("{key}.load"), message);
         }
@@ -436,10 +436,8 @@ impl Ground<'_, '_> {
                 if (known.from, known.to) != ends && right {
                     let (from, to) = (self.fabric.name(ends.0), self.fabric.name(ends.1));
                     let (start, end) = (self.fabric.name(known.from), self.fabric.name(known.to));
-                    let message = format!(
-                        "path `{}` leads from `{start}` to `{end}`, the flow from `{from}` to `{to}`",
-                        known.name
-                    );
+                    let message =
+                        format!("path `{}` is from `{start}` to `{end}`, the flow from `{from}` to `{to}`", known.name);
                     let key = if after.one_path { "path" } else { "paths" };
                     self.context.fail(&format!("traffic.{at}.{key}"), message, None);
                     right = false;

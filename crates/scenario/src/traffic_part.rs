@@ -152,7 +152,7 @@ pub(crate) fn read(root: &Section<'_, '_>) -> Vec<Option<TrafficPlan>> {
     let listed = |entry: &Item| !matches!(&entry.value, Value::Array(items) if items.is_empty());
     if !root.entries().any(|(key, entry, _)| key == "traffic" && listed(entry)) {
         let help = "write [[traffic]] with kind = \"permutation\" and size = \"1MB\"".to_owned();
-        root.context.fail("", "there is no [[traffic]]: nothing would be sent", Some(help));
+        root.context.fail("", "[[traffic]] is missing: no frame would be sent", Some(help));
     }
     if let Some(section) = sections.get(MAX_ENTRIES) {
         section.fail("", format!("more than {MAX_ENTRIES} traffic entries"), None);
@@ -208,7 +208,7 @@ fn transport(section: &Section<'_, '_>) -> Option<Option<(&'static str, Transpor
     let transport = run_part::transport(section).map(Some);
     if section.has("process") {
         let message = "an entry with a `process` sends frames of its own, which no transport carries";
-        section.fail("transport", message, Some("leave transport or process out".to_owned()));
+        section.fail("transport", message, Some("remove transport or process".to_owned()));
     }
     transport
 }
@@ -289,11 +289,7 @@ fn load(section: &Section<'_, '_>) -> Option<LoadPlan> {
                 if !section.has("size") && !section.has("sizes") {
                     let help = "write size = \"1MB\", sizes = \"web-search\", or process = \"poisson\" for frames \
                         without a transport";
-                    section.fail(
-                        "",
-                        format!("`{}` does not say how much to send", section.name),
-                        Some(help.to_owned()),
-                    );
+                    section.fail("", format!("`{}` has no size", section.name), Some(help.to_owned()));
                 }
                 None
             }
@@ -337,7 +333,7 @@ fn frame_length(value: &Value) -> Read<u16> {
     let (Bytes(bytes), text) = quantity::<Bytes>(value, "a size")?;
     match u16::try_from(bytes) {
         Ok(frame) if frame >= protocols::frame::MIN_FRAME_BYTES => Ok((frame, text)),
-        _ => Err((format!("`{text}` is no length of a frame"), Some("write 64B to 65535B".to_owned()))),
+        _ => Err((format!("`{text}` is not a frame length"), Some("write 64B to 65535B".to_owned()))),
     }
 }
 
@@ -368,7 +364,7 @@ fn lengths(section: &Section<'_, '_>, frame_bytes: Option<u16>) -> Option<Length
             "lengths cannot vary by {deviation_bytes}B around a mean of {mean}B between {least}B and {longest_bytes}B"
         );
         let key = if mean == least { "frame" } else { "frame_longest" };
-        section.fail(key, message, Some("leave room on both sides of the mean".to_owned()));
+        section.fail(key, message, Some("the mean must lie between 64B and the longest frame".to_owned()));
         return None;
     }
     Some(if deviation_bytes == 0 { Lengths::Equal } else { Lengths::Normal { deviation_bytes, longest_bytes } })
@@ -388,7 +384,7 @@ fn periodic(section: &Section<'_, '_>) -> Option<LoadPlan> {
     });
     let of_rate = match of_rate {
         Some(Err(bytes)) => {
-            let message = format!("a frame of {bytes} bytes would carry what comes in a period: 65535 are the most");
+            let message = format!("a period yields a frame of {bytes} bytes; the maximum is 65535");
             section.fail("rate", message, Some("shorten the period, or lower the rate".to_owned()));
             return None;
         }
@@ -445,7 +441,7 @@ fn sizes(value: &Value) -> Read<SizesPlan> {
             None => {
                 let known = traffic::BUILT_IN.map(|built_in| built_in.name);
                 let near = crate::suggest::nearest(name, known).map(|near| format!("did you mean `{near}`?"));
-                Err((format!("`{name}` is no distribution of sizes"), near.or_else(help)))
+                Err((format!("`{name}` is not a distribution of sizes"), near.or_else(help)))
             }
         },
         Value::Table(table) => match &table.entries[..] {
@@ -462,7 +458,7 @@ fn sizes(value: &Value) -> Read<SizesPlan> {
             },
             _ => Err(("a table of sizes has one key: file or uniform".to_owned(), help())),
         },
-        other => Err((format!("{} is no distribution of sizes", show(other)), help())),
+        other => Err((format!("{} is not a distribution of sizes", show(other)), help())),
     }
 }
 
@@ -522,8 +518,8 @@ fn collective(section: &Section<'_, '_>) -> Option<What> {
         }
     };
     if alone == Some(true) && section.has("qps_per_connection") {
-        let message = "each message has a connection of its own, so no number of connections can carry them in turn";
-        section.fail("qps_per_connection", message, Some("leave one of the two keys out".to_owned()));
+        let message = "each message has its own connection, which excludes a number of connections";
+        section.fail("qps_per_connection", message, Some("remove one of the two keys".to_owned()));
     }
     let what = Collective {
         operation: operation?,
@@ -557,7 +553,7 @@ fn request_reply(section: &Section<'_, '_>) -> Option<What> {
     section.warn_idle("think", requests != Some(1), "more than one of requests");
     section.warn_idle("rounds", requests != Some(1), "more than one of requests");
     let drawn = !matches!(servers, Some(ServersPlan::List(_)));
-    section.refuse_idle("hosts", drawn, "servers = a number, which draws among them");
+    section.refuse_idle("hosts", drawn, "servers = a number");
     Some(What::RequestReply {
         client: client?,
         servers: servers?,

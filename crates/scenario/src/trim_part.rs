@@ -38,14 +38,14 @@ pub(crate) fn read(
     };
     let own = table.read("priorities", |value| classes(value, "the list of classes that are trimmed is empty"));
     if header_queue.is_some() && !switch.has("queue") {
-        let message = "`header_queue` and a shared buffer exclude each other: it gives headers what it gives any \
-                       lossy queue, switch.egress";
-        table.fail("header_queue", message, Some("leave header_queue out, or write switch.queue".to_owned()));
+        let message =
+            "`header_queue` and a shared buffer exclude each other: there, switch.egress also limits header queues";
+        table.fail("header_queue", message, Some("remove header_queue, or write switch.queue".to_owned()));
     }
     if let Some(both) = own.map(|own| own & lossless).filter(|both| *both != 0) {
         let message = format!(
-            "class {} is lossless: its frames stop the sender before there is no room, so that nothing of them would \
-             be trimmed",
+            "class {} is lossless: its senders stop before the buffer is full, so that none of its frames would be \
+             trimmed",
             both.trailing_zeros()
         );
         let help = "name classes that are not in switch.flow_control.priorities".to_owned();
@@ -55,11 +55,11 @@ pub(crate) fn read(
     let own_queue = matches!(kind, "trim" | "pipeline-trim");
     // Pipelines trim the arriving frame: they cannot access queued frames.
     let victim = (kind == "trim").then(|| table.word("victim", "victim", &["arriving", "tail", "coin"]));
-    let full = own_queue.then(|| table.word("header_full", "answer to a full header queue", &["return", "drop"]));
+    let full = own_queue.then(|| table.word("header_full", "action for a full header queue", &["return", "drop"]));
     let header_class = (kind != "cut-payload").then(|| table.class("header_class"));
     let watermark = if kind == "sfc" { watermark(switch, table, limit) } else { None };
     if let Some(class) = header_class.flatten().filter(|class| lossless & (1 << class) != 0) {
-        let message = format!("headers would wait in class {class}, which is lossless: only lossy queues take headers");
+        let message = format!("headers would wait in class {class}, which is lossless: headers need a lossy class");
         table.fail("header_class", message, Some("write a class that no flow control owns".to_owned()));
     }
     let mut trim = TrimParameters { tiers: tiers.unwrap_or(0xff), watermark, ..TrimParameters::default() };
@@ -94,8 +94,7 @@ pub(crate) fn read(
     let other = matches!(flow_control, Some(FlowControl::Credit(_)))
         || flow_control.is_some_and(|by| by.backpressure().is_some());
     if inside.is_some() && other {
-        let message =
-            "senders under credits, or stopped flow by flow, keep queues from filling before pipelines could trim";
+        let message = "credits, or backpressure per flow, prevent full queues, so that pipelines would never trim";
         table.fail("kind", message, Some("write flow_control = \"none\", or overload = \"trim\"".to_owned()));
     }
     Some(Overload::Trim { trim, header_queue: header_queue.unwrap_or(HEADER_QUEUE), inside })
@@ -107,7 +106,7 @@ fn size(value: &Value) -> Read<u16> {
     match u16::try_from(bytes) {
         Ok(bytes) if bytes >= MIN_FRAME_BYTES => Ok((bytes, text)),
         Ok(_) => Err((
-            format!("{text} is no frame: headers alone take more, and Ethernet has none below 64B"),
+            format!("{text} is not a frame length: headers alone are longer, and the shortest Ethernet frame has 64B"),
             Some("write size = \"64B\" or more".to_owned()),
         )),
         Err(_) => Err((format!("{text} is longer than any frame"), Some("write size = \"64B\"".to_owned()))),
@@ -123,8 +122,8 @@ fn watermark(switch: &Section<'_, '_>, table: &Section<'_, '_>, limit: Option<Qu
         _ => false,
     };
     if beyond && switch.has("queue") {
-        let message = "no queue ever holds as much as the watermark: frames would be cut when it is full";
-        let help = "write less than switch.queue, or leave watermark out".to_owned();
+        let message = "the watermark exceeds the queue limit: frames would be trimmed at a full queue";
+        let help = "write less than switch.queue, or remove watermark".to_owned();
         table.fail("watermark", message, Some(help));
     }
     Some(match watermark {
@@ -153,7 +152,7 @@ pub(crate) fn check(context: &Context<'_>, parts: &Parts, fabric: &Fabric, data:
     let header_bytes = headers.max().unwrap_or_else(|| parts.host.transport.header_bytes());
     if trim.size_bytes < header_bytes {
         let message = format!(
-            "what is left of a frame, {}, is less than its headers, {}: nobody could tell whose it was",
+            "trimmed size {} is smaller than the headers ({})",
             Bytes(trim.size_bytes.into()),
             Bytes(header_bytes.into())
         );
@@ -163,11 +162,11 @@ pub(crate) fn check(context: &Context<'_>, parts: &Parts, fabric: &Fabric, data:
     let own_queue = trim.scheme != Scheme::SameQueue;
     if own_queue && data & (1 << trim.header_class) != 0 {
         let message =
-            format!("headers would wait in class {}, behind the very data that they shall overtake", trim.header_class);
-        fail(HEADER_CLASS, message, "give headers a class of their own, or write kind = \"cut-payload\"");
+            format!("headers would wait in class {}, behind the data that they must overtake", trim.header_class);
+        fail(HEADER_CLASS, message, "write a separate class for headers, or kind = \"cut-payload\"");
     } else if trim.classes & data == 0 {
-        let message = "no class of the traffic is trimmed: each is lossless, or left out by switch.overload.priorities";
-        fail(KIND, message.to_owned(), "give some traffic another class, or write overload = \"drop\"");
+        let message = "no class of the traffic is trimmed: each is lossless, or not in switch.overload.priorities";
+        fail(KIND, message.to_owned(), "use another class for some traffic, or write overload = \"drop\"");
     } else if own_queue
         && parts.switch.scheduler == Scheduler::Strict
         && u32::from(trim.header_class) < (trim.classes & data).ilog2()
@@ -180,13 +179,13 @@ pub(crate) fn check(context: &Context<'_>, parts: &Parts, fabric: &Fabric, data:
         let mut known: Vec<u8> = fabric.switches().map(tier).collect();
         known.sort_unstable();
         known.dedup();
-        let help = format!("the switches of this fabric stand in the tiers {known:?}");
-        fail("switch.overload.tiers", "no switch stands in a tier that trims".to_owned(), &help);
+        let help = format!("this fabric has switches in the tiers {known:?}");
+        fail("switch.overload.tiers", "no switch is in a tier that trims".to_owned(), &help);
     }
     if trim.scheme != Scheme::SameQueue && parts.host.reply_class.is_none() && parts.acknowledges() {
         let message = format!(
-            "acknowledgements wait among the data and are lost where it is trimmed: host.reply_class = {} lets them go \
-             with the headers",
+            "acknowledgements share the queues of data and are lost when these are full: host.reply_class = {} moves \
+             them to the class of headers",
             trim.header_class
         );
         context.warn("host.reply_class", message);

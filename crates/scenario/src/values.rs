@@ -15,19 +15,19 @@ pub(crate) fn reaction(value: &Value) -> Read<Reaction> {
 /// Reads the limit of a single queue: `"500 packets"` or a size.
 pub(crate) fn room(value: &Value) -> Read<QueueLimit> {
     let Some(text) = value.text() else {
-        return Err((format!("{} is no room for a queue", value.what()), None));
+        return Err((format!("{} is not a queue limit", value.what()), None));
     };
     let packets = text.strip_suffix("packets").or(text.strip_suffix("packet")).map(str::trim);
     match packets.map(str::parse::<u32>) {
         Some(Ok(count)) if count > 0 => Ok((QueueLimit::Packets(count), format!("{count} packets"))),
         Some(_) => Err((
-            format!("`{text}` is no number of packets that a queue could hold"),
+            format!("`{text}` is not a valid number of packets for a queue limit"),
             Some("write \"500 packets\"".to_owned()),
         )),
         None => match quantity::<Bytes>(value, "a size") {
             Ok((Bytes(0), _)) | Err(_) => {
                 let help = "write \"500 packets\" or \"1MB\"".to_owned();
-                Err((format!("`{text}` is no room for a queue"), Some(help)))
+                Err((format!("`{text}` is not a queue limit"), Some(help)))
             }
             Ok((bytes, text)) => Ok((QueueLimit::Bytes(countable(bytes, &text)?), text)),
         },
@@ -124,7 +124,7 @@ pub(crate) fn per_class<T: Copy + std::fmt::Debug>(
         }
         other => {
             let help = "write eight values, class 0 first, or a table like { 3 = ... }".to_owned();
-            return Err((format!("{} does not say what each class gets", show(other)), Some(help)));
+            return Err((format!("{} is not a list of eight values or a table by class", show(other)), Some(help)));
         }
     }
     Ok((all, format!("{all:?}")))

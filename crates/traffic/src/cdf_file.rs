@@ -81,8 +81,8 @@ pub const BUILT_IN: [BuiltIn; 4] = [
     },
     BuiltIn {
         name: "data-mining",
-        source: "a data-mining cluster (VL2, SIGCOMM 2009), as pFabric (SIGCOMM 2013) uses it: packets of 1460 bytes, \
-                 half of all flows one packet",
+        source: "a data-mining cluster (VL2, SIGCOMM 2009), as in pFabric (SIGCOMM 2013): packets of 1460 bytes, half \
+                 of all flows one packet",
         points: &[
             (MINED_PACKET_BYTES, 0),
             (MINED_PACKET_BYTES, 5000),

@@ -200,7 +200,7 @@ pub fn read_connection_matrix(
                             Some(Message::Number(message)) => format!(" with message {message}"),
                             _ => String::new(),
                         };
-                        return Err(Problem::Trigger(format!("the flow id {id}{message} stands twice")));
+                        return Err(Problem::Trigger(format!("duplicate flow id {id}{message}")));
                     }
                     if message.is_some() && warnings.is_empty() {
                         warnings.push(FlowWarning::Messages { line: number });
@@ -284,7 +284,7 @@ fn follow(mut messages: Vec<(u64, u64, u32)>, flows: &[Flow]) -> Result<Vec<(u32
         }
         if flows[before as usize].size_bytes == ENDLESS {
             let why =
-                format!("message {message} of connection {id} has no end, so message {next_message} never starts");
+                format!("message {message} of connection {id} is endless, so message {next_message} never starts");
             return Err((before, why));
         }
         follows.push((before, next));
@@ -422,7 +422,7 @@ fn connection<'a>(
             "recv_done_trigger" => refer.delivered = Some(number_of(text, "the number of a trigger")?),
             other => {
                 let other: String = other.chars().take(40).collect();
-                return Err(Problem::Trigger(format!("`{other}` is no part of a connection: expected {CONNECTION}")));
+                return Err(Problem::Trigger(format!("`{other}` is not part of a connection: expected {CONNECTION}")));
             }
         }
     }
@@ -540,11 +540,11 @@ mod tests {
         assert_eq!(matrix.warnings, [FlowWarning::Messages { line: 3 }]);
         assert_eq!(matrix.follows, [(1, 0)], "in the order of their numbers");
         let error = read(&text.replace("msg 1", "msg 3")).unwrap_err();
-        assert!(error.contains("x.cm:3: message 2 of connection 1 has no end, so message 3"), "{error}");
+        assert!(error.contains("x.cm:3: message 2 of connection 1 is endless, so message 3"), "{error}");
         let error = read(&text.replace("0->1 id 1 msg 1", "0->2 id 1 msg 1")).unwrap_err();
         assert!(error.contains("x.cm:3: messages 1 and 2 of connection 1 differ in their hosts"), "{error}");
         let error = read(&text.replace("msg 2", "msg 1")).unwrap_err();
-        assert!(error.contains("x.cm:4: the flow id 1 with message 1 stands twice"), "{error}");
+        assert!(error.contains("x.cm:4: duplicate flow id 1 with message 1"), "{error}");
     }
 
     /// A hundred thousand sources and as many targets of one trigger: ten billion notifications from 3 MB of text.
@@ -567,18 +567,18 @@ mod tests {
             ("oneshot", "barrier count 3", "x.cm:6: trigger 1 fires at most 2 times, this flow needs 3"),
             ("trigger id 2 oneshot", "trigger id 1 oneshot", "x.cm:10: trigger 1 is defined twice"),
             ("trigger id 2 oneshot", "trigger id 2 sometimes", "x.cm:10: 4 columns: expected trigger id"),
-            ("id 4", "id 3", "x.cm:7: the flow id 3 stands twice"),
+            ("id 4", "id 3", "x.cm:7: duplicate flow id 3"),
             ("4->13", "4->16", "x.cm:5: host 16 does not exist"),
             ("4->13", "4->4", "x.cm:5: host 4 sends to itself"),
             ("size 2000 ", "size -1 ", "x.cm:5: `-1` is not a size"),
             ("size 2000 ", "size 18446744073709551615 ", "is not a size in bytes"),
             ("start 500", "start 1e30", "x.cm:5: `1e30` is not a start in picoseconds"),
             ("trigger id 2 oneshot", "failure switch_type TOR switch_id 0 link_id 1", "x.cm:10: a link that fails"),
-            ("start 500", "strat 500", "x.cm:5: `strat` is no part of a connection"),
+            ("start 500", "strat 500", "x.cm:5: `strat` is not part of a connection"),
             ("prio 6", "prio", "x.cm:5: `prio` has no value"),
             ("trigger 1 size", "start 7 trigger 1 size", "x.cm:6: a flow has a start or a trigger"),
             ("Nodes 16", "Nodes 17", "x.cm:1: host 16 does not exist"),
-            ("Connections 5", "Connections 6", "the file ends after 5 flows, but its first line promises 6"),
+            ("Connections 5", "Connections 6", "the file ends after 5 flows, but its first line states 6"),
         ] {
             assert!(chain.contains(from), "{from}");
             let error = read(&chain.replacen(from, to, 1)).unwrap_err();

@@ -48,7 +48,7 @@ pub enum PlanError {
         flows: u32,
     },
     /// A notification to a flow that starts at a fixed time.
-    #[error("flow {flow} notifies flow {target}, which starts at a fixed time and waits for nothing")]
+    #[error("flow {flow} notifies flow {target}, which starts at a fixed time without a notification")]
     NotWaiting {
         /// The notifying flow.
         flow: u32,
@@ -56,7 +56,7 @@ pub enum PlanError {
         target: u32,
     },
     /// A join at one host cannot start a flow of another host.
-    #[error("what host {host} waits for would start flow {target}, which is none of its own")]
+    #[error("a join at host {host} would start flow {target} of another host")]
     ElsewhereJoined {
         /// The host of the join.
         host: u32,

@@ -182,16 +182,16 @@ impl fmt::Display for FlowWarning {
                 )
             }
             FlowWarning::Ends { line } => {
-                write!(f, "from line {line} on flows have an end time: a flow that is not complete then goes on here")
+                write!(f, "from line {line} on flows have an end time, which is ignored: incomplete flows continue")
             }
             FlowWarning::StartUnit { line, unit } => {
                 let why = match unit {
-                    StartUnit::Picoseconds => "picoseconds, as csg-htsim does: in microseconds they would be too late",
+                    StartUnit::Picoseconds => "picoseconds, as in csg-htsim: in microseconds they would be too late",
                     StartUnit::Microseconds => {
                         "microseconds, as uet-htsim does: in picoseconds all would be within 1 us"
                     }
                 };
-                write!(f, "from line {line} on `start` is read in {why}; write start_unit = \"ps\" or \"us\" to say so")
+                write!(f, "from line {line} on `start` is read in {why}; write start_unit = \"ps\" or \"us\" to choose")
             }
             FlowWarning::Messages { line } => {
                 write!(
@@ -204,14 +204,14 @@ impl fmt::Display for FlowWarning {
                 write!(f, "line {line} has a start finer than a picosecond: such starts were rounded")
             }
             FlowWarning::Surplus { line } => {
-                write!(f, "from line {line} on there are more flows than the first line promises: they were not read")
+                write!(f, "from line {line} on there are more flows than the first line states: they are ignored")
             }
         }
     }
 }
 
-const EXPECTED: &str = "<src> <dst> <priority group> <destination port> <bytes> <start s>, the same without the port, \
-                        or <src> <dst> <priority group> <packets> <start s> <end s>";
+const EXPECTED: &str = "<src> <dst> <priority group> <destination port> <bytes> <start s>, these without the port, or \
+                        <src> <dst> <priority group> <packets> <start s> <end s>";
 const HEADER: &str = "the number of flows";
 
 /// Most flows to allocate for on the announced number alone.
@@ -267,7 +267,7 @@ pub fn read_flow_file(reader: impl BufRead, file: &str, options: &FlowFileOption
     // Text is comment; a line of numbers like a flow may be one more flow.
     while let Ok(Some(texts)) = lines.next() {
         if promised == 0 && texts[0].parse::<f64>().is_ok() {
-            let expected = "no flow, as the first line promises";
+            let expected = "no flow, as the first line states";
             let found = texts.len();
             return Err(lines.error(Problem::Columns { found, expected }));
         }

@@ -70,7 +70,7 @@ fn each_error_names_the_line_and_what_would_be_right() {
     fails("many\n", "1", "`many` is not the number of flows");
     fails("-3\n", "1", "not the number of flows");
     fails("0 1 3 100 5 2.0\n", "1", "6 columns: expected the number of flows");
-    fails("3\n0 1 3 100 5 2.0\n0 1 3 100 5 2.0\n", "3", "ends after 2 flows, but its first line promises 3");
+    fails("3\n0 1 3 100 5 2.0\n0 1 3 100 5 2.0\n", "3", "ends after 2 flows, but its first line states 3");
     fails("99999999999\n", "1", "more than the 67108864");
     fails("67108864\n0 1 3 100 5 2.0\n", "2", "ends after 1 flows");
     fails("1\n320 1 3 100 5 2.0\n", "2", "host 320 does not exist: there are 320 hosts, 0 to 319");
@@ -83,7 +83,7 @@ fn each_error_names_the_line_and_what_would_be_right() {
     fails("1\n0 1 3 100 5 soon\n", "2", "`soon` is not a start");
     fails("1\n0 1 3 100 5 -2.0\n", "2", "not a start");
     fails("1\n0 1 3 100 5 1e9\n", "2", "213 days");
-    fails("0\n10000 15\n", "2", "2 columns: expected no flow, as the first line promises");
+    fails("0\n10000 15\n", "2", "2 columns: expected no flow, as the first line states");
     fails("1\n0 1 3 5\n", "2", "4 columns");
     fails("1\n0 1 3 100 5 2.0 9\n", "2", "7 columns");
     fails("2\n0 1 3 100 5 2.0\n0 1 3 5 2.0\n", "3", "as many as in the flows above");

@@ -78,7 +78,7 @@ pub enum Problem {
     /// Lines that are valid in two formats, in all of the file.
     #[error(
         "reads as a flow of {size} bytes at {end} s (hpcc), or as {packets} packets from {size} s to {end} s \
-         (ns3-rdma), and no other line of the file decides: write format = \"hpcc\" or format = \"ns3-rdma\""
+         (ns3-rdma), and no other line of the file is unambiguous: write format = \"hpcc\" or format = \"ns3-rdma\""
     )]
     Ambiguous {
         /// The fourth column: a port, or packets.
@@ -89,7 +89,7 @@ pub enum Problem {
         end: String,
     },
     /// Fewer flows than announced.
-    #[error("the file ends after {found} flows, but its first line promises {promised}")]
+    #[error("the file ends after {found} flows, but its first line states {promised}")]
     Truncated {
         /// The announced number.
         promised: u64,
@@ -109,8 +109,8 @@ pub enum Problem {
     Empty(&'static str),
     /// A link failure in a connection matrix.
     #[error(
-        "a link that fails: a file of flows does not say so here; take the line out and write [[fail]] in the \
-         scenario, with link = [\"tor0\", \"agg1\"] and at = \"0ps\""
+        "a link failure is not supported in a file of flows; remove the line and write [[fail]] in the scenario, with \
+         link = [\"tor0\", \"agg1\"] and at = \"0ps\""
     )]
     Failure,
     /// An error in triggers or messages, in words.

@@ -79,7 +79,7 @@ pub fn poisson(
     for &src in hosts {
         let own = positions.binary_search_by_key(&src, |(host, _)| *host).ok().map(|at| positions[at].1);
         if own.is_some() && destinations.len() < 2 {
-            let why = format!("host {src} has nobody to send to but itself");
+            let why = format!("host {src} has no destination except itself");
             return Err(TrafficError::parameter("destinations", why));
         }
         builder.arrivals(Arrivals::new(&shared, src, own));
@@ -217,7 +217,7 @@ mod tests {
             poisson(parameters, hosts, &Entry::new(1, 0), &mut PlanBuilder::new()).unwrap_err().to_string()
         };
         assert!(fails(&good, &[]).contains("at least 1 host,"));
-        assert!(fails(&good, &[4]).contains("nobody to send to but itself"));
+        assert!(fails(&good, &[4]).contains("no destination except itself"));
         assert!(fails(&good, &[4, 5, 4]).contains("host 4 appears twice"));
         let zero = Poisson { sizes: Sizes::Fixed(0), ..good.clone() };
         assert!(fails(&zero, &[1, 2]).contains("at least 1 byte"));

@@ -101,7 +101,7 @@ impl DatagramSource {
         }
         if self.location_bytes().is_none() {
             return Err(
-                "lengths that vary need room on both sides of their mean: raise the longest, or the mean above 64",
+                "the mean must lie between 64 bytes and the longest frame: raise the longest, or the mean above 64",
             );
         }
         match self.process {
@@ -111,7 +111,7 @@ impl DatagramSource {
             Process::Periodic { period: Time::ZERO, .. } => Err("a period is above zero"),
             Process::Bursts { frames_per_burst: 0, .. } => Err("a burst has at least 1 frame"),
             Process::Bursts { frame_gap: Time::ZERO, pause: Time::ZERO, .. } => {
-                Err("bursts without gap and pause never let time pass: give frame_gap or pause")
+                Err("bursts need a frame_gap or a pause above zero")
             }
             _ => Ok(()),
         }

@@ -89,7 +89,7 @@ pub fn request_reply(
     let client = parameters.client;
     for (key, bytes) in [("request_size", parameters.request_bytes), ("reply_size", parameters.reply_bytes)] {
         if bytes == 0 || bytes == crate::sizes::ENDLESS {
-            return Err(TrafficError::parameter(key, "it must be at least 1 byte, and end"));
+            return Err(TrafficError::parameter(key, "it must be finite and at least 1 byte"));
         }
     }
     if parameters.requests == 0 {

@@ -70,10 +70,9 @@ impl Sizes {
     /// Refuses distributions that could draw an invalid size.
     pub(crate) fn check(&self) -> Result<(), TrafficError> {
         match self {
-            Sizes::Fixed(ENDLESS) | Sizes::Uniform { max_bytes: ENDLESS, .. } => Err(TrafficError::parameter(
-                "size",
-                "this large it would mean a flow without end: ask for that instead",
-            )),
+            Sizes::Fixed(ENDLESS) | Sizes::Uniform { max_bytes: ENDLESS, .. } => {
+                Err(TrafficError::parameter("size", "this value means an endless flow: write \"endless\""))
+            }
             Sizes::Fixed(0) => Err(TrafficError::parameter("size", "a flow has at least 1 byte")),
             Sizes::Uniform { min_bytes: 0, .. } => Err(TrafficError::parameter("size", "a flow has at least 1 byte")),
             Sizes::Uniform { min_bytes, max_bytes } if max_bytes < min_bytes => {
@@ -195,7 +194,7 @@ mod tests {
         assert!(fails(Sizes::Fixed(0)).contains("at least 1 byte"));
         assert!(fails(Sizes::Uniform { min_bytes: 0, max_bytes: 9 }).contains("at least 1 byte"));
         assert!(fails(Sizes::Uniform { min_bytes: 10, max_bytes: 9 }).contains("below the smallest 10"));
-        assert!(fails(Sizes::Fixed(u64::MAX)).contains("without end"));
+        assert!(fails(Sizes::Fixed(u64::MAX)).contains("endless"));
         assert!(Sizes::Uniform { min_bytes: 9, max_bytes: 9 }.check().is_ok());
     }
 

@@ -95,7 +95,7 @@ impl<'a> Roce<'a> {
             return Err(Error::Inconsistent {
                 field: "BTH pad count",
                 found: header.padding.get().into(),
-                expected: "what brings the payload to a multiple of 4 bytes",
+                expected: "padding of the payload to a multiple of 4 bytes",
             });
         }
         header.emit(out);

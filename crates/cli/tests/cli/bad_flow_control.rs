@@ -104,7 +104,7 @@ fn refused(name: &str, rest: &str, rows: &[(&str, &str, &str, &[&str])]) {
 fn agreements() {
     #[rustfmt::skip]
     refused("agreements", FLORAX, &[
-        (r#"rate = "100Mbps""#, r#"rate = "2Gbps""#,   "", &["more than the 1Gbps of the link", "write 1Gbps or less"]),
+        (r#"rate = "100Mbps""#, r#"rate = "2Gbps""#,   "", &["exceeds the 1Gbps of a link", "write 1Gbps or less"]),
         (r#"rate = "100Mbps""#, r#"rate = "0bps""#,    "", &["a rate is positive"]),
         (r#"rate = "100Mbps""#, r#"rate = "-1Mbps""#,  "", &["negative"]),
         (r#"rate = "100Mbps""#, r#"rate = 100"#,       "", &["has no unit", "100Gbps"]),
@@ -118,7 +118,7 @@ fn agreements() {
         (r#"from = "H2""#,      r#"from = 0"#,         r#"to = 2"#, &["have an agreement already", "one for a pair"]),
     ]);
     let agreement = "reaction = \"3840 bit times\"\n\n[[agreement]]\nfrom = \"H1\"\nto = \"H3\"\nrate = \"1Mbps\"";
-    let said = &["only FLORAX knows agreed rates", "\"florax\""];
+    let said = &["agreed rates require flow_control = florax", "\"florax\""];
     refused("only-florax", SIMPLE, &[("reaction = \"3840 bit times\"", agreement, "[[agreement]]", said)]);
 }
 
@@ -130,9 +130,10 @@ fn hosts_that_do_not_stop() {
         (r#"disobedient = ["H1"]"#, r#"disobedient = ["S1"]"#,  "", &["`S1` is a switch, not a host"]),
         (r#"disobedient = ["H1"]"#, r#"disobedient = "H1""#,    "", &["`H1` is not a list", r#"["H1", "H2"]"#]),
         (r#"disobedient = ["H1"]"#, r#"disobedient = [3]"#,     "", &["host 3 does not exist", "3 hosts, 0 to 2"]),
-        (r#"disobedient = ["H1"]"#, r#"disobedient = ["0-9"]"#, "", &["`0-9` is no range of hosts", "0 to 2"]),
-        (r#"disobedient = ["H1"]"#, r#"disobedient = ["2-1"]"#, "", &["`2-1` is no range of hosts"]),
-        (r#"on_stop = "halve""#,    r#"on_stop = "half""#,      "", &["`half` is no reaction", "one of none, halve"]),
+        (r#"disobedient = ["H1"]"#, r#"disobedient = ["0-9"]"#, "", &["`0-9` is not a range of hosts", "0 to 2"]),
+        (r#"disobedient = ["H1"]"#, r#"disobedient = ["2-1"]"#, "", &["`2-1` is not a range of hosts"]),
+        (r#"on_stop = "halve""#,    r#"on_stop = "half""#,      "",
+         &["`half` is not a valid reaction", "one of none, halve"]),
         (r#"transport = "tcp""#,    r#"transport = "ndp""#,     r#"on_stop = "halve""#,
          &["nothing to halve", "use tcp, dctcp or dcqcn"]),
     ]);
@@ -142,7 +143,7 @@ fn hosts_that_do_not_stop() {
         (r#"host = "H2""#,     r#"host = "H7""#,         "", &["no host `H7`", "did you mean `H1`?"]),
         (r#"host = "H2""#,     r#"host = "S1""#,         "", &["no host `S1`"]),
         (r#"at = "10us""#,     r#"at = "-1us""#,         "", &["negative"]),
-        (r#"until = "20us""#,  r#"until = "10us""#,      "", &["ends before it begins", "after `at`"]),
+        (r#"until = "20us""#,  r#"until = "10us""#,      "", &["ends before its start", "after `at`"]),
     ]);
 }
 
@@ -153,7 +154,7 @@ fn thresholds_of_outputs() {
         ("lower = 0.25",      "lower = 0.5",     "",
          &["not below `upper` = 0.5", "lower = 0.25, upper = 0.5"]),
         ("lower = 0.25",      "lower = 0",       "",
-         &["nobody who is stopped would ever go on", "at least one packet"]),
+         &["stopped senders would never resume", "at least one packet"]),
         ("lower = 0.25",      "lower = 0.001",   "",                &["at least one packet"]),
         ("lower = 0.25",      "lower = -0.1",    "",                &["from 0 to 1"]),
         ("upper = 0.5",       "upper = 0",       "lower = 0.25",    &["not below `upper` = 0"]),
@@ -166,7 +167,8 @@ fn thresholds_of_outputs() {
         ("raise = 0.1",       "raise = 2",       "",                &["more than 1"]),
         ("flows = 4096",      "flows = 0",       "",                &["from 1 to"]),
         ("flows = 4096",      "flows = 1.5",     "",                &["not a whole number"]),
-        (r#"queue = "100 packets""#, r#"buffer = "1MB""#, r#"kind = "florax""#, &["no such parts", "switch.queue"]),
+        (r#"queue = "100 packets""#, r#"buffer = "1MB""#, r#"kind = "florax""#,
+         &["needs a buffer per output", "switch.queue"]),
         (r#"kind = "florax""#, r#"kind = "flora""#, "",             &["did you mean `florax`?"]),
         (r#"kind = "florax""#, r#"kind = "destination""#, "max_upper = 0.8",
          &["has no key `max_upper`", "belongs to florax"]),
@@ -178,7 +180,7 @@ fn thresholds_of_accounts() {
     #[rustfmt::skip]
     refused("thresholds-of-accounts", PFC, &[
         (r#"xoff = "50KB""#, "xoff = \"50KB\"\nxon = \"51KB\"", r#"xon = "51KB""#,
-         &["how far below XOFF", "write 50KB or less"]),
+         &["the distance below XOFF", "write 50KB or less"]),
     ]);
 }
 
@@ -209,11 +211,11 @@ fn times_of_outputs() {
 fn credits() {
     #[rustfmt::skip]
     refused("credits", CREDITS, &[
-        (r#"credits = "20KB""#,  r#"credits = "0B""#,    "", &["nothing is ever sent", "20KB"]),
+        (r#"credits = "20KB""#,  r#"credits = "0B""#,    "", &["no frame could be sent", "20KB"]),
         (r#"credits = "20KB""#,  r#"credits = "1000B""#, "",
-         &["never let a frame of 1.062KB pass", "1.062KB\" or more"]),
+         &["less than a frame of 1.062KB", "1.062KB\" or more"]),
         (r#"credits = "20KB""#,  r#"credits = "some""#,  "", &["`some` is not a size"]),
-        (r#"credits = "20KB""#,  r#"credits = "400KB""#, r#"buffer = "1MB""#, &["smaller than the room", "or more"]),
+        (r#"credits = "20KB""#,  r#"credits = "400KB""#, r#"buffer = "1MB""#, &["smaller than its credits", "or more"]),
         (r#"update = "2KB""#,    r#"update = "0B""#,     "", &["at least a byte"]),
         (r#"regrant = "100us""#, r#"regrant = "0s""#,    "", &["without any time in between", "100us"]),
         ("priorities = [3]",     "priorities = []",      "", &["is empty", "such as [3]"]),
@@ -230,12 +232,12 @@ fn pauses_and_their_watchdog() {
         (r#"restore = "100us""#, r#"restore = "0s""#,   "", &["must be above zero"]),
         (r#"detect = "100us""#,  r#"detect = "-1us""#,  "", &["negative"]),
         (r#"action = "drop""#,   r#"action = "pray""#,  "", &["one of drop, forward"]),
-        (r#"kind = "pfc""#,      r#"kind = "none""#,    "[switch.watchdog]", &["there are none", "or no watchdog"]),
+        (r#"kind = "pfc""#,      r#"kind = "none""#,    "[switch.watchdog]", &["needs PAUSE or PFC", "or no watchdog"]),
         (r#"xoff = "50KB""#,     r#"xoff = "2MB""#,     "",
-         &["no less than the buffer of 1MB", "nobody would ever be stopped"]),
+         &["not below the buffer of 1MB", "can never be reached"]),
         (r#"xoff = "50KB""#,     r#"xoff = "1MB""#,     "",
-         &["no less than the buffer of 1MB", "nobody would ever be stopped"]),
-        (r#"xoff = "50KB""#,     r#"xoff = "0/1""#,     "", &["no share of the free buffer"]),
+         &["not below the buffer of 1MB", "can never be reached"]),
+        (r#"xoff = "50KB""#,     r#"xoff = "0/1""#,     "", &["not a share of the free buffer"]),
         ("quanta = 65535",       "quanta = 0",          "", &["from 1 to 65535"]),
         (r#"headroom = "auto""#, r#"headroom = "1MB""#, r#"buffer = "1MB""#, &["smaller than its headroom", "or more"]),
     ]);
@@ -249,8 +251,9 @@ fn switches_that_take_no_part() {
         ("except = []",     r#"except = ["H1"]"#, "", &["`H1` is a host", "host.disobedient"]),
         ("except = []",     r#"except = "S1""#,   "", &["is not a list"]),
         ("except = []",     r#"except = [1]"#,    "", &["not the name of a switch", "in quotes"]),
-        ("except = []",     r#"except = ["S1"]"#, "", &["no switch is left", "flow_control = \"none\""]),
-        (r#"tiers = "all""#, "tiers = [2]",       "", &["no switch stands in a tier", "tiers [1]"]),
+        ("except = []",     r#"except = ["S1"]"#, "",
+         &["no switch with flow control is left", "flow_control = \"none\""]),
+        (r#"tiers = "all""#, "tiers = [2]",       "", &["no switch is in a listed tier", "tiers [1]"]),
         (r#"tiers = "all""#, "tiers = []",        "", &["is empty"]),
         (r#"tiers = "all""#, "tiers = [9]",       "", &["from 1 to 7"]),
     ]);

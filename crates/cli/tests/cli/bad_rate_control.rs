@@ -234,7 +234,7 @@ ecn = true
 fn dctcp_as_a_rate() {
     #[rustfmt::skip]
     refused("dctcp-rate", &scenario(DCTCP_RATE), &[
-        (r#"window = "52KB""#,        r#"window = "unlimited""#, "variable_window = true", &["unlimited here"]),
+        (r#"window = "52KB""#,        r#"window = "unlimited""#, "variable_window = true", &["a limited `window`"]),
         (r#"window = "52KB""#,        r#"window = "0B""#,              "", &["`window`", "at least 1B"]),
         (r#"gain = 0.0625"#,          r#"gain = 2"#,                   "", &["a share from 0 to 1"]),
         (r#"initial_alpha = 1"#,      r#"initial_alpha = -1"#,         "", &["is not a share"]),

@@ -223,14 +223,17 @@ fn a_circle_a_mad_card_and_few_credits_are_causes_of_their_own() {
     let storm = &summary["pause_storms"]["ports"][0];
     let port = format!("{}:{}", storm["node"].as_str().expect("a name"), storm["port"]);
     let told = run(&["why", &out, "--port", &port]).out;
-    assert!(told.contains("its watchdog finds a pause storm (class 3)"), "{told}");
-    assert!(told.contains("H3 told it so, and a host has nothing to fill"), "{told}");
+    assert!(told.contains("its watchdog detects a pause storm (class 3)"), "{told}");
+    assert!(told.contains("H3 requested it: a host, at which the chain ends"), "{told}");
     let rows = read_trace(&Path::new(&out).join("trace.parquet")).expect("a trace");
     let lost =
         rows.iter().find(|row| matches!(&row.event, TraceEvent::Dropped { cause, .. } if cause == "pause storm"));
     let packet = lost.and_then(|row| row.packet).expect("a packet that was lost");
     let told = run(&["why", &out, "--packet", &packet.number.to_string()]).out;
-    assert!(told.contains("its watchdog found") && told.contains("towards H3 stopped for too long"), "{told}");
+    assert!(
+        told.contains("the watchdog drops frames") && told.contains("towards H3, which was stopped for too long"),
+        "{told}"
+    );
 
     let few = [
         "switch.flow_control={ kind = \"cbfc\", priorities = [3], credits = \"2KB\" }",
@@ -250,7 +253,7 @@ fn who_is_held_in_one_flow_does_not_stand_still() {
     let (out, told, summary) = blame(&scratch, "florax", &experiment("bg/fig1.2.toml"), &changes);
     adds_up(&told, &summary);
     let text = run(&["why", &out, "--pauses"]).out;
-    assert!(text.contains("held back 1 time") && !text.contains("stood still"), "{text}");
+    assert!(text.contains("held back 1 time") && !text.contains("stopped 1 time"), "{text}");
 }
 
 #[test]
@@ -268,7 +271,7 @@ fn what_was_not_traced_is_said() {
     assert_eq!(run(&[&short[..], &[&some, "--set", "record.trace={ flows = [0] }"]].concat()).code, Some(0));
     let ran = run(&["why", &some, "--pauses"]);
     assert_eq!(ran.code, Some(0), "{}", ran.err);
-    assert!(ran.out.contains("The trace holds frames of 1 of 3 flows"), "{}", ran.out);
+    assert!(ran.out.contains("The trace has frames of 1 of 3 flows"), "{}", ran.out);
     // The receiver has one port, so flows to other hosts do not use it: no trace is needed for that.
     assert!(ran.out.lines().any(|line| line.contains("victim") && line.contains("H3")), "{}", ran.out);
 }

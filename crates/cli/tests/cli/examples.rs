@@ -11,7 +11,7 @@ fn both(name: &str, code: i32) -> (String, Value) {
     assert_eq!(text.err, json.err);
     // The effect that an example demonstrates causes a warning, and nothing else does.
     let warned = match name {
-        "partial-pfc.toml" => "where flow control does not reach",
+        "partial-pfc.toml" => "outside flow control",
         "link-failure.toml" => "2 frames of lossless classes were lost with links that had failed",
         "pause-storm.toml" => "watchdogs found 1 pause storm",
         _ => "",

@@ -59,13 +59,13 @@ fn a_result_file_that_the_user_edited_stops_a_rerun() {
     done(&["run", &scenario, "-q", "--out", &out]);
     let edited = SMALL.replace("200us", "100us");
     scratch.file("out/scenario.toml", &edited);
-    refused(&["run", &scenario, "-q", "--out", &out], &["out/scenario.toml was changed since Tidegate wrote it"]);
+    refused(&["run", &scenario, "-q", "--out", &out], &["out/scenario.toml was modified since Tidegate wrote it"]);
     assert_eq!(fs::read_to_string(scratch.0.join("out/scenario.toml")).unwrap(), edited);
     // A user's file has the name of a file of the new result.
     let out = scratch.path("other");
     done(&["run", &scenario, "-q", "--set", "record.queues=false", "--out", &out]);
     scratch.file("other/queues.parquet", "mine");
-    refused(&["run", &scenario, "-q", "--out", &out], &["other/queues.parquet exists, and Tidegate did not write it"]);
+    refused(&["run", &scenario, "-q", "--out", &out], &["other/queues.parquet exists and was not written by Tidegate"]);
     assert_eq!(fs::read_to_string(scratch.0.join("other/queues.parquet")).unwrap(), "mine");
 }
 
@@ -179,7 +179,7 @@ fn report_replaces_its_own_page_and_nobody_else_s() {
     let text = fs::read_to_string(&page).unwrap();
     assert!(text.contains("<title>second"), "a page of ours is replaced");
     fs::write(&page, text.replace("second", "by hand")).unwrap();
-    refused(&report, &["page.html was changed since Tidegate wrote it", "--force"]);
+    refused(&report, &["page.html was modified since Tidegate wrote it", "--force"]);
     refused(&["report", &out, "--out", &scratch.path("out")], &["is a directory"]);
     // A page in the result's own folder belongs to the user too, and survives the next run.
     let within = scratch.path("out/report.html");
@@ -262,7 +262,7 @@ fn a_folder_of_config_db_is_one_fabric_and_keeps_what_the_user_put_there() {
     let first = format!("cfg/{}", switches[0]);
     let edited = fs::read_to_string(scratch.0.join(&first)).unwrap().replace("100000", "40000");
     scratch.file(&first, &edited);
-    refused(&three, &[&first, "was changed since Tidegate wrote it", "--force"]);
+    refused(&three, &[&first, "was modified since Tidegate wrote it", "--force"]);
     assert_eq!(fs::read_to_string(scratch.0.join(&first)).unwrap(), edited);
     done(&[three.as_slice(), &["--force"]].concat());
     scratch.file("plain", "years");
@@ -311,7 +311,7 @@ fn tagger_and_trim_exports_overwrite_with_force_only() {
     done(&export);
     let name = scratch.names("trim").into_iter().find(|name| name.ends_with(".nv")).unwrap();
     scratch.file(&format!("trim/{name}"), "by hand");
-    refused(&export, &[&name, "was changed since Tidegate wrote it", "--force"]);
+    refused(&export, &[&name, "was modified since Tidegate wrote it", "--force"]);
     done(&[export.as_slice(), &["--force"]].concat());
     assert!(fs::read_to_string(scratch.0.join("trim").join(&name)).unwrap().contains("nv set"));
 }
@@ -324,7 +324,7 @@ fn compare_sweep_new_and_man_leave_the_user_s_files() {
     let compare = ["compare", &scenario, "--vary", "switch.flow_control.xoff=20KB,50KB", "-q", "--out", &out];
     fs::create_dir(&out).unwrap();
     scratch.file("out/compare.csv", "mine");
-    refused(&compare, &["compare.csv exists, and Tidegate did not write it"]);
+    refused(&compare, &["compare.csv exists and was not written by Tidegate"]);
     assert_eq!(scratch.names("out"), ["compare.csv"], "told before anything runs");
     fs::rename(scratch.0.join("out/compare.csv"), scratch.0.join("out/mine.csv")).unwrap();
     done(&compare);
@@ -338,7 +338,11 @@ fn compare_sweep_new_and_man_leave_the_user_s_files() {
     let run_name = scratch.names("sweep/runs")[0].clone();
     scratch.file(&format!("sweep/runs/{run_name}/notes.txt"), "mine");
     let ran = done(&["sweep", &scenario, "--seeds", "1..3", "--resume", "--out", &sweep]);
-    assert!(ran.out.contains("3: 3 complete, 2 of them from before"), "a foreign file changes nothing: {}", ran.out);
+    assert!(
+        ran.out.contains("3: 3 complete, 2 of them from an earlier command"),
+        "a foreign file changes nothing: {}",
+        ran.out
+    );
     assert_eq!(fs::read_to_string(scratch.0.join(format!("sweep/runs/{run_name}/notes.txt"))).unwrap(), "mine");
     assert_eq!(fs::read_to_string(scratch.0.join("sweep/thesis.tex")).unwrap(), "years");
 

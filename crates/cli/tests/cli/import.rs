@@ -106,7 +106,7 @@ fn files_can_be_named_beside_the_configuration() {
     let at = |name: &str| folder.join(name).display().to_string();
     let nameless = run(&["import", "hpcc", &at("mix/config.txt")]);
     assert_eq!(nameless.code, Some(2));
-    assert!(nameless.err.contains("there is no TOPOLOGY_FILE"), "{}", nameless.err);
+    assert!(nameless.err.contains("TOPOLOGY_FILE is missing"), "{}", nameless.err);
     let (topology, flows) = (at("mix/topology.txt"), at("mix/flow.txt"));
     let named = ["import", "hpcc", &at("mix/config.txt"), "--topology", &topology, "--flows", &flows];
     let made = run(&[&named[..], &["--out", &at("made.toml")]].concat());

@@ -53,7 +53,7 @@ fn a_sweep_is_a_page_of_its_own_with_every_combination() {
     // A damaged sweep is reported, as is one of another version.
     let manifest = std::path::Path::new(&swept).join("sweep.json");
     let text = std::fs::read_to_string(&manifest).unwrap();
-    for (broken, said) in [("{".to_owned(), "no sweep"), (text.replace("0.1.0", "0.0.9"), "0.0.9")] {
+    for (broken, said) in [("{".to_owned(), "not a sweep"), (text.replace("0.1.0", "0.0.9"), "0.0.9")] {
         std::fs::write(&manifest, broken).unwrap();
         let ran = run(&["report", &swept, "--out", &out]);
         assert!(ran.code == Some(2) && ran.err.contains(said), "{:?} {}", ran.code, ran.err);
@@ -232,7 +232,7 @@ fn a_damaged_result_says_what_is_missing_and_shows_the_rest() {
     assert!(ran.err.contains("warning: ") && ran.err.contains("queues.parquet is missing"), "{}", ran.err);
     let told = shown();
     let damage: Vec<&str> = told["damage"].as_array().unwrap().iter().map(|what| what.as_str().unwrap()).collect();
-    assert_eq!(damage[..2], ["links.parquet is not as it was written", "queues.parquet is missing"]);
+    assert_eq!(damage[..2], ["links.parquet was modified", "queues.parquet is missing"]);
     assert!(damage.iter().any(|what| what.starts_with("utilisation is left out: ")), "{damage:?}");
     let count = |key: &str| told[key].as_array().unwrap().len();
     assert_eq!((count("queues"), count("utilisation")), (0, 0));
@@ -295,7 +295,7 @@ window.addEventListener("load", () => {
   document.getElementById("theme").click();
   found.themeChanged = document.documentElement.dataset.theme !== theme;
   found.tables = document.querySelectorAll("button.csv").length;
-  found.told = document.querySelector(".told").textContent.includes("as the scenario expects");
+  found.told = document.querySelector(".told").textContent.includes("as expected by the scenario");
   found.alarms = document.querySelectorAll(".alarm").length;
   // The replay: keys with the focus nowhere, a click on the first node that is found, and a run that recorded nothing.
   const canvas = document.querySelector("canvas.fabric");

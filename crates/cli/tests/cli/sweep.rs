@@ -71,9 +71,9 @@ fn seeds_move_hashes_and_a_sweep_whose_seeds_change_nothing_says_so() {
         (shown.out, means.len())
     };
     let (text, different) = told("seeded", &[]);
-    assert!(different > 1 && !text.contains("every seed gave the same run"), "{different}: {text}");
+    assert!(different > 1 && !text.contains("all seeds gave equal runs"), "{different}: {text}");
     let (text, different) = told("fixed", &["--set", "routing.hash_seed=7"]);
-    assert!(different == 1 && text.contains("note: every seed gave the same run"), "{different}: {text}");
+    assert!(different == 1 && text.contains("note: all seeds gave equal runs"), "{different}: {text}");
 }
 
 /// Returns the names of complete runs, with file attributes that change if a run is rewritten.
@@ -220,8 +220,8 @@ fn a_failed_run_is_told_and_stops_no_other_and_neither_does_a_failed_check() {
     assert_eq!(ran.code, Some(2), "{}{}", ran.out, ran.err);
     assert_eq!(ran.err.lines().count(), 1, "{}", ran.err);
     assert!(ran.err.starts_with("error: seed=") && ran.err.contains(&names[2]), "{}", ran.err);
-    assert!(ran.out.contains("6: 5 complete, 4 of them from before, 1 failed"), "{}", ran.out);
-    assert!(ran.out.contains("--resume goes on"), "{}", ran.out);
+    assert!(ran.out.contains("6: 5 complete, 4 of them from an earlier command, 1 failed"), "{}", ran.out);
+    assert!(ran.out.contains("the same command and --resume"), "{}", ran.out);
     assert_eq!(std::fs::read_to_string(&place).unwrap(), "years");
 
     let headroom = ["--vary", "switch.flow_control.headroom=100B,auto", "--set", "switch.flow_control.xoff=4KB"];
@@ -252,12 +252,12 @@ fn half_copied_results_are_told_and_the_others_stay_usable() {
     let ran = run(&[&sweep, ["--resume"].as_slice()].concat());
     assert_eq!(ran.code, Some(2), "{}{}", ran.out, ran.err);
     for (name, said) in
-        names.iter().zip(["do not add up", "has no summary.json", "summary.json: EOF", "the result of another run"])
+        names.iter().zip(["do not match", "has no summary.json", "summary.json: EOF", "the result of another run"])
     {
         let told = ran.err.lines().any(|line| line.contains(name.as_str()) && line.contains(said));
         assert!(told, "{name} {said}: {}", ran.err);
     }
-    assert!(ran.out.contains("5: 1 complete, 1 of them from before, 4 failed"), "{}", ran.out);
+    assert!(ran.out.contains("5: 1 complete, 1 of them from an earlier command, 4 failed"), "{}", ran.out);
     assert_eq!(record::table::read_table(&scratch.0.join("out/sweep.parquet")).unwrap().rows, 1);
 }
 
@@ -300,9 +300,9 @@ fn bad_input_is_told_with_its_place_before_anything_runs() {
     };
     with(&["--vary", "fabric.hots=4,8"], &["--vary fabric.hots=4", "unknown key `hots`", "did you mean `hosts`"]);
     with(&["--vary", "fabric.hosts=4,8x"], &["--vary fabric.hosts=8x", "whole number"]);
-    with(&[], &["nothing is varied", "--vary", "--seeds"]);
-    with(&["--seeds", "9..1"], &["9..1", "like 1..10"]);
-    with(&["--seeds", "1..3", "--seeds", "3"], &["seed 3 stands twice"]);
+    with(&[], &["no key is varied", "--vary", "--seeds"]);
+    with(&["--seeds", "9..1"], &["9..1", "write 1..10"]);
+    with(&["--seeds", "1..3", "--seeds", "3"], &["duplicate seed 3"]);
     with(&["--vary", "seed=1,2"], &["`seed`", "--seeds 1..10"]);
     with(&["--vary", "switch.buffer=1MB,1000KB"], &["buffer=1MB", "buffer=1000KB", "the same run"]);
     with(&["--vary", "fabric.hosts=4,5", "--vary", "fabric.hosts=6"], &["varied twice"]);
@@ -325,7 +325,7 @@ fn a_folder_of_something_else_or_of_another_version_is_refused_and_left_alone() 
     let sweep = ["sweep", &scenario, "--seeds", "1..2", "--quiet", "--out", &out];
     let resume = [sweep.as_slice(), &["--resume"]].concat();
     assert_eq!(run(&sweep).code, Some(0));
-    refused(&sweep, &["holds a sweep already", "--resume"]);
+    refused(&sweep, &["already has a sweep", "--resume"]);
     let manifest = scratch.0.join("out/sweep.json");
     let text = std::fs::read_to_string(&manifest).unwrap();
     let other = text.replace(&format!("\"version\": \"{}\"", env!("CARGO_PKG_VERSION")), "\"version\": \"0.0.1\"");
@@ -385,7 +385,7 @@ fn two_sweeps_do_not_share_a_folder_and_an_interrupt_keeps_what_is_complete() {
     while complete(&scratch, "out").is_empty() && started.elapsed() < Duration::from_secs(20) {
         std::thread::sleep(Duration::from_millis(10));
     }
-    refused(&[["sweep", &scenario].as_slice(), &vary, &["--resume"]].concat(), &["another sweep is at work in"]);
+    refused(&[["sweep", &scenario].as_slice(), &vary, &["--resume"]].concat(), &["is locked by another sweep"]);
     let ran = crate::common::interrupt(child, &scratch.0.join("out/sweep.json"));
     assert_eq!((ran.code, ran.err.as_str()), (Some(130), ""), "{}", ran.out);
     assert!(ran.out.contains("2: 1 complete, 1 not yet run"), "{}", ran.out);
@@ -409,5 +409,5 @@ fn a_disk_that_fails_costs_the_runs_that_need_it() {
     assert_eq!(scratch.names("out/runs").len(), 1);
     let ran: Ran = tidegate().args(&sweep[1..]).args(vary).arg("--resume").output().unwrap().into();
     assert_eq!(ran.code, Some(0), "{}", ran.err);
-    assert!(ran.out.contains("2: 2 complete, 1 of them from before"), "{}", ran.out);
+    assert!(ran.out.contains("2: 2 complete, 1 of them from an earlier command"), "{}", ran.out);
 }

@@ -162,7 +162,7 @@ fn every_table_becomes_csv_and_files_of_the_user_stay() {
     assert!(wrong.code == Some(2) && wrong.err.contains("one of control, flows, links"), "{}", wrong.err);
     std::fs::create_dir(scratch.path("empty")).expect("a folder");
     let empty = run(&["table", &scratch.path("empty")]);
-    assert!(empty.code == Some(2) && empty.err.contains("holds no table"), "{}", empty.err);
+    assert!(empty.code == Some(2) && empty.err.contains("has no table"), "{}", empty.err);
 }
 
 /// Human-readable output fits the width of the screen, as far as words allow.

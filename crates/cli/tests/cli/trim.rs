@@ -116,10 +116,10 @@ fn why_tells_where_a_packet_lost_its_payload() {
     // Search for a trimmed packet among the numbers of the trace.
     let cut = (0..4000).find_map(|number| {
         let ran = run(&["why", &out, "--packet", &number.to_string()]);
-        (ran.code == Some(0) && ran.out.contains("its header goes on")).then_some(ran.out)
+        (ran.code == Some(0) && ran.out.contains("its header is forwarded")).then_some(ran.out)
     });
     let story = cut.expect("a packet that was cut");
-    assert!(story.contains("finds no room for ") && story.contains("its header is delivered to"), "{story}");
+    assert!(story.contains("exceeds the queue of ") && story.contains("its header is delivered to"), "{story}");
 }
 
 /// The return path of a header begins at a switch: up-down routing looked up its ingress port, and panicked.

@@ -25,12 +25,12 @@ impl Rest {
         // Writing to a String cannot fail.
         match &self.report {
             Err(why) => {
-                let _ = writeln!(text, "at rest       nowhere: {why}");
+                let _ = writeln!(text, "fixed point   none: {why}");
             }
             Ok(report) => {
                 let rates: Vec<String> = report.rates.iter().map(|bps| rate(*bps)).collect();
                 let queue = size((report.queue / 8.0).round() as u64);
-                let _ = writeln!(text, "at rest       {} a flow, queue {queue}", rates.join(", "));
+                let _ = writeln!(text, "fixed point   {} per flow, queue {queue}", rates.join(", "));
                 let _ = writeln!(text, "verdict       {}", verdict(report));
                 for (at, root) in report.roots.iter().enumerate() {
                     let label = if at == 0 { "roots, 1/s" } else { "" };
@@ -40,8 +40,7 @@ impl Rest {
                     let _ = writeln!(text, "{label:<14}{real}{imaginary}");
                 }
                 if let Some(radius) = report.neutral_radius {
-                    let _ =
-                        writeln!(text, "neutral       slopes of the past weigh {radius:.4}; above 1 nothing is stable");
+                    let _ = writeln!(text, "neutral       radius {radius:.4}; above 1 unstable");
                 }
             }
         }
@@ -78,9 +77,9 @@ fn word(verdict: Verdict) -> &'static str {
 
 fn verdict(report: &Report) -> String {
     let meaning = match report.verdict {
-        Verdict::Stable => "stable: every small disturbance dies away",
-        Verdict::Marginal => "marginal: no small disturbance grows, and one stays",
-        Verdict::Unstable => "unstable: some small disturbance grows",
+        Verdict::Stable => "stable: all small disturbances decay",
+        Verdict::Marginal => "marginal: no small disturbance grows, and one persists",
+        Verdict::Unstable => "unstable: a small disturbance grows",
     };
     let margin = match (report.rtt_factor, report.verdict) {
         (Some(factor), Verdict::Unstable) => format!("; stable with round trips below {factor:.4} times these"),
@@ -108,7 +107,7 @@ fn said(file: &FluidFile) -> Vec<String> {
                     lemma.printed_limit(),
                     lemma.corrected_limit()
                 ),
-                format!("the second-order model behind it has {positive} of 2 roots to the right of 0"),
+                format!("its second-order model has {positive} of 2 roots with positive real part"),
                 format!("lemma 2.2: byte counter above {}", size((least / 8.0).round() as u64)),
             ]
         }
@@ -118,10 +117,12 @@ fn said(file: &FluidFile) -> Vec<String> {
                 (thesis::hetflow_slope(parameters, eta, tau), thesis::hetflow_product(parameters, eta, tau));
             vec![
                 format!(
-                    "equation 3.18: dR'/dR = {slope:.4e} 1/s at eta = {}; below 0 it calls stable",
+                    "equation 3.18: dR'/dR = {slope:.4e} 1/s at eta = {}; stable below 0 by the thesis",
                     span(eta * 1e9)
                 ),
-                format!("what 3.18 approximates: Gd Kc (eta + tau) / eta = {product:.4}, stable below pi / 2"),
+                format!(
+                    "the condition approximated by 3.18: Gd Kc (eta + tau) / eta = {product:.4}, stable below pi / 2"
+                ),
             ]
         }
         Control::Dcqcn(_) | Control::Timely(_) => Vec::new(),

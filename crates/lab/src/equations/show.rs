@@ -96,11 +96,11 @@ fn packets((packets, differ): Beside<'_>, flow_bps: f64, queue_bytes: f64) -> St
         row("rate of a flow, mean", flow_bps, packets.flow_bps(), &rate),
         row("queue, mean", queue_bytes, packets.queue_bytes, &bytes),
     ];
-    let mut text = format!("\nbeside packets, at {}\n", packets.port);
+    let mut text = format!("\ncompared with packets, at {}\n", packets.port);
     text.push_str(&table(&["", "fluid", "packets", "off"], &rows, 1, Layout::Fitting, 2));
     for differ in differ {
         // Writing to a String cannot fail.
-        let _ = writeln!(text, "  not the same: {differ}");
+        let _ = writeln!(text, "  differs: {differ}");
     }
     text
 }

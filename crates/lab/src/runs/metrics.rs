@@ -304,7 +304,7 @@ pub fn all() -> Vec<Metric> {
         .over(Of::Iterations),
         of("algbw", "algorithm bandwidth", Unit::Rate, false, |s| of_collective(s)?.algorithm_bps).over(Of::Iterations),
         of("busbw", "bus bandwidth", Unit::Rate, true, |s| of_collective(s)?.bus_bps).over(Of::Iterations),
-        of("requests-asked", "requests asked", Unit::Count, false, |s| {
+        of("requests-asked", "requests sent", Unit::Count, false, |s| {
             (!s.requests.is_empty()).then(|| s.requests.iter().map(|entry| entry.asked as f64).sum())
         }),
         of("requests-answered", "requests answered", Unit::Count, false, |s| {
@@ -489,7 +489,7 @@ pub fn swept(names: &[String], labels: &[String]) -> Result<Vec<Metric>, PlanErr
 /// Returns a line for each metric, with its name and title.
 pub fn list(labels: &[String]) -> String {
     let lines: Vec<Vec<String>> = all_of(labels).into_iter().map(|metric| vec![metric.name, metric.title]).collect();
-    text::table(&["metric", "what it is"], &lines, 2, text::Layout::Fitting, 0)
+    text::table(&["metric", "meaning"], &lines, 2, text::Layout::Fitting, 0)
 }
 
 /// Returns the error for an unregistered `name`.

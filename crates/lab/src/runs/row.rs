@@ -419,8 +419,8 @@ pub fn set(varied: &[Vary], values: &[String]) -> Map<String, Value> {
 }
 
 /// Note on seeds that did not matter.
-pub const ABOUT_EQUAL_RUNS: &str = "every seed gave the same run: nothing in it is drawn at random, so there is no \
-    spread to tell chance from, and one seed is enough";
+pub const ABOUT_EQUAL_RUNS: &str =
+    "all seeds gave equal runs: the scenario has no random choices, and one seed is sufficient";
 
 /// Note on numbers over several seeds.
 pub const ABOUT_SEEDS: &str = "mean ± half its 95 % confidence interval over the seeds (Student's t)";

@@ -162,7 +162,7 @@ pub fn parse_vary(text: &str) -> Result<Vary, String> {
         return Err(wrong());
     }
     if let Some(twice) = values.iter().enumerate().find(|(at, value)| values[..*at].contains(value)) {
-        return Err(format!("the value {} stands twice", twice.1));
+        return Err(format!("duplicate value {}", twice.1));
     }
     Ok(Vary { key: key.trim().to_owned(), values, place: None, changes: Vec::new() })
 }

@@ -51,7 +51,7 @@ pub fn parse_shard(text: &str) -> Result<Shard, String> {
     let parts = text.split_once('/').and_then(|(part, of)| Some((part.parse().ok()?, of.parse().ok()?)));
     match parts {
         Some((part, of)) if (1..=of).contains(&part) && of <= 100_000 => Ok(Shard { part, of }),
-        _ => Err("write which part of how many, like 1/4".to_owned()),
+        _ => Err("write part and number of parts, like 1/4".to_owned()),
     }
 }
 

@@ -128,7 +128,11 @@ impl Told<'_> {
         }
         let counts = self.counts();
         text.push_str(&format!("runs    {}: {} complete", self.points.len(), counts.complete));
-        let others = [(counts.found, "of them from before"), (counts.failed, "failed"), (counts.open, "not yet run")];
+        let others = [
+            (counts.found, "of them from an earlier command"),
+            (counts.failed, "failed"),
+            (counts.open, "not yet run"),
+        ];
         for (count, what) in others.into_iter().filter(|(count, _)| *count > 0) {
             text.push_str(&format!(", {count} {what}"));
         }
@@ -136,7 +140,7 @@ impl Told<'_> {
         text.push_str(&format!("\ntable   {out}/{}\n", TABLE_FILE));
         if counts.failed + counts.open > 0 {
             let open = counted(counts.failed + counts.open, "run");
-            text.push_str(&format!("        {open} missing: the same command with --resume goes on\n"));
+            text.push_str(&format!("        {open} missing: continue with the same command and --resume\n"));
         }
         text
     }

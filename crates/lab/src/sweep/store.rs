@@ -81,7 +81,7 @@ impl Store {
         let identity = &summary.scenario;
         let (hash, version) = (identity.hash.as_str(), identity.version.as_str());
         if (hash, identity.seed, version) != (point.scenario_hash.as_str(), point.seed, env!("CARGO_PKG_VERSION")) {
-            let what = "it holds the result of another run".to_owned();
+            let what = "it has the result of another run".to_owned();
             return Outcome::Failed(RecordError::Damaged { path: folder, what }.into());
         }
         Outcome::Complete { row: Box::new(Row::new(point.variant.clone(), &summary)), found: true }

@@ -65,7 +65,7 @@ fn key_columns(varied: &[Vary]) -> Vec<KeyColumn> {
     for (at, vary) in varied.iter().enumerate() {
         let fits = |read: &Read| vary.values.iter().all(|value| read.value(value).is_some());
         let column = |name: String, read: Read| {
-            let column = Column::new(name, read.kind()).means(format!("the value of {}", vary.key));
+            let column = Column::new(name, read.kind()).means(format!("value of {}", vary.key));
             KeyColumn { column, at, read }
         };
         let plain = [Read::Whole, Read::Key, Read::Number, Read::Flag].into_iter().find(fits);
@@ -86,12 +86,12 @@ fn key_columns(varied: &[Vary]) -> Vec<KeyColumn> {
 pub fn write(path: &Path, varied: &[Vary], points: &[Point], outcomes: &[Outcome]) -> Result<(), RecordError> {
     let keys = key_columns(varied);
     let metrics: Vec<Metric> = metrics::all_of(&labels(points));
-    let mut columns = vec![Column::new("run", Kind::Text).means("the folder of the run below runs/")];
+    let mut columns = vec![Column::new("run", Kind::Text).means("folder of the run below runs/")];
     columns.extend(keys.iter().map(|key| key.column.clone()));
     columns.extend([
-        Column::new("seed", Kind::Key).means("the seed that it ran under"),
-        Column::new("pass", Kind::Bool).means("whether every check held"),
-        Column::new("checks", Kind::Text).means("ok, or which checks failed"),
+        Column::new("seed", Kind::Key).means("seed of the run"),
+        Column::new("pass", Kind::Bool).means("all checks passed"),
+        Column::new("checks", Kind::Text).means("ok, or the failed checks"),
     ]);
     let kind = |metric: &Metric| if metric.is_whole() { Kind::U64 } else { Kind::F64 };
     let column = |metric: &Metric| {
@@ -99,7 +99,7 @@ pub fn write(path: &Path, varied: &[Vary], points: &[Point], outcomes: &[Outcome
         Column { unit, ..Column::new(metric.column(), kind(metric)).optional().means(metric.title.clone()) }
     };
     columns.extend(metrics.iter().map(column));
-    columns.push(Column::new("results_hash", Kind::Text).means("one number of all that the run wrote"));
+    columns.push(Column::new("results_hash", Kind::Text).means("hash of all results of the run"));
     let mut table = TableWriter::create(path, &columns)?;
     for (point, outcome) in points.iter().zip(outcomes) {
         let Outcome::Complete { row, .. } = outcome else { continue };

@@ -156,7 +156,8 @@ fn frames_that_a_watchdog_drops_are_lost_frames_of_a_lossless_class() {
     let summary = run(&["duration = \"2ms\"", LEAF_SPINE, WATCHDOG_DROPS].concat(), &[]);
     let lossless = check(&summary, "lossless");
     assert_eq!((lossless.pass, lost(&summary)), (true, vec![("pause storm", 1_662)]));
-    let expected = "none for want of room; 1662 of lossless classes lost otherwise: pause storm 1662 (class 3)";
+    let expected = "no lossless frame dropped at a full buffer; 1662 of lossless classes lost for other causes: pause \
+                    storm 1662 (class 3)";
     assert_eq!(lossless.detail, expected);
     let warning = "watchdogs found 2 pause storms and dropped 1662 frames of lossless classes that waited in them";
     assert!(summary.warnings.iter().any(|it| it == warning), "{:?}", summary.warnings);
@@ -167,8 +168,8 @@ fn frames_that_a_failed_link_takes_are_lost_frames_of_a_lossless_class() {
     let summary = run(&["duration = \"1ms\"", LEAF_SPINE, FAILED_LINK].concat(), &[]);
     let lossless = check(&summary, "lossless");
     assert_eq!((lossless.pass, lost(&summary)), (true, vec![("link down", 24), ("no route", 1_933)]));
-    let expected = "none for want of room; 1957 of lossless classes lost otherwise: link down 24 (class 3), no route \
-                    1933 (class 3)";
+    let expected = "no lossless frame dropped at a full buffer; 1957 of lossless classes lost for other causes: link \
+                    down 24 (class 3), no route 1933 (class 3)";
     assert_eq!(lossless.detail, expected);
     for warning in ["24 frames of lossless classes were lost with", "1933 frames of lossless classes were lost because"]
     {
@@ -181,7 +182,8 @@ fn frames_of_hosts_that_ignore_xoff_are_lost_frames_of_a_lossless_class() {
     let summary = run(NONCONFORMING, &[]);
     let lossless = check(&summary, "lossless");
     assert_eq!((lossless.pass, lost(&summary)), (true, vec![("nonconforming", 3_033)]));
-    let expected = "none for want of room; 3033 of lossless classes lost otherwise: nonconforming 3033 (class 3)";
+    let expected = "no lossless frame dropped at a full buffer; 3033 of lossless classes lost for other causes: \
+                    nonconforming 3033 (class 3)";
     assert_eq!(lossless.detail, expected);
     let warning = "3033 frames of lossless classes were lost as nonconforming";
     assert!(summary.warnings.iter().any(|it| it.starts_with(warning)), "{:?}", summary.warnings);
@@ -217,7 +219,7 @@ fn a_lossless_flow_behind_a_starved_queue_is_a_stall() {
     let parts: Vec<&str> = stall.detail.split("; ").collect();
     let [root, behind] = parts[..] else { panic!("{}", stall.detail) };
     assert!(root.starts_with("1 queue blocked: B port 2 class 0 (27000 B) since 1.0"), "{root}");
-    assert!(root.ends_with("ms: higher classes take the link (strict priority)"), "{root}");
+    assert!(root.ends_with("ms: higher classes occupy the link (strict priority)"), "{root}");
     let stopped: Vec<&str> = behind.strip_prefix("stopped by these: ").unwrap().split(", ").collect();
     assert_eq!(stopped.len(), 2, "{behind}");
     assert!(stopped[0].starts_with("A port 1 class 1 since 1.0"), "{behind}");
@@ -240,7 +242,7 @@ fn a_flow_that_hosts_who_ignore_xoff_keep_stopped_is_a_stall() {
             stall.detail
         );
         assert!(
-            stall.detail.ends_with("us: hosts that ignore XOFF keep the output behind it full"),
+            stall.detail.ends_with("us: frames of hosts that ignore XOFF fill the downstream output"),
             "{}",
             stall.detail
         );
@@ -260,7 +262,8 @@ fn a_host_that_never_ceases_to_pause_is_a_stall() {
     let stall = check(&run(&unwatched, &[]), "stall").clone();
     assert!(!stall.pass, "{}", stall.detail);
     assert!(stall.detail.starts_with("1 queue blocked: L1 port 0 class 3 ("), "{}", stall.detail);
-    let cause = " since 13.02304us: the host keeps pausing it; stopped by these: H3 port 0 class 3 since 4.628us, ";
+    let cause =
+        " since 13.02304us: the host pauses it continuously; stopped by these: H3 port 0 class 3 since 4.628us, ";
     assert!(stall.detail.contains(cause), "{}", stall.detail);
     let over = unwatched.replace("at = \"10us\"", "at = \"10us\", until = \"1ms\"");
     assert!(check(&run(&over, &[]), "stall").pass);

@@ -272,7 +272,10 @@ fn a_session_is_refused_where_nothing_outlasts_a_message() {
         let kind = format!("\"{transport}\"");
         let set = [("host.transport", kind.as_str()), ("switch.marking", "\"none\"")];
         let error = read(SESSION_DCQCN, &set, 1).err().unwrap_or_default();
-        assert!(error.contains("traffic.0.session") || error.contains("outlasts a message"), "{transport}: {error}");
+        assert!(
+            error.contains("traffic.0.session") || error.contains("no connections between messages"),
+            "{transport}: {error}"
+        );
     }
 }
 
@@ -447,8 +450,8 @@ qps_per_connection = {queue_pairs}
             continue;
         }
         judged += 1;
-        let (_, times) = check.detail.split_once("the tightest ").expect("times");
-        let (took, least) = times.split_once(", at least ").expect("times");
+        let (_, times) = check.detail.split_once("the closest ").expect("times");
+        let (took, least) = times.split_once(", lower bound ").expect("times");
         let [took, least]: [Time; 2] = [took, least].map(|time| time.parse().expect("a time"));
         near += u32::from(took < least * 2);
     }

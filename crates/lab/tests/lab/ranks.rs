@@ -237,7 +237,7 @@ fn what_ranks_do_not_have_in_common_is_told_once_and_leaves_nothing() {
     let longer = ("incast-pfc", "301us", &[][..]);
     let found = over(3, |ranks| begun(ranks, &|rank| read(if rank == 2 { &longer } else { &CASE }, 1)));
     let said = found[0].to_string();
-    assert!(said.starts_with("rank 2 is about to run ") && said.contains("seed 1"), "{said}");
+    assert!(said.starts_with("rank 2 has another run than rank 0: ") && said.contains("seed 1"), "{said}");
     assert!(said.contains(concat!("tidegate ", env!("CARGO_PKG_VERSION"), ", build ")), "{said}");
     assert!(others(&found[1..]), "{found:?}");
     // Six hosts and three switches.

@@ -57,7 +57,7 @@ fn a_starved_class_is_a_stall_with_port_class_time_and_cause() {
         let check = stall(&results);
         assert!(!check.pass, "{kind}: {}", check.detail);
         assert!(check.detail.starts_with("1 queue blocked: S1 port 2 class 3 ("), "{kind}: {}", check.detail);
-        for part in ["since 10", "us: higher classes take the link (strict priority)", "H1 port 0 class 3 since 1"] {
+        for part in ["since 10", "us: higher classes occupy the link (strict priority)", "H1 port 0 class 3 since 1"] {
             assert!(check.detail.contains(part), "{kind}: {}", check.detail);
         }
         let red = results.summary.checks.iter().filter(|check| !check.pass).count();
@@ -81,7 +81,7 @@ fn a_class_that_starves_at_its_host_is_a_stall() {
         assert!(!check.pass, "{kind}: {}", check.detail);
         let expected = "1 queue blocked: H1 port 0 class 3 since 10";
         assert!(check.detail.starts_with(expected), "{kind}: {}", check.detail);
-        assert!(check.detail.contains("higher classes take the link (strict priority)"), "{kind}: {}", check.detail);
+        assert!(check.detail.contains("higher classes occupy the link (strict priority)"), "{kind}: {}", check.detail);
         let mut fair = within_host(flow_control);
         fair.switch.scheduler = Scheduler::Wrr { weights: [1; 8] };
         let results = run(fair);

@@ -84,8 +84,7 @@ pub const MECHANISM: Mechanism = Mechanism {
         Parameter {
             key: "gap",
             default: Value("from_rate"),
-            meaning: "(mean) time from one frame's start to the next; from_rate: what `rate` makes of the frame's \
-                length",
+            meaning: "(mean) time between the starts of frames; from_rate: the frame's length at `rate`",
             source: "PABO, sec. V: 10us",
         },
         Parameter {
@@ -107,12 +106,7 @@ pub const MECHANISM: Mechanism = Mechanism {
             meaning: "mean of an off period, on_off only",
             source: "choice of this project",
         },
-        Parameter {
-            key: "ecn",
-            default: Value("false"),
-            meaning: "whether frames say that they take part in ECN",
-            source: "RFC 3168, 5",
-        },
+        Parameter { key: "ecn", default: Value("false"), meaning: "frames are ECN-capable", source: "RFC 3168, 5" },
     ],
 };
 
@@ -146,8 +140,8 @@ impl DatagramParameters {
     /// If a frame would have no payload or be shorter than Ethernet allows, or frames would have no gap.
     pub fn check(&self) -> Result<(), ParameterError> {
         require(self.frame_bytes >= MIN_FRAME_BYTES, "frame", "an Ethernet frame has at least 64B")?;
-        require(self.header_bytes < self.frame_bytes, "header", "leave at least one byte of payload in `frame`")?;
-        require(self.gap != Some(Time::ZERO), "gap", "frames follow at least 1ps apart")
+        require(self.header_bytes < self.frame_bytes, "header", "`frame` needs at least one byte of payload")?;
+        require(self.gap != Some(Time::ZERO), "gap", "at least 1ps between frames")
     }
 
     /// Returns the payload of a full frame, at least one byte.

@@ -97,7 +97,7 @@ impl Default for EccpParameters {
 pub const MECHANISM: Mechanism = Mechanism {
     kind: "eccp",
     family: Family::Transport,
-    title: "RoCE whose rate leaves a share of the way available, as probes find",
+    title: "RoCE with a rate that keeps a share of the path's bandwidth available, measured by probes",
     source: "Bahnasy, Boughzala and Elbiaze, On Using Ethernet as a Lossless Fabric, thesis, ETS Montreal, chapter 2",
     parameters: &{
         use crate::roce::described::*;
@@ -121,14 +121,13 @@ pub const MECHANISM: Mechanism = Mechanism {
             Parameter {
                 key: "availability",
                 default: Value("0.1"),
-                meaning: "share AvT of the rate that shall stay available on the way, above 0, up to 1: the fastest \
-                    train",
+                meaning: "share AvT of the rate that stays available on the path, above 0, up to 1: the fastest train",
                 source: "thesis, table 2.1",
             },
             Parameter {
                 key: "equilibrium",
                 default: Value("0.5"),
-                meaning: "part A_eq of that share at which the rate stays, 0 to 1",
+                meaning: "part A_eq of that share in equilibrium, 0 to 1",
                 source: "thesis, table 2.1",
             },
             Parameter {
@@ -140,15 +139,15 @@ pub const MECHANISM: Mechanism = Mechanism {
             Parameter {
                 key: "gain",
                 default: Value("0.78125"),
-                meaning: "share Gd of the rate that a unit of feedback takes, above 0, up to 1; no cut takes more \
-                    than half",
+                meaning: "share Gd of the rate that a unit of feedback removes, above 0, up to 1; a cut removes at \
+                          most half",
                 source: "thesis, table 2.1: 100/128",
             },
             Parameter {
                 key: "estimate",
                 default: Value("trains"),
-                meaning: "where the bandwidth that is available comes from: trains, from how they are strained; \
-                    measured, from what links carried, as their switches tell each train_interval",
+                meaning: "source of the available bandwidth: trains, from their strain; measured, from the load of the \
+                          links, reported by their switches every train_interval",
                 source: "thesis, section 2.4.1.3 (trains) and section 2.6, for its figures (measured)",
             },
             Parameter {
@@ -172,9 +171,9 @@ pub const MECHANISM: Mechanism = Mechanism {
             Parameter {
                 key: "probe_class",
                 default: Absent("that of the flow's data"),
-                meaning: "class of probes, 0 to 7; they measure the queue that they wait in, so that of a class which \
-                    goes ahead of data tells nothing of data",
-                source: "choice of this project: at its host a probe waits for no pacing in any class",
+                meaning: "class of probes, 0 to 7; they measure the queue of their class: with a higher priority than \
+                          the data they do not measure the data's queue",
+                source: "choice of this project: a host does not pace probes in any class",
             },
             Parameter {
                 key: "min_probe_rate",
@@ -185,9 +184,9 @@ pub const MECHANISM: Mechanism = Mechanism {
             Parameter {
                 key: "strain_threshold",
                 default: Value("0.002"),
-                meaning: "a train whose mean strain is below eps_t is not strained, 0 to 1",
-                source: "choice of this project: a train that is x of the link's rate too fast is strained by x, and \
-                    the margin of four flows is 0.025 of it",
+                meaning: "mean strain eps_t below which a train is not strained, 0 to 1",
+                source: "choice of this project: a train that is too fast by a share x of the link's rate has a strain \
+                         of x, and the margin of four flows is 0.025 of it",
             },
             Parameter {
                 key: "noise_slope",
@@ -204,9 +203,9 @@ pub const MECHANISM: Mechanism = Mechanism {
             Parameter {
                 key: "initial_slope_variance",
                 default: Value("1"),
-                meaning: "variance of the slope before the first train that is strained, above 0; it begins at one \
-                    over the rate of the sender's port",
-                source: "thesis, table 2.1: P; choice of this project where it begins",
+                meaning: "variance of the slope before the first strained train, above 0; the slope starts at one over \
+                          the rate of the sender's port",
+                source: "thesis, table 2.1: P; start value: choice of this project",
             },
             Parameter {
                 key: "initial_offset_variance",
@@ -223,14 +222,14 @@ pub const MECHANISM: Mechanism = Mechanism {
             Parameter {
                 key: "byte_counter",
                 default: Value("750KB"),
-                meaning: "bytes sent (frames without preamble and gap) per stage of the byte counter, half of it \
-                    after fast recovery; 0B switches it off",
+                meaning: "bytes sent (frames without preamble and gap) per stage of the byte counter, half of it after \
+                          fast recovery; 0B disables it",
                 source: "thesis, table 2.1: BC",
             },
             Parameter {
                 key: "increase_timer",
                 default: Value("5ms"),
-                meaning: "length of a stage of the timer, half of it after fast recovery; 0us switches it off",
+                meaning: "length of a stage of the timer, half of it after fast recovery; 0us disables it",
                 source: "thesis, table 2.1: T of the rate controller",
             },
             Parameter {
@@ -243,18 +242,18 @@ pub const MECHANISM: Mechanism = Mechanism {
                 key: "additive_increase",
                 default: Value("5Mbps"),
                 meaning: "step R_AI of the target when one counter is past fast recovery",
-                source: "thesis, table 2.1; its algorithm 2 has the two steps the wrong way round",
+                source: "thesis, table 2.1; its algorithm 2 exchanges the two steps",
             },
             Parameter {
                 key: "hyper_increase",
                 default: Value("50Mbps"),
-                meaning: "step R_HAI of the target when all counters that are on are past fast recovery",
+                meaning: "step R_HAI of the target when all enabled counters are past fast recovery",
                 source: "thesis, table 2.1",
             },
             Parameter {
                 key: "min_rate",
                 default: Value("50Mbps"),
-                meaning: "the rate never falls below this",
+                meaning: "lower bound of the rate",
                 source: "choice of this project: that of the slowest train",
             },
         ]

@@ -5,36 +5,37 @@ use crate::describe::{Family, Mechanism, Parameter};
 use crate::partial::{EXCEPT, TIERS};
 use crate::pause::REACTION;
 
-const NO_NUMBER: &str = "choice of this project: the FLORAX paper gives no number";
+const NO_NUMBER: &str = "choice of this project: no value in the FLORAX paper";
 
 const UPPER: Parameter = Parameter {
     key: "upper",
     default: Value("0.5"),
-    meaning: "share of a port's buffer (switch.queue) above which it stops others, 0 to 1, above `lower`",
+    meaning: "share of a port's buffer (switch.queue) above which senders are stopped, 0 to 1, above `lower`",
     source: NO_NUMBER,
 };
 const LOWER: Parameter = Parameter {
     key: "lower",
     default: Value("0.25"),
-    meaning: "share of a port's buffer below which everybody may go on, above 0",
+    meaning: "share of a port's buffer below which all stopped traffic resumes, above 0",
     source: NO_NUMBER,
 };
 const BURST_GAP: Parameter = Parameter {
     key: "burst_gap",
     default: Value("10ms"),
-    meaning: "silence after which a burst is over and a flow no longer counts, above 0",
+    meaning: "idle time after which a burst ends and a flow is no longer counted, above 0",
     source: NO_NUMBER,
 };
 const EXPIRY: Parameter = Parameter {
     key: "expiry",
     default: Value("20ms"),
-    meaning: "how long an XOFF lasts without an XON, above 0; longer than a full buffer takes to drain",
-    source: "FLORAX, section 4.2.2: a hedge against lost XONs, so normally the XON is first; the number is ours",
+    meaning: "duration of an XOFF without an XON, above 0; longer than the time to drain a full buffer",
+    source: "FLORAX, section 4.2.2: a protection against lost XONs, so normally the XON is first; the value is a \
+             choice of this project",
 };
 const FLOWS: Parameter = Parameter {
     key: "flows",
     default: Value("4096"),
-    meaning: "entries of a port's flow table, at least 1; what finds no place is stopped without being remembered",
+    meaning: "entries of a port's flow table, at least 1; further flows are stopped without an entry",
     source: "choice of this project: address tables of the paper's time",
 };
 
@@ -42,7 +43,7 @@ const FLOWS: Parameter = Parameter {
 pub const FLORAX: Mechanism = Mechanism {
     kind: "florax",
     family: Family::FlowControl,
-    title: "backpressure by flow: whoever sends more than its fair share slows down, hop by hop",
+    title: "backpressure per flow: flows above their fair share are slowed down, hop by hop",
     source: "Lee, Coleri, Dong, Ergen: FLORAX, Flow-Rate Based Hop by Hop Backpressure Control for IEEE 802.3x",
     parameters: &[
         UPPER,
@@ -51,24 +52,25 @@ pub const FLORAX: Mechanism = Mechanism {
             key: "max_upper",
             default: Value("0.8"),
             meaning: "share of a port's buffer above which every flow is blocked, from `upper` to 1",
-            source: "FLORAX, section 4.2.2: against overflow, so what is on its way must fit above it; the number is \
-                     ours",
+            source: "FLORAX, section 4.2.2: against overflow, so frames in flight must fit above it; the value is a \
+                     choice of this project",
         },
         Parameter {
             key: "raise",
             default: Value("0.1"),
-            meaning: "share of `upper` by which it rises, up to `max_upper`, when flows were stopped, until they may \
-                      go on",
-            source: "choice of this project: FLORAX, section 4.2.2, resets the upper threshold, so something raises it",
+            meaning: "share of `upper` by which it rises, up to `max_upper`, after each decision that stops flows, \
+                      until all resume",
+            source: "choice of this project: FLORAX, section 4.2.2, resets the upper threshold, so it must have been \
+                     raised",
         },
         BURST_GAP,
         EXPIRY,
         Parameter {
             key: "grace",
             default: Value("auto"),
-            meaning: "how long after an XOFF a flow's excess still passes; auto is the link's round trip and three \
-                      frames",
-            source: "choice of this project: the paper drops what comes despite an XOFF, and does not say from when on",
+            meaning: "time after an XOFF in which a flow's excess still passes; auto is the link's round trip and \
+                      three frames",
+            source: "choice of this project: the paper drops frames received despite an XOFF, without a start time",
         },
         FLOWS,
         EXCEPT,
@@ -80,7 +82,7 @@ pub const FLORAX: Mechanism = Mechanism {
 pub const DESTINATION: Mechanism = Mechanism {
     kind: "destination",
     family: Family::FlowControl,
-    title: "backpressure by destination: who sends to where a queue is long stops, hop by hop",
+    title: "backpressure per destination: traffic to a congested destination is stopped, hop by hop",
     source: "Noureddine, Tobagi: Selective Backpressure in Switched Ethernet LANs, 1999, as FLORAX compares with it",
     parameters: &[UPPER, LOWER, BURST_GAP, EXPIRY, FLOWS, EXCEPT, TIERS],
 };
@@ -89,8 +91,8 @@ pub const DESTINATION: Mechanism = Mechanism {
 pub const PAUSE_AT_OUTPUT: Mechanism = Mechanism {
     kind: "pause-at-output",
     family: Family::FlowControl,
-    title: "802.3x PAUSE decided at the output: every port that feeds a long queue is stopped",
-    source: "IEEE 802.3-2018 annex 31B; the decision as FLORAX, section 1, describes it",
+    title: "802.3x PAUSE decided at the output: all ports that feed a congested queue are paused",
+    source: "IEEE 802.3-2018 annex 31B; the decision as in FLORAX, section 1",
     parameters: &[
         UPPER,
         LOWER,
@@ -98,8 +100,8 @@ pub const PAUSE_AT_OUTPUT: Mechanism = Mechanism {
         Parameter {
             key: "expiry",
             default: Value("auto"),
-            meaning: "how long a PAUSE lasts without a resume, above 0; auto is 65535 quanta of a switch's fastest \
-                      link, told again at half time while the port is long",
+            meaning: "duration of a PAUSE without a resume, above 0; auto is 65535 quanta of a switch's fastest link, \
+                      renewed at half time while the port is congested",
             source: "IEEE 802.3 annex 31B.2: the longest pause",
         },
         REACTION,

@@ -81,7 +81,7 @@ pub const MECHANISM: Mechanism = Mechanism {
             Parameter {
                 key: "timer",
                 default: Value("3ms"),
-                meaning: "longest time T between two samples, and without a notification before a rate climbs",
+                meaning: "longest time T between two samples, and without a notification before a rate rises",
                 source: "thesis, table 3.2",
             },
             Parameter {
@@ -93,39 +93,38 @@ pub const MECHANISM: Mechanism = Mechanism {
             Parameter {
                 key: "sample",
                 default: Value("32"),
-                meaning: "frames N_s of which a sample is the mean, at least 1; more than twice the timer for them: no \
-                    sample",
+                meaning: "frames N_s per sample, at least 1; no sample if they take more than twice the timer",
                 source: "thesis, table 3.2",
             },
             Parameter {
                 key: "scaling",
                 default: Value("1500"),
-                meaning: "KC, by which a slope of the delay is multiplied to give feedback",
+                meaning: "KC, feedback per slope of the delay",
                 source: "thesis, table 3.2",
             },
             Parameter {
                 key: "ewma",
                 default: Value("1"),
-                meaning: "weight of a new mean in the delay that the next is compared with, above 0, up to 1; 1: with \
-                    that of the sample before",
+                meaning: "weight of a new mean in the reference delay of the next sample, above 0, up to 1; 1: the \
+                          reference is the sample before",
                 source: "thesis, eq. 3.7 (1); its algorithm 3 has an average of unstated weight",
             },
             Parameter {
                 key: "gain",
                 default: Value("0.0078125"),
-                meaning: "share Gd of the rate that a unit of feedback takes, above 0, up to 1/64",
+                meaning: "share Gd of the rate that a unit of feedback removes, above 0, up to 1/64",
                 source: "thesis, table 3.2: 1/128, so that feedback of 64 halves the rate",
             },
             Parameter {
                 key: "recovery",
                 default: Value("10ms"),
-                meaning: "time sigma after a cut at which the rate is back where it was",
+                meaning: "time sigma from a cut until the rate has recovered",
                 source: "thesis, table 3.2",
             },
             Parameter {
                 key: "update",
                 default: Value("100us"),
-                meaning: "how often a climbing rate is set anew",
+                meaning: "update interval of a rising rate",
                 source: "choice of this project: the table's 3ms is coarse against the time of recovery",
             },
             Parameter {
@@ -137,7 +136,7 @@ pub const MECHANISM: Mechanism = Mechanism {
             Parameter {
                 key: "min_rate",
                 default: Value("10Mbps"),
-                meaning: "the rate never falls below this",
+                meaning: "lower bound of the rate",
                 source: "choice of this project",
             },
         ]
@@ -172,8 +171,8 @@ impl ControlSettings for HetFlowParameters {
         require(self.ewma > 0.0 && self.ewma <= 1.0, "ewma", "a weight above 0, up to 1")?;
         let most = 1.0 / f64::from(MAX_FEEDBACK);
         require(self.gain > 0.0 && self.gain <= most, "gain", "a share above 0, up to 1/64 (0.015625)")?;
-        require(self.recovery > Time::ZERO, "recovery", "a rate needs time to come back: at least 1ps")?;
-        require(self.update > Time::ZERO, "update", "a rate is set at instants: at least 1ps")
+        require(self.recovery > Time::ZERO, "recovery", "at least 1ps")?;
+        require(self.update > Time::ZERO, "update", "at least 1ps")
     }
 
     fn largest_frame_bytes(&self) -> u16 {

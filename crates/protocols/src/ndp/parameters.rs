@@ -10,7 +10,7 @@ use units::{Rate, Time, WIRE_OVERHEAD_BYTES};
 pub(crate) const PAYLOAD: Parameter = Parameter {
     key: "payload",
     default: Value("1436B"),
-    meaning: "payload of a full packet, 1 B up to what a frame of 65535 B holds",
+    meaning: "payload of a full packet, from 1 B up to a frame of 65535 B",
     source: "frames of 1500 B, as in the simulations of Popa et al.",
 };
 pub(crate) const HEADER: Parameter = Parameter {
@@ -28,31 +28,31 @@ pub(crate) const CONTROL: Parameter = Parameter {
 pub(crate) const INITIAL_WINDOW: Parameter = Parameter {
     key: "initial_window",
     default: Value("bdp"),
-    meaning: "packets that a flow sends unasked, at line rate, 1 to 32768; bdp: as many as keep the port busy for the \
-              round trip of a full packet and a pull on the flow's path, if nothing else is sent",
-    source: "NDP, sec. 3.1: the receiver controls all but a first window; Popa et al. take 1000",
+    meaning: "packets that a flow sends without a pull, at line rate, 1 to 32768; bdp: as many as keep an otherwise \
+              idle port busy for the round trip of a full packet and a pull on the flow's path",
+    source: "NDP, sec. 3.1: the receiver controls all packets after the initial window; Popa et al. use 1000",
 };
 const EARLY_PULLS: Parameter = Parameter {
     key: "early_pulls",
     default: Value("count"),
-    meaning: "what a pull does that comes while the first window is still leaving: another packet may leave afterwards \
-              (count), or none (lapse), so that a flow sends unasked for the time of its window and not longer",
+    meaning: "effect of a pull before the initial window has left: another packet afterwards (count), or none (lapse), \
+              which bounds sending without pulls to the time of the initial window",
     source: "count: NDP, sec. 3.2, whose pulls carry a counter; lapse: Popa et al., sec. 6.2, whose senders are at \
-        line rate for the time of 1000 packets, while counted pulls would keep two of them there for twice as long",
+             line rate for the time of 1000 packets; with counted pulls two of them would be for twice as long",
 };
 const PULLS: Parameter = Parameter {
     key: "pulls",
     default: Value("apart"),
-    meaning: "how a receiver asks for more: by pulls of their own (apart), or by the acknowledgement itself where the \
-              port's turn is due when it is sent, and by a pull of its own elsewhere (acks)",
+    meaning: "frames that carry pulls: separate ones (apart), or the acknowledgement if the port's slot is due, \
+              otherwise a separate one (acks)",
     source: "apart: NDP, sec. 3.2; acks: the csg-htsim simulator",
 };
 pub(crate) const TIMEOUT: Parameter = Parameter {
     key: "timeout",
     default: Value("1ms"),
-    meaning: "each end looks this often: a packet that was under way at two looks in a row is sent again, unasked, and \
-              a receiver to which nothing came between two looks repeats its last pull; never: nobody looks, and lost \
-              headers, acknowledgements and pulls may end in a standstill",
+    meaning: "timer period of both ends: a packet in flight at two ticks in a row is retransmitted without a pull, and \
+              a receiver without arrivals between two ticks repeats its last pull; never: no timer, so that a flow may \
+              stall after the loss of headers, acknowledgements or pulls",
     source: "NDP has a retransmission timer as safety net; its value is our choice: far above a round trip with full \
              queues of few packets",
 };
@@ -61,7 +61,7 @@ pub(crate) const TIMEOUT: Parameter = Parameter {
 pub const MECHANISM: Mechanism = Mechanism {
     kind: "ndp",
     family: Family::Transport,
-    title: "NDP: a receiver pulls packets, trimmed headers tell what to send again",
+    title: "NDP: receiver-driven by pulls; trimmed headers cause retransmissions",
     source: "Handley et al., Re-architecting datacenter networks and stacks for low latency and high performance, \
              SIGCOMM 2017",
     parameters: &[PAYLOAD, HEADER, CONTROL, INITIAL_WINDOW, EARLY_PULLS, PULLS, TIMEOUT],

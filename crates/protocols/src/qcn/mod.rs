@@ -79,21 +79,21 @@ pub const MECHANISM: Mechanism = Mechanism {
             Parameter {
                 key: "gain",
                 default: Value("0.0078125"),
-                meaning: "share Gd of the rate that a unit of feedback takes, above 0, up to 1; no cut takes more than \
-                    half",
+                meaning: "share Gd of the rate that a unit of feedback removes, above 0, up to 1; a cut removes at \
+                          most half",
                 source: "IEEE 802.1Q, rpgGd and rpgMinDecFac: 1/128 and 50 %",
             },
             Parameter {
                 key: "byte_counter",
                 default: Value("150KB"),
                 meaning: "bytes sent (frames without preamble and gap) per stage of the byte counter, half of it after \
-                    fast recovery; 0B switches it off",
+                          fast recovery; 0B disables it",
                 source: "IEEE 802.1Q, rpgByteReset",
             },
             Parameter {
                 key: "increase_timer",
                 default: Value("15ms"),
-                meaning: "length of a stage of the timer, half of it after fast recovery; 0us switches it off",
+                meaning: "length of a stage of the timer, half of it after fast recovery; 0us disables it",
                 source: "IEEE 802.1Q, rpgTimeReset",
             },
             Parameter {
@@ -111,14 +111,14 @@ pub const MECHANISM: Mechanism = Mechanism {
             Parameter {
                 key: "hyper_increase",
                 default: Value("50Mbps"),
-                meaning: "step of the target when all counters that are on are past fast recovery; i times it in the \
-                    i-th stage of that",
+                meaning: "step of the target when all enabled counters are past fast recovery; i times the step in the \
+                          i-th such stage",
                 source: "IEEE 802.1Q, rpgHaiRate",
             },
             Parameter {
                 key: "min_rate",
                 default: Value("5Mbps"),
-                meaning: "the rate never falls below this",
+                meaning: "lower bound of the rate",
                 source: "IEEE 802.1Q, rpgMinRate",
             },
         ]

@@ -18,7 +18,7 @@ pub const MECHANISM: Mechanism = Mechanism {
         Parameter {
             key: "set_point",
             default: Value("26KB"),
-            meaning: "length Q_eq at which a queue shall be held, at least 1 B",
+            meaning: "target queue length Q_eq, at least 1 B",
             source: "IEEE 802.1Q, cpQueueSizeSetPoint; Bahnasy's thesis, sec. 3.7: 20 % of the buffer",
         },
         Parameter {

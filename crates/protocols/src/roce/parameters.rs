@@ -154,9 +154,9 @@ impl RoceParameters {
         let fits = overhead.is_some_and(|overhead| self.payload_bytes.checked_add(overhead).is_some());
         require(fits, "payload", "payload and header fit a frame of 65535B")?;
         let fits = self.ack_bytes.checked_add(self.control.telemetry_bytes().unwrap_or(0)).is_some();
-        require(fits, "ack", "with its telemetry it fits a frame of 65535B")?;
+        require(fits, "ack", "it and the telemetry fit a frame of 65535B")?;
         let varies = !self.variable_window || self.window_bytes.is_some();
-        require(varies, "variable_window", "it is `window` that varies, which is unlimited here: write one")?;
+        require(varies, "variable_window", "it needs a limited `window`: write one")?;
         require(self.ack_every > 0, "ack_every", "at least 1 packet per acknowledgement")?;
         require(self.window_bytes != Some(0), "window", "at least 1B, or \"unlimited\"")?;
         self.selective.check()?;

@@ -145,7 +145,7 @@ pub(crate) const MSS: Parameter = Parameter {
     key: "mss",
     default: Value("1460B"),
     meaning: "payload of a full segment, at least 1 B",
-    source: "RFC 9293, 3.7.1: what an Ethernet frame leaves after IPv4 and TCP; PABO's study: 536 B",
+    source: "RFC 9293, 3.7.1: an Ethernet frame of 1518 B without its headers; PABO's study: 536 B",
 };
 pub(crate) const HEADER: Parameter = Parameter {
     key: "header",
@@ -162,13 +162,13 @@ pub(crate) const ACK_BYTES: Parameter = Parameter {
 pub(crate) const INITIAL_WINDOW: Parameter = Parameter {
     key: "initial_window",
     default: Value("rfc6928"),
-    meaning: "where slow start begins: rfc6928 (10 segments), rfc5681 (2 to 4 segments) or a size",
+    meaning: "initial window: rfc6928 (10 segments), rfc5681 (2 to 4 segments) or a size",
     source: "RFC 6928, 2; RFC 5681, 3.1",
 };
 pub(crate) const INITIAL_SSTHRESH: Parameter = Parameter {
     key: "initial_ssthresh",
     default: Value("infinite"),
-    meaning: "where slow start ends; infinite: at the first loss or mark, or at the advertised window",
+    meaning: "end of slow start; infinite: the first loss or mark, or the advertised window",
     source: "RFC 5681, 3.1: arbitrarily high",
 };
 pub(crate) const ADVERTISED_WINDOW: Parameter = Parameter {
@@ -180,32 +180,33 @@ pub(crate) const ADVERTISED_WINDOW: Parameter = Parameter {
 pub(crate) const OUT_OF_ORDER_TAKES_WINDOW: Parameter = Parameter {
     key: "out_of_order_takes_window",
     default: Value("false"),
-    meaning: "whether bytes that wait behind a gap take room from the receiver's window, whose right edge never moves \
-        back; false: the window counts from the first missing byte, whatever waits",
+    meaning: "out-of-order bytes reduce the receiver's window, whose right edge never moves back; false: the window \
+              counts from the first missing byte",
     source: "RFC 9293, 3.8.6.2.2: the edge never moves back; true: the TCP of INET 3, with which PABO was simulated",
 };
 pub(crate) const CONGESTION_CONTROL: Parameter = Parameter {
     key: "congestion_control",
     default: Value("newreno"),
-    meaning: "reno, newreno, cubic, vegas, or none: slow start up to the advertised window, whatever is lost or marked",
+    meaning: "reno, newreno, cubic, vegas, or none: slow start up to the advertised window, without reaction to loss \
+              or marks",
     source: "RFC 5681, 3.2; RFC 6582; RFC 9438; Brakmo et al., SIGCOMM 1994; PABO, sec. IV",
 };
 const CUBIC_SCALE: Parameter = Parameter {
     key: "cubic_scale",
     default: Value("0.4"),
-    meaning: "cubic: C, how fast the window grows away from its plateau, in segments over seconds cubed, above 0",
+    meaning: "cubic: C, growth constant of the cubic, in segments over seconds cubed, above 0",
     source: "RFC 9438, 5.1",
 };
 const CUBIC_BETA: Parameter = Parameter {
     key: "cubic_beta",
     default: Value("0.7"),
-    meaning: "cubic: what is left of the window after a loss or a mark, above 0 and below 1",
+    meaning: "cubic: fraction of the window after a loss or a mark, above 0 and below 1",
     source: "RFC 9438, 4.6",
 };
 const VEGAS_ALPHA: Parameter = Parameter {
     key: "vegas_alpha",
     default: Value("2"),
-    meaning: "vegas: with fewer segments of the flow waiting in the network the window grows by one a round trip",
+    meaning: "vegas: below this many queued segments of the flow the window grows by a segment per round trip",
     source: "Brakmo et al., SIGCOMM 1994: 2 and 4",
 };
 const VEGAS_BETA: Parameter = Parameter {
@@ -217,33 +218,33 @@ const VEGAS_BETA: Parameter = Parameter {
 const VEGAS_GAMMA: Parameter = Parameter {
     key: "vegas_gamma",
     default: Value("1"),
-    meaning: "vegas: with more than this slow start ends",
+    meaning: "vegas: queued segments above which slow start ends",
     source: "Brakmo et al., SIGCOMM 1994",
 };
 pub(crate) const RETRANSMISSIONS: Parameter = Parameter {
     key: "retransmissions",
     default: Value("true"),
-    meaning: "false: nothing is ever sent again and no window falls for a loss",
+    meaning: "false: no retransmissions, and no reduction of the window for a loss",
     source: "PABO, sec. VI",
 };
 pub(crate) const FAST_RETRANSMIT: Parameter = Parameter {
     key: "fast_retransmit",
     default: Value("true"),
-    meaning: "whether duplicate acknowledgements cause a retransmission; false: only the timer does",
+    meaning: "duplicate acknowledgements cause a retransmission; false: only the timer does",
     source: "RFC 5681, 3.2",
 };
 pub(crate) const DUPACK_THRESHOLD: Parameter = Parameter {
     key: "dupack_threshold",
     default: Value("3"),
-    meaning: "how many duplicate acknowledgements tell a loss, at least 1",
+    meaning: "duplicate acknowledgements that indicate a loss, at least 1",
     source: "RFC 5681, 3.2",
 };
 pub(crate) const SACK: Parameter = Parameter {
     key: "sack",
     default: Value("false"),
-    meaning: "whether acknowledgements report what came out of order, up to three blocks, and senders repair a window \
-        of losses by that; not with reno and none",
-    source: "RFC 2018; RFC 6675; false: choice of this project, as RFC 6582 has it",
+    meaning: "acknowledgements report out-of-order blocks, up to three, from which senders repair losses; not with \
+              reno and none",
+    source: "RFC 2018; RFC 6675; false: choice of this project, as in RFC 6582",
 };
 pub(crate) const INITIAL_RTO: Parameter = Parameter {
     key: "initial_rto",
@@ -266,7 +267,7 @@ pub(crate) const MAX_RTO: Parameter = Parameter {
 pub(crate) const RTO: Parameter = Parameter {
     key: "rto",
     default: Value("measured"),
-    meaning: "a time: this retransmission timeout always, without back-off; measured: from round trips",
+    meaning: "a time: constant retransmission timeout, without back-off; measured: from round trips",
     source: "RFC 6298, 2; PABO, sec. IV: 240 s",
 };
 pub(crate) const CLOCK_GRANULARITY: Parameter = Parameter {
@@ -278,19 +279,19 @@ pub(crate) const CLOCK_GRANULARITY: Parameter = Parameter {
 pub(crate) const DELAYED_ACK: Parameter = Parameter {
     key: "delayed_ack",
     default: Value("true"),
-    meaning: "whether every second segment in order is acknowledged; false: every one",
+    meaning: "every second segment in order is acknowledged; false: every segment",
     source: "RFC 5681, 4.2",
 };
 pub(crate) const DELAYED_ACK_TIMEOUT: Parameter = Parameter {
     key: "delayed_ack_timeout",
     default: Value("40ms"),
-    meaning: "how long an acknowledgement waits for a second segment, at most 500ms",
+    meaning: "delay of an acknowledgement that waits for a second segment, at most 500ms",
     source: "RFC 5681, 4.2 (500 ms at most; 200 ms is usual); Linux: 40 ms",
 };
 const ECN: Parameter = Parameter {
     key: "ecn",
     default: Value("false"),
-    meaning: "whether marks are echoed until told, and count as a loss once a round trip",
+    meaning: "marks are echoed until CWR and count as a loss once per round trip",
     source: "RFC 3168, 6.1",
 };
 
@@ -408,15 +409,15 @@ impl TcpParameters {
         require(
             !self.sack || repairs,
             "sack",
-            "it replaces the recovery of newreno, cubic and vegas: write one of them",
+            "it replaces the recovery of newreno, cubic or vegas: write one of them",
         )?;
         let one = !(self.sack && self.out_of_order_takes_window);
         require(
             one,
             "sack",
-            "not with `out_of_order_takes_window`, which acknowledgements have no room to tell as well",
+            "not with `out_of_order_takes_window`: an acknowledgement carries either blocks or the window edge",
         )?;
-        require(self.cubic.beta < 1.0, "cubic_beta", "below 1: a loss leaves less than there was")?;
+        require(self.cubic.beta < 1.0, "cubic_beta", "below 1: a loss must reduce the window")?;
         require(self.vegas.beta >= self.vegas.alpha, "vegas_beta", "at least `vegas_alpha`")?;
         let of_loss = matches!(self.congestion_control, CongestionControl::Cubic | CongestionControl::Vegas);
         let one = !(of_loss && self.is_dctcp());

@@ -31,7 +31,7 @@ impl Earlier {
         let Some(kind) = found(target)? else { return Ok(None) };
         let occupied = || RecordError::Occupied { path: target.to_owned() };
         if kind.is_symlink() {
-            let why = "is a symbolic link: name the folder that it leads to";
+            let why = "is a symbolic link: name its target folder";
             return Err(RecordError::NotOurs { path: target.to_owned(), why });
         }
         if !kind.is_dir() {
@@ -54,7 +54,7 @@ impl Earlier {
                 // A missing file makes the result incomplete; replacing it loses nothing.
                 Standing::Free => whole = false,
                 Standing::Changed | Standing::Foreign => {
-                    let why = "was changed since Tidegate wrote it: move it away, or name another folder";
+                    let why = "was modified since Tidegate wrote it: move it away, or name another folder";
                     return Err(RecordError::NotOurs { path: target.join(name), why });
                 }
             }

@@ -85,7 +85,7 @@ impl ResultFolder {
     pub fn place(&self, name: &str) -> Result<PathBuf, RecordError> {
         if self.foreign.contains(name) {
             let path = self.target.join(name);
-            return Err(RecordError::NotOurs { path, why: "exists, and Tidegate did not write it" });
+            return Err(RecordError::NotOurs { path, why: "exists and was not written by Tidegate" });
         }
         self.claim.place(name)
     }
@@ -164,7 +164,7 @@ impl ResultFolder {
         for name in &earlier.foreign {
             if found(&self.claim.path().join(name))?.is_some() {
                 let path = self.target.join(name);
-                return Err(RecordError::NotOurs { path, why: "exists, and Tidegate did not write it" });
+                return Err(RecordError::NotOurs { path, why: "exists and was not written by Tidegate" });
             }
         }
         Ok(())

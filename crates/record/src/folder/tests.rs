@@ -146,7 +146,7 @@ fn a_result_needs_no_name_that_a_foreign_file_has() {
     fs::write(target.join("trace.parquet"), b"mine").unwrap();
     let folder = ResultFolder::create(&target).unwrap();
     let error = folder.write("trace.parquet", b"new").unwrap_err();
-    assert!(error.to_string().ends_with("run/trace.parquet exists, and Tidegate did not write it"), "{error}");
+    assert!(error.to_string().ends_with("run/trace.parquet exists and was not written by Tidegate"), "{error}");
     drop(folder);
     // Created during the run.
     let folder = ResultFolder::create(&target).unwrap();
@@ -302,7 +302,7 @@ fn a_link_is_not_replaced_and_not_followed() {
     symlink(at("nowhere"), at("dangling")).unwrap();
     for name in ["link", "dangling"] {
         let error = ResultFolder::create(&at(name)).unwrap_err();
-        assert!(error.to_string().contains("is a symbolic link: name the folder"), "{error}");
+        assert!(error.to_string().contains("is a symbolic link: name its target"), "{error}");
     }
     // A link in place of a temporary folder, and one among the files of a result.
     symlink(at("run"), at("run.partial")).unwrap();
@@ -389,14 +389,14 @@ fn half_a_result_is_told_from_a_whole_one() {
         assert!(matches!(error, RecordError::Damaged { .. }) && error.to_string().contains(said), "{said}: {error}");
     };
     fs::write(target.join("flows.txt"), b"33").unwrap();
-    damaged("do not add up to the results_hash of its summary.json: flows.txt is not as it was written");
+    damaged("do not add up to the results_hash of its summary.json: flows.txt was modified");
     fs::remove_file(target.join("flows.txt")).unwrap();
     damaged("flows.txt is missing");
     let list = fs::read_to_string(target.join(MANIFEST_FILE)).unwrap();
     let shorter: String =
         list.lines().filter(|line| !line.ends_with("flows.txt")).map(|line| format!("{line}\n")).collect();
     fs::write(target.join(MANIFEST_FILE), shorter).unwrap();
-    damaged("taken from, the list");
+    damaged("removed from their list");
     fs::remove_file(target.join(MANIFEST_FILE)).unwrap();
     damaged("it has no tidegate.sha256");
     fs::remove_file(target.join(SUMMARY_FILE)).unwrap();

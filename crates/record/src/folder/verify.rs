@@ -34,8 +34,7 @@ pub fn read_verified(folder: &Path) -> Result<Summary, RecordError> {
     let Some(manifest) = Manifest::read(folder)? else {
         return Err(damaged(format!("it has no {MANIFEST_FILE}, which lists the files of its results_hash")));
     };
-    let wrong =
-        |what: &str| damaged(format!("its files do not add up to the results_hash of its {SUMMARY_FILE}: {what}"));
+    let wrong = |what: &str| damaged(format!("its files do not match the results_hash of its {SUMMARY_FILE}: {what}"));
     let names = manifest.names();
     if let Some(missing) = names.iter().find(|name| !folder.join(name).is_file()) {
         return Err(wrong(&format!("{missing} is missing")));
@@ -43,10 +42,10 @@ pub fn read_verified(folder: &Path) -> Result<Summary, RecordError> {
     if hashes(folder, &names)?.0 != summary.results_hash {
         for name in &names {
             if manifest.standing(folder, name)? == Standing::Changed {
-                return Err(wrong(&format!("{name} is not as it was written")));
+                return Err(wrong(&format!("{name} was modified")));
             }
         }
-        return Err(wrong("a file was added to, or taken from, the list of them"));
+        return Err(wrong("a file was added to or removed from their list"));
     }
     // A writer that was killed after its rename leaves its marker in a complete result.
     let marker = folder.join(MARKER);

@@ -288,7 +288,7 @@ fn column_of(descriptor: &ColumnDescriptor, told: &[KeyValue]) -> Result<Column,
         Physical::DOUBLE => Kind::F64,
         Physical::BYTE_ARRAY => Kind::Text,
         Physical::BOOLEAN => Kind::Bool,
-        other => return Err(format!("column {name} is of type {other}, which no table of Tidegate has")),
+        other => return Err(format!("column {name} is of type {other}, which tables of Tidegate do not have")),
     };
     let (unit, meaning) = (told(UNIT), told(MEANING));
     Ok(Column { name, kind, optional: descriptor.max_def_level() == 1, unit, meaning })

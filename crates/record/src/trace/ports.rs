@@ -43,10 +43,10 @@ impl PortTable {
         let columns = [
             number("node", "the node, from 0"),
             Column::new("name", Kind::Text).means("the node's name"),
-            Column::new("host", Kind::Bool).means("whether the node is a host"),
+            Column::new("host", Kind::Bool).means("the node is a host"),
             number("port", "its port, from 0"),
-            number("peer", "the node at the other end"),
-            number("peer_port", "the port there, from 0"),
+            number("peer", "node at the other end of the link"),
+            number("peer_port", "port at the other end, from 0"),
             number("rate_bps", "the link's rate"),
             number("delay_ps", "the link's one-way delay"),
         ];

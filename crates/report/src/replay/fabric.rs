@@ -62,7 +62,7 @@ impl Fabric {
                 |&back: &usize| (rows[back].peer, rows[back].peer_port) == (row.node, row.port) && back != place;
             let back = back.filter(leads_back).ok_or_else(|| {
                 let PortRow { node, port, peer, peer_port, .. } = row;
-                format!("port {port} of node {node} leads to port {peer_port} of node {peer}, which does not lead back")
+                format!("port {port} of node {node} leads to port {peer_port} of node {peer}, which leads elsewhere")
             })?;
             fabric.ports.push(Port { node: nodes[&row.node], number: row.port, back, rate_bps: row.rate_bps });
         }

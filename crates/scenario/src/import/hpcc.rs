@@ -81,7 +81,7 @@ impl HpccConfig {
                 Ok((value, taken)) => {
                     if known.is_some() && words.len() > taken {
                         let rest = shown(words[taken]);
-                        config.remarks.push(format!("{file}:{line}: {key}: what stands from `{rest}` on is not read"));
+                        config.remarks.push(format!("{file}:{line}: {key}: ignored from `{rest}` on"));
                     }
                     config.add(Entry { key: key.to_owned(), line, value, known });
                 }
@@ -98,7 +98,7 @@ impl HpccConfig {
     fn add(&mut self, entry: Entry) {
         if let Some(earlier) = self.entries.iter().position(|other| other.key == entry.key) {
             let (file, key, line) = (&self.file, &entry.key, self.entries[earlier].line);
-            self.remarks.push(format!("{file}:{}: {key} stands in line {line} too; this one holds", entry.line));
+            self.remarks.push(format!("{file}:{}: {key} is also in line {line}; the last one is used", entry.line));
             self.entries.remove(earlier);
         }
         self.entries.push(entry);
@@ -112,8 +112,8 @@ impl HpccConfig {
         match self.find(key) {
             Some(Entry { value: Value::Word(name), line, .. }) => Ok((name, *line)),
             _ => {
-                let help = Some(format!("a line `{key} mix/name.txt` names it, or {flag} FILE"));
-                let missing = error(&self.file, 0, key, format!("there is no {key}"), help);
+                let help = Some(format!("write a line `{key} mix/name.txt`, or use {flag} FILE"));
+                let missing = error(&self.file, 0, key, format!("{key} is missing"), help);
                 Err(ScenarioErrors { errors: vec![missing] })
             }
         }
@@ -185,7 +185,7 @@ fn value(shape: Shape, words: &[&str]) -> Result<(Value, usize), Wrong> {
             // Check the announced count before allocating for it.
             if pairs.checked_mul(2).is_none_or(|items| items > words.len() as u64) {
                 let given = (words.len() - 1) / 2;
-                return Err((format!("{pairs} pairs are announced, and {given} follow"), shape.example()));
+                return Err((format!("the line has {given} pairs instead of {pairs}"), shape.example()));
             }
             let pair = |at: usize| {
                 let rate = whole(1 + 2 * at)?;
@@ -239,7 +239,7 @@ mod tests {
             ("SIMULATOR_STOP_TIME -1", "`-1` is not a number of seconds"),
             ("RP_TIMER 9e2", "`9e2` is not a number of microseconds"),
             ("RATE_AI 50", "`50` is not a rate"),
-            ("KMAX_MAP 18446744073709551615 1 1", "18446744073709551615 pairs are announced, and 1 follow"),
+            ("KMAX_MAP 18446744073709551615 1 1", "the line has 1 pairs instead of 18446744073709551615"),
             ("KMAX_MAP 1 fast 1600", "`fast` is not"),
             ("KMAX_MAP 1 0 1600", "`0` is not"),
             ("KMAX_MAP 1 100 -5", "`-5` is not"),
@@ -250,7 +250,7 @@ mod tests {
         let all = HpccConfig::parse("CC_MODE x\nRP_TIMER y\nFLOW_FILE\n", "c").unwrap_err();
         assert_eq!(all.errors.len(), 3, "all are told at once: {all}");
         let nameless = HpccConfig::parse("\u{feff}CC_MODE 1\n", "c").unwrap();
-        assert!(nameless.topology().unwrap_err().to_string().contains("there is no TOPOLOGY_FILE"));
+        assert!(nameless.topology().unwrap_err().to_string().contains("TOPOLOGY_FILE is missing"));
         assert!(nameless.flows().unwrap_err().errors[0].help.as_deref().unwrap_or_default().contains("--flows FILE"));
         assert!(HpccConfig::parse("", "c").unwrap_err().to_string().contains("the file has no key"));
     }
@@ -260,8 +260,7 @@ mod tests {
         let text = format!("{FILES}CC_MODE 3\nCC_MODE 1 or 3\n");
         let config = HpccConfig::parse(&text, "c").unwrap();
         assert_eq!(config.find("CC_MODE").unwrap().value, Value::Whole(1));
-        let told =
-            ["c:4: CC_MODE: what stands from `or` on is not read", "c:4: CC_MODE stands in line 3 too; this one holds"];
+        let told = ["c:4: CC_MODE: ignored from `or` on", "c:4: CC_MODE is also in line 3; the last one is used"];
         assert_eq!(config.remarks, told);
         assert_eq!(config.topology().unwrap(), ("mix/topology.txt", 1));
     }

@@ -28,26 +28,24 @@ impl Writer<'_> {
         let header = HEADER_BYTES + if kind == "timely" { STAMP_BYTES } else { 0 };
         let mut text = format!("payload = \"{payload}B\"\nheader = \"{header}B\"\n");
         if self.switched("ENABLE_IRN", false) {
-            self.note("ENABLE_IRN", "timers and the cap of what is in flight are those of docs/mechanisms/roce.md");
+            self.note("ENABLE_IRN", "timers and the limit of bytes in flight are those of docs/mechanisms/roce.md");
             text.push_str("loss_recovery = \"selective\"\n");
         }
         match self.whole("L2_ACK_INTERVAL", 1) {
             0 => self.fail(
                 "L2_ACK_INTERVAL",
-                "nothing would be acknowledged, and no flow would end".to_owned(),
+                "without acknowledgements no flow would complete".to_owned(),
                 Some("write 1"),
             ),
             1 => {}
-            _ => self.note(
-                "L2_ACK_INTERVAL",
-                "the released simulator acknowledges every packet in any case, and so does this",
-            ),
+            _ => self
+                .note("L2_ACK_INTERVAL", "the released simulator always acknowledges every packet; so does Tidegate"),
         }
         if kind == "hpcc" {
             let window = hpcc_window::longest(self.inputs.fabric, payload);
             let _ = writeln!(text, "# The longest round trip without queues.\nbase_rtt = \"{}\"", window.trip);
             if !self.switched("GLOBAL_T", true) {
-                self.note("GLOBAL_T", "round trips there are of each pair; here all are the longest");
+                self.note("GLOBAL_T", "round trips are per pair there; here all are the longest");
             }
             for (key, right) in [("HAS_WIN", true), ("VAR_WIN", true)] {
                 if self.switched(key, right) != right {
@@ -56,9 +54,12 @@ impl Writer<'_> {
             }
         } else if self.switched("HAS_WIN", true) {
             let window = Bytes(hpcc_window::longest(self.inputs.fabric, payload).bytes.max(payload));
-            let _ = writeln!(text, "# What the longest round trip without queues holds.\nwindow = \"{}B\"", window.0);
+            let _ = writeln!(text, "# Largest bandwidth-delay product.\nwindow = \"{}B\"", window.0);
             if !self.switched("GLOBAL_T", true) {
-                self.note("GLOBAL_T", "windows there are of each pair's round trip; here all are of the longest");
+                self.note(
+                    "GLOBAL_T",
+                    "windows are for the round trip of each pair there; here all are for the longest",
+                );
             }
             if self.switched("VAR_WIN", false) && kind != "roce" {
                 text.push_str("variable_window = true\n");
@@ -76,7 +77,7 @@ impl Writer<'_> {
         };
         for &key in needed {
             if self.entry(key).is_none() {
-                self.fail(key, format!("there is no {key}, for which the simulator has no default"), None);
+                self.fail(key, format!("{key} is missing, and the simulator has no default"), None);
             }
         }
         let gain = match self.entry("EWMA_GAIN").map(|entry| &entry.value) {
@@ -87,8 +88,11 @@ impl Writer<'_> {
         match kind {
             "hpcc" => {
                 for (key, what) in [
-                    ("MULTI_RATE", "a rate for each hop, of which the least holds; here one, of the busiest hop"),
-                    ("SAMPLE_FEEDBACK", "ports without a queue are passed over there within a round trip, not here"),
+                    (
+                        "MULTI_RATE",
+                        "a rate per hop there, of which the lowest applies; here one rate, of the busiest hop",
+                    ),
+                    ("SAMPLE_FEEDBACK", "ports without a queue are skipped within a round trip there, not here"),
                 ] {
                     if self.switched(key, key == "MULTI_RATE") {
                         self.note(key, what);

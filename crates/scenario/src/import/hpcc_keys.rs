@@ -68,16 +68,14 @@ pub(super) struct Known {
     pub fate: Fate,
 }
 
-const OTHER_MODES: Fate = Fate::Dropped("only modes that are not translated read it: the result does not depend on it");
-const QUANTA: Fate =
-    Fate::Dropped("telemetry there counts in multiples of 80 and 128 bytes and in ns; here it is exact");
-const TRACE: Fate =
-    Fate::Dropped("record.trace and record.capture choose what is traced: the result does not depend on it");
+const OTHER_MODES: Fate = Fate::Dropped("used only by modes that are not translated: the result does not depend on it");
+const QUANTA: Fate = Fate::Dropped("telemetry is in multiples of 80 and 128 bytes and in ns there; here it is exact");
+const TRACE: Fate = Fate::Dropped("record.trace and record.capture select the trace: the result does not depend on it");
 const RESULT: Fate =
     Fate::Dropped("results go to the folder of --out, where fct.txt and pfc.txt have the columns of these files");
 const LENGTHS: Fate = Fate::Dropped("record.queues = { every = \"10us\" } records the lengths of queues");
-const MONITOR: Fate = Fate::Dropped("[record] chooses what is measured: the result does not depend on it");
-const UNREAD: Fate = Fate::Dropped("the released simulator reads it and does not use it");
+const MONITOR: Fate = Fate::Dropped("[record] selects the measurements: the result does not depend on it");
+const UNREAD: Fate = Fate::Dropped("the released simulator does not use it");
 
 const fn known(name: &'static str, shape: Shape, fate: Fate) -> Known {
     Known { name, shape, fate }
@@ -139,17 +137,21 @@ static KEYS: [Known; 82] = [
     known("QLEN_MON_FILE", Word, LENGTHS),
     known("QLEN_MON_START", Word, LENGTHS),
     known("QLEN_MON_END", Word, LENGTHS),
-    known("PAUSE_TIME", Word, Fate::Dropped("a pause lasts until its end is told, there and here")),
+    known("PAUSE_TIME", Word, Fate::Dropped("pauses last until a resume in both simulators")),
     known("DATA_RATE", Word, UNREAD),
     known("LINK_DELAY", Word, UNREAD),
     // conweave.
     known("ENABLE_PFC", Switch, Written),
     known("ENABLE_IRN", Switch, Written),
     known("LB_MODE", Whole, Written),
-    known("FLOWGEN_START_TIME", Seconds, Fate::Dropped("flows start when their file says so, there and here")),
+    known("FLOWGEN_START_TIME", Seconds, Fate::Dropped("flows start at the times of their file in both simulators")),
     known("FLOWGEN_STOP_TIME", Seconds, Written),
-    known("LOAD", Word, Fate::Dropped("it names what the flow file was made with, and no part of the run reads it")),
-    known("RANDOM_SEED", Word, Fate::Dropped("`seed` of the scenario: the two draw differently from the same number")),
+    known("LOAD", Word, Fate::Dropped("the generator of the flow file; the run does not use it")),
+    known(
+        "RANDOM_SEED",
+        Word,
+        Fate::Dropped("`seed` of the scenario: equal seeds give different random numbers in the two simulators"),
+    ),
     known("CONWEAVE_TX_EXPIRY_TIME", Word, OF_BALANCING),
     known("CONWEAVE_REPLY_TIMEOUT_EXTRA", Word, OF_BALANCING),
     known("CONWEAVE_EXTRA_VOQ_FLUSH_TIME", Word, OF_BALANCING),

@@ -136,7 +136,7 @@ impl HpccConfig {
                 || writer.notes.iter().filter_map(|note| note.strip_prefix(&prefix)).collect::<Vec<_>>().join("; ");
             let of_others = "a parameter of controls that do not carry the flows here";
             let (fate, note) = match (refused, entry.known.map(|known| known.fate)) {
-                _ if inputs.ignore.contains(&entry.key) => (KeyFate::Ignored, "as asked by --ignore".to_owned()),
+                _ if inputs.ignore.contains(&entry.key) => (KeyFate::Ignored, "ignored by --ignore".to_owned()),
                 (Some(error), _) => (KeyFate::Refused, error.message.clone()),
                 (None, Some(Fate::Dropped(why))) => (KeyFate::Irrelevant, why.to_owned()),
                 (None, Some(Fate::Of(kinds))) if writer.kind.is_none_or(|kind| !kinds.contains(&kind)) => {
@@ -176,7 +176,7 @@ impl<'a> Writer<'a> {
         let _ = writeln!(text, "# Made from {} of HPCC's simulator.", on_one_line(&writer.config.file));
         let notes: Vec<String> = writer.notes.iter().map(|note| on_one_line(note)).collect();
         if !notes.is_empty() {
-            text.push_str("# Not carried over, or not as it is there:\n");
+            text.push_str("# Ignored, or different from the original:\n");
             for note in &notes {
                 let _ = writeln!(text, "# - {note}");
             }
@@ -214,14 +214,16 @@ impl<'a> Writer<'a> {
             errors: vec![error(&self.config.file, 0, "TOPOLOGY_FILE", message, help.map(str::to_owned))],
         };
         if let Some(&host) = fabric.hosts().iter().find(|&&host| fabric.ports(host).len() > 1) {
-            let message =
-                format!("--paths: host `{}` has several links, and its choice is not known", fabric.name(host));
-            return Err(wrong(message, Some("leave --paths out: flows are routed by the hash of Tidegate")));
+            let message = format!(
+                "--paths: host `{}` has several links, and its choice among them is unknown",
+                fabric.name(host)
+            );
+            return Err(wrong(message, Some("remove --paths: flows are then routed by the hash of Tidegate")));
         }
         let paths = hpcc_ecmp::paths(fabric, flows)
             .ok_or_else(|| wrong("a flow has no path from its source to its destination".to_owned(), None))?;
         let mut entries =
-            String::from("# Paths that ECMP of HPCC's simulator gives to data. Replies are routed here.\n");
+            String::from("# Paths of data by the ECMP of HPCC's simulator. Replies are routed by Tidegate.\n");
         let (mut numbers, mut names) = (BTreeMap::new(), Vec::new());
         for path in paths {
             let next = numbers.len();
@@ -251,7 +253,7 @@ impl<'a> Writer<'a> {
                 }
                 Some(entry) => {
                     let (file, line) = (&self.config.file, entry.line);
-                    self.notes.push(format!("{file}:{line}: {key}: ignored, as asked"));
+                    self.notes.push(format!("{file}:{line}: {key}: ignored by --ignore"));
                 }
                 None => self.fail(key, format!("--ignore {key}: the configuration has no such key"), None),
             }
@@ -259,8 +261,8 @@ impl<'a> Writer<'a> {
         let ignore = self.inputs.ignore;
         for (key, line) in self.config.unknown().filter(|(key, _)| !ignore.iter().any(|ignored| ignored == key)) {
             let shown: String = key.chars().take(40).collect();
-            let message = format!("{shown}: no key of this family of simulators: nothing is known of what it changes");
-            let help = Some(format!("--ignore {shown} leaves it out"));
+            let message = format!("{shown}: not a key of this family of simulators: its effect is unknown");
+            let help = Some(format!("--ignore {shown} ignores it"));
             self.errors.push(error(&self.config.file, line, key, on_one_line(&message), help));
         }
     }
@@ -346,11 +348,7 @@ impl<'a> Writer<'a> {
         };
         if let Some(kind) = self.inputs.transport {
             if !MECHANISMS.iter().any(|mechanism| mechanism.family == Family::Transport && mechanism.kind == kind) {
-                self.fail(
-                    "CC_MODE",
-                    format!("there is no transport `{kind}`"),
-                    Some("`tidegate mechanisms` lists them"),
-                );
+                self.fail("CC_MODE", format!("`{kind}` is not a transport"), Some("`tidegate mechanisms` lists them"));
                 return None;
             }
             if translated != Some(kind) {
@@ -363,8 +361,8 @@ impl<'a> Writer<'a> {
         }
         if translated.is_none() {
             let message = format!("CC_MODE {mode} is {name}, which Tidegate does not have");
-            let help = "say what to use instead: --transport dcqcn has the marks of this configuration, roce no \
-                control but PFC";
+            let help = "choose a replacement: --transport dcqcn uses the marks of this configuration, roce has no \
+                        control except PFC";
             self.fail("CC_MODE", message, Some(help));
         }
         translated
@@ -390,7 +388,11 @@ impl<'a> Writer<'a> {
         let first = first.min().unwrap_or(START);
         if stop <= first {
             let message = format!("the simulation ends at {stop}, before its first flow starts at {first}");
-            self.fail("SIMULATOR_STOP_TIME", message, Some("flows start at 2 s by convention: write 4.00, say"));
+            self.fail(
+                "SIMULATOR_STOP_TIME",
+                message,
+                Some("flows start at 2 s by convention: write 4.00, for example"),
+            );
         }
         let origin = if first >= START { START } else { Time::ZERO };
         (origin, stop.saturating_sub(origin), until)
@@ -400,8 +402,8 @@ impl<'a> Writer<'a> {
         if self.switched("ACK_HIGH_PRIO", false) {
             self.note(
                 "ACK_HIGH_PRIO",
-                "hosts send acknowledgements before data and switches do not, there and here; a pause of the data's \
-                 class stops acknowledgements at hosts here, not there",
+                "in both simulators hosts send acknowledgements before data, and switches do not; a pause of the \
+                 data's class stops acknowledgements at hosts here, not there",
             );
         }
     }
@@ -418,16 +420,16 @@ impl<'a> Writer<'a> {
         let link = node(a).zip(node(b)).filter(|&(a, b)| fabric.link_between(a, b).is_some());
         let at = Time::from_us(1).as_ps().checked_mul(after_us).map(|ps| START.saturating_add(Time::from_ps(ps)));
         let (Some((a, b)), Some(at)) = (link, at) else {
-            let message = format!("LINK_DOWN: there is no link between nodes {a} and {b}, or no such time");
-            self.fail("LINK_DOWN", message, Some("0 0 0 takes none down"));
+            let message = format!("LINK_DOWN: no link between nodes {a} and {b}, or an invalid time");
+            self.fail("LINK_DOWN", message, Some("0 0 0 means no failure"));
             return String::new();
         };
         self.note(
             "LINK_DOWN",
             if self.inputs.keeps_paths {
-                "there all switches have new routes at once; with --paths data keeps its path here"
+                "all switches have new routes immediately there; here data keeps its path with --paths"
             } else {
-                "there all switches have new routes at once; here each leaves the link for ports that live \
+                "all switches have new routes immediately there; here each avoids the link by live ports \
                  (routing.reroute)"
             },
         );
@@ -440,20 +442,20 @@ impl<'a> Writer<'a> {
     fn dropped(&mut self, transport: Option<&str>) {
         let lossy = !self.switched("ENABLE_PFC", true);
         if self.switched("L2_BACK_TO_ZERO", false) && lossy {
-            let message = "L2_BACK_TO_ZERO 1 without PFC: after a loss a sender there begins its chunk anew; here it \
-                           goes back to the packet that is missing";
+            let message = "L2_BACK_TO_ZERO 1 without PFC: after a loss a sender restarts its chunk there; here it goes \
+                           back to the missing packet";
             self.fail("L2_BACK_TO_ZERO", message.to_owned(), Some("--ignore L2_BACK_TO_ZERO"));
         } else if self.switched("L2_BACK_TO_ZERO", false) {
             self.note(
                 "L2_BACK_TO_ZERO",
-                "after a loss a sender there begins its chunk anew; here it goes back to the packet that is missing",
+                "after a loss a sender restarts its chunk there; here it goes back to the missing packet",
             );
         } else if self.entry("L2_CHUNK_SIZE").is_some() {
-            self.note("L2_CHUNK_SIZE", "chunks matter with L2_BACK_TO_ZERO only: the result does not depend on it");
+            self.note("L2_CHUNK_SIZE", "chunks are used with L2_BACK_TO_ZERO only: the result does not depend on it");
         }
         if !self.switched("RATE_BOUND", true) {
-            let message = "RATE_BOUND 0: senders there ignore their rates, which only windows then hold; here they \
-                           keep to them";
+            let message = "RATE_BOUND 0: senders ignore their rates there and are limited by windows only; here they \
+                           obey the rates";
             self.fail("RATE_BOUND", message.to_owned(), Some("--ignore RATE_BOUND runs it with rates"));
         }
         let mut grouped: Vec<(&str, Vec<String>)> = Vec::new();

@@ -24,8 +24,8 @@ impl Writer<'_> {
         classes.dedup();
         if classes.first() == Some(&0) {
             self.notes.push(
-                "flows of priority group 0: there they go before all others and are never paused; here they are of \
-                 class 0, the last, and lossy"
+                "flows of priority group 0: highest priority and never paused there; here class 0, the lowest \
+                 priority, and lossy"
                     .to_owned(),
             );
             classes.remove(0);
@@ -41,7 +41,7 @@ impl Writer<'_> {
         if !self.switched("USE_DYNAMIC_PFC_THRESHOLD", true) {
             self.note(
                 "USE_DYNAMIC_PFC_THRESHOLD",
-                "the released simulator's thresholds follow the free buffer in any case, and so does xoff",
+                "the released simulator's thresholds always follow the free buffer; so does xoff",
             );
         }
         let rates = self.port_rates();
@@ -53,8 +53,8 @@ impl Writer<'_> {
             && rates.keys().any(|&rate| rate > host)
         {
             self.notes.push(format!(
-                "ports faster than the first host's {host}: there they stop their neighbour later, at alpha 1/4 with \
-                 twice the rate and 1/2 with four times, here at 1/8 like all"
+                "ports faster than the first host's {host}: they pause their neighbour later there, at alpha 1/4 for \
+                 twice the rate and 1/2 for four times; here at 1/8 like all ports"
             ));
         }
         if self.switched("ENABLE_QCN", true) {
@@ -119,13 +119,13 @@ impl Writer<'_> {
         }
         if short > 0 {
             self.notes.push(format!(
-                "headroom of {short} switches: three times rate x delay there, which is less than can arrive after a \
-                 pause; computed here"
+                "headroom of {short} switches: three times rate x delay there, less than may arrive after a pause; \
+                 computed here"
             ));
         }
         if mixed > 0 {
             self.notes.push(format!(
-                "headroom of {mixed} switches: each port has its own there, here all of a switch have the largest"
+                "headroom of {mixed} switches: per port there; here all ports of a switch have the largest"
             ));
         }
         found
@@ -153,7 +153,7 @@ impl Writer<'_> {
         if found.is_none() && !self.errors.iter().any(|error| error.key == key) {
             let (message, bps) =
                 (format!("{key} has nothing for ports of {rate}, which the topology has"), rate.as_bps());
-            self.fail(key, message, Some(&format!("give it a pair: {bps} and its value")));
+            self.fail(key, message, Some(&format!("add a pair: {bps} and its value")));
         }
         found
     }

@@ -42,7 +42,7 @@ pub(super) const KEYS: &[Key] = &[
     key(F, "left", &["dumbbell"], COUNT).means("hosts on S1: H1 .."),
     key(F, "right", &["dumbbell"], COUNT).means("hosts on S2, after those on S1"),
     key(F, "arity", &["tree"], Of("a list of numbers", "[3, 1]"))
-        .means("switches below the root, below each of those, and so on; 1 to 8 levels"),
+        .means("children per switch, from the root down; 1 to 8 levels"),
     key(F, "root_hosts", &["tree"], COUNT).value("0", OURS).means("hosts on the root, after all others"),
     key(F, "arms", &["star"], COUNT).means("switches around the hub, S1 ..; the hub is the last"),
     key(F, "hosts_per_arm", &["star"], COUNT).means("hosts on each arm"),
@@ -52,12 +52,12 @@ pub(super) const KEYS: &[Key] = &[
     key(F, "hosts_per_switch", &["jellyfish", "line", "ring"], COUNT).means("hosts on each switch"),
     key(F, "hosts_per_switch", &["file"], COUNT)
         .value("0", OURS)
-        .means("hosts to attach to each leaf of a file without any host"),
+        .means("hosts attached to each leaf of a file without hosts"),
     key(F, "ignore", &["file"], NODES)
         .absent("no node", OURS)
-        .means("nodes of the file that are left out, with their links; `*` stands for any text"),
-    key(F, "host", &["file"], NODES).absent("as the file says", OURS).means("nodes of the file that are hosts"),
-    key(F, "switch", &["file"], NODES).absent("as the file says", OURS).means("nodes of the file that are switches"),
+        .means("nodes of the file to omit, with their links; `*` matches any text"),
+    key(F, "host", &["file"], NODES).absent("as in the file", OURS).means("nodes of the file that are hosts"),
+    key(F, "switch", &["file"], NODES).absent("as in the file", OURS).means("nodes of the file that are switches"),
     key(F, "hosts_on", &["file"], NODES)
         .absent("the leaves", OURS)
         .means("switches to which hosts are attached if the file has no host"),
@@ -68,7 +68,7 @@ pub(super) const KEYS: &[Key] = &[
     key(F, "levels", &["bcube"], COUNT).means("levels above the first: k of BCube(n, k), 0 to 15"),
     key(F, "hosts", &["single-switch"], COUNT).means("hosts, 2 to 65535"),
     key(F, "file", &["file"], Of("a file", "\"topology.txt\""))
-        .means("the topology, relative to the scenario's folder; a folder of SONiC config_db.json files counts as one"),
+        .means("the topology, relative to the scenario's folder; also a folder of SONiC config_db.json files"),
     key(
         F,
         "format",
@@ -79,26 +79,23 @@ pub(super) const KEYS: &[Key] = &[
             "\"hpcc\"",
         ),
     )
-    .value("auto", "told by the content")
-    .means("what is in the file"),
+    .value("auto", "detected from the content")
+    .means("format of the file"),
     key(F, "default_loss", &["file"], SHARE)
         .value("0", "the file's own")
-        .means("probability that a frame is lost on links for which the file states none, or 0"),
+        .means("probability that a frame is lost on links without a loss, or with 0, in the file"),
     key(F, "relay", &["file"], FLAG)
         .value("false", OURS)
-        .means("whether every host forwards for others, as in meshes and rings without switches"),
-    key(F, "link", ALL_BUT_FILE, TIERS).means(
-        "every link's rate, delay, loss and bit error rate; tables host, edge and core say what differs on a tier",
-    ),
-    key(F, "link", &["file"], TIERS)
-        .absent("every link states its own", OURS)
-        .means("properties of links for which the file states none"),
-    key(L, "rate", &[], RATE).absent("each tier states its own", OURS).means("rate of each direction, up to 1000Tbps"),
-    key(L, "delay", &[], TIME).absent("each tier states its own", OURS).means("propagation delay, above 0, up to 10s"),
+        .means("every host forwards frames of others, as in meshes and rings without switches"),
+    key(F, "link", ALL_BUT_FILE, TIERS)
+        .means("rate, delay, loss and bit error rate of all links; tables host, edge and core override them per tier"),
+    key(F, "link", &["file"], TIERS).absent("set per link", OURS).means("properties of links without them in the file"),
+    key(L, "rate", &[], RATE).absent("set per tier", OURS).means("rate of each direction, up to 1000Tbps"),
+    key(L, "delay", &[], TIME).absent("set per tier", OURS).means("propagation delay, above 0, up to 10s"),
     key(L, "loss", &[], SHARE).value("0", "a perfect cable").means("probability that a frame is lost"),
     key(L, "bit_error_rate", &[], SHARE)
         .value("0", "a perfect cable")
-        .means("probability that a bit is flipped, which costs the frame"),
+        .means("probability that a bit is flipped, which destroys the frame"),
     key(L, "host", ALL_BUT_FILE, TIERS).absent("as fabric.link", OURS).means("links between hosts and switches"),
     key(
         L,
@@ -107,7 +104,7 @@ pub(super) const KEYS: &[Key] = &[
         TIERS,
     )
     .absent("as fabric.link", OURS)
-    .means("links between edge switches and the tier above, or between switches where there is one tier"),
+    .means("links between edge switches and the tier above, or between switches if there is one tier"),
     key(L, "core", &["fat-tree", "f10", "clos", "tree"], TIERS)
         .absent("as fabric.link", OURS)
         .means("links between switches above that"),

@@ -15,43 +15,43 @@ const TABLE_2_1: &str = "thesis, table 2.1";
 const TABLE_3_2: &str = "thesis, table 3.2";
 
 pub(super) const KEYS: &[Key] = &[
-    key("fluid", "name", &[], TEXT).absent("the file's name", OURS).means("what results call it"),
-    key("fluid", "description", &[], TEXT).absent("none", OURS).means("what it is for, in a sentence"),
-    key("fluid", "duration", &[], TIME).means("how long it is solved"),
+    key("fluid", "name", &[], TEXT).absent("the file's name", OURS).means("name in results"),
+    key("fluid", "description", &[], TEXT).absent("none", OURS).means("purpose, in one sentence"),
+    key("fluid", "duration", &[], TIME).means("end of the solution, from time 0"),
     key("fluid", "warm_up", &[], TIME).absent("half of the duration", OURS).means("means are taken from here on"),
     key("fluid", "sample", &[], TIME)
         .absent("a thousandth of the duration", OURS)
-        .means("how often the series has a row, above 0; at most a million rows"),
+        .means("interval of the rows of the series, above 0; at most a million rows"),
     key("fluid", "tolerance", &[], Of("a number", "1e-6"))
         .value("1e-6", OURS)
-        .means("error of a step, of a variable's size or its usual size, 1e-12 to 0.01"),
+        .means("error of a step, relative to a variable's value or its usual value, 1e-12 to 0.01"),
     key("fluid", "model", &[], Of("a table with `kind`", "{ kind = \"dcqcn\" }"))
         .means("the control and its parameters"),
-    key("fluid", "bottleneck", &[], Of("a table", "{}")).means("the link that all flows share"),
-    key("fluid", "flow", &[], Of("tables", "[]")).means("flows, an entry for those that are alike"),
+    key("fluid", "bottleneck", &[], Of("a table", "{}")).means("the link shared by all flows"),
+    key("fluid", "flow", &[], Of("tables", "[]")).means("flows, one entry per group of equal flows"),
     key("fluid.bottleneck", "rate", &[], RATE).means("the rate C of the link"),
     key("fluid.bottleneck", "buffer", &[], SIZE)
         .value("16MB", OURS)
-        .means("what its queue holds at most: a full one stays full, and nothing is lost"),
-    key("fluid.flow", "count", &[], COUNT).value("1", OURS).means("how many there are, 1 to 100000"),
-    key("fluid.flow", "start", &[], TIME).value("0s", OURS).means("when they begin"),
+        .means("limit of its queue, at which the length stays constant without loss"),
+    key("fluid.flow", "count", &[], COUNT).value("1", OURS).means("number of flows, 1 to 100000"),
+    key("fluid.flow", "start", &[], TIME).value("0s", OURS).means("start time"),
     key("fluid.flow", "rtt", &[], TIME)
         .means("delay of the control loop without queues; tau of the thesis, tau* of DCQCN"),
     key("fluid.flow", "rate", &[], RATE)
         .absent(
-            "dcqcn, eccp: the bottleneck's; timely: an equal share of it; hetflow: 80 % of that",
+            "dcqcn, eccp: the bottleneck's; timely: an equal share of it; hetflow: 80 % of an equal share",
             "DCQCN, \
          section 3.1; thesis, sections 2.7.3 and 3.5.2; TIMELY, section 4.4",
         )
-        .means("the rate that each begins with, up to the bottleneck's"),
+        .means("initial rate of each flow, up to the bottleneck's"),
     key("fluid.model", "kind", &[], Of("dcqcn, timely, patched-timely, hetflow or eccp", "\"dcqcn\""))
-        .means("which control"),
+        .means("the congestion control"),
     key("fluid.model", "gain", DCQCN, SHARE)
         .value("0.00390625", SIGCOMM)
         .means("weight g of a new sample in alpha, above 0 to 1"),
     key("fluid.model", "cnp_interval", DCQCN, TIME)
         .value("50us", SIGCOMM)
-        .means("tau: least distance of a flow's notifications"),
+        .means("tau: least time between notifications of a flow"),
     key("fluid.model", "alpha_timer", DCQCN, TIME).value("55us", SIGCOMM).means("tau': interval of alpha's update"),
     key("fluid.model", "increase_timer", DCQCN, TIME).value("55us", SIGCOMM).means("T: length of a stage of the timer"),
     key("fluid.model", "byte_counter", DCQCN, SIZE)
@@ -62,7 +62,7 @@ pub(super) const KEYS: &[Key] = &[
         .value("40Mbps", SIGCOMM)
         .means("R_AI: step of the target after fast recovery"),
     key("fluid.model", "packet", DCQCN, SIZE)
-        .value("1082B", "1000 B of payload, 62 B of header, 20 B of preamble and gap, as the simulator's DCQCN")
+        .value("1082B", "1000 B of payload, 62 B of header, 20 B of preamble and gap, as in the simulator's DCQCN")
         .means("a packet on the wire; each is marked or not"),
     key("fluid.model", "k_min", DCQCN, SIZE).means("no packet is marked up to this queue"),
     key("fluid.model", "k_max", DCQCN, SIZE).means("every packet is marked above this queue; more than k_min"),
@@ -71,16 +71,16 @@ pub(super) const KEYS: &[Key] = &[
         .means("probability of a mark at k_max, above 0 to 1"),
     key("fluid.model", "mark_at", DCQCN, Of("dequeue or enqueue", "\"dequeue\""))
         .value("dequeue", "ECN or Delay, section 3: the delay of marks is constant")
-        .means("when packets are marked: as they leave, or as they join, so that marks are older by the queue"),
+        .means("instant of the marking decision: dequeue, or enqueue, so that marks are older by the queueing delay"),
     key("fluid.model", "averaging", DCQCN, Of("paper or cycles", "\"cycles\""))
         .value("paper", "DCQCN, section 5; ECN or Delay, section 3")
         .means(
-            "how cuts and stages become a fluid: as in the papers, in any order; or cycle by cycle, each cut \
-         followed by its stages, which is nearer to packets",
+            "averaging of cuts and stages: paper, independent of their order; cycles, each cut followed by its stages, \
+             which is closer to packets",
         ),
     key("fluid.model", "min_rate", DCQCN, RATE)
         .value("100Mbps", "HPCC's ns-3 fork: MinRate; the simulator's default")
-        .means("rates never fall below this, above 0"),
+        .means("lower bound of rates, above 0"),
     key("fluid.model", "ewma", TIMELY, SHARE)
         .value("0.875", CONEXT)
         .means("alpha: weight of a new difference in the gradient, above 0 to 1"),
@@ -92,14 +92,14 @@ pub(super) const KEYS: &[Key] = &[
     key("fluid.model", "t_low", TIMELY, TIME).value("50us", CONEXT).means("T_low: below this round trip rates rise"),
     key("fluid.model", "t_high", TIMELY, TIME)
         .value("500us", CONEXT)
-        .means("T_high: above it they fall; more than t_low"),
-    key("fluid.model", "min_rtt", TIMELY, TIME).value("20us", CONEXT).means("D_minRTT: what gradients are measured in"),
+        .means("T_high: above this round trip rates fall; more than t_low"),
+    key("fluid.model", "min_rtt", TIMELY, TIME).value("20us", CONEXT).means("D_minRTT: unit of gradients"),
     key("fluid.model", "segment", TIMELY, SIZE).value("16KB", CONEXT).means("Seg: bytes sent between two measurements"),
     key("fluid.model", "packet", TIMELY, SIZE).value("1000B", CONEXT).means("MTU: a packet on the wire"),
-    key("fluid.model", "min_rate", TIMELY, RATE).value("10Mbps", OURS).means("rates never fall below this, above 0"),
+    key("fluid.model", "min_rate", TIMELY, RATE).value("10Mbps", OURS).means("lower bound of rates, above 0"),
     key("fluid.model", "gain", HETFLOW, NUMBER)
         .value("0.0078125", "thesis, section 3.4.1: the largest cut, by a feedback of 64, is one half")
-        .means("Gd; 64 times it is the largest cut, below 1"),
+        .means("Gd; the largest cut is 64 times this value and below 1"),
     key("fluid.model", "scaling", HETFLOW, NUMBER).value("1500", TABLE_3_2).means("Kc: feedback by slope of the delay"),
     key("fluid.model", "timer", HETFLOW, TIME).value("3ms", TABLE_3_2).means("T: longest time between two samples"),
     key("fluid.model", "byte_counter", HETFLOW, SIZE)
@@ -109,23 +109,23 @@ pub(super) const KEYS: &[Key] = &[
     key("fluid.model", "quantum", HETFLOW, NUMBER)
         .value("1", "choice of this project: feedback is a whole number, as in QCN")
         .means("least feedback that is sent, 0 to 64; 0 is the thesis as printed, in which rates freeze"),
-    key("fluid.model", "slope_age", HETFLOW, SHARE).value("1", "thesis, equation 3.7").means(
-        "how old a slope of the delay is as it acts, in times between two samples, 0 to 1; 0.5 is that of a mean",
-    ),
-    key("fluid.model", "min_rate", HETFLOW, RATE).value("10Mbps", OURS).means("rates never fall below this, above 0"),
+    key("fluid.model", "slope_age", HETFLOW, SHARE)
+        .value("1", "thesis, equation 3.7")
+        .means("age of a slope of the delay when applied, in sampling intervals, 0 to 1; 0.5: the mean age"),
+    key("fluid.model", "min_rate", HETFLOW, RATE).value("10Mbps", OURS).means("lower bound of rates, above 0"),
     key("fluid.model", "gain", ECCP, NUMBER).value("0.78125", TABLE_2_1).means("G_d, above 0"),
     key("fluid.model", "largest_cut", ECCP, NUMBER)
         .value("0.5", "thesis, section 2.4.1.4")
-        .means("the largest cut, above 0, below 1: it bounds the feedback"),
+        .means("the largest cut, which bounds the feedback, above 0, below 1"),
     key("fluid.model", "weight", ECCP, NUMBER)
         .value("2", "thesis, equation 2.6")
         .means("w: weight of the change in the feedback"),
     key("fluid.model", "available", ECCP, NUMBER)
         .value("0.1", TABLE_2_1)
-        .means("AvT: share of the link that is kept free, above 0, below 1"),
+        .means("AvT: unused share of the link, above 0, below 1"),
     key("fluid.model", "equilibrium", ECCP, SHARE)
         .value("0.5", TABLE_2_1)
-        .means("A_eq: share of the margin that is left at rest, 0 to 1"),
+        .means("A_eq: share of the margin that is unused at equilibrium, 0 to 1"),
     key("fluid.model", "cycle", ECCP, TIME).value("1ms", TABLE_2_1).means("T: time between trains of probes"),
     key("fluid.model", "byte_counter", ECCP, SIZE)
         .value("750KB", TABLE_2_1)
@@ -134,10 +134,10 @@ pub(super) const KEYS: &[Key] = &[
         .value("5Mbps", TABLE_2_1)
         .means("R_AI: step of the target after five stages"),
     key("fluid.model", "feedback", ECCP, Of("difference or slope", "\"difference\""))
-        .value("difference", "thesis, equation 2.6: what a sender computes")
+        .value("difference", "thesis, equation 2.6: computed by a sender")
         .means(
             "the change in the feedback: the difference of two cycles (2.6), or the slope a cycle ago (2.11), \
          which makes the equation neutral",
         ),
-    key("fluid.model", "min_rate", ECCP, RATE).value("50Mbps", TABLE_2_1).means("rates never fall below this, above 0"),
+    key("fluid.model", "min_rate", ECCP, RATE).value("50Mbps", TABLE_2_1).means("lower bound of rates, above 0"),
 ];

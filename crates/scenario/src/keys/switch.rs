@@ -37,25 +37,25 @@ pub(super) const KEYS: &[Key] = &[
     )
     .absent("one shared buffer", OURS)
     .means(
-        "room of each egress queue, instead of a shared buffer; { normal = ..., bounce = ... } where frames bounce, of \
-         which one value sets both",
+        "limit of each egress queue, instead of a shared buffer; with overload = bounce { normal = ..., bounce = ... \
+         }, or one value for both",
     ),
-    key(S, "flow_control", &[], MECHANISM).value("none", OURS).means("when a switch stops its neighbours"),
+    key(S, "flow_control", &[], MECHANISM).value("none", OURS).means("flow control between neighbours"),
     key(S, "watchdog", &[], Of("a table", "{}"))
         .absent("none", OURS)
-        .means("what ends pauses, of PAUSE or PFC, that last too long: a watchdog at every queue of every switch"),
+        .means("watchdog at every queue of every switch, for pauses by PAUSE or PFC that last too long"),
     key(W, "detect", &[], TIME).of(&watchdog::MECHANISM),
     key(W, "restore", &[], TIME).of(&watchdog::MECHANISM),
     key(W, "action", &[], Of("drop or forward", "\"forward\"")).of(&watchdog::MECHANISM),
-    key(S, "overload", &[], MECHANISM).value("drop", OURS).means("what becomes of a frame that finds no room"),
-    key(S, "marking", &[], MECHANISM).value("none", OURS).means("how frames are marked"),
+    key(S, "overload", &[], MECHANISM).value("drop", OURS).means("action for a frame without buffer space"),
+    key(S, "marking", &[], MECHANISM).value("none", OURS).means("marking of frames"),
     key(S, "scheduler", &[], MECHANISM)
         .value("strict", "IEEE 802.1Q-2022, 8.6.8.1")
-        .means("which class a port serves next; hosts use the same"),
-    key(S, "tags", &[], MECHANISM).value("none", OURS).means("how a frame's class changes on its way"),
+        .means("scheduler of the classes at a port, also at hosts"),
+    key(S, "tags", &[], MECHANISM).value("none", OURS).means("changes of a frame's class at switches"),
     key(FC, "kind", &[], TEXT).value("none", OURS).means(
-        "none, pause (802.3x: the whole port), pfc (802.1Qbb: per class), cbfc (credits per class), or what the output \
-         decides: florax (by flow), destination (by destination), pause-at-output (802.3x)",
+        "none, pause (802.3x: the whole port), pfc (802.1Qbb: per class), cbfc (credits per class), or decided at the \
+         output: florax (per flow), destination (per destination), pause-at-output (802.3x)",
     ),
     key(FC, "priorities", &["pfc", "cbfc"], Of("a list of classes", "[3]")).of(&pause::PFC),
     key(FC, "xoff", STOP, Of("auto, a size, or a share of the free buffer", "\"100KB\"")).of(&pause::PAUSE),
@@ -79,8 +79,8 @@ pub(super) const KEYS: &[Key] = &[
     key(FC, "tiers", CONTROLS, Of("all or a list of tiers", "[1]")).of(&pause::PAUSE),
     key(O, "kind", &[], TEXT).value("drop", OURS).means(
         "drop, bounce (PABO: back towards the source), detour (DIBS: by a random other port), trim (NDP: the header \
-         goes on ahead), cut-payload (CP: the header keeps its place), sfc (SFC: the header goes back) or \
-         pipeline-trim (as trim, with what programmable switches have)",
+         overtakes data), cut-payload (CP: the header stays in the queue), sfc (SFC: the header returns to its source) \
+         or pipeline-trim (like trim, by features of programmable switches)",
     ),
     key(O, "theta", &["bounce"], SHARE).of(&pabo::MECHANISM),
     key(O, "lambda", &["bounce"], Of("a number", "50")).of(&pabo::MECHANISM),
@@ -129,25 +129,23 @@ pub(super) const KEYS: &[Key] = &[
     key(T, "egress", &["tagger"], Of("new-tag or arriving-tag", "\"new-tag\"")).of(&tagger::MECHANISM),
     key(S, "override", &[], Of("tables", "[]"))
         .absent("none", OURS)
-        .means("what some switches do otherwise; of several that concern a switch, the last decides"),
+        .means("parameters of some switches; the last entry for a switch applies"),
     key("switch.override", "switches", &[], Of("a list of switches", "[\"S1\", \"S2\"]"))
         .absent("those of `tiers`", OURS)
-        .means("which switches, by name"),
+        .means("the switches, by name"),
     key("switch.override", "tiers", &[], Of("all or a list of tiers", "[1]"))
         .absent("those of `switches`", OURS)
         .means("the switches of these tiers: 1 ToR or leaf, 2 aggregation or spine, 3 core"),
     key("switch.override", "ports", &[], Of("a list of ports", "[\"S1:3\"]"))
         .absent("all ports of the switches", OURS)
         .means("ports instead of switches, by number or neighbour (`S1:H2`), for marking by ECN and the scheduler"),
-    key("switch.override", "buffer", &[], SIZE)
-        .absent("switch.buffer", OURS)
-        .means("their memory, where it is shared, more than 0"),
+    key("switch.override", "buffer", &[], SIZE).absent("switch.buffer", OURS).means("their shared buffer, above 0"),
     key("switch.override", "egress", &[], Of("a size, or a share of the free buffer", "\"1/8\""))
         .absent("switch.egress", OURS)
-        .means("what of their shared buffer a lossy egress queue may hold"),
+        .means("limit of a lossy egress queue in their shared buffer"),
     key("switch.override", "queue", &[], Of("a size or a number of packets", "\"100KB\""))
         .absent("switch.queue", OURS)
-        .means("room of each of their egress queues, where switches have no shared buffer"),
+        .means("limit of each of their egress queues, without a shared buffer"),
     key("switch.override", "flow_control", &[], Of("a table", "{ xoff = \"100KB\" }"))
         .absent("switch.flow_control", OURS)
         .means("their thresholds; the kind is that of all switches"),
@@ -156,38 +154,38 @@ pub(super) const KEYS: &[Key] = &[
         .means("under PAUSE or PFC: an ingress account above this stops the neighbour"),
     key("switch.override.flow_control", "xon", &[], SIZE)
         .absent("switch.flow_control.xon", OURS)
-        .means("under PAUSE or PFC: how far below XOFF an account must fall"),
+        .means("under PAUSE or PFC: distance below XOFF to which an account must fall to resume"),
     key("switch.override.flow_control", "headroom", &[], Of("auto or a size", "\"50KB\""))
         .absent("switch.flow_control.headroom", OURS)
-        .means("under PAUSE or PFC: room of each lossless account beyond XOFF"),
+        .means("under PAUSE or PFC: headroom of each lossless account above XOFF"),
     key("switch.override", "marking", &[], Of("a table with `kind`", "{}"))
         .absent("switch.marking", OURS)
-        .means("how they mark, with the keys of switch.marking"),
+        .means("their marking, with the keys of switch.marking"),
     key("switch.override", "scheduler", &[], Of("a table with `kind`", "{}"))
         .absent("switch.scheduler", OURS)
-        .means("how their ports choose among classes, with the keys of switch.scheduler"),
+        .means("the scheduler of their ports, with the keys of switch.scheduler"),
     key(S, "preemption", &[], Of("a table", "{}"))
         .absent("no frame is interrupted", OURS)
-        .means("which frames interrupt others at the ports of switches (IEEE 802.1Qbu)"),
+        .means("frame preemption at the ports of switches (IEEE 802.1Qbu)"),
     key("switch.preemption", "express", &[], Of("a list of classes", "[7]")).of(&preemption::MECHANISM),
     key("switch.preemption", "fragments", &[], Of("standard or ideal", "\"ideal\"")).of(&preemption::MECHANISM),
     key(S, "clock", &[], Of("a table", "{}"))
         .absent("exact", OURS)
-        .means("bounds between which each switch's clock is drawn from the seed; its gates know no other clock"),
+        .means("bounds of each switch's random clock, drawn from the seed; its gates use this clock"),
     key(S, "clocks", &[], Of("tables", "[]"))
         .absent("as drawn", OURS)
-        .means("clocks of these switches, stated instead of drawn"),
+        .means("clocks of these switches, fixed instead of drawn"),
     key("switch.clock", "offset", &[], TIME)
         .value("0s", OURS)
-        .means("how far a clock is ahead at the start: between zero and this, uniformly"),
+        .means("lead of a clock at the start: uniform between zero and this"),
     key("switch.clock", "drift_ppm", &[], Of("parts per million", "50"))
         .value("0", OURS)
-        .means("how fast it gains or loses, uniformly between minus and plus this, up to 100000 with three decimals"),
-    key("switch.clocks", "switches", &[], Of("a list of switches", "[\"S1\", \"S2\"]")).means("whose clocks, by name"),
-    key("switch.clocks", "offset", &[], TIME).value("0s", OURS).means("how far the clock is ahead at the start"),
+        .means("frequency error, uniform between minus and plus this, up to 100000 with three decimals"),
+    key("switch.clocks", "switches", &[], Of("a list of switches", "[\"S1\", \"S2\"]")).means("the switches, by name"),
+    key("switch.clocks", "offset", &[], TIME).value("0s", OURS).means("lead of the clock at the start"),
     key("switch.clocks", "drift_ppm", &[], Of("parts per million", "-20"))
         .value("0", OURS)
-        .means("how fast it gains, or below zero loses, -100000 to 100000 with three decimals"),
+        .means("frequency error, positive if the clock is fast, -100000 to 100000 with three decimals"),
     key("switch.marking", "kind", &[], TEXT).value("none", OURS).means("none, ecn, phantom or congestion-point"),
     key("switch.marking", "k_min", &["ecn"], SIZE).of(&ecn::MECHANISM),
     key("switch.marking", "k_max", &["ecn"], SIZE).of(&ecn::MECHANISM),

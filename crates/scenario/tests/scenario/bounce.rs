@@ -51,12 +51,12 @@ fn the_papers_parameters_are_the_defaults() {
 fn parameters_out_of_range() {
     let set = |key: &str| wrong("{ kind = \"bounce\" }", &format!("{{ kind = \"bounce\", {key} }}"));
     for (key, expected) in [
-        ("theta = 1.5", "theta is no utilisation of a queue: `1.5` is more than 1"),
-        ("theta = -0.1", "theta is no utilisation of a queue"),
+        ("theta = 1.5", "theta is not a share of a queue: `1.5` is more than 1"),
+        ("theta = -0.1", "theta is not a share of a queue"),
         ("lambda = -1", "lambda = -1 would make frames bounce less the fuller their queue is"),
-        ("lambda = nan", "is no number"),
+        ("lambda = nan", "is not a number"),
         ("limit = 0", "`0` is out of range"),
-        ("return = \"home\"", "`home` is no way back"),
+        ("return = \"home\"", "`home` is not a valid return path"),
         ("priorities = []", "the list of classes that bounce is empty"),
         ("theat = 0.5", "unknown key `theat`"),
     ] {
@@ -66,7 +66,10 @@ fn parameters_out_of_range() {
     }
     for queue in ["\"0 packets\"", "\"0B\""] {
         let message = wrong("\"300 packets\"", queue);
-        assert!(message.contains("no room for a queue") || message.contains("no number of packets"), "{message}");
+        assert!(
+            message.contains("not a queue limit") || message.contains("not a valid number of packets"),
+            "{message}"
+        );
     }
     assert!(wrong("bounce = \"300 packets\"", "back = \"3 packets\"").contains("a queue has no key `back`"));
 }
@@ -74,25 +77,25 @@ fn parameters_out_of_range() {
 #[test]
 fn combinations_that_make_no_sense() {
     let pfc = wrong("{ kind = \"bounce\" }", "{ kind = \"bounce\", priorities = [0, 3] }");
-    assert!(pfc.contains("PFC owns class 3: it stops the sender before the queue is full"), "{pfc}");
+    assert!(pfc.contains("class 3 is lossless by PFC: its senders stop before the queue is full"), "{pfc}");
     let all = wrong("class = 0", "class = 3");
-    assert!(all.contains("every class of the traffic is left out by switch.flow_control"), "{all}");
+    assert!(all.contains("switch.flow_control excludes every class of the traffic"), "{all}");
     let own = wrong("{ kind = \"bounce\" }", "{ kind = \"bounce\", priorities = [1] }");
-    assert!(own.contains("left out by switch.overload.priorities"), "{own}");
+    assert!(own.contains("switch.overload.priorities excludes every class"), "{own}");
     let pause =
         wrong("{ kind = \"pfc\", priorities = [3], xoff = \"100KB\" }", "{ kind = \"pause\", xoff = \"100KB\" }");
     assert!(pause.contains("PAUSE stops whole ports before their queues are full"), "{pause}");
     let shared = lower(&GOOD.replace("queue = { normal = \"500 packets\", bounce = \"300 packets\" }", ""));
     let shared = shared.map(|_| ()).unwrap_err();
-    assert!(shared.contains("queues of a shared buffer have no size of their own"), "{shared}");
+    assert!(shared.contains("queues of a shared buffer have no capacity"), "{shared}");
     let hosts = wrong("[[traffic]]", "[host]\ntakes_back = false\n\n[[traffic]]");
-    assert!(hosts.contains("these do not take them back: what reaches them would be lost"), "{hosts}");
+    assert!(hosts.contains("these do not resend them: the frames would be lost"), "{hosts}");
     let up_down = wrong("[[traffic]]", "[routing]\nmode = \"up-down\"\n\n[[traffic]]");
-    assert!(up_down.contains("up-down routing asks by which port a frame came"), "{up_down}");
+    assert!(up_down.contains("up-down routing depends on the ingress port"), "{up_down}");
     let tree = "kind = \"tree\"\narity = [3, 1]\nhosts_per_leaf = 1\nroot_hosts = 1";
     let relays = lower(&GOOD.replace(tree, "kind = \"bcube\"\nn = 2\nlevels = 1"));
     let relays = relays.map(|_| ()).unwrap_err();
-    assert!(relays.contains("carry frames of others"), "{relays}");
+    assert!(relays.contains("forward frames of others"), "{relays}");
 }
 
 #[test]
@@ -113,7 +116,7 @@ fn senders_that_slow_down() {
         ("transport = { kind = \"tcp\", congestion_control = \"none\" }\non_bounce = \"halve\"", "nothing to halve"),
         ("transport = \"dctcp\"\non_bounce = { kind = \"halve\", every = 0 }", "`0` is out of range"),
         ("on_bounce = { kind = \"none\", every = 2 }", "`every` belongs to halve"),
-        ("on_bounce = \"stop\"", "`stop` is no reaction to returned frames"),
+        ("on_bounce = \"stop\"", "`stop` is not a valid reaction to returned frames"),
     ] {
         let message = on(table).expect_err(table);
         assert!(message.contains(expected) && message.contains("help: "), "{table}: {message}");
@@ -142,7 +145,7 @@ fn storms_are_looked_for_as_one_says() {
     for (check, expected) in [
         ("storm = { looks = 0 }", "`0` is out of range"),
         ("storm = { every = \"0s\" }", "must be above zero"),
-        ("storm = { ratio = -1 }", "is no ratio of frames"),
+        ("storm = { ratio = -1 }", "is not a ratio of frames"),
         ("storm = { often = 3 }", "unknown key `often`"),
         ("storm = 3", "is a whole number, not a table"),
     ] {

@@ -95,8 +95,8 @@ fn numbers_in_meanings_are_those_in_force() {
 
     let drr = switch("scheduler = { kind = \"drr\", quanta = { 3 = \"6KB\" } }\n").scheduler;
     assert_eq!(drr, Scheduler::Drr { quantum_bytes: [1518, 1518, 1518, 6000, 1518, 1518, 1518, 1518] });
-    assert!(scheduler::DRR.parameters[0].meaning.contains("leaves 1518B to the others"));
+    assert!(scheduler::DRR.parameters[0].meaning.contains("classes missing in the table have 1518B"));
     let wrr = switch("scheduler = { kind = \"wrr\", weights = { 3 = 4 } }\n").scheduler;
     assert_eq!(wrr, Scheduler::Wrr { weights: [1, 1, 1, 4, 1, 1, 1, 1] });
-    assert!(scheduler::WRR.parameters[0].meaning.contains("leaves 1 to the others"));
+    assert!(scheduler::WRR.parameters[0].meaning.contains("classes missing in the table have 1"));
 }

@@ -43,7 +43,7 @@ fn an_entry_of_the_traffic_has_a_transport_of_its_own() {
 fn what_is_wrong_with_an_entrys_transport_is_told_at_its_line() {
     let text = format!("{PLAIN}transport = \"dctpc\"\n");
     let error = lower(&text, &[]).unwrap_err();
-    assert!(error.starts_with("ends.toml:14:") && error.contains("`dctpc` is no transport"), "{error}");
+    assert!(error.starts_with("ends.toml:14:") && error.contains("`dctpc` is not a valid transport"), "{error}");
     let error = lower(PLAIN, &[("traffic.0.transport", "{ kind = \"tcp\", msss = \"1KB\" }")]).unwrap_err();
     assert!(error.contains("`tcp` has no parameter `msss`") && error.contains("`mss`"), "{error}");
     let frames = format!("{PLAIN}process = \"constant\"\nframe = \"64B\"\nrate = \"1Gbps\"\ntransport = \"tcp\"\n");
@@ -75,7 +75,7 @@ fn what_is_wrong_with_clocks_is_told_at_its_line() {
         |text: &str| lower(&PLAIN.replacen("[[traffic]]\n", &format!("{text}\n[[traffic]]\n"), 1), &[]).unwrap_err();
     let wrong = error("clock = { drift_ppm = -5 }");
     assert!(wrong.starts_with("ends.toml:8:") && wrong.contains("write a number from 0 to 100000"), "{wrong}");
-    assert!(error("clock = { drift_ppm = 0.0001 }").contains("no drift in parts per million"));
+    assert!(error("clock = { drift_ppm = 0.0001 }").contains("not a drift in parts per million"));
     assert!(error("clock = { drift = 5 }").contains("unknown key `drift`"));
     assert!(error("clock = \"exact\"").contains("not a table"));
     assert!(error("clocks = [{ offset = \"1us\" }]").contains("needs `hosts`"));
@@ -98,8 +98,8 @@ fn some_switches_mark_and_schedule_otherwise() {
     assert!(setup.overrides[0].marking.is_some() && setup.overrides[0].scheduler.is_none());
     assert!(setup.overrides[1].marking.is_none() && setup.overrides[1].scheduler.is_some());
     let error = |value: &str| lower(&text, &[("switch.override", value)]).unwrap_err();
-    assert!(error("[{ marking = \"none\" }]").contains("does not say which switches"));
-    assert!(error("[{ tiers = [1] }]").contains("does not say what its switches do otherwise"));
+    assert!(error("[{ marking = \"none\" }]").contains("lists no switches"));
+    assert!(error("[{ tiers = [1] }]").contains("overrides nothing"));
     assert!(error("[{ switches = [\"L9\"], marking = \"none\" }]").contains("the fabric has no switch `L9`"));
     assert!(error("[{ switches = [\"H1\"], marking = \"none\" }]").contains("is a host"));
     assert!(error("[{ tiers = [3], marking = \"none\" }]").contains("stand in the tiers [1, 2]"));
@@ -126,7 +126,7 @@ fn some_switches_have_another_buffer_and_other_thresholds() {
     assert_eq!(queues.setup.overrides[0].queue, Some(QueueLimit::Packets(20)));
 
     let error = |value: &str| with(value, &[pfc]).unwrap_err();
-    assert!(error("[{ tiers = [1], flow_control = {} }]").contains("does not say what its switches do otherwise"));
+    assert!(error("[{ tiers = [1], flow_control = {} }]").contains("overrides nothing"));
     assert!(error("[{ tiers = [1], flow_control = \"pfc\" }]").contains("not a table"));
     assert!(error("[{ tiers = [1], flow_control = { kind = \"pfc\" } }]").contains("unknown key `kind`"));
     assert!(error("[{ tiers = [1], buffer = \"0B\" }]").contains("forwards nothing"));
@@ -136,9 +136,9 @@ fn some_switches_have_another_buffer_and_other_thresholds() {
     let small = error("[{ switches = [\"L2\"], buffer = \"20KB\" }]");
     assert!(small.contains("switch `L2` needs") && small.contains("buffer of 20KB"), "{small}");
     let never = error("[{ switches = [\"L2\"], flow_control = { xoff = \"90MB\" } }]");
-    assert!(never.contains("nobody would ever be stopped"), "{never}");
+    assert!(never.contains("it can never be reached"), "{never}");
     let never = error("[{ switches = [\"L2\"], flow_control = { xoff = \"9KB\", xon = \"10KB\" } }]");
-    assert!(never.contains("no account falls so far"), "{never}");
+    assert!(never.contains("no account can fall that far"), "{never}");
     let warned = with("[{ tiers = [1], flow_control = { headroom = \"1KB\" } }]", &[pfc]).unwrap().warnings;
     assert!(warned.iter().any(|it| it.key == "switch.override.0.flow_control.headroom"), "{warned:?}");
     // Keys that do not apply to this kind of switch.
@@ -188,6 +188,6 @@ fn flows_of_a_file_take_the_paths_that_are_listed() {
     std::fs::remove_dir_all(&folder).unwrap();
     assert!(taken.iter().all(|flow| [(0, Some(1)), (1, Some(0))].contains(flow)), "{taken:?}");
     assert!(refused[0].contains("1 paths for 2 flows of"), "{}", refused[0]);
-    assert!(refused[1].contains("path `there` leads from `H1` to `H2`"), "{}", refused[1]);
+    assert!(refused[1].contains("path `there` is from `H1` to `H2`"), "{}", refused[1]);
     assert!(refused[2].contains("elsewhere"), "{}", refused[2]);
 }

@@ -52,9 +52,12 @@ fn states_name_their_operation() {
     // Without preemption, or at a host, there is nothing to hold.
     let line = 3 + PLAIN.lines().count() + 1;
     for (text, words) in [
-        (format!("{PLAIN}{text}"), "no switch preempts"),
-        (format!("{PLAIN}{}", text.replace("hold", "release")), "no switch preempts"),
-        (format!("{PLAIN}{}{PREEMPTION}", text.replace("S1\"\nto = [\"H2\"]\n", "H1\"\n\n")), "hosts do not preempt"),
+        (format!("{PLAIN}{text}"), "needs preemption, which no switch has"),
+        (format!("{PLAIN}{}", text.replace("hold", "release")), "needs preemption, which no switch has"),
+        (
+            format!("{PLAIN}{}{PREEMPTION}", text.replace("S1\"\nto = [\"H2\"]\n", "H1\"\n\n")),
+            "hosts have no preemption",
+        ),
         (format!("{PLAIN}{}{PREEMPTION}", text.replace("set-and-hold-mac", "hold")), "`hold`"),
         (format!("{PLAIN}{}{PREEMPTION}", text.replace("\"set-and-hold-mac\"", "7")), "7"),
     ] {
@@ -78,7 +81,7 @@ fn what_is_wrong_with_gates_is_told_at_its_line() {
         ("\"10us\"", "\"1200000s\"", 3, "longer than 11 days"),
         ("open = [3]", "opens = [3]", 3, "a state of gates has no key `opens`"),
         ("open = [3], ", "", 3, "a state of gates needs `open` and `time`"),
-        ("{ open = [3], time = \"10us\" }", "7", 3, "`7` is no state of gates"),
+        ("{ open = [3], time = \"10us\" }", "7", 3, "`7` is not a state of gates"),
         (
             "states = [{ open = [3], time = \"10us\" }, { open = [0, 1], time = \"90us\" }]",
             "states = []",
@@ -109,7 +112,7 @@ fn what_is_wrong_with_a_schedule_is_told_with_its_place() {
         (
             "\"interval_ps\": 5000000",
             "\"interval_ps\": 0",
-            "gates of port 2 of `S1`: state 0 of the gates lasts no time",
+            "gates of port 2 of `S1`: state 0 of the gates has no duration",
         ),
     ] {
         assert!(SLOTS.contains(from), "{from}");
@@ -130,7 +133,7 @@ fn a_class_that_no_gate_lets_pass_is_a_warning() {
     assert!(never.contains("class 3 has traffic, but its gate at port") && never.contains("of `S1`"), "{never}");
     // 1020 bytes take 816 ns.
     assert_eq!(told(&GATES.replace("10us", "816ns")), "");
-    assert!(told(&GATES.replace("10us", "815ns")).contains("up to 1000 bytes, which take 816ns"));
+    assert!(told(&GATES.replace("10us", "815ns")).contains("up to 1000 bytes and need 816ns"));
     // A hold interrupts a frame early enough, 143 bytes, 114.4 ns, ahead; without a hold the whole frame must fit.
     let held = GATES.replace("10us", "115ns").replace("[0, 1]", "[7]");
     assert_eq!(told(&format!("{held}{PREEMPTION}")), "");
@@ -142,7 +145,7 @@ fn a_class_that_no_gate_lets_pass_is_a_warning() {
     let never = told(&format!("{}{PREEMPTION}", held.replace("[3]", "[4]")));
     assert!(never.contains("its gate at port") && never.contains("never opens"), "{never}");
     let whole = format!("{}{PREEMPTION}", held.replace("[7]", "[0, 1]"));
-    assert!(told(&whole).contains("up to 1000 bytes, which take 816ns"));
+    assert!(told(&whole).contains("up to 1000 bytes and need 816ns"));
     // A host's port is checked against its own frames only: longer frames of other hosts do not pass it.
     let of_host = |host: &str| {
         let pairs = format!("kind = \"pairs\"\npairs = [[\"{host}\", \"H4\"]]");
@@ -178,13 +181,13 @@ fn what_is_wrong_with_shaping_is_told_at_its_line() {
         ("\"S1\"", "\"S9\"", 1, "the fabric has no node `S9`"),
         ("[\"H2\"]", "[\"S1\"]", 2, "no link joins `S1` and `S1`"),
         ("[\"H2\"]", "[]", 2, "the list of neighbours is empty"),
-        ("node = \"S1\"\n", "", 1, "`to` names neighbours of a node, and there is none"),
+        ("node = \"S1\"\n", "", 1, "`to` lists neighbours of a node: write `node` too"),
         ("8Gbps", "8.5Gbps", 3, "the idle slopes are 10.5Gbps together, more than the 10Gbps of port 1 of `S1`"),
         ("2Gbps", "0Gbps", 3, "0"),
         ("2Gbps", "-2Gbps", 3, "-2Gbps"),
         ("5 =", "8 =", 3, "`8` is not a class"),
         ("{ 3 = \"2Gbps\", 5 = \"8Gbps\" }", "{}", 3, "shapes no class"),
-        ("{ 3 = \"2Gbps\", 5 = \"8Gbps\" }", "7", 3, "does not say what each class gets"),
+        ("{ 3 = \"2Gbps\", 5 = \"8Gbps\" }", "7", 3, "is not a list of eight values"),
         ("idle_slopes = { 3 = \"2Gbps\", 5 = \"8Gbps\" }", "", 0, "needs `idle_slopes`"),
         ("idle_slopes", "idle_slope", 3, "unknown key `idle_slope`"),
     ] {
@@ -217,13 +220,13 @@ fn what_is_wrong_with_cycles_is_told_at_its_line() {
         ("\"S1\"", "\"S9\"", 1, "the fabric has no node `S9`"),
         ("\"S1\"", "\"H1\"", 1, "`H1` is a host, and has no cycle before"),
         ("[\"H2\"]", "[\"S1\"]", 2, "no link joins `S1` and `S1`"),
-        ("node = \"S1\"\n", "", 1, "`to` names neighbours of a node, and there is none"),
+        ("node = \"S1\"\n", "", 1, "`to` lists neighbours of a node: write `node` too"),
         ("10us", "0us", 3, "must be above zero"),
-        ("10us", "1010ns", 3, "a cycle of 1.01us less its guard leaves 10ns, and the shortest frame takes 67.2ns"),
-        ("[3, 5]", "[3, 3]", 4, "is no pair of classes"),
-        ("[3, 5]", "[3]", 4, "is no pair of classes"),
+        ("10us", "1010ns", 3, "a cycle of 1.01us without its guard is 10ns, shorter than the shortest frame, 67.2ns"),
+        ("[3, 5]", "[3, 3]", 4, "is not a pair of classes"),
+        ("[3, 5]", "[3]", 4, "is not a pair of classes"),
         ("[3, 5]", "[3, 8]", 4, "8"),
-        ("guard = \"1us\"", "guard = \"10us\"", 5, "a cycle of 10us leaves nothing beside a guard of 10us"),
+        ("guard = \"1us\"", "guard = \"10us\"", 5, "the guard 10us is not shorter than the cycle 10us"),
         ("guard = \"1us\"", "guard = 7", 5, "7"),
         ("cycle = \"10us\"\n", "", 0, "needs `cycle`"),
         ("classes = [3, 5]\n", "", 0, "needs `classes`"),
@@ -238,14 +241,14 @@ fn what_is_wrong_with_cycles_is_told_at_its_line() {
     assert!(error.contains("of `S1` has cycles twice"), "{error}");
     let gates = "[[gates]]\nnode = \"S1\"\nstates = [{ open = [0, 3, 5], time = \"1us\" }]\n";
     let error = lower(&format!("{PLAIN}{gates}{CYCLIC}")).unwrap_err();
-    assert!(error.contains("has gates, and cycles are gates of their own"), "{error}");
+    assert!(error.contains("has gates, which exclude cycles"), "{error}");
     let pfc = "[switch]\nflow_control = { kind = \"pfc\", priorities = [3] }\n";
     let error = lower(&format!("{PLAIN}{pfc}{CYCLIC}")).unwrap_err();
     assert!(error.contains("of the classes 3 and 5 one is lossless"), "{error}");
     // Frames of 1000 B never fit.
     let short = CYCLIC.replace("10us", "1500ns");
     let warnings = lower(&format!("{PLAIN}{short}")).unwrap().warnings;
-    assert!(warnings.iter().any(|warning| warning.message.contains("they wait there for ever")), "{warnings:?}");
+    assert!(warnings.iter().any(|warning| warning.message.contains("they are never sent")), "{warnings:?}");
 }
 
 /// A gate of a switch is checked against the longest frame that must pass it, not against others of its class.
@@ -270,7 +273,7 @@ fn gates_of_a_switch_are_judged_by_the_frames_that_pass_them() {
     };
     assert_eq!(warnings("H2", "H3"), "");
     let blocked = warnings("H4", "H3");
-    assert!(blocked.contains("class 3 have up to 1000 bytes, which take 816ns at port 3 of `S1`"), "{blocked}");
+    assert!(blocked.contains("class 3 have up to 1000 bytes and need 816ns at port 3 of `S1`"), "{blocked}");
     assert_eq!(warnings("H3", "H1"), "");
 }
 
@@ -324,7 +327,7 @@ fn what_is_wrong_with_periodic_frames_is_told_at_its_line() {
         ("640ns", "1s", 10, "a frame of 937500026 bytes would carry what comes in a period"),
         ("rate = \"7.5Gbps\"\n", "", 6, "needs `frame` or `rate`"),
         ("rate = \"7.5Gbps\"", "frame = \"600B\"\nrate = \"7.5Gbps\"", 11, "`frame` and `rate` exclude each other"),
-        ("rate = \"7.5Gbps\"", "frame = \"63B\"", 10, "`63B` is no length of a frame"),
+        ("rate = \"7.5Gbps\"", "frame = \"63B\"", 10, "`63B` is not a frame length"),
         (old, &format!("{normal}frame_longest = \"599B\"\n"), 11, "is below the mean `frame` = 600B"),
         (old, &normal.replace("150B", "70KB"), 10, "is more than any frame"),
     ] {

@@ -189,7 +189,7 @@ pub fn collective(
     let root = match what.operation {
         Operation::Broadcast { root: Some(root) } | Operation::Reduce { root: Some(root) } => {
             let at = hosts.iter().position(|host| *host == root);
-            at.ok_or_else(|| TrafficError::parameter("root", "the root is none of the hosts that take part"))? as u32
+            at.ok_or_else(|| TrafficError::parameter("root", "the root is not one of the hosts"))? as u32
         }
         _ => 0,
     };
@@ -203,7 +203,7 @@ pub fn collective(
     let larger = what.schedule(ranks, root, sizes[0])?;
     let smaller = what.schedule(ranks, root, sizes[sizes.len() - 1])?;
     if smaller.messages.iter().any(|message| message.bytes == 0) {
-        let why = "some of its messages would have no bytes: give more, or fewer pieces";
+        let why = "some of its messages would have no bytes: write a larger size, or fewer pieces";
         return Err(TrafficError::parameter("size", why));
     }
     let messages = larger.messages.len();
@@ -295,22 +295,22 @@ pub fn collective(
 fn check(what: &Collective) -> Result<(), TrafficError> {
     let wrong = |key, why: &str| Err(TrafficError::parameter(key, why));
     if what.total_bytes == 0 || what.total_bytes == ENDLESS {
-        return wrong("size", "it must be at least 1 byte, and end");
+        return wrong("size", "it must be finite and at least 1 byte");
     }
     if what.pieces == 0 || u64::from(what.pieces) > what.total_bytes {
         return wrong("pieces", "there is at least 1 piece, of at least 1 byte");
     }
     if what.pieces_in_flight == 0 {
-        return wrong("pieces_in_flight", "at least 1 piece must be under way");
+        return wrong("pieces_in_flight", "at least 1 piece must be in flight");
     }
     if what.qps_per_connection == Some(0) {
         return wrong("qps_per_connection", "there is at least 1 connection");
     }
     if what.iterations == 0 {
-        return wrong("iterations", "it is done at least once");
+        return wrong("iterations", "at least 1 iteration is needed");
     }
     match what.algorithm {
-        Algorithm::Direct { window: 0 } => wrong("window", "at least 1 round must be under way"),
+        Algorithm::Direct { window: 0 } => wrong("window", "at least 1 round must be in flight"),
         _ => Ok(()),
     }
 }

@@ -236,13 +236,13 @@ fn refuses_what_cannot_run() {
     assert!(error(of(Operation::AllReduce, RING, 2), &[1, 2, 3]).contains("no bytes"));
     assert!(error(Collective { pieces: 40, ..ring }, &[1, 2, 3]).contains("fewer pieces"));
     assert!(error(Collective { pieces: 0, ..ring }, &[1, 2, 3]).contains("at least 1 piece"));
-    assert!(error(Collective { pieces_in_flight: 0, ..ring }, &[1, 2]).contains("under way"));
-    assert!(error(Collective { iterations: 0, ..ring }, &[1, 2]).contains("at least once"));
+    assert!(error(Collective { pieces_in_flight: 0, ..ring }, &[1, 2]).contains("in flight"));
+    assert!(error(Collective { iterations: 0, ..ring }, &[1, 2]).contains("at least 1 iteration"));
     assert!(error(of(Operation::AllReduce, RING, 0), &[1, 2]).contains("at least 1 byte"));
     assert!(error(of(Operation::AllReduce, HALVING, 100), &[1, 2, 3]).contains("2, 4, 8, 16"));
     assert!(error(of(Operation::Broadcast { root: ROOT }, HALVING, 100), &[1, 2, 3]).contains("use ring or tree"));
     assert!(error(of(Operation::AllToAll, RING, 100), &[1, 2, 3]).contains("use direct"));
-    assert!(error(of(Operation::Broadcast { root: Some(7) }, RING, 100), &[1, 2]).contains("none of the hosts"));
+    assert!(error(of(Operation::Broadcast { root: Some(7) }, RING, 100), &[1, 2]).contains("not one of the hosts"));
     let groups = |group| of(Operation::AllReduce, Algorithm::Hierarchical { group }, 100);
     for group in [0, 1, 3, 4, 5] {
         assert!(error(groups(group), &[1, 2, 3, 4]).contains("cannot be cut"), "{group}");

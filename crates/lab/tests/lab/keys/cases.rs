@@ -42,7 +42,7 @@ pub const REFUSALS: &[Refusal] = &[
     // A file has one format, and `auto` detects it: others are refused.
     Refusal { key: "fabric.format", of: &[], set: &[], value: "node-link", says: "not valid JSON" },
     // Traffic names the path.
-    Refusal { key: "path.name", of: &[], set: &[], value: "other", says: "there is no path `one`" },
+    Refusal { key: "path.name", of: &[], set: &[], value: "other", says: "`one` is not a path" },
     // Bounces require hosts that take them back.
     Refusal {
         key: "host.takes_back",

@@ -87,8 +87,8 @@ fn the_scenario_itself_is_good() {
 fn a_misspelt_key() {
     assert_eq!(
         wrong("fan_in", "fan_inn"),
-        "dir/test.toml:13:1: `traffic.0` needs `fan_in`\n  help: how many send, drawn at random: write fan_in = 4\n\
-         dir/test.toml:15:1: unknown key `fan_inn` in `traffic.0`\n  help: did you mean `fan_in`?"
+        "dir/test.toml:13:1: `traffic.0` needs `fan_in`\n  help: number of senders, drawn at random: write fan_in = \
+         4\ndir/test.toml:15:1: unknown key `fan_inn` in `traffic.0`\n  help: did you mean `fan_in`?"
     );
     assert_eq!(
         wrong("[measure]", "[mesaure]"),
@@ -101,7 +101,7 @@ fn a_misspelt_key() {
     );
     assert_eq!(
         wrong("\"fat-tree\"", "\"fat_tree\""),
-        "dir/test.toml:5:8: `fat_tree` is no kind of fabric\n  help: did you mean `fat-tree`?"
+        "dir/test.toml:5:8: `fat_tree` is not a valid kind of fabric\n  help: did you mean `fat-tree`?"
     );
 }
 
@@ -135,8 +135,8 @@ fn a_wrong_unit_and_a_negative_rate() {
 fn series_that_no_disk_holds() {
     assert_eq!(
         set("record.queues", "{ every = \"1ps\" }"),
-        "--set record.queues={ every = \"1ps\" }: 1000000000 looks at 80 switch ports make up to 80000000000 rows\n  \
-         help: a series holds at most 10000000000 rows: look every 8ps or less often"
+        "--set record.queues={ every = \"1ps\" }: 1000000000 samples of 80 switch ports make up to 80000000000 rows\n  \
+         help: the limit of a series is 10000000000 rows: sample every 8ps or less often"
     );
     assert!(lower(GOOD, &[("record.queues", "{ every = \"8ps\" }")]).is_ok());
     assert!(set("record.links", "{ every = \"8ps\" }").contains("125000000 looks at 96 ports make"));
@@ -144,7 +144,7 @@ fn series_that_no_disk_holds() {
     assert!(lower(GOOD, &long).unwrap_err().contains("100000000000 looks at 1 traffic entries"));
     let of_flows = [("duration", "2ms"), ("record.control", "{ every = \"1ps\" }")];
     let told = lower(GOOD, &of_flows).unwrap_err();
-    assert!(told.contains("2000000000 looks at 8 flows make up to 16000000000 rows"), "{told}");
+    assert!(told.contains("2000000000 samples of 8 flows make up to 16000000000 rows"), "{told}");
 }
 
 #[test]
@@ -161,7 +161,7 @@ fn two_mistakes_are_told_at_once() {
 fn a_missing_key() {
     assert_eq!(
         wrong("duration = \"1ms\"\n", ""),
-        "dir/test.toml:1:1: `duration` is missing\n  help: when the run ends, in simulated time, up to 20 days: write \
+        "dir/test.toml:1:1: `duration` is missing\n  help: end of the run, in simulated time, up to 20 days: write \
          duration = \"10us\""
     );
     assert_eq!(
@@ -170,8 +170,8 @@ fn a_missing_key() {
     );
     assert_eq!(
         wrong("size = \"1MB\"\n", ""),
-        "dir/test.toml:13:1: `traffic.0` does not say how much to send\n  help: write size = \"1MB\", sizes = \
-         \"web-search\", or process = \"poisson\" for frames without a transport"
+        "dir/test.toml:13:1: `traffic.0` has no size\n  help: write size = \"1MB\", sizes = \"web-search\", or process \
+         = \"poisson\" for frames without a transport"
     );
 }
 
@@ -200,8 +200,8 @@ fn an_unreachable_host() {
     let text = format!("{GOOD}\n[[fail]]\nlink = [\"H1\", \"S1\"]\n");
     assert_eq!(
         lower(&text, &[]).unwrap_err(),
-        "dir/test.toml:21:1: with the links that never work, no route leads from host `H3` to host `H1`\n  help: fail \
-         it later, bring it back with `until`, or keep another way"
+        "dir/test.toml:21:1: without the links that never work, no route leads from host `H3` to host `H1`\n  help: \
+         let it fail later, end the failure with `until`, or keep another path"
     );
     let text = format!("{GOOD}\n[[fail]]\nlink = [\"S1\", \"C1\"]\n");
     assert_eq!(
@@ -244,7 +244,7 @@ fn flows(name: &str) -> String {
 fn flows_and_sizes_from_files() {
     assert_eq!(
         flows("cut-flow.txt"),
-        "dir/cut-flow.txt:3: the file ends after 2 flows, but its first line promises 3 (hpcc flow file)"
+        "dir/cut-flow.txt:3: the file ends after 2 flows, but its first line states 3 (hpcc flow file)"
     );
     assert_eq!(
         flows("far-flow.txt"),
@@ -261,7 +261,7 @@ fn flows_and_sizes_from_files() {
     );
     assert_eq!(
         wrong("size = \"1MB\"", "sizes = \"websearch\""),
-        "dir/test.toml:16:9: `websearch` is no distribution of sizes\n  help: did you mean `web-search`?"
+        "dir/test.toml:16:9: `websearch` is not a distribution of sizes\n  help: did you mean `web-search`?"
     );
 }
 
@@ -282,7 +282,7 @@ fn classes() {
 fn transports() {
     assert_eq!(
         set("host.transport", "tpc"),
-        "--set host.transport=tpc: `tpc` is no transport\n  help: did you mean `tcp`?"
+        "--set host.transport=tpc: `tpc` is not a valid transport\n  help: did you mean `tcp`?"
     );
     let text = format!("{GOOD}\n[host]\ntransport = {{ kind = \"roce\", paylod = \"1KB\", rate = \"10\" }}\n");
     assert_eq!(
@@ -303,12 +303,9 @@ fn paths_that_lead_elsewhere() {
     assert!(pairs("paths = [\"a\"]").is_ok());
     assert_eq!(
         pairs("pairs = [[\"H1\", \"H3\"]]\npath = \"a\"").unwrap_err(),
-        "dir/test.toml:16:8: path `a` leads from `H1` to `H2`, the flow from `H1` to `H3`"
+        "dir/test.toml:16:8: path `a` is from `H1` to `H2`, the flow from `H1` to `H3`"
     );
-    assert_eq!(
-        pairs("paths = [\"b\"]").unwrap_err(),
-        "dir/test.toml:15:10: there is no path `b`\n  help: it is one of a"
-    );
+    assert_eq!(pairs("paths = [\"b\"]").unwrap_err(), "dir/test.toml:15:10: `b` is not a path\n  help: it is one of a");
 }
 
 /// Lowers `GOOD` with a request-reply client, and `more` of its keys.
@@ -358,16 +355,16 @@ fn collective_operations() {
     let wrong = |more: &str| of(more).expect_err("must be refused");
     assert_eq!(
         wrong("\"allreduce\"\nsize = \"1MB\""),
-        "dir/test.toml:15:13: `allreduce` is no collective operation\n  help: did you mean `all-reduce`?"
+        "dir/test.toml:15:13: `allreduce` is not a valid collective operation\n  help: did you mean `all-reduce`?"
     );
     assert_eq!(
         wrong("\"all-reduce\"\nsize = \"1MB\"\nalgorithm = \"rings\""),
-        "dir/test.toml:17:13: `rings` is no algorithm\n  help: did you mean `ring`?"
+        "dir/test.toml:17:13: `rings` is not a valid algorithm\n  help: did you mean `ring`?"
     );
     assert_eq!(
         wrong("\"all-reduce\"\nsize = \"1MB\"\nalgorithm = \"hierarchical\""),
-        "dir/test.toml:13:1: `traffic.0` needs `group`\n  help: so many neighbours of `hosts` are one; it divides \
-         their number: write group = 4"
+        "dir/test.toml:13:1: `traffic.0` needs `group`\n  help: consecutive `hosts` per group; a divisor of their \
+         number: write group = 4"
     );
     assert_eq!(
         wrong("\"all-reduce\"\nsize = \"1MB\"\nalgorithm = \"hierarchical\"\ngroup = 5"),
@@ -384,11 +381,11 @@ fn collective_operations() {
     );
     assert_eq!(
         wrong("\"reduce\"\nsize = \"1MB\"\nhosts = [1, 2]\nroot = 5"),
-        "dir/test.toml:18:8: root: the root is none of the hosts that take part"
+        "dir/test.toml:18:8: root: the root is not one of the hosts"
     );
     assert_eq!(
         wrong("\"all-reduce\"\nsize = \"15B\""),
-        "dir/test.toml:16:8: size: some of its messages would have no bytes: give more, or fewer pieces"
+        "dir/test.toml:16:8: size: some of its messages would have no bytes: write a larger size, or fewer pieces"
     );
 }
 
@@ -415,8 +412,8 @@ fn tags_that_do_not_fit() {
     );
     assert_eq!(
         with("switch.flow_control", "none"),
-        "dir/test.toml:10:8: tags choose among the classes of PFC, but there is no PFC\n  \
-         help: write switch.flow_control = { kind = \"pfc\", priorities = [1, 2] }"
+        "dir/test.toml:10:8: tags select classes of PFC, but PFC is off\n  help: write switch.flow_control = { kind = \
+         \"pfc\", priorities = [1, 2] }"
     );
     assert_eq!(
         with("switch.tags.bounces", "8"),
@@ -433,8 +430,8 @@ fn tags_that_do_not_fit() {
          help: write rules = \"rules.json\", a file for this fabric, or algorithm = \"clos\""
     );
     assert!(with("switch.overload", "detour").starts_with(
-        "--set switch.overload=detour: a frame that turns around, takes a detour or is trimmed goes where its tag was \
-         not chosen for\n  help: write overload = \"drop\", or no tags"
+        "--set switch.overload=detour: tags do not cover bounced, detoured or trimmed frames\n  help: write overload = \
+         \"drop\", or no tags"
     ));
     let merged = [("host.reply_class", "1"), ("switch.tags.algorithm", "merge"), ("switch.tags.paths", "up-down")];
     let (merged, three) =
@@ -445,7 +442,7 @@ fn tags_that_do_not_fit() {
     let other = file("other-rules.json");
     assert!(other.contains("`dir/other-rules.json`: these rules are for another fabric"), "{other}");
     let loose = lower(&good, &[("host.reply_class", "1"), ("switch.flow_control.priorities", "[1, 2, 5]")]).unwrap();
-    assert_eq!(loose.warnings[0].message, "classes [5] are lossless but no tags: nothing keeps them from a deadlock");
+    assert_eq!(loose.warnings[0].message, "classes [5] are lossless but no tags: they may deadlock");
     let second = lower(&good, &[("host.reply_class", "1"), ("traffic.0.class", "2")]).unwrap();
     assert_eq!(
         second.warnings[0].message,
