@@ -16,7 +16,7 @@ pub const MECHANISM: Mechanism = Mechanism {
     parameters: &[Parameter {
         key: "every",
         default: Value("1"),
-        meaning: "frames of a flow that must have come back since its last halving, 1 to 1000000",
+        meaning: "bounced frames of a flow per reduction, 1 to 1000000",
         source: "choice of this project",
     }],
 };

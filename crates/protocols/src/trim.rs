@@ -20,7 +20,7 @@ pub(crate) const HEADER_CLASS: Parameter = Parameter {
 };
 pub(crate) const HEADER_QUEUE: Parameter = Parameter {
     key: "header_queue",
-    default: Absent("1MB, with switch.queue"),
+    default: Absent("1MB with switch.queue"),
     meaning: "limit of the header queue, in addition to switch.queue; in a shared buffer, the limit of lossy queues",
     source: "not given in the trimming paper's simulations; NDP, section 3.1: as much memory as data",
 };
@@ -79,7 +79,7 @@ pub const CUT_PAYLOAD: Mechanism = Mechanism {
         SIZE,
         Parameter {
             key: "header_queue",
-            default: Absent("1MB, with switch.queue"),
+            default: Absent("1MB with switch.queue"),
             meaning: "limit of a queue including headers, while switch.queue limits data; in a shared buffer headers \
                       count as lossy frames",
             source: "choice of this project: the paper's headers are small enough to ignore",

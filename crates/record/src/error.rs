@@ -41,7 +41,7 @@ pub enum RecordError {
     NotOurs {
         /// The existing file.
         path: PathBuf,
-        /// The reason, as a predicate: "was changed since Tidegate wrote it".
+        /// The reason, as a predicate: "was modified since Tidegate wrote it".
         why: &'static str,
     },
     /// A directory with files of Tidegate, of another kind than those to be written.

@@ -316,7 +316,7 @@ pub(crate) mod tests {
         write_file(&path, second.as_bytes(), false).unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), second);
         fs::write(&path, second.replace("<svg>2", "<svg>3")).unwrap();
-        refused(b"new", "was changed since");
+        refused(b"new", "was modified since");
         fs::write(&path, second + "<!-- a note -->\n").unwrap();
         refused(b"new", "has no mark of Tidegate");
         assert_eq!(scratch.names(), ["a.svg"]);

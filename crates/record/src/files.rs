@@ -259,7 +259,7 @@ mod tests {
         // A changed file stays, even if the folder is rewritten without it.
         fs::write(scratch.0.join("c"), "by hand").unwrap();
         let error = write(&scratch, "export", &[("c", "4")], Earlier::Removed, false).unwrap_err();
-        assert!(matches!(error, RecordError::NotOurs { .. }) && error.to_string().contains("changed"), "{error}");
+        assert!(matches!(error, RecordError::NotOurs { .. }) && error.to_string().contains("modified"), "{error}");
         write(&scratch, "export", &[("a", "4")], Earlier::Removed, false).unwrap();
         assert_eq!((read("c"), read("thesis.txt")), ("by hand".to_owned(), "years".to_owned()));
 

@@ -172,9 +172,9 @@ mod tests {
         let text = commented(text);
         assert!(text.starts_with("# What for.\nname = \"x\"\n"), "{text}");
         assert!(text.contains("# Mine.\nbuffer = \"1MB\"\n# flow control between neighbours\nflow_control"), "{text}");
-        assert!(text.contains("# overload = \"drop\" # what becomes of a frame"), "{text}");
+        assert!(text.contains("# overload = \"drop\" # action for a frame"), "{text}");
         assert!(text.contains("# switch.flow_control also accepts\n#     xon = \"3KB\" # "), "{text}");
-        assert!(!text.contains("xoff = \"auto\"") && text.contains("# at = \"0s\" # when it fails"), "{text}");
+        assert!(!text.contains("xoff = \"auto\"") && text.contains("# at = \"0s\" # start of the failure"), "{text}");
         assert!(text.contains("# [routing]\n# mode = \"shortest\""), "{text}");
         assert!(text.lines().all(|line| line.chars().count() <= WIDTH + 10), "{text}");
     }

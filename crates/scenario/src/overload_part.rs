@@ -73,8 +73,7 @@ fn bounce(
         table.fail("priorities", message, Some(help));
     }
     if !switch.has("queue") {
-        let message =
-            "frames bounce by how full their queue is, and queues of a shared buffer have no size of their own";
+        let message = "bouncing depends on the utilisation of a queue, and queues of a shared buffer have no capacity";
         let help = "write switch.queue = { normal = \"500 packets\", bounce = \"500 packets\" }".to_owned();
         table.fail("kind", message, Some(help));
         return None;

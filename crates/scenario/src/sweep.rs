@@ -447,7 +447,7 @@ traffic.0.load = 0.5
             ("scenario = \"a\"\naxis.load = 3", vec!["sweep.toml:2:13", "not a list of values"]),
             ("scenario = \"a\"\naxis.load = [3]", vec!["sweep.toml:2:14", "a value of `axis.load` is a whole number"]),
             ("scenario = \"a\"\n[[axis.load]]\nk = 1", vec!["sweep.toml:2:1", "has no name"]),
-            ("scenario = \"a\"\n[[axis.load]]\nname = 1", vec!["sweep.toml:3:8", "no name"]),
+            ("scenario = \"a\"\n[[axis.load]]\nname = 1", vec!["sweep.toml:3:8", "not a name"]),
             (
                 "scenario = \"a\"\naxis.b = [{ name = \"x\" }, { name = \"x\" }]",
                 vec!["sweep.toml:2:27", "two values `x`"],
@@ -480,6 +480,6 @@ traffic.0.load = 0.5
         for wrong in ["0..99999999999", &many.join(",")] {
             assert_eq!(parse_seeds(wrong).unwrap_err(), "more than 1000000 seeds");
         }
-        assert!(parse_seeds("1..3,2").unwrap_err().contains("twice"));
+        assert!(parse_seeds("1..3,2").unwrap_err().contains("duplicate seed 2"));
     }
 }

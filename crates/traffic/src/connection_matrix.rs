@@ -573,7 +573,7 @@ mod tests {
             ("size 2000 ", "size -1 ", "x.cm:5: `-1` is not a size"),
             ("size 2000 ", "size 18446744073709551615 ", "is not a size in bytes"),
             ("start 500", "start 1e30", "x.cm:5: `1e30` is not a start in picoseconds"),
-            ("trigger id 2 oneshot", "failure switch_type TOR switch_id 0 link_id 1", "x.cm:10: a link that fails"),
+            ("trigger id 2 oneshot", "failure switch_type TOR switch_id 0 link_id 1", "x.cm:10: a link failure"),
             ("start 500", "strat 500", "x.cm:5: `strat` is not part of a connection"),
             ("prio 6", "prio", "x.cm:5: `prio` has no value"),
             ("trigger 1 size", "start 7 trigger 1 size", "x.cm:6: a flow has a start or a trigger"),

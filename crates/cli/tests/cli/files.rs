@@ -301,7 +301,7 @@ fn tagger_and_trim_exports_overwrite_with_force_only() {
     let names = scratch.names("sonic");
     let first = format!("sonic/{}", names.iter().find(|name| name.ends_with(".csv")).unwrap());
     scratch.file(&first, "by hand");
-    refused(&csv, &[&first, "was changed since", "--force"]);
+    refused(&csv, &[&first, "was modified since", "--force"]);
     done(&[csv.as_slice(), &["--force"]].concat());
     assert_eq!(fs::read_to_string(at("sonic/runbook.md")).unwrap(), "mine");
     assert_eq!(scratch.names("sonic"), names);

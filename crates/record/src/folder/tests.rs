@@ -389,7 +389,7 @@ fn half_a_result_is_told_from_a_whole_one() {
         assert!(matches!(error, RecordError::Damaged { .. }) && error.to_string().contains(said), "{said}: {error}");
     };
     fs::write(target.join("flows.txt"), b"33").unwrap();
-    damaged("do not add up to the results_hash of its summary.json: flows.txt was modified");
+    damaged("do not match the results_hash of its summary.json: flows.txt was modified");
     fs::remove_file(target.join("flows.txt")).unwrap();
     damaged("flows.txt is missing");
     let list = fs::read_to_string(target.join(MANIFEST_FILE)).unwrap();

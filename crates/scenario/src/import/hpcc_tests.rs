@@ -99,7 +99,7 @@ fn a_configuration_becomes_a_scenario_that_lowers() {
 fn control_characters_of_a_file_reach_neither_comments_nor_notes() {
     let config = format!("{CONFIG}\nU_\u{1b}[2J\u{7f}\u{0} 1\n");
     let refused = import(&config, None).unwrap_err().to_string();
-    assert!(refused.contains(r"U_\u{1b}[2J\u{7f}\u{0}: no key"), "{refused}");
+    assert!(refused.contains(r"U_\u{1b}[2J\u{7f}\u{0}: not a key"), "{refused}");
     let imported = import_ignoring(&config, None, &["U_\u{1b}[2J\u{7f}\u{0}".to_owned()]).unwrap();
     assert!(imported.notes.iter().any(|note| note.contains(r"U_\u{1b}[2J\u{7f}\u{0}")), "{:?}", imported.notes);
     assert!(imported.notes.iter().all(|note| !note.contains(char::is_control)));
@@ -202,7 +202,7 @@ fn load_balancers_and_unknown_keys_are_refused_by_name_unless_ignored() {
         ("LB_MODE 6", "LB_MODE 6 is LetFlow"),
         ("LB_MODE 4", "LB_MODE 4 is none that its simulator names"),
         ("RATE_BOUND 0", "RATE_BOUND 0: senders ignore their rates there"),
-        ("ENABLE_MAGIC 1", "ENABLE_MAGIC: no key of this family of simulators"),
+        ("ENABLE_MAGIC 1", "ENABLE_MAGIC: not a key of this family of simulators"),
     ] {
         let config = format!("{CONFIG}{line}\n");
         let error = import(&config, None).unwrap_err().to_string();
@@ -279,7 +279,7 @@ fn headroom_is_that_of_the_simulator_where_it_holds_what_can_arrive() {
     let mixed = made(["1us", "2us", "2us"]);
     let other = "[[switch.override]]\nswitches = [\"s3\"]\nflow_control = { headroom = \"79096B\" }";
     assert!(mixed.text.contains("headroom = \"79096B\", reaction") && !mixed.text.contains(other), "{}", mixed.text);
-    assert!(mixed.notes.iter().any(|note| note.contains("headroom of 1 switches: each port")), "{:?}", mixed.notes);
+    assert!(mixed.notes.iter().any(|note| note.contains("headroom of 1 switches: per port")), "{:?}", mixed.notes);
     let short = made(["1us", "1us", "10ns"]);
     assert!(short.text.contains("flow_control = { headroom = \"auto\" }"), "{}", short.text);
     assert!(short.notes.iter().any(|note| note.contains("less than may arrive")), "{:?}", short.notes);

@@ -102,7 +102,7 @@ fn some_switches_mark_and_schedule_otherwise() {
     assert!(error("[{ tiers = [1] }]").contains("overrides nothing"));
     assert!(error("[{ switches = [\"L9\"], marking = \"none\" }]").contains("the fabric has no switch `L9`"));
     assert!(error("[{ switches = [\"H1\"], marking = \"none\" }]").contains("is a host"));
-    assert!(error("[{ tiers = [3], marking = \"none\" }]").contains("stand in the tiers [1, 2]"));
+    assert!(error("[{ tiers = [3], marking = \"none\" }]").contains("has switches in the tiers [1, 2]"));
     assert!(error("[{ tiers = [1], marking = { kind = \"ecn\" } }]").contains("needs `k_min`"));
 }
 

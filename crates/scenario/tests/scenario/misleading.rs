@@ -288,14 +288,14 @@ fn queues_below_what_neighbours_send_before_they_stop() {
     let each = 25_000 + 3 * (1062 + 20);
     let destination = warned(SMALL_QUEUE);
     assert_eq!((destination.len(), &*destination[0].0), (1, "switch.flow_control.upper"), "{destination:?}");
-    for said in ["room for 10KB", "may send 225.968KB", "switch.queue"] {
+    for said in ["has 10KB left", "may send 225.968KB", "switch.queue"] {
         assert!(destination[0].1.contains(said), "{said}: {destination:?}");
     }
     assert_eq!(8 * each, 225_968);
     let florax = SMALL_QUEUE.replace("\"destination\"", "\"florax\"");
     let found = warned(&florax);
     assert_eq!((found.len(), &*found[0].0), (1, "switch.flow_control.upper"), "{found:?}");
-    assert!(found[0].1.contains("room for 10KB"), "{found:?}");
+    assert!(found[0].1.contains("has 10KB left"), "{found:?}");
     for text in [SMALL_QUEUE, &*florax] {
         let text = text.replace("20KB", "452KB");
         assert_eq!(keys(&text), [""; 0]);
@@ -322,6 +322,9 @@ fn buffers_smaller_than_one_frame() {
     for (room, key) in [("queue = \"500B\"", "switch.queue"), ("buffer = \"1000B\"", "switch.buffer")] {
         let found = warned(&GOOD.replace("buffer = \"1MB\"", room));
         assert_eq!((found.len(), &*found[0].0), (1, key), "{found:?}");
-        assert!(found[0].1.contains("no frame of 1.062KB") || found[0].1.contains("no frame of 1062"), "{found:?}");
+        assert!(
+            found[0].1.contains("cannot hold a frame of 1062") || found[0].1.contains("cannot hold a frame of 1.062KB"),
+            "{found:?}"
+        );
     }
 }

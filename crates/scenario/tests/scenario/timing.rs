@@ -218,7 +218,7 @@ fn what_is_wrong_with_cycles_is_told_at_its_line() {
     let line = 1 + PLAIN.lines().count();
     for (from, to, at, words) in [
         ("\"S1\"", "\"S9\"", 1, "the fabric has no node `S9`"),
-        ("\"S1\"", "\"H1\"", 1, "`H1` is a host, and has no cycle before"),
+        ("\"S1\"", "\"H1\"", 1, "`H1` is a host: only switches"),
         ("[\"H2\"]", "[\"S1\"]", 2, "no link joins `S1` and `S1`"),
         ("node = \"S1\"\n", "", 1, "`to` lists neighbours of a node: write `node` too"),
         ("10us", "0us", 3, "must be above zero"),
@@ -324,7 +324,7 @@ fn what_is_wrong_with_periodic_frames_is_told_at_its_line() {
     for (from, to, line, words) in [
         ("period = \"640ns\"\n", "", 6, "needs `period`"),
         ("640ns", "0s", 9, "`0ps` must be above zero"),
-        ("640ns", "1s", 10, "a frame of 937500026 bytes would carry what comes in a period"),
+        ("640ns", "1s", 10, "a period yields a frame of 937500026 bytes"),
         ("rate = \"7.5Gbps\"\n", "", 6, "needs `frame` or `rate`"),
         ("rate = \"7.5Gbps\"", "frame = \"600B\"\nrate = \"7.5Gbps\"", 11, "`frame` and `rate` exclude each other"),
         ("rate = \"7.5Gbps\"", "frame = \"63B\"", 10, "`63B` is not a frame length"),

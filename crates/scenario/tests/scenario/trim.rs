@@ -97,7 +97,7 @@ fn what_must_be_true_elsewhere() {
     let message = wrong("queue = \"10 packets\"\noverload = { kind = \"trim\" }", shared);
     assert!(message.contains("`header_queue` and a shared buffer exclude each other"), "{message}");
     let long = "reply_class = 7\ntransport = { kind = \"roce\", header = \"100B\" }";
-    assert!(wrong("reply_class = 7", long).contains("is less than its headers, 100B"));
+    assert!(wrong("reply_class = 7", long).contains("is smaller than the headers (100B)"));
     let warnings = |text: &str| lower(text).unwrap().warnings.iter().map(|w| w.key.clone()).collect::<Vec<_>>();
     assert_eq!(warnings(&GOOD.replace("reply_class = 7", "")), ["host.reply_class"]);
     let low =

@@ -112,9 +112,9 @@ fn credits() {
     assert!(wrong("credits = \"20KB\"").contains("priorities"));
     let queues = with("priorities = [3]").replace("buffer = \"16MB\"", "queue = \"100KB\"");
     let message = lower(&queues, &[]).unwrap_err();
-    assert!(message.contains("dir/test.toml:11:25: credits stand for room in a buffer"), "{message}");
+    assert!(message.contains("dir/test.toml:11:25: credits reserve buffer per port"), "{message}");
     let message = lower(&with("priorities = [3]").replace("16MB", "60KB"), &[]).unwrap_err();
-    assert!(message.contains("the buffer of 60KB is smaller than the room that its credits stand for"), "{message}");
+    assert!(message.contains("the buffer of 60KB is smaller than its credits"), "{message}");
     // 1082 + 84 + 12,500 bytes both ways: 13 frames of 1062 bytes.
     let few = lower(&with("priorities = [3], credits = \"5310B\""), &[]).unwrap();
     assert_eq!(
@@ -175,7 +175,7 @@ fn pause_at_output_with_its_defaults_at_any_rate() {
     let [warning] = &warnings[..] else { panic!("{warnings:?}") };
     assert_eq!(warning.key, "switch.flow_control.upper");
     assert!(
-        warning.message.contains("room for 50 packets") && warning.message.contains("may send 114 packets"),
+        warning.message.contains("has 50 packets left") && warning.message.contains("may send 114 packets"),
         "{}",
         warning.message
     );

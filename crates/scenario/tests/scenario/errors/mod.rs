@@ -139,9 +139,9 @@ fn series_that_no_disk_holds() {
          help: the limit of a series is 10000000000 rows: sample every 8ps or less often"
     );
     assert!(lower(GOOD, &[("record.queues", "{ every = \"8ps\" }")]).is_ok());
-    assert!(set("record.links", "{ every = \"8ps\" }").contains("125000000 looks at 96 ports make"));
+    assert!(set("record.links", "{ every = \"8ps\" }").contains("125000000 samples of 96 ports make"));
     let long = [("duration", "100000s"), ("record.throughput", "{ every = \"1us\" }")];
-    assert!(lower(GOOD, &long).unwrap_err().contains("100000000000 looks at 1 traffic entries"));
+    assert!(lower(GOOD, &long).unwrap_err().contains("100000000000 samples of 1 traffic entries"));
     let of_flows = [("duration", "2ms"), ("record.control", "{ every = \"1ps\" }")];
     let told = lower(GOOD, &of_flows).unwrap_err();
     assert!(told.contains("2000000000 samples of 8 flows make up to 16000000000 rows"), "{told}");
