@@ -48,8 +48,8 @@ impl LosslessLosses {
         sum
     }
 
-    /// Formats the losses selected by `includes`: "3 of lossless classes lost otherwise: link down 3 (class 4)"; `None`
-    /// if there are none.
+    /// Formats the losses selected by `includes`: "3 of lossless classes lost for other causes: link down 3 (class 4)";
+    /// `None` if there are none.
     fn otherwise(&self, includes: impl Fn(Cause) -> bool) -> Option<String> {
         let mut frames = 0;
         let mut causes = Vec::new();
@@ -93,9 +93,9 @@ pub fn verdict(ledger: &PacketLedger, losses: &LosslessLosses, promise: Promise,
     } else if otherwise.is_none() {
         parts.push("no lossless frame dropped".to_owned());
     } else if losses.by(Cause::OutsideFlowControl) == Tally::default() {
-        parts.push("no lossless frame dropped at a full buffer".to_owned());
+        parts.push("no loss at a full buffer".to_owned());
     } else {
-        parts.push("no lossless frame dropped at a full buffer within flow control".to_owned());
+        parts.push("no loss at a full buffer within flow control".to_owned());
     }
     parts.extend(otherwise);
     Verdict::new("lossless", pass, parts.join("; "))
@@ -148,16 +148,15 @@ mod tests {
         }
         let mut losses = LosslessLosses::default();
         (0..1_662).for_each(|_| losses.count(3, Cause::PauseStorm, 64));
-        let expected =
-            "no lossless frame dropped at a full buffer; 1662 of lossless classes lost for other causes: pause storm \
+        let expected = "no loss at a full buffer; 1662 of lossless classes lost for other causes: pause storm \
              1662 (class 3)"
-                .to_owned();
+            .to_owned();
         assert_eq!(detail(&ledger, &losses, Promise::SomeClasses), (true, expected));
         let mut other = LosslessLosses::default();
         (0..2).for_each(|_| other.count(4, Cause::PauseStorm, 64));
         other.count(4, Cause::OutsideFlowControl, 700);
         losses.merge(&other);
-        let expected = "no lossless frame dropped at a full buffer within flow control; 1665 of lossless classes lost \
+        let expected = "no loss at a full buffer within flow control; 1665 of lossless classes lost \
                         for other causes: pause storm 1664 (class 3: 1662, class 4: 2), outside flow control 1 (class \
                         4)";
         assert_eq!(detail(&ledger, &losses, Promise::SomeClasses), (true, expected.to_owned()));

@@ -156,7 +156,7 @@ fn frames_that_a_watchdog_drops_are_lost_frames_of_a_lossless_class() {
     let summary = run(&["duration = \"2ms\"", LEAF_SPINE, WATCHDOG_DROPS].concat(), &[]);
     let lossless = check(&summary, "lossless");
     assert_eq!((lossless.pass, lost(&summary)), (true, vec![("pause storm", 1_662)]));
-    let expected = "no lossless frame dropped at a full buffer; 1662 of lossless classes lost for other causes: pause \
+    let expected = "no loss at a full buffer; 1662 of lossless classes lost for other causes: pause \
                     storm 1662 (class 3)";
     assert_eq!(lossless.detail, expected);
     let warning = "watchdogs found 2 pause storms and dropped 1662 frames of lossless classes that waited in them";
@@ -168,7 +168,7 @@ fn frames_that_a_failed_link_takes_are_lost_frames_of_a_lossless_class() {
     let summary = run(&["duration = \"1ms\"", LEAF_SPINE, FAILED_LINK].concat(), &[]);
     let lossless = check(&summary, "lossless");
     assert_eq!((lossless.pass, lost(&summary)), (true, vec![("link down", 24), ("no route", 1_933)]));
-    let expected = "no lossless frame dropped at a full buffer; 1957 of lossless classes lost for other causes: link \
+    let expected = "no loss at a full buffer; 1957 of lossless classes lost for other causes: link \
                     down 24 (class 3), no route 1933 (class 3)";
     assert_eq!(lossless.detail, expected);
     for warning in ["24 frames of lossless classes were lost with", "1933 frames of lossless classes were lost because"]
@@ -182,7 +182,7 @@ fn frames_of_hosts_that_ignore_xoff_are_lost_frames_of_a_lossless_class() {
     let summary = run(NONCONFORMING, &[]);
     let lossless = check(&summary, "lossless");
     assert_eq!((lossless.pass, lost(&summary)), (true, vec![("nonconforming", 3_033)]));
-    let expected = "no lossless frame dropped at a full buffer; 3033 of lossless classes lost for other causes: \
+    let expected = "no loss at a full buffer; 3033 of lossless classes lost for other causes: \
                     nonconforming 3033 (class 3)";
     assert_eq!(lossless.detail, expected);
     let warning = "3033 frames of lossless classes were lost as nonconforming";
