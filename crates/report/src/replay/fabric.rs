@@ -132,6 +132,6 @@ pub(crate) mod tests {
         let mut broken = rows(1, &[(0, 1)]);
         broken[1].peer_port = 5;
         let told = Fabric::new(&broken).unwrap_err();
-        assert_eq!(told, "port 0 of node 0 leads to port 0 of node 1, which does not lead back");
+        assert_eq!(told, "port 0 of node 0 leads to port 0 of node 1, which leads elsewhere");
     }
 }
