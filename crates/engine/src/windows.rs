@@ -117,8 +117,8 @@ impl<M: Message> Plan<'_, M> {
                         remote_ranks.receive(index, |sent| view.window.deliver(sent.wire, sent.message));
                         agreed = remote_ranks.agreed();
                         sequence.cut = agreed.cut;
-                        // `next_events` does not include the messages just received; `horizon` includes them, as sent by
-                        // the others.
+                        // `next_events` does not include the messages just received; `horizon` includes them, as
+                        // sent by the others.
                         end = agreed.horizon;
                     }
                     end.min(agreed.until)

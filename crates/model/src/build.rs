@@ -29,8 +29,8 @@ use units::{Bytes, Time};
 pub enum ModelError {
     /// The headroom of lossless accounts exceeds the buffer.
     #[error(
-        "switch {switch} has a buffer of {buffer}, but the headroom of its lossless accounts alone takes {headroom}: \
-         use a larger buffer, fewer lossless classes or shorter links, or set the headroom explicitly"
+        "switch {switch} has a buffer of {buffer}, but the headroom of its lossless accounts alone takes \
+         {headroom}: use a larger buffer, fewer lossless classes or shorter links, or set the headroom explicitly"
     )]
     BufferBelowHeadroom {
         /// Name of the switch.

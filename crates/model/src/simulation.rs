@@ -232,8 +232,8 @@ impl Simulation {
         self.sharing().shared_runs as f64 / self.engine.statistics().runs.max(1) as f64
     }
 
-    /// Runs to the end, or until the watcher or the flag of [`Simulation::set_stop_flag`] stops the run. Returns whether
-    /// it reached the end. A run that the watcher stopped can continue.
+    /// Runs to the end, or until the watcher or the flag of [`Simulation::set_stop_flag`] stops the run. Returns
+    /// whether it reached the end. A run that the watcher stopped can continue.
     pub fn run(&mut self, watcher: &mut dyn Watcher) -> bool {
         watcher.started(self.engine.clock());
         self.run_until(Time::MAX, watcher)

@@ -297,7 +297,7 @@ fn tagger_and_trim_exports_overwrite_with_force_only() {
     done(&csv);
     done(&csv);
     scratch.file("sonic/runbook.md", "mine");
-    refused(&table, &["tagger export --to csv", "another kind of folder", "--force"]);
+    refused(&table, &["tagger export --to csv", "is a Tidegate folder of kind", "--force"]);
     let names = scratch.names("sonic");
     let first = format!("sonic/{}", names.iter().find(|name| name.ends_with(".csv")).unwrap());
     scratch.file(&first, "by hand");

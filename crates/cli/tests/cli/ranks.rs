@@ -14,6 +14,6 @@ fn several_processes_without_mpi_are_refused_with_what_to_do() {
     };
     let (code, said) = run("2");
     assert_eq!(code, Some(2));
-    assert!(said.contains("one of 2 processes") && said.contains("--features mpi"), "{said}");
+    assert!(said.contains("2 processes were started together") && said.contains("--features mpi"), "{said}");
     assert_eq!(run("1").0, Some(0));
 }

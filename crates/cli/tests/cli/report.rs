@@ -233,7 +233,7 @@ fn a_damaged_result_says_what_is_missing_and_shows_the_rest() {
     let told = shown();
     let damage: Vec<&str> = told["damage"].as_array().unwrap().iter().map(|what| what.as_str().unwrap()).collect();
     assert_eq!(damage[..2], ["links.parquet was modified", "queues.parquet is missing"]);
-    assert!(damage.iter().any(|what| what.starts_with("utilisation is left out: ")), "{damage:?}");
+    assert!(damage.iter().any(|what| what.starts_with("utilisation is omitted: ")), "{damage:?}");
     let count = |key: &str| told[key].as_array().unwrap().len();
     assert_eq!((count("queues"), count("utilisation")), (0, 0));
     assert!(count("throughput") == 1 && count("pauses") > 0 && told["fct"]["all"]["y"].is_array(), "the rest");

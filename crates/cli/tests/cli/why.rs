@@ -148,7 +148,7 @@ fn every_pause_is_told_and_followed_to_the_congested_port() {
                 && told.contains("S1 stopped it at")
                 && told.contains("S2 stopped it")
                 && told.contains("S3 stopped it")
-                && told.contains("S3:0 towards H5, which nobody stopped"),
+                && told.contains("S3:0 towards H5, which was not stopped"),
         );
     }
     assert!(told_pauses > 10, "{told_pauses}");

@@ -279,7 +279,7 @@ mod tests {
         for wrong in ["k", "=1", "k=", "k=1,,2"] {
             assert!(parse_vary(wrong).unwrap_err().contains("fabric.k=4,8"), "{wrong}");
         }
-        assert!(parse_vary("k=1,2,1").unwrap_err().contains("twice"));
+        assert!(parse_vary("k=1,2,1").unwrap_err().contains("duplicate value"));
     }
 
     #[test]
