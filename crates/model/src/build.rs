@@ -231,9 +231,9 @@ pub(crate) fn build(setup: Setup, (rank, ranks): (usize, usize)) -> Result<Built
             let node = wiring.order()[index as usize];
             let changes = changes.remove(&node).unwrap_or_default();
             match fabric.host_index(node) {
-                Some(index) if fabric.node(node).kind == NodeKind::Host => {
+                Some(host) if fabric.node(node).kind == NodeKind::Host => {
                     let mut schedule =
-                        schedules[index as usize].take().map_or_else(FlowSchedule::default, |schedule| *schedule);
+                        schedules[host as usize].take().map_or_else(FlowSchedule::default, |schedule| *schedule);
                     schedule.notified_hosts.extend(wiring.notified_from(index));
                     let mut machine = Machine::host(node, &network, schedule);
                     if !changes.is_empty() {

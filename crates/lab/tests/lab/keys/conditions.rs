@@ -172,7 +172,7 @@ const CONDITIONS: &[Condition] = &[
         &[("switch.flow_control", "none"), ("host.pause_storm.until", "600us")],
         "watchdog",
     ),
-    beside("host.pause_storm", &[], &["at"], &[("switch.flow_control", "none"), ("switch.watchdog", "{}")], "pause"),
+    beside("host.pause_storm", &[], &["at"], &[("switch.flow_control", "none"), ("switch.watchdog", "{}")], "PAUSE"),
     beside("check.storm", &[], &["looks", "every", "ratio"], &[("switch.overload", "drop")], "bounce"),
 ];
 
