@@ -50,7 +50,7 @@ impl QueueLoad {
     }
 }
 
-/// Returns the smallest length whose utilisation of `capacity` exceeds `threshold`.
+/// Returns the smallest length with a utilisation of `capacity` above `threshold`.
 pub fn watched_length(threshold: f64, capacity: u64) -> u64 {
     let share = |length: u64| length as f64 / capacity as f64;
     let mut length = (threshold.clamp(0.0, 1.0) * capacity as f64) as u64;
@@ -113,7 +113,7 @@ pub fn summary<'a>(now: Time, queues: impl IntoIterator<Item = (&'a QueueLoad, u
 }
 
 /// Returns the verdict "load" at `now`. No queue's mean length exceeds its capacity; if lengths are in frames, the
-/// integral equals that of Little's law, whose interval began with this one. A failure names the lowest place; `name`
+/// integral equals that of Little's law, over the interval that began with this one. A failure names the lowest place; `name`
 /// returns the name of a node.
 pub fn verdict<'a>(
     now: Time,

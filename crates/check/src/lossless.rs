@@ -133,7 +133,7 @@ mod tests {
         assert_eq!((verdict.pass, verdict.judged), (true, false));
     }
 
-    /// The sentence must not appear for a run whose watchdog dropped frames of a lossless class.
+    /// A run with frames of a lossless class dropped by the watchdog must not print the sentence.
     #[test]
     fn a_run_is_called_lossless_only_if_no_cause_took_a_frame_of_a_lossless_class() {
         const SENTENCE: &str = "no lossless frame dropped";

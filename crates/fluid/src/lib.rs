@@ -25,7 +25,7 @@
 //! # Ok::<(), fluid::solver::SolveError>(())
 //! ```
 //!
-//! Units are s, bit/s and bits, as floats. Functions whose results differ between platforms are taken from `libm`.
+//! Units are s, bit/s and bits, as floats. Functions with results that differ between platforms come from `libm`.
 
 pub mod models;
 pub mod solver;

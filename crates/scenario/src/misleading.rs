@@ -1,4 +1,4 @@
-//! Warns of combinations of valid settings whose results mislead.
+//! Warns of combinations of valid settings with misleading results.
 
 use crate::parts::Parts;
 use crate::section::Context;

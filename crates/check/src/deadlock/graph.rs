@@ -86,7 +86,7 @@ impl Stuck {
         self.held_by[queue as usize] > 0
     }
 
-    /// Releases `queue`, and adds to `work` the accounts whose stuck bytes are then at most `floor`.
+    /// Releases `queue`, and adds to `work` the accounts that then have at most `floor` stuck bytes.
     fn release(&mut self, graph: &Graph, queue: u32, floor: impl Fn(usize) -> u64, work: &mut Vec<u32>) {
         self.held_by[queue as usize] = 0;
         for wait in graph.waits_in_queue.of(queue) {

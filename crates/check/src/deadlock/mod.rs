@@ -75,7 +75,7 @@ pub struct Hold {
 /// A cycle of queues that never move again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Deadlock {
-    /// The shortest cycle, from its smallest [`QueueId`] on; of several, the one whose ids are first.
+    /// The shortest cycle, from its smallest [`QueueId`] on; of several, the one with the smallest ids.
     pub cycle: Vec<Hold>,
     /// Start of the cycle's last pause.
     pub closed: Time,

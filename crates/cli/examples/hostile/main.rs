@@ -61,7 +61,7 @@ struct Args {
 pub struct Field {
     /// The command under attack.
     pub tidegate: PathBuf,
-    /// Another build, whose results must be equal.
+    /// Another build; its results must be equal.
     pub against: Option<PathBuf>,
     /// Working folder.
     pub folder: PathBuf,

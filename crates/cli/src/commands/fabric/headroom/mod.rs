@@ -73,7 +73,7 @@ impl ThresholdFlags {
     }
 }
 
-/// Kinds of ports whose terms are printed as text; JSON has all.
+/// Kinds of ports that the text explains term by term; JSON has all.
 const KINDS: usize = 4;
 
 /// Needs of a lossless class at one kind of port, in bytes.
