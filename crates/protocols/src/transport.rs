@@ -34,7 +34,7 @@
 //!         Offer::Done => break,
 //!     }
 //! }
-//! Three frames, two of them paced 4178 bytes on the wire apart.
+//! // Three frames, two of them paced 4178 bytes on the wire apart.
 //! assert_eq!(now, line_rate.serialise(4178) * 2);
 //! # Ok::<(), protocols::ParameterError>(())
 //! ```
