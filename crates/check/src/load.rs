@@ -113,8 +113,8 @@ pub fn summary<'a>(now: Time, queues: impl IntoIterator<Item = (&'a QueueLoad, u
 }
 
 /// Returns the verdict "load" at `now`. No queue's mean length exceeds its capacity; if lengths are in frames, the
-/// integral equals that of Little's law, over the interval that began with this one. A failure names the lowest place; `name`
-/// returns the name of a node.
+/// integral equals that of Little's law, over the interval that began with this one. A failure names the lowest place;
+/// `name` returns the name of a node.
 pub fn verdict<'a>(
     now: Time,
     queues: impl IntoIterator<Item = (Place, &'a QueueLoad, u64, Option<(&'a QueueArea, u64)>)>,
