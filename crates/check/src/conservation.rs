@@ -49,6 +49,8 @@ pub enum Cause {
     /// No room for a frame of a lossless class beyond the reach of flow control: at a switch without flow control, or
     /// from a neighbour without it.
     OutsideFlowControl,
+    /// A queue management mechanism dropped the frame although there was room.
+    QueueManagement,
 }
 
 impl Cause {
@@ -56,7 +58,7 @@ impl Cause {
     pub const COUNT: usize = Cause::ALL.len();
 
     /// All causes, by index.
-    pub const ALL: [Cause; 15] = [
+    pub const ALL: [Cause; 16] = [
         Cause::NoRoom,
         Cause::LosslessNoRoom,
         Cause::HeaderNoRoom,
@@ -72,6 +74,7 @@ impl Cause {
         Cause::Nonconforming,
         Cause::DeflectQueueFull,
         Cause::OutsideFlowControl,
+        Cause::QueueManagement,
     ];
 
     /// Returns the array index of the cause, below [`Cause::COUNT`].
@@ -98,6 +101,7 @@ impl Cause {
             Cause::Nonconforming => "nonconforming",
             Cause::DeflectQueueFull => "deflect queue full",
             Cause::OutsideFlowControl => "outside flow control",
+            Cause::QueueManagement => "queue management",
         }
     }
 }

@@ -45,13 +45,13 @@ fn main() {
         switch: SwitchParameters {
             flow_control: if dcqcn { FlowControl::Pfc(pause) } else { FlowControl::None },
             marking: if dcqcn {
-                Marking::Ecn {
+                Marking::Ecn(EcnParameters {
                     k_min_bytes: 100_000,
-                    k_max_bytes: 400_000,
+                    k_max_bytes: Some(400_000),
                     p_max: 0.2,
                     of_rate: None,
                     at: MarkEvent::Enqueue,
-                }
+                })
             } else {
                 Marking::None
             },

@@ -1,5 +1,6 @@
 //! Counters of a node, always on: the input of the packet account and the checks.
 
+use crate::mechanism_counts::MechanismCounts;
 use check::conservation::{Cause, PacketLedger};
 use check::order::OrderLog;
 use check::pauses::PauseLedger;
@@ -61,11 +62,8 @@ pub struct Counters {
     pub first_lossless_drop: Option<(Time, u32, u16, u8)>,
     /// First header that was lost for lack of room: time, node, ingress port.
     pub first_header_loss: Option<(Time, u32, u16)>,
-    /// Frames of cyclic classes that left ports with cyclic queuing. `missed_cycles` counts those that missed the cycle
-    /// after their arrival cycle.
-    pub cyclic_frames: u64,
-    /// See `cyclic_frames`.
-    pub missed_cycles: u64,
+    /// Counters of port mechanisms. Set when the run is summarised.
+    pub mechanisms: MechanismCounts,
     /// Headers of trimmed frames whose payload had already arrived in another copy.
     pub spurious_trims: u64,
     /// Work-conservation log: frames that waited although the wire was free.
@@ -126,8 +124,7 @@ impl Counters {
         self.first_lossless_drop = self.first_lossless_drop.into_iter().chain(other.first_lossless_drop).min();
         self.first_header_loss = self.first_header_loss.into_iter().chain(other.first_header_loss).min();
         self.spurious_trims += other.spurious_trims;
-        self.cyclic_frames += other.cyclic_frames;
-        self.missed_cycles += other.missed_cycles;
+        self.mechanisms.merge(&other.mechanisms);
         self.work.merge(&other.work);
     }
 }
@@ -157,8 +154,7 @@ units::pack_fields!(Counters {
     lossless_losses,
     first_lossless_drop,
     first_header_loss,
-    cyclic_frames,
-    missed_cycles,
+    mechanisms,
     spurious_trims,
     work,
 });

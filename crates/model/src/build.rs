@@ -7,7 +7,7 @@ use crate::network::Network;
 use crate::node::Machine;
 use crate::numbering::Numbering;
 use crate::parameters::{
-    Buffer, CLASSES, FlowControl, MAX_BUFFER_BYTES, Marking, Overload, QueueLimit, Setup, Spread, SwitchOverride,
+    Buffer, CLASSES, FlowControl, MAX_BUFFER_BYTES, Overload, QueueLimit, Setup, Spread, SwitchOverride,
 };
 use crate::routes::RouteTables;
 use crate::switch::Switch;
@@ -124,8 +124,8 @@ pub(crate) fn build(setup: Setup, (rank, ranks): (usize, usize)) -> Result<Built
         in_use[usize::from(trim.header_class) % CLASSES] = true;
     }
     let markings = std::iter::once(&switch.marking).chain(overrides.iter().filter_map(|it| it.marking.as_ref()));
-    for point in markings.filter_map(Marking::congestion_point) {
-        in_use[usize::from(point.cnm_class) % CLASSES] = true;
+    for class in markings.flat_map(|marking| (0..8).filter(|class| marking.own_classes() & 1 << class != 0)) {
+        in_use[class] = true;
     }
     for class in (0..CLASSES as u8).filter(|class| transports.iter().any(|it| it.classes() & 1 << class != 0)) {
         in_use[usize::from(class)] = true;

@@ -36,6 +36,7 @@ mod link_time;
 #[cfg(test)]
 mod lost_wake_ups;
 mod measured;
+mod mechanism_counts;
 mod network;
 mod node;
 mod node_stats;
@@ -65,6 +66,8 @@ mod trims;
 mod watcher;
 mod wiring;
 
+use protocols::port::{AnyPortMechanism, Counter};
+
 pub use account::Counters;
 pub use agent_samples::{Agent, AgentSample, AgentScope};
 pub use build::ModelError;
@@ -79,3 +82,8 @@ pub use split::Split;
 pub use stats::Outcome;
 pub use trace::CapturedFrame;
 pub use watcher::{QueueSample, Unwatched, Watcher};
+
+/// Returns the counters of all port mechanisms, with the kind of each: the entries of [`Outcome::mechanisms`].
+pub fn mechanism_counters() -> impl Iterator<Item = (&'static str, &'static Counter)> {
+    AnyPortMechanism::COUNTERS.iter().flat_map(|(kind, counters)| counters.iter().map(move |counter| (*kind, counter)))
+}

@@ -13,7 +13,6 @@ use crate::trace::selection::Selection;
 use fabric::routing::{Forwarding, PathTable, select};
 use fabric::{Fabric, NodeId, PortIndex};
 use protocols::cbfc::CreditPort;
-use protocols::cyclic::Cycles;
 use protocols::florax::Pair;
 use protocols::frame::{Frame, flags};
 use protocols::gates::GateList;
@@ -167,13 +166,14 @@ impl Network {
         Some((list, self.node_clock(node)))
     }
 
-    /// Returns the cycles of a switch port, if any, and the clock that drives them. A clock of `None` is exact.
-    pub fn cycles(&self, node: NodeId, port: PortIndex) -> Option<(Cycles, Option<NodeClock>)> {
-        Some((*self.timing.cycles.get(&(node, port))?, self.node_clock(node)))
+    /// Returns the number of queues of a switch port: one per class in use, two if frames bounce.
+    pub fn queues_per_port(&self) -> usize {
+        let pairs = matches!(self.switch.overload, Overload::Bounce { .. });
+        self.classes.len() * if pairs { 2 } else { 1 }
     }
 
     /// Returns the clock of a host or a switch, or `None` if it is exact.
-    fn node_clock(&self, node: NodeId) -> Option<NodeClock> {
+    pub fn node_clock(&self, node: NodeId) -> Option<NodeClock> {
         match self.fabric.host_index(node) {
             Some(host) => self.clock(host).copied(),
             None => self.timing.clocks.of_switch(node.0, self.seed),

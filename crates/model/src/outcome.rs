@@ -20,8 +20,8 @@ use stats::Outcome;
 use stats::histogram::Histogram;
 use stats::jitter::{FlowDelays, JitterSummary};
 use stats::summary::{
-    ByteAccount, Check, CycleSummary, Deadlock, DeadlockEdge, Distribution, Goodput, Happened, LinkSummary, LossAt,
-    LosslessLoss, MAX_LOSS_PLACES, PacketAccount, PauseSummary, PortLoad, Reordering, Utilisation, Window,
+    ByteAccount, Check, Deadlock, DeadlockEdge, Distribution, Goodput, Happened, LinkSummary, LossAt, LosslessLoss,
+    MAX_LOSS_PLACES, PacketAccount, PauseSummary, PortLoad, Reordering, Utilisation, Window,
 };
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -150,8 +150,7 @@ impl Simulation {
             links,
             deadlock: self.deadlock_report(),
             trims: self.trims(&counters, now),
-            cycles: (!self.network.timing.cycles.is_empty())
-                .then_some(CycleSummary { frames: counters.cyclic_frames, missed: counters.missed_cycles }),
+            mechanisms: counters.mechanisms.by_name(),
             turns: self.network.can_bounce().then(|| self.bounce_summary(&counters, &hop_counts)),
             pipelines: self.network.switch.overload.pipelines().and_then(|_| self.pipeline_summary(now)),
             warnings: self.warnings(&counters, completed),
@@ -276,7 +275,8 @@ impl Simulation {
             }
             for state in machine.egress().into_iter().flat_map(|egress| &egress.states) {
                 total.control_in_flight += state.control_waiting();
-                let PortState { pause, credit, preemption, .. } = state;
+                let PortState { pause, credit, preemption, mechanisms, .. } = state;
+                mechanisms.iter().for_each(|mechanism| total.mechanisms.add(mechanism));
                 if let Some(frame) = preemption.as_ref().and_then(|preemption| preemption.kept()) {
                     total.packets.in_flight.count(u64::from(frame.size_bytes));
                     count_in_flight(&mut total.bounces_in_frames, frame);
@@ -471,11 +471,13 @@ impl Simulation {
             warnings
                 .push(format!("watchdogs found {} pause storm{plural} and dropped no frame", counters.pause_storms));
         }
-        if counters.missed_cycles > 0 {
+        if let Some(cycles) = counters.mechanisms.by_name().get("cyclic")
+            && cycles["missed"] > 0
+        {
             warnings.push(format!(
                 "{} of {} frames missed the cycle after their arrival: the cycle is too short for the load of a port, \
                  or clocks are too far apart",
-                counters.missed_cycles, counters.cyclic_frames
+                cycles["missed"], cycles["frames"]
             ));
         }
         warnings.extend(self.storms.as_ref().and_then(Storms::warning));
@@ -551,7 +553,11 @@ fn lossless_warning(counters: &Counters, cause: Cause) -> Option<String> {
         Cause::TtlExpired => "at their hop limit: routes are longer than host.ttl, or close a loop",
         Cause::Nonconforming => "as nonconforming: their senders exceeded the allowed rate",
         Cause::HostBuffer => "at full host buffers",
-        Cause::HeaderNoRoom | Cause::BounceQueueFull | Cause::BounceLimit | Cause::DeflectQueueFull => {
+        Cause::HeaderNoRoom
+        | Cause::BounceQueueFull
+        | Cause::BounceLimit
+        | Cause::DeflectQueueFull
+        | Cause::QueueManagement => {
             return Some(format!("{frames} frames of lossless classes were lost ({cause})"));
         }
     };

@@ -8,9 +8,7 @@ use protocols::cbfc;
 use protocols::florax::BackpressureParameters;
 use protocols::headroom::{Conditions, Headroom};
 use protocols::pabo::BounceParameters;
-use protocols::phantom::PhantomParameters;
 use protocols::pipeline_trim::{Control, ControlParameters};
-use protocols::qcn::PointParameters;
 use protocols::reaction::Reaction;
 use protocols::transport::TransportParameters;
 use protocols::trim::TrimParameters;
@@ -26,6 +24,8 @@ mod timing;
 pub use crate::clock::{MAX_DRIFT_PPB, NodeClock, NodeClocks};
 pub use crate::tags::{TagError, TagRules};
 pub use overrides::SwitchOverride;
+pub use protocols::ecn::{EcnParameters, MarkEvent};
+pub use protocols::port::Marking;
 pub use recording::{CaptureParameters, RecordParameters, StormParameters, TraceParameters};
 pub use timing::Timing;
 
@@ -319,49 +319,6 @@ pub enum Notified {
     All,
     /// The ingress pipeline of the frame.
     Origin,
-}
-
-/// Congestion marking of a switch.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Marking {
-    /// No marking.
-    None,
-    /// ECN by the length of the egress queue at enqueue or dequeue: never at or below `k_min_bytes`, always above
-    /// `k_max_bytes`, and between them with a probability that rises linearly to `p_max` (RED without averaging, as in
-    /// DCQCN). Equal thresholds give DCTCP's step.
-    Ecn {
-        /// Queue length above which marking starts, in bytes.
-        k_min_bytes: u64,
-        /// Queue length above which each frame is marked, in bytes, at least `k_min_bytes`.
-        k_max_bytes: u64,
-        /// Marking probability just below `k_max_bytes`, 0 to 1.
-        p_max: f64,
-        /// Port rate for which the thresholds are given. Ports of other rates scale them in proportion. `None` uses
-        /// equal thresholds at all ports.
-        of_rate: Option<Rate>,
-        /// Event at which the queue length is sampled.
-        at: MarkEvent,
-    },
-    /// ECN by a counter per port that models the backlog of a slower link (HULL).
-    Phantom(PhantomParameters),
-    /// No ECN marks: queues are congestion points, which notify the sources of sampled frames (QCN).
-    CongestionPoint(PointParameters),
-}
-
-impl Marking {
-    /// Returns the parameters of congestion points, if this is [`Marking::CongestionPoint`].
-    pub fn congestion_point(&self) -> Option<&PointParameters> {
-        if let Marking::CongestionPoint(parameters) = self { Some(parameters) } else { None }
-    }
-}
-
-/// Event at which a switch decides about a mark.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MarkEvent {
-    /// Enqueue, by the bytes ahead of the frame.
-    Enqueue,
-    /// Start of transmission, by the bytes left behind the frame.
-    Dequeue,
 }
 
 /// Scheduler among the classes of a port.

@@ -5,7 +5,7 @@
 //! halves at most once per `every` frames and per round trip.
 
 use crate::describe::Default::Value;
-use crate::describe::{Family, Mechanism, Parameter};
+use crate::describe::{Family, Mechanism, Parameter, Syntax};
 
 /// Description of the reaction.
 pub const MECHANISM: Mechanism = Mechanism {
@@ -15,6 +15,7 @@ pub const MECHANISM: Mechanism = Mechanism {
     source: "Shi et al., PABO, section II-G, names the idea; the definition is this project's",
     parameters: &[Parameter {
         key: "every",
+        syntax: Syntax::TEXT,
         default: Value("1"),
         meaning: "bounced frames of a flow per reduction, 1 to 1000000",
         source: "choice of this project",

@@ -14,7 +14,7 @@
 //! a link forever.
 
 use crate::describe::Default::Value;
-use crate::describe::{Family, Mechanism, Parameter};
+use crate::describe::{Family, Mechanism, Parameter, Syntax};
 use crate::partial::{EXCEPT, TIERS};
 use crate::pause::PRIORITIES;
 use units::{Rate, Time, WIRE_OVERHEAD_BYTES};
@@ -29,6 +29,7 @@ pub const MECHANISM: Mechanism = Mechanism {
         PRIORITIES,
         Parameter {
             key: "credits",
+            syntax: Syntax::TEXT,
             default: Value("auto"),
             meaning: "buffer reserved for each lossless class at the far end of each link, at least the largest frame; \
                       auto is 2 x delay x rate + the credit message + 3 of the largest frames + update",
@@ -37,6 +38,7 @@ pub const MECHANISM: Mechanism = Mechanism {
         },
         Parameter {
             key: "update",
+            syntax: Syntax::TEXT,
             default: Value("auto"),
             meaning: "freed buffer that causes a grant, a positive size; auto is the largest frame. If the sender may \
                       lack credits for one such frame, any freed buffer is granted immediately",
@@ -44,6 +46,7 @@ pub const MECHANISM: Mechanism = Mechanism {
         },
         Parameter {
             key: "regrant",
+            syntax: Syntax::TEXT,
             default: Value("100us"),
             meaning: "each port sends the credits of all its classes at every multiple of this time, above zero",
             source: "choice of this project, of the order of InfiniBand's 65,536 symbol times",

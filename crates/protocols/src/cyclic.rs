@@ -12,9 +12,12 @@
 //! clock; cycle 0 begins at its zero.
 
 use crate::describe::Default::{Absent, Required};
-use crate::describe::{Family, Mechanism, Parameter};
+use crate::describe::{Family, Mechanism, Parameter, Syntax};
+use crate::frame::Frame;
 use crate::gates::{GateList, GateListError, GateOperation, GateState, MAX_CYCLE};
+use crate::port::{Counter, Hooks, PortMechanism, PortSpec, PortView};
 use units::Time;
+use units::random::Stream;
 
 /// Description of cyclic queuing.
 pub const MECHANISM: Mechanism = Mechanism {
@@ -25,18 +28,21 @@ pub const MECHANISM: Mechanism = Mechanism {
     parameters: &[
         Parameter {
             key: "node",
+            syntax: Syntax::TEXT,
             default: Absent("every switch"),
             meaning: "the switch of the ports",
             source: "802.1Q-2022, annex T",
         },
         Parameter {
             key: "to",
+            syntax: Syntax::TEXT,
             default: Absent("every port of the node"),
             meaning: "only the ports to these neighbours",
             source: "802.1Q-2022, annex T",
         },
         Parameter {
             key: "cycle",
+            syntax: Syntax::TEXT,
             default: Required,
             meaning: "length of a cycle: at least the frames that a port receives in one, plus one longest frame of a \
                       lower class",
@@ -44,6 +50,7 @@ pub const MECHANISM: Mechanism = Mechanism {
         },
         Parameter {
             key: "classes",
+            syntax: Syntax::TEXT,
             default: Required,
             meaning: "a pair of classes. Frames of both wait in the queue of the first if received in an even cycle, \
                       of the second if in an odd one; their class does not change",
@@ -51,6 +58,7 @@ pub const MECHANISM: Mechanism = Mechanism {
         },
         Parameter {
             key: "guard",
+            syntax: Syntax::TEXT,
             default: Absent("the delay of the port's link"),
             meaning: "time before the end of a cycle at which both gates close, so that frames arrive in the cycle in \
                       which they are sent",
@@ -158,6 +166,53 @@ impl Cycles {
             }
         }
         GateList::with_operations(&states)
+    }
+}
+
+/// Cyclic queuing at one port: a frame waits in the queue of the cycle in which it was received. The gates of the port
+/// time the transmissions.
+#[derive(Clone, Copy, Debug)]
+pub struct CyclicQueues {
+    cycles: Cycles,
+    /// Frames of the pair of classes that left, and those of them that missed their cycle.
+    counts: [u64; 2],
+}
+
+impl PortMechanism for CyclicQueues {
+    type Parameters = Cycles;
+    const MECHANISM: &'static Mechanism = &MECHANISM;
+    const COUNTERS: &'static [Counter] = &[
+        Counter { name: "frames", meaning: "frames of cyclic classes that left" },
+        Counter { name: "missed", meaning: "of these, frames that missed the cycle after their arrival" },
+    ];
+
+    fn new(cycles: &Cycles, _: &PortSpec) -> CyclicQueues {
+        CyclicQueues { cycles: *cycles, counts: [0; 2] }
+    }
+
+    fn hooks(&self) -> Hooks {
+        Hooks::SELECT.with(Hooks::DEQUEUE)
+    }
+
+    fn own_classes(cycles: &Cycles) -> u8 {
+        cycles.mask()
+    }
+
+    fn select(&self, port: &impl PortView, class: u8) -> u8 {
+        let is_cyclic = self.cycles.mask() & 1 << class != 0;
+        if is_cyclic { self.cycles.class_at(port.local(port.now())) } else { class }
+    }
+
+    fn dequeue(&mut self, port: &impl PortView, frame: &Frame, _: &mut Stream) -> bool {
+        if self.cycles.mask() & 1 << frame.class != 0 {
+            self.counts[0] += 1;
+            self.counts[1] += u64::from(self.cycles.misses(port.local(frame.at), port.local(port.now())));
+        }
+        false
+    }
+
+    fn counts(&self) -> &[u64] {
+        &self.counts
     }
 }
 

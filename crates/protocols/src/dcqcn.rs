@@ -5,7 +5,7 @@
 
 use crate::control_state::ControlState;
 use crate::describe::Default::Value;
-use crate::describe::{Family, Mechanism, Parameter};
+use crate::describe::{Family, Mechanism, Parameter, Syntax};
 use crate::frame::Frame;
 use crate::rate_control::{ControlSettings, FlowLimits, Needs, RateController};
 use crate::rate_recovery::{RateRecovery, RecoveryParameters};
@@ -95,18 +95,21 @@ pub const MECHANISM: Mechanism = Mechanism {
             Parameter { default: Value("true"), ..ECN },
             Parameter {
                 key: "gain",
+                syntax: Syntax::TEXT,
                 default: Value("0.00390625"),
                 meaning: "weight g of a new sample in alpha, 0 to 1",
                 source: "DCQCN, sec. 5.2 and the parameters of its testbed: 1/256",
             },
             Parameter {
                 key: "initial_alpha",
+                syntax: Syntax::TEXT,
                 default: Value("1"),
                 meaning: "alpha before the first notification, 0 to 1: with 1 the first cut halves the rate",
                 source: "DCQCN, sec. 3.1",
             },
             Parameter {
                 key: "alpha_timer",
+                syntax: Syntax::TEXT,
                 default: Value("55us"),
                 meaning: "time K without a notification after which alpha decays by 1 - g, again and again",
                 source: "DCQCN, sec. 3.1 and the parameters of its testbed; HPCC's ns-3 fork: AlphaResumInterval (1us \
@@ -114,6 +117,7 @@ pub const MECHANISM: Mechanism = Mechanism {
             },
             Parameter {
                 key: "alpha_sample",
+                syntax: Syntax::TEXT,
                 default: Value("cut"),
                 meaning: "samples of the average alpha: cut, each cut raises it and each alpha_timer without a \
                           notification lowers it; timer, one sample per alpha_timer, raised by a notification in it",
@@ -121,6 +125,7 @@ pub const MECHANISM: Mechanism = Mechanism {
             },
             Parameter {
                 key: "decrease_interval",
+                syntax: Syntax::TEXT,
                 default: Value("4us"),
                 meaning: "a notification sooner than this after a cut only keeps alpha from decaying; 0us: each one \
                     cuts",
@@ -129,18 +134,21 @@ pub const MECHANISM: Mechanism = Mechanism {
             },
             Parameter {
                 key: "cnp_interval",
+                syntax: Syntax::TEXT,
                 default: Value("50us"),
                 meaning: "least time N between a receiver's notifications for one flow",
                 source: "DCQCN, sec. 3.1 and the parameters of its testbed",
             },
             Parameter {
                 key: "cnp",
+                syntax: Syntax::TEXT,
                 default: Value("78B"),
                 meaning: "length of a notification: Ethernet with FCS 18, IPv4 20, UDP 8, BTH 12, reserved 16, ICRC 4",
                 source: "InfiniBand specification, annex A17.9",
             },
             Parameter {
                 key: "clamp_target",
+                syntax: Syntax::TEXT,
                 default: Value("true"),
                 meaning: "every cut sets the target to the rate before it; false: only if a stage has passed since the \
                           last cut",
@@ -148,12 +156,14 @@ pub const MECHANISM: Mechanism = Mechanism {
             },
             Parameter {
                 key: "byte_counter",
+                syntax: Syntax::TEXT,
                 default: Value("10MB"),
                 meaning: "bytes sent (frames without preamble and gap) per stage of the byte counter; 0B disables it",
                 source: "DCQCN, parameters of its testbed (B)",
             },
             Parameter {
                 key: "increase_timer",
+                syntax: Syntax::TEXT,
                 default: Value("55us"),
                 meaning: "length of a stage of the timer; 0us disables it",
                 source: "DCQCN, parameters of its testbed (T); HPCC's ns-3 fork: RPTimer (300us in run.py, 1500us in \
@@ -161,24 +171,28 @@ pub const MECHANISM: Mechanism = Mechanism {
             },
             Parameter {
                 key: "recovery_stages",
+                syntax: Syntax::TEXT,
                 default: Value("5"),
                 meaning: "stages F of fast recovery",
                 source: "DCQCN, sec. 3.1; IEEE 802.1Qau (rpgThreshold)",
             },
             Parameter {
                 key: "additive_increase",
+                syntax: Syntax::TEXT,
                 default: Value("40Mbps"),
                 meaning: "step R_AI of the target after fast recovery",
                 source: "DCQCN, parameters of its testbed; HPCC's ns-3 fork: 5 Mbps per 25 Gbps of line rate in run.py",
             },
             Parameter {
                 key: "hyper_increase",
+                syntax: Syntax::TEXT,
                 default: Value("400Mbps"),
                 meaning: "step R_HAI of the target when all enabled counters are past fast recovery",
                 source: "no value in the paper; ten times R_AI, the ratio in HPCC's run.py and in QCN",
             },
             Parameter {
                 key: "min_rate",
+                syntax: Syntax::TEXT,
                 default: Value("100Mbps"),
                 meaning: "lower bound of the rate",
                 source: "HPCC's ns-3 fork: MinRate (1 Gbps in run.py)",

@@ -2,7 +2,7 @@
 //! the sender estimates the share of marked bytes and cuts its window by half of that.
 
 use crate::describe::Default::Value;
-use crate::describe::{Family, Mechanism, Parameter};
+use crate::describe::{Family, Mechanism, Parameter, Syntax};
 use crate::settings::{self, ParameterError};
 
 /// The parameters of DCTCP beside those of TCP; [`MECHANISM`] describes each.
@@ -50,12 +50,14 @@ pub const MECHANISM: Mechanism = Mechanism {
             DELAYED_ACK_TIMEOUT,
             Parameter {
                 key: "gain",
+                syntax: Syntax::TEXT,
                 default: Value("0.0625"),
                 meaning: "weight g of the latest window in alpha, 0 to 1",
                 source: "RFC 8257, 3.3; Alizadeh et al.: 1/16",
             },
             Parameter {
                 key: "initial_alpha",
+                syntax: Syntax::TEXT,
                 default: Value("1"),
                 meaning: "alpha before the first window, 0 to 1: with 1 the first mark halves the window",
                 source: "RFC 8257, 3.3",

@@ -3,7 +3,7 @@
 
 use crate::control_state::ControlState;
 use crate::describe::Default::Value;
-use crate::describe::{Family, Mechanism, Parameter};
+use crate::describe::{Family, Mechanism, Parameter, Syntax};
 use crate::rate_control::{Acknowledged, ControlSettings, FlowLimits, Needs, RateController, Rounds, scaled};
 use crate::settings::{self, ParameterError};
 use units::{Rate, Time};
@@ -58,24 +58,28 @@ pub const MECHANISM: Mechanism = Mechanism {
             Parameter { default: Value("true"), ..ECN },
             Parameter {
                 key: "gain",
+                syntax: Syntax::TEXT,
                 default: Value("0.0625"),
                 meaning: "weight g of the latest round trip in alpha, 0 to 1",
                 source: "RFC 8257, 3.3; HPCC's ns-3 fork: DCTCP_GAIN",
             },
             Parameter {
                 key: "initial_alpha",
+                syntax: Syntax::TEXT,
                 default: Value("1"),
                 meaning: "alpha before the first round trip, 0 to 1: with 1 the first mark halves the rate",
                 source: "RFC 8257, 3.3",
             },
             Parameter {
                 key: "additive_increase",
+                syntax: Syntax::TEXT,
                 default: Value("615Mbps"),
                 meaning: "step by which the rate rises in a round trip without a cut",
                 source: "HPCC's ns-3 fork: DCTCP_RATE_AI; 1000 B in each 13 us",
             },
             Parameter {
                 key: "min_rate",
+                syntax: Syntax::TEXT,
                 default: Value("100Mbps"),
                 meaning: "lower bound of the rate",
                 source: "HPCC's ns-3 fork: MIN_RATE",

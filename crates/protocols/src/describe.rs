@@ -82,11 +82,77 @@ impl Default {
     }
 }
 
+/// Form of a parameter's value in a scenario.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Syntax {
+    /// Type of value, which selects its reader.
+    pub value: ValueType,
+    /// The type in words: "a time".
+    pub name: &'static str,
+    /// An example in TOML.
+    pub example: &'static str,
+}
+
+/// Types of values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ValueType {
+    /// Any text.
+    Text,
+    /// A number of bytes, with unit.
+    Size,
+    /// A time, with unit.
+    Time,
+    /// A rate, with unit.
+    Rate,
+    /// A share from 0 to 1.
+    Share,
+    /// A whole number from 0 to 4,294,967,295.
+    Count,
+    /// A number above 0.
+    Positive,
+    /// A traffic class from 0 to 7.
+    Class,
+    /// A list of traffic classes.
+    Classes,
+    /// One of these words.
+    Word(&'static [&'static str]),
+}
+
+impl Syntax {
+    /// Any text.
+    pub const TEXT: Syntax = Syntax::new(ValueType::Text, "text", "\"name\"");
+    /// A number of bytes, with unit.
+    pub const SIZE: Syntax = Syntax::new(ValueType::Size, "a size", "\"64KB\"");
+    /// A length of a frame, with unit.
+    pub const FRAME_SIZE: Syntax = Syntax::new(ValueType::Size, "a size", "\"64B\"");
+    /// A time, with unit.
+    pub const TIME: Syntax = Syntax::new(ValueType::Time, "a time", "\"10us\"");
+    /// A rate, with unit.
+    pub const RATE: Syntax = Syntax::new(ValueType::Rate, "a rate", "\"100Gbps\"");
+    /// A share from 0 to 1.
+    pub const SHARE: Syntax = Syntax::new(ValueType::Share, "a share", "0.5");
+    /// A whole number.
+    pub const COUNT: Syntax = Syntax::new(ValueType::Count, "a whole number", "4");
+    /// A number above 0.
+    pub const POSITIVE: Syntax = Syntax::new(ValueType::Positive, "a number above 0", "1.5");
+    /// A traffic class.
+    pub const CLASS: Syntax = Syntax::new(ValueType::Class, "a class", "3");
+    /// A list of traffic classes.
+    pub const CLASSES: Syntax = Syntax::new(ValueType::Classes, "a list of classes", "[3]");
+
+    /// Creates a syntax with these texts.
+    pub const fn new(value: ValueType, name: &'static str, example: &'static str) -> Syntax {
+        Syntax { value, name, example }
+    }
+}
+
 /// One parameter of a mechanism.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Parameter {
     /// Its key in a scenario.
     pub key: &'static str,
+    /// Form of its value. [`Syntax::TEXT`] where the mechanism reads the text itself.
+    pub syntax: Syntax,
     /// Its default.
     pub default: Default,
     /// Its purpose and range, in a sentence.
@@ -147,7 +213,8 @@ mod tests {
 
     #[test]
     fn a_parameter_is_found_by_its_whole_name() {
-        const ONE: Parameter = Parameter { key: "limit", default: Default::Required, meaning: "", source: "" };
+        const ONE: Parameter =
+            Parameter { key: "limit", syntax: Syntax::TEXT, default: Default::Required, meaning: "", source: "" };
         const MECHANISM: Mechanism = Mechanism {
             kind: "",
             family: Family::Overload,

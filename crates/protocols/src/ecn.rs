@@ -1,51 +1,103 @@
 //! ECN marking by instantaneous queue length: the step of DCTCP and the RED-like ramp of DCQCN.
 
-use crate::describe::Default::{Absent, Required, Value};
-use crate::describe::{Family, Mechanism, Parameter};
-use units::Rate;
+use crate::describe::Mechanism;
+use crate::frame::Frame;
+use crate::parameters::parameters;
+use crate::port::{Hooks, PortMechanism, PortSpec, PortView};
+use crate::settings::require;
 use units::random::Stream;
+use units::{Bytes, Rate};
 
-/// Description of ECN marking.
-pub const MECHANISM: Mechanism = Mechanism {
-    kind: "ecn",
-    family: Family::Marking,
-    title: "ECN by the length of the egress queue",
-    source: "RFC 3168; DCTCP (SIGCOMM 2010); DCQCN (SIGCOMM 2015)",
-    parameters: &[
-        Parameter {
-            key: "k_min",
-            default: Required,
-            meaning: "queue length up to which no frame is marked: the bytes ahead of the frame, or behind it with \
-                      `at` = dequeue",
-            source: "required: depends on rate and round trip",
-        },
-        Parameter {
-            key: "k_max",
-            default: Absent("k_min: a step"),
-            meaning: "a frame with more than this is marked; at least k_min",
-            source: "DCTCP, section 3.1; DCQCN, figure 5",
-        },
-        Parameter {
-            key: "p_max",
-            default: Value("1"),
-            meaning: "probability just below k_max, rising linearly from 0 at k_min",
-            source: "DCQCN, figure 5",
-        },
-        Parameter {
-            key: "rate",
-            default: Absent("any: all ports have the same thresholds"),
-            meaning: "port rate of the thresholds; ports of other rates scale them in proportion",
-            source: "choice of this project; in proportion: thresholds by rate in simulators of the HPCC family",
-        },
-        Parameter {
-            key: "at",
-            default: Value("enqueue"),
-            meaning: "instant of the decision: enqueue, by the bytes ahead of the frame; dequeue, by the bytes behind \
-                      it",
-            source: "RED (Floyd and Jacobson, 1993); dequeue: simulators of the HPCC family",
-        },
-    ],
-};
+parameters! {
+    /// Parameters of ECN marking: never at or below `k_min_bytes`, always above `k_max_bytes`, and between them with a
+    /// probability that rises linearly to `p_max` (RED without averaging, as in DCQCN). Equal thresholds give DCTCP's
+    /// step.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct EcnParameters: Marking "ecn" {
+        title: "ECN by the length of the egress queue";
+        source: "RFC 3168; DCTCP (SIGCOMM 2010); DCQCN (SIGCOMM 2015)";
+        /// Queue length above which marking starts, in bytes.
+        k_min_bytes: u64 = "k_min" bytes, required,
+            "queue length up to which no frame is marked: the bytes ahead of the frame, or behind it with `at` = \
+             dequeue",
+            "required: depends on rate and round trip";
+        /// Queue length above which each frame is marked, in bytes, at least `k_min_bytes`; `None` equals it.
+        k_max_bytes: Option<u64> = "k_max" bytes, absent "k_min: a step",
+            "a frame with more than this is marked; at least k_min",
+            "DCTCP, section 3.1; DCQCN, figure 5";
+        /// Marking probability just below `k_max_bytes`, 0 to 1.
+        p_max: f64 = "p_max" share, default "1",
+            "probability just below k_max, rising linearly from 0 at k_min",
+            "DCQCN, figure 5";
+        /// Port rate of the thresholds. Ports of other rates scale them in proportion. `None` uses equal thresholds at
+        /// all ports.
+        of_rate: Option<Rate> = "rate" rate, absent "any: all ports have the same thresholds",
+            "port rate of the thresholds; ports of other rates scale them in proportion",
+            "choice of this project; in proportion: thresholds by rate in simulators of the HPCC family";
+        /// Event at which the queue length is sampled.
+        at: MarkEvent = "at" word["enqueue" = MarkEvent::Enqueue, "dequeue" = MarkEvent::Dequeue], default "enqueue",
+            "instant of the decision: enqueue, by the bytes ahead of the frame; dequeue, by the bytes behind it",
+            "RED (Floyd and Jacobson, 1993); dequeue: simulators of the HPCC family";
+    }
+    check(parameters) {
+        let (k_min, k_max) = (parameters.k_min_bytes, parameters.k_max_bytes);
+        let wanted = || format!("at least `k_min` = {}: marking is certain above k_max", Bytes(k_min));
+        require(k_max.is_none_or(|k_max| k_max >= k_min), "k_max", wanted())
+    }
+}
+
+/// Event at which a switch decides about a mark.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MarkEvent {
+    /// Enqueue, by the bytes ahead of the frame.
+    Enqueue,
+    /// Start of transmission, by the bytes left behind the frame.
+    Dequeue,
+}
+
+/// ECN marking at one port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ecn {
+    marker: Marker,
+    at: MarkEvent,
+}
+
+impl Ecn {
+    #[inline(always)] // once for each frame that is queued
+    fn marks(&self, queue_bytes: u64, frame: &Frame, random: &mut Stream) -> bool {
+        frame.can_be_marked() && self.marker.marks(queue_bytes, random)
+    }
+}
+
+impl PortMechanism for Ecn {
+    type Parameters = EcnParameters;
+    const MECHANISM: &'static Mechanism = &MECHANISM;
+    const MARKS: bool = true;
+    /// Marks share the stream of the switch with the losses of its links.
+    const RANDOM: Option<&'static str> = None;
+
+    fn new(parameters: &EcnParameters, port: &PortSpec) -> Ecn {
+        let EcnParameters { k_min_bytes, k_max_bytes, p_max, of_rate, at } = *parameters;
+        let marker = Marker::new(k_min_bytes, k_max_bytes.unwrap_or(k_min_bytes), p_max);
+        Ecn { marker: of_rate.map_or(marker, |of| marker.in_proportion(of, port.rate)), at }
+    }
+
+    fn hooks(&self) -> Hooks {
+        match self.at {
+            MarkEvent::Enqueue => Hooks::ENQUEUE,
+            MarkEvent::Dequeue => Hooks::DEQUEUE,
+        }
+    }
+
+    #[inline(always)] // as marks
+    fn enqueue(&mut self, port: &impl PortView, frame: &Frame, random: &mut Stream) -> bool {
+        self.marks(port.queue_bytes(), frame, random)
+    }
+
+    fn dequeue(&mut self, port: &impl PortView, frame: &Frame, random: &mut Stream) -> bool {
+        self.marks(port.queue_bytes(), frame, random)
+    }
+}
 
 /// Thresholds, with the probability as a 64-bit fraction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,9 +108,6 @@ pub struct Marker {
 }
 
 impl Marker {
-    /// Marks nothing.
-    pub const NEVER: Marker = Marker { k_min_bytes: u64::MAX, k_max_bytes: u64::MAX, p_max: 0 };
-
     /// Marks never up to `k_min_bytes`, always above `k_max_bytes` (at least `k_min_bytes`), and between them with a
     /// probability that rises linearly to `p_max` (0 to 1).
     pub fn new(k_min_bytes: u64, k_max_bytes: u64, p_max: f64) -> Marker {

@@ -5,7 +5,7 @@
 //! mechanism's page lists the simplifications against EQDS.
 
 use crate::describe::Default::Value;
-use crate::describe::{Family, Mechanism, Parameter};
+use crate::describe::{Family, Mechanism, Parameter, Syntax};
 use crate::ndp::parameters::{CONTROL, HEADER, INITIAL_WINDOW, PAYLOAD, TIMEOUT};
 use crate::settings::{self, ParameterError, require};
 
@@ -23,6 +23,7 @@ pub const MECHANISM: Mechanism = Mechanism {
         TIMEOUT,
         Parameter {
             key: "quantum",
+            syntax: Syntax::TEXT,
             default: Value("1"),
             meaning: "largest credit of a control frame in packets, at least 1; the port's pacer sends the next one \
                       after their time at line rate",
@@ -30,6 +31,7 @@ pub const MECHANISM: Mechanism = Mechanism {
         },
         Parameter {
             key: "ahead",
+            syntax: Syntax::TEXT,
             default: Value("50%"),
             meaning: "outstanding credit beyond one per arrival, as a share of the initial window, 0 to 1; 0: one \
                       credit per arrival, like NDP's pulls",

@@ -2,7 +2,7 @@
 //! the flow's observations of the last step. Without such a program the rate is constant.
 
 use crate::describe::Default::Value;
-use crate::describe::{Family, Mechanism, Parameter};
+use crate::describe::{Family, Mechanism, Parameter, Syntax};
 use crate::rate_control::{Acknowledged, ControlSettings, FlowLimits, RateController, Seen, scaled};
 use crate::settings::{self, ParameterError};
 use units::{Rate, Time};
@@ -52,6 +52,7 @@ pub const MECHANISM: Mechanism = Mechanism {
             },
             Parameter {
                 key: "min_rate",
+                syntax: Syntax::TEXT,
                 default: Value("100Mbps"),
                 meaning: "lower bound of the rate, also for rates that are set",
                 source: "HPCC's ns-3 fork: MIN_RATE",

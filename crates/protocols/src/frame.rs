@@ -136,6 +136,12 @@ impl Frame {
         matches!(self.kind, Kind::Pause | Kind::Pfc | Kind::Credit | Kind::Xoff | Kind::Xon)
     }
 
+    /// Returns whether a switch can mark it: ECN-capable and not marked yet (RFC 3168).
+    #[inline]
+    pub fn can_be_marked(&self) -> bool {
+        self.flags & (flags::ECT | flags::CE) == flags::ECT
+    }
+
     /// Returns whether it travels from a flow's source to its destination; all other kinds travel back.
     #[inline]
     pub fn goes_forward(&self) -> bool {

@@ -9,7 +9,7 @@
 //! Times here are those of the port's own clock.
 
 use crate::describe::Default::{Absent, Required};
-use crate::describe::{Family, Mechanism, Parameter};
+use crate::describe::{Family, Mechanism, Parameter, Syntax};
 use units::Time;
 
 /// Classes of a port.
@@ -27,24 +27,28 @@ pub const MECHANISM: Mechanism = Mechanism {
     parameters: &[
         Parameter {
             key: "schedule",
+            syntax: Syntax::TEXT,
             default: Absent("the `states` of the entry"),
             meaning: "a file that `tidegate schedule --to json` wrote: the gates of all its ports",
             source: "802.1Q-2022, 8.6.8.4",
         },
         Parameter {
             key: "node",
+            syntax: Syntax::TEXT,
             default: Required,
             meaning: "the switch or host of the ports",
             source: "802.1Q-2022, 8.6.8.4",
         },
         Parameter {
             key: "to",
+            syntax: Syntax::TEXT,
             default: Absent("every port of the node"),
             meaning: "only the ports to these neighbours",
             source: "802.1Q-2022, 8.6.8.4",
         },
         Parameter {
             key: "states",
+            syntax: Syntax::TEXT,
             default: Required,
             meaning: "open gates and duration of each state, repeated in order. The first state starts at zero of the \
                       node's clock. `operation`, at ports with preemption: set-gate-states, set-and-hold-mac or \

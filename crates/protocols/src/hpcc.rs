@@ -3,7 +3,7 @@
 
 use crate::control_state::ControlState;
 use crate::describe::Default::Value;
-use crate::describe::{Family, Mechanism, Parameter};
+use crate::describe::{Family, Mechanism, Parameter, Syntax};
 use crate::rate_control::{Acknowledged, ControlSettings, FlowLimits, RateController, Rounds, scaled};
 use crate::settings::{self, ParameterError, require};
 use crate::telemetry::Hop;
@@ -66,6 +66,7 @@ pub const MECHANISM: Mechanism = Mechanism {
             ECN,
             Parameter {
                 key: "base_rtt",
+                syntax: Syntax::TEXT,
                 default: Value("path"),
                 meaning: "T, the round trip without queues, above 0; path: computed from the flow's path for a full \
                           packet and its acknowledgement. The window is the rate times this",
@@ -73,12 +74,14 @@ pub const MECHANISM: Mechanism = Mechanism {
             },
             Parameter {
                 key: "target_utilisation",
+                syntax: Syntax::TEXT,
                 default: Value("0.95"),
                 meaning: "eta, target utilisation of the busiest link, above 0, up to 1",
                 source: "HPCC, sec. 3.3 and 5.1",
             },
             Parameter {
                 key: "max_stage",
+                syntax: Syntax::TEXT,
                 default: Value("5"),
                 meaning: "maxStage: additive increases in a row before the rate follows the measurement; 0: it always \
                           follows it",
@@ -86,6 +89,7 @@ pub const MECHANISM: Mechanism = Mechanism {
             },
             Parameter {
                 key: "additive_increase",
+                syntax: Syntax::TEXT,
                 default: Value("40Mbps"),
                 meaning: "W_AI over T: the step by which a rate rises",
                 source: "HPCC's ns-3 fork: RATE_AI at 100 Gbps; HPCC, sec. 3.3: at most (1 - eta) of the link over the \
@@ -93,6 +97,7 @@ pub const MECHANISM: Mechanism = Mechanism {
             },
             Parameter {
                 key: "fast_reaction",
+                syntax: Syntax::TEXT,
                 default: Value("true"),
                 meaning: "acknowledgements within a round trip also change the rate, each from the rate at the start \
                           of the round trip",
@@ -100,12 +105,14 @@ pub const MECHANISM: Mechanism = Mechanism {
             },
             Parameter {
                 key: "min_rate",
+                syntax: Syntax::TEXT,
                 default: Value("100Mbps"),
                 meaning: "lower bound of the rate",
                 source: "HPCC's ns-3 fork: MIN_RATE",
             },
             Parameter {
                 key: "telemetry",
+                syntax: Syntax::TEXT,
                 default: Value("42B"),
                 meaning: "telemetry in each data frame and each acknowledgement, for any number of hops",
                 source: "HPCC, sec. 4.1: 2 B and 8 B a hop, for five hops",

@@ -1,9 +1,10 @@
 //! List of all mechanisms: for the command `mechanisms`, the documentation, and the keys of scenarios.
 
 use crate::describe::Mechanism;
+use crate::port::Marking;
 use crate::{
-    bounce_reaction, cbfc, cyclic, detour, drop, ecn, florax, gates, pabo, pause, phantom, pipeline_trim, preemption,
-    qcn, scheduler, shaping, shared_buffer, tagger, transport, trim, watchdog,
+    bounce_reaction, cbfc, cyclic, detour, drop, florax, gates, pabo, pause, pipeline_trim, preemption, scheduler,
+    shaping, shared_buffer, tagger, transport, trim, watchdog,
 };
 
 /// All mechanisms, in the order in which a frame meets them.
@@ -25,9 +26,10 @@ pub fn all() -> impl Iterator<Item = &'static Mechanism> {
         &trim::CUT_PAYLOAD,
         &trim::SFC,
         &pipeline_trim::MECHANISM,
-        &ecn::MECHANISM,
-        &phantom::MECHANISM,
-        &qcn::CONGESTION_POINT,
+    ]
+    .into_iter()
+    .chain(Marking::MECHANISMS.iter().copied())
+    .chain([
         &scheduler::STRICT,
         &scheduler::WRR,
         &scheduler::DRR,
@@ -35,8 +37,7 @@ pub fn all() -> impl Iterator<Item = &'static Mechanism> {
         &gates::MECHANISM,
         &cyclic::MECHANISM,
         &preemption::MECHANISM,
-    ]
-    .into_iter()
+    ])
     .chain(transport::MECHANISMS)
     .chain([&bounce_reaction::MECHANISM])
 }

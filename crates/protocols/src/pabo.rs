@@ -6,7 +6,7 @@
 //! Bounced packets are served before others.
 
 use crate::describe::Default::{Absent, Value};
-use crate::describe::{Family, Mechanism, Parameter};
+use crate::describe::{Family, Mechanism, Parameter, Syntax};
 use crate::frame::Frame;
 use units::random::Stream;
 
@@ -19,6 +19,7 @@ pub const MECHANISM: Mechanism = Mechanism {
     parameters: &[
         Parameter {
             key: "theta",
+            syntax: Syntax::TEXT,
             default: Value("0.8"),
             meaning: "utilisation of a sub-queue, 0 to 1, up to which no packet is bounced; 1: only a full sub-queue \
                       bounces",
@@ -26,6 +27,7 @@ pub const MECHANISM: Mechanism = Mechanism {
         },
         Parameter {
             key: "lambda",
+            syntax: Syntax::TEXT,
             default: Value("50"),
             meaning: "slope with which the bounce probability rises above theta and falls with each bounce, at least \
                       0; 0 is linear",
@@ -33,6 +35,7 @@ pub const MECHANISM: Mechanism = Mechanism {
         },
         Parameter {
             key: "return",
+            syntax: Syntax::TEXT,
             default: Value("arrival-port"),
             meaning: "egress of bounced packets: its ingress port (arrival-port), or the switch's route to the source \
                       (source-lookup)",
@@ -41,6 +44,7 @@ pub const MECHANISM: Mechanism = Mechanism {
         },
         Parameter {
             key: "utilisation",
+            syntax: Syntax::TEXT,
             default: Value("sub-queue"),
             meaning: "utilisation that is compared with theta: of the packet's sub-queue (sub-queue), or of the fuller \
                       of the port's two (fuller)",
@@ -49,6 +53,7 @@ pub const MECHANISM: Mechanism = Mechanism {
         },
         Parameter {
             key: "limit",
+            syntax: Syntax::TEXT,
             default: Absent("none"),
             meaning: "limit of bounces per packet, 1 to 255: after that it is queued if there is buffer space, and \
                       otherwise lost as `bounce limit`",
@@ -56,6 +61,7 @@ pub const MECHANISM: Mechanism = Mechanism {
         },
         Parameter {
             key: "priorities",
+            syntax: Syntax::TEXT,
             default: Absent("all lossy classes"),
             meaning: "the bounced classes, 0 to 7",
             source: "choice of this project; PABO, section II-E, has queues for every service class",

@@ -1,10 +1,11 @@
 //! Parameters of flow control that is enabled at some switches only.
 
 use crate::describe::Default::Value;
-use crate::describe::Parameter;
+use crate::describe::{Parameter, Syntax};
 
 pub(crate) const EXCEPT: Parameter = Parameter {
     key: "except",
+    syntax: Syntax::TEXT,
     default: Value("none"),
     meaning: "switches without flow control: they neither send, obey nor forward its frames, and drop frames of every \
               class without buffer space",
@@ -12,6 +13,7 @@ pub(crate) const EXCEPT: Parameter = Parameter {
 };
 pub(crate) const TIERS: Parameter = Parameter {
     key: "tiers",
+    syntax: Syntax::TEXT,
     default: Value("all"),
     meaning: "the tiers of switches with flow control: 1 ToR or leaf, 2 aggregation or spine, 3 core",
     source: "choice of this project",

@@ -9,7 +9,7 @@
 //! PAUSE is PFC with one account per port and all classes paused together.
 
 use crate::describe::Default::{Required, Value};
-use crate::describe::{Family, Mechanism, Parameter};
+use crate::describe::{Family, Mechanism, Parameter, Syntax};
 use crate::partial::{EXCEPT, TIERS};
 use units::{Rate, Time};
 
@@ -34,12 +34,14 @@ pub const PAUSE: Mechanism = Mechanism {
 /// Shared by PFC and credits.
 pub(crate) const PRIORITIES: Parameter = Parameter {
     key: "priorities",
+    syntax: Syntax::TEXT,
     default: Required,
     meaning: "the lossless classes, 0 to 7",
     source: "required: which traffic must not be lost is the operator's choice",
 };
 const XOFF: Parameter = Parameter {
     key: "xoff",
+    syntax: Syntax::TEXT,
     default: Value("auto"),
     meaning: "an ingress account above this stops the neighbour: bytes, or a share (alpha) of the free shared buffer; \
               auto is alpha 1/8",
@@ -47,12 +49,14 @@ const XOFF: Parameter = Parameter {
 };
 const XON: Parameter = Parameter {
     key: "xon",
+    syntax: Syntax::TEXT,
     default: Value("3KB"),
     meaning: "distance below XOFF to which an account must fall to resume",
     source: "the HPCC ns-3 fork",
 };
 const HEADROOM: Parameter = Parameter {
     key: "headroom",
+    syntax: Syntax::TEXT,
     default: Value("auto"),
     meaning: "headroom of each lossless account above XOFF; auto: the bytes received in 2 x delay + reaction + the \
               pause frames + one frame that delays them, plus 2 MTU",
@@ -60,6 +64,7 @@ const HEADROOM: Parameter = Parameter {
 };
 const QUANTA: Parameter = Parameter {
     key: "quanta",
+    syntax: Syntax::TEXT,
     default: Value("65535"),
     meaning: "duration of a pause after its reception, in units of 512 bit times, 1 to 65535; it is renewed at half \
               time",
@@ -67,6 +72,7 @@ const QUANTA: Parameter = Parameter {
 };
 pub(crate) const REACTION: Parameter = Parameter {
     key: "reaction",
+    syntax: Syntax::TEXT,
     default: Value("standard"),
     meaning: "time from the arrival of a pause to its effect, also assumed in computed headroom; standard, or a time, \
               also in bits, `3840 bit times`, or quanta",

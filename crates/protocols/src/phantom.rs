@@ -1,41 +1,35 @@
 //! Phantom queues (HULL): a counter per port that simulates a queue at a slightly slower link. Marks occur before the
 //! link is full and before a queue forms, at the price of a little bandwidth.
 
-use crate::describe::Default::{Required, Value};
-use crate::describe::{Family, Mechanism, Parameter};
-use units::{Rate, Time};
+use crate::describe::Mechanism;
+use crate::frame::Frame;
+use crate::parameters::parameters;
+use crate::port::{Hooks, PortMechanism, PortSpec, PortView};
+use crate::settings::require;
+use units::random::Stream;
+use units::{Rate, Time, WIRE_OVERHEAD_BYTES};
 
-/// Description of phantom queues.
-pub const MECHANISM: Mechanism = Mechanism {
-    kind: "phantom",
-    family: Family::Marking,
-    title: "ECN by a phantom queue: the queue of a slower link",
-    source: "Alizadeh et al., Less is More: Trading a little Bandwidth for Ultra-Low Latency in the Data Center, NSDI \
-        2012 (HULL)",
-    parameters: &[
-        Parameter {
-            key: "drain",
-            default: Value("0.95"),
-            meaning: "the share of the link's rate at which the phantom queue drains (gamma), above 0, below 1",
-            source: "HULL, sec. 3.1 and 5",
-        },
-        Parameter {
-            key: "threshold",
-            default: Required,
-            meaning: "a frame is marked at the start of its transmission if the phantom queue including it exceeds \
-                      this, in bytes on the wire with preamble and gap (20 B per frame); at least 1 B",
-            source: "required: depends on rate, round trip and the bursts of senders (HULL, sec. 3.1)",
-        },
-    ],
-};
-
-/// Parameters of phantom queues.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct PhantomParameters {
-    /// Drain rate as a share of the link's rate, above 0, below 1.
-    pub drain: f64,
-    /// Marking threshold in bytes.
-    pub threshold_bytes: u64,
+parameters! {
+    /// Parameters of phantom queues.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct PhantomParameters: Marking "phantom" {
+        title: "ECN by a phantom queue: the queue of a slower link";
+        source: "Alizadeh et al., Less is More: Trading a little Bandwidth for Ultra-Low Latency in the Data Center, \
+            NSDI 2012 (HULL)";
+        /// Drain rate as a share of the link's rate, above 0, below 1.
+        drain: f64 = "drain" share, default "0.95",
+            "the share of the link's rate at which the phantom queue drains (gamma), above 0, below 1",
+            "HULL, sec. 3.1 and 5";
+        /// Marking threshold in bytes.
+        threshold_bytes: u64 = "threshold" bytes, required,
+            "a frame is marked at the start of its transmission if the phantom queue including it exceeds this, in \
+             bytes on the wire with preamble and gap (20 B per frame); at least 1 B",
+            "required: depends on rate, round trip and the bursts of senders (HULL, sec. 3.1)";
+    }
+    check(parameters) {
+        require(parameters.drain > 0.0 && parameters.drain < 1.0, "drain", "a share above 0 and below 1, such as 0.95")?;
+        require(parameters.threshold_bytes > 0, "threshold", "at least 1B: otherwise every frame would be marked")
+    }
 }
 
 impl PhantomParameters {
@@ -73,6 +67,26 @@ impl PhantomQueue {
     /// Length in bytes at `now`.
     pub fn bytes(&self, now: Time) -> u64 {
         self.rate.bytes_in(self.empty_at.saturating_sub(now))
+    }
+}
+
+impl PortMechanism for PhantomQueue {
+    type Parameters = PhantomParameters;
+    const MECHANISM: &'static Mechanism = &MECHANISM;
+    const MARKS: bool = true;
+
+    fn new(parameters: &PhantomParameters, port: &PortSpec) -> PhantomQueue {
+        PhantomQueue::new(parameters, port.rate)
+    }
+
+    fn hooks(&self) -> Hooks {
+        Hooks::TRANSMIT
+    }
+
+    /// Counts every frame, and marks those that can be marked.
+    fn transmit(&mut self, port: &impl PortView, frame: &Frame, _: &mut Stream) -> bool {
+        let wire_bytes = u64::from(frame.size_bytes) + WIRE_OVERHEAD_BYTES;
+        self.pass(port.now(), wire_bytes) && frame.can_be_marked()
     }
 }
 

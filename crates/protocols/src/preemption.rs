@@ -10,7 +10,7 @@
 //! no cost.
 
 use crate::describe::Default::{Required, Value};
-use crate::describe::{Family, Mechanism, Parameter};
+use crate::describe::{Family, Mechanism, Parameter, Syntax};
 use units::{GAP_BYTES, PREAMBLE_BYTES, Rate, Time};
 
 /// Description of frame preemption.
@@ -22,12 +22,14 @@ pub const MECHANISM: Mechanism = Mechanism {
     parameters: &[
         Parameter {
             key: "express",
+            syntax: Syntax::TEXT,
             default: Required,
             meaning: "express classes: their frames interrupt those of all other classes and are never interrupted",
             source: "802.1Q-2022, 6.7.2",
         },
         Parameter {
             key: "fragments",
+            syntax: Syntax::TEXT,
             default: Value("standard"),
             meaning: "standard: fragments of at least 64 bytes, each with preamble, check sequence and gap; ideal: a \
                       cut at any byte, immediate and without overhead",

@@ -1,7 +1,7 @@
 //! Class schedulers of a port: strict priority, weighted round robin, deficit round robin.
 
 use crate::describe::Default::Required;
-use crate::describe::{Family, Mechanism, Parameter};
+use crate::describe::{Family, Mechanism, Parameter, Syntax};
 
 /// Description of strict priority.
 pub const STRICT: Mechanism = Mechanism {
@@ -20,6 +20,7 @@ pub const WRR: Mechanism = Mechanism {
     source: "weighted round robin",
     parameters: &[Parameter {
         key: "weights",
+        syntax: Syntax::TEXT,
         default: Required,
         meaning: "frames per class and round: eight numbers, or a table of class and number; classes missing in the \
                   table have 1",
@@ -35,6 +36,7 @@ pub const DRR: Mechanism = Mechanism {
     source: "Shreedhar and Varghese, 1996",
     parameters: &[Parameter {
         key: "quanta",
+        syntax: Syntax::TEXT,
         default: Required,
         meaning: "bytes per class and round: eight sizes, or a table of class and size; classes missing in the table \
                   have 1518B",

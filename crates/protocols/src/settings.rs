@@ -33,6 +33,14 @@ pub enum ParameterError {
         /// Valid values.
         wanted: String,
     },
+    /// A required parameter is not set.
+    #[error("`{kind}` needs `{key}`")]
+    Missing {
+        /// Name of the mechanism.
+        kind: &'static str,
+        /// Key of the parameter.
+        key: &'static str,
+    },
     /// No transport has this name.
     #[error("`{kind}` is not a transport: write one of {known}")]
     Transport {
@@ -100,6 +108,22 @@ pub(crate) fn class_or(key: &str, text: &str, word: &str) -> Result<Option<u8>, 
     if text == word { Ok(None) } else { class().map(Some).ok_or_else(|| wrong(key, text, "a class from 0 to 7")) }
 }
 
+/// Parses a traffic class.
+pub(crate) fn class(key: &str, text: &str) -> Result<u8, ParameterError> {
+    text.parse::<u8>().ok().filter(|class| *class < 8).ok_or_else(|| wrong(key, text, "a class from 0 to 7"))
+}
+
+/// Parses a list of traffic classes, as a bitmask: `[3, 4]`.
+pub(crate) fn classes(key: &str, text: &str) -> Result<u8, ParameterError> {
+    let inner = text.trim().strip_prefix('[').and_then(|text| text.strip_suffix(']'));
+    let list = inner.ok_or_else(|| wrong(key, text, "a list of classes, such as [3]"))?;
+    let mut classes = 0;
+    for item in list.split(',').map(str::trim).filter(|item| !item.is_empty()) {
+        classes |= 1 << class(key, item)?;
+    }
+    if classes == 0 { Err(wrong(key, text, "a list of at least one class")) } else { Ok(classes) }
+}
+
 /// Parses a number above 0.
 pub(crate) fn positive(key: &str, text: &str) -> Result<f64, ParameterError> {
     let number = text.parse::<f64>().ok().filter(|number| number.is_finite() && *number > 0.0);
@@ -121,4 +145,9 @@ pub(crate) fn word<T: Copy>(key: &str, text: &str, words: &[(&str, T)]) -> Resul
 pub(crate) fn unknown(mechanism: &crate::describe::Mechanism, key: &str) -> ParameterError {
     let known = mechanism.parameters.iter().map(|parameter| parameter.key).collect::<Vec<_>>().join(", ");
     ParameterError::Unknown { kind: mechanism.kind, key: key.to_owned(), known }
+}
+
+/// The error for a required key of `mechanism` that is not set.
+pub(crate) fn missing(mechanism: &crate::describe::Mechanism, key: &'static str) -> ParameterError {
+    ParameterError::Missing { kind: mechanism.kind, key }
 }

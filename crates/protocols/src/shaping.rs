@@ -12,7 +12,8 @@
 //! Preamble and gap count as time on the wire, so an idle slope is a rate on the wire (802.1Q-2022, 34.4).
 
 use crate::describe::Default::{Absent, Required};
-use crate::describe::{Family, Mechanism, Parameter};
+use crate::describe::{Family, Mechanism, Parameter, Syntax};
+use crate::port::{Hooks, PortMechanism, PortSpec};
 use units::{Rate, Time};
 
 /// Classes of a port.
@@ -29,18 +30,21 @@ pub const MECHANISM: Mechanism = Mechanism {
     parameters: &[
         Parameter {
             key: "node",
+            syntax: Syntax::TEXT,
             default: Absent("every switch"),
             meaning: "the switch or host of the ports",
             source: "802.1Q-2022, 8.6.8.2",
         },
         Parameter {
             key: "to",
+            syntax: Syntax::TEXT,
             default: Absent("every port of the node"),
             meaning: "only the ports to these neighbours",
             source: "802.1Q-2022, 8.6.8.2",
         },
         Parameter {
             key: "idle_slopes",
+            syntax: Syntax::TEXT,
             default: Required,
             meaning: "rate at which the credit of each class grows, its share of the wire, preamble and gap included. \
                       The sum at a port is at most its rate",
@@ -174,6 +178,47 @@ impl CreditShaper {
     /// Credit of `class` in bits, rounded down, as of the last change.
     pub fn credit_bits(&self, class: u8) -> i64 {
         self.credits[usize::from(class)].value.div_euclid(i128::from(PS_PER_S)) as i64
+    }
+}
+
+/// The credits of one port, boxed: most ports have none.
+#[derive(Clone, Debug)]
+pub struct PortShaper(Box<CreditShaper>);
+
+impl PortMechanism for PortShaper {
+    type Parameters = IdleSlopes;
+    const MECHANISM: &'static Mechanism = &MECHANISM;
+
+    fn new(slopes: &IdleSlopes, port: &PortSpec) -> PortShaper {
+        PortShaper(Box::new(CreditShaper::new(*slopes, port.rate)))
+    }
+
+    fn hooks(&self) -> Hooks {
+        Hooks::BLOCK
+    }
+
+    fn settle(&mut self, now: Time, waiting: u8, open: impl Fn(u8, Time, Time) -> Time) {
+        self.0.settle(now, waiting, open);
+    }
+
+    fn may_start(&self, class: u8) -> bool {
+        self.0.may_start(class)
+    }
+
+    fn starts_at(&self, class: u8) -> Time {
+        self.0.starts_at(class)
+    }
+
+    fn unblocked_at(&self, class: u8) -> Time {
+        self.0.sufficient_at(class)
+    }
+
+    fn start(&mut self, now: Time, class: u8, busy: Time) {
+        self.0.start(now, class, busy);
+    }
+
+    fn interrupt(&mut self, class: u8, end: Time) {
+        self.0.interrupt(class, end);
     }
 }
 

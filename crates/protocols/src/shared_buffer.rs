@@ -1,7 +1,7 @@
 //! Scenario parameters of the buffer that all ports of a switch share; implemented in `model`.
 
 use crate::describe::Default::Value;
-use crate::describe::{Family, Mechanism, Parameter};
+use crate::describe::{Family, Mechanism, Parameter, Syntax};
 
 /// Description of the shared buffer.
 pub const MECHANISM: Mechanism = Mechanism {
@@ -12,12 +12,14 @@ pub const MECHANISM: Mechanism = Mechanism {
     parameters: &[
         Parameter {
             key: "buffer",
+            syntax: Syntax::TEXT,
             default: Value("16MB"),
             meaning: "one buffer for all ports, headroom included; alternative: switch.queue, a limit per egress queue",
             source: "choice of this project: the size in single-chip switches of 3.2 Tbps",
         },
         Parameter {
             key: "egress",
+            syntax: Syntax::TEXT,
             default: Value("1"),
             meaning: "limit of an egress queue of a lossy class: bytes, or a share (alpha), such as 1/8, of the free \
                       buffer",

@@ -3,7 +3,7 @@
 
 use crate::control_state::ControlState;
 use crate::describe::Default::Value;
-use crate::describe::{Family, Mechanism, Parameter};
+use crate::describe::{Family, Mechanism, Parameter, Syntax};
 use crate::rate_control::{Acknowledged, ControlSettings, FlowLimits, RateController};
 use crate::settings::{self, ParameterError, require};
 use units::{Rate, Time};
@@ -80,18 +80,21 @@ pub const MECHANISM: Mechanism = Mechanism {
             ECN,
             Parameter {
                 key: "base_target",
+                syntax: Syntax::TEXT,
                 default: Value("20us"),
                 meaning: "target round trip without switches and small windows, above 0",
                 source: "Swift, sec. 3.5; htsim: 20 us",
             },
             Parameter {
                 key: "hop_scaling",
+                syntax: Syntax::TEXT,
                 default: Value("3053ns"),
                 meaning: "addition to the target per switch on the path",
                 source: "Swift, sec. 3.5.1; htsim: base_target / 6.55",
             },
             Parameter {
                 key: "flow_scaling_range",
+                syntax: Syntax::TEXT,
                 default: Value("100us"),
                 meaning: "largest addition to the target for a small window, since many flows with such windows share \
                           the queue",
@@ -99,54 +102,63 @@ pub const MECHANISM: Mechanism = Mechanism {
             },
             Parameter {
                 key: "flow_scaling_min",
+                syntax: Syntax::TEXT,
                 default: Value("0.1"),
                 meaning: "window in packets up to which the whole range is added",
                 source: "Swift, sec. 3.5.2; htsim",
             },
             Parameter {
                 key: "flow_scaling_max",
+                syntax: Syntax::TEXT,
                 default: Value("100"),
                 meaning: "window in packets from which nothing is added; above flow_scaling_min",
                 source: "Swift, sec. 3.5.2; htsim",
             },
             Parameter {
                 key: "additive_increase",
+                syntax: Syntax::TEXT,
                 default: Value("1"),
                 meaning: "packets by which the window grows in a round trip below the target (ai), above 0",
                 source: "Swift, algorithm 1; htsim",
             },
             Parameter {
                 key: "beta",
+                syntax: Syntax::TEXT,
                 default: Value("0.8"),
                 meaning: "strength of a cut by the share of the round trip that is above the target, above 0, up to 1",
                 source: "Swift, algorithm 1; htsim",
             },
             Parameter {
                 key: "max_decrease",
+                syntax: Syntax::TEXT,
                 default: Value("0.5"),
                 meaning: "largest share that a cut removes, also removed by a loss (max_mdf), above 0, below 1",
                 source: "Swift, algorithm 1; htsim",
             },
             Parameter {
                 key: "reset_after",
+                syntax: Syntax::TEXT,
                 default: Value("5"),
                 meaning: "timeouts in a row after which the window is min_window (RETX_RESET_THRESHOLD), at least 1",
                 source: "Swift, algorithm 1; choice of this project",
             },
             Parameter {
                 key: "initial_window",
+                syntax: Syntax::TEXT,
                 default: Value("10"),
                 meaning: "the window of a new flow, in packets",
                 source: "RFC 6928, as a choice of this project",
             },
             Parameter {
                 key: "min_window",
+                syntax: Syntax::TEXT,
                 default: Value("0.001"),
                 meaning: "lower bound of the window, in packets, above 0",
                 source: "Swift, sec. 3.4, has one; choice of this project",
             },
             Parameter {
                 key: "max_window",
+                syntax: Syntax::TEXT,
                 default: Value("1000"),
                 meaning: "upper bound of the window, in packets, at least 1",
                 source: "Swift, algorithm 1, has one; choice of this project",

@@ -1,7 +1,7 @@
 //! Scenario parameters of Tagger. The crate `tagger` computes the rules; a switch only looks them up.
 
 use crate::describe::Default::{Absent, Value};
-use crate::describe::{Family, Mechanism, Parameter};
+use crate::describe::{Family, Mechanism, Parameter, Syntax};
 
 /// Description of Tagger.
 pub const MECHANISM: Mechanism = Mechanism {
@@ -12,12 +12,14 @@ pub const MECHANISM: Mechanism = Mechanism {
     parameters: &[
         Parameter {
             key: "rules",
+            syntax: Syntax::TEXT,
             default: Absent("as `algorithm`"),
             meaning: "a rule file for this fabric, relative to the scenario's folder; one of rules and algorithm",
             source: "choice of this project",
         },
         Parameter {
             key: "algorithm",
+            syntax: Syntax::TEXT,
             default: Absent("as `rules`"),
             meaning: "clos: the tag rises at every bounce (from down to up); merge: tags of one a hop, merged greedily \
                       (Algorithm 2); one-per-hop: the tag rises at every hop (Algorithm 1)",
@@ -25,6 +27,7 @@ pub const MECHANISM: Mechanism = Mechanism {
         },
         Parameter {
             key: "paths",
+            syntax: Syntax::TEXT,
             default: Value("shortest"),
             meaning: "algorithms merge and one-per-hop: the lossless paths: all shortest ones (shortest), those up and \
                       then down the tiers (up-down), or a tree of shortest paths to each switch (trees)",
@@ -32,18 +35,21 @@ pub const MECHANISM: Mechanism = Mechanism {
         },
         Parameter {
             key: "bounces",
+            syntax: Syntax::TEXT,
             default: Value("1"),
             meaning: "bounces (from down to up) that stay lossless, 0 to 6: algorithm clos, or paths up-down",
             source: "Tagger, 4.3: shortest and one-bounce paths",
         },
         Parameter {
             key: "classes",
+            syntax: Syntax::TEXT,
             default: Value("1"),
             meaning: "application classes that share the tags, 1 to 7; class c starts with tag c",
             source: "Tagger, section 6",
         },
         Parameter {
             key: "egress",
+            syntax: Syntax::TEXT,
             default: Value("new-tag"),
             meaning: "queue of a frame with a rewritten tag: new-tag, or arriving-tag, the default of switches: a \
                       pause of the new class does not hold the frame, lossless frames are lost, and any cycle of links \

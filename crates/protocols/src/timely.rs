@@ -3,7 +3,7 @@
 
 use crate::control_state::ControlState;
 use crate::describe::Default::Value;
-use crate::describe::{Family, Mechanism, Parameter};
+use crate::describe::{Family, Mechanism, Parameter, Syntax};
 use crate::rate_control::{Acknowledged, ControlSettings, FlowLimits, RateController, Rounds, scaled};
 use crate::settings::{self, ParameterError, require};
 use units::{Rate, Time};
@@ -91,6 +91,7 @@ pub const MECHANISM: Mechanism = Mechanism {
             ECN,
             Parameter {
                 key: "segment",
+                syntax: Syntax::TEXT,
                 default: Value("16KB"),
                 meaning: "payload per acknowledgement and round-trip sample, at least a packet; with a window one \
                           acknowledgement covers at most half of it",
@@ -98,6 +99,7 @@ pub const MECHANISM: Mechanism = Mechanism {
             },
             Parameter {
                 key: "measure",
+                syntax: Syntax::TEXT,
                 default: Value("segment"),
                 meaning: "when a round trip is measured: segment, at each acknowledgement of one; round-trip, once in \
                     a round trip, and every packet is acknowledged; rises below t_low then count for hyper_after too",
@@ -105,42 +107,49 @@ pub const MECHANISM: Mechanism = Mechanism {
             },
             Parameter {
                 key: "ewma",
+                syntax: Syntax::TEXT,
                 default: Value("0.875"),
                 meaning: "weight alpha of a new difference of round trips in their average, above 0, up to 1",
                 source: "TIMELY, algorithm 1; Bahnasy's thesis, sec. 3.7: 0.875",
             },
             Parameter {
                 key: "beta",
+                syntax: Syntax::TEXT,
                 default: Value("0.8"),
                 meaning: "strength of a cut, above 0, below 1",
                 source: "TIMELY, algorithm 1 and sec. 4.3",
             },
             Parameter {
                 key: "additive_increase",
+                syntax: Syntax::TEXT,
                 default: Value("10Mbps"),
                 meaning: "step delta by which a rate rises at each measurement",
                 source: "TIMELY, sec. 4.3",
             },
             Parameter {
                 key: "t_low",
+                syntax: Syntax::TEXT,
                 default: Value("50us"),
                 meaning: "below this round trip the rate rises, whatever the gradient",
                 source: "TIMELY, sec. 4.4; Bahnasy's thesis, sec. 3.7",
             },
             Parameter {
                 key: "t_high",
+                syntax: Syntax::TEXT,
                 default: Value("500us"),
                 meaning: "above this round trip the rate falls, whatever the gradient; at least t_low",
                 source: "TIMELY, sec. 4.4; Bahnasy's thesis, sec. 3.7 (250us at 100 Gbps)",
             },
             Parameter {
                 key: "min_rtt",
+                syntax: Syntax::TEXT,
                 default: Value("20us"),
                 meaning: "D_minRTT, which differences of round trips are divided by",
                 source: "TIMELY, algorithm 1; Bahnasy's thesis, sec. 3.7",
             },
             Parameter {
                 key: "hyper_after",
+                syntax: Syntax::TEXT,
                 default: Value("5"),
                 meaning: "measurements in a row without a rise of the round trip after which the step is multiplied, \
                     at least 1",
@@ -148,12 +157,14 @@ pub const MECHANISM: Mechanism = Mechanism {
             },
             Parameter {
                 key: "hyper_factor",
+                syntax: Syntax::TEXT,
                 default: Value("5"),
                 meaning: "factor N of the step then, at least 1; 1 disables it",
                 source: "TIMELY, algorithm 1",
             },
             Parameter {
                 key: "min_rate",
+                syntax: Syntax::TEXT,
                 default: Value("10Mbps"),
                 meaning: "lower bound of the rate",
                 source: "choice of this project: one step",

@@ -2,11 +2,12 @@
 //! once.
 
 use crate::describe::Default::{Absent, Value};
-use crate::describe::{Family, Mechanism, Parameter};
+use crate::describe::{Family, Mechanism, Parameter, Syntax};
 use crate::frame::{Frame, Kind, MIN_FRAME_BYTES, flags};
 
 pub(crate) const SIZE: Parameter = Parameter {
     key: "size",
+    syntax: Syntax::TEXT,
     default: Value("64B"),
     meaning: "length of a trimmed frame, FCS included: at least its headers, and less than the largest frame; shorter \
               frames are not trimmed",
@@ -14,18 +15,21 @@ pub(crate) const SIZE: Parameter = Parameter {
 };
 pub(crate) const HEADER_CLASS: Parameter = Parameter {
     key: "header_class",
+    syntax: Syntax::TEXT,
     default: Value("7"),
     meaning: "class of headers, 0 to 7; switch.scheduler determines its priority",
     source: "NDP, section 3.1: a queue of higher priority; the number is a choice of this project",
 };
 pub(crate) const HEADER_QUEUE: Parameter = Parameter {
     key: "header_queue",
+    syntax: Syntax::TEXT,
     default: Absent("1MB with switch.queue"),
     meaning: "limit of the header queue, in addition to switch.queue; in a shared buffer, the limit of lossy queues",
     source: "not given in the trimming paper's simulations; NDP, section 3.1: as much memory as data",
 };
 pub(crate) const HEADER_FULL: Parameter = Parameter {
     key: "header_full",
+    syntax: Syntax::TEXT,
     default: Value("return"),
     meaning: "action for a header without buffer space: return to its source (return), or loss as `header queue full` \
               (drop)",
@@ -33,12 +37,14 @@ pub(crate) const HEADER_FULL: Parameter = Parameter {
 };
 const TIERS: Parameter = Parameter {
     key: "tiers",
+    syntax: Syntax::TEXT,
     default: Value("all"),
     meaning: "the tiers of switches that trim: 1 ToR or leaf, 2 aggregation or spine, 3 core; the others drop",
     source: "choice of this project",
 };
 pub(crate) const PRIORITIES: Parameter = Parameter {
     key: "priorities",
+    syntax: Syntax::TEXT,
     default: Absent("all lossy classes"),
     meaning: "the trimmed classes, 0 to 7",
     source: "SONiC: lossy queues only",
@@ -57,6 +63,7 @@ pub const MECHANISM: Mechanism = Mechanism {
         HEADER_QUEUE,
         Parameter {
             key: "victim",
+            syntax: Syntax::TEXT,
             default: Value("arriving"),
             meaning: "the frame that is trimmed: the one without buffer space (arriving), the youngest in the queue \
                       (tail), or either with probability one half (coin)",
@@ -79,6 +86,7 @@ pub const CUT_PAYLOAD: Mechanism = Mechanism {
         SIZE,
         Parameter {
             key: "header_queue",
+            syntax: Syntax::TEXT,
             default: Absent("1MB with switch.queue"),
             meaning: "limit of a queue including headers, while switch.queue limits data; in a shared buffer headers \
                       count as lossy frames",
@@ -102,6 +110,7 @@ pub const SFC: Mechanism = Mechanism {
         HEADER_QUEUE,
         Parameter {
             key: "watermark",
+            syntax: Syntax::TEXT,
             default: Absent("a full queue"),
             meaning: "queue length from which frames return as headers, at most switch.queue",
             source: "the trimming paper, section 2: when the queue exceeds a threshold, without a value",

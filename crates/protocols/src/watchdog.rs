@@ -10,7 +10,7 @@
 //! A faulty network card or a deadlock pauses forever, and the congestion spreads.
 
 use crate::describe::Default::Value;
-use crate::describe::{Family, Mechanism, Parameter};
+use crate::describe::{Family, Mechanism, Parameter, Syntax};
 use units::Time;
 
 /// Classes of a port.
@@ -25,18 +25,21 @@ pub const MECHANISM: Mechanism = Mechanism {
     parameters: &[
         Parameter {
             key: "detect",
+            syntax: Syntax::TEXT,
             default: Value("200ms"),
             meaning: "a queue stopped this long without a break is in a storm, above zero",
             source: "SONiC: the usual detection time",
         },
         Parameter {
             key: "restore",
+            syntax: Syntax::TEXT,
             default: Value("200ms"),
             meaning: "the storm is over when no pause was in force for this long, above zero",
             source: "SONiC: the usual restoration time",
         },
         Parameter {
             key: "action",
+            syntax: Syntax::TEXT,
             default: Value("drop"),
             meaning: "action for the queue's frames in a storm: drop, or forward despite the pauses",
             source: "SONiC: drop is the default",

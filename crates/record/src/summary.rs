@@ -3,6 +3,7 @@
 //! Keys are in the order of these fields, maps are sorted, and floats are written as the shortest text that parses to
 //! an equal number: equal runs give equal bytes. All values that depend on the machine are in [`crate::timing`].
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -88,9 +89,9 @@ pub struct Summary {
     /// Frames that switches trimmed; left out without trimming.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trims: Option<TrimSummary>,
-    /// Frames of ports that send in cycles; left out without such ports.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cycles: Option<CycleSummary>,
+    /// Counters of port mechanisms, by kind and name; left out without any.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub mechanisms: BTreeMap<String, BTreeMap<String, u64>>,
     /// Results of the checks.
     pub checks: Vec<Check>,
     /// Warnings about the validity of the numbers.
@@ -132,7 +133,7 @@ impl Summary {
             turns,
             pipelines,
             trims,
-            cycles,
+            mechanisms,
             checks,
             warnings,
         } = outcome;
@@ -167,7 +168,7 @@ impl Summary {
             turns,
             pipelines,
             trims,
-            cycles,
+            mechanisms,
             checks,
             warnings,
             results_hash,

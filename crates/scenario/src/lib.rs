@@ -32,7 +32,6 @@ mod backpressure_part;
 mod bounds;
 mod clock_part;
 mod comments;
-mod congestion_part;
 mod credits;
 mod cyclic_part;
 mod document;

@@ -27,6 +27,7 @@ use fabric::routing::{Failure, Forwarding, Mode, RoutingError};
 use fabric::{Fabric, NodeKind};
 use model::largest_frame_bytes;
 use model::parameters::{Buffer, HostParameters, PauseReaction, PauseStorm, Reroute, Setup, Timing};
+use protocols::port::Hooks;
 use protocols::rate_control::Needs;
 use protocols::transport::TransportParameters;
 use std::collections::BTreeMap;
@@ -424,8 +425,9 @@ impl Scenario {
         let other = parts.switch.flow_control.credit().map(|_| "credits");
         let other = other.or(parts.switch.flow_control.backpressure().map(|_| "flow control decided at outputs"));
         let other = other.or(parts.switch.overload.pipelines().map(|_| "pipelines inside a switch"));
-        if let (Some(other), true) = (other, parts.has_phantom_queues()) {
-            let message = format!("phantom queues are not built together with {other}");
+        let at_transmission = parts.markings().find(|marking| marking.hooks().meet(Hooks::TRANSMIT));
+        if let (Some(other), Some(marking)) = (other, at_transmission) {
+            let message = format!("`{}` and {other} are not supported together", marking.kind());
             context.fail("switch.marking", message, Some("write marking = { kind = \"ecn\", ... }".to_owned()));
         }
         overload_part::warn(context, parts, &plan);

@@ -7,7 +7,7 @@ use crate::section::{Context, Section};
 use crate::switch_part::{headroom, marking, scheduler, threshold, xoff};
 use crate::values::{buffer_size, room, tiers};
 use fabric::{Fabric, NodeId, PortIndex};
-use model::parameters::{Buffer, Marking, SwitchOverride, SwitchParameters, Threshold};
+use model::parameters::{Buffer, SwitchOverride, SwitchParameters, Threshold};
 use std::collections::BTreeSet;
 
 /// Parameters that an entry may set.
@@ -49,10 +49,6 @@ fn entry(section: &Section<'_, '_>) -> Option<OverridePlan> {
         let of_whole = ["buffer", "egress", "queue", "flow_control"];
         if let Some(key) = of_whole.into_iter().find(|key| section.has(key)) {
             section.fail(key, format!("`{key}` is one of a whole switch, not of a port"), help());
-            return None;
-        }
-        if matches!(own_marking, Some(Some(Marking::CongestionPoint(_)))) {
-            section.fail("marking", "congestion points are those of a whole switch, not of a port", help());
             return None;
         }
     }

@@ -56,21 +56,21 @@ impl Parts {
 
     /// Returns `true` if any switch marks.
     pub fn marks(&self) -> bool {
-        self.any_marking(|marking| matches!(marking, Marking::Ecn { .. } | Marking::Phantom(_)))
+        self.any_marking(|marking| marking.marks())
     }
 
     /// Returns `true` if any switch has congestion points.
     pub fn has_congestion_points(&self) -> bool {
-        self.any_marking(|marking| matches!(marking, Marking::CongestionPoint(_)))
-    }
-
-    /// Returns `true` if any port has a phantom queue.
-    pub fn has_phantom_queues(&self) -> bool {
-        self.any_marking(|marking| matches!(marking, Marking::Phantom(_)))
+        self.any_marking(|marking| marking.notifies())
     }
 
     fn any_marking(&self, is: impl Fn(&Marking) -> bool) -> bool {
-        is(&self.switch.marking) || self.overrides.iter().flat_map(|it| &it.what.marking).any(is)
+        self.markings().any(is)
+    }
+
+    /// Returns the marking of all switches, and that of each override.
+    pub fn markings(&self) -> impl Iterator<Item = &Marking> {
+        std::iter::once(&self.switch.marking).chain(self.overrides.iter().flat_map(|it| &it.what.marking))
     }
 
     /// Returns `true` if any data is acknowledged.

@@ -2,7 +2,6 @@
 
 use crate::backpressure_part;
 use crate::clock_part::{self, SwitchClocksPlan};
-use crate::congestion_part;
 use crate::document::{Table, Value};
 use crate::overload_part as overload;
 use crate::override_part;
@@ -10,12 +9,12 @@ use crate::override_plan::OverridePlan;
 use crate::partial_part::PartialPlan;
 use crate::section::{Read, Section, positive, quantity, whole};
 use crate::tags::TagsPlan;
-use crate::values::{alpha, buffer_size, classes, greatest_common_divisor, per_class, reaction, room};
+use crate::values::{alpha, buffer_size, canonical, classes, greatest_common_divisor, per_class, reaction, room};
 use model::parameters::{
-    Buffer, CreditParameters, FlowControl, MarkEvent, Marking, PauseParameters, QueueLimit, Scheduler,
-    SwitchParameters, Threshold,
+    Buffer, CreditParameters, FlowControl, Marking, PauseParameters, QueueLimit, Scheduler, SwitchParameters, Threshold,
 };
-use protocols::phantom::PhantomParameters;
+use protocols::ParameterError;
+use protocols::describe::{Default, Mechanism};
 use protocols::preemption::{Fragments, PreemptionParameters};
 use protocols::watchdog::{Action, WatchdogParameters};
 use units::{Bytes, Time};
@@ -268,47 +267,37 @@ fn pause(table: &Section<'_, '_>, classes: Option<u8>, shared: bool) -> Option<P
 
 pub(crate) fn marking(section: &Section<'_, '_>) -> Option<Marking> {
     let table = section.table("marking", "switch.marking", true);
-    let kind = table.kind("marking", &["none", "ecn", "phantom", "congestion-point"]);
-    let points = (kind == Some("congestion-point")).then(|| congestion_part::read(&table)).flatten();
-    let phantom = (kind == Some("phantom")).then(|| phantom(&table)).flatten();
-    let (mut ecn, mut of_rate) = (None, None);
-    if kind == Some("ecn") {
-        let (k_min, k_max, p_max) = (table.size("k_min"), table.size("k_max"), table.probability("p_max"));
-        let k_max = if table.has("k_max") { k_max } else { k_min };
-        if let (Some(low), Some(high)) = (k_min, k_max)
-            && high < low
-        {
-            let message = format!("`k_max` = {} is below `k_min` = {}", Bytes(high), Bytes(low));
-            table.fail("k_max", message, Some("marking begins at k_min and is certain above k_max".to_owned()));
-        }
-        let at = table.word("at", "marking instant", &["enqueue", "dequeue"]);
-        of_rate = table.rate("rate");
-        ecn = k_min.zip(k_max).zip(p_max.zip(at));
-    }
+    let kinds: Vec<&str> = std::iter::once("none").chain(Marking::MECHANISMS.iter().map(|it| it.kind)).collect();
+    let kind = table.kind("marking", &kinds);
+    let mechanism = Marking::MECHANISMS.iter().find(|mechanism| Some(mechanism.kind) == kind);
+    let settings = mechanism.map_or(Some(Vec::new()), |mechanism| parameters(&table, mechanism));
     table.finish();
-    match kind? {
-        "none" => Some(Marking::None),
-        "congestion-point" => points.map(Marking::CongestionPoint),
-        "phantom" => phantom.map(Marking::Phantom),
-        _ => ecn.map(|((k_min_bytes, k_max_bytes), (p_max, at))| {
-            let at = if at == "dequeue" { MarkEvent::Dequeue } else { MarkEvent::Enqueue };
-            Marking::Ecn { k_min_bytes, k_max_bytes, p_max, of_rate, at }
-        }),
+    let settings = settings?;
+    let settings: Vec<(&str, &str)> = settings.iter().map(|(key, text)| (*key, text.as_str())).collect();
+    match Marking::build(kind?, &settings)? {
+        Ok(marking) => Some(marking),
+        Err(ParameterError::Range { key, wanted }) => {
+            table.fail(key, format!("`{key}` is out of range"), Some(format!("write {wanted}")));
+            None
+        }
+        Err(error) => {
+            section.fail("marking", error.to_string(), None);
+            None
+        }
     }
 }
 
-fn phantom(table: &Section<'_, '_>) -> Option<PhantomParameters> {
-    let (drain, threshold) = (table.probability("drain"), table.size("threshold"));
-    if let Some(drain) = drain
-        && (drain <= 0.0 || drain >= 1.0)
-    {
-        let message = format!("a phantom queue that drains at {drain} of the link's rate is none");
-        table.fail("drain", message, Some("write a share above 0 and below 1, such as 0.95".to_owned()));
+/// Reads the parameters of a mechanism as canonical texts; `None` if one is wrong or missing, which is reported.
+fn parameters(table: &Section<'_, '_>, mechanism: &'static Mechanism) -> Option<Vec<(&'static str, String)>> {
+    let mut wrong = false;
+    let mut settings = Vec::new();
+    for parameter in mechanism.parameters {
+        match table.read(parameter.key, |value| canonical(value, parameter.syntax)) {
+            Some(text) => settings.push((parameter.key, text)),
+            None => wrong |= table.has(parameter.key) || parameter.default == Default::Required,
+        }
     }
-    if threshold == Some(0) {
-        table.fail("threshold", "every frame would be marked", Some("write at least 1B".to_owned()));
-    }
-    Some(PhantomParameters { drain: drain?, threshold_bytes: threshold? })
+    (!wrong).then_some(settings)
 }
 
 pub(crate) fn scheduler(section: &Section<'_, '_>) -> Option<Scheduler> {

@@ -1,10 +1,40 @@
 //! Readers of values that several parts share.
 
-use crate::document::Value;
-use crate::section::{Read, Wrong, list, quantity, show, whole};
+use crate::document::{Value, unknown_word};
+use crate::section::{Read, Wrong, list, quantity, rate, share, show, text, whole};
 use model::parameters::{CLASSES, MAX_BUFFER_BYTES, QueueLimit};
+use protocols::describe::{Syntax, ValueType};
 use protocols::reaction::Reaction;
-use units::Bytes;
+use units::{Bytes, Time};
+
+/// Reads a value of this syntax, as its canonical text.
+pub(crate) fn canonical(value: &Value, syntax: Syntax) -> Read<String> {
+    let text = match syntax.value {
+        ValueType::Text => text(value, syntax.name)?,
+        ValueType::Size => quantity::<Bytes>(value, syntax.name)?.1,
+        ValueType::Time => quantity::<Time>(value, syntax.name)?.1,
+        ValueType::Rate => rate(value)?.1,
+        ValueType::Share => share(value, 1.0)?.1,
+        ValueType::Count => whole(value, 0..=u64::from(u32::MAX))?.1,
+        ValueType::Positive => {
+            let text = text(value, syntax.name)?;
+            if !text.parse::<f64>().is_ok_and(|number| number.is_finite() && number > 0.0) {
+                return Err((format!("`{text}` is not {}", syntax.name), None));
+            }
+            text
+        }
+        ValueType::Class => whole(value, 0..=7)?.1,
+        ValueType::Classes => classes(value, "the list of classes is empty")?.1,
+        ValueType::Word(words) => {
+            let text = text(value, syntax.name)?;
+            if !words.contains(&text.as_str()) {
+                return Err(unknown_word(&text, "value", words));
+            }
+            text
+        }
+    };
+    Ok((text.clone(), text))
+}
 
 /// Reads the reaction time to a pause: `"standard"` or a time, also in bit times or quanta.
 pub(crate) fn reaction(value: &Value) -> Read<Reaction> {

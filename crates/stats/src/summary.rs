@@ -71,8 +71,8 @@ pub struct Outcome {
     pub pipelines: Option<PipelineSummary>,
     /// Frames trimmed by switches; `None` if no switch trims.
     pub trims: Option<TrimSummary>,
-    /// Frames of cyclic ports; `None` without any.
-    pub cycles: Option<CycleSummary>,
+    /// Counters of port mechanisms, by kind and name, over the whole run; only kinds that some port has.
+    pub mechanisms: BTreeMap<String, BTreeMap<String, u64>>,
     /// Results of checks.
     pub checks: Vec<Check>,
     /// Warnings about the validity of the numbers.
@@ -84,15 +84,6 @@ impl Outcome {
     pub fn passes(&self) -> bool {
         self.checks.iter().all(|check| check.pass)
     }
-}
-
-/// Frames dequeued in the cyclic classes of cyclic ports (IEEE 802.1Qch), over the whole run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CycleSummary {
-    /// Number of frames, once per such port.
-    pub frames: u64,
-    /// Of these, frames not sent in the cycle after that of their arrival.
-    pub missed: u64,
 }
 
 /// The measured span, from the end of the warm-up.

@@ -6,9 +6,7 @@ use record::collectives::{CollectiveSummary, CollectiveTime};
 use record::flows::{FlowSummary, LabelledSummary, SizeBin, TrafficSummary};
 use record::requests::RequestSummary;
 use record::storms::{PauseStorms, StormAt};
-use record::summary::{
-    Backpressure, CycleSummary, Distribution, Lengths, PortLengths, PortLoad, Reordering, StopsAt, Summary,
-};
+use record::summary::{Backpressure, Distribution, Lengths, PortLengths, PortLoad, Reordering, StopsAt, Summary};
 use record::timing::Timing;
 use record::trims::{PortTrims, TrimSummary};
 use std::fmt::Write as _;
@@ -149,8 +147,10 @@ impl Page {
         if let Some(reordering) = &summary.reordering {
             self.line("reordering", &displacement(reordering));
         }
-        if let Some(CycleSummary { frames, missed }) = summary.cycles {
-            self.line("cycles", &format!("{} frames, of which {} missed theirs", grouped(frames), grouped(missed)));
+        for (kind, counters) in &summary.mechanisms {
+            let shown: Vec<String> =
+                counters.iter().map(|(name, count)| format!("{name} {}", grouped(*count))).collect();
+            self.line(kind, &shown.join(", "));
         }
         if let Some(load) = &summary.utilisation {
             let text = format!(

@@ -153,6 +153,8 @@ pub struct Measured {
 #[derive(Clone, Copy, Debug)]
 enum What {
     Summary(fn(&Summary) -> Option<f64>),
+    /// A counter of a kind of port mechanism.
+    Mechanism(&'static str, &'static str),
     /// A metric of the flows of this range of [`SIZES`].
     OfSize(usize, fn(&FctOfSize) -> Option<f64>),
     /// Unfinished flows of this range.
@@ -207,6 +209,7 @@ impl Metric {
                 summary.flows.fct_by_size.iter().find(|of| of.to_bytes == SIZE_BOUNDS_BYTES[at]).and_then(read)
             }
             What::UnfinishedOfSize(at) => Some(summary.flows.coverage_of_size(at).unfinished() as f64),
+            What::Mechanism(kind, counter) => Some(*summary.mechanisms.get(kind)?.get(counter)? as f64),
             What::OfLabel(_) => None,
         }
     }
@@ -228,7 +231,7 @@ impl Metric {
     pub fn size_group(&self) -> Option<usize> {
         match self.what {
             What::OfSize(at, _) | What::UnfinishedOfSize(at) => Some(at),
-            What::Summary(_) | What::OfLabel(_) => None,
+            What::Summary(_) | What::Mechanism(..) | What::OfLabel(_) => None,
         }
     }
 
@@ -332,7 +335,6 @@ pub fn all() -> Vec<Metric> {
         of("marks", "marked", Unit::Count, true, |s| Some(s.happened.marks as f64)),
         of("bounces", "bounced", Unit::Count, false, |s| Some(s.happened.bounces as f64)),
         of("trims", "trimmed", Unit::Count, true, |s| Some(s.happened.trims as f64)),
-        of("missed-cycles", "missed their cycle", Unit::Count, false, |s| Some(s.cycles.as_ref()?.missed as f64)),
         of("pauses", "pauses", Unit::Count, true, |s| Some(s.pauses.count as f64)),
         of("paused", "time paused", Unit::Span, true, |s| Some(s.pauses.total_ps as f64 / 1000.0)),
         of("max-queue", "longest queue", Unit::Size, true, |s| {
@@ -349,6 +351,11 @@ pub fn all() -> Vec<Metric> {
         }),
         of("packet-hops", "packet-hops", Unit::Count, false, |s| Some(s.packet_hops as f64)),
     ]);
+    for (kind, counter) in model::mechanism_counters() {
+        let (name, title) = (format!("{kind}-{}", counter.name), format!("{kind}: {}", counter.meaning));
+        let (unit, main, what) = (Unit::Count, false, What::Mechanism(kind, counter.name));
+        metrics.push(Metric { name, title, unit, main, label: None, at: 0, of: Of::Network, what });
+    }
     metrics.iter_mut().enumerate().for_each(|(at, metric)| metric.at = at);
     metrics
 }
@@ -420,7 +427,7 @@ pub fn measure_labels(summary: &Summary) -> BTreeMap<String, Vec<Measured>> {
         let measured = |metric: Metric| {
             let value = match metric.what {
                 What::OfLabel(read) => read(of, told),
-                What::Summary(_) | What::OfSize(..) | What::UnfinishedOfSize(_) => None,
+                What::Summary(_) | What::Mechanism(..) | What::OfSize(..) | What::UnfinishedOfSize(_) => None,
             };
             Measured { value, coverage: metric.is_of_flows().then(|| of.coverage()) }
         };

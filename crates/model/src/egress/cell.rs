@@ -1,8 +1,8 @@
 //! State of a port: the part that every frame uses, and the rest.
 
-use super::cyclic::PortCycles;
 use super::gates::PortGates;
 use super::link::Attachment;
+use super::mechanisms::PortMechanisms;
 use super::preempt::Preemption;
 use crate::network::Network;
 use crate::parameters::Scheduler;
@@ -11,8 +11,8 @@ use fabric::{NodeId, PortIndex, PortPeer};
 use protocols::cbfc::CreditPort;
 use protocols::frame::Frame;
 use protocols::pause::PauseState;
+use protocols::port::Hooks;
 use protocols::scheduler::ClassScheduler;
-use protocols::shaping::CreditShaper;
 use protocols::watchdog::Watchdog;
 use units::Time;
 
@@ -34,7 +34,7 @@ pub(crate) struct Cell {
     pub waiting: u8,
     /// Bitmask of reasons that [`PortState`] must be checked before a frame leaves: see [`block`].
     pub block_reasons: u8,
-    /// Whether departures are charged to credits, a shaper or a class scheduler.
+    /// Whether departures are charged to credits, a port mechanism or a class scheduler.
     pub has_accounting: bool,
     /// Bitmask of extra steps for frames that arrive by this port, defined by the node.
     pub ingress: u8,
@@ -121,7 +121,7 @@ pub(crate) mod block {
     pub const DOWN: u8 = 16;
     /// Frames collect telemetry. This does not hold frames, but needs a step for each.
     pub const TELEMETRY: u8 = 32;
-    /// The port has gates or shaped classes.
+    /// The port has gates, or a mechanism that blocks classes.
     pub const TIMED: u8 = 64;
     /// The port preempts frames.
     pub const PREEMPTS: u8 = 128;
@@ -166,10 +166,8 @@ pub(crate) struct PortState {
     pub credit: Option<Box<CreditPort>>,
     /// Gates, if the port has any.
     pub(super) gates: Option<Box<PortGates>>,
-    /// Cycles, on a switch port with cyclic queuing.
-    pub cycles: Option<Box<PortCycles>>,
-    /// Shaper, if the port has shaped classes.
-    pub(super) shaper: Option<Box<CreditShaper>>,
+    /// Marking, cyclic queuing and shaping.
+    pub mechanisms: PortMechanisms,
     /// Preemption state, on a switch port that preempts frames.
     pub preemption: Option<Box<Preemption>>,
     /// Totals at the end of the warm-up, unless all were zero.
@@ -190,8 +188,7 @@ impl PortState {
             watchdog: Watchdog::default(),
             credit: network.credits(link),
             gates: network.gates(at.0, at.1).map(|gates| Box::new(PortGates::new(gates, preemption, link.rate))),
-            cycles: network.cycles(at.0, at.1).map(|cycles| Box::new(PortCycles::new(cycles))),
-            shaper: (network.timing.shaping.get(&at)).map(|slopes| Box::new(CreditShaper::new(*slopes, link.rate))),
+            mechanisms: PortMechanisms::new(network, at, link.rate),
             preemption: preemption.map(|parameters| Box::new(Preemption::new(parameters))),
             at_warm_up: None,
             scheduler: match network.port_of(at.0, at.1).scheduler {
@@ -206,6 +203,7 @@ impl PortState {
     /// Creates the cell of this port; `collects` if frames collect telemetry.
     pub fn cell(&self, collects: bool) -> Cell {
         let (per_byte_ps, overhead, latency) = self.link.per_byte_ps();
+        let blocks = self.mechanisms.hooks().meet(Hooks::BLOCK);
         Cell {
             busy_until: Time::ZERO,
             per_byte_ps,
@@ -216,9 +214,9 @@ impl PortState {
             waiting: 0,
             block_reasons: if self.credit.is_some() { block::CREDIT } else { 0 }
                 | if collects { block::TELEMETRY } else { 0 }
-                | if self.gates.is_some() || self.shaper.is_some() { block::TIMED } else { 0 }
+                | if self.gates.is_some() || blocks { block::TIMED } else { 0 }
                 | if self.preemption.is_some() { block::PREEMPTS } else { 0 },
-            has_accounting: self.credit.is_some() || self.shaper.is_some() || self.scheduler != ClassScheduler::Strict,
+            has_accounting: self.credit.is_some() || blocks || self.scheduler != ClassScheduler::Strict,
             ingress: 0,
         }
     }

@@ -101,7 +101,7 @@ impl Egress {
     #[cold]
     pub(super) fn gate_allows(&self, now: Time, port: u16, (class, size_bytes): (u8, u16)) -> bool {
         let state = self.state(port);
-        if self.is_preemptable(port, class, size_bytes) || !state.has_shaping_credit(class) {
+        if self.is_preemptable(port, class, size_bytes) || !state.mechanisms.may_start(class) {
             return false;
         }
         state.gates.as_ref().is_none_or(|gates| gates.allows(now, class, state.link.wire_time(size_bytes).0))
@@ -116,7 +116,7 @@ impl Egress {
         let waiting = self.cell(port).waiting & classes;
         for class in (0..8u8).filter(|class| waiting & 1 << class != 0) {
             let Some(Head { size_bytes, .. }) = head(class) else { continue };
-            let mut at = state.shaping_credit_at(class).max(now);
+            let mut at = state.mechanisms.starts_at(class).max(now);
             if let Some(gates) = &state.gates {
                 let busy = state.link.wire_time(size_bytes).0;
                 if !gates.allows(now, class, busy) {

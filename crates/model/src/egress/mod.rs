@@ -9,9 +9,8 @@
 //!   credit.rs    the far end has no room
 //!   control.rs   own MAC control frames precede all others
 //!   preempt.rs   a frame on the wire is interrupted for another
-//!   shaping.rs   a class has exceeded its idle slope
+//!   mechanisms.rs  a port mechanism blocks a class, such as a shaper without credit
 //!   gates.rs     the gate of a class is closed, or would close before the frame ends
-//!   cyclic.rs    queue selection for cyclic gates; delays no frame by itself
 //!   work.rs      check that frames wait for no other reason (work conservation)
 //! ```
 //!
@@ -21,13 +20,12 @@
 mod cell;
 mod control;
 mod credit;
-mod cyclic;
 mod gates;
 mod head;
 mod link;
+mod mechanisms;
 mod pause;
 mod preempt;
-mod shaping;
 mod work;
 
 pub(crate) use cell::{Cell, PortState, PortTotals, block};
@@ -202,7 +200,7 @@ impl Egress {
     #[cold]
     #[inline(never)]
     fn blocked_by_time(&mut self, now: Time, port: u16, head: impl Fn(u8) -> Option<Head>) -> u8 {
-        self.update_shaper(now, port);
+        self.settle_mechanisms(now, port);
         let shut =
             if self.cell(port).block_reasons & block::TIMED == 0 { 0 } else { self.closed(now, port, u8::MAX, head).0 };
         shut | self.state(port).preemption.as_ref().map_or(0, |preemption| preemption.blocked())
@@ -230,7 +228,7 @@ impl Egress {
     #[inline(never)]
     fn charge(&mut self, now: Time, port: u16, class: u8, size_bytes: u16) {
         self.spend_credit(port, class, size_bytes);
-        self.shape(now, port, class, size_bytes);
+        self.charge_mechanisms(now, port, class, size_bytes);
         self.state_mut(port).scheduler.charge(class, u64::from(size_bytes) + WIRE_OVERHEAD_BYTES);
     }
 
@@ -302,7 +300,7 @@ impl Egress {
                 && self.gate_allows(now, port, (class, size_bytes))
                 && self.take_credit(now, port, (class, size_bytes), stats);
             if may_start {
-                self.shape(now, port, class, size_bytes);
+                self.charge_mechanisms(now, port, class, size_bytes);
                 if self.cell(port).block_reasons & block::TELEMETRY != 0 {
                     collect(self.hop(now, port, 0));
                 }
@@ -410,9 +408,9 @@ impl Egress {
     #[cold]
     #[inline(never)]
     fn wait_and_schedule(&mut self, now: Time, port: u16, class: u8) {
-        self.update_shaper(now, port);
+        self.settle_mechanisms(now, port);
         self.cell_mut(port).waiting |= 1 << class;
-        self.update_shaper(now, port);
+        self.settle_mechanisms(now, port);
         let at = self.cell(port).busy_until.max(now);
         if at < self.due.at(port) {
             self.due.lower(port, at);

@@ -153,9 +153,7 @@ impl Egress {
         if wants_to_cut && let Some((free, rest)) = rest.cut(now - since, rate) {
             preemption.pending = Some(PendingFrame { frame, rest, since: None });
             preemption.cut += busy_until.saturating_sub(since + free);
-            if let Some(shaper) = &mut self.state_mut(port).shaper {
-                shaper.interrupt(frame.class, since + free);
-            }
+            self.state_mut(port).mechanisms.interrupt(frame.class, since + free);
             self.cell_mut(port).busy_until = since + free;
             return Busy::Until(since + free);
         }
@@ -176,10 +174,8 @@ impl Egress {
         {
             return Some(gates.opens_at(now, frame.class, busy));
         }
-        self.update_shaper(now, port);
-        if let Some(shaper) = &mut self.state_mut(port).shaper {
-            shaper.start(now, frame.class, busy);
-        }
+        self.settle_mechanisms(now, port);
+        self.state_mut(port).mechanisms.start(now, frame.class, busy);
         self.cell_mut(port).busy_until = now + busy;
         let frame = Frame { at: now + sent + delay, ..frame };
         let preemption = self.preemption(port)?;

@@ -6,7 +6,7 @@
 //!     the end of the frame before it              Cell::busy_until, at least the repair of its link
 //!     the end of the last pause of its class      PauseState::free_at
 //!     the arrival of its credits                  CreditPort::has_credits_at
-//!     the end of negative credit of its class     CreditShaper::sufficient_at
+//!     the end of a block by a mechanism            PortMechanism::unblocked_at
 //!   and then the first time at which its gate is open long enough, or until a hold interrupts it
 //! ```
 //!
@@ -40,9 +40,7 @@ impl PortState {
         if let Some(credit) = self.credit.as_ref().filter(|_| obeys_credits) {
             at = credit.has_credits_at(class, at);
         }
-        if let Some(shaper) = &self.shaper {
-            at = at.max(shaper.sufficient_at(class));
-        }
+        at = at.max(self.mechanisms.unblocked_at(class));
         match &self.gates {
             Some(gates) if at < Time::MAX => gates.passes_at(at, class, self.link.wire_time(size_bytes).0),
             _ => at,
@@ -70,7 +68,7 @@ impl Egress {
     ) {
         let cell = self.cell(port);
         if cell.waiting != 0 && cell.busy_until < now {
-            self.update_shaper(now, port);
+            self.settle_mechanisms(now, port);
             self.state_mut(port).pause.settle(now);
             self.check_waiting(now, port, head, stats);
         }
@@ -116,7 +114,7 @@ impl Egress {
         }
         let mut state = self.state(port).clone();
         state.pause.settle(now);
-        state.settle_shaper(now, waiting);
+        state.settle_mechanisms(now, waiting);
         self.check_with(now, port, &state, head, stats);
         if let Some(frame) = state.control.first() {
             self.check_control(now, port, frame.at, stats);
@@ -132,7 +130,7 @@ impl Egress {
     pub fn blocked_since(&self, now: Time, port: u16, (class, head): (u8, Head), from: Time) -> (Time, Time) {
         let mut state = self.state(port).clone();
         state.pause.settle(now);
-        state.settle_shaper(now, self.cell(port).waiting);
+        state.settle_mechanisms(now, self.cell(port).waiting);
         let credited = state.credit.as_ref().map_or(Time::ZERO, |credit| credit.ended_at(class));
         let from = from.max(head.since).max(state.pause.ended_at(class)).max(credited);
         let since = state.could_start_at(from, class, head.size_bytes, self.obeys_credits);

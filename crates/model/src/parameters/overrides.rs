@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 pub struct SwitchOverride {
     /// The switches, ascending.
     pub switches: Vec<NodeId>,
-    /// Switch ports, ascending. Only ECN marking and the scheduler can differ per port.
+    /// Switch ports, ascending. Only marking and the scheduler can differ per port.
     pub ports: Vec<(NodeId, PortIndex)>,
     /// Size of a shared buffer in bytes.
     pub buffer_bytes: Option<u64>,

@@ -1,7 +1,7 @@
 //! Reception of frames at a switch, after their last bit.
 //!
 //! ```text
-//!   link faults -> MAC control? -> credits -> TTL -> route -> tags -> cycle
+//!   link faults -> MAC control? -> credits -> TTL -> route -> tags -> hooks
 //!     -> pipeline | backpressure -> forward (core.rs)
 //! ```
 //!
@@ -85,11 +85,10 @@ impl Switch {
         if asked & ingress::TAGGED != 0 {
             (crossing.class, frame.class) = core.rewritten(in_port, egress, frame.class);
         }
-        if asked & ingress::CYCLIC != 0 {
-            core.choose_cycle(&mut crossing, frame.at);
-        }
-        if asked & ingress::PHANTOM != 0 {
-            core.count_phantom_idle(egress, crossing.class, &mut frame);
+        if asked & ingress::HOOKS != 0
+            && let Some(fate) = core.run_arrival_hooks(&mut crossing, &mut frame)
+        {
+            return fate;
         }
         match (overload.trimming_mut(), backpressure) {
             (Some(trimming), _) if asked & ingress::PIPELINE != 0 => {

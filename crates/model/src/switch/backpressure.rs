@@ -170,7 +170,7 @@ impl Backpressure {
         // Counted before admission: a frame that violates an XOFF is dropped even if there is room.
         let outcome = if output.count(&self.parameters, at, bytes, rate, &mut requests) {
             let outcome = self.take_in(core, overload, crossing, frame, window);
-            if let Some((back, message)) = core.take_pending_cnm() {
+            if let Some((back, message)) = core.take_pending_notification() {
                 let outcome = self.take_in(core, overload, back, &message, window);
                 core.trace_outcome(back, &message, outcome);
                 let occupancy = self.occupancy(core, back.egress);

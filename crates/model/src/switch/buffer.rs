@@ -175,6 +175,16 @@ impl PacketBuffer {
         usize::from(port) * self.slots + usize::from(self.class_slot[usize::from(class & 7)])
     }
 
+    /// Returns the position of the queue at `index` among the queues of `port`; bounce queues last.
+    pub fn queue_of_port(&self, port: u16, index: usize) -> usize {
+        let first = usize::from(port) * self.slots;
+        if self.bounce_offset != 0 && index >= self.bounce_offset {
+            index - self.bounce_offset - first + self.slots
+        } else {
+            index - first
+        }
+    }
+
     #[inline]
     pub fn account_index(&self, port: u16, class: u8) -> usize {
         let slot = if self.account_slots == 1 { 0 } else { usize::from(self.class_slot[usize::from(class & 7)]) };

@@ -2,22 +2,20 @@
 //! `&mut Core`.
 
 use super::buffer::PacketBuffer;
-use super::congestion_point::CongestionPoints;
 use super::forwarding::{Failures, Routing};
+use super::mechanisms::Mechanisms;
 use super::outcome::{Crossing, FrameFate};
 use super::overload::action::Action;
-use super::phantom::PhantomQueues;
 use crate::account::Counters;
 use crate::egress::Egress;
 use crate::network::Network;
 use crate::node_stats::NodeStats;
 use crate::on_wire::OnWire;
-use crate::parameters::{MarkEvent, Marking};
 use check::conservation::Cause;
 use engine::Window;
 use fabric::NodeId;
-use protocols::ecn::Marker;
 use protocols::frame::{Frame, Kind, flags};
+use protocols::port::Hooks;
 use protocols::telemetry::Hop;
 use std::mem::offset_of;
 use std::sync::Arc;
@@ -36,10 +34,8 @@ pub(super) mod ingress {
     pub const PIPELINE: u8 = 8;
     /// Flow control decides at the output port.
     pub const BACKPRESSURE: u8 = 16;
-    /// The switch has phantom queues, which also count frames that find their wire idle.
-    pub const PHANTOM: u8 = 32;
-    /// Some port of the switch uses cyclic queuing (802.1Qch).
-    pub const CYCLIC: u8 = 64;
+    /// Some port of the switch has mechanisms with hooks at arrival.
+    pub const HOOKS: u8 = 32;
 }
 
 /// The core of a switch.
@@ -54,19 +50,20 @@ pub(crate) struct Core {
     /// [`super::pause::WATCHDOG_SAMPLE`] plus a port for the next watchdog sample. Under credits: one entry for the
     /// next repetition of all grants. With flow control at outputs: an output with XOFFs to renew.
     pub(super) renewals: Vec<(Time, u32)>,
-    /// ECN markers at enqueue, by port. Empty if the switch does not mark at enqueue.
-    pub(super) enqueue_markers: Box<[Marker]>,
-    /// Phantom queues, if configured.
-    pub(super) phantoms: Option<Box<PhantomQueues>>,
+    /// Port mechanisms of the switch.
+    pub(super) mechanisms: Box<Mechanisms>,
+    pub(super) random: Box<Stream>,
+    /// Bitmask of the classes with an overload decision before admission.
+    pub(super) overload_classes: u8,
     pub egress: Egress,
     /// Lower bound of the next timer: link change, held flow, pipeline event or renewal.
     pub(super) next_timer: Time,
     pub network: Arc<Network>,
     /// Instants with at least one arrival so far.
     pub(super) instants: u32,
-    /// Bitmask of the classes whose frames need a step besides admission: an overload decision before it or a
-    /// congestion point after it.
-    pub(super) preadmission_classes: u8,
+    /// Bitmask of the classes with a step besides admission: an overload decision before it or a mechanism's hook after
+    /// it.
+    pub(super) hook_classes: u8,
     /// Whether a departure from the buffer needs a further step: there are `renewals`, or flow control decides at the
     /// output.
     pub(super) has_release_hooks: bool,
@@ -82,14 +79,11 @@ pub(crate) struct Core {
     pub(super) credited: bool,
     /// Whether flow control decides at the output.
     pub(super) has_backpressure: bool,
-    /// Whether a frame needs a step when it leaves its queue: mark, telemetry or cycle check.
-    pub(super) has_dequeue_hooks: bool,
-    /// ECN markers at dequeue, by port, like `markers`.
-    pub(super) dequeue_markers: Box<[Marker]>,
+    /// Whether a frame needs a step when it leaves its queue: a mechanism's hook or telemetry.
+    pub(super) has_departure_hooks: bool,
+    /// Hooks of the mechanisms of all ports.
+    pub(super) hooks: Hooks,
     pub failures: Failures,
-    /// QCN congestion points, if configured.
-    pub(super) congestion_points: Option<Box<CongestionPoints>>,
-    pub(super) random: Stream,
 }
 
 /// Bytes of a cache line.
@@ -107,9 +101,8 @@ impl Core {
     pub fn new(node: NodeId, network: &Arc<Network>, fails: impl Fn(u16) -> bool) -> Core {
         let parameters = &network.switch;
         let control = network.flow_control_of(node);
-        let phantoms = PhantomQueues::new(node, network);
         let mut egress = Egress::new(network, node, true, fails);
-        let has_cycles = egress.states.iter().any(|rules| rules.cycles.is_some());
+        let hooks = egress.states.iter().fold(Hooks::NONE, |hooks, state| hooks.with(state.mechanisms.hooks()));
         for (cell, rules) in egress.cells.iter_mut().zip(&egress.states) {
             let bit = |asked: bool, bit: u8| if asked { bit } else { 0 };
             cell.ingress = bit(rules.link.can_lose, ingress::LOSSY_LINK)
@@ -117,36 +110,29 @@ impl Core {
                 | bit(network.tags.is_some(), ingress::TAGGED)
                 | bit(parameters.overload.pipelines().is_some(), ingress::PIPELINE)
                 | bit(control.backpressure().is_some(), ingress::BACKPRESSURE)
-                | bit(phantoms.is_some(), ingress::PHANTOM)
-                | bit(has_cycles, ingress::CYCLIC);
+                | bit(hooks.meet(Hooks::ARRIVAL), ingress::HOOKS);
         }
-        let (enqueue_markers, dequeue_markers) =
-            (markers(network, node, MarkEvent::Enqueue), markers(network, node, MarkEvent::Dequeue));
         let regrant = control.credit().map(|credit| (credit.regrant, 0));
         Core {
             node,
             instants: 0,
             buffer: PacketBuffer::new(network, node, &egress.states),
+            mechanisms: Box::new(Mechanisms::new(node, network, &egress)),
             egress,
             routing: Routing::new(network, node),
             failures: Failures::default(),
-            preadmission_classes: 0,
+            hook_classes: 0,
+            overload_classes: 0,
+            hooks,
             pausing_classes: if control.pause().is_some() { control.lossless() } else { 0 },
             credited: regrant.is_some(),
             has_release_hooks: false,
             has_backpressure: control.backpressure().is_some(),
             next_timer: Time::MAX,
             renewals: regrant.into_iter().collect(),
-            enqueue_markers,
-            has_dequeue_hooks: !dequeue_markers.is_empty()
-                || network.telemetry.is_some()
-                || phantoms.is_some()
-                || has_cycles,
-            phantoms,
-            dequeue_markers,
+            has_departure_hooks: hooks.meet(Hooks::DEPARTURE) || network.telemetry.is_some(),
             lazy_in: None,
-            congestion_points: CongestionPoints::new(node, network),
-            random: Stream::new(network.seed, u64::from(node.0), purpose("switch")),
+            random: Box::new(Stream::new(network.seed, u64::from(node.0), purpose("switch"))),
             stats: NodeStats::new(network, node),
             network: Arc::clone(network),
         }
@@ -220,8 +206,8 @@ impl Core {
         frame: &Frame,
         window: &mut Window<'_, OnWire>,
     ) -> FrameFate {
-        if self.preadmission_classes & (1 << crossing.class) != 0 {
-            return self.handle_preadmission(overload, *crossing, frame, window);
+        if self.hook_classes & (1 << crossing.class) != 0 {
+            return self.admit_with_hooks(overload, *crossing, frame, window);
         }
         self.admit_or_refuse(overload, crossing, frame, window)
     }
@@ -257,14 +243,7 @@ impl Core {
     /// Like [`Core::enqueue`], without notifying the port. Returns whether the frame was ECN-marked.
     #[inline(always)] // as forward
     pub(super) fn put_in_queue(&mut self, index: usize, crossing: Crossing, frame: &Frame) -> bool {
-        let mut mark = false;
-        if frame.flags & (flags::ECT | flags::CE) == flags::ECT
-            && let Some(marker) = self.enqueue_markers.get(usize::from(crossing.egress))
-        {
-            // The queue length excludes the arriving frame.
-            mark = marker.marks(u64::from(self.buffer.queues[index].bytes), &mut self.random);
-            self.stats.counters.marks += u64::from(mark);
-        }
+        let mark = self.marks_at_enqueue(crossing.egress, index, frame);
         self.buffer.push(index, crossing, frame, if mark { flags::CE } else { 0 });
         mark
     }
@@ -272,12 +251,12 @@ impl Core {
     /// Transmits a frame by `port`; its wire must be free.
     pub fn send_on(&mut self, port: u16, mut frame: Frame, window: &mut Window<'_, OnWire>) {
         (frame.ttl, frame.hops) = (frame.ttl - 1, frame.hops.saturating_add(1));
-        self.count_phantom(frame.at, port, &mut frame);
+        self.run_transmit_hooks(port, &mut frame);
         if self.network.telemetry.is_some() {
             let waiting_bytes = self.buffer.waiting_bytes(port);
             self.network.collect(&frame, self.egress.hop(frame.at, port, waiting_bytes));
         }
-        self.egress.shape(frame.at, port, frame.class, frame.size_bytes);
+        self.egress.charge_mechanisms(frame.at, port, frame.class, frame.size_bytes);
         frame.at = self.egress.start(frame.at, port, frame.size_bytes);
         window.send(port, OnWire(frame));
     }
@@ -338,22 +317,4 @@ pub(super) fn put_on_wire(frame: &Frame, port: u16, at: Time, window: &mut Windo
 /// Returns the loss cause of a frame without room in a lossy queue.
 pub(super) fn no_room(frame: &Frame) -> Cause {
     if matches!(frame.kind, Kind::Trimmed | Kind::Returned) { Cause::HeaderNoRoom } else { Cause::NoRoom }
-}
-
-/// Returns the ECN markers of `node` that act at `at`, by port. Empty if no port marks then.
-fn markers(network: &Network, node: NodeId, at: MarkEvent) -> Box<[Marker]> {
-    let ports = 0..network.fabric.ports(node).len();
-    let marker = |port: usize| match network.port_of(node, port as u16).marking {
-        Marking::Ecn { k_min_bytes, k_max_bytes, p_max, of_rate, at: when } if when == at => {
-            let marker = Marker::new(k_min_bytes, k_max_bytes, p_max);
-            let rate = network.fabric.link(network.fabric.ports(node)[port].link).rate;
-            Some(of_rate.map_or(marker, |of| marker.in_proportion(of, rate)))
-        }
-        _ => None,
-    };
-    let by_port: Vec<Option<Marker>> = ports.map(marker).collect();
-    if by_port.iter().all(Option::is_none) {
-        return Box::default();
-    }
-    by_port.into_iter().map(|marker| marker.unwrap_or(Marker::NEVER)).collect()
 }

@@ -6,7 +6,6 @@ use crate::egress::{Eligibility, block};
 use crate::on_wire::OnWire;
 use check::conservation::Cause;
 use engine::Window;
-use protocols::frame::flags;
 use stats::trace::Load;
 use units::Time;
 
@@ -34,7 +33,7 @@ impl Switch {
             };
             let class = egress.pick(port, ready);
             let index = buffer.next_queue(port, class);
-            let marked = self.core.has_dequeue_hooks && self.core.run_dequeue_hooks(now, port, index);
+            let marked = self.core.has_departure_hooks && self.core.run_departure_hooks(now, port, index);
             let leaving = if TRACED { self.core.note_leaving(index, marked, first) } else { None };
             let Some(came) = self.core.dequeue(now, (port, class), index, window) else {
                 return self.core.egress.due.set(port, Time::MAX);
@@ -145,37 +144,5 @@ impl Core {
             }
             self.after_release(now, frame.in_port, frame.in_class, window);
         }
-    }
-
-    /// Marks the head of the queue at `index`, which leaves next by `port`, and adds telemetry. Returns whether it was
-    /// marked.
-    #[cold]
-    pub(super) fn run_dequeue_hooks(&mut self, now: Time, port: u16, index: usize) -> bool {
-        self.note_cycle(now, port, index);
-        let marked = self.mark_at_dequeue(port, index) | self.count_phantom_dequeue(now, port, index);
-        if self.network.telemetry.is_some()
-            && let Some(frame) = self.buffer.queues[index].front()
-        {
-            let queue_bytes = self.buffer.waiting_bytes(port) - u64::from(frame.size_bytes);
-            self.network.collect(frame, self.egress.hop(now, port, queue_bytes));
-        }
-        marked
-    }
-
-    /// Marks the head of the queue at `index` by the bytes behind it, for marking at dequeue. Returns whether it was
-    /// marked.
-    fn mark_at_dequeue(&mut self, port: u16, index: usize) -> bool {
-        let Some(marker) = self.dequeue_markers.get(usize::from(port)) else { return false };
-        let mut queue = self.buffer.queues.at(index);
-        let behind_bytes = u64::from(queue.bytes);
-        let Some(frame) = queue.front_mut() else { return false };
-        let behind_bytes = behind_bytes - u64::from(frame.size_bytes);
-        let marked =
-            frame.flags & (flags::ECT | flags::CE) == flags::ECT && marker.marks(behind_bytes, &mut self.random);
-        if marked {
-            frame.flags |= flags::CE;
-            self.stats.counters.marks += 1;
-        }
-        marked
     }
 }

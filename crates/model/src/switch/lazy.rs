@@ -26,6 +26,7 @@ use crate::parameters::FlowControl;
 use engine::Window;
 use fabric::routing::mix32;
 use protocols::frame::Frame;
+use protocols::port::Hooks;
 use units::Time;
 
 /// Up to this number of arrivals in a window, the catch-up costs more than it saves.
@@ -49,8 +50,8 @@ impl Switch {
             && core.stats.tracer.is_none()
             && backpressure.is_none()
             && (matches!(overload, Overload::Drop) || trims_in_queues)
-            && !core.has_dequeue_hooks
-            && core.congestion_points.is_none()
+            && !core.has_departure_hooks
+            && !core.hooks.without(Hooks::LAZY).meet(Hooks::ALL)
             && core.buffer.pause_rule.is_none()
             && core.buffer.loads.is_none()
             && matches!(
@@ -141,7 +142,7 @@ impl Switch {
         let index = core.buffer.queue_index(egress, frame.class);
         // The maximum of the buffer must be exact to the byte, so a possible new maximum takes the slow path.
         let below = core.buffer.stays_below_peak(frame.size_bytes);
-        if core.preadmission_classes & (1 << frame.class) == 0
+        if core.hook_classes & (1 << frame.class) == 0
             && below
             && core.buffer.admit_conservative(index, crossing, frame.size_bytes)
         {
@@ -160,7 +161,7 @@ impl Switch {
         let Switch { core, overload, .. } = self;
         core.catch_up(frame.at, window);
         let index = core.buffer.queue_index(crossing.egress, crossing.class);
-        if core.preadmission_classes & (1 << frame.class) == 0
+        if core.hook_classes & (1 << frame.class) == 0
             && core.buffer.admit_conservative(index, crossing, frame.size_bytes)
         {
             core.buffer.update_peak();

@@ -14,10 +14,8 @@
 mod arrive;
 mod backpressure;
 mod buffer;
-mod congestion_point;
 mod core;
 mod credit;
-mod cyclic;
 mod depart;
 mod fail;
 #[cfg(test)]
@@ -26,10 +24,10 @@ mod forwarding;
 mod held;
 pub(crate) mod lazy;
 mod load;
+mod mechanisms;
 mod outcome;
 mod overload;
 mod pause;
-mod phantom;
 mod preempt;
 mod tags;
 mod tracing;
@@ -70,7 +68,8 @@ impl Switch {
         link_changes.sort_unstable_by(|a, b| b.cmp(a));
         let mut core = Core::new(node, network, |port| link_changes.iter().any(|change| change.1 == port));
         let (overload, preadmission) = Overload::new(node, network);
-        core.preadmission_classes = preadmission | core.sampled_classes(preadmission);
+        core.overload_classes = preadmission;
+        core.hook_classes = preadmission | core.mechanisms.queued_classes;
         let backpressure = Backpressure::new(node, network, core.egress.len());
         let mut switch = Switch { core, overload, backpressure, link_changes };
         switch.core.lazy_in = switch.can_be_lazy().then_some(0);

@@ -17,8 +17,13 @@ fn incast(kind: &str, settings: &[(&str, &str)]) -> Setup {
     });
     let mut setup = setup(fabric, plan(9, flows));
     setup.switch.flow_control = FlowControl::Pfc(pause(100_000));
-    setup.switch.marking =
-        Marking::Ecn { k_min_bytes: 50_000, k_max_bytes: 50_000, p_max: 1.0, of_rate: None, at: MarkEvent::Enqueue };
+    setup.switch.marking = Marking::Ecn(EcnParameters {
+        k_min_bytes: 50_000,
+        k_max_bytes: Some(50_000),
+        p_max: 1.0,
+        of_rate: None,
+        at: MarkEvent::Enqueue,
+    });
     setup.host.transport = transport(kind, settings);
     setup.record.control_every = Some(Time::from_us(9));
     setup.duration = Time::from_ms(3);

@@ -80,7 +80,7 @@ pub fn congestion_points(set_point_bytes: u64, sample_bytes: u64) -> PointParame
         jitter: 0.15,
         cnm_bytes: 64,
         cnm_class: 6,
-        classes: !(1 << 6),
+        classes: Some(!(1 << 6)),
     }
 }
 

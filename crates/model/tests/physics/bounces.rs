@@ -166,8 +166,13 @@ fn other_mechanisms_act_beside_it() {
     let incast = |class| [0, 1, 2].map(|src| traffic::Flow { class, ..flow(src, 3, 400_000) });
     let mut marked = setup(fabric.clone(), plan(4, incast(0)));
     marked.switch = bounce(BounceParameters::default(), 20);
-    marked.switch.marking =
-        Marking::Ecn { k_min_bytes: 5_000, k_max_bytes: 5_000, p_max: 1.0, of_rate: None, at: MarkEvent::Enqueue };
+    marked.switch.marking = Marking::Ecn(EcnParameters {
+        k_min_bytes: 5_000,
+        k_max_bytes: Some(5_000),
+        p_max: 1.0,
+        of_rate: None,
+        at: MarkEvent::Enqueue,
+    });
     marked.host.transport = transport("dctcp", &[]);
     marked.duration = Time::from_ms(20);
     let results = run(marked);

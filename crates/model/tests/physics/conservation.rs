@@ -122,8 +122,20 @@ pub fn network(seed: u64, threads: usize) -> (Setup, bool) {
         stream,
         &[
             Marking::None,
-            Marking::Ecn { k_min_bytes: 5_000, k_max_bytes: 40_000, p_max: 0.2, of_rate: None, at: MarkEvent::Enqueue },
-            Marking::Ecn { k_min_bytes: 5_000, k_max_bytes: 40_000, p_max: 0.2, of_rate: None, at: MarkEvent::Dequeue },
+            Marking::Ecn(EcnParameters {
+                k_min_bytes: 5_000,
+                k_max_bytes: Some(40_000),
+                p_max: 0.2,
+                of_rate: None,
+                at: MarkEvent::Enqueue,
+            }),
+            Marking::Ecn(EcnParameters {
+                k_min_bytes: 5_000,
+                k_max_bytes: Some(40_000),
+                p_max: 0.2,
+                of_rate: None,
+                at: MarkEvent::Dequeue,
+            }),
             Marking::CongestionPoint(congestion_points(5_000, 3_000)),
         ],
     );

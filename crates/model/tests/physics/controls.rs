@@ -35,8 +35,13 @@ fn tcp_in_slow_start_doubles_its_window_each_round_trip() {
 fn dcqcn() -> Setup {
     let fabric = dumbbell(2, 2, link(10, 1_000), link(10, 1_000)).unwrap();
     let mut setup = setup(fabric, plan(4, [flow(0, 2, traffic::ENDLESS), flow(1, 3, 200_000)]));
-    setup.switch.marking =
-        Marking::Ecn { k_min_bytes: 20_000, k_max_bytes: 20_000, p_max: 1.0, of_rate: None, at: MarkEvent::Enqueue };
+    setup.switch.marking = Marking::Ecn(EcnParameters {
+        k_min_bytes: 20_000,
+        k_max_bytes: Some(20_000),
+        p_max: 1.0,
+        of_rate: None,
+        at: MarkEvent::Enqueue,
+    });
     setup.host.transport = transport("dcqcn", &[("byte_counter", "0B")]);
     setup.duration = Time::from_ms(3);
     setup.record.control_every = Some(Time::from_us(55));

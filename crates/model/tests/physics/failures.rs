@@ -144,7 +144,8 @@ fn marks(frames: u64, k_min_bytes: u64, k_max_bytes: u64, p_max: f64, at: MarkEv
     let payload = 1230 - u64::from(datagram.header_bytes());
     let mut setup = setup(fabric, plan(2, [flow(0, 1, frames * payload)]));
     setup.host.transport = datagram;
-    setup.switch.marking = Marking::Ecn { k_min_bytes, k_max_bytes, p_max, of_rate: None, at };
+    setup.switch.marking =
+        Marking::Ecn(EcnParameters { k_min_bytes, k_max_bytes: Some(k_max_bytes), p_max, of_rate: None, at });
     setup.duration = Time::from_us(1 + 2 * frames);
     let results = run(setup);
     results.all_hold();
@@ -188,8 +189,13 @@ fn marked(threshold: u64, at: MarkEvent) -> Vec<u64> {
     let payload = 1230 - u64::from(datagram.header_bytes());
     let mut setup = setup(fabric, plan(2, [flow(0, 1, 2_000 * payload)]));
     setup.host.transport = datagram;
-    setup.switch.marking =
-        Marking::Ecn { k_min_bytes: threshold, k_max_bytes: threshold, p_max: 1.0, of_rate: None, at };
+    setup.switch.marking = Marking::Ecn(EcnParameters {
+        k_min_bytes: threshold,
+        k_max_bytes: Some(threshold),
+        p_max: 1.0,
+        of_rate: None,
+        at,
+    });
     setup.duration = Time::from_us(4_001);
     setup.record.trace = Some(TraceParameters::everything());
     let results = run(setup);

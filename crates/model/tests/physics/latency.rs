@@ -119,7 +119,7 @@ fn latency_under_cyclic_queuing_is_one_cycle_more_or_less_than_there_are_switche
             setup.record.jitter = true;
             let results = run(setup);
             results.all_hold();
-            assert_eq!(results.summary.cycles.unwrap().missed, 0);
+            assert_eq!(results.summary.mechanisms["cyclic"]["missed"], 0);
             Time::from_ps(results.summary.jitter[0].most_delay_ps) - flight(OWN)
         };
         // Nine frames of 1.216 us plus the wait for the wire fill the cycle.

@@ -40,8 +40,13 @@ fn pfc(xoff_bytes: u64, xon_offset_bytes: u64, headroom_bytes: Option<u64>) -> S
 fn overrides_of_the_switches_on_the_path_equal_a_common_setting() {
     let none = SwitchOverride::default;
     let queues = |limit| SwitchParameters { buffer: Buffer::PerQueue { limit }, ..SwitchParameters::default() };
-    let ecn =
-        Marking::Ecn { k_min_bytes: 9_000, k_max_bytes: 9_000, p_max: 1.0, of_rate: None, at: MarkEvent::Enqueue };
+    let ecn = Marking::Ecn(EcnParameters {
+        k_min_bytes: 9_000,
+        k_max_bytes: Some(9_000),
+        p_max: 1.0,
+        of_rate: None,
+        at: MarkEvent::Enqueue,
+    });
     let wrr = Scheduler::Wrr { weights: [1, 1, 5, 1, 1, 1, 1, 1] };
     let plain = shared(2_000_000, 1_000_000);
     let cases = [
@@ -116,8 +121,15 @@ fn of_several_that_concern_a_switch_the_last_decides_key_by_key() {
 
 #[test]
 fn the_last_override_of_a_port_applies() {
-    let ecn =
-        |k: u64| Marking::Ecn { k_min_bytes: k, k_max_bytes: k, p_max: 1.0, of_rate: None, at: MarkEvent::Dequeue };
+    let ecn = |k: u64| {
+        Marking::Ecn(EcnParameters {
+            k_min_bytes: k,
+            k_max_bytes: Some(k),
+            p_max: 1.0,
+            of_rate: None,
+            at: MarkEvent::Dequeue,
+        })
+    };
     let plain = shared(2_000_000, 1_000_000);
     let [s1, s2, _] = SWITCHES;
     let marking = |switches: &[NodeId], ports: &[(NodeId, u16)], marking| SwitchOverride {

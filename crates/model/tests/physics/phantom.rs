@@ -57,8 +57,13 @@ fn a_small_threshold_keeps_the_queue_empty() {
         assert!((drain * 6.0 / 7.0..drain).contains(&share), "{drain}: {share}");
         assert!(mean < 1518.0 && longest < 8 * 1518, "{drain}: {mean} B wait on average, {longest} at most");
     }
-    let step =
-        Marking::Ecn { k_min_bytes: 30_000, k_max_bytes: 30_000, p_max: 1.0, of_rate: None, at: MarkEvent::Enqueue };
+    let step = Marking::Ecn(EcnParameters {
+        k_min_bytes: 30_000,
+        k_max_bytes: Some(30_000),
+        p_max: 1.0,
+        of_rate: None,
+        at: MarkEvent::Enqueue,
+    });
     let (share, mean, _) = shared(step);
     assert!(share > 0.99 && mean > 20_000.0, "{share} {mean}");
 }

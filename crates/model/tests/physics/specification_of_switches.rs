@@ -391,7 +391,13 @@ fn marks_are_drawn_from_the_stream_of_the_switch() {
         let mut setup = setup(fabric, plan(4, [flow(0, 1, 200 * 1184)]));
         setup.host.transport = transport("datagram", &[("frame", "1230B"), ("ecn", "true")]);
         let (k_min_bytes, k_max_bytes) = (10_000, 150_000);
-        setup.switch.marking = Marking::Ecn { k_min_bytes, k_max_bytes, p_max, of_rate: None, at: MarkEvent::Enqueue };
+        setup.switch.marking = Marking::Ecn(EcnParameters {
+            k_min_bytes,
+            k_max_bytes: Some(k_max_bytes),
+            p_max,
+            of_rate: None,
+            at: MarkEvent::Enqueue,
+        });
         setup.seed = seed;
         let mut random = Stream::new(seed, switch.0.into(), purpose("switch"));
         let most = if p_max == 1.0 { u64::MAX } else { (p_max * 18_446_744_073_709_551_616.0) as u64 };

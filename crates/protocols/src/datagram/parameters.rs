@@ -1,7 +1,7 @@
 //! The parameters of datagrams.
 
 use crate::describe::Default::Value;
-use crate::describe::{Family, Mechanism, Parameter};
+use crate::describe::{Family, Mechanism, Parameter, Syntax};
 use crate::frame::MIN_FRAME_BYTES;
 use crate::settings::{self, ParameterError, require};
 use units::{Rate, Time};
@@ -63,6 +63,7 @@ pub const MECHANISM: Mechanism = Mechanism {
     parameters: &[
         Parameter {
             key: "frame",
+            syntax: Syntax::TEXT,
             default: Value("1518B"),
             meaning: "length of a frame from destination address to FCS, 64 B to 65535 B; a flow's last frame may be \
                 shorter",
@@ -70,12 +71,14 @@ pub const MECHANISM: Mechanism = Mechanism {
         },
         Parameter {
             key: "header",
+            syntax: Syntax::TEXT,
             default: Value("46B"),
             meaning: "bytes of a frame that are no payload: Ethernet with FCS 18, IPv4 20, UDP 8",
             source: "IEEE 802.3, 3.1.1; RFC 791; RFC 768",
         },
         Parameter {
             key: "arrival",
+            syntax: Syntax::TEXT,
             default: Value("constant"),
             meaning: "constant: equal gaps; poisson: exponential gaps; on_off: equal gaps during exponential on \
                 periods",
@@ -83,12 +86,14 @@ pub const MECHANISM: Mechanism = Mechanism {
         },
         Parameter {
             key: "gap",
+            syntax: Syntax::TEXT,
             default: Value("from_rate"),
             meaning: "(mean) time between the starts of frames; from_rate: the frame's length at `rate`",
             source: "PABO, sec. V: 10us",
         },
         Parameter {
             key: "rate",
+            syntax: Syntax::TEXT,
             default: Value("line"),
             meaning: "(mean) load on the wire with preamble and gap (20 B a frame); line: the port's rate; during on \
                 periods for on_off",
@@ -96,17 +101,25 @@ pub const MECHANISM: Mechanism = Mechanism {
         },
         Parameter {
             key: "mean_on",
+            syntax: Syntax::TEXT,
             default: Value("100us"),
             meaning: "mean of an on period, on_off only",
             source: "choice of this project",
         },
         Parameter {
             key: "mean_off",
+            syntax: Syntax::TEXT,
             default: Value("100us"),
             meaning: "mean of an off period, on_off only",
             source: "choice of this project",
         },
-        Parameter { key: "ecn", default: Value("false"), meaning: "frames are ECN-capable", source: "RFC 3168, 5" },
+        Parameter {
+            key: "ecn",
+            syntax: Syntax::TEXT,
+            default: Value("false"),
+            meaning: "frames are ECN-capable",
+            source: "RFC 3168, 5",
+        },
     ],
 };
 

@@ -1,7 +1,7 @@
 //! Parameters of ECCP, with their description.
 
 use crate::describe::Default::{Absent, Value};
-use crate::describe::{Family, Mechanism, Parameter};
+use crate::describe::{Family, Mechanism, Parameter, Syntax};
 use crate::frame::MIN_FRAME_BYTES;
 use crate::rate_control::ControlSettings;
 use crate::rate_recovery::RecoveryParameters;
@@ -120,24 +120,28 @@ pub const MECHANISM: Mechanism = Mechanism {
             ECN,
             Parameter {
                 key: "availability",
+                syntax: Syntax::TEXT,
                 default: Value("0.1"),
                 meaning: "share AvT of the rate that stays available on the path, above 0, up to 1: the fastest train",
                 source: "thesis, table 2.1",
             },
             Parameter {
                 key: "equilibrium",
+                syntax: Syntax::TEXT,
                 default: Value("0.5"),
                 meaning: "part A_eq of that share in equilibrium, 0 to 1",
                 source: "thesis, table 2.1",
             },
             Parameter {
                 key: "weight",
+                syntax: Syntax::TEXT,
                 default: Value("2"),
                 meaning: "weight w of the change of that part, above 0",
                 source: "thesis, section 2.4.1.4, as in QCN",
             },
             Parameter {
                 key: "gain",
+                syntax: Syntax::TEXT,
                 default: Value("0.78125"),
                 meaning: "share Gd of the rate that a unit of feedback removes, above 0, up to 1; a cut removes at \
                           most half",
@@ -145,6 +149,7 @@ pub const MECHANISM: Mechanism = Mechanism {
             },
             Parameter {
                 key: "estimate",
+                syntax: Syntax::TEXT,
                 default: Value("trains"),
                 meaning: "source of the available bandwidth: trains, from their strain; measured, from the load of the \
                           links, reported by their switches every train_interval",
@@ -152,24 +157,28 @@ pub const MECHANISM: Mechanism = Mechanism {
             },
             Parameter {
                 key: "train_frames",
+                syntax: Syntax::TEXT,
                 default: Value("33"),
                 meaning: "probes N of a train, at least 2",
                 source: "thesis, table 2.1",
             },
             Parameter {
                 key: "train_interval",
+                syntax: Syntax::TEXT,
                 default: Value("1ms"),
                 meaning: "from the start of a train to that of the next, or to the end of a train that lasts longer",
                 source: "thesis, table 2.1",
             },
             Parameter {
                 key: "probe",
+                syntax: Syntax::TEXT,
                 default: Value("1500B"),
                 meaning: "length of a probe; at least 64 B on the wire",
                 source: "thesis, table 2.1",
             },
             Parameter {
                 key: "probe_class",
+                syntax: Syntax::TEXT,
                 default: Absent("that of the flow's data"),
                 meaning: "class of probes, 0 to 7; they measure the queue of their class: with a higher priority than \
                           the data they do not measure the data's queue",
@@ -177,12 +186,14 @@ pub const MECHANISM: Mechanism = Mechanism {
             },
             Parameter {
                 key: "min_probe_rate",
+                syntax: Syntax::TEXT,
                 default: Value("50Mbps"),
                 meaning: "rate of the slowest train, no more than that of the sender's port",
                 source: "thesis, table 2.1",
             },
             Parameter {
                 key: "strain_threshold",
+                syntax: Syntax::TEXT,
                 default: Value("0.002"),
                 meaning: "mean strain eps_t below which a train is not strained, 0 to 1",
                 source: "choice of this project: a train that is too fast by a share x of the link's rate has a strain \
@@ -190,18 +201,21 @@ pub const MECHANISM: Mechanism = Mechanism {
             },
             Parameter {
                 key: "noise_slope",
+                syntax: Syntax::TEXT,
                 default: Value("0.00001"),
                 meaning: "variance that the slope of strain per Gbps gains with each train, above 0",
                 source: "thesis, table 2.1: Q",
             },
             Parameter {
                 key: "noise_offset",
+                syntax: Syntax::TEXT,
                 default: Value("0.01"),
                 meaning: "variance that the offset of strain gains with each train, above 0",
                 source: "thesis, table 2.1: Q",
             },
             Parameter {
                 key: "initial_slope_variance",
+                syntax: Syntax::TEXT,
                 default: Value("1"),
                 meaning: "variance of the slope before the first strained train, above 0; the slope starts at one over \
                           the rate of the sender's port",
@@ -209,18 +223,21 @@ pub const MECHANISM: Mechanism = Mechanism {
             },
             Parameter {
                 key: "initial_offset_variance",
+                syntax: Syntax::TEXT,
                 default: Value("100"),
                 meaning: "variance of the offset before the first train that is strained, above 0",
                 source: "thesis, table 2.1: P",
             },
             Parameter {
                 key: "cnp",
+                syntax: Syntax::TEXT,
                 default: Value("78B"),
                 meaning: "length of a notification",
                 source: "InfiniBand specification, annex A17.9",
             },
             Parameter {
                 key: "byte_counter",
+                syntax: Syntax::TEXT,
                 default: Value("750KB"),
                 meaning: "bytes sent (frames without preamble and gap) per stage of the byte counter, half of it after \
                           fast recovery; 0B disables it",
@@ -228,30 +245,35 @@ pub const MECHANISM: Mechanism = Mechanism {
             },
             Parameter {
                 key: "increase_timer",
+                syntax: Syntax::TEXT,
                 default: Value("5ms"),
                 meaning: "length of a stage of the timer, half of it after fast recovery; 0us disables it",
                 source: "thesis, table 2.1: T of the rate controller",
             },
             Parameter {
                 key: "recovery_stages",
+                syntax: Syntax::TEXT,
                 default: Value("5"),
                 meaning: "stages of fast recovery",
                 source: "thesis, section 2.4.1.4, as in QCN",
             },
             Parameter {
                 key: "additive_increase",
+                syntax: Syntax::TEXT,
                 default: Value("5Mbps"),
                 meaning: "step R_AI of the target when one counter is past fast recovery",
                 source: "thesis, table 2.1; its algorithm 2 exchanges the two steps",
             },
             Parameter {
                 key: "hyper_increase",
+                syntax: Syntax::TEXT,
                 default: Value("50Mbps"),
                 meaning: "step R_HAI of the target when all enabled counters are past fast recovery",
                 source: "thesis, table 2.1",
             },
             Parameter {
                 key: "min_rate",
+                syntax: Syntax::TEXT,
                 default: Value("50Mbps"),
                 meaning: "lower bound of the rate",
                 source: "choice of this project: that of the slowest train",

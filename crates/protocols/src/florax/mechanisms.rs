@@ -1,7 +1,7 @@
 //! Descriptions of the three schemes.
 
 use crate::describe::Default::Value;
-use crate::describe::{Family, Mechanism, Parameter};
+use crate::describe::{Family, Mechanism, Parameter, Syntax};
 use crate::partial::{EXCEPT, TIERS};
 use crate::pause::REACTION;
 
@@ -9,24 +9,28 @@ const NO_NUMBER: &str = "choice of this project: no value in the FLORAX paper";
 
 const UPPER: Parameter = Parameter {
     key: "upper",
+    syntax: Syntax::TEXT,
     default: Value("0.5"),
     meaning: "share of a port's buffer (switch.queue) above which senders are stopped, 0 to 1, above `lower`",
     source: NO_NUMBER,
 };
 const LOWER: Parameter = Parameter {
     key: "lower",
+    syntax: Syntax::TEXT,
     default: Value("0.25"),
     meaning: "share of a port's buffer below which all stopped traffic resumes, above 0",
     source: NO_NUMBER,
 };
 const BURST_GAP: Parameter = Parameter {
     key: "burst_gap",
+    syntax: Syntax::TEXT,
     default: Value("10ms"),
     meaning: "idle time after which a burst ends and a flow is no longer counted, above 0",
     source: NO_NUMBER,
 };
 const EXPIRY: Parameter = Parameter {
     key: "expiry",
+    syntax: Syntax::TEXT,
     default: Value("20ms"),
     meaning: "duration of an XOFF without an XON, above 0; longer than the time to drain a full buffer",
     source: "FLORAX, section 4.2.2: a protection against lost XONs, so normally the XON is first; the value is a \
@@ -34,6 +38,7 @@ const EXPIRY: Parameter = Parameter {
 };
 const FLOWS: Parameter = Parameter {
     key: "flows",
+    syntax: Syntax::TEXT,
     default: Value("4096"),
     meaning: "entries of a port's flow table, at least 1; further flows are stopped without an entry",
     source: "choice of this project: address tables of the paper's time",
@@ -50,6 +55,7 @@ pub const FLORAX: Mechanism = Mechanism {
         LOWER,
         Parameter {
             key: "max_upper",
+            syntax: Syntax::TEXT,
             default: Value("0.8"),
             meaning: "share of a port's buffer above which every flow is blocked, from `upper` to 1",
             source: "FLORAX, section 4.2.2: against overflow, so frames in flight must fit above it; the value is a \
@@ -57,6 +63,7 @@ pub const FLORAX: Mechanism = Mechanism {
         },
         Parameter {
             key: "raise",
+            syntax: Syntax::TEXT,
             default: Value("0.1"),
             meaning: "share of `upper` by which it rises, up to `max_upper`, after each decision that stops flows, \
                       until all resume",
@@ -67,6 +74,7 @@ pub const FLORAX: Mechanism = Mechanism {
         EXPIRY,
         Parameter {
             key: "grace",
+            syntax: Syntax::TEXT,
             default: Value("auto"),
             meaning: "time after an XOFF in which a flow's excess still passes; auto is the link's round trip and \
                       three frames",
@@ -99,6 +107,7 @@ pub const PAUSE_AT_OUTPUT: Mechanism = Mechanism {
         BURST_GAP,
         Parameter {
             key: "expiry",
+            syntax: Syntax::TEXT,
             default: Value("auto"),
             meaning: "duration of a PAUSE without a resume, above 0; auto is 65535 quanta of a switch's fastest link, \
                       renewed at half time while the port is congested",

@@ -2,7 +2,7 @@
 
 use super::MAX_FEEDBACK;
 use crate::describe::Default::Value;
-use crate::describe::{Family, Mechanism, Parameter};
+use crate::describe::{Family, Mechanism, Parameter, Syntax};
 use crate::frame::MIN_FRAME_BYTES;
 use crate::rate_control::ControlSettings;
 use crate::settings::{self, ParameterError, require};
@@ -80,30 +80,35 @@ pub const MECHANISM: Mechanism = Mechanism {
             ECN,
             Parameter {
                 key: "timer",
+                syntax: Syntax::TEXT,
                 default: Value("3ms"),
                 meaning: "longest time T between two samples, and without a notification before a rate rises",
                 source: "thesis, table 3.2",
             },
             Parameter {
                 key: "sampling_bytes",
+                syntax: Syntax::TEXT,
                 default: Value("100KB"),
                 meaning: "bytes BC_r that a receiver counts before it takes a sample (frames without preamble and gap)",
                 source: "thesis, table 3.2 (20KB in its section 3.6.2)",
             },
             Parameter {
                 key: "sample",
+                syntax: Syntax::TEXT,
                 default: Value("32"),
                 meaning: "frames N_s per sample, at least 1; no sample if they take more than twice the timer",
                 source: "thesis, table 3.2",
             },
             Parameter {
                 key: "scaling",
+                syntax: Syntax::TEXT,
                 default: Value("1500"),
                 meaning: "KC, feedback per slope of the delay",
                 source: "thesis, table 3.2",
             },
             Parameter {
                 key: "ewma",
+                syntax: Syntax::TEXT,
                 default: Value("1"),
                 meaning: "weight of a new mean in the reference delay of the next sample, above 0, up to 1; 1: the \
                           reference is the sample before",
@@ -111,30 +116,35 @@ pub const MECHANISM: Mechanism = Mechanism {
             },
             Parameter {
                 key: "gain",
+                syntax: Syntax::TEXT,
                 default: Value("0.0078125"),
                 meaning: "share Gd of the rate that a unit of feedback removes, above 0, up to 1/64",
                 source: "thesis, table 3.2: 1/128, so that feedback of 64 halves the rate",
             },
             Parameter {
                 key: "recovery",
+                syntax: Syntax::TEXT,
                 default: Value("10ms"),
                 meaning: "time sigma from a cut until the rate has recovered",
                 source: "thesis, table 3.2",
             },
             Parameter {
                 key: "update",
+                syntax: Syntax::TEXT,
                 default: Value("100us"),
                 meaning: "update interval of a rising rate",
                 source: "choice of this project: the table's 3ms is coarse against the time of recovery",
             },
             Parameter {
                 key: "cnm",
+                syntax: Syntax::TEXT,
                 default: Value("64B"),
                 meaning: "length of a notification",
                 source: "IEEE 802.1Q, clause 33: with priority tag 46 B, and no frame is shorter than 64",
             },
             Parameter {
                 key: "min_rate",
+                syntax: Syntax::TEXT,
                 default: Value("10Mbps"),
                 meaning: "lower bound of the rate",
                 source: "choice of this project",

@@ -1,7 +1,7 @@
 //! The parameters of receiver-driven transports, shared by NDP and EQDS.
 
 use crate::describe::Default::Value;
-use crate::describe::{Family, Mechanism, Parameter};
+use crate::describe::{Family, Mechanism, Parameter, Syntax};
 use crate::eqds::{self, EqdsParameters};
 use crate::frame::MIN_FRAME_BYTES;
 use crate::settings::{self, ParameterError, require};
@@ -9,24 +9,28 @@ use units::{Rate, Time, WIRE_OVERHEAD_BYTES};
 
 pub(crate) const PAYLOAD: Parameter = Parameter {
     key: "payload",
+    syntax: Syntax::TEXT,
     default: Value("1436B"),
     meaning: "payload of a full packet, from 1 B up to a frame of 65535 B",
     source: "frames of 1500 B, as in the simulations of Popa et al.",
 };
 pub(crate) const HEADER: Parameter = Parameter {
     key: "header",
+    syntax: Syntax::TEXT,
     default: Value("64B"),
     meaning: "bytes of a data frame that are no payload: Ethernet with FCS 18, IPv4 20, UDP 8, transport 18",
     source: "headers of 64 B, as in the simulations of Popa et al.",
 };
 pub(crate) const CONTROL: Parameter = Parameter {
     key: "control",
+    syntax: Syntax::TEXT,
     default: Value("64B"),
     meaning: "length of an acknowledgement, of a negative one, and of a pull; at least 64 B",
     source: "the same header without payload",
 };
 pub(crate) const INITIAL_WINDOW: Parameter = Parameter {
     key: "initial_window",
+    syntax: Syntax::TEXT,
     default: Value("bdp"),
     meaning: "packets that a flow sends without a pull, at line rate, 1 to 32768; bdp: as many as keep an otherwise \
               idle port busy for the round trip of a full packet and a pull on the flow's path",
@@ -34,6 +38,7 @@ pub(crate) const INITIAL_WINDOW: Parameter = Parameter {
 };
 const EARLY_PULLS: Parameter = Parameter {
     key: "early_pulls",
+    syntax: Syntax::TEXT,
     default: Value("count"),
     meaning: "effect of a pull before the initial window has left: another packet afterwards (count), or none (lapse), \
               which bounds sending without pulls to the time of the initial window",
@@ -42,6 +47,7 @@ const EARLY_PULLS: Parameter = Parameter {
 };
 const PULLS: Parameter = Parameter {
     key: "pulls",
+    syntax: Syntax::TEXT,
     default: Value("apart"),
     meaning: "frames that carry pulls: separate ones (apart), or the acknowledgement if the port's slot is due, \
               otherwise a separate one (acks)",
@@ -49,6 +55,7 @@ const PULLS: Parameter = Parameter {
 };
 pub(crate) const TIMEOUT: Parameter = Parameter {
     key: "timeout",
+    syntax: Syntax::TEXT,
     default: Value("1ms"),
     meaning: "timer period of both ends: a packet in flight at two ticks in a row is retransmitted without a pull, and \
               a receiver without arrivals between two ticks repeats its last pull; never: no timer, so that a flow may \

@@ -10,11 +10,11 @@
 
 mod point;
 
-pub use point::{CongestionPoint, MECHANISM as CONGESTION_POINT, PointParameters};
+pub use point::{CongestionPoint, MECHANISM as CONGESTION_POINT, PointParameters, SampledPort};
 
 use crate::control_state::ControlState;
 use crate::describe::Default::Value;
-use crate::describe::{Family, Mechanism, Parameter};
+use crate::describe::{Family, Mechanism, Parameter, Syntax};
 use crate::frame::CongestionMessage;
 use crate::rate_control::{ControlSettings, FlowLimits, Needs, RateController};
 use crate::rate_recovery::{RateRecovery, RecoveryParameters};
@@ -78,6 +78,7 @@ pub const MECHANISM: Mechanism = Mechanism {
             ECN,
             Parameter {
                 key: "gain",
+                syntax: Syntax::TEXT,
                 default: Value("0.0078125"),
                 meaning: "share Gd of the rate that a unit of feedback removes, above 0, up to 1; a cut removes at \
                           most half",
@@ -85,6 +86,7 @@ pub const MECHANISM: Mechanism = Mechanism {
             },
             Parameter {
                 key: "byte_counter",
+                syntax: Syntax::TEXT,
                 default: Value("150KB"),
                 meaning: "bytes sent (frames without preamble and gap) per stage of the byte counter, half of it after \
                           fast recovery; 0B disables it",
@@ -92,24 +94,28 @@ pub const MECHANISM: Mechanism = Mechanism {
             },
             Parameter {
                 key: "increase_timer",
+                syntax: Syntax::TEXT,
                 default: Value("15ms"),
                 meaning: "length of a stage of the timer, half of it after fast recovery; 0us disables it",
                 source: "IEEE 802.1Q, rpgTimeReset",
             },
             Parameter {
                 key: "recovery_stages",
+                syntax: Syntax::TEXT,
                 default: Value("5"),
                 meaning: "stages of fast recovery",
                 source: "IEEE 802.1Q, rpgThreshold",
             },
             Parameter {
                 key: "additive_increase",
+                syntax: Syntax::TEXT,
                 default: Value("5Mbps"),
                 meaning: "step of the target when one counter is past fast recovery",
                 source: "IEEE 802.1Q, rpgAiRate",
             },
             Parameter {
                 key: "hyper_increase",
+                syntax: Syntax::TEXT,
                 default: Value("50Mbps"),
                 meaning: "step of the target when all enabled counters are past fast recovery; i times the step in the \
                           i-th such stage",
@@ -117,6 +123,7 @@ pub const MECHANISM: Mechanism = Mechanism {
             },
             Parameter {
                 key: "min_rate",
+                syntax: Syntax::TEXT,
                 default: Value("5Mbps"),
                 meaning: "lower bound of the rate",
                 source: "IEEE 802.1Q, rpgMinRate",

@@ -1,94 +1,73 @@
 //! Congestion point: one queue of a switch, sampled more often the stronger its last congestion was.
 
-use crate::describe::Default::{Absent, Value};
-use crate::describe::{Family, Mechanism, Parameter};
-use crate::frame::CongestionMessage;
+use crate::describe::Mechanism;
+use crate::frame::{CongestionMessage, Detail, Frame, Kind, MIN_FRAME_BYTES};
+use crate::parameters::parameters;
+use crate::port::{Hooks, PortMechanism, PortSpec, PortView};
+use crate::settings::require;
+use units::Bytes;
 use units::random::Stream;
 
 /// Steps of quantized feedback: 6 bits.
 const STEPS: u8 = 64;
 
-/// Description of congestion points.
-pub const MECHANISM: Mechanism = Mechanism {
-    kind: "congestion-point",
-    family: Family::Marking,
-    title: "queues that notify the sources of sampled frames (QCN)",
-    source: "IEEE 802.1Qau-2010, now 802.1Q clauses 30 to 33; Alizadeh et al., Allerton 2008",
-    parameters: &[
-        Parameter {
-            key: "set_point",
-            default: Value("26KB"),
-            meaning: "target queue length Q_eq, at least 1 B",
-            source: "IEEE 802.1Q, cpQueueSizeSetPoint; Bahnasy's thesis, sec. 3.7: 20 % of the buffer",
-        },
-        Parameter {
-            key: "weight",
-            default: Value("2"),
-            meaning: "weight w of the queue's change beside its offset from the set point, 0 to 64",
-            source: "IEEE 802.1Q, cpW",
-        },
-        Parameter {
-            key: "sample",
-            default: Value("150KB"),
-            meaning: "bytes that arrive at a queue between two samples while there is no congestion",
-            source: "IEEE 802.1Q, cpSampleBase; a frame of 1500 B is then sampled with 1 % probability",
-        },
-        Parameter {
-            key: "sample_min",
-            default: Value("15KB"),
-            meaning: "bytes between two samples after the strongest feedback, at least 1 B, up to `sample`; between \
-                the two the probability rises linearly with the last feedback",
-            source: "Alizadeh et al., Allerton 2008: 10 %",
-        },
-        Parameter {
-            key: "jitter",
-            default: Value("0.15"),
-            meaning: "each distance is drawn from this share below to this share above, 0 to less than 1",
-            source: "IEEE 802.1Q, clause 32.8: 0.85 to 1.15",
-        },
-        Parameter {
-            key: "cnm",
-            default: Value("64B"),
-            meaning: "length of a notification",
-            source: "IEEE 802.1Q, clause 33: with priority tag 46 B, and no frame is shorter than 64",
-        },
-        Parameter {
-            key: "cnm_class",
-            default: Value("6"),
-            meaning: "class of notifications, 0 to 7",
-            source: "IEEE 802.1Q, cngCnmTransmitPriority",
-        },
-        Parameter {
-            key: "priorities",
-            default: Absent("all but cnm_class"),
-            meaning: "classes whose queues are congestion points",
-            source: "IEEE 802.1Q, congestion notification priority values",
-        },
-    ],
-};
-
-/// The parameters of congestion points; [`MECHANISM`] describes each.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct PointParameters {
-    /// Q_eq, at least 1.
-    pub set_point_bytes: u64,
-    /// w.
-    pub weight: u8,
-    /// Bytes between two samples without congestion.
-    pub sample_bytes: u64,
-    /// Bytes between two samples after the strongest feedback, 1 to `sample_bytes`.
-    pub sample_min_bytes: u64,
-    /// Largest random share by which a distance differs, 0 to less than 1.
-    pub jitter: f64,
-    /// Length of a notification in bytes, at least 64.
-    pub cnm_bytes: u16,
-    /// Class of notifications.
-    pub cnm_class: u8,
-    /// Bitmask of the classes with congestion points.
-    pub classes: u8,
+parameters! {
+    /// Parameters of congestion points.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct PointParameters: Marking "congestion-point" {
+        title: "queues that notify the sources of sampled frames (QCN)";
+        source: "IEEE 802.1Qau-2010, now 802.1Q clauses 30 to 33; Alizadeh et al., Allerton 2008";
+        /// Target queue length Q_eq, at least 1.
+        set_point_bytes: u64 = "set_point" bytes, default "26KB",
+            "target queue length Q_eq, at least 1 B",
+            "IEEE 802.1Q, cpQueueSizeSetPoint; Bahnasy's thesis, sec. 3.7: 20 % of the buffer";
+        /// Weight w, 0 to 64.
+        weight: u32 = "weight" count, default "2",
+            "weight w of the queue's change beside its offset from the set point, 0 to 64",
+            "IEEE 802.1Q, cpW";
+        /// Bytes between two samples without congestion.
+        sample_bytes: u64 = "sample" bytes, default "150KB",
+            "bytes that arrive at a queue between two samples while there is no congestion",
+            "IEEE 802.1Q, cpSampleBase; a frame of 1500 B is then sampled with 1 % probability";
+        /// Bytes between two samples after the strongest feedback, 1 to `sample_bytes`.
+        sample_min_bytes: u64 = "sample_min" bytes, default "15KB",
+            "bytes between two samples after the strongest feedback, at least 1 B, up to `sample`; between the two the \
+             probability rises linearly with the last feedback",
+            "Alizadeh et al., Allerton 2008: 10 %";
+        /// Largest random share by which a distance differs, 0 to less than 1.
+        jitter: f64 = "jitter" share, default "0.15",
+            "each distance is drawn from this share below to this share above, 0 to less than 1",
+            "IEEE 802.1Q, clause 32.8: 0.85 to 1.15";
+        /// Length of a notification in bytes; at least 64 are sent.
+        cnm_bytes: u16 = "cnm" frame_bytes, default "64B",
+            "length of a notification",
+            "IEEE 802.1Q, clause 33: with priority tag 46 B, and no frame is shorter than 64";
+        /// Class of notifications.
+        cnm_class: u8 = "cnm_class" class, default "6",
+            "class of notifications, 0 to 7",
+            "IEEE 802.1Q, cngCnmTransmitPriority";
+        /// Bitmask of the classes with congestion points; `None` for all but `cnm_class`.
+        classes: Option<u8> = "priorities" classes, absent "all but cnm_class",
+            "classes whose queues are congestion points",
+            "IEEE 802.1Q, congestion notification priority values";
+    }
+    check(parameters) {
+        require(parameters.set_point_bytes > 0, "set_point", "at least 1B")?;
+        require(parameters.weight <= 64, "weight", "from 0 to 64")?;
+        require(parameters.sample_min_bytes > 0, "sample_min", "at least 1B")?;
+        let far = Bytes(parameters.sample_bytes);
+        let wanted = || format!("at most `sample` = {far}: stronger feedback shortens the sampling distance");
+        require(parameters.sample_min_bytes <= parameters.sample_bytes, "sample_min", wanted())?;
+        require(parameters.jitter < 1.0, "jitter", "less than 1: a jitter of 1 could draw a distance of zero")
+    }
 }
 
 impl PointParameters {
+    /// Bitmask of the classes with congestion points.
+    pub fn sampled_classes(&self) -> u8 {
+        self.classes.unwrap_or(!(1 << self.cnm_class))
+    }
+
     /// Message of a queue of `queue_bytes` that held `old_bytes` at the last sample; `None` without congestion.
     ///
     /// Fb = -((Q - Q_eq) + w (Q - Q_old)). Only negative values are sent; 0 to Q_eq (1 + 2 w) is quantized to 0 to 63
@@ -170,6 +149,97 @@ impl CongestionPoint {
     }
 }
 
+/// The congestion points of one port.
+#[derive(Clone, Debug)]
+pub struct SampledPort {
+    parameters: PointParameters,
+    /// By queue of the port.
+    queues: Vec<SampledQueue>,
+    /// By class, bytes that have waited. Only counted if more than one class is in use.
+    waited_bytes: Option<[u64; 8]>,
+}
+
+/// The congestion point of one queue.
+#[derive(Clone, Copy, Debug, Default)]
+struct SampledQueue {
+    point: CongestionPoint,
+    /// Bytes offered to the port at the last sample, and the part of them that waited in other classes.
+    seen_bytes: u64,
+    other_bytes: u64,
+}
+
+impl SampledQueue {
+    /// Returns the bytes offered to the port since the last sample, without those that waited in other classes. Both
+    /// arguments are totals since the start of the run. Frames of other classes that found the wire idle are still
+    /// included.
+    fn passed_bytes(&mut self, came_bytes: u64, other_bytes: u64) -> u64 {
+        let came = came_bytes.saturating_sub(self.seen_bytes);
+        let others = other_bytes.saturating_sub(self.other_bytes);
+        (self.seen_bytes, self.other_bytes) = (came_bytes, other_bytes);
+        came.saturating_sub(others)
+    }
+}
+
+impl PortMechanism for SampledPort {
+    type Parameters = PointParameters;
+    const MECHANISM: &'static Mechanism = &MECHANISM;
+    const RANDOM: Option<&'static str> = Some("congestion points");
+    const NOTIFIES: bool = true;
+
+    fn new(parameters: &PointParameters, port: &PortSpec) -> SampledPort {
+        SampledPort {
+            parameters: *parameters,
+            queues: vec![SampledQueue::default(); port.queues],
+            waited_bytes: (port.classes.count_ones() > 1).then_some([0; 8]),
+        }
+    }
+
+    fn hooks(&self) -> Hooks {
+        Hooks::QUEUED
+    }
+
+    fn own_classes(parameters: &PointParameters) -> u8 {
+        1 << parameters.cnm_class
+    }
+
+    fn queued_classes(&self) -> u8 {
+        // With several classes, the bytes that wait in the others must be counted too.
+        if self.waited_bytes.is_none() { self.parameters.sampled_classes() } else { u8::MAX }
+    }
+
+    fn queued(&mut self, port: &impl PortView, frame: &Frame, random: &mut Stream) -> Option<Frame> {
+        let class = usize::from(frame.class & 7);
+        let mut others_bytes = 0;
+        if let Some(waited) = &mut self.waited_bytes {
+            waited[class] += u64::from(frame.size_bytes);
+            others_bytes = waited.iter().sum::<u64>() - waited[class];
+        }
+        if frame.kind != Kind::Data || self.parameters.sampled_classes() & (1 << frame.class) == 0 {
+            return None;
+        }
+        let (size_bytes, queue_bytes) = (u64::from(frame.size_bytes), port.queue_bytes());
+        // Frames that found the wire idle were not sampled. They are in the bytes that the port has sent, which must
+        // exclude bytes of other classes that waited in other queues.
+        let came_bytes = port.sent_bytes() + port.waiting_bytes();
+        let sampled = self.queues.get_mut(port.queue())?;
+        let passed_bytes = sampled.passed_bytes(came_bytes, others_bytes).saturating_sub(size_bytes);
+        // The queue was empty before this frame.
+        if queue_bytes == size_bytes {
+            sampled.point.on_idle(&self.parameters, passed_bytes, random);
+        }
+        let message = sampled.point.on_arrival(&self.parameters, size_bytes, queue_bytes, random)?;
+        let class = self.parameters.cnm_class;
+        Some(Frame {
+            detail: Detail::congestion_message(message),
+            size_bytes: self.parameters.cnm_bytes.max(MIN_FRAME_BYTES),
+            kind: Kind::Cnm,
+            class,
+            in_class: class,
+            ..Frame::default()
+        })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -182,7 +252,7 @@ mod tests {
         jitter: 0.15,
         cnm_bytes: 64,
         cnm_class: 6,
-        classes: 0b1000,
+        classes: Some(0b1000),
     };
 
     /// Fb in steps of 5 Q_eq / 64 = 15625 bytes.
@@ -251,5 +321,14 @@ mod tests {
         point.on_idle(&P, 1_000_000, &mut random);
         assert_eq!(point.old_bytes, 0);
         assert!(point.left_bytes >= 127_500, "as without congestion");
+    }
+
+    /// Bytes of a busy second class do not count as frames that found the queue empty.
+    #[test]
+    fn frames_of_other_classes_do_not_pass_the_queue() {
+        let mut sampled = SampledQueue::default();
+        assert_eq!(sampled.passed_bytes(10_000, 0), 10_000);
+        assert_eq!(sampled.passed_bytes(110_000, 97_000), 3_000);
+        assert_eq!(sampled.passed_bytes(111_000, 97_000), 1_000);
     }
 }

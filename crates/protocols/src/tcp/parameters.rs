@@ -2,7 +2,7 @@
 
 use crate::dctcp::{self, DctcpParameters};
 use crate::describe::Default::Value;
-use crate::describe::{Family, Mechanism, Parameter};
+use crate::describe::{Family, Mechanism, Parameter, Syntax};
 use crate::frame::MIN_FRAME_BYTES;
 use crate::settings::{self, ParameterError, require};
 use crate::tcp::blocks::MOST_BLOCKS;
@@ -143,42 +143,49 @@ impl Default for TcpParameters {
 
 pub(crate) const MSS: Parameter = Parameter {
     key: "mss",
+    syntax: Syntax::TEXT,
     default: Value("1460B"),
     meaning: "payload of a full segment, at least 1 B",
     source: "RFC 9293, 3.7.1: an Ethernet frame of 1518 B without its headers; PABO's study: 536 B",
 };
 pub(crate) const HEADER: Parameter = Parameter {
     key: "header",
+    syntax: Syntax::TEXT,
     default: Value("58B"),
     meaning: "bytes of a data frame that are no payload: Ethernet with FCS 18, IPv4 20, TCP 20",
     source: "IEEE 802.3, 3.1.1; RFC 791; RFC 9293",
 };
 pub(crate) const ACK_BYTES: Parameter = Parameter {
     key: "ack",
+    syntax: Syntax::TEXT,
     default: Value("58B"),
     meaning: "length of an acknowledgement; at least 64 B on the wire",
     source: "a header without payload",
 };
 pub(crate) const INITIAL_WINDOW: Parameter = Parameter {
     key: "initial_window",
+    syntax: Syntax::TEXT,
     default: Value("rfc6928"),
     meaning: "initial window: rfc6928 (10 segments), rfc5681 (2 to 4 segments) or a size",
     source: "RFC 6928, 2; RFC 5681, 3.1",
 };
 pub(crate) const INITIAL_SSTHRESH: Parameter = Parameter {
     key: "initial_ssthresh",
+    syntax: Syntax::TEXT,
     default: Value("infinite"),
     meaning: "end of slow start; infinite: the first loss or mark, or the advertised window",
     source: "RFC 5681, 3.1: arbitrarily high",
 };
 pub(crate) const ADVERTISED_WINDOW: Parameter = Parameter {
     key: "advertised_window",
+    syntax: Syntax::TEXT,
     default: Value("1MiB"),
     meaning: "the receiver's window, at least one segment; it never shrinks",
     source: "choice of this project; PABO's study: 45535 B",
 };
 pub(crate) const OUT_OF_ORDER_TAKES_WINDOW: Parameter = Parameter {
     key: "out_of_order_takes_window",
+    syntax: Syntax::TEXT,
     default: Value("false"),
     meaning: "out-of-order bytes reduce the receiver's window, whose right edge never moves back; false: the window \
               counts from the first missing byte",
@@ -186,6 +193,7 @@ pub(crate) const OUT_OF_ORDER_TAKES_WINDOW: Parameter = Parameter {
 };
 pub(crate) const CONGESTION_CONTROL: Parameter = Parameter {
     key: "congestion_control",
+    syntax: Syntax::TEXT,
     default: Value("newreno"),
     meaning: "reno, newreno, cubic, vegas, or none: slow start up to the advertised window, without reaction to loss \
               or marks",
@@ -193,54 +201,63 @@ pub(crate) const CONGESTION_CONTROL: Parameter = Parameter {
 };
 const CUBIC_SCALE: Parameter = Parameter {
     key: "cubic_scale",
+    syntax: Syntax::TEXT,
     default: Value("0.4"),
     meaning: "cubic: C, growth constant of the cubic, in segments over seconds cubed, above 0",
     source: "RFC 9438, 5.1",
 };
 const CUBIC_BETA: Parameter = Parameter {
     key: "cubic_beta",
+    syntax: Syntax::TEXT,
     default: Value("0.7"),
     meaning: "cubic: fraction of the window after a loss or a mark, above 0 and below 1",
     source: "RFC 9438, 4.6",
 };
 const VEGAS_ALPHA: Parameter = Parameter {
     key: "vegas_alpha",
+    syntax: Syntax::TEXT,
     default: Value("2"),
     meaning: "vegas: below this many queued segments of the flow the window grows by a segment per round trip",
     source: "Brakmo et al., SIGCOMM 1994: 2 and 4",
 };
 const VEGAS_BETA: Parameter = Parameter {
     key: "vegas_beta",
+    syntax: Syntax::TEXT,
     default: Value("4"),
     meaning: "vegas: with more than this the window falls by a segment a round trip; at least vegas_alpha",
     source: "Brakmo et al., SIGCOMM 1994: 2 and 4",
 };
 const VEGAS_GAMMA: Parameter = Parameter {
     key: "vegas_gamma",
+    syntax: Syntax::TEXT,
     default: Value("1"),
     meaning: "vegas: queued segments above which slow start ends",
     source: "Brakmo et al., SIGCOMM 1994",
 };
 pub(crate) const RETRANSMISSIONS: Parameter = Parameter {
     key: "retransmissions",
+    syntax: Syntax::TEXT,
     default: Value("true"),
     meaning: "false: no retransmissions, and no reduction of the window for a loss",
     source: "PABO, sec. VI",
 };
 pub(crate) const FAST_RETRANSMIT: Parameter = Parameter {
     key: "fast_retransmit",
+    syntax: Syntax::TEXT,
     default: Value("true"),
     meaning: "duplicate acknowledgements cause a retransmission; false: only the timer does",
     source: "RFC 5681, 3.2",
 };
 pub(crate) const DUPACK_THRESHOLD: Parameter = Parameter {
     key: "dupack_threshold",
+    syntax: Syntax::TEXT,
     default: Value("3"),
     meaning: "duplicate acknowledgements that indicate a loss, at least 1",
     source: "RFC 5681, 3.2",
 };
 pub(crate) const SACK: Parameter = Parameter {
     key: "sack",
+    syntax: Syntax::TEXT,
     default: Value("false"),
     meaning: "acknowledgements report out-of-order blocks, up to three, from which senders repair losses; not with \
               reno and none",
@@ -248,48 +265,56 @@ pub(crate) const SACK: Parameter = Parameter {
 };
 pub(crate) const INITIAL_RTO: Parameter = Parameter {
     key: "initial_rto",
+    syntax: Syntax::TEXT,
     default: Value("1s"),
     meaning: "retransmission timeout before the first round trip is measured",
     source: "RFC 6298, 2.1",
 };
 pub(crate) const MIN_RTO: Parameter = Parameter {
     key: "min_rto",
+    syntax: Syntax::TEXT,
     default: Value("1s"),
     meaning: "the least retransmission timeout",
     source: "RFC 6298, 2.4",
 };
 pub(crate) const MAX_RTO: Parameter = Parameter {
     key: "max_rto",
+    syntax: Syntax::TEXT,
     default: Value("60s"),
     meaning: "the largest retransmission timeout, backed off; at least min_rto",
     source: "RFC 6298, 2.5",
 };
 pub(crate) const RTO: Parameter = Parameter {
     key: "rto",
+    syntax: Syntax::TEXT,
     default: Value("measured"),
     meaning: "a time: constant retransmission timeout, without back-off; measured: from round trips",
     source: "RFC 6298, 2; PABO, sec. IV: 240 s",
 };
 pub(crate) const CLOCK_GRANULARITY: Parameter = Parameter {
     key: "clock_granularity",
+    syntax: Syntax::TEXT,
     default: Value("1us"),
     meaning: "least margin G between the smoothed round trip and the timeout",
     source: "RFC 6298, 2 (G), here of a NIC's clock",
 };
 pub(crate) const DELAYED_ACK: Parameter = Parameter {
     key: "delayed_ack",
+    syntax: Syntax::TEXT,
     default: Value("true"),
     meaning: "every second segment in order is acknowledged; false: every segment",
     source: "RFC 5681, 4.2",
 };
 pub(crate) const DELAYED_ACK_TIMEOUT: Parameter = Parameter {
     key: "delayed_ack_timeout",
+    syntax: Syntax::TEXT,
     default: Value("40ms"),
     meaning: "delay of an acknowledgement that waits for a second segment, at most 500ms",
     source: "RFC 5681, 4.2 (500 ms at most; 200 ms is usual); Linux: 40 ms",
 };
 const ECN: Parameter = Parameter {
     key: "ecn",
+    syntax: Syntax::TEXT,
     default: Value("false"),
     meaning: "marks are echoed until CWR and count as a loss once per round trip",
     source: "RFC 3168, 6.1",

@@ -1,6 +1,6 @@
 use super::*;
 use crate::{Lowered, Scenario};
-use model::parameters::{MarkEvent, Marking};
+use model::parameters::{EcnParameters, MarkEvent, Marking};
 use std::io;
 use std::path::Path;
 use units::Bytes;
@@ -65,13 +65,13 @@ fn a_configuration_becomes_a_scenario_that_lowers() {
     assert_eq!(lowered.setup.duration, Time::from_ms(2), "from 2 s on");
     assert_eq!(lowered.setup.traffic.flows.len(), 2);
     assert_eq!(lowered.setup.traffic.flows[1].start, Start::At(Time::from_us(10)));
-    let expected = Marking::Ecn {
+    let expected = Marking::Ecn(EcnParameters {
         k_min_bytes: 400_000,
-        k_max_bytes: 1_600_000,
+        k_max_bytes: Some(1_600_000),
         p_max: 0.2,
         of_rate: Some(Rate::from_gbps(100)),
         at: MarkEvent::Dequeue,
-    };
+    });
     assert_eq!(lowered.setup.switch.marking, expected, "thresholds in proportion to the rate");
     for (key, wanted) in [
         ("switch.buffer", "33554432B"),
@@ -233,12 +233,14 @@ fn thresholds_that_are_not_in_proportion_stand_at_the_ports_of_each_rate() {
     let config = CONFIG.replace("400000000000 6400", "400000000000 3200");
     let imported = import(&config, None).unwrap();
     let lowered = lowered(&imported);
-    let marking = |k_min_bytes, k_max_bytes| Marking::Ecn {
-        k_min_bytes,
-        k_max_bytes,
-        p_max: 0.2,
-        of_rate: None,
-        at: MarkEvent::Dequeue,
+    let marking = |k_min_bytes, k_max_bytes| {
+        Marking::Ecn(EcnParameters {
+            k_min_bytes,
+            k_max_bytes: Some(k_max_bytes),
+            p_max: 0.2,
+            of_rate: None,
+            at: MarkEvent::Dequeue,
+        })
     };
     assert_eq!(lowered.setup.switch.marking, marking(400_000, 1_600_000));
     let overrides = &lowered.setup.overrides;

@@ -8,8 +8,10 @@ mod switch;
 mod top;
 mod traffic;
 
-use protocols::describe::Mechanism;
+use protocols::describe::{Family, Mechanism};
+use protocols::port::Marking;
 use protocols::transport::MECHANISMS;
+use std::sync::LazyLock;
 
 pub use protocols::describe::Default;
 
@@ -100,9 +102,30 @@ impl Key {
 /// Source of a default that this project chose, without a paper or a standard.
 const OURS: &str = "choice of this project";
 
+/// Keys of mechanisms that declare the syntax of their parameters.
+static OF_MECHANISMS: LazyLock<Vec<Key>> = LazyLock::new(|| {
+    const SECTION: &str = Family::Marking.table();
+    let kinds: Vec<&str> = Marking::MECHANISMS.iter().map(|mechanism| mechanism.kind).collect();
+    let meaning: &str = format!("none, {}", kinds.join(", ")).leak();
+    let mut keys = vec![key(SECTION, "kind", &[], TEXT).value("none", OURS).means(meaning)];
+    for mechanism in Marking::MECHANISMS {
+        keys.extend(mechanism.parameters.iter().map(|parameter| Key {
+            section: SECTION,
+            name: parameter.key,
+            variants: std::slice::from_ref(&mechanism.kind),
+            value: parameter.syntax.name,
+            default: parameter.default,
+            example: parameter.syntax.example,
+            meaning: parameter.meaning,
+            source: parameter.source,
+        }));
+    }
+    keys
+});
+
 /// Returns every key, by section, except the parameters of transports: see [`transport`].
 pub fn keys() -> impl Iterator<Item = &'static Key> {
-    top::KEYS.iter().chain(fabric::KEYS).chain(switch::KEYS).chain(traffic::KEYS)
+    top::KEYS.iter().chain(fabric::KEYS).chain(switch::KEYS).chain(OF_MECHANISMS.iter()).chain(traffic::KEYS)
 }
 
 /// Returns every key of a fluid model's file; sections begin with `fluid`.
@@ -133,7 +156,6 @@ pub(crate) fn find(section: &str, name: &str, tags: &[&str]) -> Option<&'static 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use protocols::describe::Family;
     use protocols::mechanisms;
 
     /// A mechanism's parameters and the keys of its table agree word for word.

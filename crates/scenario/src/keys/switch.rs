@@ -2,8 +2,7 @@
 
 use super::*;
 use protocols::{
-    cbfc, ecn, florax, pabo, pause, phantom, pipeline_trim, preemption, qcn, scheduler, shared_buffer, tagger, trim,
-    watchdog,
+    cbfc, florax, pabo, pause, pipeline_trim, preemption, scheduler, shared_buffer, tagger, trim, watchdog,
 };
 
 const S: &str = "switch";
@@ -20,8 +19,6 @@ const STOP: &[&str] = &["pause", "pfc"];
 const BACKPRESSURE: &[&str] = &["florax", "destination", "pause-at-output"];
 const TABLE: &[&str] = &["florax", "destination"];
 const REACT: &[&str] = &["pause", "pfc", "pause-at-output"];
-const M: &str = "switch.marking";
-const CP: &[&str] = &["congestion-point"];
 const TRIMS: &[&str] = &["trim", "cut-payload", "sfc", "pipeline-trim"];
 const MECHANISM: Of = Of("a table with `kind`", "{}");
 const RATE: Of = Of("a rate", "\"100Gbps\"");
@@ -138,7 +135,7 @@ pub(super) const KEYS: &[Key] = &[
         .means("the switches of these tiers: 1 ToR or leaf, 2 aggregation or spine, 3 core"),
     key("switch.override", "ports", &[], Of("a list of ports", "[\"S1:3\"]"))
         .absent("all ports of the switches", OURS)
-        .means("ports instead of switches, by number or neighbour (`S1:H2`), for marking by ECN and the scheduler"),
+        .means("ports instead of switches, by number or neighbour (`S1:H2`), for marking and the scheduler"),
     key("switch.override", "buffer", &[], SIZE).absent("switch.buffer", OURS).means("their shared buffer, above 0"),
     key("switch.override", "egress", &[], Of("a size, or a share of the free buffer", "\"1/8\""))
         .absent("switch.egress", OURS)
@@ -186,22 +183,6 @@ pub(super) const KEYS: &[Key] = &[
     key("switch.clocks", "drift_ppm", &[], Of("parts per million", "-20"))
         .value("0", OURS)
         .means("frequency error, positive if the clock is fast, -100000 to 100000 with three decimals"),
-    key("switch.marking", "kind", &[], TEXT).value("none", OURS).means("none, ecn, phantom or congestion-point"),
-    key("switch.marking", "k_min", &["ecn"], SIZE).of(&ecn::MECHANISM),
-    key("switch.marking", "k_max", &["ecn"], SIZE).of(&ecn::MECHANISM),
-    key("switch.marking", "p_max", &["ecn"], SHARE).of(&ecn::MECHANISM),
-    key("switch.marking", "rate", &["ecn"], RATE).of(&ecn::MECHANISM),
-    key("switch.marking", "at", &["ecn"], Of("enqueue or dequeue", "\"dequeue\"")).of(&ecn::MECHANISM),
-    key(M, "drain", &["phantom"], SHARE).of(&phantom::MECHANISM),
-    key(M, "threshold", &["phantom"], SIZE).of(&phantom::MECHANISM),
-    key(M, "set_point", CP, SIZE).of(&qcn::CONGESTION_POINT),
-    key(M, "weight", CP, COUNT).of(&qcn::CONGESTION_POINT),
-    key(M, "sample", CP, SIZE).of(&qcn::CONGESTION_POINT),
-    key(M, "sample_min", CP, Of("a size", "\"15KB\"")).of(&qcn::CONGESTION_POINT),
-    key(M, "jitter", CP, SHARE).of(&qcn::CONGESTION_POINT),
-    key(M, "cnm", CP, Of("a size", "\"64B\"")).of(&qcn::CONGESTION_POINT),
-    key(M, "cnm_class", CP, COUNT).of(&qcn::CONGESTION_POINT),
-    key(M, "priorities", CP, Of("a list of classes", "[3]")).of(&qcn::CONGESTION_POINT),
     key("switch.scheduler", "kind", &[], TEXT).value("strict", OURS).means("strict (highest class first), wrr or drr"),
     key(
         "switch.scheduler",

@@ -164,7 +164,8 @@ fn some_ports_mark_and_schedule_otherwise() {
     assert!(error("[{ ports = [], marking = \"none\" }]").contains("no port is chosen"));
     assert!(error("[{ ports = [\"S1:0\"], tiers = [1], marking = \"none\" }]").contains("switches or about ports"));
     assert!(error("[{ ports = [\"S1:0\"], buffer = \"1MB\" }]").contains("one of a whole switch"));
-    assert!(error("[{ ports = [\"S1:0\"], marking = \"congestion-point\" }]").contains("of a whole switch"));
+    let setup = with("[{ ports = [\"S1:0\"], marking = \"congestion-point\" }]").unwrap().setup;
+    assert!(setup.overrides[0].marking.is_some_and(|marking| marking.notifies()));
 }
 
 /// One path for each flow of a replayed file, in the order of their starts.

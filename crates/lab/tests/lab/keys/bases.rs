@@ -180,7 +180,20 @@ fn marking(kind: &str) -> String {
     let (keys, transport) = match kind {
         "phantom" => (", threshold = \"3KB\"", "dctcp"),
         "congestion-point" => (", set_point = \"5KB\", sample = \"15KB\", sample_min = \"3KB\"", "qcn"),
-        _ => (", k_min = \"5KB\", k_max = \"15KB\", p_max = 0.5", "dctcp"),
+        "ecn" => (", k_min = \"5KB\", k_max = \"15KB\", p_max = 0.5", "dctcp"),
+        // The required keys, with a size that the queue exceeds.
+        kind => {
+            let required = scenario::keys::keys().filter(|key| {
+                key.section == "switch.marking"
+                    && key.variants == [kind]
+                    && key.default == scenario::keys::Default::Required
+            });
+            let written = required.map(|key| match key.value {
+                "a size" => format!(", {} = \"3KB\"", key.name),
+                _ => format!(", {} = {}", key.name, key.example),
+            });
+            (&*written.collect::<String>().leak(), "dctcp")
+        }
     };
     let switch = format!("[switch]\nmarking = {{ kind = \"{kind}\"{keys} }}\n[host]\ntransport = \"{transport}\"\n");
     scenario(&[&leaves(), INCAST, &switch])

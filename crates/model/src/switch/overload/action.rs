@@ -8,7 +8,7 @@ use protocols::frame::Frame;
 
 /// An overload action. It owns its state and receives the core of the switch.
 pub(crate) trait Action {
-    /// Handles a frame of a class in [`Core::preadmission_classes`] that found its wire occupied, before admission.
+    /// Handles a frame of a class in [`Core::overload_classes`] that found its wire occupied, before admission.
     fn decide(
         &mut self,
         core: &mut Core,

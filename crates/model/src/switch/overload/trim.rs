@@ -85,12 +85,8 @@ impl Trimming {
         self.trimmed[usize::from(egress)].count(cut_bytes.into());
         core.stats.counters.packets.cut.count(cut_bytes.into());
         // The header bypasses the queue, so it carries the ECN mark that the frame would have received there.
-        if let Some(marker) = core.enqueue_markers.get(usize::from(egress))
-            && header.flags & (flags::ECT | flags::CE) == flags::ECT
-            && marker.marks(u64::from(core.buffer.queues[index].bytes), &mut core.random)
-        {
+        if core.marks_at_enqueue(egress, index, &header) {
             header.flags |= flags::CE;
-            core.stats.counters.marks += 1;
         }
         core.note(crossing, frame, TraceEvent::Trimmed { port: egress, cut_bytes });
         header

@@ -1,0 +1,309 @@
+//! Hooks of port mechanisms ([`protocols::port`]) at a switch.
+
+use super::core::Core;
+use super::outcome::{Crossing, FrameFate};
+use super::overload::action::Action;
+use crate::clock::{NodeClock, local};
+use crate::egress::{Cell, Egress};
+use crate::network::Network;
+use crate::on_wire::OnWire;
+use crate::switch::buffer::PacketBuffer;
+use check::conservation::Cause;
+use engine::Window;
+use fabric::NodeId;
+use protocols::frame::{Frame, flags};
+use protocols::port::{Admit, AnyPortMechanism, Hooks, PortView};
+use stats::trace::TraceEvent;
+use units::Time;
+use units::random::{Stream, purpose};
+
+/// Port mechanisms of one switch; the state of each port is in [`crate::egress::PortState`].
+#[derive(Debug)]
+pub(crate) struct Mechanisms {
+    /// Bitmask of the classes with [`Hooks::QUEUED`].
+    pub queued_classes: u8,
+    /// Random streams of mechanisms with one of their own, by [`AnyPortMechanism::kind`]. Empty if none has.
+    random: Box<[Stream]>,
+    /// Clock of the switch; `None` for an exact one.
+    clock: Option<NodeClock>,
+    /// The notification caused by the frame in admission, if flow control decides at the output.
+    pending_notification: Option<Box<(Crossing, Frame)>>,
+}
+
+impl Mechanisms {
+    pub fn new(node: NodeId, network: &Network, egress: &Egress) -> Mechanisms {
+        let all = || egress.states.iter().flat_map(|state| state.mechanisms.iter());
+        let queued = all().filter(|it| it.hooks().meet(Hooks::QUEUED)).map(AnyPortMechanism::queued_classes);
+        let mut random: Vec<Stream> = Vec::new();
+        for (kind, name) in all().filter_map(|it| Some((it.kind(), it.random()?))) {
+            let stream = |name| Stream::new(network.seed, u64::from(node.0), purpose(name));
+            random.resize_with(random.len().max(kind + 1), || stream(name));
+            random[kind] = stream(name);
+        }
+        Mechanisms {
+            queued_classes: queued.fold(0, |classes, own| classes | own),
+            random: random.into(),
+            clock: network.node_clock(node),
+            pending_notification: None,
+        }
+    }
+
+    /// Returns the stream of `mechanism`: its own, or that of the switch.
+    #[inline(always)] // for each frame that is queued
+    fn stream<'a>(random: &'a mut [Stream], common: &'a mut Stream, mechanism: &AnyPortMechanism) -> &'a mut Stream {
+        if mechanism.random().is_none() { common } else { &mut random[mechanism.kind()] }
+    }
+}
+
+/// A port at a hook.
+struct View<'a> {
+    now: Time,
+    port: u16,
+    /// Index of the frame's queue in the buffer.
+    index: usize,
+    /// See [`PortView::queue_bytes`].
+    queue_bytes: u64,
+    cell: &'a Cell,
+    buffer: &'a PacketBuffer,
+    clock: Option<&'a NodeClock>,
+    network: &'a Network,
+}
+
+impl PortView for View<'_> {
+    fn now(&self) -> Time {
+        self.now
+    }
+
+    fn local(&self, at: Time) -> Time {
+        local(self.clock, at)
+    }
+
+    fn queue(&self) -> usize {
+        self.buffer.queue_of_port(self.port, self.index)
+    }
+
+    #[inline(always)] // for each frame that is queued
+    fn queue_bytes(&self) -> u64 {
+        self.queue_bytes
+    }
+
+    fn waiting_bytes(&self) -> u64 {
+        self.buffer.waiting_bytes(self.port)
+    }
+
+    fn sent_bytes(&self) -> u64 {
+        self.cell.sent_bytes
+    }
+
+    fn is_lossless(&self) -> bool {
+        let slot = self.queue() % self.buffer.slots;
+        self.buffer.lossless & 1 << self.network.classes[slot] != 0
+    }
+}
+
+/// Calls `$call` of each mechanism of `$port` with one of `$hooks`, for a frame of the queue at `$index` in which
+/// `$queue_bytes` wait: `$each` receives the result.
+macro_rules! for_each_mechanism {
+    ($core:ident, ($now:expr, $port:expr, $index:expr, $queue_bytes:expr), $hooks:expr,
+        |$mechanism:ident, $view:ident, $random:ident| $body:expr) => {{
+        let Core { egress, buffer, mechanisms, random, network, .. } = &mut *$core;
+        let Egress { states, cells, .. } = egress;
+        let port = usize::from($port);
+        let $view = View {
+            now: $now,
+            port: $port,
+            index: $index,
+            queue_bytes: $queue_bytes,
+            cell: &cells[port],
+            buffer,
+            clock: mechanisms.clock.as_ref(),
+            network,
+        };
+        for $mechanism in states[port].mechanisms.with_mut($hooks) {
+            let $random = Mechanisms::stream(&mut mechanisms.random, random, $mechanism);
+            $body
+        }
+    }};
+}
+
+impl Core {
+    /// Returns whether the mechanisms of the port mark `frame`, which is about to join the queue at `index`.
+    #[inline(always)] // for each frame that is queued
+    pub(super) fn marks_at_enqueue(&mut self, port: u16, index: usize, frame: &Frame) -> bool {
+        let mut mark = false;
+        if self.hooks.meet(Hooks::ENQUEUE) {
+            let queue_bytes = u64::from(self.buffer.queues[index].bytes);
+            for_each_mechanism!(self, (frame.at, port, index, queue_bytes), Hooks::ENQUEUE, |it, view, random| {
+                mark |= it.enqueue(&view, frame, random)
+            });
+            self.stats.counters.marks += u64::from(mark);
+        }
+        mark
+    }
+
+    /// Runs the hooks of a frame that arrived for `crossing.egress`, before it is forwarded: selects its queue, marks
+    /// it, or drops it.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn run_arrival_hooks(&mut self, crossing: &mut Crossing, frame: &mut Frame) -> Option<FrameFate> {
+        let (now, port) = (frame.at, crossing.egress);
+        if self.hooks.meet(Hooks::SELECT) {
+            let index = self.buffer.queue_index(port, crossing.class);
+            for_each_mechanism!(self, (now, port, index, 0), Hooks::SELECT, |it, view, _random| {
+                crossing.class = it.select(&view, crossing.class)
+            });
+        }
+        if self.hooks.meet(Hooks::ADMIT) {
+            let index = self.buffer.queue_index(port, crossing.class);
+            let queue_bytes = u64::from(self.buffer.queues[index].bytes);
+            let (mut mark, mut drop) = (false, false);
+            for_each_mechanism!(self, (now, port, index, queue_bytes), Hooks::ADMIT, |it, view, random| {
+                match it.admit(&view, frame, random) {
+                    Admit::Pass => {}
+                    Admit::Mark => mark = true,
+                    Admit::Drop => drop = true,
+                }
+            });
+            if drop && self.buffer.lossless & 1 << crossing.class == 0 {
+                return Some(self.lose(*crossing, frame, Cause::QueueManagement));
+            }
+            self.mark(frame, mark);
+        }
+        // A queued frame is marked as it leaves its queue.
+        if self.hooks.meet(Hooks::TRANSMIT) && self.can_start_now(now, port, (crossing.class, frame.size_bytes)) {
+            self.run_transmit_hooks(port, frame);
+        }
+        None
+    }
+
+    /// Runs the hooks of `frame`, whose transmission by `port` starts without a queue.
+    pub(super) fn run_transmit_hooks(&mut self, port: u16, frame: &mut Frame) {
+        if self.hooks.meet(Hooks::TRANSMIT) {
+            let index = self.buffer.queue_index(port, frame.class);
+            let mut mark = false;
+            for_each_mechanism!(self, (frame.at, port, index, 0), Hooks::TRANSMIT, |it, view, random| {
+                mark |= it.transmit(&view, frame, random)
+            });
+            self.mark(frame, mark);
+        }
+    }
+
+    /// Runs the hooks of the head of the queue at `index`, which leaves next by `port`. Returns whether it was marked.
+    #[cold]
+    pub(super) fn run_departure_hooks(&mut self, now: Time, port: u16, index: usize) -> bool {
+        let queue = &self.buffer.queues[index];
+        let Some(mut frame) = queue.front().copied() else { return false };
+        let behind_bytes = u64::from(queue.bytes) - u64::from(frame.size_bytes);
+        let (mut marked, was_marked) = (false, frame.flags & flags::CE != 0);
+        if self.hooks.meet(Hooks::DEPARTURE) {
+            for_each_mechanism!(self, (now, port, index, behind_bytes), Hooks::DEPARTURE, |it, view, random| {
+                // Marks add up: the next mechanism sees a marked frame.
+                if it.dequeue(&view, &frame, random) | it.transmit(&view, &frame, random) {
+                    frame.flags |= flags::CE;
+                }
+            });
+            marked = !was_marked && frame.flags & flags::CE != 0;
+            self.stats.counters.marks += u64::from(marked);
+            if marked && let Some(front) = self.buffer.queues.at(index).front_mut() {
+                front.flags = frame.flags;
+            }
+        }
+        if self.network.telemetry.is_some() {
+            let queue_bytes = self.buffer.waiting_bytes(port) - u64::from(frame.size_bytes);
+            self.network.collect(&frame, self.egress.hop(now, port, queue_bytes));
+        }
+        marked
+    }
+
+    /// Marks `frame` if `mark`, which requires that it can be marked.
+    fn mark(&mut self, frame: &mut Frame, mark: bool) {
+        if mark && frame.can_be_marked() {
+            frame.flags |= flags::CE;
+            self.stats.counters.marks += 1;
+        }
+    }
+
+    /// Handles a frame of a class with an overload decision before admission, or a hook after it, that found its wire
+    /// occupied.
+    #[inline(never)]
+    pub(super) fn admit_with_hooks(
+        &mut self,
+        overload: &mut impl Action,
+        crossing: Crossing,
+        frame: &Frame,
+        window: &mut Window<'_, OnWire>,
+    ) -> FrameFate {
+        let fate = if self.overload_classes & (1 << crossing.class) != 0 {
+            overload.decide(self, crossing, frame, window)
+        } else {
+            self.admit_or_refuse(overload, &crossing, frame, window)
+        };
+        if let FrameFate::Queued { egress, index, .. } = fate
+            && self.mechanisms.queued_classes & (1 << crossing.class) != 0
+        {
+            let (now, index) = (frame.at, index as usize);
+            let queue_bytes = u64::from(self.buffer.queues[index].bytes);
+            let mut notification = None;
+            for_each_mechanism!(self, (now, egress, index, queue_bytes), Hooks::QUEUED, |it, view, random| {
+                if it.queued_classes() & (1 << crossing.class) != 0 {
+                    notification = notification.or(it.queued(&view, frame, random))
+                }
+            });
+            if let Some(notification) = notification {
+                self.notify_source(overload, crossing, (frame, notification), window);
+            }
+        }
+        fate
+    }
+
+    /// Sends a notification to the source of a frame. It needs room like an arriving frame; if flow control decides at
+    /// the output, that is room of its port.
+    #[cold]
+    fn notify_source(
+        &mut self,
+        overload: &mut impl Action,
+        crossing: Crossing,
+        (cause, notification): (&Frame, Frame),
+        window: &mut Window<'_, OnWire>,
+    ) {
+        let frame = Frame {
+            at: cause.at,
+            stamp: cause.stamp,
+            seq: identifier(self.node, crossing.egress, crossing.class),
+            flow: cause.flow,
+            src: cause.dst,
+            dst: cause.src,
+            entropy: cause.entropy,
+            ttl: self.network.host.ttl,
+            traffic: cause.traffic,
+            ..notification
+        };
+        let class = frame.class;
+        self.stats.counters.packets.injected.count(u64::from(frame.size_bytes));
+        // The notification starts its own path: no ingress port to avoid.
+        let Some(egress) = self.route(&frame, u16::MAX) else {
+            self.lose(crossing, &frame, Cause::NoRoute);
+            return;
+        };
+        let back = Crossing { in_port: crossing.in_port, egress, in_class: class, class };
+        self.note(back, &frame, TraceEvent::Created { since: frame.at });
+        if self.has_backpressure {
+            self.mechanisms.pending_notification = Some(Box::new((back, frame)));
+            return;
+        }
+        let fate = self.forward(overload, &back, &frame, window);
+        self.trace_outcome(back, &frame, fate);
+    }
+
+    /// Takes the notification that has yet to be admitted.
+    pub(super) fn take_pending_notification(&mut self) -> Option<(Crossing, Frame)> {
+        self.mechanisms.pending_notification.take().map(|pending| *pending)
+    }
+}
+
+/// Returns the congestion point identifier (CPID) for notifications: port address and class.
+fn identifier(node: NodeId, port: u16, class: u8) -> u64 {
+    let [_, a, b, c] = node.0.to_be_bytes();
+    let [d, e] = port.to_be_bytes();
+    u64::from_be_bytes([6, a, b, c, d, e, 0, class])
+}

@@ -1,0 +1,157 @@
+//! Declaration of a mechanism's parameters: one declaration yields the struct, the defaults, the reader of scenario
+//! texts and the [`Mechanism`](crate::describe::Mechanism) table, from which scenario keys, help and documentation
+//! follow.
+//!
+//! ```text
+//! parameters! {
+//!     /// Parameters of phantom queues.
+//!     #[derive(Clone, Copy, Debug, PartialEq)]
+//!     pub struct PhantomParameters: Marking "phantom" {
+//!         title: "ECN by a phantom queue";
+//!         source: "HULL";
+//!         /// Documentation of the field.
+//!         drain: f64 = "drain" share, default "0.95", "meaning and range", "source of meaning and default";
+//!         threshold_bytes: u64 = "threshold" bytes, required, "meaning", "source";
+//!         of_rate: Option<Rate> = "rate" rate, absent "effect of no value", "meaning", "source";
+//!         at: MarkEvent = "at" word["enqueue" = MarkEvent::Enqueue, "dequeue" = MarkEvent::Dequeue],
+//!             default "enqueue", "meaning", "source";
+//!     }
+//!     check(parameters) {
+//!         require(parameters.drain < 1.0, "drain", "a share below 1")
+//!     }
+//! }
+//! ```
+//!
+//! After the key stands its reader, a function of [`settings`](crate::settings): `bytes`, `time`, `rate`, `share`,
+//! `count`, `positive`, `class`, `classes`, `frame_bytes`, or `word` with its words. `check` tests ranges and the values against
+//! each other; it may be omitted.
+
+use crate::describe::Mechanism;
+use crate::settings::ParameterError;
+
+/// Parameters that [`parameters!`] declares.
+pub trait Parameters: Sized {
+    /// Their description.
+    const MECHANISM: &'static Mechanism;
+
+    /// Reads the parameters from scenario texts (key and value), with defaults for the others.
+    ///
+    /// # Errors
+    /// An unknown key, an invalid value, a required key that is missing, or values that contradict each other.
+    fn build(settings: &[(&str, &str)]) -> Result<Self, ParameterError> {
+        let known = |key: &&str| Self::MECHANISM.parameter(key).is_some();
+        if let Some((key, _)) = settings.iter().find(|(key, _)| !known(key)) {
+            return Err(crate::settings::unknown(Self::MECHANISM, key));
+        }
+        let parameters = Self::read(settings)?;
+        parameters.check()?;
+        Ok(parameters)
+    }
+
+    /// Like [`Parameters::build`], without the check of keys and of relations.
+    ///
+    /// # Errors
+    /// An invalid value, or a required key that is missing.
+    fn read(settings: &[(&str, &str)]) -> Result<Self, ParameterError>;
+
+    /// Checks ranges, and the values against each other.
+    ///
+    /// # Errors
+    /// A value out of its range, or one that contradicts another.
+    fn check(&self) -> Result<(), ParameterError>;
+}
+
+/// Declares the parameters of a mechanism: see the [module](self).
+macro_rules! parameters {
+    (
+        $(#[$meta:meta])*
+        pub struct $name:ident: $family:ident $kind:literal {
+            title: $title:expr;
+            source: $source:expr;
+            $(
+                $(#[$field_meta:meta])*
+                $field:ident: $type:ty = $key:literal $syntax:ident $([$($word:literal = $variant:expr),+ $(,)?])?,
+                    $presence:ident $($preset:literal)?, $meaning:expr, $from:expr;
+            )*
+        }
+        $(check($parameters:ident) $check:block)?
+    ) => {
+        $(#[$meta])*
+        pub struct $name {
+            $($(#[$field_meta])* pub $field: $type,)*
+        }
+
+        /// Description of the mechanism and its parameters.
+        pub const MECHANISM: $crate::describe::Mechanism = $crate::describe::Mechanism {
+            kind: $kind,
+            family: $crate::describe::Family::$family,
+            title: $title,
+            source: $source,
+            parameters: &[$($crate::describe::Parameter {
+                key: $key,
+                syntax: $crate::parameters::parameters!(@syntax $syntax $($($word)+)?),
+                default: $crate::parameters::parameters!(@default $presence $($preset)?),
+                meaning: $meaning,
+                source: $from,
+            }),*],
+        };
+
+        impl $crate::parameters::Parameters for $name {
+            const MECHANISM: &'static $crate::describe::Mechanism = &MECHANISM;
+
+            fn read(settings: &[(&str, &str)]) -> Result<Self, $crate::ParameterError> {
+                Ok($name {
+                    $($field: {
+                        let read = |text: &str| {
+                            $crate::parameters::parameters!(@read $syntax [$($($word = $variant),+)?] $key text)
+                        };
+                        let given = settings.iter().rev().find(|(key, _)| *key == $key).map(|(_, text)| *text);
+                        $crate::parameters::parameters!(@value $presence [$($preset)?] $key given read)
+                    },)*
+                })
+            }
+
+            fn check(&self) -> Result<(), $crate::ParameterError> {
+                $(let $parameters = self; $check?;)?
+                Ok(())
+            }
+        }
+    };
+
+    (@syntax bytes) => { $crate::describe::Syntax::SIZE };
+    (@syntax frame_bytes) => { $crate::describe::Syntax::FRAME_SIZE };
+    (@syntax time) => { $crate::describe::Syntax::TIME };
+    (@syntax rate) => { $crate::describe::Syntax::RATE };
+    (@syntax share) => { $crate::describe::Syntax::SHARE };
+    (@syntax count) => { $crate::describe::Syntax::COUNT };
+    (@syntax positive) => { $crate::describe::Syntax::POSITIVE };
+    (@syntax class) => { $crate::describe::Syntax::CLASS };
+    (@syntax classes) => { $crate::describe::Syntax::CLASSES };
+    (@syntax word $first:literal $($word:literal)*) => {
+        $crate::describe::Syntax::new(
+            $crate::describe::ValueType::Word(&[$first $(, $word)*]),
+            concat!($first $(, " or ", $word)*),
+            concat!("\"", $first, "\""),
+        )
+    };
+
+    (@default required) => { $crate::describe::Default::Required };
+    (@default default $preset:literal) => { $crate::describe::Default::Value($preset) };
+    (@default absent $effect:literal) => { $crate::describe::Default::Absent($effect) };
+
+    (@read word [$($word:literal = $variant:expr),+] $key:literal $text:ident) => {
+        $crate::settings::word($key, $text, &[$(($word, $variant)),+])
+    };
+    (@read $syntax:ident [] $key:literal $text:ident) => { $crate::settings::$syntax($key, $text) };
+
+    (@value required [] $key:literal $given:ident $read:ident) => {
+        match $given {
+            Some(text) => $read(text)?,
+            None => return Err($crate::settings::missing(&MECHANISM, $key)),
+        }
+    };
+    (@value default [$preset:literal] $key:literal $given:ident $read:ident) => { $read($given.unwrap_or($preset))? };
+    (@value absent [$effect:literal] $key:literal $given:ident $read:ident) => { $given.map($read).transpose()? };
+}
+
+pub(crate) use parameters;
