@@ -7,6 +7,7 @@ use crate::control_state::ControlState;
 use crate::describe::Default::Value;
 use crate::describe::{Family, Mechanism, Parameter, Syntax};
 use crate::frame::Frame;
+use crate::parameters::OwnParameters;
 use crate::rate_control::{ControlSettings, FlowLimits, Needs, RateController};
 use crate::rate_recovery::{RateRecovery, RecoveryParameters};
 use crate::settings::{self, ParameterError, require};
@@ -201,9 +202,8 @@ pub const MECHANISM: Mechanism = Mechanism {
     },
 };
 
-impl ControlSettings for DcqcnParameters {
+impl OwnParameters for DcqcnParameters {
     const MECHANISM: &'static Mechanism = &MECHANISM;
-    const NEEDS: Needs = Needs::Marks;
 
     fn set(&mut self, key: &str, text: &str) -> Result<(), ParameterError> {
         match key {
@@ -228,6 +228,10 @@ impl ControlSettings for DcqcnParameters {
         }
         Ok(())
     }
+}
+
+impl ControlSettings for DcqcnParameters {
+    const NEEDS: Needs = Needs::Marks;
 
     fn check(&self, _payload_bytes: u16) -> Result<(), ParameterError> {
         require((0.0..=1.0).contains(&self.gain), "gain", "a weight from 0 to 1")?;

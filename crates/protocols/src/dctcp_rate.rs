@@ -1,107 +1,51 @@
 //! DCTCP as a rate over RoCE, as in HPCC's released simulator. Alpha and the cut are those of DCTCP (RFC 8257, 3.3),
 //! applied to a rate. Instead of one segment per round trip, the rate grows by a fixed step.
 
+use crate::ParameterError;
 use crate::control_state::ControlState;
 use crate::describe::Default::Value;
-use crate::describe::{Family, Mechanism, Parameter, Syntax};
+use crate::describe::Parameter;
+use crate::parameters::parameters;
 use crate::rate_control::{Acknowledged, ControlSettings, FlowLimits, Needs, RateController, Rounds, scaled};
-use crate::settings::{self, ParameterError};
-use units::{Rate, Time};
-
-/// The parameters of DCTCP as a rate beside those of its transport; [`MECHANISM`] describes each.
-#[derive(Clone, Debug, PartialEq)]
-pub struct DctcpRateParameters {
-    /// Weight of a round trip's share of marked bytes in alpha (g).
-    pub gain: f64,
-    /// Alpha before the first round trip.
-    pub initial_alpha: f64,
-    /// Increase per round trip.
-    pub additive_increase: Rate,
-    /// Lower bound of the rate.
-    pub min_rate: Rate,
-}
-
-impl Default for DctcpRateParameters {
-    fn default() -> Self {
-        DctcpRateParameters {
-            gain: 0.0625,
-            initial_alpha: 1.0,
-            additive_increase: Rate::from_mbps(615),
-            min_rate: Rate::from_mbps(100),
-        }
-    }
-}
-
-/// Description of DCTCP as a rate; includes the parameters of [`crate::roce::MECHANISM`].
-pub const MECHANISM: Mechanism = Mechanism {
-    kind: "dctcp-rate",
-    family: Family::Transport,
-    title: "RoCE whose rate follows the share of marked bytes",
-    source: "RFC 8257, as a rate: HPCC's ns-3 fork, CC_MODE 8",
-    parameters: &{
-        use crate::roce::described::*;
-        [
-            PAYLOAD,
-            HEADER,
-            ACK_BYTES,
-            ACK_EVERY,
-            WINDOW,
-            VARIABLE_WINDOW,
-            RATE,
-            TIMEOUT,
-            NAK_INTERVAL,
-            LOSS_RECOVERY,
-            FLIGHT_CAP,
-            RTO_LOW,
-            RTO_HIGH,
-            RTO_LOW_PACKETS,
-            Parameter { default: Value("true"), ..ECN },
-            Parameter {
-                key: "gain",
-                syntax: Syntax::TEXT,
-                default: Value("0.0625"),
-                meaning: "weight g of the latest round trip in alpha, 0 to 1",
-                source: "RFC 8257, 3.3; HPCC's ns-3 fork: DCTCP_GAIN",
-            },
-            Parameter {
-                key: "initial_alpha",
-                syntax: Syntax::TEXT,
-                default: Value("1"),
-                meaning: "alpha before the first round trip, 0 to 1: with 1 the first mark halves the rate",
-                source: "RFC 8257, 3.3",
-            },
-            Parameter {
-                key: "additive_increase",
-                syntax: Syntax::TEXT,
-                default: Value("615Mbps"),
-                meaning: "step by which the rate rises in a round trip without a cut",
-                source: "HPCC's ns-3 fork: DCTCP_RATE_AI; 1000 B in each 13 us",
-            },
-            Parameter {
-                key: "min_rate",
-                syntax: Syntax::TEXT,
-                default: Value("100Mbps"),
-                meaning: "lower bound of the rate",
-                source: "HPCC's ns-3 fork: MIN_RATE",
-            },
-        ]
-    },
+use crate::roce::described::{
+    ACK_BYTES, ACK_EVERY, ECN, FLIGHT_CAP, HEADER, LOSS_RECOVERY, NAK_INTERVAL, PAYLOAD, RATE, RTO_HIGH, RTO_LOW,
+    RTO_LOW_PACKETS, TIMEOUT, VARIABLE_WINDOW, WINDOW,
 };
 
-impl ControlSettings for DctcpRateParameters {
-    const MECHANISM: &'static Mechanism = &MECHANISM;
-    const NEEDS: Needs = Needs::Marks;
+use units::{Rate, Time};
 
-    fn set(&mut self, key: &str, text: &str) -> Result<(), ParameterError> {
-        match key {
-            "gain" => self.gain = settings::share(key, text)?,
-            "initial_alpha" => self.initial_alpha = settings::share(key, text)?,
-            "additive_increase" => self.additive_increase = settings::rate(key, text)?,
-            "min_rate" => self.min_rate = settings::rate(key, text)?,
-            _ => return Err(settings::unknown(&MECHANISM, key)),
-        }
-        Ok(())
+parameters! {
+    /// The parameters of DCTCP as a rate beside those of its transport.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct DctcpRateParameters: Transport "dctcp-rate" {
+        title: "RoCE whose rate follows the share of marked bytes";
+        source: "RFC 8257, as a rate: HPCC's ns-3 fork, CC_MODE 8";
+        shared: [
+            PAYLOAD, HEADER, ACK_BYTES, ACK_EVERY, WINDOW, VARIABLE_WINDOW, RATE, TIMEOUT, NAK_INTERVAL,
+            LOSS_RECOVERY, FLIGHT_CAP, RTO_LOW, RTO_HIGH, RTO_LOW_PACKETS,
+            Parameter { default: Value("true"), ..ECN },
+        ];
+        /// Weight of a round trip's share of marked bytes in alpha (g).
+        gain: f64 = "gain" share, default "0.0625",
+            "weight g of the latest round trip in alpha, 0 to 1",
+            "RFC 8257, 3.3; HPCC's ns-3 fork: DCTCP_GAIN";
+        /// Alpha before the first round trip.
+        initial_alpha: f64 = "initial_alpha" share, default "1",
+            "alpha before the first round trip, 0 to 1: with 1 the first mark halves the rate",
+            "RFC 8257, 3.3";
+        /// Increase per round trip.
+        additive_increase: Rate = "additive_increase" rate, default "615Mbps",
+            "step by which the rate rises in a round trip without a cut",
+            "HPCC's ns-3 fork: DCTCP_RATE_AI; 1000 B in each 13 us";
+        /// Lower bound of the rate.
+        min_rate: Rate = "min_rate" rate, default "100Mbps",
+            "lower bound of the rate",
+            "HPCC's ns-3 fork: MIN_RATE";
     }
+}
+
+impl ControlSettings for DctcpRateParameters {
+    const NEEDS: Needs = Needs::Marks;
 
     fn check(&self, _payload_bytes: u16) -> Result<(), ParameterError> {
         Ok(())

@@ -110,6 +110,8 @@ pub enum ValueType {
     Count,
     /// A number above 0.
     Positive,
+    /// True or false.
+    Flag,
     /// A traffic class from 0 to 7.
     Class,
     /// A list of traffic classes.
@@ -133,6 +135,8 @@ impl Syntax {
     pub const SHARE: Syntax = Syntax::new(ValueType::Share, "a share", "0.5");
     /// A whole number.
     pub const COUNT: Syntax = Syntax::new(ValueType::Count, "a whole number", "4");
+    /// True or false.
+    pub const FLAG: Syntax = Syntax::new(ValueType::Flag, "true or false", "true");
     /// A number above 0.
     pub const POSITIVE: Syntax = Syntax::new(ValueType::Positive, "a number above 0", "1.5");
     /// A traffic class.

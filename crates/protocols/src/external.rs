@@ -1,78 +1,41 @@
 //! Rate set from outside, over RoCE: a program that steps the simulation sets the rate between two steps and receives
 //! the flow's observations of the last step. Without such a program the rate is constant.
 
+use crate::ParameterError;
 use crate::describe::Default::Value;
-use crate::describe::{Family, Mechanism, Parameter, Syntax};
+use crate::describe::Parameter;
+use crate::parameters::parameters;
 use crate::rate_control::{Acknowledged, ControlSettings, FlowLimits, RateController, Seen, scaled};
-use crate::settings::{self, ParameterError};
-use units::{Rate, Time};
-
-/// Parameters of an external rate beside those of its transport; [`MECHANISM`] describes them.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ExternalParameters {
-    /// Rate of a flow until it is first set; `None` for the highest rate of the flow.
-    pub initial_rate: Option<Rate>,
-    /// Lower bound of the rate.
-    pub min_rate: Rate,
-}
-
-impl Default for ExternalParameters {
-    fn default() -> Self {
-        ExternalParameters { initial_rate: None, min_rate: Rate::from_mbps(100) }
-    }
-}
-
-/// Description of external rates; includes the parameters of [`crate::roce::MECHANISM`].
-pub const MECHANISM: Mechanism = Mechanism {
-    kind: "external",
-    family: Family::Transport,
-    title: "RoCE with a rate set by an external agent, step by step",
-    source: "Tidegate; the parts of Gymnasium's interface (Towers et al., 2024) that apply to a sender",
-    parameters: &{
-        use crate::roce::described::*;
-        [
-            PAYLOAD,
-            HEADER,
-            ACK_BYTES,
-            ACK_EVERY,
-            WINDOW,
-            VARIABLE_WINDOW,
-            RATE,
-            TIMEOUT,
-            NAK_INTERVAL,
-            LOSS_RECOVERY,
-            FLIGHT_CAP,
-            RTO_LOW,
-            RTO_HIGH,
-            RTO_LOW_PACKETS,
-            Parameter { default: Value("true"), ..ECN },
-            Parameter {
-                meaning: "rate of a flow until it is first set; line: the highest rate of the flow",
-                ..INITIAL_RATE
-            },
-            Parameter {
-                key: "min_rate",
-                syntax: Syntax::TEXT,
-                default: Value("100Mbps"),
-                meaning: "lower bound of the rate, also for rates that are set",
-                source: "HPCC's ns-3 fork: MIN_RATE",
-            },
-        ]
-    },
+use crate::roce::described::{
+    ACK_BYTES, ACK_EVERY, ECN, FLIGHT_CAP, HEADER, INITIAL_RATE, LOSS_RECOVERY, NAK_INTERVAL, PAYLOAD, RATE, RTO_HIGH,
+    RTO_LOW, RTO_LOW_PACKETS, TIMEOUT, VARIABLE_WINDOW, WINDOW,
 };
 
-impl ControlSettings for ExternalParameters {
-    const MECHANISM: &'static Mechanism = &MECHANISM;
+use units::{Rate, Time};
 
-    fn set(&mut self, key: &str, text: &str) -> Result<(), ParameterError> {
-        match key {
-            "initial_rate" => self.initial_rate = settings::rate_or(key, text, "line")?,
-            "min_rate" => self.min_rate = settings::rate(key, text)?,
-            _ => return Err(settings::unknown(&MECHANISM, key)),
-        }
-        Ok(())
+parameters! {
+    /// Parameters of an external rate beside those of its transport.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct ExternalParameters: Transport "external" {
+        title: "RoCE with a rate set by an external agent, step by step";
+        source: "Tidegate; the parts of Gymnasium's interface (Towers et al., 2024) that apply to a sender";
+        shared: [
+            PAYLOAD, HEADER, ACK_BYTES, ACK_EVERY, WINDOW, VARIABLE_WINDOW, RATE, TIMEOUT, NAK_INTERVAL,
+            LOSS_RECOVERY, FLIGHT_CAP, RTO_LOW, RTO_HIGH, RTO_LOW_PACKETS,
+            Parameter { default: Value("true"), ..ECN },
+        ];
+        /// Rate of a flow until it is first set; `None` for the highest rate of the flow.
+        initial_rate: Option<Rate> = "initial_rate" rate_or["line"], default "line",
+            "rate of a flow until it is first set; line: the highest rate of the flow",
+            INITIAL_RATE.source;
+        /// Lower bound of the rate.
+        min_rate: Rate = "min_rate" rate, default "100Mbps",
+            "lower bound of the rate, also for rates that are set",
+            "HPCC's ns-3 fork: MIN_RATE";
     }
+}
 
+impl ControlSettings for ExternalParameters {
     fn check(&self, _payload_bytes: u16) -> Result<(), ParameterError> {
         Ok(())
     }

@@ -1,143 +1,64 @@
 //! HPCC (Li et al., SIGCOMM 2019): each acknowledgement carries the telemetry of every egress port of the path. The
 //! sender sets its rate so that the busiest link has a target utilisation.
 
+use crate::ParameterError;
 use crate::control_state::ControlState;
-use crate::describe::Default::Value;
-use crate::describe::{Family, Mechanism, Parameter, Syntax};
+use crate::parameters::parameters;
 use crate::rate_control::{Acknowledged, ControlSettings, FlowLimits, RateController, Rounds, scaled};
-use crate::settings::{self, ParameterError, require};
+use crate::roce::described::{
+    ACK_BYTES, ECN, FLIGHT_CAP, HEADER, LOSS_RECOVERY, NAK_INTERVAL, PAYLOAD, RATE, RTO_HIGH, RTO_LOW, RTO_LOW_PACKETS,
+    TIMEOUT, WINDOW,
+};
+use crate::settings::require;
 use crate::telemetry::Hop;
 use units::{Rate, Time};
 
-/// The parameters of HPCC beside those of its transport; [`MECHANISM`] describes each.
-#[derive(Clone, Debug, PartialEq)]
-pub struct HpccParameters {
-    /// T, the round trip without queues; `None` for that of the flow's path.
-    pub base_rtt: Option<Time>,
-    /// Eta, the target utilisation of a link, above 0, up to 1.
-    pub target_utilisation: f64,
-    /// Consecutive additive increases after which the rate follows the sample unconditionally.
-    pub max_stage: u32,
-    /// W_AI over T.
-    pub additive_increase: Rate,
-    /// Whether acknowledgements within a round trip change the rate too.
-    pub fast_reaction: bool,
-    /// Lower bound of the rate.
-    pub min_rate: Rate,
-    /// Bytes of telemetry in each data frame and each acknowledgement.
-    pub telemetry_bytes: u16,
-}
-
-impl Default for HpccParameters {
-    fn default() -> Self {
-        HpccParameters {
-            base_rtt: None,
-            target_utilisation: 0.95,
-            max_stage: 5,
-            additive_increase: Rate::from_mbps(40),
-            fast_reaction: true,
-            min_rate: Rate::from_mbps(100),
-            telemetry_bytes: 42,
-        }
+parameters! {
+    /// The parameters of HPCC beside those of its transport.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct HpccParameters: Transport "hpcc" {
+        title: "RoCE whose window and rate follow telemetry of every hop";
+        source: "Li et al., HPCC: High Precision Congestion Control, SIGCOMM 2019";
+        shared: [
+            PAYLOAD, HEADER, ACK_BYTES, WINDOW, RATE, TIMEOUT, NAK_INTERVAL, LOSS_RECOVERY, FLIGHT_CAP, RTO_LOW,
+            RTO_HIGH, RTO_LOW_PACKETS, ECN,
+        ];
+        /// T, the round trip without queues; `None` for that of the flow's path.
+        base_rtt: Option<Time> = "base_rtt" time_or["path"], default "path",
+            "T, the round trip without queues, above 0; path: computed from the flow's path for a full \
+             packet and its acknowledgement. The window is the rate times this",
+            "HPCC, sec. 3.2; its ns-3 fork: GLOBAL_T 0 (GLOBAL_T 1: the longest of all paths)";
+        /// Eta, the target utilisation of a link, above 0, up to 1.
+        target_utilisation: f64 = "target_utilisation" share, default "0.95",
+            "eta, target utilisation of the busiest link, above 0, up to 1",
+            "HPCC, sec. 3.3 and 5.1";
+        /// Consecutive additive increases after which the rate follows the sample unconditionally.
+        max_stage: u32 = "max_stage" count, default "5",
+            "maxStage: additive increases in a row before the rate follows the measurement; 0: it always \
+             follows it",
+            "HPCC, algorithm 1 and sec. 5.1; its ns-3 fork: MI_THRESH 0";
+        /// W_AI over T.
+        additive_increase: Rate = "additive_increase" rate, default "40Mbps",
+            "W_AI over T: the step by which a rate rises",
+            "HPCC's ns-3 fork: RATE_AI at 100 Gbps; HPCC, sec. 3.3: at most (1 - eta) of the link over the \
+             flows that share it";
+        /// Whether acknowledgements within a round trip change the rate too.
+        fast_reaction: bool = "fast_reaction" switch, default "true",
+            "acknowledgements within a round trip also change the rate, each from the rate at the start \
+             of the round trip",
+            "HPCC, sec. 3.2 (per-ACK and per-RTT reaction); its ns-3 fork: FAST_REACT";
+        /// Lower bound of the rate.
+        min_rate: Rate = "min_rate" rate, default "100Mbps",
+            "lower bound of the rate",
+            "HPCC's ns-3 fork: MIN_RATE";
+        /// Bytes of telemetry in each data frame and each acknowledgement.
+        telemetry_bytes: u16 = "telemetry" frame_bytes, default "42B",
+            "telemetry in each data frame and each acknowledgement, for any number of hops",
+            "HPCC, sec. 4.1: 2 B and 8 B a hop, for five hops";
     }
 }
-
-/// Description of HPCC; includes the parameters of [`crate::roce::MECHANISM`] except `ack_every`.
-pub const MECHANISM: Mechanism = Mechanism {
-    kind: "hpcc",
-    family: Family::Transport,
-    title: "RoCE whose window and rate follow telemetry of every hop",
-    source: "Li et al., HPCC: High Precision Congestion Control, SIGCOMM 2019",
-    parameters: &{
-        use crate::roce::described::*;
-        [
-            PAYLOAD,
-            HEADER,
-            ACK_BYTES,
-            WINDOW,
-            RATE,
-            TIMEOUT,
-            NAK_INTERVAL,
-            LOSS_RECOVERY,
-            FLIGHT_CAP,
-            RTO_LOW,
-            RTO_HIGH,
-            RTO_LOW_PACKETS,
-            ECN,
-            Parameter {
-                key: "base_rtt",
-                syntax: Syntax::TEXT,
-                default: Value("path"),
-                meaning: "T, the round trip without queues, above 0; path: computed from the flow's path for a full \
-                          packet and its acknowledgement. The window is the rate times this",
-                source: "HPCC, sec. 3.2; its ns-3 fork: GLOBAL_T 0 (GLOBAL_T 1: the longest of all paths)",
-            },
-            Parameter {
-                key: "target_utilisation",
-                syntax: Syntax::TEXT,
-                default: Value("0.95"),
-                meaning: "eta, target utilisation of the busiest link, above 0, up to 1",
-                source: "HPCC, sec. 3.3 and 5.1",
-            },
-            Parameter {
-                key: "max_stage",
-                syntax: Syntax::TEXT,
-                default: Value("5"),
-                meaning: "maxStage: additive increases in a row before the rate follows the measurement; 0: it always \
-                          follows it",
-                source: "HPCC, algorithm 1 and sec. 5.1; its ns-3 fork: MI_THRESH 0",
-            },
-            Parameter {
-                key: "additive_increase",
-                syntax: Syntax::TEXT,
-                default: Value("40Mbps"),
-                meaning: "W_AI over T: the step by which a rate rises",
-                source: "HPCC's ns-3 fork: RATE_AI at 100 Gbps; HPCC, sec. 3.3: at most (1 - eta) of the link over the \
-                    flows that share it",
-            },
-            Parameter {
-                key: "fast_reaction",
-                syntax: Syntax::TEXT,
-                default: Value("true"),
-                meaning: "acknowledgements within a round trip also change the rate, each from the rate at the start \
-                          of the round trip",
-                source: "HPCC, sec. 3.2 (per-ACK and per-RTT reaction); its ns-3 fork: FAST_REACT",
-            },
-            Parameter {
-                key: "min_rate",
-                syntax: Syntax::TEXT,
-                default: Value("100Mbps"),
-                meaning: "lower bound of the rate",
-                source: "HPCC's ns-3 fork: MIN_RATE",
-            },
-            Parameter {
-                key: "telemetry",
-                syntax: Syntax::TEXT,
-                default: Value("42B"),
-                meaning: "telemetry in each data frame and each acknowledgement, for any number of hops",
-                source: "HPCC, sec. 4.1: 2 B and 8 B a hop, for five hops",
-            },
-        ]
-    },
-};
 
 impl ControlSettings for HpccParameters {
-    const MECHANISM: &'static Mechanism = &MECHANISM;
-
-    fn set(&mut self, key: &str, text: &str) -> Result<(), ParameterError> {
-        match key {
-            "base_rtt" => self.base_rtt = settings::time_or(key, text, "path")?,
-            "target_utilisation" => self.target_utilisation = settings::share(key, text)?,
-            "max_stage" => self.max_stage = settings::count(key, text)?,
-            "additive_increase" => self.additive_increase = settings::rate(key, text)?,
-            "fast_reaction" => self.fast_reaction = settings::switch(key, text)?,
-            "min_rate" => self.min_rate = settings::rate(key, text)?,
-            "telemetry" => self.telemetry_bytes = settings::frame_bytes(key, text)?,
-            _ => return Err(settings::unknown(&MECHANISM, key)),
-        }
-        Ok(())
-    }
-
     fn check(&self, _payload_bytes: u16) -> Result<(), ParameterError> {
         let positive = self.base_rtt != Some(Time::ZERO);
         require(positive, "base_rtt", "it must be above 0 (the averaging time of utilisations), or \"path\"")?;

@@ -22,8 +22,12 @@
 //! }
 //! ```
 //!
+//! With a line `shared: [...];` after the source, the struct holds the parameters of a rate control beside those of its
+//! transport, which the line lists ([`OwnParameters`]).
+//!
 //! After the key stands its reader, a function of [`settings`](crate::settings): `bytes`, `time`, `rate`, `share`,
-//! `count`, `positive`, `class`, `classes`, `frame_bytes`, or `word` with its words. `check` tests ranges and the values against
+//! `count`, `positive`, `class`, `classes`, `frame_bytes`, or `word` with its words; `time_or["path"]` reads `path` as
+//! `None`. `check` tests ranges and the values against
 //! each other; it may be omitted.
 
 use crate::describe::Mechanism;
@@ -61,6 +65,18 @@ pub trait Parameters: Sized {
     fn check(&self) -> Result<(), ParameterError>;
 }
 
+/// Parameters of a mechanism beside those of its transport.
+pub trait OwnParameters: Default {
+    /// Description of the mechanism, with the parameters of its transport.
+    const MECHANISM: &'static Mechanism;
+
+    /// Sets the parameter `key` from a scenario's text.
+    ///
+    /// # Errors
+    /// If the parameter does not exist or the text is no valid value.
+    fn set(&mut self, key: &str, text: &str) -> Result<(), ParameterError>;
+}
+
 /// Declares the parameters of a mechanism: see the [module](self).
 macro_rules! parameters {
     (
@@ -68,9 +84,68 @@ macro_rules! parameters {
         pub struct $name:ident: $family:ident $kind:literal {
             title: $title:expr;
             source: $source:expr;
+            shared: [$($shared:expr),* $(,)?];
             $(
                 $(#[$field_meta:meta])*
-                $field:ident: $type:ty = $key:literal $syntax:ident $([$($word:literal = $variant:expr),+ $(,)?])?,
+                $field:ident: $type:ty = $key:literal $syntax:ident $([$($option:tt)+])?, default $preset:literal,
+                    $meaning:expr, $from:expr;
+            )*
+        }
+    ) => {
+        $(#[$meta])*
+        pub struct $name {
+            $($(#[$field_meta])* pub $field: $type,)*
+        }
+
+        /// Description of the mechanism, with its parameters and those of its transport.
+        pub const MECHANISM: $crate::describe::Mechanism = $crate::describe::Mechanism {
+            kind: $kind,
+            family: $crate::describe::Family::$family,
+            title: $title,
+            source: $source,
+            parameters: &[$($shared,)* $($crate::describe::Parameter {
+                key: $key,
+                syntax: $crate::parameters::parameters!(@syntax $syntax $($($option)+)?),
+                default: $crate::describe::Default::Value($preset),
+                meaning: $meaning,
+                source: $from,
+            }),*],
+        };
+
+        impl Default for $name {
+            fn default() -> Self {
+                $name {
+                    $($field: {
+                        let text = $preset;
+                        let read = $crate::parameters::parameters!(@read $syntax [$($($option)+)?] $key text);
+                        read.expect("the declared default is valid")
+                    },)*
+                }
+            }
+        }
+
+        impl $crate::parameters::OwnParameters for $name {
+            const MECHANISM: &'static $crate::describe::Mechanism = &MECHANISM;
+
+            fn set(&mut self, key: &str, text: &str) -> Result<(), $crate::ParameterError> {
+                match key {
+                    $($key => {
+                        self.$field = $crate::parameters::parameters!(@read $syntax [$($($option)+)?] $key text)?;
+                    })*
+                    _ => return Err($crate::settings::unknown(&MECHANISM, key)),
+                }
+                Ok(())
+            }
+        }
+    };
+    (
+        $(#[$meta:meta])*
+        pub struct $name:ident: $family:ident $kind:literal {
+            title: $title:expr;
+            source: $source:expr;
+            $(
+                $(#[$field_meta:meta])*
+                $field:ident: $type:ty = $key:literal $syntax:ident $([$($option:tt)+])?,
                     $presence:ident $($preset:literal)?, $meaning:expr, $from:expr;
             )*
         }
@@ -89,7 +164,7 @@ macro_rules! parameters {
             source: $source,
             parameters: &[$($crate::describe::Parameter {
                 key: $key,
-                syntax: $crate::parameters::parameters!(@syntax $syntax $($($word)+)?),
+                syntax: $crate::parameters::parameters!(@syntax $syntax $($($option)+)?),
                 default: $crate::parameters::parameters!(@default $presence $($preset)?),
                 meaning: $meaning,
                 source: $from,
@@ -103,7 +178,7 @@ macro_rules! parameters {
                 Ok($name {
                     $($field: {
                         let read = |text: &str| {
-                            $crate::parameters::parameters!(@read $syntax [$($($word = $variant),+)?] $key text)
+                            $crate::parameters::parameters!(@read $syntax [$($($option)+)?] $key text)
                         };
                         let given = settings.iter().rev().find(|(key, _)| *key == $key).map(|(_, text)| *text);
                         $crate::parameters::parameters!(@value $presence [$($preset)?] $key given read)
@@ -127,7 +202,11 @@ macro_rules! parameters {
     (@syntax positive) => { $crate::describe::Syntax::POSITIVE };
     (@syntax class) => { $crate::describe::Syntax::CLASS };
     (@syntax classes) => { $crate::describe::Syntax::CLASSES };
-    (@syntax word $first:literal $($word:literal)*) => {
+    (@syntax switch) => { $crate::describe::Syntax::FLAG };
+    (@syntax bytes_or $word:literal) => { $crate::describe::Syntax::SIZE };
+    (@syntax time_or $word:literal) => { $crate::describe::Syntax::TIME };
+    (@syntax rate_or $word:literal) => { $crate::describe::Syntax::RATE };
+    (@syntax word $first:literal = $one:expr $(, $word:literal = $variant:expr)* $(,)?) => {
         $crate::describe::Syntax::new(
             $crate::describe::ValueType::Word(&[$first $(, $word)*]),
             concat!($first $(, " or ", $word)*),
@@ -139,9 +218,10 @@ macro_rules! parameters {
     (@default default $preset:literal) => { $crate::describe::Default::Value($preset) };
     (@default absent $effect:literal) => { $crate::describe::Default::Absent($effect) };
 
-    (@read word [$($word:literal = $variant:expr),+] $key:literal $text:ident) => {
+    (@read word [$($word:literal = $variant:expr),+ $(,)?] $key:literal $text:ident) => {
         $crate::settings::word($key, $text, &[$(($word, $variant)),+])
     };
+    (@read $syntax:ident [$word:literal] $key:literal $text:ident) => { $crate::settings::$syntax($key, $text, $word) };
     (@read $syntax:ident [] $key:literal $text:ident) => { $crate::settings::$syntax($key, $text) };
 
     (@value required [] $key:literal $given:ident $read:ident) => {

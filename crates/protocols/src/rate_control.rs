@@ -2,23 +2,16 @@
 //! sender that they pace are in [`crate::roce::control`].
 
 use crate::control_state::ControlState;
-use crate::describe::Mechanism;
 use crate::frame::{CongestionMessage, Frame};
+use crate::parameters::OwnParameters;
 use crate::settings::ParameterError;
 use crate::telemetry::Hop;
 use units::{Rate, Time};
 
 /// The parameters of a rate control, beside those of RoCE.
-pub trait ControlSettings: Default {
-    /// Table of its parameters, with those of RoCE.
-    const MECHANISM: &'static Mechanism;
+pub trait ControlSettings: OwnParameters {
     /// Switch support that it needs.
     const NEEDS: Needs = Needs::Nothing;
-    /// Sets the parameter `key` from a scenario's text.
-    ///
-    /// # Errors
-    /// If the parameter does not exist or the text is no valid value.
-    fn set(&mut self, key: &str, text: &str) -> Result<(), ParameterError>;
     /// Checks the values against each other and against full packets of this payload in bytes.
     ///
     /// # Errors

@@ -1,194 +1,80 @@
 //! Swift (Kumar et al., SIGCOMM 2020): a window that follows the delay of the path. Below one packet, packets are
 //! paced.
 
+use crate::ParameterError;
 use crate::control_state::ControlState;
-use crate::describe::Default::Value;
-use crate::describe::{Family, Mechanism, Parameter, Syntax};
+use crate::parameters::parameters;
 use crate::rate_control::{Acknowledged, ControlSettings, FlowLimits, RateController};
-use crate::settings::{self, ParameterError, require};
+use crate::roce::described::{
+    ACK_BYTES, ECN, FLIGHT_CAP, HEADER, LOSS_RECOVERY, NAK_INTERVAL, PAYLOAD, RATE, RTO_HIGH, RTO_LOW, RTO_LOW_PACKETS,
+    TIMEOUT, WINDOW,
+};
+use crate::settings::require;
 use units::{Rate, Time};
 
-/// The parameters of Swift beside those of its transport; [`MECHANISM`] describes each.
-#[derive(Clone, Debug, PartialEq)]
-pub struct SwiftParameters {
-    /// Target of the round trip without switches, at the largest window.
-    pub base_target: Time,
-    /// Increase of the target per switch.
-    pub hop_scaling: Time,
-    /// Largest increase of the target for small windows.
-    pub flow_scaling_range: Time,
-    /// Window in packets up to which the whole increase applies.
-    pub flow_scaling_min: f64,
-    /// Window in packets from which no increase applies.
-    pub flow_scaling_max: f64,
-    /// Packets by which the window grows per round trip.
-    pub additive_increase: f64,
-    /// Strength of a cut, above 0, up to 1.
-    pub beta: f64,
-    /// Largest share of a single cut, above 0, below 1.
-    pub max_decrease: f64,
-    /// Consecutive timeouts that reset the window to its minimum.
-    pub timeouts: u32,
-    /// Initial, minimum and maximum window in packets.
-    pub initial_window: f64,
-    /// See `initial_window`.
-    pub min_window: f64,
-    /// See `initial_window`.
-    pub max_window: f64,
-}
-
-impl Default for SwiftParameters {
-    fn default() -> Self {
-        SwiftParameters {
-            base_target: Time::from_us(20),
-            hop_scaling: Time::from_ns(3053),
-            flow_scaling_range: Time::from_us(100),
-            flow_scaling_min: 0.1,
-            flow_scaling_max: 100.0,
-            additive_increase: 1.0,
-            beta: 0.8,
-            max_decrease: 0.5,
-            timeouts: 5,
-            initial_window: 10.0,
-            min_window: 0.001,
-            max_window: 1000.0,
-        }
+parameters! {
+    /// The parameters of Swift beside those of its transport.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct SwiftParameters: Transport "swift" {
+        title: "RoCE whose window follows the delay of its path, also below one packet";
+        source: "Kumar et al., Swift: Delay is Simple and Effective for Congestion Control in the Datacenter, SIGCOMM 2020";
+        shared: [
+            PAYLOAD, HEADER, ACK_BYTES, WINDOW, RATE, TIMEOUT, NAK_INTERVAL, LOSS_RECOVERY, FLIGHT_CAP, RTO_LOW,
+            RTO_HIGH, RTO_LOW_PACKETS, ECN,
+        ];
+        /// Target of the round trip without switches, at the largest window.
+        base_target: Time = "base_target" time, default "20us",
+            "target round trip without switches and small windows, above 0",
+            "Swift, sec. 3.5; htsim: 20 us";
+        /// Increase of the target per switch.
+        hop_scaling: Time = "hop_scaling" time, default "3053ns",
+            "addition to the target per switch on the path",
+            "Swift, sec. 3.5.1; htsim: base_target / 6.55";
+        /// Largest increase of the target for small windows.
+        flow_scaling_range: Time = "flow_scaling_range" time, default "100us",
+            "largest addition to the target for a small window, since many flows with such windows share \
+             the queue",
+            "Swift, sec. 3.5.2; htsim: 5 base_target";
+        /// Window in packets up to which the whole increase applies.
+        flow_scaling_min: f64 = "flow_scaling_min" positive, default "0.1",
+            "window in packets up to which the whole range is added",
+            "Swift, sec. 3.5.2; htsim";
+        /// Window in packets from which no increase applies.
+        flow_scaling_max: f64 = "flow_scaling_max" positive, default "100",
+            "window in packets from which nothing is added; above flow_scaling_min",
+            "Swift, sec. 3.5.2; htsim";
+        /// Packets by which the window grows per round trip.
+        additive_increase: f64 = "additive_increase" positive, default "1",
+            "packets by which the window grows in a round trip below the target (ai), above 0",
+            "Swift, algorithm 1; htsim";
+        /// Strength of a cut, above 0, up to 1.
+        beta: f64 = "beta" share, default "0.8",
+            "strength of a cut by the share of the round trip that is above the target, above 0, up to 1",
+            "Swift, algorithm 1; htsim";
+        /// Largest share of a single cut, above 0, below 1.
+        max_decrease: f64 = "max_decrease" share, default "0.5",
+            "largest share that a cut removes, also removed by a loss (max_mdf), above 0, below 1",
+            "Swift, algorithm 1; htsim";
+        /// Consecutive timeouts that reset the window to its minimum.
+        timeouts: u32 = "reset_after" count, default "5",
+            "timeouts in a row after which the window is min_window (RETX_RESET_THRESHOLD), at least 1",
+            "Swift, algorithm 1; choice of this project";
+        /// Initial, minimum and maximum window in packets.
+        initial_window: f64 = "initial_window" positive, default "10",
+            "the window of a new flow, in packets",
+            "RFC 6928, as a choice of this project";
+        /// See `initial_window`.
+        min_window: f64 = "min_window" positive, default "0.001",
+            "lower bound of the window, in packets, above 0",
+            "Swift, sec. 3.4, has one; choice of this project";
+        /// See `initial_window`.
+        max_window: f64 = "max_window" positive, default "1000",
+            "upper bound of the window, in packets, at least 1",
+            "Swift, algorithm 1, has one; choice of this project";
     }
 }
-
-/// Description of Swift; includes the parameters of [`crate::roce::MECHANISM`] except `ack_every`.
-pub const MECHANISM: Mechanism = Mechanism {
-    kind: "swift",
-    family: Family::Transport,
-    title: "RoCE whose window follows the delay of its path, also below one packet",
-    source: "Kumar et al., Swift: Delay is Simple and Effective for Congestion Control in the Datacenter, SIGCOMM 2020",
-    parameters: &{
-        use crate::roce::described::*;
-        [
-            PAYLOAD,
-            HEADER,
-            ACK_BYTES,
-            WINDOW,
-            RATE,
-            TIMEOUT,
-            NAK_INTERVAL,
-            LOSS_RECOVERY,
-            FLIGHT_CAP,
-            RTO_LOW,
-            RTO_HIGH,
-            RTO_LOW_PACKETS,
-            ECN,
-            Parameter {
-                key: "base_target",
-                syntax: Syntax::TEXT,
-                default: Value("20us"),
-                meaning: "target round trip without switches and small windows, above 0",
-                source: "Swift, sec. 3.5; htsim: 20 us",
-            },
-            Parameter {
-                key: "hop_scaling",
-                syntax: Syntax::TEXT,
-                default: Value("3053ns"),
-                meaning: "addition to the target per switch on the path",
-                source: "Swift, sec. 3.5.1; htsim: base_target / 6.55",
-            },
-            Parameter {
-                key: "flow_scaling_range",
-                syntax: Syntax::TEXT,
-                default: Value("100us"),
-                meaning: "largest addition to the target for a small window, since many flows with such windows share \
-                          the queue",
-                source: "Swift, sec. 3.5.2; htsim: 5 base_target",
-            },
-            Parameter {
-                key: "flow_scaling_min",
-                syntax: Syntax::TEXT,
-                default: Value("0.1"),
-                meaning: "window in packets up to which the whole range is added",
-                source: "Swift, sec. 3.5.2; htsim",
-            },
-            Parameter {
-                key: "flow_scaling_max",
-                syntax: Syntax::TEXT,
-                default: Value("100"),
-                meaning: "window in packets from which nothing is added; above flow_scaling_min",
-                source: "Swift, sec. 3.5.2; htsim",
-            },
-            Parameter {
-                key: "additive_increase",
-                syntax: Syntax::TEXT,
-                default: Value("1"),
-                meaning: "packets by which the window grows in a round trip below the target (ai), above 0",
-                source: "Swift, algorithm 1; htsim",
-            },
-            Parameter {
-                key: "beta",
-                syntax: Syntax::TEXT,
-                default: Value("0.8"),
-                meaning: "strength of a cut by the share of the round trip that is above the target, above 0, up to 1",
-                source: "Swift, algorithm 1; htsim",
-            },
-            Parameter {
-                key: "max_decrease",
-                syntax: Syntax::TEXT,
-                default: Value("0.5"),
-                meaning: "largest share that a cut removes, also removed by a loss (max_mdf), above 0, below 1",
-                source: "Swift, algorithm 1; htsim",
-            },
-            Parameter {
-                key: "reset_after",
-                syntax: Syntax::TEXT,
-                default: Value("5"),
-                meaning: "timeouts in a row after which the window is min_window (RETX_RESET_THRESHOLD), at least 1",
-                source: "Swift, algorithm 1; choice of this project",
-            },
-            Parameter {
-                key: "initial_window",
-                syntax: Syntax::TEXT,
-                default: Value("10"),
-                meaning: "the window of a new flow, in packets",
-                source: "RFC 6928, as a choice of this project",
-            },
-            Parameter {
-                key: "min_window",
-                syntax: Syntax::TEXT,
-                default: Value("0.001"),
-                meaning: "lower bound of the window, in packets, above 0",
-                source: "Swift, sec. 3.4, has one; choice of this project",
-            },
-            Parameter {
-                key: "max_window",
-                syntax: Syntax::TEXT,
-                default: Value("1000"),
-                meaning: "upper bound of the window, in packets, at least 1",
-                source: "Swift, algorithm 1, has one; choice of this project",
-            },
-        ]
-    },
-};
 
 impl ControlSettings for SwiftParameters {
-    const MECHANISM: &'static Mechanism = &MECHANISM;
-
-    fn set(&mut self, key: &str, text: &str) -> Result<(), ParameterError> {
-        match key {
-            "base_target" => self.base_target = settings::time(key, text)?,
-            "hop_scaling" => self.hop_scaling = settings::time(key, text)?,
-            "flow_scaling_range" => self.flow_scaling_range = settings::time(key, text)?,
-            "flow_scaling_min" => self.flow_scaling_min = settings::positive(key, text)?,
-            "flow_scaling_max" => self.flow_scaling_max = settings::positive(key, text)?,
-            "additive_increase" => self.additive_increase = settings::positive(key, text)?,
-            "beta" => self.beta = settings::share(key, text)?,
-            "max_decrease" => self.max_decrease = settings::share(key, text)?,
-            "reset_after" => self.timeouts = settings::count(key, text)?,
-            "initial_window" => self.initial_window = settings::positive(key, text)?,
-            "min_window" => self.min_window = settings::positive(key, text)?,
-            "max_window" => self.max_window = settings::positive(key, text)?,
-            _ => return Err(settings::unknown(&MECHANISM, key)),
-        }
-        Ok(())
-    }
-
     fn check(&self, _payload_bytes: u16) -> Result<(), ParameterError> {
         require(self.base_target > Time::ZERO, "base_target", "a round trip above 0")?;
         let apart = self.flow_scaling_min < self.flow_scaling_max;

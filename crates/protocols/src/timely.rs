@@ -1,11 +1,15 @@
 //! TIMELY (Mittal et al., SIGCOMM 2015): the rate of a RoCE sender follows the round trip time and its gradient. Each
 //! segment is acknowledged once, and each acknowledgement is one sample.
 
+use crate::ParameterError;
 use crate::control_state::ControlState;
-use crate::describe::Default::Value;
-use crate::describe::{Family, Mechanism, Parameter, Syntax};
+use crate::parameters::parameters;
 use crate::rate_control::{Acknowledged, ControlSettings, FlowLimits, RateController, Rounds, scaled};
-use crate::settings::{self, ParameterError, require};
+use crate::roce::described::{
+    ACK_BYTES, ECN, FLIGHT_CAP, HEADER, INITIAL_RATE, LOSS_RECOVERY, NAK_INTERVAL, PAYLOAD, RATE, RTO_HIGH, RTO_LOW,
+    RTO_LOW_PACKETS, TIMEOUT, VARIABLE_WINDOW, WINDOW,
+};
+use crate::settings::require;
 use units::{Rate, Time};
 
 /// Sampling of the round trip.
@@ -17,187 +21,72 @@ pub enum Measure {
     RoundTrip,
 }
 
-/// The parameters of TIMELY beside those of its transport; [`MECHANISM`] describes each.
-#[derive(Clone, Debug, PartialEq)]
-pub struct TimelyParameters {
-    /// Payload bytes per sample.
-    pub segment_bytes: u64,
-    /// Sampling of the round trip.
-    pub measure: Measure,
-    /// Rate of a new flow; `None` for the highest rate of the flow.
-    pub initial_rate: Option<Rate>,
-    /// Weight alpha of a new difference, above 0, up to 1.
-    pub ewma: f64,
-    /// Strength beta of a cut, above 0, below 1.
-    pub beta: f64,
-    /// The step delta.
-    pub additive_increase: Rate,
-    /// The rate rises below this round trip.
-    pub t_low: Time,
-    /// The rate falls above this round trip.
-    pub t_high: Time,
-    /// Unit of the gradient: differences are divided by it.
-    pub min_rtt: Time,
-    /// Samples in a row without a rising gradient before the step is multiplied.
-    pub hyper_after: u32,
-    /// This multiplier.
-    pub hyper_factor: u32,
-    /// Lower bound of the rate.
-    pub min_rate: Rate,
-}
-
-impl Default for TimelyParameters {
-    fn default() -> Self {
-        TimelyParameters {
-            segment_bytes: 16_000,
-            measure: Measure::Segment,
-            initial_rate: None,
-            ewma: 0.875,
-            beta: 0.8,
-            additive_increase: Rate::from_mbps(10),
-            t_low: Time::from_us(50),
-            t_high: Time::from_us(500),
-            min_rtt: Time::from_us(20),
-            hyper_after: 5,
-            hyper_factor: 5,
-            min_rate: Rate::from_mbps(10),
-        }
+parameters! {
+    /// The parameters of TIMELY beside those of its transport.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct TimelyParameters: Transport "timely" {
+        title: "RoCE whose rate follows the gradient of the round trip time";
+        source: "Mittal et al., TIMELY: RTT-based Congestion Control for the Datacenter, SIGCOMM 2015";
+        shared: [
+            PAYLOAD, HEADER, ACK_BYTES, WINDOW, VARIABLE_WINDOW, RATE, TIMEOUT, NAK_INTERVAL, LOSS_RECOVERY,
+            FLIGHT_CAP, RTO_LOW, RTO_HIGH, RTO_LOW_PACKETS, ECN,
+        ];
+        /// Rate of a new flow; `None` for the highest rate of the flow.
+        initial_rate: Option<Rate> = "initial_rate" rate_or["line"], default "line",
+            INITIAL_RATE.meaning,
+            INITIAL_RATE.source;
+        /// Payload bytes per sample.
+        segment_bytes: u64 = "segment" bytes, default "16KB",
+            "payload per acknowledgement and round-trip sample, at least a packet; with a window one \
+             acknowledgement covers at most half of it",
+            "TIMELY, sec. 3: segments of 16 to 64 KB";
+        /// Sampling of the round trip.
+        measure: Measure = "measure" word["segment" = Measure::Segment, "round-trip" = Measure::RoundTrip],
+            default "segment",
+            "when a round trip is measured: segment, at each acknowledgement of one; round-trip, once in \
+             a round trip, and every packet is acknowledged; rises below t_low then count for hyper_after too",
+            "TIMELY, sec. 3 and algorithm 1; HPCC's ns-3 fork, CC_MODE 7: round-trip";
+        /// Weight alpha of a new difference, above 0, up to 1.
+        ewma: f64 = "ewma" share, default "0.875",
+            "weight alpha of a new difference of round trips in their average, above 0, up to 1",
+            "TIMELY, algorithm 1; Bahnasy's thesis, sec. 3.7: 0.875";
+        /// Strength beta of a cut, above 0, below 1.
+        beta: f64 = "beta" share, default "0.8",
+            "strength of a cut, above 0, below 1",
+            "TIMELY, algorithm 1 and sec. 4.3";
+        /// The step delta.
+        additive_increase: Rate = "additive_increase" rate, default "10Mbps",
+            "step delta by which a rate rises at each measurement",
+            "TIMELY, sec. 4.3";
+        /// The rate rises below this round trip.
+        t_low: Time = "t_low" time, default "50us",
+            "below this round trip the rate rises, whatever the gradient",
+            "TIMELY, sec. 4.4; Bahnasy's thesis, sec. 3.7";
+        /// The rate falls above this round trip.
+        t_high: Time = "t_high" time, default "500us",
+            "above this round trip the rate falls, whatever the gradient; at least t_low",
+            "TIMELY, sec. 4.4; Bahnasy's thesis, sec. 3.7 (250us at 100 Gbps)";
+        /// Unit of the gradient: differences are divided by it.
+        min_rtt: Time = "min_rtt" time, default "20us",
+            "D_minRTT, which differences of round trips are divided by",
+            "TIMELY, algorithm 1; Bahnasy's thesis, sec. 3.7";
+        /// Samples in a row without a rising gradient before the step is multiplied.
+        hyper_after: u32 = "hyper_after" count, default "5",
+            "measurements in a row without a rise of the round trip after which the step is multiplied, \
+             at least 1",
+            "TIMELY, sec. 4.3";
+        /// This multiplier.
+        hyper_factor: u32 = "hyper_factor" count, default "5",
+            "factor N of the step then, at least 1; 1 disables it",
+            "TIMELY, algorithm 1";
+        /// Lower bound of the rate.
+        min_rate: Rate = "min_rate" rate, default "10Mbps",
+            "lower bound of the rate",
+            "choice of this project: one step";
     }
 }
-
-/// Description of TIMELY; includes the parameters of [`crate::roce::MECHANISM`] except `ack_every`.
-pub const MECHANISM: Mechanism = Mechanism {
-    kind: "timely",
-    family: Family::Transport,
-    title: "RoCE whose rate follows the gradient of the round trip time",
-    source: "Mittal et al., TIMELY: RTT-based Congestion Control for the Datacenter, SIGCOMM 2015",
-    parameters: &{
-        use crate::roce::described::*;
-        [
-            PAYLOAD,
-            HEADER,
-            ACK_BYTES,
-            WINDOW,
-            VARIABLE_WINDOW,
-            RATE,
-            INITIAL_RATE,
-            TIMEOUT,
-            NAK_INTERVAL,
-            LOSS_RECOVERY,
-            FLIGHT_CAP,
-            RTO_LOW,
-            RTO_HIGH,
-            RTO_LOW_PACKETS,
-            ECN,
-            Parameter {
-                key: "segment",
-                syntax: Syntax::TEXT,
-                default: Value("16KB"),
-                meaning: "payload per acknowledgement and round-trip sample, at least a packet; with a window one \
-                          acknowledgement covers at most half of it",
-                source: "TIMELY, sec. 3: segments of 16 to 64 KB",
-            },
-            Parameter {
-                key: "measure",
-                syntax: Syntax::TEXT,
-                default: Value("segment"),
-                meaning: "when a round trip is measured: segment, at each acknowledgement of one; round-trip, once in \
-                    a round trip, and every packet is acknowledged; rises below t_low then count for hyper_after too",
-                source: "TIMELY, sec. 3 and algorithm 1; HPCC's ns-3 fork, CC_MODE 7: round-trip",
-            },
-            Parameter {
-                key: "ewma",
-                syntax: Syntax::TEXT,
-                default: Value("0.875"),
-                meaning: "weight alpha of a new difference of round trips in their average, above 0, up to 1",
-                source: "TIMELY, algorithm 1; Bahnasy's thesis, sec. 3.7: 0.875",
-            },
-            Parameter {
-                key: "beta",
-                syntax: Syntax::TEXT,
-                default: Value("0.8"),
-                meaning: "strength of a cut, above 0, below 1",
-                source: "TIMELY, algorithm 1 and sec. 4.3",
-            },
-            Parameter {
-                key: "additive_increase",
-                syntax: Syntax::TEXT,
-                default: Value("10Mbps"),
-                meaning: "step delta by which a rate rises at each measurement",
-                source: "TIMELY, sec. 4.3",
-            },
-            Parameter {
-                key: "t_low",
-                syntax: Syntax::TEXT,
-                default: Value("50us"),
-                meaning: "below this round trip the rate rises, whatever the gradient",
-                source: "TIMELY, sec. 4.4; Bahnasy's thesis, sec. 3.7",
-            },
-            Parameter {
-                key: "t_high",
-                syntax: Syntax::TEXT,
-                default: Value("500us"),
-                meaning: "above this round trip the rate falls, whatever the gradient; at least t_low",
-                source: "TIMELY, sec. 4.4; Bahnasy's thesis, sec. 3.7 (250us at 100 Gbps)",
-            },
-            Parameter {
-                key: "min_rtt",
-                syntax: Syntax::TEXT,
-                default: Value("20us"),
-                meaning: "D_minRTT, which differences of round trips are divided by",
-                source: "TIMELY, algorithm 1; Bahnasy's thesis, sec. 3.7",
-            },
-            Parameter {
-                key: "hyper_after",
-                syntax: Syntax::TEXT,
-                default: Value("5"),
-                meaning: "measurements in a row without a rise of the round trip after which the step is multiplied, \
-                    at least 1",
-                source: "TIMELY, sec. 4.3",
-            },
-            Parameter {
-                key: "hyper_factor",
-                syntax: Syntax::TEXT,
-                default: Value("5"),
-                meaning: "factor N of the step then, at least 1; 1 disables it",
-                source: "TIMELY, algorithm 1",
-            },
-            Parameter {
-                key: "min_rate",
-                syntax: Syntax::TEXT,
-                default: Value("10Mbps"),
-                meaning: "lower bound of the rate",
-                source: "choice of this project: one step",
-            },
-        ]
-    },
-};
 
 impl ControlSettings for TimelyParameters {
-    const MECHANISM: &'static Mechanism = &MECHANISM;
-
-    fn set(&mut self, key: &str, text: &str) -> Result<(), ParameterError> {
-        match key {
-            "segment" => self.segment_bytes = settings::bytes(key, text)?,
-            "measure" => {
-                let words = [("segment", Measure::Segment), ("round-trip", Measure::RoundTrip)];
-                self.measure = settings::word(key, text, &words)?;
-            }
-            "initial_rate" => self.initial_rate = settings::rate_or(key, text, "line")?,
-            "ewma" => self.ewma = settings::share(key, text)?,
-            "beta" => self.beta = settings::share(key, text)?,
-            "additive_increase" => self.additive_increase = settings::rate(key, text)?,
-            "t_low" => self.t_low = settings::time(key, text)?,
-            "t_high" => self.t_high = settings::time(key, text)?,
-            "min_rtt" => self.min_rtt = settings::time(key, text)?,
-            "hyper_after" => self.hyper_after = settings::count(key, text)?,
-            "hyper_factor" => self.hyper_factor = settings::count(key, text)?,
-            "min_rate" => self.min_rate = settings::rate(key, text)?,
-            _ => return Err(settings::unknown(&MECHANISM, key)),
-        }
-        Ok(())
-    }
-
     fn check(&self, payload_bytes: u16) -> Result<(), ParameterError> {
         let packet = u64::from(payload_bytes);
         require(self.segment_bytes >= packet, "segment", format!("at least a packet's payload, {packet}B"))?;

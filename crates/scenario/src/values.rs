@@ -23,6 +23,13 @@ pub(crate) fn canonical(value: &Value, syntax: Syntax) -> Read<String> {
             }
             text
         }
+        ValueType::Flag => {
+            let text = text(value, syntax.name)?;
+            if !matches!(&*text, "true" | "false") {
+                return Err((format!("`{text}` is not {}", syntax.name), None));
+            }
+            text
+        }
         ValueType::Class => whole(value, 0..=7)?.1,
         ValueType::Classes => classes(value, "the list of classes is empty")?.1,
         ValueType::Word(words) => {

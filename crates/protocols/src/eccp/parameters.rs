@@ -3,6 +3,7 @@
 use crate::describe::Default::{Absent, Value};
 use crate::describe::{Family, Mechanism, Parameter, Syntax};
 use crate::frame::MIN_FRAME_BYTES;
+use crate::parameters::OwnParameters;
 use crate::rate_control::ControlSettings;
 use crate::rate_recovery::RecoveryParameters;
 use crate::settings::{self, ParameterError, require};
@@ -282,7 +283,7 @@ pub const MECHANISM: Mechanism = Mechanism {
     },
 };
 
-impl ControlSettings for EccpParameters {
+impl OwnParameters for EccpParameters {
     const MECHANISM: &'static Mechanism = &MECHANISM;
 
     fn set(&mut self, key: &str, text: &str) -> Result<(), ParameterError> {
@@ -315,7 +316,9 @@ impl ControlSettings for EccpParameters {
         }
         Ok(())
     }
+}
 
+impl ControlSettings for EccpParameters {
     fn check(&self, _payload_bytes: u16) -> Result<(), ParameterError> {
         require(self.share > 0.0, "availability", "a share above 0, up to 1")?;
         require(self.gain > 0.0, "gain", "a share above 0, up to 1")?;

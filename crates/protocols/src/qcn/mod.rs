@@ -16,6 +16,7 @@ use crate::control_state::ControlState;
 use crate::describe::Default::Value;
 use crate::describe::{Family, Mechanism, Parameter, Syntax};
 use crate::frame::CongestionMessage;
+use crate::parameters::OwnParameters;
 use crate::rate_control::{ControlSettings, FlowLimits, Needs, RateController};
 use crate::rate_recovery::{RateRecovery, RecoveryParameters};
 use crate::settings::{self, ParameterError, require};
@@ -132,9 +133,8 @@ pub const MECHANISM: Mechanism = Mechanism {
     },
 };
 
-impl ControlSettings for QcnParameters {
+impl OwnParameters for QcnParameters {
     const MECHANISM: &'static Mechanism = &MECHANISM;
-    const NEEDS: Needs = Needs::CongestionPoints;
 
     fn set(&mut self, key: &str, text: &str) -> Result<(), ParameterError> {
         match key {
@@ -150,6 +150,10 @@ impl ControlSettings for QcnParameters {
         }
         Ok(())
     }
+}
+
+impl ControlSettings for QcnParameters {
+    const NEEDS: Needs = Needs::CongestionPoints;
 
     fn check(&self, _payload_bytes: u16) -> Result<(), ParameterError> {
         require(self.gain > 0.0, "gain", "a share above 0, up to 1")?;

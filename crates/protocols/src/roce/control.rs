@@ -10,6 +10,7 @@ use crate::external::External;
 use crate::frame::{CongestionMessage, Frame};
 use crate::hetflow::HetFlow;
 use crate::hpcc::Hpcc;
+use crate::parameters::OwnParameters;
 use crate::qcn::Qcn;
 use crate::rate_control::{Acknowledged, ControlSettings, FlowLimits, Needs, RateController, Seen};
 use crate::settings::ParameterError;
