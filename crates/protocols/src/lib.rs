@@ -4,6 +4,7 @@
 //! Each mechanism is a folder or file. [`endpoint`] holds the interfaces between hosts and transports, [`frame`] the
 //! frame, and [`describe`] the descriptions of mechanisms with their parameters, defaults and sources.
 
+pub mod afd;
 pub mod bounce_reaction;
 pub mod cbfc;
 pub mod control_state;

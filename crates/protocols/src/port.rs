@@ -397,6 +397,8 @@ port_mechanisms! {
         Phantom(PhantomQueue),
         /// Queues that notify the sources of sampled frames (QCN).
         CongestionPoint(SampledPort),
+        /// Drops or marks above the fair share of a flow (AFD).
+        Afd(crate::afd::Afd),
     }
     tables {
         Cyclic(CyclicQueues),
