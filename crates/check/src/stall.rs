@@ -1,8 +1,8 @@
 //! Checks that every lossless queue that is stopped at the end of a run waits for a queue that drains.
 //!
-//! A queue is *blocked* in three cases. It holds a frame of a lossless class, no pause, credit or gate stops it, and
+//! A queue is *blocked* in four cases. It holds a frame of a lossless class, no pause, credit or gate stops it, and
 //! its port has not sent from it for the time in which the port sends the whole buffer of its switch. Or a faulty host
-//! pauses it permanently. Or a downstream output stops it, and hosts that ignore the XOFF of that output have kept it
+//! pauses it permanently. Or its flow is held after the hold has expired, or while the neighbour that holds it is empty. Or a downstream output stops it, and hosts that ignore the XOFF of that output have kept it
 //! full for the time in which it sends its whole capacity. The model lists these queues. For every other stopped queue,
 //! the check follows the accounts that stop it to the queues that hold their bytes:
 //!
@@ -39,11 +39,13 @@ pub enum BlockCause {
     PausingHost,
     /// The downstream output that stops it holds frames of hosts that ignore its XOFF.
     NonconformingHost,
+    /// It is a held flow, and its hold has expired or its neighbour is empty.
+    EndedHold,
     /// No cause was found.
     Unknown,
 }
 
-units::pack_variants!(BlockCause { 0 StrictPriority, 1 Gate, 2 PausingHost, 3 NonconformingHost, 4 Unknown });
+units::pack_variants!(BlockCause { 0 StrictPriority, 1 Gate, 2 PausingHost, 3 NonconformingHost, 4 EndedHold, 5 Unknown });
 
 impl fmt::Display for BlockCause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -52,6 +54,9 @@ impl fmt::Display for BlockCause {
             BlockCause::Gate => "its gate never opens for a frame",
             BlockCause::PausingHost => "the host pauses it continuously",
             BlockCause::NonconformingHost => "frames of hosts that ignore XOFF fill the downstream output",
+            BlockCause::EndedHold => {
+                "its flow is held without a reason: the hold has expired, or the neighbour is empty"
+            }
             BlockCause::Unknown => "no cause found",
         })
     }

@@ -468,6 +468,22 @@ fn a_port_that_never_sends_again_is_a_stall_in_every_kind_of_lossless_switch() {
     }
 }
 
+/// A hold ends by XON or by its expiry. Other flows go on meanwhile, so that no queue of a class is blocked.
+#[test]
+fn a_hold_that_never_ends_is_a_stall() {
+    for kind in ["florax", "destination"] {
+        let (_, setup, _) = CASES.iter().find(|case| case.0 == kind).unwrap();
+        for (fault, pass) in [(None, true), (Some(&OneSwitch(Switch::keep_holds)), false)] {
+            let mut setup = setup();
+            setup.duration = Time::from_ms(2);
+            let summary = run_with(setup, fault).unwrap();
+            let stall = check(&summary, "stall").unwrap();
+            assert_eq!((stall.pass, stall.judged), (pass, true), "{kind}: {stall:?}");
+            assert!(pass || stall.detail.contains("its flow is held without a reason"), "{kind}: {stall:?}");
+        }
+    }
+}
+
 /// The warm-up is not measured, but checked.
 #[test]
 fn a_fault_of_the_warm_up_is_found_at_the_end() {

@@ -55,13 +55,24 @@ pub(crate) struct HeldFlows {
     /// Queue length over time by port, for Little's law.
     areas: Vec<QueueArea>,
     statistics: HoldStatistics,
+    /// Fault injection: whether no hold ends.
+    #[cfg(test)]
+    kept: bool,
 }
 
 impl HeldFlows {
     pub fn new(ports: usize) -> HeldFlows {
         let (flows, timers) = <_>::default();
         let (loads, areas) = (vec![Load::default(); ports], vec![QueueArea::starting(Time::ZERO); ports]);
-        HeldFlows { flows, timers, loads, areas, statistics: HoldStatistics::default() }
+        HeldFlows {
+            flows,
+            timers,
+            loads,
+            areas,
+            statistics: HoldStatistics::default(),
+            #[cfg(test)]
+            kept: false,
+        }
     }
 
     /// Returns the backlog at `port`.
@@ -94,6 +105,22 @@ impl HeldFlows {
     pub fn stopped(&self) -> impl Iterator<Item = (u16, Pair, Time, Option<&Frame>)> {
         let stopped = self.flows.iter().filter(|(_, flow)| flow.hold.rate_bps() == 0);
         stopped.map(|(&(port, pair), flow)| (port, pair, flow.hold.since(), flow.frames.front()))
+    }
+
+    /// Returns the holds of flows with frames here: port, start, expiry and first frame.
+    pub fn with_frames(&self) -> impl Iterator<Item = (u16, Time, Time, &Frame)> {
+        let held = self.flows.iter().filter_map(|(key, flow)| Some((key.0, flow.hold, flow.frames.front()?)));
+        held.map(|(port, hold, first)| (port, hold.since(), hold.until(), first))
+    }
+
+    /// Fault injection: keeps all holds for ever, if a frame waits for one.
+    #[cfg(test)]
+    pub fn keep_all(&mut self) -> bool {
+        self.kept = self.flows.values().any(|flow| !flow.frames.is_empty());
+        if self.kept {
+            self.timers.clear();
+        }
+        self.kept
     }
 
     /// Returns the permitted rate of a flow at `port`, or `None` without a hold.
@@ -176,6 +203,10 @@ impl HeldFlows {
     }
 
     fn set_event(&mut self, port: u16, pair: Pair) {
+        #[cfg(test)]
+        if self.kept {
+            return;
+        }
         let Some(flow) = self.flows.get_mut(&(port, pair)) else { return };
         let at = flow.next_event();
         // `timers` has one entry per flow, found by `timer_at`.
@@ -188,6 +219,10 @@ impl HeldFlows {
 
     /// Starts or updates a hold after an XOFF. Returns whether it is new.
     pub fn hold(&mut self, now: Time, port: u16, pair: Pair, rate_bps: u64, expiry: Time) -> bool {
+        #[cfg(test)]
+        if self.kept {
+            return false;
+        }
         let new = match self.flows.entry((port, pair)) {
             Entry::Occupied(mut flow) => {
                 flow.get_mut().hold.on_request(now, rate_bps, expiry);
@@ -206,6 +241,10 @@ impl HeldFlows {
 
     /// Ends a hold, by XON or by expiry. Returns its queued frames in order.
     pub fn release(&mut self, now: Time, port: u16, pair: Pair, by_xon: bool) -> VecDeque<Frame> {
+        #[cfg(test)]
+        if self.kept {
+            return VecDeque::new();
+        }
         let Some(flow) = self.flows.remove(&(port, pair)) else { return VecDeque::new() };
         self.timers.remove(&(flow.timer_at, port, pair));
         self.statistics.end(&flow.hold, now, by_xon);

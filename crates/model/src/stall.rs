@@ -2,6 +2,7 @@
 
 use crate::deadlock::{dependency_inputs, paused_queues, pauses_whole_ports};
 use crate::egress::{Head, PortState, block};
+use crate::holds::HeldFlows;
 use crate::network::Network;
 use crate::node::Machine;
 use crate::parameters::{Buffer, FlowControl, QueueLimit};
@@ -20,6 +21,7 @@ pub(crate) fn find(simulation: &Simulation, now: Time) -> Stalls {
     let mut own: Vec<BlockedQueue> =
         simulation.switches().flat_map(|switch| blocked(simulation, switch, now)).collect();
     own.extend(futile_holds(simulation, now));
+    own.extend(ended_holds(simulation, now));
     own.extend(starved_hosts(simulation, now));
     let all: Vec<BlockedQueue> = simulation.all_gather(own).into_iter().flatten().collect();
     let mut own = Vec::new();
@@ -198,6 +200,40 @@ fn stopped_hosts(simulation: &Simulation, now: Time) -> Vec<(QueueId, Time, Acco
         }
     }
     stopped
+}
+
+/// Under flow control per flow or destination: returns flows of this rank that wait although their hold has expired, or
+/// although it has lasted longer than an expiry and the switch that holds them is empty.
+fn ended_holds(simulation: &Simulation, now: Time) -> Vec<BlockedQueue> {
+    let network = &simulation.network;
+    let Some(parameters) = network.switch.flow_control.backpressure() else { return Vec::new() };
+    let held = |node: NodeId, held: &HeldFlows| -> Vec<(BlockedQueue, bool)> {
+        let waits = held.with_frames().map(|(port, since, until, frame)| {
+            let (queue, bytes) = (QueueId { node: node.0, port, class: frame.class }, u64::from(frame.size_bytes));
+            let since = since.max(frame.at);
+            (BlockedQueue { since, queue, bytes, cause: BlockCause::EndedHold }, until < now)
+        });
+        waits.filter(|(it, expired)| *expired || now.saturating_sub(it.since) > parameters.expiry).collect()
+    };
+    let switches = simulation.switches();
+    let of_switches = switches.filter_map(|switch| Some(held(switch.node(), &switch.backpressure.as_ref()?.held)));
+    let of_hosts = simulation.hosts().filter_map(|host| Some(held(host.node, host.held()?)));
+    let mut found: Vec<(BlockedQueue, bool)> = of_switches.chain(of_hosts).flatten().collect();
+    found.sort_unstable_by_key(|(it, _)| (it.queue, it.since));
+    let peers = found.iter().map(|(it, _)| {
+        let peer = network.fabric.ports(NodeId(it.queue.node))[usize::from(it.queue.port)];
+        (peer.peer.0, peer.peer_port)
+    });
+    let empty = simulation.query_nodes(peers.collect(), |machine, _: &u16| match machine {
+        Machine::Switch(switch) => {
+            let held = switch.backpressure.as_ref().map(|backpressure| &backpressure.held);
+            switch.core.buffer.used == 0 && held.is_none_or(|held| held.frames().next().is_none())
+        }
+        _ => false,
+    });
+    let without_reason =
+        |((it, expired), empty): ((BlockedQueue, bool), Option<bool>)| (expired || empty == Some(true)).then_some(it);
+    found.into_iter().zip(empty).filter_map(without_reason).collect()
 }
 
 /// Under backpressure by destination or by output: returns queues and flows of this rank that are paused longer than

@@ -4,6 +4,7 @@ use super::Host;
 use super::flows::{FlowSource, FlowState, with_ctx};
 use super::held::HostHolds;
 use super::timers::Event;
+use crate::holds::HeldFlows;
 use crate::on_wire::OnWire;
 use engine::Window;
 use protocols::endpoint::Sender;
@@ -48,6 +49,11 @@ impl Host {
         self.schedule_held();
         self.wake_held(now, in_port, pair);
         self.serve(now, in_port, window);
+    }
+
+    /// Returns the held flows, under flow control that holds flows.
+    pub(crate) fn held(&self) -> Option<&HeldFlows> {
+        self.flow_blocks.as_ref().map(|holds| &holds.held)
     }
 
     /// Returns the flows that wait for a hold that stops all frames: port, start of the hold, class.

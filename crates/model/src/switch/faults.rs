@@ -104,6 +104,11 @@ impl Switch {
         self.forget_limits(now)
     }
 
+    /// Keeps all flows on hold for ever.
+    pub(crate) fn keep_holds(&mut self, _: Time) -> bool {
+        self.backpressure.as_mut().is_some_and(|backpressure| backpressure.held.keep_all())
+    }
+
     /// Removes the limits of recirculation queues.
     pub(crate) fn forget_deflect_limits(&mut self, _: Time) -> bool {
         self.overload.trimming_mut().and_then(|trimming| trimming.pipelines.as_mut()).is_some_and(|inside| {
