@@ -38,6 +38,26 @@ pub(super) mod ingress {
     pub const HOOKS: u8 = 32;
 }
 
+/// The steps beside routing, admission and departure that a switch needs. They are set at the start of the run.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Steps {
+    /// Bitmask of the classes with a step besides admission: an overload decision before it or a mechanism's hook after
+    /// it.
+    pub hook_classes: u8,
+    /// Bitmask of the classes with an overload decision before admission.
+    pub overload_classes: u8,
+    /// Bitmask of the lossless classes with accounts that send PAUSE or PFC.
+    pub pausing_classes: u8,
+    /// Hooks of the mechanisms of all ports.
+    pub hooks: Hooks,
+    /// Whether a frame needs a step when it leaves its queue: a mechanism's hook or telemetry.
+    pub has_departure_hooks: bool,
+    /// Whether links use credit-based flow control.
+    pub has_credits: bool,
+    /// Whether flow control decides at the output.
+    pub has_backpressure: bool,
+}
+
 /// The core of a switch.
 ///
 /// With few frames in flight, the switch has left the first-level cache before the next frame arrives. Therefore the
@@ -53,17 +73,13 @@ pub(crate) struct Core {
     /// Port mechanisms of the switch.
     pub(super) mechanisms: Box<Mechanisms>,
     pub(super) random: Box<Stream>,
-    /// Bitmask of the classes with an overload decision before admission.
-    pub(super) overload_classes: u8,
+    pub failures: Box<Failures>,
     pub egress: Egress,
     /// Lower bound of the next timer: link change, held flow, pipeline event or renewal.
     pub(super) next_timer: Time,
     pub network: Arc<Network>,
     /// Instants with at least one arrival so far.
     pub(super) instants: u32,
-    /// Bitmask of the classes with a step besides admission: an overload decision before it or a mechanism's hook after
-    /// it.
-    pub(super) hook_classes: u8,
     /// Whether a departure from the buffer needs a further step: there are `renewals`, or flow control decides at the
     /// output.
     pub(super) has_release_hooks: bool,
@@ -72,18 +88,7 @@ pub(crate) struct Core {
     pub routing: Routing,
     pub stats: NodeStats,
     pub buffer: PacketBuffer,
-    pub node: NodeId,
-    /// Bitmask of the lossless classes with accounts that send PAUSE or PFC.
-    pub(super) pausing_classes: u8,
-    /// Whether links use credit-based flow control.
-    pub(super) credited: bool,
-    /// Whether flow control decides at the output.
-    pub(super) has_backpressure: bool,
-    /// Whether a frame needs a step when it leaves its queue: a mechanism's hook or telemetry.
-    pub(super) has_departure_hooks: bool,
-    /// Hooks of the mechanisms of all ports.
-    pub(super) hooks: Hooks,
-    pub failures: Failures,
+    pub(super) steps: Steps,
 }
 
 /// Bytes of a cache line.
@@ -114,23 +119,24 @@ impl Core {
         }
         let regrant = control.credit().map(|credit| (credit.regrant, 0));
         Core {
-            node,
             instants: 0,
             buffer: PacketBuffer::new(network, node, &egress.states),
             mechanisms: Box::new(Mechanisms::new(node, network, &egress)),
             egress,
             routing: Routing::new(network, node),
-            failures: Failures::default(),
-            hook_classes: 0,
-            overload_classes: 0,
-            hooks,
-            pausing_classes: if control.pause().is_some() { control.lossless() } else { 0 },
-            credited: regrant.is_some(),
+            failures: Box::default(),
             has_release_hooks: false,
-            has_backpressure: control.backpressure().is_some(),
             next_timer: Time::MAX,
+            steps: Steps {
+                hook_classes: 0,
+                overload_classes: 0,
+                pausing_classes: if control.pause().is_some() { control.lossless() } else { 0 },
+                hooks,
+                has_departure_hooks: hooks.meet(Hooks::DEPARTURE) || network.telemetry.is_some(),
+                has_credits: regrant.is_some(),
+                has_backpressure: control.backpressure().is_some(),
+            },
             renewals: regrant.into_iter().collect(),
-            has_departure_hooks: hooks.meet(Hooks::DEPARTURE) || network.telemetry.is_some(),
             lazy_in: None,
             random: Box::new(Stream::new(network.seed, u64::from(node.0), purpose("switch"))),
             stats: NodeStats::new(network, node),
@@ -142,8 +148,13 @@ impl Core {
     #[inline(always)] // as Switch::handle
     pub fn route(&mut self, frame: &Frame, in_port: u16) -> Option<u16> {
         let port = self.routing.port(&self.network, frame, in_port);
-        let here = (self.node, self.routing.salt);
+        let here = (self.node(), self.routing.salt);
         if port.is_some() { port } else { self.failures.port(&self.network, here, frame, in_port) }
+    }
+
+    #[inline]
+    pub fn node(&self) -> NodeId {
+        self.stats.node
     }
 
     pub fn link_rate(&self, port: u16) -> Rate {
@@ -159,7 +170,7 @@ impl Core {
     pub(super) fn update_timer(&mut self) {
         let next = self.renewals.iter().map(|renewal| renewal.0).min().unwrap_or(Time::MAX);
         self.wake_at(next);
-        self.has_release_hooks = !self.renewals.is_empty() || self.has_backpressure;
+        self.has_release_hooks = !self.renewals.is_empty() || self.steps.has_backpressure;
     }
 
     /// Returns whether a frame of this class and length would start on the wire of `port` at `now`.
@@ -206,7 +217,7 @@ impl Core {
         frame: &Frame,
         window: &mut Window<'_, OnWire>,
     ) -> FrameFate {
-        if self.hook_classes & (1 << crossing.class) != 0 {
+        if self.steps.hook_classes & (1 << crossing.class) != 0 {
             return self.admit_with_hooks(overload, *crossing, frame, window);
         }
         self.admit_or_refuse(overload, crossing, frame, window)
@@ -226,7 +237,7 @@ impl Core {
             return overload.refuse(self, *crossing, frame, window);
         }
         let outcome = self.enqueue(index, *crossing, frame);
-        if self.pausing_classes & (1 << crossing.in_class) != 0 {
+        if self.steps.pausing_classes & (1 << crossing.in_class) != 0 {
             self.pause_if_needed(frame.at, crossing.in_port, crossing.in_class, window);
         }
         outcome
@@ -290,8 +301,8 @@ impl Core {
         if network.switch.flow_control.lossless() & (1 << crossing.class) == 0 {
             return no_room(frame);
         }
-        let peer = network.fabric.ports(self.node).get(usize::from(crossing.in_port)).map(|port| port.peer);
-        let reached = network.has_flow_control(self.node) && peer.is_none_or(|peer| network.has_flow_control(peer));
+        let peer = network.fabric.ports(self.node()).get(usize::from(crossing.in_port)).map(|port| port.peer);
+        let reached = network.has_flow_control(self.node()) && peer.is_none_or(|peer| network.has_flow_control(peer));
         if reached { Cause::LosslessNoRoom } else { Cause::OutsideFlowControl }
     }
 

@@ -33,7 +33,7 @@ impl Switch {
             };
             let class = egress.pick(port, ready);
             let index = buffer.next_queue(port, class);
-            let marked = self.core.has_departure_hooks && self.core.run_departure_hooks(now, port, index);
+            let marked = self.core.steps.has_departure_hooks && self.core.run_departure_hooks(now, port, index);
             let leaving = if TRACED { self.core.note_leaving(index, marked, first) } else { None };
             let Some(came) = self.core.dequeue(now, (port, class), index, window) else {
                 return self.core.egress.due.set(port, Time::MAX);

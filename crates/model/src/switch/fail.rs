@@ -12,7 +12,8 @@ impl Switch {
     pub(super) fn change(&mut self, now: Time, window: &mut Window<'_, OnWire>) {
         let Some((_, port, fails)) = self.link_changes.pop() else { return };
         let core = &mut self.core;
-        core.failures.change(&mut core.routing, &core.network, core.node, port, fails);
+        let node = core.node();
+        core.failures.change(&mut core.routing, &core.network, node, port, fails);
         if let Some(tracer) = &mut core.stats.tracer {
             tracer.note_port(now, if fails { TraceEvent::LinkDown { port } } else { TraceEvent::LinkUp { port } });
         }

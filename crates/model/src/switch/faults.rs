@@ -119,7 +119,7 @@ impl Switch {
 
     /// Disables PAUSE and PFC, with headroom for all frames that follow.
     pub(crate) fn forget_to_stop(&mut self, _: Time) -> bool {
-        self.core.pausing_classes = 0;
+        self.core.steps.pausing_classes = 0;
         self.core.buffer.headroom.iter_mut().for_each(|room| *room *= 100);
         true
     }
@@ -195,7 +195,7 @@ impl Switch {
 
     /// Discards a control frame that has been counted as sent.
     pub(crate) fn forget_to_tell(&mut self, _: Time) -> bool {
-        let credited = self.core.credited;
+        let credited = self.core.steps.has_credits;
         let Core { egress, stats, .. } = &mut self.core;
         if credited {
             return (0..egress.len() as u16).any(|port| egress.next_grant(port, |_| 0, stats).is_some());

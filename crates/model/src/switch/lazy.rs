@@ -50,12 +50,12 @@ impl Switch {
             && core.stats.tracer.is_none()
             && backpressure.is_none()
             && (matches!(overload, Overload::Drop) || trims_in_queues)
-            && !core.has_departure_hooks
-            && !core.hooks.without(Hooks::LAZY).meet(Hooks::ALL)
+            && !core.steps.has_departure_hooks
+            && !core.steps.hooks.without(Hooks::LAZY).meet(Hooks::ALL)
             && core.buffer.pause_rule.is_none()
             && core.buffer.loads.is_none()
             && matches!(
-                core.network.flow_control_of(core.node),
+                core.network.flow_control_of(core.node()),
                 FlowControl::None | FlowControl::Pause(_) | FlowControl::Pfc(_)
             )
     }
@@ -142,7 +142,7 @@ impl Switch {
         let index = core.buffer.queue_index(egress, frame.class);
         // The maximum of the buffer must be exact to the byte, so a possible new maximum takes the slow path.
         let below = core.buffer.stays_below_peak(frame.size_bytes);
-        if core.hook_classes & (1 << frame.class) == 0
+        if core.steps.hook_classes & (1 << frame.class) == 0
             && below
             && core.buffer.admit_conservative(index, crossing, frame.size_bytes)
         {
@@ -161,14 +161,14 @@ impl Switch {
         let Switch { core, overload, .. } = self;
         core.catch_up(frame.at, window);
         let index = core.buffer.queue_index(crossing.egress, crossing.class);
-        if core.hook_classes & (1 << frame.class) == 0
+        if core.steps.hook_classes & (1 << frame.class) == 0
             && core.buffer.admit_conservative(index, crossing, frame.size_bytes)
         {
             core.buffer.update_peak();
             core.enqueue(index, crossing, frame);
         } else {
             // An XOFF may follow: departures must be exact from now on.
-            if core.pausing_classes != 0 {
+            if core.steps.pausing_classes != 0 {
                 core.end_lazy(frame.at, window);
             }
             core.wait_or_refuse(overload, &crossing, frame, window);

@@ -131,7 +131,7 @@ impl Core {
     #[inline(always)] // for each frame that is queued
     pub(super) fn marks_at_enqueue(&mut self, port: u16, index: usize, frame: &Frame) -> bool {
         let mut mark = false;
-        if self.hooks.meet(Hooks::ENQUEUE) {
+        if self.steps.hooks.meet(Hooks::ENQUEUE) {
             let queue_bytes = u64::from(self.buffer.queues[index].bytes);
             for_each_mechanism!(self, (frame.at, port, index, queue_bytes), Hooks::ENQUEUE, |it, view, random| {
                 mark |= it.enqueue(&view, frame, random)
@@ -147,13 +147,13 @@ impl Core {
     #[inline(never)]
     pub(super) fn run_arrival_hooks(&mut self, crossing: &mut Crossing, frame: &mut Frame) -> Option<FrameFate> {
         let (now, port) = (frame.at, crossing.egress);
-        if self.hooks.meet(Hooks::SELECT) {
+        if self.steps.hooks.meet(Hooks::SELECT) {
             let index = self.buffer.queue_index(port, crossing.class);
             for_each_mechanism!(self, (now, port, index, 0), Hooks::SELECT, |it, view, _random| {
                 crossing.class = it.select(&view, crossing.class)
             });
         }
-        if self.hooks.meet(Hooks::ADMIT) {
+        if self.steps.hooks.meet(Hooks::ADMIT) {
             let index = self.buffer.queue_index(port, crossing.class);
             let queue_bytes = u64::from(self.buffer.queues[index].bytes);
             let (mut mark, mut drop) = (false, false);
@@ -170,7 +170,7 @@ impl Core {
             self.mark(frame, mark);
         }
         // A queued frame is marked as it leaves its queue.
-        if self.hooks.meet(Hooks::TRANSMIT) && self.can_start_now(now, port, (crossing.class, frame.size_bytes)) {
+        if self.steps.hooks.meet(Hooks::TRANSMIT) && self.can_start_now(now, port, (crossing.class, frame.size_bytes)) {
             self.run_transmit_hooks(port, frame);
         }
         None
@@ -178,7 +178,7 @@ impl Core {
 
     /// Runs the hooks of `frame`, whose transmission by `port` starts without a queue.
     pub(super) fn run_transmit_hooks(&mut self, port: u16, frame: &mut Frame) {
-        if self.hooks.meet(Hooks::TRANSMIT) {
+        if self.steps.hooks.meet(Hooks::TRANSMIT) {
             let index = self.buffer.queue_index(port, frame.class);
             let mut mark = false;
             for_each_mechanism!(self, (frame.at, port, index, 0), Hooks::TRANSMIT, |it, view, random| {
@@ -195,7 +195,7 @@ impl Core {
         let Some(mut frame) = queue.front().copied() else { return false };
         let behind_bytes = u64::from(queue.bytes) - u64::from(frame.size_bytes);
         let (mut marked, was_marked) = (false, frame.flags & flags::CE != 0);
-        if self.hooks.meet(Hooks::DEPARTURE) {
+        if self.steps.hooks.meet(Hooks::DEPARTURE) {
             for_each_mechanism!(self, (now, port, index, behind_bytes), Hooks::DEPARTURE, |it, view, random| {
                 // Marks add up: the next mechanism sees a marked frame.
                 if it.dequeue(&view, &frame, random) | it.transmit(&view, &frame, random) {
@@ -233,7 +233,7 @@ impl Core {
         frame: &Frame,
         window: &mut Window<'_, OnWire>,
     ) -> FrameFate {
-        let fate = if self.overload_classes & (1 << crossing.class) != 0 {
+        let fate = if self.steps.overload_classes & (1 << crossing.class) != 0 {
             overload.decide(self, crossing, frame, window)
         } else {
             self.admit_or_refuse(overload, &crossing, frame, window)
@@ -269,7 +269,7 @@ impl Core {
         let frame = Frame {
             at: cause.at,
             stamp: cause.stamp,
-            seq: identifier(self.node, crossing.egress, crossing.class),
+            seq: identifier(self.node(), crossing.egress, crossing.class),
             flow: cause.flow,
             src: cause.dst,
             dst: cause.src,
@@ -287,7 +287,7 @@ impl Core {
         };
         let back = Crossing { in_port: crossing.in_port, egress, in_class: class, class };
         self.note(back, &frame, TraceEvent::Created { since: frame.at });
-        if self.has_backpressure {
+        if self.steps.has_backpressure {
             self.mechanisms.pending_notification = Some(Box::new((back, frame)));
             return;
         }

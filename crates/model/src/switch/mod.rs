@@ -68,8 +68,8 @@ impl Switch {
         link_changes.sort_unstable_by(|a, b| b.cmp(a));
         let mut core = Core::new(node, network, |port| link_changes.iter().any(|change| change.1 == port));
         let (overload, preadmission) = Overload::new(node, network);
-        core.overload_classes = preadmission;
-        core.hook_classes = preadmission | core.mechanisms.queued_classes;
+        core.steps.overload_classes = preadmission;
+        core.steps.hook_classes = preadmission | core.mechanisms.queued_classes;
         let backpressure = Backpressure::new(node, network, core.egress.len());
         let mut switch = Switch { core, overload, backpressure, link_changes };
         switch.core.lazy_in = switch.can_be_lazy().then_some(0);
@@ -179,7 +179,7 @@ impl Switch {
         if self.core.renewals.iter().any(|renewal| renewal.0 <= now) {
             match &mut self.backpressure {
                 Some(backpressure) => backpressure.renew(&mut self.core, now, window),
-                None if self.core.credited => self.core.regrant(now, window),
+                None if self.core.steps.has_credits => self.core.regrant(now, window),
                 None => self.core.renew_pauses(now, window),
             }
         }
@@ -198,7 +198,7 @@ impl Switch {
     }
 
     pub fn node(&self) -> NodeId {
-        self.core.node
+        self.core.node()
     }
 
     /// The pipeline model, if the scenario has one.

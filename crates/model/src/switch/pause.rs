@@ -31,7 +31,7 @@ impl Core {
 
     /// After a frame left the buffer: sends the grant or XON that its room permits.
     pub(super) fn after_release(&mut self, now: Time, in_port: u16, in_class: u8, window: &mut Window<'_, OnWire>) {
-        if self.credited {
+        if self.steps.has_credits {
             self.grant_if_due(now, in_port, in_class, window);
         } else {
             self.resume_if_possible(now, in_port, in_class, window);
@@ -105,7 +105,7 @@ impl Core {
     /// Handles a PAUSE or PFC frame of a neighbour.
     pub(super) fn on_pause(&mut self, in_port: u16, frame: &Frame) {
         self.stats.counters.control_received += 1;
-        let Some(reaction) = self.network.flow_control_of(self.node).reaction() else {
+        let Some(reaction) = self.network.flow_control_of(self.node()).reaction() else {
             // Consumed nevertheless: bridges do not forward its destination address (802.1Q, 8.6.3).
             self.stats.counters.control_ignored += 1;
             return;

@@ -40,7 +40,7 @@ impl Switch {
         let express = ready & egress.express(port);
         let class = egress.pick(port, if express != 0 { express } else { ready });
         let index = buffer.next_queue(port, class);
-        let marked = self.core.has_departure_hooks && self.core.run_departure_hooks(now, port, index);
+        let marked = self.core.steps.has_departure_hooks && self.core.run_departure_hooks(now, port, index);
         let leaving = self.core.note_leaving(index, marked, first).filter(|_| self.core.stats.tracer.is_some());
         let Core { egress, buffer, stats, .. } = &mut self.core;
         let Some(frame) = buffer.queues[index].front() else { return egress.due.set(port, Time::MAX) };

@@ -13,7 +13,7 @@ impl Core {
     /// its class on the next link.
     pub(super) fn rewritten(&self, in_port: u16, egress: u16, in_class: u8) -> (u8, u8) {
         let Some(tags) = &self.network.tags else { return (in_class, in_class) };
-        let class = tags.new_class(self.node, in_class, in_port, egress);
+        let class = tags.new_class(self.node(), in_class, in_port, egress);
         (if tags.by_new_tag() { class } else { in_class }, class)
     }
 }

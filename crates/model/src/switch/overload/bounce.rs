@@ -153,13 +153,13 @@ impl Bounce {
             if in_port != egress {
                 return Some(in_port);
             }
-            let first = core.network.first_arrival(core.node, frame);
+            let first = core.network.first_arrival(core.node(), frame);
             if first.is_some() {
                 return first;
             }
         }
         let home = Frame { dst: frame.src, ..*frame };
-        let route = core.network.route(core.node, core.routing.salt, &home, u16::MAX);
+        let route = core.network.route(core.node(), core.routing.salt, &home, u16::MAX);
         route.filter(|&port| port != egress).or(Some(in_port))
     }
 }
