@@ -137,7 +137,7 @@ impl Simulation {
         let node = switch.node().0;
         if let Buffer::Shared { bytes, .. } = self.network.switch_of(switch.node()).buffer {
             let place = Place::Buffer { node };
-            marks.push(Mark { place, peak: switch.core.buffer.max, limit: bytes, unit: Unit::Bytes });
+            marks.push(Mark { place, peak: switch.core.buffer.occupancy.max, limit: bytes, unit: Unit::Bytes });
         }
         self.mark_queues(switch, &mut marks);
         for (port, account, limit) in self.headrooms(switch) {
@@ -187,7 +187,7 @@ impl Simulation {
                 };
                 mark(index, self.with_headers(class, limit));
                 if let Overload::Bounce { queue, .. } = network.switch.overload {
-                    mark(index + switch.core.buffer.bounce_offset, queue);
+                    mark(index + switch.core.buffer.layout.bounce_offset, queue);
                 }
             }
         }
@@ -236,14 +236,14 @@ impl Simulation {
             let found_bytes = switch.core.buffer.queues.iter().map(|queue| u64::from(queue.bytes)).sum::<u64>()
                 + held.map(|frame| u64::from(frame.size_bytes)).sum::<u64>();
             let place = Place::Buffer { node: switch.node().0 };
-            let mut counted = vec![switch.core.buffer.used];
+            let mut counted = vec![switch.core.buffer.occupancy.used];
             if switch.keeps_accounts() {
                 counted.push(switch.core.buffer.accounts.iter().map(|account| u64::from(account.bytes)).sum());
             }
             if let Buffer::Shared { .. } = self.network.switch.buffer {
                 let headroom =
                     switch.core.buffer.accounts.iter().map(|account| u64::from(account.headroom_bytes)).sum::<u64>();
-                counted.push(switch.core.buffer.shared_used + headroom);
+                counted.push(switch.core.buffer.occupancy.shared_used + headroom);
             }
             counted.into_iter().map(move |counted_bytes| Book { place, counted_bytes, found_bytes })
         })

@@ -218,7 +218,7 @@ impl Simulation {
 
     /// Returns the largest occupancy of any switch buffer of this rank since the warm-up, in bytes.
     pub fn buffer_peak_bytes(&self) -> u64 {
-        self.switches().map(|switch| switch.core.buffer.max).max().unwrap_or(0)
+        self.switches().map(|switch| switch.core.buffer.occupancy.max).max().unwrap_or(0)
     }
 
     /// Returns the counters of all nodes, plus frames in flight. All ranks must call it. Rank 0 gets the result.

@@ -227,7 +227,7 @@ fn ended_holds(simulation: &Simulation, now: Time) -> Vec<BlockedQueue> {
     let empty = simulation.query_nodes(peers.collect(), |machine, _: &u16| match machine {
         Machine::Switch(switch) => {
             let held = switch.backpressure.as_ref().map(|backpressure| &backpressure.held);
-            switch.core.buffer.used == 0 && held.is_none_or(|held| held.frames().next().is_none())
+            switch.core.buffer.occupancy.used == 0 && held.is_none_or(|held| held.frames().next().is_none())
         }
         _ => false,
     });

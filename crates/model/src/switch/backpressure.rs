@@ -131,7 +131,7 @@ impl Core {
         if self.egress.cell(egress).waiting == 0 {
             return 0;
         }
-        let slots = self.buffer.slots;
+        let slots = self.buffer.layout.slots;
         let queues = &self.buffer.queues[usize::from(egress) * slots..(usize::from(egress) + 1) * slots];
         match limit {
             QueueLimit::Packets(_) => queues.iter().map(|queue| queue.len() as u64).sum(),

@@ -67,39 +67,61 @@ pub(super) struct CustomPauseRule {
     rule: CustomPause,
 }
 
-/// All frames that wait in a switch, and the limits for more.
-#[derive(Debug)]
-pub(crate) struct PacketBuffer {
-    /// By port, then slot of the class. The bounce queues follow, in this order.
-    pub queues: Queues,
-    /// Maximum length of each queue in frames, if a limit counts frames.
-    pub max_frames: Option<Box<[u32]>>,
-    /// Offset from a queue to its bounce queue in `queues`; 0 without bounce queues.
-    pub bounce_offset: usize,
+/// Positions of queues and accounts.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Layout {
     /// Slot of each class.
     class_slot: [u8; 8],
-    pub(super) slots: usize,
-    /// By ingress port, then slot of the class (one slot for 802.3x).
-    pub accounts: Vec<IngressAccount>,
-    pub(super) account_slots: usize,
-    /// Headroom of each account in bytes; under credits, its whole room.
-    pub(super) headroom: Vec<u64>,
+    /// Queues of a port without bounce queues: the classes in use.
+    pub slots: usize,
+    /// Accounts of a port: one under 802.3x, else as many as queues.
+    pub account_slots: usize,
+    /// Offset from a queue to its bounce queue; 0 without bounce queues.
+    pub bounce_offset: usize,
+}
+
+/// Limits of queues and accounts.
+#[derive(Debug)]
+pub(crate) struct Limits {
     /// Bitmask of the lossless classes.
-    pub(super) lossless: u8,
+    pub lossless: u8,
     /// Limit of each queue, without a shared buffer.
-    pub(super) queue_limit: Option<QueueLimit>,
-    pub(super) egress_limit: Limit,
-    pub(super) xoff_limit: Limit,
+    pub(super) queue: Option<QueueLimit>,
+    /// Limit of a lossy queue in a shared buffer.
+    pub(super) egress: Limit,
+    /// Bytes above which an account stops its neighbour.
+    pub(super) xoff: Limit,
     /// Bytes below XOFF at which an account resumes its neighbour.
-    pub(super) xon_offset_bytes: u64,
+    pub xon_offset_bytes: u64,
+    /// Custom rule that replaces XOFF and XON, if a library user supplies one.
+    pub(super) pause_rule: Option<Box<CustomPauseRule>>,
+}
+
+/// Bytes of the buffer in use.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Occupancy {
     /// Bytes of the shared pool without headroom; `shared_used` is its used part.
     shared_bytes: u64,
     pub shared_used: u64,
     pub used: u64,
     /// Maximum of `used`.
     pub max: u64,
-    /// Custom rule that replaces XOFF and XON, if a library user supplies one.
-    pub(super) pause_rule: Option<Box<CustomPauseRule>>,
+}
+
+/// All frames that wait in a switch, and the limits for more.
+#[derive(Debug)]
+pub(crate) struct PacketBuffer {
+    /// By port, then slot of the class. The bounce queues follow, in this order.
+    pub queues: Queues,
+    pub layout: Layout,
+    pub limits: Limits,
+    pub occupancy: Occupancy,
+    /// By ingress port, then slot of the class (one slot for 802.3x).
+    pub accounts: Vec<IngressAccount>,
+    /// Headroom of each account in bytes; under credits, its whole room.
+    pub(super) headroom: Vec<u64>,
+    /// Maximum length of each queue in frames, if a limit counts frames.
+    pub max_frames: Option<Box<[u32]>>,
     /// Utilisation and queue length measurements, if enabled.
     pub(super) loads: Option<Box<Loads>>,
 }
@@ -137,26 +159,22 @@ impl PacketBuffer {
         let bounce_offset = if matches!(parameters.overload, Overload::Bounce { .. }) { normal } else { 0 };
         PacketBuffer {
             queues: Queues::new(normal + bounce_offset),
-            max_frames: parameters.counts_frames().then(|| vec![0; normal + bounce_offset].into()),
-            bounce_offset,
-            class_slot: network.class_slot,
-            slots,
+            layout: Layout { class_slot: network.class_slot, slots, account_slots, bounce_offset },
+            limits: Limits {
+                lossless: control.lossless(),
+                queue: queue_limit,
+                egress: egress_limit,
+                xoff: xoff_limit,
+                xon_offset_bytes: control.pause().map_or(0, |pause| pause.xon_offset_bytes),
+                pause_rule: network.pause_rule.clone().map(|rule| {
+                    let classes = if account_slots == 1 { vec![0] } else { network.classes.clone() };
+                    Box::new(CustomPauseRule { node, classes, rule })
+                }),
+            },
+            occupancy: Occupancy { shared_bytes, shared_used: 0, used: 0, max: 0 },
             accounts: vec![IngressAccount::default(); rules.len() * account_slots],
-            account_slots,
             headroom,
-            lossless: control.lossless(),
-            queue_limit,
-            egress_limit,
-            xoff_limit,
-            xon_offset_bytes: control.pause().map_or(0, |pause| pause.xon_offset_bytes),
-            shared_bytes,
-            shared_used: 0,
-            used: 0,
-            max: 0,
-            pause_rule: network.pause_rule.clone().map(|rule| {
-                let classes = if account_slots == 1 { vec![0] } else { network.classes.clone() };
-                Box::new(CustomPauseRule { node, classes, rule })
-            }),
+            max_frames: parameters.counts_frames().then(|| vec![0; normal + bounce_offset].into()),
             loads: Loads::new(network, node, rules.len(), normal, bounce_offset),
         }
     }
@@ -164,22 +182,24 @@ impl PacketBuffer {
     /// Returns the bytes that wait for `port`, over all classes.
     #[cold]
     pub fn waiting_bytes(&self, port: u16) -> u64 {
-        let first = usize::from(port) * self.slots;
-        let of = |first: usize| self.queues[first..first + self.slots].iter().map(|queue| u64::from(queue.bytes)).sum();
-        let paired: u64 = if self.bounce_offset == 0 { 0 } else { of(first + self.bounce_offset) };
+        let first = usize::from(port) * self.layout.slots;
+        let of = |first: usize| {
+            self.queues[first..first + self.layout.slots].iter().map(|queue| u64::from(queue.bytes)).sum()
+        };
+        let paired: u64 = if self.layout.bounce_offset == 0 { 0 } else { of(first + self.layout.bounce_offset) };
         of(first) + paired
     }
 
     #[inline]
     pub fn queue_index(&self, port: u16, class: u8) -> usize {
-        usize::from(port) * self.slots + usize::from(self.class_slot[usize::from(class & 7)])
+        usize::from(port) * self.layout.slots + usize::from(self.layout.class_slot[usize::from(class & 7)])
     }
 
     /// Returns the position of the queue at `index` among the queues of `port`; bounce queues last.
     pub fn queue_of_port(&self, port: u16, index: usize) -> usize {
-        let first = usize::from(port) * self.slots;
-        if self.bounce_offset != 0 && index >= self.bounce_offset {
-            index - self.bounce_offset - first + self.slots
+        let first = usize::from(port) * self.layout.slots;
+        if self.layout.bounce_offset != 0 && index >= self.layout.bounce_offset {
+            index - self.layout.bounce_offset - first + self.layout.slots
         } else {
             index - first
         }
@@ -187,8 +207,12 @@ impl PacketBuffer {
 
     #[inline]
     pub fn account_index(&self, port: u16, class: u8) -> usize {
-        let slot = if self.account_slots == 1 { 0 } else { usize::from(self.class_slot[usize::from(class & 7)]) };
-        usize::from(port) * self.account_slots + slot
+        let slot = if self.layout.account_slots == 1 {
+            0
+        } else {
+            usize::from(self.layout.class_slot[usize::from(class & 7)])
+        };
+        usize::from(port) * self.layout.account_slots + slot
     }
 
     /// Returns the bytes of the account of (`port`, `class`).
@@ -200,8 +224,8 @@ impl PacketBuffer {
     #[inline]
     pub fn next_queue(&self, port: u16, class: u8) -> usize {
         let index = self.queue_index(port, class);
-        if self.bounce_offset != 0 && !self.queues[index + self.bounce_offset].is_empty() {
-            index + self.bounce_offset
+        if self.layout.bounce_offset != 0 && !self.queues[index + self.layout.bounce_offset].is_empty() {
+            index + self.layout.bounce_offset
         } else {
             index
         }
@@ -215,24 +239,28 @@ impl PacketBuffer {
 
     /// Returns the queue indices of `port`; bounce queues last.
     pub fn queues_of(&self, port: u16) -> impl Iterator<Item = usize> + use<> {
-        let first = usize::from(port) * self.slots;
+        let first = usize::from(port) * self.layout.slots;
         // Bounce queues follow all other queues.
-        let pair = if self.bounce_offset == 0 {
+        let pair = if self.layout.bounce_offset == 0 {
             0..0
         } else {
-            first + self.bounce_offset..first + self.bounce_offset + self.slots
+            first + self.layout.bounce_offset..first + self.layout.bounce_offset + self.layout.slots
         };
-        (first..first + self.slots).chain(pair)
+        (first..first + self.layout.slots).chain(pair)
     }
 
     /// Returns whether no frame of this class waits at the port, after the queue at `index` became empty. With
     /// bounce queues, the other queue of the pair must be empty, too.
     #[inline]
     pub fn class_is_empty(&self, index: usize) -> bool {
-        if self.bounce_offset == 0 {
+        if self.layout.bounce_offset == 0 {
             return true;
         }
-        let other = if index < self.bounce_offset { index + self.bounce_offset } else { index - self.bounce_offset };
+        let other = if index < self.layout.bounce_offset {
+            index + self.layout.bounce_offset
+        } else {
+            index - self.layout.bounce_offset
+        };
         self.queues[other].is_empty()
     }
 
@@ -263,18 +291,18 @@ impl PacketBuffer {
 
     #[inline]
     fn free_bytes(&self) -> u64 {
-        self.shared_bytes - self.shared_used
+        self.occupancy.shared_bytes - self.occupancy.shared_used
     }
 
     /// Returns whether a frame of `size_bytes` does not fit the lossy queue at `index`.
     pub fn is_full(&self, index: usize, size_bytes: u16) -> bool {
         let queue = &self.queues[index];
-        match self.queue_limit {
+        match self.limits.queue {
             Some(limit) => !limit.fits(queue.len(), u64::from(queue.bytes), size_bytes),
             None => {
                 let free = self.free_bytes();
                 u64::from(size_bytes) > free
-                    || u64::from(queue.bytes) + u64::from(size_bytes) > self.egress_limit.bytes(free)
+                    || u64::from(queue.bytes) + u64::from(size_bytes) > self.limits.egress.bytes(free)
             }
         }
     }
@@ -282,21 +310,22 @@ impl PacketBuffer {
     /// Restarts all measurements at `now`.
     pub fn reset(&mut self, now: Time) {
         self.queues.reset(now);
-        self.max = self.used;
+        self.occupancy.max = self.occupancy.used;
         self.reset_loads(now);
     }
 
     /// Returns the bytes above which the account at `index` sends XOFF.
     #[inline]
     pub fn xoff_bytes(&self, index: usize) -> u64 {
-        self.xoff_limit
+        self.limits
+            .xoff
             .bytes_or(self.free_bytes(), || self.custom_threshold(index, |rule, account| rule.xoff_bytes(account)))
     }
 
     /// Returns the bytes at or below which the paused account at `index` sends XON.
     pub fn xon_bytes(&self, index: usize) -> u64 {
-        let offset = || self.xoff_bytes(index).saturating_sub(self.xon_offset_bytes);
-        match self.pause_rule {
+        let offset = || self.xoff_bytes(index).saturating_sub(self.limits.xon_offset_bytes);
+        match self.limits.pause_rule {
             Some(_) => {
                 self.custom_threshold(index, |rule, account| rule.xon_bytes(account)).min(self.xoff_bytes(index))
             }
@@ -308,11 +337,11 @@ impl PacketBuffer {
     #[cold]
     #[inline(never)]
     fn custom_threshold(&self, index: usize, ask: impl Fn(&dyn PauseRule, &Account) -> u64) -> u64 {
-        let Some(of) = &self.pause_rule else { return u64::MAX };
+        let Some(of) = &self.limits.pause_rule else { return u64::MAX };
         let account = Account {
             node: of.node,
-            port: (index / self.account_slots) as PortIndex,
-            class: of.classes[index % self.account_slots],
+            port: (index / self.layout.account_slots) as PortIndex,
+            class: of.classes[index % self.layout.account_slots],
             bytes: self.accounts[index].bytes.into(),
             free_bytes: self.free_bytes(),
             pausing_accounts: self.accounts.iter().filter(|account| account.paused).count() as u32,
@@ -327,10 +356,10 @@ impl PacketBuffer {
         let Crossing { in_port, in_class, class, .. } = crossing;
         let bytes = u64::from(size_bytes);
         let queue = &self.queues[index];
-        match self.queue_limit {
+        match self.limits.queue {
             None => {
-                let free = self.shared_bytes - self.shared_used;
-                if self.lossless & (1 << class) != 0 {
+                let free = self.occupancy.shared_bytes - self.occupancy.shared_used;
+                if self.limits.lossless & (1 << class) != 0 {
                     let account_index = self.account_index(in_port, in_class);
                     let xoff = self.xoff_bytes(account_index);
                     let account = &mut self.accounts[account_index];
@@ -342,13 +371,13 @@ impl PacketBuffer {
                         account.headroom_bytes += bytes as u32;
                         account.headroom_max_bytes = account.headroom_max_bytes.max(account.headroom_bytes);
                     } else {
-                        self.shared_used += bytes;
+                        self.occupancy.shared_used += bytes;
                     }
                 } else {
-                    if bytes > free || u64::from(queue.bytes) + bytes > self.egress_limit.bytes(free) {
+                    if bytes > free || u64::from(queue.bytes) + bytes > self.limits.egress.bytes(free) {
                         return false;
                     }
-                    self.shared_used += bytes;
+                    self.occupancy.shared_used += bytes;
                 }
             }
             Some(limit) => {
@@ -371,22 +400,22 @@ impl PacketBuffer {
     pub fn admit_conservative(&mut self, index: usize, crossing: Crossing, size_bytes: u16) -> bool {
         let bytes = u64::from(size_bytes);
         let queue = &self.queues[index];
-        match self.queue_limit {
+        match self.limits.queue {
             None => {
-                let free = self.shared_bytes - self.shared_used;
+                let free = self.occupancy.shared_bytes - self.occupancy.shared_used;
                 if bytes > free {
                     return false;
                 }
-                if self.lossless & (1 << crossing.class) != 0 {
+                if self.limits.lossless & (1 << crossing.class) != 0 {
                     let account = &self.accounts[self.account_index(crossing.in_port, crossing.in_class)];
                     // `free - bytes`: XOFF is tested after admission, when a dynamic threshold is lower.
-                    if u64::from(account.bytes) + bytes > self.xoff_limit.bytes(free - bytes) {
+                    if u64::from(account.bytes) + bytes > self.limits.xoff.bytes(free - bytes) {
                         return false;
                     }
-                } else if u64::from(queue.bytes) + bytes > self.egress_limit.bytes(free) {
+                } else if u64::from(queue.bytes) + bytes > self.limits.egress.bytes(free) {
                     return false;
                 }
-                self.shared_used += bytes;
+                self.occupancy.shared_used += bytes;
             }
             Some(limit) => {
                 if !limit.fits(queue.len(), u64::from(queue.bytes), size_bytes) {
@@ -394,11 +423,11 @@ impl PacketBuffer {
                 }
             }
         }
-        if self.lossless != 0 {
+        if self.limits.lossless != 0 {
             let account = self.account_index(crossing.in_port, crossing.in_class);
             self.accounts[account].bytes += u32::from(size_bytes);
         }
-        self.used += bytes;
+        self.occupancy.used += bytes;
         true
     }
 
@@ -406,23 +435,23 @@ impl PacketBuffer {
     /// have left, so false is not exact.
     #[inline(always)]
     pub fn stays_below_peak(&self, size_bytes: u16) -> bool {
-        self.used + u64::from(size_bytes) <= self.max
+        self.occupancy.used + u64::from(size_bytes) <= self.occupancy.max
     }
 
     /// Updates the maximum; the counters must be exact.
     pub fn update_peak(&mut self) {
-        self.max = self.max.max(self.used);
+        self.occupancy.max = self.occupancy.max.max(self.occupancy.used);
     }
 
     /// Charges an admitted frame to its account and the buffer.
     #[inline]
     pub fn charge(&mut self, in_port: u16, class: u8, size_bytes: u16) {
-        if self.lossless != 0 {
+        if self.limits.lossless != 0 {
             let index = self.account_index(in_port, class);
             self.accounts[index].bytes += u32::from(size_bytes);
         }
-        self.used += u64::from(size_bytes);
-        self.max = self.max.max(self.used);
+        self.occupancy.used += u64::from(size_bytes);
+        self.occupancy.max = self.occupancy.max.max(self.occupancy.used);
     }
 
     /// Releases the room of a frame whose transmission starts, headroom first.
@@ -430,7 +459,7 @@ impl PacketBuffer {
     pub fn release(&mut self, in_port: u16, in_class: u8, size_bytes: u16) {
         let bytes = u32::from(size_bytes);
         let mut shared = bytes;
-        if self.lossless != 0 {
+        if self.limits.lossless != 0 {
             let index = self.account_index(in_port, in_class);
             let account = &mut self.accounts[index];
             account.bytes -= bytes;
@@ -438,9 +467,9 @@ impl PacketBuffer {
             account.headroom_bytes -= headroom;
             shared -= headroom;
         }
-        self.used -= u64::from(bytes);
-        if self.shared_bytes != u64::MAX {
-            self.shared_used -= u64::from(shared);
+        self.occupancy.used -= u64::from(bytes);
+        if self.occupancy.shared_bytes != u64::MAX {
+            self.occupancy.shared_used -= u64::from(shared);
         }
     }
 }

@@ -118,7 +118,11 @@ impl Core {
         let dropped = self.egress.dropped_classes(port) & self.egress.cell(port).waiting;
         for class in (0..8u8).filter(|class| dropped & 1 << class != 0) {
             let first = self.buffer.queue_index(port, class);
-            let pair = if self.buffer.bounce_offset == 0 { None } else { Some(first + self.buffer.bounce_offset) };
+            let pair = if self.buffer.layout.bounce_offset == 0 {
+                None
+            } else {
+                Some(first + self.buffer.layout.bounce_offset)
+            };
             for index in std::iter::once(first).chain(pair) {
                 self.drop_queue(now, (port, index), Cause::PauseStorm, window);
             }

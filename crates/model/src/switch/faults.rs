@@ -36,7 +36,7 @@ impl Switch {
             return false;
         };
         self.core.buffer.charge(frame.in_port, frame.in_class, frame.size_bytes);
-        self.core.buffer.shared_used += u64::from(frame.size_bytes);
+        self.core.buffer.occupancy.shared_used += u64::from(frame.size_bytes);
         self.core.buffer.queues.at(index).push(&Frame { at: now, ..frame }, |_| {});
         self.core.buffer.note_load(now, index);
         true
@@ -52,7 +52,7 @@ impl Switch {
     /// Takes all room from lossless frames.
     pub(crate) fn forget_headroom(&mut self, _: Time) -> bool {
         self.core.buffer.headroom.fill(0);
-        self.core.buffer.xoff_limit = Limit::new(Threshold::Static { bytes: 0 });
+        self.core.buffer.limits.xoff = Limit::new(Threshold::Static { bytes: 0 });
         if let Some(backpressure) = &mut self.backpressure {
             backpressure.limit = QueueLimit::Packets(0);
         }
@@ -61,7 +61,7 @@ impl Switch {
 
     /// Grants neighbours unlimited credits.
     pub(crate) fn grant_unlimited(&mut self, now: Time) -> bool {
-        let class = self.core.buffer.lossless.trailing_zeros() as u8;
+        let class = self.core.buffer.limits.lossless.trailing_zeros() as u8;
         self.core.egress.states.iter_mut().flat_map(|rules| &mut rules.credit).for_each(|credit| {
             credit.on_message(now, class, 0, 1 << 40);
         });
@@ -83,8 +83,8 @@ impl Switch {
 
     /// Removes all limits of queues.
     pub(crate) fn forget_limits(&mut self, _: Time) -> bool {
-        self.core.buffer.queue_limit = self.core.buffer.queue_limit.and(ANY);
-        self.core.buffer.egress_limit = Limit::NONE;
+        self.core.buffer.limits.queue = self.core.buffer.limits.queue.and(ANY);
+        self.core.buffer.limits.egress = Limit::NONE;
         if let Some(backpressure) = &mut self.backpressure {
             backpressure.limit = QueueLimit::Packets(u32::MAX);
         }
@@ -126,13 +126,13 @@ impl Switch {
 
     /// Leaks bytes of the buffer.
     pub(crate) fn leak_buffer(&mut self, _: Time) -> bool {
-        self.core.buffer.used += 64;
+        self.core.buffer.occupancy.used += 64;
         true
     }
 
     /// Leaks bytes of the shared pool.
     pub(crate) fn leak_shared(&mut self, _: Time) -> bool {
-        self.core.buffer.shared_used += 64;
+        self.core.buffer.occupancy.shared_used += 64;
         true
     }
 
@@ -240,7 +240,7 @@ impl Switch {
     /// Occupies the wire of a port with waiting frames for ever.
     pub(crate) fn seize_wire(&mut self, _: Time) -> bool {
         let Some(index) = self.crowded() else { return false };
-        let port = (index / self.core.buffer.slots % self.core.egress.len()) as u16;
+        let port = (index / self.core.buffer.layout.slots % self.core.egress.len()) as u16;
         self.core.egress.cell_mut(port).busy_until = Time::from_s(1_000);
         self.core.egress.due.set(port, Time::from_s(1_000));
         true

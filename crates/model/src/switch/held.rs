@@ -39,7 +39,7 @@ impl Backpressure {
 
     /// Moves the frames of `pair` from the class queues of `port` to the flow's own queue.
     fn set_apart(&mut self, core: &mut Core, now: Time, port: u16, pair: Pair) {
-        let slots = core.buffer.slots;
+        let slots = core.buffer.layout.slots;
         for slot in 0..slots {
             let index = usize::from(port) * slots + slot;
             let covered = |frame: &Frame| pair.covers(frame.src, frame.dst);

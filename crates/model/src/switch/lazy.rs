@@ -52,7 +52,7 @@ impl Switch {
             && (matches!(overload, Overload::Drop) || trims_in_queues)
             && !core.steps.has_departure_hooks
             && !core.steps.hooks.without(Hooks::LAZY).meet(Hooks::ALL)
-            && core.buffer.pause_rule.is_none()
+            && core.buffer.limits.pause_rule.is_none()
             && core.buffer.loads.is_none()
             && matches!(
                 core.network.flow_control_of(core.node()),
@@ -283,7 +283,7 @@ impl Core {
 #[inline(always)] // once a packet-hop
 fn dequeue(cell: &mut Cell, buffer: &mut PacketBuffer, port: u16, window: &mut Window<'_, OnWire>) {
     debug_assert!(
-        !cell.has_accounting && buffer.bounce_offset == 0 && buffer.loads.is_none(),
+        !cell.has_accounting && buffer.layout.bounce_offset == 0 && buffer.loads.is_none(),
         "see Switch::can_be_lazy"
     );
     let (now, class) = (cell.busy_until, cell.waiting.ilog2() as u8);
@@ -394,7 +394,7 @@ mod tests {
             was_lazy |= simulation.switches().any(|switch| switch.core.egress.lazy);
         }
         let outcome = simulation.finish(&mut log, false);
-        let peaks: Vec<u64> = simulation.switches().map(|switch| switch.core.buffer.max).collect();
+        let peaks: Vec<u64> = simulation.switches().map(|switch| switch.core.buffer.occupancy.max).collect();
         (log.0, format!("{outcome:?} {peaks:?}"), was_lazy)
     }
 

@@ -125,7 +125,7 @@ impl PacketBuffer {
         let waiting_bytes = |port: usize| self.waiting_bytes(port as u16);
         let Some(loads) = &self.loads else { return };
         // All normal queues, then all bounce queues: the port index repeats.
-        let port = index / self.slots % loads.lengths.len().max(1);
+        let port = index / self.layout.slots % loads.lengths.len().max(1);
         let bytes = if loads.lengths.is_empty() { 0 } else { waiting_bytes(port) };
         let Some(loads) = &mut self.loads else { return };
         if let Some(length) = loads.lengths.get_mut(port) {
@@ -195,7 +195,7 @@ impl PacketBuffer {
             .map(move |(loads, (index, load))| {
                 let (mut load, scale) = (*load, loads.scale(index));
                 // The queues of a used port count, even if no frame waited in them.
-                if is_used(index / self.slots) {
+                if is_used(index / self.layout.slots) {
                     load.offer();
                 }
                 (load, scale.capacity(), scale.watched)

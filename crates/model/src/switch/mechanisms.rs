@@ -96,8 +96,8 @@ impl PortView for View<'_> {
     }
 
     fn is_lossless(&self) -> bool {
-        let slot = self.queue() % self.buffer.slots;
-        self.buffer.lossless & 1 << self.network.classes[slot] != 0
+        let slot = self.queue() % self.buffer.layout.slots;
+        self.buffer.limits.lossless & 1 << self.network.classes[slot] != 0
     }
 }
 
@@ -164,7 +164,7 @@ impl Core {
                     Admit::Drop => drop = true,
                 }
             });
-            if drop && self.buffer.lossless & 1 << crossing.class == 0 {
+            if drop && self.buffer.limits.lossless & 1 << crossing.class == 0 {
                 return Some(self.lose(*crossing, frame, Cause::QueueManagement));
             }
             self.mark(frame, mark);

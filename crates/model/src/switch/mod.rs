@@ -88,13 +88,14 @@ impl Switch {
                 egress.due.prefetch();
             }
             routing.routes.prefetch();
-            if buffer.lossless != 0 {
+            if buffer.limits.lossless != 0 {
                 engine::prefetch(buffer.accounts.as_slice());
             }
         } else {
             for (port, cell) in egress.cells.iter().enumerate() {
                 if cell.waiting != 0 {
-                    (port * buffer.slots..(port + 1) * buffer.slots).for_each(|index| buffer.queues[index].prefetch());
+                    (port * buffer.layout.slots..(port + 1) * buffer.layout.slots)
+                        .for_each(|index| buffer.queues[index].prefetch());
                 }
             }
         }
@@ -209,19 +210,20 @@ impl Switch {
     /// The queue of (`port`, slot of the class).
     pub fn queue(&self, port: usize, slot: usize) -> &Queue {
         let buffer = &self.core.buffer;
-        &buffer.queues[port * buffer.slots + slot]
+        &buffer.queues[port * buffer.layout.slots + slot]
     }
 
     /// The frames of that queue, oldest first.
     pub fn frames(&self, port: usize, slot: usize) -> impl Iterator<Item = &Frame> {
         let buffer = &self.core.buffer;
-        buffer.queues.frames(port * buffer.slots + slot)
+        buffer.queues.frames(port * buffer.layout.slots + slot)
     }
 
     /// The queue of bounced frames of (`port`, slot of the class), if every queue has one.
     pub fn bounce_queue(&self, port: usize, slot: usize) -> Option<&Queue> {
         let buffer = &self.core.buffer;
-        (buffer.bounce_offset != 0).then(|| &buffer.queues[port * buffer.slots + slot + buffer.bounce_offset])
+        (buffer.layout.bounce_offset != 0)
+            .then(|| &buffer.queues[port * buffer.layout.slots + slot + buffer.layout.bounce_offset])
     }
 
     /// Load, capacity and watched length of every queue, the latter two in the unit of the queue limit.
@@ -232,7 +234,7 @@ impl Switch {
 
     /// Whether bytes are counted per ingress account.
     pub fn keeps_accounts(&self) -> bool {
-        self.core.buffer.lossless != 0
+        self.core.buffer.limits.lossless != 0
     }
 
     /// Number of paused ingress accounts, and of those that hold no byte although they are paused.

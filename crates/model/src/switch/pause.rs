@@ -61,7 +61,7 @@ impl Core {
     }
 
     fn control_frame(&self, account: usize, quanta: u16) -> (u16, Frame) {
-        let slots = self.buffer.account_slots;
+        let slots = self.buffer.layout.account_slots;
         let port = (account / slots) as u16;
         match self.network.switch.flow_control {
             FlowControl::Pfc(_) => (port, Frame::pfc(1 << self.network.classes[account % slots], quanta)),

@@ -61,12 +61,12 @@ impl Switch {
         match outcome {
             FrameFate::Held { .. } => self.note_held(tracer, frame, egress, wanted),
             FrameFate::Dropped { cause, .. } => {
-                let pair = if frame.bounces > 0 { core.buffer.bounce_offset } else { 0 };
+                let pair = if frame.bounces > 0 { core.buffer.layout.bounce_offset } else { 0 };
                 let index = core.buffer.queue_index(egress, queue_class) + pair;
                 if wanted {
                     tracer.note_ahead(now, frame, egress, core.buffer.queues.frames(index));
                 }
-                let account = (core.buffer.lossless & 1 << frame.class != 0)
+                let account = (core.buffer.limits.lossless & 1 << frame.class != 0)
                     .then(|| core.buffer.account_bytes(in_port, frame.class));
                 tracer.note_loss(frame, now, cause, (Some(in_port), Some(egress)), core.load(index), account);
             }
@@ -225,10 +225,14 @@ impl Core {
                 load.bytes += u64::from(frame.size_bytes);
             }
             if load.frames > 0 {
-                let index = if self.buffer.bounce_offset == 0 { index } else { index % self.buffer.bounce_offset };
+                let index = if self.buffer.layout.bounce_offset == 0 {
+                    index
+                } else {
+                    index % self.buffer.layout.bounce_offset
+                };
                 behind.push((
-                    (index / self.buffer.slots) as u16,
-                    self.network.classes[index % self.buffer.slots],
+                    (index / self.buffer.layout.slots) as u16,
+                    self.network.classes[index % self.buffer.layout.slots],
                     load,
                 ));
             }
@@ -253,7 +257,7 @@ impl Core {
     /// Returns port and class of an account. An 802.3x account has no single class.
     fn account_name(&self, account: usize) -> (u16, Option<u8>) {
         let all = matches!(self.network.switch.flow_control, crate::parameters::FlowControl::Pause(_));
-        let class = (!all).then(|| self.network.classes[account % self.buffer.account_slots]);
-        ((account / self.buffer.account_slots) as u16, class)
+        let class = (!all).then(|| self.network.classes[account % self.buffer.layout.account_slots]);
+        ((account / self.buffer.layout.account_slots) as u16, class)
     }
 }

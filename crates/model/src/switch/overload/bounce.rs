@@ -75,7 +75,7 @@ impl Bounce {
         let again = frame.bounces > 0;
         // The bytes are charged to the class of the queue.
         let crossing = Crossing { in_class: frame.class, class: frame.class, ..crossing };
-        let pairs = core.buffer.bounce_offset;
+        let pairs = core.buffer.layout.bounce_offset;
         let first = core.buffer.queue_index(crossing.egress, frame.class);
         let (index, other) = if again { (first + pairs, first) } else { (first, first + pairs) };
         if again {
@@ -117,7 +117,7 @@ impl Bounce {
         if core.failures.is_dead(back) {
             return core.lose(crossing, frame, Cause::LinkDown);
         }
-        let index = core.buffer.queue_index(back, frame.class) + core.buffer.bounce_offset;
+        let index = core.buffer.queue_index(back, frame.class) + core.buffer.layout.bounce_offset;
         let at_once = core.can_start_now(frame.at, back, (frame.class, frame.size_bytes));
         if !at_once {
             let (held, capacity) = fill(&core.buffer.queues[index], self.bounce, frame.size_bytes);

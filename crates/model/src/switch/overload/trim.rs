@@ -140,7 +140,7 @@ impl Trimming {
     ) -> FrameFate {
         let index = core.buffer.queue_index(crossing.egress, crossing.class);
         let queue = &core.buffer.queues[index];
-        if core.buffer.queue_limit.is_some()
+        if core.buffer.limits.queue.is_some()
             && self.header_queue.fits(queue.len(), u64::from(queue.bytes), frame.size_bytes)
         {
             core.buffer.charge(crossing.in_port, crossing.in_class, frame.size_bytes);
