@@ -36,7 +36,8 @@ impl Baseline {
         let path = planned.and_then(|flow| flow.path);
         let costs = match path {
             Some(path) => {
-                let links = network.paths.links(&network.fabric, network.fabric.host_node(end.src), PathId(path));
+                let links =
+                    network.routing.paths.links(&network.fabric, network.fabric.host_node(end.src), PathId(path));
                 network.fabric.link_costs(&links)
             }
             None => self.shortest(network, end),
@@ -46,7 +47,7 @@ impl Baseline {
         // A flow without end never completes, so it has no baseline.
         let endless = end.size_bytes == traffic::ENDLESS;
         let costs = if endless { Costs::new() } else { costs };
-        let is_spread = network.spread != Spread::FlowHash && path.is_none();
+        let is_spread = network.routing.spread != Spread::FlowHash && path.is_none();
         let drawn = match load {
             Some(Load::Datagrams(source)) if source.lengths != Lengths::Equal => {
                 Some(drawn_lengths(FrameLengths::new(**source, network.seed, end.flow), end.size_bytes))
@@ -69,11 +70,11 @@ impl Baseline {
             }
         };
         FlowRecord {
-            flow: network.numbering.of(end.src, end.flow),
+            flow: network.measurement.numbering.of(end.src, end.flow),
             traffic: u32::from(end.traffic),
             src_host: end.src,
             dst_host: end.dst,
-            src_port: source_port(network.numbering.of(end.src, network.traffic.connections.of(end.flow))),
+            src_port: source_port(network.measurement.numbering.of(end.src, network.traffic.connections.of(end.flow))),
             dst_port: end.dst_port,
             class: end.class,
             size_bytes: end.size_bytes,
@@ -92,12 +93,13 @@ impl Baseline {
     /// flow's hash selects one.
     fn shortest(&mut self, network: &Network, end: &FlowEnd) -> Costs {
         let entropy = flow_hash(end.src, end.dst, network.traffic.connections.of(end.flow));
-        let key = (network.forwarding.row(end.src), network.forwarding.row(end.dst));
+        let key = (network.routing.forwarding.row(end.src), network.routing.forwarding.row(end.dst));
         let regular = network.fabric.ports(network.fabric.host_node(end.src)).len() == 1;
         if let Some(&kind) = self.kinds.get(&key).filter(|_| regular) {
             return self.paths[kind as usize].clone();
         }
-        let links = network.forwarding.lone_path(&network.fabric, end.src, end.dst, entropy).unwrap_or_default();
+        let links =
+            network.routing.forwarding.lone_path(&network.fabric, end.src, end.dst, entropy).unwrap_or_default();
         let costs = network.fabric.link_costs(&links);
         // A regular fabric has few kinds, so a linear search suffices.
         if regular && self.kinds.len() < MAX_PAIRS {
@@ -116,7 +118,7 @@ impl Baseline {
         // The key is per host, since hosts of one switch may have different links.
         let key = (end.src, end.dst);
         let kind = self.spread_kinds.get(&key).copied().unwrap_or_else(|| {
-            let found = network.forwarding.spread_hops(&network.fabric, end.src, end.dst);
+            let found = network.routing.forwarding.spread_hops(&network.fabric, end.src, end.dst);
             let hops = found.unwrap_or_else(|| between_unlimited(path));
             let known = self.spreads.iter().position(|known| *known == hops);
             let kind = known.unwrap_or_else(|| {

@@ -3,7 +3,7 @@
 use crate::all_delays::AllDelays;
 use crate::host::FlowSchedule;
 use crate::link_kinds::LinkKinds;
-use crate::network::Network;
+use crate::network::{HostInput, Measurement, Network, RoutingInput, SwitchInput};
 use crate::node::Machine;
 use crate::numbering::Numbering;
 use crate::parameters::{
@@ -155,7 +155,7 @@ pub(crate) fn build(setup: Setup, (rank, ranks): (usize, usize)) -> Result<Built
     let least_delay = fabric.links().iter().map(|link| link.delay).min().unwrap_or(Time::from_us(1));
     let arrivals = std::mem::take(&mut traffic.arrivals);
     let numbering = Numbering { planned: traffic.flows.len() as u64, hosts: fabric.hosts().len() as u64 };
-    let network = Arc::new(Network {
+    let measurement = Measurement {
         in_order: spread == Spread::FlowHash
             && failures.is_empty()
             && static_routes.is_empty()
@@ -165,39 +165,42 @@ pub(crate) fn build(setup: Setup, (rank, ranks): (usize, usize)) -> Result<Built
             && matches!(switch.overload, Overload::Drop | Overload::Trim { .. }),
         selection: Selection::new(&setup.record, numbering, &traffic.connections).map(Arc::new),
         numbering,
-        committed_rates: committed_rates
-            .iter()
-            .map(|it| (Pair { src: it.from, dst: it.to }, it.rate.as_bps()))
-            .collect(),
-        notification_delay: setup.notification_delay.unwrap_or(least_delay).max(Time::from_ps(1)),
         record_pauses: setup.record.pauses,
         reordering: setup.record.reordering,
         utilisation: setup.record.utilisation,
         queue_lengths: setup.record.queue_lengths_every.is_some(),
-        traffic_entries,
-        clocks: host.clocks.of_hosts(fabric.hosts().len(), setup.seed),
         jitter,
-        links: LinkKinds::new(fabric.links()),
         delays: AllDelays::new(fabric.hosts().len()),
-        timing,
-        telemetry: transports.iter().any(TransportParameters::collects).then(|| Telemetry::new(fabric.hosts().len())),
-        seed: setup.seed,
-        fabric,
-        forwarding,
-        paths,
-        static_routes,
-        tags,
-        spread,
-        reroute,
+    };
+    let switches = SwitchInput {
+        committed_rates: committed_rates
+            .iter()
+            .map(|it| (Pair { src: it.from, dst: it.to }, it.rate.as_bps()))
+            .collect(),
         switch_overrides: SwitchOverride::resolve(&overrides, &switch),
         port_overrides: SwitchOverride::resolve_ports(&overrides, &switch),
-        switch,
         overload_rule,
         pause_rule,
         without_flow_control,
+    };
+    let network = Arc::new(Network {
+        traffic_entries,
+        links: LinkKinds::new(fabric.links()),
+        timing,
+        telemetry: transports.iter().any(TransportParameters::collects).then(|| Telemetry::new(fabric.hosts().len())),
+        seed: setup.seed,
+        routing: RoutingInput { forwarding, paths, static_routes, tags, spread, reroute },
+        switches,
+        switch,
+        measurement,
+        hosts: HostInput {
+            notification_delay: setup.notification_delay.unwrap_or(least_delay).max(Time::from_ps(1)),
+            clocks: host.clocks.of_hosts(fabric.hosts().len(), setup.seed),
+            transports,
+        },
         host,
+        fabric,
         traffic,
-        transports,
         class_slot,
         classes,
     });

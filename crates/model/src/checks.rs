@@ -38,7 +38,7 @@ impl Simulation {
         if self.network.can_bounce() {
             checks.push(counters.bounces_in_frames.verdict(self.wrong_drops(counters)));
         }
-        if self.network.in_order {
+        if self.network.measurement.in_order {
             checks.push(counters.order.verdict(counters.packets.delivered_whole.frames));
         }
         let WarmUpState { little: before, marks: at_warm_up, .. } = &self.warmed_up;
@@ -289,7 +289,7 @@ impl Simulation {
 
     /// Returns the verdict on the utilisation statistics, or `None` if utilisation is not measured.
     pub(crate) fn load_verdict(&self, now: Time) -> Option<Verdict> {
-        self.network.utilisation?;
+        self.network.measurement.utilisation?;
         let slots = self.network.classes.len();
         let queues_of = |switch: &Switch| {
             let queues = switch.loads().enumerate().map(|(index, (load, capacity, _))| {

@@ -95,8 +95,8 @@ fn least_time(network: &Network, of: &Collection) -> Time {
     for (number, wire_bytes) in bytes_by_connection {
         let flow = &network.traffic.flows[number as usize];
         let entropy = flow_hash(flow.src, flow.dst, number);
-        let path = || network.forwarding.path(fabric, flow.src, flow.dst, entropy).ok();
-        let hops = network.in_order.then(path).flatten();
+        let path = || network.routing.forwarding.path(fabric, flow.src, flow.dst, entropy).ok();
+        let hops = network.measurement.in_order.then(path).flatten();
         let mut ports: Vec<_> = hops.into_iter().flatten().map(|hop| (hop.node, hop.port)).collect();
         let host = fabric.host_node(flow.src);
         if ports.is_empty() && fabric.ports(host).len() == 1 {

@@ -42,11 +42,9 @@ fn choose_onward(frame: &Frame, salt: u32, ports: &[PortIndex], in_port: PortInd
     ports.iter().copied().filter(|&port| port != in_port).nth(select(frame.entropy, salt, others)).unwrap_or(in_port)
 }
 
-/// Parts of [`crate::parameters::Setup`] that nodes read.
+/// Routing input: routes, paths and load balancing.
 #[derive(Debug)]
-pub(crate) struct Network {
-    pub fabric: Fabric,
-    pub links: LinkKinds,
+pub(crate) struct RoutingInput {
     pub forwarding: Forwarding,
     pub paths: PathTable,
     /// Manual routes, sorted by node, then in input order.
@@ -55,7 +53,11 @@ pub(crate) struct Network {
     pub tags: Option<TagRules>,
     pub spread: Spread,
     pub reroute: Reroute,
-    pub switch: SwitchParameters,
+}
+
+/// Deviations of switches and ports from [`Network::switch`], and rules of library users.
+#[derive(Debug)]
+pub(crate) struct SwitchInput {
     /// Parameters of switches with overrides.
     pub switch_overrides: BTreeMap<NodeId, SwitchParameters>,
     /// Parameters of ports with their own marking or scheduler.
@@ -66,32 +68,17 @@ pub(crate) struct Network {
     pub pause_rule: Option<CustomPause>,
     /// Switches outside flow control, ascending.
     pub without_flow_control: Vec<NodeId>,
-    pub host: HostParameters,
-    /// Planned flows and their dependencies. Hosts generate drawn flows themselves.
-    pub traffic: traffic::Plan,
-    /// Number of traffic entries.
-    pub traffic_entries: usize,
-    pub seed: u64,
-    /// Index among the classes in use, by class.
-    pub class_slot: [u8; CLASSES],
-    /// Transport of each traffic entry.
-    pub transports: Box<[TransportParameters]>,
-    /// Clock of each host. `None` if all are exact.
-    pub clocks: Option<Box<[NodeClock]>>,
+    /// Committed rates in bits per second, by source and destination.
+    pub committed_rates: BTreeMap<Pair, u64>,
+}
+
+/// Measurements and their storage.
+#[derive(Debug)]
+pub(crate) struct Measurement {
     /// Whether jitter is measured, by traffic entry.
     pub jitter: Box<[bool]>,
     /// Delays that hosts measured since the last reset.
     pub delays: AllDelays,
-    /// Gates, and clocks of switches.
-    pub timing: Timing,
-    /// Storage of telemetry records, if any transport collects telemetry.
-    pub telemetry: Option<Telemetry>,
-    /// Classes in use, ascending.
-    pub classes: Vec<u8>,
-    /// Committed rates in bits per second, by source and destination.
-    pub committed_rates: BTreeMap<Pair, u64>,
-    /// Delay of a notification between hosts.
-    pub notification_delay: Time,
     /// Whether frames of a flow cannot overtake each other.
     pub in_order: bool,
     /// Selection of the trace and the captures.
@@ -108,6 +95,43 @@ pub(crate) struct Network {
     pub utilisation: Option<f64>,
 }
 
+/// Parameters of hosts beside [`Network::host`].
+#[derive(Debug)]
+pub(crate) struct HostInput {
+    /// Transport of each traffic entry.
+    pub transports: Box<[TransportParameters]>,
+    /// Clock of each host. `None` if all are exact.
+    pub clocks: Option<Box<[NodeClock]>>,
+    /// Delay of a notification between hosts.
+    pub notification_delay: Time,
+}
+
+/// Parts of [`crate::parameters::Setup`] that nodes read.
+#[derive(Debug)]
+pub(crate) struct Network {
+    pub fabric: Fabric,
+    pub links: LinkKinds,
+    pub switch: SwitchParameters,
+    pub host: HostParameters,
+    /// Planned flows and their dependencies. Hosts generate drawn flows themselves.
+    pub traffic: traffic::Plan,
+    /// Number of traffic entries.
+    pub traffic_entries: usize,
+    pub seed: u64,
+    /// Index among the classes in use, by class.
+    pub class_slot: [u8; CLASSES],
+    /// Gates, and clocks of switches.
+    pub timing: Timing,
+    /// Storage of telemetry records, if any transport collects telemetry.
+    pub telemetry: Option<Telemetry>,
+    /// Classes in use, ascending.
+    pub classes: Vec<u8>,
+    pub routing: RoutingInput,
+    pub switches: SwitchInput,
+    pub measurement: Measurement,
+    pub hosts: HostInput,
+}
+
 impl Network {
     /// Returns the host that a notification is sent to: the source of the target flow, or the host of the target join.
     pub fn host_of(&self, target: u32) -> u32 {
@@ -120,18 +144,18 @@ impl Network {
     /// Returns the parameters of the switch `node`, with its overrides. The kinds of buffer, flow control and overload
     /// always equal those of [`Network::switch`]. Hosts use the defaults.
     pub fn switch_of(&self, node: NodeId) -> &SwitchParameters {
-        self.switch_overrides.get(&node).unwrap_or(&self.switch)
+        self.switches.switch_overrides.get(&node).unwrap_or(&self.switch)
     }
 
     /// Returns the parameters of a port, for marking and scheduling.
     pub fn port_of(&self, node: NodeId, port: PortIndex) -> &SwitchParameters {
-        self.port_overrides.get(&(node, port)).unwrap_or_else(|| self.switch_of(node))
+        self.switches.port_overrides.get(&(node, port)).unwrap_or_else(|| self.switch_of(node))
     }
 
     /// Returns the transport of a traffic entry.
     #[inline]
     pub fn transport(&self, traffic: u8) -> &TransportParameters {
-        &self.transports[usize::from(traffic)]
+        &self.hosts.transports[usize::from(traffic)]
     }
 
     /// Returns whether `flow` of this traffic entry consists of datagrams, which receivers do not acknowledge.
@@ -150,13 +174,13 @@ impl Network {
 
     /// Returns the receiver-driven transport, if there is one.
     pub fn receiver_driven(&self) -> Option<&TransportParameters> {
-        self.transports.iter().find(|transport| transport.receiver_driven().is_some())
+        self.hosts.transports.iter().find(|transport| transport.receiver_driven().is_some())
     }
 
     /// Returns the clock of a host, or `None` if it is exact.
     #[inline]
     pub fn clock(&self, host: u32) -> Option<&NodeClock> {
-        self.clocks.as_ref().map(|clocks| &clocks[host as usize])
+        self.hosts.clocks.as_ref().map(|clocks| &clocks[host as usize])
     }
 
     /// Returns the gates of a port, if any, and the clock that drives them. A clock of `None` is exact.
@@ -196,7 +220,7 @@ impl Network {
     /// Returns the candidate egress ports for `frame` at `node`, ascending.
     #[inline]
     pub fn candidates(&self, node: NodeId, frame: &Frame, in_port: PortIndex) -> &[PortIndex] {
-        self.forwarding.lookup_from(node, frame.dst, in_port)
+        self.routing.forwarding.lookup_from(node, frame.dst, in_port)
     }
 
     /// Returns the port by which `frame` leaves `node`, or `None` without a route.
@@ -216,7 +240,7 @@ impl Network {
     fn explicit(&self, node: NodeId, salt: u32, frame: &Frame, in_port: PortIndex) -> Option<PortIndex> {
         let path = fabric::routing::PathId(frame.entropy);
         // Hop 0 is the host's own port. A frame beyond the end of its path follows the routing tables.
-        match self.paths.port(path, u32::from(frame.hops)) {
+        match self.routing.paths.port(path, u32::from(frame.hops)) {
             Some(port) => Some(port),
             None => {
                 let frame = Frame { flags: frame.flags & !flags::EXPLICIT_PATH, ..*frame };
@@ -227,9 +251,9 @@ impl Network {
 
     /// Returns the manual routes of a node.
     pub fn static_routes_of(&self, node: NodeId) -> &[StaticRoute] {
-        let from = self.static_routes.partition_point(|route| route.node < node);
-        let count = self.static_routes[from..].partition_point(|route| route.node == node);
-        &self.static_routes[from..from + count]
+        let from = self.routing.static_routes.partition_point(|route| route.node < node);
+        let count = self.routing.static_routes[from..].partition_point(|route| route.node == node);
+        &self.routing.static_routes[from..from + count]
     }
 
     /// Returns whether a node has manual routes.
@@ -239,14 +263,15 @@ impl Network {
 
     /// Returns the hash salt of a node.
     pub fn salt(&self, node: NodeId) -> u32 {
-        self.forwarding.salt(node)
+        self.routing.forwarding.salt(node)
     }
 }
 
 impl Network {
     /// Returns whether switches bounce or detour frames.
     pub fn can_bounce(&self) -> bool {
-        self.overload_rule.is_some() || matches!(self.switch.overload, Overload::Bounce { .. } | Overload::Detour)
+        self.switches.overload_rule.is_some()
+            || matches!(self.switch.overload, Overload::Bounce { .. } | Overload::Detour)
     }
 
     /// Returns the ingress port of `frame` at the switch `node` on its regular route from the source, whether or not it
@@ -273,7 +298,7 @@ impl Network {
 
     /// Returns whether `node` is part of flow control. Hosts always are.
     pub fn has_flow_control(&self, node: NodeId) -> bool {
-        self.without_flow_control.binary_search(&node).is_err()
+        self.switches.without_flow_control.binary_search(&node).is_err()
     }
 
     /// Returns the flow control that applies at the switch `node`.

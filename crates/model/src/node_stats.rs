@@ -67,7 +67,7 @@ impl NodeStats {
 
     /// Records a pause or resume, or the start or end of a wait for credits.
     pub fn note_pause(&mut self, event: PauseEvent) {
-        if self.network.record_pauses {
+        if self.network.measurement.record_pauses {
             self.pause_events.push(event);
         }
     }

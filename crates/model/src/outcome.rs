@@ -35,7 +35,7 @@ impl Simulation {
     pub(crate) fn measure(&self, now: Time) -> WindowMeasurements {
         let (mut own_delay, mut own_travel) = (Histogram::new(), HopCounts::default());
         let (mut carried, mut late) = (0, 0);
-        self.network.delays.add_to(&mut own_delay);
+        self.network.measurement.delays.add_to(&mut own_delay);
         for host in self.hosts() {
             host.measured.delays.add_to(&mut own_delay);
             host.measured.hop_counts.iter().for_each(|other| own_travel.merge(other));
@@ -335,7 +335,7 @@ impl Simulation {
 
     /// Returns the displacement statistics so far, if measured.
     fn reordering(&self) -> Option<ReorderDensity> {
-        let threshold = self.network.reordering?;
+        let threshold = self.network.measurement.reordering?;
         let mut own = ReorderDensity::new(threshold);
         self.hosts().for_each(|host| host.add_reordering(&mut own));
         let mut total = ReorderDensity::new(threshold);
@@ -345,7 +345,7 @@ impl Simulation {
 
     /// Returns the utilisation of queues so far, if measured.
     fn utilisation(&self, now: Time) -> Option<Utilisation> {
-        let threshold = self.network.utilisation?;
+        let threshold = self.network.measurement.utilisation?;
         let of_switch = |switch: &Switch| Some(switch.loads().collect::<Vec<_>>());
         let loads: Vec<_> = self.map_switches(of_switch).flat_map(|(_, loads)| loads).collect();
         let found =

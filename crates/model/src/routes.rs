@@ -59,7 +59,7 @@ impl Routes {
     /// Creates the routes of `node`. They are empty if routes depend on the ingress port (up-down) or exceed 16-bit
     /// indices; then [`Routes::port`] defers to the shared tables.
     pub fn new(network: &Network, node: NodeId) -> Routes {
-        let forwarding = &network.forwarding;
+        let forwarding = &network.routing.forwarding;
         let none = Routes { own: NONE, chooses: false, groups: Arc::default(), ports: Arc::default() };
         if matches!(forwarding.mode(), Mode::UpDown { .. }) {
             return none;
@@ -114,7 +114,7 @@ impl Routes {
     /// is no route.
     #[inline(always)] // like Switch::handle
     pub fn port(&self, network: &Network, frame: &Frame, salt: u32, in_port: u16) -> Option<u16> {
-        let Attachment { row, port: local } = network.forwarding.attachment(frame.dst);
+        let Attachment { row, port: local } = network.routing.forwarding.attachment(frame.dst);
         let group = self.groups.get(row as usize)?;
         let chosen = if self.chooses { select(frame.entropy, salt, usize::from(group.count)) } else { 0 };
         let Some(&onward) = self.ports.get(usize::from(group.start) + chosen) else {
@@ -133,7 +133,7 @@ impl Routes {
     #[cold]
     #[inline(never)]
     fn port_except_ingress(&self, network: &Network, frame: &Frame, salt: u32, in_port: u16) -> Option<u16> {
-        let row = network.forwarding.row(frame.dst);
+        let row = network.routing.forwarding.row(frame.dst);
         if row == self.own {
             return Some(in_port);
         }

@@ -141,8 +141,8 @@ impl Simulation {
         let rank_group = ranks.map(RankGroup);
         let ends = |flow: &&traffic::Flow| flow.size_bytes != traffic::ENDLESS;
         let ends_after = ends_with_flows.then(|| network.traffic.flows.iter().filter(ends).count() as u64);
-        let collector = network.selection.clone().map(Collector::new);
-        let selection = network.selection.as_deref();
+        let collector = network.measurement.selection.clone().map(Collector::new);
+        let selection = network.measurement.selection.as_deref();
         let is_watched = |node: &NodeId| selection.is_some_and(|selection| selection.traces(*node));
         let here = |node: &NodeId| (engine_index[node.index()].wrapping_sub(first) as usize) < engine.len();
         let traced_nodes = network.fabric.node_ids().filter(is_watched).filter(here).collect();
@@ -387,7 +387,7 @@ impl Simulation {
     }
 
     fn reset(&mut self, now: Time) {
-        self.network.delays.reset();
+        self.network.measurement.delays.reset();
         for index in 0..self.engine.len() {
             match self.engine.node_mut(index) {
                 Machine::Switch(switch) => switch.reset(now),

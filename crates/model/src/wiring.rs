@@ -49,7 +49,7 @@ impl Wiring {
         let next = |port: &mut u16| std::mem::replace(port, *port + 1);
         let of_pair = |(from, to): (u32, u32)| {
             let (sender, receiver) = (fabric.host_node(from), fabric.host_node(to));
-            let lookahead = network.notification_delay.min(longest_window(fabric, sender));
+            let lookahead = network.hosts.notification_delay.min(longest_window(fabric, sender));
             let (node, port) = (engine_index[receiver.index()], next(&mut ingress[to as usize]));
             let (from, egress) = (engine_index[sender.index()], next(&mut egress[from as usize]));
             NotificationWire { from, to, egress, wire: WireSpec { node, port, lookahead } }

@@ -102,7 +102,7 @@ impl Host {
         frame.hops = frame.hops.saturating_add(1);
         match self.network.route(self.node, self.salt, &frame, in_port) {
             Some(port) if self.network.fabric.node(self.node).relay => {
-                if let Some(tags) = &self.network.tags {
+                if let Some(tags) = &self.network.routing.tags {
                     frame.class = tags.new_class(self.node, frame.class, in_port, port);
                 }
                 self.queue_frame(frame.at, port, frame);
@@ -120,7 +120,7 @@ impl Host {
         self.stats.counters.packets.delivered_whole.count(u64::from(frame.size_bytes));
         let made = global(self.network.clock(frame.src), frame.stamp);
         let delay = now.saturating_sub(made);
-        self.measured.delays.record(delay, self.index, &self.network.delays);
+        self.measured.delays.record(delay, self.index, &self.network.measurement.delays);
         if self.measured.measures_arrivals {
             self.note_arrived(frame, delay);
         }
@@ -140,7 +140,7 @@ impl Host {
         if incoming.control_only {
             (incoming.control_only, incoming.class) = (false, frame.class);
         }
-        if self.network.in_order
+        if self.network.measurement.in_order
             && let Some(violation) = incoming.order.observe(frame.seq, frame.has(flags::RETRANSMISSION))
         {
             self.stats.counters.order.note(now, u64::from(frame.flow), violation);
@@ -176,7 +176,7 @@ impl Host {
     #[cold]
     fn note_arrived(&mut self, frame: &Frame, delay: Time) {
         self.note_hops(frame);
-        if self.network.jitter[usize::from(frame.traffic)]
+        if self.network.measurement.jitter[usize::from(frame.traffic)]
             && let Some(jitter) = &mut self.measured.jitter
         {
             jitter.record(frame, delay);
@@ -368,7 +368,7 @@ impl Host {
             let class = class.unwrap_or(usual_class);
             let entropy = entropy.unwrap_or_else(|| {
                 let hash = flow_hash(self.index, dst, self.network.traffic.connections.of(flow));
-                let spread = self.network.spread != Spread::FlowHash;
+                let spread = self.network.routing.spread != Spread::FlowHash;
                 if spread { hash.wrapping_add(self.random.next_u32()) } else { hash }
             });
             if flags & flags::TELEMETRY != 0 {
@@ -431,7 +431,7 @@ impl Host {
 
     /// Returns the egress port of a reply at a host with several ports: a port of the route back.
     fn reply_port(&self, arrived: u16, dst: u32, entropy: u32) -> u16 {
-        let choice = self.network.forwarding.lookup(self.node, dst);
+        let choice = self.network.routing.forwarding.lookup(self.node, dst);
         choice.get(select(entropy, self.salt, choice.len())).copied().unwrap_or(arrived)
     }
 

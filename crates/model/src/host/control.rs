@@ -18,7 +18,7 @@ impl Host {
             let state = sender.control_state(now);
             let sample = ControlSample {
                 at,
-                flow: self.network.numbering.of(self.index, carried),
+                flow: self.network.measurement.numbering.of(self.index, carried),
                 traffic: u32::from(flow.traffic),
                 rate_bps: state.rate.map(Rate::as_bps),
                 target_bps: state.target.map(Rate::as_bps),

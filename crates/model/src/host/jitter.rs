@@ -15,7 +15,7 @@ pub(crate) struct Jitter {
 impl Jitter {
     /// Creates the measurement, if any traffic entry requires it.
     pub fn new(network: &Network) -> Option<Box<Jitter>> {
-        network.jitter.contains(&true).then(Box::default)
+        network.measurement.jitter.contains(&true).then(Box::default)
     }
 
     /// Records the delay of a frame of a measured traffic entry.

@@ -39,7 +39,7 @@ impl Measured {
             delays: Delays::default(),
             hop_counts: network.can_bounce().then(Box::default),
             jitter: Jitter::new(network),
-            measures_arrivals: network.can_bounce() || network.jitter.contains(&true),
+            measures_arrivals: network.can_bounce() || network.measurement.jitter.contains(&true),
             order_late: 0,
             order_carried: 0,
             reordering: reorder::density(network),

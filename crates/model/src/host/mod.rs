@@ -145,7 +145,7 @@ impl Host {
     /// Returns whether the host `node`, if it starts nothing, has no event before its first arrival and is not traced.
     pub fn can_be_lazy_allocated(node: NodeId, network: &Network) -> bool {
         let storms = network.host.pause_storm.is_some_and(|storm| storm.node == node);
-        let traced = network.selection.as_ref().is_some_and(|selection| selection.traces(node));
+        let traced = network.measurement.selection.as_ref().is_some_and(|selection| selection.traces(node));
         !storms && !traced && network.switch.flow_control.credit().is_none()
     }
 

@@ -72,7 +72,7 @@ impl Paths {
 
 /// Returns an entropy for each path from host `src` to host `dst`, at least one and at most [`MAX_PATHS`].
 pub(super) fn find(network: &Network, src: u32, dst: u32) -> Box<[u32]> {
-    let (fabric, forwarding) = (&network.fabric, &network.forwarding);
+    let (fabric, forwarding) = (&network.fabric, &network.routing.forwarding);
     let mut known: FxHashMap<Vec<Hop>, u32> = FxHashMap::default();
     let mut entropies = Vec::new();
     let mut paths = 1;

@@ -37,10 +37,10 @@ pub(super) fn round_trip(network: &Network, flow: &traffic::Flow, src: u32, numb
     let Some(control_bytes) = transport.wants_round_trip() else { return Time::ZERO };
     let fabric = &network.fabric;
     let links = match flow.path {
-        Some(path) => network.paths.links(fabric, fabric.host_node(src), PathId(path)),
+        Some(path) => network.routing.paths.links(fabric, fabric.host_node(src), PathId(path)),
         None => {
             let entropy = flow_hash(src, flow.dst, network.traffic.connections.of(number));
-            network.forwarding.lone_path(fabric, src, flow.dst, entropy).unwrap_or_default()
+            network.routing.forwarding.lone_path(fabric, src, flow.dst, entropy).unwrap_or_default()
         }
     };
     let arrives = |rate: Rate, bytes: u64| rate.serialise(bytes + PREAMBLE_BYTES);

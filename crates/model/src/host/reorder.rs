@@ -86,5 +86,5 @@ impl ReorderState {
 
 /// Creates an empty density, if reordering is measured.
 pub(super) fn density(network: &Network) -> Option<Box<ReorderDensity>> {
-    network.reordering.map(|threshold| Box::new(ReorderDensity::new(threshold)))
+    network.measurement.reordering.map(|threshold| Box::new(ReorderDensity::new(threshold)))
 }

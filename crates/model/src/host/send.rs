@@ -32,9 +32,9 @@ impl Host {
         };
         let port = match (self.egress.len(), flow.path) {
             (1, _) => 0,
-            (_, Some(path)) => self.network.paths.port(fabric::routing::PathId(path), 0).unwrap_or(0),
+            (_, Some(path)) => self.network.routing.paths.port(fabric::routing::PathId(path), 0).unwrap_or(0),
             (_, None) => {
-                let choice = self.network.forwarding.lookup(self.node, flow.dst);
+                let choice = self.network.routing.forwarding.lookup(self.node, flow.dst);
                 choice.get(select(entropy, self.salt, choice.len())).copied().unwrap_or(0)
             }
         };
@@ -58,7 +58,7 @@ impl Host {
                 FlowSource::Source(Box::new(SourceState::new(**source, of, now, self.clock, self.network.seed)))
             }
         };
-        let paths = match self.network.spread {
+        let paths = match self.network.routing.spread {
             _ if flow.path.is_some() => None,
             Spread::PerPath => Some(self.paths_to(flow.dst)),
             Spread::PerEntropy { values } => Some(Box::new(Paths::hashed(entropy, values))),
@@ -266,7 +266,7 @@ impl Host {
     pub(super) fn paths_to(&mut self, dst: u32) -> Box<Paths> {
         // Destinations behind one switch have equal path choices.
         let (network, src) = (&self.network, self.index);
-        let row = network.forwarding.row(dst);
+        let row = network.routing.forwarding.row(dst);
         let entropies =
             self.senders.path_entropies.entry(row).or_insert_with(|| super::paths::find(network, src, dst)).clone();
         Box::new(Paths::known(entropies))

@@ -355,7 +355,7 @@ impl Host {
         let mut entropy = flow.entropy;
         if let Some(paths) = &mut flow.paths {
             entropy = paths.take(random);
-        } else if network.spread == Spread::PerPacket && path == 0 {
+        } else if network.routing.spread == Spread::PerPacket && path == 0 {
             // A Weyl sequence gives every frame a new number, which the switches hash.
             flow.entropy = entropy.wrapping_add(0x9e37_79b9);
         }

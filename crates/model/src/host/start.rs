@@ -83,7 +83,7 @@ impl Host {
                 self.notified(now, notification.target);
             } else if let Ok(wire) = self.flow_schedule.notified_hosts.binary_search_by_key(&host, |entry| entry.0) {
                 let port = self.flow_schedule.notified_hosts[wire].1;
-                let at = now + network.notification_delay;
+                let at = now + network.hosts.notification_delay;
                 window.send(
                     port,
                     OnWire(Frame { at, kind: Kind::Trigger, flow: notification.target, ..Frame::default() }),

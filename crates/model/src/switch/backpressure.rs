@@ -106,7 +106,7 @@ impl Neighbours for NeighbourView<'_> {
     }
 
     fn agreed_bps(&self, pair: Pair) -> u64 {
-        self.network.committed_rates.get(&pair).copied().unwrap_or(0)
+        self.network.switches.committed_rates.get(&pair).copied().unwrap_or(0)
     }
 
     fn held(&self, to: Pair) -> u64 {

@@ -150,7 +150,7 @@ impl PacketBuffer {
             | FlowControl::Florax(_)
             | FlowControl::Destination(_)
             | FlowControl::PauseAtOutput(..) => Limit::NONE,
-            FlowControl::Pause(_) | FlowControl::Pfc(_) if network.pause_rule.is_some() => Limit::RULE,
+            FlowControl::Pause(_) | FlowControl::Pfc(_) if network.switches.pause_rule.is_some() => Limit::RULE,
             FlowControl::Pause(pause) | FlowControl::Pfc(pause) => Limit::new(pause.xoff),
             // Frames under credits have reserved room; none of their bytes count against the shared pool.
             FlowControl::Credit(_) => Limit::new(Threshold::Static { bytes: 0 }),
@@ -166,7 +166,7 @@ impl PacketBuffer {
                 egress: egress_limit,
                 xoff: xoff_limit,
                 xon_offset_bytes: control.pause().map_or(0, |pause| pause.xon_offset_bytes),
-                pause_rule: network.pause_rule.clone().map(|rule| {
+                pause_rule: network.switches.pause_rule.clone().map(|rule| {
                     let classes = if account_slots == 1 { vec![0] } else { network.classes.clone() };
                     Box::new(CustomPauseRule { node, classes, rule })
                 }),

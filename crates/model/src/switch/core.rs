@@ -112,7 +112,7 @@ impl Core {
             let bit = |asked: bool, bit: u8| if asked { bit } else { 0 };
             cell.ingress = bit(rules.link.can_lose, ingress::LOSSY_LINK)
                 | bit(rules.credit.is_some(), ingress::CREDITED)
-                | bit(network.tags.is_some(), ingress::TAGGED)
+                | bit(network.routing.tags.is_some(), ingress::TAGGED)
                 | bit(parameters.overload.pipelines().is_some(), ingress::PIPELINE)
                 | bit(control.backpressure().is_some(), ingress::BACKPRESSURE)
                 | bit(hooks.meet(Hooks::ARRIVAL), ingress::HOOKS);

@@ -113,14 +113,14 @@ impl Failures {
         if !live.is_empty() {
             return Some(live[select(frame.entropy, salt, live.len())]);
         }
-        if network.reroute == Reroute::None {
+        if network.routing.reroute == Reroute::None {
             return None;
         }
         let dead = &self.dead;
         let ports = self
             .detours
             .entry(frame.dst)
-            .or_insert_with(|| network.forwarding.fallback(&network.fabric, node, frame.dst, dead));
+            .or_insert_with(|| network.routing.forwarding.fallback(&network.fabric, node, frame.dst, dead));
         // The ingress port is the last resort.
         let onward: Vec<u16> = ports.iter().copied().filter(|&port| port != in_port).collect();
         let choice = if onward.is_empty() { ports.as_slice() } else { &onward };

@@ -88,14 +88,14 @@ impl Loads {
     /// enabled.
     pub fn new(network: &Network, node: NodeId, ports: usize, normals: usize, pairs: usize) -> Option<Box<Loads>> {
         let utilisation = Utilisations::new(network, node, normals, pairs);
-        let lengths = vec![PortLength::default(); if network.queue_lengths { ports } else { 0 }];
+        let lengths = vec![PortLength::default(); if network.measurement.queue_lengths { ports } else { 0 }];
         (utilisation.is_some() || !lengths.is_empty()).then(|| Box::new(Loads { utilisation, lengths }))
     }
 }
 
 impl Utilisations {
     fn new(network: &Network, node: NodeId, normals: usize, pairs: usize) -> Option<Utilisations> {
-        let threshold = network.utilisation?;
+        let threshold = network.measurement.utilisation?;
         let Buffer::PerQueue { limit } = network.switch_of(node).buffer else { return None };
         let normal = Scale::new(limit, threshold);
         let bounce = match network.switch.overload {

@@ -12,7 +12,7 @@ impl Core {
     /// Returns the class of the queue of a frame that arrived by `in_port` in `in_class` and leaves by `egress`, and
     /// its class on the next link.
     pub(super) fn rewritten(&self, in_port: u16, egress: u16, in_class: u8) -> (u8, u8) {
-        let Some(tags) = &self.network.tags else { return (in_class, in_class) };
+        let Some(tags) = &self.network.routing.tags else { return (in_class, in_class) };
         let class = tags.new_class(self.node(), in_class, in_port, egress);
         (if tags.by_new_tag() { class } else { in_class }, class)
     }

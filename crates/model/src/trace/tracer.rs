@@ -36,7 +36,7 @@ pub(crate) struct Tracer {
 impl Tracer {
     /// Creates the tracer of `node`; `None` if it is not traced.
     pub fn new(network: &Network, node: NodeId) -> Option<Box<Tracer>> {
-        let selection = network.selection.as_ref().filter(|selection| selection.traces(node))?;
+        let selection = network.measurement.selection.as_ref().filter(|selection| selection.traces(node))?;
         Some(Box::new(Tracer {
             selection: Arc::clone(selection),
             ports: selection.traced_ports(&network.fabric, node),

@@ -40,7 +40,7 @@ pub(crate) enum Overload {
 impl Overload {
     /// Returns the overload action of `node` and the bitmask of classes that it handles before admission.
     pub fn new(node: NodeId, network: &Network) -> (Overload, u8) {
-        if let Some(custom) = &network.overload_rule {
+        if let Some(custom) = &network.switches.overload_rule {
             let (custom, preadmission) = Custom::new(node, network, custom);
             return (Overload::Custom(Box::new(custom)), preadmission);
         }
