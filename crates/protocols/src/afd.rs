@@ -34,28 +34,28 @@ parameters! {
         /// Queue length that the controller aims at, in bytes, at least 1.
         target_bytes: u64 = "target" bytes, required,
             "queue length at which the controller keeps a congested queue, at least 1 B",
-            "required: depends on rate and round trip (AFD, sec. 3.3: q_target)";
+            "required: depends on rate and round trip (AFD: target queue)";
         /// Mean number of arrivals for each sampled one, at least 1.
         sample: u32 = "sample" count, default "5",
             "arrivals for each one that is sampled, on average, at least 1",
-            "AFD, sec. 3.2; the number is a choice of this project";
+            "AFD: sampling into the shadow buffer; the number is a choice of this project";
         /// Size of the shadow buffer in bytes, at least 1; `None` for [`SHADOW_INTERVALS`] at the rate of the port.
         shadow_bytes: Option<u64> = "shadow" bytes, absent "what the port sends in 20 intervals",
             "bytes of sampled frames that a port remembers, at least 1 B. The queue is stable if this exceeds twice the \
              bytes that arrive in an interval, times the flows above the fair share",
-            "AFD, sec. 3.2 (shadow buffer b); condition and number are choices of this project";
+            "AFD: shadow buffer; condition and number are choices of this project";
         /// Time between two updates of the fair share, above zero.
         interval: Time = "interval" time, default "20us",
             "time between two updates of the fair share, above 0; of the order of a round trip",
-            "AFD, sec. 3.3; the number is a choice of this project for data centers";
+            "AFD: update of the fair share; the number is a choice of this project for data centers";
         /// Gain of the queue length before the last interval, a number above 0.
         alpha: f64 = "alpha" positive, default "1.7",
             "gain of the queue length at the update before, above 0",
-            "AFD, sec. 3.3, from the PI controller of Hollot et al., INFOCOM 2001";
+            "AFD: PI controller, after Hollot et al., INFOCOM 2001; the number is a choice of this project";
         /// Gain of the present queue length, above `alpha`.
         beta: f64 = "beta" positive, default "1.8",
             "gain of the present queue length, above alpha",
-            "AFD, sec. 3.3, from the PI controller of Hollot et al., INFOCOM 2001";
+            "AFD: PI controller, after Hollot et al., INFOCOM 2001; the number is a choice of this project";
         /// Treatment of a frame above the fair share.
         action: Action = "action" word["drop" = Action::Drop, "mark" = Action::Mark], default "drop",
             "treatment of a frame above the fair share: drop, or mark by ECN; frames that cannot be marked are dropped, \

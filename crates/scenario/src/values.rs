@@ -17,14 +17,14 @@ pub(crate) fn canonical(value: &Value, syntax: Syntax) -> Read<String> {
         ValueType::Share => share(value, 1.0)?.1,
         ValueType::Count => whole(value, 0..=u64::from(u32::MAX))?.1,
         ValueType::Positive => {
-            let text = text(value, syntax.name)?;
+            let text = value.text().ok_or_else(|| (format!("{} is not {}", show(value), syntax.name), None))?;
             if !text.parse::<f64>().is_ok_and(|number| number.is_finite() && number > 0.0) {
                 return Err((format!("`{text}` is not {}", syntax.name), None));
             }
             text
         }
         ValueType::Flag => {
-            let text = text(value, syntax.name)?;
+            let text = value.text().ok_or_else(|| (format!("{} is not {}", show(value), syntax.name), None))?;
             if !matches!(&*text, "true" | "false") {
                 return Err((format!("`{text}` is not {}", syntax.name), None));
             }
