@@ -2,6 +2,7 @@
 //! `q_taprio.c`) or the kernel (`sch_taprio.c`) would refuse or execute with another meaning.
 
 use super::file::GateFileError;
+use super::interfaces::Interfaces;
 use super::lists::PortGates;
 use super::shell::{Command, ENDS, Word, at, commands};
 use super::taprio_options::{WORDS, options};
@@ -75,12 +76,17 @@ pub fn parse(text: &str) -> Result<Vec<PortGates>, GateFileError> {
         return at(*line, format!("`{word}`: {why}"));
     }
     let mut all: Vec<PortGates> = Vec::new();
+    let mut interfaces = Interfaces::default();
     for &(number, words) in &run {
         let Some((line, program)) = words.first() else { continue };
         if program == "false" {
             return at(*line, "`false` always fails: what comes after it may never run");
         }
         if is_tc(program) {
+            if let Some((_, filter)) = words.iter().position(|(_, word)| word == "filter").map(|at| words.split_at(at))
+            {
+                interfaces.filter(&filter[1..], *line);
+            }
             if let Some(words) = of_qdisc(&words[1..])? {
                 let found = queue_discipline(words, *line, &all)?;
                 if found.is_some() {
@@ -90,6 +96,7 @@ pub fn parse(text: &str) -> Result<Vec<PortGates>, GateFileError> {
             }
             continue;
         }
+        interfaces.follow(words, runs(&commands, number).is_ok(), &all)?;
         let prints = PRINTERS.contains(&program.as_str())
             || (program == "command" && words[1..].len() == 2 && { matches!(words[1].1.as_str(), "-v" | "-V") });
         // Also inside a quoted command of another shell.
@@ -98,6 +105,7 @@ pub fn parse(text: &str) -> Result<Vec<PortGates>, GateFileError> {
             return at(*line, format!("`{}`: what it does with `tc` is not followed", fabric::visible(program)));
         }
     }
+    interfaces.check(&all)?;
     match all.is_empty() {
         true => at(0, "no command `tc qdisc replace dev ... taprio ...` stands in it"),
         false => Ok(all),
