@@ -108,6 +108,9 @@ fn options_of_another_format_are_refused() {
         (&["--to", "sonic", "--bridge"], "--bridge: an export --to sonic does not use it"),
         (&["--to", "sonic", "--below-platform"], "--below-platform: nothing says what the platform publishes"),
         (&["--to", "sonic", "--share-headroom"], "--platform"),
+        (&["--to", "csv", "--trust-hosts", "any"], "--trust-hosts: an export --to csv lists the rules unchanged"),
+        (&["--to", "json", "--trust-hosts", "first"], "--trust-hosts: an export --to json lists the rules unchanged"),
+        (&["--to", "table", "--tag", "1=26:3"], "--tag: an export --to table lists the rules unchanged"),
     ] {
         let ran = exported(&scratch, options);
         assert_eq!(ran.code, Some(2), "{options:?}: {}{}", ran.out, ran.err);
