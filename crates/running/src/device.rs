@@ -351,7 +351,7 @@ fn port(fabric: &Fabric, node: NodeId, index: PortIndex, config: &SwitchConfig) 
     let profile = |name: &str| config.profiles.get(name);
     let lossless_profile = |group: u8| {
         let bound = config.groups.get(&(name.to_owned(), group));
-        bound.is_some_and(|bound| bound.name == COMPUTED || profile(&bound.name).is_some_and(|it| it.xoff.is_some()))
+        bound.is_some_and(|it| config.computes(&it.name) || profile(&it.name).is_some_and(|it| it.xoff.is_some()))
     };
     let lossless_profiles = (0..8u8).filter(|&group| lossless_profile(group)).fold(0, |bits, group| bits | 1 << group);
     let pausing = (0..8u8).filter(|&group| sends[usize::from(group)] != 0).fold(0u8, |bits, group| bits | 1 << group);

@@ -155,7 +155,7 @@ fn two_rows_of_a_port_in_mux_cable_are_refused() {
 fn hosts_that_forward_are_refused() {
     let files = leaf_spine(2, 2, 1);
     let (fabric, configs) = (common::topology(&files).with_relaying_hosts(), common::read(&files));
-    let options = Options { binding: QueueBinding::Egress, paths: PathSet::Shortest, headroom: &needed };
+    let options = Options { binding: QueueBinding::Egress, paths: PathSet::Shortest, headroom: &needed, asic: None };
     let faults = running::judge(&fabric, &configs, &options).unwrap_err();
     let all: Vec<String> = faults.iter().map(ToString::to_string).collect();
     let why = "is a host that forwards, and the configuration of hosts is not read";
@@ -239,7 +239,7 @@ fn damaged_files_are_refused_or_judged_and_never_panic() {
         let judged = running::read(&texts).map_err(|_| ()).and_then(|configs| {
             let fabric = try_topology(&files).map_err(|_| ())?;
             let paths = [PathSet::Shortest, PathSet::Bounces(1), PathSet::Any][seed as usize % 3];
-            let options = Options { binding: QueueBinding::Egress, paths, headroom: &needed };
+            let options = Options { binding: QueueBinding::Egress, paths, headroom: &needed, asic: None };
             running::judge(&fabric, &configs, &options).map_err(|_| ())
         });
         match judged {

@@ -167,6 +167,7 @@ fn rules() -> Vec<Line> {
     for format in ["table", "json", "csv", "sonic", "acl", "nftables", "eos"] {
         all.push(line(&format!("tagger export input {on} --to {format} --out out")));
         all.push(line(&format!("tagger export input {on} --to {format} --unproved --trust-hosts any")));
+        all.push(line(&format!("tagger export rules.json {on} --to {format} --platform input --asic-table input")));
     }
     all
 }

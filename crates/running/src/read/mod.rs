@@ -9,6 +9,8 @@
 //! | `PORT`, `CABLE_LENGTH` | speed, MTU, state, length |
 //! | `SCHEDULER`, `QUEUE` | scheduling of the queues of a port |
 //! | `PFC_WD` | times of the watchdog |
+//! | `LOSSLESS_TRAFFIC_PATTERN`, `DEFAULT_LOSSLESS_BUFFER_PARAMETER` | parameters of computed headroom |
+//! | `ASIC_TABLE`, `PERIPHERAL_TABLE`, `PORT_PERIPHERAL_TABLE` | ASIC and gearboxes, for computed headroom |
 //! | `TUNNEL`, `MUX_CABLE`, `PEER_SWITCH` | dual ToR |
 //!
 //! References are `AZURE` or, in older versions, `[DSCP_TO_TC_MAP|AZURE]`; a key may name several ports
@@ -25,6 +27,7 @@ mod reader;
 
 use crate::error::{Fault, Finding};
 pub(crate) use buffers::COMPUTED;
+use fabric::sonic::{AsicTables, BufferModel, TableFault, uses_dynamic_model};
 pub(crate) use maps::table_of;
 use reader::{Object, Reader};
 use serde_json::Value;
@@ -59,6 +62,22 @@ pub struct SwitchConfig {
     pub(crate) tunnel: Option<Tunnel>,
     pub(crate) mux: BTreeMap<String, Mux>,
     pub(crate) peer: Option<String>,
+    /// Inputs of the dynamic buffer model, if the switch uses it.
+    pub(crate) dynamic: Option<DynamicInputs>,
+}
+
+impl SwitchConfig {
+    /// Whether the switch computes the headroom of a profile.
+    pub(crate) fn computes(&self, profile: &str) -> bool {
+        profile == COMPUTED || self.profiles.get(profile).is_some_and(|profile| profile.computed)
+    }
+}
+
+/// Inputs of the dynamic buffer model. A missing one is a fault only where the headroom can be computed otherwise.
+#[derive(Clone, Debug)]
+pub(crate) struct DynamicInputs {
+    pub asic: Option<AsicTables>,
+    pub model: Result<BufferModel, TableFault>,
 }
 
 /// A row of `PORT`.
@@ -67,6 +86,7 @@ pub(crate) struct PortConfig {
     pub rate: Option<Rate>,
     pub mtu: u64,
     pub up: bool,
+    pub lanes: Option<u64>,
 }
 
 /// A length of `CABLE_LENGTH`, and its key.
@@ -118,6 +138,8 @@ pub(crate) struct Profile {
     pub size: u64,
     /// Bytes; only lossless profiles of priority groups have it.
     pub xoff: Option<u64>,
+    /// Whether the switch computes its headroom.
+    pub computed: bool,
     /// By the names of profile and pool; `None` if neither has "lossless" or "lossy".
     pub lossless_queue: Option<bool>,
 }
@@ -225,6 +247,13 @@ fn read_switch(file: &str, object: &Object, switches: &mut Vec<SwitchConfig>, fa
     ports::read(&mut reader, &mut switch);
     buffers::read(&mut reader, &mut switch);
     maps::check(&mut reader, &switch);
+    if uses_dynamic_model(object) {
+        let asic = AsicTables::of(object).unwrap_or_else(|fault| {
+            reader.fault(fault.key, fault.message, fault.help);
+            None
+        });
+        switch.dynamic = Some(DynamicInputs { asic, model: BufferModel::of(object) });
+    }
     switch.unknown = std::mem::take(&mut reader.unknown);
     faults.append(&mut reader.faults);
     switches.push(switch);

@@ -1,6 +1,6 @@
 //! Ports, cable lengths, and the watchdog.
 
-use super::reader::Reader;
+use super::reader::{Reader, text_of};
 use super::{Cable, PortConfig, SwitchConfig, WatchdogPort};
 use units::Rate;
 
@@ -24,7 +24,8 @@ pub(super) fn read(reader: &mut Reader<'_>, switch: &mut SwitchConfig) {
                 true
             }
         };
-        switch.ports.insert(row.name.to_owned(), PortConfig { rate, mtu, up });
+        let lanes = row.fields.get("lanes").and_then(text_of).map(|lanes| 1 + lanes.matches(',').count() as u64);
+        switch.ports.insert(row.name.to_owned(), PortConfig { rate, mtu, up, lanes });
     }
     for row in reader.rows("CABLE_LENGTH") {
         for (port, value) in row.fields {

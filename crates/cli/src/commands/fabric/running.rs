@@ -1,6 +1,7 @@
 //! `tidegate fabric check --running`: checks the QoS configuration of running switches.
 
 use super::heading;
+use crate::asic_table;
 use crate::commands::tagger::headroom::sonic::Sonic;
 use crate::exit::Exit;
 use crate::fabric_source::{self, FabricFlags, Found};
@@ -15,7 +16,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use tagger::rules::{Class, GeneratedBy, Rule, RuleTable, SwitchRules};
-use text::numbers::{counted, counted_as};
+use text::numbers::{counted, counted_as, grouped};
 use units::Time;
 
 /// Upper bound of the faults that an error lists.
@@ -42,6 +43,10 @@ pub struct RunningFlags {
     #[arg(long, requires = "running", value_name = "TIME", default_value = "standard")]
     #[arg(help_heading = "Running configuration")]
     reaction: Reaction,
+    /// ASIC of the switches that compute their headroom (dynamic buffer model of Mellanox): asic_table.json, and
+    /// peripheral_table.json if there are gearboxes. Without it, this headroom is an assumption.
+    #[arg(long, requires = "running", value_name = "FILE", help_heading = "Running configuration")]
+    asic_table: Vec<PathBuf>,
     /// Write the rule table that the switches implement to this file, for `tidegate tagger verify`. The tag of a frame
     /// is the priority group that counts it.
     #[arg(long, requires = "running", value_name = "FILE", help_heading = "Running configuration")]
@@ -192,7 +197,8 @@ pub fn check(source: Option<&str>, flags: &FabricFlags, asked: &RunningFlags, js
     let found = fabric_source::find(&source, flags, None)?;
     let queues = asked.queue_map.binding();
     let headroom = |conditions: &Conditions| needed(conditions, asked.reaction);
-    let options = Options { binding: queues, paths: asked.forwarding.0, headroom: &headroom };
+    let asic = asic_table::read(&asked.asic_table)?;
+    let options = Options { binding: queues, paths: asked.forwarding.0, headroom: &headroom, asic: asic.as_ref() };
     let in_folder = |faults: Vec<Fault>| failure(folder, &faults);
     let report = running::judge(&found.fabric, &configs, &options).map_err(in_folder)?;
     let mut rules = None;
@@ -279,6 +285,17 @@ fn as_text(source: &str, folder: &Path, found: &Found, report: &Report) -> Strin
     }
     for assumption in &report.assumptions {
         text += &format!("  {}  {assumption}\n", styled("if  ", Style::Caution));
+    }
+    for computed in &report.computed {
+        let groups = counted(computed.groups, "priority group");
+        let headroom = &computed.headroom;
+        text += &format!(
+            "  {}  {} bytes of headroom, computed by the switch for {groups} ({}):\n",
+            styled("note", Style::Faint),
+            grouped(headroom.xoff),
+            asic_table::inputs(headroom)
+        );
+        headroom.lines().iter().for_each(|line| text += &format!("        {line}\n"));
     }
     if !report.unread.is_empty() {
         let tables: Vec<&str> = report.unread.keys().map(String::as_str).collect();

@@ -76,7 +76,7 @@ pub(super) fn made(platform: &str, rows: Option<&str>, below: bool) -> Result<Fr
     let platform = Platform::parse(platform).map_err(|error| format!("input: {error}"))?;
     let rows = rows.map(|rows| PgTable::parse(rows).unwrap());
     let (view, marks) = leaf();
-    let given = Given { platform: Some(&platform), rows: rows.as_ref(), below, share_headroom: false };
+    let given = Given { platform: Some(&platform), rows: rows.as_ref(), below, ..Given::default() };
     made_for(&view, &marks, &given)
 }
 
