@@ -179,7 +179,7 @@ fn files_of_another_platform_are_refused_with_file_and_key() {
         &changed("\"Ethernet240\": \"40m\"", "\"Ethernet240\": \"40\""),
         &rows,
         2,
-        "tor-1.json: CABLE_LENGTH|AZURE.Ethernet240: `40`: write a length like 300m or 10km",
+        "tor-1.json: CABLE_LENGTH|AZURE.Ethernet240: is \"40\": no length in metres",
     );
     refused(
         &changed("\"hostname\": \"tor-1\"", "\"hostname\": \"tor-9\""),

@@ -27,7 +27,7 @@ mod reader;
 
 use crate::error::{Fault, Finding};
 pub(crate) use buffers::COMPUTED;
-use fabric::sonic::{AsicTables, BufferModel, TableFault, uses_dynamic_model};
+use fabric::sonic::{AsicTables, BufferModel, Neighbour, TableFault, neighbours, uses_dynamic_model};
 pub(crate) use maps::table_of;
 use reader::{Object, Reader};
 use serde_json::Value;
@@ -267,16 +267,12 @@ fn claims(objects: &[(String, Value)], faults: &mut Vec<Fault>) {
         |object: &Value| Some(object.get("DEVICE_METADATA")?.get("localhost")?.get("hostname")?.as_str()?.to_owned());
     let switches: BTreeSet<String> = objects.iter().filter_map(|(_, object)| hostname(object)).collect();
     for (file, object) in objects {
-        let Some(neighbours) = object.get("DEVICE_NEIGHBOR").and_then(Value::as_object) else { continue };
-        for (key, row) in neighbours {
-            // Rows are keyed by the local port, or, with `local_port`, by the neighbour's name.
-            let by_name = row.get("local_port").is_some().then_some(key.as_str());
-            let name = row.get("name").and_then(Value::as_str).or(by_name);
-            let (Some(name), Some(port)) = (name, row.get("port").and_then(Value::as_str)) else { continue };
+        let Some(object) = object.as_object() else { continue };
+        for Neighbour { row, peer: name, peer_port: port, .. } in neighbours(object).flatten() {
             if !switches.contains(name) {
                 continue;
             }
-            let key = format!("DEVICE_NEIGHBOR|{}", fabric::visible(key));
+            let key = format!("DEVICE_NEIGHBOR|{}", fabric::visible(row));
             if let Some((other, other_key)) = claimed.insert((name, port), (file, key.clone())) {
                 let (name, port) = (fabric::visible(name), fabric::visible(port));
                 faults.push(Fault {

@@ -1,9 +1,9 @@
 //! Existing configuration of a platform: the buffer and QoS tables of its `config_db.json`.
 
 use super::model::{self, Config, check, entries, text};
-use fabric::sonic::TableFault;
+use fabric::sonic::{TableFault, cable_lengths};
 use std::collections::{BTreeMap, BTreeSet};
-use units::{Rate, Time, cable_delay};
+use units::{Rate, Time};
 
 /// Cable delay per metre.
 pub(super) const DELAY_PER_METRE: Time = Time::from_ns(5);
@@ -183,17 +183,10 @@ impl OwnCables {
                 found.speeds.insert(port.to_owned(), rate.ok_or_else(wrong)?);
             }
         }
-        for (name, ports) in entries(&config, "CABLE_LENGTH") {
-            for (port, length) in ports.as_object().into_iter().flatten() {
-                let length = length.as_str().unwrap_or_default();
-                if length == "0m" {
-                    continue;
-                }
-                let delay = cable_delay(length).map_err(|why| {
-                    let key = format!("CABLE_LENGTH|{}.{}", fabric::visible(name), fabric::visible(port));
-                    PlatformError::of_config(key, format!("`{}`: {why}", fabric::visible(length)))
-                })?;
-                found.delays.insert(port.clone(), delay);
+        for length in cable_lengths(&config) {
+            let length = length?;
+            if length.metres > 0 {
+                found.delays.insert(length.port.to_owned(), DELAY_PER_METRE * length.metres);
             }
         }
         Ok(Some(found))
