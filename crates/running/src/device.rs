@@ -300,16 +300,27 @@ impl<'a> Device<'a> {
     }
 }
 
+/// Returns the fault of a switch without a file, at a neighbour with one.
 fn without_file(fabric: &Fabric, node: NodeId, configs: &[SwitchConfig]) -> Fault {
-    let name = fabric.name(node);
-    let neighbours = fabric.ports(node).iter().map(|port| fabric.name(port.peer));
-    let by = neighbours.filter_map(|name| configs.iter().find(|config| config.name == name)).next();
-    Fault {
-        file: by.map_or_else(|| "(topology)".to_owned(), |config| config.file.clone()),
-        key: "DEVICE_NEIGHBOR".to_owned(),
-        message: format!("`{}` is a switch, and the folder has no file of it", fabric::visible(name)),
-        help: "its config_db.json, or take the cables to it out of this one".to_owned(),
-    }
+    let name = fabric::visible(fabric.name(node));
+    let by = fabric.ports(node).iter().find_map(|link| {
+        let config = configs.iter().find(|config| config.name == fabric.name(link.peer))?;
+        Some((config, fabric.port_name(link.peer, link.peer_port).map_or_else(String::new, fabric::visible)))
+    });
+    let help = format!(
+        "the config_db.json of {name} in the folder; --ignore {name} leaves the switch out, --host {name} makes it a \
+         host"
+    );
+    let (file, message) = match by {
+        Some((config, port)) => (
+            config.file.clone(),
+            format!("{port} leads to the switch `{name}`, and no file of the folder has its configuration"),
+        ),
+        None => {
+            ("(topology)".to_owned(), format!("no file of the folder has the configuration of the switch `{name}`"))
+        }
+    };
+    Fault { file, key: "DEVICE_NEIGHBOR".to_owned(), message, help }
 }
 
 fn port(fabric: &Fabric, node: NodeId, index: PortIndex, config: &SwitchConfig) -> Result<Port, Fault> {

@@ -129,7 +129,7 @@ fn a_port_that_two_files_claim_and_two_switches_of_one_name_are_refused() {
         "leaf-01.json: DEVICE_NEIGHBOR|Ethernet4: leaf-00.json: DEVICE_NEIGHBOR|Ethernet4 claims spine-0 Ethernet0 too";
     assert_eq!(claimed, [why]);
     let named = faults(|file| file["DEVICE_METADATA"]["localhost"]["hostname"] = "leaf-00".into());
-    assert!(named[0].contains("`leaf-00` is the name of leaf-00.json too"), "{named:?}");
+    assert!(named[0].contains("`leaf-00` is also the name of leaf-00.json"), "{named:?}");
 }
 
 #[test]

@@ -229,8 +229,21 @@ fn read_switch(file: &str, object: &Object, switches: &mut Vec<SwitchConfig>, fa
     if name.is_empty() {
         reader.fault("DEVICE_METADATA|localhost.hostname", "is missing", "the name of the switch");
     } else if let Some(other) = switches.iter().find(|other| other.name == name) {
-        let message = format!("`{}` is the name of {} too: each claims its ports", fabric::visible(name), other.file);
-        reader.fault("DEVICE_METADATA|localhost.hostname", message, "one file a switch; multi-ASIC is not read");
+        let text = |field: &str| localhost.and_then(|localhost| localhost.get(field)).and_then(Value::as_str);
+        let (name, other) = (fabric::visible(name), &other.file);
+        match text("asic_name").or(text("asic_id")) {
+            Some(asic) => {
+                let asic = fabric::visible(asic);
+                let message =
+                    format!("`{name}` is also the name of {other}: this is {asic} of a switch with several ASICs");
+                let help = format!("one ASIC per switch; --ignore {name} leaves the switch and its files out");
+                reader.fault("DEVICE_METADATA|localhost.hostname", message, help);
+            }
+            None => {
+                let message = format!("`{name}` is also the name of {other}: both have its ports");
+                reader.fault("DEVICE_METADATA|localhost.hostname", message, "one file per switch");
+            }
+        }
     }
     if reader.ports.is_empty() {
         reader.fault("PORT", "is missing or empty", "the ports of the switch");

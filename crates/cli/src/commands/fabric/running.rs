@@ -7,6 +7,7 @@ use crate::exit::Exit;
 use crate::fabric_source::{self, FabricFlags, Found};
 use crate::failure::Failure;
 use crate::output::{self, Style, styled};
+use fabric::files::{NamePattern, parse_json};
 use fabric::{Fabric, NodeId, PortIndex};
 use protocols::headroom::{self, Cells, Headroom};
 use protocols::reaction::Reaction;
@@ -98,11 +99,20 @@ fn needed(conditions: &Conditions, reaction: Reaction) -> u64 {
     Sonic::of(rate, delay, mtu, &Cells::BYTES, Time::ZERO, &ours).xoff
 }
 
-/// Reads the files of a folder, or one file.
+/// Returns whether a file is the configuration of an ignored switch.
+fn is_ignored(text: &str, ignored: &[NamePattern]) -> bool {
+    let hostname = || {
+        let config: Value = parse_json(text).ok()?;
+        config.get("DEVICE_METADATA")?.get("localhost")?.get("hostname")?.as_str().map(str::to_owned)
+    };
+    !ignored.is_empty() && hostname().is_some_and(|name| ignored.iter().any(|pattern| pattern.matches(&name)))
+}
+
+/// Reads the files of a folder, or one file, except those of ignored switches.
 ///
 /// # Errors
 /// An unreadable folder, and faults in its files.
-pub fn read_configs(folder: &Path) -> Result<Vec<SwitchConfig>, Failure> {
+pub fn read_configs(folder: &Path, ignored: &[NamePattern]) -> Result<Vec<SwitchConfig>, Failure> {
     let unreadable = |path: &Path, error: &std::io::Error| Failure::unreadable(path, error);
     let mut paths = vec![folder.to_owned()];
     if folder.is_dir() {
@@ -125,7 +135,10 @@ pub fn read_configs(folder: &Path) -> Result<Vec<SwitchConfig>, Failure> {
         left -= bytes.len() as u64;
         // Findings name files relative to the folder, which the heading shows.
         let name = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
-        files.push((name, fabric_source::text(&path, bytes)?));
+        let text = fabric_source::text(&path, bytes)?;
+        if !is_ignored(&text, ignored) {
+            files.push((name, text));
+        }
     }
     running::read(&files).map_err(|faults| failure(folder, &faults))
 }
@@ -192,7 +205,7 @@ fn write_rules(
 /// Like [`read_configs`]; also an invalid topology, one without these switches, and a rule file that cannot be written.
 pub fn check(source: Option<&str>, flags: &FabricFlags, asked: &RunningFlags, json: bool) -> Result<Exit, Failure> {
     let Some(folder) = &asked.running else { return Err(Failure::input("no --running", "name a folder")) };
-    let configs = read_configs(folder)?;
+    let configs = read_configs(folder, &fabric_source::ignored(flags))?;
     let source = source.map_or_else(|| folder.display().to_string(), str::to_owned);
     let found = fabric_source::find(&source, flags, None)?;
     let queues = asked.queue_map.binding();

@@ -115,7 +115,7 @@ pub fn command(args: &VerifyArgs) -> Result<Exit, Failure> {
     let read = read(&args.rules, &fabric);
     bar.finish_and_clear();
     let (rules, mut verifier) = read?;
-    let device = args.device.verdict(&fabric, &rules)?;
+    let device = args.device.verdict(&fabric, &rules, &fabric_source::ignored(&args.flags))?;
     // Scheduler shares from the configuration have their own check.
     let on = device
         .as_ref()
