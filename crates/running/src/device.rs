@@ -340,7 +340,7 @@ fn port(fabric: &Fabric, node: NodeId, index: PortIndex, config: &SwitchConfig) 
     };
     let needed = |field: &'static str| {
         let help = format!("the name of a row of {}", table_of(field));
-        let message = "is missing: what the ASIC does without it is not in the configuration";
+        let message = "is missing: the configuration has no behaviour of the ASIC without it";
         map(field).ok_or_else(|| fault(config, format!("{key}.{field}"), message, help))
     };
     let enabled = qos.map_or(0, |qos| qos.pfc_enable);

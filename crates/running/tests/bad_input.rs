@@ -45,13 +45,13 @@ fn holes_and_missing_rows_name_file_and_key() {
     let twice = fault(|file| file["PFC_WD"]["Ethernet0 "] = file["PFC_WD"]["Ethernet0"].clone());
     assert_eq!(twice, "leaf-01.json: PFC_WD|Ethernet0 : Ethernet0 has two rows");
     let all = fault(|file| file["PORT_QOS_MAP"]["global"]["pfc_enable"] = "3,4".into());
-    assert!(all.starts_with("leaf-01.json: PORT_QOS_MAP|global.pfc_enable: stands in the row of the switch"), "{all}");
+    assert!(all.starts_with("leaf-01.json: PORT_QOS_MAP|global.pfc_enable: is in the row of the switch"), "{all}");
     let packets = fault(|file| {
         file["SCHEDULER"]["scheduler.0"] = json!({ "type": "STRICT", "meter_type": "packets", "pir": "1000" });
     });
     assert!(packets.starts_with("leaf-01.json: SCHEDULER|scheduler.0.meter_type: is `packets`"), "{packets}");
     let nothing = fault(|file| remove(file, "PORT_QOS_MAP"));
-    assert_eq!(nothing, "leaf-01.json: PORT_QOS_MAP: is missing: the file says nothing of QoS");
+    assert_eq!(nothing, "leaf-01.json: PORT_QOS_MAP: is missing: the file has no QoS");
     let dot1p = fault(|file| file["PORT_QOS_MAP"]["Ethernet0"]["dot1p_to_tc_map"] = "AZURE".into());
     assert!(dot1p.starts_with("leaf-01.json: PORT_QOS_MAP|Ethernet0.dot1p_to_tc_map: classifies"), "{dot1p}");
 }

@@ -248,7 +248,7 @@ fn switches(files: &[Value]) -> Result<Vec<Switch<'_>>, FileError> {
         };
         let asic = |file| localhost(file).and_then(|own| text(own, "asic_name").or(text(own, "asic_id")));
         if known.files.iter().any(|other| asic(other) == asic(file)) {
-            return fail(format!("{place}.DEVICE_METADATA.localhost"), format!("`{name}` stands in two files"));
+            return fail(format!("{place}.DEVICE_METADATA.localhost"), format!("`{name}` is in two files"));
         }
         let ports = |file| table(file, "PORT").into_iter().flat_map(Object::keys);
         // Ports may repeat in the file of the switch itself, which may list those of all its ASICs.

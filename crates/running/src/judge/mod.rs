@@ -145,8 +145,8 @@ fn assumptions(device: &Device<'_>, reached: &Reached, options: &Options<'_>, co
         format!("frames take {}{tunnels}", options.paths),
         format!("the ASIC takes TC_TO_QUEUE_MAP from the {binding} port"),
         "an account pauses before its headroom is used, and a PAUSE stops its queues in time".to_owned(),
-        "hosts take in what arrives: none pauses its switch for ever".to_owned(),
-        "switches run what these files say".to_owned(),
+        "hosts receive all frames: none pauses its switch for ever".to_owned(),
+        "switches run the configuration of these files".to_owned(),
     ];
     let reserved = device.reserved();
     if reached.reserved_at > 0 {
@@ -157,10 +157,7 @@ fn assumptions(device: &Device<'_>, reached: &Reached, options: &Options<'_>, co
     if let Some(profile) = unnamed.iter().min() {
         let queues = counted(unnamed.len() as u64, "queue");
         let profile = fabric::visible(profile);
-        let does = if unnamed.len() == 1 { "does" } else { "do" };
-        list.push(format!(
-            "{queues} {does} not drop whose profile's name says neither lossless nor lossy, as {profile}"
-        ));
+        list.push(format!("lossless: {queues} with a profile named neither lossless nor lossy, such as {profile}"));
     }
     list.extend(headroom::shared(device));
     let is_down = |(_, port): &(u32, &crate::device::Port)| !device.config(port).ports[&port.name].up;

@@ -249,7 +249,7 @@ fn read_switch(file: &str, object: &Object, switches: &mut Vec<SwitchConfig>, fa
         reader.fault("PORT", "is missing or empty", "the ports of the switch");
     }
     if !object.contains_key("PORT_QOS_MAP") {
-        reader.fault("PORT_QOS_MAP", "is missing: the file says nothing of QoS", "the running config_db.json");
+        reader.fault("PORT_QOS_MAP", "is missing: the file has no QoS", "the running config_db.json");
     }
     switch.unread = object
         .keys()

@@ -232,7 +232,7 @@ fn shared_headroom(name: &str, merged: &Config) -> Vec<String> {
     let note = |(pool, used): (&String, &model::PoolUse)| {
         let shared = match pools.get(pool).and_then(|fields| number(fields, "xoff")) {
             Some(size) => format!("the shared headroom pool has {size} B"),
-            None => "how large the shared headroom pool is, the file does not say".to_owned(),
+            None => "the file has no size of the shared headroom pool".to_owned(),
         };
         format!("{name}: xoff of all groups of {pool} adds up to {} B; {shared}", used.xoff)
     };

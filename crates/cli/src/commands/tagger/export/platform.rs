@@ -91,8 +91,11 @@ impl Platforms {
                 }
             }
             if let Some(name) = names.iter().find(|name| !found.own.contains_key(**name)) {
-                let message = format!("{}: no file of it is of the switch `{name}`", path.display());
-                return Err(Failure::input(message, "its DEVICE_METADATA or its name says which a file is of"));
+                let message = format!("{}: no file of it has the switch `{name}`", path.display());
+                return Err(Failure::input(
+                    message,
+                    "a file has the switch of its hostname (DEVICE_METADATA), or else of its file name",
+                ));
             }
             return Ok(found);
         }
