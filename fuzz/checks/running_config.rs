@@ -25,7 +25,7 @@ pub fn check(bytes: &[u8]) {
         (QueueBinding::Ingress, PathSet::Bounces(1)),
         (QueueBinding::Egress, PathSet::Any),
     ] {
-        let options = Options { binding, paths, headroom: &|conditions| 3 * conditions.mtu };
+        let options = Options { binding, paths, headroom: &|conditions| 3 * conditions.mtu, asic: None };
         let Ok(report) = running::judge(&fabric, &configs, &options) else { return };
         assert_eq!(report.safe(), report.findings.is_empty());
         // A cycle must be among the findings.

@@ -431,20 +431,27 @@ fn say_decisions(name: &str, fabric: &Fabric) {
     }
 }
 
+/// Returns the patterns of node names that a flag lists.
+fn patterns(flags: &FabricFlags, key: &str) -> Vec<NamePattern> {
+    let names = flags.values.get(key).map_or("", String::as_str).split(',').map(str::trim);
+    names.filter(|name| !name.is_empty()).map(NamePattern::new).collect()
+}
+
+/// Returns the patterns of nodes that `--ignore` leaves out.
+pub fn ignored(flags: &FabricFlags) -> Vec<NamePattern> {
+    patterns(flags, "ignore")
+}
+
 /// Returns the reader's options from flags. Defaults: an assumed link, and one host per leaf of a file without hosts.
 fn options(flags: &FabricFlags) -> Result<Options, Failure> {
     let mut link = LinkSpec::new(parsed(flags, "link.rate", Rate::MIN)?, parsed(flags, "link.delay", Time::ZERO)?);
     link.loss = parsed(flags, "link.loss", 0.0)?;
     link.bit_error_rate = parsed(flags, "link.bit_error_rate", 0.0)?;
-    let patterns = |key: &str| {
-        let names = flags.values.get(key).map_or("", String::as_str).split(',').map(str::trim);
-        names.filter(|name| !name.is_empty()).map(NamePattern::new).collect()
-    };
     let roles = Roles {
-        ignore: patterns("ignore"),
-        host: patterns("host"),
-        switch: patterns("switch"),
-        hosts_on: patterns("hosts_on"),
+        ignore: ignored(flags),
+        host: patterns(flags, "host"),
+        switch: patterns(flags, "switch"),
+        hosts_on: patterns(flags, "hosts_on"),
     };
     let hosts_per_switch = parsed(flags, "hosts_per_switch", 1)?;
     Ok(Options { link, assumed: Some(ASSUMED_LINK), hosts_per_switch, roles })

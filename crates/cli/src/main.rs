@@ -1,6 +1,7 @@
 //! The `tidegate` command: arguments in, text and files out.
 
 mod arguments;
+mod asic_table;
 mod commands;
 mod exit;
 mod fabric_source;

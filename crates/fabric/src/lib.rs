@@ -38,6 +38,7 @@ mod lone;
 mod names;
 pub mod routing;
 pub mod show;
+pub mod sonic;
 pub mod tags;
 mod tiers;
 

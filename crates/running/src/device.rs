@@ -300,16 +300,27 @@ impl<'a> Device<'a> {
     }
 }
 
+/// Returns the fault of a switch without a file, at a neighbour with one.
 fn without_file(fabric: &Fabric, node: NodeId, configs: &[SwitchConfig]) -> Fault {
-    let name = fabric.name(node);
-    let neighbours = fabric.ports(node).iter().map(|port| fabric.name(port.peer));
-    let by = neighbours.filter_map(|name| configs.iter().find(|config| config.name == name)).next();
-    Fault {
-        file: by.map_or_else(|| "(topology)".to_owned(), |config| config.file.clone()),
-        key: "DEVICE_NEIGHBOR".to_owned(),
-        message: format!("`{}` is a switch, and the folder has no file of it", fabric::visible(name)),
-        help: "its config_db.json, or take the cables to it out of this one".to_owned(),
-    }
+    let name = fabric::visible(fabric.name(node));
+    let by = fabric.ports(node).iter().find_map(|link| {
+        let config = configs.iter().find(|config| config.name == fabric.name(link.peer))?;
+        Some((config, fabric.port_name(link.peer, link.peer_port).map_or_else(String::new, fabric::visible)))
+    });
+    let help = format!(
+        "the config_db.json of {name} in the folder; --ignore {name} leaves the switch out, --host {name} makes it a \
+         host"
+    );
+    let (file, message) = match by {
+        Some((config, port)) => (
+            config.file.clone(),
+            format!("{port} leads to the switch `{name}`, and no file of the folder has its configuration"),
+        ),
+        None => {
+            ("(topology)".to_owned(), format!("no file of the folder has the configuration of the switch `{name}`"))
+        }
+    };
+    Fault { file, key: "DEVICE_NEIGHBOR".to_owned(), message, help }
 }
 
 fn port(fabric: &Fabric, node: NodeId, index: PortIndex, config: &SwitchConfig) -> Result<Port, Fault> {
@@ -329,7 +340,7 @@ fn port(fabric: &Fabric, node: NodeId, index: PortIndex, config: &SwitchConfig) 
     };
     let needed = |field: &'static str| {
         let help = format!("the name of a row of {}", table_of(field));
-        let message = "is missing: what the ASIC does without it is not in the configuration";
+        let message = "is missing: the configuration has no behaviour of the ASIC without it";
         map(field).ok_or_else(|| fault(config, format!("{key}.{field}"), message, help))
     };
     let enabled = qos.map_or(0, |qos| qos.pfc_enable);
@@ -351,7 +362,7 @@ fn port(fabric: &Fabric, node: NodeId, index: PortIndex, config: &SwitchConfig) 
     let profile = |name: &str| config.profiles.get(name);
     let lossless_profile = |group: u8| {
         let bound = config.groups.get(&(name.to_owned(), group));
-        bound.is_some_and(|bound| bound.name == COMPUTED || profile(&bound.name).is_some_and(|it| it.xoff.is_some()))
+        bound.is_some_and(|it| config.computes(&it.name) || profile(&it.name).is_some_and(|it| it.xoff.is_some()))
     };
     let lossless_profiles = (0..8u8).filter(|&group| lossless_profile(group)).fold(0, |bits, group| bits | 1 << group);
     let pausing = (0..8u8).filter(|&group| sends[usize::from(group)] != 0).fold(0u8, |bits, group| bits | 1 << group);

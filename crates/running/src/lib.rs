@@ -24,7 +24,7 @@ mod read;
 
 pub use binding::{Binding, Hop, ImplementedRule, ImplementedRules, NextHop};
 pub use error::{Fault, Finding, FindingKind};
-pub use judge::{Counts, PausedLink, Report, judge};
+pub use judge::{ComputedHeadroom, Counts, PausedLink, Report, judge};
 pub use options::{Conditions, Options, PathSet, QueueBinding};
 pub use read::{SwitchConfig, read};
 

@@ -1,5 +1,6 @@
 //! Options of the check: queue lookup of the ASIC, set of paths, headroom formula.
 
+use fabric::sonic::AsicTables;
 use serde::Serialize;
 use std::fmt;
 use text::numbers::counted;
@@ -61,4 +62,6 @@ pub struct Options<'o> {
     pub paths: PathSet,
     /// Function for the headroom that a lossless account needs, in bytes.
     pub headroom: &'o dyn Fn(&Conditions) -> u64,
+    /// ASIC of the switches with the dynamic buffer model whose files have no `ASIC_TABLE`.
+    pub asic: Option<&'o AsicTables>,
 }

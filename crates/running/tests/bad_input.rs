@@ -45,13 +45,13 @@ fn holes_and_missing_rows_name_file_and_key() {
     let twice = fault(|file| file["PFC_WD"]["Ethernet0 "] = file["PFC_WD"]["Ethernet0"].clone());
     assert_eq!(twice, "leaf-01.json: PFC_WD|Ethernet0 : Ethernet0 has two rows");
     let all = fault(|file| file["PORT_QOS_MAP"]["global"]["pfc_enable"] = "3,4".into());
-    assert!(all.starts_with("leaf-01.json: PORT_QOS_MAP|global.pfc_enable: stands in the row of the switch"), "{all}");
+    assert!(all.starts_with("leaf-01.json: PORT_QOS_MAP|global.pfc_enable: is in the row of the switch"), "{all}");
     let packets = fault(|file| {
         file["SCHEDULER"]["scheduler.0"] = json!({ "type": "STRICT", "meter_type": "packets", "pir": "1000" });
     });
     assert!(packets.starts_with("leaf-01.json: SCHEDULER|scheduler.0.meter_type: is `packets`"), "{packets}");
     let nothing = fault(|file| remove(file, "PORT_QOS_MAP"));
-    assert_eq!(nothing, "leaf-01.json: PORT_QOS_MAP: is missing: the file says nothing of QoS");
+    assert_eq!(nothing, "leaf-01.json: PORT_QOS_MAP: is missing: the file has no QoS");
     let dot1p = fault(|file| file["PORT_QOS_MAP"]["Ethernet0"]["dot1p_to_tc_map"] = "AZURE".into());
     assert!(dot1p.starts_with("leaf-01.json: PORT_QOS_MAP|Ethernet0.dot1p_to_tc_map: classifies"), "{dot1p}");
 }
@@ -129,7 +129,7 @@ fn a_port_that_two_files_claim_and_two_switches_of_one_name_are_refused() {
         "leaf-01.json: DEVICE_NEIGHBOR|Ethernet4: leaf-00.json: DEVICE_NEIGHBOR|Ethernet4 claims spine-0 Ethernet0 too";
     assert_eq!(claimed, [why]);
     let named = faults(|file| file["DEVICE_METADATA"]["localhost"]["hostname"] = "leaf-00".into());
-    assert!(named[0].contains("`leaf-00` is the name of leaf-00.json too"), "{named:?}");
+    assert!(named[0].contains("`leaf-00` is also the name of leaf-00.json"), "{named:?}");
 }
 
 #[test]
@@ -155,7 +155,7 @@ fn two_rows_of_a_port_in_mux_cable_are_refused() {
 fn hosts_that_forward_are_refused() {
     let files = leaf_spine(2, 2, 1);
     let (fabric, configs) = (common::topology(&files).with_relaying_hosts(), common::read(&files));
-    let options = Options { binding: QueueBinding::Egress, paths: PathSet::Shortest, headroom: &needed };
+    let options = Options { binding: QueueBinding::Egress, paths: PathSet::Shortest, headroom: &needed, asic: None };
     let faults = running::judge(&fabric, &configs, &options).unwrap_err();
     let all: Vec<String> = faults.iter().map(ToString::to_string).collect();
     let why = "is a host that forwards, and the configuration of hosts is not read";
@@ -239,7 +239,7 @@ fn damaged_files_are_refused_or_judged_and_never_panic() {
         let judged = running::read(&texts).map_err(|_| ()).and_then(|configs| {
             let fabric = try_topology(&files).map_err(|_| ())?;
             let paths = [PathSet::Shortest, PathSet::Bounces(1), PathSet::Any][seed as usize % 3];
-            let options = Options { binding: QueueBinding::Egress, paths, headroom: &needed };
+            let options = Options { binding: QueueBinding::Egress, paths, headroom: &needed, asic: None };
             running::judge(&fabric, &configs, &options).map_err(|_| ())
         });
         match judged {

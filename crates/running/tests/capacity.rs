@@ -87,7 +87,7 @@ fn a_queue_profile_whose_name_says_neither_is_assumed_not_to_drop_and_said() {
         file["BUFFER_QUEUE"]["Ethernet4|3-4"]["profile"] = "q3".into();
     });
     assert!(renamed.safe(), "{:#?}", renamed.findings);
-    let said = "2 queues do not drop whose profile's name says neither lossless nor lossy, as q3";
+    let said = "lossless: 2 queues with a profile named neither lossless nor lossy, such as q3";
     assert!(renamed.assumptions.iter().any(|it| it == said), "{:#?}", renamed.assumptions);
     // The name of the pool makes it lossy.
     let lossy = changed(|file| {

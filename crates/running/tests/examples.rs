@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{Files, dual_tor, leaf_spine};
+use common::{Files, dual_tor, dynamic, leaf_spine};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -53,6 +53,7 @@ fn examples_are_what_the_generator_writes() {
         ("dual-tor", dual_tor(true)),
         ("no-remap", dual_tor(false)),
         ("faults", faulty()),
+        ("dynamic", dynamic(leaf_spine(3, 2, 1))),
     ];
     for (folder, files) in folders {
         for (name, file) in files {

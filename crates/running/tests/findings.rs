@@ -51,7 +51,7 @@ fn refused(files: &Files) -> String {
 
 fn refused_on(fabric: &Fabric, files: &Files) -> String {
     let configs = read(files);
-    let options = Options { binding: QueueBinding::Egress, paths: PathSet::Shortest, headroom: &needed };
+    let options = Options { binding: QueueBinding::Egress, paths: PathSet::Shortest, headroom: &needed, asic: None };
     let faults = running::judge(fabric, &configs, &options).map_or_else(|faults| faults, |report| panic!("{report:?}"));
     assert_eq!(faults.len(), 1, "{faults:#?}");
     faults[0].to_string()
@@ -134,7 +134,8 @@ fn files_without_a_length_are_told_so_and_no_cable_is_assumed() {
             assert_eq!(finding.key, "CABLE_LENGTH");
             assert!(finding.why.starts_with("no port has a length: SONiC gives Ethernet0 no lossless headroom"));
         }
-        let options = Options { binding: QueueBinding::Egress, paths: PathSet::Shortest, headroom: &needed };
+        let options =
+            Options { binding: QueueBinding::Egress, paths: PathSet::Shortest, headroom: &needed, asic: None };
         let assumed = running::judge(&assuming(&files), &read(&files), &options).unwrap().findings;
         assert_eq!(assumed.iter().filter(|it| it.kind == FindingKind::Headroom).count(), 5, "{assumed:#?}");
         assert!(assumed.iter().all(|it| !it.why.contains("cable needs") && !it.why.contains("500ns")), "{assumed:#?}");

@@ -110,7 +110,7 @@ pub fn parse(text: &str) -> Result<Vec<Listed>, StreamsError> {
             return at(place(entry.name.span()), "a name has letters, and no control characters");
         }
         if !names.insert(name.clone()) {
-            return at(place(entry.name.span()), format!("stream `{name}` stands twice"));
+            return at(place(entry.name.span()), format!("stream `{name}` occurs twice"));
         }
         let (nodes, whole_path) = match (&entry.path, &entry.from, &entry.to) {
             (Some(path), None, None) if path.get_ref().len() >= 2 => (path.get_ref().clone(), true),

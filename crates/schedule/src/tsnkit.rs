@@ -62,7 +62,7 @@ pub fn streams(text: &str) -> Result<Vec<Listed>, StreamsError> {
     for (line, row) in table(text, &columns)? {
         let name = number(line, "stream", row[0])?.to_string();
         if !names.insert(name.clone()) {
-            return at(line, format!("stream {name} stands twice"));
+            return at(line, format!("stream {name} occurs twice"));
         }
         let source = number(line, "src", row[1])?.to_string();
         let receivers = row[2].trim_start_matches('[').trim_end_matches(']');
@@ -107,7 +107,7 @@ pub fn network(text: &str) -> Result<(Fabric, Time), StreamsError> {
             return at(line, "`t_proc` differs from that of links before: one for all is supported");
         }
         if links.insert((a, b), (line, rate, Time::from_ns(delay))).is_some() {
-            return at(line, format!("the link ({a}, {b}) stands twice"));
+            return at(line, format!("the link ({a}, {b}) occurs twice"));
         }
     }
     let mut neighbours: BTreeMap<u64, BTreeSet<u64>> = BTreeMap::new();

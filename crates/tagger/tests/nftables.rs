@@ -15,7 +15,7 @@ mod machine;
 #[path = "nftables/routes.rs"]
 mod routes;
 
-use clos::{C_TAG, Clos, KEPT, Kind, PRIORITY_TAG, S_AND_C_TAG, S_TAG, UNTAGGED};
+use clos::{C_TAG, Clos, KEPT, Kind, PRIORITY_TAG, S_AND_C_TAG, S_TAG, UNTAGGED, Upper};
 use fabric::PortIndex;
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
@@ -271,21 +271,29 @@ fn a_busy_queue_borrows_the_shares_of_idle_ones() {
     assert!(sent > 200 && borrowed > sent / 2, "{borrowed} of {sent} packets beyond the share of the queue");
 }
 
-/// Returns every tag combination of a bridge, or those that a router accepts, with both IP versions.
-fn kinds(family: Family) -> Vec<Kind> {
-    let tags: &[&'static [(u16, u16)]] = match family {
-        Family::Bridge => &[UNTAGGED, C_TAG, S_TAG, S_AND_C_TAG],
-        Family::Inet => &[UNTAGGED, PRIORITY_TAG],
+/// Returns every tag combination of a bridge, or those that a router accepts at its ports or their upper interfaces,
+/// with both IP versions.
+fn kinds(family: Family, upper: Option<Upper>) -> Vec<Kind> {
+    let tags: &[&'static [(u16, u16)]] = match (family, upper) {
+        (Family::Bridge, _) => &[UNTAGGED, C_TAG, S_TAG, S_AND_C_TAG],
+        (Family::Inet, None) => &[UNTAGGED, PRIORITY_TAG],
+        (Family::Inet, Some(Upper::Macvlan)) => &[UNTAGGED],
+        (Family::Inet, Some(Upper::Vlan(0x8100, _))) => &[C_TAG],
+        (Family::Inet, Some(Upper::Vlan(..))) => &[S_TAG],
     };
+    let of_others = if upper.is_some() { tags[0] } else { UNTAGGED };
     let both = tags.iter().flat_map(|&tags| [false, true].map(|six| Kind { six, tags, dscp: 26 }));
     // DSCPs without a tag: one with its own queue, and another.
     let others = [KEPT.dscp, OTHER].into_iter().flat_map(|dscp| [false, true].map(|six| (six, dscp)));
-    both.chain(others.map(|(six, dscp)| Kind { six, tags: UNTAGGED, dscp })).collect()
+    both.chain(others.map(|(six, dscp)| Kind { six, tags: of_others, dscp })).collect()
 }
 
 /// Tests all listed paths and those around two failed links, one of `every`; prints the hops. No hop may be wrong.
-fn a_clos_follows_the_rules(family: Family, kind: &str, hosts_per_tor: u32, every: usize) {
-    let Some(lab) = machine::or_skipped(Clos::new(kind, family, hosts_per_tor)) else { return };
+fn a_clos_follows_the_rules(family: Family, kind: &str, upper: Option<Upper>, hosts_per_tor: u32, every: usize) {
+    if matches!(upper, Some(Upper::Vlan(..))) && !machine::has_vlan_interfaces() {
+        return;
+    }
+    let Some(lab) = machine::or_skipped(Clos::new(kind, family, hosts_per_tor, upper)) else { return };
     let (listed, around) = (routes::listed(&lab.fabric), routes::around_two_failures(&lab.fabric));
     let suits = |route: &routes::Route| match family {
         Family::Bridge => route.suits_bridge(&lab.fabric),
@@ -301,7 +309,7 @@ fn a_clos_follows_the_rules(family: Family, kind: &str, hosts_per_tor: u32, ever
         all.len()
     );
     let chosen: Vec<routes::Route> = all.into_iter().step_by(every).collect();
-    let count = lab.send(&chosen, &kinds(family)).expect("commands that work here");
+    let count = lab.send(&chosen, &kinds(family, upper)).expect("commands that work here");
     println!(
         "{kind}: {} paths, {} packets, {} hops, {} rewrites, {} wrong",
         chosen.len(),
@@ -321,18 +329,38 @@ fn a_clos_follows_the_rules(family: Family, kind: &str, hosts_per_tor: u32, ever
 
 #[test]
 fn a_clos_of_routers_follows_the_rules_hop_by_hop_with_ipv4_and_ipv6() {
-    a_clos_follows_the_rules(Family::Inet, "r", 1, 8);
+    a_clos_follows_the_rules(Family::Inet, "r", None, 1, 8);
 }
 
 #[test]
 fn a_clos_of_bridges_follows_the_rules_hop_by_hop_with_vlan_tags() {
-    a_clos_follows_the_rules(Family::Bridge, "b", 1, 8);
+    a_clos_follows_the_rules(Family::Bridge, "b", None, 1, 8);
+}
+
+/// VLAN interfaces with the tags of [`C_TAG`] and [`S_TAG`].
+const C_VLAN: Upper = Upper::Vlan(0x8100, 5);
+const S_VLAN: Upper = Upper::Vlan(0x88a8, 7);
+
+/// The rules name interfaces on the ports, not the ports.
+#[test]
+fn a_clos_of_routers_follows_the_rules_between_upper_interfaces() {
+    a_clos_follows_the_rules(Family::Inet, "m", Some(Upper::Macvlan), 1, 8);
+}
+
+/// The same with the VLAN interfaces of 802.1Q and of 802.1ad.
+#[test]
+fn a_clos_of_routers_follows_the_rules_between_vlan_interfaces() {
+    a_clos_follows_the_rules(Family::Inet, "q", Some(C_VLAN), 1, 8);
+    a_clos_follows_the_rules(Family::Inet, "s", Some(S_VLAN), 1, 8);
 }
 
 /// `cargo test -p tidegate-tagger --test nftables -- --ignored --nocapture`
 #[test]
 #[ignore = "a minute: all paths, 100,000 hops and more"]
 fn all_paths_of_a_clos_100_000_hops() {
-    a_clos_follows_the_rules(Family::Inet, "R", 2, 1);
-    a_clos_follows_the_rules(Family::Bridge, "B", 2, 1);
+    a_clos_follows_the_rules(Family::Inet, "R", None, 2, 1);
+    a_clos_follows_the_rules(Family::Inet, "M", Some(Upper::Macvlan), 2, 1);
+    a_clos_follows_the_rules(Family::Inet, "Q", Some(C_VLAN), 2, 1);
+    a_clos_follows_the_rules(Family::Inet, "S", Some(S_VLAN), 2, 1);
+    a_clos_follows_the_rules(Family::Bridge, "B", None, 2, 1);
 }

@@ -39,7 +39,7 @@ pub enum VerifyError {
         expected: &'static str,
     },
     /// Rules for other switches or cables.
-    #[error("the rules are for another fabric: they say {what} {theirs}, this one has {ours}")]
+    #[error("the rules are for another fabric: they have {what} {theirs}, this one has {ours}")]
     OtherFabric {
         /// "switches", "hosts", "links" or "hash".
         what: &'static str,
@@ -75,7 +75,7 @@ pub enum VerifyError {
         tag: u16,
     },
     /// Two classes of one name.
-    #[error("class `{class}` stands twice")]
+    #[error("class `{class}` occurs twice")]
     ClassTwice {
         /// The name.
         class: String,
@@ -93,7 +93,7 @@ pub enum VerifyError {
         host: String,
     },
     /// Two sets of rules for one switch.
-    #[error("switch `{switch}` stands twice")]
+    #[error("switch `{switch}` occurs twice")]
     SwitchTwice {
         /// The name.
         switch: String,
@@ -283,7 +283,7 @@ pub enum PathFault {
         switch: String,
     },
     /// A port after the last node, which has no meaning.
-    #[error("`{node}:{port}` stands last, where no port is left by")]
+    #[error("`{node}:{port}` is the last node, and has an egress port")]
     LastPort {
         /// The node.
         node: String,

@@ -6,6 +6,7 @@
 mod faults;
 mod file;
 mod follow;
+mod interfaces;
 mod judge;
 mod lists;
 pub mod qcw;

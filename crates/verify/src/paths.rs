@@ -250,7 +250,7 @@ mod tests {
             ("H1 A:0 B H2", "line 1: port 0 of `A` leads to `H1`, not to `B`"),
             ("A:1 B:1 A", "line 1: the path comes to `A` twice: an expected path has no loop"),
             ("H1", "line 1: a path needs at least two nodes, this one has 1"),
-            ("H1 A:1", "line 1: `A:1` stands last, where no port is left by"),
+            ("H1 A:1", "line 1: `A:1` is the last node, and has an egress port"),
             ("A:1 B H2 B", "line 1: host `H2` does not forward: a path can only start or end there"),
         ];
         for (text, message) in table {
@@ -271,7 +271,7 @@ mod tests {
             ("A-C", "the fabric has no node `C`"),
             ("A-B", "`A` and `B` are joined by 2 parallel links: write `A:1` for the one at port 1"),
             ("A-leaf-1", "no link joins `A` and `leaf-1`"),
-            ("A-B:1", "`B:1` stands last, where no port is left by"),
+            ("A-B:1", "`B:1` is the last node, and has an egress port"),
             (
                 "x-leaf-1",
                 "`x-leaf-1` is no link: write `A-B` with the names of its ends, or `A:port-B` for one of several",

@@ -213,17 +213,17 @@ fn input_from_which_nothing_can_be_proved_names_the_element() {
     };
     type Change<'a> = &'a dyn Fn(&mut RuleFile);
     let table: [(Change, &str); 18] = [
-        (&|f| f.fabric.hash = "00".into(), "the rules are for another fabric: they say hash 00, this one has "),
-        (&|f| f.fabric.hosts = Some(9), "the rules are for another fabric: they say hosts 9, this one has 3"),
+        (&|f| f.fabric.hash = "00".into(), "the rules are for another fabric: they have hash 00, this one has "),
+        (&|f| f.fabric.hosts = Some(9), "the rules are for another fabric: they have hosts 9, this one has 3"),
         (&|f| f.switches[0].name = "Z".into(), "the fabric has no switch `Z`"),
         (&|f| f.switches[0].name = "HA".into(), "`HA` is a host that does not forward: it takes no rules"),
-        (&|f| f.switches[0].name = "B".into(), "switch `B` stands twice"),
+        (&|f| f.switches[0].name = "B".into(), "switch `B` occurs twice"),
         (&|f| f.lossless_tags = vec![1, 2, 1], "`lossless_tags` names tag 1 twice"),
         (&|f| f.lossy_tag = 2, "`lossy_tag` 2 is one of `lossless_tags`"),
         (&|f| f.lossless_tags.clear(), "`lossless_tags` is empty: nothing would be lossless"),
         (&|f| f.classes.clear(), "`classes` is empty: nothing would be lossless"),
         (&|f| f.classes[0].first_tag = 7, "class `default` starts with tag 7, which is not one of `lossless_tags`"),
-        (&|f| f.classes.extend(f.classes.clone()), "class `default` stands twice"),
+        (&|f| f.classes.extend(f.classes.clone()), "class `default` occurs twice"),
         (&|f| rule(f, 1, &[3], &[1], 1), "switch `B`, rule 5: `in` names port 3, but the switch has 3, counted from 0"),
         (
             &|f| rule(f, 1, &[0], &[9], 1),

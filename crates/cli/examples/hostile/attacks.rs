@@ -147,7 +147,11 @@ fn sonic_folders() -> Vec<Line> {
     let given = "--hosts-per-switch 1 --rate 10Gbps --delay 1us";
     let mut all =
         lines(&format!("fabric check input {given}\nfabric show input --json {given}\nrun s.toml --out out --quiet"));
-    all.extend(lines("fabric check --running input\nfabric check --running input --forwarding any --json"));
+    all.extend(lines(
+        "fabric check --running input
+         fabric check --running input --asic-table input --ignore S1
+         fabric check --running input --forwarding any --json",
+    ));
     all.push(and(&format!("fabric convert input out.json {given}"), "fabric check out.json --rate 10Gbps --delay 1us"));
     all
 }

@@ -34,7 +34,7 @@ fn an_ordinary_path_over_a_spine_with_a_host_stays_lossless() {
     let explained = run(&["tagger", "explain", &rules, "--fabric", &fabric, "h1", "p", "x", "q", "h3"]);
     assert!(explained.out.contains("lossless all the way"), "{}", explained.out);
     let without = run(&["fabric", "show", &fabric, "--ignore", "h5", "--json"]);
-    assert!(without.out.contains("\"hosts\": 4") && without.err.contains("1 node left out as asked: h5"));
+    assert!(without.out.contains("\"hosts\": 4") && without.err.contains("1 node left out on request: h5"));
 }
 
 /// A file with a wrong tier turns an ordinary hop into one inside a tier, of which rules by bounces allow few.
@@ -102,7 +102,7 @@ fn a_scenario_says_what_its_fabric_file_left_open() {
     let link = ", link = { rate = \"10Gbps\", delay = \"1us\" }";
     let done = ran(&format!("{link}, ignore = [\"monitor\"]"));
     assert_eq!(done.code, Some(0), "{}", done.err);
-    for said in ["1 node left out as asked: monitor", "1 node without a link left out: prometheus"] {
+    for said in ["1 node left out on request: monitor", "1 node without a link left out: prometheus"] {
         assert!(done.err.contains(said), "{}", done.err);
     }
     let refused = ran("");

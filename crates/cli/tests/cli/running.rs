@@ -33,7 +33,34 @@ fn exit_codes_tell_safe_unsafe_and_wrong_input() {
     let files = leaf_spine(2, 2, 1)[..3].to_vec();
     let missing = run(&["fabric", "check", "--running", &folder(&scratch, "missing", &files)]);
     assert_eq!(missing.code, Some(2));
-    assert!(missing.err.contains("`spine-1` is a switch, and the folder has no file of it"), "{}", missing.err);
+    let said = "missing/leaf-00.json: DEVICE_NEIGHBOR: Ethernet8 leads to the switch `spine-1`, and no file of the \
+                folder has its configuration (write: the config_db.json of spine-1 in the folder; --ignore spine-1";
+    assert!(missing.err.replace("\n  ", " ").contains(said), "{}", missing.err);
+    let left_out = run(&["fabric", "check", "--running", &scratch.path("missing"), "--ignore", "spine-1"]);
+    assert_eq!(left_out.code, Some(0), "{}{}", left_out.out, left_out.err);
+    assert!(left_out.out.contains("2 ports without a neighbour are not judged"), "{}", left_out.out);
+    // A switch with several ASICs, one file each.
+    let mut files = leaf_spine(3, 2, 1);
+    for (_, file) in &mut files[..1] {
+        file["DEVICE_METADATA"]["localhost"]["asic_name"] = "asic0".into();
+    }
+    let mut second = files[0].clone();
+    second.0 = "leaf-00-1.json".to_owned();
+    second.1["DEVICE_METADATA"]["localhost"]["asic_name"] = "asic1".into();
+    for table in
+        ["PORT", "DEVICE_NEIGHBOR", "CABLE_LENGTH", "PORT_QOS_MAP", "PFC_WD", "BUFFER_PG", "BUFFER_QUEUE", "QUEUE"]
+    {
+        second.1[table] = json!({});
+    }
+    second.1["PORT"]["Ethernet100"] = json!({ "speed": "100000" });
+    files.push(second);
+    let asics = folder(&scratch, "asics", &files);
+    let refused = run(&["fabric", "check", "--running", &asics]);
+    let said = "leaf-00.json: DEVICE_METADATA|localhost.hostname: `leaf-00` is also the name of leaf-00-1.json: this \
+                is asic0 of a switch with several ASICs (write: one ASIC per switch; --ignore leaf-00";
+    assert!(refused.code == Some(2) && refused.err.replace("\n  ", " ").contains(said), "{}", refused.err);
+    let left_out = run(&["fabric", "check", "--running", &asics, "--ignore", "leaf-00"]);
+    assert_eq!(left_out.code, Some(0), "{}{}", left_out.out, left_out.err);
     // Nothing is judged: not safe, and with another finding not free of deadlock.
     let mut files = leaf_spine(2, 2, 1);
     for (_, file) in &mut files {

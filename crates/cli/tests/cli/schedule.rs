@@ -104,7 +104,7 @@ fn wrong_streams_are_refused_with_their_line() {
             ":1: stream `a` has no path: no link joins `rru0` and `sw3`",
         ),
         ("name = \"a\"", "name = \"a\"\ndeadline = \"1ns\"", ":1: stream `a`: a frame takes 394.56ns"),
-        (STREAM, &twice, ":8: stream `a` stands twice"),
+        (STREAM, &twice, ":8: stream `a` occurs twice"),
         (STREAM, &coprime, ":7: the periods up to that of stream `b` have no common multiple of at most 100ms"),
     ];
     for (good, bad, said) in rows {

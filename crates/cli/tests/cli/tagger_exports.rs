@@ -179,7 +179,7 @@ fn files_of_another_platform_are_refused_with_file_and_key() {
         &changed("\"Ethernet240\": \"40m\"", "\"Ethernet240\": \"40\""),
         &rows,
         2,
-        "tor-1.json: CABLE_LENGTH|AZURE.Ethernet240: `40`: write a length like 300m or 10km",
+        "tor-1.json: CABLE_LENGTH|AZURE.Ethernet240: is \"40\": no length in metres",
     );
     refused(
         &changed("\"hostname\": \"tor-1\"", "\"hostname\": \"tor-9\""),
@@ -206,7 +206,7 @@ fn files_of_another_platform_are_refused_with_file_and_key() {
     std::fs::create_dir_all(&empty).unwrap();
     let (ran, _) = exported(&scratch, 2, &["--platform", &empty]);
     assert_eq!(ran.code, Some(2));
-    assert!(ran.err.contains("no file of it is of the switch `leaf-1`"), "{}", ran.err);
+    assert!(ran.err.contains("no file of it has the switch `leaf-1`"), "{}", ran.err);
 }
 
 /// The table of the guide: every median beside our result.

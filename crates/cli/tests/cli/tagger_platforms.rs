@@ -106,8 +106,12 @@ fn options_of_another_format_are_refused() {
         (&["--to", "acl", "--queue-map", "egress"], "--queue-map: an export --to acl does not use it"),
         (&["--to", "eos", "--detection-ms", "200"], "--detection-ms: an export --to eos does not use it"),
         (&["--to", "sonic", "--bridge"], "--bridge: an export --to sonic does not use it"),
-        (&["--to", "sonic", "--below-platform"], "--below-platform: nothing says what the platform publishes"),
+        (&["--to", "sonic", "--below-platform"], "--below-platform: no file states the headroom of the platform"),
         (&["--to", "sonic", "--share-headroom"], "--platform"),
+        (&["--to", "sonic", "--asic-table", "/nonexist"], "--platform"),
+        (&["--to", "csv", "--trust-hosts", "any"], "--trust-hosts: an export --to csv lists the rules unchanged"),
+        (&["--to", "json", "--trust-hosts", "first"], "--trust-hosts: an export --to json lists the rules unchanged"),
+        (&["--to", "table", "--tag", "1=26:3"], "--tag: an export --to table lists the rules unchanged"),
     ] {
         let ran = exported(&scratch, options);
         assert_eq!(ran.code, Some(2), "{options:?}: {}{}", ran.out, ran.err);
@@ -178,5 +182,52 @@ fn rules_of_a_fabric_with_other_flags_are_refused_with_the_flags() {
         let ran = run(&[&words, &command[1..]].concat());
         assert_eq!(ran.code, Some(2), "{command:?}");
         assert!(ran.err.contains("--ignore, --host, --switch"), "{}", ran.err);
+    }
+}
+
+/// A switch that computes its headroom: the exported value is not below it, with its terms; without the ASIC the export
+/// is refused.
+#[test]
+fn the_headroom_of_the_dynamic_buffer_model_is_a_minimum() {
+    let scratch = Scratch::new("platforms-dynamic");
+    let mut platform = read(&example("sonic-platform/tor-1.json"));
+    platform["DEVICE_METADATA"]["localhost"]["buffer_model"] = "dynamic".into();
+    platform["LOSSLESS_TRAFFIC_PATTERN"] = json!({ "AZURE": { "mtu": "1024", "small_packet_percentage": "100" } });
+    platform["DEFAULT_LOSSLESS_BUFFER_PARAMETER"] = json!({ "AZURE": { "default_dynamic_th": "0" } });
+    platform["BUFFER_PROFILE"].as_object_mut().unwrap().retain(|name, _| !name.starts_with("pg_lossless"));
+    for (key, group) in platform["BUFFER_PG"].as_object_mut().unwrap() {
+        if key.ends_with("3-4") {
+            group["profile"] = "NULL".into();
+        }
+    }
+    for (_, port) in platform["PORT"].as_object_mut().unwrap() {
+        port["lanes"] = "1,2,3,4,5,6,7,8".into();
+    }
+    let file = scratch.file("tor-1.json", &platform.to_string());
+    let with = |options: &[&str]| {
+        let all = [&["--to", "sonic", "--json", "--only", "tor-1", "--platform", file.as_str()], options].concat();
+        exported(&scratch, &all)
+    };
+    let refused = with(&[]);
+    let said = "tor-1.json: ASIC_TABLE: is missing: the switch computes the headroom from it";
+    assert!(refused.code == Some(2) && refused.err.replace("\n  ", " ").contains(said), "{}", refused.err);
+    let asic = example("sonic-platform/asic_table.json");
+    let ran = with(&["--asic-table", &asic, "--share-headroom"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    let made: Value = serde_json::from_str(&ran.out).unwrap();
+    let config = &made["switches"]["tor-1"];
+    let profile = config["BUFFER_PG"]["Ethernet240|3"]["profile"].as_str().unwrap();
+    assert_eq!(config["BUFFER_PROFILE"][profile]["xoff"], "265216");
+    let notes: Vec<&str> = made["notes"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+    let note = notes.iter().find(|note| note.contains("400000 Mbit/s, 40 m")).expect("a note with the terms");
+    assert!(note.contains("response of the neighbour       57920"), "{note}");
+    // A file without the table, and a table twice.
+    for (files, said) in [
+        (vec![example("sonic-platform/tor-1.json")], "the file has neither ASIC_TABLE nor PERIPHERAL_TABLE"),
+        (vec![asic.clone(), asic], "ASIC_TABLE is in another file of --asic-table too"),
+    ] {
+        let options: Vec<&str> = files.iter().flat_map(|file| ["--asic-table", file.as_str()]).collect();
+        let ran = with(&options);
+        assert!(ran.code == Some(2) && ran.err.replace("\n  ", " ").contains(said), "{}", ran.err);
     }
 }

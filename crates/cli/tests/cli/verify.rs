@@ -149,7 +149,7 @@ fn hash(scratch: &Scratch) -> String {
     assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""));
     let (_, rest) = ran
         .err
-        .split_once("the rules are for another fabric: they say hash 0000000000000000, this one has ")
+        .split_once("the rules are for another fabric: they have hash 0000000000000000, this one has ")
         .expect(&ran.err);
     rest.split_whitespace().next().unwrap().to_owned()
 }
@@ -253,5 +253,5 @@ fn rules_that_say_nothing_are_refused_with_their_place() {
         "--delay",
         "1us",
     ]);
-    assert!(other.code == Some(2) && other.err.contains("they say switches 3, this one has 4"), "{}", other.err);
+    assert!(other.code == Some(2) && other.err.contains("they have switches 3, this one has 4"), "{}", other.err);
 }

@@ -115,7 +115,7 @@ impl Plain {
         let roles = &options.roles;
         if !roles.ignore.is_empty() {
             let gone = self.retain(|node, _| !roles.ignore.iter().any(|pattern| pattern.matches(&node.name)));
-            self.decide(Subject::LeftOut, |count| format!("{} left out as asked", counted(count, "node")), gone);
+            self.decide(Subject::LeftOut, |count| format!("{} left out on request", counted(count, "node")), gone);
         }
         for (patterns, kind, why) in
             [(&roles.host, NodeKind::Host, "named as a host"), (&roles.switch, NodeKind::Switch, "named as a switch")]

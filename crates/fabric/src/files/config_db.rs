@@ -18,21 +18,17 @@ use super::json::parse_json;
 use super::plain::{Options, Plain, PlainEnd, counted, fail, said_by};
 use crate::decision::Subject;
 use crate::names::visible;
+use crate::sonic::{Neighbour, Object, cable_length, neighbours};
 use crate::{Fabric, LinkSpec, NodeKind};
-use serde_json::{Map, Value};
+use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use units::{Rate, Time};
 
 /// Propagation delay per metre of fibre: 5 ns.
 pub(super) const DELAY_PER_METRE: Time = Time::from_ns(5);
 
-/// Maximum cable length; a longer one is a typing error.
-pub(super) const MAX_METRES: u64 = 1_000_000;
-
 /// Unit of `PORT.speed`, in bit/s.
 pub(super) const MBPS: u64 = 1_000_000;
-
-pub(super) type Object = Map<String, Value>;
 
 /// Tables that are read.
 const TABLES: [&str; 8] = [
@@ -146,16 +142,14 @@ impl<'a> Switch<'a> {
                 return fail(format!("{}.PORT.{port}.speed", self.place), "must be a number of Mbps, like \"100000\"");
             }
         }
-        let lengths = self.tables("CABLE_LENGTH").flat_map(|profiles| profiles.values());
-        if let Some(length) = lengths.filter_map(Value::as_object).find_map(|profile| text(profile, port)) {
-            let metres = length.strip_suffix('m').and_then(|metres| metres.trim().parse::<u64>().ok());
-            match metres.filter(|&metres| metres <= MAX_METRES) {
+        for file in &self.files {
+            match cable_length(file, port) {
                 // 0m is SONiC's value for a port without a cable.
-                Some(metres) => stated.metres = Some(metres).filter(|&metres| metres > 0),
-                None => {
-                    return fail(format!("{}.CABLE_LENGTH.{port}", self.place), "must be a length like \"40m\"");
-                }
+                Ok(Some(length)) => stated.metres = Some(length.metres).filter(|&metres| metres > 0),
+                Ok(None) => continue,
+                Err(_) => return fail(format!("{}.CABLE_LENGTH.{port}", self.place), "must be a length like \"40m\""),
             }
+            break;
         }
         Ok(stated)
     }
@@ -254,7 +248,7 @@ fn switches(files: &[Value]) -> Result<Vec<Switch<'_>>, FileError> {
         };
         let asic = |file| localhost(file).and_then(|own| text(own, "asic_name").or(text(own, "asic_id")));
         if known.files.iter().any(|other| asic(other) == asic(file)) {
-            return fail(format!("{place}.DEVICE_METADATA.localhost"), format!("`{name}` stands in two files"));
+            return fail(format!("{place}.DEVICE_METADATA.localhost"), format!("`{name}` is in two files"));
         }
         let ports = |file| table(file, "PORT").into_iter().flat_map(Object::keys);
         // Ports may repeat in the file of the switch itself, which may list those of all its ASICs.
@@ -271,18 +265,18 @@ fn switches(files: &[Value]) -> Result<Vec<Switch<'_>>, FileError> {
 /// Returns the neighbours of a switch, by its ports.
 fn neighbors<'a>(switch: &Switch<'a>) -> Result<Vec<Neighbor<'a>>, FileError> {
     let mut found = Vec::new();
-    for (key, value) in switch.tables("DEVICE_NEIGHBOR").flatten() {
-        let place = format!("{}.DEVICE_NEIGHBOR.{key}", switch.place);
-        let Some(neighbor) = value.as_object() else { return fail(place, "must be an object") };
-        let peer_port = text(neighbor, "port");
-        let by_name = text(neighbor, "local_port").map(|port| (port, text(neighbor, "name").unwrap_or(key)));
-        let by_port = || Some((key.as_str(), text(neighbor, "name")?));
-        let (Some((port, peer)), Some(peer_port)) = (by_name.or_else(by_port), peer_port) else {
-            let message = "must have the `name` of the neighbour and its `port`, or `local_port` and `port` where the \
-                           key is the neighbour's name";
-            return fail(place, message);
-        };
-        found.push(Neighbor { place, port, peer, peer_port });
+    for row in switch.files.iter().flat_map(|file| neighbours(file)) {
+        match row {
+            Ok(Neighbour { row, port, peer, peer_port }) => {
+                let place = format!("{}.DEVICE_NEIGHBOR.{row}", switch.place);
+                found.push(Neighbor { place, port, peer, peer_port });
+            }
+            Err(key) => {
+                let message = "must have the `name` of the neighbour and its `port`, or `local_port` and `port` where \
+                               the key is the neighbour's name";
+                return fail(format!("{}.DEVICE_NEIGHBOR.{key}", switch.place), message);
+            }
+        }
     }
     found.sort_by_key(|neighbor| natural(neighbor.port));
     Ok(found)

@@ -1,8 +1,9 @@
 //! Writer of SONiC `config_db.json`, one object per switch.
 
-use super::config_db::{DELAY_PER_METRE, MAX_METRES, MBPS, Object};
+use super::config_db::{DELAY_PER_METRE, MBPS};
 use super::error::FileError;
 use super::plain::port_label;
+use crate::sonic::{MAX_METRES, Object};
 use crate::{Fabric, Link, NodeId, NodeKind};
 use serde_json::json;
 

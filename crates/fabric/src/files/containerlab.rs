@@ -98,7 +98,7 @@ pub fn read_containerlab(content: &str, options: &Options) -> Result<Fabric, Fil
         let Some(name) = scalar(name) else { return fail("topology.nodes", "a node's name must be a text") };
         let node = role(topology, &name, node)?;
         if !plain.add(node) {
-            return fail("topology.nodes", format!("`{name}` stands twice"));
+            return fail("topology.nodes", format!("`{name}` occurs twice"));
         }
     }
     if plain.all_are_hosts() && plain.len() > 2 {

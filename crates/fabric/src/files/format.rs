@@ -73,7 +73,7 @@ impl Format {
             Format::Containerlab => "a containerlab topology",
             Format::ConfigDb => "SONiC config_db.json: a list of them, or a folder with one a switch",
             Format::LinkCsv => "the link table of sonic-mgmt",
-            Format::IbNetDiscover => "what ibnetdiscover prints",
+            Format::IbNetDiscover => "output of ibnetdiscover",
             Format::HtsimTopo => "an htsim .topo, read only",
             Format::Lldp => {
                 "a folder of LLDP tables, one a switch: lldpcli -f json or SONiC's show lldp table, read only"

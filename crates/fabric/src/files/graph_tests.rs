@@ -387,7 +387,7 @@ fn what_is_wrong_is_named() {
         (GRAPHML, "</graph>", "", "not valid XML"),
         (GRAPHML, "target=\"3\"", "target=\"9\"", "edge 2: `9` is not the id of a node"),
         (GRAPHML, "\"undirected\"", "\"directed\"", "edge 0: is directed"),
-        (GRAPHML, "node id=\"1\"", "node id=\"0\"", "node 1: the id `0` stands twice"),
+        (GRAPHML, "node id=\"1\"", "node id=\"0\"", "node 1: the id `0` occurs twice"),
         (CONTAINERLAB, "  nodes:", "  nods:", "topology.nodes: is missing"),
         (CONTAINERLAB, "\"leaf2:e1-49\"", "\"leaf9:e1-49\"", "topology.links[1]: `leaf9` is no node"),
         (CONTAINERLAB, "type: veth", "type: cable", "links[2].type: `cable` is no type of link"),

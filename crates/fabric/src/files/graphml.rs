@@ -136,7 +136,7 @@ pub fn read_graphml(content: &str, options: &Options) -> Result<Fabric, FileErro
         let label = words.filter(|word| !word.contains(' ')).collect::<Vec<_>>().join(" ");
         let relay = data.get("relay").is_some_and(|text| text.eq_ignore_ascii_case("true"));
         if !plain.add(PlainNode { id: id.to_owned(), name, kind, why, tier, relay, label, ..PlainNode::default() }) {
-            return fail(place, format!("the id `{id}` stands twice"));
+            return fail(place, format!("the id `{id}` occurs twice"));
         }
     }
     let directed = graph.attribute("edgedefault") == Some("directed");

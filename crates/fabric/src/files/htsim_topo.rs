@@ -76,7 +76,7 @@ pub fn read_htsim_topo(content: &str) -> Result<Fabric, FileError> {
             }
             other => {
                 let Some(tier) = current.and_then(|at| tiers[at].as_mut()) else {
-                    return fail(line, format!("`{}` stands before any `Tier`", shown(key)));
+                    return fail(line, format!("`{}` is before any `Tier`", shown(key)));
                 };
                 match other {
                     "downlink_speed_gbps" => tier.speed_gbps = number,

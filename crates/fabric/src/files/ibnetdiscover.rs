@@ -90,7 +90,7 @@ pub fn read_ibnetdiscover(content: &str, options: &Options) -> Result<Fabric, Fi
             let kind = Some(kind);
             let node = PlainNode { id: id.to_owned(), name: id.to_owned(), kind, why, ..PlainNode::default() };
             if !plain.add(node) {
-                return fail(line, format!("the node `{}` stands twice", shown(id)));
+                return fail(line, format!("the node `{}` occurs twice", shown(id)));
             }
             *descriptions.entry(description.to_owned()).or_default() += 1;
             names.push((id.to_owned(), description.to_owned()));

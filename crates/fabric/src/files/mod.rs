@@ -31,7 +31,7 @@ mod graphml;
 mod hpcc;
 mod htsim_topo;
 mod ibnetdiscover;
-mod json;
+pub(crate) mod json;
 mod link_csv;
 mod lldp;
 mod netlab;

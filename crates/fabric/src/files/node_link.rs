@@ -110,7 +110,7 @@ pub fn read_node_link(content: &str, options: &Options) -> Result<Fabric, FileEr
             Some(_) => return fail(format!("{place}.relay"), "must be true or false, and true only at a host"),
         };
         if !plain.add(PlainNode { id: id.clone(), name, kind, why, tier, relay, label, ..PlainNode::default() }) {
-            return fail(place, format!("the id `{id}` stands twice"));
+            return fail(place, format!("the id `{id}` occurs twice"));
         }
     }
     for (index, value) in links.iter().enumerate() {

@@ -233,7 +233,7 @@ fn node_link_errors_name_the_element() {
         ("\"nodes\":", "\"nods\":", "top level: `nodes` is missing"),
         ("\"links\"", "\"likns\"", "top level: `links` is missing"),
         ("{\"id\":\"s\"}", "{}", "nodes[1]: has no `id`"),
-        ("{\"id\":\"s\"}", "{\"id\":\"h1\"}", "nodes[1]: the id `h1` stands twice"),
+        ("{\"id\":\"s\"}", "{\"id\":\"h1\"}", "nodes[1]: the id `h1` occurs twice"),
         ("{\"id\":\"s\"}", "{\"id\":\"s\",\"tier\":-1}", "nodes[1].tier: must be"),
         ("\"target\":\"s\"", "\"target\":\"t\"", "links[0].target: `t` is not the id of a node"),
         ("\"1Gbps\"", "\"fast\"", "links[0].rate: `fast` is not a rate"),

@@ -190,7 +190,7 @@ fn two_level_generalises_to_every_even_k() {
     }
     let ring = ring(4, 1, LINK, LINK).unwrap();
     let error = Forwarding::build(&ring, Mode::TwoLevel).unwrap_err();
-    assert!(error.to_string().contains("`S1` and `S2` are linked but stand on the same tier"), "{error}");
+    assert!(error.to_string().contains("`S1` and `S2` are linked but on the same tier"), "{error}");
 }
 
 #[test]

@@ -82,7 +82,7 @@ pub(crate) fn build(fabric: &Fabric, net: &Net, shared: &Rows) -> Result<(Table,
     let level = |link: &&crate::Link| fabric.node(link.a.node).tier == fabric.node(link.b.node).tier;
     if let Some(flat) = fabric.links().iter().find(level) {
         let (a, b) = (fabric.name(flat.a.node), fabric.name(flat.b.node));
-        return reason(format!("`{a}` and `{b}` are linked but stand on the same tier"));
+        return reason(format!("`{a}` and `{b}` are linked but on the same tier"));
     }
     let order = Order::by_tier(fabric, net);
     let rows = host_rows(fabric);

@@ -2,14 +2,17 @@
 //!
 //! `xoff` of the profile is the number of bytes that an account may take after it sent a PAUSE. They are part of the
 //! profile's own `size`; if the pool has an `xoff`, they are part of that shared headroom, which also bounds each
-//! account.
+//! account. If the switch computes the headroom (dynamic buffer model), the computed value takes the place of `xoff`.
+//! On such a switch the model is also a lower bound for the fixed profiles.
 
+use super::dynamic::{ComputedHeadroom, Models};
 use super::findings::{Findings, finding};
 use super::ports::group_key;
 use crate::device::{Device, Port};
 use crate::error::{Finding, FindingKind};
 use crate::options::Conditions;
-use crate::read::{COMPUTED, Profile, SwitchConfig};
+use crate::read::{Profile, SwitchConfig};
+use fabric::sonic::DynamicHeadroom;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use text::numbers::{counted, grouped};
@@ -17,6 +20,9 @@ use units::Time;
 
 /// Propagation in glass: 5 ns per metre.
 const DELAY_PER_METRE: Time = Time::from_ns(5);
+
+/// Pool of the profiles that a switch computes.
+const LOSSLESS_POOL: &str = "ingress_lossless_pool";
 
 /// An account whose profile is too small. `needs` is in bytes.
 struct Short {
@@ -37,7 +43,14 @@ enum Bound {
     Shared,
 }
 
-pub(super) fn judge(device: &Device<'_>, needed: &dyn Fn(&Conditions) -> u64, findings: &mut Findings) {
+/// Reports accounts with less headroom than their cable needs. Returns the headroom that switches compute.
+pub(super) fn judge(
+    device: &Device<'_>,
+    needed: &dyn Fn(&Conditions) -> u64,
+    models: &Models<'_>,
+    findings: &mut Findings,
+) -> Vec<ComputedHeadroom> {
+    let mut computed: BTreeMap<DynamicHeadroom, u64> = BTreeMap::new();
     // By switch and profile: number of accounts, and the accounts that need more.
     let mut users: BTreeMap<(&str, &str), (u64, Vec<Short>)> = BTreeMap::new();
     let mut configs: BTreeMap<&str, &SwitchConfig> = BTreeMap::new();
@@ -54,9 +67,21 @@ pub(super) fn judge(device: &Device<'_>, needed: &dyn Fn(&Conditions) -> u64, fi
                 known[known.len() - 1].1
             }
         };
+        let by_model = models.needed(config, &port.name, &conditions);
+        let (needs, cable) = match &by_model {
+            Some(model) if model.xoff > needs => (model.xoff, format!("{cable} and the ASIC {}", model.asic)),
+            _ => (needs, cable),
+        };
         for group in (0..8u8).filter(|&group| port.lossless >> group & 1 == 1) {
             let Some(bound) = config.groups.get(&(port.name.clone(), group)) else { continue };
-            let Some(profile) = config.profiles.get(&bound.name).filter(|_| bound.name != COMPUTED) else { continue };
+            if config.computes(&bound.name) {
+                let Some((own, model)) = models.computed(config, &port.name).zip(by_model.as_ref()) else { continue };
+                let key = group_key(device, port, group);
+                check_computed(config, &bound.name, key, &own, model, findings);
+                *computed.entry(own).or_default() += 1;
+                continue;
+            }
+            let Some(profile) = config.profiles.get(&bound.name) else { continue };
             let (uses, short) = users.entry((&config.name, &bound.name)).or_default();
             *uses += 1;
             if usable(config, profile).0 < needs {
@@ -114,6 +139,37 @@ pub(super) fn judge(device: &Device<'_>, needed: &dyn Fn(&Conditions) -> u64, fi
     }
     found.sort_by_key(|(needs, _)| Reverse(*needs));
     found.into_iter().for_each(|(_, finding)| findings.add(finding));
+    computed.into_iter().map(|(headroom, groups)| ComputedHeadroom { headroom, groups }).collect()
+}
+
+/// Reports a priority group whose computed headroom, or whose pool, is below the needs of its cable.
+fn check_computed(
+    config: &SwitchConfig,
+    profile: &str,
+    key: String,
+    own: &DynamicHeadroom,
+    needs: &DynamicHeadroom,
+    findings: &mut Findings,
+) {
+    let needed =
+        format!("{} m of cable and an MTU of {} need {}", needs.port.metres, needs.port.mtu, grouped(needs.xoff));
+    if own.xoff < needs.xoff {
+        let why = format!(
+            "the switch computes {} of headroom from {} m and an MTU of {}; {needed}",
+            grouped(own.xoff),
+            own.port.metres,
+            own.port.mtu
+        );
+        let instead = "speed, cable length and MTU of the peer port at this end".to_owned();
+        findings.add(finding(FindingKind::Headroom, config, key.clone(), why, instead));
+    }
+    let pool = config.profiles.get(profile).map_or(LOSSLESS_POOL, |profile| &profile.pool);
+    let shared = config.pools.get(pool).and_then(|pool| pool.shared_headroom);
+    if let Some(shared) = shared.filter(|shared| (1..needs.xoff).contains(shared)) {
+        let why = format!("{} of headroom for all priority groups of the pool, and {needed}", grouped(shared));
+        let (key, instead) = (format!("BUFFER_POOL|{pool}.xoff"), format!("at least {} bytes", needs.xoff));
+        findings.add(finding(FindingKind::Headroom, config, key, why, instead));
+    }
 }
 
 /// Reports connected ports without a length. If the file has no length at all, only ports with a lossless account

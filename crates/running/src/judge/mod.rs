@@ -3,6 +3,7 @@
 mod blame;
 mod cycle;
 mod deadlock;
+mod dynamic;
 mod findings;
 mod headroom;
 mod links;
@@ -16,6 +17,8 @@ use crate::options::{Options, PathSet, QueueBinding};
 use crate::paths::{Reached, follow};
 use crate::read::SwitchConfig;
 pub use deadlock::PausedLink;
+pub use dynamic::ComputedHeadroom;
+use dynamic::Models;
 use fabric::{Fabric, NodeKind};
 use findings::Findings;
 use serde::Serialize;
@@ -52,6 +55,9 @@ pub struct Report {
     pub counts: Counts,
     /// Tables that are not read, with the number of files that have them.
     pub unread: BTreeMap<String, u64>,
+    /// Headroom that switches compute themselves (dynamic buffer model).
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub computed: Vec<ComputedHeadroom>,
 }
 
 impl Report {
@@ -69,9 +75,11 @@ impl Report {
 ///
 /// # Errors
 /// A switch without a file, a file without a switch, a connected port without maps, a host that forwards. Also if there
-/// is no finding and frames enter no lossless account, since "safe" would then be vacuous.
+/// is no finding and frames enter no lossless account, since "safe" would then be vacuous; a missing input of the
+/// dynamic buffer model of a switch whose ASIC is known.
 pub fn judge(fabric: &Fabric, configs: &[SwitchConfig], options: &Options<'_>) -> Result<Report, Vec<Fault>> {
     let device = Device::new(fabric, configs, options.binding)?;
+    let models = Models::new(&device, configs, options.asic)?;
     let reached = follow(&device, options.paths);
     let mut findings = Findings::default();
     configs.iter().flat_map(|config| config.unknown.clone()).for_each(|unknown| findings.add(unknown));
@@ -79,7 +87,7 @@ pub fn judge(fabric: &Fabric, configs: &[SwitchConfig], options: &Options<'_>) -
     let votes = blame::Votes::new(configs);
     ports::judge(&device, &votes, &mut findings);
     links::judge(&device, &mut findings);
-    headroom::judge(&device, options.headroom, &mut findings);
+    let computed = headroom::judge(&device, options.headroom, &models, &mut findings);
     headroom::judge_pools(&device, &mut findings);
     waits::judge(&device, &reached, &votes, &mut findings);
     let found = deadlock::judge(&device, &reached, options.paths, &mut findings);
@@ -100,8 +108,10 @@ pub fn judge(fabric: &Fabric, configs: &[SwitchConfig], options: &Options<'_>) -
     if counts.accounts == 0 && findings.is_empty() {
         return Err(vec![nothing_judged(&device, &reached)]);
     }
-    let assumptions = assumptions(&device, &reached, options, &counts);
-    Ok(Report { findings, cycle: found.cycle, assumptions, counts, unread })
+    let mut assumptions = assumptions(&device, &reached, options, &counts);
+    assumptions.extend(models.assumptions());
+    assumptions.extend(dynamic::unjudged(&device, &models));
+    Ok(Report { findings, cycle: found.cycle, assumptions, counts, unread, computed })
 }
 
 /// Returns the reason why no frame enters a lossless account.
@@ -135,27 +145,19 @@ fn assumptions(device: &Device<'_>, reached: &Reached, options: &Options<'_>, co
         format!("frames take {}{tunnels}", options.paths),
         format!("the ASIC takes TC_TO_QUEUE_MAP from the {binding} port"),
         "an account pauses before its headroom is used, and a PAUSE stops its queues in time".to_owned(),
-        "hosts take in what arrives: none pauses its switch for ever".to_owned(),
-        "switches run what these files say".to_owned(),
+        "hosts receive all frames: none pauses its switch for ever".to_owned(),
+        "switches run the configuration of these files".to_owned(),
     ];
     let reserved = device.reserved();
     if reached.reserved_at > 0 {
         let dscps: Vec<String> = reserved.iter().map(u8::to_string).collect();
         list.push(format!("hosts do not send DSCP {}, which tunnels between ToRs use", dscps.join(" and ")));
     }
-    let computed = device.ports().map(|(_, port)| ports::computed(device, port)).sum::<u64>();
-    if computed > 0 {
-        let groups = counted(computed, "priority group");
-        list.push(format!("the headroom of {groups} is computed by the switch (profile NULL)"));
-    }
     let unnamed: Vec<&str> = device.ports().flat_map(|(_, port)| ports::unnamed(device, port)).collect();
     if let Some(profile) = unnamed.iter().min() {
         let queues = counted(unnamed.len() as u64, "queue");
         let profile = fabric::visible(profile);
-        let does = if unnamed.len() == 1 { "does" } else { "do" };
-        list.push(format!(
-            "{queues} {does} not drop whose profile's name says neither lossless nor lossy, as {profile}"
-        ));
+        list.push(format!("lossless: {queues} with a profile named neither lossless nor lossy, such as {profile}"));
     }
     list.extend(headroom::shared(device));
     let is_down = |(_, port): &(u32, &crate::device::Port)| !device.config(port).ports[&port.name].up;

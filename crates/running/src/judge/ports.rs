@@ -4,7 +4,6 @@ use super::blame::{Entry, Votes, entry};
 use super::findings::{Findings, finding};
 use crate::device::{Device, Port};
 use crate::error::FindingKind;
-use crate::read::COMPUTED;
 
 /// Returns the key that assigns the profile of a priority group.
 pub(super) fn group_key(device: &Device<'_>, port: &Port, group: u8) -> String {
@@ -35,7 +34,7 @@ pub(super) fn queue_profile(device: &Device<'_>, port: &Port, queue: u8) -> Stri
 pub(super) fn computed(device: &Device<'_>, port: &Port) -> u64 {
     let config = device.config(port);
     let is_computed =
-        |group: &u8| config.groups.get(&(port.name.clone(), *group)).is_some_and(|bound| bound.name == COMPUTED);
+        |group: &u8| config.groups.get(&(port.name.clone(), *group)).is_some_and(|bound| config.computes(&bound.name));
     (0..8u8).filter(is_computed).count() as u64
 }
 

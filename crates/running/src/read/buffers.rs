@@ -2,6 +2,7 @@
 
 use super::reader::{Reader, Row};
 use super::{Bound, Pool, Profile, Scheduling, SwitchConfig};
+use fabric::sonic::computes_headroom;
 use std::collections::BTreeMap;
 
 /// The highest queue of an ASIC, unicast and multicast together.
@@ -57,6 +58,7 @@ pub(super) fn read(reader: &mut Reader<'_>, switch: &mut SwitchConfig) {
         let profile = Profile {
             size: size.unwrap_or(0),
             xoff,
+            computed: computes_headroom(reader.object, row.name),
             lossless_queue: lossless(row.name).or_else(|| lossless(&pool)),
             pool,
         };

@@ -65,11 +65,16 @@ pub(super) const OTHER_KEYS: [(&str, &[&str]); 12] = [
 ];
 
 /// Tables that are read; the report lists the others.
-pub(super) const TABLES: [&str; 20] = [
+pub(super) const TABLES: [&str; 25] = [
+    "ASIC_TABLE",
+    "DEFAULT_LOSSLESS_BUFFER_PARAMETER",
     "DEVICE_METADATA",
     "DEVICE_NEIGHBOR",
     "DEVICE_NEIGHBOR_METADATA",
+    "LOSSLESS_TRAFFIC_PATTERN",
+    "PERIPHERAL_TABLE",
     "PORT",
+    "PORT_PERIPHERAL_TABLE",
     "CABLE_LENGTH",
     "DSCP_TO_TC_MAP",
     "TC_TO_QUEUE_MAP",

@@ -102,7 +102,7 @@ fn read_port_maps(reader: &mut Reader<'_>, switch: &mut SwitchConfig) {
         }
         qos.pfc_enable = reader.priorities(&row, "pfc_enable").unwrap_or(0);
         if row.name == "global" && qos.pfc_enable != 0 {
-            let message = "stands in the row of the switch, where SONiC does not read it";
+            let message = "is in the row of the switch, where SONiC does not read it";
             reader.fault(format!("{}.pfc_enable", row.key), message, "pfc_enable in the row of each port");
         }
         qos.watched = reader.priorities(&row, "pfcwd_sw_enable").unwrap_or(0);

@@ -9,6 +9,8 @@
 //! | `PORT`, `CABLE_LENGTH` | speed, MTU, state, length |
 //! | `SCHEDULER`, `QUEUE` | scheduling of the queues of a port |
 //! | `PFC_WD` | times of the watchdog |
+//! | `LOSSLESS_TRAFFIC_PATTERN`, `DEFAULT_LOSSLESS_BUFFER_PARAMETER` | parameters of computed headroom |
+//! | `ASIC_TABLE`, `PERIPHERAL_TABLE`, `PORT_PERIPHERAL_TABLE` | ASIC and gearboxes, for computed headroom |
 //! | `TUNNEL`, `MUX_CABLE`, `PEER_SWITCH` | dual ToR |
 //!
 //! References are `AZURE` or, in older versions, `[DSCP_TO_TC_MAP|AZURE]`; a key may name several ports
@@ -25,6 +27,7 @@ mod reader;
 
 use crate::error::{Fault, Finding};
 pub(crate) use buffers::COMPUTED;
+use fabric::sonic::{AsicTables, BufferModel, Neighbour, TableFault, neighbours, uses_dynamic_model};
 pub(crate) use maps::table_of;
 use reader::{Object, Reader};
 use serde_json::Value;
@@ -59,6 +62,22 @@ pub struct SwitchConfig {
     pub(crate) tunnel: Option<Tunnel>,
     pub(crate) mux: BTreeMap<String, Mux>,
     pub(crate) peer: Option<String>,
+    /// Inputs of the dynamic buffer model, if the switch uses it.
+    pub(crate) dynamic: Option<DynamicInputs>,
+}
+
+impl SwitchConfig {
+    /// Whether the switch computes the headroom of a profile.
+    pub(crate) fn computes(&self, profile: &str) -> bool {
+        profile == COMPUTED || self.profiles.get(profile).is_some_and(|profile| profile.computed)
+    }
+}
+
+/// Inputs of the dynamic buffer model. A missing one is a fault only where the headroom can be computed otherwise.
+#[derive(Clone, Debug)]
+pub(crate) struct DynamicInputs {
+    pub asic: Option<AsicTables>,
+    pub model: Result<BufferModel, TableFault>,
 }
 
 /// A row of `PORT`.
@@ -67,6 +86,7 @@ pub(crate) struct PortConfig {
     pub rate: Option<Rate>,
     pub mtu: u64,
     pub up: bool,
+    pub lanes: Option<u64>,
 }
 
 /// A length of `CABLE_LENGTH`, and its key.
@@ -118,6 +138,8 @@ pub(crate) struct Profile {
     pub size: u64,
     /// Bytes; only lossless profiles of priority groups have it.
     pub xoff: Option<u64>,
+    /// Whether the switch computes its headroom.
+    pub computed: bool,
     /// By the names of profile and pool; `None` if neither has "lossless" or "lossy".
     pub lossless_queue: Option<bool>,
 }
@@ -207,14 +229,27 @@ fn read_switch(file: &str, object: &Object, switches: &mut Vec<SwitchConfig>, fa
     if name.is_empty() {
         reader.fault("DEVICE_METADATA|localhost.hostname", "is missing", "the name of the switch");
     } else if let Some(other) = switches.iter().find(|other| other.name == name) {
-        let message = format!("`{}` is the name of {} too: each claims its ports", fabric::visible(name), other.file);
-        reader.fault("DEVICE_METADATA|localhost.hostname", message, "one file a switch; multi-ASIC is not read");
+        let text = |field: &str| localhost.and_then(|localhost| localhost.get(field)).and_then(Value::as_str);
+        let (name, other) = (fabric::visible(name), &other.file);
+        match text("asic_name").or(text("asic_id")) {
+            Some(asic) => {
+                let asic = fabric::visible(asic);
+                let message =
+                    format!("`{name}` is also the name of {other}: this is {asic} of a switch with several ASICs");
+                let help = format!("one ASIC per switch; --ignore {name} leaves the switch and its files out");
+                reader.fault("DEVICE_METADATA|localhost.hostname", message, help);
+            }
+            None => {
+                let message = format!("`{name}` is also the name of {other}: both have its ports");
+                reader.fault("DEVICE_METADATA|localhost.hostname", message, "one file per switch");
+            }
+        }
     }
     if reader.ports.is_empty() {
         reader.fault("PORT", "is missing or empty", "the ports of the switch");
     }
     if !object.contains_key("PORT_QOS_MAP") {
-        reader.fault("PORT_QOS_MAP", "is missing: the file says nothing of QoS", "the running config_db.json");
+        reader.fault("PORT_QOS_MAP", "is missing: the file has no QoS", "the running config_db.json");
     }
     switch.unread = object
         .keys()
@@ -225,6 +260,13 @@ fn read_switch(file: &str, object: &Object, switches: &mut Vec<SwitchConfig>, fa
     ports::read(&mut reader, &mut switch);
     buffers::read(&mut reader, &mut switch);
     maps::check(&mut reader, &switch);
+    if uses_dynamic_model(object) {
+        let asic = AsicTables::of(object).unwrap_or_else(|fault| {
+            reader.fault(fault.key, fault.message, fault.help);
+            None
+        });
+        switch.dynamic = Some(DynamicInputs { asic, model: BufferModel::of(object) });
+    }
     switch.unknown = std::mem::take(&mut reader.unknown);
     faults.append(&mut reader.faults);
     switches.push(switch);
@@ -238,16 +280,12 @@ fn claims(objects: &[(String, Value)], faults: &mut Vec<Fault>) {
         |object: &Value| Some(object.get("DEVICE_METADATA")?.get("localhost")?.get("hostname")?.as_str()?.to_owned());
     let switches: BTreeSet<String> = objects.iter().filter_map(|(_, object)| hostname(object)).collect();
     for (file, object) in objects {
-        let Some(neighbours) = object.get("DEVICE_NEIGHBOR").and_then(Value::as_object) else { continue };
-        for (key, row) in neighbours {
-            // Rows are keyed by the local port, or, with `local_port`, by the neighbour's name.
-            let by_name = row.get("local_port").is_some().then_some(key.as_str());
-            let name = row.get("name").and_then(Value::as_str).or(by_name);
-            let (Some(name), Some(port)) = (name, row.get("port").and_then(Value::as_str)) else { continue };
+        let Some(object) = object.as_object() else { continue };
+        for Neighbour { row, peer: name, peer_port: port, .. } in neighbours(object).flatten() {
             if !switches.contains(name) {
                 continue;
             }
-            let key = format!("DEVICE_NEIGHBOR|{}", fabric::visible(key));
+            let key = format!("DEVICE_NEIGHBOR|{}", fabric::visible(row));
             if let Some((other, other_key)) = claimed.insert((name, port), (file, key.clone())) {
                 let (name, port) = (fabric::visible(name), fabric::visible(port));
                 faults.push(Fault {

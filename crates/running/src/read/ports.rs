@@ -1,13 +1,12 @@
 //! Ports, cable lengths, and the watchdog.
 
-use super::reader::Reader;
+use super::reader::{Reader, text_of};
 use super::{Cable, PortConfig, SwitchConfig, WatchdogPort};
+use fabric::sonic::{CableLength, cable_lengths};
 use units::Rate;
 
 /// SONiC's default MTU in bytes, for ports whose row has none.
 const DEFAULT_MTU: u64 = 9_100;
-/// A longer cable is taken as a typing error.
-const MAX_METRES: u64 = 1_000_000;
 const BPS_PER_MBPS: u64 = 1_000_000;
 
 pub(super) fn read(reader: &mut Reader<'_>, switch: &mut SwitchConfig) {
@@ -24,24 +23,21 @@ pub(super) fn read(reader: &mut Reader<'_>, switch: &mut SwitchConfig) {
                 true
             }
         };
-        switch.ports.insert(row.name.to_owned(), PortConfig { rate, mtu, up });
+        let lanes = row.fields.get("lanes").and_then(text_of).map(|lanes| 1 + lanes.matches(',').count() as u64);
+        switch.ports.insert(row.name.to_owned(), PortConfig { rate, mtu, up, lanes });
     }
-    for row in reader.rows("CABLE_LENGTH") {
-        for (port, value) in row.fields {
-            let key = format!("{}.{port}", row.key);
-            let text = value.as_str().unwrap_or_default();
-            // SONiC's pattern is [0-9]+m: it refuses a space or a sign.
-            let digits = text.strip_suffix('m').filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()));
-            let metres = digits.and_then(|digits| digits.parse::<u64>().ok());
-            let Some(metres) = metres.filter(|metres| *metres <= MAX_METRES) else {
-                let message = format!("is {}: no length in metres", fabric::visible(&value.to_string()));
-                reader.fault(key, message, "a length with its unit, as 40m");
-                continue;
-            };
-            if !reader.ports.contains(port) {
+    // Reports rows that are no objects.
+    reader.rows("CABLE_LENGTH");
+    for length in cable_lengths(reader.object) {
+        match length {
+            Err(fault) => reader.fault(fault.key, fault.message, fault.help),
+            Ok(CableLength { port, key, .. }) if !reader.ports.contains(port) => {
                 reader.fault(key, "PORT has no such port", "the name of a row of PORT");
-            } else if switch.cables.insert(port.clone(), Cable { metres, key: key.clone() }).is_some() {
-                reader.fault(key, "is stated in another row too", "one length a port");
+            }
+            Ok(CableLength { port, key, metres }) => {
+                if switch.cables.insert(port.to_owned(), Cable { metres, key: key.clone() }).is_some() {
+                    reader.fault(key, "is stated in another row too", "one length a port");
+                }
             }
         }
     }

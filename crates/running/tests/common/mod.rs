@@ -314,6 +314,23 @@ fn extra_priorities(file: &mut Value, ports: &[&str]) {
     }
 }
 
+/// Returns switches that compute the headroom of priorities 3 and 4: the dynamic buffer model.
+pub fn dynamic(mut files: Files) -> Files {
+    for (_, file) in &mut files {
+        file["DEVICE_METADATA"]["localhost"]["buffer_model"] = "dynamic".into();
+        file["LOSSLESS_TRAFFIC_PATTERN"] = json!({"AZURE": {"mtu": "1024", "small_packet_percentage": "100"}});
+        file["DEFAULT_LOSSLESS_BUFFER_PARAMETER"] = json!({"AZURE": {"default_dynamic_th": "0"}});
+        for (key, group) in file["BUFFER_PG"].as_object_mut().unwrap() {
+            if key.ends_with("|3-4") {
+                group["profile"] = "NULL".into();
+            }
+        }
+        let profiles = file["BUFFER_PROFILE"].as_object_mut().unwrap();
+        profiles.retain(|name, _| !name.starts_with("pg_lossless"));
+    }
+    files
+}
+
 pub fn texts(files: &Files) -> Vec<(String, String)> {
     files.iter().map(|(name, value)| (name.clone(), format!("{value:#}"))).collect()
 }
@@ -335,6 +352,6 @@ pub fn read(files: &Files) -> Vec<SwitchConfig> {
 
 pub fn judge(files: &Files, paths: PathSet) -> Report {
     let (fabric, configs) = (topology(files), read(files));
-    let options = running::Options { binding: QueueBinding::Egress, paths, headroom: &needed };
+    let options = running::Options { binding: QueueBinding::Egress, paths, headroom: &needed, asic: None };
     running::judge(&fabric, &configs, &options).unwrap_or_else(|faults| panic!("{faults:#?}"))
 }

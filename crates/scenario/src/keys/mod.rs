@@ -197,7 +197,7 @@ mod tests {
                 let clash = key.variants.is_empty()
                     || other.variants.is_empty()
                     || key.variants.iter().any(|variant| other.variants.contains(variant));
-                assert!(!(same && clash), "{} stands twice", key.path());
+                assert!(!(same && clash), "{} occurs twice", key.path());
             }
         }
     }

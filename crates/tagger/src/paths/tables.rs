@@ -83,7 +83,7 @@ impl Routes {
             }
             for (at, &port) in route.ports.iter().enumerate() {
                 if route.ports[..at].contains(&port) {
-                    return Err(wrong(place("ports"), format!("port {port} of `{}` stands twice", route.switch)));
+                    return Err(wrong(place("ports"), format!("port {port} of `{}` occurs twice", route.switch)));
                 }
                 if port >= ports as u64 {
                     let message = format!("`{}` has no port {port}: it has {ports}, counted from 0", route.switch);

@@ -144,7 +144,7 @@ fn routes_become_paths_and_their_mistakes_name_the_element() {
     assert!(error("-routes", "-rules").contains("expected `tidegate-routes`"));
     let elsewhere = error("\"S1\", \"destination\": \"H1\"", "\"S1\", \"destination\": \"H2\"");
     assert!(elsewhere.contains("no path leads from `S1` to `H1`"), "{elsewhere}");
-    assert!(error("[1, 2]", "[1, 2, 1]").contains("routes[3].ports: port 1 of `L2` stands twice"));
+    assert!(error("[1, 2]", "[1, 2, 1]").contains("routes[3].ports: port 1 of `L2` occurs twice"));
     assert!(error("\"S1\"", "\"S2\"").contains("routes[2]: `S2` has a route to `H1` already"));
 }
 

@@ -86,7 +86,7 @@ pub enum RuleFileError {
         name: String,
     },
     /// Repeated switch.
-    #[error("switches[{index}]: `{name}` stands twice: put all its rules into one place")]
+    #[error("switches[{index}]: `{name}` occurs twice: put all its rules into one place")]
     SwitchTwice {
         /// Position in `switches`, from 0.
         index: usize,
@@ -118,7 +118,7 @@ pub enum RuleFileError {
         side: &'static str,
     },
     /// Port repeated on one side of a rule.
-    #[error("switch `{switch}`, rules[{rule}].{side}: port {port} stands twice")]
+    #[error("switch `{switch}`, rules[{rule}].{side}: port {port} occurs twice")]
     PortTwice {
         /// The switch.
         switch: String,

@@ -101,9 +101,9 @@ fn every_mistake_names_its_element() {
     assert!(wrong("\"hosts\": 16", "\"hosts\": 17").contains("another fabric: a clos of 10 switches, 17 hosts"));
     assert!(wrong("\"T1\"", "\"T9\"").contains("switches[1]: the fabric has no node `T9`"));
     assert!(wrong("\"T1\"", "\"H1\"").contains("`H1` is a host"));
-    assert!(wrong("\"T1\"", "\"L1\"").contains("`L1` stands twice"));
+    assert!(wrong("\"T1\"", "\"L1\"").contains("`L1` occurs twice"));
     assert!(wrong("[4, 5]", "[4, 6]").contains("switch `T1`, rules[0].out: no port 6: it has 6"));
-    assert!(wrong("[4, 5]", "[4, 5, 4]").contains("switch `T1`, rules[0].out: port 4 stands twice"));
+    assert!(wrong("[4, 5]", "[4, 5, 4]").contains("switch `T1`, rules[0].out: port 4 occurs twice"));
     assert!(wrong("[4, 5]", "[4, -5]").contains("invalid value"));
     assert!(wrong("[4, 5]", "[]").contains("no port is named"));
     assert!(wrong("[1, 2]", "[2, 1]").contains("lossless_tags[1]: tag 1 is out of range: tags must ascend"));

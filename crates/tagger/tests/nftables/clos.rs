@@ -8,11 +8,16 @@ use fabric::generate::{TierLinks, clos};
 use fabric::{Fabric, LinkSpec, NodeId, NodeKind, PortIndex};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
+use std::time::Duration;
 use tagger::clos_rule;
 use tagger::export::nftables::{Family, queues, ruleset};
 use tagger::export::{Cable, Dialect, Interfaces, Kept, Marks, SwitchView, USUAL_CLASSES};
 use tagger::rules::{LOSSY_TAG, RuleTable, Tag};
 use units::{Rate, Time};
+
+/// Limit of the attempts to find all interfaces of a namespace with a carrier: half a minute.
+const MOST_ATTEMPTS: u32 = 1_500;
+const BETWEEN_ATTEMPTS: Duration = Duration::from_millis(20);
 
 const DRIVER: &str = include_str!("drive.py");
 
@@ -25,6 +30,26 @@ pub const S_AND_C_TAG: &[(u16, u16)] = &[(0x88a8, 7), (0x8100, 5)];
 
 /// Traffic without a tag, with its own queue.
 pub const KEPT: Kept = Kept { dscp: 48, queue: 7 };
+
+/// An interface on a link, which receives the frames of the link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Upper {
+    /// A VLAN interface: EtherType and VLAN ID of its tag.
+    Vlan(u16, u16),
+    /// A macvlan interface, which all kernels of the test have: frames without a tag.
+    Macvlan,
+}
+
+impl Upper {
+    /// Returns the arguments of `ip link add ... type`.
+    fn kind(self) -> String {
+        match self {
+            Upper::Vlan(0x8100, id) => format!("vlan proto 802.1Q id {id}"),
+            Upper::Vlan(_, id) => format!("vlan proto 802.1ad id {id}"),
+            Upper::Macvlan => "macvlan mode passthru".to_owned(),
+        }
+    }
+}
 
 /// Kind of packet that is sent along each route.
 #[derive(Clone, Copy, Debug)]
@@ -49,6 +74,8 @@ pub struct Clos {
     marks: Marks,
     views: BTreeMap<NodeId, SwitchView>,
     family: Family,
+    /// Interfaces on the links that the rules name in place of the ends of the links.
+    upper: Option<Upper>,
     prefix: String,
 }
 
@@ -65,11 +92,11 @@ fn destination(six: bool, route: usize) -> String {
 }
 
 impl Clos {
-    /// Creates namespaces, cables and switches with their exported rules.
+    /// Creates namespaces, cables and switches with their exported rules, which name the `upper` interfaces, if any.
     ///
     /// # Errors
     /// If this machine does not permit a part of it.
-    pub fn new(kind: &str, family: Family, hosts_per_tor: u32) -> Result<Clos, String> {
+    pub fn new(kind: &str, family: Family, hosts_per_tor: u32, upper: Option<Upper>) -> Result<Clos, String> {
         machine::check()?;
         let link = LinkSpec::new(Rate::from_gbps(1), Time::from_ns(500));
         let fabric = clos(2, 2, 2, 2, hosts_per_tor, TierLinks::uniform(link)).expect("a fabric");
@@ -78,12 +105,13 @@ impl Clos {
         let (lossless, lossy) = (usual.lossless().to_vec(), usual.lossy());
         let marks = Marks::new(&rules.lossless_tags, lossless, lossy, vec![KEPT], USUAL_CLASSES).expect("marks");
         let cable = |link: &fabric::Link| Cable { rate: link.rate, delay: link.delay, headroom_bytes: 0 };
-        let names = Interfaces::of_fabric(Dialect::Linux).with_pattern("swp{port+1}").expect("a pattern");
+        let pattern = if upper.is_some() { "swp{port+1}.5" } else { "swp{port+1}" };
+        let names = Interfaces::of_fabric(Dialect::Linux).with_pattern(pattern).expect("a pattern");
         let views = SwitchView::all(&fabric, &rules, &names, cable).map(|view| view.expect("a view"));
         let views = views.map(|view| (fabric.find(view.name()).expect("a switch"), view.trusting_hosts_with(&[1])));
         let views = views.collect();
         let prefix = format!("tg{}{kind}", std::process::id());
-        let lab = Clos { fabric, rules, marks, views, family, prefix };
+        let lab = Clos { fabric, rules, marks, views, family, upper, prefix };
         for name in lab.namespaces() {
             run(&["ip", "netns", "add", &name], "").map_err(|error| format!("no namespaces: {error}"))?;
         }
@@ -91,7 +119,28 @@ impl Clos {
         for &node in lab.views.keys() {
             lab.set_up(node)?;
         }
+        lab.wait_for_carrier()?;
         Ok(lab)
+    }
+
+    /// Waits until the kernel has activated every interface. It does so after the cables exist, and until then drops
+    /// frames.
+    fn wait_for_carrier(&self) -> Result<(), String> {
+        for name in self.namespaces() {
+            let is_down = || {
+                let links = run(&["ip", "-n", &name, "-o", "link", "show", "type", "veth"], "")?;
+                Ok::<bool, String>(links.lines().any(|line| line.contains("state DOWN") || line.contains("NO-CARRIER")))
+            };
+            let mut attempts = 0;
+            while is_down()? {
+                attempts += 1;
+                if attempts > MOST_ATTEMPTS {
+                    return Err(format!("in {name} an interface has no carrier after {MOST_ATTEMPTS} attempts"));
+                }
+                std::thread::sleep(BETWEEN_ATTEMPTS);
+            }
+        }
+        Ok(())
     }
 
     fn namespaces(&self) -> Vec<String> {
@@ -111,6 +160,11 @@ impl Clos {
         }
     }
 
+    /// Returns the name of a link's end: that of the upper interface without its suffix.
+    fn device(&self, node: NodeId, port: PortIndex) -> String {
+        self.interface(node, port).split('.').next().unwrap_or_default().to_owned()
+    }
+
     fn within(&self, node: NodeId, command: &[&str], input: &str) -> Result<String, String> {
         let name = self.namespace(node);
         let all: Vec<&str> = ["ip", "netns", "exec", &name].iter().chain(command).copied().collect();
@@ -122,7 +176,7 @@ impl Clos {
         let mut text = String::new();
         for link in self.fabric.links() {
             let end = |end: &fabric::End| {
-                (self.interface(end.node, end.port), self.namespace(end.node), mac(end.node, end.port))
+                (self.device(end.node, end.port), self.namespace(end.node), mac(end.node, end.port))
             };
             let ((a, a_in, a_mac), (b, b_in, b_mac)) = (end(&link.a), end(&link.b));
             let _ = writeln!(
@@ -154,6 +208,10 @@ impl Clos {
         for port in view.port_numbers() {
             let (name, peer) = (view.interface(port), self.fabric.ports(node)[usize::from(port)]);
             let peer_mac = mac(peer.peer, peer.peer_port);
+            if let Some(upper) = self.upper {
+                let (device, kind) = (self.device(node, port), upper.kind());
+                let _ = write!(script, "ip link set {device} up\nip link add link {device} name {name} type {kind}\n");
+            }
             let _ = match self.family {
                 Family::Bridge => write!(
                     script,
@@ -269,15 +327,19 @@ impl Clos {
                 // A bridge reads no DSCP behind two tags; a router removes a tag with VLAN ID 0.
                 let unread = self.family == Family::Bridge && kind.tags.len() > 1;
                 let mut dscp = kind.dscp;
-                let arrives = |node, tags: &[(u16, u16)]| {
-                    let gone = self.family == Family::Inet && node != 0;
+                let arrives = |node, at_host: bool, tags: &[(u16, u16)]| {
+                    // A VLAN interface removes the tag and adds it on departure.
+                    let gone = match self.upper {
+                        Some(_) => !at_host,
+                        None => self.family == Family::Inet && node != 0,
+                    };
                     let tags = tags.iter().filter(|_| !gone).map(|(kind, id)| format!("{kind:04x}.{id}/"));
                     let tags: String = tags.collect();
                     if tags.is_empty() { "-".to_owned() } else { tags }
                 };
                 for (hop, at) in route.hops(&self.fabric).into_iter().enumerate() {
                     let place = (id, self.namespace(at.0), self.interface(at.0, at.1));
-                    expected.insert(place, format!("{dscp} {} ok", arrives(hop, kind.tags)));
+                    expected.insert(place, format!("{dscp} {} ok", arrives(hop, false, kind.tags)));
                     let tag = self.marks.tag_of(dscp).map(|tag| self.new_tag(tag, at));
                     let after = tag.filter(|_| !unread).map_or(dscp, |tag| self.dscp(tag));
                     count.hops += 1;
@@ -298,7 +360,7 @@ impl Clos {
                     (at, by) = (port.peer, (port.peer, port.peer_port));
                 }
                 let place = (id, self.namespace(by.0), self.interface(by.0, by.1));
-                expected.insert(place, format!("{dscp} {} ok", arrives(1, kind.tags)));
+                expected.insert(place, format!("{dscp} {} ok", arrives(1, true, kind.tags)));
             }
         }
         let before = self.sent()?;
@@ -310,6 +372,10 @@ impl Clos {
         for line in output.lines() {
             let words: Vec<&str> = line.splitn(4, ' ').collect();
             let place = (words[0].parse().expect("a number"), words[1].to_owned(), words[2].to_owned());
+            // A frame arrives at the end of the link first, then at the upper interface.
+            if self.upper.is_some() && words[2].starts_with("swp") && !words[2].contains('.') {
+                continue;
+            }
             match expected.get(&place) {
                 Some(right) if right == words[3] => _ = arrived.insert(place),
                 right => count.wrong.push(format!("{line}, expected {right:?}")),

@@ -24,6 +24,22 @@ pub fn check() -> Result<(), String> {
     Ok(())
 }
 
+/// Returns whether the kernel was built with VLAN interfaces (802.1Q). If not, prints that the test sends no
+/// packets.
+pub fn has_vlan_interfaces() -> bool {
+    let name = format!("tg{}vlan", std::process::id());
+    if check().is_err() || run(&["ip", "netns", "add", &name], "").is_err() {
+        return true; // The test itself reports the missing part.
+    }
+    let script = "ip link add one type veth peer name two && ip link add link one name one.5 type vlan id 5";
+    let made = run(&["ip", "netns", "exec", &name, "sh", "-c", script], "");
+    let _ = run(&["ip", "netns", "del", &name], "");
+    if let Err(missing) = &made {
+        println!("skipped, no packets were sent: no VLAN interfaces: {missing}");
+    }
+    made.is_ok()
+}
+
 /// Returns the namespaces of a test, or `None` if they are unavailable and not required.
 ///
 /// # Panics

@@ -145,7 +145,7 @@ impl Gates {
         for stream in &raw.streams {
             let element = format!("stream `{}`", stream.name);
             if !names.insert(stream.name.as_str()) {
-                return wrong(&element, "the name stands twice");
+                return wrong(&element, "the name occurs twice");
             }
             if stream.period_ps == 0 || stream.period_ps > MOST_PS {
                 return wrong(&element, "a period is above zero and at most 11 days");
@@ -164,7 +164,7 @@ impl Gates {
         for port in &raw.gates {
             let element = format!("gates of port {} of `{}`", port.port, port.node);
             if !ports.insert((port.node.as_str(), port.port)) {
-                return wrong(&element, "the port stands twice");
+                return wrong(&element, "the port occurs twice");
             }
             let sum = port.entries.iter().try_fold(0u64, |sum, entry| sum.checked_add(entry.interval_ps));
             if sum != Some(port.cycle_ps) || port.cycle_ps == 0 || port.cycle_ps > MOST_PS {

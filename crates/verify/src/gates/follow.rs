@@ -114,7 +114,7 @@ pub fn follow(lists: &Lists, fabric: &Fabric) -> Judgement {
         check("paths", "each stream goes from port to port of the fabric, to a host", paths),
         check("gates-open", "the gate of its class opens for as long as each frame takes", run.closed.finish()),
         check("gates-closed", "all other gates are closed while a frame is sent", run.open.finish()),
-        check("settles", "queues empty as fast as they fill: what is on its way repeats", settles),
+        check("settles", "queues empty as fast as they fill: the frames in flight repeat", settles),
         check("deadlines", "each frame comes by its deadline", run.deadlines.finish()),
     ];
     if !lists.longest.is_empty() {
@@ -501,7 +501,7 @@ mod tests {
     #[test]
     fn what_is_not_judged_is_a_warning_and_each_fault_is_told_once() {
         let found = follow(&lists(&[("a", 0, 7)], "sched-entry S ff 10000 fp E E E E E E E P"), &fabric());
-        let preempts = "`fp` of `s` makes classes preemptable: what preemption does is not judged";
+        let preempts = "`fp` of `s` makes classes preemptable: preemption is not judged";
         assert!(found.warnings.iter().any(|warning| warning == preempts), "{:?}", found.warnings);
         // The stream has a frame in each cycle, and several cycles are simulated until the state repeats.
         let open: Vec<&String> = found.checks.iter().flat_map(|check| &check.faults).collect();

@@ -243,7 +243,7 @@ impl Lists {
                 self.warn("states that hold or release preemptable frames are read as gates: preemption is not judged");
             }
             if list.preempts {
-                self.warn(format!("`fp` of `{node}` makes classes preemptable: what preemption does is not judged"));
+                self.warn(format!("`fp` of `{node}` makes classes preemptable: preemption is not judged"));
             }
             if list.longest_frame_bytes.iter().any(|&most| most < u64::MAX) {
                 self.longest.insert((node.to_owned(), port), list.longest_frame_bytes);

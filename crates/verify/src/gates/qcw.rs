@@ -132,7 +132,7 @@ impl TryFrom<RawTable> for Table {
         let mut entries = raw.admin_control_list.map_or_else(Vec::new, |list| list.entries);
         entries.sort_by_key(|entry| entry.index);
         if let Some(pair) = entries.windows(2).find(|pair| pair[0].index == pair[1].index) {
-            return Err(format!("index {} stands twice among the gate-control-entries", pair[0].index));
+            return Err(format!("index {} occurs twice among the gate-control-entries", pair[0].index));
         }
         let second = 1_000_000_000_000u128;
         let cycle = raw.admin_cycle_time.map(|cycle| {
@@ -203,7 +203,7 @@ mod tests {
     #[test]
     fn hostile_values_are_told_with_their_line() {
         let rows = [
-            ("\"index\": 1", "\"index\": 0", 10, "index 0 stands twice"),
+            ("\"index\": 1", "\"index\": 0", 10, "index 0 occurs twice"),
             (
                 "\"set-gate-states\"",
                 "\"set-and-stop-mac\"",

@@ -378,8 +378,8 @@ const CHANGES: [(&str, &str); 20] = [
     ("break", "there is no loop here"),
     ("continue", "there is no loop here"),
 ];
-const VARIABLES: &str = "what it does to variables is not followed";
-const RUNS: &str = "what it runs is not followed";
+const VARIABLES: &str = "its effect on variables is not followed";
+const RUNS: &str = "the commands that it runs are not followed";
 
 const KEYWORDS: [&str; 14] =
     ["if", "then", "else", "elif", "fi", "for", "while", "until", "do", "done", "case", "esac", "function", "select"];

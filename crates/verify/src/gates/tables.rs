@@ -116,7 +116,7 @@ pub fn read<'a>(lists: &mut Lists, fabric: &Fabric, text: impl Fn(Table) -> &'a 
             return at(
                 Table::Offsets,
                 line,
-                format!("frame {frame} of stream {stream} stands where {} is due", all.len()),
+                format!("frame {frame} of stream {stream} is in the place of frame {}", all.len()),
             );
         }
         all.push(offset * 1000);

@@ -2,6 +2,7 @@
 //! `q_taprio.c`) or the kernel (`sch_taprio.c`) would refuse or execute with another meaning.
 
 use super::file::GateFileError;
+use super::interfaces::Interfaces;
 use super::lists::PortGates;
 use super::shell::{Command, ENDS, Word, at, commands};
 use super::taprio_options::{WORDS, options};
@@ -75,12 +76,17 @@ pub fn parse(text: &str) -> Result<Vec<PortGates>, GateFileError> {
         return at(*line, format!("`{word}`: {why}"));
     }
     let mut all: Vec<PortGates> = Vec::new();
+    let mut interfaces = Interfaces::default();
     for &(number, words) in &run {
         let Some((line, program)) = words.first() else { continue };
         if program == "false" {
-            return at(*line, "`false` always fails: what comes after it may never run");
+            return at(*line, "`false` always fails: the commands after it may never run");
         }
         if is_tc(program) {
+            if let Some((_, filter)) = words.iter().position(|(_, word)| word == "filter").map(|at| words.split_at(at))
+            {
+                interfaces.filter(&filter[1..], *line);
+            }
             if let Some(words) = of_qdisc(&words[1..])? {
                 let found = queue_discipline(words, *line, &all)?;
                 if found.is_some() {
@@ -90,16 +96,18 @@ pub fn parse(text: &str) -> Result<Vec<PortGates>, GateFileError> {
             }
             continue;
         }
+        interfaces.follow(words, runs(&commands, number).is_ok(), &all)?;
         let prints = PRINTERS.contains(&program.as_str())
             || (program == "command" && words[1..].len() == 2 && { matches!(words[1].1.as_str(), "-v" | "-V") });
         // Also inside a quoted command of another shell.
         let mut parts = words.iter().flat_map(|(_, word)| word.split([' ', '\t', ';', '&', '|', '(', ')']));
         if !prints && parts.any(is_tc) {
-            return at(*line, format!("`{}`: what it does with `tc` is not followed", fabric::visible(program)));
+            return at(*line, format!("`{}`: its use of `tc` is not followed", fabric::visible(program)));
         }
     }
+    interfaces.check(&all)?;
     match all.is_empty() {
-        true => at(0, "no command `tc qdisc replace dev ... taprio ...` stands in it"),
+        true => at(0, "the script has no command `tc qdisc replace dev ... taprio ...`"),
         false => Ok(all),
     }
 }
@@ -136,7 +144,7 @@ fn of_qdisc(words: &[Word]) -> Result<Option<&[Word]>, GateFileError> {
             object if !object.is_empty() && "qdisc".starts_with(object) => return Ok(Some(after)),
             object if OBJECTS.contains(&object) => return Ok(None),
             other => {
-                let why = "is not followed: it may change the gates that stand here";
+                let why = "is not followed: it may change the gates";
                 return at(*line, format!("`tc {}` {why}", fabric::visible(other)));
             }
         }
@@ -196,7 +204,7 @@ fn queue_discipline(words: &[Word], line: usize, known: &[PortGates]) -> Result<
             return match (gates, kind.filter(|kind| !QUEUES.contains(kind))) {
                 (Some(device), Some(kind)) => {
                     let (kind, parent) = (fabric::visible(kind), fabric::visible(parent));
-                    let what = "what it delays, drops or shapes is not judged";
+                    let what = "its delays, drops and shaping are not judged";
                     at(line, format!("`{kind}` below the gates of `{device}` (`parent {parent}`): {what}"))
                 }
                 _ => Ok(None),
@@ -215,12 +223,12 @@ fn queue_discipline(words: &[Word], line: usize, known: &[PortGates]) -> Result<
     if !["add", "replace"].contains(&action) {
         return at(line, format!("`tc qdisc {} ... taprio`: add or replace gives gates", fabric::visible(action)));
     }
-    let Some(device) = device else { return at(line, "no `dev` and interface stand before `taprio`") };
+    let Some(device) = device else { return at(line, "`dev` and an interface are missing before `taprio`") };
     if device.is_empty() || device.len() > 15 {
         return at(line, format!("`{}` is no name of an interface", fabric::visible(device)));
     }
     if !root {
-        return at(line, "neither `root` nor `parent root` stands before `taprio`");
+        return at(line, "`root` or `parent root` is missing before `taprio`");
     }
     options(&words[begin + 1..], line, device).map(Some)
 }

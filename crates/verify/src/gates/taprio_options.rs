@@ -222,7 +222,7 @@ impl Options {
             (2, Some(_)) => {
                 return at(first, "`flags 0x2` and `clockid`: the kernel refuses a clock where the card runs");
             }
-            (0 | 1, None) => return at(first, "`clockid` is missing: without `flags 0x2` the kernel asks for one"),
+            (0 | 1, None) => return at(first, "`clockid` is missing: without `flags 0x2` the kernel requires one"),
             _ => {}
         }
         if self.delay && self.flags != 1 {
@@ -232,7 +232,7 @@ impl Options {
             return at(first, "`base-time` is missing: when the first cycle begins is not known");
         }
         if self.entries.is_empty() {
-            return at(first, format!("no `sched-entry` stands in it: the intervals of `{device}` add up to nothing"));
+            return at(first, format!("`sched-entry` is missing: the intervals of `{device}` add up to nothing"));
         }
         // A mask with undefined gates is mostly a decimal one: 128 opens gates 3, 5 and 8.
         if let Some((entry, mask)) =

@@ -1,11 +1,13 @@
 //! `tidegate fabric check --running`: checks the QoS configuration of running switches.
 
 use super::heading;
+use crate::asic_table;
 use crate::commands::tagger::headroom::sonic::Sonic;
 use crate::exit::Exit;
 use crate::fabric_source::{self, FabricFlags, Found};
 use crate::failure::Failure;
 use crate::output::{self, Style, styled};
+use fabric::files::{NamePattern, parse_json};
 use fabric::{Fabric, NodeId, PortIndex};
 use protocols::headroom::{self, Cells, Headroom};
 use protocols::reaction::Reaction;
@@ -15,7 +17,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use tagger::rules::{Class, GeneratedBy, Rule, RuleTable, SwitchRules};
-use text::numbers::{counted, counted_as};
+use text::numbers::{counted, counted_as, grouped};
 use units::Time;
 
 /// Upper bound of the faults that an error lists.
@@ -42,6 +44,10 @@ pub struct RunningFlags {
     #[arg(long, requires = "running", value_name = "TIME", default_value = "standard")]
     #[arg(help_heading = "Running configuration")]
     reaction: Reaction,
+    /// ASIC of the switches that compute their headroom (dynamic buffer model of Mellanox): asic_table.json, and
+    /// peripheral_table.json if there are gearboxes. Without it, this headroom is an assumption.
+    #[arg(long, requires = "running", value_name = "FILE", help_heading = "Running configuration")]
+    asic_table: Vec<PathBuf>,
     /// Write the rule table that the switches implement to this file, for `tidegate tagger verify`. The tag of a frame
     /// is the priority group that counts it.
     #[arg(long, requires = "running", value_name = "FILE", help_heading = "Running configuration")]
@@ -93,11 +99,20 @@ fn needed(conditions: &Conditions, reaction: Reaction) -> u64 {
     Sonic::of(rate, delay, mtu, &Cells::BYTES, Time::ZERO, &ours).xoff
 }
 
-/// Reads the files of a folder, or one file.
+/// Returns whether a file is the configuration of an ignored switch.
+fn is_ignored(text: &str, ignored: &[NamePattern]) -> bool {
+    let hostname = || {
+        let config: Value = parse_json(text).ok()?;
+        config.get("DEVICE_METADATA")?.get("localhost")?.get("hostname")?.as_str().map(str::to_owned)
+    };
+    !ignored.is_empty() && hostname().is_some_and(|name| ignored.iter().any(|pattern| pattern.matches(&name)))
+}
+
+/// Reads the files of a folder, or one file, except those of ignored switches.
 ///
 /// # Errors
 /// An unreadable folder, and faults in its files.
-pub fn read_configs(folder: &Path) -> Result<Vec<SwitchConfig>, Failure> {
+pub fn read_configs(folder: &Path, ignored: &[NamePattern]) -> Result<Vec<SwitchConfig>, Failure> {
     let unreadable = |path: &Path, error: &std::io::Error| Failure::unreadable(path, error);
     let mut paths = vec![folder.to_owned()];
     if folder.is_dir() {
@@ -120,7 +135,10 @@ pub fn read_configs(folder: &Path) -> Result<Vec<SwitchConfig>, Failure> {
         left -= bytes.len() as u64;
         // Findings name files relative to the folder, which the heading shows.
         let name = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
-        files.push((name, fabric_source::text(&path, bytes)?));
+        let text = fabric_source::text(&path, bytes)?;
+        if !is_ignored(&text, ignored) {
+            files.push((name, text));
+        }
     }
     running::read(&files).map_err(|faults| failure(folder, &faults))
 }
@@ -187,12 +205,13 @@ fn write_rules(
 /// Like [`read_configs`]; also an invalid topology, one without these switches, and a rule file that cannot be written.
 pub fn check(source: Option<&str>, flags: &FabricFlags, asked: &RunningFlags, json: bool) -> Result<Exit, Failure> {
     let Some(folder) = &asked.running else { return Err(Failure::input("no --running", "name a folder")) };
-    let configs = read_configs(folder)?;
+    let configs = read_configs(folder, &fabric_source::ignored(flags))?;
     let source = source.map_or_else(|| folder.display().to_string(), str::to_owned);
     let found = fabric_source::find(&source, flags, None)?;
     let queues = asked.queue_map.binding();
     let headroom = |conditions: &Conditions| needed(conditions, asked.reaction);
-    let options = Options { binding: queues, paths: asked.forwarding.0, headroom: &headroom };
+    let asic = asic_table::read(&asked.asic_table)?;
+    let options = Options { binding: queues, paths: asked.forwarding.0, headroom: &headroom, asic: asic.as_ref() };
     let in_folder = |faults: Vec<Fault>| failure(folder, &faults);
     let report = running::judge(&found.fabric, &configs, &options).map_err(in_folder)?;
     let mut rules = None;
@@ -279,6 +298,17 @@ fn as_text(source: &str, folder: &Path, found: &Found, report: &Report) -> Strin
     }
     for assumption in &report.assumptions {
         text += &format!("  {}  {assumption}\n", styled("if  ", Style::Caution));
+    }
+    for computed in &report.computed {
+        let groups = counted(computed.groups, "priority group");
+        let headroom = &computed.headroom;
+        text += &format!(
+            "  {}  {} bytes of headroom, computed by the switch for {groups} ({}):\n",
+            styled("note", Style::Faint),
+            grouped(headroom.xoff),
+            asic_table::inputs(headroom)
+        );
+        headroom.lines().iter().for_each(|line| text += &format!("        {line}\n"));
     }
     if !report.unread.is_empty() {
         let tables: Vec<&str> = report.unread.keys().map(String::as_str).collect();

@@ -36,7 +36,7 @@ pub fn read(path: &Path, fabric: &Fabric, beside: &Beside<'_>) -> Result<Option<
         return Ok(None);
     }
     let Some(streams) = beside.streams else {
-        let message = format!("{}: lists of gates do not say what streams they are for", path.display());
+        let message = format!("{}: lists of gates have no streams", path.display());
         return Err(Failure::input(message, "name them with --streams"));
     };
     let mut lists = Lists::new(beside.processing.as_ps(), beside.frame_only);
@@ -58,7 +58,7 @@ pub fn read(path: &Path, fabric: &Fabric, beside: &Beside<'_>) -> Result<Option<
         nodes.push((node, listed));
     }
     if nodes.is_empty() {
-        let message = format!("{}: no gates stand in it: NODE.sh, NODE.json, or a table ...GCL.csv", path.display());
+        let message = format!("{}: it has no gates: NODE.sh, NODE.json, or a table ...GCL.csv", path.display());
         return Err(Failure::input(message, HELP));
     }
     lists.add_gates(fabric, nodes).map_err(|(node, error)| {

@@ -6,6 +6,7 @@
 use super::marks::{Trusted, parse_tag};
 use crate::commands::fabric::running::{QueueMap, failure, read_configs};
 use crate::failure::Failure;
+use fabric::files::NamePattern;
 use fabric::{Fabric, NodeId, PortIndex};
 use running::{Binding, Hop};
 use std::collections::BTreeMap;
@@ -78,13 +79,18 @@ impl DeviceArgs {
         Ok(marks.lossless().iter().map(|mark| (mark.tag.into(), (mark.dscp, mark.priority))).collect())
     }
 
-    /// Checks the rules against the configuration, if one is given.
+    /// Checks the rules against the configuration without the files of `ignored` switches, if one is given.
     ///
     /// # Errors
     /// An unsuitable configuration; tags without a priority.
-    pub fn verdict(&self, fabric: &Fabric, rules: &RuleFile) -> Result<Option<DeviceVerdict>, Failure> {
+    pub fn verdict(
+        &self,
+        fabric: &Fabric,
+        rules: &RuleFile,
+        ignored: &[NamePattern],
+    ) -> Result<Option<DeviceVerdict>, Failure> {
         let Some(folder) = &self.running else { return Ok(None) };
-        let configs = read_configs(folder)?;
+        let configs = read_configs(folder, ignored)?;
         let queues = self.queue_map.binding();
         let binding = Binding::new(fabric, &configs, queues).map_err(|faults| failure(folder, &faults))?;
         let mut tags = rules.lossless_tags.clone();

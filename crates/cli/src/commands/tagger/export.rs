@@ -60,10 +60,10 @@ pub struct ExportArgs {
     headroom: HeadroomArgs,
     #[command(flatten)]
     target: TargetArgs,
-    /// Tags that hosts may send, in switch configurations: the first tags of classes, so that other marks of hosts are
-    /// lossy; or any tag of the rules.
-    #[arg(long, value_enum, value_name = "TAGS", default_value = "first")]
-    trust_hosts: Trusted,
+    /// Tags that hosts may send, in configurations of switches: first tags of classes, so that other marks of hosts are
+    /// lossy; or any tag of the rules [default: first]
+    #[arg(long, value_enum, value_name = "TAGS")]
+    trust_hosts: Option<Trusted>,
     #[command(flatten)]
     assumed: SwitchArgs,
     /// Do not prove the rules first.
@@ -165,6 +165,7 @@ pub fn check_names(fabric: &Fabric, names: &[String]) -> Result<(), Failure> {
 /// Invalid rules, fabric, marks or names; a folder that cannot be written.
 pub fn command(args: &ExportArgs) -> Result<Exit, Failure> {
     args.target.check(args.to)?;
+    check_listing(args)?;
     let (fabric, rules) = args.on.read()?;
     check_names(&fabric, &args.switches)?;
     if args.to == Format::Sonic {
@@ -197,6 +198,26 @@ pub fn command(args: &ExportArgs) -> Result<Exit, Failure> {
         count => format!("nothing is written: {count} switches do not fit"),
     });
     Ok(Exit::CheckFailed)
+}
+
+/// Checks that a listing has no option that it ignores: it contains the rules with their tags, unchanged.
+///
+/// # Errors
+/// The first option of marks, or of the tags that hosts may send.
+fn check_listing(args: &ExportArgs) -> Result<(), Failure> {
+    let given = [
+        ("--trust-hosts", args.trust_hosts.is_some()),
+        ("--tag", !args.marks.tags.is_empty()),
+        ("--keep", !args.marks.keep.is_empty()),
+        ("--traffic-classes", args.marks.traffic_classes.is_some()),
+    ];
+    match given.iter().find(|(_, given)| *given && args.to.lists()) {
+        None => Ok(()),
+        Some((option, _)) => {
+            let message = format!("{option}: an export --to {} lists the rules unchanged", args.to.name());
+            Err(Failure::input(message, "leave it out, or export --to sonic, acl, nftables or eos"))
+        }
+    }
 }
 
 /// Returns the verdict of the verifier, which is independent of the generator, for these switches.
@@ -324,7 +345,7 @@ impl<'a> Job<'a> {
                 self.platforms.cable(self.fabric.name(node), interface, link, &args.headroom, priorities_in_use)
             };
             let view = SwitchView::of(self.fabric, node, self.rules.rules_of(node), &self.names, cable);
-            let trusts = args.trust_hosts == Trusted::First && !args.to.lists();
+            let trusts = args.trust_hosts != Some(Trusted::Any) && !args.to.lists();
             let view = view.map_err(wrong)?;
             let view = if trusts { view.trusting_hosts_with(&settings.first_tags) } else { view };
             let mut made = match marks {

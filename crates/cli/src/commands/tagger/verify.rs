@@ -115,7 +115,7 @@ pub fn command(args: &VerifyArgs) -> Result<Exit, Failure> {
     let read = read(&args.rules, &fabric);
     bar.finish_and_clear();
     let (rules, mut verifier) = read?;
-    let device = args.device.verdict(&fabric, &rules)?;
+    let device = args.device.verdict(&fabric, &rules, &fabric_source::ignored(&args.flags))?;
     // Scheduler shares from the configuration have their own check.
     let on = device
         .as_ref()
@@ -242,7 +242,7 @@ fn as_text(args: &VerifyArgs, rules: &RuleFile, verdict: &Verdict, device: Optio
             };
             format!(
                 "switches that run {} ({hops}) and take TC_TO_QUEUE_MAP from the {queues} port (--queue-map); their \
-                 hosts take in what arrives",
+                 hosts receive all frames",
                 folder.display()
             )
         }
@@ -251,7 +251,7 @@ fn as_text(args: &VerifyArgs, rules: &RuleFile, verdict: &Verdict, device: Optio
     text += &format!("  {}  {switches}\n", styled("for ", Style::Caution));
     if args.paths.is_empty() && args.routing.is_none() {
         let hint = styled("hint", Style::Caution);
-        text += &format!("  {hint}  no --paths and no --routing: whether anything is lossless was not asked\n");
+        text += &format!("  {hint}  without --paths and --routing no path is checked for losslessness\n");
     }
     text
 }

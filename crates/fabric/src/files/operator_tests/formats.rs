@@ -153,7 +153,7 @@ fn files_of_several_asics_are_one_switch() {
             second.replace("Ethernet8", "Ethernet0"),
             "a/config_db1.json.PORT.Ethernet0: is a port of another ASIC of `big`",
         ),
-        (second.replace("asic1", "asic0"), "a/config_db1.json.DEVICE_METADATA.localhost: `big` stands in two files"),
+        (second.replace("asic1", "asic0"), "a/config_db1.json.DEVICE_METADATA.localhost: `big` is in two files"),
     ] {
         let message = fails(&files(&second).unwrap());
         assert!(message.contains(expected), "{message}");

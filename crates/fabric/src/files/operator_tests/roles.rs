@@ -79,7 +79,7 @@ fn the_user_decides_about_nodes() {
     let names = |names: &[&str]| names.iter().map(|name| NamePattern::new(*name)).collect::<Vec<_>>();
     let fabric = with(Roles { ignore: names(&["uf*", "h1"]), ..Roles::NONE }).unwrap();
     assert_eq!(hosts(&fabric), ["h2", "h3", "h4"]);
-    assert_eq!(lines(&fabric), ["2 nodes left out as asked: h1, ufm"]);
+    assert_eq!(lines(&fabric), ["2 nodes left out on request: h1, ufm"]);
     let fabric = with(Roles { host: names(&["ufm"]), ..Roles::NONE }).unwrap();
     assert_eq!(fabric.reason(fabric.find("ufm").unwrap()), Some("named as a host by the user"));
     let fabric = with(Roles { switch: names(&["h1"]), ..Roles::NONE }).unwrap();

@@ -6,6 +6,7 @@ use super::platform::{Platform, PlatformError};
 use super::published::{base, computed_by_switch, unpublished};
 use super::{EGRESS_LOSSLESS, Settings};
 use crate::export::view::{PortView, SwitchView};
+use fabric::sonic::{AsicTables, DynamicHeadroom};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 use units::{Rate, Time};
@@ -17,6 +18,8 @@ pub struct Given<'a> {
     pub platform: Option<&'a Platform>,
     /// The platform's `pg_profile_lookup.ini`.
     pub rows: Option<&'a PgTable>,
+    /// Properties of the ASIC for the dynamic buffer model, if the platform's configuration has no `ASIC_TABLE`.
+    pub asic: Option<&'a AsicTables>,
     /// Use the computed headroom even if the platform publishes more.
     pub below: bool,
     /// Accept a shared headroom pool that is smaller than the sum of the headroom of all groups.
@@ -36,8 +39,10 @@ pub struct Published {
     pub published: u64,
     /// Headroom of the fragment in bytes: the larger of both, or the computed one with [`Given::below`].
     pub written: u64,
-    /// Source of the published headroom: a line of the file, or a profile.
+    /// Source of the published headroom: a line of the file, a profile, or the inputs of the dynamic buffer model.
     pub place: String,
+    /// Profile of the dynamic buffer model with its terms, if it is the source.
+    pub dynamic: Option<DynamicHeadroom>,
 }
 
 /// Buffer tables of one switch.
@@ -51,7 +56,7 @@ pub(super) struct Buffers {
     pub queues: Map<String, Value>,
     /// Computed and published headroom.
     pub published: BTreeSet<Published>,
-    /// Entries of the platform for which the switch computes the headroom itself.
+    /// Entries of the platform for which the switch computes the headroom.
     pub computed_by_switch: BTreeSet<String>,
 }
 
@@ -98,6 +103,7 @@ impl Buffers {
             published: base.xoff,
             written,
             place: base.place,
+            dynamic: base.dynamic,
         });
         Ok(self.add_profile(given.platform, &names, fields))
     }

@@ -194,9 +194,14 @@ pub(super) fn notes(
     let computed: Vec<&String> = buffers.computed_by_switch.iter().collect();
     if !computed.is_empty() {
         notes.push(format!(
-            "{name}: the switch computes the headroom of {} itself (dynamic buffer model), so the file publishes none; \
-             the fragment fixes it: compare with show buffer information before loading",
-            and_more(&computed)
+            "{name}: the switch computes the headroom of {} (dynamic buffer model), and the fragment replaces it by \
+             fixed values{}; a change of speed, cable or MTU then needs a new export",
+            and_more(&computed),
+            if buffers.published.iter().any(|one| one.dynamic.is_some()) {
+                ", not below the computed ones"
+            } else {
+                ": compare them with show buffer information before loading"
+            }
         ));
     }
     for (table, what) in [("BUFFER_POOL", "the sizes of pools"), ("PORT", "the names of ports")] {
@@ -227,7 +232,7 @@ fn shared_headroom(name: &str, merged: &Config) -> Vec<String> {
     let note = |(pool, used): (&String, &model::PoolUse)| {
         let shared = match pools.get(pool).and_then(|fields| number(fields, "xoff")) {
             Some(size) => format!("the shared headroom pool has {size} B"),
-            None => "how large the shared headroom pool is, the file does not say".to_owned(),
+            None => "the file has no size of the shared headroom pool".to_owned(),
         };
         format!("{name}: xoff of all groups of {pool} adds up to {} B; {shared}", used.xoff)
     };

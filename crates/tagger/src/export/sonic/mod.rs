@@ -15,6 +15,8 @@
 //! anything is written.
 
 mod buffers;
+#[cfg(test)]
+mod dynamic_tests;
 mod laid_over;
 pub(super) mod model;
 mod notes;

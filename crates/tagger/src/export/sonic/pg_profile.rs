@@ -86,10 +86,7 @@ impl PgTable {
                 xon_offset: (words.len() == 7).then(|| number(6, "xon_offset")).transpose()?,
             };
             if let Some(first) = rows.insert((speed, delay), row) {
-                return Err(wrong(format!(
-                    "speed {speed} and cable {} stand in line {} already",
-                    words[1], first.line
-                )));
+                return Err(wrong(format!("speed {speed} and cable {} are in line {} already", words[1], first.line)));
             }
         }
         match rows.is_empty() {
@@ -159,7 +156,7 @@ mod tests {
             ("55120", "-1", "line 4: xoff `-1` is no whole number"),
             (" -3 2288", " -3 2288 9", "line 4: 8 columns, expected speed cable"),
             (" -3 2288", "", "line 4: 5 columns, expected speed cable"),
-            ("400000   300m", "100000 40m", "line 5: speed 100000 and cable 40m stand in line 4 already"),
+            ("400000   300m", "100000 40m", "line 5: speed 100000 and cable 40m are in line 4 already"),
             (" 0\n", " x\n", "line 5: threshold `x` is no whole number"),
         ] {
             let refused = PgTable::parse(&GOOD.replacen(from, to, 1)).unwrap_err().to_string();

@@ -1,8 +1,12 @@
 //! Existing configuration of a platform: the buffer and QoS tables of its `config_db.json`.
 
 use super::model::{self, Config, check, entries, text};
+use fabric::sonic::{TableFault, cable_lengths};
 use std::collections::{BTreeMap, BTreeSet};
-use units::{Rate, Time, cable_delay};
+use units::{Rate, Time};
+
+/// Cable delay per metre.
+pub(super) const DELAY_PER_METRE: Time = Time::from_ns(5);
 
 /// File of a platform.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,6 +39,12 @@ impl PlatformError {
     }
 }
 
+impl From<TableFault> for PlatformError {
+    fn from(fault: TableFault) -> PlatformError {
+        PlatformError::of_config(fault.key, format!("{}: write {}", fault.message, fault.help))
+    }
+}
+
 impl From<model::Violation> for PlatformError {
     fn from(violation: model::Violation) -> PlatformError {
         PlatformError::of_config(violation.key, violation.rule)
@@ -42,19 +52,24 @@ impl From<model::Violation> for PlatformError {
 }
 
 /// Tables of QoS and buffers, and of the ports that use them.
-const READ: [&str; 19] = [
+const READ: [&str; 24] = [
+    "ASIC_TABLE",
     "BUFFER_PG",
     "BUFFER_POOL",
     "BUFFER_PROFILE",
     "BUFFER_QUEUE",
     "CABLE_LENGTH",
+    "DEFAULT_LOSSLESS_BUFFER_PARAMETER",
     "DEVICE_METADATA",
     "DOT1P_TO_TC_MAP",
     "DSCP_TO_TC_MAP",
+    "LOSSLESS_TRAFFIC_PATTERN",
     "MAP_PFC_PRIORITY_TO_QUEUE",
     "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP",
+    "PERIPHERAL_TABLE",
     "PFC_WD",
     "PORT",
+    "PORT_PERIPHERAL_TABLE",
     "PORT_QOS_MAP",
     "QUEUE",
     "SCHEDULER",
@@ -168,17 +183,10 @@ impl OwnCables {
                 found.speeds.insert(port.to_owned(), rate.ok_or_else(wrong)?);
             }
         }
-        for (name, ports) in entries(&config, "CABLE_LENGTH") {
-            for (port, length) in ports.as_object().into_iter().flatten() {
-                let length = length.as_str().unwrap_or_default();
-                if length == "0m" {
-                    continue;
-                }
-                let delay = cable_delay(length).map_err(|why| {
-                    let key = format!("CABLE_LENGTH|{}.{}", fabric::visible(name), fabric::visible(port));
-                    PlatformError::of_config(key, format!("`{}`: {why}", fabric::visible(length)))
-                })?;
-                found.delays.insert(port.clone(), delay);
+        for length in cable_lengths(&config) {
+            let length = length?;
+            if length.metres > 0 {
+                found.delays.insert(length.port.to_owned(), DELAY_PER_METRE * length.metres);
             }
         }
         Ok(Some(found))

@@ -126,7 +126,7 @@ fn a_profile_without_size_or_threshold_keeps_its_headroom_or_is_refused() {
         "\"Ethernet240|3-4\": {\"profile\": \"NULL\"}",
     )]);
     let notes = made(&null, None, false).unwrap().notes;
-    let said = "leaf-1: the switch computes the headroom of BUFFER_PG|Ethernet240|3-4 itself";
+    let said = "leaf-1: the switch computes the headroom of BUFFER_PG|Ethernet240|3-4 (dynamic buffer model)";
     assert!(notes.iter().any(|note| note.starts_with(said)), "{notes:?}");
 }
 
@@ -154,7 +154,7 @@ fn a_pool_of_another_name_is_taken_with_its_mode() {
         );
     let refused = made(&fixed, None, false).unwrap_err();
     assert!(
-        refused.starts_with("BUFFER_POOL|my_pool.mode: its thresholds are static, and nothing states one"),
+        refused.starts_with("BUFFER_POOL|my_pool.mode: its thresholds are static, and no file has one"),
         "{refused}"
     );
     let made = made(&fixed, Some("400000 40m 18796 0 300000 1\n"), false).unwrap();

@@ -1,12 +1,16 @@
-//! Published headroom of a platform for lossless priority groups: profiles of its configuration, and rows of its
-//! `pg_profile_lookup.ini`.
+//! Published headroom of a platform for lossless priority groups: profiles of its configuration, rows of its
+//! `pg_profile_lookup.ini`, and the values that its dynamic buffer model computes.
 
-use super::model::{NO_PROFILE, RANGED, bare, entries, named, number, range, text};
+use super::model::{RANGED, bare, entries, named, number, range, text};
 use super::pg_profile::{PgRow, length};
-use super::platform::{Platform, PlatformError};
+use super::platform::{DELAY_PER_METRE, Platform, PlatformError};
 use super::{Given, INGRESS_LOSSLESS};
 use crate::export::view::PortView;
+use fabric::sonic::{AsicTables, BufferModel, DynamicHeadroom, PortInputs, computes_headroom, uses_dynamic_model};
 use serde_json::{Map, Value, json};
+
+/// SONiC's default MTU in bytes, for ports whose row has none.
+const DEFAULT_MTU: u64 = 9_100;
 
 /// Profile of the platform for a lossless group.
 pub(super) struct Base {
@@ -16,8 +20,10 @@ pub(super) struct Base {
     pub xoff: u64,
     /// Name of the profile with these fields.
     pub name: String,
-    /// Source of the published headroom: a line of the file, or a profile.
+    /// Source of the published headroom: a line of the file, a profile, or the inputs of the dynamic buffer model.
     pub place: String,
+    /// Profile of the dynamic buffer model with its terms, if it is the source.
+    pub dynamic: Option<DynamicHeadroom>,
 }
 
 impl Base {
@@ -34,6 +40,7 @@ impl Base {
             xoff: row.xoff,
             place: format!("line {} of pg_profile_lookup.ini", row.line),
             name: platform_name(speed, &row.cable),
+            dynamic: None,
         }
     }
 
@@ -43,6 +50,7 @@ impl Base {
             xoff: number(fields, "xoff")?,
             place: format!("BUFFER_PROFILE|{name}"),
             name: name.to_owned(),
+            dynamic: None,
         })
     }
 
@@ -120,21 +128,96 @@ fn own(platform: &Platform, port: &PortView, priority: u8) -> Option<Base> {
         .or_else(|| of_name(&platform_name(port.rate.as_bps() / 1_000_000, &length(port.delay))))
 }
 
-/// Returns the headroom that the platform publishes for a priority of a port: the larger of profile and row.
+/// Returns the profile that the dynamic buffer model computes for a priority of a port.
 ///
 /// # Errors
-/// If the platform's file has no row for a speed and cable.
+/// A missing or invalid input, with its key; a pool with static thresholds.
+fn dynamic(platform: &Platform, port: &PortView, priority: u8, asic: &AsicTables) -> Result<Base, PlatformError> {
+    let config = &platform.config;
+    let model = BufferModel::of(config)?;
+    let row = config.get("PORT").and_then(|ports| ports.get(&port.interface));
+    let lanes = row.and_then(|row| text(row, "lanes"));
+    let Some(lanes) = lanes else {
+        let what = "is missing: the dynamic buffer model needs the number of lanes".to_owned();
+        return Err(PlatformError::of_config(format!("PORT|{}.lanes", port.interface), what));
+    };
+    let metres = port.delay.as_ps().div_ceil(DELAY_PER_METRE.as_ps());
+    let computed = DynamicHeadroom::of(
+        asic,
+        &model,
+        PortInputs {
+            mbps: port.rate.as_bps() / 1_000_000,
+            metres,
+            mtu: row.and_then(|row| number(row, "mtu")).unwrap_or(DEFAULT_MTU),
+            lanes: 1 + lanes.matches(',').count() as u64,
+        },
+    );
+    let pool = lossless_pool(Some(platform))?;
+    let profile = group_profile(platform, &port.interface, priority).and_then(|(_, name)| platform.profile(name));
+    let threshold = profile.and_then(|profile| text(profile, "dynamic_th")?.parse().ok());
+    let mut fields = Map::new();
+    fields.insert("pool".to_owned(), pool.name.into());
+    let numbers = [("size", computed.size), ("xon", computed.xon), ("xoff", computed.xoff)];
+    fields.extend(numbers.map(|(field, bytes)| (field.to_owned(), bytes.to_string().into())));
+    fields.insert("dynamic_th".to_owned(), threshold.unwrap_or(model.default_threshold).to_string().into());
+    Ok(Base {
+        fields,
+        xoff: computed.xoff,
+        place: format!("the dynamic buffer model (ASIC_TABLE|{}, {})", asic.name, model.key),
+        // The switch reserves the names of its own computed profiles.
+        name: format!("tagger_lossless_{}_{}_{}_profile", computed.port.mbps, length(port.delay), computed.xoff),
+        dynamic: Some(computed),
+    })
+}
+
+/// Returns the headroom that the platform publishes for a priority of a port: the largest of profile, row and computed
+/// value of the dynamic buffer model.
+///
+/// # Errors
+/// If the platform's file has no row for a speed and cable; if the model lacks an input. Without `ASIC_TABLE` another
+/// published value suffices.
 pub(super) fn base(port: &PortView, priority: u8, given: &Given<'_>) -> Result<Option<Base>, PlatformError> {
     let own = given.platform.and_then(|platform| own(platform, port, priority));
-    let Some(rows) = given.rows else { return Ok(own) };
-    let row = rows.row(port.rate, port.delay)?;
-    let row = Base::of_row(row, port.rate.as_bps() / 1_000_000, &Pool::new(own.as_ref(), given.platform));
-    Ok(Some(match own {
-        Some(own) if own.xoff > row.xoff => own,
+    let row = match given.rows {
+        Some(rows) => {
+            let pool = Pool::new(own.as_ref(), given.platform);
+            Some(Base::of_row(rows.row(port.rate, port.delay)?, port.rate.as_bps() / 1_000_000, &pool))
+        }
+        None => None,
+    };
+    let known = match (own, row) {
+        (Some(own), Some(row)) if own.xoff > row.xoff => Some(own),
         // At equal headroom the operator's other fields are kept.
-        Some(own) if own.xoff == row.xoff => Base { place: row.place, ..own },
-        _ => row,
-    }))
+        (Some(own), Some(row)) if own.xoff == row.xoff => Some(Base { place: row.place, ..own }),
+        (own, row) => row.or(own),
+    };
+    let Some(platform) = given.platform.filter(|platform| uses_dynamic_model(&platform.config)) else {
+        return Ok(known);
+    };
+    let of_file = AsicTables::of(&platform.config)?;
+    let Some(asic) = of_file.as_ref().or(given.asic) else {
+        if known.is_some() || given.below {
+            return Ok(known);
+        }
+        let what = "is missing: the switch computes the headroom from it (dynamic buffer model). Give it by \
+                    --asic-table, or accept less by --below-platform";
+        return Err(PlatformError::of_config("ASIC_TABLE".to_owned(), what.to_owned()));
+    };
+    let computed = dynamic(platform, port, priority, asic)?;
+    Ok(Some(known.filter(|known| known.xoff >= computed.xoff).unwrap_or(computed)))
+}
+
+/// Returns the platform's pool for lossless groups.
+///
+/// # Errors
+/// If the pool has static thresholds, for which no value is given.
+fn lossless_pool(platform: Option<&Platform>) -> Result<Pool, PlatformError> {
+    let pool = Pool::new(None, platform);
+    if pool.is_static {
+        let what = "its thresholds are static, and no file has one for lossless groups: --pg-profile";
+        return Err(PlatformError::of_config(format!("BUFFER_POOL|{}.mode", pool.name), what.to_owned()));
+    }
+    Ok(pool)
 }
 
 /// Returns the fields of a profile with this headroom, if the platform publishes none, in its pool for lossless groups.
@@ -147,11 +230,7 @@ pub(super) fn unpublished(
     dynamic_th: i8,
     platform: Option<&Platform>,
 ) -> Result<Map<String, Value>, PlatformError> {
-    let pool = Pool::new(None, platform);
-    if pool.is_static {
-        let what = "its thresholds are static, and nothing states one for lossless groups: --pg-profile does";
-        return Err(PlatformError::of_config(format!("BUFFER_POOL|{}.mode", pool.name), what.to_owned()));
-    }
+    let pool = lossless_pool(platform)?;
     let fields = json!({
         "pool": pool.name, "xoff": xoff.to_string(), "xon": xon.to_string(), "size": (xoff + xon).to_string(),
         "dynamic_th": dynamic_th.to_string(),
@@ -159,20 +238,18 @@ pub(super) fn unpublished(
     Ok(fields.as_object().cloned().unwrap_or_default())
 }
 
-/// Returns the platform's entry for a group for which the switch computes the headroom itself (dynamic buffer model):
-/// its profile is `NULL`, or of type dynamic without `xoff`.
-pub(super) fn computed_by_switch(platform: &Platform, port: &str, priority: u8) -> Option<String> {
+/// Returns the platform's entry for a group, and the name of its profile.
+fn group_profile<'a>(platform: &'a Platform, port: &str, priority: u8) -> Option<(&'a str, &'a str)> {
     let (table, most) = RANGED[0];
     entries(&platform.config, table).find_map(|(key, fields)| {
         let (ports, low, high) = range(key, most)?;
-        let profile = named(fields, "profile")?;
-        let is_computed = || {
-            let profile = platform.profile(profile);
-            profile.is_some_and(|profile| {
-                text(profile, "headroom_type") == Some("dynamic") && profile.get("xoff").is_none()
-            })
-        };
         let covers = ports.contains(&port) && (low..=high).contains(&priority);
-        (covers && (profile == NO_PROFILE || is_computed())).then(|| format!("{table}|{key}"))
+        Some((key, named(fields, "profile").filter(|_| covers)?))
     })
+}
+
+/// Returns the platform's entry for a group for which the switch computes the headroom (dynamic buffer model).
+pub(super) fn computed_by_switch(platform: &Platform, port: &str, priority: u8) -> Option<String> {
+    let (key, profile) = group_profile(platform, port, priority)?;
+    computes_headroom(&platform.config, profile).then(|| format!("{}|{key}", RANGED[0].0))
 }

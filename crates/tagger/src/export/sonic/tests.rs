@@ -76,7 +76,7 @@ pub(super) fn made(platform: &str, rows: Option<&str>, below: bool) -> Result<Fr
     let platform = Platform::parse(platform).map_err(|error| format!("input: {error}"))?;
     let rows = rows.map(|rows| PgTable::parse(rows).unwrap());
     let (view, marks) = leaf();
-    let given = Given { platform: Some(&platform), rows: rows.as_ref(), below, share_headroom: false };
+    let given = Given { platform: Some(&platform), rows: rows.as_ref(), below, ..Given::default() };
     made_for(&view, &marks, &given)
 }
 
@@ -285,7 +285,10 @@ fn a_switch_states_the_cables_of_its_own_ports() {
     assert_eq!(own.delay("Ethernet0"), Some(units::Time::from_ns(1_500)));
     assert_eq!((own.speed("Ethernet0"), own.delay("Ethernet4")), (Some(units::Rate::from_gbps(100)), None));
     let refused = OwnCables::parse(&text.replace("300m", "300")).unwrap_err().to_string();
-    assert_eq!(refused, "CABLE_LENGTH|AZURE.Ethernet0: `300`: write a length like 300m or 10km");
+    assert_eq!(
+        refused,
+        "CABLE_LENGTH|AZURE.Ethernet0: is \"300\": no length in metres: write a length with its unit, as 40m"
+    );
     assert_eq!(OwnCables::parse("[]"), Ok(None));
 }
 

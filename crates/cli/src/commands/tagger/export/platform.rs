@@ -2,9 +2,11 @@
 //! port as stated by its own switch.
 
 use super::TargetArgs;
+use crate::asic_table;
 use crate::commands::tagger::headroom::{HeadroomArgs, Terms};
 use crate::commands::tagger::source::read_text;
 use crate::failure::Failure;
+use fabric::sonic::AsicTables;
 use fabric::{Fabric, Link, NodeId};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -20,6 +22,8 @@ pub struct Platforms {
     /// Files by name of the switch.
     own: BTreeMap<String, (PathBuf, Platform)>,
     rows: Option<(PathBuf, PgTable)>,
+    /// ASIC of switches whose file has none.
+    asic: Option<AsicTables>,
     /// Cables by name of the switch.
     cables: BTreeMap<String, OwnCables>,
     below: bool,
@@ -62,6 +66,7 @@ impl Platforms {
             let rows = PgTable::parse(&read_text(path)?).map_err(|error| wrong(path, &error))?;
             found.rows = Some((path.clone(), rows));
         }
+        found.asic = asic_table::read(&args.asic_table)?;
         for file in json_files(Path::new(source))? {
             let cables = cables(&file, &read_text(&file)?)?;
             // A file without a hostname is no configuration: the reader of the fabric rejects such files.
@@ -86,8 +91,11 @@ impl Platforms {
                 }
             }
             if let Some(name) = names.iter().find(|name| !found.own.contains_key(**name)) {
-                let message = format!("{}: no file of it is of the switch `{name}`", path.display());
-                return Err(Failure::input(message, "its DEVICE_METADATA or its name says which a file is of"));
+                let message = format!("{}: no file of it has the switch `{name}`", path.display());
+                return Err(Failure::input(
+                    message,
+                    "a file has the switch of its hostname (DEVICE_METADATA), or else of its file name",
+                ));
             }
             return Ok(found);
         }
@@ -125,6 +133,7 @@ impl Platforms {
         Given {
             platform: self.platform(switch).map(|(_, platform)| platform),
             rows: self.rows.as_ref().map(|(_, rows)| rows),
+            asic: self.asic.as_ref(),
             below: self.below,
             share_headroom: self.share_headroom,
         }
@@ -192,6 +201,23 @@ pub fn compared(published: &BTreeSet<Published>, args: &HeadroomArgs, classes: u
             true => format!("{} less than", difference(one.published, one.computed)),
             false => format!("{} more than", difference(one.published, one.computed)),
         };
+        let head = format!(
+            "xoff at {} and {}: computed {}, {beside} the {} of {}; written {}. ",
+            one.rate,
+            one.delay,
+            grouped(one.computed),
+            grouped(one.published),
+            one.place,
+            grouped(one.written)
+        );
+        if let Some(dynamic) = &one.dynamic {
+            let lines: Vec<String> = dynamic.lines().iter().map(|line| format!("  {line}\n")).collect();
+            return format!(
+                "{head}Terms of that value, in bytes ({}):\n{}",
+                asic_table::inputs(dynamic),
+                lines.concat()
+            );
+        }
         let terms = Terms::of(one.rate, one.delay, classes.try_into().unwrap_or(8), args);
         let formula = terms.sonic_bytes();
         let rest = match one.published >= formula {
@@ -199,14 +225,7 @@ pub fn compared(published: &BTreeSet<Published>, args: &HeadroomArgs, classes: u
             false => format!("{} less than SONiC's formula", difference(one.published, formula)),
         };
         format!(
-            "xoff at {} and {}: computed {}, {beside} the {} of {}; written {}. Term by term (the platform's file has \
-             no terms: its value is {rest} with these inputs):\n{}",
-            one.rate,
-            one.delay,
-            grouped(one.computed),
-            grouped(one.published),
-            one.place,
-            grouped(one.written),
+            "{head}Term by term (the platform's file has no terms: its value is {rest} with these inputs):\n{}",
             terms.plain_text()
         )
     };

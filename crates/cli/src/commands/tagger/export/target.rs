@@ -34,6 +34,10 @@ pub struct TargetArgs {
     /// sonic: the platform's pg_profile_lookup.ini: headroom by speed and cable, used as a minimum.
     #[arg(long, value_name = "FILE")]
     pub pg_profile: Option<PathBuf>,
+    /// sonic: ASIC of switches with the dynamic buffer model (Mellanox): asic_table.json, and peripheral_table.json if
+    /// there are gearboxes. The computed headroom is a minimum. Files of --platform may have these tables themselves.
+    #[arg(long, value_name = "FILE", requires = "platform")]
+    pub asic_table: Vec<PathBuf>,
     /// sonic: write the computed headroom even if the platform publishes more.
     #[arg(long)]
     pub below_platform: bool,
@@ -63,6 +67,7 @@ impl TargetArgs {
             ("--restoration-ms", self.restoration_ms.is_some()),
             ("--platform", self.platform.is_some()),
             ("--pg-profile", self.pg_profile.is_some()),
+            ("--asic-table", !self.asic_table.is_empty()),
             ("--below-platform", self.below_platform),
             ("--share-headroom", self.share_headroom),
         ]
@@ -73,7 +78,7 @@ impl TargetArgs {
             return Err(Failure::input(message, format!("leave it out, or export --to {}", of.name())));
         }
         if self.below_platform && self.platform.is_none() && self.pg_profile.is_none() {
-            let message = "--below-platform: nothing says what the platform publishes";
+            let message = "--below-platform: no file states the headroom of the platform";
             return Err(Failure::input(message, "add --platform or --pg-profile, or leave it out"));
         }
         Ok(())

@@ -135,7 +135,7 @@ impl Terms {
             ),
             term(
                 "cell_waste",
-                "what cells waste",
+                "unused bytes of cells",
                 ours.cell_waste,
                 cell_source,
                 sonic.cell_waste,
@@ -183,8 +183,7 @@ impl Terms {
             let source = if with_sonic { format!("{sonic:>11}  {differs}") } else { source.to_owned() };
             format!("  {name:<41} {ours:>11}  {source}").trim_end().to_owned() + "\n"
         };
-        let mut text =
-            heading(&line(&name, "here".into(), "source", "SONiC".into(), "what SONiC's formula has otherwise"));
+        let mut text = heading(&line(&name, "here".into(), "source", "SONiC".into(), "difference of SONiC's formula"));
         for term in &self.terms {
             if !with_sonic && term.key == "rounding" {
                 continue;

@@ -1,0 +1,14 @@
+//! SONiC tables that several crates read: links, and the inputs of the dynamic buffer model with the headroom that it
+//! computes from them.
+
+mod asic;
+mod headroom;
+mod links;
+mod model;
+mod table;
+
+pub use asic::{AsicTables, read_asic_tables};
+pub use headroom::{DynamicHeadroom, PortInputs, Term};
+pub use links::{CableLength, MAX_METRES, Neighbour, cable_length, cable_lengths, neighbours};
+pub use model::{BufferModel, computes_headroom, uses_dynamic_model};
+pub use table::{Object, TableFault};
