@@ -27,11 +27,13 @@ fn least(mechanism: &Mechanism) -> String {
     let kind = mechanism.kind;
     let required = match kind {
         "pfc" | "cbfc" => ", priorities = [3]",
-        "ecn" => ", k_min = \"100KB\"",
-        "phantom" => ", threshold = \"30KB\"",
         "wrr" => ", weights = { 3 = 4 }",
         "drr" => ", quanta = { 3 = \"6KB\" }",
         "tagger" => ", algorithm = \"merge\"",
+        _ if mechanism.family == Family::Marking => {
+            let required = mechanism.parameters.iter().filter(|it| it.default == Default::Required);
+            &required.map(|it| format!(", {} = {}", it.key, it.syntax.example)).collect::<String>()
+        }
         _ => "",
     };
     let (table, key) = mechanism.family.key().split_once('.').unwrap_or_default();
