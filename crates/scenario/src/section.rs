@@ -275,7 +275,7 @@ impl<'c, 'd> Section<'c, 'd> {
                 (parsed, Origin::Default { source: description.source })
             }
             (None, Default::Absent(what)) => {
-                let origin = Origin::Default { source: description.source };
+                let origin = Origin::Absent { source: description.source };
                 self.context.explain(self.key(key), what.to_owned(), origin);
                 return None;
             }
