@@ -244,7 +244,7 @@ fn what_is_wrong_with_cycles_is_told_at_its_line() {
     assert!(error.contains("has gates, which exclude cycles"), "{error}");
     let pfc = "[switch]\nflow_control = { kind = \"pfc\", priorities = [3] }\n";
     let error = lower(&format!("{PLAIN}{pfc}{CYCLIC}")).unwrap_err();
-    assert!(error.contains("of the classes 3 and 5 one is lossless"), "{error}");
+    assert!(error.contains("only one of the classes 3 and 5 is lossless"), "{error}");
     // Frames of 1000 B never fit.
     let short = CYCLIC.replace("10us", "1500ns");
     let warnings = lower(&format!("{PLAIN}{short}")).unwrap().warnings;
