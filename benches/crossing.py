@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""What a frame costs that crosses to another rank, in ns of CPU: by perf, from one run over ranks on this machine.
+"""Measures by perf the CPU time, in ns, of a frame that crosses to another rank, in one run over ranks on this machine.
 
     benches/crossing.py [--tidegate BINARY] [--ranks N] [--duration TIME] [SCENARIO]
 
-Wants perf, mpirun and a release build with the feature mpi. Waiting for each other does not count: only what is done
-for frames that cross, to write them, to move the letter, and to read them.
+Needs perf, mpirun and a build of the profile distribution with the feature mpi. Time in which ranks wait for each other
+is excluded: only packing of messages, transfer of batches and unpacking count.
 """
 
 import argparse
@@ -12,15 +12,22 @@ import json
 import os
 import re
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-# By symbol, what it is done for.
-PURPOSES = {
-    "to write": ("engine::mail::export", "Abroad<M>::put", "OnWire>>::pack", "Frame as units::pack::Pack>::pack"),
-    "to move": ("_copy_to_iter", "__memset", "__memmove", "Ranks>::exchange", "run_together"),
-    "to read": ("Abroad<M>::read", "Abroad<M>::collect", "OnWire>>::unpack", "Frame as units::pack::Pack>::unpack"),
+# Functions by step that are never inlined. The script fails if the profile has none of a name: then it was renamed.
+STEPS = {
+    "pack": ("engine::mail::export", "RemoteRanks<M>::pack", "OnWire>>::pack"),
+    "transfer": ("Ranks>::exchange", "run_together"),
+    "unpack": ("RemoteRanks<M>::read", "RemoteRanks<M>::receive", "OnWire>>::unpack"),
+}
+# Functions that the compiler may inline, and those of kernel and C library, whose names depend on the machine.
+OPTIONAL = {
+    "pack": ("Frame as units::pack::Pack>::pack",),
+    "transfer": ("_copy_to_iter", "__memset", "__memmove"),
+    "unpack": ("Frame as units::pack::Pack>::unpack",),
 }
 
 
@@ -46,13 +53,16 @@ def main():
     frames = sum(rank["messages"] for rank in ranks)
     total_ns = int(re.search(r"Event count \(approx\.\): (\d+)", report)[1])
     shares = [(float(share), symbol) for share, symbol in re.findall(r"^ +([\d.]+)%  \[.\] (.+)$", report, re.M)]
+    missing = [name for names in STEPS.values() for name in names if not any(name in symbol for _, symbol in shares)]
+    if missing:
+        sys.exit(f"the profile has no symbol with {', '.join(missing)}: correct STEPS in {Path(__file__).name}")
     whole = 0.0
-    for purpose, names in PURPOSES.items():
-        share = sum(share for share, symbol in shares if any(name in symbol for name in names))
+    for step, names in STEPS.items():
+        share = sum(share for share, symbol in shares if any(name in symbol for name in names + OPTIONAL[step]))
         each_ns = share / 100 * total_ns / frames
         whole += each_ns
-        print(f"{purpose:10} {each_ns:6.1f} ns a frame that crosses")
-    print(f"{'in all':10} {whole:6.1f} ns, of {frames:,} frames")
+        print(f"{step:10} {each_ns:6.1f} ns per frame that crosses")
+    print(f"{'total':10} {whole:6.1f} ns, of {frames:,} frames")
 
 
 if __name__ == "__main__":

@@ -126,7 +126,7 @@ def test_own_rewards_and_drawn_seeds(steered):
 def test_hosts_are_agents_where_flows_are_drawn(steered):
     steered["duration"] = "300us"
     steered["traffic"] = [{"kind": "poisson", "load": 0.3, "sizes": "web-search"}]
-    with pytest.raises(tidegate.TidegateError, match=r"traffic\.0 are drawn .* for each host"):
+    with pytest.raises(tidegate.TidegateError, match=r"traffic\.0 are generated during the run: .* per sending host"):
         RateEnv(steered)
     shown = []
     for threads in (1, 2):
@@ -171,7 +171,7 @@ def test_a_wrong_action_is_told_and_changes_nothing(steered, action, message):
 
 
 def test_bad_input_is_told(steered, incast):
-    with pytest.raises(tidegate.TidegateError, match='there are no agents: .* transport = "external"'):
+    with pytest.raises(tidegate.TidegateError, match='external rate: write transport = "external"'):
         RateEnv(incast)
     with pytest.raises(ValueError, match='agents is "flow" or "host", not "flows"'):
         RateEnv(steered, agents="flows")

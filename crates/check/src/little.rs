@@ -140,6 +140,7 @@ impl Findings {
         let Findings { used, watched, faults, .. } = *self;
         let detail = match &self.first {
             None if used == 0 => return Verdict::not_applicable("little's law", "no frame waited in a queue"),
+            None if used == watched => format!("exact to the picosecond in {used} of {watched} queues"),
             None => format!("exact to the picosecond in {used} of {watched} queues; no frame waited in the others"),
             Some((place, fault)) => {
                 format!("{faults} of {watched} queues disagree, first {}: {fault}", place.words(name))
@@ -278,6 +279,12 @@ mod tests {
         let idle = QueueArea::starting(Time::ZERO);
         let none = verdict(Time::from_ns(9), [(ID, &idle, 0, [])]);
         assert_eq!((none.pass, none.judged), (true, false));
+        let mut used = QueueArea::starting(Time::ZERO);
+        used.on_change(Time::from_ns(1), 0);
+        let found = |queues: Vec<(Place, &QueueArea, u64, Vec<Time>)>| verdict(Time::from_ns(9), queues).detail;
+        let (one, empty) = ((ID, &used, 1, vec![Time::from_ns(1)]), (ID, &idle, 0, vec![]));
+        assert_eq!(found(vec![one.clone()]), "exact to the picosecond in 1 of 1 queues");
+        assert_eq!(found(vec![one, empty]), "exact to the picosecond in 1 of 2 queues; no frame waited in the others");
         let before = Findings::of(Time::from_ns(5), [(ID, &idle, 1, [Time::ZERO, Time::ZERO])]);
         let after = Findings::of(Time::from_ns(9), [(ID, &idle, 0, [Time::ZERO; 0])]);
         assert!(after.verdict(name).pass && !before.clone().and_then(after.clone()).verdict(name).pass);

@@ -267,7 +267,7 @@ impl<M> RemoteRanks<M> {
     }
 
     /// Packs the messages of part `from` for rank `to`.
-    #[inline(never)] // Not inlined, like `read` and `collect`, so that profiles show the cost of crossing ranks.
+    #[inline(never)] // Not inlined, like `read` and `receive`, so that profiles show the cost of crossing ranks.
     pub(crate) fn pack(&self, from: usize, to: usize, sent: &mut Vec<CrossPartMessage<M>>)
     where
         M: Message,

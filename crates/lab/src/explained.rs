@@ -8,7 +8,7 @@ use text::{Layout, table};
 fn origin(explained: &Explained) -> String {
     match &explained.origin {
         Origin::File { line } => format!("line {line}"),
-        Origin::Default { source } => format!("default: {source}"),
+        Origin::Default { source } | Origin::Absent { source } => format!("default: {source}"),
         Origin::Override => "command line".to_owned(),
     }
 }
@@ -43,7 +43,7 @@ pub(crate) fn json_values(values: &[Explained]) -> Vec<Value> {
     let value = |value: &Explained| {
         let (from, line, source) = match &value.origin {
             Origin::File { line } => ("file", Some(*line), None),
-            Origin::Default { source } => ("default", None, Some(*source)),
+            Origin::Default { source } | Origin::Absent { source } => ("default", None, Some(*source)),
             Origin::Override => ("command line", None, None),
         };
         json!({ "key": value.key, "value": value.value, "from": from, "line": line, "source": source })

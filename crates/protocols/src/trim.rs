@@ -9,8 +9,8 @@ pub(crate) const SIZE: Parameter = Parameter {
     key: "size",
     syntax: Syntax::TEXT,
     default: Value("64B"),
-    meaning: "length of a trimmed frame, FCS included: at least its headers, and less than the largest frame; shorter \
-              frames are not trimmed",
+    meaning: "length of a trimmed frame, FCS included: at least its headers, and less than the largest frame; frames \
+              of at most this length are not trimmed",
     source: "NDP's header in the trimming paper's simulations; SONiC 128 B and more, depending on the chip",
 };
 pub(crate) const HEADER_CLASS: Parameter = Parameter {

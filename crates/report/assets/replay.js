@@ -183,7 +183,7 @@
       option.selected = perSecond === usual;
       speed.append(option);
     }
-    const zooms = [["+", 1.6, "Zoom in"], ["−", 1 / 1.6, "Zoom out"], ["all", 0, "Whole run"]].map(([text, by, title]) => {
+    const zooms = [["+", 1.6, "Zoom in"], ["−", 1 / 1.6, "Zoom out"], ["all", 0, "Fit to window"]].map(([text, by, title]) => {
       const button = element("button", { type: "button", title }, text);
       button.addEventListener("click", () => zoom(by, canvas.clientWidth / 2, canvas.clientHeight / 2));
       return button;

@@ -21,7 +21,7 @@ fn main() -> ExitCode {
             for entry in &lowered.explain {
                 let origin = match &entry.origin {
                     Origin::File { line } => format!("line {line}"),
-                    Origin::Default { source } => format!("default: {source}"),
+                    Origin::Default { source } | Origin::Absent { source } => format!("default: {source}"),
                     Origin::Override => "command line".to_owned(),
                 };
                 println!("{:34} {:24} {origin}", entry.key, entry.value);

@@ -40,9 +40,9 @@ pub(crate) fn read(kind: &str, table: &Section<'_, '_>, buffer: Option<&Buffer>)
     };
     let flows = if kind == "pause-at-output" { Some(1) } else { table.whole("flows", 1..=u64::from(u32::MAX)) };
     let reaction = if kind == "pause-at-output" { table.read("reaction", reaction) } else { Some(Reaction::Standard) };
-    let limit = match *buffer? {
-        Buffer::PerQueue { limit: QueueLimit::Packets(most) } => u64::from(most),
-        Buffer::PerQueue { limit: QueueLimit::Bytes(most) } => most,
+    let (limit, unit) = match *buffer? {
+        Buffer::PerQueue { limit: QueueLimit::Packets(most) } => (u64::from(most), "packets"),
+        Buffer::PerQueue { limit: QueueLimit::Bytes(most) } => (most, "bytes"),
         Buffer::Shared { .. } => {
             let message = format!("{kind} needs a buffer per output, not a shared buffer");
             table.fail("kind", message, Some("write switch.queue = \"100 packets\"".to_owned()));
@@ -55,7 +55,7 @@ pub(crate) fn read(kind: &str, table: &Section<'_, '_>, buffer: Option<&Buffer>)
             format!("`lower` = {lower} is not below `upper` = {upper}: stopped senders would resume immediately");
         table.fail("lower", message, Some("write lower = 0.25, upper = 0.5".to_owned()));
     } else if part(lower, limit) == 0 {
-        let message = format!("`lower` = {lower} of the buffer is 0 bytes: stopped senders would never resume");
+        let message = format!("`lower` = {lower} of the buffer is 0 {unit}: stopped senders would never resume");
         table.fail("lower", message, Some("write a share that is at least one packet".to_owned()));
     }
     if max_upper < upper {

@@ -57,8 +57,8 @@ pub(crate) fn check(
     derived.push((format!("credits of all ports of {}", fabric.name(neediest)), Bytes(needed).to_string()));
     if needed >= bytes {
         let message = format!(
-            "the buffer of {} is smaller than its credits: switch `{}` needs {} for {} ports and {classes} lossless \
-             class{}",
+            "the buffer of {} is not larger than its credits: switch `{}` grants {} for {} ports and {classes} \
+             lossless class{}",
             Bytes(bytes),
             fabric.name(neediest),
             Bytes(needed),

@@ -285,7 +285,7 @@ impl Document {
     }
 }
 
-/// Returns message and help for a word that is not in `known`.
+/// Returns message and help for a word that is not in `known`. `what` is a noun without an article.
 pub(crate) fn unknown_word(word: &str, what: &str, known: &[&str]) -> (String, Option<String>) {
     (format!("`{word}` is not a valid {what}"), suggest::help(word, known.iter().copied()))
 }

@@ -94,6 +94,11 @@ pub enum Origin {
         /// Source of this default.
         source: &'static str,
     },
+    /// Not written, and without a default value: [`Explained::value`] describes the effect.
+    Absent {
+        /// Source of this effect.
+        source: &'static str,
+    },
     /// Set on the command line.
     Override,
 }
@@ -103,7 +108,7 @@ pub enum Origin {
 pub struct Explained {
     /// The key, as in `--set`.
     pub key: String,
-    /// Value in canonical units.
+    /// Value in canonical units; a description of the effect if the origin is [`Origin::Absent`].
     pub value: String,
     /// Origin of the value.
     pub origin: Origin,

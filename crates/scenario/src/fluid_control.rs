@@ -19,7 +19,7 @@ pub(crate) fn bps(rate: Rate) -> f64 {
 
 /// Reads the control of `[model]`, and its kind.
 pub(crate) fn control(section: &Section<'_, '_>) -> Option<(&'static str, Control)> {
-    let kind = section.kind("a fluid model", &KINDS);
+    let kind = section.kind("fluid model", &KINDS);
     let control = match kind {
         Some("dcqcn") => dcqcn(section).map(Control::Dcqcn),
         Some("timely") => timely(section, false).map(Control::Timely),

@@ -226,6 +226,24 @@ mod tests {
     }
 
     #[test]
+    fn words_that_are_unknown_or_no_texts_are_refused_with_the_known_ones() {
+        let with = |line: &str| told(&HETFLOW.replace("kind = \"hetflow\"", line));
+        let dcqcn = |more: &str| with(&format!("kind = \"dcqcn\"\nk_min = \"5KB\"\nk_max = \"200KB\"\n{more}"));
+        for (error, expected) in [
+            (with("kind = \"dctcp\""), "3:8: `dctcp` is not a valid fluid model\n  help: it is one of dcqcn, timely"),
+            (with("kind = 5"), "3:8: `5` is not a valid fluid model\n  help: write one of dcqcn, timely"),
+            (with("kind = []"), "3:8: a list is not a valid fluid model"),
+            (
+                dcqcn("mark_at = 5"),
+                "6:11: `5` is not a valid marking instant\n  help: write one of dequeue, enqueue, in quotes",
+            ),
+            (dcqcn("mark_at = \"now\""), "6:11: `now` is not a valid marking instant"),
+        ] {
+            assert!(error.contains(&format!("a.toml:{expected}")), "{expected}:\n{error}");
+        }
+    }
+
+    #[test]
     fn a_gain_that_makes_a_rate_negative_is_refused_with_its_line() {
         let text = HETFLOW.replace("kind = \"hetflow\"\n", "kind = \"hetflow\"\ngain = 0.02\n");
         let told = told(&text);

@@ -3,7 +3,7 @@
 use crate::document::{Value, unknown_word};
 use crate::files::Files;
 use crate::names::{names, near_node};
-use crate::section::{Context, Read, Section, Wrong, list, positive, show, text, whole};
+use crate::section::{Context, Read, Section, Wrong, list, positive, show, whole, word};
 use fabric::{Fabric, NodeId, PortIndex};
 use protocols::gates::{GateList, GateOperation, GateState};
 use protocols::preemption::PreemptionParameters;
@@ -72,9 +72,10 @@ const OPERATIONS: [(&str, GateOperation); 3] = [
 
 fn operation(value: &Value) -> Result<GateOperation, Wrong> {
     const WHAT: &str = "operation of gates";
-    let name = text(value, WHAT)?;
+    let names = OPERATIONS.map(|known| known.0);
+    let name = word(value, WHAT, &names)?;
     let found = OPERATIONS.iter().find(|known| known.0 == name);
-    found.map(|known| known.1).ok_or_else(|| unknown_word(&name, WHAT, &OPERATIONS.map(|known| known.0)))
+    found.map(|known| known.1).ok_or_else(|| unknown_word(&name, WHAT, &names))
 }
 
 /// Reads `[{ open = [7], time = "10us" }, ...]`.

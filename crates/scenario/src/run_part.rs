@@ -2,7 +2,7 @@
 
 use crate::clock_part::{self, ClocksPlan};
 use crate::error::Origin;
-use crate::keys;
+use crate::keys::{self, Default};
 use crate::names::{HostName, hosts_list, names};
 use crate::record_part::{self, RecordPart};
 use crate::section::{Section, positive, show};
@@ -277,7 +277,11 @@ pub(crate) fn transport(section: &Section<'_, '_>) -> Option<(&'static str, Tran
     }
     for parameter in mechanism.parameters {
         if !table.has(parameter.key) {
-            let origin = Origin::Default { source: parameter.source };
+            let source = parameter.source;
+            let origin = match parameter.default {
+                Default::Absent(_) => Origin::Absent { source },
+                Default::Value(_) | Default::Required => Origin::Default { source },
+            };
             table.context.explain(table.key(parameter.key), parameter.default.words().to_owned(), origin);
         }
     }

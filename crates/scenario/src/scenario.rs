@@ -116,16 +116,23 @@ impl Scenario {
 
     /// See [`crate::Lowered::hash`].
     pub(crate) fn hash(&self, digests: &[(String, String)]) -> String {
+        hex(&Sha256::digest(self.hashed_lines(digests).concat()))
+    }
+
+    /// Returns the input of the hash: written values, default values and digests of files, one a line. Absent keys are
+    /// left out, as their explained value is a description, which changes with its wording.
+    fn hashed_lines(&self, digests: &[(String, String)]) -> Vec<String> {
         let mut lines: Vec<String> = self
             .explained
             .iter()
+            .filter(|entry| !matches!(entry.origin, Origin::Absent { .. }))
             .filter(|entry| !NOT_HASHED.contains(&entry.key.as_str()) && !is_replay_file(&entry.key))
             .map(|entry| format!("{}={:?}\n", entry.key, entry.value))
             .chain(digests.iter().map(|(key, digest)| format!("{key} contains {digest}\n")))
             .collect();
         // The order of keys in the file does not matter.
         lines.sort_unstable();
-        hex(&Sha256::digest(lines.concat()))
+        lines
     }
 }
 
@@ -176,6 +183,8 @@ fn read_parts(context: &Context<'_>, seed: Option<u64>) -> Option<Parts> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::keys::{self, Default};
+    use protocols::transport::MECHANISMS;
 
     /// A comparison lowers variants of one scenario on several threads.
     #[test]
@@ -183,5 +192,56 @@ mod tests {
         fn check<T: Send + Sync>() {}
         check::<Scenario>();
         check::<crate::Lowered>();
+    }
+
+    const TEXT: &str = "duration = \"1ms\"\n[fabric]\nkind = \"fat-tree\"\nk = 4\n\
+                        link = { rate = \"100Gbps\", delay = \"500ns\" }\n\
+                        [switch]\nflow_control = { kind = \"pfc\", priorities = [3] }\n\
+                        [host]\ntransport = \"tcp\"\n\
+                        [[traffic]]\nkind = \"permutation\"\nsize = \"1MB\"\n";
+
+    fn parse(overrides: &[(&str, &str)]) -> Scenario {
+        let overrides: Vec<_> = overrides.iter().map(|(key, value)| (key.to_string(), value.to_string())).collect();
+        Scenario::parse(TEXT, "hash.toml", Path::new(""), &overrides, None).unwrap_or_else(|errors| panic!("{errors}"))
+    }
+
+    /// A description may be reworded between two builds: `sweep --resume` must still find the results.
+    #[test]
+    fn the_hash_excludes_descriptions_of_absent_keys() {
+        let keys = keys::keys().map(|key| (key.name, key.default));
+        let parameters = MECHANISMS.iter().flat_map(|mechanism| mechanism.parameters);
+        let described = |(name, default)| match default {
+            Default::Absent(description) => Some((name, description)),
+            Default::Value(_) | Default::Required => None,
+        };
+        let descriptions: Vec<(&str, &str)> =
+            keys.chain(parameters.map(|parameter| (parameter.key, parameter.default))).filter_map(described).collect();
+        let is_description = |entry: &&Explained| {
+            let name = entry.key.rsplit('.').next().unwrap_or_default();
+            !NOT_HASHED.contains(&&*entry.key) && descriptions.contains(&(name, &entry.value))
+        };
+        let scenario = parse(&[]);
+        let lines = scenario.hashed_lines(&[("fabric.file".to_owned(), "ab".to_owned())]);
+        let absent: Vec<&Explained> = scenario.explained.iter().filter(is_description).collect();
+        assert!(absent.len() >= 10, "{absent:?}");
+        for entry in absent {
+            let start = format!("{}=", entry.key);
+            assert!(!lines.iter().any(|line| line.starts_with(&start)), "{} is hashed: {}", entry.key, entry.value);
+        }
+        assert!(lines.contains(&"fabric.file contains ab\n".to_owned()), "{lines:?}");
+    }
+
+    #[test]
+    fn the_hash_includes_written_and_default_values() {
+        let lines = |overrides: &[(&str, &str)]| parse(overrides).hashed_lines(&[]);
+        let plain = lines(&[]);
+        assert!(plain.contains(&"fabric.k=\"4\"\n".to_owned()), "{plain:?}");
+        assert!(plain.contains(&"host.transport.out_of_order_takes_window=\"false\"\n".to_owned()), "{plain:?}");
+        // A written default is the default.
+        assert_eq!(lines(&[("host.transport.out_of_order_takes_window", "false")]), plain);
+        // A written value of a key without a default.
+        let mut more = lines(&[("measure.end", "500us")]);
+        more.retain(|line| !plain.contains(line));
+        assert_eq!(more, ["measure.end=\"500us\"\n"]);
     }
 }

@@ -275,7 +275,7 @@ impl<'c, 'd> Section<'c, 'd> {
                 (parsed, Origin::Default { source: description.source })
             }
             (None, Default::Absent(what)) => {
-                let origin = Origin::Default { source: description.source };
+                let origin = Origin::Absent { source: description.source };
                 self.context.explain(self.key(key), what.to_owned(), origin);
                 return None;
             }
@@ -285,7 +285,7 @@ impl<'c, 'd> Section<'c, 'd> {
         Some(value)
     }
 
-    /// Reads `kind`, which selects the keys of the table.
+    /// Reads `kind`, which selects the keys of the table. `what` is a noun without an article.
     pub fn kind(&self, what: &str, kinds: &[&'static str]) -> Option<&'static str> {
         self.kind_or(what, kinds, &[])
     }
@@ -293,7 +293,7 @@ impl<'c, 'd> Section<'c, 'd> {
     /// Like [`Section::kind`], with former names of some kinds.
     pub fn kind_or(&self, what: &str, kinds: &[&'static str], former: &[(&str, &'static str)]) -> Option<&'static str> {
         let kind = self.read("kind", |value| {
-            let text = text(value, what)?;
+            let text = word(value, what, kinds)?;
             let name = former.iter().find(|(name, _)| *name == text).map_or(text.as_str(), |(_, now)| now);
             let found = kinds.iter().find(|kind| **kind == name);
             found.map(|kind| (*kind, (*kind).to_owned())).ok_or_else(|| unknown_word(&text, what, kinds))
@@ -305,9 +305,10 @@ impl<'c, 'd> Section<'c, 'd> {
         kind
     }
 
+    /// Reads one of `words`. `what` is a noun without an article.
     pub fn word(&self, key: &'static str, what: &str, words: &[&'static str]) -> Option<&'static str> {
         self.read(key, |value| {
-            let text = text(value, what)?;
+            let text = word(value, what, words)?;
             let found = words.iter().find(|word| **word == text);
             found.map(|word| (*word, text.clone())).ok_or_else(|| unknown_word(&text, what, words))
         })
@@ -459,6 +460,18 @@ pub(crate) fn show(value: &Value) -> String {
     }
 }
 
+/// Reads a text that must be one of `known`, without comparing it. `what` is a noun without an article.
+pub(crate) fn word(value: &Value, what: &str, known: &[&str]) -> Result<String, Wrong> {
+    match value {
+        Value::Text(_) => text(value, what),
+        other => {
+            let help = format!("write one of {}, in quotes", known.join(", "));
+            Err((format!("{} is not a valid {what}", show(other)), Some(help)))
+        }
+    }
+}
+
+/// Reads any text. `what` is a noun with its article, if it has one.
 pub(crate) fn text(value: &Value, what: &str) -> Result<String, Wrong> {
     match value {
         Value::Text(text) => match text.chars().find(|&c| c.is_control() && !"\n\r\t".contains(c)) {

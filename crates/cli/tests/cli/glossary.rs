@@ -59,7 +59,7 @@ fn every_key_and_column_of_the_glossary_exists() {
             }
         }
     }
-    assert!(keys >= 5 && columns >= 5, "{keys} keys, {columns} columns");
+    assert!(keys >= 10 && columns >= 10, "{keys} keys, {columns} columns");
 }
 
 #[test]

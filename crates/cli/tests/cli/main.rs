@@ -11,6 +11,7 @@ mod bounds;
 mod capture;
 mod claims;
 mod cluster;
+mod commands;
 mod common;
 mod compare;
 mod corpus;

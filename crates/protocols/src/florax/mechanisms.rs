@@ -65,8 +65,8 @@ pub const FLORAX: Mechanism = Mechanism {
             key: "raise",
             syntax: Syntax::TEXT,
             default: Value("0.1"),
-            meaning: "share of `upper` by which it rises, up to `max_upper`, after each decision that stops flows, \
-                      until all resume",
+            meaning: "rise of the upper threshold, as a share of `upper`, after each decision that sends an XOFF, up \
+                      to `max_upper`; below `lower` it falls back to `upper`",
             source: "choice of this project: FLORAX, section 4.2.2, resets the upper threshold, so it must have been \
                      raised",
         },

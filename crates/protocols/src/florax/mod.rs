@@ -58,7 +58,8 @@ pub struct BackpressureParameters {
     pub upper: u64,
     /// Above this all flows are stopped; at least `upper`. For [`Whom::Flows`] only.
     pub max_upper: u64,
-    /// Increase of `upper`, up to `max_upper`, after each decision with a stop, until all traffic resumes.
+    /// Increase of the upper threshold after each decision that sends an XOFF, up to `max_upper`; below `lower` the
+    /// threshold falls back to `upper`.
     pub raise: u64,
     /// Silence that ends a burst and makes a flow inactive; positive.
     pub burst_gap: Time,

@@ -24,11 +24,18 @@ pub fn flow_columns() -> Vec<Column> {
         required("class", "class of its data"),
         optional("size_bytes", "payload; null for an endless flow"),
         required("start_ps", "start time"),
-        optional("delivered_ps", "arrival of its last byte; null without"),
-        optional("acked_ps", "arrival of the last acknowledgement at its sender; null without"),
-        optional("fct_ps", "completion time: delivered_ps - start_ps"),
+        optional("delivered_ps", "arrival of its last byte; null if it did not arrive by the end of the run"),
+        optional(
+            "acked_ps",
+            "arrival of the last acknowledgement at its sender; null if it did not arrive by the end of the run, and \
+             for datagrams",
+        ),
+        optional("fct_ps", "completion time: delivered_ps - start_ps; null without delivered_ps"),
         required("alone_ps", "completion time of the flow alone on its path"),
-        Column::new("slowdown", Kind::F64).optional().unit("1").means("fct_ps over alone_ps, at least 1"),
+        Column::new("slowdown", Kind::F64)
+            .optional()
+            .unit("1")
+            .means("fct_ps over alone_ps, at least 1; null without fct_ps, or if alone_ps is 0"),
         required("retransmitted_bytes", "retransmitted payload"),
         required("timeouts", "retransmission timeouts"),
         required("fct_txt_standalone_ns", "alone time as in fct.txt"),

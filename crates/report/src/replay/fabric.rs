@@ -62,7 +62,10 @@ impl Fabric {
                 |&back: &usize| (rows[back].peer, rows[back].peer_port) == (row.node, row.port) && back != place;
             let back = back.filter(leads_back).ok_or_else(|| {
                 let PortRow { node, port, peer, peer_port, .. } = row;
-                format!("port {port} of node {node} leads to port {peer_port} of node {peer}, which leads elsewhere")
+                format!(
+                    "port {port} of node {node} leads to port {peer_port} of node {peer}, which is not another port \
+                     that leads back"
+                )
             })?;
             fabric.ports.push(Port { node: nodes[&row.node], number: row.port, back, rate_bps: row.rate_bps });
         }
@@ -129,9 +132,14 @@ pub(crate) mod tests {
         assert_eq!(fabric.neighbours()[2], [0, 1, 3, 3]);
         assert_eq!((fabric.node(9), fabric.node(8), fabric.node(10)), (Some(3), None, None));
         assert_eq!((fabric.place(7, 3), fabric.place(7, 4)), (Some(5), None));
-        let mut broken = rows(1, &[(0, 1)]);
-        broken[1].peer_port = 5;
-        let told = Fabric::new(&broken).unwrap_err();
-        assert_eq!(told, "port 0 of node 0 leads to port 0 of node 1, which leads elsewhere");
+        // The peer has another peer, does not exist, or is the port itself.
+        for (row, peer, peer_port, at) in
+            [(1, 0, 5, "port 0 of node 1"), (0, 1, 5, "port 5 of node 1"), (0, 0, 0, "port 0 of node 0")]
+        {
+            let mut broken = rows(1, &[(0, 1)]);
+            (broken[row].peer, broken[row].peer_port) = (peer, peer_port);
+            let error = Fabric::new(&broken).unwrap_err();
+            assert_eq!(error, format!("port 0 of node 0 leads to {at}, which is not another port that leads back"));
+        }
     }
 }

@@ -159,7 +159,9 @@ pub(super) const KEYS: &[Key] = &[
         .means("none, or halve: the window or rate of the flow, at most once per round trip"),
     key("host.on_bounce", "every", &["halve"], COUNT).of(&protocols::bounce_reaction::MECHANISM),
     key("measure", "warm_up", &[], TIME).value("0s", OURS).means("initial time excluded from statistics"),
-    key("measure", "end", &[], TIME).absent("the run's end", OURS).means("flows that start later are excluded"),
+    key("measure", "end", &[], TIME)
+        .absent("the run's end", OURS)
+        .means("flows that start at this time or later are excluded"),
     key("measure", "reordering", &[], FLAG)
         .value("false", OURS)
         .means("reordering of data frames: displacement, reorder density and entropy (RFC 5236)"),

@@ -114,7 +114,13 @@ fn credits() {
     let message = lower(&queues, &[]).unwrap_err();
     assert!(message.contains("dir/test.toml:11:25: credits reserve buffer per port"), "{message}");
     let message = lower(&with("priorities = [3]").replace("16MB", "60KB"), &[]).unwrap_err();
-    assert!(message.contains("the buffer of 60KB is smaller than its credits"), "{message}");
+    assert!(message.contains("the buffer of 60KB is not larger than its credits"), "{message}");
+    // A buffer of exactly the credits has no room for lossy frames.
+    let derived = lower(&with("priorities = [3]"), &[]).unwrap().derived;
+    let all = &derived.iter().find(|(what, _)| what.starts_with("credits of all ports")).unwrap().1;
+    let message = lower(&with("priorities = [3]").replace("16MB", all), &[]).unwrap_err();
+    let expected = format!("the buffer of {all} is not larger than its credits: switch `S1` grants {all} for 4 ports");
+    assert!(message.contains(&expected), "{message}");
     // 1082 + 84 + 12,500 bytes both ways: 13 frames of 1062 bytes.
     let few = lower(&with("priorities = [3], credits = \"5310B\""), &[]).unwrap();
     assert_eq!(
