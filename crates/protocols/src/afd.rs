@@ -147,7 +147,7 @@ impl FairShare {
         if intervals == 0 {
             return;
         }
-        self.updated = self.updated + interval * intervals;
+        self.updated += interval * intervals;
         let target = target_bytes as f64;
         let (old, new) = (self.queue_bytes as f64 - target, queue_bytes as f64 - target);
         // Later intervals without an arrival see the same queue at both ends.
