@@ -175,7 +175,7 @@ fn rules_are_proved_or_refuted() {
         assert!(ran.out.contains(line), "{line}\n{}", ran.out);
     }
     assert!(!ran.out.contains("hint"));
-    assert!(verify(&good, &[]).out.contains("hint  no --paths and no --routing"));
+    assert!(verify(&good, &[]).out.contains("hint  without --paths and --routing"));
 
     let sloppy = scratch.file("sloppy.json", &rules(SLOPPY).replace("HASH", &hash));
     // Frames sent back through their ingress port are harmless while only one switch does so.
