@@ -87,7 +87,8 @@ pub enum Action {
 /// Approximate Fair Dropping at one port: the state of each of its queues.
 #[derive(Clone, Debug)]
 pub struct Afd {
-    parameters: AfdParameters,
+    /// Boxed: most ports have no such mechanism.
+    parameters: Box<AfdParameters>,
     /// Size of the shadow buffer.
     shadow_bytes: u64,
     queues: Box<[Option<FairShare>]>,
@@ -176,7 +177,7 @@ impl PortMechanism for Afd {
     fn new(parameters: &AfdParameters, port: &PortSpec) -> Afd {
         let default_bytes = port.rate.bytes_in(parameters.interval).saturating_mul(SHADOW_INTERVALS).max(1);
         Afd {
-            parameters: *parameters,
+            parameters: Box::new(*parameters),
             shadow_bytes: parameters.shadow_bytes.unwrap_or(default_bytes),
             queues: vec![None; port.queues].into(),
             counts: [0; 2],

@@ -63,7 +63,6 @@ pub struct Ecn {
 }
 
 impl Ecn {
-    #[inline(always)] // once for each frame that is queued
     fn marks(&self, queue_bytes: u64, frame: &Frame, random: &mut Stream) -> bool {
         frame.can_be_marked() && self.marker.marks(queue_bytes, random)
     }
@@ -89,7 +88,10 @@ impl PortMechanism for Ecn {
         }
     }
 
-    #[inline(always)] // as marks
+    fn enqueue_from_bytes(&self) -> u64 {
+        self.marker.k_min_bytes.saturating_add(1)
+    }
+
     fn enqueue(&mut self, port: &impl PortView, frame: &Frame, random: &mut Stream) -> bool {
         self.marks(port.queue_bytes(), frame, random)
     }

@@ -160,8 +160,12 @@ pub trait PortMechanism {
         Admit::Pass
     }
 
-    /// Returns whether to mark a frame that joins a queue.
-    #[inline(always)]
+    /// Returns the queue length in bytes from which [`PortMechanism::enqueue`] has an effect: it is not called below.
+    fn enqueue_from_bytes(&self) -> u64 {
+        0
+    }
+
+    /// Returns whether to mark a frame that joins a queue. Called for frames that can be marked.
     fn enqueue(&mut self, _port: &impl PortView, _frame: &Frame, _random: &mut Stream) -> bool {
         false
     }
@@ -347,7 +351,8 @@ macro_rules! port_mechanisms {
             [cold] hooks(&self) -> Hooks;
             [cold] select(&self, port: &impl PortView, class: u8) -> u8;
             [cold] admit(&mut self, port: &impl PortView, frame: &Frame, random: &mut Stream) -> Admit;
-            [inline(always)] enqueue(&mut self, port: &impl PortView, frame: &Frame, random: &mut Stream) -> bool;
+            [cold] enqueue_from_bytes(&self) -> u64;
+            [inline] enqueue(&mut self, port: &impl PortView, frame: &Frame, random: &mut Stream) -> bool;
             [cold] queued_classes(&self) -> u8;
             [cold] queued(&mut self, port: &impl PortView, frame: &Frame, random: &mut Stream) -> Option<Frame>;
             [cold] dequeue(&mut self, port: &impl PortView, frame: &Frame, random: &mut Stream) -> bool;
@@ -403,5 +408,16 @@ port_mechanisms! {
     tables {
         Cyclic(CyclicQueues),
         Shaping(PortShaper),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A large fabric has hundreds of thousands of ports with ECN.
+    #[test]
+    fn the_state_of_a_mechanism_is_at_most_a_cache_line() {
+        assert!(size_of::<AnyPortMechanism>() <= 64, "{}", size_of::<AnyPortMechanism>());
     }
 }

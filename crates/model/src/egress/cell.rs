@@ -38,6 +38,8 @@ pub(crate) struct Cell {
     pub has_accounting: bool,
     /// Bitmask of extra steps for frames that arrive by this port, defined by the node.
     pub ingress: u8,
+    /// Queue length in bytes from which a mechanism acts on a frame that joins a queue; `u32::MAX` for none.
+    pub enqueue_from_bytes: u32,
 }
 
 impl Cell {
@@ -218,6 +220,7 @@ impl PortState {
                 | if self.preemption.is_some() { block::PREEMPTS } else { 0 },
             has_accounting: self.credit.is_some() || blocks || self.scheduler != ClassScheduler::Strict,
             ingress: 0,
+            enqueue_from_bytes: self.mechanisms.enqueue_from_bytes(),
         }
     }
 

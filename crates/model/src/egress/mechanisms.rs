@@ -44,9 +44,16 @@ impl PortMechanisms {
     }
 
     /// Returns the mechanisms with one of these `hooks`.
-    #[inline(always)] // for each frame that is queued
+    #[inline]
     pub fn with_mut(&mut self, hooks: Hooks) -> impl Iterator<Item = &mut AnyPortMechanism> {
         self.0.iter_mut().filter(move |it| it.hooks.meet(hooks)).map(|it| &mut it.mechanism)
+    }
+
+    /// Returns the queue length in bytes from which a mechanism acts on a frame that joins a queue; `u32::MAX` for none.
+    pub fn enqueue_from_bytes(&self) -> u32 {
+        let acting = self.0.iter().filter(|it| it.hooks.meet(Hooks::ENQUEUE));
+        let least = acting.map(|it| it.mechanism.enqueue_from_bytes()).min().unwrap_or(u64::MAX);
+        u32::try_from(least).unwrap_or(u32::MAX)
     }
 
     /// Returns the mechanisms that block classes.

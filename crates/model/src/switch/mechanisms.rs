@@ -49,7 +49,6 @@ impl Mechanisms {
     }
 
     /// Returns the stream of `mechanism`: its own, or that of the switch.
-    #[inline(always)] // for each frame that is queued
     fn stream<'a>(random: &'a mut [Stream], common: &'a mut Stream, mechanism: &AnyPortMechanism) -> &'a mut Stream {
         if mechanism.random().is_none() { common } else { &mut random[mechanism.kind()] }
     }
@@ -82,7 +81,6 @@ impl PortView for View<'_> {
         self.buffer.queue_of_port(self.port, self.index)
     }
 
-    #[inline(always)] // for each frame that is queued
     fn queue_bytes(&self) -> u64 {
         self.queue_bytes
     }
@@ -130,14 +128,20 @@ impl Core {
     /// Returns whether the mechanisms of the port mark `frame`, which is about to join the queue at `index`.
     #[inline(always)] // for each frame that is queued
     pub(super) fn marks_at_enqueue(&mut self, port: u16, index: usize, frame: &Frame) -> bool {
+        self.buffer.queues[index].bytes >= self.egress.cell(port).enqueue_from_bytes
+            && frame.can_be_marked()
+            && self.run_enqueue_hooks(port, index, frame)
+    }
+
+    /// Slow part of [`Core::marks_at_enqueue`]. Not inlined: its registers would burden frames without the hook.
+    #[inline(never)]
+    fn run_enqueue_hooks(&mut self, port: u16, index: usize, frame: &Frame) -> bool {
         let mut mark = false;
-        if self.steps.hooks.meet(Hooks::ENQUEUE) {
-            let queue_bytes = u64::from(self.buffer.queues[index].bytes);
-            for_each_mechanism!(self, (frame.at, port, index, queue_bytes), Hooks::ENQUEUE, |it, view, random| {
-                mark |= it.enqueue(&view, frame, random)
-            });
-            self.stats.counters.marks += u64::from(mark);
-        }
+        let queue_bytes = u64::from(self.buffer.queues[index].bytes);
+        for_each_mechanism!(self, (frame.at, port, index, queue_bytes), Hooks::ENQUEUE, |it, view, random| {
+            mark |= it.enqueue(&view, frame, random)
+        });
+        self.stats.counters.marks += u64::from(mark);
         mark
     }
 

@@ -152,11 +152,12 @@ impl CongestionPoint {
 /// The congestion points of one port.
 #[derive(Clone, Debug)]
 pub struct SampledPort {
-    parameters: PointParameters,
+    /// Boxed: most ports have no congestion points.
+    parameters: Box<PointParameters>,
     /// By queue of the port.
     queues: Vec<SampledQueue>,
     /// By class, bytes that have waited. Only counted if more than one class is in use.
-    waited_bytes: Option<[u64; 8]>,
+    waited_bytes: Option<Box<[u64; 8]>>,
 }
 
 /// The congestion point of one queue.
@@ -188,9 +189,9 @@ impl PortMechanism for SampledPort {
 
     fn new(parameters: &PointParameters, port: &PortSpec) -> SampledPort {
         SampledPort {
-            parameters: *parameters,
+            parameters: Box::new(*parameters),
             queues: vec![SampledQueue::default(); port.queues],
-            waited_bytes: (port.classes.count_ones() > 1).then_some([0; 8]),
+            waited_bytes: (port.classes.count_ones() > 1).then(Box::default),
         }
     }
 
