@@ -110,7 +110,8 @@ pub(super) const KEYS: &[Key] = &[
         .value("1", "choice of this project: feedback is a whole number, as in QCN")
         .means("least feedback that is sent, 0 to 64; 0 is the thesis as printed, in which rates freeze"),
     key("fluid.model", "slope_age", HETFLOW, SHARE).value("1", "thesis, equation 3.7").means(
-        "age of a slope of the delay when applied, in sampling intervals, 0 to 1; 0.5: the age of a mean over the interval",
+        "age of a slope of the delay when applied, in sampling intervals, 0 to 1; 0.5: the age of a mean over the \
+         interval",
     ),
     key("fluid.model", "min_rate", HETFLOW, RATE).value("10Mbps", OURS).means("lower bound of rates, above 0"),
     key("fluid.model", "gain", ECCP, NUMBER).value("0.78125", TABLE_2_1).means("G_d, above 0"),
