@@ -1,5 +1,5 @@
-//! Approximate Fair Dropping: a port drops or marks frames of flows that send more than the fair share, in proportion to
-//! the excess, without a queue for each flow.
+//! Approximate Fair Dropping: a port drops or marks frames of flows that send more than the fair share, in proportion
+//! to the excess, without a queue for each flow.
 //!
 //! ```text
 //!   arrival --1 of `sample`--> shadow buffer: the last `shadow` sampled bytes; M = bytes of the flow in it
@@ -7,12 +7,12 @@
 //!   every `interval`: m_fair += alpha (Q_old - target) - beta (Q - target)
 //! ```
 //!
-//! M is proportional to the arrival rate of a flow. m_fair is the M of a flow with the fair rate: the controller changes
-//! it until the queue stays at `target`.
+//! M is proportional to the arrival rate of a flow. m_fair is the M of a flow with the fair rate: the controller
+//! changes it until the queue stays at `target`.
 //!
-//! Stability: with n flows above the fair share, arrivals at rate R and a shadow buffer of b bytes, an increase of m_fair
-//! by x admits x g more bytes per interval T, g = n R T / b. The queue's characteristic equation is
-//! z^2 + (g beta - 2) z + 1 - g alpha = 0, whose roots lie in the unit circle for g (alpha + beta) < 4: with the default
+//! Stability: with n flows above the fair share, arrivals at rate R and a shadow buffer of b bytes, an increase of
+//! m_fair by x admits x g more bytes per interval T, g = n R T / b. The queue's characteristic equation is
+//! z^2 + (g beta - 2) z + 1 - g alpha = 0. Its roots lie in the unit circle for g (alpha + beta) < 4: with the default
 //! gains for b > 0.88 n R T.
 
 use crate::describe::Mechanism;
@@ -29,8 +29,8 @@ parameters! {
     #[derive(Clone, Copy, Debug, PartialEq)]
     pub struct AfdParameters: Marking "afd" {
         title: "drops or marks flows above their fair share, without a queue per flow (AFD)";
-        source: "Pan, Breslau, Prabhakar and Shenker, Approximate Fairness through Differential Dropping, ACM CCR 33(2), \
-            2003";
+        source: "Pan, Breslau, Prabhakar and Shenker, Approximate Fairness through Differential Dropping, ACM CCR \
+            33(2), 2003";
         /// Queue length that the controller aims at, in bytes, at least 1.
         target_bytes: u64 = "target" bytes, required,
             "queue length at which the controller keeps a congested queue, at least 1 B",
@@ -41,8 +41,8 @@ parameters! {
             "AFD: sampling into the shadow buffer; the number is a choice of this project";
         /// Size of the shadow buffer in bytes, at least 1; `None` for [`SHADOW_INTERVALS`] at the rate of the port.
         shadow_bytes: Option<u64> = "shadow" bytes, absent "what the port sends in 20 intervals",
-            "bytes of sampled frames that a port remembers, at least 1 B. The queue is stable if this exceeds twice the \
-             bytes that arrive in an interval, times the flows above the fair share",
+            "bytes of sampled frames that a port remembers, at least 1 B. The queue is stable if this exceeds twice \
+             the bytes that arrive in an interval, times the flows above the fair share",
             "AFD: shadow buffer; condition and number are choices of this project";
         /// Time between two updates of the fair share, above zero.
         interval: Time = "interval" time, default "20us",
@@ -58,8 +58,8 @@ parameters! {
             "AFD: PI controller, after Hollot et al., INFOCOM 2001; the number is a choice of this project";
         /// Treatment of a frame above the fair share.
         action: Action = "action" word["drop" = Action::Drop, "mark" = Action::Mark], default "drop",
-            "treatment of a frame above the fair share: drop, or mark by ECN; frames that cannot be marked are dropped, \
-             those of lossless classes never",
+            "treatment of a frame above the fair share: drop, or mark by ECN; frames that cannot be marked are \
+             dropped, those of lossless classes never",
             "AFD drops; mark: choice of this project, for DCTCP and DCQCN";
     }
     check(parameters) {

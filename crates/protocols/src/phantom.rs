@@ -27,7 +27,8 @@ parameters! {
             "required: depends on rate, round trip and the bursts of senders (HULL, sec. 3.1)";
     }
     check(parameters) {
-        require(parameters.drain > 0.0 && parameters.drain < 1.0, "drain", "a share above 0 and below 1, such as 0.95")?;
+        let partial = parameters.drain > 0.0 && parameters.drain < 1.0;
+        require(partial, "drain", "a share above 0 and below 1, such as 0.95")?;
         require(parameters.threshold_bytes > 0, "threshold", "at least 1B: otherwise every frame would be marked")
     }
 }

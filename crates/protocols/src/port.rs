@@ -293,7 +293,9 @@ macro_rules! port_mechanisms {
             pub fn at(&self, port: &PortSpec) -> Option<AnyPortMechanism> {
                 match self {
                     Marking::None => None,
-                    $(Marking::$name(parameters) => Some(AnyPortMechanism::$name(PortMechanism::new(parameters, port))),)+
+                    $(Marking::$name(parameters) => {
+                        Some(AnyPortMechanism::$name(PortMechanism::new(parameters, port)))
+                    })+
                 }
             }
         }
@@ -376,7 +378,9 @@ macro_rules! port_mechanisms {
         }
     };
     (@call [$($name:ident)+]) => {};
-    (@call [$($name:ident)+] [$how:meta] $call:ident(&self $(, $argument:ident: $type:ty)*) -> $result:ty; $($rest:tt)*) => {
+    (@call [$($name:ident)+]
+        [$how:meta] $call:ident(&self $(, $argument:ident: $type:ty)*) -> $result:ty; $($rest:tt)*
+    ) => {
         #[doc = concat!("See [`PortMechanism::", stringify!($call), "`].")]
         #[$how]
         pub fn $call(&self $(, $argument: $type)*) -> $result {
@@ -384,7 +388,9 @@ macro_rules! port_mechanisms {
         }
         port_mechanisms!(@call [$($name)+] $($rest)*);
     };
-    (@call [$($name:ident)+] [$how:meta] $call:ident(&mut self $(, $argument:ident: $type:ty)*) -> $result:ty; $($rest:tt)*) => {
+    (@call [$($name:ident)+]
+        [$how:meta] $call:ident(&mut self $(, $argument:ident: $type:ty)*) -> $result:ty; $($rest:tt)*
+    ) => {
         #[doc = concat!("See [`PortMechanism::", stringify!($call), "`].")]
         #[$how]
         pub fn $call(&mut self $(, $argument: $type)*) -> $result {

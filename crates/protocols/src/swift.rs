@@ -17,7 +17,8 @@ parameters! {
     #[derive(Clone, Debug, PartialEq)]
     pub struct SwiftParameters: Transport "swift" {
         title: "RoCE whose window follows the delay of its path, also below one packet";
-        source: "Kumar et al., Swift: Delay is Simple and Effective for Congestion Control in the Datacenter, SIGCOMM 2020";
+        source: "Kumar et al., Swift: Delay is Simple and Effective for Congestion Control in the Datacenter, SIGCOMM \
+            2020";
         shared: [
             PAYLOAD, HEADER, ACK_BYTES, WINDOW, RATE, TIMEOUT, NAK_INTERVAL, LOSS_RECOVERY, FLIGHT_CAP, RTO_LOW,
             RTO_HIGH, RTO_LOW_PACKETS, ECN,

@@ -49,7 +49,8 @@ impl PortMechanisms {
         self.0.iter_mut().filter(move |it| it.hooks.meet(hooks)).map(|it| &mut it.mechanism)
     }
 
-    /// Returns the queue length in bytes from which a mechanism acts on a frame that joins a queue; `u32::MAX` for none.
+    /// Returns the queue length in bytes from which a mechanism acts on a frame that joins a queue; `u32::MAX` for
+    /// none.
     pub fn enqueue_from_bytes(&self) -> u32 {
         let acting = self.0.iter().filter(|it| it.hooks.meet(Hooks::ENQUEUE));
         let least = acting.map(|it| it.mechanism.enqueue_from_bytes()).min().unwrap_or(u64::MAX);

@@ -16,7 +16,8 @@ parameters! {
     #[derive(Clone, Debug, PartialEq)]
     pub struct HetFlowParameters: Transport "hetflow" {
         title: "RoCE whose rate follows the slope of one-way delays";
-        source: "Bahnasy, Boughzala and Elbiaze, On Using Ethernet as a Lossless Fabric, thesis, ETS Montreal, chapter 3";
+        source: "Bahnasy, Boughzala and Elbiaze, On Using Ethernet as a Lossless Fabric, thesis, ETS Montreal, \
+            chapter 3";
         shared: [
             PAYLOAD, HEADER, ACK_BYTES, ACK_EVERY, WINDOW, VARIABLE_WINDOW, RATE, TIMEOUT, NAK_INTERVAL,
             LOSS_RECOVERY, FLIGHT_CAP, RTO_LOW, RTO_HIGH, RTO_LOW_PACKETS, ECN,
