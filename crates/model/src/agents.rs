@@ -26,7 +26,7 @@ impl Simulation {
     /// [`ModelError::NoAgents`] without such flows; [`ModelError::DrawnFlows`] if `scope` is per flow and flows are
     /// drawn during the run; [`ModelError::AgentsOverRanks`] with several ranks.
     pub fn create_agents(&mut self, scope: AgentScope) -> Result<Vec<Agent>, ModelError> {
-        if self.rank_group.is_some() {
+        if self.placement.rank_group.is_some() {
             return Err(ModelError::AgentsOverRanks);
         }
         let network = std::sync::Arc::clone(&self.network);
@@ -50,7 +50,7 @@ impl Simulation {
         }
         let mut agents = Vec::new();
         for (host, (flows, drawn)) in by_host {
-            let index = self.engine_index[network.fabric.host_node(host).index()] as usize;
+            let index = self.placement.engine_index[network.fabric.host_node(host).index()] as usize;
             let Machine::Host(machine) = self.engine.node_mut(index) else { continue };
             let line_rate = machine.line_rate();
             let agent = |flow: Option<u32>, traffic: u8, left: u64| {

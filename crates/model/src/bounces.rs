@@ -62,7 +62,7 @@ impl Simulation {
             spent_share_of_hops: share(2 * made, counters.hops),
             switches,
             ports,
-            storm: self.storms.as_ref().and_then(Storms::storm),
+            storm: self.detection.storms.as_ref().and_then(Storms::storm),
         }
     }
 }

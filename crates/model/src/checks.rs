@@ -58,10 +58,14 @@ impl Simulation {
         checks.push(before.and_then(since).verdict(|node| self.name_of(node)));
         let own = self.ports_that_sent();
         let ports = self.gather(own).iter().sum();
-        checks.push(counters.work.verdict(ports, !self.stopped_early, |node| self.name_of(node)));
+        checks.push(counters.work.verdict(ports, !self.timeline.stopped_early, |node| self.name_of(node)));
         if self.network.switch.flow_control.can_deadlock() {
-            let mut verdict = check::deadlock::verdict(self.deadlock.as_ref(), expect_deadlock, self.deadlock_checks);
-            if let Some(found) = &self.deadlock {
+            let mut verdict = check::deadlock::verdict(
+                self.detection.deadlock.as_ref(),
+                expect_deadlock,
+                self.detection.deadlock_checks,
+            );
+            if let Some(found) = &self.detection.deadlock {
                 verdict.detail = self.deadlock_words(found, expect_deadlock);
             }
             checks.push(verdict);
@@ -71,7 +75,7 @@ impl Simulation {
             let stalls = stall::find(self, now);
             // Watchdogs break deadlocks.
             let breaks = self.network.switch.flow_control.pause().is_some_and(|pause| pause.watchdog.is_some());
-            let looked = self.deadlock.is_some() || expect_deadlock || breaks;
+            let looked = self.detection.deadlock.is_some() || expect_deadlock || breaks;
             checks.push(match self.promise() {
                 Promise::Nothing => Stalls::nothing(),
                 _ => stalls.verdict(looked, |node| self.name_of(node)),

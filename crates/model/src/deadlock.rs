@@ -15,8 +15,10 @@ pub(crate) type PausedBy = (QueueId, Time, AccountId);
 
 /// Searches for a deadlock at `now`. All ranks return equal results.
 pub(crate) fn find(simulation: &Simulation, now: Time) -> Option<Deadlock> {
-    let (queues, accounts) =
-        dependency_inputs(simulation, paused_queues(simulation, simulation.paused_switches.iter().copied(), now));
+    let (queues, accounts) = dependency_inputs(
+        simulation,
+        paused_queues(simulation, simulation.collection.paused_switches.iter().copied(), now),
+    );
     deadlock(&queues, &accounts)
 }
 

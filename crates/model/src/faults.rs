@@ -353,17 +353,17 @@ fn make(simulation: &mut Simulation, make: &Make) -> bool {
 fn run_with(setup: Setup, fault: Option<&Make>) -> Option<Outcome> {
     let (duration, mut simulation) = (setup.duration, Simulation::new(setup).unwrap());
     let mut made = fault.is_none();
-    simulation.duration = duration / 4;
+    simulation.timeline.duration = duration / 4;
     simulation.run(&mut Unwatched);
     while !made {
         made = fault.is_some_and(|fault| make(&mut simulation, fault));
-        if simulation.duration > duration / 4 * 3 {
+        if simulation.timeline.duration > duration / 4 * 3 {
             return None;
         }
-        simulation.duration += Time::from_ns(300);
+        simulation.timeline.duration += Time::from_ns(300);
         simulation.run(&mut Unwatched);
     }
-    simulation.duration = duration;
+    simulation.timeline.duration = duration;
     simulation.run(&mut Unwatched);
     Some(simulation.finish(&mut Unwatched, false))
 }

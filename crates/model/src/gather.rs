@@ -71,7 +71,7 @@ impl<T, I: Iterator<Item = (NodeId, T)>> Iterator for NodeValues<I, T> {
 impl Simulation {
     /// Returns whether this process writes results: a single process or rank 0.
     pub fn is_root(&self) -> bool {
-        self.rank_group.as_ref().is_none_or(|group| group.0.rank() == 0)
+        self.placement.rank_group.as_ref().is_none_or(|group| group.0.rank() == 0)
     }
 
     /// Gathers numbers of all ranks, by rank, at rank 0. Other ranks get nothing. All ranks must call it.
@@ -82,7 +82,7 @@ impl Simulation {
     /// Gathers `own` of all ranks, by rank, at rank 0. Other ranks get nothing.
     #[track_caller]
     pub(crate) fn gather<T: Pack>(&self, own: T) -> Vec<T> {
-        match &self.rank_group {
+        match &self.placement.rank_group {
             None => vec![own],
             Some(group) if group.0.rank() == 0 => group.exchange(own, &[], &others(&*group.0), Location::caller()),
             Some(group) => {
@@ -95,7 +95,7 @@ impl Simulation {
     /// Gathers `own` of all ranks, by rank, at all ranks.
     #[track_caller]
     pub(crate) fn all_gather<T: Pack>(&self, own: T) -> Vec<T> {
-        match &self.rank_group {
+        match &self.placement.rank_group {
             None => vec![own],
             Some(group) => {
                 let others = others(&*group.0);
@@ -107,7 +107,7 @@ impl Simulation {
     /// Broadcasts the value of rank 0.
     #[track_caller]
     pub(crate) fn broadcast(&self, own: bool) -> bool {
-        match &self.rank_group {
+        match &self.placement.rank_group {
             None => own,
             Some(group) if group.0.rank() == 0 => {
                 group.exchange(own, &others(&*group.0), &[], Location::caller());
@@ -125,7 +125,7 @@ impl Simulation {
         answer: impl Fn(&Machine, &Q) -> A,
     ) -> Vec<Option<A>> {
         let at = |node: u32, question: &Q| self.machine(NodeId(node)).map(|machine| answer(machine, question));
-        let Some(group) = &self.rank_group else {
+        let Some(group) = &self.placement.rank_group else {
             return questions.iter().map(|(node, question)| at(*node, question)).collect();
         };
         let count = questions.len();
@@ -145,7 +145,7 @@ impl Simulation {
 
     #[track_caller]
     fn of_nodes<T: Pack, I: Iterator<Item = (NodeId, T)>>(&self, values: I) -> NodeValues<I, T> {
-        if self.rank_group.is_none() {
+        if self.placement.rank_group.is_none() {
             return NodeValues::Local(values);
         }
         let own: Vec<(u32, T)> = values.map(|(node, value)| (node.0, value)).collect();

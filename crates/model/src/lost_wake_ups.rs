@@ -51,7 +51,7 @@ fn delay_wake_ups(simulation: &mut Simulation, at: At) {
 fn run(setup: Setup, faulty: Option<At>) -> Outcome {
     let (duration, mut simulation) = (setup.duration, Simulation::new(setup).unwrap());
     for step in 1..=20 {
-        simulation.duration = duration / 20 * step;
+        simulation.timeline.duration = duration / 20 * step;
         simulation.run(&mut Unwatched);
         if let Some(at) = faulty.filter(|_| step >= 5) {
             delay_wake_ups(&mut simulation, at);

@@ -9,7 +9,7 @@ impl Simulation {
     /// Returns flows without a row at the end of the run: first those with senders in progress, by host, then those
     /// without acknowledgements whose receivers lack bytes. All ranks must call it. Rank 0 gets the flows.
     pub(crate) fn flows_without_row(&mut self) -> Vec<FlowEnd> {
-        let undelivered = self.flow_ends.take_undelivered();
+        let undelivered = self.results.flow_ends.take_undelivered();
         let of_host = |host: &Host| host.unfinished().map(|end| (host.node.0, end)).collect::<Vec<_>>();
         let mut own: Vec<(u32, FlowEnd)> = self.hosts().flat_map(of_host).collect();
         own.extend(undelivered.map(|end| (u32::MAX, end)));
@@ -33,7 +33,7 @@ impl Simulation {
     /// Drops deliveries of flows that have a row at the hosts at `indices`. With several ranks all are kept, since a
     /// rank cannot check senders of other ranks.
     pub(crate) fn drop_forgotten(&mut self, indices: &[u32]) {
-        if self.rank_group.is_some() {
+        if self.placement.rank_group.is_some() {
             return;
         }
         for &index in indices {
@@ -42,7 +42,7 @@ impl Simulation {
             forgotten.retain(|&(src, flow), _| {
                 let sender = self.machine(self.network.fabric.host_node(src));
                 let is_open = matches!(sender, Some(Machine::Host(host)) if host.sends(flow));
-                is_open || self.flow_ends.awaits_delivery((src, flow))
+                is_open || self.results.flow_ends.awaits_delivery((src, flow))
             });
             if let Machine::Host(host) = self.engine.node_mut(index as usize) {
                 *host.expired_deliveries() = forgotten;

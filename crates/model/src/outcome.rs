@@ -80,8 +80,8 @@ impl Simulation {
         let all_complete = unfinished.iter().all(|end| end.delivered.is_some() || !end.open);
         self.check_backlog_at_end(now);
         let counters = self.counters(now);
-        let mut flows = self.flows.summary();
-        if self.warm_up == Time::ZERO && self.measure_end == self.duration {
+        let mut flows = self.results.flows.summary();
+        if self.timeline.warm_up == Time::ZERO && self.timeline.measure_end == self.timeline.duration {
             flows.started = started;
         }
         let completed = flows.completed;
@@ -111,10 +111,10 @@ impl Simulation {
         let mut checks = self.checks(&counters, now, expect_deadlock);
         checks.extend(reordering.as_ref().map(|density| density.verdict(reordering_arrivals)));
         checks.extend(measured.load);
-        checks.extend(self.collectives.as_ref().map(|collectives| collectives.verdict(&self.network)));
+        checks.extend(self.results.collectives.as_ref().map(|collectives| collectives.verdict(&self.network)));
         Outcome {
-            partial: now < self.duration || self.stopped_early,
-            window: Window { start_ps: self.warm_up.min(now).as_ps(), end_ps: end.as_ps() },
+            partial: now < self.timeline.duration || self.timeline.stopped_early,
+            window: Window { start_ps: self.timeline.warm_up.min(now).as_ps(), end_ps: end.as_ps() },
             simulated_ps: now.as_ps(),
             events: counters.hops,
             packet_hops: counters.hops,
@@ -136,8 +136,8 @@ impl Simulation {
                 consumed: packets.consumed.bytes,
             },
             flows,
-            requests: self.requests.iter().flat_map(|requests| requests.summary()).collect(),
-            collectives: self.collectives.iter().flat_map(|collectives| collectives.summary()).collect(),
+            requests: self.results.requests.iter().flat_map(|requests| requests.summary()).collect(),
+            collectives: self.results.collectives.iter().flat_map(|collectives| collectives.summary()).collect(),
             goodput,
             delay_ns: Distribution::from_ps(&delay),
             jitter,
@@ -165,7 +165,7 @@ impl Simulation {
     /// [`check::work`].
     fn check_backlog_at_end(&mut self, now: Time) {
         // Nodes of a stopped run may be behind `now`.
-        let nodes = if self.stopped_early { 0 } else { self.engine.len() };
+        let nodes = if self.timeline.stopped_early { 0 } else { self.engine.len() };
         for index in 0..nodes {
             match self.engine.node_mut(index) {
                 Machine::Switch(switch) => switch.judge_at_end(now),
@@ -179,8 +179,12 @@ impl Simulation {
     fn goodput(&self, measured: &WindowMeasurements, all_complete: bool) -> Goodput {
         let before = self.warmed_up.payload_bytes.iter().chain(std::iter::repeat(&0));
         let payload_bytes = measured.payload_bytes.iter().zip(before).map(|(bytes, before)| bytes - before).collect();
-        let start = self.warm_up.min(measured.end);
-        let last = if all_complete && self.last_completion > start { self.last_completion } else { measured.end };
+        let start = self.timeline.warm_up.min(measured.end);
+        let last = if all_complete && self.results.last_completion > start {
+            self.results.last_completion
+        } else {
+            measured.end
+        };
         Goodput::new(start.as_ps(), last.min(measured.end).as_ps(), payload_bytes)
     }
 
@@ -363,7 +367,7 @@ impl Simulation {
 
     fn links(&self, now: Time) -> LinkSummary {
         let fabric = &self.network.fabric;
-        let span = now.saturating_sub(self.warm_up);
+        let span = now.saturating_sub(self.timeline.warm_up);
         // Ports that sent nothing and had no backlog are left out: the summary treats them as idle.
         let looks_at = |machine: &Machine| {
             // Ports of a quiet host never sent a frame.
@@ -439,7 +443,7 @@ impl Simulation {
     }
 
     fn deadlock_report(&self) -> Option<Deadlock> {
-        let found = self.deadlock.as_ref()?;
+        let found = self.detection.deadlock.as_ref()?;
         let name = |node: u32| self.network.fabric.name(fabric::NodeId(node)).to_owned();
         let edge = |hold: &check::deadlock::Hold| DeadlockEdge {
             node: name(hold.queue.node),
@@ -452,13 +456,13 @@ impl Simulation {
 
     fn warnings(&self, counters: &Counters, completed: u64) -> Vec<String> {
         let mut warnings = Vec::new();
-        let faster = self.flows.faster_than_alone();
+        let faster = self.results.flows.faster_than_alone();
         if faster > 0 {
             let flows = if faster == 1 { "1 flow was".to_owned() } else { format!("{faster} flows were") };
             warnings.push(format!("{flows} faster than in an idle network: the baseline is wrong"));
         }
-        if completed > 0 && self.unfinished > completed {
-            let all = completed + self.unfinished + self.undelivered;
+        if completed > 0 && self.results.unfinished > completed {
+            let all = completed + self.results.unfinished + self.results.undelivered;
             warnings.push(format!(
                 "only {completed} of {all} flows completed: completion times and slowdowns cover only these and are \
                  biased towards fast flows; run longer, or set an earlier measure.end"
@@ -480,7 +484,7 @@ impl Simulation {
                 cycles["missed"], cycles["frames"]
             ));
         }
-        warnings.extend(self.storms.as_ref().and_then(Storms::warning));
+        warnings.extend(self.detection.storms.as_ref().and_then(Storms::warning));
         warnings
     }
 }

@@ -15,7 +15,7 @@ type PortSample = ((u32, u16), (PortLength, Histogram));
 impl Simulation {
     /// Samples all queues if a sample is due.
     pub(crate) fn sample_queue_lengths(&mut self, now: Time) {
-        let Some(mut samples) = self.queue_samples.take_if(|samples| samples.next() <= now) else { return };
+        let Some(mut samples) = self.samples.queue_samples.take_if(|samples| samples.next() <= now) else { return };
         samples.advance();
         samples.samples += 1;
         for switch in self.switches() {
@@ -26,12 +26,12 @@ impl Simulation {
                 }
             }
         }
-        self.queue_samples = Some(samples);
+        self.samples.queue_samples = Some(samples);
     }
 
     /// Returns the queue lengths since the warm-up, up to `now`.
     pub(crate) fn queue_lengths(&self, now: Time) -> Option<QueueLengths> {
-        let QueueSamples { every, samples, ports: sampled, .. } = self.queue_samples.as_ref()?;
+        let QueueSamples { every, samples, ports: sampled, .. } = self.samples.queue_samples.as_ref()?;
         let fabric = &self.network.fabric;
         let mut count = 0;
         let mut own: Vec<PortSample> = Vec::new();
@@ -49,7 +49,7 @@ impl Simulation {
             ports += count;
             found.extend(own);
         }
-        let span_ps = now.saturating_sub(self.warm_up).as_ps();
+        let span_ps = now.saturating_sub(self.timeline.warm_up).as_ps();
         let mean = |area: u128, ports: u64| {
             let over = u128::from(span_ps) * u128::from(ports);
             if over == 0 { 0.0 } else { area as f64 / over as f64 }

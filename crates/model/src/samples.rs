@@ -45,8 +45,8 @@ impl Simulation {
 
     pub(crate) fn sample_links(&mut self, at: Time, watcher: &mut dyn Watcher) {
         let network = Arc::clone(&self.network);
-        let span = at.saturating_sub(std::mem::replace(&mut self.links_sampled_at, at));
-        let mut before = std::mem::take(&mut self.busy_before);
+        let span = at.saturating_sub(std::mem::replace(&mut self.samples.links_sampled_at, at));
+        let mut before = std::mem::take(&mut self.samples.busy_before);
         let busy_of = |machine: &Machine| {
             let (egress, node) = (machine.egress()?, machine.stats()?.node);
             let ports = 0..network.fabric.ports(node).len() as u16;
@@ -63,27 +63,27 @@ impl Simulation {
                 }
             }
         }
-        self.busy_before = before;
+        self.samples.busy_before = before;
     }
 
     /// Samples the remainder of the run after the last full interval. A stopped run has none, since its nodes are at
     /// different times.
     pub(crate) fn sample_last_interval(&mut self, now: Time, watcher: &mut dyn Watcher) {
-        if self.stopped_early {
+        if self.timeline.stopped_early {
             return;
         }
-        if self.record.links_every.is_some() && self.links_sampled_at < now {
+        if self.record.links_every.is_some() && self.samples.links_sampled_at < now {
             self.sample_links(now, watcher);
         }
-        if self.record.throughput_every.is_some() && self.throughput_sampled_at < now {
+        if self.record.throughput_every.is_some() && self.samples.throughput_sampled_at < now {
             self.sample_throughput(now, watcher);
         }
     }
 
     pub(crate) fn sample_throughput(&mut self, at: Time, watcher: &mut dyn Watcher) {
-        self.throughput_sampled_at = at;
+        self.samples.throughput_sampled_at = at;
         let total = self.payload_bytes();
-        for (entry, (&total, before)) in total.iter().zip(&mut self.goodput_before).enumerate() {
+        for (entry, (&total, before)) in total.iter().zip(&mut self.samples.goodput_before).enumerate() {
             watcher.throughput(at, entry as u8, total - *before);
             *before = total;
         }

@@ -38,68 +38,98 @@ const TRACE_FLUSH_INTERVAL: Time = Time::from_us(20);
 /// Bound on ended flows and pause events between two collections. Each needs a frame, so link rates limit their number.
 const MAX_PENDING_REPORTS: u64 = 1 << 24;
 
+/// Positions of nodes in the engine, in results and on ranks.
+pub(crate) struct Placement {
+    /// Engine index over all ranks, by node.
+    pub engine_index: Vec<u32>,
+    /// Output index by engine index, see [`Built`].
+    pub output_index: Vec<u32>,
+    /// Engine index of the first node of this rank.
+    pub first: u32,
+    /// The group of ranks. `None` in a run of one process.
+    pub rank_group: Option<RankGroup>,
+    pub cut: Option<Cut>,
+}
+
+/// Phases of the run, and intervals between observations.
+pub(crate) struct Timeline {
+    pub duration: Time,
+    pub warm_up: Time,
+    pub measure_end: Time,
+    /// Whether a stop flag or a watcher stopped the run.
+    pub stopped_early: bool,
+    /// Interval between collections of ended flows and pause events.
+    pub collect_every: Time,
+    pub deadlock_every: Option<Time>,
+    /// Number of planned flows with an end. `None` unless the run ends with its flows.
+    pub ends_after: Option<u64>,
+}
+
+/// Statistics of flows, requests and collectives.
+pub(crate) struct FlowResults {
+    pub flows: FlowStatistics,
+    pub flow_ends: FlowEnds,
+    /// Flows with an end, counted in statistics, that did not reach it. A longer run may complete them.
+    pub unfinished: u64,
+    /// Like `unfinished`, for flows whose sender is done without acknowledgement: a frame was lost or is in flight.
+    pub undelivered: u64,
+    /// Statistics of requests, if the traffic has any.
+    pub requests: Option<Box<Requests>>,
+    pub collectives: Option<Box<Collectives>>,
+    pub baseline: Baseline,
+    /// Time of the last flow completion so far.
+    pub last_completion: Time,
+}
+
+/// State of the time series at the last sample.
+pub(crate) struct Samples {
+    /// At the last sample: busy time of each port, payload bytes per traffic entry, and the sample times.
+    pub busy_before: Vec<Time>,
+    pub goodput_before: Vec<u64>,
+    pub links_sampled_at: Time,
+    pub throughput_sampled_at: Time,
+    pub queue_samples: Option<QueueSamples>,
+}
+
+/// State of the collection of events between windows.
+pub(crate) struct Collection {
+    /// Hops of each node at the last collection, and their sum.
+    pub hops_before: Vec<u64>,
+    pub hops: u64,
+    /// Nodes that ran since the last collection, and switches with a paused port.
+    pub ran_since_collection: Vec<u32>,
+    pub paused_switches: BTreeSet<u32>,
+    /// Trace events of watched nodes, and the list of these nodes.
+    pub collector: Option<Collector>,
+    pub traced_nodes: Vec<NodeId>,
+}
+
+/// Detectors of deadlocks and bounce storms.
+pub(crate) struct Detection {
+    pub deadlock: Option<Deadlock>,
+    /// Number of deadlock checks.
+    pub deadlock_checks: u64,
+    /// Detector of bounce storms, if switches bounce frames and detection is enabled.
+    pub storms: Option<Storms>,
+}
+
 /// A running network.
 pub struct Simulation {
     pub(crate) engine: Engine<Machine>,
     pub(crate) network: Arc<Network>,
-    /// Engine index over all ranks, by node.
-    pub(crate) engine_index: Vec<u32>,
-    /// Output index by engine index, see [`Built`].
-    output_index: Vec<u32>,
-    /// Engine index of the first node of this rank.
-    first: u32,
-    /// The group of ranks. `None` in a run of one process.
-    pub(crate) rank_group: Option<RankGroup>,
-    cut: Option<Cut>,
-    pub(crate) duration: Time,
-    pub(crate) warm_up: Time,
-    pub(crate) measure_end: Time,
     /// Results of a measurement that ended before the run.
     pub(crate) measured: Option<WindowMeasurements>,
-    /// Whether a stop flag or a watcher stopped the run.
-    pub(crate) stopped_early: bool,
     pub(crate) record: RecordParameters,
-    /// Interval between collections of ended flows and pause events.
-    collect_every: Time,
-    deadlock_every: Option<Time>,
-    pub(crate) deadlock: Option<Deadlock>,
-    pub(crate) flows: FlowStatistics,
-    pub(crate) flow_ends: FlowEnds,
-    /// Flows with an end, counted in statistics, that did not reach it. A longer run may complete them.
-    pub(crate) unfinished: u64,
-    /// Like `unfinished`, for flows whose sender is done without acknowledgement: a frame was lost or is in flight.
-    pub(crate) undelivered: u64,
-    /// Number of planned flows with an end. `None` unless the run ends with its flows.
-    ends_after: Option<u64>,
-    /// Number of deadlock checks.
-    pub(crate) deadlock_checks: u64,
     /// State of checks and counters at the end of the warm-up.
     pub(crate) warmed_up: WarmUpState,
-    /// Statistics of requests, if the traffic has any.
-    pub(crate) requests: Option<Box<Requests>>,
-    pub(crate) collectives: Option<Box<Collectives>>,
-    baseline: Baseline,
-    /// At the last sample: busy time of each port, payload bytes per traffic entry, and the sample times.
-    pub(crate) busy_before: Vec<Time>,
-    pub(crate) goodput_before: Vec<u64>,
-    pub(crate) links_sampled_at: Time,
-    pub(crate) throughput_sampled_at: Time,
-    /// Time of the last flow completion so far.
-    pub(crate) last_completion: Time,
-    pub(crate) queue_samples: Option<QueueSamples>,
-    /// Hops of each node at the last collection, and their sum.
-    hops_before: Vec<u64>,
-    hops: u64,
-    /// Nodes that ran since the last collection, and switches with a paused port.
-    ran_since_collection: Vec<u32>,
-    pub(crate) paused_switches: BTreeSet<u32>,
-    /// Detector of bounce storms, if switches bounce frames and detection is enabled.
-    pub(crate) storms: Option<Storms>,
-    /// Trace events of watched nodes, and the list of these nodes.
-    collector: Option<Collector>,
-    traced_nodes: Vec<NodeId>,
     /// Rate controls outside the simulation.
     pub(crate) agents: AgentTable,
+    pub(crate) placement: Placement,
+    pub(crate) timeline: Timeline,
+    pub(crate) results: FlowResults,
+    pub(crate) samples: Samples,
+    pub(crate) collection: Collection,
+    pub(crate) detection: Detection,
 }
 
 impl Simulation {
@@ -156,44 +186,46 @@ impl Simulation {
         Ok(Simulation {
             engine,
             network,
-            engine_index,
-            output_index,
-            first,
-            rank_group,
-            cut,
-            duration,
-            warm_up,
-            measure_end,
-            measured: None,
-            stopped_early: false,
             record,
-            collect_every,
-            deadlock_every,
-            deadlock: None,
-            flows: FlowStatistics::default(),
-            flow_ends: FlowEnds::default(),
-            unfinished: 0,
-            undelivered: 0,
-            ends_after,
-            deadlock_checks: 0,
+            measured: None,
             warmed_up: WarmUpState::default(),
-            requests,
-            collectives,
-            baseline: Baseline::default(),
-            busy_before: vec![Time::ZERO; ports],
-            goodput_before: vec![0; entries],
-            links_sampled_at: Time::ZERO,
-            throughput_sampled_at: Time::ZERO,
-            last_completion: Time::ZERO,
-            queue_samples,
-            hops_before: vec![0; nodes],
-            hops: 0,
-            ran_since_collection: Vec::new(),
-            paused_switches: BTreeSet::new(),
-            storms,
-            collector,
-            traced_nodes,
             agents: AgentTable::default(),
+            placement: Placement { engine_index, output_index, first, rank_group, cut },
+            timeline: Timeline {
+                duration,
+                warm_up,
+                measure_end,
+                collect_every,
+                deadlock_every,
+                ends_after,
+                stopped_early: false,
+            },
+            results: FlowResults {
+                flows: FlowStatistics::default(),
+                flow_ends: FlowEnds::default(),
+                unfinished: 0,
+                undelivered: 0,
+                requests,
+                collectives,
+                baseline: Baseline::default(),
+                last_completion: Time::ZERO,
+            },
+            samples: Samples {
+                busy_before: vec![Time::ZERO; ports],
+                goodput_before: vec![0; entries],
+                links_sampled_at: Time::ZERO,
+                throughput_sampled_at: Time::ZERO,
+                queue_samples,
+            },
+            collection: Collection {
+                hops_before: vec![0; nodes],
+                hops: 0,
+                ran_since_collection: Vec::new(),
+                paused_switches: BTreeSet::new(),
+                collector,
+                traced_nodes,
+            },
+            detection: Detection { deadlock: None, deadlock_checks: 0, storms },
         })
     }
 
@@ -219,7 +251,7 @@ impl Simulation {
 
     /// Returns the cut between this rank and the others, if there are several.
     pub fn cut(&self) -> Option<Cut> {
-        self.cut
+        self.placement.cut
     }
 
     /// Returns the count of messages that this rank sent to others.
@@ -241,22 +273,22 @@ impl Simulation {
 
     /// Returns whether the run has reached its end.
     pub fn is_over(&self) -> bool {
-        self.now() >= self.duration
+        self.now() >= self.timeline.duration
     }
 
     /// Like [`Simulation::run`], but at most to `until`. Returns whether it reached `until` or the end. The number of
     /// steps of a run does not affect its results.
     pub fn run_until(&mut self, until: Time, watcher: &mut dyn Watcher) -> bool {
-        let collect = self.collect_every;
-        let storm_every = self.storms.as_ref().map(|storms| storms.every().unwrap_or(collect));
+        let collect = self.timeline.collect_every;
+        let storm_every = self.detection.storms.as_ref().map(|storms| storms.every().unwrap_or(collect));
         // Each stop costs as much as several packet-hops, so omit checks if deadlock is impossible.
-        let deadlock_every = self.deadlock_every.filter(|_| self.network.switch.flow_control.can_deadlock());
+        let deadlock_every = self.timeline.deadlock_every.filter(|_| self.network.switch.flow_control.can_deadlock());
         loop {
             let now = self.engine.now();
-            if now >= self.duration.min(until) {
+            if now >= self.timeline.duration.min(until) {
                 return true;
             }
-            let ends_every = self.ends_after.is_some().then_some(END_CHECK_INTERVAL);
+            let ends_every = self.timeline.ends_after.is_some().then_some(END_CHECK_INTERVAL);
             let periods = [
                 Some(collect),
                 ends_every,
@@ -265,49 +297,50 @@ impl Simulation {
                 self.record.links_every,
                 self.record.throughput_every,
                 self.record.control_every,
-                self.collector.is_some().then_some(TRACE_FLUSH_INTERVAL),
+                self.collection.collector.is_some().then_some(TRACE_FLUSH_INTERVAL),
                 storm_every,
             ];
             // Stops are multiples of the periods since time zero, so they do not depend on the steps of a run.
             let next = |period: Time| now + period - now % period;
-            let mut stop = periods.iter().flatten().map(|&period| next(period)).min().unwrap_or(self.duration);
-            let sampled = self.queue_samples.as_ref().map(QueueSamples::next);
-            for moment in [Some(self.warm_up), Some(self.measure_end), sampled].into_iter().flatten() {
+            let mut stop = periods.iter().flatten().map(|&period| next(period)).min().unwrap_or(self.timeline.duration);
+            let sampled = self.samples.queue_samples.as_ref().map(QueueSamples::next);
+            for moment in [Some(self.timeline.warm_up), Some(self.timeline.measure_end), sampled].into_iter().flatten()
+            {
                 stop = if now < moment { stop.min(moment) } else { stop };
             }
-            let stop = stop.min(self.duration).min(until);
+            let stop = stop.min(self.timeline.duration).min(until);
             if !self.engine.run_until(stop) {
-                self.stopped_early = true;
+                self.timeline.stopped_early = true;
                 self.update_active();
                 self.flush_traces(watcher);
                 self.collect(watcher);
                 return false;
             }
             let due = |period: Option<Time>| period.is_some_and(|period| (stop % period) == Time::ZERO);
-            if let Some(flows) = self.ends_after.filter(|_| due(ends_every) && stop > self.warm_up)
+            if let Some(flows) = self.timeline.ends_after.filter(|_| due(ends_every) && stop > self.timeline.warm_up)
                 && self.has_ended(flows, stop)
             {
-                (self.duration, self.measure_end) = (stop, self.measure_end.min(stop));
+                (self.timeline.duration, self.timeline.measure_end) = (stop, self.timeline.measure_end.min(stop));
             }
-            if stop == self.warm_up {
+            if stop == self.timeline.warm_up {
                 self.warmed_up = self.warm_up_state(stop);
                 self.reset(stop);
-                self.queue_samples.iter_mut().for_each(|samples| samples.reset(stop));
-            } else if stop <= self.measure_end {
+                self.samples.queue_samples.iter_mut().for_each(|samples| samples.reset(stop));
+            } else if stop <= self.timeline.measure_end {
                 self.sample_queue_lengths(stop);
             }
-            let checks_deadlock = due(deadlock_every) && self.deadlock.is_none();
-            let checks_storms = due(storm_every) || stop == self.duration;
-            let collects = due(Some(collect)) || stop == self.duration;
+            let checks_deadlock = due(deadlock_every) && self.detection.deadlock.is_none();
+            let checks_storms = due(storm_every) || stop == self.timeline.duration;
+            let collects = due(Some(collect)) || stop == self.timeline.duration;
             if checks_deadlock || checks_storms || collects {
                 self.update_active();
             }
-            if stop == self.measure_end && stop < self.duration {
+            if stop == self.timeline.measure_end && stop < self.timeline.duration {
                 self.measured = Some(self.measure(stop));
             }
             if checks_deadlock {
-                self.deadlock_checks += 1;
-                self.deadlock = deadlock::find(self, stop);
+                self.detection.deadlock_checks += 1;
+                self.detection.deadlock = deadlock::find(self, stop);
             }
             if due(self.record.queues_every) {
                 self.sample_queues(stop, watcher);
@@ -328,10 +361,11 @@ impl Simulation {
             if collects {
                 self.collect(watcher);
             }
-            let ends = self.is_root() && ((collects && !watcher.progress(stop, self.hops)) || watcher.should_abort());
+            let ends = self.is_root()
+                && ((collects && !watcher.progress(stop, self.collection.hops)) || watcher.should_abort());
             // Rank 0 decides for all, so that no rank waits for another in a later collective call.
             if self.broadcast(ends) {
-                return stop >= self.duration.min(until);
+                return stop >= self.timeline.duration.min(until);
             }
         }
     }
@@ -361,7 +395,7 @@ impl Simulation {
 
     /// Returns the engine index of `node`, or `None` if another rank has it.
     fn index_of(&self, node: NodeId) -> Option<usize> {
-        let index = self.engine_index[node.index()].wrapping_sub(self.first) as usize;
+        let index = self.placement.engine_index[node.index()].wrapping_sub(self.placement.first) as usize;
         (index < self.engine.len()).then_some(index)
     }
 
@@ -405,18 +439,18 @@ impl Simulation {
             for &index in &ran {
                 if let Machine::Switch(switch) = self.engine.node(index as usize) {
                     if switch.core.egress.has_stopped_port() {
-                        self.paused_switches.insert(index);
+                        self.collection.paused_switches.insert(index);
                     } else {
-                        self.paused_switches.remove(&index);
+                        self.collection.paused_switches.remove(&index);
                     }
                 }
             }
         }
-        self.ran_since_collection.extend(ran);
+        self.collection.ran_since_collection.extend(ran);
         // Several deadlock checks may fall between two collections. Deduplicate, so that the list stays bounded.
-        if self.ran_since_collection.len() > 4 * self.engine.len() {
-            self.ran_since_collection.sort_unstable();
-            self.ran_since_collection.dedup();
+        if self.collection.ran_since_collection.len() > 4 * self.engine.len() {
+            self.collection.ran_since_collection.sort_unstable();
+            self.collection.ran_since_collection.dedup();
         }
     }
 
@@ -425,12 +459,12 @@ impl Simulation {
         // Per node: ended flows and pauses. A duplicate entry of a node adds nothing.
         let mut own: Vec<(u32, Vec<FlowReport>, Vec<PauseEvent>)> = Vec::new();
         let (mut hops_since, mut with_deliveries) = (0, Vec::new());
-        for position in 0..self.ran_since_collection.len() {
-            let index = self.ran_since_collection[position] as usize;
+        for position in 0..self.collection.ran_since_collection.len() {
+            let index = self.collection.ran_since_collection[position] as usize;
             let machine = self.engine.node(index);
             let hops = machine.counters().hops;
-            hops_since += hops - std::mem::replace(&mut self.hops_before[index], hops);
-            if let Some(storms) = &mut self.storms {
+            hops_since += hops - std::mem::replace(&mut self.collection.hops_before[index], hops);
+            if let Some(storms) = &mut self.detection.storms {
                 storms.add(index, machine.counters());
             }
             let ended = matches!(machine, Machine::Host(host) if !host.completed_flows.is_empty());
@@ -447,18 +481,20 @@ impl Simulation {
                 if let Machine::Host(host) = machine { std::mem::take(&mut host.completed_flows) } else { Vec::new() };
             own.push((node, ends, pauses));
         }
-        self.ran_since_collection.clear();
+        self.collection.ran_since_collection.clear();
         let mut all = Vec::new();
         for (hops, ended) in self.gather((hops_since, own)) {
-            self.hops += hops;
+            self.collection.hops += hops;
             all.extend(ended);
         }
         // The output order must not depend on the number of ranks. Few nodes have entries.
-        all.sort_by_key(|(node, ..)| self.output_index[self.engine_index[*node as usize] as usize]);
-        all.iter().flat_map(|(_, reports, _)| reports).for_each(|report| self.flow_ends.note(report, &self.network));
+        all.sort_by_key(|(node, ..)| self.placement.output_index[self.placement.engine_index[*node as usize] as usize]);
+        all.iter()
+            .flat_map(|(_, reports, _)| reports)
+            .for_each(|report| self.results.flow_ends.note(report, &self.network));
         for (node, reports, pauses) in all {
             for report in reports {
-                if let Some(end) = self.flow_ends.join(report, &self.network) {
+                if let Some(end) = self.results.flow_ends.join(report, &self.network) {
                     self.flow_ended(&end, watcher);
                 }
             }
@@ -477,33 +513,33 @@ impl Simulation {
 
     /// Evaluates the bounces since the last check.
     fn check_storms(&mut self, now: Time) {
-        let Some(mut storms) = self.storms.take() else { return };
-        for &index in &self.ran_since_collection {
+        let Some(mut storms) = self.detection.storms.take() else { return };
+        for &index in &self.collection.ran_since_collection {
             storms.add(index as usize, self.engine.node(index as usize).counters());
         }
         let own = storms.take_interval();
         storms.evaluate(now, self.gather(own));
-        self.storms = Some(storms);
+        self.detection.storms = Some(storms);
     }
 
     pub(crate) fn flow_ended(&mut self, end: &FlowEnd, watcher: &mut dyn Watcher) {
-        let record = self.baseline.record(&self.network, end);
-        let counts = |start: Time| start >= self.warm_up && start < self.measure_end;
+        let record = self.results.baseline.record(&self.network, end);
+        let counts = |start: Time| start >= self.timeline.warm_up && start < self.timeline.measure_end;
         if counts(end.start) {
-            self.flows.push(&record);
+            self.results.flows.push(&record);
             // A flow without an end cannot be late.
             let lacks_bytes = record.delivered_ps.is_none() && end.size_bytes != traffic::ENDLESS;
-            self.unfinished += u64::from(lacks_bytes && end.open);
-            self.undelivered += u64::from(lacks_bytes && !end.open);
+            self.results.unfinished += u64::from(lacks_bytes && end.open);
+            self.results.undelivered += u64::from(lacks_bytes && !end.open);
         }
-        if let Some(requests) = &mut self.requests {
+        if let Some(requests) = &mut self.results.requests {
             requests.note(end, counts);
         }
-        if let Some(collectives) = &mut self.collectives {
+        if let Some(collectives) = &mut self.results.collectives {
             collectives.note(end, counts);
         }
         if let Some(delivered_ps) = record.delivered_ps {
-            self.last_completion = self.last_completion.max(Time::from_ps(delivered_ps));
+            self.results.last_completion = self.results.last_completion.max(Time::from_ps(delivered_ps));
         }
         watcher.flow(&record);
     }
@@ -511,13 +547,13 @@ impl Simulation {
     /// Forwards the trace events of watched nodes to the watcher.
     #[cold]
     fn flush_traces(&mut self, watcher: &mut dyn Watcher) {
-        let Some(mut collector) = self.collector.take() else { return };
+        let Some(mut collector) = self.collection.collector.take() else { return };
         let mut own = Vec::new();
-        for &node in &self.traced_nodes {
-            let index = self.engine_index[node.index()] - self.first;
+        for &node in &self.collection.traced_nodes {
+            let index = self.placement.engine_index[node.index()] - self.placement.first;
             let machine = self.engine.node_mut(index as usize);
             let Some(tracer) = machine.stats_mut().and_then(|stats| stats.tracer.as_deref_mut()) else { continue };
-            if self.rank_group.is_none() {
+            if self.placement.rank_group.is_none() {
                 collector.take(node, &mut tracer.events, &mut tracer.captured);
             } else if !tracer.events.is_empty() || !tracer.captured.is_empty() {
                 own.push((node.0, std::mem::take(&mut tracer.events), std::mem::take(&mut tracer.captured)));
@@ -529,7 +565,7 @@ impl Simulation {
             collector.take(NodeId(node), &mut events, &mut captured);
         }
         collector.flush(watcher);
-        self.collector = Some(collector);
+        self.collection.collector = Some(collector);
     }
 
     /// Returns the payload delivered since the start, without duplicates, in bytes per traffic entry.

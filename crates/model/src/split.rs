@@ -21,7 +21,7 @@ impl Simulation {
     /// Returns the distribution of this process's work so far over `threads` threads, at least one.
     pub fn split(&self, threads: usize) -> Split {
         let part_of = self.engine.part_of(threads);
-        let part = |node: NodeId| usize::from(part_of[self.engine_index[node.index()] as usize]);
+        let part = |node: NodeId| usize::from(part_of[self.placement.engine_index[node.index()] as usize]);
         let parts = part_of.iter().max().map_or(0, |&last| usize::from(last) + 1);
         let mut split = Split { hops: vec![0; parts], work: vec![0; parts], frames: 0, crossing: 0 };
         for node in self.network.fabric.node_ids() {
