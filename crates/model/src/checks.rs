@@ -270,7 +270,8 @@ impl Simulation {
         });
         let held_at_switches =
             self.switches().filter_map(|switch| Some((switch.node().0, &switch.backpressure.as_ref()?.held)));
-        let held_at_hosts = self.hosts().filter_map(|host| Some((host.node.0, &host.flow_blocks.as_ref()?.held)));
+        let held_at_hosts =
+            self.hosts().filter_map(|host| Some((host.identity.node.0, &host.flow_blocks.as_ref()?.held)));
         let of_flows = held_at_switches.chain(held_at_hosts).flat_map(|(node, held)| {
             let place = move |port| Place::Held { node, port: port as u16 };
             held.areas().enumerate().map(move |(port, (area, length, since))| (place(port), area, length, since))

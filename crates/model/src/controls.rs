@@ -14,11 +14,11 @@ impl Simulation {
         let fabric = &self.network.fabric;
         let (mut own, mut questions) = (Vec::new(), Vec::new());
         for host in self.hosts() {
-            let src = fabric.host_index(host.node).unwrap_or_default();
+            let src = fabric.host_index(host.identity.node).unwrap_or_default();
             let mut samples: Vec<(u32, u32, ControlSample)> = host.controls(at).collect();
             samples.sort_unstable_by_key(|(_, _, sample)| sample.flow);
             questions.extend(samples.iter().map(|&(flow, dst, _)| (fabric.host_node(dst).0, (src, flow))));
-            own.push((host.node.0, samples.into_iter().map(|(_, _, sample)| sample).collect::<Vec<_>>()));
+            own.push((host.identity.node.0, samples.into_iter().map(|(_, _, sample)| sample).collect::<Vec<_>>()));
         }
         let delays = self.query_nodes(questions, |machine, &(src, flow): &(u32, u32)| match machine {
             Machine::Host(receiving) => receiving.delay_ps(src, flow),

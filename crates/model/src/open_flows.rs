@@ -10,7 +10,7 @@ impl Simulation {
     /// without acknowledgements whose receivers lack bytes. All ranks must call it. Rank 0 gets the flows.
     pub(crate) fn flows_without_row(&mut self) -> Vec<FlowEnd> {
         let undelivered = self.results.flow_ends.take_undelivered();
-        let of_host = |host: &Host| host.unfinished().map(|end| (host.node.0, end)).collect::<Vec<_>>();
+        let of_host = |host: &Host| host.unfinished().map(|end| (host.identity.node.0, end)).collect::<Vec<_>>();
         let mut own: Vec<(u32, FlowEnd)> = self.hosts().flat_map(of_host).collect();
         own.extend(undelivered.map(|end| (u32::MAX, end)));
         // The last byte may have arrived nevertheless. The receiver may be at another rank.

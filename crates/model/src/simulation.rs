@@ -467,7 +467,7 @@ impl Simulation {
             if let Some(storms) = &mut self.detection.storms {
                 storms.add(index, machine.counters());
             }
-            let ended = matches!(machine, Machine::Host(host) if !host.completed_flows.is_empty());
+            let ended = matches!(machine, Machine::Host(host) if !host.measured.completed_flows.is_empty());
             if matches!(machine, Machine::Host(host) if host.has_expired_deliveries()) {
                 with_deliveries.push(index as u32);
             }
@@ -477,8 +477,11 @@ impl Simulation {
             let machine = self.engine.node_mut(index);
             let Some(stats) = machine.stats_mut() else { continue };
             let (node, pauses) = (stats.node.0, std::mem::take(&mut stats.pause_events));
-            let ends =
-                if let Machine::Host(host) = machine { std::mem::take(&mut host.completed_flows) } else { Vec::new() };
+            let ends = if let Machine::Host(host) = machine {
+                std::mem::take(&mut host.measured.completed_flows)
+            } else {
+                Vec::new()
+            };
             own.push((node, ends, pauses));
         }
         self.collection.ran_since_collection.clear();

@@ -125,7 +125,7 @@ fn starved_hosts(simulation: &Simulation, now: Time) -> Vec<BlockedQueue> {
     let mtu_bytes = u64::from(network.host.mtu_bytes);
     let mut found = Vec::new();
     for host in simulation.hosts() {
-        for (port, peer) in (0u16..).zip(network.fabric.ports(host.node)) {
+        for (port, peer) in (0u16..).zip(network.fabric.ports(host.identity.node)) {
             let cell = host.egress.cell(port);
             let state = host.egress.state(port);
             let waiting = cell.waiting & lossless;
@@ -143,7 +143,7 @@ fn starved_hosts(simulation: &Simulation, now: Time) -> Vec<BlockedQueue> {
                 let most_bytes = switch_bytes.saturating_add(host.backlog(port).saturating_mul(turn_bytes));
                 let (since, open) = host.egress.blocked_since(now, port, (class, head), Time::ZERO);
                 if since != Time::MAX && open > smallest_frames_time(state, most_bytes) {
-                    let queue = QueueId { node: host.node.0, port, class };
+                    let queue = QueueId { node: host.identity.node.0, port, class };
                     let highest = cell.waiting >> class == 1;
                     let cause = match state.scheduler() {
                         ClassScheduler::Strict if !highest => BlockCause::StrictPriority,
@@ -184,7 +184,7 @@ fn stopped_hosts(simulation: &Simulation, now: Time) -> Vec<(QueueId, Time, Acco
     let mut stopped = Vec::new();
     for index in 0..simulation.engine.len() {
         let Machine::Host(host) = simulation.engine.node(index) else { continue };
-        let (egress, node) = (&host.egress, host.node);
+        let (egress, node) = (&host.egress, host.identity.node);
         for (port, peer) in (0u16..).zip(network.fabric.ports(node)) {
             let cell = egress.cell(port);
             if cell.waiting == 0 || cell.block_reasons & (block::PAUSE | block::CREDIT) == 0 {
@@ -217,7 +217,7 @@ fn ended_holds(simulation: &Simulation, now: Time) -> Vec<BlockedQueue> {
     };
     let switches = simulation.switches();
     let of_switches = switches.filter_map(|switch| Some(held(switch.node(), &switch.backpressure.as_ref()?.held)));
-    let of_hosts = simulation.hosts().filter_map(|host| Some(held(host.node, host.held()?)));
+    let of_hosts = simulation.hosts().filter_map(|host| Some(held(host.identity.node, host.held()?)));
     let mut found: Vec<(BlockedQueue, bool)> = of_switches.chain(of_hosts).flatten().collect();
     found.sort_unstable_by_key(|(it, _)| (it.queue, it.since));
     let peers = found.iter().map(|(it, _)| {
@@ -272,7 +272,7 @@ fn futile_holds(simulation: &Simulation, now: Time) -> Vec<BlockedQueue> {
         }
         for host in simulation.hosts() {
             for (port, since, class) in host.held_flows() {
-                note(host.node, port, class, since, 0);
+                note(host.identity.node, port, class, since, 0);
             }
         }
     }

@@ -59,14 +59,14 @@ impl Host {
         if asked & ingress::CREDITED != 0 && !frame.is_mac_control() {
             self.take_room(in_port, frame, window);
         }
-        if frame.kind == Kind::Data && frame.dst == self.index {
+        if frame.kind == Kind::Data && frame.dst == self.identity.index {
             return self.on_data(in_port, frame, window);
         }
         match frame.kind {
             Kind::Credit => self.on_credit(in_port, frame, window),
             Kind::Xoff | Kind::Xon => self.on_xoff(in_port, frame, window),
             _ if frame.is_mac_control() => self.on_pause(in_port, frame),
-            _ if frame.dst != self.index => self.relay(*frame, in_port, window),
+            _ if frame.dst != self.identity.index => self.relay(*frame, in_port, window),
             Kind::Data => {} // handled above
             Kind::Probe | Kind::Control => self.on_control(in_port, frame, window),
             Kind::Trimmed => self.on_trimmed(in_port, frame, window),
@@ -91,7 +91,7 @@ impl Host {
 
     /// Forwards a frame of another host, at hosts with several links (BCube).
     fn relay(&mut self, mut frame: Frame, in_port: u16, window: &mut Window<'_, OnWire>) {
-        if frame.src == self.index {
+        if frame.src == self.identity.index {
             return self.resend_bounced(frame, in_port, window);
         }
         if frame.ttl == 0 {
@@ -100,10 +100,10 @@ impl Host {
         }
         frame.ttl -= 1;
         frame.hops = frame.hops.saturating_add(1);
-        match self.network.route(self.node, self.salt, &frame, in_port) {
-            Some(port) if self.network.fabric.node(self.node).relay => {
+        match self.network.route(self.identity.node, self.identity.salt, &frame, in_port) {
+            Some(port) if self.network.fabric.node(self.identity.node).relay => {
                 if let Some(tags) = &self.network.routing.tags {
-                    frame.class = tags.new_class(self.node, frame.class, in_port, port);
+                    frame.class = tags.new_class(self.identity.node, frame.class, in_port, port);
                 }
                 self.queue_frame(frame.at, port, frame);
                 self.serve(frame.at, port, window);
@@ -120,7 +120,7 @@ impl Host {
         self.stats.counters.packets.delivered_whole.count(u64::from(frame.size_bytes));
         let made = global(self.network.clock(frame.src), frame.stamp);
         let delay = now.saturating_sub(made);
-        self.measured.delays.record(delay, self.index, &self.network.measurement.delays);
+        self.measured.delays.record(delay, self.identity.index, &self.network.measurement.delays);
         if self.measured.measures_arrivals {
             self.note_arrived(frame, delay);
         }
@@ -149,20 +149,20 @@ impl Host {
             state.observe(frame.seq, density);
         }
         let mut copy = None;
-        let seen = as_seen(self.clock.as_ref(), frame, &mut copy);
+        let seen = as_seen(self.identity.clock.as_ref(), frame, &mut copy);
         let receipt = with_ctx!(self, now, |ctx| incoming.receiver.on_frame(ctx, seen));
-        let timer = global(self.clock.as_ref(), incoming.receiver.next_timer());
+        let timer = global(self.identity.clock.as_ref(), incoming.receiver.next_timer());
         if timer < incoming.timer {
             self.set_receiver_timer(slot, timer);
         }
         self.measured.goodput_bytes[usize::from(frame.traffic)] += u64::from(receipt.new_bytes);
         if !self.receivers.pull_queues.is_empty() {
             self.reply_and_pull(now, slot, window);
-        } else if !self.replies.is_empty() {
+        } else if !self.scratch.replies.is_empty() {
             self.send_replies(now, self.reply_to(slot), window);
         }
         if collected {
-            self.hops.clear();
+            self.scratch.hops.clear();
         }
         if self.receivers.flows[slot as usize].inbox.is_some() {
             self.deliver_messages(now, slot, window);
@@ -205,20 +205,20 @@ impl Host {
             self.receivers.flows[slot as usize].port = in_port;
             let receiver = &mut self.receivers.flows[slot as usize].receiver;
             let mut copy = None;
-            let seen = as_seen(self.clock.as_ref(), frame, &mut copy);
+            let seen = as_seen(self.identity.clock.as_ref(), frame, &mut copy);
             let receipt = with_ctx!(self, frame.at, |ctx| receiver.on_frame(ctx, seen));
             debug_assert!(receipt.new_bytes == 0 && !receipt.completed, "no payload came");
             self.update_receiver_timer(slot);
             self.reply_and_pull(frame.at, slot, window);
         }
-        self.hops.clear();
+        self.scratch.hops.clear();
     }
 
     /// Removes the telemetry that an arrived frame has collected.
     #[cold]
     pub(super) fn take_telemetry(&mut self, frame: &Frame) {
         if let (Some(telemetry), Some(record)) = (&self.network.telemetry, frame.record()) {
-            telemetry.take(record, &mut self.hops);
+            telemetry.take(record, &mut self.scratch.hops);
         }
     }
 
@@ -230,7 +230,7 @@ impl Host {
         self.measured.order_late += u64::from(frame.kind == Kind::Data);
         if frame.has(flags::COLLECTS) {
             self.take_telemetry(frame);
-            self.hops.clear(); // an acknowledgement of the whole flow carries no telemetry
+            self.scratch.hops.clear(); // an acknowledgement of the whole flow carries no telemetry
         }
         if self.network.is_datagram(frame.flow, frame.traffic) {
             // A flow of datagrams is complete with its last frame; frames that it overtook are still new.
@@ -243,10 +243,10 @@ impl Host {
         let Completed { delivery, class, receiver } = completed;
         let transport = self.network.transport(frame.traffic);
         let receiver = receiver.get_or_insert_with(|| {
-            Box::new(transport.complete_receiver(delivery.size_bytes, local(self.clock.as_ref(), delivery.at)))
+            Box::new(transport.complete_receiver(delivery.size_bytes, local(self.identity.clock.as_ref(), delivery.at)))
         });
         let mut copy = None;
-        let seen = as_seen(self.clock.as_ref(), frame, &mut copy);
+        let seen = as_seen(self.identity.clock.as_ref(), frame, &mut copy);
         let receipt = with_ctx!(self, now, |ctx| receiver.on_frame(ctx, seen));
         debug_assert!(receipt.new_bytes == 0 && !receipt.completed, "every byte had arrived");
         let to = ReplyTo { port: in_port, dst: frame.src, flow: frame.flow, class: *class, traffic: frame.traffic };
@@ -315,7 +315,7 @@ impl Host {
         self.receivers.complete(now, completed, forget_at);
         self.receivers.free.push(slot);
         if self.network.is_datagram(frame.flow, frame.traffic) {
-            self.completed_flows.push(FlowReport::Receiver(delivery));
+            self.measured.completed_flows.push(FlowReport::Receiver(delivery));
         }
         if !self.network.carries_messages(frame.flow, frame.traffic) {
             self.notify(now, frame.flow, When::Delivered, window);
@@ -324,7 +324,7 @@ impl Host {
 
     #[inline(always)] // as enter_round
     pub(super) fn update_receiver_timer(&mut self, slot: u32) {
-        let at = global(self.clock.as_ref(), self.receivers.flows[slot as usize].receiver.next_timer());
+        let at = global(self.identity.clock.as_ref(), self.receivers.flows[slot as usize].receiver.next_timer());
         if at < self.receivers.flows[slot as usize].timer {
             self.set_receiver_timer(slot, at);
         }
@@ -342,10 +342,10 @@ impl Host {
             return;
         }
         incoming.timer = Time::MAX;
-        if incoming.receiver.next_timer() <= local(self.clock.as_ref(), now) {
+        if incoming.receiver.next_timer() <= local(self.identity.clock.as_ref(), now) {
             let receiver = &mut incoming.receiver;
             with_ctx!(self, now, |ctx| receiver.on_timer(ctx));
-            if !self.replies.is_empty() {
+            if !self.scratch.replies.is_empty() {
                 self.send_replies(now, self.reply_to(slot), window);
             }
         }
@@ -361,20 +361,20 @@ impl Host {
     pub(super) fn send_replies(&mut self, now: Time, to: ReplyTo, window: &mut Window<'_, OnWire>) {
         let ReplyTo { port, dst, flow, class, traffic } = to;
         let class = self.network.host.reply_class.unwrap_or(class);
-        let mut replies = std::mem::take(&mut self.replies);
+        let mut replies = std::mem::take(&mut self.scratch.replies);
         let (usual_class, lone) = (class, replies.len() == 1 && self.egress.len() == 1);
         let mut waits = false;
         for &Reply { kind, seq, stamp, mut detail, mut flags, size_bytes, class, entropy } in &replies {
             let class = class.unwrap_or(usual_class);
             let entropy = entropy.unwrap_or_else(|| {
-                let hash = flow_hash(self.index, dst, self.network.traffic.connections.of(flow));
+                let hash = flow_hash(self.identity.index, dst, self.network.traffic.connections.of(flow));
                 let spread = self.network.routing.spread != Spread::FlowHash;
                 if spread { hash.wrapping_add(self.random.next_u32()) } else { hash }
             });
             if flags & flags::TELEMETRY != 0 {
                 (detail, flags) = self.attach_telemetry(detail, flags);
             }
-            let (src, ttl) = (self.index, self.network.host.ttl);
+            let (src, ttl) = (self.identity.index, self.network.host.ttl);
             let frame = |at| Frame {
                 at,
                 stamp,
@@ -404,7 +404,7 @@ impl Host {
             waits = true;
         }
         replies.clear();
-        self.replies = replies;
+        self.scratch.replies = replies;
         if !waits {
             return;
         }
@@ -422,8 +422,8 @@ impl Host {
     #[cold]
     fn attach_telemetry(&self, detail: Detail, flags: u8) -> (Detail, u8) {
         match &self.network.telemetry {
-            Some(telemetry) if !self.hops.is_empty() && flags & flags::COMPLETE == 0 => {
-                (Detail::record(telemetry.open(self.index, &self.hops)), flags)
+            Some(telemetry) if !self.scratch.hops.is_empty() && flags & flags::COMPLETE == 0 => {
+                (Detail::record(telemetry.open(self.identity.index, &self.scratch.hops)), flags)
             }
             _ => (detail, flags & !flags::TELEMETRY),
         }
@@ -431,8 +431,8 @@ impl Host {
 
     /// Returns the egress port of a reply at a host with several ports: a port of the route back.
     fn reply_port(&self, arrived: u16, dst: u32, entropy: u32) -> u16 {
-        let choice = self.network.routing.forwarding.lookup(self.node, dst);
-        choice.get(select(entropy, self.salt, choice.len())).copied().unwrap_or(arrived)
+        let choice = self.network.routing.forwarding.lookup(self.identity.node, dst);
+        choice.get(select(entropy, self.identity.salt, choice.len())).copied().unwrap_or(arrived)
     }
 
     /// Handles an acknowledgement or notification for a flow of this host.
@@ -446,17 +446,17 @@ impl Host {
         if brings {
             self.take_telemetry(frame);
         }
-        let Some(slot) = self.senders.slot_of(frame.flow) else { return self.hops.clear() };
+        let Some(slot) = self.senders.slot_of(frame.flow) else { return self.scratch.hops.clear() };
         let flow = &mut self.senders.flows[slot as usize];
-        let FlowSource::Transport(sender) = &mut flow.source else { return self.hops.clear() };
+        let FlowSource::Transport(sender) = &mut flow.source else { return self.scratch.hops.clear() };
         let mut copy = None;
-        let seen = as_seen(self.clock.as_ref(), frame, &mut copy);
+        let seen = as_seen(self.identity.clock.as_ref(), frame, &mut copy);
         with_ctx!(self, now, |ctx| sender.on_frame(ctx, seen));
         if brings {
-            self.hops.clear();
+            self.scratch.hops.clear();
         }
         if frame.has(flags::COMPLETE) && self.senders.flows[slot as usize].outbox.is_none() {
-            if !self.replies.is_empty() {
+            if !self.scratch.replies.is_empty() {
                 self.queue_controls(now, slot);
             }
             self.senders.flows[slot as usize].state = FlowState::Idle;

@@ -32,7 +32,7 @@ impl Host {
         let returns = self.senders.returns.entry(frame.flow).or_default();
         let slowed = with_ctx!(self, frame.at, |ctx| sender.on_returned(ctx, returns, every));
         self.stats.counters.source_slowdowns += u64::from(slowed);
-        if !self.replies.is_empty() {
+        if !self.scratch.replies.is_empty() {
             self.queue_controls(frame.at, slot);
         }
     }

@@ -11,14 +11,14 @@ impl Host {
     /// Returns flow, destination and a sample of the congestion control for each flow that sends and has one. All
     /// events before `at` must have happened. Values of the receiving end are left open.
     pub fn controls(&self, at: Time) -> impl Iterator<Item = (u32, u32, ControlSample)> + '_ {
-        let now = local(self.clock.as_ref(), at);
+        let now = local(self.identity.clock.as_ref(), at);
         self.senders.flows.iter().filter(|flow| flow.active).filter_map(move |flow| {
             let FlowSource::Transport(sender) = &flow.source else { return None };
             let carried = flow.outbox.as_ref().map_or(Some(flow.flow), |outbox| outbox.carried())?;
             let state = sender.control_state(now);
             let sample = ControlSample {
                 at,
-                flow: self.network.measurement.numbering.of(self.index, carried),
+                flow: self.network.measurement.numbering.of(self.identity.index, carried),
                 traffic: u32::from(flow.traffic),
                 rate_bps: state.rate.map(Rate::as_bps),
                 target_bps: state.target.map(Rate::as_bps),

@@ -371,10 +371,10 @@ impl Receivers {
 macro_rules! with_ctx {
     ($host:expr, $now:expr, |$ctx:ident| $call:expr) => {{
         let $ctx = &mut protocols::endpoint::Ctx {
-            now: $crate::clock::local($host.clock.as_ref(), $now),
+            now: $crate::clock::local($host.identity.clock.as_ref(), $now),
             random: &mut $host.random,
-            replies: &mut $host.replies,
-            telemetry: &$host.hops,
+            replies: &mut $host.scratch.replies,
+            telemetry: &$host.scratch.hops,
         };
         $call
     }};

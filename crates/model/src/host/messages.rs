@@ -9,8 +9,8 @@
 //!
 //! Both ends take order and sizes of the messages from the plan.
 
-use super::Host;
 use super::flows::{Delivery, FlowEnd, FlowReport, FlowSource, FlowState, Outgoing};
+use super::{Host, Identity};
 use crate::clock::local;
 use crate::network::Network;
 use crate::on_wire::OnWire;
@@ -160,7 +160,7 @@ impl Host {
 
     /// Passes the next message to the sender in `slot`, which has sent all previous ones.
     pub(super) fn extend_sender(&mut self, now: Time, slot: u32, window: &mut Window<'_, OnWire>) {
-        let Host { senders, network, clock, .. } = self;
+        let Host { senders, network, identity: Identity { clock, .. }, .. } = self;
         let flow = &mut senders.flows[slot as usize];
         let (Some(outbox), FlowSource::Transport(sender)) = (&mut flow.outbox, &mut flow.source) else { return };
         if outbox.passed == outbox.starts.len() {
@@ -204,7 +204,7 @@ impl Host {
             let (number, own) = (outbox.current, since(statistics, &outbox.before));
             (outbox.before, outbox.passed) = (statistics, outbox.passed - 1);
             let end = message_end(&network, (number, start), own);
-            self.completed_flows.push(FlowReport::Sender(FlowEnd { acked: Some(now), open: false, ..end }));
+            self.measured.completed_flows.push(FlowReport::Sender(FlowEnd { acked: Some(now), open: false, ..end }));
             ended.push(number);
             match connections.next(number) {
                 Some(next) => {
@@ -241,7 +241,7 @@ impl Host {
                 None => self.receivers.flows[slot as usize].inbox = None,
             }
             let delivery = Delivery { src, flow, at: now, size_bytes: network.traffic.flows[flow as usize].size_bytes };
-            self.completed_flows.push(FlowReport::Receiver(delivery));
+            self.measured.completed_flows.push(FlowReport::Receiver(delivery));
             self.receivers.expired_deliveries.insert((src, flow), delivery);
             self.notify(now, flow, When::Delivered, window);
         }

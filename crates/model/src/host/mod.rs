@@ -71,14 +71,30 @@ mod ingress {
     pub const CREDITED: u8 = 2;
 }
 
+/// Constants of a host.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Identity {
+    pub node: NodeId,
+    /// Its host index.
+    index: u32,
+    salt: u32,
+    /// Clock of the host; `None` for an exact one.
+    clock: Option<NodeClock>,
+}
+
+/// Buffers of one event, kept to reuse their memory.
+#[derive(Debug, Default)]
+struct Scratch {
+    replies: Vec<Reply>,
+    /// Telemetry of the frame in process.
+    hops: Vec<Hop>,
+}
+
 /// One host of the fabric.
 #[derive(Debug)]
 pub(crate) struct Host {
-    pub(crate) node: NodeId,
-    /// Its host index.
-    index: u32,
+    pub(crate) identity: Identity,
     network: Arc<Network>,
-    salt: u32,
     pub(crate) egress: Egress,
     /// Queues by port.
     port_queues: Vec<PortQueues>,
@@ -89,14 +105,8 @@ pub(crate) struct Host {
     /// Instants with at least one arrival so far.
     instants: u32,
     random: Stream,
-    replies: Vec<Reply>,
-    /// Telemetry of the frame in process.
-    hops: Vec<Hop>,
-    /// Clock of the host; `None` for an exact one.
-    clock: Option<NodeClock>,
+    scratch: Scratch,
     pub(crate) stats: NodeStats,
-    /// Reports of flow ends since the last collection.
-    pub(crate) completed_flows: Vec<FlowReport>,
     pub(crate) measured: Measured,
     /// Flows on hold.
     pub(crate) flow_blocks: Option<Box<HostHolds>>,
@@ -112,9 +122,7 @@ impl Host {
         }
         let port_queues = (0..egress.len()).map(|_| PortQueues::new(network.classes.len())).collect();
         let mut host = Host {
-            node,
-            index,
-            salt: network.salt(node),
+            identity: Identity { node, index, salt: network.salt(node), clock: network.clock(index).copied() },
             egress,
             port_queues,
             timers: Timers::default(),
@@ -123,11 +131,8 @@ impl Host {
             flow_schedule,
             instants: 0,
             random: Stream::new(network.seed, u64::from(node.0), purpose("host")),
-            replies: Vec::new(),
-            hops: Vec::new(),
-            clock: network.clock(index).copied(),
+            scratch: Scratch::default(),
             stats: NodeStats::new(network, node),
-            completed_flows: Vec::new(),
             measured: Measured::new(network),
             flow_blocks: None,
             network: Arc::clone(network),

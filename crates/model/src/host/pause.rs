@@ -16,7 +16,7 @@ impl Host {
     /// Returns whether this host obeys PAUSE, PFC and XOFF.
     pub(super) fn obeys_pause(&self) -> bool {
         let stopping = &self.network.host.stopping;
-        self.network.host.obeys_pause && stopping.ignore_pause.binary_search(&self.index).is_err()
+        self.network.host.obeys_pause && stopping.ignore_pause.binary_search(&self.identity.index).is_err()
     }
 
     /// Handles an XOFF or XON that arrived by `in_port`.
@@ -37,7 +37,7 @@ impl Host {
             let XoffCall { rate_bps, expiry } = frame.xoff_call();
             if holds.held.hold(now, in_port, pair, rate_bps, expiry) {
                 self.port_queues[usize::from(in_port)].take_frames(pair, |frame| holds.held.push(now, in_port, &frame));
-                let index = self.index;
+                let index = self.identity.index;
                 self.report_stop(now, in_port, |dst, _| pair.covers(index, dst));
             }
         } else {
@@ -81,7 +81,7 @@ impl Host {
             let returns = self.senders.returns.entry(number).or_default();
             let slowed = with_ctx!(self, now, |ctx| sender.on_returned(ctx, returns, 1));
             self.stats.counters.source_slowdowns += u64::from(slowed);
-            if !self.replies.is_empty() {
+            if !self.scratch.replies.is_empty() {
                 self.queue_controls(now, slot as u32);
             }
         }
@@ -91,8 +91,8 @@ impl Host {
     #[cold]
     pub(super) fn hold_time(&mut self, now: Time, port: u16, slot: u32, dst: u32) -> Option<Time> {
         let holds = self.flow_blocks.as_mut()?;
-        let until = holds.held.waits_until(now, port, self.index, dst)?;
-        holds.wait(port, (self.index, dst), slot);
+        let until = holds.held.waits_until(now, port, self.identity.index, dst)?;
+        holds.wait(port, (self.identity.index, dst), slot);
         Some(until)
     }
 
@@ -100,7 +100,7 @@ impl Host {
     #[cold]
     pub(super) fn note_sent(&mut self, now: Time, port: u16, dst: u32, size_bytes: u16) {
         if let Some(holds) = &mut self.flow_blocks {
-            holds.held.sent(now, port, (self.index, dst), u64::from(size_bytes) + WIRE_OVERHEAD_BYTES);
+            holds.held.sent(now, port, (self.identity.index, dst), u64::from(size_bytes) + WIRE_OVERHEAD_BYTES);
         }
     }
 
@@ -130,7 +130,11 @@ impl Host {
         let waiting = self.flow_blocks.as_mut().and_then(|holds| holds.waiting.remove(&(port, pair)));
         for slot in waiting.unwrap_or_default() {
             let flow = &self.senders.flows[slot as usize];
-            if flow.active && flow.state == FlowState::Held && flow.port == port && pair.covers(self.index, flow.dst) {
+            if flow.active
+                && flow.state == FlowState::Held
+                && flow.port == port
+                && pair.covers(self.identity.index, flow.dst)
+            {
                 self.make_ready(now, slot);
             }
         }

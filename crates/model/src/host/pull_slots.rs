@@ -11,10 +11,10 @@ use units::Time;
 impl Host {
     /// Sends the replies of the receiver in `slot` after an arrival, with a pull if the port's slot is due.
     pub(super) fn reply_and_pull(&mut self, now: Time, slot: u32, window: &mut Window<'_, OnWire>) {
-        if !self.replies.is_empty() && self.pulls_with_acks(slot) {
+        if !self.scratch.replies.is_empty() && self.pulls_with_acks(slot) {
             self.attach_pull(now, slot);
         }
-        if !self.replies.is_empty() {
+        if !self.scratch.replies.is_empty() {
             self.send_replies(now, self.reply_to(slot), window);
         }
         self.after_receiver(now, slot, window);

@@ -34,16 +34,16 @@ impl Host {
             (1, _) => 0,
             (_, Some(path)) => self.network.routing.paths.port(fabric::routing::PathId(path), 0).unwrap_or(0),
             (_, None) => {
-                let choice = self.network.routing.forwarding.lookup(self.node, flow.dst);
-                choice.get(select(entropy, self.salt, choice.len())).copied().unwrap_or(0)
+                let choice = self.network.routing.forwarding.lookup(self.identity.node, flow.dst);
+                choice.get(select(entropy, self.identity.salt, choice.len())).copied().unwrap_or(0)
             }
         };
         let start = FlowStart {
             size_bytes: flow.size_bytes,
-            start: local(self.clock.as_ref(), now),
+            start: local(self.identity.clock.as_ref(), now),
             stop: Time::MAX,
             line_rate: self.egress.state(port).link.rate,
-            round_trip: super::pull::round_trip(&self.network, flow, self.index, number),
+            round_trip: super::pull::round_trip(&self.network, flow, self.identity.index, number),
         };
         let source = match &flow.load {
             Load::Transport => {
@@ -55,7 +55,13 @@ impl Host {
             }
             Load::Datagrams(source) => {
                 let of = (number, flow.size_bytes);
-                FlowSource::Source(Box::new(SourceState::new(**source, of, now, self.clock, self.network.seed)))
+                FlowSource::Source(Box::new(SourceState::new(
+                    **source,
+                    of,
+                    now,
+                    self.identity.clock,
+                    self.network.seed,
+                )))
             }
         };
         let paths = match self.network.routing.spread {
@@ -119,7 +125,7 @@ impl Host {
         self.senders.finished += u64::from(flow.size_bytes != traffic::ENDLESS && number & DRAWN == 0);
         let mut end = self.end_of(flow);
         end.acked = end.delivered.map(|_| now);
-        self.completed_flows.push(FlowReport::Sender(end));
+        self.measured.completed_flows.push(FlowReport::Sender(end));
         self.notify(now, number, When::Sent, window);
     }
 
@@ -141,7 +147,7 @@ impl Host {
     /// Polls the flow in `slot` for its next frame.
     #[inline(always)] // as enter_round
     pub(super) fn poll(&mut self, now: Time, slot: u32) -> Offer {
-        if self.clock.is_none()
+        if self.identity.clock.is_none()
             && let FlowSource::Source(source) = &mut self.senders.flows[slot as usize].source
         {
             return source.poll(now, DatagramParameters::default().header_bytes);
@@ -156,7 +162,7 @@ impl Host {
         match &mut flow.source {
             FlowSource::Source(source) => {
                 let offer = source.poll(now, DatagramParameters::default().header_bytes);
-                match (offer, &self.clock) {
+                match (offer, &self.identity.clock) {
                     (Offer::Send(segment), Some(clock)) => {
                         Offer::Send(Segment { stamp: clock.local(segment.stamp), ..segment })
                     }
@@ -165,10 +171,10 @@ impl Host {
             }
             FlowSource::Transport(sender) => {
                 let offer = with_ctx!(self, now, |ctx| sender.poll(ctx));
-                if !self.replies.is_empty() {
+                if !self.scratch.replies.is_empty() {
                     self.queue_controls(now, slot);
                 }
-                match &self.clock {
+                match &self.identity.clock {
                     None => offer,
                     Some(clock) => in_true_time(clock, offer),
                 }
@@ -179,7 +185,7 @@ impl Host {
     /// Keeps the timer entry of the sender no later than its next timer.
     #[inline(always)] // as enter_round
     pub(super) fn update_sender_timer(&mut self, slot: u32) {
-        if let Some(at) = self.senders.flows[slot as usize].earlier_timer(self.clock.as_ref()) {
+        if let Some(at) = self.senders.flows[slot as usize].earlier_timer(self.identity.clock.as_ref()) {
             self.set_sender_timer(slot, at);
         }
     }
@@ -198,7 +204,7 @@ impl Host {
         }
         flow.timer = Time::MAX;
         let FlowSource::Transport(sender) = &mut flow.source else { return };
-        if sender.next_timer() <= local(self.clock.as_ref(), now) {
+        if sender.next_timer() <= local(self.identity.clock.as_ref(), now) {
             with_ctx!(self, now, |ctx| sender.on_timer(ctx));
             self.after_sender(now, slot, window);
         } else {
@@ -208,7 +214,7 @@ impl Host {
 
     /// Follows up a call of a sender: updates its timer, and lets it send if it may.
     pub(super) fn after_sender(&mut self, now: Time, slot: u32, window: &mut Window<'_, OnWire>) {
-        if !self.replies.is_empty() {
+        if !self.scratch.replies.is_empty() {
             self.queue_controls(now, slot);
         }
         if self.senders.flows[slot as usize].outbox.is_some() {
@@ -226,7 +232,7 @@ impl Host {
 
     /// Returns the record of `flow` at its sender.
     pub(super) fn end_of(&self, flow: &Outgoing) -> FlowEnd {
-        flow.end(self.index, self.network.clock(flow.dst))
+        flow.end(self.identity.index, self.network.clock(flow.dst))
     }
 
     /// Queues the control frames of the sender in `slot`, addressed as frames of its flow.
@@ -239,7 +245,7 @@ impl Host {
         let port = flow.port;
         let own = Frame {
             flow: flow.flow,
-            src: self.index,
+            src: self.identity.index,
             dst: flow.dst,
             entropy: flow.entropy,
             class: flow.class,
@@ -248,7 +254,7 @@ impl Host {
             traffic: flow.traffic,
             ..Frame::default()
         };
-        let mut replies = std::mem::take(&mut self.replies);
+        let mut replies = std::mem::take(&mut self.scratch.replies);
         for Reply { kind, seq, stamp, detail, flags, size_bytes, class, entropy } in replies.drain(..) {
             assert!(kind == Kind::Control, "senders may queue control frames only, not {kind:?}");
             let class = class.unwrap_or(own.class);
@@ -258,14 +264,14 @@ impl Host {
             self.stats.counters.packets.injected.count(u64::from(size_bytes));
             self.queue_frame(now, port, frame);
         }
-        self.replies = replies;
+        self.scratch.replies = replies;
         self.egress.schedule_when_free(now, port);
     }
 
     /// Returns the paths of a new flow to `dst`.
     pub(super) fn paths_to(&mut self, dst: u32) -> Box<Paths> {
         // Destinations behind one switch have equal path choices.
-        let (network, src) = (&self.network, self.index);
+        let (network, src) = (&self.network, self.identity.index);
         let row = network.routing.forwarding.row(dst);
         let entropies =
             self.senders.path_entropies.entry(row).or_insert_with(|| super::paths::find(network, src, dst)).clone();

@@ -1,8 +1,8 @@
 //! Transmission at a host's ports.
 
-use super::Host;
 use super::flows::{FlowState, Outgoing, Senders};
 use super::nic::PortQueues;
+use super::{Host, Identity};
 use crate::clock::global;
 use crate::egress::{Cell, Egress, Eligibility, Head, block};
 use crate::network::Network;
@@ -349,7 +349,8 @@ impl Host {
             let dst = self.senders.flows[slot as usize].dst;
             self.note_sent(now, port, dst, segment.size_bytes);
         }
-        let Host { senders, port_queues, egress, network, random, stats, clock, index, .. } = self;
+        let Host { senders, port_queues, egress, network, random, stats, identity, .. } = self;
+        let Identity { clock, index, .. } = identity;
         let flow = &mut senders.flows[slot as usize];
         let path = if flow.path { flags::EXPLICIT_PATH } else { 0 };
         let mut entropy = flow.entropy;
@@ -421,9 +422,9 @@ impl Host {
         let frame = Frame {
             stamp: segment.stamp,
             seq: segment.seq,
-            detail: detail_of(&self.network, self.index, segment, start),
+            detail: detail_of(&self.network, self.identity.index, segment, start),
             flow: flow.flow,
-            src: self.index,
+            src: self.identity.index,
             dst: flow.dst,
             entropy: segment.entropy.filter(|_| path == 0).unwrap_or(flow.entropy),
             size_bytes: segment.size_bytes,

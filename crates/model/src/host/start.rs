@@ -48,7 +48,7 @@ impl Host {
             let number = DRAWN | self.flow_schedule.drawn_flows;
             self.flow_schedule.drawn_flows = (self.flow_schedule.drawn_flows + 1) & !DRAWN;
             let flow = traffic::Flow {
-                src: self.index,
+                src: self.identity.index,
                 dst: arrival.dst,
                 size_bytes: arrival.size_bytes,
                 start: Start::At(now),
@@ -79,7 +79,7 @@ impl Host {
                 continue;
             }
             let host = network.host_of(notification.target);
-            if host == self.index {
+            if host == self.identity.index {
                 self.notified(now, notification.target);
             } else if let Ok(wire) = self.flow_schedule.notified_hosts.binary_search_by_key(&host, |entry| entry.0) {
                 let port = self.flow_schedule.notified_hosts[wire].1;

@@ -15,7 +15,7 @@ impl Host {
         self.stats.counters.packets.delivered_trimmed.count(u64::from(frame.size_bytes));
         let heeded = self.network.host.trim_aware;
         self.take_telemetry(frame);
-        self.hops.clear();
+        self.scratch.hops.clear();
         let key = (frame.src, frame.flow);
         if self.receivers.completed.contains_key(&key) {
             self.stats.counters.spurious_trims += 1;
@@ -36,7 +36,7 @@ impl Host {
         let receiver = &mut incoming.receiver;
         self.stats.counters.spurious_trims += u64::from(receiver.holds(frame));
         let mut copy = None;
-        let seen = as_seen(self.clock.as_ref(), frame, &mut copy);
+        let seen = as_seen(self.identity.clock.as_ref(), frame, &mut copy);
         let receipt = with_ctx!(self, frame.at, |ctx| receiver.on_frame(ctx, seen));
         debug_assert!(receipt.new_bytes == 0 && !receipt.completed, "a header carries no payload");
         self.update_receiver_timer(slot);
@@ -49,11 +49,11 @@ impl Host {
         self.stats.counters.packets.returned_to_source.count(u64::from(frame.size_bytes));
         let heeded = self.network.host.trim_aware;
         self.take_telemetry(frame);
-        self.hops.clear();
+        self.scratch.hops.clear();
         let Some(&slot) = self.senders.by_flow.get(&frame.flow).filter(|_| heeded) else { return };
         let FlowSource::Transport(sender) = &mut self.senders.flows[slot as usize].source else { return };
         let mut copy = None;
-        let seen = as_seen(self.clock.as_ref(), frame, &mut copy);
+        let seen = as_seen(self.identity.clock.as_ref(), frame, &mut copy);
         with_ctx!(self, frame.at, |ctx| sender.on_frame(ctx, seen));
         self.after_sender(frame.at, slot, window);
     }

@@ -24,7 +24,7 @@ impl Host {
     /// Traces the arrival of a frame, and its end if this host is the destination.
     #[cold]
     pub(super) fn note_arrival(&mut self, in_port: u16, frame: &Frame) {
-        let (now, mine) = (frame.at, frame.dst == self.index);
+        let (now, mine) = (frame.at, frame.dst == self.identity.index);
         let Some(tracer) = &mut self.stats.tracer else { return };
         tracer.capture_received(now, in_port, frame);
         if tracer.selects(now, frame, Some(in_port), None) {
@@ -51,7 +51,7 @@ impl Host {
         });
         let Some(tracer) = &mut self.stats.tracer else { return };
         if tracer.selects(now, frame, None, Some(port)) {
-            if frame.src == self.index && frame.hops == 0 {
+            if frame.src == self.identity.index && frame.hops == 0 {
                 tracer.note(now, frame, TraceEvent::Created { since: now });
             }
             let wire_free = self.egress.cell(port).busy_until.max(now);
