@@ -44,7 +44,7 @@ pub struct Lowered {
     pub name: String,
     /// Purpose of the scenario.
     pub description: Option<String>,
-    /// SHA-256 of all that results depend on except the seed: all keys with their defaults, and the contents of files.
+    /// SHA-256 of all that results depend on except the seed: written values, default values and contents of files.
     /// Names, descriptions and the number of threads are left out.
     pub hash: String,
     /// Every value with its origin.
