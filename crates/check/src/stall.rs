@@ -3,9 +3,9 @@
 //! A queue is *blocked* in four cases. It holds a frame of a lossless class, no pause, credit or gate stops it, and
 //! its port has not sent from it for the time in which the port sends the whole buffer of its switch. Or a faulty host
 //! pauses it permanently. Or its flow is held after the hold has expired, or while the neighbour that holds it is
-//! empty. Or a downstream output stops it, and hosts that ignore the XOFF of that output have kept it full for the time in
-//! which it sends its whole capacity. The model lists these queues. For every other stopped queue,
-//! the check follows the accounts that stop it to the queues that hold their bytes:
+//! empty. Or a downstream output stops it, and hosts that ignore the XOFF of that output have kept it full for the
+//! time in which it sends its whole capacity. The model lists these queues. For every other stopped queue, the check
+//! follows the accounts that stop it to the queues that hold their bytes:
 //!
 //! ```text
 //!   stopped queue --> account downstream, above XON --> queues that hold its bytes --+--> drains: will be resumed

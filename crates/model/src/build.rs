@@ -184,7 +184,6 @@ pub(crate) fn build(setup: Setup, (rank, ranks): (usize, usize)) -> Result<Built
         without_flow_control,
     };
     let network = Arc::new(Network {
-        traffic_entries,
         links: LinkKinds::new(fabric.links()),
         timing,
         telemetry: transports.iter().any(TransportParameters::collects).then(|| Telemetry::new(fabric.hosts().len())),

@@ -66,7 +66,8 @@ mod trims;
 mod watcher;
 mod wiring;
 
-use protocols::port::{AnyPortMechanism, Counter};
+use protocols::port::Counter;
+use protocols::port_mechanisms::AnyPortMechanism;
 
 pub use account::Counters;
 pub use agent_samples::{Agent, AgentSample, AgentScope};

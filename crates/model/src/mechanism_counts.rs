@@ -1,6 +1,6 @@
 //! Counters of port mechanisms, summed over ports.
 
-use protocols::port::AnyPortMechanism;
+use protocols::port_mechanisms::AnyPortMechanism;
 use std::collections::BTreeMap;
 use units::pack::Pack;
 

@@ -115,8 +115,6 @@ pub(crate) struct Network {
     pub host: HostParameters,
     /// Planned flows and their dependencies. Hosts generate drawn flows themselves.
     pub traffic: traffic::Plan,
-    /// Number of traffic entries.
-    pub traffic_entries: usize,
     pub seed: u64,
     /// Index among the classes in use, by class.
     pub class_slot: [u8; CLASSES],
@@ -150,6 +148,11 @@ impl Network {
     /// Returns the parameters of a port, for marking and scheduling.
     pub fn port_of(&self, node: NodeId, port: PortIndex) -> &SwitchParameters {
         self.switches.port_overrides.get(&(node, port)).unwrap_or_else(|| self.switch_of(node))
+    }
+
+    /// Returns the number of traffic entries.
+    pub fn traffic_entries(&self) -> usize {
+        self.hosts.transports.len()
     }
 
     /// Returns the transport of a traffic entry.

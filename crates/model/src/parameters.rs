@@ -25,7 +25,7 @@ pub use crate::clock::{MAX_DRIFT_PPB, NodeClock, NodeClocks};
 pub use crate::tags::{TagError, TagRules};
 pub use overrides::SwitchOverride;
 pub use protocols::ecn::{EcnParameters, MarkEvent};
-pub use protocols::port::Marking;
+pub use protocols::port_mechanisms::Marking;
 pub use recording::{CaptureParameters, RecordParameters, StormParameters, TraceParameters};
 pub use timing::Timing;
 

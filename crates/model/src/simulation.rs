@@ -176,7 +176,7 @@ impl Simulation {
         let is_watched = |node: &NodeId| selection.is_some_and(|selection| selection.traces(*node));
         let here = |node: &NodeId| (engine_index[node.index()].wrapping_sub(first) as usize) < engine.len();
         let traced_nodes = network.fabric.node_ids().filter(is_watched).filter(here).collect();
-        let (ports, entries) = (network.fabric.port_count(), network.traffic_entries);
+        let (ports, entries) = (network.fabric.port_count(), network.traffic_entries());
         let collect_every = collect_every(duration, &network);
         let nodes = engine.len();
         let queue_samples = record.queue_lengths_every.map(|every| QueueSamples::new(every, seed));
@@ -467,7 +467,7 @@ impl Simulation {
             if let Some(storms) = &mut self.detection.storms {
                 storms.add(index, machine.counters());
             }
-            let ended = matches!(machine, Machine::Host(host) if !host.measured.completed_flows.is_empty());
+            let ended = matches!(machine, Machine::Host(host) if !host.scratch.completed_flows.is_empty());
             if matches!(machine, Machine::Host(host) if host.has_expired_deliveries()) {
                 with_deliveries.push(index as u32);
             }
@@ -478,7 +478,7 @@ impl Simulation {
             let Some(stats) = machine.stats_mut() else { continue };
             let (node, pauses) = (stats.node.0, std::mem::take(&mut stats.pause_events));
             let ends = if let Machine::Host(host) = machine {
-                std::mem::take(&mut host.measured.completed_flows)
+                std::mem::take(&mut host.scratch.completed_flows)
             } else {
                 Vec::new()
             };
@@ -573,7 +573,7 @@ impl Simulation {
 
     /// Returns the payload delivered since the start, without duplicates, in bytes per traffic entry.
     pub(crate) fn payload_bytes(&self) -> Vec<u64> {
-        let none = vec![0; self.network.traffic_entries];
+        let none = vec![0; self.network.traffic_entries()];
         let mut own = none.clone();
         for host in self.hosts() {
             add(&mut own, &host.measured.goodput_bytes);

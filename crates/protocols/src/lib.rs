@@ -39,6 +39,7 @@ pub mod pause;
 pub mod phantom;
 pub mod pipeline_trim;
 pub mod port;
+pub mod port_mechanisms;
 pub mod preemption;
 pub mod qcn;
 mod ranges;

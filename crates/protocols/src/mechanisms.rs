@@ -1,7 +1,7 @@
 //! List of all mechanisms: for the command `mechanisms`, the documentation, and the keys of scenarios.
 
 use crate::describe::Mechanism;
-use crate::port::Marking;
+use crate::port_mechanisms::Marking;
 use crate::{
     bounce_reaction, cbfc, cyclic, detour, drop, florax, gates, pabo, pause, pipeline_trim, preemption, scheduler,
     shaping, shared_buffer, tagger, transport, trim, watchdog,

@@ -280,6 +280,10 @@ pub(crate) fn marking(section: &Section<'_, '_>) -> Option<Marking> {
             table.fail(key, format!("`{key}` is out of range"), Some(format!("write {wanted}")));
             None
         }
+        Err(ParameterError::Value { key, value, wanted }) => {
+            table.fail(&key, format!("`{key}` cannot be {value}: {wanted}"), None);
+            None
+        }
         Err(error) => {
             section.fail("marking", error.to_string(), None);
             None

@@ -169,13 +169,14 @@ fn phantom_queues() {
     let credits = r#"flow_control = { kind = "cbfc", priorities = [3] }"#;
     #[rustfmt::skip]
     refused("phantom", &scenario(PHANTOM), &[
-        (r#"drain = 0.95"#,         r#"drain = 1"#,            "", &["drains at 1", "below 1"]),
-        (r#"drain = 0.95"#,         r#"drain = 0"#,            "", &["drains at 0", "above 0"]),
+        (r#"drain = 0.95"#,         r#"drain = 1"#,            "", &["`drain` is out of range", "below 1"]),
+        (r#"drain = 0.95"#,         r#"drain = 0"#,            "", &["`drain` is out of range", "above 0"]),
         (r#"drain = 0.95"#,         r#"drain = -0.5"#,         "", &["is not a share"]),
         (r#"drain = 0.95"#,         r#"k_min = "30KB""#,       "", &["k_min"]),
         (r#"threshold = "30KB""#,   r#"threshold = "0B""#,     "", &["every frame would be marked"]),
         (r#"threshold = "30KB""#,   r#"threshold = 30"#,       "", &["has no unit"]),
-        (r#"flow_control = { kind = "none" }"#, credits, "[switch.marking]", &["not built together with credits"]),
+        (r#"flow_control = { kind = "none" }"#, credits, "[switch.marking]",
+            &["`phantom` and credits are not supported together"]),
     ]);
 }
 
@@ -333,13 +334,13 @@ min_rate = "5Mbps"
 fn qcn() {
     #[rustfmt::skip]
     refused("qcn", &scenario(QCN), &[
-        (r#"set_point = "200KB""#,    r#"set_point = "0B""#,       "", &["`set_point` is zero", "at least 1B"]),
+        (r#"set_point = "200KB""#,    r#"set_point = "0B""#,       "", &["`set_point` is out of range", "at least 1B"]),
         (r#"set_point = "200KB""#,    r#"set_point = "-1KB""#,     "", &["negative"]),
-        (r#"weight = 2"#,             r#"weight = -2"#,            "", &["whole number from 0 to 64"]),
-        (r#"weight = 2"#,             r#"weight = 65"#,            "", &["whole number from 0 to 64"]),
-        (r#"sample = "150KB""#, r#"sample = "0B""#, r#"sample_min = "15KB""#, &["is more than `sample`"]),
-        (r#"sample_min = "15KB""#,    r#"sample_min = "0B""#,      "", &["`sample_min` is zero"]),
-        (r#"sample_min = "15KB""#,    r#"sample_min = "151KB""#,   "", &["is more than `sample`"]),
+        (r#"weight = 2"#,             r#"weight = -2"#,            "", &["whole number from 0"]),
+        (r#"weight = 2"#,             r#"weight = 65"#,            "", &["`weight` is out of range", "from 0 to 64"]),
+        (r#"sample = "150KB""#, r#"sample = "0B""#, r#"sample_min = "15KB""#, &["at most `sample`"]),
+        (r#"sample_min = "15KB""#, r#"sample_min = "0B""#, "", &["`sample_min` is out of range", "at least 1B"]),
+        (r#"sample_min = "15KB""#,    r#"sample_min = "151KB""#,   "", &["at most `sample` = 150KB"]),
         (r#"jitter = 0.15"#,          r#"jitter = 1"#,             "", &["write less than 1"]),
         (r#"jitter = 0.15"#,          r#"jitter = -0.1"#,          "", &["is not a share"]),
         (r#"cnm = "64B""#,            r#"cnm = "1MB""#,            "", &["at most 65535 bytes"]),

@@ -1,10 +1,10 @@
-//! The mechanisms of a port ([`protocols::port`]): their state, and the hook that blocks classes. The hooks of frames
-//! are called by the switch.
+//! The mechanisms of a port ([`protocols::port`]). The hooks of frames are called by the switch, the hook that blocks
+//! classes by the port.
 
-use super::{Egress, PortState};
 use crate::network::Network;
 use fabric::{NodeId, PortIndex};
-use protocols::port::{AnyPortMechanism, Hooks, PortMechanism, PortSpec};
+use protocols::port::{Hooks, PortMechanism, PortSpec};
+use protocols::port_mechanisms::AnyPortMechanism;
 use protocols::shaping::PortShaper;
 use units::{Rate, Time};
 
@@ -85,39 +85,5 @@ impl PortMechanisms {
     /// Returns the time, past or future, since which `class` may start a frame.
     pub fn unblocked_at(&self, class: u8) -> Time {
         self.blocking().map(|it| it.unblocked_at(class)).max().unwrap_or(Time::ZERO)
-    }
-}
-
-impl PortState {
-    /// Updates the mechanisms that block classes to `now`, with `waiting` classes since the last update.
-    pub(super) fn settle_mechanisms(&mut self, now: Time, waiting: u8) {
-        let PortState { mechanisms, gates, preemption, .. } = self;
-        let gates = gates.as_deref();
-        let interrupted = || preemption.as_ref().and_then(|preemption| preemption.interrupted_class());
-        for mechanism in mechanisms.with_mut(Hooks::BLOCK) {
-            let waiting = waiting | interrupted().map_or(0, |class| 1 << class);
-            mechanism.settle(now, waiting, |class, from, to| match gates {
-                Some(gates) => gates.open_between(from, to, class),
-                None => to - from,
-            });
-        }
-    }
-}
-
-impl Egress {
-    /// Updates the mechanisms of `port` that block classes to `now`. Required before and after each change of the
-    /// waiting classes. At a switch a frame waits from its arrival on; at a host, from the service of its port on.
-    #[cold]
-    pub(super) fn settle_mechanisms(&mut self, now: Time, port: u16) {
-        let waiting = self.cell(port).waiting;
-        self.state_mut(port).settle_mechanisms(now, waiting);
-    }
-
-    /// Charges a frame of `class` that starts at `port` to the mechanisms that block classes.
-    #[cold]
-    pub fn charge_mechanisms(&mut self, now: Time, port: u16, class: u8, size_bytes: u16) {
-        let state = self.state_mut(port);
-        let busy = state.link.wire_time(size_bytes).0;
-        state.mechanisms.start(now, class, busy);
     }
 }

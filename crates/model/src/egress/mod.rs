@@ -26,6 +26,7 @@ mod link;
 mod mechanisms;
 mod pause;
 mod preempt;
+mod settle;
 mod work;
 
 pub(crate) use cell::{Cell, PortState, PortTotals, block};

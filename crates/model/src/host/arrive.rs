@@ -315,7 +315,7 @@ impl Host {
         self.receivers.complete(now, completed, forget_at);
         self.receivers.free.push(slot);
         if self.network.is_datagram(frame.flow, frame.traffic) {
-            self.measured.completed_flows.push(FlowReport::Receiver(delivery));
+            self.scratch.completed_flows.push(FlowReport::Receiver(delivery));
         }
         if !self.network.carries_messages(frame.flow, frame.traffic) {
             self.notify(now, frame.flow, When::Delivered, window);

@@ -1,7 +1,6 @@
 //! Measurements at a host.
 
 use super::delays::Delays;
-use super::flows::FlowReport;
 use super::hop_counts::HopCounts;
 use super::jitter::Jitter;
 use super::reorder;
@@ -12,8 +11,6 @@ use check::ReorderDensity;
 #[derive(Debug)]
 pub(crate) struct Measured {
     pub flows_started: u64,
-    /// Reports of flow ends since the last collection.
-    pub completed_flows: Vec<FlowReport>,
     /// Payload bytes that arrived for the first time, by traffic entry, since the start of the run.
     pub goodput_bytes: Vec<u64>,
     /// One-way delays of data frames, from creation to arrival, since the last reset: those that [`Network::delays`]
@@ -38,8 +35,7 @@ impl Measured {
     pub fn new(network: &Network) -> Measured {
         Measured {
             flows_started: 0,
-            completed_flows: Vec::new(),
-            goodput_bytes: vec![0; network.traffic_entries],
+            goodput_bytes: vec![0; network.traffic_entries()],
             delays: Delays::default(),
             hop_counts: network.can_bounce().then(Box::default),
             jitter: Jitter::new(network),

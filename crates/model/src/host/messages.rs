@@ -204,7 +204,7 @@ impl Host {
             let (number, own) = (outbox.current, since(statistics, &outbox.before));
             (outbox.before, outbox.passed) = (statistics, outbox.passed - 1);
             let end = message_end(&network, (number, start), own);
-            self.measured.completed_flows.push(FlowReport::Sender(FlowEnd { acked: Some(now), open: false, ..end }));
+            self.scratch.completed_flows.push(FlowReport::Sender(FlowEnd { acked: Some(now), open: false, ..end }));
             ended.push(number);
             match connections.next(number) {
                 Some(next) => {
@@ -241,7 +241,7 @@ impl Host {
                 None => self.receivers.flows[slot as usize].inbox = None,
             }
             let delivery = Delivery { src, flow, at: now, size_bytes: network.traffic.flows[flow as usize].size_bytes };
-            self.measured.completed_flows.push(FlowReport::Receiver(delivery));
+            self.scratch.completed_flows.push(FlowReport::Receiver(delivery));
             self.receivers.expired_deliveries.insert((src, flow), delivery);
             self.notify(now, flow, When::Delivered, window);
         }

@@ -82,12 +82,14 @@ pub(crate) struct Identity {
     clock: Option<NodeClock>,
 }
 
-/// Buffers of one event, kept to reuse their memory.
+/// Buffers that are emptied again and again, and keep their memory.
 #[derive(Debug, Default)]
-struct Scratch {
+pub(crate) struct Scratch {
     replies: Vec<Reply>,
     /// Telemetry of the frame in process.
     hops: Vec<Hop>,
+    /// Reports of flow ends since the last collection.
+    pub completed_flows: Vec<FlowReport>,
 }
 
 /// One host of the fabric.
@@ -105,7 +107,7 @@ pub(crate) struct Host {
     /// Instants with at least one arrival so far.
     instants: u32,
     random: Stream,
-    scratch: Scratch,
+    pub(crate) scratch: Scratch,
     pub(crate) stats: NodeStats,
     pub(crate) measured: Measured,
     /// Flows on hold.

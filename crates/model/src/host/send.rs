@@ -125,7 +125,7 @@ impl Host {
         self.senders.finished += u64::from(flow.size_bytes != traffic::ENDLESS && number & DRAWN == 0);
         let mut end = self.end_of(flow);
         end.acked = end.delivered.map(|_| now);
-        self.measured.completed_flows.push(FlowReport::Sender(end));
+        self.scratch.completed_flows.push(FlowReport::Sender(end));
         self.notify(now, number, When::Sent, window);
     }
 

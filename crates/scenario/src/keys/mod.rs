@@ -9,7 +9,7 @@ mod top;
 mod traffic;
 
 use protocols::describe::{Family, Mechanism};
-use protocols::port::Marking;
+use protocols::port_mechanisms::Marking;
 use protocols::transport::MECHANISMS;
 use std::sync::LazyLock;
 

@@ -1,0 +1,222 @@
+//! List of all mechanisms at an output port ([`crate::port`]), and the enums over them. A new mechanism is one line in
+//! the list at the end of this file.
+
+use crate::ParameterError;
+use crate::cyclic::CyclicQueues;
+use crate::describe::Mechanism;
+use crate::ecn::Ecn;
+use crate::frame::Frame;
+use crate::parameters::Parameters;
+use crate::phantom::PhantomQueue;
+use crate::port::{Admit, Counter, Hooks, PortMechanism, PortSpec, PortView};
+use crate::qcn::SampledPort;
+use crate::shaping::PortShaper;
+use units::random::Stream;
+use units::{Rate, Time};
+
+/// Defines the enums over all mechanisms and their parameters, and the calls that dispatch to one. Mechanisms under
+/// `marking` are selected by `switch.marking`, those under `tables` by tables of their own.
+macro_rules! port_mechanisms {
+    (marking { $($(#[$doc:meta])* $name:ident($state:ty)),+ $(,)? } tables { $($table:ident($other:ty)),+ $(,)? }) => {
+        /// Marking of frames at the ports of a switch.
+        #[derive(Clone, Copy, Debug, PartialEq)]
+        pub enum Marking {
+            /// None.
+            None,
+            $($(#[$doc])* $name(<$state as PortMechanism>::Parameters),)+
+        }
+
+        impl Marking {
+            /// Descriptions of all kinds, without `none`.
+            pub const MECHANISMS: &'static [&'static Mechanism] =
+                &[$(<$state as PortMechanism>::MECHANISM),+];
+
+            /// Builds the marking that scenarios call `kind`, with these settings (key and text) over its defaults.
+            ///
+            /// # Errors
+            /// If a parameter does not exist, is missing, or has an invalid value. `None` if there is no such kind.
+            pub fn build(kind: &str, settings: &[(&str, &str)]) -> Option<Result<Marking, ParameterError>> {
+                $({
+                    if kind == <$state as PortMechanism>::MECHANISM.kind {
+                        return Some(Parameters::build(settings).map(Marking::$name));
+                    }
+                })+
+                (kind == "none").then_some(Ok(Marking::None))
+            }
+
+            /// Returns whether it marks frames with Congestion Experienced.
+            pub fn marks(&self) -> bool {
+                match self {
+                    Marking::None => false,
+                    $(Marking::$name(_) => <$state as PortMechanism>::MARKS,)+
+                }
+            }
+
+            /// Returns whether it sends congestion notifications.
+            pub fn notifies(&self) -> bool {
+                match self {
+                    Marking::None => false,
+                    $(Marking::$name(_) => <$state as PortMechanism>::NOTIFIES,)+
+                }
+            }
+
+            /// See [`PortMechanism::own_classes`].
+            pub fn own_classes(&self) -> u8 {
+                match self {
+                    Marking::None => 0,
+                    $(Marking::$name(parameters) => <$state as PortMechanism>::own_classes(parameters),)+
+                }
+            }
+
+            /// Returns its hooks.
+            pub fn hooks(&self) -> Hooks {
+                let port = PortSpec { rate: Rate::MIN, queues: 1, classes: 1 };
+                self.at(&port).map_or(Hooks::NONE, |mechanism| mechanism.hooks())
+            }
+
+            /// Returns its name in scenarios.
+            pub fn kind(&self) -> &'static str {
+                match self {
+                    Marking::None => "none",
+                    $(Marking::$name(_) => <$state as PortMechanism>::MECHANISM.kind,)+
+                }
+            }
+
+            /// Creates its state at a port; `None` without marking.
+            pub fn at(&self, port: &PortSpec) -> Option<AnyPortMechanism> {
+                match self {
+                    Marking::None => None,
+                    $(Marking::$name(parameters) => {
+                        Some(AnyPortMechanism::$name(PortMechanism::new(parameters, port)))
+                    })+
+                }
+            }
+        }
+
+        port_mechanisms!(@state $($name($state),)+ $($table($other),)+);
+    };
+    (@state $($name:ident($state:ty),)+) => {
+        /// State of any mechanism at one port.
+        #[derive(Clone, Debug)]
+        pub enum AnyPortMechanism {
+            $(
+                #[doc = concat!("See [`", stringify!($state), "`].")]
+                $name($state),
+            )+
+        }
+
+        $(
+            impl From<$state> for AnyPortMechanism {
+                fn from(state: $state) -> AnyPortMechanism {
+                    AnyPortMechanism::$name(state)
+                }
+            }
+        )+
+
+        impl AnyPortMechanism {
+            /// Counters of all mechanisms, by kind.
+            pub const COUNTERS: &'static [(&'static str, &'static [Counter])] =
+                &[$((<$state as PortMechanism>::MECHANISM.kind, <$state as PortMechanism>::COUNTERS)),+];
+
+            /// Returns the position of its kind in [`AnyPortMechanism::COUNTERS`].
+            pub fn kind(&self) -> usize {
+                #[repr(usize)]
+                enum Position { $($name),+ }
+                match self {
+                    $(AnyPortMechanism::$name(_) => Position::$name as usize,)+
+                }
+            }
+
+            /// See [`PortMechanism::RANDOM`].
+            pub fn random(&self) -> Option<&'static str> {
+                match self {
+                    $(AnyPortMechanism::$name(_) => <$state as PortMechanism>::RANDOM,)+
+                }
+            }
+
+            /// See [`PortMechanism::counts`].
+            pub fn counts(&self) -> &[u64] {
+                match self {
+                    $(AnyPortMechanism::$name(it) => it.counts(),)+
+                }
+            }
+        }
+
+        port_mechanisms!(@calls $($name)+;
+            [cold] hooks(&self) -> Hooks;
+            [cold] select(&self, port: &impl PortView, class: u8) -> u8;
+            [cold] admit(&mut self, port: &impl PortView, frame: &Frame, random: &mut Stream) -> Admit;
+            [cold] enqueue_from_bytes(&self) -> u64;
+            [inline] enqueue(&mut self, port: &impl PortView, frame: &Frame, random: &mut Stream) -> bool;
+            [cold] queued_classes(&self) -> u8;
+            [cold] queued(&mut self, port: &impl PortView, frame: &Frame, random: &mut Stream) -> Option<Frame>;
+            [cold] dequeue(&mut self, port: &impl PortView, frame: &Frame, random: &mut Stream) -> bool;
+            [cold] transmit(&mut self, port: &impl PortView, frame: &Frame, random: &mut Stream) -> bool;
+            [cold] settle(&mut self, now: Time, waiting: u8, open: impl Fn(u8, Time, Time) -> Time) -> ();
+            [cold] may_start(&self, class: u8) -> bool;
+            [cold] starts_at(&self, class: u8) -> Time;
+            [cold] unblocked_at(&self, class: u8) -> Time;
+            [cold] start(&mut self, now: Time, class: u8, busy: Time) -> ();
+            [cold] interrupt(&mut self, class: u8, end: Time) -> ();
+        );
+    };
+    (@calls $($name:ident)+; $($call:tt)+) => {
+        impl AnyPortMechanism {
+            port_mechanisms!(@call [$($name)+] $($call)+);
+        }
+    };
+    (@dispatch $self:ident $it:ident $arguments:tt $call:ident $($name:ident)+) => {
+        match $self {
+            $(AnyPortMechanism::$name($it) => PortMechanism::$call $arguments,)+
+        }
+    };
+    (@call [$($name:ident)+]) => {};
+    (@call [$($name:ident)+]
+        [$how:meta] $call:ident(&self $(, $argument:ident: $type:ty)*) -> $result:ty; $($rest:tt)*
+    ) => {
+        #[doc = concat!("See [`PortMechanism::", stringify!($call), "`].")]
+        #[$how]
+        pub fn $call(&self $(, $argument: $type)*) -> $result {
+            port_mechanisms!(@dispatch self it (it $(, $argument)*) $call $($name)+)
+        }
+        port_mechanisms!(@call [$($name)+] $($rest)*);
+    };
+    (@call [$($name:ident)+]
+        [$how:meta] $call:ident(&mut self $(, $argument:ident: $type:ty)*) -> $result:ty; $($rest:tt)*
+    ) => {
+        #[doc = concat!("See [`PortMechanism::", stringify!($call), "`].")]
+        #[$how]
+        pub fn $call(&mut self $(, $argument: $type)*) -> $result {
+            port_mechanisms!(@dispatch self it (it $(, $argument)*) $call $($name)+)
+        }
+        port_mechanisms!(@call [$($name)+] $($rest)*);
+    };
+}
+
+port_mechanisms! {
+    marking {
+        /// ECN by the length of the queue (DCTCP, DCQCN).
+        Ecn(Ecn),
+        /// ECN by a counter that models the backlog of a slower link (HULL).
+        Phantom(PhantomQueue),
+        /// Queues that notify the sources of sampled frames (QCN).
+        CongestionPoint(SampledPort),
+        /// Drops or marks above the fair share of a flow (AFD).
+        Afd(crate::afd::Afd),
+    }
+    tables {
+        Cyclic(CyclicQueues),
+        Shaping(PortShaper),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A large fabric has hundreds of thousands of ports with ECN.
+    #[test]
+    fn the_state_of_a_mechanism_is_at_most_a_cache_line() {
+        assert!(size_of::<AnyPortMechanism>() <= 64, "{}", size_of::<AnyPortMechanism>());
+    }
+}
