@@ -328,3 +328,56 @@ capture = [{{ port = "H1" }}, {{ port = "H2" }}, {{ port = "H3" }}, {{ port = "H
         assert_eq!(tshark(&capture, FAULTS, &["frame.number"]), Some(Vec::new()), "{kind}");
     }
 }
+
+/// Returns source and destination port of every TCP frame of a pcapng file, read without a dissector: enhanced packet
+/// blocks (type 6), Ethernet with an optional VLAN tag, IPv4, TCP.
+fn tcp_ports(path: &str) -> Vec<(u16, u16)> {
+    let bytes = std::fs::read(path).expect("a capture");
+    let word = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().expect("four bytes")) as usize;
+    let short = |at: usize| u16::from_be_bytes([bytes[at], bytes[at + 1]]);
+    let (mut at, mut ports) = (0, Vec::new());
+    while at < bytes.len() {
+        if word(at) == 6 {
+            let frame = at + 28;
+            let network = if short(frame + 12) == 0x8100 { frame + 18 } else { frame + 14 };
+            if short(network - 2) == 0x0800 && bytes[network + 9] == 6 {
+                let transport = network + 4 * usize::from(bytes[network] & 15);
+                ports.push((short(transport), short(transport + 2)));
+            }
+        }
+        at += word(at + 4);
+    }
+    ports
+}
+
+/// The ports of flows in the table are those of their frames on the wire.
+#[test]
+fn ports_of_the_flow_table_are_those_of_captured_frames() {
+    let scratch = Scratch::new("capture-ports");
+    let scenario = r#"
+duration = "10ms"
+[fabric]
+kind = "single-switch"
+hosts = 3
+link = { rate = "10Gbps", delay = "1us" }
+[host]
+transport = { kind = "tcp" }
+[[traffic]]
+kind = "pairs"
+pairs = [["H1", "H3"], ["H1", "H3"], ["H2", "H3"]]
+size = "20KB"
+dst_port = 777
+[record]
+capture = [{ port = "H1", direction = "out" }, { port = "H2", direction = "out" }]
+"#;
+    let (capture, _) = captured(&scratch, scenario);
+    let csv = run(&["table", &scratch.path("out"), "flows"]).out;
+    let mut lines = csv.lines().map(|line| line.split(',').collect::<Vec<_>>());
+    let header = lines.next().expect("a header");
+    let column = |name: &str| header.iter().position(|it| *it == name).expect("a column");
+    let (src, dst) = (column("src_port"), column("dst_port"));
+    let listed: std::collections::BTreeSet<(u16, u16)> =
+        lines.map(|row| (row[src].parse().expect("a port"), row[dst].parse().expect("a port"))).collect();
+    let seen: std::collections::BTreeSet<(u16, u16)> = tcp_ports(&capture).into_iter().collect();
+    assert_eq!((&seen, seen.len() >= 2), (&listed, true), "{csv}");
+}

@@ -378,12 +378,14 @@ fn a_disk_that_fails_is_exit_code_3_for_every_command_and_leaves_nothing() {
     done(&["run", &scenario, "-q", "--out", &out]);
     let before = scratch.names("");
     let new = at("new");
-    let commands: [Vec<&str>; 11] = [
+    let commands: [Vec<&str>; 13] = [
         vec!["run", &scenario, "-q", "--out", &new],
         vec!["compare", &scenario, "--vary", "seed=1,2", "-q", "--out", &new],
         vec!["report", &out, "--out", &new],
         build("1us", &["--out", &new]),
         vec!["fabric", "convert", &topology, &new, "--to", "graphml"],
+        vec!["fabric", "convert", &topology, &new, "--to", "config-db"],
+        vec!["table", &out, "--out", &new],
         vec!["fabric", "show", &topology, "--svg", &new],
         vec!["tagger", "rules", &topology, "--paths", "shortest", "--out", &new],
         vec!["tagger", "rules", &topology, "--paths", "shortest", "--paths-out", &new],

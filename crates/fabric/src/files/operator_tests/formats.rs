@@ -49,6 +49,27 @@ fn labs_have_containers_and_links_outside_of_the_fabric() {
     );
 }
 
+/// The brief and the extended forms of links that end outside of the lab, with the keys that containerlab documents.
+#[test]
+fn every_form_of_a_link_that_leaves_the_lab_is_left_out() {
+    let text = "name: t\ntopology:\n  nodes:\n    leaf1: {kind: nokia_srlinux}\n    h1: {kind: linux}\n    \
+                h2: {kind: linux}\n  links:\n    - type: veth\n      endpoints:\n        - node: leaf1\n          \
+                interface: e1-1\n          mac: 02:00:00:00:00:01\n        - node: h1\n          \
+                interface: eth1\n      mtu: 9100\n      vars: {rate: 400G}\n    \
+                - endpoints: [\"leaf1:e1-2\", \"h2:eth1\"]\n      mtu: 9100\n    \
+                - type: dummy\n      endpoint: {node: leaf1, interface: e1-9}\n    \
+                - type: mgmt-net\n      endpoint: {node: leaf1, interface: e1-8}\n      host-interface: x1\n    \
+                - endpoints: [\"leaf1:e1-7\", \"host:veth7\"]\n    \
+                - endpoints: [\"leaf1:e1-6\", \"mgmt-net:x2\"]\n    \
+                - endpoints: [\"leaf1:e1-5\", \"macvlan:eth0\"]\n";
+    let fabric = of(text);
+    assert_eq!((hosts(&fabric), fabric.links().len()), (vec!["h1", "h2"], 2));
+    assert_eq!(
+        lines(&fabric),
+        ["5 links outside of the lab left out: links[2], links[3], links[4], links[5] and 1 more"]
+    );
+}
+
 #[test]
 fn rates_and_delays_are_assumed_only_where_that_is_asked_for() {
     let text = leaf_spine(&["a", "b"], &["s"], 1);
