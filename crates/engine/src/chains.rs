@@ -70,7 +70,7 @@ impl<T, E> Chain<T, E> {
 
     /// Returns the youngest value.
     pub fn back(&self) -> Option<&T> {
-        // SAFETY: as in `front`; the youngest value of a nonempty chain is before its tail.
+        // SAFETY: as in `front`; the newest value of a nonempty chain is immediately before its tail.
         if self.length == 0 { None } else { Some(unsafe { &*self.tail.sub(1) }) }
     }
 
@@ -297,7 +297,7 @@ impl<T: Copy + Default, E> ChainMut<'_, T, E> {
         unsafe { &mut *place }
     }
 
-    /// Removes the oldest value, if any.
+    /// Removes the value at the front of the queue (the oldest), if any.
     #[inline(always)] // once per packet-hop
     pub fn drop_front(&mut self) {
         let ChainMut { chain, store } = self;
@@ -316,7 +316,7 @@ impl<T: Copy + Default, E> ChainMut<'_, T, E> {
         }
     }
 
-    /// Removes the youngest value, if any.
+    /// Removes the value at the back of the queue (the newest), if any.
     pub fn drop_back(&mut self) {
         let ChainMut { chain, store } = self;
         if chain.length == 0 {

@@ -273,7 +273,7 @@ mod tests {
         };
         assert_eq!(crowds(11, 10).crossings[..3], [0, 2 * 10 + 1, 2 * 18 + 1]);
         assert_eq!(crowds(101, 100).firsts(2), [0, 101, 201]);
-        // Halves would differ too much.
+        // A boundary at the joining wire would exceed `IMBALANCE_TOLERANCE`, so the boundary halves the weight instead.
         assert_eq!(crowds(14, 10).firsts(2)[1], 11);
     }
 

@@ -24,8 +24,8 @@ pub trait Node: Send {
         0
     }
 
-    /// Prefetches the state of a node that runs `distance` (3, 2 or 1) nodes from now: at 3 the node itself, at 2 the
-    /// memory it points at, at 1 the memory that this points at.
+    /// Prefetches the state of the node that runs `distance` (3, 2 or 1) nodes later: at 3 the node itself, at 2 the
+    /// memory that the node points to, at 1 the memory that the latter points to.
     fn prefetch(&self, distance: usize) {
         let _ = distance;
     }

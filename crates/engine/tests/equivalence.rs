@@ -25,7 +25,7 @@ impl Message for Token {
     }
 }
 
-/// Folds its inputs into a signature, and answers tokens by tokens at once or by a timer.
+/// Test node: hashes its inputs into a signature, and answers each token with tokens, at once or after a timer.
 #[derive(Clone)]
 struct Relay {
     wires: Vec<WireSpec>,

@@ -85,7 +85,7 @@ pub struct Blame {
     all: Stopped,
     /// In order of time, longest first.
     caused: Vec<Caused>,
-    /// In order of port, class and flow.
+    /// Pauses of each port, class and flow.
     ports: BTreeMap<(PortId, Option<u8>, Option<Traffic>), Stopped>,
     traced_flows: usize,
 }

@@ -12,7 +12,7 @@ pub enum ExplainError {
     NotAResult {
         /// The path as given.
         path: PathBuf,
-        /// The kind of its content.
+        /// Detected type of the content at the path.
         kind: Kind,
     },
     /// The folder does not exist.

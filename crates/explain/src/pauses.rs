@@ -9,26 +9,27 @@ use record::trace::{Load, Traffic};
 use std::collections::BTreeMap;
 use units::Time;
 
-/// A span in which an egress port, a class of it, or one flow through it was stopped, or waited for credits.
+/// A span in which an egress port, a class of the port, or one flow through the port was paused or held, or waited for
+/// credits.
 #[derive(Clone, Debug)]
 pub struct Stop {
-    /// The stopped port.
+    /// The paused egress port.
     pub port: PortId,
-    /// The class; `None` for all.
+    /// The paused class; `None` for the whole link.
     pub class: Option<u8>,
-    /// The frames concerned; `None` for all of the class.
+    /// The flow or destination of a hold; `None` for PAUSE, PFC and credits, which concern all frames of the class.
     pub of: Option<Traffic>,
     /// Begin.
     pub from: Time,
     /// End.
     pub until: Time,
-    /// Whether the run ended first.
+    /// Whether the pause was in force at the end of the run.
     pub at_end: bool,
-    /// Whether it lacked credits, without a pause.
+    /// Whether the port waited for credits, without a PAUSE or PFC frame.
     pub credit: bool,
-    /// Holds: least permitted rate meanwhile, in bit/s.
+    /// Holds: least rate permitted by an XOFF in the span, in bit/s; 0 blocks all frames.
     pub rate_bps: u64,
-    /// Its cause: index into the decisions.
+    /// Index of the causing decision in `Pauses::decisions`.
     cause: Option<usize>,
 }
 
@@ -44,24 +45,26 @@ pub fn total(times: impl IntoIterator<Item = Time>) -> Time {
     times.into_iter().fold(Time::ZERO, Time::saturating_add)
 }
 
-/// A decision to stop a neighbour, by an ingress account or an output, or a lack of room for its credits.
+/// A decision to pause a neighbour: by an ingress account above XOFF, by an output port above its threshold, or by an
+/// account without free bytes for credits.
 #[derive(Clone, Debug)]
 pub struct Decision {
-    /// The port towards that neighbour.
+    /// The port that faces the paused neighbour.
     pub port: PortId,
-    /// The account's class.
+    /// Class of the ingress account.
     pub class: Option<u8>,
-    /// Frames concerned, if an output decided.
+    /// The flow or destination concerned, with output backpressure.
     pub of: Option<Traffic>,
     /// Time of the decision.
     pub at: Time,
-    /// Time of the release.
+    /// Time of the resume.
     pub go: Option<Time>,
-    /// Bytes in the account; for an output its load, in the unit of its limit.
+    /// Bytes in the account; with output backpressure, the load of the output port in the unit of its limit.
     pub held: u64,
-    /// The account's threshold in bytes; with credits, its size.
+    /// XOFF threshold of the account in bytes; with credits, the size of the account.
     pub limit_bytes: u64,
-    /// Egress port, class and load of the account there, largest first; or the output.
+    /// Egress queues that hold the frames of the account: port, class and load, largest load first. With output
+    /// backpressure: the congested output port alone.
     pub behind: Vec<(u16, u8, Load)>,
 }
 
@@ -70,7 +73,7 @@ pub struct Decision {
 pub struct Storm {
     /// The port.
     pub port: PortId,
-    /// Its class.
+    /// Paused class of the port.
     pub class: u8,
     /// Begin.
     pub from: Time,

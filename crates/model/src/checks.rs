@@ -233,7 +233,7 @@ impl Simulation {
         })
     }
 
-    /// Returns the bytes counted as occupied at each switch of this rank, and the bytes found in its queues.
+    /// Returns each byte counter of each switch of this rank, and the bytes found in the queues of the switch.
     fn books(&self) -> impl Iterator<Item = Book> {
         self.switches().flat_map(|switch| {
             let held = switch.backpressure.iter().flat_map(|backpressure| backpressure.held.frames());

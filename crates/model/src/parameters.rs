@@ -127,7 +127,7 @@ impl FlowControl {
         }
     }
 
-    /// Returns the parameters of the kinds that decide at the output.
+    /// Returns the parameters of output backpressure; `None` for other kinds of flow control.
     pub fn backpressure(&self) -> Option<&BackpressureParameters> {
         match self {
             FlowControl::Florax(backpressure)

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use units::Time;
 use units::random::{Stream, purpose};
 
-/// Samples since the warm-up: one per interval, at a random instant. Periodic samples could always hit one phase of
-/// periodic traffic.
+/// Sampler of queue lengths after the warm-up: one sample per interval, at a random instant of it. Periodic sampling
+/// would alias with periodic traffic.
 #[derive(Clone, Debug)]
 pub(crate) struct QueueSamples {
     pub every: Time,

@@ -110,7 +110,7 @@ fn held_bytes(network: &Network, switch: NodeId, queues: u64) -> u64 {
     }
 }
 
-/// Returns the time that a port needs for `bytes` in frames of the smallest size.
+/// Returns the serialisation time of `bytes` in frames of the minimum size.
 fn smallest_frames_time(state: &PortState, bytes: u64) -> Time {
     let least = u64::from(MIN_FRAME_BYTES);
     let wire_bytes = u128::from(bytes) * u128::from(least + WIRE_OVERHEAD_BYTES);

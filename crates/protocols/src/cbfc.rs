@@ -59,10 +59,10 @@ pub const MECHANISM: Mechanism = Mechanism {
 /// Classes of a link.
 const CLASSES: usize = 8;
 
-/// Fewest credits in bytes with which a link of `rate` and propagation delay `delay` never waits for them, while the
-/// other end forwards at once. This is rate x round trip of a frame and the message that returns its credits. The
-/// message may wait for a frame of `mtu_bytes` on the wire, and is sent once `update_bytes` are free. One more frame
-/// covers a remainder too small for any frame.
+/// Returns the least credits in bytes with which a sender never waits for credits on a link of `rate` and propagation
+/// delay `delay`, if the receiver forwards at once. This is the bandwidth-delay product over the round trip of a frame
+/// and of the message that returns its credits. The message may wait for a frame of `mtu_bytes` on the wire, and is
+/// sent once `update_bytes` are free. One more frame covers a remainder too small for any frame.
 pub fn sufficient_credits(rate: Rate, delay: Time, mtu_bytes: u64, update_bytes: u64) -> u64 {
     let message = u64::from(crate::frame::MIN_FRAME_BYTES) + WIRE_OVERHEAD_BYTES;
     rate.bytes_in(delay * 2) + 1 + message + 3 * (mtu_bytes + WIRE_OVERHEAD_BYTES) + update_bytes

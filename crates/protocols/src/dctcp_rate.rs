@@ -158,11 +158,13 @@ mod tests {
         }
         assert_eq!(flow.rate, Rate::from_gbps(50));
         let (mut alpha, mut rate) = (1.0, 50_000_000_000);
-        // The round of the first acknowledgement ends with the twelfth, and the cut with it.
+        // The round trip of acknowledgement 1 ends with acknowledgement 12, and so does the interval without further
+        // cuts.
         for packet in 11..200_u64 {
             flow.on_ack(&p, Time::ZERO, ack(packet * 1000, 10_000 + packet * 1000, false));
             if packet == 12 {
-                // Of its packets 2 to 12 and the first, ten were marked.
+                // DCTCP, eq. 1: alpha = (1 - g) alpha + g F with g = 1/16. F = 10/12: this round trip acknowledged
+                // packets 1 to 12, and 1 to 10 were marked.
                 alpha = 0.9375 + 0.0625 * 10.0 / 12.0;
                 rate += 615_000_000;
             } else if packet > 12 && (packet - 12) % 11 == 0 {

@@ -206,8 +206,9 @@ pub trait Receiver {
     fn next_expected(&self) -> u64 {
         0
     }
-    /// Number of packets that it would request in its next pull slot. All flows that a port receives share its link,
-    /// and the host grants them slots ([`crate::ndp::PullPacer`]). 0 unless the receiver drives its sender.
+    /// Number of packets that the receiver would request in its next pull slot; 0 unless the transport is
+    /// receiver-driven. All flows that a port receives share its link, so the host allocates the pull slots to them
+    /// ([`crate::ndp::PullPacer`]).
     fn wants(&self) -> u32 {
         0
     }

@@ -88,8 +88,8 @@ pub enum GateOperation {
 }
 
 impl GateOperation {
-    /// Operation of a state without one, from its `open` gates and the `express` classes: hold, unless a preemptable
-    /// frame could be sent.
+    /// Returns the default operation of a state with these `open` gates: `SetAndHoldMac` if only `express` classes are
+    /// open, else `SetAndReleaseMac`. Both are bitmasks of classes.
     pub fn by_default(open: u8, express: u8) -> GateOperation {
         if open & !express == 0 { GateOperation::SetAndHoldMac } else { GateOperation::SetAndReleaseMac }
     }

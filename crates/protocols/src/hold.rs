@@ -59,8 +59,8 @@ impl HeldGates {
         self.lets_pass_before(at, class, busy, self.hold_advance)
     }
 
-    /// Like [`lets_pass`](Self::lets_pass); a preemptable frame passes only if the next hold is more than `advance`
-    /// away.
+    /// Like [`lets_pass`](Self::lets_pass), with `advance` in place of holdAdvance: a preemptable frame passes only if
+    /// the next hold is more than `advance` away.
     fn lets_pass_before(&self, at: Time, class: u8, busy: Time, advance: Time) -> bool {
         let open = self.available.open_for(at, class);
         if self.is_express(class) {

@@ -104,8 +104,8 @@ struct Control {
 }
 
 impl Control {
-    /// Stores `hops` if they do not continue the stored ones. They continue them if their number is equal and no clock
-    /// or count decreased, as it would on another path. Returns true if they do.
+    /// Returns whether `hops` continue the stored telemetry: the number of hops is equal, and no timestamp or byte
+    /// count has decreased (a decrease indicates another path). If not, stores `hops`.
     fn keep(&mut self, hops: &[Hop]) -> bool {
         let continues = self.hops.len() == hops.len()
             && self.hops.iter().zip(hops).all(|(old, new)| old.at <= new.at && old.sent_bytes <= new.sent_bytes);
@@ -116,8 +116,8 @@ impl Control {
         continues
     }
 
-    /// Updates and returns the utilisation (HPCC, algorithm 1: MeasureInflight); `None` if `hops` do not continue the
-    /// stored ones.
+    /// Updates and returns the utilisation U (HPCC, algorithm 1: MeasureInflight); `None` if `hops` do not continue the
+    /// stored telemetry.
     fn measure(&mut self, hops: &[Hop]) -> Option<f64> {
         if !self.keep(hops) {
             return None;

@@ -185,7 +185,7 @@ pub struct TrimParameters {
 }
 
 impl Default for TrimParameters {
-    /// Every class but that of headers, at every switch.
+    /// Trims every class except that of headers, at switches of every tier.
     fn default() -> Self {
         TrimParameters {
             size_bytes: MIN_FRAME_BYTES,

@@ -17,9 +17,9 @@ const SIZES: [(u64, &str); 5] = [
     (10_000_000, "1 to 10 MB"),
     (u64::MAX, "above 10 MB"),
 ];
-/// Most traffic entries with curves of their own.
+/// Maximum number of traffic entries with a curve.
 const MAX_LABELS: usize = 12;
-/// Most flows listed on a page.
+/// Maximum number of flows listed on a page.
 const MAX_FLOWS: usize = 1000;
 
 /// Cumulative distributions of a quantity, in percent of the flows.
@@ -206,7 +206,7 @@ pub(crate) fn completions(
         let (bytes, starts) = (part.u64s("size_bytes")?, part.u64s("start_ps")?);
         let (taken, slowed) = (part.u64s("fct_ps")?, part.f64s("slowdown")?);
         let (again, timeouts) = (part.u64s("retransmitted_bytes")?, part.u64s("timeouts")?);
-        // Earlier results have no labels.
+        // Results of earlier versions have no column `label`.
         let texts = part.column("label").ok();
         for row in 0..part.rows {
             let (Some(flow), Some(traffic)) = (numbers[row], entries[row]) else { continue };

@@ -47,7 +47,7 @@ pub struct Run {
     pub queues_recorded: usize,
     /// Utilisation of the busiest ports, in percent over us.
     pub utilisation: Vec<Curve>,
-    /// Stopped ports, by total time, longest first.
+    /// Paused ports, by total pause time in descending order.
     pub pauses: Vec<PausedPort>,
     /// Number of recorded pauses, including those not drawn.
     pub pauses_recorded: usize,

@@ -1,4 +1,5 @@
-//! Treatment of frames hop by hop, to compare rules with a configuration or to derive its rule table.
+//! Per-hop treatment of frames by a configuration: priority group, queue and DSCP. The comparison with Tagger rules and
+//! the derivation of a rule table use it.
 
 use crate::device::{DSCPS, Device, Port};
 use crate::error::Fault;

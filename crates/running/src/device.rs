@@ -50,7 +50,7 @@ pub(crate) struct Port {
     pub unnamed_queues: u32,
     /// Queues with a scheduler, a bit each.
     pub scheduled: u32,
-    /// Queues of strict priority, a bit each.
+    /// Bitmask of the queues with strict-priority scheduling.
     pub strict: u32,
     /// Limits of strict queues below the port's rate, in bytes per second.
     pub limits: BTreeMap<u8, u64>,

@@ -21,8 +21,8 @@ pub enum QueueBinding {
 pub enum PathSet {
     /// All shortest paths without failures.
     Shortest,
-    /// Up the tiers and down again, with at most so many bounces. A turn from down to up is a bounce, and so is a hop
-    /// within a tier.
+    /// Up-down paths with at most this number of bounces. A bounce is a hop within a tier, or a hop up after a hop
+    /// down.
     Bounces(u8),
     /// Any path, except out of the port that the frame arrived at.
     Any,

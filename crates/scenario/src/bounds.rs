@@ -15,7 +15,8 @@ use units::{Bytes, Rate, Time, WIRE_OVERHEAD_BYTES};
 const MOST_STEPS: usize = 2_000_000;
 /// Most flows whose paths are followed.
 const MOST_FLOWS: usize = 10_000;
-/// Tolerance for rounding and for a finite draw at a load of 100 %.
+/// Load above which a link counts as overloaded: 100 %, plus a tolerance for rounding and for random deviations of
+/// finite samples.
 const TOLERANCE: f64 = 1.005;
 
 /// Inputs of all warnings of this module.

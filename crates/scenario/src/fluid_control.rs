@@ -17,7 +17,7 @@ pub(crate) fn bps(rate: Rate) -> f64 {
     rate.as_bps() as f64
 }
 
-/// Reads the control of `[model]`, and its kind.
+/// Reads the congestion control of `[model]`. Returns its kind and parameters.
 pub(crate) fn control(section: &Section<'_, '_>) -> Option<(&'static str, Control)> {
     let kind = section.kind("fluid model", &KINDS);
     let control = match kind {

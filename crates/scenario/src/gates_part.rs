@@ -142,7 +142,8 @@ pub(crate) fn lower(
     right.then_some(all)
 }
 
-/// Reports an error if `list` holds or releases preemptable frames and the ports of `node` do not preempt.
+/// Returns whether the ports of `node` support the hold and release operations of `list`, which need frame preemption.
+/// Reports an error if not.
 fn can_operate(
     context: &Context<'_>,
     fabric: &Fabric,

@@ -36,7 +36,7 @@ pub struct Bucket {
 
 #[inline]
 fn index_of(value: u64) -> usize {
-    // The set bits of the exact range give small values shift 0, so they are their own index.
+    // The set low bits of `EXACT - 1` give all values below `EXACT` shift 0, so that each has a bucket of its own.
     let shift = (value | (EXACT - 1)).ilog2() - SUB_BUCKET_BITS;
     (u64::from(shift) * SUB_BUCKETS + (value >> shift)) as usize
 }

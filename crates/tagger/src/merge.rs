@@ -22,7 +22,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// Fraction of a hop's ports that are tried in advance, as a divisor. Trials lose value with every edge added after
 /// them.
 const IN_ADVANCE: usize = 512;
-/// Ports that a thread takes at a time.
+/// Number of ports that a thread claims per batch.
 const AT_A_TIME: usize = 16;
 
 /// Tag of every vertex of the graph with one tag per hop.

@@ -141,7 +141,7 @@ pub enum TrafficError {
     BadParameter {
         /// The parameter, as in a scenario.
         key: &'static str,
-        /// The error and a correct value.
+        /// Description of the invalid value, and the valid range.
         why: String,
     },
     /// More flows or notifications than a plan holds.

@@ -51,7 +51,7 @@ pub enum Problem {
     /// A column that is no number, or one out of range.
     #[error("`{text}` is not {expected}")]
     NotNumber {
-        /// The column, cut after 40 characters.
+        /// Text of the column, truncated to 40 characters.
         text: String,
         /// Description of a valid value.
         expected: &'static str,

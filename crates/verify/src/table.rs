@@ -194,7 +194,7 @@ fn classes(file: &RuleFile, tags: &[u16]) -> Result<(), VerifyError> {
     Ok(())
 }
 
-/// A frame to which an earlier rule gives another tag.
+/// Conflict: ports of a frame for which two rules give different tags.
 struct Clash {
     ingress: u16,
     egress: u16,

@@ -191,7 +191,9 @@ fn flows(path: &Path, fabric: &Fabric) -> Result<Vec<traffic::Flow>, Failure> {
     Ok(file.flows)
 }
 
-/// Finds a file that a configuration names. The simulator runs in an unknown folder above its configuration.
+/// Resolves a file name of a configuration. The simulator resolves names from its working directory, which is unknown:
+/// the folder of the configuration and three parents, the current directory and the bare name beside the configuration
+/// are tried.
 fn find(config: &Path, (name, line): (&str, u64)) -> Result<PathBuf, Failure> {
     let folder = match config.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder.to_owned(),

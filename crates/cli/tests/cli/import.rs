@@ -115,8 +115,8 @@ fn files_can_be_named_beside_the_configuration() {
     assert_eq!(ran.code, Some(0), "{}", ran.err);
 }
 
-/// With the paths of that simulator's ECMP a scenario has a path for each pair of hosts and runs; the output folder is
-/// checked first.
+/// With `--paths` the imported scenario contains the ECMP path of the simulator for each pair of hosts, and runs. The
+/// output folder is checked before the import.
 #[test]
 fn data_takes_the_paths_of_the_simulator() {
     let folder = folder("paths", &[]);

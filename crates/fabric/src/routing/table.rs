@@ -88,8 +88,8 @@ impl TableBuilder {
     /// Creates an empty table: every entry is the empty list until set.
     pub fn new(slots: usize, rows: usize) -> Result<TableBuilder, RoutingError> {
         let entries = slots as u64 * rows as u64;
-        // A node never has more groups than rows, so that two bytes suffice below 65,536 rows; above, the number of
-        // distinct groups is checked as it grows.
+        // A class has at most as many groups as rows, so 16-bit group numbers suffice below 65,536 rows. With more
+        // rows, `end_row` checks the number of groups.
         if entries > MAX_ENTRIES {
             return Err(RoutingError::TooLarge { entries, limit: MAX_ENTRIES });
         }
@@ -142,8 +142,8 @@ impl TableBuilder {
 
     /// Stores the current row as `row`. Slots that were not set have the empty list.
     pub fn end_row(&mut self, row: usize) -> Result<(), RoutingError> {
-        // The first slot of each class decides its list in this row. Slots with another list leave the class; those
-        // with equal lists form a new class.
+        // The first slot of each class determines the list of the class in this row. Slots with another list leave the
+        // class; those with equal lists form a new class.
         let mut decided = vec![UNDECIDED; self.classes.len()];
         let mut apart: HashMap<(u32, u32), u32> = HashMap::new();
         for (class_of, now) in self.class_of.iter_mut().zip(&mut self.now) {
@@ -260,8 +260,8 @@ mod tests {
         let dead = Dead::new(&fabric, &[]);
         let (net, rows) = (Net::new(&fabric, &dead), Rows::aggregated(&fabric, &dead));
         let table = shortest::build(&net, &rows, |_| true).unwrap();
-        // One class of edge switches (the first has an open entry in the first row), one per pod of aggregation
-        // switches, one of cores.
+        // Classes of switches with equal tables: 1 of all edge switches (the entry for the own row is unused and counts
+        // as equal), 1 per pod of aggregation switches, 1 of all core switches.
         assert_eq!(table.next.len(), (1 + 8 + 1) * rows.len());
     }
 }

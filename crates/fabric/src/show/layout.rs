@@ -125,7 +125,7 @@ fn rates(fabric: &Fabric) -> BTreeMap<(u8, u8), String> {
     found.into_iter().map(|(tiers, of)| (tiers, said(of))).collect()
 }
 
-/// Returns the switch of a host with one link.
+/// Returns the neighbour of a host with one link, if that neighbour forwards frames; `None` for other nodes.
 fn only_switch(fabric: &Fabric, node: NodeId) -> Option<NodeId> {
     match fabric.ports(node) {
         [only] if fabric.node(node).kind == NodeKind::Host && fabric.node(only.peer).forwards() => Some(only.peer),

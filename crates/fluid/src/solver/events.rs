@@ -14,7 +14,7 @@ pub(super) const NEAR: f64 = 1e-9;
 /// Fractions of a step at which limits and switches are evaluated.
 const SHARES: [f64; 4] = [0.25, 0.5, 0.75, 1.0];
 
-/// Limit at which a variable is held; its slope is 0 then.
+/// Bound at which a variable is clamped. The derivative of a clamped variable is 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Held {
     Free,

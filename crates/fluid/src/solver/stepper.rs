@@ -128,7 +128,8 @@ impl<'s, S: System + ?Sized> Stepper<'s, S> {
             }
             let (mut length, mut at_break) = self.next_length();
             let mut tried = self.attempt(length);
-            // A jump that a varying delay reaches makes the error large: retry with a step that ends there.
+            // A breaking point reached by a state-dependent delay makes the error estimate large: retry with a step
+            // that ends at the breaking point.
             if tried.error > 1.0
                 && let Some(met) = self.first_break(&tried.piece)
                 && met.time - self.time > self.shortest()

@@ -153,8 +153,8 @@ fn hetflow_with(scaling: f64, tau: f64) -> HetFlow {
     HetFlow::new(Bottleneck { rate: 10e9, buffer: 8e6 }, flows, parameters)
 }
 
-/// x' = -(Gd Kc / eta) x(t - eta - tau): stable while Gd Kc (eta + tau) / eta < pi / 2, in contrast to (3.18). The
-/// split between flows is not fed back: a root at 0.
+/// x' = -(Gd Kc / eta) x(t - eta - tau): stable while Gd Kc (eta + tau) / eta < pi / 2; equation (3.18) gives another
+/// limit. No feedback controls the rate difference of the flows, so the characteristic equation has a root at 0.
 #[test]
 fn hetflow_is_a_pure_delay_and_indifferent_to_shares() {
     let eta = 8e5 / 5e9;
@@ -162,7 +162,7 @@ fn hetflow_is_a_pure_delay_and_indifferent_to_shares() {
     assert_eq!(told.verdict, Verdict::Marginal, "{told:?}");
     assert!(told.roots.iter().any(|root| libm::hypot(root.re, root.im) < 1.0), "{told:?}");
     let limit = told.rtt_factor.expect("a limit") * 40e-6;
-    // Roots within a millionth of the axis count as on it.
+    // The report counts real parts of up to 1e-6 / (longest delay) as 0.
     assert!((limit / (eta * (PI - 1.0)) - 1.0).abs() < 1e-5, "{limit}");
     assert_eq!(report(&hetflow_with(1500.0, 10e-6)).unwrap().verdict, Verdict::Unstable);
 }

@@ -133,7 +133,8 @@ pub enum Of {
     Network,
     /// Completed flows. Completion times and slowdowns are also available over a subset.
     Flows,
-    /// Payload of flows in a span that may end with the last completion.
+    /// Goodput: payload delivered in the measured window, which ends with the last completion if all flows complete
+    /// earlier.
     Payload,
     /// Answered requests.
     Requests,

@@ -29,7 +29,7 @@ impl PortMechanisms {
         let marking = if is_switch { network.port_of(at.0, at.1).marking.at(&port) } else { None };
         let cycles = network.timing.cycles.get(&at).map(|cycles| protocols::cyclic::CyclicQueues::new(cycles, &port));
         let shaper = network.timing.shaping.get(&at).map(|slopes| PortShaper::new(slopes, &port));
-        // Cycles come first: their hook at arrival selects the queue that other mechanisms see.
+        // Cyclic queuing comes first: its admission hook selects the queue that the other mechanisms observe.
         let all = cycles.map(AnyPortMechanism::from).into_iter().chain(marking).chain(shaper.map(From::from));
         PortMechanisms(all.map(|mechanism| Installed { hooks: mechanism.hooks(), mechanism }).collect())
     }

@@ -167,7 +167,8 @@ impl Host {
         self.timers.schedule(at, event);
     }
 
-    /// Prefetches the memory that the next run uses; `distance` is the distance, 2 or 1 nodes ahead.
+    /// Prefetches the memory that the next call of [`Host::run`] uses. `distance` is 2 or 1, see
+    /// [`engine::Node::prefetch`].
     pub fn prefetch(&self, distance: usize) {
         if distance == 2 {
             engine::prefetch::<[Cell]>(&self.egress.cells);

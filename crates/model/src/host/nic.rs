@@ -75,7 +75,7 @@ impl ClassQueues {
 /// The queues of one port: complete frames, and flows that create a frame when they are served.
 #[derive(Debug)]
 pub(crate) struct PortQueues {
-    /// By slot of the class.
+    /// Queues of each class in use, in the order of `Network::classes`.
     pub(super) classes: Vec<ClassQueues>,
     /// Flows that wait for their due time.
     pub paced: Paced,

@@ -56,7 +56,7 @@ impl Host {
         self.flow_blocks.as_ref().map(|holds| &holds.held)
     }
 
-    /// Returns the flows that wait for a hold that stops all frames: port, start of the hold, class.
+    /// Returns the flows with data that wait for the end of a hold with rate 0: port, start of the hold, class.
     pub(crate) fn held_flows(&self) -> impl Iterator<Item = (u16, Time, u8)> {
         let stopped = self.flow_blocks.iter().flat_map(|holds| holds.stopped());
         let waiting = stopped.filter_map(|(port, _, since, slot)| Some((port, since, slot? as usize)));

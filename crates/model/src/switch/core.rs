@@ -32,7 +32,7 @@ pub(super) mod ingress {
     pub const TAGGED: u8 = 4;
     /// Frames enter a pipeline of the switch model.
     pub const PIPELINE: u8 = 8;
-    /// Flow control decides at the output port.
+    /// Flow control is output backpressure, triggered by the egress queue.
     pub const BACKPRESSURE: u8 = 16;
     /// Some port of the switch has mechanisms with hooks at arrival.
     pub const HOOKS: u8 = 32;
@@ -54,7 +54,7 @@ pub(super) struct Steps {
     pub has_departure_hooks: bool,
     /// Whether links use credit-based flow control.
     pub has_credits: bool,
-    /// Whether flow control decides at the output.
+    /// Whether flow control is output backpressure: triggered by egress queues, not by ingress accounts.
     pub has_backpressure: bool,
 }
 
@@ -80,8 +80,8 @@ pub(crate) struct Core {
     pub network: Arc<Network>,
     /// Instants with at least one arrival so far.
     pub(super) instants: u32,
-    /// Whether a departure from the buffer needs a further step: there are `renewals`, or flow control decides at the
-    /// output.
+    /// Whether a departure from the buffer needs a further step: there are `renewals`, or flow control is output
+    /// backpressure.
     pub(super) has_release_hooks: bool,
     /// Windows until the next test for lazy departures. `None` if this switch never allows them.
     pub(super) lazy_in: Option<u8>,

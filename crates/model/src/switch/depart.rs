@@ -51,7 +51,8 @@ impl Switch {
         egress.due.set(port, if more { cell.busy_until } else { Time::MAX });
     }
 
-    /// After a frame of (`in_port`, `in_class`) left the buffer by `egress`: sends the resumes or grants that are due.
+    /// Sends the resume frames or credit grants that become due when a frame of (`in_port`, `in_class`) leaves the
+    /// buffer by `egress`.
     pub(super) fn run_release_hooks(
         &mut self,
         now: Time,

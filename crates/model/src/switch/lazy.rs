@@ -60,7 +60,7 @@ impl Switch {
             )
     }
 
-    /// Like [`Switch::run`] with lazy departures, and exact ones from the point at which they end.
+    /// Runs the window like [`Switch::run`], with lazy departures until a frame or a timer requires exact ones.
     #[inline(never)]
     pub(super) fn run_lazily(&mut self, window: &mut Window<'_, OnWire>) -> Time {
         // Arrivals lie before the window's end; without one, `next_arrival` is `Time::MAX`.

@@ -27,7 +27,7 @@ pub(crate) struct Mechanisms {
     random: Box<[Stream]>,
     /// Clock of the switch; `None` for an exact one.
     clock: Option<NodeClock>,
-    /// The notification caused by the frame in admission, if flow control decides at the output.
+    /// The notification caused by the frame in admission, under output backpressure.
     pending_notification: Option<Box<(Crossing, Frame)>>,
 }
 
@@ -261,8 +261,8 @@ impl Core {
         fate
     }
 
-    /// Sends a notification to the source of a frame. It needs room like an arriving frame; if flow control decides at
-    /// the output, that is room of its port.
+    /// Sends a notification to the source of a frame. The notification is admitted to the buffer like an arriving
+    /// frame; under output backpressure, to that of its egress port.
     #[cold]
     fn notify_source(
         &mut self,

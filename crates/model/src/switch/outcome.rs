@@ -47,7 +47,7 @@ impl FrameFate {
     }
 }
 
-/// A departure from the route: a bounce or a detour.
+/// Redirection of a frame from the port of its route: a bounce (PABO) or a detour (DIBS).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Redirected {
     /// The port by which the frame leaves instead.

@@ -18,7 +18,7 @@ impl Switch {
         if self.core.egress.cell(port).busy_until > now {
             return self.core.look_while_busy(now, port, window);
         }
-        // The last frame was sent in full, with no event since it became uninterruptible.
+        // The last frame passed its last preemption point without a further event, so its transmission is complete.
         if let Busy::Commit(frame) = self.core.egress.serve_busy(now, port, false) {
             window.send(port, OnWire(frame));
         }

@@ -144,7 +144,8 @@ fn a_lost_xoff_or_xon_blocks_no_flow_for_ever() {
     }
 }
 
-/// No hold outlives its last request by more than its expiry: with one sender after the other, each is free again.
+/// A hold ends at the latest one expiry after the last XOFF of its flow: a flow that starts after the congestion is
+/// sent at its full rate.
 #[test]
 fn no_flow_stays_blocked_longer_than_an_expiry_after_the_congestion() {
     let mut setup = incast(link(10, 500), &[9_900, 9_900], 1_500_000);

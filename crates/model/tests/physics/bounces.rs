@@ -211,7 +211,7 @@ fn detours_use_the_neighbours_buffers() {
     assert!(lost(&detoured) * 2 < lost(&dropped), "{} and {}", lost(&detoured), lost(&dropped));
 }
 
-/// Conservation in random networks with failures, lossy links and PFC, on any number of threads.
+/// Packet conservation holds in random networks with link failures, lossy links and PFC, for any number of threads.
 #[test]
 fn counters_match_in_random_networks_with_bounces() {
     let mut turned = [0, 0];

@@ -160,7 +160,8 @@ fn random_networks_keep_their_books_on_any_number_of_threads() {
         assert!(summary.packets.closed, "seed {seed}: {:?}", summary.packets);
         let one = setup(1);
         let lossy = one.fabric.links().iter().any(|link| link.loss > 0.0 || link.bit_error_rate > 0.0);
-        // With outputs that decide, frames in flight may find no room next to those of a switch without flow control.
+        // Output backpressure is not lossless beside a switch without flow control: frames of this switch use the queue
+        // space that is reserved for frames in flight.
         let promised = one.switch.flow_control.backpressure().is_none() && !lossy && one.failures.is_empty();
         for check in summary.checks.iter().filter(|check| !check.pass) {
             let excused = check.name == "deadlock" || check.name == "lossless" && !promised;

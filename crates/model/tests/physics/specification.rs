@@ -225,7 +225,7 @@ fn four_ways() -> (Fabric, NodeId, NodeId) {
     (builder.build().unwrap(), a, c)
 }
 
-/// Returns the port by which each data frame, or each acknowledgement, leaves a node.
+/// Returns the egress port of each transmission of a frame of `kind` by `node`, in the order of the trace.
 fn ports_of(results: &Results, node: NodeId, kind: PacketKind) -> Vec<u16> {
     let rows = results.trace.iter().filter(|row| row.node == node.0 && row.packet.is_some_and(|it| it.kind == kind));
     rows.filter_map(|row| if let TraceEvent::Started { port, .. } = row.event { Some(port) } else { None }).collect()

@@ -96,7 +96,7 @@ impl Shared {
         pauses
     }
 
-    /// Removes a frame. Returns whether the account resumes.
+    /// Removes a frame from the queue. Returns whether the account sends a resume.
     fn resumes_after_departure(&mut self) -> bool {
         let of_headroom = FRAME.min(self.in_headroom);
         self.in_headroom -= of_headroom;

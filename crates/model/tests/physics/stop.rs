@@ -91,7 +91,7 @@ fn a_run_that_samples_every_picosecond_ends_at_the_next_sample() {
     assert_eq!((fuse.looks_after, simulation.now()), (0, Time::from_ps(5_000)));
 }
 
-/// Ended flows are collected within a bounded number of frames, also in a long run.
+/// Records of ended flows reach the watcher within a bounded number of frames, also in a long run.
 #[test]
 fn ended_flows_are_collected_often_also_in_a_long_run() {
     #[derive(Default)]

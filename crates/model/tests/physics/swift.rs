@@ -23,7 +23,8 @@ fn incast(queue_bytes: u64, settings: &[(&str, &str)]) -> Results {
     results
 }
 
-/// Returns the time of the last completion, and the wire time of all 5000 packets of 1082 bytes, in milliseconds.
+/// Returns the completion time of the last flow, and the serialisation time of all 5000 packets (1082 bytes on the
+/// wire) at 10 Gbps, both in ms.
 fn last_ms(results: &Results) -> (f64, f64) {
     let last = results.flows.iter().filter_map(|flow| flow.delivered_ps).max().unwrap_or(0);
     (last as f64 / 1e9, 5000.0 * 1082.0 * 8.0 / 10e9 * 1e3)

@@ -93,7 +93,7 @@ fn a_storm_that_ends_is_over() {
     assert_eq!(victim[2], 0);
     let found = results.summary.pause_storms.as_ref().unwrap();
     assert_eq!((found.storms, found.over), (1, 1));
-    // The trace contains both ends of it.
+    // The trace contains the start and the end of the storm.
     let ends: Vec<(&str, Time)> =
         results.trace.iter().map(|row| (row.event.name(), row.at)).filter(|end| end.0.starts_with("storm")).collect();
     let [("storm", begun), ("storm over", over)] = ends[..] else { panic!("{ends:?}") };

@@ -123,7 +123,7 @@ impl OutputBackpressure {
         // The common case needs one table lookup.
         if let Some(flow) = self.flows.get_mut(&pair) {
             if now < self.all_stopped_until && !flow.is_active(now, parameters.burst_gap) {
-                // It was inactive when all others were stopped.
+                // The flow was inactive when all active flows were stopped.
                 self.fresh.push(pair);
             }
             return flow.passes(parameters, (now, port, pair), (bytes, slack_bytes), rate, requests);
@@ -169,7 +169,8 @@ impl OutputBackpressure {
         }
     }
 
-    /// Decides after a frame of `pair` joined the buffer, which now holds `occupancy`. Adds XOFFs to `requests`.
+    /// Compares the queue length `occupancy` with the thresholds after a frame of `pair` was queued. Adds the resulting
+    /// XOFFs to `requests`.
     pub fn decide(
         &mut self,
         parameters: &BackpressureParameters,
@@ -246,7 +247,7 @@ impl OutputBackpressure {
         let mut fresh = std::mem::take(&mut self.fresh);
         fresh.sort_unstable();
         for pair in fresh.drain(..) {
-            // Its entry may have been removed or stopped since.
+            // The flow may have lost its table entry, or been stopped, since it was added to `fresh`.
             let Some(flow) = self.flows.get_mut(&pair) else { continue };
             if flow.is_active(now, parameters.burst_gap) && flow.blocked_until(now).is_none() {
                 flow.tell(parameters, now, (pair, 0), switch, requests, &mut self.statistics);

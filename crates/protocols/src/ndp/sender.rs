@@ -1,4 +1,4 @@
-//! The sending end: permission to send, and the order of packets.
+//! Sender of NDP: credit for new and retransmitted packets, and the order of transmission.
 
 use super::announcement::Announcement;
 use super::bits::span;
@@ -11,7 +11,7 @@ use crate::frame::{Detail, Frame, Kind, flags};
 use std::sync::Arc;
 use units::Time;
 
-/// The sending end of one flow.
+/// Sender state of one flow.
 #[derive(Clone, Debug)]
 pub struct NdpSender {
     parameters: Arc<NdpParameters>,

@@ -158,7 +158,8 @@ mod tests {
         assert_eq!((state.mode(Time::from_us(1)), state.signals()), (Mode::Optimistic, 0));
     }
 
-    /// Random signals: the mode follows from the last signal alone, and the times equal a count over every nanosecond.
+    /// Random signals: the mode depends only on the time since the last signal, and the time in each mode equals a
+    /// count over every nanosecond.
     #[test]
     fn agrees_with_a_look_at_every_nanosecond() {
         for seed in 0..30 {
@@ -217,7 +218,8 @@ mod tests {
                 .collect();
             let count = |mode| modes.iter().filter(|&&other| other == mode).count();
             let counts = (count(Mode::Pessimistic), count(Mode::Half), count(Mode::Optimistic));
-            // At clock 0 the signal is a nanosecond older: both expiries at whole microseconds are just past.
+            // Clock value 0 means "no signal", so a signal at 0 is stored as 1 ns earlier: at the whole microseconds of
+            // both expiries, these have passed.
             assert_eq!(counts, if start == 0 { (6, 18, 6) } else { (7, 18, 5) }, "start {start}");
         }
     }

@@ -49,11 +49,11 @@ const SELECTIVE_NAK_BYTES: u16 = 4;
 /// The parameters of [`MECHANISM`] and of the rate controls on top of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RoceParameters {
-    /// Payload of a full packet.
+    /// Payload of a full packet, in bytes.
     pub payload_bytes: u16,
-    /// Bytes of a data frame that are no payload.
+    /// Header and trailer bytes of a data frame: frame size minus payload.
     pub header_bytes: u16,
-    /// Length of an acknowledgement.
+    /// Frame size of an acknowledgement, in bytes.
     pub ack_bytes: u16,
     /// Packets per acknowledgement.
     pub ack_every: u32,

@@ -394,7 +394,7 @@ mod tests {
         assert_eq!(w.cwnd, 10 * MSS);
         assert_eq!(w.on_new_ack(15 * MSS, sent, 6 * MSS, true), Verdict::default());
         assert_eq!(w.cwnd, 7 * MSS);
-        // Duplicates from before the loss start no second recovery.
+        // RFC 6582, 3.2, step 2: duplicate acknowledgements up to `recover` start no second fast recovery.
         w.recover = 30 * MSS;
         (0..5).for_each(|_| assert!(!w.on_duplicate_ack(sent, 6 * MSS, 30 * MSS).retransmit));
     }

@@ -97,7 +97,8 @@ impl Layout {
     }
 
     fn free(&mut self, fabric: &Fabric, neighbours: &[Vec<usize>]) {
-        // A host with one link is placed at its switch; all others by their links.
+        // Hosts whose only link leads to a switch are placed beside that switch; a force-directed layout places all
+        // other nodes.
         let hangs =
             |node: usize| fabric.hosts[node] && neighbours[node].len() == 1 && !fabric.hosts[neighbours[node][0]];
         let set: Vec<usize> = (0..fabric.names.len()).filter(|&node| !hangs(node)).collect();

@@ -1,4 +1,4 @@
-//! Figure 14 and Table 1: frequency of bounces, and its measurement.
+//! Tagger, figure 14 and table 1: frequency of bounces by link failure rate.
 
 use super::walk::Walker;
 use crate::check::{Check, Relation};

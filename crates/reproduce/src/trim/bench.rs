@@ -83,11 +83,11 @@ pub fn pairs(senders: u64, receivers: u64) -> (&'static str, String) {
 pub struct Seen {
     /// Summary of the run.
     pub summary: Outcome,
-    /// Arrival times of headers at receivers, ascending, in us.
+    /// Arrival times of trimmed headers at receivers, ascending, in us.
     pub headers_us: Vec<f64>,
-    /// Delays of headers since the creation of their frames, ascending, in us.
+    /// Latencies of trimmed headers from the creation of their frames, ascending, in us.
     pub delays_us: Vec<f64>,
-    /// Arrivals of whole frames and headers at receivers.
+    /// Arrivals of complete frames and of trimmed headers at receivers.
     pub arrivals: Vec<Arrival>,
     /// Signals: time in us, port.
     pub signals: Vec<(f64, u16)>,

@@ -151,8 +151,8 @@ pub fn closed_loop(trial: &mut Trial) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Shows the dependence of the ratio on parameters that the paper does not specify. Returns the number of errors in its
-/// runs.
+/// Sensitivity analysis: shows the mean request latency for other values of the parameters that the paper does not
+/// specify. Returns the number of requests without a reply and of failed checks.
 fn sensitivity(trial: &mut Trial, requests: u64) -> Result<u64, Failure> {
     let ndp = vec![("host.transport", "{ kind = \"ndp\", payload = \"8936B\" }".to_owned())];
     let (mut rows, mut wrong) = (Vec::new(), 0);

@@ -157,7 +157,7 @@ fn needs(trial: &Trial, switch: Switch, gbps: u64, parts: &[(u64, u64)]) -> Resu
 fn shared_buffer(trial: &mut Trial, speeds: &[u64]) -> Result<(), Failure> {
     let mut rows = Vec::new();
     for &gbps in speeds {
-        // Ten packets, and the share of docs/mechanisms/trim.md.
+        // Thresholds of a queue: static, ten packets; dynamic, 1/8 of the free buffer as in docs/mechanisms/trim.md.
         for egress in ["15KB", "1/8"] {
             let switch = format!(
                 "{{ buffer = \"64MB\", egress = \"{egress}\", overload = {{ kind = \"trim\", size = \"128B\", \

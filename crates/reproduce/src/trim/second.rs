@@ -89,7 +89,8 @@ impl Moments {
     }
 }
 
-/// Shows the times of the figure's three events for other queues and responses.
+/// Shows the times of the three events of figure 12 (full queue, first header trimmed at ingress, first header after
+/// deflection) for other queue limits and responses.
 fn others(trial: &mut Trial) -> Result<(), Failure> {
     let set = |pairs: &[(&'static str, &str)]| pairs.iter().map(|&(key, value)| (key, value.to_owned())).collect();
     let all = ("switch.overload.response", "all");

@@ -21,17 +21,18 @@ use std::fmt;
 pub struct PausedLink {
     /// Name of the paused node.
     pub from: String,
-    /// Its egress port.
+    /// Egress port of the paused node.
     pub from_port: String,
     /// Name of the node whose account is full.
     pub to: String,
-    /// Its ingress port.
+    /// Ingress port of the full account.
     pub to_port: String,
     /// Priority group of the account.
     pub group: u8,
     /// PFC priorities that the account sends.
     pub priorities: Vec<u8>,
-    /// Whether frames of this account enter a tunnel to the other ToR before they wait for the next account.
+    /// Whether frames of this account enter the tunnel to the other ToR of a dual-ToR pair before they wait for the
+    /// next account.
     pub enters_tunnel: bool,
 }
 

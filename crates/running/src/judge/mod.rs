@@ -47,7 +47,8 @@ pub struct Counts {
 pub struct Report {
     /// Findings, ordered by file, key and kind.
     pub findings: Vec<Finding>,
-    /// A shortest cycle of lossless accounts, each waiting for the next, the last for the first; empty without one.
+    /// Shortest cycle of the wait-for graph: lossless accounts that each wait for the next, the last for the first.
+    /// Empty if the graph is acyclic.
     pub cycle: Vec<PausedLink>,
     /// Assumptions of the verdict.
     pub assumptions: Vec<String>,

@@ -102,7 +102,7 @@ impl Node {
         self.request(Asked { message: request, source: address, destination, ingress: None, start, arrived: now }, out);
     }
 
-    /// Handles an answer at the source.
+    /// Handles the answer to a reservation request at the source of the request.
     pub(super) fn own(&mut self, now: Time, answer: &Reservation, start: Time, out: &mut Vec<Output>) {
         let (stream, sequence) = (answer.stream, answer.sequence);
         let Some(source) = self.sources.get(&stream) else { return };

@@ -7,8 +7,8 @@ use crate::histogram::rank;
 /// Number of bins of equal count, as in the scripts of HPCC.
 const EQUAL_BINS: usize = 20;
 
-/// One completed flow, 12 bytes: the size in two halves to avoid padding, and the bits of the slowdown, whose order is
-/// that of the numbers since they are positive.
+/// A completed flow in 12 bytes. The size is split into halves to avoid padding. The slowdown is stored as the bits of
+/// an `f32`: bits of positive numbers have the order of the numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Sample {
     size_high: u32,

@@ -21,8 +21,8 @@ pub struct Mark {
     pub dscp: u8,
     /// PFC priority, ingress priority group and egress queue, 0 to 7.
     pub priority: u8,
-    /// Tag that a host receives in its place, for NICs that recognise only the DSCP that they send and would treat a
-    /// higher tag as lossy. Tags end at hosts, so no dependency changes.
+    /// Tag of packets to hosts that replaces `tag`, for NICs that are lossless only for the DSCP that they send.
+    /// Packets leave the fabric at hosts, so the replacement adds no buffer dependency.
     pub at_host: Option<Tag>,
 }
 

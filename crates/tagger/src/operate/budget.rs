@@ -102,7 +102,8 @@ mod tests {
         let needs = Needs::of(&view, &marks);
         assert_eq!(needs.headroom_bytes, 1_000 + 20_000 + 2 * 20_000);
         assert_eq!((needs.lossless_priorities, needs.ports), (2, 3));
-        // (1, {1, 2}) -> 0, (1, 0) -> 1, (1, 1) -> 2, and two defaults; three groups and lossy.
+        // TCAM entries: (tag 1, ingress {1, 2}) to egress 0, (1, {0}) to 1, (1, {1}) to 2, and a lossy default per tag.
+        // Traffic classes: three groups of (tag, ingress port), and lossy.
         assert_eq!((needs.tcam_entries, needs.traffic_classes), (5, 4));
         let limits = Limits { buffer_bytes: Some(61_000), tcam_entries: Some(4), ..Limits::default() };
         assert_eq!(needs.excess(&limits), [Excess { what: "TCAM entries", needs: 5, limit: 4 }]);

@@ -1,4 +1,4 @@
-//! Effect of a failed link: lossless traffic that becomes lossy on its new path.
+//! Effect of a link failure: lossless traffic that becomes lossy on its new path.
 //!
 //! Two states are evaluated. *Local*: the switch that lost the link sends packets without a remaining next hop to the
 //! neighbour nearest to the destination, and all other switches keep their routes; here packets bounce. *Converged*:
@@ -143,7 +143,8 @@ impl<'a> WhatIf<'a> {
         WhatIf { fabric, routes, lookup, first_tags, tags, alike, before, states, touched }
     }
 
-    /// Returns the links between forwarding nodes: their failure alone does not cut off a host.
+    /// Returns the links between forwarding nodes. Links of hosts are excluded, as their failure can disconnect the
+    /// host.
     pub fn links(fabric: &Fabric) -> Vec<LinkId> {
         let inner = |id: &LinkId| {
             let link = fabric.link(*id);

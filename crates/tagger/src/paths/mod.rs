@@ -48,9 +48,9 @@ pub enum PathSource {
         /// Number of paths per pair, n.
         paths: u32,
     },
-    /// A tree of shortest paths towards each switch or server; all hosts send along it.
+    /// A shortest-path tree towards each switch or server; all hosts send along the tree.
     Trees {
-        /// One tree per switch or per server.
+        /// Roots of the trees: switches or servers.
         roots: TreeRoots,
         /// Seed of the choice between several shortest paths. `None`: always the lowest port.
         seed: Option<u64>,

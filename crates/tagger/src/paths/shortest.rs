@@ -105,8 +105,9 @@ pub(crate) fn record_some(graph: &mut TaggedGraph, limit: u32, longer: bool) {
     graph.edge_visits += visits;
 }
 
-/// Records all shortest paths without enumeration: per destination, the turns of the graph of all steps that lead
-/// closer, each with the distances of its possible senders.
+/// Records the turns of all shortest paths without enumerating the paths. Per destination, the turns come from the
+/// directed acyclic graph of all steps that reduce the distance. Each turn is recorded at the hops that some source
+/// reaches it with.
 pub(crate) fn record_all(graph: &mut TaggedGraph) {
     let ports = graph.ports;
     let mut senders = Senders::new(ports);

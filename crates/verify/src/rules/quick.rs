@@ -166,7 +166,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Skips blanks, then this byte if it is next. Returns whether it was.
+    /// Skips whitespace, then consumes `byte` if it is the next byte. Returns whether it was consumed.
     fn take(&mut self, byte: u8) -> bool {
         self.skip_blanks();
         let is_there = self.bytes.get(self.at) == Some(&byte);

@@ -33,7 +33,7 @@ pub fn triangle() -> Fabric {
     builder.build().expect("a fabric")
 }
 
-/// A rule file of this fabric with lossless tags from 1 and the lossy tag 0; one class that starts with 1.
+/// Returns a rule file for this fabric with lossless tags 1 to `tags`, lossy tag 0, and one class with initial tag 1.
 pub fn rules(fabric: &Fabric, tags: u16, switches: &[Of<'_>]) -> RuleFile {
     let rule = |&(tag, ingress, egress, new_tag): &Transition| Rule {
         tag,

@@ -1,4 +1,4 @@
-//! `tidegate schedule STREAMS`: computes time slots and gate lists of periodic streams.
+//! `tidegate schedule STREAMS`: computes transmission slots and gate control lists (IEEE 802.1Qbv) of periodic streams.
 
 use super::source::{OnFabric, wrong};
 use crate::commands::tagger::read_text;

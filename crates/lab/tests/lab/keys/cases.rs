@@ -478,7 +478,7 @@ pub fn cases(place: &Place) -> Vec<&'static Case> {
     all().filter(|case| case.fits(place) && case.of == first.of).collect()
 }
 
-/// Returns whether a list for `key` in the variants `of` applies to `place`.
+/// Returns whether an entry for `key` and the table variants `of` (empty: all variants) applies to `place`.
 fn is_of(place: &Place, key: &str, of: &[&str]) -> bool {
     key == place.path && (of.is_empty() || place.variant.is_some_and(|variant| of.contains(&variant)))
 }

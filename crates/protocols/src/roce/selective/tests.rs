@@ -73,7 +73,7 @@ fn what_is_missing_goes_before_what_is_new_and_goes_once() {
     bench.nak(15, 2, 8);
     assert_eq!(bench.send(15), Some((6, true)));
     assert_eq!(bench.send(16), Some((11, false)));
-    // The retransmissions arrive, with their reports out of order: 6 first.
+    // The retransmissions arrive. Their acknowledgements arrive out of order: first the NAK that packet 6 caused.
     bench.nak(17, 2, 6);
     bench.reply(18, 4, 0, Detail::NONE);
     assert_eq!(bench.sender.statistics().retransmitted_bytes, 3000);

@@ -11,7 +11,7 @@ fn a_buffer_smaller_than_its_headroom() {
         "dir/test.toml:10:10: the buffer of 60KB is smaller than its headroom: switch `S1` needs 161.152KB for 4 ports \
          and 1 lossless class\n  help: write switch.buffer = \"201.441KB\" or more"
     );
-    // Another error does not hide it, and unused lossless classes need no headroom.
+    // The headroom error is reported along with another error. Lossless classes without traffic need no headroom.
     let text = GOOD.replace("\"16MB\"", "\"60KB\"").replace("fan_in = 8", "fan_in = 80");
     assert_eq!(lower(&text, &[]).unwrap_err().matches("dir/test.toml").count(), 2);
     assert!(lower(&GOOD.replace("\"16MB\"", "\"170KB\"").replace("[3]", "[3, 4]"), &[]).is_ok());

@@ -3,7 +3,7 @@
 use super::tests::{made, made_for, platform};
 use super::*;
 
-/// Returns the profile name of a group, and its `xoff` in bytes.
+/// Returns the buffer profile name of the priority group `key`, and the `xoff` of the profile in bytes.
 fn group(made: &Fragment, key: &str) -> (String, u64) {
     let name = made.config["BUFFER_PG"][key]["profile"].as_str().expect(key).to_owned();
     let xoff = made.config["BUFFER_PROFILE"][&name]["xoff"].as_str().expect("xoff").parse().expect("bytes");
